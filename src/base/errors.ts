@@ -1,0 +1,23 @@
+/**
+ * A mistake of the user's: bad input, a wrong option, a file that is not what it claims.
+ * Thrown anywhere, caught once in the CLI, shown as one line, exit 2.
+ */
+export class UserError extends Error {
+  override name = "UserError";
+  /** What to do next, on a line of its own. */
+  readonly hint: string | undefined;
+
+  constructor(message: string, hint?: string) {
+    super(message);
+    this.hint = hint;
+  }
+}
+
+/** A bug of ours: states an invariant that must hold. */
+export function assert(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new Error(`internal error: ${message}`);
+}
+
+export function unreachable(value: never): never {
+  throw new Error(`internal error: unexpected ${String(value)}`);
+}
