@@ -4,7 +4,7 @@
  */
 export class UserError extends Error {
   override name = "UserError";
-  /** What to do next, on a line of its own. */
+  /** What to do next: shown after the message, on the same line. */
   readonly hint: string | undefined;
 
   constructor(message: string, hint?: string) {

@@ -35,6 +35,16 @@ export interface Io {
   readonly interactive: boolean;
 }
 
+/** What a command takes besides options; checked before `run`. Without it, a command takes nothing. */
+export interface Arguments {
+  /** As written in the usage line: "FILE". */
+  readonly name: string;
+  readonly min: number;
+  readonly max: number;
+  /** Accepted values, when the set is closed. Otherwise completion offers files. */
+  readonly choices?: readonly string[];
+}
+
 /** One file a command: `src/cli/commands/NAME.ts` exports `const command: Command`. */
 export interface Command {
   readonly name: string;
@@ -43,5 +53,6 @@ export interface Command {
   readonly usage: string;
   readonly examples: readonly Example[];
   readonly options: Readonly<Record<string, Option>>;
+  readonly arguments?: Arguments;
   run(input: Input, io: Io): Promise<ExitCode>;
 }

@@ -1,0 +1,14 @@
+import type { Command } from "./command.ts";
+
+/**
+ * Every command, in the order of `plimsoll --help`. A command's code is loaded only when it is asked for:
+ * keep heavy imports out of the command files' top level too, where that is easy.
+ */
+export const COMMANDS: Readonly<Record<string, () => Promise<{ readonly command: Command }>>> = {
+  completion: () => import("./commands/completion.ts"),
+};
+
+export async function loadCommands(): Promise<readonly Command[]> {
+  const modules = await Promise.all(Object.values(COMMANDS).map((load) => load()));
+  return modules.map((module) => module.command);
+}
