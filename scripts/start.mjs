@@ -1,0 +1,16 @@
+// npm start: bootstraps what the program needs and shows it at work on a real example.
+import { bootstrapNode } from "./bootstrap.mjs";
+import { run, say, script } from "./process.mjs";
+
+/** Each shown with its command line, as a user would type it. */
+const SHOW = [["--help"]];
+
+await script(() => {
+  bootstrapNode();
+  const codes = SHOW.map((words) => {
+    say(`\n$ plimsoll ${words.join(" ")}`);
+    return run(process.execPath, ["dist/plimsoll.js", ...words]);
+  });
+  // 1 is a finding, which is what the examples are there to show.
+  return codes.some((code) => code > 1) ? 1 : 0;
+});
