@@ -1,0 +1,488 @@
+import { ExpressionParser, Unparsable } from "./expressions.ts";
+import { DEDENT, EOF, INDENT, NAME, NEWLINE, code, textOf, tokenize } from "./tokens.ts";
+import type { Alias, Arg, Case, Expr, Handler, Name, Stmt, SyntaxDiagnostic, Tree, WithItem } from "./tree.ts";
+
+const LPAR = code("("), RPAR = code(")"), COMMA = code(","), COLON = code(":"), SEMI = code(";"), DOT = code("."), ELLIPSIS = code("...");
+const EQUAL = code("="), STAR = code("*"), AT = code("@"), ARROW = code("->"), LSQB = code("["), RSQB = code("]"), WALRUS = code(":=");
+const DEF = code("def"), CLASS = code("class"), IF = code("if"), ELIF = code("elif"), ELSE = code("else"), FOR = code("for"), WHILE = code("while");
+const WITH = code("with"), TRY = code("try"), EXCEPT = code("except"), FINALLY = code("finally"), RETURN = code("return"), DEL = code("del");
+const RAISE = code("raise"), FROM = code("from"), IMPORT = code("import"), AS = code("as"), GLOBAL = code("global"), NONLOCAL = code("nonlocal");
+const PASS = code("pass"), BREAK = code("break"), CONTINUE = code("continue"), ASSERT = code("assert"), ASYNC = code("async"), IN = code("in");
+const FIRST_AUGMENTED = code("+="), LAST_AUGMENTED = code("**=");
+const SIMPLE = new Map([[PASS, "Pass"], [BREAK, "Break"], [CONTINUE, "Continue"]] as const);
+const BLOCK_ONLY = new Set([ELIF, ELSE, EXCEPT, FINALLY]);
+
+/** CPython allows 100 levels of indentation. */
+const MAX_BLOCKS = 100;
+
+class Parser extends ExpressionParser {
+  blocks = 0;
+  readonly errors: SyntaxDiagnostic[] = [];
+
+  file(): Stmt[] {
+    const body: Stmt[] = [];
+    while (this.kind !== EOF) {
+      if (this.kind === NEWLINE || this.kind === INDENT || this.kind === DEDENT) this.next();
+      else this.statement(body);
+    }
+    return body;
+  }
+
+  statement(into: Stmt[]): void {
+    const start = this.start;
+    const at = this.at;
+    const blocks = this.blocks;
+    try {
+      if (!this.compound(into)) this.simpleLine(into);
+    } catch (problem) {
+      if (!(problem instanceof Unparsable)) throw problem;
+      this.errors.push({ offset: problem.offset, message: problem.message });
+      this.depth = 0;
+      this.blocks = blocks;
+      this.skipLine(at);
+      into.push({ kind: "Error", start, end: this.last, parent: null });
+      // The block under a broken header still holds statements worth reading.
+      if (this.kind === INDENT && this.blocks < MAX_BLOCKS) {
+        this.next();
+        this.blocks++;
+        this.rest(into);
+        this.blocks--;
+      }
+    }
+  }
+
+  skipLine(from: number): void {
+    if (this.at === from) this.next();
+    while (this.kind !== NEWLINE && this.kind !== EOF && this.kind !== DEDENT && this.kind !== INDENT) this.next();
+    if (this.kind === NEWLINE) this.next();
+  }
+
+  /** Statements up to the dedent that closes this block. */
+  rest(into: Stmt[]): void {
+    while (this.kind !== DEDENT && this.kind !== EOF) {
+      if (this.kind === NEWLINE || this.kind === INDENT) this.next();
+      else this.statement(into);
+    }
+    this.take(DEDENT);
+  }
+
+  block(): Stmt[] {
+    const body: Stmt[] = [];
+    this.expect(COLON);
+    if (this.kind !== NEWLINE) {
+      this.simpleLine(body);
+      return body;
+    }
+    this.next();
+    if (this.kind !== INDENT) {
+      this.errors.push({ offset: this.start, message: "expected an indented block" });
+      return body;
+    }
+    if (++this.blocks > MAX_BLOCKS) this.fail("nested too deeply");
+    this.next();
+    this.rest(body);
+    this.blocks--;
+    return body;
+  }
+
+  end(body: readonly Stmt[]): number {
+    const last = body[body.length - 1];
+    return last ? last.end : this.last;
+  }
+
+  compound(into: Stmt[]): boolean {
+    const start = this.start;
+    switch (this.kind) {
+      case DEF:
+        into.push(this.functionDef(start, [], false));
+        return true;
+      case CLASS:
+        into.push(this.classDef(start, []));
+        return true;
+      case AT:
+        into.push(this.decorated(start));
+        return true;
+      case IF:
+        this.next();
+        into.push(this.ifRest(start));
+        return true;
+      case FOR:
+        into.push(this.forLoop(start, false));
+        return true;
+      case WHILE: {
+        this.next();
+        const test = this.named();
+        const body = this.block();
+        const orelse = this.elseBlock();
+        into.push({ kind: "While", start, end: this.end(orelse.length ? orelse : body), parent: null, test, body, orelse });
+        return true;
+      }
+      case WITH:
+        into.push(this.withBlock(start, false));
+        return true;
+      case TRY:
+        into.push(this.tryBlock(start));
+        return true;
+      case ASYNC: {
+        const next = this.peek();
+        this.next();
+        if (next === DEF) into.push(this.functionDef(start, [], true));
+        else if (next === FOR) into.push(this.forLoop(start, true));
+        else if (next === WITH) into.push(this.withBlock(start, true));
+        else this.fail("expected def, for or with after async");
+        return true;
+      }
+      case NAME:
+        return this.word() === "match" && this.matchBlock(start, into);
+      default:
+        if (BLOCK_ONLY.has(this.kind)) this.fail("no block to continue");
+        return false;
+    }
+  }
+
+  decorated(start: number): Stmt {
+    const decorators: Expr[] = [];
+    while (this.take(AT)) {
+      decorators.push(this.named());
+      if (!this.take(NEWLINE)) this.fail("expected the end of the decorator");
+    }
+    if (this.kind === CLASS) return this.classDef(start, decorators);
+    const async = this.take(ASYNC);
+    return this.functionDef(start, decorators, async);
+  }
+
+  typeParams(): void {
+    if (this.kind !== LSQB) return;
+    let open = 0;
+    do {
+      if (this.kind === LSQB) open++;
+      else if (this.kind === RSQB) open--;
+      else if (this.kind === EOF || this.kind === NEWLINE) this.fail("expected ]");
+      this.next();
+    } while (open > 0);
+  }
+
+  functionDef(start: number, decorators: Expr[], async: boolean): Stmt {
+    const defStart = this.tokens.starts[async ? this.at - 1 : this.at]!;
+    this.expect(DEF);
+    const nameStart = this.start;
+    const name = this.name();
+    this.typeParams();
+    this.expect(LPAR);
+    const params = this.params(RPAR, true);
+    this.expect(RPAR);
+    const returns = this.take(ARROW) ? this.expressionList() : null;
+    const body = this.block();
+    return { kind: "FunctionDef", start, end: this.end(body), parent: null, name, nameStart, async, params, returns, decorators, body, defStart };
+  }
+
+  classDef(start: number, decorators: Expr[]): Stmt {
+    this.expect(CLASS);
+    const nameStart = this.start;
+    const name = this.name();
+    this.typeParams();
+    const args: Arg[] = this.kind === LPAR ? this.callArgs() : [];
+    const body = this.block();
+    return { kind: "ClassDef", start, end: this.end(body), parent: null, name, nameStart, args, decorators, body };
+  }
+
+  ifRest(start: number): Stmt {
+    const test = this.named();
+    const body = this.block();
+    let orelse: Stmt[] = [];
+    if (this.kind === ELIF) {
+      const at = this.start;
+      if (++this.depth > 2000) this.fail("nested too deeply");
+      this.next();
+      orelse = [this.ifRest(at)];
+      this.depth--;
+    } else orelse = this.elseBlock();
+    return { kind: "If", start, end: this.end(orelse.length ? orelse : body), parent: null, test, body, orelse };
+  }
+
+  elseBlock(): Stmt[] {
+    return this.take(ELSE) ? this.block() : [];
+  }
+
+  forLoop(start: number, async: boolean): Stmt {
+    this.expect(FOR);
+    const target = this.targets();
+    this.expect(IN);
+    const iter = this.expressionList();
+    const body = this.block();
+    const orelse = this.elseBlock();
+    return { kind: "For", start, end: this.end(orelse.length ? orelse : body), parent: null, async, target, iter, body, orelse };
+  }
+
+  withBlock(start: number, async: boolean): Stmt {
+    this.expect(WITH);
+    const items = this.kind === LPAR ? (this.parenthesisedItems() ?? this.withItems(COLON)) : this.withItems(COLON);
+    const body = this.block();
+    return { kind: "With", start, end: this.end(body), parent: null, async, items, body };
+  }
+
+  withItems(close: number): WithItem[] {
+    const items: WithItem[] = [];
+    while (this.kind !== close) {
+      const start = this.start;
+      const context = this.starOrNamed();
+      const target = this.take(AS) ? this.targets1() : null;
+      items.push({ kind: "WithItem", start, end: this.last, parent: null, context, target });
+      if (!this.take(COMMA)) break;
+    }
+    return items;
+  }
+
+  targets1(): Expr {
+    return this.postfix(this.atom());
+  }
+
+  /** `with (a as b, c as d):`. The bracket may also belong to an expression; then nothing is consumed and null comes back. */
+  parenthesisedItems(): WithItem[] | null {
+    const at = this.at;
+    const depth = this.depth;
+    try {
+      this.next();
+      const items = this.withItems(RPAR);
+      if (this.take(RPAR) && this.kind === COLON && items.length > 0) return items;
+    } catch (problem) {
+      if (!(problem instanceof Unparsable)) throw problem;
+    }
+    this.depth = depth;
+    this.at = at;
+    this.kind = this.tokens.kinds[at]!;
+    return null;
+  }
+
+  tryBlock(start: number): Stmt {
+    this.next();
+    const body = this.block();
+    const handlers: Handler[] = [];
+    while (this.kind === EXCEPT) {
+      const at = this.start;
+      this.next();
+      this.take(STAR);
+      const type = this.kind === COLON ? null : this.expressionList();
+      const name = this.take(AS) ? this.name() : null;
+      const inner = this.block();
+      handlers.push({ kind: "Handler", start: at, end: this.end(inner), parent: null, type, name, body: inner });
+    }
+    const orelse = this.elseBlock();
+    const final = this.take(FINALLY) ? this.block() : [];
+    if (handlers.length === 0 && final.length === 0) this.fail("expected except or finally");
+    return { kind: "Try", start, end: this.last, parent: null, body, handlers, orelse, final };
+  }
+
+  /** `match` is a keyword only when a subject, a colon and an indented `case` follow. */
+  matchBlock(start: number, into: Stmt[]): boolean {
+    const next = this.peek();
+    if (next === EQUAL || next === DOT || next === COMMA || next === NEWLINE || next === COLON || next === RPAR || (next >= FIRST_AUGMENTED && next <= LAST_AUGMENTED)) return false;
+    const at = this.at;
+    const depth = this.depth;
+    const rewind = (): false => {
+      this.at = at;
+      this.depth = depth;
+      this.kind = this.tokens.kinds[at]!;
+      return false;
+    };
+    this.next();
+    let subject: Expr;
+    try {
+      subject = this.expressionList();
+    } catch (problem) {
+      if (!(problem instanceof Unparsable)) throw problem;
+      return rewind();
+    }
+    if (this.kind !== COLON || this.peek() !== NEWLINE) return rewind();
+    this.next();
+    this.next();
+    if (this.kind !== INDENT) return rewind();
+    this.next();
+    if (this.kind !== NAME || this.word() !== "case") return rewind();
+    const cases: Case[] = [];
+    while (this.kind === NAME && this.word() === "case") {
+      const from = this.start;
+      this.next();
+      const binds = this.pattern();
+      const guard = this.take(IF) ? this.named() : null;
+      const body = this.block();
+      cases.push({ kind: "Case", start: from, end: this.end(body), parent: null, binds, guard, body });
+    }
+    if (!this.take(DEDENT) && this.kind !== EOF) this.fail("expected case");
+    into.push({ kind: "Match", start, end: this.last, parent: null, subject, cases });
+    return true;
+  }
+
+  /** Skims a pattern up to its guard or colon, keeping the bare names, which are what it binds. */
+  pattern(): Name[] {
+    const binds: Name[] = [];
+    let open = 0;
+    while (open > 0 || (this.kind !== COLON && this.kind !== IF)) {
+      const k = this.kind;
+      if (k === NEWLINE || k === EOF) this.fail("expected :");
+      const text = textOf(k);
+      if (text === "(" || text === "[" || text === "{") open++;
+      else if (text === ")" || text === "]" || text === "}") open--;
+      else if (k === NAME) {
+        const before = this.at > 0 ? this.tokens.kinds[this.at - 1] : 0;
+        const after = this.peek();
+        if (before !== DOT && after !== DOT && after !== LPAR && after !== EQUAL) binds.push({ kind: "Name", start: this.start, end: this.tokens.ends[this.at]!, parent: null, id: this.word() });
+      }
+      this.next();
+    }
+    return binds;
+  }
+
+  simpleLine(into: Stmt[]): void {
+    do {
+      if (this.kind === NEWLINE || this.kind === EOF) break;
+      into.push(this.simple());
+    } while (this.take(SEMI));
+    if (this.kind === EOF || this.kind === DEDENT) return;
+    if (!this.take(NEWLINE)) this.fail("expected the end of the line");
+  }
+
+  simple(): Stmt {
+    const start = this.start;
+    const k = this.kind;
+    const plain = SIMPLE.get(k);
+    if (plain) {
+      this.next();
+      return { kind: plain, start, end: this.last, parent: null };
+    }
+    switch (k) {
+      case RETURN: {
+        this.next();
+        const value = this.ends() ? null : this.expressionList();
+        return { kind: "Return", start, end: this.last, parent: null, value };
+      }
+      case DEL: {
+        this.next();
+        const list = this.expressionList();
+        return { kind: "Delete", start, end: this.last, parent: null, targets: list.kind === "Tuple" ? list.items : [list] };
+      }
+      case RAISE: {
+        this.next();
+        const value = this.ends() ? null : this.expression();
+        const cause = this.take(FROM) ? this.expression() : null;
+        return { kind: "Raise", start, end: this.last, parent: null, value, cause };
+      }
+      case ASSERT: {
+        this.next();
+        const test = this.expression();
+        const message = this.take(COMMA) ? this.expression() : null;
+        return { kind: "Assert", start, end: this.last, parent: null, test, message };
+      }
+      case IMPORT:
+        return this.importStatement(start);
+      case FROM:
+        return this.importFrom(start);
+      case GLOBAL:
+      case NONLOCAL: {
+        this.next();
+        const names = [this.name()];
+        while (this.take(COMMA)) names.push(this.name());
+        return { kind: k === GLOBAL ? "Global" : "Nonlocal", start, end: this.last, parent: null, names };
+      }
+      default:
+        return k === NAME && this.peek() === NAME && this.word() === "type" ? this.typeAlias(start) : this.expressionStatement(start);
+    }
+  }
+
+  ends(): boolean {
+    return this.kind === NEWLINE || this.kind === SEMI || this.kind === EOF;
+  }
+
+  typeAlias(start: number): Stmt {
+    this.next();
+    const at = this.start;
+    const id = this.name();
+    const name: Name = { kind: "Name", start: at, end: this.last, parent: null, id };
+    this.typeParams();
+    this.expect(EQUAL);
+    const value = this.expression();
+    return { kind: "TypeAlias", start, end: this.last, parent: null, name, value };
+  }
+
+  expressionStatement(start: number): Stmt {
+    const first = this.expressionList();
+    if (this.kind === COLON) {
+      this.next();
+      const annotation = this.expression();
+      const value = this.take(EQUAL) ? this.expressionList() : null;
+      return { kind: "AnnAssign", start, end: this.last, parent: null, target: first, annotation, value };
+    }
+    if (this.kind >= FIRST_AUGMENTED && this.kind <= LAST_AUGMENTED) {
+      const op = textOf(this.kind).slice(0, -1);
+      this.next();
+      const value = this.expressionList();
+      return { kind: "AugAssign", start, end: this.last, parent: null, target: first, op, value };
+    }
+    if (this.kind !== EQUAL) {
+      if (this.kind === WALRUS || this.kind === IN) this.fail("expected the end of the line");
+      return { kind: "ExprStmt", start, end: this.last, parent: null, value: first };
+    }
+    const targets = [first];
+    let value = first;
+    while (this.take(EQUAL)) {
+      value = this.expressionList();
+      targets.push(value);
+    }
+    targets.pop();
+    return { kind: "Assign", start, end: this.last, parent: null, targets, value };
+  }
+
+  dotted(): string {
+    let name = this.name();
+    while (this.take(DOT)) name += `.${this.name()}`;
+    return name;
+  }
+
+  importStatement(start: number): Stmt {
+    this.next();
+    const names: Alias[] = [];
+    do {
+      const at = this.start;
+      const name = this.dotted();
+      const as = this.take(AS) ? this.name() : null;
+      names.push({ kind: "Alias", start: at, end: this.last, parent: null, name, as });
+    } while (this.take(COMMA));
+    return { kind: "Import", start, end: this.last, parent: null, names };
+  }
+
+  importFrom(start: number): Stmt {
+    this.next();
+    let level = 0;
+    while (this.kind === DOT || this.kind === ELLIPSIS) {
+      level += this.kind === DOT ? 1 : 3;
+      this.next();
+    }
+    const module = this.kind === IMPORT ? "" : this.dotted();
+    this.expect(IMPORT);
+    const names: Alias[] = [];
+    if (this.kind === STAR) {
+      names.push({ kind: "Alias", start: this.start, end: this.start + 1, parent: null, name: "*", as: null });
+      this.next();
+    } else {
+      const bracket = this.take(LPAR);
+      do {
+        if (bracket && this.kind === RPAR) break;
+        const at = this.start;
+        const name = this.name();
+        const as = this.take(AS) ? this.name() : null;
+        names.push({ kind: "Alias", start: at, end: this.last, parent: null, name, as });
+      } while (this.take(COMMA));
+      if (bracket) this.expect(RPAR);
+    }
+    return { kind: "ImportFrom", start, end: this.last, parent: null, module, level, names };
+  }
+}
+
+/** Never throws on bad input: what cannot be parsed becomes an Error statement and a diagnostic. */
+export function parse(text: string): Tree {
+  const tokens = tokenize(text);
+  const parser = new Parser(text, tokens);
+  const body = parser.file();
+  const errors = [...tokens.errors, ...parser.errors].sort((a, b) => a.offset - b.offset);
+  return { module: { kind: "Module", start: 0, end: text.length, parent: null, body }, errors, comments: tokens.comments };
+}

@@ -1,0 +1,329 @@
+import type { Comment, SyntaxDiagnostic } from "./tree.ts";
+
+export const EOF: number = 0;
+export const NEWLINE: number = 1;
+export const INDENT: number = 2;
+export const DEDENT: number = 3;
+export const NAME: number = 4;
+export const NUMBER: number = 5;
+export const STRING: number = 6;
+export const FSTRING: number = 7;
+export const UNKNOWN: number = 8;
+const FIRST_TEXT = 9;
+
+const OPERATORS = [
+  "(", ")", "[", "]", "{", "}", ",", ":", ";", ".", "...", "->", "=", ":=", "@", "+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "~", "<<", ">>",
+  "<", ">", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "//=", "%=", "@=", "&=", "|=", "^=", "<<=", ">>=", "**=", "!", "`", "$", "?",
+];
+const KEYWORDS = [
+  "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally",
+  "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
+];
+const TEXTS = [...OPERATORS, ...KEYWORDS];
+const CODES = new Map(TEXTS.map((text, at) => [text, at + FIRST_TEXT]));
+const KEYWORD_CODES = new Map(KEYWORDS.map((text) => [text, CODES.get(text)!]));
+const SINGLE = new Uint8Array(128);
+for (const text of OPERATORS) if (text.length === 1) SINGLE[text.charCodeAt(0)] = CODES.get(text)!;
+
+/** The kind of the token that is exactly this operator or keyword. */
+export function code(text: string): number {
+  return CODES.get(text)!;
+}
+export function textOf(kind: number): string {
+  return TEXTS[kind - FIRST_TEXT] ?? "";
+}
+
+/** Columns, one entry a token. */
+export interface Tokens {
+  kinds: Uint8Array;
+  starts: Int32Array;
+  ends: Int32Array;
+  count: number;
+  readonly comments: Comment[];
+  readonly errors: SyntaxDiagnostic[];
+  /** For each FSTRING token's index: start and end of each replacement field's expression, flat. */
+  readonly fields: Map<number, number[]>;
+}
+
+const IDENTIFIER = new Uint8Array(128);
+for (let c = 0; c < 128; c++) if (/[A-Za-z0-9_]/.test(String.fromCharCode(c))) IDENTIFIER[c] = 1;
+const isIdentifier = (c: number): boolean => (c < 128 ? IDENTIFIER[c] === 1 : true);
+const STRING_PREFIX = /^(?:[rbuft]|[bft]r|r[bft])$/i;
+/** A line that starts so cannot continue a bracket: an unclosed bracket above it ends there. */
+const RESTART = /(?:def|class|return|import|while|try|raise|with|del|assert)\b/y;
+const NUMBER_TEXT = /0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9_]+)?[jJ]?/y;
+
+class Tokenizer {
+  readonly text: string;
+  readonly out: Tokens;
+  /** Depth of open brackets: line ends inside them are nothing. */
+  depth: number;
+
+  constructor(text: string, from: number, to: number, bracketed: boolean) {
+    this.text = text;
+    const guess = Math.max(16, (to - from) >> 1);
+    this.out = { kinds: new Uint8Array(guess), starts: new Int32Array(guess), ends: new Int32Array(guess), count: 0, comments: [], errors: [], fields: new Map() };
+    this.depth = bracketed ? 1 : 0;
+  }
+
+  push(kind: number, start: number, end: number): void {
+    const out = this.out;
+    if (out.count === out.kinds.length) {
+      const size = out.count * 2;
+      const kinds = new Uint8Array(size);
+      const starts = new Int32Array(size);
+      const ends = new Int32Array(size);
+      kinds.set(out.kinds);
+      starts.set(out.starts);
+      ends.set(out.ends);
+      out.kinds = kinds;
+      out.starts = starts;
+      out.ends = ends;
+    }
+    out.kinds[out.count] = kind;
+    out.starts[out.count] = start;
+    out.ends[out.count++] = end;
+  }
+
+  error(offset: number, message: string): void {
+    this.out.errors.push({ offset, message });
+  }
+
+  run(from: number, to: number, bracketed: boolean): Tokens {
+    const text = this.text;
+    const indents = [0];
+    let at = from;
+    let lineStart = !bracketed;
+    while (at < to) {
+      if (lineStart) {
+        lineStart = false;
+        let column = 0;
+        let c = 0;
+        for (; at < to; at++) {
+          c = text.charCodeAt(at);
+          if (c === 32) column++;
+          else if (c === 9) column = (column | 7) + 1;
+          else if (c === 12) column = 0;
+          else break;
+        }
+        if (at >= to) break;
+        // A line with nothing but a comment or a continuation changes no indentation.
+        if (c !== 10 && c !== 13 && c !== 35 && c !== 92) {
+          let top = indents[indents.length - 1]!;
+          if (column > top) {
+            indents.push(column);
+            this.push(INDENT, at, at);
+          } else if (column < top) {
+            while (column < top) {
+              indents.pop();
+              top = indents[indents.length - 1]!;
+              this.push(DEDENT, at, at);
+            }
+            if (column !== top) this.error(at, "unindent does not match any outer indentation level");
+          }
+        }
+      }
+      const c = text.charCodeAt(at);
+      if (c === 32 || c === 9 || c === 12) {
+        at++;
+      } else if (c === 10 || c === 13) {
+        const next = c === 13 && text.charCodeAt(at + 1) === 10 ? at + 2 : at + 1;
+        if (this.depth === 0) {
+          const last = this.out.count > 0 ? this.out.kinds[this.out.count - 1]! : NEWLINE;
+          if (last !== NEWLINE && last !== INDENT && last !== DEDENT) this.push(NEWLINE, at, next);
+          lineStart = true;
+        } else if (!bracketed) {
+          let probe = next;
+          while (text.charCodeAt(probe) === 32 || text.charCodeAt(probe) === 9) probe++;
+          RESTART.lastIndex = probe;
+          if (RESTART.test(text)) {
+            this.error(at, "a bracket was never closed");
+            this.depth = 0;
+            this.push(NEWLINE, at, next);
+            lineStart = true;
+          }
+        }
+        at = next;
+      } else if (c === 35) {
+        const start = at;
+        while (at < to && text.charCodeAt(at) !== 10 && text.charCodeAt(at) !== 13) at++;
+        this.out.comments.push({ start, end: at });
+      } else if (c === 92) {
+        const next = text.charCodeAt(at + 1);
+        if (next === 10) at += 2;
+        else if (next === 13) at += text.charCodeAt(at + 2) === 10 ? 3 : 2;
+        else {
+          this.push(UNKNOWN, at, at + 1);
+          at++;
+        }
+      } else if (c === 34 || c === 39) {
+        at = this.string(at, at, to);
+      } else if ((c >= 48 && c <= 57) || (c === 46 && text.charCodeAt(at + 1) >= 48 && text.charCodeAt(at + 1) <= 57)) {
+        NUMBER_TEXT.lastIndex = at;
+        NUMBER_TEXT.exec(text);
+        const end = Math.min(to, Math.max(at + 1, NUMBER_TEXT.lastIndex));
+        this.push(NUMBER, at, end);
+        at = end;
+      } else if (isIdentifier(c)) {
+        at = this.word(at, to);
+      } else {
+        at = this.operator(at, c);
+      }
+    }
+    const last = this.out.count > 0 ? this.out.kinds[this.out.count - 1]! : NEWLINE;
+    if (!bracketed && this.depth > 0) this.error(to, "a bracket was never closed");
+    if (!bracketed && last !== NEWLINE && last !== DEDENT && last !== INDENT) this.push(NEWLINE, to, to);
+    for (let at = indents.length; at > 1; at--) this.push(DEDENT, to, to);
+    this.push(EOF, to, to);
+    return this.out;
+  }
+
+  word(start: number, to: number): number {
+    const text = this.text;
+    let at = start + 1;
+    while (at < to && isIdentifier(text.charCodeAt(at))) at++;
+    const length = at - start;
+    if (length <= 2) {
+      const next = text.charCodeAt(at);
+      if ((next === 34 || next === 39) && STRING_PREFIX.test(text.slice(start, at))) return this.string(start, at, to);
+    }
+    let kind = NAME;
+    if (length >= 2 && length <= 8) kind = KEYWORD_CODES.get(text.slice(start, at)) ?? NAME;
+    this.push(kind, start, at);
+    return at;
+  }
+
+  operator(at: number, c: number): number {
+    const text = this.text;
+    const second = text.charCodeAt(at + 1);
+    let length = 1;
+    if (c === 42 || c === 47 || c === 60 || c === 62) {
+      if (second === c) length = text.charCodeAt(at + 2) === 61 ? 3 : 2;
+      else if (second === 61) length = 2;
+    } else if (c === 45) {
+      if (second === 62 || second === 61) length = 2;
+    } else if (c === 46) {
+      if (second === 46 && text.charCodeAt(at + 2) === 46) length = 3;
+    } else if (second === 61 && (c === 43 || c === 37 || c === 38 || c === 124 || c === 94 || c === 64 || c === 61 || c === 58 || c === 33)) {
+      length = 2;
+    }
+    if (c === 40 || c === 91 || c === 123) this.depth++;
+    else if ((c === 41 || c === 93 || c === 125) && this.depth > 0) this.depth--;
+    const kind = length === 1 ? (SINGLE[c] ?? 0) : (CODES.get(text.slice(at, at + length)) ?? 0);
+    this.push(kind === 0 ? UNKNOWN : kind, at, at + length);
+    return at + length;
+  }
+
+  /** A whole string token, prefix included. Format strings keep the ranges of their expressions. */
+  string(start: number, quoteAt: number, to: number): number {
+    const prefix = this.text.slice(start, quoteAt).toLowerCase();
+    const fields: number[] | null = prefix.includes("f") || prefix.includes("t") ? [] : null;
+    const end = this.scanString(quoteAt, to, fields, prefix.includes("r"), 0);
+    if (fields) this.out.fields.set(this.out.count, fields);
+    this.push(fields ? FSTRING : STRING, start, end);
+    return end;
+  }
+
+  scanString(quoteAt: number, to: number, fields: number[] | null, raw: boolean, depth: number): number {
+    const text = this.text;
+    const quote = text.charCodeAt(quoteAt);
+    const triple = text.charCodeAt(quoteAt + 1) === quote && text.charCodeAt(quoteAt + 2) === quote;
+    let at = quoteAt + (triple ? 3 : 1);
+    while (at < to) {
+      const c = text.charCodeAt(at);
+      if (c === 92) {
+        if (fields && !raw && text.charCodeAt(at + 1) === 78 && text.charCodeAt(at + 2) === 123) {
+          const close = text.indexOf("}", at);
+          at = close < 0 ? to : close + 1;
+        } else if (fields && (text.charCodeAt(at + 1) === 123 || text.charCodeAt(at + 1) === 125)) at++;
+        else at += text.charCodeAt(at + 1) === 13 && text.charCodeAt(at + 2) === 10 ? 3 : 2;
+      } else if (c === quote) {
+        if (!triple) return at + 1;
+        if (text.charCodeAt(at + 1) === quote && text.charCodeAt(at + 2) === quote) return at + 3;
+        at++;
+      } else if ((c === 10 || c === 13) && !triple) {
+        break;
+      } else if (fields && c === 123) {
+        if (text.charCodeAt(at + 1) === 123) at += 2;
+        else at = this.scanField(at + 1, to, fields, quote, triple, depth + 1);
+      } else {
+        at++;
+      }
+    }
+    this.error(quoteAt, "unterminated string literal");
+    return Math.min(at, to);
+  }
+
+  /** After the opening brace of a replacement field; returns the offset after its closing brace. */
+  scanField(from: number, to: number, fields: number[], quote: number, triple: boolean, depth: number): number {
+    const text = this.text;
+    if (depth > 20) {
+      this.error(from, "f-string nested too deeply");
+      return to;
+    }
+    let brackets = 0;
+    let at = from;
+    let expressionEnd = -1;
+    while (at < to) {
+      const c = text.charCodeAt(at);
+      if (c === 34 || c === 39) {
+        // Before 3.12 the enclosing quote could not be reused, so meeting it outside brackets there is the end of a broken string.
+        const nested = this.nestedStringFields(from, at);
+        at = this.scanString(at, to, nested ? [] : null, false, depth);
+      } else if (c === 40 || c === 91 || c === 123) {
+        brackets++;
+        at++;
+      } else if (brackets > 0 && (c === 41 || c === 93 || c === 125)) {
+        brackets--;
+        at++;
+      } else if (c === 125) {
+        fields.push(from, expressionEnd < 0 ? at : expressionEnd);
+        return at + 1;
+      } else if ((c === 10 || c === 13) && !triple && brackets === 0 && text.charCodeAt(at + 1) === quote) {
+        break;
+      } else if (c === 35) {
+        while (at < to && text.charCodeAt(at) !== 10) at++;
+      } else if (brackets === 0 && c === 33 && text.charCodeAt(at + 1) !== 61) {
+        if (expressionEnd < 0) expressionEnd = at;
+        at++;
+      } else if (brackets === 0 && c === 61 && /[=\s]*[}!:]/y.test(text.slice(at + 1, at + 4)) && !/[=!<>]/.test(text[at - 1]!) && text.charCodeAt(at + 1) !== 61) {
+        if (expressionEnd < 0) expressionEnd = at;
+        at++;
+      } else if (brackets === 0 && c === 58) {
+        if (expressionEnd < 0) expressionEnd = at;
+        at = this.scanSpec(at + 1, to, fields, quote, triple, depth);
+      } else {
+        at++;
+      }
+    }
+    this.error(from, "unterminated f-string field");
+    return at;
+  }
+
+  nestedStringFields(from: number, quoteAt: number): boolean {
+    return quoteAt > from && /[fFtT]/.test(this.text[quoteAt - 1]!) && (quoteAt - 2 < from || !isIdentifier(this.text.charCodeAt(quoteAt - 2)));
+  }
+
+  /** The format spec: literal text with nested fields, up to (not past) the closing brace. */
+  scanSpec(from: number, to: number, fields: number[], quote: number, triple: boolean, depth: number): number {
+    const text = this.text;
+    let at = from;
+    while (at < to) {
+      const c = text.charCodeAt(at);
+      if (c === 125) return at;
+      if (c === quote && !triple) return at;
+      if (c === 123) at = this.scanField(at + 1, to, fields, quote, triple, depth + 1);
+      else at++;
+    }
+    return at;
+  }
+}
+
+export function tokenize(text: string): Tokens {
+  return new Tokenizer(text, 0, text.length, false).run(0, text.length, false);
+}
+
+/** The tokens of an expression inside a format string, where line ends mean nothing. */
+export function tokenizeField(text: string, from: number, to: number): Tokens {
+  return new Tokenizer(text, from, to, true).run(from, to, true);
+}
