@@ -71,7 +71,7 @@ function bootstrapPython() {
   say("making .venv for the tests (torch, transformers, peft: a few minutes the first time)");
   rmSync(join(ROOT, ".venv"), { recursive: true, force: true });
   must(python, ["-m", "venv", ".venv"]);
-  const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+  const pip = ["-m", "pip", "install", "-qq", "--disable-pip-version-check"];
   const requirements = readFileSync(join(ROOT, "requirements-test.txt"), "utf8");
   const torch = /^torch==\S+/m.exec(requirements)?.[0];
   if (!torch) throw new Stop("requirements-test.txt must pin torch");

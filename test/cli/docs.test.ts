@@ -1,0 +1,44 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { documents, refreshed } from "../../scripts/docs.mjs";
+import { COMMANDS, loadCommands } from "../../src/cli/commands.ts";
+import { GLOBAL_OPTIONS } from "../../src/cli/parse.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
+
+test.each(Object.keys(COMMANDS))("%s has a page that shows its help and is in the index", (name) => {
+  expect(read(`docs/commands/${name}.md`)).toContain(`<!-- $ plimsoll ${name} --help -->`);
+  expect(read("docs/README.md")).toContain(`(commands/${name}.md)`);
+});
+
+test.each(documents())("%s shows what the commands print today (if not: npm run docs)", (file) => {
+  const text = read(file);
+  expect(text).toBe(refreshed(text));
+});
+
+test.each(documents())("%s uses only commands and options that exist", async (file) => {
+  const commands = await loadCommands();
+  const unknown = read(file)
+    .split("\n")
+    .map((line) => /^\s*(?:\$ |npx )?plimsoll ([a-z]+)\b(.*)$/.exec(line))
+    .filter((match) => match !== null)
+    .flatMap(([line, name, words]) => {
+      if (name === "help") return [];
+      const command = commands.find((command) => command.name === name);
+      if (!command) return [line];
+      const known = { ...command.options, ...GLOBAL_OPTIONS };
+      const used = words!.split(/ -- | #/)[0]!.matchAll(/(?<=[\s[])--([a-z][a-z0-9-]*)/g);
+      return [...used]
+        .filter(([, option]) => !Object.hasOwn(known, option!))
+        .map(([option]) => `${option} in ${line}`);
+    });
+  expect(unknown).toEqual([]);
+});
+
+test.each([...documents(), "ARCHITECTURE.md"])("%s links to files that exist", (file) => {
+  const targets = [...read(file).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, target]) => target!);
+  expect(targets.filter((target) => !existsSync(join(ROOT, dirname(file), target)))).toEqual([]);
+});
