@@ -1,0 +1,523 @@
+import { UserError } from "../base/errors.ts";
+import { BOXED, DICT, FALSE, Heap, LIST, NONE, NUMBER, OPAQUE, STRING, TRUE } from "./heap.ts";
+import { MAX_DEPTH, MAX_MARKS, MAX_MEMO, MAX_STRING_BYTES } from "./limits.ts";
+import { Op, REFUSED } from "./opcodes.ts";
+import { Records } from "./records.ts";
+
+const HINT = "is the file complete, and written by torch.cuda.memory._dump_snapshot?";
+/** Longest line of a text opcode: a number, a memo index, or the module and name of a global. */
+const MAX_LINE = 4096;
+/** In the memo: nothing was put there. Boxes have this kind with index 0 only after the first is made. */
+const UNSET = -1;
+
+/**
+ * Reads a pickle that holds only data. Fed with chunks of any size; an opcode that a chunk cuts in two waits for the
+ * next. It runs nothing: opcodes that name or call code are refused.
+ */
+export class Machine {
+  readonly heap = new Heap();
+  readonly records = new Records(this.heap);
+  done = false;
+  root = NONE;
+
+  /** The stack: a ref and, for numbers, the value. */
+  #refs = new Int32Array(1 << 12);
+  #numbers = new Float64Array(1 << 12);
+  #sp = 0;
+  readonly #marks = new Int32Array(MAX_MARKS);
+  #mp = 0;
+  #memo = new Int32Array(1 << 12).fill(UNSET);
+  #memoized = 0;
+
+  /** Bytes of the file before the current chunk. */
+  #base = 0;
+  #carry = new Uint8Array(0);
+  /** Bytes of data nobody asks for, still to pass. */
+  #skip = 0;
+  #frameEnd = 0;
+
+  push(chunk: Uint8Array): void {
+    if (this.done || chunk.length === 0) return;
+    if (this.#skip > 0) {
+      const passed = Math.min(this.#skip, chunk.length);
+      this.#skip -= passed;
+      this.#base += passed;
+      chunk = chunk.subarray(passed);
+      if (chunk.length === 0) return;
+    }
+    let data = chunk;
+    if (this.#carry.length > 0) {
+      data = new Uint8Array(this.#carry.length + chunk.length);
+      data.set(this.#carry);
+      data.set(chunk, this.#carry.length);
+    }
+    this.#reserve(data.length);
+    const used = this.#run(data);
+    this.#base += used;
+    this.#carry = this.done ? new Uint8Array(0) : data.slice(used);
+  }
+
+  end(): void {
+    if (this.done) return;
+    const at = this.#base + this.#carry.length;
+    if (at === 0) throw new UserError("the file is empty", HINT);
+    throw new UserError(`the file ends in the middle of the pickle, at byte ${at}`, HINT);
+  }
+
+  /** No opcode pushes, memoises or makes more than one thing, so a chunk's length bounds them all. */
+  #reserve(bytes: number): void {
+    this.heap.reserve(bytes);
+    const depth = this.#sp + bytes;
+    if (depth > this.#refs.length) {
+      const capacity = Math.max(depth, this.#refs.length * 2);
+      const refs = new Int32Array(capacity);
+      refs.set(this.#refs);
+      this.#refs = refs;
+      const numbers = new Float64Array(capacity);
+      numbers.set(this.#numbers);
+      this.#numbers = numbers;
+    }
+    this.#reserveMemo(this.#memoized + bytes);
+  }
+
+  #reserveMemo(size: number): void {
+    const old = this.#memo;
+    if (size <= old.length) return;
+    const memo = new Int32Array(Math.max(size, old.length * 2));
+    memo.set(old);
+    memo.fill(UNSET, old.length);
+    this.#memo = memo;
+  }
+
+  #fail(at: number, message: string): never {
+    throw new UserError(`${message}, at byte ${this.#base + at}`, HINT);
+  }
+
+  /** Runs what is complete in `data` and returns how many bytes that was. */
+  #run(data: Uint8Array): number {
+    const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+    const end = data.length;
+    const { heap, records } = this;
+    const strings = records.strings;
+    const refs = this.#refs;
+    const numbers = this.#numbers;
+    const marks = this.#marks;
+    const memo = this.#memo;
+    let sp = this.#sp;
+    let mp = this.#mp;
+    let memoized = this.#memoized;
+    /** Values below belong to an open mark. */
+    let floor = mp > 0 ? marks[mp - 1]! : 0;
+    let pos = 0;
+    let start = 0;
+    let whole = false;
+
+    if (this.#base === 0) {
+      if (end < 2) return 0;
+      if (data[0] !== Op.PROTO || data[1]! < 2 || data[1]! > 5)
+        this.#fail(0, "not a pickle of protocol 2 to 5");
+    }
+
+    try {
+      loop: for (;;) {
+        start = pos;
+        if (pos >= end) {
+          whole = true;
+          break;
+        }
+        const op = data[pos++]!;
+        switch (op) {
+          case Op.LONG_BINGET:
+          case Op.BINGET: {
+            let index: number;
+            if (op === Op.BINGET) {
+              if (pos >= end) break loop;
+              index = data[pos++]!;
+            } else {
+              if (pos + 4 > end) break loop;
+              index = data[pos]! | (data[pos + 1]! << 8) | (data[pos + 2]! << 16) | (data[pos + 3]! << 24);
+              pos += 4;
+            }
+            const ref = index >= 0 && index < memo.length ? memo[index]! : UNSET;
+            if (ref === UNSET) this.#fail(start, `reference to object ${index >>> 0} that does not exist`);
+            if ((ref & 7) === BOXED) {
+              refs[sp] = NUMBER;
+              numbers[sp++] = heap.unbox(ref);
+            } else refs[sp++] = ref;
+            continue;
+          }
+          case Op.MEMOIZE: {
+            if (sp <= floor) this.#fail(start, "MEMOIZE with nothing to memoise");
+            if (memoized >= MAX_MEMO) this.#fail(start, "more than 268 million objects");
+            const ref = refs[sp - 1]!;
+            memo[memoized++] = ref === NUMBER ? heap.box(numbers[sp - 1]!) : ref;
+            continue;
+          }
+          case Op.LONG1: {
+            if (pos >= end) break loop;
+            const length = data[pos]!;
+            if (pos + 1 + length > end) break loop;
+            refs[sp] = NUMBER;
+            numbers[sp++] = littleEndian(data, pos + 1, length);
+            pos += 1 + length;
+            continue;
+          }
+          case Op.BININT1:
+            if (pos >= end) break loop;
+            refs[sp] = NUMBER;
+            numbers[sp++] = data[pos++]!;
+            continue;
+          case Op.BININT2:
+            if (pos + 2 > end) break loop;
+            refs[sp] = NUMBER;
+            numbers[sp++] = data[pos]! | (data[pos + 1]! << 8);
+            pos += 2;
+            continue;
+          case Op.BININT:
+            if (pos + 4 > end) break loop;
+            refs[sp] = NUMBER;
+            numbers[sp++] = view.getInt32(pos, true);
+            pos += 4;
+            continue;
+          case Op.SHORT_BINUNICODE: {
+            if (pos >= end) break loop;
+            const to = pos + 1 + data[pos]!;
+            if (to > end) break loop;
+            refs[sp++] = (strings.id(data, pos + 1, to) << 3) | STRING;
+            pos = to;
+            continue;
+          }
+          case Op.EMPTY_DICT:
+            refs[sp++] = heap.newDict();
+            continue;
+          case Op.EMPTY_LIST:
+          case Op.EMPTY_SET:
+          case Op.EMPTY_TUPLE:
+            refs[sp++] = heap.newList();
+            continue;
+          case Op.MARK:
+            if (mp === MAX_MARKS) this.#fail(start, `nested more than ${MAX_MARKS} deep`);
+            marks[mp++] = floor = sp;
+            continue;
+          case Op.SETITEMS: {
+            if (mp === 0) this.#fail(start, "SETITEMS without a mark");
+            const from = floor;
+            floor = --mp > 0 ? marks[mp - 1]! : 0;
+            if (from <= floor || (refs[from - 1]! & 7) !== DICT)
+              this.#fail(start, "SETITEMS on something that is not a dict");
+            if ((sp - from) % 2 !== 0) this.#fail(start, "SETITEMS with a key that has no value");
+            this.#fill(refs[from - 1]! >> 3, refs, numbers, from, sp);
+            sp = from;
+            continue;
+          }
+          case Op.SETITEM:
+            if (sp - 3 < floor || (refs[sp - 3]! & 7) !== DICT)
+              this.#fail(start, "SETITEM on something that is not a dict");
+            this.#fillGeneric(refs[sp - 3]! >> 3, refs, numbers, sp - 2, sp);
+            sp -= 2;
+            continue;
+          case Op.APPENDS:
+          case Op.ADDITEMS: {
+            if (mp === 0) this.#fail(start, "APPENDS without a mark");
+            const from = floor;
+            floor = --mp > 0 ? marks[mp - 1]! : 0;
+            if (from <= floor || (refs[from - 1]! & 7) !== LIST)
+              this.#fail(start, "APPENDS on something that is not a list");
+            if (!heap.append(refs[from - 1]! >> 3, refs, numbers, from, sp))
+              this.#fail(start, "a list of frames grows after its use");
+            sp = from;
+            continue;
+          }
+          case Op.APPEND:
+            if (sp - 2 < floor || (refs[sp - 2]! & 7) !== LIST)
+              this.#fail(start, "APPEND on something that is not a list");
+            if (!heap.append(refs[sp - 2]! >> 3, refs, numbers, sp - 1, sp))
+              this.#fail(start, "a list of frames grows after its use");
+            sp--;
+            continue;
+          case Op.TUPLE1:
+          case Op.TUPLE2:
+          case Op.TUPLE3: {
+            const count = op - Op.TUPLE1 + 1;
+            if (sp - count < floor) this.#fail(start, "a tuple of more values than there are");
+            const list = heap.newList();
+            heap.append(list >> 3, refs, numbers, sp - count, sp);
+            sp -= count;
+            refs[sp++] = list;
+            continue;
+          }
+          case Op.TUPLE:
+          case Op.LIST:
+          case Op.FROZENSET: {
+            if (mp === 0) this.#fail(start, "a tuple without a mark");
+            const list = heap.newList();
+            heap.append(list >> 3, refs, numbers, floor, sp);
+            sp = floor;
+            floor = --mp > 0 ? marks[mp - 1]! : 0;
+            refs[sp++] = list;
+            continue;
+          }
+          case Op.DICT: {
+            if (mp === 0) this.#fail(start, "DICT without a mark");
+            if ((sp - floor) % 2 !== 0) this.#fail(start, "DICT with a key that has no value");
+            const dict = heap.newDict();
+            this.#fill(dict >> 3, refs, numbers, floor, sp);
+            sp = floor;
+            floor = --mp > 0 ? marks[mp - 1]! : 0;
+            refs[sp++] = dict;
+            continue;
+          }
+          case Op.NONE:
+            refs[sp++] = NONE;
+            continue;
+          case Op.NEWTRUE:
+            refs[sp++] = TRUE;
+            continue;
+          case Op.NEWFALSE:
+            refs[sp++] = FALSE;
+            continue;
+          case Op.BINFLOAT:
+            if (pos + 8 > end) break loop;
+            refs[sp] = NUMBER;
+            numbers[sp++] = view.getFloat64(pos, false);
+            pos += 8;
+            continue;
+          case Op.BINUNICODE:
+          case Op.BINSTRING:
+          case Op.BINUNICODE8:
+          case Op.SHORT_BINSTRING: {
+            const width = op === Op.SHORT_BINSTRING ? 1 : op === Op.BINUNICODE8 ? 8 : 4;
+            if (pos + width > end) break loop;
+            const length = this.#length(view, pos, width, start);
+            if (length > MAX_STRING_BYTES) this.#fail(start, `a string claims ${length} bytes`);
+            if (pos + width + length > end) break loop;
+            refs[sp++] = (strings.id(data, pos + width, pos + width + length) << 3) | STRING;
+            pos += width + length;
+            continue;
+          }
+          case Op.SHORT_BINBYTES:
+          case Op.BINBYTES:
+          case Op.BINBYTES8:
+          case Op.BYTEARRAY8:
+          case Op.LONG4: {
+            const width = op === Op.SHORT_BINBYTES ? 1 : op === Op.BINBYTES || op === Op.LONG4 ? 4 : 8;
+            if (pos + width > end) break loop;
+            const length = this.#length(view, pos, width, start);
+            if (length > MAX_STRING_BYTES)
+              this.#fail(start, `bytes or an integer of claimed ${length} bytes`);
+            if (op === Op.LONG4 && length <= 8) {
+              if (pos + width + length > end) break loop;
+              refs[sp] = NUMBER;
+              numbers[sp++] = littleEndian(data, pos + width, length);
+              pos += width + length;
+              continue;
+            }
+            refs[sp] = op === Op.LONG4 ? NUMBER : OPAQUE;
+            numbers[sp++] = Number.POSITIVE_INFINITY;
+            pos += width;
+            const here = Math.min(length, end - pos);
+            pos += here;
+            this.#skip = length - here;
+            continue;
+          }
+          case Op.FRAME: {
+            if (pos + 8 > end) break loop;
+            const length = this.#length(view, pos, 8, start);
+            pos += 8;
+            this.#frameEnd = this.#base + pos + length;
+            continue;
+          }
+          case Op.PROTO:
+            if (pos >= end) break loop;
+            if (data[pos]! > 5) this.#fail(start, `pickle protocol ${data[pos]}, which does not exist yet`);
+            pos++;
+            continue;
+          case Op.STOP:
+            if (this.#base + pos < this.#frameEnd)
+              this.#fail(start, `a frame claims bytes up to ${this.#frameEnd}, but the pickle ends`);
+            if (sp <= floor) this.#fail(start, "the pickle holds nothing");
+            this.root = refs[sp - 1]!;
+            this.done = true;
+            sp--;
+            break loop;
+          case Op.BINPUT:
+          case Op.LONG_BINPUT:
+          case Op.PUT: {
+            let index: number;
+            if (op === Op.PUT) {
+              const line = this.#line(data, pos, start);
+              if (line === undefined) break loop;
+              pos += line.length + 1;
+              index = /^[0-9]{1,12}$/.test(line) ? Number(line) : -1;
+            } else {
+              const width = op === Op.BINPUT ? 1 : 4;
+              if (pos + width > end) break loop;
+              index = width === 1 ? data[pos]! : view.getUint32(pos, true);
+              pos += width;
+            }
+            if (sp <= floor) this.#fail(start, "PUT with nothing to memoise");
+            // Each PUT takes at least two bytes, so an honest index is below the bytes read so far.
+            if (index < 0 || index >= MAX_MEMO || index > this.#base + pos)
+              this.#fail(start, `object number ${index} where far fewer exist`);
+            if (index >= memo.length) {
+              // The memo is replaced: come back to this opcode with the new one.
+              pos = start;
+              this.#reserveMemo(index + 1);
+              break loop;
+            }
+            const ref = refs[sp - 1]!;
+            memo[index] = ref === NUMBER ? heap.box(numbers[sp - 1]!) : ref;
+            // MEMOIZE numbers by how many there are; picklers never mix the two.
+            if (index >= memoized) memoized = index + 1;
+            continue;
+          }
+          case Op.GET: {
+            const line = this.#line(data, pos, start);
+            if (line === undefined) break loop;
+            pos += line.length + 1;
+            const index = /^[0-9]{1,12}$/.test(line) ? Number(line) : memo.length;
+            const ref = index < memo.length ? memo[index]! : UNSET;
+            if (ref === UNSET)
+              this.#fail(start, `reference to object ${line.slice(0, 20)} that does not exist`);
+            refs[sp] = (ref & 7) === BOXED ? NUMBER : ref;
+            numbers[sp++] = heap.number(ref);
+            continue;
+          }
+          case Op.INT:
+          case Op.LONG:
+          case Op.FLOAT: {
+            const line = this.#line(data, pos, start);
+            if (line === undefined) break loop;
+            pos += line.length + 1;
+            const text = op === Op.LONG && line.endsWith("L") ? line.slice(0, -1) : line;
+            if (!/^[+-]?[0-9.e+-]+$|^[+-]?(inf|nan)$/i.test(text))
+              this.#fail(start, "a number that is not one");
+            numbers[sp] = Number(text);
+            refs[sp++] =
+              op === Op.INT && line === "01" ? TRUE : op === Op.INT && line === "00" ? FALSE : NUMBER;
+            continue;
+          }
+          case Op.STRING:
+          case Op.UNICODE: {
+            const line = this.#line(data, pos, start);
+            if (line === undefined) break loop;
+            const quoted = op === Op.STRING && line.length >= 2 ? 1 : 0;
+            refs[sp++] = (strings.id(data, pos + quoted, pos + line.length - quoted) << 3) | STRING;
+            pos += line.length + 1;
+            continue;
+          }
+          case Op.POP:
+            // On a mark POP takes the mark, as CPython does.
+            if (sp > floor) sp--;
+            else if (mp > 0) floor = --mp > 0 ? marks[mp - 1]! : 0;
+            else this.#fail(start, "POP on an empty stack");
+            continue;
+          case Op.POP_MARK:
+            if (mp === 0) this.#fail(start, "POP_MARK without a mark");
+            sp = floor;
+            floor = --mp > 0 ? marks[mp - 1]! : 0;
+            continue;
+          case Op.DUP:
+            if (sp <= floor) this.#fail(start, "DUP on an empty stack");
+            refs[sp] = refs[sp - 1]!;
+            numbers[sp] = numbers[sp - 1]!;
+            sp++;
+            continue;
+          case Op.GLOBAL:
+          case Op.INST: {
+            const module = this.#line(data, pos, start);
+            const name = module === undefined ? undefined : this.#line(data, pos + module.length + 1, start);
+            if (module === undefined || name === undefined) break loop;
+            this.#refuse(start, `${module}.${name}`);
+            break;
+          }
+          case Op.STACK_GLOBAL: {
+            const part = (at: number): string =>
+              at >= floor && (refs[at]! & 7) === STRING ? strings.text(refs[at]! >> 3) : "?";
+            this.#refuse(start, `${part(sp - 2)}.${part(sp - 1)}`);
+            break;
+          }
+          default: {
+            const name = REFUSED.get(op);
+            if (name) this.#fail(start, `refused ${name}: a snapshot holds only data`);
+            this.#fail(start, `0x${op.toString(16).padStart(2, "0")} is no pickle opcode`);
+          }
+        }
+      }
+    } catch (error) {
+      // Records and the heap do not know where in the file they are.
+      if (error instanceof UserError && error.hint === undefined) this.#fail(start, error.message);
+      throw error;
+    }
+    // An opcode that the chunk cut in two is read again from its start.
+    if (!whole && !this.done) pos = start;
+    if (sp > MAX_DEPTH) this.#fail(start, `more than ${MAX_DEPTH} values on the stack`);
+    this.#sp = sp;
+    this.#mp = mp;
+    this.#memoized = memoized;
+    return pos;
+  }
+
+  /** A dict whose items came at once: a record when it is one of ours. */
+  #fill(dict: number, refs: Int32Array, numbers: Float64Array, from: number, to: number): void {
+    const heap = this.heap;
+    if (heap.bodies[dict] === 0 && to > from) {
+      const body = this.records.classify(refs, numbers, from, to);
+      if (body !== 0) {
+        heap.bodies[dict] = body;
+        return;
+      }
+    }
+    this.#fillGeneric(dict, refs, numbers, from, to);
+  }
+
+  #fillGeneric(dict: number, refs: Int32Array, numbers: Float64Array, from: number, to: number): void {
+    const heap = this.heap;
+    if (heap.bodies[dict]! > 0)
+      throw new UserError("an event, frame, block or segment changes after it was complete");
+    for (let at = from; at < to; at += 2) {
+      const [key, value] = [refs[at]!, refs[at + 1]!];
+      heap.put(
+        dict,
+        key === NUMBER ? heap.box(numbers[at]!) : key,
+        value === NUMBER ? heap.box(numbers[at + 1]!) : value,
+      );
+    }
+  }
+
+  #length(view: DataView, at: number, width: number, start: number): number {
+    if (width === 1) return view.getUint8(at);
+    if (width === 4) return view.getUint32(at, true);
+    const length = Number(view.getBigUint64(at, true));
+    if (length > Number.MAX_SAFE_INTEGER) this.#fail(start, `a claimed length of ${length} bytes`);
+    return length;
+  }
+
+  /** The text up to the newline, one character a byte; undefined when the chunk ends before it. */
+  #line(data: Uint8Array, from: number, start: number): string | undefined {
+    const stop = data.indexOf(0x0a, from);
+    if ((stop < 0 ? data.length : stop) - from > MAX_LINE)
+      this.#fail(start, `a line of more than ${MAX_LINE} bytes`);
+    if (stop < 0) return undefined;
+    let text = "";
+    for (let at = from; at < stop; at++) text += String.fromCharCode(data[at]!);
+    return text;
+  }
+
+  #refuse(start: number, name: string): never {
+    const shown = name.slice(0, 200).replace(/[^\x20-\x7e]/g, "?");
+    throw new UserError(
+      `refused global ${shown} at byte ${this.#base + start}: a snapshot holds only data`,
+      "do not open this file with Python's pickle: loading it would run that code",
+    );
+  }
+}
+
+/** Two's complement, as LONG1 and LONG4 have it; Infinity when the number has more than eight bytes. */
+function littleEndian(data: Uint8Array, from: number, length: number): number {
+  if (length === 0) return 0;
+  if (length > 8) return Number.POSITIVE_INFINITY;
+  let value = 0;
+  for (let i = from + length - 1; i >= from; i--) value = value * 256 + data[i]!;
+  return data[from + length - 1]! >= 128 ? value - 2 ** (8 * length) : value;
+}
