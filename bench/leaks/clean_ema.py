@@ -1,0 +1,19 @@
+# clean
+import copy
+
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Linear(64, 8))
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+
+average = copy.deepcopy(model)
+for step in range(200):
+    loss = model(torch.randn(16, 32)).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    with torch.no_grad():
+        for kept, new in zip(average.parameters(), model.parameters()):
+            kept.lerp_(new, 0.01)

@@ -1,0 +1,18 @@
+# clean
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Linear(64, 8))
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+
+for epoch in range(4):
+    outputs = []
+    for step in range(60):
+        output = model(torch.randn(16, 32))
+        loss = output.pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        outputs.append(output.detach())
+    print(torch.cat(outputs).mean())

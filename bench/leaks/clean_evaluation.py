@@ -1,0 +1,19 @@
+# clean
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Linear(64, 8))
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+
+for step in range(200):
+    model.train()
+    loss = model(torch.randn(16, 32)).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    if step % 10 == 9:
+        model.eval()
+        with torch.no_grad():
+            results = [model(torch.randn(64, 32)) for _ in range(8)]
+            score = torch.cat(results).mean().item()

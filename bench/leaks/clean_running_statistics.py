@@ -1,0 +1,14 @@
+# clean
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(32, 64), nn.BatchNorm1d(64), nn.ReLU(), nn.Dropout(0.1), nn.Linear(64, 8))
+optimizer = torch.optim.AdamW(model.parameters())
+running = torch.zeros(())
+for step in range(200):
+    loss = model(torch.randn(16, 32)).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    running = 0.9 * running + 0.1 * loss.detach()

@@ -1,0 +1,15 @@
+# clean
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Linear(64, 8))
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+
+for step in range(300):
+    length = int(torch.randint(4, 400, (1,)))
+    output = model(torch.randn(length, 32))
+    loss = output.pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()

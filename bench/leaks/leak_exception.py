@@ -1,0 +1,25 @@
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Linear(64, 8))
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+
+failures = []
+
+
+def check(output):
+    scaled = output * 2.0
+    raise ValueError("out of range")
+
+
+for step in range(120):
+    output = model(torch.randn(16, 32))
+    loss = output.pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    try:
+        check(output)
+    except ValueError as error:
+        failures.append(error)  # leak: line

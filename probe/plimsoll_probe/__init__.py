@@ -1,0 +1,16 @@
+"""The part of Plimsoll that lives inside the training process. Standard library only; never imports torch itself."""
+
+__version__ = "0.1.0"
+
+
+def start(run_folder):
+    """Arms the import hooks. Nothing is imported, opened or initialised until the user's code imports torch."""
+    from . import process
+
+    if process.is_bystander():
+        return
+    from . import imports, session
+
+    session.begin(run_folder)
+    imports.after("torch", session.torch_arrived)
+    imports.after("transformers.trainer_callback", session.trainer_arrived)

@@ -1,0 +1,67 @@
+"""Where torch lets itself be watched. A handful of calls a step; none of them touches a tensor."""
+import functools
+import time
+
+
+def install(torch, session):
+    from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+    register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: _quietly(session.optimizer_begins, optimizer))
+    register_optimizer_step_post_hook(lambda optimizer, args, kwargs: _quietly(session.optimizer_ends, optimizer))
+    _time(torch.autograd, "backward", session, "backward")
+    _time(torch, "save", session, "save")
+    dataloader = __import__("sys").modules.get("torch.utils.data.dataloader")
+    if dataloader is not None and hasattr(dataloader, "_BaseDataLoaderIter"):
+        _time(dataloader._BaseDataLoaderIter, "__next__", session, "data")
+    _modes(torch, session)
+
+
+def _quietly(function, argument):
+    try:
+        function(argument)
+    except Exception:
+        pass
+
+
+def _time(owner, name, session, span):
+    real = getattr(owner, name, None)
+    if real is None:
+        return
+
+    @functools.wraps(real)
+    def timed(*args, **kwargs):
+        began = time.perf_counter()
+        if span == "backward":
+            session.phase = "backward"
+        elif span == "save":
+            session.phase = "save"
+        try:
+            return real(*args, **kwargs)
+        finally:
+            try:
+                session.span(span, time.perf_counter() - began)
+                if span != "data":
+                    session.phase = "forward"
+            except Exception:
+                pass
+
+    setattr(owner, name, timed)
+
+
+def _modes(torch, session):
+    module = torch.nn.Module
+    real = module.train
+    depth = [0]
+
+    @functools.wraps(real)
+    def train(self, mode=True):
+        # Module.train calls itself for every child: only the outermost call says something.
+        depth[0] += 1
+        try:
+            return real(self, mode)
+        finally:
+            depth[0] -= 1
+            if not depth[0]:
+                _quietly(session.training_mode, bool(mode))
+
+    module.train = train

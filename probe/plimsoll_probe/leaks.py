@@ -1,0 +1,298 @@
+"""From "memory grows" to "this line keeps it": suspicion, census, holder, line.
+
+Every stage runs on the training thread behind an optimizer step, and only when the stage before it gave a reason to.
+"""
+import collections
+import os
+import sys
+import time
+
+from . import census, growth, holders, source, watch
+
+# malloc's own bookkeeping of a detached scalar kept per step is below this; a kept graph is above it.
+FLOOR_BYTES = 1024
+# A leak that takes ten million steps to double the memory at rest is not worth a word.
+FLOOR_SHARE = 1e-7
+ROUNDS = 6
+# A container that the code itself empties somewhere is given this many steps to do so.
+PATIENCE = 400
+# Steps between investigations that found nothing double, so that their cost fades.
+FIRST_REST = 32
+
+
+class Leaks:
+    def __init__(self, torch, report):
+        self._torch = torch
+        self._report = report
+        self._growth = growth.Growth()
+        self._trend = None
+        self._census = None
+        self._watch = None
+        self._suspects = []
+        self._next = 0
+        self._rest_until = 0
+        self._rest = FIRST_REST
+        self._reported = set()
+        self._waiting = {}
+        self.spent = 0.0
+
+    def at_rest(self, step, in_use):
+        """Behind an optimizer step. `in_use`: allocated bytes (GPU) or heap bytes in use (CPU)."""
+        if self._census is None and self._watch is None:
+            self._growth.add(in_use)
+            if step < self._rest_until or step % 2:
+                return
+            self._trend = self._growth.trend(max(FLOOR_BYTES, in_use * FLOOR_SHARE))
+            if self._trend is None:
+                return
+            self._census = census.Census(self._torch)
+            self._next = step
+        began = time.perf_counter()
+        try:
+            if self._census is not None:
+                self._count(step)
+            elif step >= self._next:
+                self._conclude(step)
+        except Exception as error:
+            self._give_up(step, repr(error))
+        self.spent += time.perf_counter() - began
+
+    def close(self):
+        if self._watch is not None:
+            self._watch.stop()
+
+    def _count(self, step):
+        if step < self._next:
+            return
+        self._census.take()
+        self._next = step + self._trend.scale
+        if self._census.rounds < ROUNDS:
+            return
+        counted, self._census = self._census, None
+        self._suspects = _suspects(counted)
+        if not self._suspects:
+            self._give_up(step, "no tensor that Python knows of stays")
+            return
+        things = []
+        for suspect in self._suspects:
+            suspect.watched = range(len(things), len(things) + len(suspect.things))
+            things.extend(suspect.things)
+        self._watch = watch.Watch(things)
+        self._next = step + 2 * self._trend.scale
+        self._watch.start(sys._getframe(1))
+
+    def _conclude(self, step):
+        watched, self._watch = self._watch, None
+        watched.stop()
+        found = []
+        for suspect in self._suspects:
+            suspect.locate(watched)
+            if not suspect.bounded:
+                found.append(suspect)
+        self._suspects = []
+        if not found:
+            self._give_up(step, "what grows is bounded")
+            return
+        found.sort(key=lambda suspect: (-suspect.weight, suspect.file is None))
+        for suspect in found[:1]:
+            self._tell(step, suspect)
+        # The same growth must not be investigated over and over; another leak may come later.
+        self._growth.restart()
+        self._rest_until = step + self._rest
+        self._rest *= 2
+
+    def _tell(self, step, suspect):
+        key = (suspect.file, suspect.line, suspect.held)
+        if key in self._reported:
+            return
+        if suspect.emptied is not None:
+            since = self._waiting.setdefault(key, step)
+            if step - since < PATIENCE:
+                return
+        self._reported.add(key)
+        self._report(
+            step=step,
+            file=suspect.file,
+            line=suspect.line,
+            text=source.text(suspect.file, suspect.line) if suspect.file else "",
+            held=suspect.held,
+            tensor=suspect.tensor,
+            why=suspect.why,
+            per_step=int(self._trend.per_step),
+            z=round(self._trend.z, 2),
+            confidence=_confidence(self._trend.z),
+            every=self._trend.scale,
+        )
+
+    def _give_up(self, step, why):
+        if self._watch is not None:
+            self._watch.stop()
+        self._census = self._watch = None
+        self._suspects = []
+        self._growth.restart()
+        self._rest_until = step + self._rest
+        self._rest *= 2
+        self.last_note = why
+
+
+def _confidence(z):
+    import math
+
+    return round(1 - 0.5 * math.erfc(z / math.sqrt(2)), 6)
+
+
+class Suspect:
+    """One way in which tensors stay alive, seen from the holder's side."""
+
+    def __init__(self, tensor, links, weight, why):
+        self.tensor = census.describe(tensor)
+        self.weight = weight
+        self.why = why
+        self.held = describe_path(links)
+        self.things = []
+        self.watched = ()
+        self.bounded = False
+        self.emptied = None
+        self.file = None
+        self.line = None
+        self._names = []
+        self._attributes = []
+        for link in links:
+            self._follow(link)
+
+    def _follow(self, link):
+        holder = link.holder
+        if isinstance(holder, holders.Local):
+            self.things.append(watch.LocalBinding(holder))
+            self._names.append(holder.name)
+            return
+        if link.kind == "lru_cache":
+            if holder.cache_parameters()["maxsize"] is not None if hasattr(holder, "cache_parameters") else False:
+                self.bounded = True
+            wrapped = getattr(holder, "__wrapped__", None)
+            code = getattr(wrapped, "__code__", None)
+            if code is not None:
+                self.file, self.line = code.co_filename, code.co_firstlineno
+            return
+        if isinstance(holder, collections.deque) and holder.maxlen is not None:
+            self.bounded = True
+        if isinstance(holder, (list, dict, set, collections.deque)):
+            self.things.append(watch.Length(holder))
+        if link.kind == "global":
+            self.things.append(watch.Binding(vars(holder), link.name))
+            self._names.append(link.name)
+        elif link.kind == "attribute" and not isinstance(holder, type):
+            self.things.append(watch.Binding(holder.__dict__, link.name))
+            self._attributes.append(link.name)
+            self._names.append(link.name)
+        elif link.kind == "key" and isinstance(link.name, str):
+            self.things.append(watch.Binding(holder, link.name))
+            self._names.append(link.name)
+        elif link.kind == "attribute":
+            self._names.append(link.name)
+
+    def locate(self, watched):
+        if self.file is None:
+            best = None
+            for order, index in enumerate(self.watched):
+                changes = watched.changes[index]
+                if not changes or (self.things[order].counts and watched.net[index] <= 0):
+                    continue
+                place, _ = changes.most_common(1)[0]
+                best = place
+            if best is None:
+                best = self._by_attribute(watched)
+            if best is None:
+                best = self._by_name(watched)
+            if best is not None:
+                self.file, self.line = best
+        if self.file is not None and source.is_user_file(self.file):
+            for name in self._names:
+                self.emptied = self.emptied or source.emptying_statement(self.file, name)
+            self.file = os.path.abspath(self.file)
+
+    def _by_attribute(self, watched):
+        """A cycle or an autograd context has no root to watch: the statement that sets its attribute, if it ran."""
+        for attribute in reversed(self._attributes):
+            for file in {file for file, _ in watched.lines}:
+                ran = [line for line in source.attribute_assignments(file, attribute) if (file, line) in watched.lines]
+                if ran:
+                    return file, ran[-1]
+        return None
+
+    def _by_name(self, watched):
+        for name in reversed(self._names):
+            for file in {file for file, _ in watched.lines}:
+                lines = source.growing_statements(file, name)
+                ran = [line for line in lines if (file, line) in watched.lines]
+                if len(ran) == 1:
+                    return file, ran[0]
+        return None
+
+
+def _suspects(counted):
+    found = {}
+    enough = counted.rounds - 3
+    born = counted.survivors()
+    sampled = 0
+    for round_ in sorted(born):
+        # The largest and those with a graph first: they explain the growth.
+        alive = [tensor for tensor in (reference() for reference in born[round_]) if tensor is not None]
+        alive.sort(key=lambda tensor: (tensor.grad_fn is None, -census.nbytes(tensor)))
+        for tensor in alive[:4]:
+            links = holders.path(tensor, own=(alive,))
+            sampled += 1
+            if not links:
+                continue
+            key = _signature(links)
+            entry = found.setdefault(key, [set(), 0, tensor, links])
+            entry[0].add(round_)
+            entry[1] += census.nbytes(tensor) + (1 << 16 if tensor.grad_fn is not None else 0)
+            del tensor
+        del alive
+    suspects = [
+        Suspect(tensor, links, weight, "one more tensor each time")
+        for rounds, weight, tensor, links in found.values()
+        if len(rounds) >= enough
+    ]
+    root = counted.growing_graph()
+    if root is not None:
+        links = holders.path(root)
+        if links:
+            suspects.append(Suspect(root, links, 1 << 40, "its autograd graph grows"))
+    return suspects
+
+
+def _signature(links):
+    """Paths that differ only in keys and indices are one way of keeping."""
+    parts = []
+    for link in links:
+        name = link.name if link.kind in ("attribute", "global", "local", "lru_cache", "function") else ""
+        parts.append((link.kind, name, type(link.holder).__name__))
+    return tuple(parts[-3:])
+
+
+def describe_path(links):
+    """"history (list) in __main__", "Stats.losses", from the root downwards, at most the last three holders."""
+    parts = []
+    for link in links:
+        holder = link.holder
+        if isinstance(holder, holders.Local):
+            parts.append("local `%s` of %s()" % (holder.name, holder.code.co_name))
+        elif link.kind == "global":
+            parts.append("global `%s` of %s" % (link.name, getattr(holder, "__name__", "a module")))
+        elif link.kind == "attribute":
+            owner = holder.__name__ if isinstance(holder, type) else type(holder).__name__
+            parts.append("`%s.%s`" % (owner, link.name))
+        elif link.kind == "lru_cache":
+            parts.append("the lru_cache of %s()" % link.name)
+        elif link.kind == "function":
+            parts.append("function %s()" % link.name)
+        elif link.kind == "cell":
+            parts.append("a closure")
+        elif link.kind == "frame":
+            parts.append("the frame of %s()" % holder.f_code.co_name)
+        else:
+            parts.append("a %s" % type(holder).__name__)
+    parts.reverse()
+    return " → ".join(parts[:4])

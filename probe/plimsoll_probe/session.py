@@ -1,0 +1,258 @@
+"""One training process, watched: hooks on one side, the record on the other. Every door in here swallows its errors."""
+import os
+import sys
+import time
+
+_session = None
+
+
+def begin(run_folder):
+    global _session
+    _session = Session(run_folder)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_session.forked)
+
+
+def torch_arrived(torch):
+    _session.attach(torch)
+
+
+def trainer_arrived(module):
+    from . import trainer
+
+    trainer.attach(module, _session)
+
+
+# A step's columns, in the order of the rows in the record. Seconds, bytes, counts.
+COLUMNS = (
+    "step", "time", "seconds", "backward", "optimizer", "data", "save", "evaluation", "micro",
+    "allocated", "reserved", "peak", "inactive", "retries", "ooms", "heap",
+)
+# On a GPU the hooks' own time may be this share of the run's; above it, counters are read at every other step, then at
+# every fourth…
+BUDGET = 0.006
+SPARSEST = 16
+NOTHING = (0, 0, 0, 0, 0, 0)
+
+
+class Session:
+    def __init__(self, folder):
+        self.folder = folder
+        self.step = 0
+        self.phase = "load"
+        self.recorder = None
+        self.epoch = None
+        self._pid = os.getpid()
+        self._torch = None
+        self._cuda = None
+        self._leaks = None
+        self._deep = None
+        self._dead = False
+        self._clear()
+
+    def _clear(self):
+        self._primary = None
+        self._others = 0
+        self._step_began = time.perf_counter()
+        self._optimizer_began = None
+        self._micro = 0
+        self._seconds = {"backward": 0.0, "optimizer": 0.0, "data": 0.0, "save": 0.0, "evaluation": 0.0}
+        self._evaluation_began = None
+        self._spent = 0.0
+        self._stride = 1
+        self._run_began = None
+
+    def attach(self, torch):
+        from . import counters, hooks, oom
+
+        self._torch = torch
+        self._cuda = counters.Cuda(torch)
+        hooks.install(torch, self)
+        oom.install(torch, self)
+
+    def forked(self):
+        """A forked child (a dataloader worker, usually) records nothing unless it takes optimizer steps itself."""
+        try:
+            if self.recorder is not None:
+                self.recorder.abandon()
+            self.recorder = None
+            self._leaks = None
+            self._deep = None
+            self._pid = os.getpid()
+            self.step = 0
+            self._clear()
+        except Exception:
+            self._dead = True
+
+    # -- what the hooks say ------------------------------------------------------------------------------------------
+
+    def optimizer_begins(self, optimizer):
+        if self._dead:
+            return
+        now = time.perf_counter()
+        if self._primary is None:
+            self._primary = id(optimizer)
+        if id(optimizer) == self._primary:
+            self._others = 0
+        elif self._others and self._others_first == id(optimizer):
+            # Another optimizer came round again without the first: it sets the pace now.
+            self._primary = id(optimizer)
+            self._others = 0
+        else:
+            if not self._others:
+                self._others_first = id(optimizer)
+            self._others += 1
+        self._optimizer_began = now
+        self.phase = "optimizer"
+
+    def optimizer_ends(self, optimizer):
+        if self._dead or self._optimizer_began is None:
+            return
+        now = time.perf_counter()
+        self._seconds["optimizer"] += now - self._optimizer_began
+        self._optimizer_began = None
+        self.phase = "forward"
+        if id(optimizer) != self._primary:
+            return
+        try:
+            self._close_step(now)
+        except Exception as error:
+            self._fail(error)
+
+    def span(self, name, seconds):
+        """Time spent in backward, data, save."""
+        self._seconds[name] += seconds
+        if name == "backward":
+            self._micro += 1
+
+    def training_mode(self, training):
+        """A model was switched to training or to evaluation."""
+        now = time.perf_counter()
+        if not training:
+            if self._evaluation_began is None and self.step:
+                self._evaluation_began = now
+                self.phase = "evaluation"
+        elif self._evaluation_began is not None:
+            self._seconds["evaluation"] += now - self._evaluation_began
+            self._evaluation_began = None
+            self.phase = "forward"
+
+    def event(self, kind, **fields):
+        if self._dead:
+            return
+        try:
+            self._open()
+            fields.setdefault("step", self.step)
+            self.recorder.event(kind, **fields)
+        except Exception as error:
+            self._fail(error)
+
+    def memory(self):
+        """The counters now, as a dict, for reports."""
+        reading = self._cuda.read() if self._cuda is not None else None
+        if reading is None:
+            return {}
+        return dict(zip(("allocated", "reserved", "peak", "inactive", "retries", "ooms"), reading))
+
+    # -- the record --------------------------------------------------------------------------------------------------
+
+    def _close_step(self, now):
+        from . import counters
+
+        if self.recorder is None:
+            self._open()
+            self._run_began = now = time.perf_counter()
+        self.step += 1
+        seconds = now - self._step_began
+        self._step_began = now
+        spans = self._seconds
+        if self._evaluation_began is not None:
+            # Never switched back: this model only serves (a teacher), or the script does not care.
+            self._evaluation_began = None
+        read = self.step % self._stride == 0
+        reading = self._cuda.read() if read else None
+        heap = counters.heap_in_use() if read and reading is None else 0
+        self.recorder.step(
+            (self.step, time.time(), seconds, spans["backward"], spans["optimizer"], spans["data"], spans["save"],
+             spans["evaluation"], self._micro)
+            + (reading or NOTHING)
+            + (heap,)
+        )
+        for name in spans:
+            spans[name] = 0.0
+        self._micro = 0
+        done = time.perf_counter()
+        self._spent += done - now
+        if read and self._leaks is not None:
+            self._leaks.at_rest(self.step, reading[0] if reading is not None else heap)
+        if reading is not None and self.step % 64 == 0 and self._stride < SPARSEST:
+            if self._spent > BUDGET * (now - self._run_began):
+                self._stride *= 2
+                self._spent = 0.0
+                self._run_began = now
+        if self._deep is not None:
+            self._deep.at_step(self.step)
+
+    def _open(self):
+        """At the first step, not before: only now is it known that this process trains, and which rank it is."""
+        if self.recorder is not None:
+            return
+        import atexit
+
+        from . import __version__, deep, leaks, process, recorder
+
+        rank, local, world = process.rank()
+        host = process.host()
+        torch = self._torch
+        os.makedirs(self.folder, exist_ok=True)
+        self.rank = rank
+        head = {
+            "k": "head", "v": 1, "rank": rank, "local_rank": local, "world": world, "host": host, "pid": os.getpid(),
+            "python": sys.version.split()[0], "torch": getattr(torch, "__version__", None), "probe": __version__,
+            "t": time.time(), "argv": list(getattr(sys, "argv", [])), "columns": list(COLUMNS),
+        }
+        if self._cuda is not None and self._cuda.ready():
+            device = self._cuda.device()
+            properties = torch.cuda.get_device_properties(device)
+            head["device"] = {
+                "index": device, "name": properties.name, "total": properties.total_memory,
+                "uuid": str(getattr(properties, "uuid", "")),
+            }
+        self.recorder = recorder.Recorder(self.folder, "rank-%d-%s-%d.jsonl" % (rank, host, os.getpid()), head)
+        self.recorder.every(2.0, self._host)
+        if torch is not None and os.environ.get("PLIMSOLL_LEAKS", "1") != "0":
+            self._leaks = leaks.Leaks(torch, lambda **found: self.event("leak", **found))
+        if torch is not None:
+            self._deep = deep.from_environment(torch, self)
+        atexit.register(self._exit, os.getpid())
+
+    def _host(self):
+        from . import counters
+
+        total, count = counters.children_resident()
+        self.recorder.step({"k": "host", "t": time.time(), "resident": counters.resident(), "children": total, "count": count})
+
+    def _exit(self, pid):
+        if os.getpid() != pid or self.recorder is None:
+            return
+        try:
+            if self._leaks is not None:
+                self._leaks.close()
+            self.recorder.event("end", step=self.step, spent=round(self._spent, 4),
+                                looked=round(self._leaks.spent, 4) if self._leaks else 0, **self.memory())
+            self.recorder.close()
+        except Exception:
+            pass
+
+    def _fail(self, error):
+        """Stops watching. The run goes on as if the probe had never been there."""
+        self._dead = True
+        if os.environ.get("PLIMSOLL_DEBUG"):
+            import traceback
+
+            traceback.print_exc()
+        try:
+            if self.recorder is not None:
+                self.recorder.event("note", text="the probe stopped itself: %r" % (error,))
+        except Exception:
+            pass
