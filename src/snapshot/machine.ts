@@ -54,7 +54,8 @@ export class Machine {
     this.#reserve(data.length);
     const used = this.#run(data);
     this.#base += used;
-    this.#carry = this.done ? new Uint8Array(0) : data.slice(used);
+    // A copy: the caller reuses its chunk, and a Buffer's slice would share it.
+    this.#carry = Uint8Array.from(this.done ? [] : data.subarray(used));
   }
 
   end(): void {
