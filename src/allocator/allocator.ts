@@ -62,7 +62,10 @@ export class Allocator {
   constructor(options: AllocatorOptions) {
     const { settings, allowed = null, capacity = null, place = increasing(), onSegment = () => {} } = options;
     if (settings.backend !== "native") {
-      throw new UserError(`backend:${settings.backend} cannot be simulated`, "leave the setting out, or use backend:native");
+      throw new UserError(
+        `backend:${settings.backend} cannot be simulated`,
+        "leave the setting out, or use backend:native",
+      );
     }
     const limits: Limits = { allowed, capacity };
     this.#heap = new Heap(settings, limits, place, onSegment);
@@ -72,6 +75,11 @@ export class Allocator {
 
   get allocated(): Bytes {
     return this.#heap.counters.allocated.current;
+  }
+
+  /** Whether garbage collection is on: it needs a threshold and a memory fraction. */
+  get collects(): boolean {
+    return this.#heap.collects;
   }
 
   get reserved(): Bytes {
@@ -168,19 +176,28 @@ export class Allocator {
     let bins = this.#bins;
     if (bins === undefined || bins.stream !== stream) {
       const heap = this.#heap;
-      bins = this.#bins = { stream, small: heap.bin(heap.small, stream), large: heap.bin(heap.large, stream) };
+      bins = this.#bins = {
+        stream,
+        small: heap.bin(heap.small, stream),
+        large: heap.bin(heap.large, stream),
+      };
     }
     return size <= SMALL_SIZE ? bins.small : bins.large;
   }
 
-  /** `get_free_block`, without taking it. */
+  /** `get_free_block`, without taking it: leaves the bin's cursor on the block it returns. */
   #bestFit(bin: Bin, size: Bytes): number {
     const { blocks, settings } = this.#heap;
     let block = bin.free.ceil(size);
     if (block === NONE) return NONE;
     if (settings.expandable) {
       // The open end of a segment counts with the address space behind it, so that it is used last.
-      for (let next = bin.free.after(block); next !== NONE && this.#reach(next) < this.#reach(block); next = bin.free.after(block)) {
+      for (
+        let next = bin.free.peekNext();
+        next !== NONE && this.#reach(next) < this.#reach(block);
+        next = bin.free.peekNext()
+      ) {
+        bin.free.moveNext();
         block = next;
       }
     }
@@ -192,7 +209,7 @@ export class Allocator {
   #findFree(bin: Bin, size: Bytes): number {
     if (this.#heap.collects) bin.pool.searches++;
     const block = this.#bestFit(bin, size);
-    if (block !== NONE) bin.free.remove(block);
+    if (block !== NONE) bin.free.takeHere();
     return block;
   }
 
@@ -234,7 +251,10 @@ export class Allocator {
     const heap = this.#heap;
     const { blocks, counters, settings } = heap;
     const left = blocks.size[block]! - size;
-    const split = bin.pool.small || settings.expandable ? left >= MIN_BLOCK : size < settings.maxSplit && left > SMALL_SIZE;
+    const split =
+      bin.pool.small || settings.expandable
+        ? left >= MIN_BLOCK
+        : size < settings.maxSplit && left > SMALL_SIZE;
     const ordinary = blocks.base[block]! < 0;
     const wasSplit = blocks.isSplit(block);
     if (split) {

@@ -10,7 +10,11 @@ function addressSpace(page: Bytes, deviceMemory: Bytes): Bytes {
 function roomFrom(heap: Heap, start: number, size: Bytes): boolean {
   const { blocks } = heap;
   let bytes = 0;
-  for (let block = start; block !== NONE && bytes < size && blocks.state[block] === FREE; block = blocks.next[block]!) {
+  for (
+    let block = start;
+    block !== NONE && bytes < size && blocks.state[block] === FREE;
+    block = blocks.next[block]!
+  ) {
     bytes += blocks.size[block]!;
   }
   return bytes >= size;

@@ -18,13 +18,15 @@ function chunk(): Chunk {
 
 /**
  * Free blocks in the order of torch's BlockComparatorSize within one stream: by size, then by address.
- * Two levels: an array of sorted chunks. A block must leave the set before its size or address changes.
+ * Two levels: an array of sorted chunks, none of them empty. A block must leave the set before its size or
+ * address changes. Shifting by loops: for so few elements they beat copyWithin.
  */
 export class FreeSet {
   readonly #blocks: Blocks;
   readonly #chunks: Chunk[] = [];
-  #length = 0;
-  // Where the last search ended: the first element not before the key.
+  /** The largest size of each chunk, side by side for the search. */
+  #tops = new Float64Array(16);
+  // The cursor: the first element not before the key of the last search.
   #c = 0;
   #p = 0;
 
@@ -32,65 +34,76 @@ export class FreeSet {
     this.#blocks = blocks;
   }
 
-  get length(): number {
-    return this.#length;
-  }
-
   insert(block: number): void {
+    const chunks = this.#chunks;
     const size = this.#blocks.size[block]!;
-    this.#length++;
-    if (this.#chunks.length === 0) this.#chunks.push(chunk());
     this.#seek(size, this.#blocks.address[block]!);
     let at = this.#c;
     let position = this.#p;
-    if (at === this.#chunks.length) {
-      at--;
-      position = this.#chunks[at]!.count;
+    if (at === chunks.length) {
+      if (at === 0) chunks.push(chunk());
+      else at--;
+      position = chunks[at]!.count;
     }
-    let target = this.#chunks[at]!;
+    let target = chunks[at]!;
     if (target.count === CHUNK) {
-      const half = CHUNK / 2;
-      const upper = chunk();
-      upper.sizes.set(target.sizes.subarray(half));
-      upper.ids.set(target.ids.subarray(half));
-      upper.count = CHUNK - half;
-      target.count = half;
-      this.#chunks.splice(at + 1, 0, upper);
-      if (position > half) {
-        target = upper;
-        position -= half;
+      this.#halve(at);
+      if (position > CHUNK / 2) {
+        target = chunks[++at]!;
+        position -= CHUNK / 2;
       }
     }
-    target.sizes.copyWithin(position + 1, position, target.count);
-    target.ids.copyWithin(position + 1, position, target.count);
-    target.sizes[position] = size;
-    target.ids[position] = block;
-    target.count++;
+    const { sizes, ids } = target;
+    for (let i = target.count++; i > position; i--) {
+      sizes[i] = sizes[i - 1]!;
+      ids[i] = ids[i - 1]!;
+    }
+    sizes[position] = size;
+    ids[position] = block;
+    this.#tops[at] = sizes[target.count - 1]!;
   }
 
   remove(block: number): void {
     this.#seek(this.#blocks.size[block]!, this.#blocks.address[block]!);
-    const found = this.#chunks[this.#c];
-    assert(found && found.ids[this.#p] === block, "a block left the free set twice");
-    this.#length--;
-    found.sizes.copyWithin(this.#p, this.#p + 1, found.count);
-    found.ids.copyWithin(this.#p, this.#p + 1, found.count);
-    found.count--;
-    if (found.count < CHUNK / 4) this.#join(this.#c);
+    assert(this.here() === block, "a block leaves the free set once");
+    this.takeHere();
   }
 
-  /** The smallest block of at least `size`, the lowest address among equals; NONE if there is none. */
+  /** Moves to the smallest block of at least `size`, the lowest address among equals; NONE if there is none. */
   ceil(size: Bytes): number {
     this.#seek(size, -1);
-    return this.#chunks[this.#c]?.ids[this.#p] ?? NONE;
+    return this.here();
   }
 
-  /** The block after `block` in the order, or NONE. */
-  after(block: number): number {
-    this.#seek(this.#blocks.size[block]!, this.#blocks.address[block]!);
-    const here = this.#chunks[this.#c]!;
-    if (this.#p + 1 < here.count) return here.ids[this.#p + 1]!;
+  /** The block after the present one, without moving; NONE at the end. */
+  peekNext(): number {
+    const present = this.#chunks[this.#c]!;
+    if (this.#p + 1 < present.count) return present.ids[this.#p + 1]!;
     return this.#chunks[this.#c + 1]?.ids[0] ?? NONE;
+  }
+
+  moveNext(): void {
+    if (++this.#p < this.#chunks[this.#c]!.count) return;
+    this.#c++;
+    this.#p = 0;
+  }
+
+  /** The block under the cursor. */
+  here(): number {
+    return this.#c < this.#chunks.length ? this.#chunks[this.#c]!.ids[this.#p]! : NONE;
+  }
+
+  /** Removes the block under the cursor. */
+  takeHere(): void {
+    const present = this.#chunks[this.#c]!;
+    const { sizes, ids } = present;
+    const count = --present.count;
+    for (let i = this.#p; i < count; i++) {
+      sizes[i] = sizes[i + 1]!;
+      ids[i] = ids[i + 1]!;
+    }
+    if (count < CHUNK / 4) this.#join(this.#c);
+    else this.#tops[this.#c] = sizes[count - 1]!;
   }
 
   largest(): number {
@@ -103,7 +116,25 @@ export class FreeSet {
     return this.#chunks.flatMap((part) => Array.from(part.ids.subarray(0, part.count)));
   }
 
-  /** Empty chunks go; a thin one is poured into a neighbour with room. So no chunk is ever empty. */
+  #halve(at: number): void {
+    const lower = this.#chunks[at]!;
+    const upper = chunk();
+    const half = CHUNK / 2;
+    upper.sizes.set(lower.sizes.subarray(half));
+    upper.ids.set(lower.ids.subarray(half));
+    upper.count = half;
+    lower.count = half;
+    this.#chunks.splice(at + 1, 0, upper);
+    if (this.#chunks.length > this.#tops.length) {
+      const wider = new Float64Array(this.#tops.length * 2);
+      wider.set(this.#tops);
+      this.#tops = wider;
+    }
+    this.#tops.copyWithin(at + 1, at, this.#chunks.length - 1);
+    this.#tops[at] = lower.sizes[half - 1]!;
+  }
+
+  /** A thin chunk takes in its neighbour when both are thin; an empty one goes. */
   #join(at: number): void {
     const thin = this.#chunks[at]!;
     const next = this.#chunks[at + 1];
@@ -111,23 +142,29 @@ export class FreeSet {
       thin.sizes.set(next.sizes.subarray(0, next.count), thin.count);
       thin.ids.set(next.ids.subarray(0, next.count), thin.count);
       thin.count += next.count;
-      this.#chunks.splice(at + 1, 1);
+      this.#cut(at + 1);
     } else if (thin.count === 0) {
-      this.#chunks.splice(at, 1);
+      this.#cut(at);
+      return;
     }
+    this.#tops[at] = thin.sizes[thin.count - 1]!;
+  }
+
+  #cut(at: number): void {
+    this.#tops.copyWithin(at, at + 1, this.#chunks.length);
+    this.#chunks.splice(at, 1);
   }
 
   #seek(size: Bytes, address: number): void {
     const chunks = this.#chunks;
+    const tops = this.#tops;
     const addresses = this.#blocks.address;
     let low = 0;
     let high = chunks.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const part = chunks[middle]!;
-      const last = part.count - 1;
-      const lastSize = part.sizes[last]!;
-      if (lastSize < size || (lastSize === size && addresses[part.ids[last]!]! < address)) low = middle + 1;
+      const top = tops[middle]!;
+      if (top < size || (top === size && lastAddress(chunks[middle]!, addresses) < address)) low = middle + 1;
       else high = middle;
     }
     this.#c = low;
@@ -144,4 +181,8 @@ export class FreeSet {
     }
     this.#p = low;
   }
+}
+
+function lastAddress(part: Chunk, addresses: Float64Array): number {
+  return addresses[part.ids[part.count - 1]!]!;
 }

@@ -103,7 +103,8 @@ export class Heap {
    */
   merge(block: number, other: number): Bytes {
     const { blocks } = this;
-    if (other === NONE || blocks.state[other] !== FREE || blocks.mapped[other] !== blocks.mapped[block]) return 0;
+    if (other === NONE || blocks.state[other] !== FREE || blocks.mapped[other] !== blocks.mapped[block])
+      return 0;
     if (blocks.mapped[other]) this.bins[blocks.bin[other]!]!.free.remove(other);
     else this.removeUnmapped(other);
     const size = blocks.size[other]!;

@@ -63,7 +63,10 @@ export function collectGarbage(heap: Heap): void {
   if (excess <= 0) return;
   const age = (block: number): number => large.searches - blocks.born[block]!;
   let candidates = large.bins.flatMap((bin) =>
-    bin.free.list().filter((block) => !blocks.isSplit(block)).map((block) => ({ bin, block })),
+    bin.free
+      .list()
+      .filter((block) => !blocks.isSplit(block))
+      .map((block) => ({ bin, block })),
   );
   let total = candidates.reduce((sum, { block }) => sum + age(block), 0);
   let reclaimed = 0;

@@ -57,7 +57,8 @@ class Tokens {
 
   word(what: string): string {
     const token = this.#tokens[this.#at];
-    if (token === undefined || /^[,:[\]]$/.test(token)) throw this.error(`expected ${what}, found ${token ? `"${token}"` : "the end"}`);
+    if (token === undefined || /^[,:[\]]$/.test(token))
+      throw this.error(`expected ${what}, found ${token ? `"${token}"` : "the end"}`);
     this.#at++;
     return token;
   }
@@ -69,7 +70,10 @@ class Tokens {
   }
 
   error(problem: string): UserError {
-    return new UserError(`allocator settings "${this.#text}": ${problem}`, "written as in PYTORCH_CUDA_ALLOC_CONF: key:value,key:value");
+    return new UserError(
+      `allocator settings "${this.#text}": ${problem}`,
+      "written as in PYTORCH_CUDA_ALLOC_CONF: key:value,key:value",
+    );
   }
 }
 
@@ -113,7 +117,8 @@ function divisionList(tokens: Tokens, key: string): number[] {
       divisions.fill(value, last + 1);
     } else {
       const size = /^\d+$/.test(boundary) ? Number(boundary) : Number.NaN;
-      if (!isPowerOf2(size)) throw tokens.error(`${key} takes sizes in MB that are powers of two, or ">", not "${boundary}"`);
+      if (!isPowerOf2(size))
+        throw tokens.error(`${key} takes sizes in MB that are powers of two, or ">", not "${boundary}"`);
       last = Math.min(Math.log2(size), CLASSES - 1);
       // The first class named speaks for all the smaller ones too.
       if (first) divisions.fill(value, 0, last);
@@ -137,7 +142,8 @@ function readDivisions(tokens: Tokens, key: string): number[] {
 const KEYS: Readonly<Record<string, (tokens: Tokens, draft: Draft, key: string) => void>> = {
   backend(tokens, draft, key) {
     const word = tokens.word(`a value for ${key} (native or cudaMallocAsync)`);
-    if (word !== "native" && word !== "cudaMallocAsync") throw tokens.error(`${key} takes native or cudaMallocAsync, not "${word}"`);
+    if (word !== "native" && word !== "cudaMallocAsync")
+      throw tokens.error(`${key} takes native or cudaMallocAsync, not "${word}"`);
     draft.backend = word;
   },
   max_split_size_mb(tokens, draft, key) {
@@ -159,7 +165,8 @@ const KEYS: Readonly<Record<string, (tokens: Tokens, draft: Draft, key: string) 
   },
   garbage_collection_threshold(tokens, draft, key) {
     const value = real(tokens, key, "a number between 0 and 1");
-    if (!(value > 0 && value < 1)) throw tokens.error(`${key} takes a number between 0 and 1, both excluded, not ${value}`);
+    if (!(value > 0 && value < 1))
+      throw tokens.error(`${key} takes a number between 0 and 1, both excluded, not ${value}`);
     draft.gcThreshold = value;
   },
   expandable_segments(tokens, draft, key) {
@@ -172,10 +179,12 @@ const KEYS: Readonly<Record<string, (tokens: Tokens, draft: Draft, key: string) 
   },
   pinned_num_register_threads(tokens, _draft, key) {
     const value = whole(tokens, key, "a power of two up to 128");
-    if (!isPowerOf2(value) || value > 128) throw tokens.error(`${key} takes a power of two up to 128, not ${value}`);
+    if (!isPowerOf2(value) || value > 128)
+      throw tokens.error(`${key} takes a power of two up to 128, not ${value}`);
   },
   pinned_reserve_segment_size_mb(tokens, _draft, key) {
-    if (whole(tokens, key, "a whole number of MB above 0") === 0) throw tokens.error(`${key} takes a whole number of MB above 0`);
+    if (whole(tokens, key, "a whole number of MB above 0") === 0)
+      throw tokens.error(`${key} takes a whole number of MB above 0`);
   },
   pinned_max_round_threshold_mb: (tokens, _draft, key) => void whole(tokens, key, "a whole number of MB"),
   pinned_max_cached_size_mb: (tokens, _draft, key) => void whole(tokens, key, "a whole number of MB"),
@@ -205,7 +214,9 @@ export function parseSettings(text: string): AllocatorSettings {
     if (!tokens.done) tokens.expect(",");
   }
   if (draft.maxSplit < draft.largeSegment) {
-    throw tokens.error(`max_split_size_mb takes ${draft.largeSegment / MiB} or more, not ${draft.maxSplit / MiB}`);
+    throw tokens.error(
+      `max_split_size_mb takes ${draft.largeSegment / MiB} or more, not ${draft.maxSplit / MiB}`,
+    );
   }
   return draft;
 }
@@ -214,7 +225,8 @@ export function parseSettings(text: string): AllocatorSettings {
 export function formatSettings(settings: AllocatorSettings): string {
   const parts: string[] = [];
   if (settings.backend !== "native") parts.push(`backend:${settings.backend}`);
-  if (settings.largeSegment !== DEFAULT_SETTINGS.largeSegment) parts.push(`large_segment_size_mb:${settings.largeSegment / MiB}`);
+  if (settings.largeSegment !== DEFAULT_SETTINGS.largeSegment)
+    parts.push(`large_segment_size_mb:${settings.largeSegment / MiB}`);
   if (settings.maxSplit !== Infinity) parts.push(`max_split_size_mb:${settings.maxSplit / MiB}`);
   if (settings.maxNonSplitRounding !== DEFAULT_SETTINGS.maxNonSplitRounding) {
     parts.push(`max_non_split_rounding_mb:${settings.maxNonSplitRounding / MiB}`);

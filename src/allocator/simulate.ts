@@ -57,7 +57,8 @@ class Holders {
 export function simulate(tape: Tape, options: SimulateOptions = {}): Simulation {
   const settings = options.settings ?? DEFAULT_SETTINGS;
   const fraction = settings.memoryFraction < 1 && options.deviceMemory !== undefined;
-  const allowed = options.allowed ?? (fraction ? Math.floor(settings.memoryFraction * options.deviceMemory) : null);
+  const allowed =
+    options.allowed ?? (fraction ? Math.floor(settings.memoryFraction * options.deviceMemory) : null);
   const pending = new Set<number>();
   const allocator = new Allocator({
     ...options,
