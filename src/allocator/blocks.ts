@@ -73,10 +73,6 @@ export class Blocks {
 
   #grow(): void {
     const capacity = this.size.length * 2;
-    const widen = <T extends { set(from: T): void }>(old: T, next: T): T => {
-      next.set(old);
-      return next;
-    };
     this.address = widen(this.address, new Float64Array(capacity));
     this.size = widen(this.size, new Float64Array(capacity));
     this.requested = widen(this.requested, new Float64Array(capacity));
@@ -88,4 +84,9 @@ export class Blocks {
     this.base = widen(this.base, new Float64Array(capacity));
     this.born = widen(this.born, new Float64Array(capacity));
   }
+}
+
+function widen<T extends { set(from: T): void }>(old: T, next: T): T {
+  next.set(old);
+  return next;
 }

@@ -38,6 +38,8 @@ class Gauge {
   }
 }
 
+const level = ({ current, peak }: Gauge): Level => ({ current, peak });
+
 export class Counters {
   readonly allocated = new Gauge();
   readonly reserved = new Gauge();
@@ -50,7 +52,6 @@ export class Counters {
   deviceFrees = 0;
 
   snapshot(): Stats {
-    const level = ({ current, peak }: Gauge): Level => ({ current, peak });
     return {
       allocated: level(this.allocated),
       reserved: level(this.reserved),

@@ -5,6 +5,7 @@ import { Allocator, type AllocatorOptions } from "./allocator.ts";
 import { NONE } from "./blocks.ts";
 import type { Stats } from "./counters.ts";
 import type { Placement } from "./heap.ts";
+import { Holders } from "./holders.ts";
 
 export interface SegmentEvent {
   readonly action: string;
@@ -48,7 +49,7 @@ class Replayer {
   readonly #allocator: Allocator;
   /** Rows of the recorded segment events. */
   readonly #segmentRows: number[] = [];
-  readonly #blocks = new Map<number, number>();
+  readonly #holders = new Holders();
   /** Storages whose recorded completion belongs to the synchronisation of a release still to come. */
   readonly #held = new Set<number>();
   #simulated = 0;
@@ -115,13 +116,13 @@ class Replayer {
     const { action, storage, bytes, stream } = this.#tape.columns;
     const allocator = this.#allocator;
     const id = storage[row]!;
-    const block = this.#blocks.get(id);
+    const block = this.#holders.get(id);
     switch (action[row]) {
       case Action.alloc: {
         const made = allocator.alloc(bytes[row]!, this.#tape.streams[stream[row]!]!);
         this.#completeHeld();
         if (made === NONE) return false;
-        this.#blocks.set(id, made);
+        this.#holders.set(id, made);
         return true;
       }
       case Action.oom: {
@@ -131,19 +132,20 @@ class Replayer {
         return made === NONE;
       }
       case Action.free:
-        if (block !== undefined) allocator.free(block);
-        this.#blocks.delete(id);
+        if (block === NONE) return true;
+        allocator.free(block);
+        this.#holders.set(id, NONE);
         return true;
       case Action.free_requested:
-        if (block !== undefined) allocator.requestFree(block);
+        if (block !== NONE) allocator.requestFree(block);
         return true;
       case Action.free_completed:
-        if (block === undefined) return true;
+        if (block === NONE) return true;
         if (this.#releaseFollows(row)) {
           this.#held.add(id);
         } else {
           allocator.completeFree(block);
-          this.#blocks.delete(id);
+          this.#holders.set(id, NONE);
         }
         return true;
       case Action.empty_cache:
@@ -168,8 +170,8 @@ class Replayer {
 
   #completeHeld(): void {
     for (const id of this.#held) {
-      this.#allocator.completeFree(this.#blocks.get(id)!);
-      this.#blocks.delete(id);
+      this.#allocator.completeFree(this.#holders.get(id));
+      this.#holders.set(id, NONE);
     }
     this.#held.clear();
   }

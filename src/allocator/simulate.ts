@@ -4,6 +4,7 @@ import type { Tape } from "../tape/tape.ts";
 import { Allocator, type AllocatorOptions } from "./allocator.ts";
 import { NONE } from "./blocks.ts";
 import type { Stats } from "./counters.ts";
+import { Holders } from "./holders.ts";
 import type { OutOfMemory } from "./oom.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
 
@@ -30,24 +31,6 @@ export interface Simulation {
   /** After each row, when observed; after an OOM the last value is repeated. */
   readonly allocated: Float64Array | null;
   readonly reserved: Float64Array | null;
-}
-
-/** Storage ids to blocks. Ids are dense on a tape, so an array beats a map. */
-class Holders {
-  #block = new Int32Array(1024).fill(NONE);
-
-  set(storage: number, block: number): void {
-    if (storage >= this.#block.length) {
-      const wider = new Int32Array(Math.max(this.#block.length * 2, storage + 1)).fill(NONE);
-      wider.set(this.#block);
-      this.#block = wider;
-    }
-    this.#block[storage] = block;
-  }
-
-  get(storage: number): number {
-    return storage >= 0 && storage < this.#block.length ? this.#block[storage]! : NONE;
-  }
 }
 
 /**

@@ -1,0 +1,143 @@
+/**
+ * npm run --silent bench:replay -- DIR
+ *
+ * Replays every recorded history of DIR (*.pickle.gz beside an index.jsonl) through the simulated allocator and
+ * holds the segment events and the peak of reserved bytes against the recording. Exit 1 unless all are exact.
+ */
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import { replay, type Replay } from "../src/allocator/replay.ts";
+import { parseSettings } from "../src/allocator/settings.ts";
+import type { Stats } from "../src/allocator/counters.ts";
+import { GiB } from "../src/base/units.ts";
+import { readSnapshotFile } from "../src/snapshot/file.ts";
+
+interface IndexRow {
+  readonly file?: string;
+  readonly job?: {
+    readonly name?: string;
+    readonly conf?: string;
+    readonly cap?: number | null;
+    readonly frames?: boolean;
+  };
+  readonly stats?: Readonly<Record<string, number>>;
+  readonly peak_reserved?: number;
+  readonly total_memory?: number;
+}
+
+/** Where torch's own counters are in ours. */
+const COUNTERS: Readonly<Record<string, (stats: Stats) => number>> = {
+  "allocated_bytes.all.peak": (s) => s.allocated.peak,
+  "allocated_bytes.all.current": (s) => s.allocated.current,
+  "reserved_bytes.all.peak": (s) => s.reserved.peak,
+  "reserved_bytes.all.current": (s) => s.reserved.current,
+  "active_bytes.all.peak": (s) => s.active.peak,
+  "requested_bytes.all.peak": (s) => s.requested.peak,
+  "inactive_split_bytes.all.peak": (s) => s.inactiveSplit.peak,
+  num_alloc_retries: (s) => s.retries,
+  num_ooms: (s) => s.ooms,
+  num_device_alloc: (s) => s.deviceAllocs,
+  num_device_free: (s) => s.deviceFrees,
+};
+
+function readIndex(folder: string): Map<string, IndexRow> {
+  const path = join(folder, "index.jsonl");
+  const rows = existsSync(path)
+    ? readFileSync(path, "utf8")
+        .split("\n")
+        .filter((line) => line.trim() !== "")
+    : [];
+  return new Map(
+    rows.map((line) => {
+      const row = JSON.parse(line) as IndexRow;
+      return [row.file ?? `${row.job?.name}.pickle.gz`, row];
+    }),
+  );
+}
+
+/** The bytes torch allows under a cap: it keeps the fraction, and multiplies it out again. */
+function allowedBytes(row: IndexRow | undefined, fraction: number): number | null {
+  const total = row?.total_memory;
+  if (row?.job?.cap) return total ? Math.floor(((row.job.cap * GiB) / total) * total) : row.job.cap * GiB;
+  return fraction < 1 && total ? Math.floor(fraction * total) : null;
+}
+
+/** Best of five runs or more, for a quarter of a second at least: the first ones also compile. */
+function timed(run: () => Replay): { readonly result: Replay; readonly rate: number } {
+  let result = run();
+  let best = Infinity;
+  const end = performance.now() + 250;
+  for (let runs = 0; runs < 5 || performance.now() < end; runs++) {
+    const from = performance.now();
+    result = run();
+    best = Math.min(best, performance.now() - from);
+  }
+  return { result, rate: (result.events / best) * 1000 };
+}
+
+const [folder] = process.argv.slice(2);
+if (!folder || !existsSync(folder)) {
+  console.error("usage: npm run --silent bench:replay -- DIR   (a folder of *.pickle.gz and index.jsonl)");
+  process.exit(2);
+}
+const index = readIndex(folder);
+const files = readdirSync(folder)
+  .filter((name) => /\.pickle(\.gz)?$/.test(name))
+  .toSorted();
+const columns = [36, 9, 16, 16, 10, 9, 12] as const;
+const line = (cells: readonly string[]): string =>
+  cells.map((cell, at) => (at === 0 ? cell.padEnd(columns[0]) : cell.padStart(columns[at] ?? 0))).join(" ");
+console.log(
+  line(["history", "events", "recorded peak", "simulated peak", "segments", "counters", "events/s"]),
+);
+
+let exact = 0;
+let counted = 0;
+for (const file of files) {
+  const row = index.get(file);
+  const snapshot = await readSnapshotFile(join(folder, file));
+  for (const { device, tape } of snapshot.devices) {
+    const name =
+      basename(file).replace(/\.pickle(\.gz)?$/, "") +
+      (snapshot.devices.length > 1 ? ` (device ${device})` : "");
+    if (tape.info.truncated) {
+      console.log(line([name, String(tape.length), "not counted: its beginning is missing"]));
+      continue;
+    }
+    const settings = parseSettings(snapshot.allocConf || row?.job?.conf || "");
+    const { result, rate } = timed(() =>
+      replay(tape, {
+        settings,
+        allowed: allowedBytes(row, settings.memoryFraction),
+        ...(row?.total_memory ? { deviceMemory: row.total_memory } : {}),
+      }),
+    );
+    const { stats } = result;
+    const known = row?.stats ?? (row?.peak_reserved ? { "reserved_bytes.all.peak": row.peak_reserved } : {});
+    const wrong = Object.entries(known).filter(
+      ([key, value]) => COUNTERS[key] && COUNTERS[key](stats) !== value,
+    );
+    const peak = known["reserved_bytes.all.peak"] ?? result.recordedPeak;
+    const right = result.exact && stats.reserved.peak === peak;
+    counted++;
+    if (right) exact++;
+    console.log(
+      line([
+        name + (row?.job?.frames ? " (frames)" : ""),
+        String(result.events),
+        String(peak),
+        String(stats.reserved.peak),
+        result.difference === null ? `${result.recordedSegments} equal` : "DIFFER",
+        wrong.length === 0 ? "equal" : "DIFFER",
+        `${(rate / 1e6).toFixed(2)} M/s`,
+      ]),
+    );
+    if (result.difference)
+      console.log(`  segment event ${result.difference.at}: ${JSON.stringify(result.difference)}`);
+    if (result.oomMismatches) console.log(`  ${result.oomMismatches} requests failed in only one of the two`);
+    for (const [key, value] of wrong)
+      console.log(`  ${key}: recorded ${value}, simulated ${COUNTERS[key]!(stats)}`);
+  }
+}
+console.log(`replay: ${exact} of ${counted} exact`);
+process.exit(exact === counted && counted > 0 ? 0 : 1);
