@@ -4,7 +4,7 @@ import { BOXED, DICT, FALSE, type Heap, LIST, NONE, STRING, TRUE } from "./heap.
 import { historyTape } from "./history.ts";
 import { MAX_SETTINGS, MAX_STACK_TEXT } from "./limits.ts";
 import { Machine } from "./machine.ts";
-import { type Annotation, EVENT, type Records, SEGMENT } from "./records.ts";
+import { ANNOTATION, type Annotation, EVENT, type Records, SEGMENT } from "./records.ts";
 import { relabelStacks, segmentColumns, type SegmentColumns } from "./segments.ts";
 
 export type Setting = string | number | boolean | null | { readonly [key: string]: Setting };
@@ -60,6 +60,7 @@ export class SnapshotReader {
     const allocConf = confOf(allocatorSettings);
     const segmentRows = segmentsByDevice(heap, records, segments);
     const traceLists = listItems(heap, traces, "device_traces");
+    const annotations = annotationsOf(heap, records, root.get("external_annotations"));
     const text = stackTexts(records);
 
     const devices: DeviceSnapshot[] = [];
@@ -81,7 +82,7 @@ export class SnapshotReader {
       relabelStacks(columns, (stack) => stackId(tape, stack));
       devices.push({ device, tape, segments: columns, ignored });
     }
-    return { devices, allocatorSettings, allocConf, annotations: records.annotations };
+    return { devices, allocatorSettings, allocConf, annotations };
   }
 }
 
@@ -128,6 +129,16 @@ function eventRows(heap: Heap, records: Records, trace: number, device: number):
     rows[at] = body >> 3;
   }
   return rows;
+}
+
+function annotationsOf(heap: Heap, records: Records, ref: number | undefined): Annotation[] {
+  if (ref === undefined) return [];
+  return Array.from(listItems(heap, ref, "external_annotations"), (item) => {
+    const body = records.record(item);
+    const found = (body & 7) === ANNOTATION ? records.annotations[body >> 3] : undefined;
+    if (!found) throw new UserError("the external_annotations hold something that is not an annotation");
+    return found;
+  });
 }
 
 function segmentsByDevice(heap: Heap, records: Records, ref: number): Map<number, number[]> {
