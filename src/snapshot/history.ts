@@ -125,6 +125,13 @@ export function historyTape(
   const held = earlierSegments(records, events, final);
   const truncated = earlier.length > 0 || held.length > 0;
   const capacity = Math.max(1, held.length + 2 * earlier.length + rows);
+  // Storages are numbered in the order of their alloc rows, whichever side they became known from.
+  const number = new Int32Array(next).fill(-1);
+  earlier.forEach(({ storage }, at) => (number[storage] = at));
+  let numbered = earlier.length;
+  for (let at = 0; at < events.length; at++) {
+    if (storages[at]! >= 0 && number[storages[at]!] === -1) number[storages[at]!] = numbered++;
+  }
   const tape = new Tape({ source: "snapshot", truncated, ...info }, capacity);
   const begin = events.length > 0 ? records.time[events[0]!]! : 0;
   for (const one of held) {
@@ -134,12 +141,24 @@ export function historyTape(
   for (const one of earlier) {
     const stream = tape.streamIndex(one.stream);
     const stack = stackId(tape, one.stack);
-    tape.append(Action.alloc, one.storage, one.bytes, stream, 0, 0, 0, 0, stack, one.address, begin);
+    tape.append(Action.alloc, number[one.storage]!, one.bytes, stream, 0, 0, 0, 0, stack, one.address, begin);
   }
   for (const one of earlier) {
     if (!one.requested) continue;
     const stream = tape.streamIndex(one.stream);
-    tape.append(Action.free_requested, one.storage, one.bytes, stream, 0, 0, 0, 0, 0, one.address, begin);
+    tape.append(
+      Action.free_requested,
+      number[one.storage]!,
+      one.bytes,
+      stream,
+      0,
+      0,
+      0,
+      0,
+      0,
+      one.address,
+      begin,
+    );
   }
   const streams = records.streams.map(() => -1);
   for (let at = 0; at < events.length; at++) {
@@ -153,7 +172,7 @@ export function historyTape(
     }
     tape.append(
       merged ? Action.free : action[event]!,
-      storages[at]!,
+      storages[at] === -1 ? -1 : number[storages[at]!]!,
       records.bytes[event]!,
       stream,
       0,

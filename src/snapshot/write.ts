@@ -6,12 +6,10 @@ import { BLOCK_STATES } from "./records.ts";
 import type { SegmentColumns } from "./segments.ts";
 import type { Setting, Snapshot } from "./snapshot.ts";
 
-/** A tape and where its storages lie: `tape.columns.address`, or the addresses a simulation or `placeApart` gave. */
+/** A tape with addresses, recorded, simulated or from `placeApart`. */
 export interface PlacedTape {
   readonly device: number;
   readonly tape: Tape;
-  /** By row, where the tape itself has no addresses. */
-  readonly address?: Float64Array;
   /** The state after the last row. */
   readonly segments: SegmentColumns;
 }
@@ -122,7 +120,7 @@ class Stacks {
   }
 }
 
-function writeTrace(out: Pickler, { tape, address }: PlacedTape, stacks: Stacks): void {
+function writeTrace(out: Pickler, { tape }: PlacedTape, stacks: Stacks): void {
   const { action } = tape.columns;
   // A free is two events of the file, and the file knows no empty_cache; rows[i] says where event i comes from.
   const rows: number[] = [];
@@ -138,8 +136,7 @@ function writeTrace(out: Pickler, { tape, address }: PlacedTape, stacks: Stacks)
       names.push(ACTIONS[code]!);
     }
   }
-  const { bytes, stream, time } = tape.columns;
-  const places = address ?? tape.columns.address;
+  const { bytes, stream, time, address } = tape.columns;
   batched(out, rows.length, (event) => {
     const row = rows[event]!;
     const name = names[event]!;
@@ -147,7 +144,7 @@ function writeTrace(out: Pickler, { tape, address }: PlacedTape, stacks: Stacks)
     out.op(Op.MARK);
     out.text("action");
     out.text(name);
-    out.item(name === "oom" ? "device_free" : "addr", places[row]!);
+    out.item(name === "oom" ? "device_free" : "addr", address[row]!);
     out.item("size", bytes[row]!);
     out.item("stream", tape.streams[stream[row]!]!);
     out.item("time_us", time[row]!);

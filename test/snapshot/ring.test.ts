@@ -20,7 +20,7 @@ test.each(RECORDED)(
     const folder = emptyFolder();
     const whole = read(fixtureBytes(`${name}.pickle.gz`)).devices[0]!.tape;
     const expected = balance(whole);
-  const events = whole.length + rows(whole).filter(([action]) => action === "free").length;
+    const events = whole.length + rows(whole).filter(([action]) => action === "free").length;
     // Two neighbouring cuts each: one of them may fall between a free's request and its completion.
     const cuts = [1, 700, 701, 702, 2000, 2001, 3400, 3401];
     await python(CUT, [fixturePath(`${name}.pickle.gz`), folder, ...cuts.map(String)]);
@@ -33,7 +33,7 @@ test.each(RECORDED)(
       expect(common).toBeGreaterThanOrEqual(Math.floor((events - cut) / 2) - 1);
       expect(allocated.slice(-common)).toEqual(expected.allocated.slice(-common));
       expect(reserved.slice(-common)).toEqual(expected.reserved.slice(-common));
-      }
+    }
   },
 );
 
