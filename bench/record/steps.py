@@ -1,6 +1,6 @@
 """Records training steps on a CUDA machine: allocator counters per step, and the whole history on request.
 
-    python bench/record/steps.py CASES.jsonl OUT_DIR
+    python bench/record/steps.py CASES.jsonl OUT_DIR [CASES_AT_ONCE]
 
 A case is one JSON object: `name`, `config` (as AutoConfig.for_model takes it), `param_dtype`, `attn`, `optim`,
 and optionally `autocast`, `ckpt` (none, reentrant, nonreentrant), `lora` {r, dropout, targets, dora}, `quant`
@@ -15,6 +15,7 @@ import os
 import pickle
 import subprocess
 import sys
+import tempfile
 import time
 
 DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
@@ -289,24 +290,28 @@ def main():
     rows = open(os.path.join(out, "runs.jsonl"), "a")
     running = []
 
-    def finish(case, process):
-        stdout, stderr = process.communicate()
-        line = next((l for l in stdout.splitlines() if l.startswith("RESULT ")), None)
-        row = json.loads(line[7:]) if line else {"id": case["name"], "ok": False, "case": case, "error": stderr[-1500:]}
+    def finish(case, process, stdout, stderr):
+        process.wait()
+        stdout.seek(0)
+        stderr.seek(0)
+        line = next((l for l in stdout if l.startswith("RESULT ")), None)
+        row = json.loads(line[7:]) if line else {"id": case["name"], "ok": False, "case": case, "error": stderr.read()[-1500:]}
         rows.write(json.dumps(row) + "\n")
         rows.flush()
         print(case["name"], "ok" if row.get("ok") else "FAILED " + row.get("error", "")[-300:], flush=True)
 
     for case in cases:
         while len(running) >= workers:
-            for pair in [p for p in running if p[1].poll() is not None]:
-                running.remove(pair)
-                finish(*pair)
+            for entry in [e for e in running if e[1].poll() is not None]:
+                running.remove(entry)
+                finish(*entry)
             time.sleep(0.05)
         command = [sys.executable, os.path.abspath(__file__), "--one", json.dumps(case), out]
-        running.append((case, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)))
-    for pair in running:
-        finish(*pair)
+        # Files, not pipes: nobody reads while the case runs, and a full pipe would stop it.
+        stdout, stderr = tempfile.TemporaryFile("w+"), tempfile.TemporaryFile("w+")
+        running.append((case, subprocess.Popen(command, stdout=stdout, stderr=stderr), stdout, stderr))
+    for entry in running:
+        finish(*entry)
 
 
 if __name__ == "__main__":
