@@ -106,4 +106,6 @@ function aptInstall(name) {
   works("apt-get", ["install", "-y", "-qq", "--no-install-recommends", name]);
 }
 
-if (process.argv[1] === import.meta.filename) await script(bootstrapTests);
+if (process.argv[1] === import.meta.filename) {
+  await script(process.argv[2] === "node" ? bootstrapNode : bootstrapTests);
+}

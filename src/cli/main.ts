@@ -50,6 +50,11 @@ async function main(): Promise<void> {
   const end = words.indexOf("--");
   const debug = (end < 0 ? words : words.slice(0, end)).includes("--debug");
   const io = terminalIo();
+  // What a stream or a timer throws reaches no caller of ours.
+  process.once("uncaughtException", (error) => {
+    io.err(describeFailure(error, debug));
+    process.exit(2);
+  });
   try {
     process.exitCode = await dispatch(words, io);
   } catch (error) {
