@@ -1,0 +1,134 @@
+import { runBackward } from "./engine.ts";
+import type { Holder } from "./graph.ts";
+import type { Storage, Tensor } from "./tensor.ts";
+import type { Torch } from "./torch.ts";
+
+/** Thrown to end a recomputation once every tensor backward needs has been remade (early stop). */
+class RecomputationDone extends Error {}
+
+/**
+ * `checkpoint(fn, x, use_reentrant=False)`: the forward keeps only its argument; the first saved tensor that
+ * backward asks for recomputes them all, and each is dropped after its use. `captured` are the tensors bound
+ * into `fn` by keyword; they live as long as the region can be recomputed.
+ */
+export function checkpointNonReentrant(
+  torch: Torch,
+  x: Tensor,
+  captured: readonly Tensor[],
+  body: (x: Tensor) => Tensor,
+): Tensor {
+  torch.ref(x);
+  for (const t of captured) torch.ref(t);
+  torch.consume(x);
+  let alive = 0;
+  let packed = 0;
+  let recomputed: (Storage | null)[] | null = null;
+  const autocast = torch.autocast;
+
+  const drop = (): void => {
+    // The argument's saver dies with the last holder of the region.
+    if (--alive > 0) return;
+    for (const storage of recomputed ?? []) if (storage) torch.release(storage);
+    recomputed = [];
+    forget();
+  };
+  const forget = (): void => {
+    torch.unref(x);
+    for (const t of captured) torch.unref(t);
+  };
+
+  const recompute = (): (Storage | null)[] => {
+    const made: (Storage | null)[] = [];
+    const outer = { hooks: torch.hooks, autocast: torch.autocast, grad: torch.gradEnabled };
+    torch.hooks = {
+      pack(storage: Storage): Holder {
+        torch.retain(storage);
+        made.push(storage);
+        if (made.length === packed) throw new RecomputationDone();
+        return { unpack: () => storage, release: () => {} };
+      },
+    };
+    torch.gradEnabled = true;
+    const run = (): void => {
+      torch.frame(() => {
+        torch.let(body(x));
+      });
+    };
+    try {
+      if (autocast) torch.autocasting(autocast.dtype, run);
+      else run();
+    } catch (error) {
+      if (!(error instanceof RecomputationDone)) throw error;
+    } finally {
+      torch.hooks = outer.hooks;
+      torch.autocast = outer.autocast;
+      torch.gradEnabled = outer.grad;
+    }
+    return made;
+  };
+
+  const outer = torch.hooks;
+  torch.hooks = {
+    pack(): Holder {
+      const index = packed++;
+      alive++;
+      return {
+        unpack(): Storage {
+          recomputed ??= recompute();
+          const storage = recomputed[index]!;
+          recomputed[index] = null;
+          return storage;
+        },
+        release: drop,
+      };
+    },
+  };
+  try {
+    return body(x);
+  } finally {
+    torch.hooks = outer;
+    if (packed === 0) forget();
+  }
+}
+
+/**
+ * `checkpoint(fn, x, use_reentrant=True)`: an autograd function that runs `fn` without a graph, and in backward
+ * runs it again with one and a whole backward inside.
+ */
+export function checkpointReentrant(
+  torch: Torch,
+  x: Tensor,
+  captured: readonly Tensor[],
+  body: (x: Tensor) => Tensor,
+): Tensor {
+  const tracked = torch.tracks([x]);
+  torch.ref(x);
+  torch.consume(x);
+  const autocast = torch.autocast;
+  const out = torch.noGrad(() => body(x));
+  if (tracked) {
+    torch.record("CheckpointFunctionBackward", [out], [x], torch.save([x]), ([grad]) => {
+      let result: Tensor | null = null;
+      torch.frame(() => {
+        const detached = torch.let(torch.alias(x, x.shape, x.strides));
+        detached.requiresGrad = true;
+        const before = { grad: torch.gradEnabled, autocast: torch.autocast };
+        torch.gradEnabled = true;
+        const forward = (): Tensor => torch.let(body(detached));
+        const output = autocast ? torch.autocasting(autocast.dtype, forward) : forward();
+        torch.gradEnabled = before.grad;
+        torch.autocast = before.autocast;
+        if (output.node) runBackward(torch, output.node, 0, grad!);
+        result = detached.grad;
+        detached.grad = null;
+      });
+      return [result];
+    });
+    for (const t of captured) {
+      torch.ref(t);
+      out.node!.held.push(t);
+    }
+  }
+  torch.unref(x);
+  return out;
+}

@@ -1,0 +1,142 @@
+import { type Dtype, isFloating } from "./dtype.ts";
+import { type Tensor, contiguousStrides, isContiguous } from "./tensor.ts";
+import type { Torch } from "./torch.ts";
+import { contiguous, expand, reshape, to, view } from "./views.ts";
+
+/**
+ * Autocast's conversion of one argument. A leaf weight that requires grad is converted once per autocast
+ * block (cached_cast in autocast_mode.cpp); everything else each time.
+ */
+export function lowered(torch: Torch, x: Tensor): Tensor {
+  const autocast = torch.autocast;
+  if (!autocast || x.dtype === autocast.dtype || !isFloating(x.dtype) || x.dtype === "fp64") return x;
+  const cacheable = x.dtype === "fp32" && x.requiresGrad && x.node === null && !x.isView;
+  const found = cacheable ? autocast.cache.get(x) : undefined;
+  if (found) return found;
+  const cast = to(torch, x, autocast.dtype);
+  if (cacheable) {
+    cast.floating = false;
+    autocast.cache.set(x, cast);
+  }
+  return cast;
+}
+
+/** `F.linear(x, weight, bias)`; `weight` is [out, in]. */
+export function linear(torch: Torch, x: Tensor, weight: Tensor, bias: Tensor | null): Tensor {
+  // The wrapper's casts are C++ call arguments: evaluated right to left.
+  const b = bias ? lowered(torch, bias) : null;
+  const w = lowered(torch, weight);
+  const input = lowered(torch, x);
+  const out = affine(torch, input, w, b, weight.shape[0]!, "out-in");
+  torch.consume(w);
+  torch.consume(b);
+  return out;
+}
+
+/** transformers' Conv1D: `addmm(bias, x.view(-1, in), weight).view(…)`; `weight` is [in, out]. */
+export function conv1d(torch: Torch, x: Tensor, weight: Tensor, bias: Tensor): Tensor {
+  const w = lowered(torch, weight);
+  const input = lowered(torch, x);
+  const b = lowered(torch, bias);
+  const out = affine(torch, input, w, b, weight.shape[1]!, "in-out");
+  torch.consume(w);
+  torch.consume(b);
+  return out;
+}
+
+/**
+ * One product with a weight matrix, the batch dimensions folded into rows. The folds and transposes around
+ * the product are views, so it is one node here; its gradients come out as views and are never added to in
+ * place.
+ */
+function affine(
+  torch: Torch,
+  x: Tensor,
+  w: Tensor,
+  b: Tensor | null,
+  features: number,
+  layout: "out-in" | "in-out",
+): Tensor {
+  // Folding a strided input to rows copies it first.
+  const rows = contiguous(torch, x);
+  const shape = [...x.shape.slice(0, -1), features];
+  const tracked = torch.tracks([rows, w, b]);
+  const saved = tracked
+    ? torch.save([...(w.requiresGrad ? [rows] : []), ...(rows.requiresGrad ? [w] : [])])
+    : [];
+  const out = torch.empty(shape, rows.dtype);
+  torch.useCublas();
+  if (tracked) {
+    torch.record(b ? "AddmmBackward" : "MmBackward", [out], [rows, w, b], saved, ([g], needs) => {
+      const grad = isContiguous(g!) ? g! : torch.empty(g!.shape, g!.dtype);
+      const product = (t: Tensor): Tensor => {
+        torch.useCublas();
+        return t;
+      };
+      const dx = (): Tensor => product(ownedView(torch, rows.shape, rows.dtype));
+      const dw = (): Tensor =>
+        product(layout === "out-in" ? ownedView(torch, w.shape, w.dtype) : torch.empty(w.shape, w.dtype));
+      let gx: Tensor | null = null;
+      let gw: Tensor | null = null;
+      if (b) {
+        // Generated code orders derivatives by argument name: mat1, mat2, self (the bias).
+        if (needs[0]) gx = dx();
+        if (needs[1]) gw = dw();
+      } else {
+        if (needs[1]) gw = dw();
+        if (needs[0]) gx = dx();
+      }
+      const gb = needs[2] ? sumRows(torch, grad, features) : null;
+      if (grad !== g) torch.consume(grad);
+      return [gx, gw, gb];
+    });
+  }
+  torch.consume(rows);
+  return out;
+}
+
+/** A fresh tensor seen through a view: its base is gone from Python but alive in the view's metadata. */
+function ownedView(torch: Torch, shape: readonly number[], dtype: Dtype): Tensor {
+  const base = torch.empty(shape, dtype);
+  const out = torch.alias(base, shape, contiguousStrides(shape));
+  torch.consume(base);
+  return out;
+}
+
+/** The bias's gradient: the engine sums the rows of the incoming one. */
+function sumRows(torch: Torch, g: Tensor, features: number): Tensor {
+  return torch.empty([features], g.dtype);
+}
+
+/** Batched product of 4-dimensional tensors, as torch.matmul folds it to bmm: strided operands are copied. */
+export function matmul(torch: Torch, a0: Tensor, b0: Tensor): Tensor {
+  return torch.frame(() => {
+    const b = torch.let(lowered(torch, b0));
+    const a = torch.let(lowered(torch, a0));
+    const batch = a.shape.slice(0, -2);
+    const [n, k] = a.shape.slice(-2) as [number, number];
+    const m = b.shape[b.shape.length - 1]!;
+    const size = batch.reduce((x, y) => x * y, 1);
+    const left = reshape(torch, expand(torch, a, [...batch, n, k]), [size, n, k]);
+    const right = reshape(torch, expand(torch, b, [...batch, k, m]), [size, k, m]);
+    return view(torch, bmm(torch, left, right), [...batch, n, m]);
+  });
+}
+
+export function bmm(torch: Torch, a: Tensor, b: Tensor): Tensor {
+  const tracked = torch.tracks([a, b]);
+  const saved = tracked ? torch.save([...(b.requiresGrad ? [a] : []), ...(a.requiresGrad ? [b] : [])]) : [];
+  const out = torch.empty([a.shape[0]!, a.shape[1]!, b.shape[2]!], a.dtype);
+  torch.useCublas();
+  if (tracked) {
+    torch.record("BmmBackward", [out], [a, b], saved, ([g], needs) => {
+      const gb = needs[1] ? torch.empty(b.shape, b.dtype) : null;
+      torch.useCublas();
+      const ga = needs[0] ? torch.empty(a.shape, a.dtype) : null;
+      return [ga, gb];
+    });
+  }
+  torch.consume(a);
+  torch.consume(b);
+  return out;
+}

@@ -1,0 +1,388 @@
+import { assert } from "../base/errors.ts";
+import type { Bytes } from "../base/units.ts";
+import type { Tape } from "../tape/tape.ts";
+import { Action, Kind, Phase } from "../tape/vocabulary.ts";
+import { type Dtype, sizeOf } from "./dtype.ts";
+import type { Backward, Edge, Holder, InputMeta, Node, Saved } from "./graph.ts";
+import { type Storage, type Tensor, contiguousStrides, numel } from "./tensor.ts";
+
+/** cuBLAS's workspace on compute capability 9 and 10 (aten/src/ATen/cuda/CublasHandlePool.cpp); 8,519,680 B elsewhere. */
+export const CUBLAS_WORKSPACE_HOPPER: Bytes = 32 * 1024 * 1024;
+export const CUBLAS_WORKSPACE: Bytes = 8_519_680;
+
+export interface Autocast {
+  readonly dtype: Dtype;
+  /** Casts of leaf weights that require grad live until the autocast block ends. */
+  readonly cache: Map<Tensor, Tensor>;
+}
+
+/** Hooks of a surrounding checkpoint: what it does instead of saving. */
+export interface SavedHooks {
+  pack(storage: Storage): Holder;
+}
+
+interface Frame {
+  readonly locals: Tensor[];
+}
+
+/**
+ * PyTorch without numbers: executes a model's Python on shapes and writes each allocation and free to a tape.
+ *
+ * Lifetime follows CPython. A result is *floating* until it is bound: `let` binds it to a local of the current
+ * frame, `set` rebinds a local, `frame` is a function call whose locals die on return, `module` is an
+ * nn.Module call, which also keeps its arguments alive until it returns (they sit in `_call_impl`'s tuple).
+ * An operation consumes its floating arguments when it returns, as the interpreter's value stack does.
+ */
+export class Torch {
+  readonly tape: Tape;
+  phase: number = Phase.load;
+  step = 0;
+  gradEnabled = true;
+  autocast: Autocast | null = null;
+  hooks: SavedHooks | null = null;
+  /** Which thread runs: each has its own cuBLAS handle, and so its own workspace. */
+  thread: "main" | "autograd" = "main";
+  cublasWorkspace: Bytes = CUBLAS_WORKSPACE_HOPPER;
+  /** `enable_input_require_grads`: embeddings come out requiring grad though their table is frozen. */
+  inputsRequireGrad = false;
+  /** Called when a leaf has received a gradient (an optimizer stepped inside backward). */
+  onGradient: ((leaf: Tensor) => void) | null = null;
+  /** Kind given to new allocations unless the operation says otherwise. */
+  defaultKind: number = Kind.temporary;
+
+  #storages = 0;
+  #sequence = 0;
+  #frames: Frame[] = [{ locals: [] }];
+  #path: number[] = [0];
+  #names: string[] = [""];
+  #workspaces = new Set<string>();
+
+  constructor(tape: Tape) {
+    this.tape = tape;
+  }
+
+  // ── memory ────────────────────────────────────────────────────────────────────────────────────────────
+
+  get moduleId(): number {
+    return this.#path[this.#path.length - 1]!;
+  }
+
+  storage(bytes: Bytes, kind = this.defaultKind): Storage {
+    const id = this.#storages++;
+    if (bytes === 0) return { id, bytes, row: -1, refs: 0 };
+    const row = this.tape.append(Action.alloc, id, bytes, 0, this.phase, kind, this.moduleId, this.step);
+    return { id, bytes, row, refs: 0 };
+  }
+
+  retain(storage: Storage): void {
+    storage.refs++;
+  }
+
+  release(storage: Storage): void {
+    assert(storage.refs > 0, "storage released twice");
+    if (--storage.refs === 0 && storage.row >= 0) {
+      this.tape.append(
+        Action.free,
+        storage.id,
+        storage.bytes,
+        0,
+        this.phase,
+        this.tape.columns.kind[storage.row]!,
+        this.tape.columns.module[storage.row]!,
+        this.step,
+      );
+    }
+  }
+
+  /** Writes what a storage turned out to be: a temporary that gets saved is an activation. */
+  classify(storage: Storage, kind: number): void {
+    if (storage.row >= 0) this.tape.columns.kind[storage.row] = kind;
+  }
+
+  // ── tensors ───────────────────────────────────────────────────────────────────────────────────────────
+
+  /** A fresh tensor on fresh memory. */
+  empty(
+    shape: readonly number[],
+    dtype: Dtype,
+    kind = this.defaultKind,
+    strides = contiguousStrides(shape),
+  ): Tensor {
+    return this.#tensor(this.storage(numel(shape) * sizeOf(dtype), kind), shape, strides, dtype, false);
+  }
+
+  /** Another tensor object over the same storage. */
+  alias(of: Tensor, shape: readonly number[], strides: readonly number[], dtype = of.dtype): Tensor {
+    return this.#tensor(of.storage, shape, strides, dtype, true);
+  }
+
+  #tensor(
+    storage: Storage,
+    shape: readonly number[],
+    strides: readonly number[],
+    dtype: Dtype,
+    isView: boolean,
+  ): Tensor {
+    storage.refs++;
+    return {
+      storage,
+      shape,
+      strides,
+      dtype,
+      isView,
+      refs: 1,
+      floating: true,
+      requiresGrad: false,
+      node: null,
+      grad: null,
+      accumulator: null,
+    };
+  }
+
+  ref(t: Tensor): void {
+    t.refs++;
+  }
+
+  unref(t: Tensor): void {
+    assert(t.refs > 0, "tensor dropped twice");
+    if (--t.refs > 0) return;
+    const { node, grad } = t;
+    t.node = null;
+    t.grad = null;
+    this.release(t.storage);
+    if (grad) this.unref(grad);
+    if (node) this.unrefNode(node);
+  }
+
+  /** A floating argument has been used up; a bound one stays. */
+  consume(t: Tensor | null): void {
+    if (t?.floating) {
+      t.floating = false;
+      this.unref(t);
+    }
+  }
+
+  // ── Python's variables ────────────────────────────────────────────────────────────────────────────────
+
+  /** `x = …`: a local of the current frame. */
+  let(t: Tensor): Tensor {
+    if (t.floating) t.floating = false;
+    else t.refs++;
+    this.#frames[this.#frames.length - 1]!.locals.push(t);
+    return t;
+  }
+
+  /** `x = f(x)`: the new value is bound, then the old one dropped. */
+  set(old: Tensor, value: Tensor): Tensor {
+    const bound = this.let(value);
+    this.drop(old);
+    return bound;
+  }
+
+  /** `del x`, or the moment the interpreter last needs it. */
+  drop(t: Tensor): void {
+    const locals = this.#frames[this.#frames.length - 1]!.locals;
+    const at = locals.lastIndexOf(t);
+    assert(at >= 0, "dropped a tensor that is not a local of this frame");
+    locals.splice(at, 1);
+    this.unref(t);
+  }
+
+  /** A Python function call: locals die on return, results become temporaries of the caller. */
+  frame<R extends Tensor | readonly Tensor[] | void>(body: () => R): R {
+    const frame: Frame = { locals: [] };
+    this.#frames.push(frame);
+    try {
+      const result = body();
+      if (Array.isArray(result)) for (const t of result as readonly Tensor[]) this.#leave(t);
+      else if (result) this.#leave(result as Tensor);
+      return result;
+    } finally {
+      this.#frames.pop();
+      for (const t of frame.locals) this.unref(t);
+    }
+  }
+
+  #leave(t: Tensor): void {
+    if (t.floating) return;
+    t.refs++;
+    t.floating = true;
+  }
+
+  /** An nn.Module call. The arguments stay alive until it returns. */
+  module<R extends Tensor | readonly Tensor[] | void>(
+    name: string,
+    args: readonly Tensor[],
+    body: () => R,
+  ): R {
+    const parent = this.#names[this.#names.length - 1]!;
+    const full = name === "" ? parent : parent === "" ? name : `${parent}.${name}`;
+    this.#names.push(full);
+    this.#path.push(this.tape.modules.id(full));
+    const held = args.map((t) => {
+      const floating = t.floating;
+      if (floating) t.floating = false;
+      else t.refs++;
+      return t;
+    });
+    try {
+      return this.frame(body);
+    } finally {
+      this.#names.pop();
+      this.#path.pop();
+      for (const t of held) {
+        // A module may return its own argument: the result's reference is then separate from the call's.
+        const returned = t.floating;
+        t.floating = false;
+        this.unref(t);
+        t.floating = returned;
+      }
+    }
+  }
+
+  /** Attributes what `body` allocates to a module without a Python call (backward). */
+  within<R>(module: number, body: () => R): R {
+    this.#path.push(module);
+    try {
+      return body();
+    } finally {
+      this.#path.pop();
+    }
+  }
+
+  noGrad<R>(body: () => R): R {
+    const before = this.gradEnabled;
+    this.gradEnabled = false;
+    try {
+      return body();
+    } finally {
+      this.gradEnabled = before;
+    }
+  }
+
+  autocasting<R>(dtype: Dtype, body: () => R): R {
+    const before = this.autocast;
+    const autocast: Autocast = { dtype, cache: new Map() };
+    this.autocast = autocast;
+    try {
+      return body();
+    } finally {
+      this.autocast = before;
+      for (const cast of autocast.cache.values()) this.unref(cast);
+    }
+  }
+
+  /** The first cuBLAS call of a thread takes a workspace through the caching allocator and keeps it. */
+  useCublas(): void {
+    if (this.#workspaces.has(this.thread)) return;
+    this.#workspaces.add(this.thread);
+    const module = 0;
+    this.within(module, () => this.retain(this.storage(this.cublasWorkspace, Kind.workspace)));
+  }
+
+  // ── the graph ─────────────────────────────────────────────────────────────────────────────────────────
+
+  tracks(inputs: readonly (Tensor | null)[]): boolean {
+    if (!this.gradEnabled) return false;
+    for (const t of inputs) if (t?.requiresGrad) return true;
+    return false;
+  }
+
+  /** Records that `outputs` were computed from `inputs`; `saved` comes from `save`. */
+  record(
+    name: string,
+    outputs: readonly Tensor[],
+    inputs: readonly (Tensor | null)[],
+    saved: Saved[],
+    backward: Backward,
+  ): void {
+    const edges: (Edge | null)[] = [];
+    const metas: (InputMeta | null)[] = [];
+    for (const t of inputs) {
+      edges.push(t?.requiresGrad ? this.#edge(t) : null);
+      metas.push(t ? { shape: t.shape, dtype: t.dtype } : null);
+    }
+    const node: Node = {
+      name,
+      sequence: this.#sequence++,
+      module: this.moduleId,
+      edges,
+      inputs: metas,
+      outputs: outputs.length,
+      saved,
+      backward,
+      refs: 0,
+      held: [],
+      leaf: null,
+    };
+    for (const edge of edges) if (edge) edge.node.refs++;
+    outputs.forEach((output, index) => {
+      output.node = node;
+      output.requiresGrad = true;
+      node.refs++;
+      if (index > 0) this.#outputIndex.set(output, index);
+    });
+  }
+
+  /** Only a node's second and later outputs need an index; the map stays small. */
+  readonly #outputIndex = new WeakMap<Tensor, number>();
+
+  /**
+   * Keeps tensors for backward, or hands them to the surrounding checkpoint. PyTorch saves an operation's
+   * inputs before it runs and its outputs after; a recomputation that stops early shows the difference.
+   */
+  save(tensors: readonly Tensor[]): Saved[] {
+    const hooks = this.hooks;
+    return tensors.map((t) => {
+      if (hooks) return { holder: hooks.pack(t.storage) };
+      this.retain(t.storage);
+      if (this.tape.columns.kind[t.storage.row] === Kind.temporary) this.classify(t.storage, Kind.activation);
+      return { storage: t.storage };
+    });
+  }
+
+  edgeOf(t: Tensor): Edge {
+    return this.#edge(t);
+  }
+
+  #edge(t: Tensor): Edge {
+    if (t.node) return { node: t.node, output: this.#outputIndex.get(t) ?? 0 };
+    if (!t.accumulator) {
+      t.refs++;
+      t.accumulator = {
+        name: "AccumulateGrad",
+        sequence: Number.MAX_SAFE_INTEGER,
+        module: this.tape.columns.module[t.storage.row] ?? 0,
+        edges: [],
+        inputs: [],
+        outputs: 1,
+        saved: [],
+        backward: () => [],
+        refs: 0,
+        held: [t],
+        leaf: t,
+      };
+    }
+    return { node: t.accumulator, output: 0 };
+  }
+
+  releaseSaved(node: Node): void {
+    const saved = node.saved;
+    node.saved = [];
+    for (const s of saved) {
+      if ("storage" in s) this.release(s.storage);
+      else s.holder.release();
+    }
+  }
+
+  unrefNode(root: Node): void {
+    const work = [root];
+    for (let node = work.pop(); node; node = work.pop()) {
+      if (--node.refs > 0) continue;
+      this.releaseSaved(node);
+      if (node.leaf) node.leaf.accumulator = null;
+      for (const t of node.held.splice(0)) this.unref(t);
+      for (const edge of node.edges) if (edge) work.push(edge.node);
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import { eagerAttention, sdpa } from "../autograd/attention.ts";
+import { add } from "../autograd/pointwise.ts";
+import type { Tensor } from "../autograd/tensor.ts";
+import { cat, contiguous, transpose } from "../autograd/views.ts";
+import type { Forward } from "./net.ts";
+
+export interface Heads {
+  readonly queries: number;
+  readonly keys: number;
+  readonly dropout: number;
+}
+
+/** DynamicCache.update: the first call concatenates with an empty tensor of the keys' type, which copies. */
+export function cached(f: Forward, k: Tensor, v: Tensor): readonly [Tensor, Tensor] {
+  if (!f.useCache) return [k, v];
+  const key = cat(f.torch, [k], -2);
+  const value = cat(f.torch, [v], -2, k.dtype);
+  for (const t of [key, value]) {
+    f.torch.ref(t);
+    f.outputs.push(t);
+  }
+  return [key, value];
+}
+
+/**
+ * The attention interface: [batch, heads, seq, size] in, [batch, seq, heads, size] out. Eager attention also
+ * returns its weights, which the decoder layer holds (as `_`) until it returns.
+ */
+export function attend(
+  f: Forward,
+  q: Tensor,
+  k: Tensor,
+  v: Tensor,
+  mask: Tensor | null,
+  heads: Heads,
+): readonly Tensor[] {
+  const { torch } = f;
+  const repeats = heads.queries / heads.keys;
+  const dropout = f.training ? heads.dropout : 0;
+  if (f.attention === "eager") {
+    return eagerAttention(torch, q, k, v, {
+      repeats,
+      mask,
+      dropout,
+      addMask: (t, scores, m) => add(t, scores, m),
+    });
+  }
+  return torch.frame(() => {
+    const out = torch.let(sdpa(torch, q, k, v, { kernel: f.kernel(q, k), dropout }));
+    return [contiguous(torch, transpose(torch, out, 1, 2))];
+  });
+}

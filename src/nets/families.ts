@@ -1,0 +1,14 @@
+import { UserError } from "../base/errors.ts";
+import type { Config } from "./config.ts";
+import { llama } from "./llama.ts";
+import type { Family } from "./net.ts";
+
+/** Every family, once. */
+export const FAMILIES: readonly Family[] = [llama];
+
+export function familyOf(config: Config): Family {
+  const type = config["model_type"];
+  const family = FAMILIES.find((f) => f.types.includes(String(type)));
+  if (!family) throw new UserError(`unknown model_type "${String(type)}"`);
+  return family;
+}
