@@ -1,0 +1,110 @@
+import { createHash } from "node:crypto";
+import { Lines } from "../python/source.ts";
+import type { NotebookCell } from "../python/notebook.ts";
+import type { ConfigFile } from "./config.ts";
+import type { Facts } from "./facts/facts.ts";
+import type { Place, ReportedFinding } from "./report.ts";
+import type { Finding, Fix, RuleMeta } from "./rule.ts";
+import { RULES, UNUSED_NOQA } from "./rules.ts";
+import { isIgnoredIn, isSelected } from "./settings.ts";
+import type { Settings } from "./settings.ts";
+import { Suppressions } from "./suppress.ts";
+import { importEdits } from "./imports.ts";
+
+/** Every selected rule over one Python file; what `# noqa` silences is left out. */
+export function checkPython(facts: Facts, settings: Settings, cells: readonly NotebookCell[] | null): ReportedFinding[] {
+  const { file } = facts;
+  const suppressions = new Suppressions(file.tree.comments, file.text, file.lines);
+  const report = new Reporter(file.path, file.text, file.lines, settings, cells);
+  const ran = new Set<string>();
+  for (const rule of RULES) {
+    const { code } = rule.meta;
+    if (!rule.check || !isSelected(code, settings) || isIgnoredIn(file.path, code, settings)) continue;
+    ran.add(code);
+    for (const finding of rule.check(facts)) {
+      const fix = finding.fix?.imports ? { ...finding.fix, edits: [...finding.fix.edits, ...importEdits(file, finding.fix.imports)] } : finding.fix;
+      const lines = [file.lines.line(finding.at.start), file.lines.line(Math.max(finding.at.start, finding.at.end - 1))];
+      if (!suppressions.silences(code, lines)) report.add(rule.meta, finding, fix);
+    }
+  }
+  if (isSelected(UNUSED_NOQA.code, settings) && !isIgnoredIn(file.path, UNUSED_NOQA.code, settings))
+    for (const { code, at } of suppressions.unused(ran)) report.add(UNUSED_NOQA, { at, message: `\`noqa: ${code}\` silences nothing here` }, undefined);
+  return report.sorted();
+}
+
+export function checkConfig(config: ConfigFile, settings: Settings): ReportedFinding[] {
+  const report = new Reporter(config.path, config.text, new Lines(config.text), settings, null);
+  for (const rule of RULES) {
+    const { code } = rule.meta;
+    if (!rule.checkConfig || !isSelected(code, settings) || isIgnoredIn(config.path, code, settings)) continue;
+    for (const finding of rule.checkConfig(config)) report.add(rule.meta, finding, finding.fix);
+  }
+  return report.sorted();
+}
+
+class Reporter {
+  readonly #path: string;
+  readonly #text: string;
+  readonly #lines: Lines;
+  readonly #settings: Settings;
+  readonly #cells: readonly NotebookCell[] | null;
+  readonly #found: { readonly start: number; readonly finding: ReportedFinding }[] = [];
+  readonly #seen = new Map<string, number>();
+
+  constructor(path: string, text: string, lines: Lines, settings: Settings, cells: readonly NotebookCell[] | null) {
+    this.#path = path;
+    this.#text = text;
+    this.#lines = lines;
+    this.#settings = settings;
+    this.#cells = cells;
+  }
+
+  add(meta: RuleMeta, finding: Finding, fix: Fix | undefined): void {
+    const { start, end } = finding.at;
+    const cell = this.#cells?.find((one) => one.start <= start && start <= one.end);
+    const place = this.#place(start, end, cell);
+    this.#found.push({
+      start,
+      finding: {
+        rule: meta.code,
+        name: meta.name,
+        severity: this.#settings.severity[meta.code] ?? finding.severity ?? meta.severity,
+        path: this.#path,
+        ...place,
+        ...(cell ? { cell: cell.number } : {}),
+        message: finding.message,
+        fix: fix ? { grade: fix.grade, title: fix.title, edits: fix.edits.map((edit) => ({ ...this.#place(edit.start, edit.end, cell), start: edit.start, end: edit.end, text: edit.text })) } : null,
+        fingerprint: this.#fingerprint(meta.code, start, end),
+        frame: this.#frame(start, end, cell),
+      },
+    });
+  }
+
+  sorted(): ReportedFinding[] {
+    return this.#found.sort((a, b) => a.start - b.start || a.finding.rule.localeCompare(b.finding.rule)).map(({ finding }) => finding);
+  }
+
+  #place(start: number, end: number, cell: NotebookCell | undefined): Place {
+    const above = cell ? cell.line - 1 : 0;
+    return { line: this.#lines.line(start) - above, column: this.#lines.column(start), endLine: this.#lines.line(end) - above, endColumn: this.#lines.column(end) };
+  }
+
+  #fingerprint(code: string, start: number, end: number): string {
+    const hash = createHash("sha256").update(`${code}\0${this.#path}\0${this.#text.slice(start, end).replace(/\s+/g, " ")}`).digest("hex").slice(0, 16);
+    // The same text twice in a file: the second is another finding.
+    const before = this.#seen.get(hash) ?? 0;
+    this.#seen.set(hash, before + 1);
+    return before === 0 ? hash : `${hash}:${before}`;
+  }
+
+  #frame(start: number, end: number, cell: NotebookCell | undefined): ReportedFinding["frame"] {
+    const first = this.#lines.line(start);
+    const last = Math.min(this.#lines.line(end), first + 5);
+    const above = cell ? cell.line - 1 : 0;
+    const low = Math.max(1 + above, first - 1);
+    const high = Math.min(this.#lines.count, last + 1, cell ? this.#lines.line(cell.end) : Infinity);
+    const frame: { line: number; text: string }[] = [];
+    for (let line = low; line <= high; line++) frame.push({ line: line - above, text: this.#text.slice(this.#lines.start(line), this.#lines.start(line + 1)).replace(/[\r\n]+$/, "").slice(0, 300) });
+    return frame;
+  }
+}

@@ -1,0 +1,100 @@
+import { parse as parseToml } from "smol-toml";
+import { isMap, isPair, isScalar, isSeq, parseDocument } from "yaml";
+import type { Node, Pair } from "yaml";
+
+/** One setting: its path, its value and where both stand. */
+export interface Setting {
+  /** The last part of the path. */
+  readonly key: string;
+  /** "zero_optimization.stage"; list positions are numbers. */
+  readonly path: string;
+  readonly value: string | number | boolean | null;
+  readonly keyAt: { readonly start: number; readonly end: number };
+  readonly valueAt: { readonly start: number; readonly end: number };
+}
+
+/** A YAML, JSON or TOML file of training settings, flattened. */
+export class ConfigFile {
+  readonly path: string;
+  readonly text: string;
+  readonly format: "yaml" | "json" | "toml";
+  readonly settings: readonly Setting[];
+
+  constructor(path: string, text: string, format: ConfigFile["format"], settings: readonly Setting[]) {
+    this.path = path;
+    this.text = text;
+    this.format = format;
+    this.settings = settings;
+  }
+
+  /** Every setting with this key, at any depth. */
+  named(key: string): readonly Setting[] {
+    return this.settings.filter((setting) => setting.key === key);
+  }
+
+  has(key: string): boolean {
+    return this.settings.some((setting) => setting.key === key);
+  }
+}
+
+/** Words that only files configuring training have. */
+export const TRAINING_CONFIG = /per_device_(?:train|eval)_batch_size|gradient_accumulation_steps|gradient_checkpointing|zero_optimization|micro_batch_size|finetuning_type|base_model|distributed_type|fsdp_config|load_in_4bit|mixed_precision|optimizer/;
+
+/** The settings of a file, or one line saying why it cannot be read. */
+export function readConfig(path: string, text: string): ConfigFile | string {
+  const format = path.endsWith(".toml") ? "toml" : path.endsWith(".json") ? "json" : "yaml";
+  const settings: Setting[] = [];
+  if (format === "toml") {
+    try {
+      fromToml(parseToml(text), "", text, settings);
+    } catch (problem) {
+      return `invalid TOML: ${firstLine(problem)}`;
+    }
+  } else {
+    let root: unknown;
+    try {
+      const document = parseDocument(text, { uniqueKeys: false, logLevel: "silent" });
+      if (document.errors.length > 0) return `invalid ${format === "json" ? "JSON" : "YAML"}: ${firstLine(document.errors[0])}`;
+      root = document.contents;
+    } catch (problem) {
+      return `invalid YAML: ${firstLine(problem)}`;
+    }
+    fromYaml(root as Node | null, "", settings, 0);
+  }
+  return new ConfigFile(path, text, format, settings);
+}
+
+function firstLine(problem: unknown): string {
+  return (problem instanceof Error ? problem.message : String(problem)).split("\n")[0]!;
+}
+
+function fromYaml(node: Node | null, path: string, into: Setting[], depth: number): void {
+  if (depth > 50) return;
+  if (isMap(node)) {
+    for (const pair of node.items as Pair[]) {
+      if (!isPair(pair) || !isScalar(pair.key) || !pair.key.range) continue;
+      const key = String(pair.key.value);
+      const inner = path === "" ? key : `${path}.${key}`;
+      if (isScalar(pair.value) && pair.value.range) {
+        const value = pair.value.value;
+        if (value === null || typeof value === "string" || typeof value === "number" || typeof value === "boolean")
+          into.push({ key, path: inner, value, keyAt: { start: pair.key.range[0], end: pair.key.range[1] }, valueAt: { start: pair.value.range[0], end: pair.value.range[1] } });
+      } else fromYaml(pair.value as Node | null, inner, into, depth + 1);
+    }
+  } else if (isSeq(node)) for (const [at, item] of node.items.entries()) fromYaml(item as Node, `${path}.${at}`, into, depth + 1);
+}
+
+/** smol-toml keeps no positions: a setting stands at the first line that assigns its key. */
+function fromToml(table: Record<string, unknown>, path: string, text: string, into: Setting[]): void {
+  for (const [key, value] of Object.entries(table)) {
+    const inner = path === "" ? key : `${path}.${key}`;
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) fromToml(value as Record<string, unknown>, inner, text, into);
+    else if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
+      const line = new RegExp(`^[ \\t]*(["']?)${key.replace(/[^\w-]/g, "\\$&")}\\1[ \\t]*=[ \\t]*(.*)$`, "m").exec(text);
+      if (!line) continue;
+      const keyStart = line.index + line[0].indexOf(key);
+      const valueStart = line.index + line[0].length - line[2]!.length;
+      into.push({ key, path: inner, value, keyAt: { start: keyStart, end: keyStart + key.length }, valueAt: { start: valueStart, end: valueStart + line[2]!.replace(/\s+#.*$/, "").length } });
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import type { PythonFile } from "../../python/file.ts";
+import { ancestors, functionOf } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
+import type { ClassDef, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
+import type { Role } from "./classes.ts";
+import { lexicalGrad } from "./gradmode.ts";
+import { frequency } from "./guards.ts";
+import type { Frequency } from "./guards.ts";
+import type { FunctionFacts, ProjectFacts } from "./project.ts";
+import { callTarget, functionName } from "./summary.ts";
+import { backwardCalls, loopsAround, optimizerSteps } from "./training.ts";
+import type { Backward, Loop } from "./training.ts";
+import { Values } from "./values.ts";
+import type { Value } from "./values.ts";
+
+/** Why code runs at least once per training step. */
+export interface Hot {
+  readonly why: string;
+  /** The loop, function or method whose every turn it runs in. */
+  readonly within: Node;
+}
+
+const COLD: FunctionFacts = { hot: null, callersGradOff: "unknown", loose: false, reachesBackward: false };
+
+/** All a rule may ask about one file. Every answer has an "unknown", on which rules stay silent. */
+export class Facts {
+  readonly file: PythonFile;
+  readonly project: ProjectFacts;
+  readonly #values: Values;
+  #backwards: readonly Backward[] | null = null;
+  #stepLoops: ReadonlySet<Loop> | null = null;
+
+  constructor(file: PythonFile, project: ProjectFacts) {
+    this.file = file;
+    this.project = project;
+    this.#values = new Values(file, (node) => this.gradMode(node));
+  }
+
+  /** What an expression's value is: tensor or not, on which device, with a graph or not. */
+  value(expr: Expr): Value {
+    return this.#values.of(expr);
+  }
+
+  /** Whether the value is a tensor on an accelerator, so that reading it makes the host wait. */
+  onAccelerator(expr: Expr): boolean {
+    const { what, device } = this.value(expr);
+    return what === "tensor" && (device === "accelerator" || (device === "network" && this.project.accelerator));
+  }
+
+  valueOfDefinition(definition: Definition): Value {
+    return this.#values.definition(definition);
+  }
+
+  /** Whether the value of this definition is what a backward pass starts from. */
+  isDifferentiated(definition: Definition): boolean {
+    return this.#values.differentiated.has(definition);
+  }
+
+  /** Where `device=` or the argument of `.to()` points. */
+  device(expr: Expr | null): Value["device"] {
+    return this.#values.device(expr);
+  }
+
+  get backwards(): readonly Backward[] {
+    this.#backwards ??= backwardCalls(this.file);
+    return this.#backwards;
+  }
+
+  functionFacts(node: Node): FunctionFacts {
+    return this.project.functions.get(functionName(node, this.file)) ?? COLD;
+  }
+
+  /** Facts about the function a call goes to, when it is in the audited tree. */
+  callee(call: Node & { kind: "Call" }): FunctionFacts | null {
+    const target = callTarget(call, this.file);
+    return target === null ? null : (this.project.functions.get(target) ?? null);
+  }
+
+  role(cls: ClassDef): Role {
+    return this.project.roles.get(this.file.qualified(cls)) ?? "other";
+  }
+
+  /** Gradient recording where the node runs: with statements, decorators, then the callers. */
+  gradMode(node: Node): "on" | "off" | "unknown" {
+    const lexical = lexicalGrad(node, this.file);
+    if (lexical !== null) return lexical;
+    const fn = functionOf(node);
+    if (!fn) return "on";
+    const callers = this.functionFacts(node).callersGradOff;
+    return callers === "always" ? "off" : callers === "never" ? "on" : "unknown";
+  }
+
+  /** Loops whose body is one training step: innermost around a backward, an optimizer step, or a call that takes one. */
+  get stepLoops(): ReadonlySet<Loop> {
+    if (!this.#stepLoops) {
+      const found = new Set<Loop>();
+      const add = (node: Node): void => {
+        const loop = loopsAround(node)[0];
+        if (loop) found.add(loop);
+      };
+      for (const { call } of this.backwards) add(call);
+      for (const call of optimizerSteps(this.file)) add(call);
+      for (const call of this.file.all("Call")) if (loopsAround(call).length > 0 && this.callee(call)?.loose === true) add(call);
+      this.#stepLoops = found;
+    }
+    return this.#stepLoops;
+  }
+
+  /** The innermost training-step loop around the node, in its own function. */
+  stepLoop(node: Node): Loop | null {
+    return loopsAround(node).find((loop) => this.stepLoops.has(loop)) ?? null;
+  }
+
+  /** Whether the node runs at least once per training step, and why. Null means "not known to". */
+  hot(node: Node): Hot | null {
+    const loop = this.stepLoop(node);
+    if (loop) return { why: "in the training loop", within: loop };
+    const fn = enclosingFunction(node);
+    if (!fn) return null;
+    const facts = this.functionFacts(node);
+    return facts.hot === null ? null : { why: facts.hot, within: fn };
+  }
+
+  /** How often the node runs per turn of what makes it hot. */
+  frequency(node: Node, within: Node): Frequency {
+    return frequency(node, within);
+  }
+
+  /** Hot, and on every turn: the usual first question of a rule about cost per step. */
+  everyStep(node: Node): Hot | null {
+    const hot = this.hot(node);
+    return hot && this.frequency(node, hot.within) === "every" ? hot : null;
+  }
+}
+
+function enclosingFunction(node: Node): FunctionDef | Lambda | null {
+  for (const at of ancestors(node)) if (at.kind === "FunctionDef" || at.kind === "Lambda") return at;
+  return null;
+}

@@ -1,0 +1,133 @@
+import type { Definition } from "../../python/scopes.ts";
+import { functionOf } from "../../python/nodes.ts";
+import type { Expr, Name, Node } from "../../python/tree.ts";
+import { selfAttribute } from "./classes.ts";
+import type { Facts } from "./facts.ts";
+import { last } from "./torch-names.ts";
+
+/** Methods whose result no longer belongs to the graph. */
+const CUTS = new Set(["detach", "detach_", "item", "tolist", "numpy", "size", "dim", "numel", "argmax", "argmin", "backward", "requires_grad_", "register_hook", "isnan", "isinf", "isfinite"]);
+/** Callees that read a value and keep nothing of it. */
+const READERS = /^(?:builtins\.(?:print|float|int|len|str|repr|isinstance|bool|type|format)|math\..*|.*\.(?:isnan|isinf|isfinite|add_scalar|info|debug|warning|log|set_postfix|set_description))$/;
+
+/**
+ * Whether the value of this definition may end up in a backward pass: through names, lists, arithmetic, returns and calls.
+ * Errs towards yes: only a clear no lets a rule speak.
+ */
+export function mayBeDifferentiated(definition: Definition, facts: Facts): boolean {
+  const seen = new Set<Definition>();
+  const queue = [definition];
+  for (let one = queue.pop(); one; one = queue.pop()) {
+    if (seen.has(one)) continue;
+    seen.add(one);
+    if (facts.isDifferentiated(one)) return true;
+    for (const use of facts.file.scopes.uses(one)) {
+      const next = whereTo(use, facts);
+      if (next === "escapes") return true;
+      if (next) queue.push(...next);
+    }
+    // `total += x` makes a new definition out of the old one.
+    for (const other of facts.file.scopes.scopeOf(one.node).bindings.get(one.name) ?? [])
+      if (other.how === "augment" && !seen.has(other) && other.node.kind === "Name" && facts.file.scopes.reaching(other.node).includes(one)) queue.push(other);
+  }
+  return false;
+}
+
+/** Where a read value goes: nowhere (null), into other definitions, or out of sight. */
+function whereTo(use: Name, facts: Facts): readonly Definition[] | "escapes" | null {
+  let child: Node = use;
+  for (let at = use.parent; at; child = at, at = at.parent) {
+    switch (at.kind) {
+      case "Attribute":
+        if (at.parent?.kind === "Call" && at.parent.func === at) {
+          if (CUTS.has(at.attr)) return at.attr === "backward" ? "escapes" : null;
+          if (at.attr === "append" || at.attr === "extend" || at.attr === "clear" || at.attr === "pop") return null;
+        } else if (at.attr === "data" || at.attr === "shape" || at.attr === "device" || at.attr === "dtype") return null;
+        break;
+      case "Call": {
+        if (at.func === child) break;
+        return "escapes";
+      }
+      case "Arg": {
+        const call = at.parent;
+        if (call?.kind !== "Call") return "escapes";
+        const name = facts.file.dotted(call.func);
+        const method = call.func.kind === "Attribute" ? call.func.attr : null;
+        if ((name !== null && READERS.test(name)) || (method !== null && name === null && READERS.test(`x.${method}`))) return null;
+        if (method === "append" && call.func.kind === "Attribute" && call.func.value.kind === "Name") return facts.file.scopes.reaching(call.func.value);
+        if (name === null || !(name.startsWith("torch.") || name === "builtins.sum" || name === "builtins.max" || name === "builtins.min")) return "escapes";
+        child = call;
+        at = call;
+        break;
+      }
+      case "Str":
+      case "Compare":
+      case "Assert":
+      case "ExprStmt":
+      case "If":
+      case "While":
+      case "Delete":
+        return null;
+      case "For":
+        return child === at.iter ? facts.file.scopes.scopeOf(at).bindings.get(at.target.kind === "Name" ? at.target.id : "") ?? "escapes" : null;
+      case "Assign": {
+        const found = at.targets.map((target) => (target.kind === "Name" ? facts.file.scopes.definitionAt(target) : null));
+        return found.every((definition) => definition !== null) ? found : "escapes";
+      }
+      case "AugAssign": {
+        if (child === at.target) return null;
+        const found = at.target.kind === "Name" ? facts.file.scopes.definitionAt(at.target) : null;
+        return found ? [found] : "escapes";
+      }
+      case "Dict":
+      case "Return":
+      case "Yield":
+      case "Lambda":
+      case "AnnAssign":
+        return "escapes";
+      default:
+        break;
+    }
+  }
+  return "escapes";
+}
+
+/**
+ * Whether an expression computes, with gradients recorded, from a parameter of the function around it.
+ * In a forward, those carry the history of the layers before.
+ */
+export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
+  if (depth > 30) return false;
+  const again = (inner: Expr): boolean => derivesFromInput(inner, facts, depth + 1);
+  switch (expr.kind) {
+    case "Name":
+      return facts.file.scopes.reaching(expr).some((definition) => {
+        if (definition.how === "param") {
+          const fn = functionOf(expr);
+          const first = fn?.kind === "FunctionDef" && fn.parent?.kind === "ClassDef" ? fn.params[0]?.name : null;
+          return definition.name !== first && facts.valueOfDefinition(definition).what !== "number";
+        }
+        if (!definition.value || facts.gradMode(definition.node) === "off") return false;
+        return (definition.how === "assign" || definition.how === "augment" || definition.how === "unpack" || definition.how === "annotate") && again(definition.value);
+      });
+    case "Attribute":
+      return !["shape", "device", "dtype", "data", "ndim"].includes(expr.attr) && selfAttribute(expr) === null && again(expr.value);
+    case "Subscript": return again(expr.value);
+    case "Binary": return again(expr.left) || again(expr.right);
+    case "Unary": return expr.op !== "not" && again(expr.operand);
+    case "IfExp": return again(expr.body) || again(expr.orelse);
+    case "Call": {
+      const name = facts.file.dotted(expr.func);
+      if (name !== null) {
+        if (/^builtins\./.test(name) || name.startsWith("math.")) return false;
+        if (name.startsWith("torch.") && /_like$|^torch\.(?:zeros|ones|full|arange|tensor|empty|argmax|argmin)$/.test(name)) return false;
+        return name.startsWith("torch.") && expr.args.some((arg) => again(arg.value)) && !/^(?:isnan|isinf|isfinite|eq|ne|lt|gt|le|ge)$/.test(last(name));
+      }
+      if (expr.func.kind !== "Attribute") return false;
+      if (CUTS.has(expr.func.attr) || expr.func.attr.startsWith("new_")) return false;
+      return again(expr.func.value);
+    }
+    default:
+      return false;
+  }
+}

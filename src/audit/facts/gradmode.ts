@@ -1,0 +1,64 @@
+import { isFalse, isTrue, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import type { Expr, FunctionDef, Node } from "../../python/tree.ts";
+import { GRAD_OFF_CONTEXTS, GRAD_ON_CONTEXTS } from "./torch-names.ts";
+
+/** What a context manager or decorator does to gradient recording; null for all others. */
+export function gradEffect(expr: Expr, file: PythonFile): "on" | "off" | null {
+  if (expr.kind === "Call") {
+    const name = file.dotted(expr.func);
+    if (name === null) return null;
+    if (name === "torch.set_grad_enabled" || name === "torch.autograd.set_grad_enabled") {
+      const mode = positional(expr, 0);
+      return isFalse(mode) ? "off" : isTrue(mode) ? "on" : null;
+    }
+    if (GRAD_OFF_CONTEXTS.has(name)) return isFalse(positional(expr, 0)) ? null : "off";
+    return GRAD_ON_CONTEXTS.has(name) ? "on" : null;
+  }
+  const name = file.dotted(expr);
+  if (name === null) return null;
+  return GRAD_OFF_CONTEXTS.has(name) ? "off" : GRAD_ON_CONTEXTS.has(name) ? "on" : null;
+}
+
+export function decoratedGrad(fn: FunctionDef, file: PythonFile): "on" | "off" | null {
+  for (const decorator of fn.decorators) {
+    const effect = gradEffect(decorator, file);
+    if (effect) return effect;
+  }
+  return null;
+}
+
+/** What the code around the node says, up to its function: "on" and "off" are certain, null leaves it to the callers. */
+export function lexicalGrad(node: Node, file: PythonFile): "on" | "off" | "unknown" | null {
+  for (let child = node, at = node.parent; at; child = at, at = at.parent) {
+    if (at.kind === "With" && at.body.includes(child as never)) {
+      for (let n = at.items.length - 1; n >= 0; n--) {
+        const context = at.items[n]!.context;
+        const effect = gradEffect(context, file);
+        if (effect) return effect;
+        if (context.kind === "Call" && /set_grad_enabled$/.test(file.dotted(context.func) ?? "")) return "unknown";
+        // `with no_grad() if frozen else nullcontext():` decides at run time.
+        if (context.kind === "IfExp" && (gradEffect(context.body, file) || gradEffect(context.orelse, file))) return "unknown";
+        // A name bound to a context of unknown make may well be one.
+        if (context.kind === "Name" && file.dotted(context) === null) return "unknown";
+      }
+    } else if (at.kind === "FunctionDef" && at.body.includes(child as never)) {
+      const effect = decoratedGrad(at, file);
+      if (effect) return effect;
+      const earlier = statementSetsGrad(at, child, file);
+      return earlier;
+    } else if (at.kind === "Lambda") return null;
+    else if (at.kind === "Module") return statementSetsGrad(at, child, file);
+  }
+  return null;
+}
+
+/** `torch.set_grad_enabled(False)` as a statement before this one. */
+function statementSetsGrad(block: { readonly body: readonly Node[] }, before: Node, file: PythonFile): "on" | "off" | "unknown" | null {
+  let result: "on" | "off" | "unknown" | null = null;
+  for (const statement of block.body) {
+    if (statement === before) break;
+    if (statement.kind === "ExprStmt" && statement.value.kind === "Call" && file.dotted(statement.value.func) === "torch.set_grad_enabled") result = gradEffect(statement.value, file) ?? "unknown";
+  }
+  return result;
+}

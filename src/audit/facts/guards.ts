@@ -1,0 +1,89 @@
+import { blocksOf, walk } from "../../python/nodes.ts";
+import type { Expr, If, Node } from "../../python/tree.ts";
+
+/**
+ * How often a statement runs each time the code around it does.
+ * "every": nothing stands between, or only flags that hold for a whole run (a setting, a rank, `is not None`).
+ * "throttled": a remainder, a schedule or a counter decides. "unknown": a test we cannot read.
+ */
+export type Frequency = "every" | "throttled" | "unknown";
+
+/** From the node up to (not including) `stop`, usually the loop or function that is hot. */
+export function frequency(node: Node, stop: Node): Frequency {
+  let result: Frequency = "every";
+  for (let child = node, at = node.parent; at && at !== stop; child = at, at = at.parent) {
+    if (at.kind === "If" && child !== at.test) {
+      const one = testFrequency(at, child);
+      if (one === "throttled") return "throttled";
+      if (one === "unknown") result = "unknown";
+    } else if (at.kind === "IfExp" && child !== at.test) {
+      if (isThrottle(at.test)) return "throttled";
+    } else if (at.kind === "Handler" || at.kind === "Case") {
+      result = "unknown";
+    } else if (at.kind === "Bool" && at.values[0] !== child && at.values.some((value) => isThrottle(value))) return "throttled";
+  }
+  // `if step % n: continue` above the statement throttles it too.
+  for (let at: Node | null = node; at && at !== stop; at = at.parent) {
+    const parent: Node | null = at.parent;
+    const block: readonly Node[] = parent ? (blocksOf(parent).find((list) => list.includes(at as never)) ?? []) : [];
+    for (const before of block) {
+      if (before === at) break;
+      if (before.kind === "If" && leaves(before) && isThrottle(before.test)) return "throttled";
+    }
+  }
+  return result;
+}
+
+function leaves(statement: If): boolean {
+  const final = statement.body[statement.body.length - 1];
+  return final?.kind === "Continue" || final?.kind === "Return";
+}
+
+function testFrequency(statement: If, child: Node): Frequency {
+  const { test } = statement;
+  if (isThrottle(test)) return statement.orelse.includes(child as never) ? "unknown" : "throttled";
+  return isFlag(test) ? "every" : "unknown";
+}
+
+/** A remainder or a counter compared: what people write to do something once in a while. */
+export function isThrottle(test: Expr): boolean {
+  let found = false;
+  walk(test, (node) => {
+    if (node.kind === "Binary" && node.op === "%" && node.left.kind !== "Str") found = true;
+    else if (node.kind === "Compare" && node.rights.some((right) => right.kind === "Num") && /step|iter|epoch|batch_idx|count|^i$|idx|time/i.test(lastName(node.left))) found = true;
+    else if (node.kind === "Attribute" || node.kind === "Name") {
+      if (/^(?:sync_gradients|should_\w+|do_log|log_now|is_log\w*|time_to_\w+|is_last\w*|last_\w+|is_accumulat\w+|is_update\w*|profile\w*|debug\w*|verbose\w*)$/i.test(lastName(node))) found = true;
+    }
+    return !found;
+  });
+  return found;
+}
+
+/** Tests whose outcome is the same for every step of a run. */
+function isFlag(test: Expr): boolean {
+  switch (test.kind) {
+    case "Name":
+    case "Attribute":
+    case "Const":
+      return true;
+    case "Unary":
+      return test.op === "not" && isFlag(test.operand);
+    case "Bool":
+      return test.values.every(isFlag);
+    case "Compare":
+      return test.rights.every((right) => right.kind === "Const" || right.kind === "Str" || (right.kind === "Num" && /rank|world|accum|num_|n_/.test(lastName(test.left)))) && (test.left.kind === "Name" || test.left.kind === "Attribute");
+    case "Call": {
+      const name = lastName(test.func);
+      return /^(?:isinstance|hasattr|callable|is_available|is_main_process|is_master|is_rank_0|is_rank_zero|is_primary|is_initialized)$/.test(name) || (name === "get_rank");
+    }
+    default:
+      return false;
+  }
+}
+
+function lastName(expr: Expr): string {
+  if (expr.kind === "Name") return expr.id;
+  if (expr.kind === "Attribute") return expr.attr;
+  if (expr.kind === "Binary") return lastName(expr.left);
+  return "";
+}

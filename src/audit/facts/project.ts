@@ -1,0 +1,195 @@
+import { roleOfBase } from "./classes.ts";
+import type { Role } from "./classes.ts";
+import type { CallSite, FileSummary, FunctionSummary } from "./summary.ts";
+import { last } from "./torch-names.ts";
+
+/** What the whole audited tree says about one function. */
+export interface FunctionFacts {
+  /** Why the function runs once a training step or more; null where that is not known. */
+  readonly hot: string | null;
+  /** Whether its callers have switched gradients off. "unknown": nobody seen calling it. */
+  readonly callersGradOff: "always" | "sometimes" | "never" | "unknown";
+  /** A backward or optimizer step happens here or in what it calls, outside of its own loops. */
+  readonly loose: boolean;
+  /** A backward happens somewhere in here or below. */
+  readonly reachesBackward: boolean;
+}
+
+/** Plain data, one per audited tree; crosses threads. */
+export interface ProjectFacts {
+  readonly functions: ReadonlyMap<string, FunctionFacts>;
+  readonly roles: ReadonlyMap<string, Role>;
+  readonly accelerator: boolean;
+}
+
+const STEP_METHODS: Readonly<Partial<Record<Role, readonly string[]>>> = {
+  module: ["forward"],
+  lightning: ["forward", "training_step"],
+  trainer: ["compute_loss", "training_step"],
+};
+
+export function combine(summaries: readonly FileSummary[]): ProjectFacts {
+  const names = new Names(summaries);
+  const roles = new Map<string, Role>();
+  for (const name of names.classes.keys()) roleOf(name, names, roles, new Set());
+  const functions = new Map<string, FunctionSummary>();
+  for (const file of summaries) for (const fn of file.functions) functions.set(fn.name, fn);
+  const edges = new Map<string, readonly { readonly to: string; readonly site: CallSite }[]>();
+  for (const fn of functions.values())
+    edges.set(fn.name, fn.calls.flatMap((site) => {
+      const to = names.resolve(site.target, functions);
+      return to === null ? [] : [{ to, site }];
+    }));
+
+  const loose = closure(functions, (fn) => fn.loose, edges, (site) => site.loops.length === 0);
+  const reaches = closure(functions, (fn) => fn.backward, edges, () => true);
+  const hot = spreadHeat(functions, edges, loose, roles, names);
+  const gradOff = callersGradOff(functions, edges, new Set(summaries.flatMap((file) => file.escapes)));
+  const facts = new Map<string, FunctionFacts>();
+  for (const name of functions.keys())
+    facts.set(name, { hot: hot.get(name) ?? null, callersGradOff: gradOff.get(name) ?? "unknown", loose: loose.has(name), reachesBackward: reaches.has(name) });
+  return { functions: facts, roles, accelerator: summaries.some((file) => file.accelerator) };
+}
+
+/** Finds definitions by the names that imports use, which need not start at the audited root. */
+class Names {
+  readonly classes = new Map<string, { readonly bases: readonly string[]; readonly methods: readonly string[] }>();
+  readonly #modules = new Map<string, string | null>();
+
+  constructor(summaries: readonly FileSummary[]) {
+    for (const file of summaries) {
+      for (const cls of file.classes) this.classes.set(cls.name, cls);
+      const parts = file.module.split(".");
+      for (let from = 0; from < parts.length; from++) {
+        const suffix = parts.slice(from).join(".");
+        // A suffix two files share names neither, unless it is one's full name.
+        this.#modules.set(suffix, from > 0 && this.#modules.has(suffix) ? null : file.module);
+      }
+    }
+  }
+
+  /** "utils.train_step" → "project.src.utils.train_step", when only one file is called that. */
+  full(dotted: string): string {
+    const parts = dotted.split(".");
+    for (let cut = parts.length - 1; cut > 0; cut--) {
+      const module = this.#modules.get(parts.slice(0, cut).join("."));
+      if (module) return [module, ...parts.slice(cut)].join(".");
+    }
+    return dotted;
+  }
+
+  resolve(target: string, functions: ReadonlyMap<string, unknown>): string | null {
+    if (target.startsWith(".")) return null;
+    if (functions.has(target)) return target;
+    const full = this.full(target);
+    if (functions.has(full)) return full;
+    const cut = full.lastIndexOf(".");
+    return cut < 0 ? null : this.#inherited(full.slice(0, cut), full.slice(cut + 1), functions, 0);
+  }
+
+  #inherited(cls: string, method: string, functions: ReadonlyMap<string, unknown>, depth: number): string | null {
+    const found = this.classes.get(cls);
+    if (!found || depth > 20) return null;
+    if (functions.has(`${cls}.${method}`)) return `${cls}.${method}`;
+    for (const base of found.bases) {
+      const up = this.#inherited(this.full(base), method, functions, depth + 1);
+      if (up) return up;
+    }
+    return null;
+  }
+}
+
+function roleOf(name: string, names: Names, roles: Map<string, Role>, seen: Set<string>): Role {
+  const known = roles.get(name);
+  if (known) return known;
+  const cls = names.classes.get(name);
+  if (!cls || seen.has(name)) return roleOfBase(name) ?? "other";
+  seen.add(name);
+  let role: Role = "other";
+  for (const base of cls.bases) {
+    const full = names.full(base);
+    const one = names.classes.has(full) ? roleOf(full, names, roles, seen) : (roleOfBase(base) ?? "other");
+    if (one !== "other") {
+      role = one;
+      break;
+    }
+  }
+  roles.set(name, role);
+  return role;
+}
+
+type Edges = ReadonlyMap<string, readonly { readonly to: string; readonly site: CallSite }[]>;
+
+/** Functions for which `own` holds, and those that call them through a site that `carries`. */
+function closure(functions: ReadonlyMap<string, FunctionSummary>, own: (fn: FunctionSummary) => boolean, edges: Edges, carries: (site: CallSite) => boolean): Set<string> {
+  const callers = new Map<string, string[]>();
+  for (const [from, list] of edges)
+    for (const { to, site } of list)
+      if (carries(site)) {
+        const known = callers.get(to);
+        if (known) known.push(from);
+        else callers.set(to, [from]);
+      }
+  const found = new Set<string>();
+  const queue = [...functions.values()].filter(own).map((fn) => fn.name);
+  for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
+    if (found.has(name)) continue;
+    found.add(name);
+    queue.push(...(callers.get(name) ?? []));
+  }
+  return found;
+}
+
+function spreadHeat(functions: ReadonlyMap<string, FunctionSummary>, edges: Edges, loose: ReadonlySet<string>, roles: ReadonlyMap<string, Role>, names: Names): Map<string, string> {
+  const hot = new Map<string, string>();
+  const queue: string[] = [];
+  const heat = (name: string, why: string): void => {
+    if (hot.has(name)) return;
+    hot.set(name, why);
+    queue.push(name);
+  };
+  for (const [cls, role] of roles)
+    for (const method of STEP_METHODS[role] ?? []) if (names.classes.get(cls)?.methods.includes(method)) heat(`${cls}.${method}`, `${method} of ${last(cls)}`);
+  for (const fn of functions.values()) {
+    const steps = new Set(fn.stepLoops);
+    const list = edges.get(fn.name) ?? [];
+    // A call to a function that takes a step makes the loop around the call the step's loop.
+    for (const { to, site } of list) if (loose.has(to) && site.loops.length > 0) steps.add(site.loops[0]!);
+    for (const { to, site } of list) if (!site.throttled && site.loops.some((loop) => steps.has(loop))) heat(to, `called in the training loop of ${last(fn.name) === "<body>" ? "the script" : last(fn.name)}`);
+  }
+  for (let name = queue.pop(); name !== undefined; name = queue.pop())
+    for (const { to, site } of edges.get(name) ?? []) if (!site.throttled && !to.endsWith(".__init__")) heat(to, `reached from ${hot.get(name)}`.replace(/^(reached from )+/, "reached from "));
+  return hot;
+}
+
+function callersGradOff(functions: ReadonlyMap<string, FunctionSummary>, edges: Edges, escapes: ReadonlySet<string>): Map<string, FunctionFacts["callersGradOff"]> {
+  const callers = new Map<string, { from: string; grad: CallSite["grad"] }[]>();
+  const byMethod = new Map<string, { from: string; grad: CallSite["grad"] }[]>();
+  const put = <V>(map: Map<string, V[]>, key: string, value: V): void => {
+    const list = map.get(key);
+    if (list) list.push(value);
+    else map.set(key, [value]);
+  };
+  for (const [from, list] of edges) for (const { to, site } of list) put(callers, to, { from, grad: site.grad });
+  for (const fn of functions.values()) for (const site of fn.calls) if (site.target.startsWith(".")) put(byMethod, site.target.slice(1), { from: fn.name, grad: site.grad });
+  const all = new Map<string, { from: string; grad: CallSite["grad"] }[]>();
+  for (const name of functions.keys()) all.set(name, [...(callers.get(name) ?? []), ...(byMethod.get(last(name)) ?? [])]);
+
+  // Greatest fixed point: a function is taken to be under no_grad until one caller is found that is not.
+  const off = new Set([...all].filter(([name, list]) => list.length > 0 && !escapes.has(name)).map(([name]) => name));
+  const isOff = (site: { from: string; grad: CallSite["grad"] }): boolean => site.grad === "off" || (site.grad === null && (functions.get(site.from)?.grad === "off" || (functions.get(site.from)?.grad === null && off.has(site.from))));
+  for (let changed = true; changed; ) {
+    changed = false;
+    for (const name of off) if (!all.get(name)!.every(isOff)) {
+      off.delete(name);
+      changed = true;
+    }
+  }
+  const result = new Map<string, FunctionFacts["callersGradOff"]>();
+  for (const [name, list] of all) {
+    if (off.has(name)) result.set(name, "always");
+    else if (list.length === 0 || (escapes.has(name) && !list.some(isOff))) result.set(name, "unknown");
+    else result.set(name, list.some((site) => isOff(site) || site.grad === "unknown") ? "sometimes" : "never");
+  }
+  return result;
+}

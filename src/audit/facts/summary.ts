@@ -1,0 +1,168 @@
+import type { PythonFile } from "../../python/file.ts";
+import { functionOf } from "../../python/nodes.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
+import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
+import { frequency } from "./guards.ts";
+import { backwardCalls, loopsAround, optimizerSteps } from "./training.ts";
+import type { Loop } from "./training.ts";
+
+/** What the rest of the project needs to know about a file. Plain data: it crosses threads. */
+export interface FileSummary {
+  readonly path: string;
+  readonly module: string;
+  readonly functions: readonly FunctionSummary[];
+  readonly classes: readonly ClassSummary[];
+  /** The file moves something to an accelerator, or hands its training to a library that does. */
+  readonly accelerator: boolean;
+  /** Functions used as values: called by who knows whom. */
+  readonly escapes: readonly string[];
+}
+
+export interface FunctionSummary {
+  /** Qualified; a file's own statements are "<module>.<body>". */
+  readonly name: string;
+  readonly grad: "on" | "off" | null;
+  readonly calls: readonly CallSite[];
+  /** A backward or optimizer step outside of any loop here. */
+  readonly loose: boolean;
+  /** Loops, by number, that are the innermost ones around a backward or an optimizer step. */
+  readonly stepLoops: readonly number[];
+  readonly backward: boolean;
+}
+
+export interface CallSite {
+  /** A qualified name, or ".method" where the receiver is unknown. */
+  readonly target: string;
+  /** Loops around it, innermost first. */
+  readonly loops: readonly number[];
+  readonly grad: "on" | "off" | "unknown" | null;
+  readonly throttled: boolean;
+}
+
+export interface ClassSummary {
+  readonly name: string;
+  readonly bases: readonly string[];
+  readonly methods: readonly string[];
+}
+
+export const BODY = "<body>";
+
+export function functionName(node: Node, file: PythonFile): string {
+  const fn = functionOf(node);
+  if (!fn) return `${file.module}.${BODY}`;
+  return fn.kind === "FunctionDef" ? file.qualified(fn) : functionName(fn, file);
+}
+
+/** The qualified name a call goes to, as far as this file can tell. */
+export function callTarget(call: Call, file: PythonFile): string | null {
+  const { func } = call;
+  const dotted = file.dotted(func);
+  if (dotted !== null) return dotted.startsWith("builtins.") ? null : dotted;
+  if (func.kind === "Attribute") {
+    const cls = enclosingClass(call);
+    const own = selfAttribute(func);
+    if (own !== null && cls) {
+      const made = attributesOf(cls).get(own)?.writes[0]?.value;
+      if (made?.kind === "Call") {
+        const type = file.dotted(made.func);
+        if (type !== null && !methodsOf(cls).some((method) => method.name === own)) return `${type}.forward`;
+      }
+      return `${file.qualified(cls)}.${own}`;
+    }
+    const type = instanceType(func.value, file);
+    return type !== null ? `${type}.${func.attr}` : `.${func.attr}`;
+  }
+  if (func.kind === "Name") {
+    const type = instanceType(func, file);
+    if (type !== null) return `${type}.forward`;
+  }
+  return null;
+}
+
+/** The class an expression is an instance of, when every reaching definition is the same constructor call. */
+export function instanceType(expr: Expr, file: PythonFile): string | null {
+  if (expr.kind === "Call") return className(file.dotted(expr.func));
+  if (expr.kind === "Name") {
+    const types = new Set(file.scopes.reaching(expr).map((definition) => (definition.how === "assign" && definition.value?.kind === "Call" ? className(file.dotted(definition.value.func)) : null)));
+    return types.size === 1 ? [...types][0]! : null;
+  }
+  const attribute = selfAttribute(expr);
+  const cls = attribute === null ? null : enclosingClass(expr);
+  const value = cls && attributesOf(cls).get(attribute!)?.writes[0]?.value;
+  return value?.kind === "Call" ? className(file.dotted(value.func)) : null;
+}
+
+/** Classes are told from functions by their capital, as nearly all Python code writes them. */
+function className(dotted: string | null): string | null {
+  return dotted !== null && /(?:^|\.)_*[A-Z]\w*$/.test(dotted) && !dotted.startsWith("builtins.") ? dotted : null;
+}
+
+function enclosingClass(node: Node): ClassDef | null {
+  for (let at: FunctionDef | Node | null = node; at; at = at.parent) if (at.kind === "ClassDef") return at;
+  return null;
+}
+
+const ACCELERATORS = /\.cuda\(|\.to\(|["']cuda|device_map|accelerat|Trainer\(|deepspeed|fabric|lightning|local_rank/i;
+
+export function summarize(file: PythonFile): FileSummary {
+  const byFunction = new Map<string, { calls: CallSite[]; loops: Loop[]; stepLoops: Set<number>; loose: boolean; backward: boolean; grad: "on" | "off" | null }>();
+  const entry = (name: string) => {
+    let found = byFunction.get(name);
+    if (!found) {
+      found = { calls: [], loops: [], stepLoops: new Set(), loose: false, backward: false, grad: null };
+      byFunction.set(name, found);
+    }
+    return found;
+  };
+  const number = (loops: Loop[], loop: Loop): number => {
+    const at = loops.indexOf(loop);
+    return at >= 0 ? at : loops.push(loop) - 1;
+  };
+  for (const fn of file.all("FunctionDef")) entry(file.qualified(fn)).grad = decoratedGrad(fn, file);
+  const calls = file.all("Call");
+  const called = new Set<Expr>();
+  for (const call of calls) {
+    called.add(call.func);
+    const target = callTarget(call, file);
+    if (target === null || target.startsWith("torch.") || target.startsWith("numpy.")) continue;
+    const fn = entry(functionName(call, file));
+    const around = loopsAround(call);
+    const stop = around[0] ?? functionOf(call) ?? file.tree.module;
+    fn.calls.push({ target, loops: around.map((loop) => number(fn.loops, loop)), grad: lexicalGrad(call, file), throttled: frequency(call, stop) === "throttled" });
+  }
+  const mark = (call: Call, backward: boolean): void => {
+    const fn = entry(functionName(call, file));
+    if (backward) fn.backward = true;
+    const inner = loopsAround(call)[0];
+    if (inner) fn.stepLoops.add(number(fn.loops, inner));
+    else fn.loose = true;
+  };
+  for (const { call } of backwardCalls(file)) mark(call, true);
+  for (const call of optimizerSteps(file)) mark(call, false);
+
+  const escapes: string[] = [];
+  const defined = new Set(file.all("FunctionDef").map((fn) => fn.name));
+  for (const name of file.all("Name"))
+    if (defined.has(name.id) && !called.has(name) && !file.scopes.binds(name)) {
+      const dotted = file.dotted(name);
+      if (dotted !== null) escapes.push(dotted);
+    }
+  for (const attribute of file.all("Attribute"))
+    if (defined.has(attribute.attr) && !called.has(attribute) && selfAttribute(attribute) !== null) {
+      const cls = enclosingClass(attribute);
+      if (cls) escapes.push(`${file.qualified(cls)}.${attribute.attr}`);
+    }
+  return {
+    path: file.path,
+    module: file.module,
+    functions: [...byFunction].map(([name, fn]) => ({ name, grad: fn.grad, calls: fn.calls, loose: fn.loose, stepLoops: [...fn.stepLoops], backward: fn.backward })),
+    classes: file.all("ClassDef").map((cls) => ({
+      name: file.qualified(cls),
+      bases: cls.args.filter((arg) => arg.name === null).map((arg) => file.dotted(arg.value) ?? "").filter((base) => base !== ""),
+      methods: methodsOf(cls).map((method) => method.name),
+    })),
+    accelerator: ACCELERATORS.test(file.text),
+    escapes,
+  };
+}

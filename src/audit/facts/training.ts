@@ -1,0 +1,81 @@
+import { positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { ancestors } from "../../python/nodes.ts";
+import type { Call, Expr, For, Node, While } from "../../python/tree.ts";
+import { roleOfBase } from "./classes.ts";
+
+export interface Backward {
+  readonly call: Call;
+  /** What is differentiated, scaling stripped; null where it cannot be seen. */
+  readonly loss: Expr | null;
+}
+
+const DRIVERS = /accelerator|fabric|engine|model|self|strategy|optimizer|trainer|scaler|lightning/i;
+
+/** Every call that runs a backward pass: on a tensor, through a scaler, an accelerator or an engine. */
+export function backwardCalls(file: PythonFile): readonly Backward[] {
+  const found: Backward[] = [];
+  for (const call of file.all("Call")) {
+    if (call.func.kind !== "Attribute") continue;
+    const { attr, value: receiver } = call.func;
+    if (attr === "manual_backward") found.push({ call, loss: positional(call, 0) });
+    else if (attr === "backward") {
+      if (insideFunctionClass(call, file)) continue;
+      if (receiver.kind === "Call" && receiver.func.kind === "Name" && receiver.func.id === "super") continue;
+      const dotted = file.dotted(receiver);
+      if (dotted === "torch.autograd") found.push({ call, loss: positional(call, 0) });
+      else if (dotted !== null) continue;
+      else {
+        const first = positional(call, 0);
+        const driver = first !== null && DRIVERS.test(tail(receiver));
+        found.push({ call, loss: unscaled(driver ? first : receiver) });
+      }
+    }
+  }
+  return found;
+}
+
+/** `scaler.scale(loss)` → `loss`. */
+function unscaled(expr: Expr): Expr {
+  if (expr.kind === "Call" && expr.func.kind === "Attribute" && (expr.func.attr === "scale" || expr.func.attr === "scale_loss")) return positional(expr, 0) ?? expr;
+  return expr;
+}
+
+function tail(expr: Expr): string {
+  return expr.kind === "Name" ? expr.id : expr.kind === "Attribute" ? `${tail(expr.value)}.${expr.attr}` : "";
+}
+
+function insideFunctionClass(node: Node, file: PythonFile): boolean {
+  for (const at of ancestors(node))
+    if (at.kind === "ClassDef")
+      return at.args.some((arg) => {
+        const base = file.dotted(arg.value);
+        return base !== null && roleOfBase(base) === "function";
+      });
+  return false;
+}
+
+/** `optimizer.step()`, `scaler.step(optimizer)`, `self.optimizers().step()`. */
+export function optimizerSteps(file: PythonFile): readonly Call[] {
+  return file.all("Call").filter((call) => {
+    if (call.func.kind !== "Attribute" || call.func.attr !== "step") return false;
+    const receiver = tail(call.func.value).split(".").pop() ?? "";
+    if (/scaler/i.test(receiver)) return true;
+    if (/sched/i.test(receiver)) return false;
+    if (/optim|^opt(?:_|$)|_opt$/i.test(receiver)) return true;
+    return call.func.value.kind === "Name" && file.scopes.reaching(call.func.value).some((definition) => definition.value?.kind === "Call" && file.dotted(definition.value.func)?.startsWith("torch.optim.") === true);
+  });
+}
+
+export type Loop = For | While;
+
+/** Loops around a node inside its own function, innermost first. A comprehension is not a loop here. */
+export function loopsAround(node: Node): Loop[] {
+  const loops: Loop[] = [];
+  for (let child = node, at = node.parent; at; child = at, at = at.parent) {
+    if (at.kind === "FunctionDef" || at.kind === "Lambda" || at.kind === "ClassDef") break;
+    if (at.kind === "For" && at.body.includes(child as never)) loops.push(at);
+    else if (at.kind === "While" && (at.body.includes(child as never) || at.test === child)) loops.push(at);
+  }
+  return loops;
+}

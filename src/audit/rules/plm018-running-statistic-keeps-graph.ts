@@ -1,0 +1,62 @@
+import { classOf, functionOf, walk } from "../../python/nodes.ts";
+import type { Assign, ClassDef, Expr } from "../../python/tree.ts";
+import { appendCall } from "../edits.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import type { Facts } from "../facts/facts.ts";
+import { derivesFromInput } from "../facts/flow.ts";
+import type { Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM018",
+    name: "running-statistic-keeps-graph",
+    summary: "A module's running statistic is rebuilt from its old value and this forward's input, with gradients recorded",
+    severity: "error",
+    fix: "safe",
+    patterns: [18],
+  },
+  *check(facts) {
+    for (const statement of facts.file.all("Assign")) {
+      const attribute = statement.targets.length === 1 ? selfAttribute(statement.targets[0]!) : null;
+      const cls = attribute === null ? null : classOf(statement);
+      if (!cls || !isStatistic(attribute!, cls, facts)) continue;
+      const fn = functionOf(statement);
+      if (fn?.kind !== "FunctionDef" || fn.name === "__init__") continue;
+      const role = facts.role(cls);
+      if (role !== "module" && role !== "lightning") continue;
+      if (facts.gradMode(statement) === "off" || !derivesFromInput(statement.value, facts)) continue;
+      yield {
+        at: statement,
+        message: reads(statement.value, attribute!)
+          ? `\`self.${attribute}\` is computed from its own last value with gradients recorded: it chains the graphs of all forwards so far`
+          : `\`self.${attribute}\` starts a chain of graphs: the running update below it is computed with gradients recorded`,
+        fix: { grade: feedsResult(statement, attribute!, facts) ? "unsafe" : "safe", title: "Detach the statistic", edits: appendCall(statement.value, ".detach()") },
+      };
+    }
+  },
+};
+
+function reads(value: Expr, attribute: string): boolean {
+  let found = false;
+  walk(value, (node) => {
+    if (node.kind === "Call" && node.func.kind === "Attribute" && (node.func.attr === "detach" || node.func.attr === "item")) return false;
+    if (node.kind === "Attribute" && selfAttribute(node) === attribute) found = true;
+    return !found;
+  });
+  return found;
+}
+
+/** One of the attribute's writes reads it: an average, a minimum, a sum over forwards. */
+function isStatistic(attribute: string, cls: ClassDef, facts: Facts): boolean {
+  return attributesOf(cls).get(attribute)?.writes.some((write) => write.how === "assign" && write.in.name !== "__init__" && write.value !== null && reads(write.value, attribute) && derivesFromInput(write.value, facts)) ?? false;
+}
+
+/** Read again after the update, other than by the next update: detaching may then change gradients. */
+function feedsResult(statement: Assign, attribute: string, facts: Facts): boolean {
+  const fn = functionOf(statement)!;
+  return facts.file.all("Attribute").some((node) => {
+    if (selfAttribute(node) !== attribute || node.start < statement.end || functionOf(node) !== fn) return false;
+    for (let at = node.parent; at && at !== fn; at = at.parent) if (at.kind === "Assign") return !at.targets.some((target) => target.kind === "Attribute" && target.attr === attribute);
+    return true;
+  });
+}

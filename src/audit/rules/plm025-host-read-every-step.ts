@@ -1,0 +1,51 @@
+import type { Call, Expr } from "../../python/tree.ts";
+import { statementOf } from "../../python/nodes.ts";
+import type { Facts } from "../facts/facts.ts";
+import type { Fix, Rule } from "../rule.ts";
+
+const READS = new Set(["item", "tolist", "cpu", "numpy"]);
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM025",
+    name: "host-read-every-step",
+    summary: "A device tensor is read by the host on every step, which waits for the device each time",
+    severity: "warning",
+    fix: "unsafe",
+    patterns: [25],
+  },
+  *check(facts) {
+    for (const call of facts.file.all("Call")) {
+      const source = readTensor(call, facts);
+      if (!source || !facts.onAccelerator(source)) continue;
+      const hot = facts.everyStep(call);
+      if (!hot) continue;
+      const fix = detachInstead(call, source, facts);
+      yield {
+        at: call,
+        message: `\`${short(facts.file.textOf(call))}\` ${hot.why.startsWith("in ") ? "on every step" : `on every step (${hot.why})`} makes the host wait until the device has finished all queued work`,
+        ...(fix ? { fix } : {}),
+      };
+    }
+  },
+};
+
+/** The tensor a call copies to the host; null for any other call. */
+function readTensor(call: Call, facts: Facts): Expr | null {
+  if (call.func.kind === "Attribute" && READS.has(call.func.attr) && call.args.length === 0) return call.func.value;
+  if (call.func.kind === "Name" && (call.func.id === "float" || call.func.id === "int") && call.args.length === 1 && facts.file.dotted(call.func)?.startsWith("builtins.") === true) return call.args[0]!.value;
+  return null;
+}
+
+/** `total += loss.item()` can sum on the device instead; the reader of `total` then gets a tensor. */
+function detachInstead(call: Call, source: Expr, facts: Facts): Fix | null {
+  const statement = statementOf(call);
+  if (statement?.kind !== "AugAssign" || statement.op !== "+" || call.func.kind !== "Attribute" || call.func.attr !== "item") return null;
+  if (statement.value !== call || facts.value(source).graph === "unknown") return null;
+  return { grade: "unsafe", title: "Sum on the device, read once after the loop", edits: [{ start: call.func.attrStart, end: call.end, text: "detach()" }] };
+}
+
+function short(text: string): string {
+  const line = text.replace(/\s+/g, " ");
+  return line.length > 40 ? `${line.slice(0, 37)}…` : line;
+}

@@ -1,0 +1,39 @@
+import { statementOf } from "../../python/nodes.ts";
+import { deleteStatement } from "../edits.ts";
+import type { Rule } from "../rule.ts";
+
+const EMPTIES = /^torch\.(?:cuda|xpu|mps|npu)(?:\.memory)?\.empty_cache$/;
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM031",
+    name: "cache-emptied-in-step",
+    summary: "The allocator's cache is emptied, or garbage collected, inside the training step or a forward",
+    severity: "warning",
+    fix: "unsafe",
+    patterns: [31],
+  },
+  *check(facts) {
+    for (const call of facts.file.all("Call")) {
+      const name = facts.file.dotted(call.func);
+      if (name === null || !(EMPTIES.test(name) || name === "gc.collect")) continue;
+      const hot = facts.hot(call);
+      if (!hot) continue;
+      const frequency = facts.frequency(call, hot.within);
+      // After an out-of-memory error, or under a test we cannot read, it may be right.
+      if (frequency === "unknown") continue;
+      const inLoop = hot.within.kind === "For" || hot.within.kind === "While";
+      const rare = frequency === "throttled" && inLoop;
+      const statement = statementOf(call);
+      const what = name === "gc.collect" ? "`gc.collect()`" : "`empty_cache()`";
+      yield {
+        at: call,
+        severity: rare ? "note" : "warning",
+        message: rare
+          ? `${what} now and then in the training loop gains nothing: the peak stays, and freed blocks must be allocated again`
+          : `${what} ${inLoop ? "on every step" : `in code that runs every step (${hot.why})`} stops the device and throws away blocks that the next step allocates again`,
+        ...(statement?.kind === "ExprStmt" && statement.value === call ? { fix: { grade: "unsafe" as const, title: "Remove it", edits: deleteStatement(statement, facts.file) } } : {}),
+      };
+    }
+  },
+};

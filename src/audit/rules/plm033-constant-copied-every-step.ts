@@ -1,0 +1,70 @@
+import { keyword, positional } from "../../python/file.ts";
+import type { Call, Expr } from "../../python/tree.ts";
+import type { Facts } from "../facts/facts.ts";
+import { loopsAround } from "../facts/training.ts";
+import { HOST_FACTORIES, last } from "../facts/torch-names.ts";
+import type { Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM033",
+    name: "constant-copied-every-step",
+    summary: "A constant is built from Python data and copied to the device again and again",
+    severity: "warning",
+    fix: "none",
+    patterns: [33],
+  },
+  *check(facts) {
+    for (const call of facts.file.all("Call")) {
+      if (isConstantFactory(call, facts)) {
+        const device = keyword(call, "device");
+        if (!device || facts.device(device.value) === "cpu" || isNamedCpu(device.value)) continue;
+        const hot = facts.hot(call);
+        if (hot && facts.frequency(call, hot.within) === "every")
+          yield { at: call, message: `This constant is built on the host and copied, synchronously, ${when(hot.why)}; make it a buffer once` };
+      } else if (call.func.kind === "Attribute" && (call.func.attr === "to" || call.func.attr === "cuda")) {
+        const made = madeFrom(call.func.value, facts);
+        if (!made || facts.device(positional(call, 0)) === "cpu") continue;
+        const hot = facts.hot(call);
+        // A loop over modules or parameters copies once for each, however often it runs itself.
+        const perModule = loopsAround(call).some((loop) => loop.kind === "For" && loop.iter.kind === "Call" && loop.iter.func.kind === "Attribute" && /^(?:named_)?(?:modules|parameters|children)$/.test(loop.iter.func.attr) && !(loop.start <= made.start && made.end <= loop.end));
+        if (hot ? facts.frequency(call, hot.within) !== "every" && !perModule : !perModule) continue;
+        yield {
+          at: call,
+          message: perModule ? "The same constant is copied from the host for every module; copy it once, before the loop, or keep it as a buffer" : `A constant made on the host is copied to the device ${when(hot!.why)}; make it a buffer once`,
+        };
+      }
+    }
+  },
+};
+
+function when(why: string): string {
+  return why.startsWith("in ") ? "on every step" : `on every call (${why})`;
+}
+
+/** `torch.tensor([0.0, 1.0])`: the data are literals. */
+function isConstantFactory(call: Call, facts: Facts): boolean {
+  const name = facts.file.dotted(call.func);
+  if (name === null || name !== `torch.${last(name)}` || !HOST_FACTORIES.has(last(name))) return false;
+  const data = positional(call, 0);
+  return data !== null && isLiteral(data);
+}
+
+function isLiteral(expr: Expr): boolean {
+  if (expr.kind === "Num" || expr.kind === "Const") return true;
+  if (expr.kind === "Unary") return isLiteral(expr.operand);
+  return (expr.kind === "List" || expr.kind === "Tuple") && expr.items.length > 0 && expr.items.every(isLiteral);
+}
+
+function isNamedCpu(expr: Expr): boolean {
+  return expr.kind === "Str" && expr.value === "cpu";
+}
+
+/** The factory call behind a receiver: the call itself, or the one definition of the name. */
+function madeFrom(expr: Expr, facts: Facts): Call | null {
+  if (expr.kind === "Call") return isConstantFactory(expr, facts) && !keyword(expr, "device") ? expr : null;
+  if (expr.kind !== "Name") return null;
+  const definitions = facts.file.scopes.reaching(expr);
+  const value = definitions.length === 1 && definitions[0]!.how === "assign" ? definitions[0]!.value : null;
+  return value?.kind === "Call" && isConstantFactory(value, facts) && !keyword(value, "device") ? value : null;
+}

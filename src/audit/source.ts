@@ -1,0 +1,45 @@
+import { PythonFile } from "../python/file.ts";
+import { cellSource, readNotebook } from "../python/notebook.ts";
+import type { Notebook } from "../python/notebook.ts";
+import { ConfigFile, TRAINING_CONFIG, readConfig } from "./config.ts";
+
+/** A file as the rules see it. */
+export type Source =
+  | { readonly kind: "python"; readonly file: PythonFile; readonly notebook: Notebook | null }
+  | { readonly kind: "config"; readonly config: ConfigFile };
+
+/** A file without one of these words has nothing for any rule: a quarter of a large tree, for one regular expression. */
+const RELEVANT = /torch|transformers|lightning|accelerate|deepspeed|diffusers|peft|\btrl\b|apex|cudnn|cuda/;
+
+/** Null: nothing to audit. A string: why the file cannot be read. */
+export function readSource(path: string, text: string): Source | string | null {
+  if (/\.(?:ya?ml|json|toml)$/.test(path)) {
+    if (!TRAINING_CONFIG.test(text)) return null;
+    const config = readConfig(path, text);
+    return typeof config === "string" ? config : { kind: "config", config };
+  }
+  if (!RELEVANT.test(text)) return null;
+  if (!path.endsWith(".ipynb")) return { kind: "python", file: new PythonFile(path, text), notebook: null };
+  const notebook = readNotebook(text);
+  return typeof notebook === "string" ? notebook : { kind: "python", file: new PythonFile(path, notebook.text), notebook };
+}
+
+/** The notebook's JSON with the joined text of its code cells replaced; null where that would change anything else. */
+export function writeNotebook(json: string, notebook: Notebook, cellTexts: readonly string[]): string | null {
+  const data = JSON.parse(json) as { cells: { source: string | string[] }[] };
+  const indent = /^\{\r?\n([ \t]+)/.exec(json)?.[1] ?? "";
+  const tail = /\s*$/.exec(json)![0];
+  if (JSON.stringify(data, null, indent) + tail !== json) return null;
+  for (const [at, cell] of notebook.cells.entries()) {
+    const raw = data.cells[cell.number - 1]!;
+    const before = cellSource(raw.source);
+    // Blanked magics must not be written back.
+    if (before !== notebook.text.slice(cell.start, cell.end)) {
+      if (notebook.text.slice(cell.start, cell.end) !== cellTexts[at]) return null;
+      continue;
+    }
+    if (cellTexts[at] === before) continue;
+    raw.source = Array.isArray(raw.source) ? cellTexts[at]!.split(/(?<=\n)/) : cellTexts[at]!;
+  }
+  return JSON.stringify(data, null, indent) + tail;
+}

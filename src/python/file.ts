@@ -1,0 +1,146 @@
+import { link } from "./nodes.ts";
+import type { NodesByKind } from "./nodes.ts";
+import { Scopes } from "./scopes.ts";
+import type { Definition } from "./scopes.ts";
+import { Lines } from "./source.ts";
+import { parse } from "./statements.ts";
+import type { Arg, Call, Expr, Node, NodeOf, Tree } from "./tree.ts";
+
+/** One parsed Python text: its tree, its nodes by kind, its scopes, and what each name stands for. */
+export class PythonFile {
+  /** Relative to the audited root, with forward slashes. */
+  readonly path: string;
+  readonly text: string;
+  readonly tree: Tree;
+  readonly lines: Lines;
+  /** "pkg.sub.module" from the path; what relative imports count from. */
+  readonly module: string;
+  readonly #byKind: NodesByKind;
+  #scopes: Scopes | null = null;
+  readonly #dotted = new Map<Expr, string | null>();
+
+  constructor(path: string, text: string) {
+    this.path = path;
+    this.text = text;
+    this.tree = parse(text);
+    this.#byKind = link(this.tree.module);
+    this.lines = new Lines(text);
+    this.module = moduleName(path);
+  }
+
+  get scopes(): Scopes {
+    this.#scopes ??= new Scopes(this.#byKind);
+    return this.#scopes;
+  }
+
+  /** Every node of a kind, in source order. */
+  all<K extends Node["kind"]>(kind: K): readonly NodeOf<K>[] {
+    return (this.#byKind.get(kind) ?? []) as readonly NodeOf<K>[];
+  }
+
+  textOf(node: { readonly start: number; readonly end: number }): string {
+    return this.text.slice(node.start, node.end);
+  }
+
+  /**
+   * The full dotted name an expression stands for, through imports and aliases: `F.softmax` is "torch.nn.functional.softmax".
+   * Names defined in this file come out as "<module>.name", builtins as "builtins.name"; null where the binding is anything else.
+   */
+  dotted(expr: Expr): string | null {
+    const known = this.#dotted.get(expr);
+    if (known !== undefined) return known;
+    let result: string | null = null;
+    if (expr.kind === "Attribute") {
+      const base = this.dotted(expr.value);
+      result = base === null ? null : `${base}.${expr.attr}`;
+    } else if (expr.kind === "Name") {
+      const definitions = this.scopes.reaching(expr);
+      if (definitions.length === 0) result = this.scopes.lookup(expr) ? null : `builtins.${expr.id}`;
+      else {
+        const names = new Set(definitions.map((definition) => this.#bound(definition)));
+        names.delete("None");
+        if (names.size === 1) result = [...names][0]!;
+      }
+    }
+    this.#dotted.set(expr, result);
+    return result;
+  }
+
+  #bound(definition: Definition): string | null {
+    const { node } = definition;
+    if (definition.how === "import" && node.kind === "Alias") return this.importedName(node);
+    if (definition.how === "function" || definition.how === "class") return this.qualified(node as NodeOf<"FunctionDef"> | NodeOf<"ClassDef">);
+    if (definition.how === "assign" && definition.value) {
+      if (definition.value.kind === "Const" && definition.value.value === null) return "None";
+      // An alias by assignment: `checkpoint = torch.utils.checkpoint.checkpoint`.
+      if (definition.value.kind === "Attribute") {
+        const name = this.dotted(definition.value);
+        if (name?.startsWith("torch.")) return name;
+      }
+    }
+    return null;
+  }
+
+  importedName(alias: NodeOf<"Alias">): string {
+    const statement = alias.parent!;
+    if (statement.kind !== "ImportFrom") return alias.as === null ? alias.name.split(".")[0]! : alias.name;
+    if (statement.level === 0) return `${statement.module}.${alias.name}`;
+    const base = this.module.split(".");
+    const isPackage = this.path.endsWith("/__init__.py") || this.path === "__init__.py";
+    const kept = base.slice(0, Math.max(0, base.length - statement.level + (isPackage ? 1 : 0)));
+    return [...kept, ...(statement.module === "" ? [] : [statement.module]), alias.name].join(".");
+  }
+
+  /** "<module>.Class.method" for a definition; nested functions get their parents' names too. */
+  qualified(node: NodeOf<"FunctionDef"> | NodeOf<"ClassDef">): string {
+    const parts = [node.name];
+    for (let at = node.parent; at; at = at.parent) if (at.kind === "FunctionDef" || at.kind === "ClassDef") parts.unshift(at.name);
+    return `${this.module}.${parts.join(".")}`;
+  }
+}
+
+export function moduleName(path: string): string {
+  return path
+    .replace(/\.(?:pyi?|ipynb)$/, "")
+    .replace(/(?:^|\/)__init__$/, "")
+    .replace(/^\.?\//, "")
+    .replaceAll("/", ".");
+}
+
+/** The value of a keyword argument, or null. */
+export function keyword(call: Call, name: string): Arg | null {
+  return call.args.find((arg) => arg.name === name) ?? null;
+}
+
+/** The n-th positional argument, when no star stands before it. */
+export function positional(call: Call, index: number): Expr | null {
+  let at = 0;
+  for (const arg of call.args) {
+    if (arg.star !== 0) return null;
+    if (arg.name !== null) continue;
+    if (at++ === index) return arg.value;
+  }
+  return null;
+}
+
+/** `name` given by keyword or at `index`; null when absent. */
+export function argument(call: Call, name: string, index: number): Expr | null {
+  return keyword(call, name)?.value ?? positional(call, index);
+}
+
+/** Whether `*args` or `**kwargs` may be passing what we do not see. */
+export function hasStars(call: Call): boolean {
+  return call.args.some((arg) => arg.star !== 0);
+}
+
+/** The attribute name of a method call, null for any other callee. */
+export function methodName(call: Call): string | null {
+  return call.func.kind === "Attribute" ? call.func.attr : null;
+}
+
+export function isTrue(expr: Expr | null): boolean {
+  return expr?.kind === "Const" && expr.value === true;
+}
+export function isFalse(expr: Expr | null): boolean {
+  return expr?.kind === "Const" && expr.value === false;
+}

@@ -1,0 +1,63 @@
+/** The code cells of a notebook as one Python text, one after another, each followed by a line end. */
+export interface Notebook {
+  readonly text: string;
+  readonly cells: readonly NotebookCell[];
+}
+
+export interface NotebookCell {
+  /** Position among all cells of the notebook, from 1, as Jupyter front ends count. */
+  readonly number: number;
+  /** Range in the joined text. */
+  readonly start: number;
+  readonly end: number;
+  /** First line in the joined text, from 1. */
+  readonly line: number;
+}
+
+interface RawCell { readonly cell_type?: unknown; readonly source?: unknown }
+
+/** Magics, shell lines and help marks are blanked, character for character, so that offsets stay. */
+export function readNotebook(json: string): Notebook | string {
+  let data: { cells?: unknown; metadata?: { kernelspec?: { language?: unknown } } };
+  try {
+    data = JSON.parse(json) as typeof data;
+  } catch {
+    return "not a notebook: invalid JSON";
+  }
+  if (typeof data !== "object" || data === null || !Array.isArray(data.cells)) return "not a notebook: no cells";
+  const language = data.metadata?.kernelspec?.language;
+  if (typeof language === "string" && language.toLowerCase() !== "python") return { text: "", cells: [] };
+  let text = "";
+  let line = 1;
+  const cells: NotebookCell[] = [];
+  for (const [at, raw] of (data.cells as RawCell[]).entries()) {
+    if (raw?.cell_type !== "code") continue;
+    const source = cellSource(raw.source);
+    if (source === null) continue;
+    const start = text.length;
+    text += `${blankMagics(source)}\n`;
+    cells.push({ number: at + 1, start, end: text.length - 1, line });
+    line += source.split("\n").length;
+  }
+  return { text, cells };
+}
+
+export function cellSource(source: unknown): string | null {
+  if (typeof source === "string") return source;
+  return Array.isArray(source) && source.every((part) => typeof part === "string") ? source.join("") : null;
+}
+
+function blankMagics(source: string): string {
+  const blank = (text: string): string => text.replace(/[^\r\n]/g, " ");
+  const first = /^\s*%%(\w+)/.exec(source);
+  if (first && !["time", "timeit", "capture", "prun"].includes(first[1]!)) return blank(source);
+  return source
+    .split("\n")
+    .map((line) => {
+      const magic = /^(\s*)(?:[%!].*|\?.*|\S.*\?\??\s*$)/.exec(line);
+      if (!magic || (/\?\s*$/.test(line) && /#|['"]/.test(line))) return /^\s*\w[\w, ]*=\s*[%!]/.test(line) ? blank(line) : line;
+      // A block whose only statement was a magic still needs one.
+      return magic[1]!.length > 0 && line.length >= magic[1]!.length + 4 ? `${magic[1]}pass${" ".repeat(line.length - magic[1]!.length - 4)}` : blank(line);
+    })
+    .join("\n");
+}

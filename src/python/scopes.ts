@@ -1,0 +1,295 @@
+import { functionOf, isStatement, statementOf } from "./nodes.ts";
+import type { NodesByKind } from "./nodes.ts";
+import type { Expr, Name, Node, NodeOf, Stmt } from "./tree.ts";
+
+/** One place where a name gets a value. */
+export interface Definition {
+  readonly name: string;
+  readonly how: "assign" | "augment" | "annotate" | "walrus" | "unpack" | "iterate" | "with" | "except" | "param" | "import" | "function" | "class" | "match" | "delete";
+  /** The node that binds: the target Name, Param, Alias, FunctionDef, ClassDef or Handler. */
+  readonly node: Node;
+  /** What the name is bound to: the value itself for assign, augment (the right side), annotate and walrus; what it is taken from for unpack, iterate and with. */
+  readonly value: Expr | null;
+  /** Position in the unpacked tuple, where known. */
+  readonly index: number | null;
+}
+
+type ScopeNode = NodeOf<"Module"> | NodeOf<"FunctionDef"> | NodeOf<"Lambda"> | NodeOf<"ClassDef"> | NodeOf<"Comp">;
+
+export interface Scope {
+  readonly node: ScopeNode;
+  readonly parent: Scope | null;
+  readonly bindings: Map<string, Definition[]>;
+  /** Names declared global or nonlocal here. */
+  readonly outer: Set<string>;
+}
+
+const isScope = (node: Node): node is ScopeNode =>
+  node.kind === "FunctionDef" || node.kind === "Lambda" || node.kind === "ClassDef" || node.kind === "Comp" || node.kind === "Module";
+
+export class Scopes {
+  readonly #scopes = new Map<Node, Scope>();
+  readonly #reaching = new Map<Name, readonly Definition[]>();
+  readonly #names: ReadonlyMap<string, readonly Name[]>;
+  readonly #defining = new Set<Node>();
+
+  constructor(nodes: NodesByKind) {
+    this.#collect(nodes);
+    const names = new Map<string, Name[]>();
+    for (const node of (nodes.get("Name") ?? []) as Name[]) {
+      const list = names.get(node.id);
+      if (list) list.push(node);
+      else names.set(node.id, [node]);
+    }
+    this.#names = names;
+  }
+
+  /** The scope a node is evaluated in. */
+  scopeOf(node: Node): Scope {
+    let child = node;
+    let at = node.parent;
+    while (at) {
+      if (isScope(at) && runsInside(at, child)) return this.#scope(at);
+      child = at;
+      at = at.parent;
+    }
+    return this.#scope(child as NodeOf<"Module">);
+  }
+
+  #scope(node: ScopeNode): Scope {
+    let scope = this.#scopes.get(node);
+    if (!scope) {
+      scope = { node, parent: node.kind === "Module" ? null : this.scopeOf(node), bindings: new Map(), outer: new Set() };
+      this.#scopes.set(node, scope);
+    }
+    return scope;
+  }
+
+  /** All definitions of the name the expression refers to, whatever their order; empty for builtins and unknowns. */
+  lookup(name: Name): { scope: Scope; definitions: readonly Definition[] } | null {
+    let scope: Scope | null = this.scopeOf(name);
+    const own = scope;
+    while (scope) {
+      // A class body's names are seen by the body itself, not by its methods.
+      if (scope === own || scope.node.kind !== "ClassDef") {
+        const definitions = scope.bindings.get(name.id);
+        if (definitions && !scope.outer.has(name.id)) return { scope, definitions };
+      }
+      scope = scope.parent;
+    }
+    return null;
+  }
+
+  /** The definitions that may have given the name its value where it is read. */
+  reaching(name: Name): readonly Definition[] {
+    const known = this.#reaching.get(name);
+    if (known) return known;
+    const found = this.lookup(name);
+    let result: readonly Definition[] = found?.definitions ?? [];
+    if (found && result.length > 1 && this.scopeOf(name) === found.scope && found.scope.node.kind !== "Comp") result = flow(name, result, found.scope.node);
+    this.#reaching.set(name, result);
+    return result;
+  }
+
+  /** Every read of a name that this definition may reach. */
+  uses(definition: Definition): readonly Name[] {
+    return (this.#names.get(definition.name) ?? []).filter((name) => !this.#defining.has(name) && this.reaching(name).includes(definition));
+  }
+
+  /** Whether the Name node is written rather than read. The target of `+=` is both and counts as written. */
+  binds(name: Name): boolean {
+    return this.#defining.has(name);
+  }
+
+  definitionAt(node: Node): Definition | null {
+    const name = node.kind === "Name" ? node.id : node.kind === "Param" || node.kind === "FunctionDef" || node.kind === "ClassDef" ? node.name : null;
+    if (name === null) return null;
+    return this.scopeOf(node).bindings.get(name)?.find((definition) => definition.node === node) ?? null;
+  }
+
+  #define(at: Node, definition: Definition): void {
+    let scope = this.scopeOf(at);
+    // A walrus inside a comprehension binds outside of it.
+    while (definition.how === "walrus" && scope.node.kind === "Comp" && scope.parent) scope = scope.parent;
+    if (scope.outer.has(definition.name)) {
+      const home = this.#outerScope(scope);
+      if (home) scope = home;
+    }
+    const list = scope.bindings.get(definition.name);
+    if (list) list.push(definition);
+    else scope.bindings.set(definition.name, [definition]);
+    this.#defining.add(definition.node);
+  }
+
+  #outerScope(scope: Scope): Scope | null {
+    let at: Scope | null = scope;
+    while (at && at.node.kind !== "Module") at = at.parent;
+    return at;
+  }
+
+  #target(target: Expr, how: Definition["how"], value: Expr | null, index: number | null = null): void {
+    if (target.kind === "Name") this.#define(target, { name: target.id, how, node: target, value, index });
+    else if (target.kind === "Tuple" || target.kind === "List") {
+      const items = value && (value.kind === "Tuple" || value.kind === "List") && how === "assign" && value.items.length === target.items.length ? value.items : null;
+      for (const [at, item] of target.items.entries()) {
+        if (items && items[at]!.kind !== "Starred") this.#target(item, "assign", items[at]!);
+        else this.#target(item, how === "assign" ? "unpack" : how, value, at);
+      }
+    } else if (target.kind === "Starred") this.#target(target.value, "unpack", value);
+  }
+
+  #collect(nodes: NodesByKind): void {
+    const each = <K extends Node["kind"]>(kind: K, visit: (node: NodeOf<K>) => void): void => {
+      for (const node of nodes.get(kind) ?? []) visit(node as NodeOf<K>);
+    };
+    for (const kind of ["Global", "Nonlocal"] as const)
+      each(kind, (node) => {
+        const scope = this.scopeOf(node);
+        for (const name of node.names) scope.outer.add(name);
+      });
+    each("Assign", (node) => node.targets.forEach((target) => this.#target(target, "assign", node.value)));
+    each("AugAssign", (node) => this.#target(node.target, "augment", node.value));
+    each("AnnAssign", (node) => node.value && this.#target(node.target, "annotate", node.value));
+    each("Walrus", (node) => this.#target(node.target, "walrus", node.value));
+    each("For", (node) => this.#target(node.target, "iterate", node.iter));
+    each("Clause", (node) => this.#target(node.target, "iterate", node.iter));
+    each("WithItem", (node) => node.target && this.#target(node.target, "with", node.context));
+    each("Delete", (node) => node.targets.forEach((target) => this.#target(target, "delete", null)));
+    each("Handler", (node) => node.name !== null && this.#define(node, { name: node.name, how: "except", node, value: null, index: null }));
+    each("Case", (node) => node.binds.forEach((name) => this.#target(name, "match", null)));
+    each("FunctionDef", (node) => this.#define(node, { name: node.name, how: "function", node, value: null, index: null }));
+    each("ClassDef", (node) => this.#define(node, { name: node.name, how: "class", node, value: null, index: null }));
+    each("Param", (node) => this.#define(node, { name: node.name, how: "param", node, value: node.default, index: null }));
+    each("Alias", (node) => {
+      const name = node.as ?? (node.parent!.kind === "Import" ? node.name.split(".")[0]! : node.name);
+      this.#define(node, { name, how: "import", node, value: null, index: null });
+    });
+    for (const scope of this.#scopes.values())
+      for (const list of scope.bindings.values()) if (list.length > 1) list.sort((a, b) => a.node.start - b.node.start);
+  }
+}
+
+/** Whether a child of a scope's node is evaluated in that scope: a function's decorators and defaults are not. */
+function runsInside(scope: ScopeNode, child: Node): boolean {
+  switch (scope.kind) {
+    case "FunctionDef": return child.kind === "Param" || isStatement(child);
+    case "ClassDef": return isStatement(child);
+    case "Lambda": return child === scope.body || child.kind === "Param";
+    // The first iterable is evaluated outside; the difference matters to nobody here.
+    case "Comp": return true;
+    case "Module": return true;
+  }
+}
+
+interface Effect {
+  readonly definitions: Definition[];
+  /** Nothing from above gets past. */
+  readonly kills: boolean;
+}
+
+/** Walks backward from the use over the statements before it, out through the blocks around it. */
+function flow(name: Name, all: readonly Definition[], scope: ScopeNode): readonly Definition[] {
+  const found = new Set<Definition>();
+  let at: Node | null = statementOf(name);
+  // A name read in the header of the definition's own statement (x = x + 1) sees what came before it.
+  while (at && at !== scope) {
+    const parent: Node | null = at.parent;
+    if (!parent) break;
+    const block = blockHolding(parent, at);
+    if (block) {
+      const position = block.indexOf(at as Stmt);
+      if (backward(block, position - 1, 0, all, found)) return [...found];
+      if ((parent.kind === "For" || parent.kind === "While") && block === parent.body) {
+        const header = parent.kind === "For" ? all.filter((definition) => within(definition.node, parent.target)) : [];
+        if (header.length > 0) {
+          header.forEach((definition) => found.add(definition));
+          return [...found];
+        }
+        backward(block, block.length - 1, position, all, found);
+      }
+      if (parent.kind === "With") {
+        const header = all.filter((definition) => parent.items.some((item) => within(definition.node, item)));
+        if (header.length > 0) {
+          header.forEach((definition) => found.add(definition));
+          return [...found];
+        }
+      }
+      if (parent.kind === "Try" && block !== parent.body) {
+        for (const definition of all) if (parent.body.some((statement) => within(definition.node, statement))) found.add(definition);
+      }
+      if (parent.kind === "Handler") {
+        for (const definition of all) if (definition.node === parent) return [definition];
+        const whole = parent.parent as NodeOf<"Try">;
+        for (const definition of all) if (whole.body.some((statement) => within(definition.node, statement))) found.add(definition);
+      }
+    }
+    at = parent;
+  }
+  for (const definition of all) if (definition.how === "param") found.add(definition);
+  return found.size > 0 ? [...found] : all;
+}
+
+function within(node: Node, outer: Node): boolean {
+  return outer.start <= node.start && node.start < outer.end;
+}
+
+function blockHolding(parent: Node, child: Node): readonly Stmt[] | null {
+  if (!isStatement(child)) return null;
+  switch (parent.kind) {
+    case "Module": case "FunctionDef": case "ClassDef": case "With": case "Handler": case "Case": return parent.body;
+    case "For": case "While": case "If": return parent.body.includes(child) ? parent.body : parent.orelse;
+    case "Try": return parent.body.includes(child) ? parent.body : parent.orelse.includes(child) ? parent.orelse : parent.final;
+    default: return null;
+  }
+}
+
+/** Adds the effects of block[from] down to block[to]; true when one of them kills. */
+function backward(block: readonly Stmt[], from: number, to: number, all: readonly Definition[], found: Set<Definition>): boolean {
+  for (let at = from; at >= to; at--) {
+    const effect = effectOf(block[at]!, all);
+    for (const definition of effect.definitions) found.add(definition);
+    if (effect.kills) return true;
+  }
+  return false;
+}
+
+function blockEffect(block: readonly Stmt[], all: readonly Definition[]): Effect {
+  const last = block[block.length - 1];
+  if (last && (last.kind === "Return" || last.kind === "Raise" || last.kind === "Continue" || last.kind === "Break")) {
+    // What a `continue` leaves behind is seen by the next turn, and what a `break` leaves by the code after the loop.
+    const definitions = last.kind === "Return" || last.kind === "Raise" ? [] : all.filter((definition) => block.some((statement) => within(definition.node, statement)));
+    return { definitions, kills: true };
+  }
+  const found = new Set<Definition>();
+  const kills = backward(block, block.length - 1, 0, all, found);
+  return { definitions: [...found], kills };
+}
+
+function effectOf(statement: Stmt, all: readonly Definition[]): Effect {
+  const inside = all.filter((definition) => within(definition.node, statement));
+  if (inside.length === 0 && statement.kind !== "If") return { definitions: [], kills: false };
+  switch (statement.kind) {
+    case "If": {
+      const body = blockEffect(statement.body, all);
+      const orelse = blockEffect(statement.orelse, all);
+      return { definitions: [...body.definitions, ...orelse.definitions], kills: body.kills && orelse.kills };
+    }
+    case "With": {
+      const body = blockEffect(statement.body, all);
+      const header = inside.filter((definition) => !statement.body.some((inner) => within(definition.node, inner)));
+      return body.kills ? body : { definitions: [...body.definitions, ...header], kills: header.length > 0 };
+    }
+    case "For":
+    case "While":
+    case "Match":
+      return { definitions: inside, kills: false };
+    case "Try": {
+      const body = blockEffect(statement.body, all);
+      const kills = body.kills && statement.handlers.every((handler) => blockEffect(handler.body, all).kills);
+      const last = blockEffect(statement.final, all);
+      return last.kills ? last : { definitions: inside, kills };
+    }
+    default:
+      return { definitions: inside.filter((definition) => functionOf(definition.node) === functionOf(statement) || definition.node === statement), kills: true };
+  }
+}

@@ -1,0 +1,48 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { fixText } from "../../src/audit/fix.ts";
+import { RULES } from "../../src/audit/rules.ts";
+import { auditTexts } from "../../src/audit/session.ts";
+import { DEFAULTS } from "../../src/audit/settings.ts";
+import { parse } from "../../src/python/statements.ts";
+
+const SAMPLES = join(import.meta.dirname, "samples");
+
+/** `# expect: PLM001` (several after commas) on the line that the finding starts on. */
+function expectations(text: string): string[] {
+  return text.split("\n").flatMap((line, at) => {
+    const codes = /#\s*expect:\s*([A-Z0-9, ]+)/.exec(line)?.[1];
+    return codes ? codes.split(",").map((code) => `${at + 1} ${code.trim()}`) : [];
+  });
+}
+
+/** One rule at a time: a sample may well show another rule's pattern too. */
+const only = (code: string) => ({ ...DEFAULTS, select: [code] });
+
+describe.each(RULES.map((rule) => rule.meta))("$code $name", ({ code, fix, patterns }) => {
+  const files = readdirSync(SAMPLES).filter((name) => name.startsWith(code.toLowerCase()));
+  const samples = files.map((path) => ({ path, text: readFileSync(join(SAMPLES, path), "utf8") }));
+
+  test("has samples with at least three traps", () => {
+    expect(samples.map(({ text }) => text.match(/# trap/g)?.length ?? 0).reduce((a, b) => a + b, 0)).toBeGreaterThanOrEqual(3);
+    expect(samples.flatMap(({ text }) => expectations(text)).length).toBeGreaterThan(0);
+    expect(patterns.length).toBeGreaterThan(0);
+  });
+
+  test.each(samples)("$path: finds what is expected and nothing else", ({ path, text }) => {
+    const { findings, diagnostics } = auditTexts([{ path, text }], only(code));
+    expect(diagnostics).toEqual([]);
+    expect(findings.map((finding) => `${finding.line} ${finding.rule}`).sort()).toEqual(expectations(text).sort());
+  });
+
+  test.each(samples)("$path: its fixes parse, settle and change nothing twice", ({ path, text }) => {
+    const grades = new Set(["safe", "unsafe"] as const);
+    const audit = (candidate: string) => ({ findings: auditTexts([{ path, text: candidate }], only(code)).findings, broken: path.endsWith(".py") ? parse(candidate).errors.length : 0 });
+    const fixed = fixText(text, grades, audit);
+    if (typeof fixed === "string") throw new Error(fixed);
+    if (fix === "none") expect(fixed.text).toBe(text);
+    else expect(fixed.applied).toBeGreaterThan(0);
+    expect(fixText(fixed.text, grades, audit)).toMatchObject({ text: fixed.text, applied: 0 });
+  });
+});

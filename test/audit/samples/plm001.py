@@ -1,0 +1,73 @@
+import torch
+import torch.nn.functional as F
+
+
+def after_backward(model, loader, optimizer):
+    total = 0.0
+    for x, y in loader:
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        total += loss  # expect: PLM001
+    return total / len(loader)
+
+
+def spelled_out(model, loader, criterion, optimizer):
+    running = 0
+    for x, y in loader:
+        loss = criterion(model(x), y)
+        loss.backward()
+        optimizer.step()
+        running = running + loss * x.size(0)  # expect: PLM001
+    print(running)
+
+
+def feeds_backward(model, batches, optimizer):
+    # trap: the sum is what is differentiated
+    total = 0
+    for x, y in batches:
+        loss = F.mse_loss(model(x), y)
+        total += loss
+    total.backward()
+    optimizer.step()
+
+
+def regularised(model, batches, optimizer, penalty):
+    for x, y in batches:
+        loss = F.mse_loss(model(x), y)
+        # trap: made and used within one turn
+        total = 0
+        for p in model.parameters():
+            total += penalty * p.pow(2).sum()
+        loss = loss + total
+        loss.backward()
+        optimizer.step()
+
+
+def already_number(model, loader, optimizer):
+    total = 0.0
+    for x, y in loader:
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        # trap: a Python number
+        total += loss.item()
+        # trap: cut off
+        total += loss.detach()
+    return total
+
+
+def returned_for_backward(modules):
+    # trap: the caller differentiates what comes back
+    total = 0.0
+    for module in modules:
+        total += torch.mean(module.weight**2)
+    return total
+
+
+def counting(model, loader, optimizer):
+    seen = 0
+    for x, y in loader:
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        # trap: not a tensor with a graph
+        seen += 1

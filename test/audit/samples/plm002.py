@@ -1,0 +1,42 @@
+import torch
+from torch.nn import functional as F
+
+
+def train(model, loader, optimizer):
+    history = []
+    for x, y in loader:
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        history.append(loss)  # expect: PLM002
+    return history
+
+
+def reduced_into_loss(model, views, optimizer):
+    # trap: the list becomes the loss
+    losses = []
+    for view in views:
+        loss = F.mse_loss(model(view), view)
+        losses.append(loss)
+    torch.stack(losses).mean().backward()
+    optimizer.step()
+
+
+def numbers(model, loader):
+    history = []
+    for x, y in loader:
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        # trap: a number, and a detached tensor
+        history.append(loss.item())
+        history.append(loss.detach())
+    return history
+
+
+def per_step_list(model, loader, optimizer):
+    for x, y in loader:
+        # trap: dies with the turn
+        parts = []
+        loss = F.cross_entropy(model(x), y)
+        parts.append(loss)
+        loss.backward()

@@ -1,0 +1,65 @@
+import torch
+
+
+def evaluate(model, loader, device):
+    model.eval()
+    correct = 0
+    for x, y in loader:
+        logits = model(x.to(device))  # expect: PLM019
+        correct += (logits.argmax(-1) == y.to(device)).sum()
+    return correct
+
+
+def check_behaviour(model):
+    for name, module in model.named_modules():
+        coeffs = module.weight
+        deviation = (coeffs - 1.0).abs().mean().item()  # expect: PLM019
+        print(name, deviation)
+
+
+@torch.no_grad()
+def decorated(model, loader):
+    # trap: decorated
+    model.eval()
+    for x in loader:
+        model(x)
+
+
+def with_block(model, loader):
+    # trap: a with statement
+    model.eval()
+    with torch.inference_mode():
+        for x in loader:
+            model(x)
+
+
+def attack(model, loader, epsilon):
+    # trap: adversarial examples need the graph
+    model.eval()
+    for x, y in loader:
+        x.requires_grad_(True)
+        loss = torch.nn.functional.cross_entropy(model(x), y)
+        grad = torch.autograd.grad(loss, x)[0]
+        yield x + epsilon * grad.sign()
+
+
+def helper(model, loader):
+    # trap: its only caller has switched gradients off
+    model.eval()
+    for x in loader:
+        model(x)
+
+
+def caller(model, loader):
+    with torch.no_grad():
+        helper(model, loader)
+
+
+def back_to_training(model, loader, optimizer):
+    model.eval()
+    model.train()
+    for x, y in loader:
+        # trap: in train mode again
+        loss = model(x).sum()
+        loss.backward()
+        optimizer.step()

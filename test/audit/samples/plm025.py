@@ -1,0 +1,57 @@
+import torch
+import torch.nn.functional as F
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def train(model, loader, optimizer):
+    total = 0.0
+    for x, y in loader:
+        loss = F.cross_entropy(model(x.to(device)), y.to(device))
+        loss.backward()
+        optimizer.step()
+        total += loss.item()  # expect: PLM025
+        value = float(loss)  # expect: PLM025
+        array = loss.detach().cpu().numpy()  # expect: PLM025
+        print(value, array)
+    return total
+
+
+def throttled(model, loader, optimizer):
+    for step, (x, y) in enumerate(loader):
+        loss = F.cross_entropy(model(x.to(device)), y.to(device))
+        loss.backward()
+        optimizer.step()
+        if step % 100 == 0:
+            # trap: a throttle
+            print(loss.item())
+
+
+def once_an_epoch(model, loader, optimizer):
+    for epoch in range(10):
+        total = torch.zeros((), device=device)
+        for x, y in loader:
+            loss = F.cross_entropy(model(x.to(device)), y.to(device))
+            loss.backward()
+            optimizer.step()
+            total += loss.detach()
+        # trap: the epoch loop is not the step
+        print(total.item())
+
+
+def on_the_host(model, loader, optimizer):
+    for x, y in loader:
+        weight = torch.tensor([1.0, 2.0])
+        loss = F.cross_entropy(model(x.to(device)), y.to(device))
+        loss.backward()
+        optimizer.step()
+        # trap: a CPU tensor
+        print(weight.sum().item())
+
+
+def not_a_tensor(model, loader, optimizer, meter):
+    for x, y in loader:
+        loss = F.cross_entropy(model(x.to(device)), y.to(device))
+        loss.backward()
+        # trap: nobody knows what this is
+        meter.value.item()

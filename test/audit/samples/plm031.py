@@ -1,0 +1,53 @@
+import gc
+
+import torch
+from torch import nn
+from torch.cuda import empty_cache
+
+
+def train(model, loader, optimizer):
+    for step, batch in enumerate(loader):
+        loss = model(batch).mean()
+        loss.backward()
+        optimizer.step()
+        torch.cuda.empty_cache()  # expect: PLM031
+        gc.collect()  # expect: PLM031
+        if step % 10 == 0:
+            empty_cache()  # expect: PLM031
+    # trap: after training
+    torch.cuda.empty_cache()
+    gc.collect()
+
+
+class Stack(nn.Module):
+    def forward(self, x):
+        for i, block in enumerate(self.blocks):
+            x = block(x)
+            if i % 4 == 3 and torch.cuda.is_available():
+                torch.cuda.empty_cache()  # expect: PLM031
+        return x
+
+
+def recovering(model, loader, optimizer):
+    for batch in loader:
+        try:
+            loss = model(batch).mean()
+            loss.backward()
+            optimizer.step()
+        except torch.cuda.OutOfMemoryError:
+            # trap: after running out of memory it may help
+            torch.cuda.empty_cache()
+
+
+def evaluate(model, loader):
+    # trap: no training step here
+    for batch in loader:
+        model(batch)
+        torch.cuda.empty_cache()
+
+
+def epochs(model, loader, optimizer):
+    for epoch in range(3):
+        train(model, loader, optimizer)
+        # trap: a phase boundary
+        gc.collect()
