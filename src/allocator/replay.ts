@@ -21,6 +21,8 @@ export interface Replay {
   /** Peak of reserved bytes by the recorded segment events. */
   readonly recordedPeak: Bytes;
   readonly recordedSegments: number;
+  /** Those of them that took memory from the device. */
+  readonly recordedTaken: number;
   readonly simulatedSegments: number;
   /** The first segment event that differs; null when the sequences are equal. */
   readonly difference: {
@@ -31,6 +33,8 @@ export interface Replay {
   /** Out-of-memory rows the recording and the simulation disagree about. */
   readonly oomMismatches: number;
   readonly exact: boolean;
+  /** Rows before which the user emptied the cache: releases that no allocation accounts for. */
+  readonly emptied: readonly number[];
 }
 
 export type ReplayOptions = Pick<AllocatorOptions, "settings" | "allowed" | "capacity" | "deviceMemory">;
@@ -52,6 +56,7 @@ class Replayer {
   readonly #holders = new Holders();
   /** Storages whose recorded completion belongs to the synchronisation of a release still to come. */
   readonly #held = new Set<number>();
+  readonly #emptied: number[] = [];
   #simulated = 0;
   #difference: Replay["difference"] = null;
   #top = 0;
@@ -86,8 +91,10 @@ class Replayer {
         reserved += gives(code) ? -bytes[row]! : bytes[row]!;
         recordedPeak = Math.max(recordedPeak, reserved);
         // The simulation lags at a release that no allocation to come accounts for: the user's empty_cache.
-        if (gives(code) && this.#simulated <= seen && !this.#nextAllocReleases(row))
+        if (gives(code) && this.#simulated <= seen && !this.#nextAllocReleases(row)) {
+          this.#emptied.push(row);
           this.#allocator.emptyCache();
+        }
         seen++;
       } else {
         if (code !== Action.snapshot) events++;
@@ -104,9 +111,11 @@ class Replayer {
       events,
       recordedPeak,
       recordedSegments,
+      recordedTaken: this.#segmentRows.filter((row) => !gives(action[row]!)).length,
       simulatedSegments: this.#simulated,
       difference: this.#difference,
       oomMismatches,
+      emptied: this.#emptied,
       exact: this.#difference === null && oomMismatches === 0 && stats.reserved.peak === recordedPeak,
     };
   }

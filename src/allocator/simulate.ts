@@ -11,6 +11,8 @@ import { DEFAULT_SETTINGS } from "./settings.ts";
 export interface SimulateOptions extends Partial<AllocatorOptions> {
   /** Also return allocated and reserved bytes after every row. */
   readonly observe?: boolean;
+  /** Rows before which the user emptied the cache, where the tape itself does not say so (see replay.ts). */
+  readonly emptied?: readonly number[];
 }
 
 /** A recorded out-of-memory that these settings would have served. */
@@ -65,8 +67,13 @@ export function simulate(tape: Tape, options: SimulateOptions = {}): Simulation 
   let oom: Simulation["oom"] = null;
   let peak = -1;
   let peakRow = -1;
+  let emptied = 0;
   let row = 0;
   for (; row < length && oom === null; row++) {
+    if (options.emptied?.[emptied] === row) {
+      allocator.emptyCache();
+      emptied++;
+    }
     const id = storage[row]!;
     switch (action[row]) {
       case Action.alloc: {
