@@ -65,7 +65,8 @@ function affine(
     ? torch.save([...(w.requiresGrad ? [rows] : []), ...(rows.requiresGrad ? [w] : [])])
     : [];
   const out = torch.empty(shape, rows.dtype);
-  torch.useCublas();
+  if (b) torch.useCublasLt();
+  else torch.useCublas();
   if (tracked) {
     torch.record(b ? "AddmmBackward" : "MmBackward", [out], [rows, w, b], saved, ([g], needs) => {
       const grad = isContiguous(g!) ? g! : torch.empty(g!.shape, g!.dtype);

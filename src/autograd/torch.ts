@@ -9,6 +9,8 @@ import { type Storage, type Tensor, contiguousStrides, numel } from "./tensor.ts
 /** cuBLAS's workspace on compute capability 9 and 10 (aten/src/ATen/cuda/CublasHandlePool.cpp); 8,519,680 B elsewhere. */
 export const CUBLAS_WORKSPACE_HOPPER: Bytes = 32 * 1024 * 1024;
 export const CUBLAS_WORKSPACE: Bytes = 8_519_680;
+/** CUBLASLT_WORKSPACE_SIZE's default, 1024 KiB (aten/src/ATen/cuda/CUDABlas.cpp). */
+const CUBLASLT_WORKSPACE: Bytes = 1024 * 1024;
 
 export interface Autocast {
   readonly dtype: Dtype;
@@ -278,6 +280,15 @@ export class Torch {
     this.#workspaces.add(this.thread);
     const module = 0;
     this.within(module, () => this.retain(this.storage(this.cublasWorkspace, Kind.workspace)));
+  }
+
+  /** A product with a bias goes through cuBLASLt, which has a workspace of its own beside the handle's. */
+  useCublasLt(): void {
+    this.useCublas();
+    const key = `${this.thread} lt`;
+    if (this.#workspaces.has(key)) return;
+    this.#workspaces.add(key);
+    this.within(0, () => this.retain(this.storage(CUBLASLT_WORKSPACE, Kind.workspace)));
   }
 
   // ── the graph ─────────────────────────────────────────────────────────────────────────────────────────

@@ -1,13 +1,23 @@
+import { UserError } from "../base/errors.ts";
+import { adafactor } from "./adafactor.ts";
 import { adamw } from "./adamw.ts";
 import type { Optimizer } from "./optimizer.ts";
+import { sgd } from "./sgd.ts";
 
-export function optimizerOf(name: string): Optimizer {
-  switch (name) {
-    case "adamw_foreach":
-      return adamw("foreach");
-    case "adamw_fused":
-      return adamw("fused");
-    default:
-      return adamw("loop");
-  }
+/** Every optimizer by the name recipes use. */
+export const OPTIMIZERS = {
+  adamw_foreach: () => adamw("foreach"),
+  adamw_fused: () => adamw("fused"),
+  adamw_loop: () => adamw("loop"),
+  sgd: () => sgd(false),
+  sgd_momentum: () => sgd(true),
+  adafactor: () => adafactor(),
+} satisfies Record<string, () => Optimizer>;
+
+export type OptimizerName = keyof typeof OPTIMIZERS;
+
+export function optimizerOf(name: OptimizerName): Optimizer {
+  const make = OPTIMIZERS[name];
+  if (!make) throw new UserError(`unknown optimizer "${name}"`, `One of: ${Object.keys(OPTIMIZERS).join(", ")}.`);
+  return make();
 }

@@ -1,7 +1,8 @@
 import type { Config } from "../nets/config.ts";
 import type { Dtype } from "../autograd/dtype.ts";
 import type { Attention, Checkpointing } from "../nets/net.ts";
-import type { OptimizerName, Recipe } from "./recipe.ts";
+import type { OptimizerName } from "../optimizers/optimizers.ts";
+import type { Recipe } from "./recipe.ts";
 
 /** A measured run's description, as the ground-truth files write it. */
 export interface Case {

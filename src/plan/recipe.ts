@@ -1,6 +1,7 @@
 import type { Dtype } from "../autograd/dtype.ts";
 import type { Config } from "../nets/config.ts";
 import type { Attention, Checkpointing } from "../nets/net.ts";
+import type { OptimizerName } from "../optimizers/optimizers.ts";
 
 export interface Lora {
   readonly rank: number;
@@ -8,13 +9,6 @@ export interface Lora {
   readonly targets: readonly string[];
 }
 
-export type OptimizerName =
-  | "adamw_foreach"
-  | "adamw_fused"
-  | "adamw_loop"
-  | "sgd"
-  | "sgd_momentum"
-  | "adafactor";
 
 /** Everything a user chooses. */
 export interface Recipe {
