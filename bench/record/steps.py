@@ -5,7 +5,9 @@
 A case is one JSON object: `name`, `config` (as AutoConfig.for_model takes it), `param_dtype`, `attn`, `optim`,
 and optionally `autocast`, `ckpt` (none, reentrant, nonreentrant), `lora` {r, dropout, targets, dora}, `quant`
 (nf4 | nf4-double | int8), `mask`, `accum`, `batch`, `seq`, `steps`, `loop` (plain | trainer), `bf16` (the
-Trainer's flag), `loss` (default | chunked), `trace` (write the history with Python stacks), `cap_gb`.
+Trainer's flag), `loss` (default | chunked), `trace` (write the history with Python stacks), `context` (all | alloc), `cap_gb`.
+With `context` alloc, frees carry no stack. Non-reentrant checkpointing needs it when the recomputation stops inside
+an operator (dropout, cross_entropy): torch 2.11 taking a stack for the frees of the unwinding loses the exception.
 Each case runs in a process of its own. Writes OUT_DIR/runs.jsonl and, for traces, OUT_DIR/NAME.pickle.gz.
 Needs torch, transformers, peft; nothing from the network.
 """
@@ -239,7 +241,7 @@ def run(case, out):
         total = torch.cuda.get_device_properties(0).total_memory
         torch.cuda.set_per_process_memory_fraction(case["cap_gb"] * 1e9 / total)
     if case.get("trace"):
-        torch.cuda.memory._record_memory_history(max_entries=2_000_000, stacks="python")
+        torch.cuda.memory._record_memory_history(max_entries=2_000_000, stacks="python", context=case.get("context", "all"))
     model = build_model(case)
     if case.get("quant"):
         model = quantize(model, case)
