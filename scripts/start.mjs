@@ -3,7 +3,15 @@ import { bootstrapNode } from "./bootstrap.mjs";
 import { run, say, script } from "./process.mjs";
 
 /** Each shown with its command line, as a user would type it. */
-const SHOW = [["--help"]];
+const SHOW = [
+  ["--help"],
+  [
+    "replay",
+    "test/fixtures/snapshots/gpt2-expandable.pickle.gz",
+    "--alloc-conf",
+    "expandable_segments:False",
+  ],
+];
 
 await script(() => {
   bootstrapNode();

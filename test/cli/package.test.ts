@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync, mkdirSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -40,7 +40,12 @@ test("the packed package installs offline and runs where the repository is not",
   const program = join(cwd, "node_modules/.bin/plimsoll");
   const version = await runProgram(program, ["--version"], { cwd, env });
   expect(version).toEqual({ code: 0, stdout: `${packageJson.version}\n`, stderr: "" });
-  const completion = await runProgram(program, ["completion", "bash"], { cwd, env });
-  expect(completion.code, completion.stderr).toBe(0);
-  expect(completion.stdout).toContain("complete -o filenames -F _plimsoll plimsoll");
+  copyFileSync(join(ROOT, "test/fixtures/snapshots/gpt2-expandable.pickle.gz"), join(cwd, "run.pickle.gz"));
+  const replay = await runProgram(program, ["replay", "run.pickle.gz", "--json"], { cwd, env });
+  expect(replay.code, replay.stderr).toBe(0);
+  expect(JSON.parse(replay.stdout)).toMatchObject({ devices: [{ exact: true }] });
+});
+
+test("the lock file names no registry", () => {
+  expect(readFileSync(join(ROOT, "package-lock.json"), "utf8")).not.toContain('"resolved"');
 });
