@@ -7,7 +7,7 @@ and optionally `autocast`, `ckpt` (none, reentrant, nonreentrant), `lora` {r, dr
 (nf4 | nf4-double | int8), `mask`, `accum`, `batch`, `seq`, `steps`, `loop` (plain | trainer), `bf16` (the
 Trainer's flag), `loss` (default | chunked), `trace` (write the history with Python stacks), `context` (all | alloc), `cap_gb`.
 With `context` alloc, frees carry no stack. Non-reentrant checkpointing needs it when the recomputation stops inside
-an operator (dropout, cross_entropy): torch 2.11 taking a stack for the frees of the unwinding loses the exception.
+an operator (seen with dropout and cross_entropy): with stacks on frees, torch 2.11 raises a SystemError there.
 Each case runs in a process of its own. Writes OUT_DIR/runs.jsonl and, for traces, OUT_DIR/NAME.pickle.gz.
 Needs torch, transformers, peft; nothing from the network.
 """
