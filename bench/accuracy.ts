@@ -48,7 +48,11 @@ if (!file) {
   console.error("usage: npm run bench:accuracy -- FILE.jsonl [--rows]");
   process.exit(2);
 }
-const runs = readFileSync(file, "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line) as Measured).filter((r) => r.ok !== false);
+const runs = readFileSync(file, "utf8")
+  .split("\n")
+  .filter(Boolean)
+  .map((line) => JSON.parse(line) as Measured)
+  .filter((r) => r.ok !== false);
 const rows: Row[] = [];
 const failures: string[] = [];
 for (const run of runs) {
@@ -84,14 +88,21 @@ for (const row of rows) {
   const key = `${row.family} ${row.method}`;
   groups.set(key, [...(groups.get(key) ?? []), row]);
 }
-console.log("family and method        runs | load max | allocated median / p90 / max | reserved median / p90 / max | ms");
+console.log(
+  "family and method        runs | load max | allocated median / p90 / max | reserved median / p90 / max | ms",
+);
 for (const [key, group] of [...groups].toSorted(([a], [b]) => a.localeCompare(b))) {
   const of = (pick: (row: Row) => number): string => {
     const values = group.map(pick);
     return `${percent(median(values))} / ${percent(percentile(values, 0.9))} / ${percent(percentile(values, 1))}`;
   };
   console.log(
-    `${key.padEnd(24)} ${String(group.length).padStart(4)} | ${percent(percentile(group.map((r) => r.load), 1))} | ${of((r) => r.allocated)} | ${of((r) => r.reserved)} | ${median(group.map((r) => r.ms)).toFixed(0)}`,
+    `${key.padEnd(24)} ${String(group.length).padStart(4)} | ${percent(
+      percentile(
+        group.map((r) => r.load),
+        1,
+      ),
+    )} | ${of((r) => r.allocated)} | ${of((r) => r.reserved)} | ${median(group.map((r) => r.ms)).toFixed(0)}`,
   );
 }
 for (const failure of failures) console.log(`not answered: ${failure}`);

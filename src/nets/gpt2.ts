@@ -29,7 +29,14 @@ interface Shape {
 }
 
 /** GPT-2's own eager attention: softmax in the scores' type, weights cast to the values'. */
-function eager(f: Forward, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | null, p: number): readonly Tensor[] {
+function eager(
+  f: Forward,
+  q: Tensor,
+  k: Tensor,
+  v: Tensor,
+  mask: Tensor | null,
+  p: number,
+): readonly Tensor[] {
   const { torch } = f;
   return torch.frame(() => {
     let weights = torch.let(scale(torch, matmul(torch, q, transpose(torch, k, -1, -2))));
@@ -50,8 +57,12 @@ function attention(f: Forward, l: Block, s: Shape, x: Tensor, mask: Tensor | nul
   const { torch, batch, seq } = f;
   return torch.module("attn", [x], () => {
     const size = s.hidden / s.heads;
-    const parts = split(torch, callLinear(torch, l.qkv, x), [s.hidden, s.hidden, s.hidden], 2).map((t) => torch.let(t));
-    const [q, k, v] = parts.map((t) => torch.set(t, transpose(torch, view(torch, t, [batch, seq, s.heads, size]), 1, 2))) as [Tensor, Tensor, Tensor];
+    const parts = split(torch, callLinear(torch, l.qkv, x), [s.hidden, s.hidden, s.hidden], 2).map((t) =>
+      torch.let(t),
+    );
+    const [q, k, v] = parts.map((t) =>
+      torch.set(t, transpose(torch, view(torch, t, [batch, seq, s.heads, size]), 1, 2)),
+    ) as [Tensor, Tensor, Tensor];
     let key = k;
     let value = v;
     if (f.useCache) {
@@ -96,7 +107,8 @@ function block(f: Forward, l: Block, s: Shape, index: number, x: Tensor, mask: T
 function build(config: Config, b: Builder): Net {
   const hidden = countOr(config, 768, "n_embd", "hidden_size");
   const heads = countOr(config, 12, "n_head", "num_attention_heads");
-  if (hidden % heads !== 0) throw new UserError(`config: "n_embd" ${hidden} is not divisible by "n_head" ${heads}`);
+  if (hidden % heads !== 0)
+    throw new UserError(`config: "n_embd" ${hidden} is not divisible by "n_head" ${heads}`);
   const vocabulary = countOr(config, 50257, "vocab_size");
   const inner = countOr(config, 4 * hidden, "n_inner");
   const shape: Shape = {
@@ -113,9 +125,15 @@ function build(config: Config, b: Builder): Net {
     blocks: Array.from({ length: countOr(config, 12, "n_layer", "num_hidden_layers") }, (_, i) =>
       b.in(`h.${i}`, (): Block => {
         const before = b.layerNorm("ln_1", hidden);
-        const [qkv, out] = b.in("attn", () => [b.conv1d("c_attn", hidden, 3 * hidden), b.conv1d("c_proj", hidden, hidden)]) as [Linear, Linear];
+        const [qkv, out] = b.in("attn", () => [
+          b.conv1d("c_attn", hidden, 3 * hidden),
+          b.conv1d("c_proj", hidden, hidden),
+        ]) as [Linear, Linear];
         const after = b.layerNorm("ln_2", hidden);
-        const [up, down] = b.in("mlp", () => [b.conv1d("c_fc", hidden, inner), b.conv1d("c_proj", inner, hidden)]) as [Linear, Linear];
+        const [up, down] = b.in("mlp", () => [
+          b.conv1d("c_fc", hidden, inner),
+          b.conv1d("c_proj", inner, hidden),
+        ]) as [Linear, Linear];
         return { before, qkv, out, after, up, down };
       }),
     ),
@@ -139,7 +157,10 @@ function build(config: Config, b: Builder): Net {
         x = torch.set(x, drop(f, x, embeddingDropout));
         const captured = [places, ...(mask ? [mask] : [])];
         blocks.forEach((l, i) => {
-          x = torch.set(x, callLayer(f, i, x, captured, (input) => block(f, l, shape, i, input, mask)));
+          x = torch.set(
+            x,
+            callLayer(f, i, x, captured, (input) => block(f, l, shape, i, input, mask)),
+          );
         });
         x = torch.set(x, callLayerNorm(torch, norm, x));
         return x;
