@@ -1,6 +1,6 @@
 import { Kind } from "../tape/vocabulary.ts";
 import { matmul, lowered } from "./matmul.ts";
-import { dropout, scale, softmax } from "./pointwise.ts";
+import { dropout, scale, softmax, tanh } from "./pointwise.ts";
 import { type Tensor, contiguousStrides, isContiguous } from "./tensor.ts";
 import type { Torch } from "./torch.ts";
 import { contiguous, transpose } from "./views.ts";
@@ -153,6 +153,8 @@ export function eagerAttention(
     readonly repeats: number;
     readonly mask: Tensor | null;
     readonly dropout: number;
+    /** Gemma squeezes the scores through a tanh. */
+    readonly softcap?: boolean;
     readonly addMask: (t: Torch, scores: Tensor, mask: Tensor) => Tensor;
   },
 ): readonly Tensor[] {
@@ -160,6 +162,11 @@ export function eagerAttention(
     const keys = torch.let(repeatKv(torch, k, options.repeats));
     const values = torch.let(repeatKv(torch, v, options.repeats));
     let weights = torch.let(scale(torch, matmul(torch, q, transpose(torch, keys, 2, 3))));
+    if (options.softcap) {
+      weights = torch.set(weights, scale(torch, weights));
+      weights = torch.set(weights, tanh(torch, weights));
+      weights = torch.set(weights, scale(torch, weights));
+    }
     if (options.mask) weights = torch.set(weights, options.addMask(torch, weights, options.mask));
     weights = torch.set(weights, castBack(torch, softmax(torch, weights, "fp32"), q));
     weights = torch.set(weights, dropout(torch, weights, options.dropout));

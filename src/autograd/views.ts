@@ -101,6 +101,10 @@ export function expand(torch: Torch, x: Tensor, shape: readonly number[]): Tenso
 export function slice(torch: Torch, x: Tensor, dim: number, from: number, to: number): Tensor {
   const at = dim < 0 ? dim + x.shape.length : dim;
   const shape = x.shape.map((n, d) => (d === at ? to - from : n));
+  // Indexing with the whole range gives an alias, whose gradient is the gradient (python_variable_indexing.cpp).
+  if (from === 0 && to === x.shape[at]) {
+    return viewed(torch, "AliasBackward", x, shape, x.strides, (g) => passed(torch, g));
+  }
   return viewed(torch, "SliceBackward", x, shape, x.strides, (g) => torch.empty(x.shape, g.dtype));
 }
 

@@ -2,17 +2,27 @@ import { eagerAttention, sdpa } from "../autograd/attention.ts";
 import { add } from "../autograd/pointwise.ts";
 import type { Tensor } from "../autograd/tensor.ts";
 import { cat, contiguous, transpose } from "../autograd/views.ts";
+import type { HeadShape } from "./config.ts";
 import type { Forward } from "./net.ts";
 
-export interface Heads {
-  readonly queries: number;
-  readonly keys: number;
-  readonly dropout: number;
-}
+type Heads = Omit<HeadShape, "size">;
 
-/** DynamicCache.update: the first call concatenates with an empty tensor of the keys' type, which copies. */
-export function cached(f: Forward, k: Tensor, v: Tensor): readonly [Tensor, Tensor] {
+/**
+ * DynamicCache.update: the first call concatenates with an empty tensor of the keys' type, which copies. A
+ * layer with a window also moves the window's size to the device.
+ */
+export function cached(
+  f: Forward,
+  k: Tensor,
+  v: Tensor,
+  window: number | null = null,
+): readonly [Tensor, Tensor] {
   if (!f.useCache) return [k, v];
+  if (window !== null) {
+    const size = f.torch.empty([], "int64");
+    size.floating = false;
+    f.outputs.push(size);
+  }
   const key = cat(f.torch, [k], -2);
   const value = cat(f.torch, [v], -2, k.dtype);
   for (const t of [key, value]) {
@@ -33,6 +43,7 @@ export function attend(
   v: Tensor,
   mask: Tensor | null,
   heads: Heads,
+  softcap = false,
 ): readonly Tensor[] {
   const { torch } = f;
   const repeats = heads.queries / heads.keys;
@@ -42,6 +53,7 @@ export function attend(
       repeats,
       mask,
       dropout,
+      softcap,
       addMask: (t, scores, m) => add(t, scores, m),
     });
   }

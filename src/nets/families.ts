@@ -4,10 +4,14 @@ import { gpt2 } from "./gpt2.ts";
 import { gptNeox } from "./gpt-neox.ts";
 import { llama } from "./llama.ts";
 import { opt } from "./opt.ts";
+import { mistral } from "./mistral.ts";
+import { qwen2 } from "./qwen2.ts";
+import { qwen3 } from "./qwen3.ts";
+import { phi3 } from "./phi3.ts";
 import type { Family } from "./net.ts";
 
 /** Every family, once. */
-export const FAMILIES: readonly Family[] = [gpt2, gptNeox, opt, llama];
+export const FAMILIES: readonly Family[] = [gpt2, gptNeox, opt, llama, mistral, qwen2, qwen3, phi3];
 
 export function familyOf(config: Config): Family {
   const type = config["model_type"];

@@ -30,7 +30,6 @@ export function rotary(
   try {
     return torch.noGrad(() =>
       torch.module("rotary_emb", [positions], () => {
-        const length = positions.shape[1]!;
         const half = rope.size / 2;
         const frequencies = torch.let(
           expand(torch, unsqueeze(torch, unsqueeze(torch, rope.frequencies, 0), -1), [1, half, 1]),
@@ -40,7 +39,6 @@ export function rotary(
         const both = torch.let(cat(torch, [angles, angles], -1));
         const cos = torch.let(scale(torch, unary(torch, "Cos", both, "nothing")));
         const sin = torch.let(scale(torch, unary(torch, "Sin", both, "nothing")));
-        void length;
         return [to(torch, cos, dtype), to(torch, sin, dtype)];
       }),
     );
@@ -63,21 +61,54 @@ export function rotated(torch: Torch, x: Tensor, cos: Tensor, sin: Tensor): Tens
   return add(torch, mul(torch, x, cos), mul(torch, rotateHalf(torch, x), sin));
 }
 
+/** How q and k are turned by their positions, in the attention's own frame. */
+export type Rotate = (torch: Torch, q: Tensor, k: Tensor, cos: Tensor, sin: Tensor) => readonly Tensor[];
+
 /** apply_rotary_pos_emb: both stay until both are done. */
-export function applyRotary(
-  torch: Torch,
-  q: Tensor,
-  k: Tensor,
-  cos0: Tensor,
-  sin0: Tensor,
-): readonly Tensor[] {
-  return torch.frame(() => {
+export const applyRotary: Rotate = (torch, q, k, cos0, sin0) =>
+  torch.frame(() => {
     const cos = torch.let(unsqueeze(torch, cos0, 1));
     const sin = torch.let(unsqueeze(torch, sin0, 1));
     const rotatedQ = torch.let(rotated(torch, q, cos, sin));
     const rotatedK = torch.let(rotated(torch, k, cos, sin));
     return [rotatedQ, rotatedK];
   });
+
+/** OLMo 2: cos and sin stay in fp32, so that the products are; q and k are cast back after. */
+export const applyRotaryWide: Rotate = (torch, q, k, cos, sin) =>
+  torch.frame(() => {
+    const wide = applyRotary(torch, q, k, cos, sin) as [Tensor, Tensor];
+    for (const t of wide) torch.let(t);
+    return [to(torch, wide[0], q.dtype), to(torch, wide[1], k.dtype)];
+  });
+
+/** Phi-3: the first numbers of a head are turned, the rest (often none) passed on, both concatenated. */
+export const applyRotaryPartly: Rotate = (torch, q, k, cos0, sin0) =>
+  torch.frame(() => {
+    const cos = torch.let(unsqueeze(torch, cos0, 1));
+    const sin = torch.let(unsqueeze(torch, sin0, 1));
+    const turned = cos.shape[cos.shape.length - 1]!;
+    const [qTurned, qPassed] = parted(torch, q, turned);
+    const [kTurned, kPassed] = parted(torch, k, turned);
+    const join = (x: Tensor, passed: Tensor): Tensor =>
+      torch.let(cat(torch, [rotated(torch, x, cos, sin), passed], -1));
+    return [join(qTurned, qPassed), join(kTurned, kPassed)];
+  });
+
+/** StableLM: as Phi-3, but the parts are locals of the attention and live until it returns. */
+export const rotateInline: Rotate = (torch, q, k, cos, sin) => {
+  const turned = cos.shape[cos.shape.length - 1]!;
+  const [qTurned, qPassed] = parted(torch, q, turned);
+  const [kTurned, kPassed] = parted(torch, k, turned);
+  const [rq, rk] = applyRotary(torch, qTurned, kTurned, cos, sin) as [Tensor, Tensor];
+  torch.set(qTurned, rq);
+  torch.set(kTurned, rk);
+  return [cat(torch, [rq, qPassed], -1), cat(torch, [rk, kPassed], -1)];
+};
+
+function parted(torch: Torch, x: Tensor, at: number): readonly [Tensor, Tensor] {
+  const size = x.shape[x.shape.length - 1]!;
+  return [torch.let(slice(torch, x, -1, 0, at)), torch.let(slice(torch, x, -1, at, size))];
 }
 
 /** `torch.arange(seq) + past`, unsqueezed: positions on the device. */
