@@ -1,3 +1,4 @@
+import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { createGunzip } from "node:zlib";
 import { UserError } from "../base/errors.ts";
@@ -22,10 +23,7 @@ async function feed(path: string, reader: SnapshotReader): Promise<void> {
   try {
     const buffer = Buffer.allocUnsafe(CHUNK);
     let { bytesRead } = await file.read(buffer, 0, CHUNK, 0);
-    if (bytesRead >= 2 && buffer[0] === 0x1f && buffer[1] === 0x8b) {
-      await feedGzip(file.createReadStream({ start: 0, highWaterMark: CHUNK, autoClose: false }), reader);
-      return;
-    }
+    if (bytesRead >= 2 && buffer[0] === 0x1f && buffer[1] === 0x8b) return await feedGzip(path, reader);
     for (let at = 0; bytesRead > 0 && !reader.done;) {
       reader.push(buffer.subarray(0, bytesRead));
       at += bytesRead;
@@ -36,24 +34,26 @@ async function feed(path: string, reader: SnapshotReader): Promise<void> {
   }
 }
 
-async function feedGzip(
-  source: NodeJS.ReadableStream & { bytesRead: number },
-  reader: SnapshotReader,
-): Promise<void> {
+async function feedGzip(path: string, reader: SnapshotReader): Promise<void> {
+  const source = createReadStream(path, { highWaterMark: CHUNK });
   const gunzip = createGunzip({ chunkSize: CHUNK });
   source.on("error", (error) => gunzip.destroy(error));
   source.pipe(gunzip);
   let total = 0;
-  for await (const chunk of gunzip as AsyncIterable<Buffer>) {
-    total += chunk.length;
-    reader.push(chunk);
-    if (reader.done) break;
-    if (total > EXPANSION_FREE_BYTES && total > MAX_EXPANSION * gunzip.bytesWritten) {
-      throw new UserError(
-        `the gzip data expands more than ${MAX_EXPANSION}-fold (${total} bytes so far)`,
-        "snapshots shrink about 10-fold; this file is not one",
-      );
+  try {
+    for await (const chunk of gunzip as AsyncIterable<Buffer>) {
+      total += chunk.length;
+      reader.push(chunk);
+      if (reader.done) break;
+      if (total > EXPANSION_FREE_BYTES && total > MAX_EXPANSION * gunzip.bytesWritten) {
+        throw new UserError(
+          `the gzip data expands more than ${MAX_EXPANSION}-fold (${total} bytes so far)`,
+          "snapshots shrink about 10-fold; this file is not one",
+        );
+      }
     }
+  } finally {
+    source.destroy();
   }
 }
 

@@ -127,9 +127,10 @@ export class Machine {
           break;
         }
         const op = data[pos++]!;
+        // Literals, because only those become a jump table: `case Op.X` would be compared one after the other.
         switch (op) {
-          case Op.LONG_BINGET:
-          case Op.BINGET: {
+          case 0x6a /* LONG_BINGET */:
+          case 0x68 /* BINGET */: {
             let index: number;
             if (op === Op.BINGET) {
               if (pos >= end) break loop;
@@ -147,14 +148,14 @@ export class Machine {
             } else refs[sp++] = ref;
             continue;
           }
-          case Op.MEMOIZE: {
+          case 0x94 /* MEMOIZE */: {
             if (sp <= floor) this.#fail(start, "MEMOIZE with nothing to memoise");
             if (memoized >= MAX_MEMO) this.#fail(start, "more than 268 million objects");
             const ref = refs[sp - 1]!;
             memo[memoized++] = ref === NUMBER ? heap.box(numbers[sp - 1]!) : ref;
             continue;
           }
-          case Op.LONG1: {
+          case 0x8a /* LONG1 */: {
             if (pos >= end) break loop;
             const length = data[pos]!;
             if (pos + 1 + length > end) break loop;
@@ -163,24 +164,24 @@ export class Machine {
             pos += 1 + length;
             continue;
           }
-          case Op.BININT1:
+          case 0x4b /* BININT1 */:
             if (pos >= end) break loop;
             refs[sp] = NUMBER;
             numbers[sp++] = data[pos++]!;
             continue;
-          case Op.BININT2:
+          case 0x4d /* BININT2 */:
             if (pos + 2 > end) break loop;
             refs[sp] = NUMBER;
             numbers[sp++] = data[pos]! | (data[pos + 1]! << 8);
             pos += 2;
             continue;
-          case Op.BININT:
+          case 0x4a /* BININT */:
             if (pos + 4 > end) break loop;
             refs[sp] = NUMBER;
             numbers[sp++] = view.getInt32(pos, true);
             pos += 4;
             continue;
-          case Op.SHORT_BINUNICODE: {
+          case 0x8c /* SHORT_BINUNICODE */: {
             if (pos >= end) break loop;
             const to = pos + 1 + data[pos]!;
             if (to > end) break loop;
@@ -188,19 +189,19 @@ export class Machine {
             pos = to;
             continue;
           }
-          case Op.EMPTY_DICT:
+          case 0x7d /* EMPTY_DICT */:
             refs[sp++] = heap.newDict();
             continue;
-          case Op.EMPTY_LIST:
-          case Op.EMPTY_SET:
-          case Op.EMPTY_TUPLE:
+          case 0x5d /* EMPTY_LIST */:
+          case 0x8f /* EMPTY_SET */:
+          case 0x29 /* EMPTY_TUPLE */:
             refs[sp++] = heap.newList();
             continue;
-          case Op.MARK:
+          case 0x28 /* MARK */:
             if (mp === MAX_MARKS) this.#fail(start, `nested more than ${MAX_MARKS} deep`);
             marks[mp++] = floor = sp;
             continue;
-          case Op.SETITEMS: {
+          case 0x75 /* SETITEMS */: {
             if (mp === 0) this.#fail(start, "SETITEMS without a mark");
             const from = floor;
             floor = --mp > 0 ? marks[mp - 1]! : 0;
@@ -211,14 +212,14 @@ export class Machine {
             sp = from;
             continue;
           }
-          case Op.SETITEM:
+          case 0x73 /* SETITEM */:
             if (sp - 3 < floor || (refs[sp - 3]! & 7) !== DICT)
               this.#fail(start, "SETITEM on something that is not a dict");
             this.#fillGeneric(refs[sp - 3]! >> 3, refs, numbers, sp - 2, sp);
             sp -= 2;
             continue;
-          case Op.APPENDS:
-          case Op.ADDITEMS: {
+          case 0x65 /* APPENDS */:
+          case 0x90 /* ADDITEMS */: {
             if (mp === 0) this.#fail(start, "APPENDS without a mark");
             const from = floor;
             floor = --mp > 0 ? marks[mp - 1]! : 0;
@@ -229,16 +230,16 @@ export class Machine {
             sp = from;
             continue;
           }
-          case Op.APPEND:
+          case 0x61 /* APPEND */:
             if (sp - 2 < floor || (refs[sp - 2]! & 7) !== LIST)
               this.#fail(start, "APPEND on something that is not a list");
             if (!heap.append(refs[sp - 2]! >> 3, refs, numbers, sp - 1, sp))
               this.#fail(start, "a list of frames grows after its use");
             sp--;
             continue;
-          case Op.TUPLE1:
-          case Op.TUPLE2:
-          case Op.TUPLE3: {
+          case 0x85 /* TUPLE1 */:
+          case 0x86 /* TUPLE2 */:
+          case 0x87 /* TUPLE3 */: {
             const count = op - Op.TUPLE1 + 1;
             if (sp - count < floor) this.#fail(start, "a tuple of more values than there are");
             const list = heap.newList();
@@ -247,9 +248,9 @@ export class Machine {
             refs[sp++] = list;
             continue;
           }
-          case Op.TUPLE:
-          case Op.LIST:
-          case Op.FROZENSET: {
+          case 0x74 /* TUPLE */:
+          case 0x6c /* LIST */:
+          case 0x91 /* FROZENSET */: {
             if (mp === 0) this.#fail(start, "a tuple without a mark");
             const list = heap.newList();
             heap.append(list >> 3, refs, numbers, floor, sp);
@@ -258,7 +259,7 @@ export class Machine {
             refs[sp++] = list;
             continue;
           }
-          case Op.DICT: {
+          case 0x64 /* DICT */: {
             if (mp === 0) this.#fail(start, "DICT without a mark");
             if ((sp - floor) % 2 !== 0) this.#fail(start, "DICT with a key that has no value");
             const dict = heap.newDict();
@@ -268,25 +269,25 @@ export class Machine {
             refs[sp++] = dict;
             continue;
           }
-          case Op.NONE:
+          case 0x4e /* NONE */:
             refs[sp++] = NONE;
             continue;
-          case Op.NEWTRUE:
+          case 0x88 /* NEWTRUE */:
             refs[sp++] = TRUE;
             continue;
-          case Op.NEWFALSE:
+          case 0x89 /* NEWFALSE */:
             refs[sp++] = FALSE;
             continue;
-          case Op.BINFLOAT:
+          case 0x47 /* BINFLOAT */:
             if (pos + 8 > end) break loop;
             refs[sp] = NUMBER;
             numbers[sp++] = view.getFloat64(pos, false);
             pos += 8;
             continue;
-          case Op.BINUNICODE:
-          case Op.BINSTRING:
-          case Op.BINUNICODE8:
-          case Op.SHORT_BINSTRING: {
+          case 0x58 /* BINUNICODE */:
+          case 0x54 /* BINSTRING */:
+          case 0x8d /* BINUNICODE8 */:
+          case 0x55 /* SHORT_BINSTRING */: {
             const width = op === Op.SHORT_BINSTRING ? 1 : op === Op.BINUNICODE8 ? 8 : 4;
             if (pos + width > end) break loop;
             const length = this.#length(view, pos, width, start);
@@ -296,11 +297,11 @@ export class Machine {
             pos += width + length;
             continue;
           }
-          case Op.SHORT_BINBYTES:
-          case Op.BINBYTES:
-          case Op.BINBYTES8:
-          case Op.BYTEARRAY8:
-          case Op.LONG4: {
+          case 0x43 /* SHORT_BINBYTES */:
+          case 0x42 /* BINBYTES */:
+          case 0x8e /* BINBYTES8 */:
+          case 0x96 /* BYTEARRAY8 */:
+          case 0x8b /* LONG4 */: {
             const width = op === Op.SHORT_BINBYTES ? 1 : op === Op.BINBYTES || op === Op.LONG4 ? 4 : 8;
             if (pos + width > end) break loop;
             const length = this.#length(view, pos, width, start);
@@ -321,19 +322,19 @@ export class Machine {
             this.#skip = length - here;
             continue;
           }
-          case Op.FRAME: {
+          case 0x95 /* FRAME */: {
             if (pos + 8 > end) break loop;
             const length = this.#length(view, pos, 8, start);
             pos += 8;
             this.#frameEnd = this.#base + pos + length;
             continue;
           }
-          case Op.PROTO:
+          case 0x80 /* PROTO */:
             if (pos >= end) break loop;
             if (data[pos]! > 5) this.#fail(start, `pickle protocol ${data[pos]}, which does not exist yet`);
             pos++;
             continue;
-          case Op.STOP:
+          case 0x2e /* STOP */:
             if (this.#base + pos < this.#frameEnd)
               this.#fail(start, `a frame claims bytes up to ${this.#frameEnd}, but the pickle ends`);
             if (sp <= floor) this.#fail(start, "the pickle holds nothing");
@@ -341,9 +342,9 @@ export class Machine {
             this.done = true;
             sp--;
             break loop;
-          case Op.BINPUT:
-          case Op.LONG_BINPUT:
-          case Op.PUT: {
+          case 0x71 /* BINPUT */:
+          case 0x72 /* LONG_BINPUT */:
+          case 0x70 /* PUT */: {
             let index: number;
             if (op === Op.PUT) {
               const line = this.#line(data, pos, start);
@@ -372,7 +373,7 @@ export class Machine {
             if (index >= memoized) memoized = index + 1;
             continue;
           }
-          case Op.GET: {
+          case 0x67 /* GET */: {
             const line = this.#line(data, pos, start);
             if (line === undefined) break loop;
             pos += line.length + 1;
@@ -384,9 +385,9 @@ export class Machine {
             numbers[sp++] = heap.number(ref);
             continue;
           }
-          case Op.INT:
-          case Op.LONG:
-          case Op.FLOAT: {
+          case 0x49 /* INT */:
+          case 0x4c /* LONG */:
+          case 0x46 /* FLOAT */: {
             const line = this.#line(data, pos, start);
             if (line === undefined) break loop;
             pos += line.length + 1;
@@ -398,8 +399,8 @@ export class Machine {
               op === Op.INT && line === "01" ? TRUE : op === Op.INT && line === "00" ? FALSE : NUMBER;
             continue;
           }
-          case Op.STRING:
-          case Op.UNICODE: {
+          case 0x53 /* STRING */:
+          case 0x56 /* UNICODE */: {
             const line = this.#line(data, pos, start);
             if (line === undefined) break loop;
             const quoted = op === Op.STRING && line.length >= 2 ? 1 : 0;
@@ -407,32 +408,32 @@ export class Machine {
             pos += line.length + 1;
             continue;
           }
-          case Op.POP:
+          case 0x30 /* POP */:
             // On a mark POP takes the mark, as CPython does.
             if (sp > floor) sp--;
             else if (mp > 0) floor = --mp > 0 ? marks[mp - 1]! : 0;
             else this.#fail(start, "POP on an empty stack");
             continue;
-          case Op.POP_MARK:
+          case 0x31 /* POP_MARK */:
             if (mp === 0) this.#fail(start, "POP_MARK without a mark");
             sp = floor;
             floor = --mp > 0 ? marks[mp - 1]! : 0;
             continue;
-          case Op.DUP:
+          case 0x32 /* DUP */:
             if (sp <= floor) this.#fail(start, "DUP on an empty stack");
             refs[sp] = refs[sp - 1]!;
             numbers[sp] = numbers[sp - 1]!;
             sp++;
             continue;
-          case Op.GLOBAL:
-          case Op.INST: {
+          case 0x63 /* GLOBAL */:
+          case 0x69 /* INST */: {
             const module = this.#line(data, pos, start);
             const name = module === undefined ? undefined : this.#line(data, pos + module.length + 1, start);
             if (module === undefined || name === undefined) break loop;
             this.#refuse(start, `${module}.${name}`);
             break;
           }
-          case Op.STACK_GLOBAL: {
+          case 0x93 /* STACK_GLOBAL */: {
             const part = (at: number): string =>
               at >= floor && (refs[at]! & 7) === STRING ? strings.text(refs[at]! >> 3) : "?";
             this.#refuse(start, `${part(sp - 2)}.${part(sp - 1)}`);
