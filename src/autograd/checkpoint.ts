@@ -55,8 +55,7 @@ export function checkpointNonReentrant(
       });
     };
     try {
-      if (autocast) torch.autocasting(autocast.dtype, run);
-      else run();
+      torch.unwinding(() => (autocast ? torch.autocasting(autocast.dtype, run) : run()));
     } catch (error) {
       if (!(error instanceof RecomputationDone)) throw error;
     } finally {

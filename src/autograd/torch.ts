@@ -58,6 +58,7 @@ export class Torch {
   #path: number[] = [0];
   #names: string[] = [""];
   #workspaces = new Set<string>();
+  #temporaries: Tensor[] | null = null;
 
   constructor(tape: Tape) {
     this.tape = tape;
@@ -126,7 +127,7 @@ export class Torch {
     isView: boolean,
   ): Tensor {
     storage.refs++;
-    return {
+    const tensor: Tensor = {
       storage,
       shape,
       strides,
@@ -139,6 +140,23 @@ export class Torch {
       grad: null,
       accumulator: null,
     };
+    this.#temporaries?.push(tensor);
+    return tensor;
+  }
+
+  /** Runs `body`; when an exception unwinds it, the temporaries it was holding die as on Python's stack. */
+  unwinding(body: () => void): void {
+    const outer = this.#temporaries;
+    const made: Tensor[] = [];
+    this.#temporaries = made;
+    try {
+      body();
+    } catch (error) {
+      for (const t of made) this.consume(t);
+      throw error;
+    } finally {
+      this.#temporaries = outer;
+    }
   }
 
   ref(t: Tensor): void {
