@@ -9,21 +9,27 @@ import time
 
 from . import census, growth, holders, source, watch
 
-# malloc's own bookkeeping of a detached scalar kept per step is below this; a kept graph is above it.
-FLOOR_BYTES = 1024
+# Growth worth a look. On a CPU, torch may take tensors' bytes from an allocator of its own (mimalloc on ARM) and only
+# their headers from malloc: about 330 bytes for each tensor that stays.
+LOOK_BYTES = 200
+# Growth worth a word. A detached scalar kept at each step stays below this; a kept graph or activation does not.
+TELL_BYTES = 1024
 # A leak that takes ten million steps to double the memory at rest is not worth a word.
 FLOOR_SHARE = 1e-7
 ROUNDS = 6
 # A container that the code itself empties somewhere is given this many steps to do so.
 PATIENCE = 400
+# Survivors of one round whose holders are looked up; each costs a walk over all objects.
+SAMPLES = 3
 # Steps between investigations that found nothing double, so that their cost fades.
-FIRST_REST = 32
+FIRST_REST = 16
 
 
 class Leaks:
-    def __init__(self, torch, report):
+    def __init__(self, torch, report, note):
         self._torch = torch
         self._report = report
+        self._note = note
         self._growth = growth.Growth()
         self._trend = None
         self._census = None
@@ -42,7 +48,7 @@ class Leaks:
             self._growth.add(in_use)
             if step < self._rest_until or step % 2:
                 return
-            self._trend = self._growth.trend(max(FLOOR_BYTES, in_use * FLOOR_SHARE))
+            self._trend = self._growth.trend(max(LOOK_BYTES, in_use * FLOOR_SHARE))
             if self._trend is None:
                 return
             self._census = census.Census(self._torch)
@@ -69,9 +75,12 @@ class Leaks:
         if self._census.rounds < ROUNDS:
             return
         counted, self._census = self._census, None
-        self._suspects = _suspects(counted)
+        self._suspects = [
+            suspect for suspect in _suspects(counted)
+            if suspect.kept / self._trend.scale + self._trend.per_step >= TELL_BYTES
+        ]
         if not self._suspects:
-            self._give_up(step, "no tensor that Python knows of stays")
+            self._give_up(step, "no tensor of any size stays that Python knows of")
             return
         things = []
         for suspect in self._suspects:
@@ -102,14 +111,14 @@ class Leaks:
         self._rest *= 2
 
     def _tell(self, step, suspect):
-        key = (suspect.file, suspect.line, suspect.held)
-        if key in self._reported:
+        key = (suspect.file, suspect.line) if suspect.file else suspect.held
+        if key in self._reported or suspect.held in self._reported:
             return
         if suspect.emptied is not None:
             since = self._waiting.setdefault(key, step)
             if step - since < PATIENCE:
                 return
-        self._reported.add(key)
+        self._reported.update((key, suspect.held))
         self._report(
             step=step,
             file=suspect.file,
@@ -118,7 +127,7 @@ class Leaks:
             held=suspect.held,
             tensor=suspect.tensor,
             why=suspect.why,
-            per_step=int(self._trend.per_step),
+            per_step=int(max(self._trend.per_step, suspect.kept / self._trend.scale)),
             z=round(self._trend.z, 2),
             confidence=_confidence(self._trend.z),
             every=self._trend.scale,
@@ -132,7 +141,7 @@ class Leaks:
         self._growth.restart()
         self._rest_until = step + self._rest
         self._rest *= 2
-        self.last_note = why
+        self._note(step=step, why=why, per_step=int(self._trend.per_step), every=self._trend.scale)
 
 
 def _confidence(z):
@@ -144,8 +153,9 @@ def _confidence(z):
 class Suspect:
     """One way in which tensors stay alive, seen from the holder's side."""
 
-    def __init__(self, tensor, links, weight, why):
+    def __init__(self, tensor, links, weight, kept, why):
         self.tensor = census.describe(tensor)
+        self.kept = kept
         self.weight = weight
         self.why = why
         self.held = describe_path(links)
@@ -159,6 +169,7 @@ class Suspect:
         self._attributes = []
         for link in links:
             self._follow(link)
+        self._attributes.extend(_closing_attributes(links))
 
     def _follow(self, link):
         holder = link.holder
@@ -234,33 +245,46 @@ def _suspects(counted):
     found = {}
     enough = counted.rounds - 3
     born = counted.survivors()
-    sampled = 0
     for round_ in sorted(born):
         # The largest and those with a graph first: they explain the growth.
         alive = [tensor for tensor in (reference() for reference in born[round_]) if tensor is not None]
         alive.sort(key=lambda tensor: (tensor.grad_fn is None, -census.nbytes(tensor)))
-        for tensor in alive[:4]:
+        del alive[SAMPLES:]
+        while alive:
+            tensor = alive.pop(0)
             links = holders.path(tensor, own=(alive,))
-            sampled += 1
             if not links:
                 continue
-            key = _signature(links)
-            entry = found.setdefault(key, [set(), 0, tensor, links])
+            entry = found.setdefault(_signature(links), [set(), 0, 0, tensor, links])
             entry[0].add(round_)
-            entry[1] += census.nbytes(tensor) + (1 << 16 if tensor.grad_fn is not None else 0)
-            del tensor
-        del alive
-    suspects = [
-        Suspect(tensor, links, weight, "one more tensor each time")
-        for rounds, weight, tensor, links in found.values()
-        if len(rounds) >= enough
-    ]
+            entry[1] += census.nbytes(tensor)
+            entry[2] += tensor.grad_fn is not None
+        tensor = None
+    suspects = []
+    for rounds, kept, graphs, tensor, links in found.values():
+        if len(rounds) >= enough:
+            # One that holds a graph holds more than its own bytes.
+            weight = kept + (graphs << 16)
+            suspects.append(Suspect(tensor, links, weight, kept / len(rounds), "one more tensor each time"))
     root = counted.growing_graph()
     if root is not None:
         links = holders.path(root)
         if links:
-            suspects.append(Suspect(root, links, 1 << 40, "its autograd graph grows"))
+            suspects.append(Suspect(root, links, 1 << 40, 0, "its autograd graph grows"))
     return suspects
+
+
+def _closing_attributes(links):
+    """Where no name was reached: the attributes through which the holders refer to each other in a circle."""
+    if not links or links[-1].kind in ("global", "local", "lru_cache") or isinstance(links[-1].holder, type):
+        return []
+    ids = {id(link.holder) for link in links}
+    names = []
+    for link in links:
+        attributes = getattr(link.holder, "__dict__", None)
+        if isinstance(attributes, dict):
+            names.extend(name for name, value in list(attributes.items()) if id(value) in ids)
+    return names
 
 
 def _signature(links):

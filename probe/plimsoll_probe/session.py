@@ -221,7 +221,9 @@ class Session:
         self.recorder = recorder.Recorder(self.folder, "rank-%d-%s-%d.jsonl" % (rank, host, os.getpid()), head)
         self.recorder.every(2.0, self._host)
         if torch is not None and os.environ.get("PLIMSOLL_LEAKS", "1") != "0":
-            self._leaks = leaks.Leaks(torch, lambda **found: self.event("leak", **found))
+            self._leaks = leaks.Leaks(
+                torch, lambda **found: self.event("leak", **found), lambda **seen: self.event("growth", **seen)
+            )
         if torch is not None:
             self._deep = deep.from_environment(torch, self)
         atexit.register(self._exit, os.getpid())

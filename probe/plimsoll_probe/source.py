@@ -36,9 +36,11 @@ def text(filename, line):
 
 
 def attribute_assignments(filename, attribute):
-    """Lines that write `something.attribute = …`."""
+    """Lines that write `something.attribute = …`, unless it is a constant."""
     lines = []
     for node in _nodes(filename):
+        if isinstance(getattr(node, "value", None), ast.Constant):
+            continue
         for target in _targets(node):
             if isinstance(target, ast.Attribute) and target.attr == attribute:
                 lines.append(node.lineno)
