@@ -11,7 +11,7 @@ const stale = join(ROOT, `.cache/stale-${process.pid}`);
 mkdirSync(join(ROOT, ".cache"), { recursive: true });
 const bundle = await rolldown({
   cwd: ROOT,
-  input: { plimsoll: "src/cli/main.ts" },
+  input: { plimsoll: "src/cli/main.ts", "audit-worker": "src/audit/worker.ts" },
   platform: "node",
   logLevel: "warn",
 });

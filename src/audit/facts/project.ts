@@ -162,9 +162,14 @@ function spreadHeat(functions: ReadonlyMap<string, FunctionSummary>, edges: Edge
   return hot;
 }
 
+interface Caller {
+  readonly from: string;
+  readonly grad: CallSite["grad"];
+}
+
 function callersGradOff(functions: ReadonlyMap<string, FunctionSummary>, edges: Edges, escapes: ReadonlySet<string>): Map<string, FunctionFacts["callersGradOff"]> {
-  const callers = new Map<string, { from: string; grad: CallSite["grad"] }[]>();
-  const byMethod = new Map<string, { from: string; grad: CallSite["grad"] }[]>();
+  const callers = new Map<string, Caller[]>();
+  const byMethod = new Map<string, Caller[]>();
   const put = <V>(map: Map<string, V[]>, key: string, value: V): void => {
     const list = map.get(key);
     if (list) list.push(value);
@@ -172,24 +177,29 @@ function callersGradOff(functions: ReadonlyMap<string, FunctionSummary>, edges: 
   };
   for (const [from, list] of edges) for (const { to, site } of list) put(callers, to, { from, grad: site.grad });
   for (const fn of functions.values()) for (const site of fn.calls) if (site.target.startsWith(".")) put(byMethod, site.target.slice(1), { from: fn.name, grad: site.grad });
-  const all = new Map<string, { from: string; grad: CallSite["grad"] }[]>();
-  for (const name of functions.keys()) all.set(name, [...(callers.get(name) ?? []), ...(byMethod.get(last(name)) ?? [])]);
-
+  // Sites whose receiver is unknown count for every method of that name; they are judged once a name, not once a method.
+  const off = new Set([...functions.keys()].filter((name) => !escapes.has(name) && (callers.has(name) || byMethod.has(last(name)))));
+  const isOff = (site: Caller): boolean => site.grad === "off" || (site.grad === null && (functions.get(site.from)?.grad === "off" || (functions.get(site.from)?.grad === null && off.has(site.from))));
   // Greatest fixed point: a function is taken to be under no_grad until one caller is found that is not.
-  const off = new Set([...all].filter(([name, list]) => list.length > 0 && !escapes.has(name)).map(([name]) => name));
-  const isOff = (site: { from: string; grad: CallSite["grad"] }): boolean => site.grad === "off" || (site.grad === null && (functions.get(site.from)?.grad === "off" || (functions.get(site.from)?.grad === null && off.has(site.from))));
   for (let changed = true; changed; ) {
     changed = false;
-    for (const name of off) if (!all.get(name)!.every(isOff)) {
-      off.delete(name);
-      changed = true;
-    }
+    const methodOff = new Map([...byMethod].map(([name, sites]) => [name, sites.every(isOff)]));
+    for (const name of off)
+      if (methodOff.get(last(name)) === false || !(callers.get(name) ?? []).every(isOff)) {
+        off.delete(name);
+        changed = true;
+      }
+  }
+  const methodSome = new Map([...byMethod].map(([name, sites]) => [name, sites.some(mayBeOff)]));
+  function mayBeOff(site: Caller): boolean {
+    return isOff(site) || site.grad === "unknown";
   }
   const result = new Map<string, FunctionFacts["callersGradOff"]>();
-  for (const [name, list] of all) {
+  for (const name of functions.keys()) {
+    const some = methodSome.get(last(name)) === true || (callers.get(name) ?? []).some(mayBeOff);
     if (off.has(name)) result.set(name, "always");
-    else if (list.length === 0 || (escapes.has(name) && !list.some(isOff))) result.set(name, "unknown");
-    else result.set(name, list.some((site) => isOff(site) || site.grad === "unknown") ? "sometimes" : "never");
+    else if (some) result.set(name, "sometimes");
+    else result.set(name, escapes.has(name) || !(callers.has(name) || byMethod.has(last(name))) ? "unknown" : "never");
   }
   return result;
 }

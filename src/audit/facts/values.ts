@@ -28,6 +28,8 @@ const MODULE: Value = { what: "module", device: "unknown", graph: "unknown" };
 
 /** An expression nested deeper than this gets no facts: it is generated code. */
 const MAX_DEPTH = 60;
+/** Evaluations spent on one question before the answer is "unknown". */
+const MAX_STEPS = 400;
 
 /** Answers by following definitions; anything that cannot be followed is "unknown". */
 export class Values {
@@ -35,8 +37,9 @@ export class Values {
   /** Gradient recording at a node, callers included. */
   readonly #gradMode: (node: Node) => "on" | "off" | "unknown";
   readonly #known = new Map<Expr, Value>();
-  readonly #open = new Set<Expr>();
-  #depth = 0;
+  readonly #open = new Set<Expr | Definition>();
+  #cyclic = false;
+  #steps = 0;
   #differentiated: ReadonlySet<Definition> | null = null;
 
   constructor(file: PythonFile, gradMode: (node: Node) => "on" | "off" | "unknown") {
@@ -47,14 +50,21 @@ export class Values {
   of(expr: Expr): Value {
     const known = this.#known.get(expr);
     if (known) return known;
-    if (this.#open.has(expr) || this.#depth > MAX_DEPTH) return UNKNOWN;
+    if (this.#open.has(expr) || this.#open.size > MAX_DEPTH || this.#steps > MAX_STEPS) {
+      this.#cyclic = true;
+      return UNKNOWN;
+    }
     this.#open.add(expr);
-    this.#depth++;
+    this.#steps++;
     const value = this.#compute(expr);
-    this.#depth--;
     this.#open.delete(expr);
-    // Inside a cycle (x = x + 1 in a loop) an answer may rest on an open question: keep only whole ones.
-    if (this.#open.size === 0 || value.what !== "unknown") this.#known.set(expr, value);
+    const outermost = this.#open.size === 0;
+    // Inside a cycle (x = x + 1 in a loop) an answer rests on an open question: only the outermost is kept.
+    if (outermost || !this.#cyclic) this.#known.set(expr, value);
+    if (outermost) {
+      this.#cyclic = false;
+      this.#steps = 0;
+    }
     return value;
   }
 
@@ -95,7 +105,13 @@ export class Values {
   }
 
   definition(definition: Definition): Value {
+    this.#open.add(definition);
     const base = this.#definitionBase(definition);
+    this.#open.delete(definition);
+    if (this.#open.size === 0) {
+      this.#cyclic = false;
+      this.#steps = 0;
+    }
     if (definition.value?.kind !== "Const" && this.differentiated.has(definition)) return { what: "tensor", device: base.device === "unknown" ? "network" : base.device, graph: "yes" };
     return base;
   }
@@ -143,6 +159,11 @@ export class Values {
     if (definitions.length === 0) return UNKNOWN;
     let result: Value | null = null;
     for (const definition of definitions) {
+      // What a loop feeds back adds nothing to what comes in from outside it.
+      if (this.#open.has(definition)) {
+        this.#cyclic = true;
+        continue;
+      }
       const one = this.definition(definition);
       // `total = 0.0` before the loop does not make the sum a number.
       if (result === null || (result.what === "number" && one.what === "tensor")) result = one;
@@ -206,7 +227,10 @@ export class Values {
     const cls = classOf(expr);
     const attribute = cls && attributesOf(cls).get(name);
     if (!attribute) return UNKNOWN;
-    const values = attribute.writes.map((write) => (write.how === "buffer" ? ({ what: "tensor", device: "unknown", graph: "no" } as const) : write.value ? this.of(write.value) : UNKNOWN));
+    const writes = attribute.writes.filter((write) => !write.value || !this.#open.has(write.value));
+    if (writes.length === 0) return UNKNOWN;
+    if (writes.length < attribute.writes.length) this.#cyclic = true;
+    const values = writes.map((write) => (write.how === "buffer" ? ({ what: "tensor", device: "unknown", graph: "no" } as const) : write.value ? this.of(write.value) : UNKNOWN));
     const first = values[0]!;
     return values.every((value) => value.what === first.what)
       ? { what: first.what, device: values.every((value) => value.device === first.device) ? first.device : "unknown", graph: values.every((value) => value.graph === first.graph) ? first.graph : "unknown" }

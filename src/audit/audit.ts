@@ -1,0 +1,76 @@
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { Worker } from "node:worker_threads";
+import { discover } from "./discover.ts";
+import type { FoundFile } from "./discover.ts";
+import { combine } from "./facts/project.ts";
+import type { ProjectFacts } from "./facts/project.ts";
+import type { AuditReport, ReportedFinding } from "./report.ts";
+import type { Settings } from "./settings.ts";
+import { Share } from "./work.ts";
+import type { ScanResult } from "./work.ts";
+
+/** Starting a second thread takes about 60 ms: below this much source it is not worth it. */
+const THREAD_WORTHY = 3_000_000;
+/** The build's second entry, beside or above the chunk this file ends up in. From source there is none, and one thread. */
+const WORKER = ["./audit-worker.js", "../audit-worker.js"].map((name) => new URL(name, import.meta.url)).find((url) => existsSync(url)) ?? null;
+
+export interface Audit extends AuditReport {
+  /** The files behind the paths, for whoever mends them. */
+  readonly found: readonly FoundFile[];
+  readonly project: ProjectFacts;
+}
+
+/** Discover, scan every file, combine what they say, check every file. Paths in the report are relative to `root`. */
+export async function audit(paths: readonly string[], root: string, settings: Settings): Promise<Audit> {
+  const { files, diagnostics } = discover(paths, root, settings.exclude);
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  // Large files first: the threads then finish together.
+  const order = [...files].sort((a, b) => b.bytes - a.bytes);
+  const { scans, findings, project } = WORKER && bytes > THREAD_WORTHY ? await inTwoThreads(order, settings, WORKER) : inOneThread(order, settings);
+  return {
+    files: files.length,
+    bytes,
+    findings: findings.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0)),
+    diagnostics: [...diagnostics, ...scans.flatMap((scan) => scan.diagnostics)].sort((a, b) => (a.path < b.path ? -1 : 1)),
+    fixed: [],
+    diff: null,
+    found: files,
+    project,
+  };
+}
+
+interface Outcome {
+  readonly scans: readonly ScanResult[];
+  readonly findings: ReportedFinding[];
+  readonly project: ProjectFacts;
+}
+
+function inOneThread(files: readonly FoundFile[], settings: Settings): Outcome {
+  const share = new Share(files, settings);
+  const scan = share.scan(new Int32Array(1));
+  const project = combine(scan.summaries);
+  return { scans: [scan], findings: share.check(scan.relevant, new Int32Array(1), project), project };
+}
+
+async function inTwoThreads(files: readonly FoundFile[], settings: Settings, script: URL): Promise<Outcome> {
+  const counter = new Int32Array(new SharedArrayBuffer(4));
+  const worker = new Worker(script, { workerData: { files, settings, counter } });
+  try {
+    const reply = <T>(): Promise<T> => once(worker, "message").then(([message]) => message as T);
+    const theirs = reply<ScanResult>();
+    const share = new Share(files, settings);
+    const ours = share.scan(counter);
+    const scans = [ours, await theirs];
+    const project = combine(scans.flatMap((scan) => scan.summaries));
+    // Both walk one list from one counter; each keeps few trees, so who checks what matters little.
+    const order = [...ours.relevant, ...scans[1]!.relevant].sort((a, b) => a - b);
+    const next = new Int32Array(new SharedArrayBuffer(4));
+    const rest = reply<ReportedFinding[]>();
+    worker.postMessage({ order, next, project });
+    const findings = share.check(order, next, project);
+    return { scans, findings: [...findings, ...(await rest)], project };
+  } finally {
+    await worker.terminate();
+  }
+}

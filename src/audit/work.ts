@@ -1,0 +1,93 @@
+import { readFileSync } from "node:fs";
+import { decode } from "../python/source.ts";
+import { reason } from "./discover.ts";
+import type { FoundFile } from "./discover.ts";
+import type { ProjectFacts } from "./facts/project.ts";
+import type { FileSummary } from "./facts/summary.ts";
+import type { Diagnostic, ReportedFinding } from "./report.ts";
+import { check, scan } from "./session.ts";
+import type { Settings } from "./settings.ts";
+import { readSource } from "./source.ts";
+import type { Source } from "./source.ts";
+
+/** Larger than any source worth reading; a data file with a code file's name. */
+const MAX_BYTES = 5_000_000;
+const MAX_CONFIG_BYTES = 200_000;
+/** Trees of at most this much text are kept between the two looks; above it, parsing twice costs less than the memory. */
+const KEPT_TEXT = 6_000_000;
+
+/** Next file to take, shared by the threads. */
+export type Counter = Int32Array;
+
+export interface ScanResult {
+  readonly summaries: FileSummary[];
+  readonly diagnostics: Diagnostic[];
+  /** Positions of the files worth a second look. */
+  readonly relevant: number[];
+}
+
+/** One thread's share of an audit: files are taken from a common counter until none is left. */
+export class Share {
+  readonly #files: readonly FoundFile[];
+  readonly #settings: Settings;
+  readonly #kept = new Map<number, Source>();
+  #keptText = 0;
+
+  constructor(files: readonly FoundFile[], settings: Settings) {
+    this.#files = files;
+    this.#settings = settings;
+  }
+
+  scan(counter: Counter): ScanResult {
+    const result: ScanResult = { summaries: [], diagnostics: [], relevant: [] };
+    for (let at = Atomics.add(counter, 0, 1); at < this.#files.length; at = Atomics.add(counter, 0, 1)) {
+      const file = this.#files[at]!;
+      const text = this.#read(file);
+      if (text === null) continue;
+      if (typeof text !== "string") {
+        result.diagnostics.push(text);
+        continue;
+      }
+      const one = scan(file.path, text);
+      result.diagnostics.push(...one.diagnostics);
+      if (one.summary) result.summaries.push(one.summary);
+      if (!one.source) continue;
+      result.relevant.push(at);
+      this.#keptText += text.length;
+      if (this.#keptText < KEPT_TEXT) this.#kept.set(at, one.source);
+    }
+    return result;
+  }
+
+  /** Files that one thread parsed are best checked by it, so the counter runs over the caller's own order. */
+  check(order: readonly number[], counter: Counter, project: ProjectFacts): ReportedFinding[] {
+    const findings: ReportedFinding[] = [];
+    for (let next = Atomics.add(counter, 0, 1); next < order.length; next = Atomics.add(counter, 0, 1)) {
+      const at = order[next]!;
+      const source = this.#kept.get(at) ?? this.#again(this.#files[at]!);
+      if (source) findings.push(...check(source, project, this.#settings));
+      this.#kept.delete(at);
+    }
+    return findings;
+  }
+
+  #again(file: FoundFile): Source | null {
+    const text = this.#read(file);
+    const source = typeof text === "string" ? readSource(file.path, text) : null;
+    return typeof source === "string" ? null : source;
+  }
+
+  #read(file: FoundFile): string | Diagnostic | null {
+    const isConfig = /\.(?:ya?ml|json|toml)$/.test(file.path);
+    if (isConfig && file.bytes > MAX_CONFIG_BYTES) return null;
+    if (file.bytes > MAX_BYTES && !file.path.endsWith(".ipynb")) return { path: file.path, line: null, message: `too large to audit (${Math.round(file.bytes / 1e6)} MB)`, level: "error" };
+    if (file.bytes > MAX_BYTES * 10) return { path: file.path, line: null, message: `too large to audit (${Math.round(file.bytes / 1e6)} MB)`, level: "error" };
+    try {
+      const decoded = decode(readFileSync(file.absolute));
+      if (typeof decoded !== "string") return decoded.text;
+      return isConfig ? null : { path: file.path, line: null, message: decoded, level: "error" };
+    } catch (error) {
+      return { path: file.path, line: null, message: reason(error), level: "error" };
+    }
+  }
+}

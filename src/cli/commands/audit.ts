@@ -1,0 +1,139 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { parse as parseToml } from "smol-toml";
+import packageJson from "../../../package.json" with { type: "json" };
+import { audit } from "../../audit/audit.ts";
+import { withoutBaseline, writeBaseline } from "../../audit/baseline.ts";
+import { mend } from "../../audit/mend.ts";
+import type { AuditReport } from "../../audit/report.ts";
+import { ALL_META } from "../../audit/rules.ts";
+import { auditTexts } from "../../audit/session.ts";
+import { DEFAULTS, checkCodes, settingsFrom } from "../../audit/settings.ts";
+import type { Settings } from "../../audit/settings.ts";
+import { UserError } from "../../base/errors.ts";
+import { auditGithub } from "../../report/audit/github.ts";
+import { auditJson } from "../../report/audit/json.ts";
+import { auditSarif } from "../../report/audit/sarif.ts";
+import { auditText, statisticsText } from "../../report/audit/text.ts";
+import type { Command, Input, Io } from "../command.ts";
+import type { ExitCode } from "../exit.ts";
+import { rulePage } from "../rule-pages.ts";
+
+export const command: Command = {
+  name: "audit",
+  summary: "find, explain and mend what wastes, leaks or stalls in training code",
+  usage: "plimsoll audit PATH… [options]",
+  examples: [
+    { line: "plimsoll audit src train.py", says: "every finding, with the code it stands on" },
+    { line: "plimsoll audit . --diff", says: "what --fix would change" },
+    { line: "plimsoll audit . --format sarif --output audit.sarif", says: "for GitHub's code scanning" },
+  ],
+  arguments: { name: "PATH", min: 0, max: Infinity },
+  options: {
+    fix: { type: "boolean", summary: "apply the safe fixes" },
+    "unsafe-fixes": { type: "boolean", summary: "with --fix or --diff: the others too" },
+    diff: { type: "boolean", summary: "show what --fix would change, and change nothing" },
+    format: { type: "string", value: "FORMAT", summary: "how to report", choices: ["text", "json", "sarif", "github"] },
+    json: { type: "boolean", summary: "the same as --format json" },
+    output: { type: "string", value: "FILE", summary: "write the report there" },
+    select: { type: "string", value: "CODES", multiple: true, summary: "only these rules or prefixes (PLM02), with commas" },
+    ignore: { type: "string", value: "CODES", multiple: true, summary: "not these" },
+    exclude: { type: "string", value: "GLOB", multiple: true, summary: "leave these paths out" },
+    statistics: { type: "boolean", summary: "count findings by rule" },
+    baseline: { type: "string", value: "FILE", summary: "leave out the findings recorded there" },
+    "write-baseline": { type: "string", value: "FILE", summary: "record all findings there" },
+    "stdin-filename": { type: "string", value: "NAME", summary: "the name of what comes on standard input (PATH -)" },
+    "exit-zero": { type: "boolean", summary: "exit 0 even with findings" },
+  },
+  async run(input, io) {
+    const { options, positionals } = input;
+    const paths = positionals.length === 0 ? ["."] : positionals;
+    const root = process.cwd();
+    const settings = settingsOf(input, paths[0] === "-" ? "." : paths[0]!);
+    if (options["unsafe-fixes"] === true && options["fix"] !== true && options["diff"] !== true) throw new UserError("--unsafe-fixes does nothing by itself", "add --fix or --diff");
+    let report = paths.includes("-") ? auditStdin(options["stdin-filename"], settings) : await onDisk(paths, root, settings, input);
+    const baseline = options["baseline"];
+    if (typeof baseline === "string") report = { ...report, findings: withoutBaseline(report.findings, readBaseline(baseline), baseline) };
+    const record = options["write-baseline"];
+    if (typeof record === "string") {
+      writeFileSync(record, writeBaseline(report.findings));
+      io.err(`${report.findings.length} findings recorded in ${record}\n`);
+      return 0;
+    }
+    publish(report, input, io);
+    return exitCode(report, options["exit-zero"] === true, options["diff"] === true);
+  },
+};
+
+async function onDisk(paths: readonly string[], root: string, settings: Settings, { options }: Input): Promise<AuditReport> {
+  const result = await audit(paths, root, settings);
+  const dry = options["diff"] === true;
+  if (!dry && options["fix"] !== true) return result;
+  const grades = new Set(options["unsafe-fixes"] === true ? (["safe", "unsafe"] as const) : (["safe"] as const));
+  return mend(result, grades, settings, dry);
+}
+
+function auditStdin(name: unknown, settings: Settings): AuditReport {
+  const text = readFileSync(0, "utf8");
+  const { findings, diagnostics } = auditTexts([{ path: typeof name === "string" ? name : "stdin.py", text }], settings);
+  return { files: 1, bytes: Buffer.byteLength(text), findings, diagnostics, fixed: [], diff: null };
+}
+
+function publish(report: AuditReport, { options }: Input, io: Io): void {
+  const format = options["json"] === true ? "json" : (options["format"] ?? "text");
+  const output = options["output"];
+  const text = options["statistics"] === true && format === "text" ? statisticsText(report) : report.diff !== null && format === "text" ? report.diff : rendered(report, String(format), io.color && output === undefined);
+  if (typeof output === "string") writeFileSync(output, text);
+  else io.out(text);
+}
+
+function rendered(report: AuditReport, format: string, color: boolean): string {
+  if (format === "json") return auditJson(report);
+  if (format === "sarif") return auditSarif(report, ALL_META.map((meta) => ({ meta, help: rulePage(meta.code) ?? meta.summary })), packageJson.version);
+  return format === "github" ? auditGithub(report) : auditText(report, color);
+}
+
+/** 2 only when nothing could be done: every path failed. With --diff, 1 means that there is something to mend. */
+function exitCode(report: AuditReport, zero: boolean, dry: boolean): ExitCode {
+  if (report.files === 0 && report.diagnostics.some(({ level }) => level === "error")) return 2;
+  const failed = report.diagnostics.filter(({ level }) => level === "error").length;
+  if (failed > 0 && failed >= report.files) return 2;
+  if (zero) return 0;
+  if (dry) return report.diff === "" ? 0 : 1;
+  return report.findings.length > 0 ? 1 : 0;
+}
+
+function settingsOf({ options }: Input, near: string): Settings {
+  const file = nearestPyproject(resolve(near));
+  let settings = DEFAULTS;
+  if (file) {
+    let data: { tool?: { plimsoll?: Record<string, unknown> } };
+    try {
+      data = parseToml(readFileSync(file, "utf8")) as typeof data;
+    } catch (error) {
+      throw new UserError(`${file}: invalid TOML: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`);
+    }
+    if (data.tool?.plimsoll) settings = settingsFrom(data.tool.plimsoll, file);
+  }
+  const list = (name: string): string[] => [options[name] ?? []].flat().flatMap((value) => (typeof value === "string" ? value.split(",") : [])).map((value) => value.trim()).filter((value) => value !== "");
+  const [select, ignore, exclude] = [list("select"), list("ignore"), list("exclude")];
+  settings = { ...settings, select: select.length > 0 ? select : settings.select, ignore: [...settings.ignore, ...ignore], exclude: [...settings.exclude, ...exclude] };
+  checkCodes([...settings.select, ...settings.ignore, ...Object.values(settings.perFileIgnores).flat(), ...Object.keys(settings.severity)], ALL_META);
+  return settings;
+}
+
+function nearestPyproject(from: string): string | null {
+  for (let at = from; ; at = dirname(at)) {
+    const file = join(at, "pyproject.toml");
+    if (existsSync(file)) return file;
+    if (dirname(at) === at) return null;
+  }
+}
+
+function readBaseline(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    throw new UserError(`cannot read the baseline ${path}`, "make one with --write-baseline FILE");
+  }
+}
