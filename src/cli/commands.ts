@@ -5,6 +5,7 @@ import type { Command } from "./command.ts";
  * keep heavy imports out of the command files' top level too, where that is easy.
  */
 export const COMMANDS: Readonly<Record<string, () => Promise<{ readonly command: Command }>>> = {
+  inspect: () => import("./commands/inspect.ts"),
   replay: () => import("./commands/replay.ts"),
   completion: () => import("./commands/completion.ts"),
 };

@@ -113,6 +113,8 @@ function grows(tape: Tape, lives: Lifetimes, pile: Pile, ends: Int32Array, last:
     } else gone -= change;
   }
   if (times < 2 || gone > GIVEN_BACK * added) return false;
+  // A queue of fixed length fills up and then stays: what grows must grow in the later half too.
+  if (pile.held[last]! <= pile.held[last >> 1]!) return false;
   const makers = new Set<number>();
   for (const id of pile.ids) if (lives.died[id]! > ends[last]!) makers.add(stepOf(tape, lives, id));
   return makers.size >= ENOUGH_STEPS;

@@ -1,9 +1,12 @@
 import { roundSize, SMALL_SIZE } from "../allocator/rounding.ts";
 import type { AllocatorSettings } from "../allocator/settings.ts";
+import { BLOCK_STATES } from "../snapshot/records.ts";
 import type { SegmentColumns } from "../snapshot/segments.ts";
 import type { Tape } from "../tape/tape.ts";
 import { Action } from "../tape/vocabulary.ts";
 import type { Fragmentation } from "./result.ts";
+
+const INACTIVE = BLOCK_STATES.indexOf("inactive");
 
 /** A stretch of reserved device memory. */
 interface Range {
@@ -12,7 +15,7 @@ interface Range {
 }
 
 /** The final state as the snapshot lists it: exact, block by block. */
-export function finalLayout(segments: SegmentColumns, inactive: number): Fragmentation {
+export function finalLayout(segments: SegmentColumns): Fragmentation {
   const { blocks, firstBlock } = segments;
   let reserved = 0;
   let free = 0;
@@ -23,7 +26,7 @@ export function finalLayout(segments: SegmentColumns, inactive: number): Fragmen
     reserved += segments.bytes[at]!;
     let here = 0;
     for (let block = firstBlock[at]!; block < firstBlock[at + 1]!; block++) {
-      if (blocks.state[block] !== inactive) continue;
+      if (blocks.state[block] !== INACTIVE) continue;
       here += blocks.bytes[block]!;
       freeBlocks++;
       largestFree = Math.max(largestFree, blocks.bytes[block]!);

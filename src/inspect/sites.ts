@@ -42,7 +42,7 @@ export function bySite(tape: Tape, lives: Lifetimes, ids: Iterable<number>): Sit
   }
   return [...groups.values()]
     .sort((a, b) => b.bytes - a.bytes || a.row - b.row)
-    .map(({ row, ...share }) => ({ ...siteOf(tape, row), ...share }));
+    .map(({ row, ...share }) => Object.assign(siteOf(tape, row), share));
 }
 
 export function shares(tape: Tape, lives: Lifetimes, ids: Int32Array, dimension: Dimension): Share[] {

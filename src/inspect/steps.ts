@@ -63,18 +63,20 @@ export function markSteps(tape: Tape, classes: Uint8Array, marks: readonly Mark[
         kind === StackClass.frameless && hasFrames && number > 0 && (allocates || freesHaveFrames);
       here = autograd ? Phase.backward : current;
     }
-    const optimizing = here === Phase.optimizer || here === Phase.clip;
+    const named = NAMED[kind];
+    const optimizing = marked || named === Phase.optimizer || named === Phase.clip;
     if (allocates && stepped && !optimizing) {
       number++;
       stepped = false;
       backwardSince = false;
-      if (NAMED[kind] === undefined && kind !== StackClass.frameless)
-        here = hasFrames ? Phase.forward : Phase.unknown;
+      // The next batch, most likely: nothing else says so.
+      if (named === undefined && kind !== StackClass.frameless) here = Phase.forward;
     }
     if (number === 0 && kind === StackClass.forward) number = 1;
     if (here === Phase.backward) backwardSince = true;
     if (kind === StackClass.optimizer || (kind === StackClass.zeroGrad && backwardSince)) stepped = true;
-    if (!hasFrames && !marked && here === Phase.optimizer) here = Phase.unknown;
+    // Without frames a span's end is seen only by its clock.
+    if (!hasFrames && !marked) here = Phase.unknown;
     current = here;
     phase[row] = here;
     step[row] = number;

@@ -1,0 +1,80 @@
+import { UserError } from "../../base/errors.ts";
+import type { Inspection } from "../../inspect/result.ts";
+import type { Command } from "../command.ts";
+
+const TOP = 10;
+
+export const command: Command = {
+  name: "inspect",
+  summary: "a memory snapshot or tape: its peak, leaks, fragmentation and out-of-memory, by line",
+  usage: "plimsoll inspect FILE [--top N] [--device N] [--json] [--tape OUT]",
+  examples: [
+    { line: "plimsoll inspect snapshot.pickle", says: "what the peak is made of and what grows" },
+    { line: "plimsoll inspect oom.pickle --top 20", says: "longer lists" },
+    { line: "plimsoll inspect run.pickle.gz --tape run.arrow", says: "the events as an Arrow table" },
+  ],
+  options: {
+    top: { type: "string", value: "N", summary: `lines in each list (default ${TOP})` },
+    device: {
+      type: "string",
+      value: "N",
+      summary: "which GPU of the snapshot (default: the one with the highest peak)",
+    },
+    json: { type: "boolean", summary: "print the result as JSON" },
+    tape: { type: "string", value: "OUT", summary: "write the events as an Arrow file" },
+  },
+  arguments: { name: "FILE", min: 1, max: 1 },
+  async run(input, io) {
+    const file = input.positionals[0]!;
+    const top = wholeNumber("top", input.options["top"]) ?? TOP;
+    const inspection = await read(file, wholeNumber("device", input.options["device"]));
+    const { result, tape } = inspection;
+    if (typeof input.options["tape"] === "string") {
+      const { writeTapeFile } = await import("../../tape/file.ts");
+      await writeTapeFile(input.options["tape"], tape);
+    }
+    if (input.options["json"]) {
+      io.out(`${JSON.stringify(result, null, 2)}\n`);
+    } else {
+      const { inspectText } = await import("../../report/inspect-text.ts");
+      io.out(inspectText(result, { width: io.width, color: io.color, top }));
+    }
+    return result.growth.verdict === "leak" || result.ooms.length > 0 ? 1 : 0;
+  },
+};
+
+async function read(file: string, device: number | undefined): Promise<Inspection> {
+  const { inspect } = await import("../../inspect/inspect.ts");
+  if (file.endsWith(".arrow")) {
+    const { readTapeFile } = await import("../../tape/file.ts");
+    return inspect(await readTapeFile(file), file);
+  }
+  const { readSnapshotFile } = await import("../../snapshot/file.ts");
+  const { finalLayout } = await import("../../inspect/layout.ts");
+  const snapshot = await readSnapshotFile(file);
+  const chosen = snapshot.devices.filter((one) => device === undefined || one.device === device);
+  const inspections = chosen
+    .filter(({ tape }) => tape.length > 0)
+    .map(({ tape, segments }) =>
+      inspect(tape, file, { marks: snapshot.annotations, final: finalLayout(segments) }),
+    );
+  inspections.sort((a, b) => b.result.peak.allocated - a.result.peak.allocated);
+  const highest = inspections[0];
+  if (highest) return highest;
+  if (device !== undefined && snapshot.devices.length > 0) {
+    const known = snapshot.devices.map((one) => one.device).join(", ");
+    throw new UserError(`${file}: no history of device ${device}`, `the snapshot has device ${known}`);
+  }
+  throw new UserError(
+    `${file}: no history in it`,
+    "call torch.cuda.memory._record_memory_history() before the run",
+  );
+}
+
+function wholeNumber(name: string, text: unknown): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0 || text === "")
+    throw new UserError(`--${name} takes a whole number, not "${String(text)}"`);
+  return value;
+}
