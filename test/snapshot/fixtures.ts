@@ -13,7 +13,8 @@ export function fixturePath(file: string): string {
 
 export function fixtureBytes(file: string): Uint8Array {
   const bytes = readFileSync(fixturePath(file));
-  return file.endsWith(".gz") ? gunzipSync(bytes) : bytes;
+  // Not a Buffer, whose slice shares memory.
+  return new Uint8Array(file.endsWith(".gz") ? gunzipSync(bytes) : bytes);
 }
 
 export function read(bytes: Uint8Array, chunk = bytes.length): Snapshot {

@@ -36,7 +36,7 @@ export function pickled(value: Value): Uint8Array {
   };
   put(value);
   out.finish();
-  return Buffer.concat(chunks);
+  return new Uint8Array(Buffer.concat(chunks));
 }
 
 export function event(
