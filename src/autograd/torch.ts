@@ -71,10 +71,14 @@ export class Torch {
   }
 
   storage(bytes: Bytes, kind = this.defaultKind): Storage {
-    const id = this.#storages++;
+    const id = this.nextStorage();
     if (bytes === 0) return { id, bytes, row: -1, refs: 0 };
     const row = this.tape.append(Action.alloc, id, bytes, 0, this.phase, kind, this.moduleId, this.step);
     return { id, bytes, row, refs: 0 };
+  }
+
+  nextStorage(): number {
+    return this.#storages++;
   }
 
   retain(storage: Storage): void {
@@ -117,6 +121,13 @@ export class Torch {
   /** Another tensor object over the same storage. */
   alias(of: Tensor, shape: readonly number[], strides: readonly number[], dtype = of.dtype): Tensor {
     return this.#tensor(of.storage, shape, strides, dtype, true);
+  }
+
+  /** A tensor like `like` on memory that is already on the tape. */
+  adopt(like: Tensor, storage: Storage): Tensor {
+    const tensor = this.#tensor(storage, like.shape, like.strides, like.dtype, false);
+    tensor.floating = false;
+    return tensor;
   }
 
   #tensor(

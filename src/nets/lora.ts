@@ -9,7 +9,7 @@ import { type Builder, type Linear, type LinearWrapper, plainLinear } from "./la
 interface LoraOptions {
   readonly rank: number;
   readonly dropout: number;
-  readonly targets: readonly string[];
+  readonly targets: readonly string[] | "all-linear";
 }
 
 class LoraLinear implements LinearWrapper {
@@ -36,6 +36,11 @@ class LoraLinear implements LinearWrapper {
   }
 }
 
+/** "all-linear" is every linear layer but the head. */
+function targeted(layer: Linear, targets: readonly string[] | "all-linear"): boolean {
+  return targets === "all-linear" ? layer.name !== "lm_head" : targets.includes(layer.name);
+}
+
 /** `get_peft_model`: freezes the model, adds adapters, keeps them in fp32. Returns what trains. */
 export function wrapLora(
   torch: Torch,
@@ -47,7 +52,7 @@ export function wrapLora(
   const wrapped: LoraLinear[] = [];
   const paths: number[] = [];
   for (const layer of builder.linears) {
-    if (!options.targets.includes(layer.name)) continue;
+    if (!targeted(layer, options.targets)) continue;
     const module = torch.tape.modules.id(layer.path);
     paths.push(module);
     const make = (shape: readonly number[]): Tensor => {

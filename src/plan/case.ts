@@ -1,38 +1,82 @@
-import type { Config } from "../nets/config.ts";
 import type { Dtype } from "../autograd/dtype.ts";
-import type { Attention, Checkpointing } from "../nets/net.ts";
+import type { Config } from "../nets/config.ts";
+import type { Attention } from "../nets/net.ts";
 import type { OptimizerName } from "../optimizers/optimizers.ts";
-import type { Recipe } from "./recipe.ts";
+import { DEFAULT_RECIPE, type Loop, type LossKind, type Method, type Recipe } from "./recipe.ts";
 
 /** A measured run's description, as the ground-truth files write it. */
 export interface Case {
+  readonly model?: string;
   readonly config: Config;
-  readonly lora: { readonly r: number; readonly dropout: number; readonly targets: readonly string[] } | null;
+  readonly lora?: {
+    readonly r: number;
+    readonly dropout?: number;
+    readonly targets: readonly string[];
+    readonly dora?: boolean;
+  } | null;
+  readonly quant?: "nf4" | "nf4-double";
+  readonly prepare?: boolean;
   readonly param_dtype: Dtype;
-  readonly autocast: boolean;
+  readonly autocast?: boolean;
+  /** TrainingArguments' flag. */
+  readonly bf16?: boolean;
   readonly batch: number;
   readonly seq: number;
-  readonly accum: number;
-  readonly ckpt: Checkpointing;
+  readonly accum?: number;
+  readonly ckpt?: "none" | "reentrant" | "nonreentrant" | null;
   readonly attn: Attention;
   readonly optim: string;
-  readonly mask: boolean;
+  readonly mask?: boolean;
+  readonly loop?: Loop;
+  readonly loss?: LossKind;
+  readonly no_clip?: boolean;
 }
 
-export function recipeOfCase(c: Case, steps = 3): Recipe {
+function methodOf(c: Case): Method {
+  if (!c.lora) return { kind: "full", frozenLayers: 0 };
+  const { r, dropout = 0, targets, dora = false } = c.lora;
   return {
-    config: c.config,
+    kind: "lora",
+    adapter: { rank: r, dropout, targets, dora, nonlinearity: "none" },
+    quantization: c.quant
+      ? {
+          type: "nf4",
+          doubleQuant: c.quant === "nf4-double",
+          computeDtype: "bf16",
+          prepared: c.prepare ?? false,
+        }
+      : null,
+  };
+}
+
+/** TrainingArguments' names for PyTorch's own AdamW. */
+const TRAINER_OPTIMIZERS: Readonly<Record<string, OptimizerName>> = {
+  adamw_torch: "adamw_foreach",
+  adamw_torch_fused: "adamw_fused",
+};
+
+export function recipeOfCase(c: Case): Recipe {
+  const ckpt = c.ckpt ?? "none";
+  return {
+    ...DEFAULT_RECIPE,
+    model: { name: c.model ?? String(c.config["model_type"]), config: c.config },
+    method: methodOf(c),
     dtype: c.param_dtype,
-    autocast: c.autocast ? "bf16" : null,
+    autocast: c.autocast || c.bf16 ? "bf16" : null,
     attention: c.attn,
-    lora: c.lora ? { rank: c.lora.r, dropout: c.lora.dropout, targets: c.lora.targets } : null,
-    checkpointing: c.ckpt,
-    optimizer: c.optim as OptimizerName,
-    clip: true,
+    checkpointing: {
+      kind: ckpt === "none" ? "none" : "full",
+      reentrant: ckpt === "reentrant",
+      every: 1,
+      offload: false,
+    },
+    loss: c.loss ?? "default",
+    optimizer: TRAINER_OPTIMIZERS[c.optim] ?? (c.optim as OptimizerName),
+    clip: !c.no_clip,
     batch: c.batch,
     seq: c.seq,
-    accumulation: c.accum,
-    mask: c.mask,
-    steps,
+    accumulation: c.accum ?? 1,
+    mask: c.mask ?? false,
+    loop: c.loop ?? "plain",
   };
 }

@@ -1,35 +1,43 @@
-import type { SdpaKernel } from "../autograd/attention.ts";
 import { runBackward } from "../autograd/engine.ts";
 import { input } from "../autograd/lookup.ts";
 import { unary } from "../autograd/pointwise.ts";
 import type { Tensor } from "../autograd/tensor.ts";
 import { Torch } from "../autograd/torch.ts";
 import { causalLmLoss } from "../losses/causal-lm.ts";
-import { callLinear, Builder } from "../nets/layers.ts";
 import { familyOf } from "../nets/families.ts";
+import { Builder, callLinear } from "../nets/layers.ts";
 import { wrapLora } from "../nets/lora.ts";
 import type { Forward, Net } from "../nets/net.ts";
 import { clipGradients } from "../optimizers/clip.ts";
 import { optimizerOf } from "../optimizers/optimizers.ts";
 import { Tape } from "../tape/tape.ts";
 import { Phase } from "../tape/vocabulary.ts";
+import { chooseKernel } from "./kernel.ts";
 import type { Recipe } from "./recipe.ts";
+import { type Block, recordBlock, repeatBlock } from "./repeat.ts";
+
+/** By the third step optimizer state exists and the allocator has settled: later steps repeat it. */
+const STEPS = 3;
 
 /** Executes the recipe's training steps on shapes. */
-export function execute(recipe: Recipe): Tape {
-  const tape = new Tape({ source: "plan" }, 1 << 16);
+export function execute(recipe: Recipe, steps = STEPS): Tape {
+  const tape = new Tape({ source: "plan", allocConf: recipe.allocConf }, 1 << 15);
   const torch = new Torch(tape);
-  const builder = new Builder(torch, recipe.dtype);
-  const net = familyOf(recipe.config).build(recipe.config, builder);
-  let trainable = builder.parameters.map((p) => p.tensor);
-  if (recipe.lora) trainable = wrapLora(torch, builder, recipe.lora, recipe.checkpointing !== "none");
+  const { net, trainable } = load(torch, recipe);
   const optimizer = optimizerOf(recipe.optimizer);
+  const blocks: Block[] = [];
+  const batch: Batch = { ids: null, mask: null };
 
-  const variables: Variables = { ids: null, mask: null, loss: null };
-
-  for (let step = 1; step <= recipe.steps; step++) {
+  for (let step = 1; step <= steps; step++) {
     torch.step = step;
-    for (let micro = 0; micro < recipe.accumulation; micro++) microStep(torch, net, recipe, variables);
+    for (let micro = 0; micro < recipe.accumulation; micro++) {
+      torch.phase = Phase.forward;
+      nextBatch(torch, recipe, batch);
+      // The first micro-batch creates gradients, the others add to them.
+      const known = blocks[Math.min(micro, 1)];
+      if (known) repeatBlock(torch, known);
+      else blocks.push(recordBlock(torch, trainable, () => microStep(torch, net, recipe, batch)));
+    }
     torch.noGrad(() => {
       if (recipe.clip) {
         torch.phase = Phase.clip;
@@ -50,43 +58,52 @@ export function execute(recipe: Recipe): Tape {
   return tape;
 }
 
+/** Builds the model and, for an adapter method, wraps it. */
+function load(torch: Torch, recipe: Recipe): { net: Net; trainable: Tensor[] } {
+  torch.phase = Phase.load;
+  const builder = new Builder(torch, recipe.dtype);
+  const net = familyOf(recipe.model.config).build(recipe.model.config, builder);
+  if (recipe.method.kind === "lora") {
+    return {
+      net,
+      trainable: wrapLora(torch, builder, recipe.method.adapter, recipe.checkpointing.kind !== "none"),
+    };
+  }
+  return { net, trainable: builder.parameters.map((p) => p.tensor) };
+}
+
 /** The loop's own variables: each keeps its last value until it is assigned again. */
-interface Variables {
+interface Batch {
   ids: Tensor | null;
   mask: Tensor | null;
-  loss: Tensor | null;
 }
 
-function assign(torch: Torch, old: Tensor | null, value: Tensor): Tensor {
-  value.floating = false;
-  if (old) torch.unref(old);
-  return value;
+function nextBatch(torch: Torch, recipe: Recipe, batch: Batch): void {
+  for (const name of recipe.mask ? (["ids", "mask"] as const) : (["ids"] as const)) {
+    const value = input(torch, [recipe.batch, recipe.seq], "int64");
+    value.floating = false;
+    const old = batch[name];
+    batch[name] = value;
+    if (old) torch.unref(old);
+  }
 }
 
-function microStep(torch: Torch, net: Net, recipe: Recipe, variables: Variables): void {
-  const { batch, seq } = recipe;
-  torch.phase = Phase.forward;
-  const ids = (variables.ids = assign(torch, variables.ids, input(torch, [batch, seq], "int64")));
-  const mask = recipe.mask
-    ? (variables.mask = assign(torch, variables.mask, input(torch, [batch, seq], "int64")))
-    : null;
-  const loss = (variables.loss = assign(torch, variables.loss, forwardLoss(torch, net, recipe, ids, mask)));
-  torch.phase = Phase.backward;
+function microStep(torch: Torch, net: Net, recipe: Recipe, batch: Batch): void {
   torch.frame(() => {
-    const one = torch.let(torch.empty([], loss.dtype));
-    torch.thread = "autograd";
-    const grad = torch.gradEnabled;
-    torch.gradEnabled = false;
-    runBackward(torch, loss.node!, 0, one);
-    torch.gradEnabled = grad;
-    torch.thread = "main";
+    const loss = torch.let(forwardLoss(torch, net, recipe, batch.ids!, batch.mask));
+    torch.phase = Phase.backward;
+    torch.frame(() => {
+      const one = torch.let(torch.empty([], loss.dtype));
+      torch.thread = "autograd";
+      torch.noGrad(() => runBackward(torch, loss.node!, 0, one));
+      torch.thread = "main";
+    });
   });
-  variables.loss = null;
-  torch.unref(loss);
 }
 
 function forwardLoss(torch: Torch, net: Net, recipe: Recipe, ids: Tensor, mask: Tensor | null): Tensor {
   const outputs: Tensor[] = [];
+  const { checkpointing } = recipe;
   const forward: Forward = {
     torch,
     batch: recipe.batch,
@@ -95,8 +112,13 @@ function forwardLoss(torch: Torch, net: Net, recipe: Recipe, ids: Tensor, mask: 
     mask,
     attention: recipe.attention,
     kernel: chooseKernel,
-    checkpointing: () => recipe.checkpointing,
-    useCache: recipe.checkpointing === "none",
+    checkpointing: (layer) =>
+      checkpointing.kind === "none" || layer % checkpointing.every !== 0
+        ? "none"
+        : checkpointing.reentrant
+          ? "reentrant"
+          : "nonreentrant",
+    useCache: checkpointing.kind === "none",
     training: true,
     outputs,
   };
@@ -115,8 +137,4 @@ function forwardLoss(torch: Torch, net: Net, recipe: Recipe, ids: Tensor, mask: 
   for (const t of outputs) torch.unref(t);
   if (recipe.accumulation > 1) return unary(torch, "DivBackward", loss, "nothing");
   return loss;
-}
-
-function chooseKernel(q: Tensor): SdpaKernel {
-  return q.dtype === "fp32" ? "math" : "cudnn";
 }

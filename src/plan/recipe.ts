@@ -1,28 +1,99 @@
 import type { Dtype } from "../autograd/dtype.ts";
 import type { Config } from "../nets/config.ts";
-import type { Attention, Checkpointing } from "../nets/net.ts";
+import type { Attention } from "../nets/net.ts";
 import type { OptimizerName } from "../optimizers/optimizers.ts";
 
-export interface Lora {
+/** Which weights train. */
+export type Method =
+  | {
+      readonly kind: "full";
+      /** Decoder layers frozen from the bottom, the embedding with them. */ readonly frozenLayers: number;
+    }
+  | { readonly kind: "lora"; readonly adapter: Adapter; readonly quantization: Quantization | null }
+  | { readonly kind: "qat"; readonly bits: readonly number[]; readonly adapter: Adapter | null };
+
+export interface Adapter {
   readonly rank: number;
   readonly dropout: number;
-  readonly targets: readonly string[];
+  /** Names of linear layers, or every one but the head. */
+  readonly targets: readonly string[] | "all-linear";
+  readonly dora: boolean;
+  /** A learned non-linearity on the bottleneck. */
+  readonly nonlinearity: "none" | "fourier";
 }
 
+export interface Quantization {
+  readonly type: "nf4" | "fp4";
+  readonly doubleQuant: boolean;
+  readonly computeDtype: Dtype;
+  /** peft's prepare_model_for_kbit_training: the rest of the weights in fp32. */
+  readonly prepared: boolean;
+}
+
+export interface Checkpointing {
+  readonly kind: "none" | "full" | "selective";
+  readonly reentrant: boolean;
+  /** Every k-th layer is checkpointed. */
+  readonly every: number;
+  /** Layer inputs wait in host memory. */
+  readonly offload: boolean;
+}
+
+export type LossKind = "default" | "chunked" | "fused";
+
+export type Loop = "plain" | "trainer" | "sft";
+
+export type ParallelKind = "none" | "ddp" | "zero1" | "zero2" | "zero3" | "fsdp2" | "tensor" | "pipeline";
+
+export interface Parallel {
+  readonly kind: ParallelKind;
+  readonly ranks: number;
+  /** Parameters and optimizer state rest in host memory. */
+  readonly offload: boolean;
+}
 
 /** Everything a user chooses. */
 export interface Recipe {
-  readonly config: Config;
+  readonly model: { readonly name: string; readonly config: Config };
+  readonly method: Method;
+  /** Type the weights are loaded in. */
   readonly dtype: Dtype;
-  readonly autocast: Dtype | null;
+  readonly autocast: "bf16" | "fp16" | null;
   readonly attention: Attention;
-  readonly lora: Lora | null;
   readonly checkpointing: Checkpointing;
+  readonly loss: LossKind;
   readonly optimizer: OptimizerName;
+  readonly optimizerOnHost: boolean;
+  /** The optimizer steps each parameter as soon as its gradient is ready. */
+  readonly optimizerInBackward: boolean;
   readonly clip: boolean;
   readonly batch: number;
   readonly seq: number;
   readonly accumulation: number;
+  /** An attention mask is passed with the batch. */
   readonly mask: boolean;
-  readonly steps: number;
+  readonly loop: Loop;
+  readonly parallel: Parallel;
+  readonly allocConf: string;
 }
+
+/** What a recipe is when nothing is said: full training in bf16 by a plain loop. */
+export const DEFAULT_RECIPE: Omit<Recipe, "model"> = {
+  method: { kind: "full", frozenLayers: 0 },
+  dtype: "bf16",
+  autocast: null,
+  attention: "sdpa",
+  checkpointing: { kind: "none", reentrant: false, every: 1, offload: false },
+  loss: "default",
+  optimizer: "adamw_fused",
+  optimizerOnHost: false,
+  optimizerInBackward: false,
+  clip: true,
+  batch: 1,
+  seq: 2048,
+  accumulation: 1,
+  mask: false,
+  loop: "plain",
+  parallel: { kind: "none", ranks: 1, offload: false },
+  allocConf: "",
+};
