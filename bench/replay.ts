@@ -8,7 +8,7 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { replay, type Replay } from "../src/allocator/replay.ts";
 import { parseSettings } from "../src/allocator/settings.ts";
-import type { Stats } from "../src/allocator/counters.ts";
+import { torchStats } from "../src/allocator/counters.ts";
 import { GiB } from "../src/base/units.ts";
 import { readSnapshotFile } from "../src/snapshot/file.ts";
 
@@ -24,21 +24,6 @@ interface IndexRow {
   readonly peak_reserved?: number;
   readonly total_memory?: number;
 }
-
-/** Where torch's own counters are in ours. */
-const COUNTERS: Readonly<Record<string, (stats: Stats) => number>> = {
-  "allocated_bytes.all.peak": (s) => s.allocated.peak,
-  "allocated_bytes.all.current": (s) => s.allocated.current,
-  "reserved_bytes.all.peak": (s) => s.reserved.peak,
-  "reserved_bytes.all.current": (s) => s.reserved.current,
-  "active_bytes.all.peak": (s) => s.active.peak,
-  "requested_bytes.all.peak": (s) => s.requested.peak,
-  "inactive_split_bytes.all.peak": (s) => s.inactiveSplit.peak,
-  num_alloc_retries: (s) => s.retries,
-  num_ooms: (s) => s.ooms,
-  num_device_alloc: (s) => s.deviceAllocs,
-  num_device_free: (s) => s.deviceFrees,
-};
 
 function readIndex(folder: string): Map<string, IndexRow> {
   const path = join(folder, "index.jsonl");
@@ -114,8 +99,9 @@ for (const file of files) {
     );
     const { stats } = result;
     const known = row?.stats ?? (row?.peak_reserved ? { "reserved_bytes.all.peak": row.peak_reserved } : {});
+    const simulated = torchStats(stats);
     const wrong = Object.entries(known).filter(
-      ([key, value]) => COUNTERS[key] && COUNTERS[key](stats) !== value,
+      ([key, value]) => key in simulated && simulated[key] !== value,
     );
     const peak = known["reserved_bytes.all.peak"] ?? result.recordedPeak;
     const right = result.exact && stats.reserved.peak === peak;
@@ -135,8 +121,7 @@ for (const file of files) {
     if (result.difference)
       console.log(`  segment event ${result.difference.at}: ${JSON.stringify(result.difference)}`);
     if (result.oomMismatches) console.log(`  ${result.oomMismatches} requests failed in only one of the two`);
-    for (const [key, value] of wrong)
-      console.log(`  ${key}: recorded ${value}, simulated ${COUNTERS[key]!(stats)}`);
+    for (const [key, value] of wrong) console.log(`  ${key}: recorded ${value}, simulated ${simulated[key]}`);
   }
 }
 console.log(`replay: ${exact} of ${counted} exact`);

@@ -5,7 +5,7 @@ import type { Stats } from "./counters.ts";
 import { growExpandable } from "./expandable.ts";
 import { Heap, type Bin, type Limits, type Placement, type SegmentListener } from "./heap.ts";
 import { explainOom, type OutOfMemory } from "./oom.ts";
-import { collectGarbage, releaseAll, releaseOversize } from "./release.ts";
+import { collectGarbage, excessOf, garbage, releaseAll, releaseOversize } from "./release.ts";
 import { MIN_BLOCK, SMALL_SIZE, roundSize, segmentSize } from "./rounding.ts";
 import type { AllocatorSettings } from "./settings.ts";
 
@@ -77,11 +77,6 @@ export class Allocator {
     return this.#heap.counters.allocated.current;
   }
 
-  /** Whether garbage collection is on: it needs a threshold and a memory fraction. */
-  get collects(): boolean {
-    return this.#heap.collects;
-  }
-
   get reserved(): Bytes {
     return this.#heap.counters.reserved.current;
   }
@@ -91,15 +86,18 @@ export class Allocator {
   }
 
   addressOf(block: number): number {
-    return this.#heap.blocks.address[block]!;
+    return this.#heap.blocks.address(block);
   }
 
-  /** A block for `bytes` on the stream with this handle, or -1: then `oom` says why. */
-  alloc(bytes: Bytes, stream = 0): number {
+  /**
+   * A block for `bytes` on the stream with this handle, or -1: then `oom` says why. `search` is false in a replay
+   * that knows the cache had nothing.
+   */
+  alloc(bytes: Bytes, stream = 0, search = true): number {
     const heap = this.#heap;
     const size = roundSize(bytes, heap.settings);
     const bin = this.#binFor(size, stream);
-    let block = this.#findFree(bin, size);
+    let block = this.#findFree(bin, size, search);
     if (block === NONE) block = this.#obtain(bin, size);
     if (block === NONE) {
       heap.counters.ooms++;
@@ -117,23 +115,23 @@ export class Allocator {
   /** The owner lets go while another stream still uses the block. */
   requestFree(block: number): void {
     const { blocks, counters } = this.#heap;
-    assert(blocks.state[block] === ALLOCATED, "only an allocated block is freed");
-    blocks.state[block] = PENDING;
-    counters.allocated.add(-blocks.size[block]!);
+    assert(blocks.state(block) === ALLOCATED, "only an allocated block is freed");
+    blocks.setState(block, PENDING);
+    counters.allocated.add(-blocks.size(block));
   }
 
   completeFree(block: number): void {
     const heap = this.#heap;
     const { blocks, counters } = heap;
-    assert(blocks.state[block] === PENDING, "a free completes once, after its request");
-    counters.active.add(-blocks.size[block]!);
-    counters.requested.add(-blocks.requested[block]!);
-    blocks.state[block] = FREE;
-    let change = -heap.merge(block, blocks.prev[block]!);
-    change -= heap.merge(block, blocks.next[block]!);
+    assert(blocks.state(block) === PENDING, "a free completes once, after its request");
+    counters.active.add(-blocks.size(block));
+    counters.requested.add(-blocks.requested(block));
+    blocks.setState(block, FREE);
+    let change = -heap.merge(block, blocks.prev(block));
+    change -= heap.merge(block, blocks.next(block));
     heap.insertFree(block);
-    if (blocks.base[block]! < 0) {
-      if (blocks.isSplit(block)) change += blocks.size[block]!;
+    if (blocks.base(block) < 0) {
+      if (blocks.isSplit(block)) change += blocks.size(block);
       counters.inactiveSplit.add(change);
     }
   }
@@ -149,25 +147,28 @@ export class Allocator {
     return this.#bestFit(this.#binFor(size, stream), size) !== NONE;
   }
 
-  /** Whether an `alloc` that misses the cache could release cached memory before it takes a segment. */
-  mayRelease(bytes: Bytes): boolean {
-    const { counters, limits, collects, settings } = this.#heap;
-    const reserved = counters.reserved.current;
-    if (collects && reserved > Math.floor(settings.gcThreshold * limits.allowed!)) return true;
+  /** Whether a new segment for these bytes would go beyond the limits, so that the cache is released first. */
+  isOverLimit(bytes: Bytes): boolean {
+    const { counters, limits, settings } = this.#heap;
     const limit = Math.min(limits.allowed ?? Infinity, limits.capacity ?? Infinity);
-    return reserved + segmentSize(roundSize(bytes, settings), settings) > limit;
+    return counters.reserved.current + segmentSize(roundSize(bytes, settings), settings) > limit;
+  }
+
+  /** Whether garbage collection would free anything at a miss. */
+  hasGarbage(): boolean {
+    return this.#heap.collects && excessOf(this.#heap) > 0 && garbage(this.#heap).length > 0;
   }
 
   /** Every block in address order: for checks, not for speed. */
   walk(): BlockView[] {
     const { blocks, bins } = this.#heap;
     const views = Array.from(blocks.alive(), (block): BlockView => ({
-      address: blocks.address[block]!,
-      size: blocks.size[block]!,
-      state: (["free", "allocated", "pending"] as const)[blocks.state[block]!]!,
-      mapped: blocks.mapped[block] === 1,
-      stream: bins[blocks.bin[block]!]!.stream,
-      head: blocks.prev[block] === NONE,
+      address: blocks.address(block),
+      size: blocks.size(block),
+      state: (["free", "allocated", "pending"] as const)[blocks.state(block)]!,
+      mapped: blocks.isMapped(block),
+      stream: bins[blocks.bin(block)]!.stream,
+      head: blocks.prev(block) === NONE,
     }));
     return views.toSorted((a, b) => a.address - b.address);
   }
@@ -201,22 +202,22 @@ export class Allocator {
         block = next;
       }
     }
-    const found = blocks.size[block]!;
+    const found = blocks.size(block);
     if (size < settings.maxSplit) return found >= settings.maxSplit ? NONE : block;
     return found >= size + settings.maxNonSplitRounding ? NONE : block;
   }
 
-  #findFree(bin: Bin, size: Bytes): number {
+  #findFree(bin: Bin, size: Bytes, search: boolean): number {
     if (this.#heap.collects) bin.pool.searches++;
-    const block = this.#bestFit(bin, size);
+    const block = search ? this.#bestFit(bin, size) : NONE;
     if (block !== NONE) bin.free.takeHere();
     return block;
   }
 
   #reach(block: number): Bytes {
     const { blocks } = this.#heap;
-    const next = blocks.next[block]!;
-    return blocks.size[block]! + (next !== NONE && !blocks.mapped[next] ? blocks.size[next]! : 0);
+    const next = blocks.next(block);
+    return blocks.size(block) + (next !== NONE && !blocks.isMapped(next) ? blocks.size(next) : 0);
   }
 
   /** New memory from the device, after giving back as much as torch does at each try. */
@@ -250,26 +251,26 @@ export class Allocator {
   #handOut(bin: Bin, block: number, bytes: Bytes, size: Bytes): number {
     const heap = this.#heap;
     const { blocks, counters, settings } = heap;
-    const left = blocks.size[block]! - size;
+    const left = blocks.size(block) - size;
     const split =
       bin.pool.small || settings.expandable
         ? left >= MIN_BLOCK
         : size < settings.maxSplit && left > SMALL_SIZE;
-    const ordinary = blocks.base[block]! < 0;
+    const ordinary = blocks.base(block) < 0;
     const wasSplit = blocks.isSplit(block);
     if (split) {
-      const rest = blocks.create(blocks.address[block]! + size, left, bin.index, blocks.base[block]!);
-      blocks.link(block, rest, blocks.next[block]!);
-      blocks.size[block] = size;
+      const rest = blocks.create(blocks.address(block) + size, left, bin.index, blocks.base(block));
+      blocks.link(block, rest, blocks.next(block));
+      blocks.setSize(block, size);
       heap.insertFree(rest);
       if (ordinary) counters.inactiveSplit.add(wasSplit ? -size : left);
     } else if (wasSplit && ordinary) {
-      counters.inactiveSplit.add(-blocks.size[block]!);
+      counters.inactiveSplit.add(-blocks.size(block));
     }
-    blocks.state[block] = ALLOCATED;
-    blocks.requested[block] = bytes;
-    counters.allocated.add(blocks.size[block]!);
-    counters.active.add(blocks.size[block]!);
+    blocks.setState(block, ALLOCATED);
+    blocks.setRequested(block, bytes);
+    counters.allocated.add(blocks.size(block));
+    counters.active.add(blocks.size(block));
     counters.requested.add(bytes);
     return block;
   }

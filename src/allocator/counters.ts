@@ -65,3 +65,20 @@ export class Counters {
     };
   }
 }
+
+/** The same under the names of torch.cuda.memory_stats. */
+export function torchStats(stats: Stats): Readonly<Record<string, number>> {
+  return {
+    "allocated_bytes.all.peak": stats.allocated.peak,
+    "allocated_bytes.all.current": stats.allocated.current,
+    "reserved_bytes.all.peak": stats.reserved.peak,
+    "reserved_bytes.all.current": stats.reserved.current,
+    "active_bytes.all.peak": stats.active.peak,
+    "requested_bytes.all.peak": stats.requested.peak,
+    "inactive_split_bytes.all.peak": stats.inactiveSplit.peak,
+    num_alloc_retries: stats.retries,
+    num_ooms: stats.ooms,
+    num_device_alloc: stats.deviceAllocs,
+    num_device_free: stats.deviceFrees,
+  };
+}

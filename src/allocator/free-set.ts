@@ -36,8 +36,8 @@ export class FreeSet {
 
   insert(block: number): void {
     const chunks = this.#chunks;
-    const size = this.#blocks.size[block]!;
-    this.#seek(size, this.#blocks.address[block]!);
+    const size = this.#blocks.size(block);
+    this.#seek(size, this.#blocks.address(block));
     let at = this.#c;
     let position = this.#p;
     if (at === chunks.length) {
@@ -64,7 +64,7 @@ export class FreeSet {
   }
 
   remove(block: number): void {
-    this.#seek(this.#blocks.size[block]!, this.#blocks.address[block]!);
+    this.#seek(this.#blocks.size(block), this.#blocks.address(block));
     assert(this.here() === block, "a block leaves the free set once");
     this.takeHere();
   }
@@ -107,8 +107,8 @@ export class FreeSet {
   }
 
   largest(): number {
-    const last = this.#chunks.at(-1);
-    return last ? last.ids[last.count - 1]! : NONE;
+    const top = this.#chunks.at(-1);
+    return top ? last(top) : NONE;
   }
 
   /** A copy in order, for walks that change the set. */
@@ -158,13 +158,13 @@ export class FreeSet {
   #seek(size: Bytes, address: number): void {
     const chunks = this.#chunks;
     const tops = this.#tops;
-    const addresses = this.#blocks.address;
+    const blocks = this.#blocks;
     let low = 0;
     let high = chunks.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
       const top = tops[middle]!;
-      if (top < size || (top === size && lastAddress(chunks[middle]!, addresses) < address)) low = middle + 1;
+      if (top < size || (top === size && blocks.address(last(chunks[middle]!)) < address)) low = middle + 1;
       else high = middle;
     }
     this.#c = low;
@@ -176,13 +176,13 @@ export class FreeSet {
     while (low < high) {
       const middle = (low + high) >>> 1;
       const at = sizes[middle]!;
-      if (at < size || (at === size && addresses[ids[middle]!]! < address)) low = middle + 1;
+      if (at < size || (at === size && blocks.address(ids[middle]!) < address)) low = middle + 1;
       else high = middle;
     }
     this.#p = low;
   }
 }
 
-function lastAddress(part: Chunk, addresses: Float64Array): number {
-  return addresses[part.ids[part.count - 1]!]!;
+function last(part: Chunk): number {
+  return part.ids[part.count - 1]!;
 }

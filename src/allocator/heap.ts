@@ -46,21 +46,19 @@ export class Heap {
   readonly small: Pool = { small: true, bins: [], searches: 0 };
   readonly large: Pool = { small: false, bins: [], searches: 0 };
   readonly bins: Bin[] = [];
+  /** Garbage collection, and its clock, run only with a threshold and a memory fraction. */
+  readonly collects: boolean;
   readonly settings: AllocatorSettings;
   readonly limits: Limits;
   readonly place: Placement;
   readonly onSegment: SegmentListener;
 
   constructor(settings: AllocatorSettings, limits: Limits, place: Placement, onSegment: SegmentListener) {
+    this.collects = settings.gcThreshold > 0 && limits.allowed !== null;
     this.settings = settings;
     this.limits = limits;
     this.place = place;
     this.onSegment = onSegment;
-  }
-
-  /** Garbage collection, and its clock, run only with a threshold and a memory fraction. */
-  get collects(): boolean {
-    return this.settings.gcThreshold > 0 && this.limits.allowed !== null;
   }
 
   bin(pool: Pool, stream: number): Bin {
@@ -78,20 +76,20 @@ export class Heap {
   }
 
   insertFree(block: number): void {
-    const bin = this.bins[this.blocks.bin[block]!]!;
-    this.blocks.born[block] = bin.pool.searches;
+    const bin = this.bins[this.blocks.bin(block)]!;
+    if (this.collects) this.blocks.setBorn(block, bin.pool.searches);
     bin.free.insert(block);
   }
 
   insertUnmapped(block: number): void {
-    const { unmapped } = this.bins[this.blocks.bin[block]!]!;
-    const address = this.blocks.address[block]!;
-    const at = unmapped.findIndex((other) => this.blocks.address[other]! > address);
+    const { unmapped } = this.bins[this.blocks.bin(block)]!;
+    const address = this.blocks.address(block);
+    const at = unmapped.findIndex((other) => this.blocks.address(other) > address);
     unmapped.splice(at < 0 ? unmapped.length : at, 0, block);
   }
 
   removeUnmapped(block: number): void {
-    const { unmapped } = this.bins[this.blocks.bin[block]!]!;
+    const { unmapped } = this.bins[this.blocks.bin(block)]!;
     const at = unmapped.indexOf(block);
     assert(at >= 0, "an unmapped block is in its bin");
     unmapped.splice(at, 1);
@@ -103,18 +101,18 @@ export class Heap {
    */
   merge(block: number, other: number): Bytes {
     const { blocks } = this;
-    if (other === NONE || blocks.state[other] !== FREE || blocks.mapped[other] !== blocks.mapped[block])
+    if (other === NONE || blocks.state(other) !== FREE || blocks.isMapped(other) !== blocks.isMapped(block))
       return 0;
-    if (blocks.mapped[other]) this.bins[blocks.bin[other]!]!.free.remove(other);
+    if (blocks.isMapped(other)) this.bins[blocks.bin(other)]!.free.remove(other);
     else this.removeUnmapped(other);
-    const size = blocks.size[other]!;
-    if (blocks.prev[block] === other) {
-      blocks.address[block] = blocks.address[other]!;
-      blocks.link(blocks.prev[other]!, block, blocks.next[block]!);
+    const size = blocks.size(other);
+    if (blocks.prev(block) === other) {
+      blocks.setAddress(block, blocks.address(other));
+      blocks.link(blocks.prev(other), block, blocks.next(block));
     } else {
-      blocks.link(blocks.prev[block]!, block, blocks.next[other]!);
+      blocks.link(blocks.prev(block), block, blocks.next(other));
     }
-    blocks.size[block]! += size;
+    blocks.setSize(block, blocks.size(block) + size);
     blocks.drop(other);
     return size;
   }

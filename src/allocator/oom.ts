@@ -35,7 +35,7 @@ export function explainOom(heap: Heap, bin: Bin, requested: Bytes, rounded: Byte
     allocated: counters.allocated.current,
     reserved: counters.reserved.current,
     cachedFree: counters.reserved.current - active,
-    largestFree: largest === NONE ? 0 : blocks.size[largest]!,
+    largestFree: largest === NONE ? 0 : blocks.size(largest),
     limit,
     cause: limit - active >= rounded ? "fragmented" : "full",
   };

@@ -6,7 +6,7 @@ import type { Bin, Heap, Pool } from "./heap.ts";
 function releaseSegment(heap: Heap, bin: Bin, block: number): void {
   const { blocks } = heap;
   bin.free.remove(block);
-  heap.gave("segment_free", blocks.address[block]!, blocks.size[block]!, bin.stream);
+  heap.gave("segment_free", blocks.address(block), blocks.size(block), bin.stream);
   blocks.drop(block);
 }
 
@@ -15,7 +15,7 @@ function releasePool(heap: Heap, pool: Pool): void {
   const expandable: [Bin, number][] = [];
   for (const bin of pool.bins) {
     for (const block of bin.free.list()) {
-      if (blocks.base[block]! >= 0) expandable.push([bin, block]);
+      if (blocks.base(block) >= 0) expandable.push([bin, block]);
       else if (!blocks.isSplit(block)) releaseSegment(heap, bin, block);
     }
   }
@@ -38,36 +38,46 @@ export function releaseOversize(heap: Heap, bin: Bin, size: Bytes): boolean {
   const { blocks } = heap;
   const wanted = Math.max(size, maxSplit);
   const one = bin.free.ceil(wanted);
-  if (one !== NONE && blocks.base[one]! < 0) {
+  if (one !== NONE && blocks.base(one) < 0) {
     releaseSegment(heap, bin, one);
     return true;
   }
   let released = 0;
   for (const block of bin.free.list().toReversed()) {
-    if (one !== NONE && blocks.size[block]! >= blocks.size[one]!) continue;
-    if (released >= wanted || blocks.size[block]! < maxSplit) break;
-    if (blocks.base[block]! >= 0) continue;
-    released += blocks.size[block]!;
+    if (one !== NONE && blocks.size(block) >= blocks.size(one)) continue;
+    if (released >= wanted || blocks.size(block) < maxSplit) break;
+    if (blocks.base(block) >= 0) continue;
+    released += blocks.size(block);
     releaseSegment(heap, bin, block);
   }
   return released >= wanted;
 }
 
-/**
- * `garbage_collect_cached_blocks`: when more than the threshold's share of the allowed memory is reserved,
- * frees the unsplit large blocks that have lain unused longer than the mean, again and again until the excess is gone.
- */
-export function collectGarbage(heap: Heap): void {
-  const { blocks, counters, large, settings } = heap;
-  const excess = counters.reserved.current - Math.floor(settings.gcThreshold * heap.limits.allowed!);
-  if (excess <= 0) return;
-  const age = (block: number): number => large.searches - blocks.born[block]!;
-  let candidates = large.bins.flatMap((bin) =>
+/** Reserved bytes above the threshold's share of what is allowed. */
+export function excessOf({ counters, settings, limits }: Heap): Bytes {
+  return counters.reserved.current - Math.floor(settings.gcThreshold * limits.allowed!);
+}
+
+/** What garbage collection may free: wholly free segments of the large pool. */
+export function garbage(heap: Heap): { readonly bin: Bin; readonly block: number }[] {
+  return heap.large.bins.flatMap((bin) =>
     bin.free
       .list()
-      .filter((block) => !blocks.isSplit(block))
+      .filter((block) => !heap.blocks.isSplit(block))
       .map((block) => ({ bin, block })),
   );
+}
+
+/**
+ * `garbage_collect_cached_blocks`: when more than the threshold's share of the allowed memory is reserved,
+ * frees the garbage that has lain unused longer than the mean, again and again until the excess is gone.
+ */
+export function collectGarbage(heap: Heap): void {
+  const { blocks, large } = heap;
+  const excess = excessOf(heap);
+  if (excess <= 0) return;
+  const age = (block: number): number => large.searches - blocks.born(block);
+  let candidates = garbage(heap);
   let total = candidates.reduce((sum, { block }) => sum + age(block), 0);
   let reclaimed = 0;
   while (reclaimed < excess && candidates.length > 0) {
@@ -79,7 +89,7 @@ export function collectGarbage(heap: Heap): void {
         kept.push(candidate);
         continue;
       }
-      reclaimed += blocks.size[block]!;
+      reclaimed += blocks.size(block);
       total -= age(block);
       releaseSegment(heap, bin, block);
     }

@@ -57,6 +57,14 @@ class Replayer {
   /** Storages whose recorded completion belongs to the synchronisation of a release still to come. */
   readonly #held = new Set<number>();
   readonly #emptied: number[] = [];
+  /** Storages freed by their owner whose completion has not been recorded yet. */
+  readonly #pending = new Set<number>();
+  /** A block was freed since the last allocation. */
+  #freed = false;
+  /** The row after the present run of completions, found once a run. */
+  #runEnd = 0;
+  /** Recorded segment events passed, and simulated ones. */
+  #seen = 0;
   #simulated = 0;
   #difference: Replay["difference"] = null;
   #top = 0;
@@ -84,18 +92,17 @@ class Replayer {
     let oomMismatches = 0;
     let reserved = 0;
     let recordedPeak = 0;
-    let seen = 0;
     for (let row = 0; row < this.#tape.length; row++) {
       const code = action[row]!;
       if (isSegment(code)) {
         reserved += gives(code) ? -bytes[row]! : bytes[row]!;
         recordedPeak = Math.max(recordedPeak, reserved);
         // The simulation lags at a release that no allocation to come accounts for: the user's empty_cache.
-        if (gives(code) && this.#simulated <= seen && !this.#nextAllocReleases(row)) {
+        if (gives(code) && this.#simulated <= this.#seen && !this.#nextAllocReleases(row)) {
           this.#emptied.push(row);
           this.#allocator.emptyCache();
         }
-        seen++;
+        this.#seen++;
       } else {
         if (code !== Action.snapshot) events++;
         if (!this.#feed(row)) oomMismatches++;
@@ -122,21 +129,19 @@ class Replayer {
 
   /** False when the recording served a request the simulation could not, or the other way round. */
   #feed(row: number): boolean {
-    const { action, storage, bytes, stream } = this.#tape.columns;
+    const { action, storage } = this.#tape.columns;
     const allocator = this.#allocator;
     const id = storage[row]!;
     const block = this.#holders.get(id);
     switch (action[row]) {
       case Action.alloc: {
-        const made = allocator.alloc(bytes[row]!, this.#tape.streams[stream[row]!]!);
-        this.#completeHeld();
+        const made = this.#allocate(row);
         if (made === NONE) return false;
         this.#holders.set(id, made);
         return true;
       }
       case Action.oom: {
-        const made = allocator.alloc(bytes[row]!, this.#tape.streams[stream[row]!]!);
-        this.#completeHeld();
+        const made = this.#allocate(row);
         if (made !== NONE) allocator.free(made);
         return made === NONE;
       }
@@ -144,18 +149,23 @@ class Replayer {
         if (block === NONE) return true;
         allocator.free(block);
         this.#holders.set(id, NONE);
+        this.#freed = true;
         return true;
       case Action.free_requested:
-        if (block !== NONE) allocator.requestFree(block);
+        if (block === NONE) return true;
+        allocator.requestFree(block);
+        this.#pending.add(id);
         return true;
       case Action.free_completed:
-        if (block === NONE) return true;
-        if (this.#releaseFollows(row)) {
+        if (!this.#pending.has(id)) return true;
+        if (this.#completesInRelease(row)) {
           this.#held.add(id);
         } else {
           allocator.completeFree(block);
           this.#holders.set(id, NONE);
+          this.#freed = true;
         }
+        this.#pending.delete(id);
         return true;
       case Action.empty_cache:
         allocator.emptyCache();
@@ -165,16 +175,46 @@ class Replayer {
     }
   }
 
+  #allocate(row: number): number {
+    const { bytes, stream } = this.#tape.columns;
+    const made = this.#allocator.alloc(bytes[row]!, this.#tape.streams[stream[row]!]!, !this.#hides(row));
+    this.#completeHeld();
+    this.#freed = false;
+    return made;
+  }
+
+  /**
+   * A tape has one row for a free that was requested and completed with nothing in between. On several streams the
+   * completion may belong to the release of the allocation that follows, whose search then did not see the block.
+   */
+  #hides(row: number): boolean {
+    if (!this.#freed || this.#tape.streams.length === 1 || !this.#missed(row)) return false;
+    return this.#allocator.isOverLimit(this.#tape.columns.bytes[row]!);
+  }
+
+  /** Whether the recording found nothing cached for the allocation of this row. */
+  #missed(row: number): boolean {
+    const { action } = this.#tape.columns;
+    return action[row] === Action.oom || (row > 0 && isSegment(action[row - 1]!) && !gives(action[row - 1]!));
+  }
+
   /**
    * A miss that ends in a full release first waits for other streams, and the completions it waits for are
-   * recorded before the allocation itself. They must not be reusable when that allocation searches the cache.
+   * recorded before the allocation itself. They must not be reusable when that allocation searches the cache, nor
+   * be garbage. A release completes all that is pending, so the completions to come must do so too.
    */
-  #releaseFollows(row: number): boolean {
-    const { action } = this.#tape.columns;
-    if (this.#allocator.collects) return false;
-    let next = row + 1;
+  #completesInRelease(row: number): boolean {
+    const { action, bytes } = this.#tape.columns;
+    // Garbage was collected for the allocation to come: whatever completes after that is the release's doing.
+    if (this.#simulated < this.#seen) return true;
+    let next = Math.max(row, this.#runEnd);
     while (next < this.#tape.length && action[next] === Action.free_completed) next++;
-    return next < this.#tape.length && gives(action[next]!);
+    this.#runEnd = next;
+    if (next - row < this.#pending.size) return false;
+    while (next < this.#tape.length && isSegment(action[next]!)) next++;
+    if (action[next] !== Action.alloc && action[next] !== Action.oom) return false;
+    const allocator = this.#allocator;
+    return this.#missed(next) && allocator.isOverLimit(bytes[next]!) && !allocator.hasGarbage();
   }
 
   #completeHeld(): void {
@@ -193,10 +233,11 @@ class Replayer {
       next++;
     const code = action[next];
     if (next >= this.#tape.length || (code !== Action.alloc && code !== Action.oom)) return false;
+    const allocator = this.#allocator;
     const size = bytes[next]!;
-    return (
-      !this.#allocator.hasCached(size, this.#tape.streams[stream[next]!]!) && this.#allocator.mayRelease(size)
-    );
+    if (allocator.hasCached(size, this.#tape.streams[stream[next]!]!))
+      return this.#held.size > 0 || this.#hides(next);
+    return allocator.hasGarbage() || allocator.isOverLimit(size);
   }
 
   #recorded(at: number): SegmentEvent | null {

@@ -192,8 +192,10 @@ function verdict(result: WhatIf): string {
   if (same.oom) {
     const { requested, cause, allocated, largestFree, cachedFree } = same.oom;
     const failed = `OOM at ${formatBytes(requested)} under the recorded settings (${formatBytes(allocated)} allocated, ${formatBytes(cachedFree)} cached and free, largest piece ${formatBytes(largestFree)}: ${cause})`;
+    const afterwards =
+      result.ooms.length > 0 ? " What the run would have asked for next is not in the recording." : "";
     if (winner.oom === null)
-      return `${failed}; no OOM with ${name}, ${formatBytes(limit!.bytes - winner.peakReserved)} spare at its peak. What the run would have asked for after that is not in the recording.`;
+      return `${failed}; no OOM with ${name}, ${formatBytes(limit!.bytes - winner.peakReserved)} spare at its peak.${afterwards}`;
     if (others.length === 0) return `${failed}. Try --sweep.`;
     return `${failed}; none of the ${others.length} settings tried avoids it.`;
   }
