@@ -130,7 +130,7 @@ function sites(all: readonly SiteShare[], total: number, options: TextOptions, i
 function growth({ growth: report, frames }: InspectResult, options: TextOptions, ink: Paint): string {
   if (report.steps.length === 0) return "";
   const title = {
-    leak: ink("red", "leak: memory grows with every step"),
+    leak: ink("red", "leak: memory grows from step to step"),
     steady: ink("green", "steady: nothing grows from step to step"),
     unknown: "cannot tell: fewer than three complete steps were recorded",
   }[report.verdict];
@@ -157,7 +157,7 @@ function leakLines(leak: Leak, options: TextOptions, ink: Paint): string[] {
     ? `${shortFile(leak.user.file)}:${leak.user.line} in ${leak.user.function}`
     : "unknown (no Python frames)";
   const lines = [
-    `  ${ink("red", `${formatBytes(leak.perStep)} more every step`)}, ${formatBytes(leak.held)} held by ${count(leak.count, "storage")}` +
+    `  ${ink("red", `${formatBytes(leak.perStep)} more a step`)}, ${formatBytes(leak.held)} held by ${count(leak.count, "storage")}` +
       ` after step ${leak.heldByStep.length}`,
     `    your line   ${ink("bold", where)}`,
   ];
