@@ -9,6 +9,7 @@ import { decodeTape, encodeTape } from "../../src/tape/arrow.ts";
 import { readTapeFile, writeTapeFile } from "../../src/tape/file.ts";
 import { Tape, type Columns } from "../../src/tape/tape.ts";
 import { Action, Kind, Phase } from "../../src/tape/vocabulary.ts";
+import { python } from "../support/python.ts";
 import { anyTape } from "./arbitrary.ts";
 
 function sameTape(read: Tape, written: Tape): void {
@@ -91,6 +92,22 @@ describe("the tape's file", () => {
       module: "model.layers.0.mlp",
       stack: "a.py:0:f\nb.py:1:g",
     });
+  });
+
+  it("opens in pyarrow, where a question is asked in words", async () => {
+    const path = join(folder, "asked.arrow");
+    await writeTapeFile(path, bigTape(20_000));
+    const printed = await python(
+      `import sys, pyarrow.compute as pc, pyarrow.ipc as ipc
+table = ipc.open_file(sys.argv[1]).read_all()
+kept = table.filter(pc.and_(pc.equal(table["action"], "alloc"), pc.equal(table["kind"], "activation")))
+print(kept.num_rows, int(pc.sum(kept["bytes"]).as_py()), table.schema.metadata[b"plimsoll.tape.version"].decode())
+print(kept["stack"][0].as_py().replace("\\n", " < "))`,
+      [path],
+    );
+    let bytes = 0;
+    for (let id = 0; id < 10_000; id++) bytes += 512 * (1 + (id % 5000));
+    expect(printed).toBe(`10000 ${bytes} 1\na.py:0:f < b.py:1:g\n`);
   });
 
   it("leaves the old file whole when it cannot write the new one", async () => {
