@@ -1,5 +1,5 @@
 // Brings a fresh clone to where it can build and test, and does nothing when nothing changed.
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { findBrowser, HOW_TO_GET_A_BROWSER } from "./browser.mjs";
@@ -70,9 +70,9 @@ function bootstrapPython() {
       );
     }
   }
-  say("making .venv for the tests (torch, transformers, peft: a few minutes the first time)");
-  rmSync(join(ROOT, ".venv"), { recursive: true, force: true });
-  must(python, ["-m", "venv", ".venv"]);
+  say("installing what requirements-test.txt asks for into .venv (a few minutes the first time)");
+  if (!works(".venv/bin/python", ["-m", "pip", "--version"]))
+    must(python, ["-m", "venv", "--clear", ".venv"]);
   const pip = ["-m", "pip", "install", "-qq", "--disable-pip-version-check"];
   const requirements = readFileSync(join(ROOT, "requirements-test.txt"), "utf8");
   const torch = /^torch==\S+/m.exec(requirements)?.[0];
