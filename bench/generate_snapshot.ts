@@ -24,11 +24,11 @@ function random(seed: number): (below: number) => number {
  */
 export function generateSnapshot(path: string, size: number): void {
   const file = openSync(`${path}.part`, "w");
-  let written = 0;
+  const progress = { written: 0 };
   const pending: Uint8Array[] = [];
   const out = new Pickler((chunk) => {
     pending.push(chunk);
-    written += chunk.length;
+    progress.written += chunk.length;
     if (pending.length < 64) return;
     writeSync(file, Buffer.concat(pending.splice(0)));
   });
@@ -42,7 +42,7 @@ export function generateSnapshot(path: string, size: number): void {
   out.op(Op.MARK);
   out.open(Op.EMPTY_LIST);
   const run = new Run(out);
-  while (written < size) run.step();
+  while (progress.written < size) run.step();
   run.close();
   out.op(Op.APPENDS);
   out.text("allocator_settings");

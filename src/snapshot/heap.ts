@@ -117,12 +117,14 @@ export class Heap {
 
   /** Turns a list into a stack; its slots are given back when they are the newest, as they nearly always are. */
   seal(list: number, stack: number): void {
-    if (this.#starts[list]! + this.#capacities[list]! === this.#top) this.#top = this.#starts[list]!;
+    const start = this.#starts[list]!;
+    const end = start + this.#capacities[list]!;
+    if (end === this.#top) this.#top = start;
     this.#starts[list] = SEALED;
     this.#lengths[list] = stack;
   }
 
-  put(dict: number, key: number, value: number): void {
+  #put(dict: number, key: number, value: number): void {
     const cell = this.#cells++;
     if (cell === this.#keys.length) {
       if (cell >= MAX_INDEX) throw new UserError("more than 268 million dict items outside events");
@@ -134,6 +136,14 @@ export class Heap {
     this.#values[cell] = value;
     this.#next[cell] = this.bodies[dict]!;
     this.bodies[dict] = ~cell;
+  }
+
+  /** The key, value, key, value … between `from` and `to`, into a dict that is no record. */
+  putAll(dict: number, refs: Int32Array, numbers: Float64Array, from: number, to: number): void {
+    if (this.bodies[dict]! > 0)
+      throw new UserError("an event, frame, block or segment changes after it was complete");
+    const kept = (at: number): number => (refs[at] === NUMBER ? this.box(numbers[at]!) : refs[at]!);
+    for (let at = from; at < to; at += 2) this.#put(dict, kept(at), kept(at + 1));
   }
 
   /** Calls back with each item of a generic dict, newest first. */

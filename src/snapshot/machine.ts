@@ -2,11 +2,10 @@ import { UserError } from "../base/errors.ts";
 import { BOXED, DICT, FALSE, Heap, LIST, NONE, NUMBER, OPAQUE, STRING, TRUE } from "./heap.ts";
 import { MAX_DEPTH, MAX_MARKS, MAX_MEMO, MAX_STRING_BYTES } from "./limits.ts";
 import { Op, REFUSED } from "./opcodes.ts";
+import { bad, lengthAt, lineAt, littleEndian, numberOf } from "./operands.ts";
 import { Records } from "./records.ts";
 
 const HINT = "is the file complete, and written by torch.cuda.memory._dump_snapshot?";
-/** Longest line of a text opcode: a number, a memo index, or the module and name of a global. */
-const MAX_LINE = 4096;
 /** In the memo: nothing was put there. Boxes have this kind with index 0 only after the first is made. */
 const UNSET = -1;
 
@@ -141,7 +140,7 @@ export class Machine {
               pos += 4;
             }
             const ref = index >= 0 && index < memo.length ? memo[index]! : UNSET;
-            if (ref === UNSET) this.#fail(start, `reference to object ${index >>> 0} that does not exist`);
+            if (ref === UNSET) bad(`reference to object ${index >>> 0} that does not exist`);
             if ((ref & 7) === BOXED) {
               refs[sp] = NUMBER;
               numbers[sp++] = heap.unbox(ref);
@@ -149,8 +148,8 @@ export class Machine {
             continue;
           }
           case 0x94 /* MEMOIZE */: {
-            if (sp <= floor) this.#fail(start, "MEMOIZE with nothing to memoise");
-            if (memoized >= MAX_MEMO) this.#fail(start, "more than 268 million objects");
+            if (sp <= floor) bad("MEMOIZE with nothing to memoise");
+            if (memoized >= MAX_MEMO) bad("more than 268 million objects");
             const ref = refs[sp - 1]!;
             memo[memoized++] = ref === NUMBER ? heap.box(numbers[sp - 1]!) : ref;
             continue;
@@ -198,50 +197,49 @@ export class Machine {
             refs[sp++] = heap.newList();
             continue;
           case 0x28 /* MARK */:
-            if (mp === MAX_MARKS) this.#fail(start, `nested more than ${MAX_MARKS} deep`);
+            if (mp === MAX_MARKS) bad(`nested more than ${MAX_MARKS} deep`);
             marks[mp++] = floor = sp;
             continue;
           case 0x75 /* SETITEMS */: {
-            if (mp === 0) this.#fail(start, "SETITEMS without a mark");
+            if (mp === 0) bad("SETITEMS without a mark");
             const from = floor;
             floor = --mp > 0 ? marks[mp - 1]! : 0;
             if (from <= floor || (refs[from - 1]! & 7) !== DICT)
-              this.#fail(start, "SETITEMS on something that is not a dict");
-            if ((sp - from) % 2 !== 0) this.#fail(start, "SETITEMS with a key that has no value");
-            this.#fill(refs[from - 1]! >> 3, refs, numbers, from, sp);
+              bad("SETITEMS on something that is not a dict");
+            if ((sp - from) % 2 !== 0) bad("SETITEMS with a key that has no value");
+            records.fill(refs[from - 1]! >> 3, refs, numbers, from, sp);
             sp = from;
             continue;
           }
           case 0x73 /* SETITEM */:
             if (sp - 3 < floor || (refs[sp - 3]! & 7) !== DICT)
-              this.#fail(start, "SETITEM on something that is not a dict");
-            this.#fillGeneric(refs[sp - 3]! >> 3, refs, numbers, sp - 2, sp);
+              bad("SETITEM on something that is not a dict");
+            heap.putAll(refs[sp - 3]! >> 3, refs, numbers, sp - 2, sp);
             sp -= 2;
             continue;
           case 0x65 /* APPENDS */:
           case 0x90 /* ADDITEMS */: {
-            if (mp === 0) this.#fail(start, "APPENDS without a mark");
+            if (mp === 0) bad("APPENDS without a mark");
             const from = floor;
             floor = --mp > 0 ? marks[mp - 1]! : 0;
             if (from <= floor || (refs[from - 1]! & 7) !== LIST)
-              this.#fail(start, "APPENDS on something that is not a list");
+              bad("APPENDS on something that is not a list");
             if (!heap.append(refs[from - 1]! >> 3, refs, numbers, from, sp))
-              this.#fail(start, "a list of frames grows after its use");
+              bad("a list of frames grows after its use");
             sp = from;
             continue;
           }
           case 0x61 /* APPEND */:
-            if (sp - 2 < floor || (refs[sp - 2]! & 7) !== LIST)
-              this.#fail(start, "APPEND on something that is not a list");
+            if (sp - 2 < floor || (refs[sp - 2]! & 7) !== LIST) bad("APPEND on something that is not a list");
             if (!heap.append(refs[sp - 2]! >> 3, refs, numbers, sp - 1, sp))
-              this.#fail(start, "a list of frames grows after its use");
+              bad("a list of frames grows after its use");
             sp--;
             continue;
           case 0x85 /* TUPLE1 */:
           case 0x86 /* TUPLE2 */:
           case 0x87 /* TUPLE3 */: {
             const count = op - Op.TUPLE1 + 1;
-            if (sp - count < floor) this.#fail(start, "a tuple of more values than there are");
+            if (sp - count < floor) bad("a tuple of more values than there are");
             const list = heap.newList();
             heap.append(list >> 3, refs, numbers, sp - count, sp);
             sp -= count;
@@ -251,7 +249,7 @@ export class Machine {
           case 0x74 /* TUPLE */:
           case 0x6c /* LIST */:
           case 0x91 /* FROZENSET */: {
-            if (mp === 0) this.#fail(start, "a tuple without a mark");
+            if (mp === 0) bad("a tuple without a mark");
             const list = heap.newList();
             heap.append(list >> 3, refs, numbers, floor, sp);
             sp = floor;
@@ -260,10 +258,10 @@ export class Machine {
             continue;
           }
           case 0x64 /* DICT */: {
-            if (mp === 0) this.#fail(start, "DICT without a mark");
-            if ((sp - floor) % 2 !== 0) this.#fail(start, "DICT with a key that has no value");
+            if (mp === 0) bad("DICT without a mark");
+            if ((sp - floor) % 2 !== 0) bad("DICT with a key that has no value");
             const dict = heap.newDict();
-            this.#fill(dict >> 3, refs, numbers, floor, sp);
+            records.fill(dict >> 3, refs, numbers, floor, sp);
             sp = floor;
             floor = --mp > 0 ? marks[mp - 1]! : 0;
             refs[sp++] = dict;
@@ -290,8 +288,8 @@ export class Machine {
           case 0x55 /* SHORT_BINSTRING */: {
             const width = op === Op.SHORT_BINSTRING ? 1 : op === Op.BINUNICODE8 ? 8 : 4;
             if (pos + width > end) break loop;
-            const length = this.#length(view, pos, width, start);
-            if (length > MAX_STRING_BYTES) this.#fail(start, `a string claims ${length} bytes`);
+            const length = lengthAt(view, pos, width);
+            if (length > MAX_STRING_BYTES) bad(`a string claims ${length} bytes`);
             if (pos + width + length > end) break loop;
             refs[sp++] = (strings.id(data, pos + width, pos + width + length) << 3) | STRING;
             pos += width + length;
@@ -304,9 +302,8 @@ export class Machine {
           case 0x8b /* LONG4 */: {
             const width = op === Op.SHORT_BINBYTES ? 1 : op === Op.BINBYTES || op === Op.LONG4 ? 4 : 8;
             if (pos + width > end) break loop;
-            const length = this.#length(view, pos, width, start);
-            if (length > MAX_STRING_BYTES)
-              this.#fail(start, `bytes or an integer of claimed ${length} bytes`);
+            const length = lengthAt(view, pos, width);
+            if (length > MAX_STRING_BYTES) bad(`bytes or an integer of claimed ${length} bytes`);
             if (op === Op.LONG4 && length <= 8) {
               if (pos + width + length > end) break loop;
               refs[sp] = NUMBER;
@@ -324,20 +321,20 @@ export class Machine {
           }
           case 0x95 /* FRAME */: {
             if (pos + 8 > end) break loop;
-            const length = this.#length(view, pos, 8, start);
+            const length = lengthAt(view, pos, 8);
             pos += 8;
             this.#frameEnd = this.#base + pos + length;
             continue;
           }
           case 0x80 /* PROTO */:
             if (pos >= end) break loop;
-            if (data[pos]! > 5) this.#fail(start, `pickle protocol ${data[pos]}, which does not exist yet`);
+            if (data[pos]! > 5) bad(`pickle protocol ${data[pos]}, which does not exist yet`);
             pos++;
             continue;
           case 0x2e /* STOP */:
             if (this.#base + pos < this.#frameEnd)
-              this.#fail(start, `a frame claims bytes up to ${this.#frameEnd}, but the pickle ends`);
-            if (sp <= floor) this.#fail(start, "the pickle holds nothing");
+              bad(`a frame claims bytes up to ${this.#frameEnd}, but the pickle ends`);
+            if (sp <= floor) bad("the pickle holds nothing");
             this.root = refs[sp - 1]!;
             this.done = true;
             sp--;
@@ -347,7 +344,7 @@ export class Machine {
           case 0x70 /* PUT */: {
             let index: number;
             if (op === Op.PUT) {
-              const line = this.#line(data, pos, start);
+              const line = lineAt(data, pos);
               if (line === undefined) break loop;
               pos += line.length + 1;
               index = /^[0-9]{1,12}$/.test(line) ? Number(line) : -1;
@@ -357,10 +354,10 @@ export class Machine {
               index = width === 1 ? data[pos]! : view.getUint32(pos, true);
               pos += width;
             }
-            if (sp <= floor) this.#fail(start, "PUT with nothing to memoise");
+            if (sp <= floor) bad("PUT with nothing to memoise");
             // Each PUT takes at least two bytes, so an honest index is below the bytes read so far.
             if (index < 0 || index >= MAX_MEMO || index > this.#base + pos)
-              this.#fail(start, `object number ${index} where far fewer exist`);
+              bad(`object number ${index} where far fewer exist`);
             if (index >= memo.length) {
               // The memo is replaced: come back to this opcode with the new one.
               pos = start;
@@ -374,13 +371,12 @@ export class Machine {
             continue;
           }
           case 0x67 /* GET */: {
-            const line = this.#line(data, pos, start);
+            const line = lineAt(data, pos);
             if (line === undefined) break loop;
             pos += line.length + 1;
             const index = /^[0-9]{1,12}$/.test(line) ? Number(line) : memo.length;
             const ref = index < memo.length ? memo[index]! : UNSET;
-            if (ref === UNSET)
-              this.#fail(start, `reference to object ${line.slice(0, 20)} that does not exist`);
+            if (ref === UNSET) bad(`reference to object ${line.slice(0, 20)} that does not exist`);
             refs[sp] = (ref & 7) === BOXED ? NUMBER : ref;
             numbers[sp++] = heap.number(ref);
             continue;
@@ -388,20 +384,17 @@ export class Machine {
           case 0x49 /* INT */:
           case 0x4c /* LONG */:
           case 0x46 /* FLOAT */: {
-            const line = this.#line(data, pos, start);
+            const line = lineAt(data, pos);
             if (line === undefined) break loop;
             pos += line.length + 1;
-            const text = op === Op.LONG && line.endsWith("L") ? line.slice(0, -1) : line;
-            if (!/^[+-]?[0-9.e+-]+$|^[+-]?(inf|nan)$/i.test(text))
-              this.#fail(start, "a number that is not one");
-            numbers[sp] = Number(text);
+            numbers[sp] = numberOf(line);
             refs[sp++] =
               op === Op.INT && line === "01" ? TRUE : op === Op.INT && line === "00" ? FALSE : NUMBER;
             continue;
           }
           case 0x53 /* STRING */:
           case 0x56 /* UNICODE */: {
-            const line = this.#line(data, pos, start);
+            const line = lineAt(data, pos);
             if (line === undefined) break loop;
             const quoted = op === Op.STRING && line.length >= 2 ? 1 : 0;
             refs[sp++] = (strings.id(data, pos + quoted, pos + line.length - quoted) << 3) | STRING;
@@ -412,23 +405,23 @@ export class Machine {
             // On a mark POP takes the mark, as CPython does.
             if (sp > floor) sp--;
             else if (mp > 0) floor = --mp > 0 ? marks[mp - 1]! : 0;
-            else this.#fail(start, "POP on an empty stack");
+            else bad("POP on an empty stack");
             continue;
           case 0x31 /* POP_MARK */:
-            if (mp === 0) this.#fail(start, "POP_MARK without a mark");
+            if (mp === 0) bad("POP_MARK without a mark");
             sp = floor;
             floor = --mp > 0 ? marks[mp - 1]! : 0;
             continue;
           case 0x32 /* DUP */:
-            if (sp <= floor) this.#fail(start, "DUP on an empty stack");
+            if (sp <= floor) bad("DUP on an empty stack");
             refs[sp] = refs[sp - 1]!;
             numbers[sp] = numbers[sp - 1]!;
             sp++;
             continue;
           case 0x63 /* GLOBAL */:
           case 0x69 /* INST */: {
-            const module = this.#line(data, pos, start);
-            const name = module === undefined ? undefined : this.#line(data, pos + module.length + 1, start);
+            const module = lineAt(data, pos);
+            const name = module === undefined ? undefined : lineAt(data, pos + module.length + 1);
             if (module === undefined || name === undefined) break loop;
             this.#refuse(start, `${module}.${name}`);
             break;
@@ -441,8 +434,8 @@ export class Machine {
           }
           default: {
             const name = REFUSED.get(op);
-            if (name) this.#fail(start, `refused ${name}: a snapshot holds only data`);
-            this.#fail(start, `0x${op.toString(16).padStart(2, "0")} is no pickle opcode`);
+            if (name) bad(`refused ${name}: a snapshot holds only data`);
+            bad(`0x${op.toString(16).padStart(2, "0")} is no pickle opcode`);
           }
         }
       }
@@ -460,52 +453,6 @@ export class Machine {
     return pos;
   }
 
-  /** A dict whose items came at once: a record when it is one of ours. */
-  #fill(dict: number, refs: Int32Array, numbers: Float64Array, from: number, to: number): void {
-    const heap = this.heap;
-    if (heap.bodies[dict] === 0 && to > from) {
-      const body = this.records.classify(refs, numbers, from, to);
-      if (body !== 0) {
-        heap.bodies[dict] = body;
-        return;
-      }
-    }
-    this.#fillGeneric(dict, refs, numbers, from, to);
-  }
-
-  #fillGeneric(dict: number, refs: Int32Array, numbers: Float64Array, from: number, to: number): void {
-    const heap = this.heap;
-    if (heap.bodies[dict]! > 0)
-      throw new UserError("an event, frame, block or segment changes after it was complete");
-    for (let at = from; at < to; at += 2) {
-      const [key, value] = [refs[at]!, refs[at + 1]!];
-      heap.put(
-        dict,
-        key === NUMBER ? heap.box(numbers[at]!) : key,
-        value === NUMBER ? heap.box(numbers[at + 1]!) : value,
-      );
-    }
-  }
-
-  #length(view: DataView, at: number, width: number, start: number): number {
-    if (width === 1) return view.getUint8(at);
-    if (width === 4) return view.getUint32(at, true);
-    const length = Number(view.getBigUint64(at, true));
-    if (length > Number.MAX_SAFE_INTEGER) this.#fail(start, `a claimed length of ${length} bytes`);
-    return length;
-  }
-
-  /** The text up to the newline, one character a byte; undefined when the chunk ends before it. */
-  #line(data: Uint8Array, from: number, start: number): string | undefined {
-    const stop = data.indexOf(0x0a, from);
-    if ((stop < 0 ? data.length : stop) - from > MAX_LINE)
-      this.#fail(start, `a line of more than ${MAX_LINE} bytes`);
-    if (stop < 0) return undefined;
-    let text = "";
-    for (let at = from; at < stop; at++) text += String.fromCharCode(data[at]!);
-    return text;
-  }
-
   #refuse(start: number, name: string): never {
     const shown = name.slice(0, 200).replace(/[^\x20-\x7e]/g, "?");
     throw new UserError(
@@ -513,13 +460,4 @@ export class Machine {
       "do not open this file with Python's pickle: loading it would run that code",
     );
   }
-}
-
-/** Two's complement, as LONG1 and LONG4 have it; Infinity when the number has more than eight bytes. */
-function littleEndian(data: Uint8Array, from: number, length: number): number {
-  if (length === 0) return 0;
-  if (length > 8) return Number.POSITIVE_INFINITY;
-  let value = 0;
-  for (let i = from + length - 1; i >= from; i--) value = value * 256 + data[i]!;
-  return data[from + length - 1]! >= 128 ? value - 2 ** (8 * length) : value;
 }

@@ -104,11 +104,19 @@ export class Records {
     RECORDED_ACTIONS.forEach((name, at) => (this.#actions[KEYS.length + at] = Action[name]));
   }
 
+  /** Puts items that came at once into a dict: a record when it is one of ours and new. */
+  fill(dict: number, refs: Int32Array, numbers: Float64Array, from: number, to: number): void {
+    const heap = this.#heap;
+    const body = heap.bodies[dict] === 0 && to > from ? this.#classify(refs, numbers, from, to) : 0;
+    if (body === 0) heap.putAll(dict, refs, numbers, from, to);
+    else heap.bodies[dict] = body;
+  }
+
   /**
    * Reads the key, value, key, value … between `from` and `to` as a record. Returns the dict's body,
    * or 0 when this is no dict of ours.
    */
-  classify(refs: Int32Array, numbers: Float64Array, from: number, to: number): number {
+  #classify(refs: Int32Array, numbers: Float64Array, from: number, to: number): number {
     let mask = 0;
     for (let at = from; at < to; at += 2) {
       const key = refs[at]!;
@@ -297,7 +305,7 @@ export class Records {
     });
     const refs = Int32Array.from(pairs, (item) => (this.#heap.isNumber(item) ? NUMBER : item));
     const numbers = Float64Array.from(pairs, (item) => this.#heap.number(item));
-    const found = this.classify(refs, numbers, 0, refs.length);
+    const found = this.#classify(refs, numbers, 0, refs.length);
     if (found !== 0) this.#heap.bodies[dict] = found;
     return found;
   }

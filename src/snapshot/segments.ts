@@ -1,6 +1,6 @@
 import { UserError } from "../base/errors.ts";
 import type { Heap } from "./heap.ts";
-import { BLOCK, BLOCK_STATES, type Records } from "./records.ts";
+import { BLOCK, type BLOCK_STATES, type Records } from "./records.ts";
 
 export type BlockState = (typeof BLOCK_STATES)[number];
 

@@ -18,7 +18,8 @@ export function pickled(value: Value): Uint8Array {
     else if (one === null) out.op(Op.NONE);
     else if (typeof one === "string") out.text(one);
     else if (typeof one === "boolean") out.op(one ? Op.NEWTRUE : Op.NEWFALSE);
-    else if (typeof one === "number") Number.isSafeInteger(one) ? out.integer(one) : out.float(one);
+    else if (typeof one === "number" && Number.isSafeInteger(one)) out.integer(one);
+    else if (typeof one === "number") out.float(one);
     else if (Array.isArray(one)) {
       out.open(Op.EMPTY_LIST);
       out.op(Op.MARK);
