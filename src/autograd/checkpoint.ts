@@ -125,7 +125,7 @@ export function checkpointReentrant(
     });
     for (const t of captured) {
       torch.ref(t);
-      out.node!.held.push(t);
+      (out.node!.held ??= []).push(t);
     }
   }
   torch.unref(x);

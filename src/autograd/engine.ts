@@ -1,7 +1,7 @@
 import { Kind } from "../tape/vocabulary.ts";
-import type { Node } from "./graph.ts";
+import { type Node, isHolder } from "./graph.ts";
 import { cast, sumTo } from "./reduce.ts";
-import { type Tensor, isDense } from "./tensor.ts";
+import { type Storage, type Tensor, isDense } from "./tensor.ts";
 import type { Torch } from "./torch.ts";
 
 /** Ready nodes, youngest first (ReadyQueue's comparator in torch/csrc/autograd/engine.cpp). */
@@ -39,23 +39,24 @@ class ReadyQueue {
   }
 }
 
-/** How many gradients each reachable node waits for. */
-function dependencies(root: Node): Map<Node, number> {
-  const counts = new Map<Node, number>([[root, 0]]);
+/** Counts the gradients each reachable node waits for. */
+function countDependencies(root: Node): void {
+  root.waiting = 0;
+  const seen = new Set<Node>([root]);
   const work = [root];
   for (let node = work.pop(); node; node = work.pop()) {
     for (const edge of node.edges) {
       if (!edge) continue;
-      const count = counts.get(edge.node);
-      if (count === undefined) {
-        counts.set(edge.node, 1);
-        work.push(edge.node);
-      } else {
-        counts.set(edge.node, count + 1);
+      const next = edge.node;
+      if (seen.has(next)) {
+        next.waiting++;
+        continue;
       }
+      seen.add(next);
+      next.waiting = 1;
+      work.push(next);
     }
   }
-  return counts;
 }
 
 /**
@@ -98,74 +99,64 @@ function accumulateGrad(torch: Torch, leaf: Tensor, grad: Tensor): void {
 
 /** Runs the graph from `root`, whose gradient is `grad` (owned by the caller's frame). */
 export function runBackward(torch: Torch, root: Node, output: number, grad: Tensor): void {
-  const waiting = dependencies(root);
-  const buffers = new Map<Node, (Tensor | null)[]>();
-  const ready = new ReadyQueue();
-  const first = new Array<Tensor | null>(root.outputs).fill(null);
+  countDependencies(root);
   torch.ref(grad);
-  first[output] = grad;
-  buffers.set(root, first);
+  root.buffer = new Array<Tensor | null>(root.outputs).fill(null);
+  root.buffer[output] = grad;
+  const ready = new ReadyQueue();
   ready.push(root);
   for (let node = ready.pop(); node; node = ready.pop()) {
-    const grads = buffers.get(node)!;
-    buffers.delete(node);
-    torch.within(node.module, () => evaluate(torch, node!, grads, waiting, buffers, ready));
+    const grads = node.buffer ?? NONE;
+    node.buffer = null;
+    torch.enter(node.module);
+    evaluate(torch, node, grads, ready);
+    torch.leave();
   }
 }
 
-function evaluate(
-  torch: Torch,
-  node: Node,
-  grads: (Tensor | null)[],
-  waiting: Map<Node, number>,
-  buffers: Map<Node, (Tensor | null)[]>,
-  ready: ReadyQueue,
-): void {
+const NONE: readonly (Tensor | null)[] = [];
+
+function evaluate(torch: Torch, node: Node, grads: readonly (Tensor | null)[], ready: ReadyQueue): void {
   if (node.leaf) {
     if (grads[0]) accumulateGrad(torch, node.leaf, grads[0]);
     return;
   }
-  const needs = node.edges.map((edge) => edge !== null);
-  const unpacked: { release(): void }[] = [];
-  for (const saved of node.saved) {
-    if ("holder" in saved) {
-      const storage = saved.holder.unpack();
-      unpacked.push({ release: () => torch.release(storage) });
-    }
-  }
-  const results = grads.some((g) => g !== null) ? node.backward(grads, needs) : needs.map(() => null);
-  for (const local of unpacked) local.release();
+  const { edges } = node;
+  const count = edges.length;
+  const needs = new Array<boolean>(count);
+  for (let i = 0; i < count; i++) needs[i] = edges[i] !== null;
+  let unpacked: Storage[] | null = null;
+  for (const saved of node.saved) if (isHolder(saved)) (unpacked ??= []).push(saved.unpack());
+  let given = false;
+  for (const g of grads) if (g) given = true;
+  const results: (Tensor | null)[] = given ? node.backward(grads, needs) : [];
+  if (unpacked) for (const storage of unpacked) torch.release(storage);
   for (let i = 0; i < results.length; i++) {
     const result = results[i];
     if (!result) continue;
     result.floating = false;
-    if (!needs[i]) {
+    if (needs[i]) {
+      results[i] = validated(torch, node, i, result);
+    } else {
       // A kernel that computes all gradients at once: the unwanted ones die with its locals.
       torch.unref(result);
       results[i] = null;
-      continue;
     }
-    results[i] = validated(torch, node, i, result);
   }
   for (const g of grads) if (g) torch.unref(g);
   torch.releaseSaved(node);
-  node.edges.forEach((edge, i) => {
-    if (!edge) return;
+  for (let i = 0; i < count; i++) {
+    const edge = edges[i];
+    if (!edge) continue;
     const next = edge.node;
-    let buffer = buffers.get(next);
-    if (!buffer) {
-      buffer = new Array<Tensor | null>(next.outputs).fill(null);
-      buffers.set(next, buffer);
-    }
     const result = results[i];
     if (result) {
-      const old = buffer[edge.output];
-      buffer[edge.output] = old ? add(torch, old, result) : result;
+      const old = next.buffer ? next.buffer[edge.output] : null;
+      next.buffer ??= new Array<Tensor | null>(next.outputs).fill(null);
+      next.buffer[edge.output] = old ? add(torch, old, result) : result;
     }
-    const left = waiting.get(next)! - 1;
-    waiting.set(next, left);
-    if (left === 0) ready.push(next);
-  });
+    if (--next.waiting === 0) ready.push(next);
+  }
 }
 
 /** validate_outputs: a gradient takes the shape and dtype of the input it belongs to. */

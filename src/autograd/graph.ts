@@ -7,7 +7,12 @@ export interface Holder {
   release(): void;
 }
 
-export type Saved = { readonly storage: Storage } | { readonly holder: Holder };
+/** What a node keeps of a tensor: its memory, or what stands for it. */
+export type Saved = Storage | Holder;
+
+export function isHolder(saved: Saved): saved is Holder {
+  return "unpack" in saved;
+}
 
 /** Where a node sends one of its gradients: a node and which of its outputs the gradient belongs to. */
 export interface Edge {
@@ -17,12 +22,6 @@ export interface Edge {
 
 /** Gradients in, gradients out; null is "no gradient". The node does not own what it is given. */
 export type Backward = (grads: readonly (Tensor | null)[], needs: readonly boolean[]) => (Tensor | null)[];
-
-/** What validate_outputs reduces or casts a gradient to. */
-export interface InputMeta {
-  readonly shape: readonly number[];
-  readonly dtype: Tensor["dtype"];
-}
 
 /**
  * One function of the autograd graph. Alive while a tensor or a later node refers to it: dropping an output
@@ -35,13 +34,17 @@ export interface Node {
   /** Module it was created in, so that backward's allocations can be attributed. */
   readonly module: number;
   readonly edges: readonly (Edge | null)[];
-  readonly inputs: readonly (InputMeta | null)[];
+  /** Whose shape and type a gradient must take (validate_outputs). */
+  readonly inputs: readonly (Tensor | null)[];
   readonly outputs: number;
   saved: Saved[];
   backward: Backward;
   refs: number;
+  /** While backward runs: gradients still to come, and those that have arrived. */
+  waiting: number;
+  buffer: (Tensor | null)[] | null;
   /** Tensors a Python closure of the node keeps alive until the node itself is gone. */
-  readonly held: Tensor[];
+  held: Tensor[] | null;
   /** For AccumulateGrad: the leaf. */
   readonly leaf: Tensor | null;
 }

@@ -31,6 +31,8 @@ export interface Tensor {
   requiresGrad: boolean;
   /** The node that computed it; null for leaves and where no gradient flows. */
   node: Node | null;
+  /** Which of the node's outputs it is. */
+  output: number;
   /** Gradient of a leaf, once backward has produced one. */
   grad: Tensor | null;
   /** The leaf's AccumulateGrad node; it keeps the leaf alive, and dies with the graph that leads to it. */
@@ -70,6 +72,7 @@ export function isDense(t: {
   readonly shape: readonly number[];
   readonly strides: readonly number[];
 }): boolean {
+  if (isContiguous(t)) return true;
   const dims = t.shape.map((_, d) => d).filter((d) => t.shape[d] !== 1);
   dims.sort((a, b) => t.strides[a]! - t.strides[b]!);
   let step = 1;

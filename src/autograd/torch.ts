@@ -3,7 +3,7 @@ import type { Bytes } from "../base/units.ts";
 import type { Tape } from "../tape/tape.ts";
 import { Action, Kind, Phase } from "../tape/vocabulary.ts";
 import { type Dtype, sizeOf } from "./dtype.ts";
-import type { Backward, Edge, Holder, InputMeta, Node, Saved } from "./graph.ts";
+import { type Backward, type Edge, type Holder, type Node, type Saved, isHolder } from "./graph.ts";
 import { type Storage, type Tensor, contiguousStrides, numel } from "./tensor.ts";
 
 /** cuBLAS's workspace on compute capability 9 and 10 (aten/src/ATen/cuda/CublasHandlePool.cpp); 8,519,680 B elsewhere. */
@@ -56,7 +56,7 @@ export class Torch {
   #sequence = 0;
   #frames: Frame[] = [{ locals: [] }];
   #path: number[] = [0];
-  #names: string[] = [""];
+  readonly #children: Map<string, number>[] = [];
   #workspaces = new Set<string>();
   #temporaries: Tensor[] | null = null;
 
@@ -79,6 +79,13 @@ export class Torch {
 
   nextStorage(): number {
     return this.#storages++;
+  }
+
+  /** The first of `count` fresh storage ids. */
+  reserveStorages(count: number): number {
+    const first = this.#storages;
+    this.#storages += count;
+    return first;
   }
 
   retain(storage: Storage): void {
@@ -148,6 +155,7 @@ export class Torch {
       floating: true,
       requiresGrad: false,
       node: null,
+      output: 0,
       grad: null,
       accumulator: null,
     };
@@ -246,22 +254,16 @@ export class Torch {
     args: readonly Tensor[],
     body: () => R,
   ): R {
-    const parent = this.#names[this.#names.length - 1]!;
-    const full = name === "" ? parent : parent === "" ? name : `${parent}.${name}`;
-    this.#names.push(full);
-    this.#path.push(this.tape.modules.id(full));
-    const held = args.map((t) => {
-      const floating = t.floating;
-      if (floating) t.floating = false;
+    this.#path.push(this.#child(this.moduleId, name));
+    for (const t of args) {
+      if (t.floating) t.floating = false;
       else t.refs++;
-      return t;
-    });
+    }
     try {
       return this.frame(body);
     } finally {
-      this.#names.pop();
       this.#path.pop();
-      for (const t of held) {
+      for (const t of args) {
         // A module may return its own argument: the result's reference is then separate from the call's.
         const returned = t.floating;
         t.floating = false;
@@ -269,6 +271,27 @@ export class Torch {
         t.floating = returned;
       }
     }
+  }
+
+  /** Id of a module's child, remembered: joining and interning names at every call is what costs. */
+  #child(parent: number, name: string): number {
+    const known = (this.#children[parent] ??= new Map());
+    let id = known.get(name);
+    if (id === undefined) {
+      const { modules } = this.tape;
+      id = modules.id(parent === 0 ? name : `${modules.text(parent)}.${name}`);
+      known.set(name, id);
+    }
+    return id;
+  }
+
+  /** Attributes what follows to a module, until `leave`. */
+  enter(module: number): void {
+    this.#path.push(module);
+  }
+
+  leave(): void {
+    this.#path.pop();
   }
 
   /** Attributes what `body` allocates to a module without a Python call (backward). */
@@ -336,82 +359,85 @@ export class Torch {
     saved: Saved[],
     backward: Backward,
   ): void {
-    const edges: (Edge | null)[] = [];
-    const metas: (InputMeta | null)[] = [];
-    for (const t of inputs) {
-      edges.push(t?.requiresGrad ? this.#edge(t) : null);
-      metas.push(t ? { shape: t.shape, dtype: t.dtype } : null);
+    const edges = new Array<Edge | null>(inputs.length);
+    for (let i = 0; i < inputs.length; i++) {
+      const t = inputs[i];
+      const edge = t?.requiresGrad ? this.#edge(t) : null;
+      edges[i] = edge;
+      if (edge) edge.node.refs++;
     }
     const node: Node = {
       name,
       sequence: this.#sequence++,
       module: this.moduleId,
       edges,
-      inputs: metas,
+      inputs,
       outputs: outputs.length,
       saved,
       backward,
-      refs: 0,
-      held: [],
+      refs: outputs.length,
+      waiting: 0,
+      buffer: null,
+      held: null,
       leaf: null,
     };
-    for (const edge of edges) if (edge) edge.node.refs++;
-    outputs.forEach((output, index) => {
+    for (let i = 0; i < outputs.length; i++) {
+      const output = outputs[i]!;
       output.node = node;
+      output.output = i;
       output.requiresGrad = true;
-      node.refs++;
-      if (index > 0) this.#outputIndex.set(output, index);
-    });
+    }
   }
-
-  /** Only a node's second and later outputs need an index; the map stays small. */
-  readonly #outputIndex = new WeakMap<Tensor, number>();
 
   /**
    * Keeps tensors for backward, or hands them to the surrounding checkpoint. PyTorch saves an operation's
    * inputs before it runs and its outputs after; a recomputation that stops early shows the difference.
    */
   save(tensors: readonly Tensor[]): Saved[] {
-    const hooks = this.hooks;
-    return tensors.map((t) => {
-      if (hooks) return { holder: hooks.pack(t.storage) };
-      this.retain(t.storage);
-      if (this.tape.columns.kind[t.storage.row] === Kind.temporary) this.classify(t.storage, Kind.activation);
-      return { storage: t.storage };
-    });
-  }
-
-  edgeOf(t: Tensor): Edge {
-    return this.#edge(t);
+    const { hooks } = this;
+    if (hooks) return tensors.map((t) => hooks.pack(t.storage));
+    const { kind } = this.tape.columns;
+    const saved = new Array<Saved>(tensors.length);
+    for (let i = 0; i < tensors.length; i++) {
+      const { storage } = tensors[i]!;
+      storage.refs++;
+      if (kind[storage.row] === Kind.temporary) kind[storage.row] = Kind.activation;
+      saved[i] = storage;
+    }
+    return saved;
   }
 
   #edge(t: Tensor): Edge {
-    if (t.node) return { node: t.node, output: this.#outputIndex.get(t) ?? 0 };
-    if (!t.accumulator) {
-      t.refs++;
-      t.accumulator = {
-        name: "AccumulateGrad",
-        sequence: Number.MAX_SAFE_INTEGER,
-        module: this.tape.columns.module[t.storage.row] ?? 0,
-        edges: [],
-        inputs: [],
-        outputs: 1,
-        saved: [],
-        backward: () => [],
-        refs: 0,
-        held: [t],
-        leaf: t,
-      };
-    }
-    return { node: t.accumulator, output: 0 };
+    return t.node ? { node: t.node, output: t.output } : { node: this.#accumulator(t), output: 0 };
+  }
+
+  #accumulator(t: Tensor): Node {
+    if (t.accumulator) return t.accumulator;
+    t.refs++;
+    t.accumulator = {
+      name: "AccumulateGrad",
+      sequence: Number.MAX_SAFE_INTEGER,
+      module: this.tape.columns.module[t.storage.row] ?? 0,
+      edges: [],
+      inputs: [],
+      outputs: 1,
+      saved: [],
+      backward: () => [],
+      refs: 0,
+      waiting: 0,
+      buffer: null,
+      held: [t],
+      leaf: t,
+    };
+    return t.accumulator;
   }
 
   releaseSaved(node: Node): void {
     const saved = node.saved;
     node.saved = [];
     for (const s of saved) {
-      if ("storage" in s) this.release(s.storage);
-      else s.holder.release();
+      if (isHolder(s)) s.release();
+      else this.release(s);
     }
   }
 
@@ -421,7 +447,8 @@ export class Torch {
       if (--node.refs > 0) continue;
       this.releaseSaved(node);
       if (node.leaf) node.leaf.accumulator = null;
-      for (const t of node.held.splice(0)) this.unref(t);
+      if (node.held) for (const t of node.held) this.unref(t);
+      node.held = null;
       for (const edge of node.edges) if (edge) work.push(edge.node);
     }
   }

@@ -9,48 +9,62 @@ import { Action, Kind } from "../tape/vocabulary.ts";
  * gradients, and workspaces that a library keeps for good (those are not taken twice).
  */
 export interface Block {
-  readonly from: number;
-  readonly to: number;
-  /** Gradients that the block created, by the storage it gave them. */
-  readonly gradients: ReadonlyMap<number, Tensor>;
+  /** Row ranges to copy, in order. */
+  readonly ranges: readonly (readonly [from: number, to: number])[];
+  readonly firstStorage: number;
+  readonly storages: number;
+  /** Gradients that the block created: the leaf and the storage. */
+  readonly gradients: readonly { readonly leaf: Tensor; readonly storage: number; readonly row: number }[];
 }
 
 /** Runs `body` and remembers its rows. */
 export function recordBlock(torch: Torch, leaves: readonly Tensor[], body: () => void): Block {
+  const { tape } = torch;
   const before = new Set(leaves.filter((p) => p.grad));
-  const from = torch.tape.length;
+  const firstRow = tape.length;
+  const firstStorage = torch.nextStorage();
   body();
-  const gradients = new Map<number, Tensor>();
-  for (const leaf of leaves) if (leaf.grad && !before.has(leaf)) gradients.set(leaf.grad.storage.id, leaf);
-  return { from, to: torch.tape.length, gradients };
+  const storages = torch.nextStorage() - firstStorage;
+  const gradients = leaves.flatMap((leaf) =>
+    leaf.grad && !before.has(leaf)
+      ? [{ leaf, storage: leaf.grad.storage.id, row: leaf.grad.storage.row }]
+      : [],
+  );
+
+  const { action, storage, kind } = tape.columns;
+  const survivors = new Map<number, number>();
+  for (let row = firstRow; row < tape.length; row++) {
+    if (action[row] === Action.alloc) survivors.set(storage[row]!, row);
+    else assert(survivors.delete(storage[row]!), "a repeated block frees something from before it");
+  }
+  for (const { storage } of gradients) survivors.delete(storage);
+  const ranges: [number, number][] = [];
+  let from = firstRow;
+  for (const row of survivors.values()) {
+    assert(kind[row] === Kind.workspace, "a repeated block keeps something alive that is not a gradient");
+    if (row > from) ranges.push([from, row]);
+    from = row + 1;
+  }
+  ranges.push([from, tape.length]);
+  return { ranges, firstStorage, storages, gradients };
 }
 
 /** Appends the block's rows again, on fresh storages, for the present step. */
 export function repeatBlock(torch: Torch, block: Block): void {
   const { tape } = torch;
-  const freed = new Set<number>();
-  for (let row = block.from; row < block.to; row++) {
-    if (tape.columns.action[row] === Action.free) freed.add(tape.columns.storage[row]!);
+  const shift = torch.reserveStorages(block.storages) - block.firstStorage;
+  const moved: { from: number; to: number; by: number }[] = [];
+  for (const [from, to] of block.ranges) {
+    moved.push({ from, to, by: tape.length - from });
+    tape.repeat(from, to, shift, torch.step);
   }
-  const ids = new Map<number, number>();
-  for (let row = block.from; row < block.to; row++) {
-    // An append may replace the columns by longer ones: read them anew each time.
-    const c = tape.columns;
-    const old = c.storage[row]!;
-    const kind = c.kind[row]!;
-    const action = c.action[row]!;
-    if (action === Action.alloc) {
-      const leaf = block.gradients.get(old);
-      if (kind === Kind.workspace && !freed.has(old)) continue;
-      assert(leaf || freed.has(old), "a repeated block keeps something alive that is not a gradient");
-      const id = torch.nextStorage();
-      ids.set(old, id);
-      const at = tape.append(action, id, c.bytes[row]!, 0, c.phase[row]!, kind, c.module[row]!, torch.step);
-      if (leaf) leaf.grad = torch.adopt(leaf, { id, bytes: c.bytes[row]!, row: at, refs: 0 });
-    } else {
-      const id = ids.get(old);
-      assert(id !== undefined, "a repeated block frees something from before it");
-      tape.append(action, id, c.bytes[row]!, 0, c.phase[row]!, kind, c.module[row]!, torch.step);
-    }
+  for (const { leaf, storage, row } of block.gradients) {
+    const { by } = moved.find((m) => row >= m.from && row < m.to)!;
+    leaf.grad = torch.adopt(leaf, {
+      id: storage + shift,
+      bytes: tape.columns.bytes[row]!,
+      row: row + by,
+      refs: 0,
+    });
   }
 }

@@ -96,6 +96,23 @@ export class Tape {
     return at >= 0 ? at : this.streams.push(handle) - 1;
   }
 
+  /**
+   * Appends rows `from` to `to` again: the same events on storages numbered `shift` higher, in another step.
+   * Addresses and times are not repeated.
+   */
+  repeat(from: number, to: number, shift: number, step: number): void {
+    const at = this.#length;
+    const count = to - from;
+    let c = this.#columns;
+    if (at + count > c.action.length) c = this.#columns = grown(c, Math.max(c.action.length * 2, at + count));
+    for (const name of ["action", "bytes", "stream", "phase", "kind", "module", "stack"] as const) {
+      c[name].copyWithin(at, from, to);
+    }
+    for (let row = 0; row < count; row++) c.storage[at + row] = c.storage[from + row]! + shift;
+    c.step.fill(step, at, at + count);
+    this.#length = at + count;
+  }
+
   append(
     action: number,
     storage: number,
