@@ -14,7 +14,7 @@ import type { Source } from "./source.ts";
 const MAX_BYTES = 5_000_000;
 const MAX_CONFIG_BYTES = 200_000;
 /** Trees of at most this much text are kept between the two looks; above it, parsing twice costs less than the memory. */
-const KEPT_TEXT = 6_000_000;
+const KEPT_TEXT = 1_500_000;
 
 /** Next file to take, shared by the threads. */
 export type Counter = Int32Array;
@@ -50,7 +50,8 @@ export class Share {
       }
       const one = scan(file.path, text);
       result.diagnostics.push(...one.diagnostics);
-      if (one.summary) result.summaries.push(one.summary);
+      // A copy: the names in it are slices of the text, each of which would keep the whole text alive.
+      if (one.summary) result.summaries.push(JSON.parse(JSON.stringify(one.summary)) as FileSummary);
       if (!one.source) continue;
       result.relevant.push(at);
       this.#keptText += text.length;

@@ -54,9 +54,11 @@ export class PythonFile {
       const base = this.dotted(expr.value);
       result = base === null ? null : `${base}.${expr.attr}`;
     } else if (expr.kind === "Name") {
-      const definitions = this.scopes.reaching(expr);
-      if (definitions.length === 0) result = this.scopes.lookup(expr) ? null : `builtins.${expr.id}`;
-      else {
+      const all = this.scopes.lookup(expr)?.definitions;
+      if (!all) result = `builtins.${expr.id}`;
+      // Most names are plain variables: those need no flow analysis.
+      else if (all.some((definition) => definition.how === "import" || definition.how === "function" || definition.how === "class" || (definition.how === "assign" && definition.value?.kind === "Attribute"))) {
+        const definitions = this.scopes.reaching(expr);
         const names = new Set(definitions.map((definition) => this.#bound(definition)));
         names.delete("None");
         if (names.size === 1) result = [...names][0]!;

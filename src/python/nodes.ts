@@ -1,58 +1,74 @@
 import type { Module, Node, NodeOf, Stmt } from "./tree.ts";
 
-/** Calls `visit` on each direct child, in source order. */
-export function eachChild(node: Node, visit: (child: Node) => void): void {
-  const one = (child: Node | null): void => {
-    if (child) visit(child);
-  };
-  const all = (children: readonly (Node | null)[]): void => {
-    for (const child of children) if (child) visit(child);
-  };
+/** Pushes the direct children of a node, in source order. */
+function pushChildren(node: Node, out: Node[]): void {
   switch (node.kind) {
-    case "Name": case "Num": case "Const": case "Alias": case "Import": case "ImportFrom": case "Global": case "Nonlocal":
-    case "Pass": case "Break": case "Continue": case "Error":
-      if (node.kind === "Import" || node.kind === "ImportFrom") all(node.names);
+    case "Name": case "Num": case "Const": case "Alias": case "Global": case "Nonlocal": case "Pass": case "Break": case "Continue": case "Error":
       return;
-    case "Str": return all(node.parts);
-    case "Attribute": return visit(node.value);
-    case "Arg": return visit(node.value);
-    case "Call": visit(node.func); return all(node.args);
-    case "Subscript": visit(node.value); return visit(node.index);
-    case "Slice": one(node.lower); one(node.upper); return one(node.step);
-    case "Unary": return visit(node.operand);
-    case "Binary": visit(node.left); return visit(node.right);
-    case "Bool": return all(node.values);
-    case "Compare": visit(node.left); return all(node.rights);
-    case "Lambda": all(node.params); return visit(node.body);
-    case "IfExp": visit(node.body); visit(node.test); return visit(node.orelse);
-    case "Tuple": case "List": case "Set": return all(node.items);
-    case "Dict": for (const [at, value] of node.values.entries()) { one(node.keys[at]!); visit(value); } return;
-    case "Clause": visit(node.target); visit(node.iter); return all(node.tests);
-    case "Comp": visit(node.element); one(node.value); return all(node.clauses);
-    case "Await": case "Starred": return visit(node.value);
-    case "Yield": return one(node.value);
-    case "Walrus": visit(node.target); return visit(node.value);
-    case "Param": one(node.annotation); return one(node.default);
-    case "FunctionDef": all(node.decorators); all(node.params); one(node.returns); return all(node.body);
-    case "ClassDef": all(node.decorators); all(node.args); return all(node.body);
-    case "Return": return one(node.value);
-    case "Delete": return all(node.targets);
-    case "Assign": all(node.targets); return visit(node.value);
-    case "AugAssign": visit(node.target); return visit(node.value);
-    case "AnnAssign": visit(node.target); visit(node.annotation); return one(node.value);
-    case "For": visit(node.target); visit(node.iter); all(node.body); return all(node.orelse);
-    case "While": case "If": visit(node.test); all(node.body); return all(node.orelse);
-    case "WithItem": visit(node.context); return one(node.target);
-    case "With": all(node.items); return all(node.body);
-    case "Raise": one(node.value); return one(node.cause);
-    case "Handler": one(node.type); return all(node.body);
-    case "Try": all(node.body); all(node.handlers); all(node.orelse); return all(node.final);
-    case "Assert": visit(node.test); return one(node.message);
-    case "ExprStmt": return visit(node.value);
-    case "Case": all(node.binds); one(node.guard); return all(node.body);
-    case "Match": visit(node.subject); return all(node.cases);
-    case "TypeAlias": visit(node.name); return visit(node.value);
-    case "Module": return all(node.body);
+    case "Attribute": case "Arg": case "Await": case "Starred": case "ExprStmt":
+      out.push(node.value);
+      return;
+    case "Call":
+      out.push(node.func);
+      pushAll(node.args, out);
+      return;
+    case "Import": case "ImportFrom": return pushAll(node.names, out);
+    case "Str": return pushAll(node.parts, out);
+    case "Subscript": out.push(node.value, node.index); return;
+    case "Slice": pushOne(node.lower, out); pushOne(node.upper, out); return pushOne(node.step, out);
+    case "Unary": out.push(node.operand); return;
+    case "Binary": out.push(node.left, node.right); return;
+    case "Bool": return pushAll(node.values, out);
+    case "Compare": out.push(node.left); return pushAll(node.rights, out);
+    case "Lambda": pushAll(node.params, out); out.push(node.body); return;
+    case "IfExp": out.push(node.body, node.test, node.orelse); return;
+    case "Tuple": case "List": case "Set": return pushAll(node.items, out);
+    case "Dict":
+      for (let at = 0; at < node.values.length; at++) {
+        pushOne(node.keys[at]!, out);
+        out.push(node.values[at]!);
+      }
+      return;
+    case "Clause": out.push(node.target, node.iter); return pushAll(node.tests, out);
+    case "Comp": out.push(node.element); pushOne(node.value, out); return pushAll(node.clauses, out);
+    case "Yield": case "Return": return pushOne(node.value, out);
+    case "Walrus": out.push(node.target, node.value); return;
+    case "Param": pushOne(node.annotation, out); return pushOne(node.default, out);
+    case "FunctionDef": pushAll(node.decorators, out); pushAll(node.params, out); pushOne(node.returns, out); return pushAll(node.body, out);
+    case "ClassDef": pushAll(node.decorators, out); pushAll(node.args, out); return pushAll(node.body, out);
+    case "Delete": return pushAll(node.targets, out);
+    case "Assign": pushAll(node.targets, out); out.push(node.value); return;
+    case "AugAssign": out.push(node.target, node.value); return;
+    case "AnnAssign": out.push(node.target, node.annotation); return pushOne(node.value, out);
+    case "For": out.push(node.target, node.iter); pushAll(node.body, out); return pushAll(node.orelse, out);
+    case "While": case "If": out.push(node.test); pushAll(node.body, out); return pushAll(node.orelse, out);
+    case "WithItem": out.push(node.context); return pushOne(node.target, out);
+    case "With": pushAll(node.items, out); return pushAll(node.body, out);
+    case "Raise": pushOne(node.value, out); return pushOne(node.cause, out);
+    case "Handler": pushOne(node.type, out); return pushAll(node.body, out);
+    case "Try": pushAll(node.body, out); pushAll(node.handlers, out); pushAll(node.orelse, out); return pushAll(node.final, out);
+    case "Assert": out.push(node.test); return pushOne(node.message, out);
+    case "Case": pushAll(node.binds, out); pushOne(node.guard, out); return pushAll(node.body, out);
+    case "Match": out.push(node.subject); return pushAll(node.cases, out);
+    case "TypeAlias": out.push(node.name, node.value); return;
+    case "Module": return pushAll(node.body, out);
+  }
+}
+
+function pushOne(node: Node | null, out: Node[]): void {
+  if (node) out.push(node);
+}
+
+function pushAll(nodes: readonly Node[], out: Node[]): void {
+  for (let at = 0; at < nodes.length; at++) out.push(nodes[at]!);
+}
+
+/** Turns around what was pushed since `from`, so that the first child is popped first. */
+function turn(stack: Node[], from: number): void {
+  for (let low = from, high = stack.length - 1; low < high; low++, high--) {
+    const node = stack[low]!;
+    stack[low] = stack[high]!;
+    stack[high] = node;
   }
 }
 
@@ -62,18 +78,15 @@ export type NodesByKind = ReadonlyMap<Node["kind"], readonly Node[]>;
 export function link(module: Module): NodesByKind {
   const byKind = new Map<Node["kind"], Node[]>();
   const stack: Node[] = [module];
-  const children: Node[] = [];
   while (stack.length > 0) {
     const node = stack.pop()!;
     const list = byKind.get(node.kind);
     if (list) list.push(node);
     else byKind.set(node.kind, [node]);
-    children.length = 0;
-    eachChild(node, (child) => {
-      child.parent = node;
-      children.push(child);
-    });
-    for (let at = children.length - 1; at >= 0; at--) stack.push(children[at]!);
+    const from = stack.length;
+    pushChildren(node, stack);
+    for (let at = from; at < stack.length; at++) stack[at]!.parent = node;
+    turn(stack, from);
   }
   return byKind;
 }
@@ -81,13 +94,12 @@ export function link(module: Module): NodesByKind {
 /** The node and everything below it, in source order; `enter` returning false leaves a node's children out. */
 export function walk(root: Node, enter: (node: Node) => boolean | void): void {
   const stack: Node[] = [root];
-  const children: Node[] = [];
   while (stack.length > 0) {
     const node = stack.pop()!;
     if (enter(node) === false) continue;
-    children.length = 0;
-    eachChild(node, (child) => children.push(child));
-    for (let at = children.length - 1; at >= 0; at--) stack.push(children[at]!);
+    const from = stack.length;
+    pushChildren(node, stack);
+    turn(stack, from);
   }
 }
 
@@ -120,7 +132,8 @@ export function contains(outer: Node, inner: Node): boolean {
 export function functionOf(node: Node): NodeOf<"FunctionDef"> | NodeOf<"Lambda"> | null {
   for (let at = node.parent, child: Node = node; at; child = at, at = at.parent) {
     if (at.kind === "Lambda" && at.body === child) return at;
-    if (at.kind === "FunctionDef" && at.body.includes(child as Stmt)) return at;
+    // Decorators, parameters and annotations are no statements.
+    if (at.kind === "FunctionDef" && isStatement(child)) return at;
   }
   return null;
 }

@@ -5,7 +5,8 @@ export class Lines {
 
   constructor(text: string) {
     const starts: number[] = [0];
-    for (let at = 0; at < text.length; at++) {
+    if (!text.includes("\r")) for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+    else for (let at = 0; at < text.length; at++) {
       const c = text.charCodeAt(at);
       if (c === 10 || (c === 13 && text.charCodeAt(at + 1) !== 10)) starts.push(at + 1);
     }

@@ -1,5 +1,6 @@
-import { functionOf, walk } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { functionOf } from "../../python/nodes.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { last } from "./torch-names.ts";
 
 /** What a class is to training, by what it derives from. */
@@ -36,47 +37,54 @@ export function selfName(method: FunctionDef): string | null {
 /** The attribute name when the expression is `self.name` inside a method. */
 export function selfAttribute(expr: Expr): string | null {
   if (expr.kind !== "Attribute" || expr.value.kind !== "Name") return null;
-  for (let at = functionOf(expr); at; at = functionOf(at))
-    if (at.kind === "FunctionDef" && at.parent?.kind === "ClassDef") return selfName(at) === expr.value.id ? expr.attr : null;
-  return null;
+  const method = methodAround(expr);
+  return method && selfName(method) === expr.value.id ? expr.attr : null;
 }
 
-const known = new WeakMap<ClassDef, ReadonlyMap<string, Attribute>>();
+type Attributes = Map<string, { name: string; writes: Attribute["writes"][number][] }>;
+const NONE: ReadonlyMap<string, Attribute> = new Map();
+const known = new WeakMap<PythonFile, Map<ClassDef, Attributes>>();
 
-export function attributesOf(cls: ClassDef): ReadonlyMap<string, Attribute> {
-  let found = known.get(cls);
-  if (!found) known.set(cls, (found = collectAttributes(cls)));
-  return found;
+/** Every attribute that methods of the class set on `self`. */
+export function attributesOf(cls: ClassDef, file: PythonFile): ReadonlyMap<string, Attribute> {
+  let found = known.get(file);
+  if (!found) known.set(file, (found = collectAttributes(file)));
+  return found.get(cls) ?? NONE;
 }
 
-function collectAttributes(cls: ClassDef): ReadonlyMap<string, Attribute> {
-  const found = new Map<string, { name: string; writes: Attribute["writes"][number][] }>();
-  const add = (name: string, write: Attribute["writes"][number]): void => {
-    const entry = found.get(name);
+function collectAttributes(file: PythonFile): Map<ClassDef, Attributes> {
+  const found = new Map<ClassDef, Attributes>();
+  const add = (name: string, how: "assign" | "augment" | "buffer", value: Expr | null, target: Expr): void => {
+    const method = methodAround(target);
+    if (!method) return;
+    const cls = method.parent as ClassDef;
+    let attributes = found.get(cls);
+    if (!attributes) found.set(cls, (attributes = new Map()));
+    const write = { how, value, in: method, target };
+    const entry = attributes.get(name);
     if (entry) entry.writes.push(write);
-    else found.set(name, { name, writes: [write] });
+    else attributes.set(name, { name, writes: [write] });
   };
-  for (const method of methodsOf(cls)) {
-    walk(method, (node) => {
-      if (node.kind === "Assign")
-        for (const target of node.targets) {
-          const name = selfAttribute(target);
-          if (name !== null) add(name, { how: "assign", value: node.value, in: method, target });
-          if (target.kind === "Tuple") for (const item of target.items) {
-            const inner = selfAttribute(item);
-            if (inner !== null) add(inner, { how: "assign", value: null, in: method, target: item });
-          }
-        }
-      else if (node.kind === "AnnAssign" || node.kind === "AugAssign") {
-        const name = selfAttribute(node.target);
-        if (name !== null) add(name, { how: node.kind === "AugAssign" ? "augment" : "assign", value: node.value, in: method, target: node.target });
-      } else if (node.kind === "Call" && node.func.kind === "Attribute" && node.func.attr === "register_buffer") {
-        const name = bufferName(node);
-        if (name) add(name, { how: "buffer", value: node.args[1]?.value ?? null, in: method, target: node });
-      }
-    });
-  }
+  const target = (expr: Expr, how: "assign" | "augment", value: Expr | null): void => {
+    const name = selfAttribute(expr);
+    if (name !== null) add(name, how, value, expr);
+    else if (expr.kind === "Tuple") for (const item of expr.items) target(item, how, null);
+  };
+  for (const node of file.all("Assign")) for (const one of node.targets) if (one.kind !== "Name") target(one, "assign", node.value);
+  for (const node of file.all("AnnAssign")) target(node.target, "assign", node.value);
+  for (const node of file.all("AugAssign")) target(node.target, "augment", node.value);
+  for (const node of file.all("Call"))
+    if (node.func.kind === "Attribute" && node.func.attr === "register_buffer") {
+      const name = bufferName(node);
+      if (name !== null) add(name, "buffer", node.args[1]?.value ?? null, node);
+    }
   return found;
+}
+
+/** The method a node stands in, through functions nested in it. */
+function methodAround(node: Node): FunctionDef | null {
+  for (let at = functionOf(node); at; at = functionOf(at)) if (at.kind === "FunctionDef" && at.parent?.kind === "ClassDef") return at;
+  return null;
 }
 
 function bufferName(call: Call): string | null {

@@ -63,7 +63,7 @@ export function callTarget(call: Call, file: PythonFile): string | null {
     const cls = enclosingClass(call);
     const own = selfAttribute(func);
     if (own !== null && cls) {
-      const made = attributesOf(cls).get(own)?.writes[0]?.value;
+      const made = attributesOf(cls, file).get(own)?.writes[0]?.value;
       if (made?.kind === "Call") {
         const type = file.dotted(made.func);
         if (type !== null && !methodsOf(cls).some((method) => method.name === own)) return `${type}.forward`;
@@ -89,7 +89,7 @@ export function instanceType(expr: Expr, file: PythonFile): string | null {
   }
   const attribute = selfAttribute(expr);
   const cls = attribute === null ? null : enclosingClass(expr);
-  const value = cls && attributesOf(cls).get(attribute!)?.writes[0]?.value;
+  const value = cls && attributesOf(cls, file).get(attribute!)?.writes[0]?.value;
   return value?.kind === "Call" ? className(file.dotted(value.func)) : null;
 }
 
@@ -106,11 +106,11 @@ function enclosingClass(node: Node): ClassDef | null {
 const ACCELERATORS = /\.cuda\(|\.to\(|["']cuda|device_map|accelerat|Trainer\(|deepspeed|fabric|lightning|local_rank/i;
 
 export function summarize(file: PythonFile): FileSummary {
-  const byFunction = new Map<string, { calls: CallSite[]; loops: Loop[]; stepLoops: Set<number>; loose: boolean; backward: boolean; grad: "on" | "off" | null }>();
+  const byFunction = new Map<string, { calls: CallSite[]; seen: Set<string>; loops: Loop[]; stepLoops: Set<number>; loose: boolean; backward: boolean; grad: "on" | "off" | null }>();
   const entry = (name: string) => {
     let found = byFunction.get(name);
     if (!found) {
-      found = { calls: [], loops: [], stepLoops: new Set(), loose: false, backward: false, grad: null };
+      found = { calls: [], seen: new Set(), loops: [], stepLoops: new Set(), loose: false, backward: false, grad: null };
       byFunction.set(name, found);
     }
     return found;
@@ -129,7 +129,13 @@ export function summarize(file: PythonFile): FileSummary {
     const fn = entry(functionName(call, file));
     const around = loopsAround(call);
     const stop = around[0] ?? functionOf(call) ?? file.tree.module;
-    fn.calls.push({ target, loops: around.map((loop) => number(fn.loops, loop)), grad: lexicalGrad(call, file), throttled: frequency(call, stop) === "throttled" });
+    const unresolved = target.startsWith(".");
+    // Of a method of we know not what, only the gradient mode is ever asked; sites that say the same are one.
+    const site: CallSite = { target, loops: unresolved ? [] : around.map((loop) => number(fn.loops, loop)), grad: lexicalGrad(call, file), throttled: !unresolved && frequency(call, stop) === "throttled" };
+    const key = `${target} ${site.loops.join()} ${site.grad} ${site.throttled}`;
+    if (fn.seen.has(key)) continue;
+    fn.seen.add(key);
+    fn.calls.push(site);
   }
   const mark = (call: Call, backward: boolean): void => {
     const fn = entry(functionName(call, file));

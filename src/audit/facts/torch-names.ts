@@ -44,7 +44,7 @@ export const GRAPHLESS = set("argmax argmin argsort eq ne lt le gt ge isnan isin
 export const GRAD_OFF_CONTEXTS = set("torch.no_grad torch.inference_mode torch.autograd.no_grad torch.autograd.inference_mode torch.autograd.grad_mode.no_grad torch.autograd.grad_mode.inference_mode");
 export const GRAD_ON_CONTEXTS = set("torch.enable_grad torch.autograd.enable_grad");
 
-export const LAST_SEGMENT = /[^.]+$/;
+/** "softmax" of "torch.nn.functional.softmax". */
 export function last(dotted: string): string {
-  return LAST_SEGMENT.exec(dotted)?.[0] ?? dotted;
+  return dotted.slice(dotted.lastIndexOf(".") + 1);
 }

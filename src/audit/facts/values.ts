@@ -225,7 +225,7 @@ export class Values {
 
   #selfAttribute(expr: Expr, name: string): Value {
     const cls = classOf(expr);
-    const attribute = cls && attributesOf(cls).get(name);
+    const attribute = cls && attributesOf(cls, this.#file).get(name);
     if (!attribute) return UNKNOWN;
     const writes = attribute.writes.filter((write) => !write.value || !this.#open.has(write.value));
     if (writes.length === 0) return UNKNOWN;
@@ -263,7 +263,7 @@ export class Values {
     } else {
       const own = selfAttribute(expr);
       const cls = own === null ? null : classOf(expr);
-      made = (cls && attributesOf(cls).get(own!)?.writes[0]?.value) ?? null;
+      made = (cls && attributesOf(cls, this.#file).get(own!)?.writes[0]?.value) ?? null;
     }
     if (made?.kind === "Call" && made.func.kind === "Attribute" && (made.func.attr === "to" || made.func.attr === "cuda")) made = made.func.value;
     const name = made?.kind === "Call" ? this.#file.dotted(made.func) : null;

@@ -48,7 +48,7 @@ function reads(value: Expr, attribute: string): boolean {
 
 /** One of the attribute's writes reads it: an average, a minimum, a sum over forwards. */
 function isStatistic(attribute: string, cls: ClassDef, facts: Facts): boolean {
-  return attributesOf(cls).get(attribute)?.writes.some((write) => write.how === "assign" && write.in.name !== "__init__" && write.value !== null && reads(write.value, attribute) && derivesFromInput(write.value, facts)) ?? false;
+  return attributesOf(cls, facts.file).get(attribute)?.writes.some((write) => write.how === "assign" && write.in.name !== "__init__" && write.value !== null && reads(write.value, attribute) && derivesFromInput(write.value, facts)) ?? false;
 }
 
 /** Read again after the update, other than by the next update: detaching may then change gradients. */
