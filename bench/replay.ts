@@ -47,17 +47,17 @@ function allowedBytes(row: IndexRow | undefined, fraction: number): number | nul
   return fraction < 1 && total ? Math.floor(fraction * total) : null;
 }
 
-/** Best of five runs or more, for a quarter of a second at least: the first ones also compile. */
-function timed(run: () => Replay): { readonly result: Replay; readonly rate: number } {
+/** Best of twenty runs or more, for a quarter of a second at least: the first ones also compile. */
+function timed(run: () => Replay): { readonly result: Replay; readonly seconds: number } {
   let result = run();
   let best = Infinity;
   const end = performance.now() + 250;
-  for (let runs = 0; runs < 5 || performance.now() < end; runs++) {
+  for (let runs = 0; runs < 20 || performance.now() < end; runs++) {
     const from = performance.now();
     result = run();
     best = Math.min(best, performance.now() - from);
   }
-  return { result, rate: (result.events / best) * 1000 };
+  return { result, seconds: best / 1000 };
 }
 
 const [folder] = process.argv.slice(2);
@@ -78,6 +78,8 @@ console.log(
 
 let exact = 0;
 let counted = 0;
+let allEvents = 0;
+let allSeconds = 0;
 for (const file of files) {
   const row = index.get(file);
   const snapshot = await readSnapshotFile(join(folder, file));
@@ -90,7 +92,7 @@ for (const file of files) {
       continue;
     }
     const settings = parseSettings(snapshot.allocConf || row?.job?.conf || "");
-    const { result, rate } = timed(() =>
+    const { result, seconds } = timed(() =>
       replay(tape, {
         settings,
         allowed: allowedBytes(row, settings.memoryFraction),
@@ -106,6 +108,8 @@ for (const file of files) {
     const peak = known["reserved_bytes.all.peak"] ?? result.recordedPeak;
     const right = result.exact && stats.reserved.peak === peak;
     counted++;
+    allEvents += result.events;
+    allSeconds += seconds;
     if (right) exact++;
     console.log(
       line([
@@ -115,7 +119,7 @@ for (const file of files) {
         String(stats.reserved.peak),
         result.difference === null ? `${result.recordedSegments} equal` : "DIFFER",
         wrong.length === 0 ? "equal" : "DIFFER",
-        `${(rate / 1e6).toFixed(2)} M/s`,
+        `${(result.events / seconds / 1e6).toFixed(2)} M/s`,
       ]),
     );
     if (result.difference)
@@ -124,5 +128,7 @@ for (const file of files) {
     for (const [key, value] of wrong) console.log(`  ${key}: recorded ${value}, simulated ${simulated[key]}`);
   }
 }
+if (counted > 0)
+  console.log(`${allEvents} events at ${(allEvents / allSeconds / 1e6).toFixed(2)} M/s on one core`);
 console.log(`replay: ${exact} of ${counted} exact`);
 process.exit(exact === counted && counted > 0 ? 0 : 1);
