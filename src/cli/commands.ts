@@ -7,6 +7,11 @@ import type { Command } from "./command.ts";
 export const COMMANDS: Readonly<Record<string, () => Promise<{ readonly command: Command }>>> = {
   inspect: () => import("./commands/inspect.ts"),
   replay: () => import("./commands/replay.ts"),
+  audit: () => import("./commands/audit.ts"),
+  explain: () => import("./commands/explain.ts"),
+  rules: () => import("./commands/rules.ts"),
+  run: () => import("./commands/run.ts"),
+  runs: () => import("./commands/runs.ts"),
   completion: () => import("./commands/completion.ts"),
 };
 
