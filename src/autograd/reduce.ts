@@ -1,3 +1,4 @@
+import { Kind } from "../tape/vocabulary.ts";
 import type { Dtype } from "./dtype.ts";
 import { type Tensor, contiguousStrides, isDense, numel } from "./tensor.ts";
 import type { Torch } from "./torch.ts";
@@ -10,5 +11,47 @@ export function cast(torch: Torch, t: Tensor, dtype: Dtype): Tensor {
 /** at::sum_to: sums over broadcast dimensions; a mere reshape where nothing is summed. */
 export function sumTo(torch: Torch, t: Tensor, shape: readonly number[]): Tensor {
   if (numel(t.shape) === numel(shape)) return torch.alias(t, shape, contiguousStrides(shape));
-  return torch.empty(shape, t.dtype);
+  const out = torch.empty(shape, t.dtype);
+  const alongLast = shape.length > 0 && shape[shape.length - 1] === t.shape[t.shape.length - 1];
+  if (alongLast) reduceScratch(torch, numel(shape), numel(t.shape) / numel(shape));
+  return out;
+}
+
+const lastPowerOfTwo = (n: number): number => 2 ** Math.floor(Math.log2(n));
+
+/** Streaming multiprocessors of an H100 or H200, and the threads each can hold. */
+const MULTIPROCESSORS = 132;
+const THREADS_A_MULTIPROCESSOR = 2048;
+
+/**
+ * A sum of many values into few: blocks that share an output meet in a buffer in global memory. The constants
+ * and the arithmetic are setReduceConfig's and ReduceConfig::global_memory_size's (aten/src/ATen/native/cuda/
+ * Reduce.cuh), for outputs that lie along the fastest dimension, accumulated in fp32.
+ */
+export function reduceScratch(torch: Torch, outputs: number, inputs: number): void {
+  let vector = 4;
+  while (outputs % vector !== 0) vector /= 2;
+  const threads = 512 / vector;
+  const across = outputs / vector;
+  const wide = Math.min(lastPowerOfTwo(across), threads);
+  const high = Math.min(lastPowerOfTwo(inputs), threads);
+  let width = Math.min(wide, 32);
+  const height = Math.min(high, threads / width);
+  width = Math.min(wide, threads / height);
+  if (inputs < Math.min(height * 16, 256)) return;
+  const values = Math.ceil(inputs / height);
+  const grid = Math.ceil(across / width);
+  const target = MULTIPROCESSORS * Math.floor(THREADS_A_MULTIPROCESSOR / (width * height));
+  if (values < 256 || grid > target) return;
+  const blocks = Math.max(
+    Math.min(Math.ceil(target / grid), Math.ceil(values / 16)),
+    Math.ceil(values / 256),
+  );
+  if (blocks <= 1) return;
+  const buffer = torch.storage(4 * outputs * blocks * width * vector, Kind.workspace);
+  torch.retain(buffer);
+  const semaphores = torch.storage(4 * grid, Kind.workspace);
+  torch.retain(semaphores);
+  torch.release(semaphores);
+  torch.release(buffer);
 }

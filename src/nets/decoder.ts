@@ -28,8 +28,8 @@ export interface DecoderParts {
   readonly window?: Window;
   /** A rotary embedding for layers with and for layers without a window. */
   readonly twoRopes?: boolean;
-  /** The embedding module's call, where it is more than a lookup. */
-  readonly embed?: (f: Forward, embedding: Embedding) => Tensor;
+  /** The embedding module, where it is more than a table. */
+  readonly embedding?: (b: Builder, table: Embedding) => (f: Forward) => Tensor;
   /** What the model does to the embeddings before the masks are made, or after. */
   readonly beforeMask?: (f: Forward, x: Tensor) => Tensor;
   readonly afterMask?: (f: Forward, x: Tensor) => Tensor;
@@ -41,22 +41,22 @@ export function buildDecoder(config: Config, b: Builder, parts: DecoderParts): N
   const hidden = count(config, "hidden_size");
   const vocabulary = count(config, "vocab_size");
   const { window } = parts;
-  const { embed, layers, norm, ropes } = b.in("model", () => {
-    const embed = b.embedding("embed_tokens", vocabulary, hidden);
+  const { table, embed, layers, norm, ropes } = b.in("model", () => {
+    const table = b.embedding("embed_tokens", vocabulary, hidden);
+    const embed = parts.embedding?.(b, table) ?? ((f: Forward) => callEmbedding(f.torch, table, f.ids));
     const layers = Array.from({ length: count(config, "num_hidden_layers") }, (_, i) =>
       b.in(`layers.${i}`, () => parts.layer(b, i)),
     );
     const norm = parts.norm(b, "norm", hidden);
     const ropes = Array.from({ length: parts.twoRopes ? 2 : 1 }, () => buildRope(b, parts.rotarySize));
-    return { embed, layers, norm, ropes };
+    return { table, embed, layers, norm, ropes };
   });
   const head = b.linear("lm_head", hidden, vocabulary, false);
-  if (flag(config, "tie_word_embeddings", parts.tied)) b.tie(head, embed);
+  if (flag(config, "tie_word_embeddings", parts.tied)) b.tie(head, table);
 
   const run = (f: Forward): Tensor => {
     const { torch } = f;
-    const looked = parts.embed ? parts.embed(f, embed) : callEmbedding(torch, embed, f.ids);
-    let x = torch.let(looked);
+    let x = torch.let(embed(f));
     if (parts.beforeMask) x = torch.set(x, parts.beforeMask(f, x));
     const embedded = x;
     const positions = torch.let(positionIds(torch, f.seq));

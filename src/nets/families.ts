@@ -8,10 +8,16 @@ import { mistral } from "./mistral.ts";
 import { qwen2 } from "./qwen2.ts";
 import { qwen3 } from "./qwen3.ts";
 import { phi3 } from "./phi3.ts";
+import { gemma2 } from "./gemma2.ts";
+import { gemma3 } from "./gemma3.ts";
+import { granite } from "./granite.ts";
+import { olmo2 } from "./olmo2.ts";
+import { starcoder2 } from "./starcoder2.ts";
+import { stablelm } from "./stablelm.ts";
 import type { Family } from "./net.ts";
 
 /** Every family, once. */
-export const FAMILIES: readonly Family[] = [gpt2, gptNeox, opt, llama, mistral, qwen2, qwen3, phi3];
+export const FAMILIES: readonly Family[] = [gpt2, gptNeox, opt, llama, mistral, qwen2, qwen3, phi3, gemma2, gemma3, granite, olmo2, starcoder2, stablelm];
 
 export function familyOf(config: Config): Family {
   const type = config["model_type"];
