@@ -50,9 +50,16 @@ async function judge(file: string): Promise<Outcome | null> {
     const code = await execute(file, run);
     const leaks = existsSync(run) ? new Tail(run).read().flatMap((record) => record.leaks()) : [];
     const first = leaks[0];
-    const at = (leak: LeakEvent): string => `${leak.file ? basename(leak.file) : "?"}:${leak.line ?? "?"} at step ${leak.step}`;
-    const named = leaks.some((leak) => leak.file !== null && realpathSync(leak.file) === realpathSync(file) && lines.includes(leak.line ?? -1));
-    const says = code !== 0 ? `exit ${code}` : first ? `${leaks.map(at).join(", ")}: ${first.held}` : "silent";
+    const at = (leak: LeakEvent): string =>
+      `${leak.file ? basename(leak.file) : "?"}:${leak.line ?? "?"} at step ${leak.step}`;
+    const named = leaks.some(
+      (leak) =>
+        leak.file !== null &&
+        realpathSync(leak.file) === realpathSync(file) &&
+        lines.includes(leak.line ?? -1),
+    );
+    const says =
+      code !== 0 ? `exit ${code}` : first ? `${leaks.map(at).join(", ")}: ${first.held}` : "silent";
     return { name: basename(file), leaky: lines.length > 0, named, alarm: leaks.length > 0, says };
   } finally {
     rmSync(run, { recursive: true, force: true });
@@ -87,5 +94,7 @@ await Promise.all(
 const leaky = outcomes.filter((outcome) => outcome.leaky);
 const alarms = outcomes.filter((outcome) => !outcome.leaky && outcome.alarm).length;
 const named = leaky.filter((outcome) => outcome.named).length;
-process.stdout.write(`named ${named} of ${leaky.length}, false alarms ${alarms} of ${outcomes.length - leaky.length}\n`);
+process.stdout.write(
+  `named ${named} of ${leaky.length}, false alarms ${alarms} of ${outcomes.length - leaky.length}\n`,
+);
 process.exitCode = named === leaky.length && alarms === 0 ? 0 : 1;

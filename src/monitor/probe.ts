@@ -21,7 +21,11 @@ export function probeFolder(): string {
 }
 
 /** The environment that makes any Python started in it record itself into the folder. */
-export function probeEnvironment(env: Environment, runFolder: string, settings: ProbeSettings = {}): Environment {
+export function probeEnvironment(
+  env: Environment,
+  runFolder: string,
+  settings: ProbeSettings = {},
+): Environment {
   const path = [probeFolder(), env["PYTHONPATH"]].filter(Boolean).join(delimiter);
   return {
     ...env,

@@ -10,7 +10,12 @@ export interface Head {
   readonly torch: string | null;
   readonly t: number;
   readonly columns: readonly string[];
-  readonly device?: { readonly index: number; readonly name: string; readonly total: number; readonly uuid: string };
+  readonly device?: {
+    readonly index: number;
+    readonly name: string;
+    readonly total: number;
+    readonly uuid: string;
+  };
 }
 
 /** `k` says which kind; the rest depends on it. */

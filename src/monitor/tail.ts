@@ -8,7 +8,10 @@ const CHUNK = 1 << 20;
 /** All records of a run folder, read as far as they go; call again for what came since. */
 export class Tail {
   readonly #folder: string;
-  readonly #files = new Map<string, { offset: number; decoder: TextDecoder; record: Record }>();
+  readonly #files = new Map<
+    string,
+    { offset: number; decoder: InstanceType<typeof TextDecoder>; record: Record }
+  >();
   readonly #buffer = new Uint8Array(CHUNK);
 
   constructor(folder: string) {
@@ -26,7 +29,8 @@ export class Tail {
 
   #catchUp(name: string): void {
     let file = this.#files.get(name);
-    if (!file) this.#files.set(name, (file = { offset: 0, decoder: new TextDecoder(), record: new Record() }));
+    if (!file)
+      this.#files.set(name, (file = { offset: 0, decoder: new TextDecoder(), record: new Record() }));
     const handle = openSync(join(this.#folder, name), "r");
     try {
       for (;;) {

@@ -1,0 +1,112 @@
+import packageJson from "../../../package.json" with { type: "json" };
+import { UserError } from "../../base/errors.ts";
+import { DEFAULT_RULES, parseRule } from "../../monitor/alerts.ts";
+import { deliver } from "../../monitor/deliver.ts";
+import { launch } from "../../monitor/launch.ts";
+import { Observer, type Live } from "../../monitor/observe.ts";
+import { probeEnvironment } from "../../monitor/probe.ts";
+import { createRun, readRun, RUNS_FOLDER, writeRun } from "../../monitor/run-folder.ts";
+import { alertText, liveLine, runText } from "../../report/run-text.ts";
+import type { Command, Input, Io } from "../command.ts";
+import type { ExitCode } from "../exit.ts";
+
+/** Often enough to feel live; what a look costs is measured, and looks never take more than a twentieth of the time. */
+const LOOK_MS = 500;
+const CLEAR = "\r\u001B[2K";
+
+export const command: Command = {
+  name: "run",
+  summary:
+    "run a training command unchanged and watch its memory: live line, alerts, leaks by line, OOM report",
+  usage: "plimsoll run [options] -- python train.py …",
+  examples: [
+    { line: "plimsoll run -- python train.py --lr 1e-4", says: "watch a run" },
+    { line: "plimsoll run -- torchrun --nproc-per-node 8 train.py", says: "every rank reports" },
+    {
+      line: 'plimsoll run --alert "reserved>90%" --alert-command ./page-me.sh -- python train.py',
+      says: "be told",
+    },
+  ],
+  options: {
+    dir: { type: "string", value: "DIR", summary: `where run folders go (default ${RUNS_FOLDER})` },
+    alert: {
+      type: "string",
+      value: "RULE",
+      multiple: true,
+      summary: 'such as "reserved>90%", "growth>100MB", "host>50GB"',
+    },
+    "alert-command": {
+      type: "string",
+      value: "CMD",
+      summary: "run at each alert, the alert as JSON on its input",
+    },
+    "alert-webhook": { type: "string", value: "URL", summary: "gets each alert as JSON by POST" },
+    deep: { type: "string", value: "FROM:TO", summary: "steps to watch with stacks and synchronisations" },
+    "no-leaks": { type: "boolean", summary: "do not look for leaks" },
+    json: { type: "boolean", summary: "print the summary as JSON; the training's own output goes to stderr" },
+  },
+  async run(input, io) {
+    if (input.rest.length === 0)
+      throw new UserError("what is to be run?", "usage: plimsoll run -- python train.py …");
+    const given = input.options["alert"] as readonly string[] | undefined;
+    const rules = (given ?? DEFAULT_RULES).map(parseRule);
+    const deep = text(input, "deep");
+    if (deep !== undefined && !/^\d+:\d+$/.test(deep))
+      throw new UserError(`--deep takes FROM:TO, such as 100:110, not "${deep}"`);
+    const folder = createRun(text(input, "dir") ?? RUNS_FOLDER, input.rest, packageJson.version, new Date());
+    const env = probeEnvironment(process.env, folder, { deep, leaks: !input.options["no-leaks"] });
+    const observer = new Observer(folder, rules);
+    const watching = watch(observer, input, io);
+    const ended = await launch(input.rest, env, input.options["json"] ? "stderr" : "inherit");
+    await watching.stop();
+    const { signal } = ended;
+    const run = {
+      ...readRun(folder),
+      ended: new Date().toISOString(),
+      exit: ended.code,
+      ...(signal ? { signal } : {}),
+    };
+    writeRun(folder, run);
+    const live = watching.last();
+    if (input.options["json"]) io.out(`${JSON.stringify({ folder, run, summary: live.summary }, null, 2)}\n`);
+    else io.err(runText(run, live.summary, folder, io.color));
+    // The training's exit code is the run's, whatever it is.
+    return ended.code as ExitCode;
+  },
+};
+
+function watch(observer: Observer, input: Input, io: Io): { stop(): Promise<void>; last(): Live } {
+  const to = { command: text(input, "alert-command"), webhook: text(input, "alert-webhook") };
+  const sending: Promise<void>[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let live: Live | undefined;
+  const show = (now: Live): void => {
+    live = now;
+    if (io.interactive) io.err(CLEAR);
+    for (const alert of now.alerts) {
+      io.err(alertText(alert, io.color));
+      sending.push(deliver(alert, to).then((problem) => void (problem && io.err(`plimsoll: ${problem}\n`))));
+    }
+    if (io.interactive) io.err(liveLine(now, io.width));
+  };
+  const tick = (): void => {
+    const began = performance.now();
+    show(observer.look());
+    timer = setTimeout(tick, Math.max(LOOK_MS, 20 * (performance.now() - began)));
+  };
+  timer = setTimeout(tick, LOOK_MS);
+  return {
+    async stop() {
+      clearTimeout(timer);
+      show(observer.close());
+      if (io.interactive) io.err(CLEAR);
+      await Promise.all(sending);
+    },
+    last: () => live!,
+  };
+}
+
+function text(input: Input, name: string): string | undefined {
+  const value = input.options[name];
+  return typeof value === "string" ? value : undefined;
+}
