@@ -19,6 +19,7 @@ export function checkpointNonReentrant(
 ): Tensor {
   torch.ref(x);
   for (const t of captured) torch.ref(t);
+  torch.keepAsActivation(x.storage);
   torch.consume(x);
   let alive = 0;
   let packed = 0;

@@ -130,7 +130,7 @@ export function bmm(torch: Torch, a: Tensor, b: Tensor): Tensor {
   const out = torch.empty([a.shape[0]!, a.shape[1]!, b.shape[2]!], a.dtype);
   torch.useCublas();
   if (tracked) {
-    torch.record("BmmBackward", [out], [a, b], saved, ([g], needs) => {
+    torch.record("BmmBackward", [out], [a, b], saved, (_grads, needs) => {
       const gb = needs[1] ? torch.empty(b.shape, b.dtype) : null;
       torch.useCublas();
       const ga = needs[0] ? torch.empty(a.shape, a.dtype) : null;

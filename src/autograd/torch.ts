@@ -113,6 +113,12 @@ export class Torch {
     if (storage.row >= 0) this.tape.columns.kind[storage.row] = kind;
   }
 
+  /** A temporary that is kept for backward is an activation. */
+  keepAsActivation(storage: Storage): void {
+    const { kind } = this.tape.columns;
+    if (kind[storage.row] === Kind.temporary) kind[storage.row] = Kind.activation;
+  }
+
   // ── tensors ───────────────────────────────────────────────────────────────────────────────────────────
 
   /** A fresh tensor on fresh memory. */
@@ -396,12 +402,11 @@ export class Torch {
   save(tensors: readonly Tensor[]): Saved[] {
     const { hooks } = this;
     if (hooks) return tensors.map((t) => hooks.pack(t.storage));
-    const { kind } = this.tape.columns;
     const saved = new Array<Saved>(tensors.length);
     for (let i = 0; i < tensors.length; i++) {
       const { storage } = tensors[i]!;
       storage.refs++;
-      if (kind[storage.row] === Kind.temporary) kind[storage.row] = Kind.activation;
+      this.keepAsActivation(storage);
       saved[i] = storage;
     }
     return saved;

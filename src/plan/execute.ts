@@ -128,7 +128,7 @@ function forwardLoss(torch: Torch, net: Net, recipe: Recipe, ids: Tensor, mask: 
       const logits = torch.let(callLinear(torch, net.head, hidden));
       const shaped = net.logits ? torch.set(logits, net.logits(torch, logits)) : logits;
       torch.phase = Phase.loss;
-      const loss = torch.let(causalLmLoss(torch, shaped, ids, net.vocabulary));
+      const loss = torch.let(torch.module("loss", [], () => causalLmLoss(torch, shaped, ids, net.vocabulary)));
       outputs.push(shaped);
       torch.ref(shaped);
       return loss;
