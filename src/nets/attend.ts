@@ -1,5 +1,6 @@
-import { eagerAttention, sdpa } from "../autograd/attention.ts";
+import { eagerAttention, flashAttention2, sdpa } from "../autograd/attention.ts";
 import { add } from "../autograd/pointwise.ts";
+import { repeatKv } from "../autograd/repeat-kv.ts";
 import type { Tensor } from "../autograd/tensor.ts";
 import { cat, contiguous, transpose } from "../autograd/views.ts";
 import type { HeadShape } from "./config.ts";
@@ -58,7 +59,11 @@ export function attend(
     });
   }
   return torch.frame(() => {
-    const out = torch.let(sdpa(torch, q, k, v, { kernel: f.kernel(q, k), dropout }));
+    if (f.attention === "flash_attention_2") return [flashAttention2(torch, q, k, v)];
+    // Grouped keys are left to the kernel only where there is no mask (use_gqa_in_sdpa).
+    const key = torch.let(repeatKv(torch, k, mask ? repeats : 1));
+    const value = torch.let(repeatKv(torch, v, mask ? repeats : 1));
+    const out = torch.let(sdpa(torch, q, key, value, { kernel: f.kernel, mask, dropout }));
     return [contiguous(torch, transpose(torch, out, 1, 2))];
   });
 }

@@ -20,7 +20,7 @@ export interface Forward {
   readonly mask: Tensor | null;
   readonly attention: Attention;
   /** Which kernel a fused attention of this head size and dtype takes on the card. */
-  readonly kernel: (q: Tensor, k: Tensor) => SdpaKernel;
+  readonly kernel: (q: Tensor, k: Tensor, masked: boolean) => SdpaKernel;
   readonly checkpointing: (layer: number) => Checkpointing;
   readonly useCache: boolean;
   readonly training: boolean;

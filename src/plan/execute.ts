@@ -1,3 +1,4 @@
+import { chooseKernel } from "../autograd/attention.ts";
 import { runBackward } from "../autograd/engine.ts";
 import { input } from "../autograd/lookup.ts";
 import { unary } from "../autograd/pointwise.ts";
@@ -12,9 +13,11 @@ import { clipGradients } from "../optimizers/clip.ts";
 import { optimizerOf } from "../optimizers/optimizers.ts";
 import { Tape } from "../tape/tape.ts";
 import { Phase } from "../tape/vocabulary.ts";
-import { chooseKernel } from "./kernel.ts";
 import type { Recipe } from "./recipe.ts";
 import { type Block, recordBlock, repeatBlock } from "./repeat.ts";
+
+/** Compute capability of the cards the recorded runs were made on. */
+const HOPPER = 9;
 
 /** By the third step optimizer state exists and the allocator has settled: later steps repeat it. */
 const STEPS = 3;
@@ -111,7 +114,7 @@ function forwardLoss(torch: Torch, net: Net, recipe: Recipe, ids: Tensor, mask: 
     ids,
     mask,
     attention: recipe.attention,
-    kernel: chooseKernel,
+    kernel: (q, k, masked) => chooseKernel(HOPPER, q, k, masked),
     checkpointing: (layer) =>
       checkpointing.kind === "none" || layer % checkpointing.every !== 0
         ? "none"
@@ -125,8 +128,8 @@ function forwardLoss(torch: Torch, net: Net, recipe: Recipe, ids: Tensor, mask: 
   const run = (): Tensor =>
     torch.frame(() => {
       const hidden = torch.let(net.hidden(forward));
-      const logits = torch.let(callLinear(torch, net.head, hidden));
-      const shaped = net.logits ? torch.set(logits, net.logits(torch, logits)) : logits;
+      const logits = callLinear(torch, net.head, hidden);
+      const shaped = torch.let(net.logits ? net.logits(torch, logits) : logits);
       torch.phase = Phase.loss;
       const loss = torch.let(torch.module("loss", [], () => causalLmLoss(torch, shaped, ids, net.vocabulary)));
       outputs.push(shaped);
