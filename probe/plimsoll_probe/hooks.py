@@ -1,19 +1,23 @@
 """Where torch lets itself be watched. A handful of calls a step; none of them touches a tensor."""
 import functools
+import sys
 import time
 
 
 def install(torch, session):
+    """Returns what takes everything away again, newest first."""
     from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-    register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: _quietly(session.optimizer_begins, optimizer))
-    register_optimizer_step_post_hook(lambda optimizer, args, kwargs: _quietly(session.optimizer_ends, optimizer))
-    _time(torch.autograd, "backward", session, "backward")
-    _time(torch, "save", session, "save")
-    dataloader = __import__("sys").modules.get("torch.utils.data.dataloader")
+    before = register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: _quietly(session.optimizer_begins, optimizer))
+    behind = register_optimizer_step_post_hook(lambda optimizer, args, kwargs: _quietly(session.optimizer_ends, optimizer))
+    undo = [before.remove, behind.remove]
+    undo.append(_time(torch.autograd, "backward", session, "backward"))
+    undo.append(_time(torch, "save", session, "save"))
+    dataloader = sys.modules.get("torch.utils.data.dataloader")
     if dataloader is not None and hasattr(dataloader, "_BaseDataLoaderIter"):
-        _time(dataloader._BaseDataLoaderIter, "__next__", session, "data")
-    _modes(torch, session)
+        undo.append(_time(dataloader._BaseDataLoaderIter, "__next__", session, "data"))
+    undo.append(_modes(torch, session))
+    return undo[::-1]
 
 
 def _quietly(function, argument):
@@ -24,9 +28,7 @@ def _quietly(function, argument):
 
 
 def _time(owner, name, session, span):
-    real = getattr(owner, name, None)
-    if real is None:
-        return
+    real = getattr(owner, name)
 
     @functools.wraps(real)
     def timed(*args, **kwargs):
@@ -46,6 +48,7 @@ def _time(owner, name, session, span):
                 pass
 
     setattr(owner, name, timed)
+    return functools.partial(setattr, owner, name, real)
 
 
 def _modes(torch, session):
@@ -65,3 +68,4 @@ def _modes(torch, session):
                 _quietly(session.training_mode, bool(mode))
 
     module.train = train
+    return functools.partial(setattr, module, "train", real)

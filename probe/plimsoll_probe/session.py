@@ -67,8 +67,20 @@ class Session:
 
         self._torch = torch
         self._cuda = counters.Cuda(torch)
-        hooks.install(torch, self)
+        self._undo = hooks.install(torch, self)
         oom.install(torch, self)
+
+    def suspend(self):
+        """Takes every hook out, for measuring what they cost; `resume` puts them back."""
+        for undo in self._undo:
+            undo()
+        self._undo = []
+
+    def resume(self):
+        from . import hooks
+
+        self._step_began = time.perf_counter()
+        self._undo = hooks.install(self._torch, self)
 
     def forked(self):
         """A forked child (a dataloader worker, usually) records nothing unless it takes optimizer steps itself."""
