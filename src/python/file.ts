@@ -6,6 +6,9 @@ import { Lines } from "./source.ts";
 import { parse } from "./statements.ts";
 import type { Arg, Call, Expr, Node, NodeOf, Tree } from "./tree.ts";
 
+/** No real name has more parts. */
+const MAX_ATTRIBUTES = 20;
+
 /** One parsed Python text: its tree, its nodes by kind, its scopes, and what each name stands for. */
 export class PythonFile {
   /** Relative to the audited root, with forward slashes. */
@@ -49,10 +52,18 @@ export class PythonFile {
   dotted(expr: Expr): string | null {
     const known = this.#dotted.get(expr);
     if (known !== undefined) return known;
+    // Also the answer to itself, for `x = x.y` in a loop.
+    this.#dotted.set(expr, null);
     let result: string | null = null;
     if (expr.kind === "Attribute") {
-      const base = this.dotted(expr.value);
-      result = base === null ? null : `${base}.${expr.attr}`;
+      let root: Expr = expr;
+      let attributes = "";
+      for (let depth = 0; root.kind === "Attribute" && depth < MAX_ATTRIBUTES; depth++) {
+        attributes = `.${root.attr}${attributes}`;
+        root = root.value;
+      }
+      const base = root.kind === "Name" ? this.dotted(root) : null;
+      result = base === null ? null : base + attributes;
     } else if (expr.kind === "Name") {
       const all = this.scopes.lookup(expr)?.definitions;
       if (!all) result = `builtins.${expr.id}`;

@@ -1,5 +1,8 @@
-import { statementOf } from "../../python/nodes.ts";
+import { ancestors, statementOf, walk } from "../../python/nodes.ts";
+import type { Node } from "../../python/tree.ts";
 import { deleteStatement } from "../edits.ts";
+import type { Facts } from "../facts/facts.ts";
+import { isThrottle } from "../facts/guards.ts";
 import type { Rule } from "../rule.ts";
 
 const EMPTIES = /^torch\.(?:cuda|xpu|mps|npu)(?:\.memory)?\.empty_cache$/;
@@ -24,6 +27,8 @@ export const rule: Rule = {
       if (frequency === "unknown") continue;
       const inLoop = hot.within.kind === "For" || hot.within.kind === "While";
       const rare = frequency === "throttled" && inLoop;
+      // Beside a validation or a save it marks the boundary of a phase; alone under its throttle it is a habit.
+      if (rare && !standsAlone(call, facts)) continue;
       const statement = statementOf(call);
       const what = name === "gc.collect" ? "`gc.collect()`" : "`empty_cache()`";
       yield {
@@ -37,3 +42,21 @@ export const rule: Rule = {
     }
   },
 };
+
+function standsAlone(call: Node, facts: Facts): boolean {
+  for (const at of ancestors(call)) {
+    if (at.kind !== "If" || !isThrottle(at.test)) continue;
+    let alone = true;
+    for (const statement of at.body)
+      walk(statement, (node) => {
+        if (node.kind === "Delete") alone = false;
+        if (node.kind === "Call") {
+          const name = facts.file.dotted(node.func) ?? "";
+          if (!EMPTIES.test(name) && !/^gc\.collect$|is_available$|^builtins\.print$/.test(name)) alone = false;
+        }
+        return alone;
+      });
+    return alone;
+  }
+  return false;
+}

@@ -14,6 +14,10 @@ def train(model, loader, optimizer):
         gc.collect()  # expect: PLM031
         if step % 10 == 0:
             empty_cache()  # expect: PLM031
+        if step % 1000 == 0:
+            # trap: the boundary of a phase
+            evaluate(model, loader)
+            torch.cuda.empty_cache()
     # trap: after training
     torch.cuda.empty_cache()
     gc.collect()
