@@ -95,6 +95,17 @@ export function mul(torch: Torch, a: Tensor, b: Tensor): Tensor {
   return out;
 }
 
+/** `a / b` where b carries no gradient. */
+export function divideBy(torch: Torch, a: Tensor, b: Tensor): Tensor {
+  const tracked = torch.tracks([a]);
+  const saved = tracked ? torch.save([b]) : [];
+  const out = times(torch, a, b);
+  if (tracked) torch.record("DivBackward", [out], [a, null], saved, ([g]) => [times(torch, g!, b), null]);
+  torch.consume(a);
+  torch.consume(b);
+  return out;
+}
+
 export function add(torch: Torch, a: Tensor, b: Tensor): Tensor {
   const out = raw(torch, [a, b], broadcast(a.shape, b.shape), promote2(a, b));
   if (torch.tracks([a, b])) {

@@ -14,7 +14,11 @@ export function sumTo(torch: Torch, t: Tensor, shape: readonly number[]): Tensor
   const out = torch.empty(shape, t.dtype);
   const alongLast = shape.length > 0 && shape[shape.length - 1] === t.shape[t.shape.length - 1];
   if (alongLast) reduceScratch(torch, numel(shape), numel(t.shape) / numel(shape));
-  return out;
+  if (shape.length === t.shape.length) return out;
+  // Dropped leading dimensions are viewed away after a sum that kept them.
+  const viewed = torch.alias(out, shape, contiguousStrides(shape));
+  torch.consume(out);
+  return viewed;
 }
 
 const lastPowerOfTwo = (n: number): number => 2 ** Math.floor(Math.log2(n));

@@ -36,7 +36,10 @@ const ACTIVATIONS: Readonly<Record<string, Activation>> = {
 export function activation(name: string): Activation {
   const found = ACTIVATIONS[name];
   if (!found) {
-    throw new UserError(`config: activation "${name}" is not known`, `One of: ${Object.keys(ACTIVATIONS).join(", ")}.`);
+    throw new UserError(
+      `config: activation "${name}" is not known`,
+      `One of: ${Object.keys(ACTIVATIONS).join(", ")}.`,
+    );
   }
   return found;
 }

@@ -71,7 +71,10 @@ interface HeadDefaults {
 export function headShape(config: Config, defaults: HeadDefaults = {}): HeadShape {
   const hidden = count(config, "hidden_size");
   const queries = count(config, "num_attention_heads");
-  const keys = config["num_key_value_heads"] === null ? queries : countOr(config, defaults.keys ?? queries, "num_key_value_heads");
+  const keys =
+    config["num_key_value_heads"] === null
+      ? queries
+      : countOr(config, defaults.keys ?? queries, "num_key_value_heads");
   if (queries % keys !== 0) {
     throw new UserError(
       `config: "num_attention_heads" ${queries} is not a multiple of "num_key_value_heads" ${keys}`,
@@ -85,7 +88,12 @@ export function headShape(config: Config, defaults: HeadDefaults = {}): HeadShap
       'Give "head_dim", or sizes that divide.',
     );
   }
-  return { queries, keys, size: given ?? hidden / queries, dropout: fraction(config, "attention_dropout", 0) };
+  return {
+    queries,
+    keys,
+    size: given ?? hidden / queries,
+    dropout: fraction(config, "attention_dropout", 0),
+  };
 }
 
 /** A number or null: null where the config says so, `otherwise` where it says nothing. */
@@ -115,10 +123,7 @@ export function alternatingWindow(config: Config, size: number, rule: (layer: nu
 }
 
 /** One window for every layer, or none (Mistral's and Phi-3's rule). */
-export function windowEverywhere(
-  config: Config,
-  otherwise: number | null,
-): { readonly window?: Window } {
+export function windowEverywhere(config: Config, otherwise: number | null): { readonly window?: Window } {
   const size = numberOrNull(config, "sliding_window", otherwise);
   return size === null ? {} : { window: { size, applies: () => true, alternating: false } };
 }

@@ -26,8 +26,8 @@ export interface DecoderParts {
   readonly tied: boolean;
   /** Attention windows; absent where every layer attends to all. */
   readonly window?: Window;
-  /** A rotary embedding for layers with and for layers without a window. */
-  readonly twoRopes?: boolean;
+  /** Layers with a window and layers without have each a rotary embedding, where there are such layers. */
+  readonly ropePerKind?: boolean;
   /** The embedding module, where it is more than a table. */
   readonly embedding?: (b: Builder, table: Embedding) => (f: Forward) => Tensor;
   /** What the model does to the embeddings before the masks are made, or after. */
@@ -48,7 +48,8 @@ export function buildDecoder(config: Config, b: Builder, parts: DecoderParts): N
       b.in(`layers.${i}`, () => parts.layer(b, i)),
     );
     const norm = parts.norm(b, "norm", hidden);
-    const ropes = Array.from({ length: parts.twoRopes ? 2 : 1 }, () => buildRope(b, parts.rotarySize));
+    const kinds = parts.ropePerKind ? new Set(layers.map((_, i) => window?.applies(i))).size : 1;
+    const ropes = Array.from({ length: kinds }, () => buildRope(b, parts.rotarySize));
     return { table, embed, layers, norm, ropes };
   });
   const head = b.linear("lm_head", hidden, vocabulary, false);

@@ -17,7 +17,22 @@ import { stablelm } from "./stablelm.ts";
 import type { Family } from "./net.ts";
 
 /** Every family, once. */
-export const FAMILIES: readonly Family[] = [gpt2, gptNeox, opt, llama, mistral, qwen2, qwen3, phi3, gemma2, gemma3, granite, olmo2, starcoder2, stablelm];
+export const FAMILIES: readonly Family[] = [
+  gpt2,
+  gptNeox,
+  opt,
+  llama,
+  mistral,
+  qwen2,
+  qwen3,
+  phi3,
+  gemma2,
+  gemma3,
+  granite,
+  olmo2,
+  starcoder2,
+  stablelm,
+];
 
 export function familyOf(config: Config): Family {
   const type = config["model_type"];

@@ -48,12 +48,5 @@ export function cappedLogits(
   otherwise: number | null,
 ): { readonly logits?: (torch: Torch, logits: Tensor) => Tensor } {
   if (numberOrNull(config, "final_logit_softcapping", otherwise) === null) return {};
-  return {
-    logits: (torch, given) =>
-      torch.frame(() => {
-        let logits = torch.let(scale(torch, given));
-        logits = torch.set(logits, tanh(torch, logits));
-        return scale(torch, logits);
-      }),
-  };
+  return { logits: (torch, logits) => scale(torch, tanh(torch, scale(torch, logits))) };
 }

@@ -1,5 +1,14 @@
 import { activation } from "./activations.ts";
-import { type Config, alternatingWindow, count, countOr, flag, headShape, numberOrNull, text } from "./config.ts";
+import {
+  type Config,
+  alternatingWindow,
+  count,
+  countOr,
+  flag,
+  headShape,
+  numberOrNull,
+  text,
+} from "./config.ts";
 import { buildDecoder } from "./decoder.ts";
 import { cappedLogits, sandwichLayer, scaledEmbedding } from "./gemma.ts";
 import type { Builder } from "./layers.ts";
@@ -25,12 +34,10 @@ function build(config: Config, b: Builder): Net {
   return buildDecoder(config, b, {
     norm: gemmaNorm,
     rotarySize: heads.size,
-    twoRopes: true,
+    ropePerKind: true,
     tied: true,
     embedding: scaledEmbedding,
-    ...(window === null
-      ? {}
-      : { window: alternatingWindow(config, window, (i) => (i + 1) % pattern !== 0) }),
+    ...(window === null ? {} : { window: alternatingWindow(config, window, (i) => (i + 1) % pattern !== 0) }),
     ...cappedLogits(config, null),
     layer: () =>
       sandwichLayer(

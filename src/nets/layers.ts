@@ -4,6 +4,7 @@ import { conv1d, linear } from "../autograd/matmul.ts";
 import { layerNorm } from "../autograd/norm.ts";
 import { mul, meanLast, pow, rsqrt, shift } from "../autograd/pointwise.ts";
 import type { Tensor } from "../autograd/tensor.ts";
+import { type QuantOptions, type QuantState, linear4bit, quantizedWeight } from "./quantized.ts";
 import type { Torch } from "../autograd/torch.ts";
 import { to } from "../autograd/views.ts";
 import { Kind } from "../tape/vocabulary.ts";
@@ -22,6 +23,8 @@ export interface Linear {
   readonly transposed: boolean;
   weight: Tensor;
   bias: Tensor | null;
+  /** Set when `weight` holds packed 4-bit numbers. */
+  readonly quant: QuantState | null;
   wrapper: LinearWrapper | null;
 }
 
@@ -32,6 +35,7 @@ export function callLinear(torch: Torch, layer: Linear, x: Tensor): Tensor {
 }
 
 export function plainLinear(torch: Torch, layer: Linear, x: Tensor): Tensor {
+  if (layer.quant) return linear4bit(torch, x, layer.weight, layer.quant, layer.outputs, layer.bias);
   return layer.transposed
     ? conv1d(torch, x, layer.weight, layer.bias!)
     : linear(torch, x, layer.weight, layer.bias);
@@ -45,14 +49,25 @@ export interface Parameter {
 /** Makes a model's modules in the order its constructors do, which is the order of their memory. */
 export class Builder {
   readonly torch: Torch;
+  /** Type of the weights that are not quantised. */
   readonly dtype: Dtype;
   readonly parameters: Parameter[] = [];
   readonly linears: Linear[] = [];
   #prefix = "";
 
-  constructor(torch: Torch, dtype: Dtype) {
+  /** Type of the checkpoint that 4-bit weights are made from. */
+  readonly loadDtype: Dtype;
+  readonly quantization: QuantOptions | null;
+
+  constructor(
+    torch: Torch,
+    dtype: Dtype,
+    quantization: (QuantOptions & { readonly prepared: boolean }) | null = null,
+  ) {
     this.torch = torch;
-    this.dtype = dtype;
+    this.loadDtype = dtype;
+    this.dtype = quantization?.prepared ? "fp32" : dtype;
+    this.quantization = quantization;
   }
 
   /** Modules made inside belong to `name`. */
@@ -91,7 +106,14 @@ export class Builder {
   }
 
   #linear(name: string, inputs: number, outputs: number, bias: boolean, transposed: boolean): Linear {
-    const weight = this.parameter(`${name}.weight`, transposed ? [inputs, outputs] : [outputs, inputs]);
+    const shape = transposed ? ([inputs, outputs] as const) : ([outputs, inputs] as const);
+    const packed =
+      this.quantization && name !== "lm_head"
+        ? this.torch.within(this.torch.tape.modules.id(this.#path(name)), () =>
+            quantizedWeight(this.torch, shape, this.loadDtype, this.quantization!),
+          )
+        : null;
+    const weight = packed?.weight ?? this.parameter(`${name}.weight`, shape);
     const layer: Linear = {
       path: this.#path(name),
       name,
@@ -100,6 +122,7 @@ export class Builder {
       transposed,
       weight,
       bias: bias ? this.parameter(`${name}.bias`, [outputs]) : null,
+      quant: packed?.quant ?? null,
       wrapper: null,
     };
     this.linears.push(layer);

@@ -22,7 +22,13 @@ function build(config: Config, b: Builder): Net {
     rotarySize: heads.size,
     tied: false,
     layer: () =>
-      preNormLayer(b, hidden, rmsNorm, attention(b, hidden, heads, { bias, outBias: bias }), gatedMlp(b, feed)),
+      preNormLayer(
+        b,
+        hidden,
+        rmsNorm,
+        attention(b, hidden, heads, { bias, outBias: bias }),
+        gatedMlp(b, feed),
+      ),
   });
 }
 

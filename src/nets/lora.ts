@@ -1,44 +1,66 @@
 import { add, dropout, scale } from "../autograd/pointwise.ts";
 import type { Tensor } from "../autograd/tensor.ts";
 import type { Torch } from "../autograd/torch.ts";
-import { to } from "../autograd/views.ts";
-import { linear } from "../autograd/matmul.ts";
+import { clone, to } from "../autograd/views.ts";
+import { UserError } from "../base/errors.ts";
 import { Kind } from "../tape/vocabulary.ts";
+import { type LoraWeights, bottleneck } from "./adapter.ts";
+import { doraForward, doraMagnitude } from "./dora.ts";
 import { type Builder, type Linear, type LinearWrapper, plainLinear } from "./layers.ts";
 
-interface LoraOptions {
+export interface LoraOptions {
   readonly rank: number;
   readonly dropout: number;
   readonly targets: readonly string[] | "all-linear";
+  readonly dora: boolean;
 }
 
-class LoraLinear implements LinearWrapper {
-  a: Tensor;
-  b: Tensor;
-  readonly #dropout: number;
+function dropped(torch: Torch, x: Tensor, p: number): Tensor {
+  return torch.module("lora_dropout", [x], () => dropout(torch, x, p));
+}
 
-  constructor(a: Tensor, b: Tensor, dropout: number) {
-    this.a = a;
-    this.b = b;
-    this.#dropout = dropout;
-  }
+const base = (torch: Torch, layer: Linear, x: Tensor): Tensor =>
+  torch.module("base_layer", [x], () => plainLinear(torch, layer, x));
 
-  /** peft.tuners.lora.layer.Linear.forward: the input is cast to the adapter's type, the result cast back. */
-  forward(torch: Torch, layer: Linear, x: Tensor): Tensor {
-    let result = torch.let(torch.module("base_layer", [x], () => plainLinear(torch, layer, x)));
-    const dtype = result.dtype;
-    const wide = torch.let(to(torch, x, this.a.dtype));
-    const dropped = torch.module("lora_dropout", [wide], () => dropout(torch, wide, this.#dropout));
-    const down = torch.module("lora_A", [dropped], () => linear(torch, dropped, this.a, null));
-    const up = torch.module("lora_B", [down], () => linear(torch, down, this.b, null));
-    result = torch.set(result, add(torch, result, scale(torch, up)));
-    return to(torch, result, dtype);
+/** peft.tuners.lora.layer.Linear.forward: the input is cast to the adapter's type, the result cast back. */
+function plainForward(torch: Torch, layer: Linear, weights: LoraWeights, p: number, x: Tensor): Tensor {
+  let result = torch.let(base(torch, layer, x));
+  const dtype = result.dtype;
+  const wide = torch.let(to(torch, x, weights.a.dtype));
+  result = weights.magnitude
+    ? torch.set(result, doraForward(torch, layer, weights, wide, result))
+    : torch.set(
+        result,
+        add(torch, result, scale(torch, bottleneck(torch, weights, dropped(torch, wide, p)))),
+      );
+  return to(torch, result, dtype);
+}
+
+/** peft.tuners.lora.bnb.Linear4bit.forward: clones the base's result, and casts the adapter's before adding. */
+function quantizedForward(torch: Torch, layer: Linear, weights: LoraWeights, p: number, x: Tensor): Tensor {
+  let result = torch.let(base(torch, layer, x));
+  result = torch.set(result, clone(torch, result));
+  const dtype = result.dtype;
+  const wide = torch.autocast ? x : torch.let(to(torch, x, weights.a.dtype));
+  if (weights.magnitude) {
+    result = torch.set(result, doraForward(torch, layer, weights, wide, result));
+    return torch.autocast ? result : to(torch, result, dtype);
   }
+  let output = torch.let(scale(torch, bottleneck(torch, weights, dropped(torch, wide, p))));
+  if (!torch.autocast) output = torch.set(output, to(torch, output, dtype));
+  return add(torch, result, output);
 }
 
 /** "all-linear" is every linear layer but the head. */
 function targeted(layer: Linear, targets: readonly string[] | "all-linear"): boolean {
   return targets === "all-linear" ? layer.name !== "lm_head" : targets.includes(layer.name);
+}
+
+function wrapper(weights: LoraWeights, p: number): LinearWrapper {
+  return {
+    forward: (torch, layer, x) =>
+      (layer.quant ? quantizedForward : plainForward)(torch, layer, weights, p, x),
+  };
 }
 
 /** `get_peft_model`: freezes the model, adds adapters, keeps them in fp32. Returns what trains. */
@@ -49,39 +71,60 @@ export function wrapLora(
   inputsRequireGrad: boolean,
 ): Tensor[] {
   for (const p of builder.parameters) p.tensor.requiresGrad = false;
-  const wrapped: LoraLinear[] = [];
-  const paths: number[] = [];
+  const wrapped: { readonly weights: LoraWeights; readonly module: number }[] = [];
   for (const layer of builder.linears) {
     if (!targeted(layer, options.targets)) continue;
     const module = torch.tape.modules.id(layer.path);
-    paths.push(module);
-    const make = (shape: readonly number[]): Tensor => {
-      const t = torch.within(module, () => torch.empty(shape, builder.dtype, Kind.adapter));
-      t.floating = false;
-      return t;
-    };
-    const wrapper = new LoraLinear(
-      make([options.rank, layer.inputs]),
-      make([layer.outputs, options.rank]),
-      options.dropout,
-    );
-    layer.wrapper = wrapper;
-    wrapped.push(wrapper);
+    const weights = torch.within(module, () => makeWeights(torch, layer, options));
+    layer.wrapper = wrapper(weights, options.dropout);
+    wrapped.push({ weights, module });
   }
-  // Adapters are made in the base weight's type, then cast to fp32 one by one (cast_adapter_dtype).
-  const trainable: Tensor[] = [];
-  wrapped.forEach((wrapper, i) => {
-    for (const side of ["a", "b"] as const) {
-      const narrow = wrapper[side];
-      if (narrow.dtype !== "fp32") {
-        wrapper[side] = torch.within(paths[i]!, () => torch.empty(narrow.shape, "fp32", Kind.adapter));
-        wrapper[side].floating = false;
-        torch.unref(narrow);
-      }
-      wrapper[side].requiresGrad = true;
-      trainable.push(wrapper[side]);
-    }
-  });
+  if (wrapped.length === 0) {
+    const names = [...new Set(builder.linears.map((l) => l.name))].join(", ");
+    throw new UserError(
+      `no layer is named ${String(options.targets)}`,
+      `This model's linear layers: ${names}.`,
+    );
+  }
+  const trainable = wrapped.flatMap(({ weights, module }) =>
+    torch.within(module, () => widen(torch, weights)),
+  );
   torch.inputsRequireGrad = inputsRequireGrad;
+  return trainable;
+}
+
+function makeWeights(torch: Torch, layer: Linear, options: LoraOptions): LoraWeights {
+  // An adapter is made in its base weight's type; beside a packed weight that is fp32.
+  const dtype = layer.quant ? "fp32" : layer.weight.dtype;
+  const make = (shape: readonly number[]): Tensor => {
+    const t = torch.empty(shape, dtype, Kind.adapter);
+    t.floating = false;
+    return t;
+  };
+  const weights: LoraWeights = {
+    a: make([options.rank, layer.inputs]),
+    b: make([layer.outputs, options.rank]),
+    magnitude: null,
+  };
+  if (options.dora) weights.magnitude = doraMagnitude(torch, layer, weights);
+  return weights;
+}
+
+/** cast_adapter_dtype: adapters in half precision are cast to fp32, one by one. */
+function widen(torch: Torch, weights: LoraWeights): Tensor[] {
+  const trainable: Tensor[] = [];
+  for (const side of ["a", "b", "magnitude"] as const) {
+    const narrow = weights[side];
+    if (!narrow) continue;
+    let wide = narrow;
+    if (narrow.dtype !== "fp32") {
+      wide = torch.empty(narrow.shape, "fp32", Kind.adapter);
+      wide.floating = false;
+      torch.unref(narrow);
+      weights[side] = wide;
+    }
+    wide.requiresGrad = true;
+    trainable.push(wide);
+  }
   return trainable;
 }

@@ -48,7 +48,13 @@ function build(config: Config, b: Builder): Net {
       postNormLayer(
         b,
         hidden,
-        attention(b, hidden, heads, { bias, outBias: bias, norm, rotate: applyRotaryWide }),
+        attention(b, hidden, heads, {
+          bias,
+          outBias: bias,
+          norm,
+          rotate: applyRotaryWide,
+          projectsFirst: true,
+        }),
         gatedMlp(b, feed),
       ),
   });

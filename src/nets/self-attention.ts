@@ -66,6 +66,8 @@ export interface AttentionOptions {
   readonly outBias: boolean;
   readonly rotate?: Rotate;
   readonly norm?: HeadNorm;
+  /** Heads move forward once all three projections are made, which orders backward. */
+  readonly projectsFirst?: boolean;
   readonly softcap?: boolean;
   readonly residualDropout?: number;
 }
@@ -83,16 +85,27 @@ export function attention(b: Builder, hidden: number, heads: HeadShape, o: Atten
     const kNorm = norm?.make(b, "k", keys);
     const split: Split = (f, x) => {
       const { torch } = f;
-      const project = (layer: Linear, count: number, normed?: NormModule): Tensor => {
-        let t = callLinear(torch, layer, x);
-        if (normed && norm?.over === "projection") t = normed(torch, t);
-        t = view(torch, t, [f.batch, f.seq, count, size]);
-        if (normed && norm?.over === "head") t = normed(torch, t);
-        return torch.let(transpose(torch, t, 1, 2));
+      const project = (layer: Linear, normed?: NormModule): Tensor => {
+        const t = callLinear(torch, layer, x);
+        return normed && norm?.over === "projection" ? normed(torch, t) : t;
       };
-      let qs = project(q, queries, qNorm);
-      let ks = project(k, keys, kNorm);
-      const vs = project(v, keys);
+      const move = (t: Tensor, count: number, normed?: NormModule): Tensor => {
+        const heads = view(torch, t, [f.batch, f.seq, count, size]);
+        return transpose(torch, normed && norm?.over === "head" ? normed(torch, heads) : heads, 1, 2);
+      };
+      let qs: Tensor;
+      let ks: Tensor;
+      let vs: Tensor;
+      if (o.projectsFirst) {
+        const all = [project(q, qNorm), project(k, kNorm), project(v)].map((t) => torch.let(t));
+        qs = torch.set(all[0]!, move(all[0]!, queries, qNorm));
+        ks = torch.set(all[1]!, move(all[1]!, keys, kNorm));
+        vs = torch.set(all[2]!, move(all[2]!, keys));
+      } else {
+        qs = torch.let(move(project(q, qNorm), queries, qNorm));
+        ks = torch.let(move(project(k, kNorm), keys, kNorm));
+        vs = torch.let(move(project(v), keys));
+      }
       if (qNorm && kNorm && norm?.over === "moved head") {
         qs = torch.set(qs, qNorm(torch, qs));
         ks = torch.set(ks, kNorm(torch, ks));

@@ -47,6 +47,7 @@ function build(config: Config, b: Builder): Net {
     bias: flag(config, "use_qkv_bias", false),
     outBias: false,
     rotate: rotateInline,
+    projectsFirst: true,
     ...(flag(config, "qk_layernorm", false) ? { norm } : {}),
   };
   const feed = {

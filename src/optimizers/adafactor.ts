@@ -38,7 +38,8 @@ function stepOne(torch: Torch, p: Tensor, known: Set<Tensor>, locals: Locals): v
   const columns = [...shape.slice(0, -2), ...shape.slice(-1)];
   if (!known.has(p)) {
     known.add(p);
-    for (const part of factored ? [rows, columns] : [shape]) torch.empty(part, "fp32", Kind["optimizer state"]);
+    for (const part of factored ? [rows, columns] : [shape])
+      torch.empty(part, "fp32", Kind["optimizer state"]);
     // state["RMS"] becomes a tensor of one number.
     torch.empty([], "fp32", Kind["optimizer state"]);
   }

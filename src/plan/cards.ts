@@ -30,12 +30,17 @@ const plain = (name: string): string => name.toLowerCase().replace(/nvidia|gefor
 /** Reads "24GB", "4090", "A100-80GB". A bare size is a card of that size with Ampere's kernels. */
 export function cardOf(text: string): Card {
   const bytes = parseBytes(text);
-  if (bytes !== null && /[a-z]/i.test(text)) return { name: formatBytes(bytes), memory: bytes, capability: 8.6 };
+  if (bytes !== null && /[a-z]/i.test(text))
+    return { name: formatBytes(bytes), memory: bytes, capability: 8.6 };
   const wanted = plain(text);
-  const found = CARDS.filter((card) => plain(card.name).endsWith(wanted) || plain(card.name).startsWith(wanted));
+  const found = CARDS.filter(
+    (card) => plain(card.name).endsWith(wanted) || plain(card.name).startsWith(wanted),
+  );
   if (found.length === 1) return found[0]!;
   throw new UserError(
-    found.length === 0 ? `unknown card "${text}"` : `card "${text}" could be ${found.map((c) => c.name).join(" or ")}`,
+    found.length === 0
+      ? `unknown card "${text}"`
+      : `card "${text}" could be ${found.map((c) => c.name).join(" or ")}`,
     `Give a size ("24GB") or one of: ${CARDS.map((c) => c.name).join(", ")}.`,
   );
 }

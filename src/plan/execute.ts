@@ -64,13 +64,11 @@ export function execute(recipe: Recipe, steps = STEPS): Tape {
 /** Builds the model and, for an adapter method, wraps it. */
 function load(torch: Torch, recipe: Recipe): { net: Net; trainable: Tensor[] } {
   torch.phase = Phase.load;
-  const builder = new Builder(torch, recipe.dtype);
+  const { method } = recipe;
+  const builder = new Builder(torch, recipe.dtype, method.kind === "lora" ? method.quantization : null);
   const net = familyOf(recipe.model.config).build(recipe.model.config, builder);
-  if (recipe.method.kind === "lora") {
-    return {
-      net,
-      trainable: wrapLora(torch, builder, recipe.method.adapter, recipe.checkpointing.kind !== "none"),
-    };
+  if (method.kind === "lora") {
+    return { net, trainable: wrapLora(torch, builder, method.adapter, recipe.checkpointing.kind !== "none") };
   }
   return { net, trainable: builder.parameters.map((p) => p.tensor) };
 }
@@ -131,7 +129,9 @@ function forwardLoss(torch: Torch, net: Net, recipe: Recipe, ids: Tensor, mask: 
       const logits = callLinear(torch, net.head, hidden);
       const shaped = torch.let(net.logits ? net.logits(torch, logits) : logits);
       torch.phase = Phase.loss;
-      const loss = torch.let(torch.module("loss", [], () => causalLmLoss(torch, shaped, ids, net.vocabulary)));
+      const loss = torch.let(
+        torch.module("loss", [], () => causalLmLoss(torch, shaped, ids, net.vocabulary)),
+      );
       outputs.push(shaped);
       torch.ref(shaped);
       return loss;
