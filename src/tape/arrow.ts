@@ -17,6 +17,7 @@ import {
 } from "apache-arrow";
 import type { Data, DataType, Vector } from "apache-arrow";
 import { UserError } from "../base/errors.ts";
+import { checkArrowBounds } from "./arrow-bounds.ts";
 import { Tape } from "./tape.ts";
 import type { Columns } from "./tape.ts";
 import { ACTIONS, KINDS, PHASES } from "./vocabulary.ts";
@@ -90,11 +91,12 @@ export function decodeTape(file: Uint8Array, name: string): Tape {
     );
   }
   try {
+    checkArrowBounds(file);
     const table = tableFromIPC(file);
     checkVersion(table.schema.metadata.get(VERSION_KEY), name);
     // Every row takes more than one byte: a larger number is a lie, and must not become an allocation.
     if (!(table.numRows <= file.length)) throw damaged(name, "action");
-    return toTape(table, name);
+    return toTape(table, name, file.length);
   } catch (cause) {
     // The library meets damage in many ways, some only when a value is looked at.
     if (cause instanceof UserError) throw cause;
@@ -118,7 +120,7 @@ function checkVersion(text: string | undefined, name: string): void {
   }
 }
 
-function toTape(table: Table, name: string): Tape {
+function toTape(table: Table, name: string, size: number): Tape {
   const rows = table.numRows;
   const number = (column: keyof Columns, lowest: number, highest: number): Float64Array => {
     const values = new Float64Array(rows);
@@ -138,14 +140,16 @@ function toTape(table: Table, name: string): Tape {
   /** Ids of the words in `idOf`'s numbering, whatever order the file's own dictionary has. */
   const words = (column: keyof Columns, idOf: (text: string) => number): Int32Array => {
     const ids = new Int32Array(rows);
+    let read: Vector<Utf8> | null = null;
+    let known = new Int32Array(0);
     let at = 0;
     for (const chunk of vector(table, column, name).data) {
       const { dictionary, values, length, nullCount } = chunk as Data<Dictionary<Utf8, Int32>>;
       if (nullCount > 0 || !dictionary || !values || values.length < length) throw damaged(name, column);
-      const known = Int32Array.from({ length: dictionary.length }, (_, id) => {
-        const text = dictionary.get(id);
-        return typeof text === "string" ? idOf(text) : -1;
-      });
+      if (dictionary !== read) {
+        read = dictionary;
+        known = dictionaryIds(dictionary, idOf, size);
+      }
       for (let row = 0; row < length; row++) {
         const id = known[values[row]!] ?? -1;
         if (id < 0) throw damaged(name, column);
@@ -195,6 +199,20 @@ function toTape(table: Table, name: string): Tape {
     );
   }
   return tape;
+}
+
+function dictionaryIds(
+  dictionary: Vector<Utf8>,
+  idOf: (text: string) => number,
+  size: number,
+): Int32Array<ArrayBuffer> {
+  let characters = 0;
+  return Int32Array.from({ length: dictionary.length }, (_, id) => {
+    const text = dictionary.get(id);
+    // Entries that overlap could unfold into far more text than the file has bytes.
+    if (typeof text !== "string" || (characters += text.length) > size) return -1;
+    return idOf(text);
+  });
 }
 
 function tapeInfo(read: unknown): Partial<Tape["info"]> {

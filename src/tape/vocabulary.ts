@@ -22,12 +22,28 @@ export const ACTIONS = [
 export type ActionName = (typeof ACTIONS)[number];
 
 export const PHASES = [
-  "unknown", "load", "forward", "loss", "backward", "clip", "optimizer", "evaluation", "save",
+  "unknown",
+  "load",
+  "forward",
+  "loss",
+  "backward",
+  "clip",
+  "optimizer",
+  "evaluation",
+  "save",
 ] as const;
 export type PhaseName = (typeof PHASES)[number];
 
 export const KINDS = [
-  "unknown", "weight", "adapter", "gradient", "optimizer state", "activation", "temporary", "workspace", "input",
+  "unknown",
+  "weight",
+  "adapter",
+  "gradient",
+  "optimizer state",
+  "activation",
+  "temporary",
+  "workspace",
+  "input",
 ] as const;
 export type KindName = (typeof KINDS)[number];
 

@@ -141,4 +141,20 @@ print(kept["stack"][0].as_py().replace("\\n", " < "))`,
       expect(() => decodeTape(whole.slice(0, cut), "x.arrow")).toThrow(UserError);
     }
   });
+
+  it("never crashes on a damaged tape: it reads it or refuses it", () => {
+    const whole = encodeTape(fc.sample(anyTape, { numRuns: 1, seed: 5 })[0]!);
+    fc.assert(
+      fc.property(fc.nat(whole.length - 1), fc.nat(255), (at, value) => {
+        const bytes = whole.slice();
+        bytes[at] = value;
+        try {
+          decodeTape(bytes, "x.arrow");
+        } catch (error) {
+          expect(error).toBeInstanceOf(UserError);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
 });
