@@ -1,11 +1,12 @@
 import { UserError } from "../base/errors.ts";
+import { MAX_ELEMENTS, MAX_LOOSE, MAX_OBJECTS } from "./limits.ts";
 
 /**
  * A pickle's values without an object for each. A **ref** is one integer: kind in the low three bits, index above.
  * Numbers travel beside their ref in a float column, and are boxed only where a list, a memo or a generic dict holds one.
  */
 export const NUMBER = 0;
-export const CONSTANT = 1;
+const CONSTANT = 1;
 export const STRING = 2;
 export const LIST = 3;
 export const DICT = 4;
@@ -17,8 +18,6 @@ export const TRUE = (2 << 3) | CONSTANT;
 /** Bytes and other data a snapshot never asks for: skipped, not kept. */
 export const OPAQUE = (3 << 3) | CONSTANT;
 
-/** Refs have 28 bits of index. */
-const MAX_INDEX = 1 << 28;
 /** In `#starts`: the list has become a stack, and `#lengths` holds the stack's id. */
 const SEALED = -1;
 
@@ -46,7 +45,8 @@ export class Heap {
   reserve(count: number): void {
     const lists = this.lists + count;
     const dicts = this.dicts + count;
-    if (lists > MAX_INDEX || dicts > MAX_INDEX) throw new UserError("more than 268 million objects");
+    if (lists > MAX_OBJECTS || dicts > MAX_OBJECTS)
+      throw new UserError(`more than ${MAX_OBJECTS} lists or dicts`);
     if (lists > this.#starts.length) {
       this.#starts = grownInt(this.#starts, lists);
       this.#lengths = grownInt(this.#lengths, lists);
@@ -65,7 +65,7 @@ export class Heap {
 
   box(value: number): number {
     if (this.#boxed === this.#boxes.length) {
-      if (this.#boxed >= MAX_INDEX) throw new UserError("more than 268 million numbers outside events");
+      if (this.#boxed >= MAX_LOOSE) throw new UserError(`more than ${MAX_LOOSE} numbers outside events`);
       const grown = new Float64Array(this.#boxed * 2);
       grown.set(this.#boxes);
       this.#boxes = grown;
@@ -127,7 +127,7 @@ export class Heap {
   #put(dict: number, key: number, value: number): void {
     const cell = this.#cells++;
     if (cell === this.#keys.length) {
-      if (cell >= MAX_INDEX) throw new UserError("more than 268 million dict items outside events");
+      if (cell >= MAX_OBJECTS) throw new UserError(`more than ${MAX_OBJECTS} dict items outside events`);
       this.#keys = grownInt(this.#keys, cell * 2);
       this.#values = grownInt(this.#values, cell * 2);
       this.#next = grownInt(this.#next, cell * 2);
@@ -178,13 +178,13 @@ export class Heap {
 
   #grow(top: number): void {
     if (top <= this.#arena.length) return;
-    if (top > MAX_INDEX) throw new UserError("more than 268 million list elements");
+    if (top > MAX_ELEMENTS) throw new UserError(`more than ${MAX_ELEMENTS} list elements`);
     this.#arena = grownInt(this.#arena, top);
   }
 }
 
 /** At least doubles, so that growth is amortised. */
-export function grownInt(old: Int32Array, capacity: number): Int32Array<ArrayBuffer> {
+function grownInt(old: Int32Array, capacity: number): Int32Array<ArrayBuffer> {
   const next = new Int32Array(Math.max(capacity, old.length * 2));
   next.set(old);
   return next;

@@ -17,6 +17,12 @@ export const MAX_DEPTH = 1 << 25;
 export const MAX_MARKS = 1 << 12;
 /** Objects that can be referred back to: three for each event. */
 export const MAX_MEMO = 1 << 28;
+/** Lists, dicts, and items of dicts that are no record: a 1 GB snapshot has 12 million dicts. Refs have room for 2^28. */
+export const MAX_OBJECTS = 1 << 26;
+/** Elements of lists that are no stack: one for each event. */
+export const MAX_ELEMENTS = 1 << 28;
+/** Numbers that are no field of a record: settings, pool ids. */
+export const MAX_LOOSE = 1 << 25;
 /** Rows of annotations, each kept as an object. */
 export const MAX_ANNOTATIONS = 1 << 22;
 /** Entries of allocator_settings, nested ones included; PyTorch writes about thirty. */

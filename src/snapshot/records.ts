@@ -52,7 +52,7 @@ const OLD_PENDING = "active_awaiting_free";
 
 /** Kinds of record, the low three bits of a dict's body. */
 export const EVENT = 1;
-export const FRAME = 2;
+const FRAME = 2;
 export const BLOCK = 3;
 export const SEGMENT = 4;
 export const ANNOTATION = 5;
@@ -345,7 +345,7 @@ export class Records {
 }
 
 /** Rows of numbers in one growing array. */
-export class Rows {
+class Rows {
   readonly width: number;
   #data: Float64Array;
   count = 0;

@@ -1,8 +1,6 @@
 import { UserError } from "../base/errors.ts";
 import type { Heap } from "./heap.ts";
-import { BLOCK, type BLOCK_STATES, type Records } from "./records.ts";
-
-export type BlockState = (typeof BLOCK_STATES)[number];
+import { BLOCK, type Records } from "./records.ts";
 
 /** The final state of a device: what the allocator held when the snapshot was taken. Sorted as in the file. */
 export interface SegmentColumns {
