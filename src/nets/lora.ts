@@ -94,8 +94,8 @@ export function wrapLora(
 }
 
 function makeWeights(torch: Torch, layer: Linear, options: LoraOptions): LoraWeights {
-  // An adapter is made in its base weight's type; beside a packed weight that is fp32.
-  const dtype = layer.quant ? "fp32" : layer.weight.dtype;
+  // An adapter is made in its base weight's type; beside a packed weight that is the compute type.
+  const dtype = layer.quant ? layer.quant.computeDtype : layer.weight.dtype;
   const make = (shape: readonly number[]): Tensor => {
     const t = torch.empty(shape, dtype, Kind.adapter);
     t.floating = false;

@@ -28,6 +28,7 @@ export function execute(recipe: Recipe, steps = STEPS): Tape {
   const torch = new Torch(tape);
   const { net, trainable } = load(torch, recipe);
   const optimizer = optimizerOf(recipe.optimizer);
+  const groups = recipe.loop === "plain" ? [trainable] : decayGroups(trainable);
   const blocks: Block[] = [];
   const batch: Batch = { ids: null, mask: null };
 
@@ -47,10 +48,12 @@ export function execute(recipe: Recipe, steps = STEPS): Tape {
         clipGradients(torch, trainable);
       }
       torch.phase = Phase.optimizer;
-      optimizer.step(
-        torch,
-        trainable.filter((p) => p.grad !== null),
-      );
+      for (const group of groups) {
+        optimizer.step(
+          torch,
+          group.filter((p) => p.grad !== null),
+        );
+      }
     });
     for (const p of trainable) {
       if (!p.grad) continue;
@@ -59,6 +62,11 @@ export function execute(recipe: Recipe, steps = STEPS): Tape {
     }
   }
   return tape;
+}
+
+/** The Trainer steps weights that decay and those that do not (biases, norms) in two groups. */
+function decayGroups(trainable: readonly Tensor[]): Tensor[][] {
+  return [trainable.filter((p) => p.shape.length > 1), trainable.filter((p) => p.shape.length <= 1)];
 }
 
 /** Builds the model and, for an adapter method, wraps it. */
@@ -119,7 +127,8 @@ function forwardLoss(torch: Torch, net: Net, recipe: Recipe, ids: Tensor, mask: 
         : checkpointing.reentrant
           ? "reentrant"
           : "nonreentrant",
-    useCache: checkpointing.kind === "none",
+    // transformers' Trainer turns the key/value cache off; a plain loop leaves the model's default on.
+    useCache: checkpointing.kind === "none" && recipe.loop === "plain",
     training: true,
     outputs,
   };
