@@ -5,10 +5,10 @@ import { discover } from "./discover.ts";
 import type { FoundFile } from "./discover.ts";
 import { combine } from "./facts/project.ts";
 import type { ProjectFacts } from "./facts/project.ts";
-import type { AuditReport, ReportedFinding } from "./report.ts";
+import type { AuditReport, Diagnostic, ReportedFinding } from "./report.ts";
 import type { Settings } from "./settings.ts";
 import { Share } from "./work.ts";
-import type { ScanResult } from "./work.ts";
+import type { CheckResult, ScanResult } from "./work.ts";
 
 /** Starting a second thread takes about 60 ms: below this much source it is not worth it. */
 const THREAD_WORTHY = 3_000_000;
@@ -27,12 +27,12 @@ export async function audit(paths: readonly string[], root: string, settings: Se
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   // Large files first: the threads then finish together.
   const order = [...files].sort((a, b) => b.bytes - a.bytes);
-  const { scans, findings, project } = WORKER && bytes > THREAD_WORTHY ? await inTwoThreads(order, settings, WORKER) : inOneThread(order, settings);
+  const { parts, findings, project } = WORKER && bytes > THREAD_WORTHY ? await inTwoThreads(order, settings, WORKER) : inOneThread(order, settings);
   return {
     files: files.length,
     bytes,
     findings: findings.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0)),
-    diagnostics: [...diagnostics, ...scans.flatMap((scan) => scan.diagnostics)].sort((a, b) => (a.path < b.path ? -1 : 1)),
+    diagnostics: [...diagnostics, ...parts.flatMap((part) => part.diagnostics)].sort((a, b) => (a.path < b.path ? -1 : 1)),
     fixed: [],
     diff: null,
     found: files,
@@ -41,7 +41,8 @@ export async function audit(paths: readonly string[], root: string, settings: Se
 }
 
 interface Outcome {
-  readonly scans: readonly ScanResult[];
+  /** Whatever has diagnostics: the scans and the checks. */
+  readonly parts: readonly { readonly diagnostics: readonly Diagnostic[] }[];
   readonly findings: ReportedFinding[];
   readonly project: ProjectFacts;
 }
@@ -50,7 +51,8 @@ function inOneThread(files: readonly FoundFile[], settings: Settings): Outcome {
   const share = new Share(files, settings);
   const scan = share.scan(new Int32Array(1));
   const project = combine(scan.summaries);
-  return { scans: [scan], findings: share.check(scan.relevant, new Int32Array(1), project), project };
+  const checked = share.check(scan.relevant, new Int32Array(1), project);
+  return { parts: [scan, checked], findings: checked.findings, project };
 }
 
 async function inTwoThreads(files: readonly FoundFile[], settings: Settings, script: URL): Promise<Outcome> {
@@ -66,10 +68,10 @@ async function inTwoThreads(files: readonly FoundFile[], settings: Settings, scr
     // Both walk one list from one counter; each keeps few trees, so who checks what matters little.
     const order = [...ours.relevant, ...scans[1]!.relevant].sort((a, b) => a - b);
     const next = new Int32Array(new SharedArrayBuffer(4));
-    const rest = reply<ReportedFinding[]>();
+    const rest = reply<CheckResult>();
     worker.postMessage({ order, next, project });
-    const findings = share.check(order, next, project);
-    return { scans, findings: [...findings, ...(await rest)], project };
+    const checked = [share.check(order, next, project), await rest];
+    return { parts: [...scans, ...checked], findings: checked.flatMap((part) => part.findings), project };
   } finally {
     await worker.terminate();
   }

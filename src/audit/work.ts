@@ -26,6 +26,11 @@ export interface ScanResult {
   readonly relevant: number[];
 }
 
+export interface CheckResult {
+  readonly findings: ReportedFinding[];
+  readonly diagnostics: Diagnostic[];
+}
+
 /** One thread's share of an audit: files are taken from a common counter until none is left. */
 export class Share {
   readonly #files: readonly FoundFile[];
@@ -61,15 +66,20 @@ export class Share {
   }
 
   /** Files that one thread parsed are best checked by it, so the counter runs over the caller's own order. */
-  check(order: readonly number[], counter: Counter, project: ProjectFacts): ReportedFinding[] {
-    const findings: ReportedFinding[] = [];
+  check(order: readonly number[], counter: Counter, project: ProjectFacts): CheckResult {
+    const result: CheckResult = { findings: [], diagnostics: [] };
     for (let next = Atomics.add(counter, 0, 1); next < order.length; next = Atomics.add(counter, 0, 1)) {
       const at = order[next]!;
       const source = this.#kept.get(at) ?? this.#again(this.#files[at]!);
-      if (source) findings.push(...check(source, project, this.#settings));
+      try {
+        if (source) result.findings.push(...check(source, project, this.#settings));
+      } catch (error) {
+        // A bug of ours on one file must not cost the others their findings; it is said, not hidden.
+        result.diagnostics.push({ path: this.#files[at]!.path, line: null, message: `internal error, please report it: ${reason(error)}`, level: "error" });
+      }
       this.#kept.delete(at);
     }
-    return findings;
+    return result;
   }
 
   #again(file: FoundFile): Source | null {
