@@ -1,3 +1,4 @@
+import { vi } from "vitest";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { probeEnvironment } from "../../src/monitor/probe.ts";
@@ -6,6 +7,9 @@ import { Tail } from "../../src/monitor/tail.ts";
 import { runProgram, type Ran } from "../support/cli.ts";
 import { emptyFolder } from "../support/folder.ts";
 import { PYTHON } from "../support/python.ts";
+
+/** torch takes seconds to import, half a minute on a busy machine. */
+vi.setConfig({ testTimeout: 240_000 });
 
 export interface Trained extends Ran {
   readonly records: readonly Record[];
