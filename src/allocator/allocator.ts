@@ -39,6 +39,9 @@ const ANY_DEVICE: Bytes = 2 ** 40;
 /** Where predicted segments begin, and the gap between expandable ranges: multiples of every page size. */
 const FIRST_ADDRESS = 2 ** 45;
 
+/** Beyond any device, and small enough that addresses stay exact. */
+const LARGEST: Bytes = 2 ** 44;
+
 /** New segments at increasing addresses: what a prediction assumes where a replay knows. */
 function increasing(): Placement {
   let next = FIRST_ADDRESS;
@@ -94,6 +97,12 @@ export class Allocator {
    * that knows the cache had nothing.
    */
   alloc(bytes: Bytes, stream = 0, search = true): number {
+    if (!(bytes >= 0 && bytes <= LARGEST)) {
+      throw new UserError(
+        `an allocation of ${bytes} bytes`,
+        "no device has so much: the history is damaged or forged",
+      );
+    }
     const heap = this.#heap;
     const size = roundSize(bytes, heap.settings);
     const bin = this.#binFor(size, stream);

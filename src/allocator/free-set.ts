@@ -37,7 +37,7 @@ export class FreeSet {
   insert(block: number): void {
     const chunks = this.#chunks;
     const size = this.#blocks.size(block);
-    this.#seek(size, this.#blocks.address(block));
+    this.#seek(size, this.#blocks.address(block), block);
     let at = this.#c;
     let position = this.#p;
     if (at === chunks.length) {
@@ -64,14 +64,14 @@ export class FreeSet {
   }
 
   remove(block: number): void {
-    this.#seek(this.#blocks.size(block), this.#blocks.address(block));
+    this.#seek(this.#blocks.size(block), this.#blocks.address(block), block);
     assert(this.here() === block, "a block leaves the free set once");
     this.takeHere();
   }
 
   /** Moves to the smallest block of at least `size`, the lowest address among equals; NONE if there is none. */
   ceil(size: Bytes): number {
-    this.#seek(size, -1);
+    this.#seek(size, -1, NONE);
     return this.here();
   }
 
@@ -155,7 +155,7 @@ export class FreeSet {
     this.#chunks.splice(at, 1);
   }
 
-  #seek(size: Bytes, address: number): void {
+  #seek(size: Bytes, address: number, block: number): void {
     const chunks = this.#chunks;
     const tops = this.#tops;
     const blocks = this.#blocks;
@@ -164,7 +164,8 @@ export class FreeSet {
     while (low < high) {
       const middle = (low + high) >>> 1;
       const top = tops[middle]!;
-      if (top < size || (top === size && blocks.address(last(chunks[middle]!)) < address)) low = middle + 1;
+      if (top < size || (top === size && isBefore(blocks, last(chunks[middle]!), address, block)))
+        low = middle + 1;
       else high = middle;
     }
     this.#c = low;
@@ -176,7 +177,7 @@ export class FreeSet {
     while (low < high) {
       const middle = (low + high) >>> 1;
       const at = sizes[middle]!;
-      if (at < size || (at === size && blocks.address(ids[middle]!) < address)) low = middle + 1;
+      if (at < size || (at === size && isBefore(blocks, ids[middle]!, address, block))) low = middle + 1;
       else high = middle;
     }
     this.#p = low;
@@ -185,4 +186,10 @@ export class FreeSet {
 
 function last(part: Chunk): number {
   return part.ids[part.count - 1]!;
+}
+
+/** Of equal sizes. Equal addresses occur only in a forged history; the index then keeps the order total. */
+function isBefore(blocks: Blocks, one: number, address: number, block: number): boolean {
+  const at = blocks.address(one);
+  return at < address || (at === address && one < block);
 }

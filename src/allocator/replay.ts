@@ -75,7 +75,8 @@ class Replayer {
     for (let row = 0; row < tape.length; row++) {
       if (!isSegment(action[row]!)) continue;
       this.#segmentRows.push(row);
-      this.#top = Math.max(this.#top, address[row]! + bytes[row]!);
+      const end = address[row]! + bytes[row]!;
+      if (end > this.#top && Number.isSafeInteger(end)) this.#top = end;
     }
     this.#allocator = new Allocator({
       ...options,
@@ -138,6 +139,7 @@ class Replayer {
         const made = this.#allocate(row);
         if (made === NONE) return false;
         this.#holders.set(id, made);
+        this.#pending.delete(id);
         return true;
       }
       case Action.oom: {
@@ -146,13 +148,13 @@ class Replayer {
         return made === NONE;
       }
       case Action.free:
-        if (block === NONE) return true;
+        if (block === NONE || this.#waits(id)) return true;
         allocator.free(block);
         this.#holders.set(id, NONE);
         this.#freed = true;
         return true;
       case Action.free_requested:
-        if (block === NONE) return true;
+        if (block === NONE || this.#waits(id)) return true;
         allocator.requestFree(block);
         this.#pending.add(id);
         return true;
@@ -173,6 +175,10 @@ class Replayer {
       default:
         return true;
     }
+  }
+
+  #waits(id: number): boolean {
+    return this.#pending.has(id) || this.#held.has(id);
   }
 
   #allocate(row: number): number {
@@ -255,7 +261,7 @@ class Replayer {
   /** Ties between equal sizes go to the lower address, so a new segment lies where the recording put it. */
   #place: Placement = (action, bytes) => {
     const recorded = this.#recorded(this.#simulated);
-    if (recorded?.action === action) return recorded.address;
+    if (recorded?.action === action && recorded.address >= 0) return recorded.address;
     const address = this.#top;
     this.#top += bytes;
     return address;

@@ -80,18 +80,19 @@ export function simulate(tape: Tape, options: SimulateOptions = {}): Simulation 
         const block = allocator.alloc(bytes[row]!, streams[stream[row]!]!);
         if (block === NONE) oom = { ...allocator.oom!, row };
         else holders.set(id, block);
+        pending.delete(id);
         break;
       }
       case Action.free: {
         const block = holders.get(id);
-        if (block === NONE) break;
+        if (block === NONE || pending.has(id)) break;
         allocator.free(block);
         holders.set(id, NONE);
         break;
       }
       case Action.free_requested: {
         const block = holders.get(id);
-        if (block === NONE) break;
+        if (block === NONE || pending.has(id)) break;
         allocator.requestFree(block);
         pending.add(id);
         break;
