@@ -3,7 +3,7 @@ import { matmul } from "./matmul.ts";
 import { addInPlace, dropout, scale, softmax } from "./pointwise.ts";
 import type { Tensor } from "./tensor.ts";
 import type { Torch } from "./torch.ts";
-import { repeatKv } from "./repeat-kv.ts";
+import { repeatInterleave } from "./repeat-kv.ts";
 import { to, transpose } from "./views.ts";
 
 /** `torch.where(allowed, 0, -inf)` in the query's type; the two numbers are tensors for a moment. */
@@ -58,8 +58,8 @@ export function mathAttention(
     const query = torch.let(scale(torch, wideQ));
     const bias = torch.let(mask ?? causal(torch, q.shape[2]!, k.shape[2]!, "fp32"));
     const repeats = q.shape[1]! / k.shape[1]!;
-    const key = torch.let(repeatKv(torch, wideK, repeats));
-    const value = torch.let(repeatKv(torch, wideV, repeats));
+    const key = torch.let(repeatInterleave(torch, wideK, repeats));
+    const value = torch.let(repeatInterleave(torch, wideV, repeats));
     let weights = torch.let(matmul(torch, query, scale(torch, transpose(torch, key, -2, -1))));
     weights = torch.set(weights, addInPlace(torch, weights, bias));
     weights = torch.set(weights, safeSoftmax(torch, weights));
