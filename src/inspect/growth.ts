@@ -85,7 +85,8 @@ function pilesOf(tape: Tape, lives: Lifetimes, ends: Int32Array, last: number): 
     if (lives.born[id] === ABSENT) continue;
     const made = stepOf(tape, lives, id);
     const died = lives.died[id]!;
-    if (made < 1 || made > last || died <= ends[made]!) continue;
+    // Of a recording without its beginning, step 0 is everything before: earlier steps' leavings among it.
+    if ((made < 1 && !tape.info.truncated) || made > last || died <= ends[made]!) continue;
     const stack = keyOf(tape, lives, "stack", id);
     // Without a stack, size is all that tells one kind of storage from another.
     const name = `${stack} ${keyOf(tape, lives, "kind", id)} ${stack === 0 ? lives.bytes[id] : ""}`;

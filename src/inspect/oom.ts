@@ -6,8 +6,11 @@ import { layoutAt } from "./layout.ts";
 import type { OomReport } from "./result.ts";
 import { bySite, shares, siteOf } from "./sites.ts";
 
+/** A program that feels its way (halving the batch until it fits) fails many times: the last failures tell enough. */
+const EXPLAINED = 5;
+
 /**
- * Every allocation that failed. By then the allocator has already given back whatever it could (its retry), so the
+ * The last allocations that failed. By then the allocator has already given back whatever it could (its retry), so the
  * free bytes that remain are holes between live blocks.
  */
 export function oomsOf(
@@ -18,9 +21,10 @@ export function oomsOf(
   settings: AllocatorSettings,
 ): OomReport[] {
   const { action, bytes, address, step, phase } = tape.columns;
+  const failed: number[] = [];
+  for (let row = 0; row < tape.length; row++) if (action[row] === Action.oom) failed.push(row);
   const reports: OomReport[] = [];
-  for (let row = 0; row < tape.length; row++) {
-    if (action[row] !== Action.oom) continue;
+  for (const row of failed.slice(-EXPLAINED)) {
     const asked = bytes[row]!;
     const layout = layoutAt(tape, row, settings) ?? {
       reserved: reserved[row]!,

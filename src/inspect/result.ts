@@ -155,6 +155,7 @@ export interface InspectResult {
   readonly fragmentation: Fragmentation | null;
   /** Where reserved was highest. */
   readonly fragmentationAtPeak: Fragmentation | null;
+  /** Failed allocations, the last five at most, in order. */
   readonly ooms: readonly OomReport[];
 }
 

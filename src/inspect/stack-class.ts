@@ -59,9 +59,9 @@ const BUILD = new Set([
 export function classify(frames: readonly Frame[]): number {
   if (frames.length === 0) return StackClass.frameless;
   const some = (test: (frame: Frame) => boolean): boolean => frames.some(test);
-  if (some((f) => OPTIMIZER.test(f.file))) {
-    return some((f) => f.function === "zero_grad") ? StackClass.zeroGrad : StackClass.optimizer;
-  }
+  if (some((f) => f.function === "zero_grad" && /[\\/](?:torch|deepspeed)[\\/]/.test(f.file)))
+    return StackClass.zeroGrad;
+  if (some((f) => OPTIMIZER.test(f.file))) return StackClass.optimizer;
   if (some((f) => f.function.startsWith("clip_grad_"))) return StackClass.clip;
   if (isBackward(frames)) return StackClass.backward;
   if (

@@ -42,8 +42,11 @@ export function markSteps(tape: Tape, classes: Uint8Array, marks: readonly Mark[
   const prelude = preludeLength(tape);
   const hasFrames = classes.some((one) => one !== StackClass.frameless);
   const freesHaveFrames = anyFreeHasFrames(tape, classes);
+  // An optimizer that allocates nothing then leaves no trace: count a forward after a backward as the next step.
+  const unseen = hasFrames && spans.length === 0 && !freesHaveFrames;
 
-  let span = 0;
+  // Steps that ended before the recording begins are none of its own.
+  let span = spans.filter(({ end }) => prelude < tape.length && end < time[prelude]!).length;
   let current: number = hasFrames ? Phase.load : Phase.unknown;
   let number = hasFrames && prelude === 0 ? 0 : 1;
   let stepped = false;
@@ -64,6 +67,7 @@ export function markSteps(tape: Tape, classes: Uint8Array, marks: readonly Mark[
       here = autograd ? Phase.backward : current;
     }
     const named = NAMED[kind];
+    if (unseen && backwardSince && kind === StackClass.forward) stepped = true;
     const optimizing = marked || named === Phase.optimizer || named === Phase.clip;
     if (allocates && stepped && !optimizing) {
       number++;

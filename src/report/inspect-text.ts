@@ -155,7 +155,7 @@ function growth({ growth: report, frames }: InspectResult, options: TextOptions,
 function leakLines(leak: Leak, options: TextOptions, ink: Paint): string[] {
   const where = leak.user
     ? `${shortFile(leak.user.file)}:${leak.user.line} in ${leak.user.function}`
-    : "unknown (no Python frames)";
+    : "unknown: no Python frames were recorded for it";
   const lines = [
     `  ${ink("red", `${formatBytes(leak.perStep)} more a step`)}, ${formatBytes(leak.held)} held by ${count(leak.count, "storage")}` +
       ` after step ${leak.heldByStep.length}`,
@@ -171,8 +171,12 @@ function leakLines(leak: Leak, options: TextOptions, ink: Paint): string[] {
   }
   if (leak.sites.length > options.top)
     lines.push(`    … and ${leak.sites.length - options.top} more allocations`);
-  lines.push("    what that line made outlives its step: a list, dict, attribute or closure still holds it;");
-  lines.push("    drop it, keep a number (.item()), or keep a detached copy on the CPU");
+  if (leak.user) {
+    lines.push(
+      "    what that line made outlives its step: a list, dict, attribute or closure still holds it;",
+    );
+    lines.push("    drop it, keep a number (.item()), or keep a detached copy on the CPU");
+  }
   return lines;
 }
 

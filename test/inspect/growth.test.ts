@@ -14,9 +14,23 @@ const MB = 1_000_000;
 
 /** A run by hand: storages are numbered as they come, `free` takes what `alloc` gave. */
 class Run {
-  readonly tape = new Tape({ source: "snapshot" });
+  readonly tape: Tape;
+  /** False records as `context="alloc"` does. */
+  readonly #freesHaveFrames: boolean;
   #next = 0;
   #time = 0;
+
+  constructor({ truncated = false, freesHaveFrames = true } = {}) {
+    this.tape = new Tape({ source: "snapshot", truncated });
+    this.#freesHaveFrames = freesHaveFrames;
+  }
+
+  /** Already there when the recording began. */
+  earlier(bytes: number, stack: string): number {
+    this.tape.append(Action.alloc, this.#next, bytes, 0, 0, 0, 0, 0, this.tape.stacks.id(stack), 0, 1);
+    this.#time = 1;
+    return this.#next++;
+  }
 
   alloc(bytes: number, stack: string): number {
     this.tape.append(
@@ -36,7 +50,8 @@ class Run {
   }
 
   free(id: number, bytes: number, stack = ""): void {
-    this.tape.append(Action.free, id, bytes, 0, 0, 0, 0, 0, this.tape.stacks.id(stack), 0, ++this.#time);
+    const where = this.tape.stacks.id(this.#freesHaveFrames ? stack : "");
+    this.tape.append(Action.free, id, bytes, 0, 0, 0, 0, 0, where, 0, ++this.#time);
   }
 
   /** Forward, backward, optimizer; `inForward` adds what the step itself does. */
@@ -109,6 +124,30 @@ describe("what grows", () => {
   it("is no finding when it is a few bytes: a loss kept as a scalar", () => {
     const result = run(6, (made) => made.alloc(4, FORWARD));
     expect(result.growth.verdict).toBe("steady");
+  });
+
+  it("is seen though the recording shows neither the optimizer nor where anything is freed", () => {
+    const made = new Run({ freesHaveFrames: false });
+    made.alloc(5 * MB, LOAD);
+    for (let step = 1; step <= 4; step++) {
+      const activation = made.alloc(10 * MB, FORWARD);
+      made.alloc(2 * MB, FORWARD);
+      const gradient = made.alloc(5 * MB, "");
+      made.free(activation, 10 * MB);
+      made.free(gradient, 5 * MB);
+    }
+    const { steps, growth } = made.result();
+    expect([steps, growth.verdict, growth.leaks[0]?.perStep]).toEqual([4, "leak", 2 * MB]);
+  });
+
+  it("counts what earlier steps left when a full ring buffer lost them", () => {
+    const made = new Run({ truncated: true });
+    made.earlier(5 * MB, LOAD);
+    for (let lost = 0; lost < 4; lost++) made.earlier(2 * MB, FORWARD);
+    made.earlier(10 * MB, STEP);
+    for (let step = 1; step <= 3; step++) made.step(() => made.alloc(2 * MB, FORWARD));
+    const { growth } = made.result();
+    expect(growth.leaks.map((leak) => [leak.perStep, leak.held, leak.count])).toEqual([[2 * MB, 14 * MB, 7]]);
   });
 
   it("cannot be told from two steps", () => {
