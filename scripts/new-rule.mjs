@@ -68,7 +68,11 @@ create(
 
 const table = join(ROOT, "src/audit/rules.ts");
 const lines = readFileSync(table, "utf8").split("\n");
-insertSorted(lines, /^import \{ rule as (plm\d+)/, `import { rule as ${id} } from "./rules/${id}-${name}.ts";`);
+insertSorted(
+  lines,
+  /^import \{ rule as (plm\d+)/,
+  `import { rule as ${id} } from "./rules/${id}-${name}.ts";`,
+);
 insertSorted(lines, /^ {2}(plm\d+),$/, `  ${id},`);
 writeFileSync(table, lines.join("\n"));
 say(`entered ${code} in src/audit/rules.ts`);

@@ -1,6 +1,9 @@
 import type { Command, Option } from "./command.ts";
 import { GLOBAL_OPTIONS } from "./parse.ts";
 
+/** In the overview: enough to begin with; the rest is in each command's help. */
+const EXAMPLES = 5;
+
 export function overview(commands: readonly Command[]): string {
   return [
     "Plimsoll: the load line for GPU memory in model training",
@@ -18,7 +21,7 @@ export function overview(commands: readonly Command[]): string {
     ]),
     "",
     "examples:",
-    ...exampleLines(commands.flatMap((command) => command.examples.slice(0, 1))),
+    ...exampleLines(commands.slice(0, EXAMPLES).flatMap((command) => command.examples.slice(0, 1))),
     "",
     "exit code: 0 fine; 1 findings, does not fit, verdict failed; 2 the command could not do its work",
     "",
