@@ -21,6 +21,7 @@ export function markKinds(tape: Tape, lives: Lifetimes, classes: Uint8Array): vo
   const prelude = preludeLength(tape);
   const firstForward = firstRow(tape, classes);
   const ooms = rowsOf(tape, Action.oom);
+  const nextBackward = nextRowOf(tape, Phase.backward);
   const kinds = new Uint8Array(lives.born.length);
   /** Whether the current step's forward has begun: what user code makes before it is input. */
   let begun = -1;
@@ -51,7 +52,7 @@ export function markKinds(tape: Tape, lives: Lifetimes, classes: Uint8Array): vo
       case Phase.loss:
       case Phase.evaluation:
         if (what === StackClass.other && begun !== step[row]) kinds[id] = Kind.input;
-        else if (sameStep && end !== Phase.backward) kinds[id] = Kind.temporary;
+        else if (!outlives && died < nextBackward[row]!) kinds[id] = Kind.temporary;
         else
           kinds[id] = isWorkspace(lives, id, died >= length, step[row]!) ? Kind.workspace : Kind.activation;
         break;
@@ -103,6 +104,16 @@ function firstRow(tape: Tape, classes: Uint8Array): number {
     if (classes[tape.columns.stack[row]!] === StackClass.forward) return row;
   }
   return tape.length;
+}
+
+/** For each row, the first row of the phase at or after it; the tape's length when there is none. */
+function nextRowOf(tape: Tape, wanted: number): Int32Array {
+  const next = new Int32Array(tape.length);
+  for (let row = tape.length - 1, at = tape.length; row >= 0; row--) {
+    if (tape.columns.phase[row] === wanted) at = row;
+    next[row] = at;
+  }
+  return next;
 }
 
 function rowsOf(tape: Tape, action: number): number[] {

@@ -70,6 +70,19 @@ describe("plimsoll inspect", () => {
     expect(body(second.out)).toBe(body(first.out));
   });
 
+  it("lays one run against another", async () => {
+    const against = fixture("gpt2-frames.pickle.gz");
+    const { out } = await run(fixture("gpt2-leak.pickle.gz"), { against, top: "2" });
+    // Six steps' logits kept against one step's: 5 × 51.5 MB.
+    expect(out).toContain("gpt2-frames.pickle.gz: peak 1.47 GB → 1.73 GB (+257 MB)");
+    expect(out).toMatch(
+      /only here, at the peak\n +257 MB {2}5 × 51.5 MB activation {2}modeling_gpt2.py:697\/Linear/,
+    );
+    const json = JSON.parse((await run(against, { against, json: true })).out);
+    expect(json.against.peak.before).toBe(json.against.peak.after);
+    expect(json.against.onlyBefore).toEqual([]);
+  });
+
   it("lists as many lines as asked for", async () => {
     const { out } = await run(fixture("gpt2-frames.pickle.gz"), { top: "2" });
     expect(out).toMatch(/by kind\n.*\n.*\n {4}… and \d+ more\n {2}by line/);

@@ -7,10 +7,11 @@ const TOP = 10;
 export const command: Command = {
   name: "inspect",
   summary: "a memory snapshot or tape: its peak, leaks, fragmentation and out-of-memory, by line",
-  usage: "plimsoll inspect FILE [--top N] [--device N] [--json] [--tape OUT]",
+  usage: "plimsoll inspect FILE [--top N] [--device N] [--against FILE] [--json] [--tape OUT]",
   examples: [
     { line: "plimsoll inspect snapshot.pickle", says: "what the peak is made of and what grows" },
     { line: "plimsoll inspect oom.pickle --top 20", says: "longer lists" },
+    { line: "plimsoll inspect after.pickle --against before.pickle", says: "what a change changed" },
     { line: "plimsoll inspect run.pickle.gz --tape run.arrow", says: "the events as an Arrow table" },
   ],
   options: {
@@ -20,6 +21,7 @@ export const command: Command = {
       value: "N",
       summary: "which GPU of the snapshot (default: the one with the highest peak)",
     },
+    against: { type: "string", value: "FILE", summary: "another snapshot or tape: what differs at the peak" },
     json: { type: "boolean", summary: "print the result as JSON" },
     tape: { type: "string", value: "OUT", summary: "write the events as an Arrow file" },
   },
@@ -27,17 +29,26 @@ export const command: Command = {
   async run(input, io) {
     const file = input.positionals[0]!;
     const top = wholeNumber("top", input.options["top"]) ?? TOP;
-    const inspection = await read(file, wholeNumber("device", input.options["device"]));
+    const device = wholeNumber("device", input.options["device"]);
+    const inspection = await read(file, device);
     const { result, tape } = inspection;
     if (typeof input.options["tape"] === "string") {
       const { writeTapeFile } = await import("../../tape/file.ts");
       await writeTapeFile(input.options["tape"], tape);
     }
+    const { against } = input.options;
+    const before = typeof against === "string" ? (await read(against, device)).tape : null;
+    const { diffTapes } = await import("../../tape/diff.ts");
+    const diff = before && diffTapes(before, tape);
     if (input.options["json"]) {
-      io.out(`${JSON.stringify(result, null, 2)}\n`);
+      io.out(
+        `${JSON.stringify(diff ? { ...result, against: { file: against, ...diff } } : result, null, 2)}\n`,
+      );
     } else {
       const { inspectText } = await import("../../report/inspect-text.ts");
+      const { diffText } = await import("../../report/diff-text.ts");
       io.out(inspectText(result, { width: io.width, color: io.color, top }));
+      if (diff) io.out(`\n${diffText(diff, String(against), io.color, top)}`);
     }
     return result.growth.verdict === "leak" || result.ooms.length > 0 ? 1 : 0;
   },
