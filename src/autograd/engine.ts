@@ -106,7 +106,7 @@ export function runBackward(torch: Torch, root: Node, output: number, grad: Tens
   const ready = new ReadyQueue();
   ready.push(root);
   for (let node = ready.pop(); node; node = ready.pop()) {
-    const grads = node.buffer ?? NONE;
+    const grads = node.buffer ?? [];
     node.buffer = null;
     torch.enter(node.module);
     evaluate(torch, node, grads, ready);
@@ -114,9 +114,7 @@ export function runBackward(torch: Torch, root: Node, output: number, grad: Tens
   }
 }
 
-const NONE: readonly (Tensor | null)[] = [];
-
-function evaluate(torch: Torch, node: Node, grads: readonly (Tensor | null)[], ready: ReadyQueue): void {
+function evaluate(torch: Torch, node: Node, grads: (Tensor | null)[], ready: ReadyQueue): void {
   if (node.leaf) {
     if (grads[0]) accumulateGrad(torch, node.leaf, grads[0]);
     return;

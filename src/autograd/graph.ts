@@ -20,8 +20,11 @@ export interface Edge {
   readonly output: number;
 }
 
-/** Gradients in, gradients out; null is "no gradient". The node does not own what it is given. */
-export type Backward = (grads: readonly (Tensor | null)[], needs: readonly boolean[]) => (Tensor | null)[];
+/**
+ * Gradients in, gradients out; null is "no gradient". The engine drops what it gave once the node returns; a
+ * node that drops one earlier puts what it has instead in its place.
+ */
+export type Backward = (grads: (Tensor | null)[], needs: readonly boolean[]) => (Tensor | null)[];
 
 /**
  * One function of the autograd graph. Alive while a tensor or a later node refers to it: dropping an output

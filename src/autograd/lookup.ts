@@ -39,3 +39,16 @@ function sortedBackward(torch: Torch, tokens: number, weight: Tensor): Tensor {
 export function input(torch: Torch, shape: readonly number[], dtype: Dtype): Tensor {
   return torch.empty(shape, dtype, Kind.input);
 }
+
+/** `x[mask]` with `rows` positions set: a copy. Backward puts the rows back into zeros (index_put). */
+export function gather(torch: Torch, x: Tensor, rows: number): Tensor {
+  const width = x.shape[x.shape.length - 1]!;
+  const indices = torch.empty([2, rows], "int64");
+  const out = torch.empty([rows, width], x.dtype);
+  if (torch.tracks([x])) {
+    torch.record("IndexBackward", [out], [x], torch.save([indices]), ([g]) => [torch.empty(x.shape, g!.dtype)]);
+  }
+  torch.consume(indices);
+  torch.consume(x);
+  return out;
+}

@@ -1,7 +1,7 @@
 import { type Dtype, isFloating } from "./dtype.ts";
-import { type Tensor, contiguousStrides, isContiguous } from "./tensor.ts";
+import { type Tensor, contiguousStrides, numel, viewStrides } from "./tensor.ts";
 import type { Torch } from "./torch.ts";
-import { contiguous, expand, reshape, to, view } from "./views.ts";
+import { contiguous, expand, passed, reshape, to, view } from "./views.ts";
 
 /**
  * Autocast's conversion of one argument. A leaf weight that requires grad is converted once per autocast
@@ -45,9 +45,9 @@ export function conv1d(torch: Torch, x: Tensor, weight: Tensor, bias: Tensor): T
 }
 
 /**
- * One product with a weight matrix, the batch dimensions folded into rows. The folds and transposes around
- * the product are views, so it is one node here; its gradients come out as views and are never added to in
- * place.
+ * A product with a weight matrix, the batch dimensions folded into rows. With a bias the folds are nodes of
+ * their own: the weight's and the bias's gradients reach their leaves before the input's is added up. Without,
+ * the input's fold is younger than the weight's transpose and one node stands for all three.
  */
 function affine(
   torch: Torch,
@@ -57,43 +57,56 @@ function affine(
   features: number,
   layout: "out-in" | "in-out",
 ): Tensor {
-  // Folding a strided input to rows copies it first.
-  const rows = contiguous(torch, x);
+  if (!b || x.shape.length === 2) return product(torch, contiguous(torch, x), w, b, features, layout);
   const shape = [...x.shape.slice(0, -1), features];
-  const tracked = torch.tracks([rows, w, b]);
-  const saved = tracked
-    ? torch.save([...(w.requiresGrad ? [rows] : []), ...(rows.requiresGrad ? [w] : [])])
-    : [];
-  const out = torch.empty(shape, rows.dtype);
+  const rows = reshape(torch, x, [-1, x.shape[x.shape.length - 1]!]);
+  return view(torch, product(torch, rows, w, b, features, layout), shape);
+}
+
+/** addmm or mm over whatever dimensions stand before the last; its gradients come out as views. */
+function product(
+  torch: Torch,
+  x: Tensor,
+  w: Tensor,
+  b: Tensor | null,
+  features: number,
+  layout: "out-in" | "in-out",
+): Tensor {
+  const tracked = torch.tracks([x, w, b]);
+  const saved = tracked ? torch.save([...(w.requiresGrad ? [x] : []), ...(x.requiresGrad ? [w] : [])]) : [];
+  const out = torch.empty([...x.shape.slice(0, -1), features], x.dtype);
   if (b) torch.useCublasLt();
   else torch.useCublas();
   if (tracked) {
-    torch.record(b ? "AddmmBackward" : "MmBackward", [out], [rows, w, b], saved, ([g], needs) => {
-      const grad = isContiguous(g!) ? g! : torch.empty(g!.shape, g!.dtype);
-      const product = (t: Tensor): Tensor => {
+    torch.record(b ? "AddmmBackward" : "MmBackward", [out], [x, w, b], saved, (grads, needs) => {
+      fold(torch, grads, features);
+      const multiplied = (t: Tensor): Tensor => {
         torch.useCublas();
         return t;
       };
-      const dx = (): Tensor => product(ownedView(torch, rows.shape, rows.dtype));
+      const dx = (): Tensor => multiplied(ownedView(torch, x.shape, x.dtype));
       const dw = (): Tensor =>
-        product(layout === "out-in" ? ownedView(torch, w.shape, w.dtype) : torch.empty(w.shape, w.dtype));
-      let gx: Tensor | null = null;
-      let gw: Tensor | null = null;
-      if (b) {
-        // Generated code orders derivatives by argument name: mat1, mat2, self (the bias).
-        if (needs[0]) gx = dx();
-        if (needs[1]) gw = dw();
-      } else {
-        if (needs[1]) gw = dw();
-        if (needs[0]) gx = dx();
-      }
-      const gb = needs[2] ? sumRows(torch, grad, features) : null;
-      if (grad !== g) torch.consume(grad);
-      return [gx, gw, gb];
+        multiplied(layout === "out-in" ? ownedView(torch, w.shape, w.dtype) : torch.empty(w.shape, w.dtype));
+      // Generated code orders derivatives by argument name: mat1, mat2, self (the bias); without one, mat2 first.
+      let gw = needs[1] && !b ? dw() : null;
+      const gx = needs[0] ? dx() : null;
+      if (needs[1] && b) gw = dw();
+      // The bias was broadcast over the rows: the engine sums the gradient when it checks the shapes.
+      return [gx, gw, needs[2] ? passed(torch, grads[0]!) : null];
     });
   }
-  torch.consume(rows);
+  torch.consume(x);
   return out;
+}
+
+/** The fold's backward: a strided gradient is copied to rows, and dropped before the products are taken. */
+function fold(torch: Torch, grads: (Tensor | null)[], features: number): void {
+  const g = grads[0]!;
+  if (g.shape.length === 2 || viewStrides(g.shape, g.strides, [numel(g.shape) / features, features])) return;
+  const rows = torch.empty(g.shape, g.dtype);
+  rows.floating = false;
+  torch.unref(g);
+  grads[0] = rows;
 }
 
 /** A fresh tensor seen through a view: its base is gone from Python but alive in the view's metadata. */
@@ -102,11 +115,6 @@ function ownedView(torch: Torch, shape: readonly number[], dtype: Dtype): Tensor
   const out = torch.alias(base, shape, contiguousStrides(shape));
   torch.consume(base);
   return out;
-}
-
-/** The bias's gradient: the engine sums the rows of the incoming one. */
-function sumRows(torch: Torch, g: Tensor, features: number): Tensor {
-  return torch.empty([features], g.dtype);
 }
 
 /** Batched product of 4-dimensional tensors, as torch.matmul folds it to bmm: strided operands are copied. */

@@ -52,7 +52,11 @@ function allowedPairs(f: Forward, window: number | null, padding: Tensor | null)
     };
     if (!padding) return within();
     const all = both(torch.empty([], "bool"), within());
-    return both(all, torch.empty([batch, 1, 1, seq], "bool"));
+    // `padding[batch, key]`: both indices are expanded into tensors of their own.
+    const indices = [0, 1].map(() => torch.empty([batch, 1, 1, seq], "int64"));
+    const kept = torch.empty([batch, 1, 1, seq], "bool");
+    for (const t of indices) torch.consume(t);
+    return both(all, kept);
   });
 }
 
