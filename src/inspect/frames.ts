@@ -25,6 +25,15 @@ export function userFrame(frames: readonly Frame[]): Frame | null {
   return frames.find(isUsers) ?? null;
 }
 
+/**
+ * The user's line that called the model: the innermost of the user's frames outside every module call. Whoever keeps
+ * a model's output does it there, though the model's own code may be the user's too.
+ */
+export function callerFrame(frames: readonly Frame[]): Frame | null {
+  const outermostCall = frames.findLastIndex((frame) => frame.function === "_call_impl");
+  return frames.slice(outermostCall + 1).find(isUsers) ?? userFrame(frames);
+}
+
 /** Frames that stand between the line that matters and the allocation: module calls, wrappers, tensor operators. */
 const PLUMBING =
   /[\\/]torch[\\/](?!optim[\\/]|serialization|utils[\\/]data[\\/]|distributed[\\/])|[\\/]transformers[\\/](?:utils[\\/]|modeling_layers\.py)|[\\/]accelerate[\\/]utils[\\/]operations\.py|^<frozen|[\\/]contextlib\.py/;

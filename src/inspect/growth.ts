@@ -4,8 +4,9 @@ import { keyOf } from "../tape/makeup.ts";
 import { stepEnds } from "../tape/survivors.ts";
 import type { Tape } from "../tape/tape.ts";
 import { Kind, Phase } from "../tape/vocabulary.ts";
-import type { GrowthReport, Leak, StepReport } from "./result.ts";
-import { bySite, shares, siteOf } from "./sites.ts";
+import { callerFrame, parseStack } from "./frames.ts";
+import type { Frame, GrowthReport, Leak, StepReport } from "./result.ts";
+import { bySite, shares } from "./sites.ts";
 
 /** Fewer complete steps than this cannot tell growth from warm-up: one step warms up, two may differ by chance. */
 const ENOUGH_STEPS = 3;
@@ -121,6 +122,10 @@ function grows(tape: Tape, lives: Lifetimes, pile: Pile, ends: Int32Array, last:
   return makers.size >= ENOUGH_STEPS;
 }
 
+function keeper(tape: Tape, lives: Lifetimes, id: number): Frame | null {
+  return callerFrame(parseStack(tape.stacks.text(keyOf(tape, lives, "stack", id))));
+}
+
 function byUserLine(
   tape: Tape,
   lives: Lifetimes,
@@ -130,7 +135,7 @@ function byUserLine(
 ): Leak[] {
   const lines = new Map<string, Pile[]>();
   for (const pile of piles) {
-    const { user } = siteOf(tape, lives.born[pile.ids[0]!]!);
+    const user = keeper(tape, lives, pile.ids[0]!);
     const name = user ? `${user.file}:${user.line}` : "";
     const group = lines.get(name);
     if (group) group.push(pile);
@@ -143,7 +148,7 @@ function byUserLine(
         group.reduce((sum, pile) => sum + pile.held[at + 1]!, 0),
       );
       return {
-        user: siteOf(tape, lives.born[ids[0]!]!).user,
+        user: keeper(tape, lives, ids[0]!),
         perStep: Math.round((heldByStep.at(-1)! - heldByStep[0]!) / (last - 1)),
         held: heldByStep.at(-1)!,
         count: ids.length,

@@ -72,6 +72,7 @@ export interface StepReport {
 
 /** Storages from one line of the user's code that pile up, step after step. */
 export interface Leak {
+  /** The line that called the model, or made the storages outside one. */
   readonly user: Frame | null;
   /** What each step adds, on average over the steps in which it grew. */
   readonly perStep: Bytes;

@@ -86,7 +86,9 @@ describe("what grows", () => {
       held: 10 * MB,
       count: 5,
       heldByStep: [2, 4, 6, 8, 10].map((held) => held * MB),
-      user: { file: "/home/me/model.py", line: 7, function: "forward" },
+      // The model is the user's own: named is the line that called it, and where in it the storages were made.
+      user: { file: "/home/me/train.py", line: 12, function: "main" },
+      sites: [{ allocation: { file: "/home/me/model.py", line: 7, function: "forward" } }],
     });
   });
 
