@@ -1,5 +1,5 @@
 // Bundles the command line with everything it imports into dist/: the package has no dependencies at run time.
-import { chmodSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { ROOT } from "./process.mjs";
@@ -15,7 +15,7 @@ const bundle = await rolldown({
   platform: "node",
   logLevel: "warn",
 });
-await bundle.write({
+const { output } = await bundle.write({
   dir: fresh,
   format: "esm",
   // Names without a hash, so that a process that is running while dist/ is replaced still finds its chunks.
@@ -24,6 +24,10 @@ await bundle.write({
   banner: (chunk) => (chunk.isEntry ? "#!/usr/bin/env node" : ""),
 });
 await bundle.close();
+writeFileSync(
+  join(fresh, "LICENSES.txt"),
+  licences(output.flatMap((one) => (one.type === "chunk" ? one.moduleIds : []))),
+);
 chmodSync(join(fresh, "plimsoll.js"), 0o755);
 
 // Swapped in whole: whoever runs plimsoll meanwhile sees the old build or the new one, never half of each.
@@ -34,3 +38,17 @@ try {
 }
 renameSync(fresh, dist);
 rmSync(stale, { recursive: true, force: true });
+
+/** What the authors of the bundled packages ask to travel with their code. @param {readonly string[]} modules */
+function licences(modules) {
+  const folders = modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []);
+  return [...new Set(folders)]
+    .sort()
+    .map((folder) => {
+      const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+      const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice)/i.test(file));
+      const texts = files.map((file) => readFileSync(join(folder, file), "utf8").trim());
+      return [`${name} ${version} (${license})`, ...texts].join("\n\n");
+    })
+    .join(`\n\n${"-".repeat(80)}\n\n`);
+}

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
 import { documents, refreshed } from "../../scripts/docs.mjs";
 import { COMMANDS, loadCommands } from "../../src/cli/commands.ts";
 import { GLOBAL_OPTIONS } from "../../src/cli/parse.ts";
@@ -41,4 +42,12 @@ test.each(documents())("%s uses only commands and options that exist", async (fi
 test.each([...documents(), "ARCHITECTURE.md"])("%s links to files that exist", (file) => {
   const targets = [...read(file).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, target]) => target!);
   expect(targets.filter((target) => !existsSync(join(ROOT, dirname(file), target)))).toEqual([]);
+});
+
+test("ARCHITECTURE.md gives a reason for every dependency", () => {
+  const named = read("ARCHITECTURE.md")
+    .split("\n")
+    .flatMap((line) => /^\| ([a-z, -]+) \|/.exec(line)?.[1]!.split(", ") ?? []);
+  const used = Object.keys(packageJson.devDependencies).filter((name) => !name.startsWith("@types/"));
+  expect(used.filter((name) => !named.includes(name))).toEqual([]);
 });
