@@ -43,16 +43,26 @@ export function reduceScratch(torch: Torch, outputs: number, inputs: number): vo
   const height = Math.min(high, threads / width);
   width = Math.min(wide, threads / height);
   if (inputs < Math.min(height * 16, 256)) return;
-  const values = Math.ceil(inputs / height);
   const grid = Math.ceil(across / width);
-  const target = MULTIPROCESSORS * Math.floor(THREADS_A_MULTIPROCESSOR / (width * height));
-  if (values < 256 || grid > target) return;
-  const blocks = Math.max(
-    Math.min(Math.ceil(target / grid), Math.ceil(values / 16)),
-    Math.ceil(values / 256),
-  );
-  if (blocks <= 1) return;
-  const buffer = torch.storage(4 * outputs * blocks * width * vector, Kind.workspace);
+  const blocks = blocksAnOutput(Math.ceil(inputs / height), grid, width * height);
+  if (blocks > 1) shareOutputs(torch, 4 * outputs * blocks * width * vector, grid);
+}
+
+/** The same for a sum of everything into one number, or a norm. */
+export function reduceAllScratch(torch: Torch, inputs: number): void {
+  const width = Math.min(lastPowerOfTwo(inputs > 128 ? inputs / 4 : inputs), 512);
+  const blocks = blocksAnOutput(Math.ceil(inputs / width), 1, width);
+  if (blocks > 1) shareOutputs(torch, 4 * blocks, 1);
+}
+
+function blocksAnOutput(values: number, grid: number, threads: number): number {
+  const target = MULTIPROCESSORS * Math.floor(THREADS_A_MULTIPROCESSOR / threads);
+  if (values < 256 || grid > target) return 1;
+  return Math.max(Math.min(Math.ceil(target / grid), Math.ceil(values / 16)), Math.ceil(values / 256));
+}
+
+function shareOutputs(torch: Torch, bytes: number, grid: number): void {
+  const buffer = torch.storage(bytes, Kind.workspace);
   torch.retain(buffer);
   const semaphores = torch.storage(4 * grid, Kind.workspace);
   torch.retain(semaphores);

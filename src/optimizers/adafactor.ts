@@ -1,4 +1,5 @@
-import type { Tensor } from "../autograd/tensor.ts";
+import { reduceAllScratch, reduceScratch } from "../autograd/reduce.ts";
+import { type Tensor, numel } from "../autograd/tensor.ts";
 import type { Torch } from "../autograd/torch.ts";
 import { Kind } from "../tape/vocabulary.ts";
 import type { Optimizer } from "./optimizer.ts";
@@ -36,18 +37,23 @@ function stepOne(torch: Torch, p: Tensor, known: Set<Tensor>, locals: Locals): v
   const factored = shape.length >= 2;
   const rows = shape.slice(0, -1);
   const columns = [...shape.slice(0, -2), ...shape.slice(-1)];
-  if (!known.has(p)) {
+  const fresh = !known.has(p);
+  if (fresh) {
     known.add(p);
     for (const part of factored ? [rows, columns] : [shape])
       torch.empty(part, "fp32", Kind["optimizer state"]);
-    // state["RMS"] becomes a tensor of one number.
-    torch.empty([], "fp32", Kind["optimizer state"]);
   }
   assign(torch, locals, "weight", low ? torch.empty(shape, "fp32") : null);
+  // state["RMS"] becomes a tensor of one number.
+  const rms = rootMeanSquare(torch, shape, fresh ? Kind["optimizer state"] : Kind.temporary);
+  if (!fresh) torch.consume(rms);
   const squared = torch.empty(shape, "fp32");
   assign2(torch, locals, torch.empty(shape, "fp32"), squared);
   if (factored) {
-    for (const part of [rows, columns]) torch.consume(torch.empty(part, "fp32"));
+    torch.consume(torch.empty(rows, "fp32"));
+    const means = torch.empty(columns, "fp32");
+    reduceScratch(torch, numel(columns), rows[rows.length - 1]!);
+    torch.consume(means);
     const mean = torch.empty([...rows.slice(0, -1), 1], "fp32");
     const rowFactor = torch.empty(rows, "fp32");
     torch.consume(mean);
@@ -59,8 +65,18 @@ function stepOne(torch: Torch, p: Tensor, known: Set<Tensor>, locals: Locals): v
   } else {
     assign(torch, locals, "update", torch.empty(shape, "fp32"));
   }
+  torch.consume(rootMeanSquare(torch, shape, Kind.temporary));
   // p_data_fp32.add_(-update)
   torch.consume(torch.empty(shape, "fp32"));
+}
+
+/** `tensor.norm(2) / √n`. */
+function rootMeanSquare(torch: Torch, shape: readonly number[], kind: number): Tensor {
+  const norm = torch.empty([], "fp32");
+  reduceAllScratch(torch, numel(shape));
+  const out = torch.empty([], "fp32", kind);
+  torch.consume(norm);
+  return out;
 }
 
 /** `update = (grad**2) + eps`: the square dies once the sum exists, the old update once it is bound. */
