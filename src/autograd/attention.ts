@@ -56,7 +56,7 @@ export function sdpa(torch: Torch, q0: Tensor, k0: Tensor, v0: Tensor, options: 
         return mathAttention(torch, q, k, v, mask, options.dropout);
     }
   };
-  const out = run();
+  const out = torch.keeping(run);
   for (const t of [mask, q, k, v]) torch.consume(t);
   return out;
 }

@@ -1,10 +1,20 @@
 import { runBackward } from "./engine.ts";
 import type { Holder } from "./graph.ts";
 import type { Storage, Tensor } from "./tensor.ts";
-import type { Torch } from "./torch.ts";
+import type { KeptResults, Torch } from "./torch.ts";
 
 /** Thrown to end a recomputation once every tensor backward needs has been remade (early stop). */
 class RecomputationDone extends Error {}
+
+/** What a checkpoint does beside recomputing. */
+export interface CheckpointOptions {
+  /** The argument waits in host memory and comes back for the recomputation. */
+  readonly offload: boolean;
+  /** Results of attention kernels are kept instead of recomputed (selective activation checkpointing). */
+  readonly keepAttention: boolean;
+}
+
+const PLAIN: CheckpointOptions = { offload: false, keepAttention: false };
 
 /**
  * `checkpoint(fn, x, use_reentrant=False)`: the forward keeps only its argument; the first saved tensor that
@@ -16,11 +26,16 @@ export function checkpointNonReentrant(
   x: Tensor,
   captured: readonly Tensor[],
   body: (x: Tensor) => Tensor,
+  options = PLAIN,
 ): Tensor {
+  // The call's own reference, until it returns; without offload it stays for the recomputation.
   torch.ref(x);
   for (const t of captured) torch.ref(t);
-  torch.keepAsActivation(x.storage);
   torch.consume(x);
+  if (options.offload) torch.host.add(x.storage.bytes);
+  else torch.keepAsActivation(x.storage);
+  let argument: Tensor | null = options.offload ? null : x;
+  const kept: KeptResults | null = options.keepAttention ? { storages: [], replaying: false } : null;
   let alive = 0;
   let packed = 0;
   let recomputed: (Storage | null)[] | null = null;
@@ -34,7 +49,8 @@ export function checkpointNonReentrant(
     forget();
   };
   const forget = (): void => {
-    torch.unref(x);
+    if (argument) torch.unref(argument);
+    for (const storage of kept?.storages.splice(0) ?? []) torch.release(storage);
     for (const t of captured) torch.unref(t);
   };
 
@@ -50,16 +66,25 @@ export function checkpointNonReentrant(
       },
     };
     torch.gradEnabled = true;
+    if (!argument) {
+      argument = torch.adoptFresh(x);
+      torch.host.add(-x.storage.bytes);
+    }
+    const input = argument;
     const run = (): void => {
       torch.frame(() => {
-        torch.let(body(x));
+        torch.let(body(input));
       });
     };
+    const outerKept = torch.kept;
+    if (kept) kept.replaying = true;
+    torch.kept = kept;
     try {
       torch.unwinding(() => (autocast ? torch.autocasting(autocast.dtype, run) : run()));
     } catch (error) {
       if (!(error instanceof RecomputationDone)) throw error;
     } finally {
+      torch.kept = outerKept;
       torch.hooks = outer.hooks;
       torch.autocast = outer.autocast;
       torch.gradEnabled = outer.grad;
@@ -83,11 +108,15 @@ export function checkpointNonReentrant(
       };
     },
   };
+  const outerKept = torch.kept;
+  torch.kept = kept;
   try {
     return body(x);
   } finally {
     torch.hooks = outer;
+    torch.kept = outerKept;
     if (packed === 0) forget();
+    if (options.offload) torch.unref(x);
   }
 }
 

@@ -99,11 +99,7 @@ export function groupedMm(torch: Torch, x: Tensor, weight: Tensor, offsets: Tens
   };
   const tracked = torch.tracks([x, weight]);
   const saved = tracked
-    ? torch.save([
-        ...(x.requiresGrad ? [weight] : []),
-        offsets,
-        ...(weight.requiresGrad ? [x] : []),
-      ])
+    ? torch.save([...(x.requiresGrad ? [weight] : []), offsets, ...(weight.requiresGrad ? [x] : [])])
     : [];
   const out = torch.empty([x.shape[0]!, outputs], x.dtype);
   kernel();

@@ -46,7 +46,9 @@ export function gather(torch: Torch, x: Tensor, rows: number): Tensor {
   const indices = torch.empty([2, rows], "int64");
   const out = torch.empty([rows, width], x.dtype);
   if (torch.tracks([x])) {
-    torch.record("IndexBackward", [out], [x], torch.save([indices]), ([g]) => [torch.empty(x.shape, g!.dtype)]);
+    torch.record("IndexBackward", [out], [x], torch.save([indices]), ([g]) => [
+      torch.empty(x.shape, g!.dtype),
+    ]);
   }
   torch.consume(indices);
   torch.consume(x);

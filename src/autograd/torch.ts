@@ -18,6 +18,23 @@ export interface Autocast {
   readonly cache: Map<Tensor, Tensor>;
 }
 
+/** Results that a selective checkpoint keeps from its forward and hands out again in its recomputation. */
+export interface KeptResults {
+  readonly storages: Storage[];
+  replaying: boolean;
+}
+
+/** Bytes that wait in host memory. */
+export class HostMemory {
+  current = 0;
+  peak = 0;
+
+  add(bytes: Bytes): void {
+    this.current += bytes;
+    this.peak = Math.max(this.peak, this.current);
+  }
+}
+
 /** Hooks of a surrounding checkpoint: what it does instead of saving. */
 export interface SavedHooks {
   pack(storage: Storage): Holder;
@@ -42,6 +59,8 @@ export class Torch {
   gradEnabled = true;
   autocast: Autocast | null = null;
   hooks: SavedHooks | null = null;
+  kept: KeptResults | null = null;
+  readonly host = new HostMemory();
   /** Which thread runs: each has its own cuBLAS handle, and so its own workspace. */
   thread: "main" | "autograd" = "main";
   cublasWorkspace: Bytes = CUBLAS_WORKSPACE_HOPPER;
@@ -59,6 +78,7 @@ export class Torch {
   readonly #children: Map<string, number>[] = [];
   #workspaces = new Set<string>();
   #temporaries: Tensor[] | null = null;
+  #keeping = false;
 
   constructor(tape: Tape) {
     this.tape = tape;
@@ -71,6 +91,43 @@ export class Torch {
   }
 
   storage(bytes: Bytes, kind = this.defaultKind): Storage {
+    if (this.#keeping) return this.#keptStorage(bytes, kind);
+    return this.#freshStorage(bytes, kind);
+  }
+
+  /** Runs a kernel whose results a surrounding selective checkpoint keeps. */
+  keeping<R>(body: () => R): R {
+    this.#keeping = this.kept !== null;
+    try {
+      return body();
+    } finally {
+      this.#keeping = false;
+    }
+  }
+
+  #keptStorage(bytes: Bytes, kind: number): Storage {
+    const { storages, replaying } = this.kept!;
+    // The kernel does not run again: it takes no workspace, and its results are those of the forward.
+    if (replaying)
+      return kind === Kind.workspace ? { id: -1, bytes: 0, row: -1, refs: 0 } : this.#handedOut(storages);
+    const storage = this.#freshStorage(bytes, kind);
+    if (kind !== Kind.workspace) {
+      storage.refs++;
+      storages.push(storage);
+      this.classify(storage, Kind.activation);
+    }
+    return storage;
+  }
+
+  #handedOut(storages: Storage[]): Storage {
+    const storage = storages.shift();
+    assert(storage, "a recomputation asks for more results than its forward kept");
+    // The reference that kept it passes to the first tensor over it.
+    storage.refs--;
+    return storage;
+  }
+
+  #freshStorage(bytes: Bytes, kind: number): Storage {
     const id = this.nextStorage();
     if (bytes === 0) return { id, bytes, row: -1, refs: 0 };
     const row = this.tape.append(Action.alloc, id, bytes, 0, this.phase, kind, this.moduleId, this.step);
@@ -134,6 +191,14 @@ export class Torch {
   /** Another tensor object over the same storage. */
   alias(of: Tensor, shape: readonly number[], strides: readonly number[], dtype = of.dtype): Tensor {
     return this.#tensor(of.storage, shape, strides, dtype, true);
+  }
+
+  /** A leaf like `like` on fresh memory: a copy that came back from the host. */
+  adoptFresh(like: Tensor): Tensor {
+    const tensor = this.empty(like.shape, like.dtype, Kind.activation, [...like.strides]);
+    tensor.floating = false;
+    tensor.requiresGrad = like.requiresGrad;
+    return tensor;
   }
 
   /** A tensor like `like` on memory that is already on the tape. */

@@ -14,6 +14,8 @@ import { granite } from "./granite.ts";
 import { olmo2 } from "./olmo2.ts";
 import { starcoder2 } from "./starcoder2.ts";
 import { stablelm } from "./stablelm.ts";
+import { mixtral } from "./mixtral.ts";
+import { qwen3Moe } from "./qwen3-moe.ts";
 import type { Family } from "./net.ts";
 
 /** Every family, once. */
@@ -32,6 +34,8 @@ export const FAMILIES: readonly Family[] = [
   olmo2,
   starcoder2,
   stablelm,
+  mixtral,
+  qwen3Moe,
 ];
 
 export function familyOf(config: Config): Family {

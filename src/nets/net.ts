@@ -8,7 +8,7 @@ import type { Builder, Linear } from "./layers.ts";
 export type Attention = "eager" | "sdpa" | "flash_attention_2";
 
 /** How a layer's activations are kept for backward. */
-export type Checkpointing = "none" | "reentrant" | "nonreentrant";
+export type Checkpointing = "none" | "reentrant" | "nonreentrant" | "offloaded" | "selective";
 
 /** What one forward call is given, and what it accumulates on the way. */
 export interface Forward {
@@ -65,5 +65,9 @@ export function callLayer(
       return checkpointReentrant(f.torch, x, captured, layer);
     case "nonreentrant":
       return checkpointNonReentrant(f.torch, x, captured, layer);
+    case "offloaded":
+      return checkpointNonReentrant(f.torch, x, captured, layer, { offload: true, keepAttention: false });
+    case "selective":
+      return checkpointNonReentrant(f.torch, x, captured, layer, { offload: false, keepAttention: true });
   }
 }
