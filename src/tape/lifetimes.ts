@@ -1,4 +1,3 @@
-import type { Bytes } from "../base/units.ts";
 import type { Tape } from "./tape.ts";
 import { Action } from "./vocabulary.ts";
 
@@ -59,10 +58,4 @@ export function liveAt(lives: Lifetimes, row: number): Int32Array {
   for (let id = 0; id < born.length; id++)
     if (born[id]! !== ABSENT && born[id]! <= row && died[id]! > row) live[at++] = id;
   return live;
-}
-
-export function totalBytes(lives: Lifetimes, ids: Int32Array): Bytes {
-  let total = 0;
-  for (let at = 0; at < ids.length; at++) total += lives.bytes[ids[at]!]!;
-  return total;
 }

@@ -1,5 +1,4 @@
 import type { Bytes } from "../base/units.ts";
-import { type Dimension, keyOf } from "./makeup.ts";
 import { ABSENT, type Lifetimes } from "./lifetimes.ts";
 import type { Tape } from "./tape.ts";
 
@@ -42,27 +41,4 @@ export function stepSurvivors(tape: Tape, lives: Lifetimes): StepSurvivors[] {
     if (died >= tape.length) line.atEnd += bytes;
   }
   return table;
-}
-
-/** One group's bytes and number of storages alive at the end of the tape, by the step that allocated them. */
-export interface Residue {
-  readonly key: number;
-  readonly bytes: Float64Array;
-  readonly count: Int32Array;
-}
-
-export function residueBy(tape: Tape, lives: Lifetimes, dimension: Dimension): Residue[] {
-  const steps = stepEnds(tape).length;
-  const groups = new Map<number, Residue>();
-  for (let id = 0; id < lives.born.length; id++) {
-    if (lives.born[id] === ABSENT || lives.died[id]! < tape.length) continue;
-    const key = keyOf(tape, lives, dimension, id);
-    let group = groups.get(key);
-    if (!group)
-      groups.set(key, (group = { key, bytes: new Float64Array(steps), count: new Int32Array(steps) }));
-    const step = keyOf(tape, lives, "step", id);
-    group.bytes[step]! += lives.bytes[id]!;
-    group.count[step]!++;
-  }
-  return [...groups.values()];
 }

@@ -2,9 +2,9 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { allocatedCurve, peakOf, phasePeaks, reservedCurve } from "../../src/tape/curve.ts";
 import { diffTapes } from "../../src/tape/diff.ts";
-import { lifetimes, liveAt, totalBytes } from "../../src/tape/lifetimes.ts";
+import { lifetimes, liveAt } from "../../src/tape/lifetimes.ts";
 import { groupBy, labelOf, type Dimension } from "../../src/tape/makeup.ts";
-import { residueBy, stepSurvivors } from "../../src/tape/survivors.ts";
+import { stepSurvivors } from "../../src/tape/survivors.ts";
 import { Tape } from "../../src/tape/tape.ts";
 import { Action, Kind, Phase } from "../../src/tape/vocabulary.ts";
 import { anyTape } from "./arbitrary.ts";
@@ -76,7 +76,6 @@ describe("value at an instant", () => {
           expect(curve[row]).toBe(value);
           const ids = liveAt(lives, row);
           expect(new Set(ids)).toEqual(live);
-          expect(totalBytes(lives, ids)).toBe(value);
         });
       }),
     );
@@ -167,15 +166,6 @@ describe("survivors", () => {
       { step: 1, allocated: 1350, atStepEnd: 1050, afterNext: 50, atEnd: 50 },
       { step: 2, allocated: 50, atStepEnd: 50, afterNext: 50, atEnd: 50 },
     ]);
-  });
-
-  it("says which stack left what behind, step by step", () => {
-    const tape = smallTape();
-    const residue = residueBy(tape, lifetimes(tape), "stack");
-    expect(residue.map((r) => [tape.stacks.text(r.key), ...r.bytes])).toEqual([
-      ["lm_head.py:1:f", 1000, 50, 50],
-    ]);
-    expect([...residue[0]!.count]).toEqual([1, 1, 1]);
   });
 });
 
