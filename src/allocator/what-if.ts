@@ -12,7 +12,7 @@ export interface Limit {
   readonly bytes: Bytes;
   /**
    * "given": the user's. "device": the card was full at the recorded out-of-memory. "cap": a memory fraction refused
-   * the request; it is not in the file, so this is the most the run ever held: the true cap lies a little above.
+   * the request; it is not in the file, so this lies between the most the run ever held and what was refused.
    */
   readonly source: "given" | "device" | "cap";
 }
@@ -73,9 +73,9 @@ export function whatIf(
   given: Bytes | null,
 ): WhatIf {
   const settings = parseSettings(tape.info.allocConf);
-  const limit: Limit | null = given === null ? inferLimit(tape, settings) : { bytes: given, source: "given" };
-  const recordedLimit = given === null ? limit : inferLimit(tape, settings);
-  const check = replay(tape, { settings, ...asLimits(recordedLimit) });
+  const asked: Limit | null = given === null ? null : { bytes: given, source: "given" };
+  const { check, limit: inferred } = checked(tape, settings, asked);
+  const limit = asked ?? inferred;
   const outcome = (conf: string): Outcome => run(tape, parseSettings(conf), limit, check.emptied);
   return {
     recordedConf: formatSettings(settings),
@@ -137,11 +137,30 @@ function oomRows(tape: Tape): number[] {
   return rows;
 }
 
-/** What stopped the recorded run at its first out-of-memory; null if it had none. */
-function inferLimit(tape: Tape, settings: AllocatorSettings): Limit | null {
+/**
+ * The recording under its own settings, and the limit it ran under. A cap is not in the file, so of those possible
+ * the first that reproduces the recording is taken, else the first of all.
+ */
+function checked(
+  tape: Tape,
+  settings: AllocatorSettings,
+  asked: Limit | null,
+): { readonly check: Replay; readonly limit: Limit | null } {
+  const possible = [...possibleLimits(tape, settings), ...(asked ? [asked] : [])];
+  const tries = possible.map((limit) => ({
+    limit,
+    check: replay(tape, { settings, ...asLimits(limit) }),
+  }));
+  return tries.find(({ check }) => check.exact) ?? tries[0]!;
+}
+
+/** What may have stopped the recorded run at its out-of-memories; null alone if it had none. */
+function possibleLimits(tape: Tape, settings: AllocatorSettings): (Limit | null)[] {
   const { action, bytes, address } = tape.columns;
   let reserved = 0;
   let most = 0;
+  let refused = Infinity;
+  let device: Bytes | null = null;
   for (let row = 0; row < tape.length; row++) {
     switch (action[row]) {
       case Action.segment_alloc:
@@ -154,13 +173,16 @@ function inferLimit(tape: Tape, settings: AllocatorSettings): Limit | null {
         reserved -= bytes[row]!;
         break;
       case Action.oom: {
+        const segment = segmentSize(bytes[row]!, settings);
+        refused = Math.min(refused, reserved + segment);
         // The row's address is the free device memory at that moment.
-        const free = address[row]!;
-        if (free < segmentSize(bytes[row]!, settings))
-          return { bytes: Math.max(reserved + free, most), source: "device" };
-        return { bytes: most, source: "cap" };
+        if (address[row]! < segment) device ??= reserved + address[row]!;
+        break;
       }
     }
   }
-  return null;
+  if (refused === Infinity) return [null];
+  if (device !== null) return [{ bytes: Math.max(device, most), source: "device" }];
+  // Everything from the most that was held to just below what was refused is possible.
+  return [most, Math.max(refused - 1, most)].map((limit): Limit => ({ bytes: limit, source: "cap" }));
 }

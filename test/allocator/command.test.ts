@@ -40,6 +40,16 @@ describe("plimsoll replay", () => {
     expect(stdout).toMatch(/^expandable_segments:True .* no OOM, \d+(\.\d+)? MB spare$/m);
   });
 
+  test("names the settings that would have avoided a real out-of-memory", async () => {
+    const caught = "evidence/allocator/cap-oom-caught.pickle.gz";
+    const { code, stdout } = await plimsoll(["replay", caught, "--sweep", "--cap", "0.925GiB"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^simulated, the same .* out of memory: 74\.8 MB asked, fragmented$/m);
+    expect(stdout).toMatch(
+      /; no OOM with \S+, \d.* spare at its peak\. What the run would have asked for next/,
+    );
+  });
+
   test("--json holds the same, best first", async () => {
     const { code, stdout } = await plimsoll(["replay", PLAIN, "--sweep", "--json"]);
     expect(code).toBe(0);

@@ -182,7 +182,7 @@ function limitLine({ bytes, source }: Limit): string {
   if (source === "given") return `Limit: ${formatBytes(bytes)} (--cap).`;
   if (source === "device")
     return `Limit: ${formatBytes(bytes)}, what the card had for this process when it ran out.`;
-  return `Limit: at least ${formatBytes(bytes)}, the most the run held; a memory fraction was set, and the file does not say which (--cap does).`;
+  return `Limit: about ${formatBytes(bytes)}, between what the run held and what it was refused; a memory fraction was set, and the file does not say which (--cap does).`;
 }
 
 function verdict(result: WhatIf): string {
@@ -197,7 +197,7 @@ function verdict(result: WhatIf): string {
     if (winner.oom === null)
       return `${failed}; no OOM with ${name}, ${formatBytes(limit!.bytes - winner.peakReserved)} spare at its peak.${afterwards}`;
     if (others.length === 0) return `${failed}. Try --sweep.`;
-    return `${failed}; none of the ${others.length} settings tried avoids it.`;
+    return `${failed}; ${others.length === 1 ? "the settings tried do not avoid it" : `none of the ${others.length} settings tried avoids it`}.`;
   }
   if (others.length === 0) return "Nothing else was asked for: give --alloc-conf or --sweep.";
   const saved = same.peakReserved - winner.peakReserved;
