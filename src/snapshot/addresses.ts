@@ -1,3 +1,6 @@
+/** Different in every process, so that no file can be made whose addresses all fall on one slot. */
+const [LOW, HIGH] = [Math.random(), Math.random()].map((part) => (part * 2 ** 32) | 1) as [number, number];
+
 /** A map from device addresses to integers, open addressing over typed arrays: JavaScript's Map would box every key. */
 export class Addresses {
   /** 0 is an empty slot: the keys are kept plus one. */
@@ -22,9 +25,9 @@ export class Addresses {
   #slot(key: number): number {
     const keys = this.#keys;
     const mask = keys.length - 1;
-    // Addresses are multiples of 512, so the low bits are mixed with the high ones before they choose a slot.
-    let hash = Math.imul((key | 0) ^ (key / 4294967296), 0x9e3779b1);
-    hash ^= hash >>> 15;
+    let hash = (Math.imul(key, LOW) + Math.imul(key / 4294967296, HIGH)) | 0;
+    hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+    hash ^= hash >>> 13;
     let slot = hash & mask;
     while (keys[slot] !== 0 && keys[slot] !== key) slot = (slot + 1) & mask;
     return slot;

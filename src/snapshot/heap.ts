@@ -41,18 +41,18 @@ export class Heap {
   #boxes = new Float64Array(1 << 8);
   #boxed = 0;
 
-  /** Room for this many more lists and dicts, so that the machine's loop need not look. */
-  reserve(count: number): void {
+  /** Room for this many more lists and dicts, so that the machine's loop need not look; false when there are too many. */
+  reserve(count: number): boolean {
     const lists = this.lists + count;
     const dicts = this.dicts + count;
-    if (lists > MAX_OBJECTS || dicts > MAX_OBJECTS)
-      throw new UserError(`more than ${MAX_OBJECTS} lists or dicts`);
+    if (lists > MAX_OBJECTS || dicts > MAX_OBJECTS) return false;
     if (lists > this.#starts.length) {
       this.#starts = grownInt(this.#starts, lists);
       this.#lengths = grownInt(this.#lengths, lists);
       this.#capacities = grownInt(this.#capacities, lists);
     }
     if (dicts > this.bodies.length) this.bodies = grownInt(this.bodies, dicts);
+    return true;
   }
 
   newList(): number {
@@ -142,8 +142,11 @@ export class Heap {
   putAll(dict: number, refs: Int32Array, numbers: Float64Array, from: number, to: number): void {
     if (this.bodies[dict]! > 0)
       throw new UserError("an event, frame, block or segment changes after it was complete");
-    const kept = (at: number): number => (refs[at] === NUMBER ? this.box(numbers[at]!) : refs[at]!);
-    for (let at = from; at < to; at += 2) this.#put(dict, kept(at), kept(at + 1));
+    for (let at = from; at < to; at += 2) {
+      const key = refs[at] === NUMBER ? this.box(numbers[at]!) : refs[at]!;
+      const value = refs[at + 1] === NUMBER ? this.box(numbers[at + 1]!) : refs[at + 1]!;
+      this.#put(dict, key, value);
+    }
   }
 
   /** Calls back with each item of a generic dict, newest first. */

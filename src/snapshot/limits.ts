@@ -15,8 +15,8 @@ export const MAX_FRAMES = 1 << 14;
 export const MAX_DEPTH = 1 << 25;
 /** Open marks; a snapshot needs eight. */
 export const MAX_MARKS = 1 << 12;
-/** Objects that can be referred back to: three for each event. */
-export const MAX_MEMO = 1 << 28;
+/** Objects that can be referred back to: three for each event, 33 million in a 1 GB snapshot. */
+export const MAX_MEMO = 1 << 27;
 /** Lists, dicts, and items of dicts that are no record: a 1 GB snapshot has 12 million dicts. Refs have room for 2^28. */
 export const MAX_OBJECTS = 1 << 26;
 /** Elements of lists that are no stack: one for each event. */

@@ -1,13 +1,13 @@
 import { UserError } from "../base/errors.ts";
 import { BOXED, DICT, FALSE, Heap, LIST, NONE, NUMBER, OPAQUE, STRING, TRUE } from "./heap.ts";
-import { MAX_DEPTH, MAX_MARKS, MAX_MEMO, MAX_STRING_BYTES } from "./limits.ts";
+import { MAX_DEPTH, MAX_MARKS, MAX_MEMO, MAX_OBJECTS, MAX_STRING_BYTES } from "./limits.ts";
 import { Op, REFUSED } from "./opcodes.ts";
 import { bad, lengthAt, lineAt, littleEndian, numberOf } from "./operands.ts";
 import { Records } from "./records.ts";
 
 const HINT = "is the file complete, and written by torch.cuda.memory._dump_snapshot?";
-/** In the memo: nothing was put there. Boxes have this kind with index 0 only after the first is made. */
-const UNSET = -1;
+/** In the memo: nothing was put there. The ref of a bare number, which the memo holds boxed. */
+const UNSET = 0;
 
 /**
  * Reads a pickle that holds only data. Fed with chunks of any size; an opcode that a chunk cuts in two waits for the
@@ -25,7 +25,7 @@ export class Machine {
   #sp = 0;
   readonly #marks = new Int32Array(MAX_MARKS);
   #mp = 0;
-  #memo = new Int32Array(1 << 12).fill(UNSET);
+  #memo = new Int32Array(1 << 12);
   #memoized = 0;
 
   /** Bytes of the file before the current chunk. */
@@ -66,7 +66,7 @@ export class Machine {
 
   /** No opcode pushes, memoises or makes more than one thing, so a chunk's length bounds them all. */
   #reserve(bytes: number): void {
-    this.heap.reserve(bytes);
+    if (!this.heap.reserve(bytes)) this.#fail(0, `more than ${MAX_OBJECTS} lists or dicts`);
     const depth = this.#sp + bytes;
     if (depth > this.#refs.length) {
       const capacity = Math.max(depth, this.#refs.length * 2);
@@ -85,7 +85,6 @@ export class Machine {
     if (size <= old.length) return;
     const memo = new Int32Array(Math.max(size, old.length * 2));
     memo.set(old);
-    memo.fill(UNSET, old.length);
     this.#memo = memo;
   }
 
@@ -149,7 +148,7 @@ export class Machine {
           }
           case 0x94 /* MEMOIZE */: {
             if (sp <= floor) bad("MEMOIZE with nothing to memoise");
-            if (memoized >= MAX_MEMO) bad("more than 268 million objects");
+            if (memoized >= MAX_MEMO) bad(`more than ${MAX_MEMO} objects`);
             const ref = refs[sp - 1]!;
             memo[memoized++] = ref === NUMBER ? heap.box(numbers[sp - 1]!) : ref;
             continue;

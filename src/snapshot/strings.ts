@@ -1,6 +1,9 @@
 import { UserError } from "../base/errors.ts";
 import { MAX_STRINGS_BYTES } from "./limits.ts";
 
+/** Different in every process, so that no file can be made whose strings all fall on one slot. */
+const SEED = (Math.random() * 2 ** 32) | 0;
+
 /**
  * UTF-8 byte strings as small integers. A hit compares bytes and makes no JavaScript string: PyTorch writes a fresh
  * "N/A" for every event.
@@ -26,7 +29,7 @@ export class ByteStrings {
   }
 
   id(source: Uint8Array, from: number, to: number): number {
-    let hash = to - from;
+    let hash = (to - from) ^ SEED;
     for (let i = from; i < to; i++) hash = Math.imul(hash ^ source[i]!, 0x01000193);
     hash ^= hash >>> 15;
     const mask = this.#slots.length - 1;

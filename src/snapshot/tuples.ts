@@ -1,5 +1,8 @@
 import { UserError } from "../base/errors.ts";
 
+/** Different in every process, so that no file can be made whose stacks all fall on one slot. */
+const SEED = (Math.random() * 2 ** 32) | 0;
+
 /** Runs of integers as small integers: a frame is (name, file, line), a stack a run of frames. Id 0 is the empty run. */
 export class Tuples {
   #items = new Int32Array(1 << 12);
@@ -16,7 +19,7 @@ export class Tuples {
 
   id(source: Int32Array, length: number): number {
     if (length === 0) return 0;
-    let hash = length;
+    let hash = length ^ SEED;
     for (let i = 0; i < length; i++) hash = Math.imul(hash ^ source[i]!, 0x9e3779b1) ^ (hash >>> 13);
     hash ^= hash >>> 15;
     const mask = this.#slots.length - 1;
