@@ -47,11 +47,10 @@ export function markSteps(tape: Tape, classes: Uint8Array, marks: readonly Mark[
 
   // Steps that ended before the recording begins are none of its own.
   let span = spans.filter(({ end }) => prelude < tape.length && end < time[prelude]!).length;
-  let current: number = hasFrames ? Phase.load : Phase.unknown;
+  let current: number = hasFrames && prelude === 0 ? Phase.load : Phase.unknown;
   let number = hasFrames && prelude === 0 ? 0 : 1;
   let stepped = false;
   let backwardSince = false;
-  for (let row = 0; row < prelude; row++) phase[row] = hasFrames ? Phase.load : Phase.unknown;
   for (let row = prelude; row < tape.length; row++) {
     while (span < spans.length && spans[span]!.end < time[row]!) {
       span++;
