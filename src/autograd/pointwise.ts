@@ -215,6 +215,21 @@ export function dropout(torch: Torch, x: Tensor, p: number): Tensor {
   return out;
 }
 
+/**
+ * `torch.fake_quantize_per_tensor_affine`: a rounded copy and a boolean mask of what was in range. The bit-width
+ * changes the numbers, not the memory.
+ */
+export function fakeQuantize(torch: Torch, x: Tensor): Tensor {
+  const out = raw(torch, [x], x.shape, x.dtype);
+  const mask = torch.empty(x.shape, "bool");
+  if (torch.tracks([x])) {
+    torch.record("FakeQuantizeBackward", [out], [x], torch.save([mask]), ([g]) => [raw(torch, [g!], g!.shape, g!.dtype)]);
+  }
+  torch.consume(mask);
+  torch.consume(x);
+  return out;
+}
+
 /** Softmax over the last dimension. Autocast and `dtype=` both convert the input first. */
 export function softmax(torch: Torch, x: Tensor, dtype: Dtype | null): Tensor {
   const wanted = dtype ?? (torch.autocast ? "fp32" : x.dtype);

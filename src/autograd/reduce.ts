@@ -1,5 +1,5 @@
 import { Kind } from "../tape/vocabulary.ts";
-import type { Dtype } from "./dtype.ts";
+import { type Dtype, sizeOf } from "./dtype.ts";
 import { type Tensor, contiguousStrides, isDense, numel } from "./tensor.ts";
 import type { Torch } from "./torch.ts";
 
@@ -13,7 +13,7 @@ export function sumTo(torch: Torch, t: Tensor, shape: readonly number[]): Tensor
   if (numel(t.shape) === numel(shape)) return torch.alias(t, shape, contiguousStrides(shape));
   const out = torch.empty(shape, t.dtype);
   const alongLast = shape.length > 0 && shape[shape.length - 1] === t.shape[t.shape.length - 1];
-  if (alongLast) reduceScratch(torch, numel(shape), numel(t.shape) / numel(shape));
+  if (alongLast) reduceScratch(torch, numel(shape), numel(t.shape) / numel(shape), sizeOf(t.dtype));
   if (shape.length === t.shape.length) return out;
   // Dropped leading dimensions are viewed away after a sum that kept them.
   const viewed = torch.alias(out, shape, contiguousStrides(shape));
@@ -26,13 +26,20 @@ const lastPowerOfTwo = (n: number): number => 2 ** Math.floor(Math.log2(n));
 /** Streaming multiprocessors of an H100 or H200, and the threads each can hold. */
 const MULTIPROCESSORS = 132;
 const THREADS_A_MULTIPROCESSOR = 2048;
+/** An input with offsets beyond 32 bits is taken in halves (TensorIterator's with_32bit_indexing). */
+const LARGEST_OFFSET = 2 ** 31 - 1;
 
 /**
  * A sum of many values into few: blocks that share an output meet in a buffer in global memory. The constants
  * and the arithmetic are setReduceConfig's and ReduceConfig::global_memory_size's (aten/src/ATen/native/cuda/
  * Reduce.cuh), for outputs that lie along the fastest dimension, accumulated in fp32.
  */
-export function reduceScratch(torch: Torch, outputs: number, inputs: number): void {
+export function reduceScratch(torch: Torch, outputs: number, inputs: number, size = 4): void {
+  if (outputs * inputs * size > LARGEST_OFFSET) {
+    const half = Math.floor(inputs / 2);
+    for (const part of [half, inputs - half]) reduceScratch(torch, outputs, part, size);
+    return;
+  }
   let vector = 4;
   while (outputs % vector !== 0) vector /= 2;
   const threads = 512 / vector;
@@ -49,7 +56,12 @@ export function reduceScratch(torch: Torch, outputs: number, inputs: number): vo
 }
 
 /** The same for a sum of everything into one number, or a norm. */
-export function reduceAllScratch(torch: Torch, inputs: number): void {
+export function reduceAllScratch(torch: Torch, inputs: number, size = 4): void {
+  if (inputs * size > LARGEST_OFFSET) {
+    const half = Math.floor(inputs / 2);
+    for (const part of [half, inputs - half]) reduceAllScratch(torch, part, size);
+    return;
+  }
   const width = Math.min(lastPowerOfTwo(inputs > 128 ? inputs / 4 : inputs), 512);
   const blocks = blocksAnOutput(Math.ceil(inputs / width), 1, width);
   if (blocks > 1) shareOutputs(torch, 4 * blocks, 1);
