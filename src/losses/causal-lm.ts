@@ -2,9 +2,12 @@ import { crossEntropy } from "../autograd/cross-entropy.ts";
 import type { Tensor } from "../autograd/tensor.ts";
 import type { Torch } from "../autograd/torch.ts";
 import { contiguous, slice, to, view } from "../autograd/views.ts";
+import { callLinear } from "../nets/layers.ts";
+import { Phase } from "../tape/vocabulary.ts";
+import type { Loss } from "./loss.ts";
 
 /** transformers' ForCausalLMLoss: logits in fp32, labels shifted by padding one column. */
-export function causalLmLoss(torch: Torch, logits0: Tensor, labels0: Tensor, vocabulary: number): Tensor {
+function causalLmLoss(torch: Torch, logits0: Tensor, labels0: Tensor, vocabulary: number): Tensor {
   return torch.frame(() => {
     let logits = torch.let(to(torch, logits0, "fp32"));
     const [batch, length] = labels0.shape as [number, number];
@@ -15,3 +18,19 @@ export function causalLmLoss(torch: Torch, logits0: Tensor, labels0: Tensor, voc
     return crossEntropy(torch, logits, shifted);
   });
 }
+
+/** A model called with `labels=`: all logits, then their loss. The output object keeps the logits. */
+export const defaultLoss: Loss = (f, net, hidden) => {
+  const { torch } = f;
+  return torch.frame(() => {
+    let logits = torch.let(callLinear(torch, net.head, hidden));
+    if (net.logits) logits = torch.set(logits, net.logits(torch, logits));
+    torch.phase = Phase.loss;
+    const loss = torch.let(
+      torch.module("loss", [], () => causalLmLoss(torch, logits, f.ids, net.vocabulary)),
+    );
+    torch.ref(logits);
+    f.outputs.push(logits);
+    return loss;
+  });
+};

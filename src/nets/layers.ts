@@ -2,7 +2,7 @@ import type { Dtype } from "../autograd/dtype.ts";
 import { embedding } from "../autograd/lookup.ts";
 import { conv1d, linear } from "../autograd/matmul.ts";
 import { layerNorm } from "../autograd/norm.ts";
-import { mul, meanLast, pow, rsqrt, shift } from "../autograd/pointwise.ts";
+import { fakeQuantize, mul, meanLast, pow, rsqrt, shift } from "../autograd/pointwise.ts";
 import type { Tensor } from "../autograd/tensor.ts";
 import { type QuantOptions, type QuantState, linear4bit, quantizedWeight } from "./quantized.ts";
 import type { Torch } from "../autograd/torch.ts";
@@ -25,6 +25,8 @@ export interface Linear {
   bias: Tensor | null;
   /** Set when `weight` holds packed 4-bit numbers. */
   readonly quant: QuantState | null;
+  /** Quantisation-aware training: input and weight pass through fake quantisers. */
+  fakeQuantized: boolean;
   wrapper: LinearWrapper | null;
 }
 
@@ -36,9 +38,16 @@ export function callLinear(torch: Torch, layer: Linear, x: Tensor): Tensor {
 
 export function plainLinear(torch: Torch, layer: Linear, x: Tensor): Tensor {
   if (layer.quant) return linear4bit(torch, x, layer.weight, layer.quant, layer.outputs, layer.bias);
-  return layer.transposed
-    ? conv1d(torch, x, layer.weight, layer.bias!)
-    : linear(torch, x, layer.weight, layer.bias);
+  if (!layer.fakeQuantized) return product(torch, layer, x, layer.weight);
+  return torch.frame(() => {
+    const input = torch.let(fakeQuantize(torch, x));
+    const weight = torch.let(fakeQuantize(torch, layer.weight));
+    return product(torch, layer, input, weight);
+  });
+}
+
+function product(torch: Torch, layer: Linear, x: Tensor, weight: Tensor): Tensor {
+  return layer.transposed ? conv1d(torch, x, weight, layer.bias!) : linear(torch, x, weight, layer.bias);
 }
 
 export interface Parameter {
@@ -123,6 +132,7 @@ export class Builder {
       weight,
       bias: bias ? this.parameter(`${name}.bias`, [outputs]) : null,
       quant: packed?.quant ?? null,
+      fakeQuantized: false,
       wrapper: null,
     };
     this.linears.push(layer);

@@ -13,6 +13,7 @@ export interface LoraOptions {
   readonly dropout: number;
   readonly targets: readonly string[] | "all-linear";
   readonly dora: boolean;
+  readonly nonlinearity: "none" | "fourier";
 }
 
 function dropped(torch: Torch, x: Tensor, p: number): Tensor {
@@ -105,6 +106,7 @@ function makeWeights(torch: Torch, layer: Linear, options: LoraOptions): LoraWei
     a: make([options.rank, layer.inputs]),
     b: make([layer.outputs, options.rank]),
     magnitude: null,
+    fourier: options.nonlinearity === "fourier" ? { coefficients: make([4]), sigma: make([1]) } : null,
   };
   if (options.dora) weights.magnitude = doraMagnitude(torch, layer, weights);
   return weights;
@@ -112,19 +114,23 @@ function makeWeights(torch: Torch, layer: Linear, options: LoraOptions): LoraWei
 
 /** cast_adapter_dtype: adapters in half precision are cast to fp32, one by one. */
 function widen(torch: Torch, weights: LoraWeights): Tensor[] {
-  const trainable: Tensor[] = [];
-  for (const side of ["a", "b", "magnitude"] as const) {
-    const narrow = weights[side];
-    if (!narrow) continue;
-    let wide = narrow;
+  const wide = (narrow: Tensor): Tensor => {
+    let tensor = narrow;
     if (narrow.dtype !== "fp32") {
-      wide = torch.empty(narrow.shape, "fp32", Kind.adapter);
-      wide.floating = false;
+      tensor = torch.empty(narrow.shape, "fp32", Kind.adapter);
+      tensor.floating = false;
       torch.unref(narrow);
-      weights[side] = wide;
     }
-    wide.requiresGrad = true;
-    trainable.push(wide);
+    tensor.requiresGrad = true;
+    return tensor;
+  };
+  weights.a = wide(weights.a);
+  weights.b = wide(weights.b);
+  if (weights.magnitude) weights.magnitude = wide(weights.magnitude);
+  if (weights.fourier) {
+    const { coefficients, sigma } = weights.fourier;
+    weights.fourier = { coefficients: wide(coefficients), sigma: wide(sigma) };
   }
-  return trainable;
+  const extra = weights.fourier ? [weights.fourier.coefficients, weights.fourier.sigma] : [];
+  return [weights.a, weights.b, ...(weights.magnitude ? [weights.magnitude] : []), ...extra];
 }

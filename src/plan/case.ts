@@ -1,8 +1,9 @@
 import type { Dtype } from "../autograd/dtype.ts";
+import type { LossName } from "../losses/losses.ts";
 import type { Config } from "../nets/config.ts";
 import type { Attention } from "../nets/net.ts";
 import type { OptimizerName } from "../optimizers/optimizers.ts";
-import { DEFAULT_RECIPE, type Loop, type LossKind, type Method, type Recipe } from "./recipe.ts";
+import { DEFAULT_RECIPE, type Loop, type Method, type Recipe } from "./recipe.ts";
 
 /** A measured run's description, as the ground-truth files write it. */
 export interface Case {
@@ -28,7 +29,7 @@ export interface Case {
   readonly optim: string;
   readonly mask?: boolean;
   readonly loop?: Loop;
-  readonly loss?: LossKind;
+  readonly loss?: LossName;
   readonly no_clip?: boolean;
 }
 

@@ -4,16 +4,18 @@ import { input } from "../autograd/lookup.ts";
 import { unary } from "../autograd/pointwise.ts";
 import type { Tensor } from "../autograd/tensor.ts";
 import { Torch } from "../autograd/torch.ts";
-import { causalLmLoss } from "../losses/causal-lm.ts";
+import { LOSSES, type LossName } from "../losses/losses.ts";
 import { familyOf } from "../nets/families.ts";
-import { Builder, callLinear } from "../nets/layers.ts";
+import { Builder } from "../nets/layers.ts";
 import { wrapLora } from "../nets/lora.ts";
-import type { Forward, Net } from "../nets/net.ts";
+import type { Checkpointing as LayerCheckpointing, Forward, Net } from "../nets/net.ts";
 import { clipGradients } from "../optimizers/clip.ts";
+import { hostOptimizer } from "../optimizers/host.ts";
+import type { Optimizer } from "../optimizers/optimizer.ts";
 import { optimizerOf } from "../optimizers/optimizers.ts";
 import { Tape } from "../tape/tape.ts";
 import { Phase } from "../tape/vocabulary.ts";
-import type { Recipe } from "./recipe.ts";
+import type { Checkpointing, Recipe } from "./recipe.ts";
 import { type Block, recordBlock, repeatBlock } from "./repeat.ts";
 
 /** Compute capability of the cards the recorded runs were made on. */
@@ -27,7 +29,8 @@ export function execute(recipe: Recipe, steps = STEPS): Tape {
   const tape = new Tape({ source: "plan", allocConf: recipe.allocConf }, 1 << 15);
   const torch = new Torch(tape);
   const { net, trainable } = load(torch, recipe);
-  const optimizer = optimizerOf(recipe.optimizer);
+  const optimizer = recipe.optimizerOnHost ? hostOptimizer() : optimizerOf(recipe.optimizer);
+  if (recipe.optimizerInBackward) torch.onGradient = stepInBackward(torch, optimizer);
   const groups = recipe.loop === "plain" ? [trainable] : decayGroups(trainable);
   const blocks: Block[] = [];
   const batch: Batch = { ids: null, mask: null };
@@ -39,8 +42,11 @@ export function execute(recipe: Recipe, steps = STEPS): Tape {
       nextBatch(torch, recipe, batch);
       // The first micro-batch creates gradients, the others add to them.
       const known = blocks[Math.min(micro, 1)];
-      if (known) repeatBlock(torch, known);
-      else blocks.push(recordBlock(torch, trainable, () => microStep(torch, net, recipe, batch)));
+      const body = (): void => microStep(torch, net, recipe, batch);
+      // Stepped inside backward, the first step also creates the optimizer's state.
+      if (recipe.optimizerInBackward && step === 1) body();
+      else if (known) repeatBlock(torch, known);
+      else blocks.push(recordBlock(torch, trainable, body));
     }
     torch.noGrad(() => {
       if (recipe.clip) {
@@ -64,6 +70,30 @@ export function execute(recipe: Recipe, steps = STEPS): Tape {
   return tape;
 }
 
+function checkpointingOf(c: Checkpointing, layer: number): LayerCheckpointing {
+  if (c.kind === "none" || layer % c.every !== 0) return "none";
+  if (c.kind === "selective") return "selective";
+  if (c.offload) return "offloaded";
+  return c.reentrant ? "reentrant" : "nonreentrant";
+}
+
+/** SFTTrainer computes its loss its own way unless told otherwise. */
+function lossOf(recipe: Recipe): LossName {
+  return recipe.loop === "sft" && recipe.loss === "default" ? "logprob" : recipe.loss;
+}
+
+/** A gradient is used and dropped as soon as it is complete. */
+function stepInBackward(torch: Torch, optimizer: Optimizer): (leaf: Tensor) => void {
+  return (leaf) => {
+    const phase = torch.phase;
+    torch.phase = Phase.optimizer;
+    optimizer.step(torch, [leaf]);
+    torch.phase = phase;
+    torch.unref(leaf.grad!);
+    leaf.grad = null;
+  };
+}
+
 /** The Trainer steps weights that decay and those that do not (biases, norms) in two groups. */
 function decayGroups(trainable: readonly Tensor[]): Tensor[][] {
   return [trainable.filter((p) => p.shape.length > 1), trainable.filter((p) => p.shape.length <= 1)];
@@ -75,10 +105,30 @@ function load(torch: Torch, recipe: Recipe): { net: Net; trainable: Tensor[] } {
   const { method } = recipe;
   const builder = new Builder(torch, recipe.dtype, method.kind === "lora" ? method.quantization : null);
   const net = familyOf(recipe.model.config).build(recipe.model.config, builder);
-  if (method.kind === "lora") {
-    return { net, trainable: wrapLora(torch, builder, method.adapter, recipe.checkpointing.kind !== "none") };
+  const inputsRequireGrad = recipe.checkpointing.kind !== "none";
+  switch (method.kind) {
+    case "lora":
+      return { net, trainable: wrapLora(torch, builder, method.adapter, inputsRequireGrad) };
+    case "qat": {
+      for (const layer of builder.linears) layer.fakeQuantized = layer.name !== "lm_head";
+      if (method.adapter)
+        return { net, trainable: wrapLora(torch, builder, method.adapter, inputsRequireGrad) };
+      return { net, trainable: builder.parameters.map((p) => p.tensor) };
+    }
+    case "full":
+      return { net, trainable: freeze(builder, method.frozenLayers) };
   }
-  return { net, trainable: builder.parameters.map((p) => p.tensor) };
+}
+
+/** Freezes the first decoder layers and what comes before them; returns what still trains. */
+function freeze(builder: Builder, layers: number): Tensor[] {
+  if (layers > 0) {
+    for (const { name, tensor } of builder.parameters) {
+      const layer = /\.(?:layers|h)\.(\d+)\./.exec(name);
+      if (layer ? Number(layer[1]) < layers : /embed|wte|wpe/.test(name)) tensor.requiresGrad = false;
+    }
+  }
+  return builder.parameters.map((p) => p.tensor).filter((t) => t.requiresGrad);
 }
 
 /** The loop's own variables: each keeps its last value until it is assigned again. */
@@ -87,14 +137,17 @@ interface Batch {
   mask: Tensor | null;
 }
 
+/** The new ids are made while the old batch is still held; its mask, when there is one, once that is gone. */
 function nextBatch(torch: Torch, recipe: Recipe, batch: Batch): void {
-  for (const name of recipe.mask ? (["ids", "mask"] as const) : (["ids"] as const)) {
+  const make = (): Tensor => {
     const value = input(torch, [recipe.batch, recipe.seq], "int64");
     value.floating = false;
-    const old = batch[name];
-    batch[name] = value;
-    if (old) torch.unref(old);
-  }
+    return value;
+  };
+  const ids = make();
+  for (const old of [batch.ids, batch.mask]) if (old) torch.unref(old);
+  batch.ids = ids;
+  batch.mask = recipe.mask ? make() : null;
 }
 
 function microStep(torch: Torch, net: Net, recipe: Recipe, batch: Batch): void {
@@ -121,12 +174,7 @@ function forwardLoss(torch: Torch, net: Net, recipe: Recipe, ids: Tensor, mask: 
     mask,
     attention: recipe.attention,
     kernel: (q, k, masked) => chooseKernel(HOPPER, q, k, masked),
-    checkpointing: (layer) =>
-      checkpointing.kind === "none" || layer % checkpointing.every !== 0
-        ? "none"
-        : checkpointing.reentrant
-          ? "reentrant"
-          : "nonreentrant",
+    checkpointing: (layer) => checkpointingOf(checkpointing, layer),
     // transformers' Trainer turns the key/value cache off; a plain loop leaves the model's default on.
     useCache: checkpointing.kind === "none" && recipe.loop === "plain",
     training: true,
@@ -135,15 +183,7 @@ function forwardLoss(torch: Torch, net: Net, recipe: Recipe, ids: Tensor, mask: 
   const run = (): Tensor =>
     torch.frame(() => {
       const hidden = torch.let(net.hidden(forward));
-      const logits = callLinear(torch, net.head, hidden);
-      const shaped = torch.let(net.logits ? net.logits(torch, logits) : logits);
-      torch.phase = Phase.loss;
-      const loss = torch.let(
-        torch.module("loss", [], () => causalLmLoss(torch, shaped, ids, net.vocabulary)),
-      );
-      outputs.push(shaped);
-      torch.ref(shaped);
-      return loss;
+      return torch.let(LOSSES[lossOf(recipe)](forward, net, hidden));
     });
   const loss = recipe.autocast ? torch.autocasting(recipe.autocast, run) : run();
   for (const t of outputs) torch.unref(t);

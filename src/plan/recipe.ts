@@ -1,4 +1,5 @@
 import type { Dtype } from "../autograd/dtype.ts";
+import type { LossName } from "../losses/losses.ts";
 import type { Config } from "../nets/config.ts";
 import type { Attention } from "../nets/net.ts";
 import type { OptimizerName } from "../optimizers/optimizers.ts";
@@ -39,8 +40,6 @@ export interface Checkpointing {
   readonly offload: boolean;
 }
 
-export type LossKind = "default" | "chunked" | "fused";
-
 export type Loop = "plain" | "trainer" | "sft";
 
 export type ParallelKind = "none" | "ddp" | "zero1" | "zero2" | "zero3" | "fsdp2" | "tensor" | "pipeline";
@@ -61,7 +60,7 @@ export interface Recipe {
   readonly autocast: "bf16" | "fp16" | null;
   readonly attention: Attention;
   readonly checkpointing: Checkpointing;
-  readonly loss: LossKind;
+  readonly loss: LossName;
   readonly optimizer: OptimizerName;
   readonly optimizerOnHost: boolean;
   /** The optimizer steps each parameter as soon as its gradient is ready. */
