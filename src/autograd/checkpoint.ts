@@ -40,6 +40,7 @@ export function checkpointNonReentrant(
   let packed = 0;
   let recomputed: (Storage | null)[] | null = null;
   const autocast = torch.autocast;
+  const module = torch.moduleId;
 
   const drop = (): void => {
     // The argument's saver dies with the last holder of the region.
@@ -72,9 +73,11 @@ export function checkpointNonReentrant(
     }
     const input = argument;
     const run = (): void => {
-      torch.frame(() => {
-        torch.let(body(input));
-      });
+      torch.within(module, () =>
+        torch.frame(() => {
+          torch.let(body(input));
+        }),
+      );
     };
     const outerKept = torch.kept;
     if (kept) kept.replaying = true;
@@ -134,6 +137,7 @@ export function checkpointReentrant(
   torch.ref(x);
   torch.consume(x);
   const autocast = torch.autocast;
+  const module = torch.moduleId;
   const out = torch.noGrad(() => body(x));
   if (tracked) {
     torch.record("CheckpointFunctionBackward", [out], [x], torch.save([x]), ([grad]) => {
@@ -143,7 +147,7 @@ export function checkpointReentrant(
         detached.requiresGrad = true;
         const before = { grad: torch.gradEnabled, autocast: torch.autocast };
         torch.gradEnabled = true;
-        const forward = (): Tensor => torch.let(body(detached));
+        const forward = (): Tensor => torch.within(module, () => torch.let(body(detached)));
         const output = autocast ? torch.autocasting(autocast.dtype, forward) : forward();
         torch.gradEnabled = before.grad;
         torch.autocast = before.autocast;
