@@ -15,7 +15,7 @@ const ROUND_LARGE: Bytes = 2_097_152;
 
 /** The size classes of roundup_power2_divisions start at 1 MiB: index 0 holds everything below 2 MiB. */
 const FIRST_CLASS_LOG2 = 20;
-export const SIZE_CLASSES = 16;
+const SIZE_CLASSES = 16;
 
 function floorLog2(value: number): number {
   // Math.log2 is exact at powers of two but may round up just below one; correct downwards.

@@ -147,7 +147,8 @@ test("emptying the cache when all is freed leaves nothing", () => {
       for (const block of live) allocator.free(block);
       allocator.emptyCache();
       expect(allocator.reserved).toBe(0);
-      expect(allocator.walk()).toEqual([]);
+      // A range reserved for a request that then found the device full stays, as in torch: address space, no memory.
+      expect(allocator.walk().filter(({ mapped }) => mapped)).toEqual([]);
       expect(allocator.stats()).toMatchObject({
         allocated: { current: 0 },
         active: { current: 0 },
