@@ -23,8 +23,8 @@ function causalLmLoss(torch: Torch, logits0: Tensor, labels0: Tensor, vocabulary
 export const defaultLoss: Loss = (f, net, hidden) => {
   const { torch } = f;
   return torch.frame(() => {
-    let logits = torch.let(callLinear(torch, net.head, hidden));
-    if (net.logits) logits = torch.set(logits, net.logits(torch, logits));
+    const scores = callLinear(torch, net.head, hidden);
+    const logits = torch.let(net.logits ? net.logits(torch, scores) : scores);
     torch.phase = Phase.loss;
     const loss = torch.let(
       torch.module("loss", [], () => causalLmLoss(torch, logits, f.ids, net.vocabulary)),

@@ -37,8 +37,8 @@ export const chunkedLoss: Loss = (f, net, hidden) => {
       const target = targets[i]!;
       const loss = checkpointNonReentrant(torch, part, [target], (h) =>
         torch.frame(() => {
-          let logits = torch.let(to(torch, callLinear(torch, net.head, h), "fp32"));
-          if (net.logits) logits = torch.set(logits, net.logits(torch, logits));
+          const scores = to(torch, callLinear(torch, net.head, h), "fp32");
+          const logits = torch.let(net.logits ? net.logits(torch, scores) : scores);
           return crossEntropy(torch, view(torch, logits, [-1, net.vocabulary]), reshape(torch, target, [-1]));
         }),
       );
