@@ -6,9 +6,9 @@ import { type Dtype, sizeOf } from "./dtype.ts";
 import { type Backward, type Edge, type Holder, type Node, type Saved, isHolder } from "./graph.ts";
 import { type Storage, type Tensor, contiguousStrides, numel } from "./tensor.ts";
 
-/** cuBLAS's workspace on compute capability 9 and 10 (aten/src/ATen/cuda/CublasHandlePool.cpp); 8,519,680 B elsewhere. */
-export const CUBLAS_WORKSPACE_HOPPER: Bytes = 32 * 1024 * 1024;
-export const CUBLAS_WORKSPACE: Bytes = 8_519_680;
+/** cuBLAS's workspace by compute capability (getChosenWorkspaceSize, aten/src/ATen/cuda/CublasHandlePool.cpp). */
+const cublasWorkspace = (capability: number): Bytes =>
+  [9, 10, 12].includes(Math.floor(capability)) ? 32 * 1024 * 1024 : 8_519_680;
 /** CUBLASLT_WORKSPACE_SIZE's default, 1024 KiB (aten/src/ATen/cuda/CUDABlas.cpp). */
 const CUBLASLT_WORKSPACE: Bytes = 1024 * 1024;
 
@@ -63,7 +63,8 @@ export class Torch {
   readonly host = new HostMemory();
   /** Which thread runs: each has its own cuBLAS handle, and so its own workspace. */
   thread: "main" | "autograd" = "main";
-  cublasWorkspace: Bytes = CUBLAS_WORKSPACE_HOPPER;
+  /** The card's compute capability: which kernels it has. */
+  readonly capability: number;
   /** `enable_input_require_grads`: embeddings come out requiring grad though their table is frozen. */
   inputsRequireGrad = false;
   /** Called when a leaf has received a gradient (an optimizer stepped inside backward). */
@@ -80,8 +81,9 @@ export class Torch {
   #temporaries: Tensor[] | null = null;
   #keeping = false;
 
-  constructor(tape: Tape) {
+  constructor(tape: Tape, capability = 9) {
     this.tape = tape;
+    this.capability = capability;
   }
 
   // ── memory ────────────────────────────────────────────────────────────────────────────────────────────
@@ -402,7 +404,7 @@ export class Torch {
     if (this.#workspaces.has(this.thread)) return;
     this.#workspaces.add(this.thread);
     const module = 0;
-    this.within(module, () => this.retain(this.storage(this.cublasWorkspace, Kind.workspace)));
+    this.within(module, () => this.retain(this.storage(cublasWorkspace(this.capability), Kind.workspace)));
   }
 
   /** A product with a bias goes through cuBLASLt, which has a workspace of its own beside the handle's. */

@@ -18,16 +18,16 @@ import { Phase } from "../tape/vocabulary.ts";
 import type { Checkpointing, Recipe } from "./recipe.ts";
 import { type Block, recordBlock, repeatBlock } from "./repeat.ts";
 
-/** Compute capability of the cards the recorded runs were made on. */
+/** Compute capability of the cards the recorded runs were made on: what is assumed when no card is named. */
 const HOPPER = 9;
 
 /** By the third step optimizer state exists and the allocator has settled: later steps repeat it. */
 const STEPS = 3;
 
 /** Executes the recipe's training steps on shapes. */
-export function execute(recipe: Recipe, steps = STEPS): Tape {
+export function execute(recipe: Recipe, steps = STEPS, capability = HOPPER): Tape {
   const tape = new Tape({ source: "plan", allocConf: recipe.allocConf }, 1 << 15);
-  const torch = new Torch(tape);
+  const torch = new Torch(tape, capability);
   const { net, trainable } = load(torch, recipe);
   const optimizer = recipe.optimizerOnHost ? hostOptimizer() : optimizerOf(recipe.optimizer);
   if (recipe.optimizerInBackward) torch.onGradient = stepInBackward(torch, optimizer);
@@ -173,7 +173,7 @@ function forwardLoss(torch: Torch, net: Net, recipe: Recipe, ids: Tensor, mask: 
     ids,
     mask,
     attention: recipe.attention,
-    kernel: (q, k, masked) => chooseKernel(HOPPER, q, k, masked),
+    kernel: (q, k, masked) => chooseKernel(torch.capability, q, k, masked),
     checkpointing: (layer) => checkpointingOf(checkpointing, layer),
     // transformers' Trainer turns the key/value cache off; a plain loop leaves the model's default on.
     useCache: checkpointing.kind === "none" && recipe.loop === "plain",
