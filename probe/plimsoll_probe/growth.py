@@ -7,7 +7,7 @@ batches of varying length and evaluations push single steps up, never the envelo
 
 - Mann-Kendall: is the order of the points a trend? One-sided, z >= 3.5 (p < 0.00024).
 - Theil-Sen: the median of all pairwise slopes, per step; at least `floor` bytes.
-- The newer half must still climb at 40 % of that or more: warm-up and filling caches flatten out.
+- The newer half must still climb at 60 % of that or more: warm-up and filling caches flatten out.
 """
 import math
 
@@ -76,7 +76,7 @@ def _test(ring, scale, floor):
     if z < Z:
         return None
     slope = theil_sen(ring) / scale
-    if slope < floor or theil_sen(ring[half:]) / scale < 0.4 * slope:
+    if slope < floor or theil_sen(ring[half:]) / scale < 0.6 * slope:
         return None
     return Trend(scale, slope, z, n)
 

@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import packageJson from "../../../package.json" with { type: "json" };
 import { UserError } from "../../base/errors.ts";
 import { DEFAULT_RULES, parseRule } from "../../monitor/alerts.ts";
@@ -57,7 +58,13 @@ export const command: Command = {
     const env = probeEnvironment(process.env, folder, { deep, leaks: !input.options["no-leaks"] });
     const observer = new Observer(folder, rules);
     const watching = watch(observer, input, io);
-    const ended = await launch(input.rest, env, input.options["json"] ? "stderr" : "inherit");
+    const ended = await launch(input.rest, env, input.options["json"] ? "stderr" : "inherit").catch(
+      (error: unknown) => {
+        watching.abandon();
+        rmSync(folder, { recursive: true, force: true });
+        throw error;
+      },
+    );
     await watching.stop();
     const { signal } = ended;
     const run = {
@@ -75,7 +82,14 @@ export const command: Command = {
   },
 };
 
-function watch(observer: Observer, input: Input, io: Io): { stop(): Promise<void>; last(): Live } {
+interface Watching {
+  stop(): Promise<void>;
+  /** The training never started. */
+  abandon(): void;
+  last(): Live;
+}
+
+function watch(observer: Observer, input: Input, io: Io): Watching {
   const to = { command: text(input, "alert-command"), webhook: text(input, "alert-webhook") };
   const sending: Promise<void>[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -102,6 +116,7 @@ function watch(observer: Observer, input: Input, io: Io): { stop(): Promise<void
       if (io.interactive) io.err(CLEAR);
       await Promise.all(sending);
     },
+    abandon: () => clearTimeout(timer),
     last: () => live!,
   };
 }
