@@ -57,8 +57,23 @@ export function sdpa(torch: Torch, q0: Tensor, k0: Tensor, v0: Tensor, options: 
     }
   };
   const out = torch.keeping(run);
+  if (kernel !== "math") countAttention(torch, q, k, out);
   for (const t of [mask, q, k, v]) torch.consume(t);
   return out;
+}
+
+/** Two products over the scores' lower half; backward takes five where the forward takes two. */
+function countAttention(torch: Torch, q: Tensor, k: Tensor, out: Tensor): void {
+  const [batch, heads, length, size] = q.shape as [number, number, number, number];
+  const flops = 2 * batch * heads * length * k.shape[2]! * size;
+  torch.work.push({ kind: "attention", flops, dtype: q.dtype, backward: false });
+  const { node } = out;
+  if (!node) return;
+  const { backward } = node;
+  node.backward = (grads, needs) => {
+    torch.work.push({ kind: "attention", flops: 2.5 * flops, dtype: q.dtype, backward: true });
+    return backward(grads, needs);
+  };
 }
 
 /**
@@ -68,6 +83,7 @@ export function sdpa(torch: Torch, q0: Tensor, k0: Tensor, v0: Tensor, options: 
 export function flashAttention2(torch: Torch, q0: Tensor, k0: Tensor, v0: Tensor): Tensor {
   const [q, k, v] = [q0, k0, v0].map((t) => lowered(torch, t)) as [Tensor, Tensor, Tensor];
   const out = flashAttention(torch, q, k, v);
+  countAttention(torch, q, k, out);
   for (const t of [q, k, v]) torch.consume(t);
   return transpose(torch, out, 1, 2);
 }

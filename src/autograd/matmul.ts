@@ -75,18 +75,23 @@ function product(
   const tracked = torch.tracks([x, w, b]);
   const saved = tracked ? torch.save([...(w.requiresGrad ? [x] : []), ...(x.requiresGrad ? [w] : [])]) : [];
   const out = torch.empty([...x.shape.slice(0, -1), features], x.dtype);
+  const inner = x.shape[x.shape.length - 1]!;
+  const rows = numel(x.shape) / inner;
   if (b) torch.useCublasLt();
-  else torch.useCublas();
+  torch.multiply(rows, features, inner, x.dtype);
   if (tracked) {
     torch.record(b ? "AddmmBackward" : "MmBackward", [out], [x, w, b], saved, (grads, needs) => {
       fold(torch, grads, features);
-      const multiplied = (t: Tensor): Tensor => {
-        torch.useCublas();
-        return t;
+      const dx = (): Tensor => {
+        const grad = ownedView(torch, x.shape, x.dtype);
+        torch.multiply(rows, inner, features, x.dtype);
+        return grad;
       };
-      const dx = (): Tensor => multiplied(ownedView(torch, x.shape, x.dtype));
-      const dw = (): Tensor =>
-        multiplied(layout === "out-in" ? ownedView(torch, w.shape, w.dtype) : torch.empty(w.shape, w.dtype));
+      const dw = (): Tensor => {
+        const grad = layout === "out-in" ? ownedView(torch, w.shape, w.dtype) : torch.empty(w.shape, w.dtype);
+        torch.multiply(features, inner, rows, x.dtype);
+        return grad;
+      };
       // Generated code orders derivatives by argument name: mat1, mat2, self (the bias); without one, mat2 first.
       let gw = needs[1] && !b ? dw() : null;
       const gx = needs[0] ? dx() : null;
@@ -136,12 +141,15 @@ export function bmm(torch: Torch, a: Tensor, b: Tensor): Tensor {
   const tracked = torch.tracks([a, b]);
   const saved = tracked ? torch.save([...(b.requiresGrad ? [a] : []), ...(a.requiresGrad ? [b] : [])]) : [];
   const out = torch.empty([a.shape[0]!, a.shape[1]!, b.shape[2]!], a.dtype);
-  torch.useCublas();
+  const [batch, n, k] = a.shape as [number, number, number];
+  const m = b.shape[2]!;
+  torch.multiply(n, m, k, a.dtype, batch);
   if (tracked) {
     torch.record("BmmBackward", [out], [a, b], saved, (_grads, needs) => {
       const gb = needs[1] ? torch.empty(b.shape, b.dtype) : null;
-      torch.useCublas();
+      torch.multiply(k, m, n, a.dtype, batch);
       const ga = needs[0] ? torch.empty(a.shape, a.dtype) : null;
+      if (needs[0]) torch.multiply(n, k, m, a.dtype, batch);
       return [ga, gb];
     });
   }

@@ -4,6 +4,7 @@ import type { Tape } from "../tape/tape.ts";
 import { Action, Kind, Phase } from "../tape/vocabulary.ts";
 import { type Dtype, sizeOf } from "./dtype.ts";
 import { type Backward, type Edge, type Holder, type Node, type Saved, isHolder } from "./graph.ts";
+import type { Work } from "./work.ts";
 import { type Storage, type Tensor, contiguousStrides, numel } from "./tensor.ts";
 
 /** cuBLAS's workspace by compute capability (getChosenWorkspaceSize, aten/src/ATen/cuda/CublasHandlePool.cpp). */
@@ -61,6 +62,7 @@ export class Torch {
   hooks: SavedHooks | null = null;
   kept: KeptResults | null = null;
   readonly host = new HostMemory();
+  readonly work: Work[] = [];
   /** Which thread runs: each has its own cuBLAS handle, and so its own workspace. */
   thread: "main" | "autograd" = "main";
   /** The card's compute capability: which kernels it has. */
@@ -405,6 +407,12 @@ export class Torch {
     this.#workspaces.add(this.thread);
     const module = 0;
     this.within(module, () => this.retain(this.storage(cublasWorkspace(this.capability), Kind.workspace)));
+  }
+
+  /** A matrix product of [rows × inner] by [inner × columns], `batch` times. */
+  multiply(rows: number, columns: number, inner: number, dtype: Dtype, batch = 1): void {
+    this.useCublas();
+    this.work.push({ kind: "product", rows, columns, inner, batch, dtype });
   }
 
   /** A product with a bias goes through cuBLASLt, which has a workspace of its own beside the handle's. */

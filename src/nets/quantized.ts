@@ -1,5 +1,5 @@
 import type { Dtype } from "../autograd/dtype.ts";
-import type { Storage, Tensor } from "../autograd/tensor.ts";
+import { type Storage, type Tensor, numel } from "../autograd/tensor.ts";
 import type { Torch } from "../autograd/torch.ts";
 import { to } from "../autograd/views.ts";
 import { Kind } from "../tape/vocabulary.ts";
@@ -84,7 +84,12 @@ export function linear4bit(
     const x = torch.let(to(torch, x0, quant.computeDtype));
     const out = dequantized(torch, quant, 2, () => {
       const product = torch.empty([...x.shape.slice(0, -1), outputs], quant.computeDtype);
-      torch.useCublas();
+      torch.multiply(
+        numel(x.shape) / x.shape[x.shape.length - 1]!,
+        outputs,
+        x.shape[x.shape.length - 1]!,
+        quant.computeDtype,
+      );
       return product;
     });
     if (torch.tracks([x, bias])) {
@@ -93,7 +98,12 @@ export function linear4bit(
         const gx = needs[0]
           ? dequantized(torch, quant, 1, () => {
               const product = torch.empty(x.shape, g!.dtype);
-              torch.useCublas();
+              torch.multiply(
+                numel(x.shape) / x.shape[x.shape.length - 1]!,
+                x.shape[x.shape.length - 1]!,
+                outputs,
+                g!.dtype,
+              );
               return product;
             })
           : null;
