@@ -58,7 +58,7 @@ const failures: string[] = [];
 for (const run of runs) {
   try {
     const begin = performance.now();
-    const tape = execute(recipeOfCase({ ...run.case, ...(run.loop ? { loop: run.loop } : {}) } as Case));
+    const { tape } = execute(recipeOfCase({ ...run.case, ...(run.loop ? { loop: run.loop } : {}) } as Case));
     const simulation = simulate(tape, { observe: true });
     const ms = performance.now() - begin;
     const { stats } = simulation;

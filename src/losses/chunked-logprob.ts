@@ -47,11 +47,12 @@ function weightTile(torch: Torch, net: Net): Tensor | null {
 
 function logProbs(torch: Torch, net: Net, rows: Tensor, targets: Tensor): Tensor {
   const { weight } = net.head;
-  const [tokens] = rows.shape as [number, number];
+  const [tokens, width] = rows.shape as [number, number];
   const statistics = Array.from({ length: 7 }, () => torch.empty([tokens], "fp32"));
   const logits = tile(torch, net, rows);
   torch.consume(weightTile(torch, net));
-  torch.useCublas();
+  const dtype = logits.dtype;
+  torch.multiply(tokens, net.vocabulary, width, dtype);
   const logZ = torch.empty([tokens], "fp32");
   const entropy = torch.empty([tokens], "fp32");
   for (const t of statistics) torch.consume(t);
@@ -64,7 +65,9 @@ function logProbs(torch: Torch, net: Net, rows: Tensor, targets: Tensor): Tensor
       const gradWeight = needs[1] ? torch.empty(weight.shape, "fp32") : null;
       const buffer = tile(torch, net, rows);
       const part = weightTile(torch, net);
-      torch.useCublas();
+      torch.multiply(tokens, net.vocabulary, width, dtype);
+      if (gradRows) torch.multiply(tokens, width, net.vocabulary, dtype);
+      if (gradWeight) torch.multiply(net.vocabulary, width, tokens, dtype);
       torch.consume(part);
       const outRows = gradRows ? narrowed(torch, gradRows, rows) : null;
       const outWeight = gradWeight ? narrowed(torch, gradWeight, weight) : null;

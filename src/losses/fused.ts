@@ -38,7 +38,9 @@ function linearCrossEntropy(torch: Torch, net: Net, rows0: Tensor): Tensor {
   const losses = torch.empty([tokens], "fp32");
   const kept = torch.empty([tokens], "bool");
   const logits = torch.empty([chunk, net.vocabulary], rows.dtype);
-  torch.useCublas();
+  torch.multiply(tokens, net.vocabulary, width, rows.dtype);
+  torch.multiply(tokens, width, net.vocabulary, rows.dtype);
+  if (gradWeight) torch.multiply(net.vocabulary, width, tokens, rows.dtype);
   torch.consume(logits);
   const loss = torch.empty([], "fp32");
   torch.consume(losses);

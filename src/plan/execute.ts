@@ -4,6 +4,8 @@ import { input } from "../autograd/lookup.ts";
 import { unary } from "../autograd/pointwise.ts";
 import type { Tensor } from "../autograd/tensor.ts";
 import { Torch } from "../autograd/torch.ts";
+import type { Work } from "../autograd/work.ts";
+import type { Bytes } from "../base/units.ts";
 import { LOSSES, type LossName } from "../losses/losses.ts";
 import { familyOf } from "../nets/families.ts";
 import { Builder } from "../nets/layers.ts";
@@ -67,7 +69,7 @@ export function execute(recipe: Recipe, steps = STEPS, capability = HOPPER): Tap
       p.grad = null;
     }
   }
-  return tape;
+  return { tape, work: torch.work, blocks, trainable, hostPeak: torch.host.peak };
 }
 
 function checkpointingOf(c: Checkpointing, layer: number): LayerCheckpointing {

@@ -45,7 +45,7 @@ export interface Plan {
 
 /** Model × recipe → tape → budget, and whether it fits the card. */
 export function plan(recipe: Recipe, card: Card | null = null): Plan {
-  const tape = execute(recipe);
+  const { tape } = execute(recipe);
   const settings = parseSettings(recipe.allocConf);
   const simulation = simulate(tape, { settings, observe: true });
   const allocated = simulation.allocated!;

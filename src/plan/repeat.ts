@@ -11,6 +11,8 @@ import { Action, Kind } from "../tape/vocabulary.ts";
 export interface Block {
   /** Row ranges to copy, in order. */
   readonly ranges: readonly (readonly [from: number, to: number])[];
+  /** The part of the run's arithmetic that is the block's. */
+  readonly work: readonly [from: number, to: number];
   readonly firstStorage: number;
   readonly storages: number;
   /** Gradients that the block created: the leaf and the storage. */
@@ -22,6 +24,7 @@ export function recordBlock(torch: Torch, leaves: readonly Tensor[], body: () =>
   const { tape } = torch;
   const before = new Set(leaves.filter((p) => p.grad));
   const firstRow = tape.length;
+  const firstWork = torch.work.length;
   const firstStorage = torch.nextStorage();
   body();
   const storages = torch.nextStorage() - firstStorage;
@@ -46,7 +49,7 @@ export function recordBlock(torch: Torch, leaves: readonly Tensor[], body: () =>
     from = row + 1;
   }
   ranges.push([from, tape.length]);
-  return { ranges, firstStorage, storages, gradients };
+  return { ranges, work: [firstWork, torch.work.length], firstStorage, storages, gradients };
 }
 
 /** Appends the block's rows again, on fresh storages, for the present step. */
