@@ -26,8 +26,18 @@ const HOPPER = 9;
 /** By the third step optimizer state exists and the allocator has settled: later steps repeat it. */
 const STEPS = 3;
 
+/** A run on shapes: its memory, its arithmetic, and what waits in host memory. */
+export interface Execution {
+  readonly tape: Tape;
+  readonly work: readonly Work[];
+  /** Forward and backward of the first micro-batch, and of a later one when gradients accumulate. */
+  readonly blocks: readonly Block[];
+  readonly trainable: readonly Tensor[];
+  readonly hostPeak: Bytes;
+}
+
 /** Executes the recipe's training steps on shapes. */
-export function execute(recipe: Recipe, steps = STEPS, capability = HOPPER): Tape {
+export function execute(recipe: Recipe, steps = STEPS, capability = HOPPER): Execution {
   const tape = new Tape({ source: "plan", allocConf: recipe.allocConf }, 1 << 15);
   const torch = new Torch(tape, capability);
   const { net, trainable } = load(torch, recipe);
