@@ -36,19 +36,22 @@ export interface BlockView {
 
 /** Only sizes address ranges: a card no smaller than any sold, so that a range never runs out. */
 const ANY_DEVICE: Bytes = 2 ** 40;
-/** Where predicted segments begin, and the gap between expandable ranges: multiples of every page size. */
-const FIRST_ADDRESS = 2 ** 45;
+/** Below which predicted segments lie, and the step between them: multiples of every page size. */
+const HIGHEST_ADDRESS = 2 ** 46;
+const ADDRESS_STEP: Bytes = 2 ** 25;
 
 /** Beyond any device, and small enough that addresses stay exact. */
 const LARGEST: Bytes = 2 ** 44;
 
-/** New segments at increasing addresses: what a prediction assumes where a replay knows. */
-function increasing(): Placement {
-  let next = FIRST_ADDRESS;
+/**
+ * New segments at decreasing addresses, 32 MiB apart at least, as cudaMalloc gives them in recorded histories:
+ * what a prediction assumes where a replay knows. The order decides which of two equal blocks is taken.
+ */
+function decreasing(): Placement {
+  let lowest = HIGHEST_ADDRESS;
   return (_action, bytes) => {
-    const address = next;
-    next += bytes;
-    return address;
+    lowest -= Math.ceil(bytes / ADDRESS_STEP) * ADDRESS_STEP;
+    return lowest;
   };
 }
 
@@ -63,7 +66,7 @@ export class Allocator {
   oom: OutOfMemory | null = null;
 
   constructor(options: AllocatorOptions) {
-    const { settings, allowed = null, capacity = null, place = increasing(), onSegment = () => {} } = options;
+    const { settings, allowed = null, capacity = null, place = decreasing(), onSegment = () => {} } = options;
     if (settings.backend !== "native") {
       throw new UserError(
         `backend:${settings.backend} cannot be simulated`,
