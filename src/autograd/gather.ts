@@ -1,12 +1,11 @@
 import { Kind } from "../tape/vocabulary.ts";
 import { raw } from "./pointwise.ts";
+import { bitsBelow, radixSortBytes } from "./radix-sort.ts";
 import { type Tensor, numel } from "./tensor.ts";
 import type { Torch } from "./torch.ts";
 
-/** Up to this many keys cub sorts in one block, without memory of its own (2,048 does, 4,096 does not). */
-const ONE_BLOCK_SORT = 2048;
-/** What cub's radix sort takes beside a second copy of keys and values; seen in recorded histories. */
-const RADIX_SORT_EXTRA = 5631;
+/** Above this many keys `torch.sort` leaves the one-block kernels for cub (should_use_small_sort). */
+const SMALL_SORT = 4096;
 
 /** A temporary the current operation frees before it returns. */
 function scratch(torch: Torch, bytes: number): void {
@@ -16,13 +15,13 @@ function scratch(torch: Torch, bytes: number): void {
 }
 
 /** index_put_ with accumulation: sorts the indices so that equal ones meet (Indexing.cu). */
-function accumulateScratch(torch: Torch, indices: number): void {
+function accumulateScratch(torch: Torch, indices: number, rows: number): void {
   const list = (): Tensor => torch.empty([indices], "int64", Kind.workspace);
   const scaled = list();
   const linear = list();
   torch.consume(scaled);
   const sorted = [list(), list(), list()];
-  scratch(torch, indices <= ONE_BLOCK_SORT ? 1 : 16 * indices + RADIX_SORT_EXTRA);
+  scratch(torch, radixSortBytes(indices, bitsBelow(rows)));
   for (const t of [...sorted.reverse(), linear]) torch.consume(t);
 }
 
@@ -35,7 +34,7 @@ export function gatherRows(torch: Torch, x: Tensor, indices: Tensor): Tensor {
   if (tracked) {
     torch.record("IndexBackward", [out], [x], saved, ([g]) => {
       const grad = torch.empty(x.shape, g!.dtype);
-      accumulateScratch(torch, count);
+      accumulateScratch(torch, count, x.shape[0]!);
       return [grad];
     });
   }
@@ -48,7 +47,10 @@ export function gatherRows(torch: Torch, x: Tensor, indices: Tensor): Tensor {
 export function sort(torch: Torch, x: Tensor): readonly [Tensor, Tensor] {
   const values = torch.empty(x.shape, x.dtype);
   const places = torch.empty(x.shape, "int64");
-  torch.consume(torch.empty(x.shape, "int64", Kind.workspace));
+  const order = torch.empty(x.shape, "int64", Kind.workspace);
+  const count = numel(x.shape);
+  if (count > SMALL_SORT) scratch(torch, radixSortBytes(count));
+  torch.consume(order);
   torch.consume(x);
   return [values, places];
 }

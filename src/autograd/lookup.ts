@@ -1,6 +1,7 @@
 import { Kind } from "../tape/vocabulary.ts";
 import type { Dtype } from "./dtype.ts";
-import { type Tensor, numel } from "./tensor.ts";
+import { radixSortBytes } from "./radix-sort.ts";
+import { type Storage, type Tensor, numel } from "./tensor.ts";
 import type { Torch } from "./torch.ts";
 
 /** Above this many indices the dense backward sorts them (embedding_dense_backward_cuda). */
@@ -20,18 +21,35 @@ export function embedding(torch: Torch, ids: Tensor, weight: Tensor): Tensor {
   return out;
 }
 
+/** Rows of the gradient that one thread sums (NROWS_PER_THREAD), and cub's bytes for a scan of this size. */
+const ROWS_A_THREAD = 10;
+const SCAN_BYTES = 1279;
+
 /**
- * The sorting path (EmbeddingBackwardKernel.cu): sorted and original indices, then one fp32 row for each
- * segment of up to ten equal indices. How many segments depends on the data: this takes tokens drawn evenly
- * from the vocabulary, which is also near the worst case.
+ * The sorting path (EmbeddingBackwardKernel.cu): indices sorted, cut into segments of equal ones and those into
+ * parts of ten rows, a fp32 row of scratch for as many parts as there could be.
  */
 function sortedBackward(torch: Torch, tokens: number, weight: Tensor): Tensor {
   const [vocabulary, width] = weight.shape as [number, number];
+  const scratch = (bytes: number): Storage => {
+    const storage = torch.storage(bytes, Kind.workspace);
+    torch.retain(storage);
+    return storage;
+  };
+  const held = [scratch(8 * tokens), scratch(8 * tokens)];
+  const range = scratch(8 * tokens);
+  torch.release(scratch(radixSortBytes(tokens)));
+  torch.release(range);
   const grad = torch.empty(weight.shape, weight.dtype);
-  const temporaries: Tensor[] = [torch.empty([tokens], "int64"), torch.empty([tokens], "int64")];
-  const distinct = Math.round(vocabulary * (1 - Math.exp(-tokens / vocabulary)));
-  temporaries.push(torch.empty([distinct, Math.ceil(width / 32) * 32], "fp32", Kind.workspace));
-  for (const t of temporaries) torch.consume(t);
+  held.push(scratch(8 * tokens), scratch(8));
+  const ends = scratch(8 * tokens);
+  torch.release(scratch(SCAN_BYTES));
+  torch.release(ends);
+  held.push(scratch(8 * tokens), scratch(8 * tokens));
+  torch.release(scratch(SCAN_BYTES));
+  const parts = Math.floor(tokens / ROWS_A_THREAD) + Math.min(tokens, vocabulary);
+  held.push(scratch(8), scratch(8 * parts), scratch(4 * parts * Math.ceil(width / 32) * 32));
+  for (const storage of held.reverse()) torch.release(storage);
   return grad;
 }
 
