@@ -1,10 +1,12 @@
 """Which tensors are alive, since when, and how large a graph each holds. Looks; never creates, frees or collects."""
+import collections
 import gc
 import weakref
 
 # Walking a graph costs about a microsecond a node; the largest transformer's step has some 20,000.
 _GRAPH_NODES = 60000
 _GRAPH_ROOTS = 48
+_CONTAINERS = (list, dict, collections.deque, collections.defaultdict, collections.OrderedDict)
 
 
 class Graph:
@@ -20,17 +22,24 @@ class Graph:
 class Census:
     """Repeated counts of the live tensors. Holds weak references only."""
 
-    def __init__(self, torch):
+    def __init__(self, torch, containers):
         self._base = torch.Tensor
+        self._parameter = torch.nn.Parameter
         self._kinds = {}
         self._known = {}
+        # {id of container: lengths so far}, for what is not a tensor (arrays, plain objects); None when not wanted.
+        self._lengths = {} if containers else None
         self.rounds = 0
-        self.graphs = []
+        # Tuples: a list of ours that grows at each count would be found by the count.
+        self.graphs = ()
+        self._largest = ()
+        self.enlarged = 0
 
     def take(self):
         known = self._known
         fresh = {}
         non_leaves = []
+        largest = (0, None)
         for tensor in live(self._base, self._kinds):
             key = id(tensor)
             entry = known.get(key)
@@ -40,9 +49,14 @@ class Census:
                 fresh[key] = (weakref.ref(tensor), self.rounds)
             if not tensor.is_leaf:
                 non_leaves.append(tensor)
+            elif not isinstance(tensor, self._parameter) and tensor.numel() > largest[0]:
+                largest = (tensor.numel(), weakref.ref(tensor))
         self._known = fresh
+        self._largest += (largest,)
+        if self._lengths is not None:
+            self._measure()
         self.rounds += 1
-        self.graphs.append(_largest_graph(non_leaves))
+        self.graphs += (_largest_graph(non_leaves),)
 
     def survivors(self):
         """{round of birth: [weak references]} of tensors born in the counts and alive two rounds later."""
@@ -52,6 +66,44 @@ class Census:
                 born.setdefault(round_, []).append(reference)
         return born
 
+    def growing_tensor(self):
+        """The largest tensor that is no parameter, when it was larger at each count than at the one before, or None."""
+        sizes = [size for size, _ in self._largest]
+        if len(sizes) < 4 or any(after <= before for before, after in zip(sizes, sizes[1:])):
+            return None
+        tensor = self._largest[-1][1]()
+        if tensor is not None:
+            self.enlarged = (sizes[-1] - sizes[0]) * tensor.element_size() / (len(sizes) - 1)
+        return tensor
+
+    def growing_containers(self):
+        """Containers longer at each count, the heaviest first; those of numbers and texts do not count."""
+        found = []
+        if self._lengths is None:
+            return found
+        ids = {key for key, lengths in self._lengths.items() if len(lengths) == self.rounds and _climbs(lengths)}
+        for candidate in gc.get_objects():
+            if id(candidate) in ids and type(candidate) in _CONTAINERS:
+                if not isinstance(newest(candidate), (type(None), int, float, str, bytes, dict, tuple)):
+                    found.append(candidate)
+        found.sort(key=lambda container: -nbytes(newest(container)))
+        return found[:4]
+
+    def bytes_a_round(self, container):
+        """How much a growing container takes up from one count to the next, by what came last."""
+        lengths = self._lengths[id(container)]
+        return nbytes(newest(container)) * (lengths[-1] - lengths[0]) / (len(lengths) - 1.0)
+
+    def _measure(self):
+        lengths, first = self._lengths, self.rounds == 0
+        for candidate in gc.get_objects():
+            if type(candidate) in _CONTAINERS:
+                key = id(candidate)
+                if first:
+                    lengths[key] = [len(candidate)]
+                elif key in lengths:
+                    lengths[key].append(len(candidate))
+
     def growing_graph(self):
         """The root of a graph that grew from each count to the next, or None."""
         sizes = [graph.nodes if graph else 0 for graph in self.graphs]
@@ -59,6 +111,32 @@ class Census:
             return None
         last = self.graphs[-1]
         return last.tensor() if last else None
+
+
+def _climbs(lengths):
+    return all(after > before for before, after in zip(lengths, lengths[1:]))
+
+
+def newest(container):
+    """What was put in last."""
+    try:
+        values = container.values() if isinstance(container, dict) else container
+        return next(reversed(values), None)
+    except (TypeError, RuntimeError):
+        return None
+
+
+def optimizer_state():
+    """Ids of the tensors in optimizers' state: they follow their parameters and explain nothing."""
+    from torch.optim import Optimizer
+
+    ids = set()
+    for candidate in gc.get_objects():
+        if issubclass(type(candidate), Optimizer):
+            for state in list(candidate.state.values()):
+                if isinstance(state, dict):
+                    ids.update(id(value) for value in list(state.values()))
+    return ids
 
 
 def live(base, kinds):
@@ -74,11 +152,13 @@ def live(base, kinds):
     return found
 
 
-def nbytes(tensor):
+def nbytes(thing):
+    """A tensor's storage; an array's `nbytes`; 0 for what says neither."""
     try:
-        return tensor.untyped_storage().nbytes()
+        return thing.untyped_storage().nbytes()
     except Exception:
-        return 0
+        size = getattr(thing, "nbytes", 0)
+        return size if isinstance(size, int) else 0
 
 
 def describe(tensor):

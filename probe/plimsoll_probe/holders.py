@@ -1,4 +1,5 @@
 """Who keeps an object alive: the chain of references from it up to a name a person can find in the source."""
+import collections
 import functools
 import gc
 import sys
@@ -111,7 +112,10 @@ def is_probe_file(filename):
 def _is_ours(referrer):
     if isinstance(referrer, types.FrameType):
         return is_probe_file(referrer.f_code.co_filename)
-    return isinstance(referrer, (Link, Local)) or (type(referrer) is dict and "__plimsoll__" in referrer)
+    # An optimizer's state is keyed by its parameters: it follows them, it is not why they are kept.
+    if type(referrer) is collections.defaultdict and type(next(iter(referrer), None)).__name__ == "Parameter":
+        return True
+    return isinstance(referrer, (Link, Local))
 
 
 def _links(objects, parents, index):

@@ -14,6 +14,8 @@ from . import census, growth, holders, source, watch
 LOOK_BYTES = 200
 # Growth worth a word. A detached scalar kept at each step stays below this; a kept graph or activation does not.
 TELL_BYTES = 1024
+# Resident memory moves in pages and arenas: only growth of this size is a trend of the run's own.
+RESIDENT_BYTES = 32768
 # A leak that takes ten million steps to double the memory at rest is not worth a word.
 FLOOR_SHARE = 1e-7
 ROUNDS = 6
@@ -31,6 +33,7 @@ class Leaks:
         self._report = report
         self._note = note
         self._growth = growth.Growth()
+        self._resident = growth.Growth()
         self._trend = None
         self._census = None
         self._watch = None
@@ -42,16 +45,17 @@ class Leaks:
         self._waiting = {}
         self.spent = 0.0
 
-    def at_rest(self, step, in_use):
-        """Behind an optimizer step. `in_use`: allocated bytes (GPU) or heap bytes in use (CPU)."""
+    def at_rest(self, step, in_use, resident):
+        """Behind an optimizer step. `in_use`: allocated bytes (GPU) or heap bytes in use (CPU); `resident`: 0 on a GPU."""
         if self._census is None and self._watch is None:
             self._growth.add(in_use)
+            self._resident.add(resident)
             if step < self._rest_until or step % 2:
                 return
-            self._trend = self._growth.trend(max(LOOK_BYTES, in_use * FLOOR_SHARE))
+            self._trend = self._growth.trend(max(LOOK_BYTES, in_use * FLOOR_SHARE)) or self._resident.trend(RESIDENT_BYTES)
             if self._trend is None:
                 return
-            self._census = census.Census(self._torch)
+            self._census = census.Census(self._torch, containers=False)
             self._next = step
         began = time.perf_counter()
         try:
@@ -77,13 +81,14 @@ class Leaks:
         counted, self._census = self._census, None
         self._suspects = [
             suspect for suspect in _suspects(counted)
-            if suspect.kept / self._trend.scale + self._trend.per_step >= TELL_BYTES
+            # A graph that never ends is a mistake at any size.
+            if suspect.kind == GRAPH or suspect.kept / self._trend.scale + self._trend.per_step >= TELL_BYTES
         ]
         if not self._suspects:
             # What grows at evaluations or epochs shows only between counts that are further apart.
             if self._trend.scale < growth.SCALES[-1]:
                 self._trend.scale *= 4
-                self._census = census.Census(self._torch)
+                self._census = census.Census(self._torch, containers=True)
                 self._next = step
                 return
             self._give_up(step, "no tensor of any size stays that Python knows of")
@@ -108,11 +113,12 @@ class Leaks:
         if not found:
             self._give_up(step, "what grows is bounded")
             return
-        found.sort(key=lambda suspect: (-suspect.weight, suspect.file is None))
+        found.sort(key=lambda suspect: (suspect.file is None, -suspect.weight))
         for suspect in found[:1]:
             self._tell(step, suspect)
         # The same growth must not be investigated over and over; another leak may come later.
         self._growth.restart()
+        self._resident.restart()
         self._rest_until = step + self._rest
         self._rest *= 2
 
@@ -132,7 +138,7 @@ class Leaks:
             text=source.text(suspect.file, suspect.line) if suspect.file else "",
             held=suspect.held,
             tensor=suspect.tensor,
-            why=suspect.why,
+            why=suspect.kind,
             per_step=int(max(self._trend.per_step, suspect.kept / self._trend.scale)),
             z=round(self._trend.z, 2),
             confidence=_confidence(self._trend.z),
@@ -145,6 +151,7 @@ class Leaks:
         self._census = self._watch = None
         self._suspects = []
         self._growth.restart()
+        self._resident.restart()
         self._rest_until = step + self._rest
         self._rest *= 2
         self._note(step=step, why=why, per_step=int(self._trend.per_step), every=self._trend.scale)
@@ -156,14 +163,19 @@ def _confidence(z):
     return round(1 - 0.5 * math.erfc(z / math.sqrt(2)), 6)
 
 
-class Suspect:
-    """One way in which tensors stay alive, seen from the holder's side."""
+GRAPH = "its autograd graph grows"
+MORE = "one more each time"
+LARGER = "it is made larger each time"
 
-    def __init__(self, tensor, links, weight, kept, why):
-        self.tensor = census.describe(tensor)
+
+class Suspect:
+    """One way in which memory stays in use, seen from the holder's side."""
+
+    def __init__(self, thing, links, weight, kept, kind):
+        self.tensor = census.describe(thing)
         self.kept = kept
         self.weight = weight
-        self.why = why
+        self.kind = kind
         self.held = describe_path(links)
         self.things = []
         self.watched = ()
@@ -172,6 +184,7 @@ class Suspect:
         self.file = None
         self.line = None
         self._names = []
+        self._keys = []
         self._attributes = []
         for link in links:
             self._follow(link)
@@ -204,6 +217,7 @@ class Suspect:
             self._names.append(link.name)
         elif link.kind == "key" and isinstance(link.name, str):
             self.things.append(watch.Binding(holder, link.name))
+            self._keys.append(link.name)
             self._names.append(link.name)
         elif link.kind == "attribute":
             self._names.append(link.name)
@@ -223,6 +237,9 @@ class Suspect:
                 best = self._by_name(watched)
             if best is not None:
                 self.file, self.line = best
+            if self.kind == LARGER:
+                # Batches that get longer look the same from outside; this is only a leak when it is built from itself.
+                self.bounded = best is None or not any(source.builds_on_itself(best[0], best[1], name) for name in self._names)
         if self.file is not None and source.is_user_file(self.file):
             for name in self._names:
                 self.emptied = self.emptied or source.emptying_statement(self.file, name)
@@ -238,10 +255,11 @@ class Suspect:
         return None
 
     def _by_name(self, watched):
-        for name in reversed(self._names):
+        searches = [(source.item_assignments, key) for key in self._keys]
+        searches += [(source.growing_statements, name) for name in reversed(self._names)]
+        for search, name in searches:
             for file in {file for file, _ in watched.lines}:
-                lines = source.growing_statements(file, name)
-                ran = [line for line in lines if (file, line) in watched.lines]
+                ran = [line for line in search(file, name) if (file, line) in watched.lines]
                 if len(ran) == 1:
                     return file, ran[0]
         return None
@@ -251,9 +269,11 @@ def _suspects(counted):
     found = {}
     enough = counted.rounds - 3
     born = counted.survivors()
+    state = census.optimizer_state()
     for round_ in sorted(born):
         # The largest and those with a graph first: they explain the growth.
         alive = [tensor for tensor in (reference() for reference in born[round_]) if tensor is not None]
+        alive = [tensor for tensor in alive if id(tensor) not in state]
         alive.sort(key=lambda tensor: (tensor.grad_fn is None, -census.nbytes(tensor)))
         del alive[SAMPLES:]
         while alive:
@@ -271,12 +291,23 @@ def _suspects(counted):
         if len(rounds) >= enough:
             # One that holds a graph holds more than its own bytes.
             weight = kept + (graphs << 16)
-            suspects.append(Suspect(tensor, links, weight, kept / len(rounds), "one more tensor each time"))
-    root = counted.growing_graph()
-    if root is not None:
-        links = holders.path(root)
+            suspects.append(Suspect(tensor, links, weight, kept / len(rounds), MORE))
+    for root, weight, kind in (
+        (counted.growing_graph(), 1 << 40, GRAPH),
+        (counted.growing_tensor(), 1 << 20, LARGER),
+    ):
+        links = holders.path(root) if root is not None else []
         if links:
-            suspects.append(Suspect(root, links, 1 << 40, 0, "its autograd graph grows"))
+            suspects.append(Suspect(root, links, weight, counted.enlarged if kind == LARGER else 0, kind))
+    if not suspects:
+        growing = counted.growing_containers()
+        while growing:
+            container = growing.pop()
+            links = holders.path(container, own=(growing,))
+            if links:
+                size = counted.bytes_a_round(container)
+                links.insert(0, holders.Link(container, None, "index"))
+                suspects.append(Suspect(census.newest(container), links, size, size, MORE))
     return suspects
 
 

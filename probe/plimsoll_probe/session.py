@@ -196,7 +196,10 @@ class Session:
         done = time.perf_counter()
         self._spent += done - now
         if read and self._leaks is not None:
-            self._leaks.at_rest(self.step, reading[0] if reading is not None else heap)
+            if reading is not None:
+                self._leaks.at_rest(self.step, reading[0], 0)
+            else:
+                self._leaks.at_rest(self.step, heap, counters.resident())
         if reading is not None and self.step % 64 == 0 and self._stride < SPARSEST:
             if self._spent > BUDGET * (now - self._run_began):
                 self._stride *= 2

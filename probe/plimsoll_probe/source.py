@@ -47,6 +47,24 @@ def attribute_assignments(filename, attribute):
     return lines
 
 
+def item_assignments(filename, key):
+    """Lines that write `something["key"] = …` or `+=`."""
+    lines = []
+    for node in _nodes(filename):
+        for target in _targets(node):
+            if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant) and target.slice.value == key:
+                lines.append(node.lineno)
+    return lines
+
+
+def builds_on_itself(filename, line, name):
+    """Whether the statement assigns to a name what it makes from that name: `bank = cat([bank, new])`."""
+    for node in _nodes(filename):
+        if getattr(node, "lineno", None) == line and any(_last_name(target) == name for target in _targets(node)):
+            return isinstance(node, ast.AugAssign) or any(_last_name(part) == name for part in ast.walk(node.value))
+    return False
+
+
 def growing_statements(filename, name):
     """Lines that add to a container of this name: append and its kin, item assignment, +=."""
     lines = []
