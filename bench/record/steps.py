@@ -4,8 +4,8 @@
 
 A case is one JSON object: `name`, `config` (as AutoConfig.for_model takes it), `param_dtype`, `attn`, `optim`,
 and optionally `autocast`, `ckpt` (none, reentrant, nonreentrant), `lora` {r, dropout, targets, dora}, `quant`
-(nf4 | nf4-double | int8), `mask`, `accum`, `batch`, `seq`, `steps`, `loop` (plain | trainer), `bf16` (the
-Trainer's flag), `loss` (default | chunked), `trace` (write the history with Python stacks), `context` (all | alloc), `cap_gb`.
+(nf4 | nf4-double), `mask`, `accum`, `batch`, `seq`, `steps`, `loop` (plain | trainer), `bf16` (the
+Trainer's flag), `loss` (default | chunked | fused), `in_backward`, `no_clip`, `trace` (write the history with Python stacks), `context` (all | alloc), `cap_gb`.
 With `context` alloc, frees carry no stack. Non-reentrant checkpointing needs it when the recomputation stops inside
 an operator (seen with dropout and cross_entropy): with stacks on frees, torch 2.11 raises a SystemError there.
 Each case runs in a process of its own. Writes OUT_DIR/runs.jsonl and, for traces, OUT_DIR/NAME.pickle.gz.
@@ -68,39 +68,49 @@ def build_model(case):
 
     config = AutoConfig.for_model(**case["config"])
     dtype = getattr(torch, DTYPES[case["param_dtype"]])
-    with torch.device("cuda"):
+    device = "meta" if case.get("quant") else "cuda"
+    with torch.device(device):
         model = AutoModelForCausalLM.from_config(config, dtype=dtype, attn_implementation=case["attn"])
     return model
 
 
 def quantize(model, case):
-    """What loading with BitsAndBytesConfig does, from random weights: linears replaced, weights quantised on the card."""
+    """What loading with BitsAndBytesConfig does: a linear's weight reaches the card in the checkpoint's type and is
+    quantised there, one layer after the other; everything else is loaded as it is. The numbers are zeros."""
     import torch
     import bitsandbytes as bnb
 
-    compute = torch.bfloat16
     double = case["quant"] == "nf4-double"
 
-    def swap(parent, prefix):
+    def fill(module, name, parameter):
+        new = torch.zeros(parameter.shape, dtype=parameter.dtype, device="cuda")
+        setattr(module, name, torch.nn.Parameter(new) if isinstance(parameter, torch.nn.Parameter) else new)
+
+    def load(parent, prefix):
         for name, child in list(parent.named_children()):
             path = f"{prefix}.{name}" if prefix else name
             if isinstance(child, torch.nn.Linear) and "lm_head" not in path:
                 new = bnb.nn.Linear4bit(
-                    child.in_features, child.out_features, bias=child.bias is not None, compute_dtype=compute,
+                    child.in_features, child.out_features, bias=child.bias is not None, compute_dtype=torch.bfloat16,
                     compress_statistics=double, quant_type="nf4", device="meta",
                 )
-                new.weight = bnb.nn.Params4bit(
-                    child.weight.data.cpu(), requires_grad=False, compress_statistics=double, quant_type="nf4"
-                )
+                zeros = torch.zeros(child.weight.shape, dtype=child.weight.dtype)
+                new.weight = bnb.nn.Params4bit(zeros, requires_grad=False, compress_statistics=double, quant_type="nf4")
                 if child.bias is not None:
-                    new.bias = torch.nn.Parameter(child.bias.data, requires_grad=False)
-                child.weight = None
+                    new.bias = torch.nn.Parameter(torch.zeros(child.bias.shape, dtype=child.bias.dtype))
                 new.to("cuda")
                 setattr(parent, name, new)
             else:
-                swap(child, path)
+                load(child, path)
+        for name, parameter in list(parent.named_parameters(recurse=False)):
+            if parameter.device.type == "meta":
+                fill(parent, name, parameter)
+        for name, buffer in list(parent.named_buffers(recurse=False)):
+            if buffer.device.type == "meta":
+                fill(parent, name, buffer)
 
-    swap(model, "")
+    load(model, "")
+    model.tie_weights()
     model.is_loaded_in_4bit = True
     return model
 
@@ -144,6 +154,31 @@ def chunked_loss(model, ids, chunks=8):
     return total / labels.numel()
 
 
+def fused_loss(model, ids):
+    """Liger's fused linear cross-entropy on the last hidden states."""
+    import torch
+    from liger_kernel.transformers import LigerFusedLinearCrossEntropyLoss
+
+    base = model.get_base_model() if hasattr(model, "get_base_model") else model
+    hidden = base.model(input_ids=ids, use_cache=False).last_hidden_state
+    labels = torch.nn.functional.pad(ids, (0, 1), value=-100)[..., 1:].contiguous().view(-1)
+    return LigerFusedLinearCrossEntropyLoss()(base.lm_head.weight, hidden.view(-1, hidden.size(-1)), labels)
+
+
+def step_in_backward(model):
+    """Each parameter stepped and its gradient dropped as soon as it is complete."""
+    import torch
+
+    optimizers = {p: torch.optim.AdamW([p], lr=1e-5, fused=True) for p in model.parameters() if p.requires_grad}
+
+    def hook(p):
+        optimizers[p].step()
+        optimizers[p].zero_grad(set_to_none=True)
+
+    for p in optimizers:
+        p.register_post_accumulate_grad_hook(hook)
+
+
 def counters(torch):
     s = torch.cuda.memory_stats()
     return s["allocated_bytes.all.peak"], s["allocated_bytes.all.current"]
@@ -153,7 +188,11 @@ def plain_loop(case, model, result):
     import torch
 
     batch, seq, accum = case.get("batch", 2), case.get("seq", 256), case.get("accum", 1)
-    optimizer = build_optimizer(case["optim"], [p for p in model.parameters() if p.requires_grad])
+    if case.get("in_backward"):
+        step_in_backward(model)
+        optimizer = None
+    else:
+        optimizer = build_optimizer(case["optim"], [p for p in model.parameters() if p.requires_grad])
     vocab = case["config"].get("vocab_size", 50257)
     steps = []
     for _ in range(case.get("steps", 4)):
@@ -178,6 +217,8 @@ def plain_loop(case, model, result):
             with torch.autocast("cuda", dtype=torch.bfloat16, enabled=bool(case.get("autocast"))):
                 if case.get("loss") == "chunked":
                     loss = chunked_loss(model, ids)
+                elif case.get("loss") == "fused":
+                    loss = fused_loss(model, ids)
                 else:
                     loss = model(**kwargs).loss
             loss = loss / accum
@@ -187,9 +228,11 @@ def plain_loop(case, model, result):
         if not case.get("no_clip"):
             torch.nn.utils.clip_grad_norm_([p for p in model.parameters() if p.requires_grad], 1.0)
             mark("clip_peak")
-        optimizer.step()
+        if optimizer:
+            optimizer.step()
         mark("opt_peak", "after_opt")
-        optimizer.zero_grad(set_to_none=True)
+        if optimizer:
+            optimizer.zero_grad(set_to_none=True)
         mark("zero_peak", "end")
         del row["zero_peak"]
         torch.cuda.synchronize()
