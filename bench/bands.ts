@@ -1,0 +1,65 @@
+/**
+ * What error each kind of recipe has shown: `npm run bench:bands`.
+ * Reads evidence/accuracy/*.jsonl, predicts every run, writes src/plan/bands.ts.
+ */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { simulate } from "../src/allocator/simulate.ts";
+import type { Measured, Spread } from "../src/plan/band.ts";
+import { kindsOf } from "../src/plan/band.ts";
+import { type Case, recipeOfCase } from "../src/plan/case.ts";
+import { execute } from "../src/plan/execute.ts";
+
+const FOLDER = "evidence/accuracy";
+
+interface Run {
+  readonly case: Case;
+  readonly loop?: Case["loop"];
+  readonly peak_allocated: number;
+  readonly peak_reserved: number;
+}
+
+const errors = new Map<string, { readonly allocated: number[]; readonly reserved: number[] }>();
+const files = readdirSync(FOLDER).filter((file) => file.endsWith(".jsonl"));
+for (const file of files) {
+  for (const line of readFileSync(join(FOLDER, file), "utf8").split("\n").filter(Boolean)) {
+    const run = JSON.parse(line) as Run;
+    const recipe = recipeOfCase(run.loop ? { ...run.case, loop: run.loop } : run.case);
+    const { stats } = simulate(execute(recipe).tape);
+    for (const kind of kindsOf(recipe)) {
+      const group = errors.get(kind) ?? { allocated: [], reserved: [] };
+      errors.set(kind, group);
+      group.allocated.push(Math.abs(stats.allocated.peak / run.peak_allocated - 1));
+      group.reserved.push(Math.abs(stats.reserved.peak / run.peak_reserved - 1));
+    }
+  }
+}
+
+/** Rounded up: a band must not claim more than was shown. */
+const up = (value: number): number => Math.ceil(value * 1e4) / 1e4;
+
+function spread(values: readonly number[]): Spread {
+  const sorted = values.toSorted((a, b) => a - b);
+  return { p90: up(sorted[Math.ceil(0.9 * sorted.length) - 1]!), worst: up(sorted.at(-1)!) };
+}
+
+const bands: Record<string, Measured> = {};
+for (const [kind, { allocated, reserved }] of [...errors].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+  bands[kind] = { runs: allocated.length, allocated: spread(allocated), reserved: spread(reserved) };
+}
+writeFileSync(
+  "src/plan/bands.ts",
+  `import type { Measured } from "./band.ts";
+
+/** Written by bench/bands.ts from evidence/accuracy (${files.join(", ")}). */
+export const BANDS: Readonly<Record<string, Measured>> = ${JSON.stringify(bands, null, 2)};
+`,
+);
+console.log(`${files.length} files, ${errors.size} kinds`);
+for (const [kind, { runs, allocated, reserved }] of Object.entries(bands)) {
+  const percent = ({ p90, worst }: Spread): string =>
+    `p90 ${(100 * p90).toFixed(2)} % worst ${(100 * worst).toFixed(2)} %`;
+  console.log(
+    `${kind.padEnd(32)} ${String(runs).padStart(4)} runs  allocated ${percent(allocated)}  reserved ${percent(reserved)}`,
+  );
+}
