@@ -31,6 +31,7 @@ export interface Case {
   readonly loop?: Loop;
   readonly loss?: LossName;
   readonly no_clip?: boolean;
+  readonly in_backward?: boolean;
 }
 
 function methodOf(c: Case): Method {
@@ -50,10 +51,12 @@ function methodOf(c: Case): Method {
   };
 }
 
-/** TrainingArguments' names for PyTorch's own AdamW. */
-const TRAINER_OPTIMIZERS: Readonly<Record<string, OptimizerName>> = {
+/** Names that measured runs use beside ours. */
+const OTHER_NAMES: Readonly<Record<string, OptimizerName>> = {
   adamw_torch: "adamw_foreach",
   adamw_torch_fused: "adamw_fused",
+  lion_bnb_8bit: "lion_8bit",
+  adamw_torchao_offload: "adamw_fused",
 };
 
 export function recipeOfCase(c: Case): Recipe {
@@ -72,7 +75,9 @@ export function recipeOfCase(c: Case): Recipe {
       offload: false,
     },
     loss: c.loss ?? "default",
-    optimizer: TRAINER_OPTIMIZERS[c.optim] ?? (c.optim as OptimizerName),
+    optimizer: OTHER_NAMES[c.optim] ?? (c.optim as OptimizerName),
+    optimizerOnHost: c.optim === "adamw_torchao_offload",
+    optimizerInBackward: c.in_backward ?? false,
     clip: !c.no_clip,
     batch: c.batch,
     seq: c.seq,
