@@ -14,6 +14,11 @@ export interface CheckpointOptions {
   readonly keepAttention: boolean;
 }
 
+/** A layer's results: hidden states, and what else it returns. */
+function all(results: Tensor | readonly Tensor[]): readonly Tensor[] {
+  return Array.isArray(results) ? (results as readonly Tensor[]) : [results as Tensor];
+}
+
 const PLAIN: CheckpointOptions = { offload: false, keepAttention: false };
 
 /**
@@ -21,13 +26,13 @@ const PLAIN: CheckpointOptions = { offload: false, keepAttention: false };
  * backward asks for recomputes them all, and each is dropped after its use. `captured` are the tensors bound
  * into `fn` by keyword; they live as long as the region can be recomputed.
  */
-export function checkpointNonReentrant(
+export function checkpointNonReentrant<R extends Tensor | readonly Tensor[]>(
   torch: Torch,
   x: Tensor,
   captured: readonly Tensor[],
-  body: (x: Tensor) => Tensor,
+  body: (x: Tensor) => R,
   options = PLAIN,
-): Tensor {
+): R {
   // The call's own reference, until it returns; without offload it stays for the recomputation.
   torch.ref(x);
   for (const t of captured) torch.ref(t);
@@ -75,7 +80,7 @@ export function checkpointNonReentrant(
     const run = (): void => {
       torch.within(module, () =>
         torch.frame(() => {
-          torch.let(body(input));
+          for (const t of all(body(input))) torch.let(t);
         }),
       );
     };
@@ -127,27 +132,29 @@ export function checkpointNonReentrant(
  * `checkpoint(fn, x, use_reentrant=True)`: an autograd function that runs `fn` without a graph, and in backward
  * runs it again with one and a whole backward inside.
  */
-export function checkpointReentrant(
+export function checkpointReentrant<R extends Tensor | readonly Tensor[]>(
   torch: Torch,
   x: Tensor,
   captured: readonly Tensor[],
-  body: (x: Tensor) => Tensor,
-): Tensor {
+  body: (x: Tensor) => R,
+): R {
   const tracked = torch.tracks([x]);
   torch.ref(x);
   torch.consume(x);
   const autocast = torch.autocast;
   const module = torch.moduleId;
-  const out = torch.noGrad(() => body(x));
+  const result = torch.noGrad(() => body(x));
+  const outs = all(result);
   if (tracked) {
-    torch.record("CheckpointFunctionBackward", [out], [x], torch.save([x]), ([grad]) => {
+    torch.record("CheckpointFunctionBackward", outs, [x], torch.save([x]), ([grad]) => {
       let result: Tensor | null = null;
       torch.frame(() => {
         const detached = torch.let(torch.alias(x, x.shape, x.strides));
         detached.requiresGrad = true;
         const before = { grad: torch.gradEnabled, autocast: torch.autocast };
         torch.gradEnabled = true;
-        const forward = (): Tensor => torch.within(module, () => torch.let(body(detached)));
+        const forward = (): Tensor =>
+          torch.within(module, () => all(body(detached)).map((t) => torch.let(t))[0]!);
         const output = autocast ? torch.autocasting(autocast.dtype, forward) : forward();
         torch.gradEnabled = before.grad;
         torch.autocast = before.autocast;
@@ -159,9 +166,9 @@ export function checkpointReentrant(
     });
     for (const t of captured) {
       torch.ref(t);
-      (out.node!.held ??= []).push(t);
+      (outs[0]!.node!.held ??= []).push(t);
     }
   }
   torch.unref(x);
-  return out;
+  return result;
 }

@@ -157,3 +157,28 @@ export function bmm(torch: Torch, a: Tensor, b: Tensor): Tensor {
   torch.consume(b);
   return out;
 }
+
+/** `bias.baddbmm(a, b, alpha=…)` with a bias that needs no gradient: each product's gradient is scaled. */
+export function baddbmm(torch: Torch, bias0: Tensor, a0: Tensor, b0: Tensor): Tensor {
+  const b = lowered(torch, b0);
+  const a = lowered(torch, a0);
+  const bias = lowered(torch, bias0);
+  const tracked = torch.tracks([a, b]);
+  const saved = tracked ? torch.save([...(b.requiresGrad ? [a] : []), ...(a.requiresGrad ? [b] : [])]) : [];
+  const out = torch.empty([a.shape[0]!, a.shape[1]!, b.shape[2]!], a.dtype);
+  torch.useCublas();
+  if (tracked) {
+    torch.record("BaddbmmBackward", [out], [a, b], saved, (_grads, needs) => {
+      const scaled = (like: Tensor): Tensor => {
+        const product = torch.empty(like.shape, like.dtype);
+        torch.useCublas();
+        const result = torch.empty(like.shape, like.dtype);
+        torch.consume(product);
+        return result;
+      };
+      return [needs[0] ? scaled(a) : null, needs[1] ? scaled(b) : null];
+    });
+  }
+  for (const t of [bias, a, b]) torch.consume(t);
+  return out;
+}

@@ -108,6 +108,15 @@ export function slice(torch: Torch, x: Tensor, dim: number, from: number, to: nu
   return viewed(torch, "SliceBackward", x, shape, x.strides, (g) => torch.empty(x.shape, g.dtype));
 }
 
+/** `x.select(dim, i)`, an integer index: backward zero-fills a full-size gradient (select_backward). */
+export function select(torch: Torch, x: Tensor, dim: number): Tensor {
+  const at = dim < 0 ? dim + x.shape.length : dim;
+  const without = (list: readonly number[]): number[] => list.filter((_, d) => d !== at);
+  return viewed(torch, "SelectBackward", x, without(x.shape), without(x.strides), (g) =>
+    torch.empty(x.shape, g.dtype),
+  );
+}
+
 /** `x.split(sizes, dim)` / `x.chunk`: views whose gradients meet in one node, which concatenates them. */
 export function split(torch: Torch, x: Tensor, sizes: readonly number[], dim: number): Tensor[] {
   const at = dim < 0 ? dim + x.shape.length : dim;

@@ -1,5 +1,6 @@
 import { UserError } from "../base/errors.ts";
 import type { Config } from "./config.ts";
+import { bloom } from "./bloom.ts";
 import { gpt2 } from "./gpt2.ts";
 import { gptNeox } from "./gpt-neox.ts";
 import { llama } from "./llama.ts";
@@ -23,6 +24,7 @@ export const FAMILIES: readonly Family[] = [
   gpt2,
   gptNeox,
   opt,
+  bloom,
   llama,
   mistral,
   qwen2,

@@ -50,13 +50,13 @@ export interface Family {
 }
 
 /** Calls a decoder layer, checkpointed or not. `captured` are its tensor arguments passed by keyword. */
-export function callLayer(
+export function callLayer<R extends Tensor | readonly Tensor[]>(
   f: Forward,
   index: number,
   x: Tensor,
   captured: readonly Tensor[],
-  layer: (x: Tensor) => Tensor,
-): Tensor {
+  layer: (x: Tensor) => R,
+): R {
   const kind = f.training ? f.checkpointing(index) : "none";
   switch (kind) {
     case "none":
