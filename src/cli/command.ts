@@ -11,6 +11,8 @@ export interface Option {
   readonly summary: string;
   /** Accepted values, when the set is closed: checked before `run`, offered by completion. */
   readonly choices?: readonly string[];
+  /** What `--name` alone stands for; any other value then needs an equals sign: `--name=value`. */
+  readonly alone?: string;
 }
 
 export interface Example {

@@ -41,7 +41,7 @@ function valueWords(option: Option): string | undefined {
 function bash(specs: readonly Spec[]): string {
   const cases = specs.map((spec) => {
     const flags = spec.options.map(([name]) => `--${name}`).join(" ");
-    const taking = spec.options.filter(([, option]) => option.type === "string");
+    const taking = spec.options.filter(([, option]) => takesWord(option));
     const values = taking.map(([name, option]) => {
       const words = valueWords(option);
       const reply = words === undefined ? `compgen -f -- "$cur"` : `compgen -W ${quote(words)} -- "$cur"`;
@@ -79,8 +79,9 @@ function zsh(specs: readonly Spec[]): string {
       const repeat = option.multiple ? "*" : "";
       const summary = option.summary.replace(/[[\]:]/g, (found) => `\\${found}`);
       const action = valueWords(option);
-      const value =
-        option.type === "string" ? `:${option.value ?? "value"}:${action ? `(${action})` : "_files"}` : "";
+      const value = takesWord(option)
+        ? `:${option.value ?? "value"}:${action ? `(${action})` : "_files"}`
+        : "";
       return `        ${quote(`${repeat}--${name}[${summary}]${value}`)}`;
     });
     const rest = quote(spec.files ? "*:file:_files" : `*:argument:(${spec.words.join(" ")})`);
@@ -112,7 +113,7 @@ function fish(specs: readonly Spec[]): string {
     const options = spec.options.map(([name, option]) => {
       const short = option.short ? ` -s ${option.short}` : "";
       const words = valueWords(option);
-      const value = option.type === "boolean" ? "" : words === undefined ? " -rF" : ` -xa ${quote(words)}`;
+      const value = !takesWord(option) ? "" : words === undefined ? " -rF" : ` -xa ${quote(words)}`;
       return `complete -c plimsoll ${when} -l ${name}${short}${value} -d ${quote(option.summary)}`;
     });
     const argument = spec.files ? "-F" : `-fa ${quote(spec.words.join(" "))}`;
@@ -123,4 +124,9 @@ function fish(specs: readonly Spec[]): string {
     ];
   });
   return `# plimsoll completion for fish\ncomplete -c plimsoll -f\n${lines.join("\n")}\n`;
+}
+
+/** Whether the next word is the option's value. */
+function takesWord(option: Option): boolean {
+  return option.type === "string" && option.alone === undefined;
 }

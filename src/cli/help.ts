@@ -46,7 +46,9 @@ export function commandHelp(command: Command): string {
 
 function optionName(name: string, option: Option): string {
   const short = option.short ? `-${option.short}, ` : "    ";
-  return `${short}--${name}${option.type === "string" ? ` <${option.value ?? "value"}>` : ""}`;
+  if (option.type === "boolean") return `${short}--${name}`;
+  const value = `<${option.value ?? "value"}>`;
+  return `${short}--${name}${option.alone === undefined ? ` ${value}` : `[=${value}]`}`;
 }
 
 function optionSummary(option: Option): string {

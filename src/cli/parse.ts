@@ -22,7 +22,10 @@ export function parseCommandLine(command: Command, words: readonly string[]): Pa
     strict: false,
     tokens: true,
     options: Object.fromEntries(
-      Object.entries(known).map(([name, { type, short }]) => [name, short ? { type, short } : { type }]),
+      Object.entries(known).map(([name, { type: declared, short, alone }]) => {
+        const type = alone === undefined ? declared : "boolean";
+        return [name, short ? { type, short } : { type }];
+      }),
     ),
   });
 
@@ -60,14 +63,15 @@ function unknownOption(rawName: string, known: readonly string[]): string {
 function checkedValue(
   rawName: string,
   option: Option,
-  value: string | undefined,
+  given: string | undefined,
   inline: boolean,
 ): string | boolean {
+  const value = given ?? option.alone;
   if (option.type === "boolean") {
     if (value !== undefined) throw new UserError(`${rawName} takes no value, got "${value}"`);
     return true;
   }
-  if (value === undefined || (!inline && /^--?[a-z]/i.test(value))) {
+  if (value === undefined || (!inline && given !== undefined && /^--?[a-z]/i.test(value))) {
     throw new UserError(`${rawName} needs a value: ${rawName} <${option.value ?? "value"}>`);
   }
   if (option.choices && !option.choices.includes(value))

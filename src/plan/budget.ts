@@ -1,6 +1,8 @@
 import type { Bytes } from "../base/units.ts";
+import { type Lifetimes, lifetimes, liveAt } from "../tape/lifetimes.ts";
+import { keyOf } from "../tape/makeup.ts";
 import type { Tape } from "../tape/tape.ts";
-import { Action, KINDS, type KindName } from "../tape/vocabulary.ts";
+import { KINDS, type KindName } from "../tape/vocabulary.ts";
 
 /** What the peak is made of. */
 export const COMPONENTS = [
@@ -31,23 +33,22 @@ const COMPONENT_OF: Readonly<Record<KindName, Component>> = {
 };
 
 /** Logits, their fp32 copy, log-probabilities and the gradients of all three belong to the loss. */
-function isLoss(module: string): boolean {
-  return module === "loss" || module.endsWith("lm_head");
+export function isLoss(module: string): boolean {
+  return /(?:^|\.)(?:loss|lm_head)(?:\.|$)/.test(module);
 }
 
 /** Live bytes by component after `row`, as requested; rounding and cached blocks are left to the caller. */
-export function makeUp(tape: Tape, row: number): Record<Component, Bytes> {
-  const { action, storage, bytes, kind, module } = tape.columns;
+export function makeUp(
+  tape: Tape,
+  row: number,
+  lives: Lifetimes = lifetimes(tape),
+): Record<Component, Bytes> {
   const sums = Object.fromEntries(COMPONENTS.map((c) => [c, 0])) as Record<Component, Bytes>;
-  const live = new Map<number, number>();
-  for (let at = 0; at <= row; at++) {
-    if (action[at] === Action.alloc) live.set(storage[at]!, at);
-    else live.delete(storage[at]!);
-  }
-  for (const at of live.values()) {
-    const component = COMPONENT_OF[KINDS[kind[at]!]!];
+  for (const id of liveAt(lives, row)) {
+    const component = COMPONENT_OF[KINDS[keyOf(tape, lives, "kind", id)]!];
     const moves = component === "saved activations" || component === "temporary";
-    sums[moves && isLoss(tape.modules.text(module[at]!)) ? "loss" : component] += bytes[at]!;
+    const loss = moves && isLoss(tape.modules.text(keyOf(tape, lives, "module", id)));
+    sums[loss ? "loss" : component] += lives.bytes[id]!;
   }
   return sums;
 }

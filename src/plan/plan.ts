@@ -1,22 +1,19 @@
 import { parseSettings } from "../allocator/settings.ts";
 import { type Simulation, simulate } from "../allocator/simulate.ts";
+import { numel } from "../autograd/tensor.ts";
+import { UserError } from "../base/errors.ts";
 import type { Bytes } from "../base/units.ts";
 import { type Peak, peakOf, phasePeaks } from "../tape/curve.ts";
+import { lifetimes } from "../tape/lifetimes.ts";
 import type { Tape } from "../tape/tape.ts";
-import { type PhaseName, PHASES } from "../tape/vocabulary.ts";
+import type { PhaseName } from "../tape/vocabulary.ts";
 import { type Budget, makeUp } from "./budget.ts";
 import { type Card, CONTEXT } from "./cards.ts";
 import { execute } from "./execute.ts";
+import { type HostBudget, hostBudget } from "./host.ts";
+import { checkRecipe, LEVERS } from "./levers.ts";
+import { type Moment, momentAt } from "./moment.ts";
 import type { Recipe } from "./recipe.ts";
-
-/** The instant the peak happens. */
-export interface Moment {
-  readonly row: number;
-  readonly step: number;
-  readonly phase: PhaseName;
-  /** Module path, "" at the top. */
-  readonly module: string;
-}
 
 export interface Verdict {
   readonly fits: boolean;
@@ -31,6 +28,8 @@ export interface Verdict {
 export interface Plan {
   readonly recipe: Recipe;
   readonly tape: Tape;
+  /** Elements that train. */
+  readonly trainable: number;
   /** Bytes handed out at the highest, as torch.cuda.max_memory_allocated counts. */
   readonly peakAllocated: Bytes;
   /** Bytes held by the caching allocator at the highest, with no limit on memory. */
@@ -41,34 +40,33 @@ export interface Plan {
   /** Allocated after each row. */
   readonly allocated: Float64Array;
   readonly verdict: Verdict | null;
+  readonly host: HostBudget | null;
 }
 
 /** Model × recipe → tape → budget, and whether it fits the card. */
 export function plan(recipe: Recipe, card: Card | null = null): Plan {
-  const { tape } = execute(recipe);
+  checkRecipe(recipe, card);
   const settings = parseSettings(recipe.allocConf);
+  const { tape, trainable, hostPeak } = execute(recipe, undefined, card?.capability);
   const simulation = simulate(tape, { settings, observe: true });
   const allocated = simulation.allocated!;
   const peak = peakOf(allocated);
-  const parts = makeUp(tape, peak.row);
+  const lives = lifetimes(tape);
+  const parts = makeUp(tape, peak.row, lives);
   const requested = Object.values(parts).reduce((a, b) => a + b, 0);
-  const { phase, module, step } = tape.columns;
   const peakReserved = simulation.stats.reserved.peak;
   return {
     recipe,
     tape,
+    trainable: trainable.reduce((sum, p) => sum + numel(p.shape), 0),
     peakAllocated: peak.bytes,
     peakReserved,
     budget: { ...parts, fragmentation: peakReserved - requested, "outside PyTorch": CONTEXT },
-    moment: {
-      row: peak.row,
-      step: step[peak.row]!,
-      phase: PHASES[phase[peak.row]!]!,
-      module: tape.modules.text(module[peak.row]!),
-    },
+    moment: momentAt(recipe, tape, lives, peak.row),
     phases: phasePeaks(tape, allocated),
     allocated,
     verdict: card ? judge(tape, simulation, card, recipe) : null,
+    host: hostBudget(recipe, trainable, hostPeak),
   };
 }
 
@@ -79,4 +77,45 @@ function judge(tape: Tape, free: Simulation, card: Card, recipe: Recipe): Verdic
   const capped = simulate(tape, { settings: parseSettings(recipe.allocConf), capacity: usable });
   if (capped.oom) return { fits: false, usable, spare: usable - needed, retries: capped.stats.retries };
   return { fits: true, usable, spare: usable - capped.stats.reserved.peak, retries: capped.stats.retries };
+}
+
+/** What one lever alone would change. */
+export interface Effect {
+  readonly name: string;
+  readonly cost: string;
+  readonly recipe: Recipe;
+  readonly peakAllocated: Bytes;
+  readonly peakReserved: Bytes;
+  /** Null without a card. */
+  readonly fits: boolean | null;
+}
+
+/** Tries each lever alone; the lowest peak first. */
+export function leverEffects(recipe: Recipe, card: Card | null): Effect[] {
+  return LEVERS.flatMap(({ name, cost, apply }) => {
+    const changed = apply(recipe);
+    if (!changed || !allowed(changed, card)) return [];
+    const { tape } = execute(changed, undefined, card?.capability);
+    const settings = parseSettings(changed.allocConf);
+    const simulation = simulate(tape, { settings });
+    const { allocated, reserved } = simulation.stats;
+    return {
+      name,
+      cost,
+      recipe: changed,
+      peakAllocated: allocated.peak,
+      peakReserved: reserved.peak,
+      fits: card && judge(tape, simulation, card, changed).fits,
+    };
+  }).sort((a, b) => a.peakReserved - b.peakReserved || a.peakAllocated - b.peakAllocated);
+}
+
+function allowed(recipe: Recipe, card: Card | null): boolean {
+  try {
+    checkRecipe(recipe, card);
+    return true;
+  } catch (error) {
+    if (error instanceof UserError) return false;
+    throw error;
+  }
 }
