@@ -50,16 +50,17 @@ async function main(): Promise<void> {
   const end = words.indexOf("--");
   const debug = (end < 0 ? words : words.slice(0, end)).includes("--debug");
   const io = terminalIo();
-  // What a stream or a timer throws reaches no caller of ours.
-  process.once("uncaughtException", (error) => {
+  // At once: a command that failed may have left a timer or a child behind that would keep the process alive.
+  const fail = (error: unknown): never => {
     io.err(describeFailure(error, debug));
     process.exit(2);
-  });
+  };
+  // What a stream or a timer throws reaches no caller of ours.
+  process.once("uncaughtException", fail);
   try {
     process.exitCode = await dispatch(words, io);
   } catch (error) {
-    io.err(describeFailure(error, debug));
-    process.exitCode = 2;
+    fail(error);
   }
 }
 

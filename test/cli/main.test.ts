@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { COMMANDS, loadCommands } from "../../src/cli/commands.ts";
 import { CLI, plimsoll } from "../support/cli.ts";
+import { emptyFolder } from "../support/folder.ts";
 
 describe("help and version", () => {
   test("--version prints the package's version alone", async () => {
@@ -57,6 +58,12 @@ describe("a user's mistake is one line on stderr and exit code 2", () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(/^plimsoll: [^\n]*\n$/);
     expect(stderr).toContain(message);
+  });
+
+  test("a command that fails ends at once, whatever it had begun", async () => {
+    const { code, stderr } = await plimsoll(["run", "--", "no-such-program"], { cwd: emptyFolder() });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^plimsoll: no-such-program was not found[^\n]*\n$/);
   });
 
   test("--debug adds the stack", async () => {
