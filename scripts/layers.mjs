@@ -13,6 +13,7 @@ const FLOORS = [
   ["nets", "optimizers"],
   ["losses"],
   ["plan", "inspect"],
+  ["recipe-files"],
   ["fit", "emit", "audit", "monitor", "verify", "preflight"],
   ["report"],
   ["cli"],

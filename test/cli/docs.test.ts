@@ -51,3 +51,13 @@ test("ARCHITECTURE.md gives a reason for every dependency", () => {
   const used = Object.keys(packageJson.devDependencies).filter((name) => !name.startsWith("@types/"));
   expect(used.filter((name) => !named.includes(name))).toEqual([]);
 });
+
+test("docs/benches.md names every bench", () => {
+  const benches = Object.keys(packageJson.scripts).filter((name) => name.startsWith("bench:"));
+  const page = read("docs/benches.md");
+  expect(
+    benches.filter(
+      (name) => !page.includes(`npm run --silent ${name}\``) && !page.includes(`npm run --silent ${name} `),
+    ),
+  ).toEqual([]);
+});
