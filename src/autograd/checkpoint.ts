@@ -146,23 +146,29 @@ export function checkpointReentrant<R extends Tensor | readonly Tensor[]>(
   const result = torch.noGrad(() => body(x));
   const outs = all(result);
   if (tracked) {
-    torch.record("CheckpointFunctionBackward", outs, [x], torch.save([x]), ([grad]) => {
-      let result: Tensor | null = null;
+    torch.record("CheckpointFunctionBackward", outs, [x], torch.save([x]), (grads) => {
+      let gradient: Tensor | null = null;
       torch.frame(() => {
+        // A Python autograd function is given zeros where no gradient came (materialize_grads).
+        const given = outs.map((t, i) => grads[i] ?? torch.let(torch.empty(t.shape, t.dtype)));
         const detached = torch.let(torch.alias(x, x.shape, x.strides));
         detached.requiresGrad = true;
         const before = { grad: torch.gradEnabled, autocast: torch.autocast };
         torch.gradEnabled = true;
-        const forward = (): Tensor =>
-          torch.within(module, () => all(body(detached)).map((t) => torch.let(t))[0]!);
-        const output = autocast ? torch.autocasting(autocast.dtype, forward) : forward();
+        const forward = (): readonly Tensor[] =>
+          torch.within(module, () => all(body(detached)).map((t) => torch.let(t)));
+        const outputs = autocast ? torch.autocasting(autocast.dtype, forward) : forward();
         torch.gradEnabled = before.grad;
         torch.autocast = before.autocast;
-        if (output.node) runBackward(torch, output.node, 0, grad!);
-        result = detached.grad;
+        const roots = outputs.flatMap((t, i) =>
+          t.node ? [{ node: t.node, output: 0, grad: given[i]! }] : [],
+        );
+        const [root, ...inner] = roots;
+        if (root) runBackward(torch, root.node, root.output, root.grad, inner);
+        gradient = detached.grad;
         detached.grad = null;
       });
-      return [result];
+      return [gradient];
     });
     for (const t of captured) {
       torch.ref(t);

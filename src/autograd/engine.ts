@@ -97,12 +97,30 @@ function accumulateGrad(torch: Torch, leaf: Tensor, grad: Tensor): void {
   torch.onGradient?.(leaf);
 }
 
-/** Runs the graph from `root`, whose gradient is `grad` (owned by the caller's frame). */
-export function runBackward(torch: Torch, root: Node, output: number, grad: Tensor): void {
+/** A gradient to begin with, and the node and output it belongs to. */
+export interface Root {
+  readonly node: Node;
+  readonly output: number;
+  readonly grad: Tensor;
+}
+
+/**
+ * Runs the graph from `root`, whose gradient is `grad` (owned by the caller's frame). `inner` are further roots
+ * that the first leads to.
+ */
+export function runBackward(
+  torch: Torch,
+  root: Node,
+  output: number,
+  grad: Tensor,
+  inner: readonly Root[] = [],
+): void {
   countDependencies(root);
-  torch.ref(grad);
-  root.buffer = new Array<Tensor | null>(root.outputs).fill(null);
-  root.buffer[output] = grad;
+  for (const { node, output: at, grad: given } of [{ node: root, output, grad }, ...inner]) {
+    torch.ref(given);
+    node.buffer ??= new Array<Tensor | null>(node.outputs).fill(null);
+    node.buffer[at] = given;
+  }
   const ready = new ReadyQueue();
   ready.push(root);
   for (let node = ready.pop(); node; node = ready.pop()) {

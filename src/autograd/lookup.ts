@@ -25,31 +25,55 @@ export function embedding(torch: Torch, ids: Tensor, weight: Tensor): Tensor {
 const ROWS_A_THREAD = 10;
 const SCAN_BYTES = 1279;
 
+const roundUp = (n: number, to: number): number => Math.ceil(n / to) * to;
+
+/** Indices a block of cub's radix sort and of its scan take, and what they add; read off recorded histories. */
+const SORT_TILE = 4608;
+const SCAN_TILE = 896;
+
+function sortScratch(indices: number): number {
+  return 2 * roundUp(8 * indices, 256) + 1024 * Math.ceil(indices / SORT_TILE) + 16_895;
+}
+
+function scanScratch(items: number): number {
+  return roundUp(16 * (Math.ceil(items / SCAN_TILE) + 32), 256) + 511;
+}
+
+/** Rows that one partial sum takes (NROWS_PER_THREAD in EmbeddingBackwardKernel.cu). */
+const ROWS_A_SEGMENT = 10;
+
 /**
- * The sorting path (EmbeddingBackwardKernel.cu): indices sorted, cut into segments of equal ones and those into
- * parts of ten rows, a fp32 row of scratch for as many parts as there could be.
+ * The sorting path (embedding_dense_backward_cuda, EmbeddingBackwardKernel.cu): indices are sorted, runs of
+ * equal ones found, and each run summed in segments of up to ten rows. The segments' number is bounded, not
+ * counted, so nothing here depends on the data.
  */
 function sortedBackward(torch: Torch, tokens: number, weight: Tensor): Tensor {
   const [vocabulary, width] = weight.shape as [number, number];
-  const scratch = (bytes: number): Storage => {
-    const storage = torch.storage(bytes, Kind.workspace);
-    torch.retain(storage);
-    return storage;
+  const brief = (bytes: number, ...held: Tensor[]): void => {
+    const scratch = torch.storage(bytes, Kind.workspace);
+    torch.retain(scratch);
+    torch.release(scratch);
+    for (const t of held) torch.consume(t);
   };
-  const held = [scratch(8 * tokens), scratch(8 * tokens)];
-  const range = scratch(8 * tokens);
-  torch.release(scratch(radixSortBytes(tokens)));
-  torch.release(range);
+  const integers = (count: number): Tensor => torch.empty([count], "int64");
+  const sorted = integers(tokens);
+  const original = integers(tokens);
+  brief(sortScratch(tokens), integers(tokens));
   const grad = torch.empty(weight.shape, weight.dtype);
-  held.push(scratch(8 * tokens), scratch(8));
-  const ends = scratch(8 * tokens);
-  torch.release(scratch(SCAN_BYTES));
-  torch.release(ends);
-  held.push(scratch(8 * tokens), scratch(8 * tokens));
-  torch.release(scratch(SCAN_BYTES));
-  const parts = Math.floor(tokens / ROWS_A_THREAD) + Math.min(tokens, vocabulary);
-  held.push(scratch(8), scratch(8 * parts), scratch(4 * parts * Math.ceil(width / 32) * 32));
-  for (const storage of held.reverse()) torch.release(storage);
+  const offsets = integers(tokens);
+  const found = integers(1);
+  brief(scanScratch(1), integers(tokens));
+  const runs = Math.min(tokens, vocabulary);
+  const partials = [integers(runs), integers(runs)];
+  brief(scanScratch(runs));
+  const segments = runs + Math.floor(tokens / ROWS_A_SEGMENT);
+  const sums = [
+    integers(1),
+    integers(segments),
+    torch.empty([segments, roundUp(width, 32)], "fp32", Kind.workspace),
+  ];
+  for (const t of [...sums.reverse(), ...partials.reverse(), found, offsets, original, sorted])
+    torch.consume(t);
   return grad;
 }
 
