@@ -1,3 +1,4 @@
+import { embedding } from "../autograd/lookup.ts";
 import { matmul } from "../autograd/matmul.ts";
 import { add, dropout, scale, softmax } from "../autograd/pointwise.ts";
 import type { Tensor } from "../autograd/tensor.ts";
@@ -150,7 +151,10 @@ function build(config: Config, b: Builder): Net {
       return torch.module("transformer", [f.ids], () => {
         const embedded = torch.let(callEmbedding(torch, tokens, f.ids));
         const places = torch.let(positionIds(torch, f.seq));
-        const placed = torch.let(callEmbedding(torch, positions, places));
+        const placed = torch.let(
+          // enable_input_require_grads hooks the tokens' embedding alone.
+          torch.module("wpe", [places], () => embedding(torch, places, positions.weight)),
+        );
         let x = torch.let(add(torch, embedded, placed));
         const mask = causalMask(f, embedded.dtype);
         if (mask) torch.let(mask);
