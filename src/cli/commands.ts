@@ -5,6 +5,7 @@ import type { Command } from "./command.ts";
  * keep heavy imports out of the command files' top level too, where that is easy.
  */
 export const COMMANDS: Readonly<Record<string, () => Promise<{ readonly command: Command }>>> = {
+  plan: () => import("./commands/plan.ts"),
   inspect: () => import("./commands/inspect.ts"),
   replay: () => import("./commands/replay.ts"),
   audit: () => import("./commands/audit.ts"),

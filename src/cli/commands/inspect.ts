@@ -1,6 +1,6 @@
 import { UserError } from "../../base/errors.ts";
-import type { Inspection } from "../../inspect/result.ts";
 import type { Command } from "../command.ts";
+import { readRecording } from "../recording.ts";
 
 const TOP = 10;
 
@@ -30,14 +30,14 @@ export const command: Command = {
     const file = input.positionals[0]!;
     const top = wholeNumber("top", input.options["top"]) ?? TOP;
     const device = wholeNumber("device", input.options["device"]);
-    const inspection = await read(file, device);
+    const inspection = await readRecording(file, device);
     const { result, tape } = inspection;
     if (typeof input.options["tape"] === "string") {
       const { writeTapeFile } = await import("../../tape/file.ts");
       await writeTapeFile(input.options["tape"], tape);
     }
     const { against } = input.options;
-    const before = typeof against === "string" ? (await read(against, device)).tape : null;
+    const before = typeof against === "string" ? (await readRecording(against, device)).tape : null;
     const { diffTapes } = await import("../../tape/diff.ts");
     const diff = before && diffTapes(before, tape);
     if (input.options["json"]) {
@@ -53,34 +53,6 @@ export const command: Command = {
     return result.growth.verdict === "leak" || result.ooms.length > 0 ? 1 : 0;
   },
 };
-
-async function read(file: string, device: number | undefined): Promise<Inspection> {
-  const { inspect } = await import("../../inspect/inspect.ts");
-  if (file.endsWith(".arrow")) {
-    const { readTapeFile } = await import("../../tape/file.ts");
-    return inspect(await readTapeFile(file), file);
-  }
-  const { readSnapshotFile } = await import("../../snapshot/file.ts");
-  const { finalLayout } = await import("../../inspect/layout.ts");
-  const snapshot = await readSnapshotFile(file);
-  const chosen = snapshot.devices.filter((one) => device === undefined || one.device === device);
-  const inspections = chosen
-    .filter(({ tape }) => tape.length > 0)
-    .map(({ tape, segments }) =>
-      inspect(tape, file, { marks: snapshot.annotations, final: finalLayout(segments) }),
-    );
-  inspections.sort((a, b) => b.result.peak.allocated - a.result.peak.allocated);
-  const highest = inspections[0];
-  if (highest) return highest;
-  if (device !== undefined && snapshot.devices.length > 0) {
-    const known = snapshot.devices.map((one) => one.device).join(", ");
-    throw new UserError(`${file}: no history of device ${device}`, `the snapshot has device ${known}`);
-  }
-  throw new UserError(
-    `${file}: no history in it`,
-    "call torch.cuda.memory._record_memory_history() before the run",
-  );
-}
 
 function wholeNumber(name: string, text: unknown): number | undefined {
   if (text === undefined) return undefined;

@@ -1,0 +1,53 @@
+import { readFile } from "node:fs/promises";
+import { UserError } from "../base/errors.ts";
+import { COMPONENTS, makeUp } from "../plan/budget.ts";
+import type { Planned } from "../plan/result.ts";
+import type { Column } from "../report/plan-markdown.ts";
+import { diffTapes, type TapeDiff } from "../tape/diff.ts";
+import { readRecording } from "./recording.ts";
+
+export interface Compared extends Column {
+  readonly file: string;
+  /** Storage by storage, when the other side is a tape or a recorded run. */
+  readonly diff: TapeDiff | null;
+}
+
+/** Reads another plan's JSON, a tape, or a recorded snapshot. */
+export async function compareWith(file: string, { plan }: Planned): Promise<Compared> {
+  if (file.endsWith(".json")) return { ...(await savedPlan(file)), file, diff: null };
+  const { result, tape, lives } = await readRecording(file, undefined);
+  const parts = makeUp(tape, result.peak.row, lives);
+  const requested = Object.values(parts).reduce((a, b) => a + b, 0);
+  const reserved = Math.max(result.reservedPeak.bytes, result.peak.allocated);
+  return {
+    title: file,
+    file,
+    budget: { ...parts, fragmentation: Math.max(0, reserved - requested), "outside PyTorch": 0 },
+    allocated: result.peak.allocated,
+    reserved,
+    diff: diffTapes(tape, plan.tape),
+  };
+}
+
+async function savedPlan(file: string): Promise<Column> {
+  let value: { schema?: unknown; budget?: Record<string, unknown>; peak?: Record<string, unknown> };
+  try {
+    value = JSON.parse(await readFile(file, "utf8")) as typeof value;
+  } catch (cause) {
+    throw new UserError(`${file}: ${(cause as Error).message}`, "give what plimsoll plan --json printed");
+  }
+  const numbers = [
+    ...COMPONENTS.map((name) => value?.budget?.[name]),
+    value?.peak?.["allocated"],
+    value?.peak?.["reserved"],
+  ];
+  if (value?.schema !== "plimsoll.plan/1" || numbers.some((one) => typeof one !== "number")) {
+    throw new UserError(`${file}: not a plan`, "give what plimsoll plan --json printed");
+  }
+  return {
+    title: file,
+    budget: value.budget as Column["budget"],
+    allocated: value.peak!["allocated"] as number,
+    reserved: value.peak!["reserved"] as number,
+  };
+}

@@ -1,0 +1,287 @@
+import { UserError } from "../base/errors.ts";
+import { LOSSES, type LossName } from "../losses/losses.ts";
+import type { Attention } from "../nets/net.ts";
+import type { OptimizerName } from "../optimizers/optimizers.ts";
+import type { Dtype } from "../autograd/dtype.ts";
+import {
+  type Adapter,
+  type Checkpointing,
+  DEFAULT_RECIPE,
+  type Loop,
+  type Method,
+  type Parallel,
+  type Quantization,
+  type Recipe,
+} from "../plan/recipe.ts";
+import type { Input, Option } from "./command.ts";
+import { nearest } from "./suggest.ts";
+
+type Values = Input["options"];
+
+const METHODS = ["full", "lora", "qlora", "qat"] as const;
+const QUANTIZATIONS = ["nf4", "nf4-double", "fp4", "fp4-double"] as const;
+
+/** What a user may write for each optimizer: TrainingArguments' `optim` names work too. */
+export const OPTIMIZER_WORDS: Readonly<Record<string, OptimizerName>> = {
+  adamw: "adamw_fused",
+  "adamw-fused": "adamw_fused",
+  "adamw-foreach": "adamw_foreach",
+  "adamw-loop": "adamw_loop",
+  "adamw-8bit": "adamw_bnb_8bit",
+  "adamw-8bit-torchao": "adamw_torchao_8bit",
+  "paged-adamw": "paged_adamw",
+  "paged-adamw-8bit": "paged_adamw_8bit",
+  adafactor: "adafactor",
+  lion: "lion",
+  "lion-8bit": "lion_8bit",
+  sgd: "sgd",
+  "sgd-momentum": "sgd_momentum",
+  adamw_torch: "adamw_foreach",
+  adamw_torch_fused: "adamw_fused",
+  adamw_torch_8bit: "adamw_torchao_8bit",
+  adamw_bnb_8bit: "adamw_bnb_8bit",
+  adamw_8bit: "adamw_bnb_8bit",
+  paged_adamw_32bit: "paged_adamw",
+  paged_adamw_8bit: "paged_adamw_8bit",
+  lion_32bit: "lion",
+  lion_8bit: "lion_8bit",
+};
+
+/** Every choice of a recipe as an option, the same in each command that takes one. */
+export const RECIPE_OPTIONS: Readonly<Record<string, Option>> = {
+  method: { type: "string", value: "NAME", summary: "what trains", choices: METHODS },
+  rank: { type: "string", value: "N", summary: "LoRA's rank (default 16)" },
+  "lora-dropout": { type: "string", value: "P", summary: "LoRA's dropout (default 0)" },
+  targets: {
+    type: "string",
+    value: "NAMES",
+    summary: "layers LoRA adapts: a comma list, or all-linear (default all-linear)",
+  },
+  dora: { type: "boolean", summary: "weight-decomposed LoRA" },
+  nonlinearity: {
+    type: "string",
+    value: "NAME",
+    summary: "a learned function on LoRA's bottleneck",
+    choices: ["none", "fourier"],
+  },
+  quant: {
+    type: "string",
+    value: "TYPE",
+    summary: "QLoRA's 4-bit type (default nf4-double)",
+    choices: QUANTIZATIONS,
+  },
+  "kbit-prepared": {
+    type: "boolean",
+    summary: "QLoRA after prepare_model_for_kbit_training: the other weights in fp32",
+  },
+  freeze: {
+    type: "string",
+    value: "N",
+    summary: "full training without the first N layers and the embedding",
+  },
+  dtype: {
+    type: "string",
+    value: "TYPE",
+    summary: "type the weights are loaded in (default bf16)",
+    choices: ["bf16", "fp16", "fp32"],
+  },
+  autocast: {
+    type: "string",
+    value: "TYPE",
+    summary: "compute under autocast",
+    choices: ["bf16", "fp16"],
+  },
+  attention: {
+    type: "string",
+    value: "NAME",
+    summary: "attention implementation (default sdpa)",
+    choices: ["sdpa", "eager", "flash_attention_2"],
+  },
+  batch: { type: "string", value: "N", summary: "sequences in a micro-batch (default 1)" },
+  seq: { type: "string", value: "N", summary: "tokens in a sequence (default 2048)" },
+  accumulation: { type: "string", value: "N", summary: "micro-batches in a step (default 1)" },
+  mask: { type: "boolean", summary: "an attention mask is passed with the batch" },
+  checkpointing: {
+    type: "string",
+    alone: "full",
+    value: "KIND",
+    summary: "recompute layers in backward: full, reentrant, every:K, selective or offload (alone: full)",
+  },
+  optimizer: {
+    type: "string",
+    value: "NAME",
+    summary: "optimizer (default adamw; adamw-8bit, adafactor, lion …)",
+  },
+  "optimizer-host": { type: "boolean", summary: "optimizer state and a copy of the weights in host memory" },
+  "optimizer-in-backward": {
+    type: "boolean",
+    summary: "step each parameter as soon as its gradient is ready",
+  },
+  loss: {
+    type: "string",
+    value: "KIND",
+    summary: "cross-entropy: transformers' own, in chunks, or Liger's fused",
+    choices: ["default", "chunked", "fused"],
+  },
+  "no-clip": { type: "boolean", summary: "do not clip the gradients' norm" },
+  loop: {
+    type: "string",
+    value: "NAME",
+    summary: "training loop: plain PyTorch, transformers' Trainer, TRL's SFTTrainer (default plain)",
+    choices: ["plain", "trainer", "sft"],
+  },
+  zero: { type: "string", value: "STAGE", summary: "DeepSpeed ZeRO", choices: ["1", "2", "3"] },
+  fsdp: { type: "boolean", summary: "FSDP2: parameters, gradients and optimizer state sharded" },
+  ddp: { type: "boolean", summary: "a whole copy on each card, gradients averaged" },
+  "alloc-conf": { type: "string", value: "SETTINGS", summary: "as in PYTORCH_CUDA_ALLOC_CONF" },
+};
+
+/** The recipe that the options describe; what they do not say stays at DEFAULT_RECIPE. */
+export function recipeFrom(values: Values, model: Recipe["model"], cards: number): Recipe {
+  const loss = (values["loss"] as LossName | undefined) ?? DEFAULT_RECIPE.loss;
+  if (!Object.hasOwn(LOSSES, loss)) throw new UserError(`--loss ${loss} is not known`);
+  return {
+    model,
+    method: methodFrom(values),
+    dtype: (values["dtype"] as Dtype | undefined) ?? DEFAULT_RECIPE.dtype,
+    autocast: (values["autocast"] as Recipe["autocast"] | undefined) ?? null,
+    attention: (values["attention"] as Attention | undefined) ?? DEFAULT_RECIPE.attention,
+    checkpointing: checkpointingFrom(values["checkpointing"] as string | undefined),
+    loss,
+    optimizer: optimizerFrom(values["optimizer"] as string | undefined),
+    optimizerOnHost: values["optimizer-host"] === true,
+    optimizerInBackward: values["optimizer-in-backward"] === true,
+    clip: values["no-clip"] !== true,
+    batch: whole(values, "batch", DEFAULT_RECIPE.batch),
+    seq: whole(values, "seq", DEFAULT_RECIPE.seq),
+    accumulation: whole(values, "accumulation", DEFAULT_RECIPE.accumulation),
+    mask: values["mask"] === true,
+    loop: (values["loop"] as Loop | undefined) ?? DEFAULT_RECIPE.loop,
+    parallel: parallelFrom(values, cards),
+    allocConf: (values["alloc-conf"] as string | undefined) ?? "",
+  };
+}
+
+function methodFrom(values: Values): Method {
+  const given = values["method"] as (typeof METHODS)[number] | undefined;
+  const adapting = ["rank", "lora-dropout", "targets", "dora", "nonlinearity"].filter(
+    (name) => name in values,
+  );
+  const packing = ["quant", "kbit-prepared"].filter((name) => name in values);
+  const method = given ?? (packing.length > 0 ? "qlora" : adapting.length > 0 ? "lora" : "full");
+  if (method === "full" && adapting.length > 0)
+    throw new UserError(`--${adapting[0]} has no meaning with --method full`, "--method lora or qlora");
+  if (method !== "qlora" && packing.length > 0)
+    throw new UserError(`--${packing[0]} has no meaning with --method ${method}`, "--method qlora");
+  if (method !== "full" && "freeze" in values)
+    throw new UserError(`--freeze has no meaning with --method ${method}`, "--method full");
+  switch (method) {
+    case "full":
+      return { kind: "full", frozenLayers: whole(values, "freeze", 0) };
+    case "qat":
+      return { kind: "qat", bits: [8], adapter: adapting.length > 0 ? adapterFrom(values) : null };
+    case "lora":
+    case "qlora":
+      return {
+        kind: "lora",
+        adapter: adapterFrom(values),
+        quantization: method === "qlora" ? quantizationFrom(values) : null,
+      };
+  }
+}
+
+function adapterFrom(values: Values): Adapter {
+  const targets = (values["targets"] as string | undefined) ?? "all-linear";
+  const names = targets.split(",").map((name) => name.trim());
+  if (names.includes(""))
+    throw new UserError(`--targets "${targets}" has an empty name`, "q_proj,v_proj or all-linear");
+  return {
+    rank: whole(values, "rank", 16),
+    dropout: number(values, "lora-dropout", 0),
+    targets: targets === "all-linear" ? "all-linear" : names,
+    dora: values["dora"] === true,
+    nonlinearity: (values["nonlinearity"] as Adapter["nonlinearity"] | undefined) ?? "none",
+  };
+}
+
+function quantizationFrom(values: Values): Quantization {
+  const given = (values["quant"] as (typeof QUANTIZATIONS)[number] | undefined) ?? "nf4-double";
+  return {
+    type: given.startsWith("nf4") ? "nf4" : "fp4",
+    doubleQuant: given.endsWith("-double"),
+    computeDtype: (values["dtype"] as Dtype | undefined) ?? DEFAULT_RECIPE.dtype,
+    prepared: values["kbit-prepared"] === true,
+  };
+}
+
+function checkpointingFrom(text: string | undefined): Checkpointing {
+  const none = DEFAULT_RECIPE.checkpointing;
+  const every = /^every:(\d+)$/.exec(text ?? "");
+  if (every && Number(every[1]) >= 1 && Number(every[1]) <= 1024)
+    return { ...none, kind: "full", every: Number(every[1]) };
+  switch (text) {
+    case undefined:
+    case "none":
+      return none;
+    case "full":
+      return { ...none, kind: "full" };
+    case "reentrant":
+      return { ...none, kind: "full", reentrant: true };
+    case "selective":
+      return { ...none, kind: "selective" };
+    case "offload":
+      return { ...none, kind: "full", offload: true };
+    default:
+      throw new UserError(
+        `--checkpointing cannot be "${text}"`,
+        "one of: none, full, reentrant, every:K, selective, offload",
+      );
+  }
+}
+
+function optimizerFrom(text: string | undefined): OptimizerName {
+  if (text === undefined) return DEFAULT_RECIPE.optimizer;
+  const word = text.toLowerCase();
+  const found = OPTIMIZER_WORDS[word] ?? OPTIMIZER_WORDS[word.replaceAll("_", "-")];
+  if (found) return found;
+  const words = Object.keys(OPTIMIZER_WORDS);
+  const guess = nearest(word, words);
+  throw new UserError(
+    `--optimizer cannot be "${text}"${guess ? ` (did you mean ${guess}?)` : ""}`,
+    `one of: ${words.filter((name) => !name.includes("_")).join(", ")}`,
+  );
+}
+
+function parallelFrom(values: Values, ranks: number): Parallel {
+  const kinds = [
+    ...(values["zero"] ? ([`zero${String(values["zero"]) as "1" | "2" | "3"}`] as const) : []),
+    ...(values["fsdp"] ? (["fsdp2"] as const) : []),
+    ...(values["ddp"] ? (["ddp"] as const) : []),
+  ];
+  if (kinds.length > 1)
+    throw new UserError("--zero, --fsdp and --ddp exclude each other", "one way to spread the run");
+  const kind = kinds[0] ?? "none";
+  if (kind === "none" && ranks > 1)
+    throw new UserError(
+      `--cards names ${ranks} cards`,
+      "say how the run is spread: --ddp, --zero 1|2|3 or --fsdp",
+    );
+  if (kind !== "none" && ranks < 2)
+    throw new UserError("--ddp, --zero and --fsdp need several cards", "--cards 2xA5000");
+  return { kind, ranks, offload: false };
+}
+
+function number(values: Values, name: string, otherwise: number): number {
+  const text = values[name];
+  if (text === undefined) return otherwise;
+  const value = String(text).trim() === "" ? NaN : Number(text);
+  if (!Number.isFinite(value)) throw new UserError(`--${name} takes a number, not "${String(text)}"`);
+  return value;
+}
+
+function whole(values: Values, name: string, otherwise: number): number {
+  const value = number(values, name, otherwise);
+  if (!Number.isInteger(value) || value < 0)
+    throw new UserError(`--${name} takes a whole number, not "${String(values[name])}"`);
+  return value;
+}

@@ -1,0 +1,115 @@
+import { Torch } from "../autograd/torch.ts";
+import { numel } from "../autograd/tensor.ts";
+import type { Bytes } from "../base/units.ts";
+import type { Config } from "../nets/config.ts";
+import { familyOf } from "../nets/families.ts";
+import { Builder } from "../nets/layers.ts";
+import { Tape } from "../tape/tape.ts";
+import { type Band, bandOf } from "./band.ts";
+import type { Budget } from "./budget.ts";
+import { type Card, CONTEXT } from "./cards.ts";
+import { type HostBudget, type HostVerdict, judgeHost } from "./host.ts";
+import type { Moment } from "./moment.ts";
+import { type Effect, leverEffects, plan, type Plan, type Verdict } from "./plan.ts";
+import type { Recipe } from "./recipe.ts";
+
+export interface LeverResult {
+  readonly name: string;
+  readonly cost: string;
+  readonly allocated: Bytes;
+  readonly reserved: Bytes;
+  readonly fits: boolean | null;
+}
+
+/** What `plimsoll plan` found: plain data, the `--json` output as it is. */
+export interface PlanResult {
+  readonly schema: "plimsoll.plan/1";
+  readonly model: {
+    readonly name: string;
+    readonly type: string;
+    readonly parameters: number;
+    /** False when another family's code stands in for the model's own. */
+    readonly known: boolean;
+  };
+  readonly trainable: number;
+  readonly recipe: Omit<Recipe, "model">;
+  readonly card: {
+    readonly name: string;
+    readonly memory: Bytes;
+    readonly context: Bytes;
+    readonly capability: number;
+  } | null;
+  /** `close`: the worst error seen in this kind of prediction is larger than what is spare. */
+  readonly verdict: (Verdict & { readonly close: boolean }) | null;
+  readonly peak: { readonly allocated: Bytes; readonly reserved: Bytes };
+  readonly budget: Budget;
+  readonly moment: Moment;
+  readonly phases: readonly { readonly phase: string; readonly allocated: Bytes }[];
+  /** The lowest peak first. */
+  readonly levers: readonly LeverResult[];
+  readonly band: Band;
+  readonly host: (HostBudget & { readonly verdict: HostVerdict | null }) | null;
+  readonly notes: readonly string[];
+}
+
+/** What a command asks for beside the recipe. */
+export interface Ask {
+  readonly recipe: Recipe;
+  readonly known: boolean;
+  readonly notes: readonly string[];
+  readonly card: Card | null;
+  readonly host: Bytes | null;
+}
+
+export interface Planned {
+  readonly result: PlanResult;
+  readonly plan: Plan;
+  readonly effects: readonly Effect[];
+}
+
+/** The plan, each lever alone, and the band, as one result. */
+export function planResult({ recipe, known, notes, card, host }: Ask): Planned {
+  const made = plan(recipe, card);
+  const effects = leverEffects(recipe, card);
+  const band = bandOf(recipe, known);
+  const { model, ...rest } = recipe;
+  const { verdict } = made;
+  const result: PlanResult = {
+    schema: "plimsoll.plan/1",
+    model: {
+      name: model.name,
+      type: String(model.config["model_type"]),
+      parameters: parametersOf(model.config),
+      known,
+    },
+    trainable: made.trainable,
+    recipe: rest,
+    card: card && { name: card.name, memory: card.memory, context: CONTEXT, capability: card.capability },
+    verdict: verdict && {
+      ...verdict,
+      close: Math.abs(verdict.spare) < band.reserved.worst * made.peakReserved,
+    },
+    peak: { allocated: made.peakAllocated, reserved: made.peakReserved },
+    budget: made.budget,
+    moment: made.moment,
+    phases: made.phases.map(({ phase, bytes }) => ({ phase, allocated: bytes })),
+    levers: effects.map(({ name, cost, peakAllocated, peakReserved, fits }) => ({
+      name,
+      cost,
+      allocated: peakAllocated,
+      reserved: peakReserved,
+      fits,
+    })),
+    band,
+    host: made.host && { ...made.host, verdict: host === null ? null : judgeHost(made.host, host) },
+    notes,
+  };
+  return { result, plan: made, effects };
+}
+
+/** Parameters of the model as it is published, before any adapter. */
+export function parametersOf(config: Config): number {
+  const builder = new Builder(new Torch(new Tape()), "bf16");
+  familyOf(config).build(config, builder);
+  return builder.parameters.reduce((sum, { tensor }) => sum + numel(tensor.shape), 0);
+}

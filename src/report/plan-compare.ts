@@ -1,0 +1,28 @@
+import { formatBytes } from "../base/units.ts";
+import { COMPONENTS } from "../plan/budget.ts";
+import { paint } from "./paint.ts";
+import type { Column } from "./plan-markdown.ts";
+
+/** Two peaks side by side, component by component. */
+export function compareText(before: Column, after: Column, color: boolean): string {
+  const ink = paint(color);
+  const rows = [
+    ...COMPONENTS.map((name) => [name, before.budget[name], after.budget[name]] as const).filter(
+      ([, a, b]) => a > 0 || b > 0,
+    ),
+    ["allocated", before.allocated, after.allocated] as const,
+    ["reserved", before.reserved, after.reserved] as const,
+  ];
+  const lines = [
+    `${ink("bold", "Compared")} with ${before.title}`,
+    `  ${"".padEnd(18)} ${"there".padStart(9)} ${"here".padStart(9)} ${"change".padStart(10)}`,
+  ];
+  for (const [name, a, b] of rows) {
+    const sign = b > a ? "+" : "";
+    const share = a > 0 ? `  ${sign}${(((b - a) / a) * 100).toFixed(2)} %` : "";
+    lines.push(
+      `  ${name.padEnd(18)} ${formatBytes(a).padStart(9)} ${formatBytes(b).padStart(9)} ${`${sign}${formatBytes(b - a)}`.padStart(10)}${share}`,
+    );
+  }
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,159 @@
+import { formatBytes } from "../base/units.ts";
+import { COMPONENTS } from "../plan/budget.ts";
+import type { PlanResult } from "../plan/result.ts";
+import { bar } from "./bars.ts";
+import { paint, type Paint } from "./paint.ts";
+import { formatCount, recipeWords } from "./plan-words.ts";
+
+const BAR_CELLS = 28;
+const LEVERS_SHOWN = 6;
+const PARTS_SHOWN = 4;
+
+export interface PlanTextOptions {
+  readonly color: boolean;
+  readonly width: number;
+}
+
+/** The plan as a person reads it: the verdict first. */
+export function planText(result: PlanResult, { color, width }: PlanTextOptions): string {
+  const ink = paint(color);
+  return [
+    [...verdict(result, ink), ...hostVerdict(result, ink), ...wrap(about(result), width)].join("\n"),
+    budget(result, ink),
+    moment(result, ink),
+    levers(result, ink),
+    wrap(band(result, ink), width).join("\n"),
+  ]
+    .filter(Boolean)
+    .join("\n\n")
+    .concat("\n");
+}
+
+function about(result: PlanResult): string {
+  const { model, trainable } = result;
+  const trained = trainable === model.parameters ? "" : `, ${formatCount(trainable)} trained`;
+  const notes = result.notes.map((note) => `; ${note}`).join("");
+  return `${model.name} (${model.type}), ${formatCount(model.parameters)} parameters${trained}: ${recipeWords(result)}${notes}`;
+}
+
+function verdict({ verdict: judged, card, peak, band: { reserved } }: PlanResult, ink: Paint): string[] {
+  if (!judged || !card)
+    return [`needs ${formatBytes(peak.reserved)}, and the CUDA context (no --card to judge it on)`];
+  const on = `on ${article(card.name)} (${formatBytes(judged.usable)} usable: ${formatBytes(card.memory)} less ${formatBytes(card.context)} for the CUDA context)`;
+  const lines = judged.fits
+    ? [`${ink("green", `fits with ${formatBytes(judged.spare)} to spare`)} ${on}`]
+    : [`${ink("red", `does not fit: short by ${formatBytes(-judged.spare)}`)} ${on}`];
+  if (judged.fits && judged.retries > 0) {
+    lines.push(
+      `  ${ink("yellow", "tight")}: it would reserve ${formatBytes(peak.reserved)}, and fits by giving back cached memory (${judged.retries} ${judged.retries === 1 ? "retry" : "retries"})`,
+    );
+  } else if (judged.close) {
+    lines.push(
+      `  ${ink("yellow", "close")}: predictions of this kind have been off by up to ${percent(reserved.worst)}, ${formatBytes(reserved.worst * peak.reserved)} here`,
+    );
+  }
+  return lines;
+}
+
+const article = (name: string): string => (/^\d/.test(name) ? `a ${name}` : `the ${name}`);
+
+function hostVerdict({ host }: PlanResult, ink: Paint): string[] {
+  if (!host) return [];
+  const parts = [
+    ["weight and gradient copies", host.copies],
+    ["optimizer state", host.optimizerState],
+    ["activations", host.activations],
+  ] as const;
+  const made = parts
+    .filter(([, bytes]) => bytes > 0)
+    .map(([name, bytes]) => `${name} ${formatBytes(bytes)}`)
+    .join(", ");
+  const needs = `host memory: ${formatBytes(host.total)} beside the process itself (${made})`;
+  if (!host.verdict) return [needs];
+  const { fits, spare, memory } = host.verdict;
+  return [
+    fits
+      ? `${needs}: ${ink("green", `fits with ${formatBytes(spare)} to spare`)} in ${formatBytes(memory)}`
+      : `${needs}: ${ink("red", `does not fit: short by ${formatBytes(-spare)}`)} in ${formatBytes(memory)}`,
+  ];
+}
+
+function budget({ budget: parts, peak, phases }: PlanResult, ink: Paint): string {
+  const total = COMPONENTS.reduce((sum, name) => sum + parts[name], 0);
+  const lines = [
+    `${ink("bold", "Peak")}: ${formatBytes(peak.allocated)} allocated, ${formatBytes(peak.reserved)} reserved, ${formatBytes(total)} on the card`,
+  ];
+  for (const name of COMPONENTS) {
+    const bytes = parts[name];
+    if (bytes <= 0) continue;
+    const part = bytes / total;
+    lines.push(
+      `  ${name.padEnd(18)} ${formatBytes(bytes).padStart(9)} ${percent(part).padStart(7)}  ${ink("cyan", bar(part, BAR_CELLS))}`,
+    );
+  }
+  lines.push(
+    `  highest in each phase: ${phases.map((p) => `${p.phase} ${formatBytes(p.allocated)}`).join(", ")}`,
+  );
+  return lines.join("\n");
+}
+
+function moment({ moment: at }: PlanResult, ink: Paint): string {
+  const shown = at.parts.slice(0, PARTS_SHOWN);
+  const most = shown[0];
+  const title = most ? `${at.when}: ${most.what}, ${formatBytes(most.bytes)}` : at.when;
+  const lines = [`${ink("bold", "Binding moment")}: ${title}`];
+  for (const { what, bytes, count } of shown) {
+    lines.push(`  ${formatBytes(bytes).padStart(9)}  ${what}${count > 1 ? ` (${count})` : ""}`);
+  }
+  const rest = at.parts.slice(PARTS_SHOWN).reduce((sum, part) => sum + part.bytes, 0);
+  if (rest > 0) lines.push(`  ${formatBytes(rest).padStart(9)}  other`);
+  lines.push(
+    `  ${formatBytes(at.standing).padStart(9)}  stays throughout: weights, adapters, optimizer state, workspaces`,
+  );
+  return lines.join("\n");
+}
+
+function levers({ levers: all, peak, verdict: judged }: PlanResult, ink: Paint): string {
+  const helping = all.filter((lever) => lever.reserved < peak.reserved);
+  const useless = all.filter((lever) => lever.reserved >= peak.reserved);
+  if (all.length === 0) return "";
+  const lines = [`${ink("bold", "One lever alone")}, reserved at the peak`];
+  const width = Math.max(0, ...helping.slice(0, LEVERS_SHOWN).map(({ name }) => name.length));
+  for (const { name, cost, reserved, fits } of helping.slice(0, LEVERS_SHOWN)) {
+    const mark = !judged ? "" : fits ? ink("green", " fits") : "     ";
+    lines.push(
+      `  ${name.padEnd(width)}  ${formatBytes(peak.reserved)} → ${formatBytes(reserved).padStart(8)} ${`-${formatBytes(peak.reserved - reserved)}`.padStart(9)}${mark}  ${ink("dim", cost)}`,
+    );
+  }
+  if (helping.length > LEVERS_SHOWN) {
+    const more = helping.slice(LEVERS_SHOWN).map(({ name }) => name);
+    lines.push(`  less: ${more.join("; ")}`);
+  }
+  if (useless.length > 0) lines.push(`  no use here: ${useless.map(({ name }) => name).join("; ")}`);
+  return lines.join("\n");
+}
+
+function band({ band: { kind, runs, allocated, reserved, widened } }: PlanResult, ink: Paint): string {
+  const what =
+    widened === "" ? `${runs} measured runs of this kind (${kind})` : `${runs} measured runs (${kind})`;
+  return (
+    `${ink("bold", "Error band")}: nine in ten of ${what} were within ${percent(allocated.p90)} of allocated and ` +
+    `${percent(reserved.p90)} of reserved; the worst ${percent(allocated.worst)} and ${percent(reserved.worst)}` +
+    (widened === "" ? "" : ` (widened: ${widened})`)
+  );
+}
+
+const percent = (part: number): string => `${(part * 100).toFixed(part < 0.0995 ? 2 : 1)} %`;
+
+/** Breaks a line between words; colour codes are taken for text, which only makes a line shorter. */
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = `  ${word}`;
+    } else line = line === "" ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}

@@ -1,0 +1,60 @@
+import type { PlanResult } from "../plan/result.ts";
+
+/** "7.62 B", "323 M", "124 M". */
+export function formatCount(count: number): string {
+  const [value, unit] =
+    count >= 1e9 ? [count / 1e9, "B"] : count >= 1e6 ? [count / 1e6, "M"] : [count / 1e3, "k"];
+  return `${value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0)} ${unit}`;
+}
+
+/** The recipe in one line: only what was chosen and what matters. */
+export function recipeWords({ recipe }: Pick<PlanResult, "recipe">): string {
+  const { method, checkpointing } = recipe;
+  return [
+    methodWords(method),
+    recipe.dtype + (recipe.autocast ? ` under ${recipe.autocast} autocast` : ""),
+    recipe.attention === "sdpa" ? "" : `${recipe.attention} attention`,
+    recipe.optimizer.replaceAll("_", " ") +
+      (recipe.optimizerOnHost ? " in host memory" : "") +
+      (recipe.optimizerInBackward ? " inside backward" : ""),
+    `${recipe.batch} × ${recipe.seq} tokens`,
+    recipe.accumulation > 1 ? `${recipe.accumulation} accumulated` : "",
+    recipe.loss === "default" ? "" : `${recipe.loss} loss`,
+    checkpointing.kind === "none" ? "no checkpointing" : checkpointingWords(checkpointing),
+    recipe.clip ? "" : "no clipping",
+    { plain: "", trainer: "Trainer", sft: "SFTTrainer" }[recipe.loop],
+    recipe.allocConf,
+  ]
+    .filter(Boolean)
+    .join(", ");
+}
+
+function methodWords(method: PlanResult["recipe"]["method"]): string {
+  switch (method.kind) {
+    case "full":
+      return method.frozenLayers > 0 ? `full training above layer ${method.frozenLayers}` : "full training";
+    case "qat":
+      return method.adapter
+        ? `quantisation-aware LoRA r${method.adapter.rank}`
+        : "quantisation-aware training";
+    case "lora": {
+      const { rank, targets, dora, nonlinearity, dropout } = method.adapter;
+      const name = `${method.quantization ? "Q" : ""}${dora ? "DoRA" : "LoRA"}`;
+      const where = targets === "all-linear" ? "all linear layers" : targets.join(", ");
+      return `${name} r${rank} on ${where}${dropout > 0 ? `, dropout ${dropout}` : ""}${
+        nonlinearity === "none" ? "" : `, ${nonlinearity}`
+      }${method.quantization ? ` (${method.quantization.type}${method.quantization.doubleQuant ? ", double" : ""})` : ""}`;
+    }
+  }
+}
+
+function checkpointingWords({
+  kind,
+  every,
+  reentrant,
+  offload,
+}: PlanResult["recipe"]["checkpointing"]): string {
+  if (kind === "selective") return "selective checkpointing";
+  if (every > 1) return `every ${every}th layer checkpointed`;
+  return `${reentrant ? "reentrant" : "full"} checkpointing${offload ? ", offloaded" : ""}`;
+}
