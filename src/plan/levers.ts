@@ -136,10 +136,10 @@ export function checkRecipe(recipe: Recipe, card: Card | null): void {
     );
   }
   const most = positions(recipe.model.config);
-  if (most !== null && recipe.seq > most) {
+  if (most !== null && recipe.seq > most.value) {
     throw new UserError(
-      `--seq ${recipe.seq} is beyond the model's positions: "max_position_embeddings" is ${most}`,
-      `Expected 1 to ${most}.`,
+      `--seq ${recipe.seq} is beyond the model's positions: "${most.key}" is ${most.value}`,
+      `Expected 1 to ${most.value}.`,
     );
   }
   checkMethod(recipe);
@@ -244,7 +244,7 @@ export const LEVERS: readonly Lever[] = [
     name: "optimizer stepped inside backward, no clipping",
     cost: "no accumulation",
     apply: (r) =>
-      !r.optimizerInBackward && r.accumulation === 1 && r.loop === "plain"
+      r.method.kind === "full" && !r.optimizerInBackward && r.accumulation === 1 && r.loop === "plain"
         ? { ...r, optimizerInBackward: true, clip: false }
         : null,
   },

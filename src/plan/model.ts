@@ -128,8 +128,11 @@ function checkSizes(config: Config): void {
   }
 }
 
-/** The longest sequence the model has positions for; null where its config does not say. */
-export function positions(config: Config): number | null {
-  const value = config["max_position_embeddings"] ?? config["n_positions"];
-  return typeof value === "number" ? value : null;
+/** The longest sequence the model has positions for, and the key that says so; null where none does. */
+export function positions(config: Config): { readonly key: string; readonly value: number } | null {
+  for (const key of ["max_position_embeddings", "n_positions"]) {
+    const value = config[key];
+    if (typeof value === "number") return { key, value };
+  }
+  return null;
 }

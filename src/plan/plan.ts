@@ -39,6 +39,8 @@ export interface Plan {
   readonly phases: readonly (Peak & { readonly phase: PhaseName })[];
   /** Allocated after each row. */
   readonly allocated: Float64Array;
+  /** Reserved after each row, with no limit on memory. */
+  readonly reserved: Float64Array;
   readonly verdict: Verdict | null;
   readonly host: HostBudget | null;
 }
@@ -65,6 +67,7 @@ export function plan(recipe: Recipe, card: Card | null = null): Plan {
     moment: momentAt(recipe, tape, lives, peak.row),
     phases: phasePeaks(tape, allocated),
     allocated,
+    reserved: simulation.reserved!,
     verdict: card ? judge(tape, simulation, card, recipe) : null,
     host: hostBudget(recipe, trainable, hostPeak),
   };

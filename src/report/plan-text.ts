@@ -134,16 +134,21 @@ function levers({ levers: all, peak, verdict: judged }: PlanResult, ink: Paint):
 }
 
 function band({ band: { kind, runs, allocated, reserved, widened } }: PlanResult, ink: Paint): string {
-  const what =
-    widened === "" ? `${runs} measured runs of this kind (${kind})` : `${runs} measured runs (${kind})`;
+  const title = ink("bold", "Error band");
+  if (widened !== "") {
+    return (
+      `${title}: taken to be ${percent(allocated.p90)} of allocated and ${percent(reserved.p90)} of reserved, ` +
+      `${percent(allocated.worst)} and ${percent(reserved.worst)} at worst: ${widened}`
+    );
+  }
   return (
-    `${ink("bold", "Error band")}: nine in ten of ${what} were within ${percent(allocated.p90)} of allocated and ` +
-    `${percent(reserved.p90)} of reserved; the worst ${percent(allocated.worst)} and ${percent(reserved.worst)}` +
-    (widened === "" ? "" : ` (widened: ${widened})`)
+    `${title}: nine in ten of ${runs} measured runs of this kind (${kind}) were within ${percent(allocated.p90)} ` +
+    `of allocated and ${percent(reserved.p90)} of reserved; the worst ${percent(allocated.worst)} and ${percent(reserved.worst)}`
   );
 }
 
-const percent = (part: number): string => `${(part * 100).toFixed(part < 0.0995 ? 2 : 1)} %`;
+/** The space does not break: a number and its sign stay on one line. */
+const percent = (part: number): string => `${(part * 100).toFixed(part < 0.0995 ? 2 : 1)}\u00a0%`;
 
 /** Breaks a line between words; colour codes are taken for text, which only makes a line shorter. */
 function wrap(text: string, width: number): string[] {

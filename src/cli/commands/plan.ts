@@ -1,6 +1,5 @@
 import { UserError } from "../../base/errors.ts";
 import { parseBytes, type Bytes } from "../../base/units.ts";
-import type { Budget } from "../../plan/budget.ts";
 import { type Card, cardOf, cardsOf } from "../../plan/cards.ts";
 import type { Planned, PlanResult } from "../../plan/result.ts";
 import type { Column } from "../../report/plan-markdown.ts";
@@ -58,7 +57,7 @@ export const command: Command = {
     const planned = planResult({ recipe, known: model.known, notes: model.notes, card, host });
     const done = performance.now();
     await writeFiles(input, planned);
-    await print(input, io, planned);
+    await print(input, io, planned, card);
     if (input.options["timing"]) {
       io.err(
         `timing: read ${(read - begin).toFixed(0)} ms, plan with ${planned.effects.length} levers ${(done - read).toFixed(0)} ms\n`,
@@ -108,7 +107,7 @@ async function writeFiles({ options }: Input, { plan: { tape } }: Planned): Prom
   }
 }
 
-async function print({ options }: Input, io: Io, planned: Planned): Promise<void> {
+async function print({ options }: Input, io: Io, planned: Planned, card: Card | null): Promise<void> {
   const { result } = planned;
   const against = options["compare"] as string | undefined;
   const { compareWith } = await import("../plan-compare.ts");
@@ -120,7 +119,7 @@ async function print({ options }: Input, io: Io, planned: Planned): Promise<void
   if (options["markdown"]) {
     const { planMarkdown } = await import("../../report/plan-markdown.ts");
     const here = columnOf("this recipe", result);
-    const [before, after] = compared ? [compared, here] : [here, await bestLever(planned)];
+    const [before, after] = compared ? [compared, here] : [here, await bestLever(planned, card)];
     io.out(planMarkdown(result, before, after));
     return;
   }
@@ -137,11 +136,15 @@ function columnOf(title: string, { budget, peak }: PlanResult): Column {
 }
 
 /** The recipe with the one lever that lowers the peak most. */
-async function bestLever({ effects, plan: made }: Planned): Promise<Column | null> {
+async function bestLever({ effects, plan: made }: Planned, card: Card | null): Promise<Column | null> {
   const best = effects[0];
   if (!best || best.peakReserved >= made.peakReserved) return null;
   const { plan } = await import("../../plan/plan.ts");
-  const after = plan(best.recipe);
-  const budget: Budget = after.budget;
-  return { title: `with ${best.name}`, budget, allocated: after.peakAllocated, reserved: after.peakReserved };
+  const after = plan(best.recipe, card);
+  return {
+    title: `with ${best.name}`,
+    budget: after.budget,
+    allocated: after.peakAllocated,
+    reserved: after.peakReserved,
+  };
 }
