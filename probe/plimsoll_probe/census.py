@@ -10,13 +10,14 @@ _CONTAINERS = (list, dict, collections.deque, collections.defaultdict, collectio
 
 
 class Graph:
-    """The tensor that holds the largest autograd graph at one moment."""
+    """The tensor that holds the largest autograd graph at one moment, and whether an earlier one is part of it."""
 
-    __slots__ = ("nodes", "tensor")
+    __slots__ = ("nodes", "tensor", "holds_earlier")
 
-    def __init__(self, nodes, tensor):
+    def __init__(self, nodes, tensor, holds_earlier):
         self.nodes = nodes
         self.tensor = tensor
+        self.holds_earlier = holds_earlier
 
 
 class Census:
@@ -32,6 +33,7 @@ class Census:
         self.rounds = 0
         # Tuples: a list of ours that grows at each count would be found by the count.
         self.graphs = ()
+        self._mark = "plimsoll-%d" % id(self)
         self._largest = ()
         self.enlarged = 0
 
@@ -56,7 +58,7 @@ class Census:
         if self._lengths is not None:
             self._measure()
         self.rounds += 1
-        self.graphs += (_largest_graph(non_leaves),)
+        self.graphs += (_largest_graph(non_leaves, self._mark),)
 
     def survivors(self):
         """{round of birth: [weak references]} of tensors born in the counts and alive two rounds later."""
@@ -105,8 +107,11 @@ class Census:
                     lengths[key].append(len(candidate))
 
     def growing_graph(self):
-        """The root of a graph that grew from each count to the next, or None."""
+        """The root of a graph that grew from each count to the next and still holds an earlier one, or None."""
         sizes = [graph.nodes if graph else 0 for graph in self.graphs]
+        # A model of which more and more is trained has a larger graph at each step too, but a new one.
+        if not self.graphs or not self.graphs[-1] or not self.graphs[-1].holds_earlier:
+            return None
         if len(sizes) < 4 or any(after <= before for before, after in zip(sizes, sizes[1:])):
             return None
         last = self.graphs[-1]
@@ -168,12 +173,8 @@ def describe(tensor):
         return type(tensor).__name__
 
 
-def graph_size(tensor):
-    """Nodes reachable from a tensor's grad_fn, at most _GRAPH_NODES."""
-    first = tensor.grad_fn
-    if first is None:
-        return 0
-    # The list keeps each node's Python face alive, so that ids stay unique during the walk.
+def _walk(first):
+    """Nodes reachable from a grad_fn, at most _GRAPH_NODES. The list keeps their Python faces, and so their ids, alive."""
     nodes = [first]
     seen = {id(first)}
     at = 0
@@ -183,16 +184,24 @@ def graph_size(tensor):
                 seen.add(id(above))
                 nodes.append(above)
         at += 1
-    return len(nodes)
+    return nodes
 
 
-def _largest_graph(tensors):
+def _largest_graph(tensors, mark):
     best = None
     for tensor in tensors[-_GRAPH_ROOTS:]:
         try:
-            size = graph_size(tensor)
+            nodes = _walk(tensor.grad_fn)
         except Exception:
             continue
-        if best is None or size > best.nodes:
-            best = Graph(size, weakref.ref(tensor))
-    return best
+        if best is None or len(nodes) > len(best[0]):
+            best = (nodes, tensor)
+    if best is None:
+        return None
+    nodes, tensor = best
+    # A node's metadata lives as long as the node: the mark of an earlier count tells that its graph is still held.
+    # Only nodes of the marked one's kind are asked, since asking gives a node a dictionary.
+    kind = nodes[0].name()
+    earlier = any(mark in node.metadata for node in nodes if node.name() == kind)
+    nodes[0].metadata[mark] = True
+    return Graph(len(nodes), weakref.ref(tensor), earlier)

@@ -126,6 +126,9 @@ class Leaks:
         key = (suspect.file, suspect.line) if suspect.file else suspect.held
         if key in self._reported or suspect.held in self._reported:
             return
+        if suspect.file is None and self._reported:
+            # Most likely another face of what was named already.
+            return
         if suspect.emptied is not None:
             since = self._waiting.setdefault(key, step)
             if step - since < PATIENCE:

@@ -47,6 +47,7 @@ class Session:
         self._cuda = None
         self._leaks = None
         self._deep = None
+        self._sender = None
         self._dead = False
         self._clear()
 
@@ -214,7 +215,7 @@ class Session:
             return
         import atexit
 
-        from . import __version__, deep, leaks, process, recorder
+        from . import __version__, deep, leaks, process, recorder, sender
 
         rank, local, world = process.rank()
         host = process.host()
@@ -235,6 +236,7 @@ class Session:
             }
         self.recorder = recorder.Recorder(self.folder, "rank-%d-%s-%d.jsonl" % (rank, host, os.getpid()), head)
         self.recorder.every(2.0, self._host)
+        self._sender = sender.from_environment(self.recorder.path)
         if torch is not None and os.environ.get("PLIMSOLL_LEAKS", "1") != "0":
             self._leaks = leaks.Leaks(
                 torch, lambda **found: self.event("leak", **found), lambda **seen: self.event("growth", **seen)
@@ -258,6 +260,8 @@ class Session:
             self.recorder.event("end", step=self.step, spent=round(self._spent, 4),
                                 looked=round(self._leaks.spent, 4) if self._leaks else 0, **self.memory())
             self.recorder.close()
+            if self._sender is not None:
+                self._sender.close()
         except Exception:
             pass
 

@@ -9,6 +9,8 @@ export interface ProbeSettings {
   /** "100:110": steps with stacks and synchronisations. */
   readonly deep?: string | undefined;
   readonly leaks?: boolean | undefined;
+  /** Where the records go besides the folder: a `plimsoll run --listen` on another node. */
+  readonly collector?: string | undefined;
 }
 
 /** The folder whose sitecustomize.py starts the probe: beside dist/ in the package, above src/ in the repository. */
@@ -32,6 +34,7 @@ export function probeEnvironment(
     PYTHONPATH: path,
     PLIMSOLL_RUN_DIR: runFolder,
     ...(settings.deep ? { PLIMSOLL_DEEP: settings.deep } : {}),
+    ...(settings.collector ? { PLIMSOLL_COLLECTOR: settings.collector } : {}),
     ...(settings.leaks === false ? { PLIMSOLL_LEAKS: "0" } : {}),
   };
 }

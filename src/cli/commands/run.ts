@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import packageJson from "../../../package.json" with { type: "json" };
 import { UserError } from "../../base/errors.ts";
 import { DEFAULT_RULES, parseRule } from "../../monitor/alerts.ts";
+import { collect } from "../../monitor/collector.ts";
 import { deliver } from "../../monitor/deliver.ts";
 import { launch } from "../../monitor/launch.ts";
 import { Observer, type Live } from "../../monitor/observe.ts";
@@ -42,6 +43,16 @@ export const command: Command = {
       summary: "run at each alert, the alert as JSON on its input",
     },
     "alert-webhook": { type: "string", value: "URL", summary: "gets each alert as JSON by POST" },
+    listen: {
+      type: "string",
+      value: "HOST:PORT",
+      summary: "take the records of other nodes (off loopback: PLIMSOLL_TOKEN)",
+    },
+    collector: {
+      type: "string",
+      value: "URL",
+      summary: "also send this node's records to plimsoll run --listen",
+    },
     deep: { type: "string", value: "FROM:TO", summary: "steps to watch with stacks and synchronisations" },
     "no-leaks": { type: "boolean", summary: "do not look for leaks" },
     json: { type: "boolean", summary: "print the summary as JSON; the training's own output goes to stderr" },
@@ -55,16 +66,24 @@ export const command: Command = {
     if (deep !== undefined && !/^\d+:\d+$/.test(deep))
       throw new UserError(`--deep takes FROM:TO, such as 100:110, not "${deep}"`);
     const folder = createRun(text(input, "dir") ?? RUNS_FOLDER, input.rest, packageJson.version, new Date());
-    const env = probeEnvironment(process.env, folder, { deep, leaks: !input.options["no-leaks"] });
+    const env = probeEnvironment(process.env, folder, {
+      deep,
+      collector: text(input, "collector"),
+      leaks: !input.options["no-leaks"],
+    });
+    const listen = text(input, "listen");
+    const collector = listen ? await collect(folder, listen, process.env["PLIMSOLL_TOKEN"] ?? "") : null;
     const observer = new Observer(folder, rules);
     const watching = watch(observer, input, io);
     const ended = await launch(input.rest, env, input.options["json"] ? "stderr" : "inherit").catch(
       (error: unknown) => {
         watching.abandon();
+        void collector?.close();
         rmSync(folder, { recursive: true, force: true });
         throw error;
       },
     );
+    await collector?.close();
     await watching.stop();
     const { signal } = ended;
     const run = {
