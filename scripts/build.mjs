@@ -24,6 +24,16 @@ const { output } = await bundle.write({
   banner: (chunk) => (chunk.isEntry ? "#!/usr/bin/env node" : ""),
 });
 await bundle.close();
+// The script inside every HTML report (src/report/html): for browsers, in one piece, read back by script.ts.
+const page = await rolldown({
+  cwd: ROOT,
+  input: "src/report/html/page/main.ts",
+  platform: "browser",
+  tsconfig: false,
+  logLevel: "warn",
+});
+await page.write({ file: join(fresh, "page.js"), format: "iife", minify: true });
+await page.close();
 writeFileSync(
   join(fresh, "LICENSES.txt"),
   licences(output.flatMap((one) => (one.type === "chunk" ? one.moduleIds : []))),

@@ -5,6 +5,7 @@ import { run, say, script } from "./process.mjs";
 /** @type {readonly (readonly [string, string, ...string[]])[]} */
 const CHECKS = [
   ["types", "node_modules/typescript/bin/tsc"],
+  ["types of the page", "node_modules/typescript/bin/tsc", "-p", "src/report/html/page"],
   ["lint", "node_modules/oxlint/bin/oxlint", "--deny-warnings"],
   ["format", "node_modules/oxfmt/bin/oxfmt", "--check"],
   ["layers", "scripts/layers.mjs"],

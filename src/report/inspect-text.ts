@@ -208,7 +208,7 @@ function outOfMemory(oom: OomReport, options: TextOptions, ink: Paint): string {
   return lines.join("\n");
 }
 
-function largestFit(oom: OomReport): number {
+export function largestFit(oom: OomReport): number {
   return Math.max(oom.layout.largestFree, oom.capped ? 0 : (oom.deviceFree ?? 0));
 }
 
@@ -221,7 +221,7 @@ function fragmentation(result: InspectResult, ink: Paint): string {
   return lines.join("\n");
 }
 
-function layoutLine(layout: Fragmentation): string {
+export function layoutLine(layout: Fragmentation): string {
   if (layout.reserved === 0) return "nothing reserved";
   const free = layout.free / layout.reserved;
   return (
@@ -242,7 +242,7 @@ function inWords(shares: readonly Share[], frames: boolean): string {
     .join(", ");
 }
 
-function place({ allocation, user, phase }: Site): string {
+export function place({ allocation, user, phase }: Pick<Site, "allocation" | "user" | "phase">): string {
   if (!allocation) return phase === "backward" ? "backward (no Python frames)" : "(no Python frames)";
   const at = `${baseName(allocation.file)}:${allocation.line} ${allocation.function}`;
   const same = user && user.file === allocation.file && user.line === allocation.line;
@@ -251,7 +251,7 @@ function place({ allocation, user, phase }: Site): string {
 
 const baseName = (file: string): string => file.replace(/^.*[\\/]/, "");
 
-function shortFile(file: string): string {
+export function shortFile(file: string): string {
   return file.replace(/^.*[\\/](?:site|dist)-packages[\\/]/, "");
 }
 
@@ -265,6 +265,6 @@ function fit(line: string, { width }: TextOptions): string {
 const size = (bytes: number): string => formatBytes(bytes).padStart(9);
 const percent = (part: number): string => `${(part * 100).toFixed(1)}%`.padStart(6);
 
-function count(number: number, noun: string): string {
+export function count(number: number, noun: string): string {
   return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 }

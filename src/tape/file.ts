@@ -9,16 +9,19 @@ export async function readTapeFile(path: string): Promise<Tape> {
   return decodeTape(await failing(path, "read", () => readFile(path)), path);
 }
 
-/** Whole or not at all: a crash or a full disk leaves the old file as it was. */
 export async function writeTapeFile(path: string, tape: Tape): Promise<void> {
-  const bytes = encodeTape(tape);
+  await writeWhole(path, encodeTape(tape));
+}
+
+/** Whole or not at all: a crash or a full disk leaves the old file as it was. */
+export async function writeWhole(path: string, content: Uint8Array | string): Promise<void> {
   // In the same folder, because a rename is atomic only within one file system.
   const partial = `${path}.${process.pid}.partial`;
   await failing(path, "write", async () => {
     try {
       const file = await open(partial, "wx");
       try {
-        await file.writeFile(bytes);
+        await file.writeFile(content);
         await file.sync();
       } finally {
         await file.close();

@@ -7,11 +7,15 @@ const TOP = 10;
 export const command: Command = {
   name: "inspect",
   summary: "a memory snapshot or tape: its peak, leaks, fragmentation and out-of-memory, by line",
-  usage: "plimsoll inspect FILE [--top N] [--device N] [--against FILE] [--json] [--tape OUT]",
+  usage: "plimsoll inspect FILE [--top N] [--device N] [--against FILE] [--json] [--html OUT] [--tape OUT]",
   examples: [
     { line: "plimsoll inspect snapshot.pickle", says: "what the peak is made of and what grows" },
     { line: "plimsoll inspect oom.pickle --top 20", says: "longer lists" },
     { line: "plimsoll inspect after.pickle --against before.pickle", says: "what a change changed" },
+    {
+      line: "plimsoll inspect snapshot.pickle --html memory.html",
+      says: "timeline and flame graph, one file",
+    },
     { line: "plimsoll inspect run.pickle.gz --tape run.arrow", says: "the events as an Arrow table" },
   ],
   options: {
@@ -23,6 +27,7 @@ export const command: Command = {
     },
     against: { type: "string", value: "FILE", summary: "another snapshot or tape: what differs at the peak" },
     json: { type: "boolean", summary: "print the result as JSON" },
+    html: { type: "string", value: "OUT", summary: "write timeline and flame graph as one HTML file" },
     tape: { type: "string", value: "OUT", summary: "write the events as an Arrow file" },
   },
   arguments: { name: "FILE", min: 1, max: 1 },
@@ -35,6 +40,11 @@ export const command: Command = {
     if (typeof input.options["tape"] === "string") {
       const { writeTapeFile } = await import("../../tape/file.ts");
       await writeTapeFile(input.options["tape"], tape);
+    }
+    if (typeof input.options["html"] === "string") {
+      const { renderInspectPage } = await import("../../report/html/inspect-page.ts");
+      const { writeWhole } = await import("../../tape/file.ts");
+      await writeWhole(input.options["html"], renderInspectPage(inspection));
     }
     const { against } = input.options;
     const before = typeof against === "string" ? (await readRecording(against, device)).tape : null;

@@ -1,0 +1,49 @@
+import assert from "node:assert";
+import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import { html, Markup } from "./markup.ts";
+import { pageScript } from "./script.ts";
+import { STYLE } from "./style.ts";
+
+/**
+ * One file that asks for nothing: the policy allows this script and this style by their hashes and no connection at
+ * all, so that even a string that slipped through unescaped could not run or send anything.
+ */
+export function pageDocument(title: string, body: Markup, data: Uint8Array): string {
+  const script = pageScript();
+  const policy = [
+    "default-src 'none'",
+    `script-src '${hashOf(script)}'`,
+    `style-src '${hashOf(STYLE)}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta http-equiv="Content-Security-Policy" content="${policy}" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="referrer" content="no-referrer" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="generator" content="plimsoll" />
+        <title>${title}</title>
+        ${exactly("<style>", STYLE, "</style>")}
+      </head>
+      <body>
+        ${body}
+        ${exactly('<script type="application/gzip" id="data">', gzipSync(data, { level: 9 }).toString("base64"), "</script>")}
+        ${exactly('<script type="module">', script, "</script>")}
+      </body>
+    </html> `.text;
+}
+
+/** To the character, because the policy's hashes are over what stands between the tags. */
+function exactly(open: string, text: string, close: string): Markup {
+  assert(!/<\/(?:script|style)|<!--/i.test(text), "the text would end its own element");
+  return new Markup(open + text + close);
+}
+
+function hashOf(text: string): string {
+  return `sha256-${createHash("sha256").update(text).digest("base64")}`;
+}
