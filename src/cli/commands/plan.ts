@@ -40,6 +40,11 @@ export const command: Command = {
     },
     json: { type: "boolean", summary: "print the result as JSON" },
     markdown: { type: "boolean", summary: "print a before/after budget table" },
+    html: {
+      type: "string",
+      value: "FILE",
+      summary: "write budget, timeline and flame graph as one HTML file",
+    },
     tape: { type: "string", value: "FILE", summary: "write the predicted events as an Arrow file" },
     snapshot: { type: "string", value: "FILE", summary: "write a snapshot that PyTorch's viewers open" },
     timing: { type: "boolean", summary: "say on stderr how long each part took" },
@@ -86,7 +91,13 @@ function bytesFrom({ options }: Input, name: string): Bytes | null {
   return bytes;
 }
 
-async function writeFiles({ options }: Input, { plan: { tape } }: Planned): Promise<void> {
+async function writeFiles({ options }: Input, planned: Planned): Promise<void> {
+  const { tape } = planned.plan;
+  if (typeof options["html"] === "string") {
+    const { renderPlanPage } = await import("../../report/html/plan-page.ts");
+    const { writeWhole } = await import("../../tape/file.ts");
+    await writeWhole(options["html"], renderPlanPage(planned));
+  }
   if (typeof options["tape"] === "string") {
     const { writeTapeFile } = await import("../../tape/file.ts");
     await writeTapeFile(options["tape"], tape);
