@@ -55,7 +55,7 @@ function verdict({ verdict: judged, card, peak, band: { reserved } }: PlanResult
   return lines;
 }
 
-const article = (name: string): string => (/^\d/.test(name) ? `a ${name}` : `the ${name}`);
+export const article = (name: string): string => (/^\d/.test(name) ? `a ${name}` : `the ${name}`);
 
 function hostVerdict({ host }: PlanResult, ink: Paint): string[] {
   if (!host) return [];

@@ -1,6 +1,6 @@
 import type { Bytes } from "../../base/units.ts";
 import { formatBytes } from "../../base/units.ts";
-import { html, type Markup } from "./markup.ts";
+import { html, Markup } from "./markup.ts";
 
 export interface Tile {
   readonly name: string;
@@ -79,9 +79,9 @@ export function picturePanels(timed: boolean, predicted: boolean): Markup {
     <section aria-labelledby="h-timeline">
       <div class="head">
         <h2 id="h-timeline">Timeline</h2>
-        <ul id="legend" aria-label="colours"></ul>
+
         <div class="push controls">
-          <label
+          <label ${timed ? null : new Markup("hidden")}
             >over
             <select id="axis">
               <option value="events">events</option>
@@ -93,6 +93,7 @@ export function picturePanels(timed: boolean, predicted: boolean): Markup {
           <button type="button" id="zoom-all">whole</button><button type="button" id="zoom-peak">peak</button>
         </div>
       </div>
+      <ul id="legend" aria-label="colours"></ul>
       <div class="chart">
         <canvas
           id="timeline"
@@ -150,7 +151,9 @@ export function picturePanels(timed: boolean, predicted: boolean): Markup {
               <option value="module">module</option>
             </select></label
           >
-          <label><input type="checkbox" id="flame-plumbing" />torch's own frames</label>
+          <label title="torch's own frames too, and each layer by itself"
+            ><input type="checkbox" id="flame-full" />in full</label
+          >
           <input
             type="search"
             id="flame-search"

@@ -3,6 +3,7 @@ import { COMPONENTS, type Component } from "../../plan/budget.ts";
 import type { Planned, PlanResult } from "../../plan/result.ts";
 import { allocatedCurve } from "../../tape/curve.ts";
 import { lifetimes } from "../../tape/lifetimes.ts";
+import { article } from "../plan-text.ts";
 import { formatCount, recipeWords } from "../plan-words.ts";
 import { pageDocument } from "./document.ts";
 import { html, type Markup } from "./markup.ts";
@@ -56,8 +57,8 @@ export function renderPlanPage({ result, plan: { tape, reserved } }: Planned): s
 function headline({ verdict, card, peak }: PlanResult): string {
   if (!verdict || !card) return `Needs ${formatBytes(peak.reserved)}, and the CUDA context`;
   return verdict.fits
-    ? `Fits on ${card.name} with ${formatBytes(verdict.spare)} to spare`
-    : `Does not fit on ${card.name}: short by ${formatBytes(-verdict.spare)}`;
+    ? `Fits on ${article(card.name)} with ${formatBytes(verdict.spare)} to spare`
+    : `Does not fit on ${article(card.name)}: short by ${formatBytes(-verdict.spare)}`;
 }
 
 function tiles({ peak, verdict, budget }: PlanResult): Tile[] {

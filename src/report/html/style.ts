@@ -55,8 +55,9 @@ button:disabled, select:disabled { opacity: 0.5; cursor: default; }
 button[aria-pressed="true"] { background: var(--ink); color: var(--panel); border-color: var(--ink); }
 button.plain { border: 0; background: none; color: var(--accent); padding: 0; min-height: 0; text-align: left; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-label { font-size: 13px; color: var(--soft); display: inline-flex; gap: 5px; align-items: center; }
-#legend { list-style: none; display: flex; flex-wrap: wrap; gap: 2px 14px; margin: 0; padding: 0; font-size: 12.5px; color: var(--soft); }
+label[hidden] { display: none; }
+label:not([hidden]) { font-size: 13px; color: var(--soft); display: inline-flex; gap: 5px; align-items: center; }
+#legend { list-style: none; padding-bottom: 4px; display: flex; flex-wrap: wrap; gap: 2px 14px; margin: 0 0 8px; padding: 0; font-size: 12.5px; color: var(--soft); }
 .swatch { display: inline-block; width: 11px; height: 11px; border-radius: 2px; margin-right: 6px; background: var(--soft); }
 .swatch.line { height: 0; border-top: 2px dashed var(--reserved); background: none; vertical-align: middle; width: 18px; border-radius: 0; }
 .chart { position: relative; }

@@ -14,7 +14,7 @@ export class Flame {
   readonly #area = byId("flame");
   readonly #search = byId<HTMLInputElement>("flame-search");
   readonly #grouping = byId<HTMLSelectElement>("flame-by");
-  readonly #plumbing = byId<HTMLInputElement>("flame-plumbing");
+  readonly #inFull = byId<HTMLInputElement>("flame-full");
   #position = 0;
   #root: Box | null = null;
   #zoomed: Box | null = null;
@@ -25,10 +25,9 @@ export class Flame {
     if (recording.head.frames.length <= 1) {
       this.#grouping.value = "module";
       this.#grouping.disabled = true;
-      this.#plumbing.disabled = true;
     }
     this.#grouping.addEventListener("change", () => this.show(this.#position));
-    this.#plumbing.addEventListener("change", () => this.show(this.#position));
+    this.#inFull.addEventListener("change", () => this.show(this.#position));
     this.#search.addEventListener("input", () => this.#highlight());
     byId("flame-reset").addEventListener("click", () => this.#zoom(this.#root));
     this.#area.addEventListener("click", (event) => this.#zoom(this.#boxOf(event.target)));
@@ -45,12 +44,7 @@ export class Flame {
 
   show(position: number): void {
     this.#position = position;
-    this.#root = growTree(
-      this.#recording,
-      position,
-      this.#grouping.value as Grouping,
-      this.#plumbing.checked,
-    );
+    this.#root = growTree(this.#recording, position, this.#grouping.value as Grouping, this.#inFull.checked);
     this.#zoom(this.#root);
   }
 

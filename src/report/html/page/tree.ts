@@ -20,14 +20,15 @@ const MOSTLY = 0.8;
 const PLUMBING =
   /[\\/]torch[\\/](?:nn[\\/]modules[\\/]module|utils[\\/]_contextlib|utils[\\/]_device|_tensor|_ops|autograd[\\/]grad_mode)\.py:|[\\/]transformers[\\/]utils[\\/]generic\.py:|[\\/]contextlib\.py:|[\\/]transformers[\\/]modeling_layers\.py:|^<frozen /;
 
-export function growTree(recording: Recording, position: number, grouping: Grouping, plumbing: boolean): Box {
+/** Not `inFull`, plumbing is left out and the numbered layers of a model lie on one another: "layers[…]". */
+export function growTree(recording: Recording, position: number, grouping: Grouping, inFull: boolean): Box {
   const { head } = recording;
   const root: Building = building("all", null);
   for (const [id, { bytes, count }] of liveBySite(recording, position)) {
     const site = siteOf(head, id);
     let box = root;
     add(box, bytes, count, site.kind);
-    for (const name of pathOf(recording, site, grouping, plumbing)) {
+    for (const name of pathOf(recording, site, grouping, inFull)) {
       let child = box.byName.get(name);
       if (!child) {
         child = building(name, box.box);
@@ -73,15 +74,17 @@ function finish(start: Building): void {
   }
 }
 
-function pathOf({ head }: Recording, site: Site, grouping: Grouping, plumbing: boolean): readonly string[] {
+function pathOf({ head }: Recording, site: Site, grouping: Grouping, inFull: boolean): readonly string[] {
   if (grouping === "stack") {
     const frames = head.stacks[site.stack]!.map((id) => head.frames[id]!);
-    const shown = plumbing ? frames : frames.filter((frame) => !PLUMBING.test(frame));
+    const shown = inFull ? frames : frames.filter((frame) => !PLUMBING.test(frame));
     return shown.length > 0 ? shown : [noFrames(head.phases[site.phase]!)];
   }
   const module = head.modules[site.module]!;
   if (module === "")
     return [head.predicted ? "(outside the model)" : "(no model code on the stack)", head.kinds[site.kind]!];
   // Names in a model are joined by dots; chains of lines (inspect/frames.ts) by slashes.
-  return [...module.split(module.includes(":") ? "/" : "."), head.kinds[site.kind]!];
+  if (module.includes(":")) return [...module.split("/"), head.kinds[site.kind]!];
+  const names = inFull ? module : module.replaceAll(/\.\d+(?=\.|$)/g, "[…]");
+  return [...names.split("."), head.kinds[site.kind]!];
 }
