@@ -1,11 +1,13 @@
+import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Bytes } from "../base/units.ts";
 import { Alerts, type Alert, type AlertRule } from "./alerts.ts";
+import { stepsToArrow } from "./arrow.ts";
 import { Nvidia } from "./nvidia.ts";
 import type { Record } from "./record.ts";
 import { writeWhole } from "./run-folder.ts";
 import { summarize, type RunSummary } from "./summary.ts";
-import { Tail } from "./tail.ts";
+import { ROWS, Tail } from "./tail.ts";
 
 export interface Live {
   readonly summary: RunSummary;
@@ -24,7 +26,7 @@ export class Observer {
 
   constructor(folder: string, rules: readonly AlertRule[]) {
     this.#folder = folder;
-    this.#tail = new Tail(folder);
+    this.#tail = new Tail(folder, ROWS);
     this.#alerts = new Alerts(rules);
   }
 
@@ -35,10 +37,13 @@ export class Observer {
     return { summary, ...this.#driver(records), alerts: this.#alerts.check(summary) };
   }
 
-  /** The last look, kept beside the records. */
+  /** The last look, kept beside the records, and the steps as an Arrow table. */
   close(): Live {
     const live = this.look();
     this.#nvidia.stop();
+    const steps = join(this.#folder, "steps.arrow");
+    writeFileSync(`${steps}.part`, stepsToArrow(new Tail(this.#folder).read()));
+    renameSync(`${steps}.part`, steps);
     writeWhole(join(this.#folder, "summary.json"), { ...live.summary, outside: live.outside });
     return live;
   }

@@ -61,17 +61,10 @@ export function summarize(records: readonly Record[]): RunSummary {
 function summarizeRank(record: Record): RankSummary {
   const head = record.head!;
   const seconds = record.column("seconds");
-  // The first step pays for everything that is lazy.
   const steady = seconds.length > 1 ? seconds.subarray(1) : seconds;
-  const total = sum(steady);
+  const total = record.total("seconds");
   const allocated = record.column("allocated");
-  const reserved = record.column("reserved");
-  const peaks = record.column("peak");
-  const fullest = indexOfMax(reserved);
-  const peakAt = indexOfMax(peaks);
-  const hosts = record.events.filter((event) => event.k === "host");
-  const most = (field: string): number => Math.max(0, ...hosts.map((event) => Number(event[field] ?? 0)));
-  const micro = record.column("micro");
+  const peakReserved = record.atLargest("reserved", "reserved");
   const lost = record.events.findLast((event) => event.k === "dropped");
   return {
     rank: head.rank,
@@ -79,26 +72,26 @@ function summarizeRank(record: Record): RankSummary {
     device: head.device?.name ?? null,
     total: head.device?.total ?? 0,
     steps: record.steps,
-    stepsPerSecond: total > 0 ? steady.length / total : 0,
+    stepsPerSecond: total > 0 ? Math.max(1, record.steps - 1) / total : 0,
     medianStep: median(steady),
     shares: Object.fromEntries(
       ["backward", "optimizer", "data", "save", "evaluation"].map((name) => [
         name,
-        share(sum(record.column(name).subarray(record.steps > 1 ? 1 : 0)), total),
+        share(record.total(name), total),
       ]),
     ),
-    microBatches: median(micro),
-    allocated: lastRead(allocated),
-    reserved: lastRead(reserved),
-    peakAllocated: peaks[peakAt] ?? 0,
-    peakStep: record.column("step")[peakAt] ?? 0,
-    peakReserved: reserved[fullest] ?? 0,
-    fragmentation: reserved[fullest] ? 1 - allocated[fullest]! / reserved[fullest]! : 0,
-    growthPer100Steps: growthPer100(head.device ? allocated : record.column("heap")),
-    retries: Math.max(0, lastRead(record.column("retries"))),
+    microBatches: record.last("micro"),
+    allocated: record.last("allocated") || lastRead(allocated),
+    reserved: record.last("reserved") || lastRead(record.column("reserved")),
+    peakAllocated: record.atLargest("peak", "peak"),
+    peakStep: record.atLargest("peak", "step"),
+    peakReserved,
+    fragmentation: peakReserved > 0 ? 1 - record.atLargest("reserved", "allocated") / peakReserved : 0,
+    growthPer100Steps: growthPer100(head.device ? allocated : record.column("heap"), record.steps),
+    retries: record.atLargest("retries", "retries"),
     ooms: record.events.filter((event) => event.k === "oom").length,
-    hostPeak: most("resident"),
-    workersPeak: most("children"),
+    hostPeak: record.host.resident,
+    workersPeak: record.host.children,
     lostRows: Number(lost?.["count"] ?? 0),
   };
 }
@@ -109,13 +102,17 @@ function lastRead(values: Float64Array): number {
 }
 
 /** Between the lowest readings of the second and of the last quarter: warm-up and single large batches stay out. */
-export function growthPer100(values: Float64Array): Bytes {
+function growthPer100(values: Float64Array, steps: number): Bytes {
   const read = values.filter((value) => value > 0);
   if (read.length < 16) return 0;
   const quarter = read.length >> 2;
-  const early = Math.min(...read.subarray(quarter, 2 * quarter).subarray(-4096));
-  const late = Math.min(...read.subarray(-quarter).subarray(-4096));
-  return ((late - early) / (2 * quarter)) * 100;
+  const early = lowest(read.subarray(quarter, 2 * quarter));
+  const late = lowest(read.subarray(-quarter));
+  return ((late - early) / (2 * quarter)) * (read.length / steps) * 100;
+}
+
+function lowest(values: Float64Array): number {
+  return values.reduce((low, value) => Math.min(low, value), Infinity);
 }
 
 function tagged(records: readonly Record[], kind: string): (RecordedEvent & { readonly rank: number })[] {
@@ -133,23 +130,15 @@ function lastNumber(
   return events.map(pick).findLast((value) => typeof value === "number") ?? null;
 }
 
-function indexOfMax(values: Float64Array): number {
-  let best = 0;
-  for (let index = 1; index < values.length; index++) if (values[index]! > values[best]!) best = index;
-  return best;
-}
-
-function sum(values: Float64Array): number {
-  let total = 0;
-  for (const value of values) total += value;
-  return total;
-}
-
 function share(part: number, whole: number): number {
   return whole > 0 ? part / whole : 0;
 }
 
+/** Of at most SAMPLED values, evenly spread: sorting a million at each look would take longer than looking. */
+const SAMPLED = 65_536;
 function median(values: Float64Array): number {
-  const sorted = values.slice().sort();
+  const stride = Math.ceil(values.length / SAMPLED);
+  const sorted =
+    stride > 1 ? values.filter((_, index) => index % stride === 0).sort() : values.slice().sort();
   return sorted[sorted.length >> 1] ?? 0;
 }

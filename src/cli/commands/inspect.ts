@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { UserError } from "../../base/errors.ts";
 import type { Command } from "../command.ts";
 import { readRecording } from "../recording.ts";
@@ -33,6 +35,10 @@ export const command: Command = {
   arguments: { name: "FILE", min: 1, max: 1 },
   async run(input, io) {
     const file = input.positionals[0]!;
+    if (isRunFolder(file)) {
+      const { command: runs } = await import("./runs.ts");
+      return runs.run(input, io);
+    }
     const top = wholeNumber("top", input.options["top"]) ?? TOP;
     const device = wholeNumber("device", input.options["device"]);
     const inspection = await readRecording(file, device);
@@ -70,4 +76,9 @@ function wholeNumber(name: string, text: unknown): number | undefined {
   if (!Number.isInteger(value) || value < 0 || text === "")
     throw new UserError(`--${name} takes a whole number, not "${String(text)}"`);
   return value;
+}
+
+/** What `plimsoll run` recorded, rather than a snapshot. */
+function isRunFolder(file: string): boolean {
+  return existsSync(join(file, "run.json"));
 }

@@ -1,6 +1,6 @@
 import { listRuns, readRun, RUNS_FOLDER } from "../../monitor/run-folder.ts";
 import { summarize } from "../../monitor/summary.ts";
-import { Tail } from "../../monitor/tail.ts";
+import { ROWS, Tail } from "../../monitor/tail.ts";
 import { runText, runsText } from "../../report/run-text.ts";
 import type { Command } from "../command.ts";
 
@@ -24,7 +24,7 @@ export const command: Command = {
     const one = input.positionals[0];
     if (one !== undefined) {
       const run = readRun(one);
-      const summary = summarize(new Tail(one).read());
+      const summary = summarize(new Tail(one, ROWS).read());
       io.out(
         input.options["json"]
           ? `${JSON.stringify({ run, summary }, null, 2)}\n`
@@ -36,7 +36,7 @@ export const command: Command = {
     const runs = listRuns(root).map((folder) => ({
       folder,
       run: readRun(folder),
-      summary: summarize(new Tail(folder).read()),
+      summary: summarize(new Tail(folder, ROWS).read()),
     }));
     io.out(input.options["json"] ? `${JSON.stringify(runs, null, 2)}\n` : runsText(runs));
     return 0;
