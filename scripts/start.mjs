@@ -4,6 +4,7 @@ import { run, say, script } from "./process.mjs";
 
 /** Each shown with its command line, as a user would type it. */
 const SHOW = [
+  "plan Qwen/Qwen2.5-7B --method lora --card 24GB",
   "inspect test/fixtures/snapshots/gpt2-leak.pickle.gz --top 5",
   "replay test/fixtures/snapshots/gpt2-expandable.pickle.gz --alloc-conf expandable_segments:False",
 ];
