@@ -7,7 +7,7 @@ import os
 import sys
 import time
 
-from . import census, growth, holders, source, watch
+from . import census, growth, history, holders, source, watch
 
 # Growth worth a look. On a CPU, torch may take tensors' bytes from an allocator of its own (mimalloc on ARM) and only
 # their headers from malloc: about 330 bytes for each tensor that stays.
@@ -34,6 +34,7 @@ class Leaks:
         self._note = note
         self._growth = growth.Growth()
         self._resident = growth.Growth()
+        self._history = history.History(torch)
         self._trend = None
         self._census = None
         self._watch = None
@@ -57,6 +58,7 @@ class Leaks:
                 return
             self._census = census.Census(self._torch, containers=False)
             self._next = step
+            self._record_allocations()
         began = time.perf_counter()
         try:
             if self._census is not None:
@@ -70,6 +72,21 @@ class Leaks:
     def close(self):
         if self._watch is not None:
             self._watch.stop()
+
+    def _record_allocations(self):
+        try:
+            self._history.start()
+        except Exception:
+            pass
+
+    def _allocated_at(self):
+        """GPU only. A list of lines; the investigation does not depend on it."""
+        try:
+            return self._history.places(ROUNDS - 3)
+        except Exception:
+            return []
+        finally:
+            self._history.stop()
 
     def _count(self, step):
         if step < self._next:
@@ -104,6 +121,7 @@ class Leaks:
     def _conclude(self, step):
         watched, self._watch = self._watch, None
         watched.stop()
+        allocated = self._allocated_at()
         found = []
         for suspect in self._suspects:
             suspect.locate(watched)
@@ -115,14 +133,14 @@ class Leaks:
             return
         found.sort(key=lambda suspect: (suspect.file is None, -suspect.weight))
         for suspect in found[:1]:
-            self._tell(step, suspect)
+            self._tell(step, suspect, allocated)
         # The same growth must not be investigated over and over; another leak may come later.
         self._growth.restart()
         self._resident.restart()
         self._rest_until = step + self._rest
         self._rest *= 2
 
-    def _tell(self, step, suspect):
+    def _tell(self, step, suspect, allocated):
         key = (suspect.file, suspect.line) if suspect.file else suspect.held
         if key in self._reported or suspect.held in self._reported:
             return
@@ -146,9 +164,14 @@ class Leaks:
             z=round(self._trend.z, 2),
             confidence=_confidence(self._trend.z),
             every=self._trend.scale,
+            allocated_at=allocated,
         )
 
     def _give_up(self, step, why):
+        try:
+            self._history.stop()
+        except Exception:
+            pass
         if self._watch is not None:
             self._watch.stop()
         self._census = self._watch = None

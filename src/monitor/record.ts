@@ -37,6 +37,13 @@ export interface LeakEvent extends RecordedEvent {
   readonly why: string;
   readonly per_step: number;
   readonly confidence: number;
+  /** On a GPU: lines whose blocks, allocated while it was looked into, are still alive. */
+  readonly allocated_at?: readonly {
+    readonly file: string;
+    readonly line: number;
+    readonly text: string;
+    readonly bytes: number;
+  }[];
 }
 
 const FIRST_ROWS = 1024;

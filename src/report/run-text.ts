@@ -54,6 +54,10 @@ export function runText(run: RunFile, summary: RunSummary, folder: string, color
     );
     if (leak.text) lines.push(`  ${leak.text}`);
     lines.push(`  keeps ${leak.tensor} alive through ${leak.held}; ${leak.why}`);
+    for (const place of leak.allocated_at ?? [])
+      lines.push(
+        `  ${formatBytes(place.bytes)} of it allocated at ${place.file}:${place.line}  ${place.text}`,
+      );
   }
   for (const oom of summary.ooms) lines.push("", ...oomLines(oom, p));
   const todo = worthDoing(summary);
