@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { simulate } from "../allocator/simulate.ts";
 import { UserError } from "../base/errors.ts";
 import { COMPONENTS, makeUp } from "../plan/budget.ts";
 import type { Planned } from "../plan/result.ts";
@@ -18,12 +19,14 @@ export async function compareWith(file: string, { plan }: Planned): Promise<Comp
   const { result, tape, lives } = await readRecording(file, undefined);
   const parts = makeUp(tape, result.peak.row, lives);
   const requested = Object.values(parts).reduce((a, b) => a + b, 0);
-  const reserved = Math.max(result.reservedPeak.bytes, result.peak.allocated);
+  // A predicted tape has no segments of its own: the allocator says what it would reserve.
+  const stats = result.reservedPeak.bytes > 0 ? null : simulate(tape).stats;
+  const reserved = stats?.reserved.peak ?? result.reservedPeak.bytes;
   return {
     title: file,
     file,
     budget: { ...parts, fragmentation: Math.max(0, reserved - requested), "outside PyTorch": 0 },
-    allocated: result.peak.allocated,
+    allocated: stats?.allocated.peak ?? result.peak.allocated,
     reserved,
     diff: diffTapes(tape, plan.tape),
   };

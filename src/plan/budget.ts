@@ -2,7 +2,7 @@ import type { Bytes } from "../base/units.ts";
 import { type Lifetimes, lifetimes, liveAt } from "../tape/lifetimes.ts";
 import { keyOf } from "../tape/makeup.ts";
 import type { Tape } from "../tape/tape.ts";
-import { KINDS, type KindName } from "../tape/vocabulary.ts";
+import { KINDS, type KindName, Phase } from "../tape/vocabulary.ts";
 
 /** What the peak is made of. */
 export const COMPONENTS = [
@@ -47,7 +47,10 @@ export function makeUp(
   for (const id of liveAt(lives, row)) {
     const component = COMPONENT_OF[KINDS[keyOf(tape, lives, "kind", id)]!];
     const moves = component === "saved activations" || component === "temporary";
-    const loss = moves && isLoss(tape.modules.text(keyOf(tape, lives, "module", id)));
+    const loss =
+      moves &&
+      (keyOf(tape, lives, "phase", id) === Phase.loss ||
+        isLoss(tape.modules.text(keyOf(tape, lives, "module", id))));
     sums[loss ? "loss" : component] += lives.bytes[id]!;
   }
   return sums;

@@ -8,7 +8,7 @@ export function compareText(before: Column, after: Column, color: boolean): stri
   const ink = paint(color);
   const rows = [
     ...COMPONENTS.map((name) => [name, before.budget[name], after.budget[name]] as const).filter(
-      ([, a, b]) => a > 0 || b > 0,
+      ([name, a, b]) => name !== "outside PyTorch" && (a > 0 || b > 0),
     ),
     ["allocated", before.allocated, after.allocated] as const,
     ["reserved", before.reserved, after.reserved] as const,

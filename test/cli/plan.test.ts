@@ -1,0 +1,262 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { UserError } from "../../src/base/errors.ts";
+import { command } from "../../src/cli/commands/plan.ts";
+import { describeFailure } from "../../src/cli/failure.ts";
+import { parseCommandLine } from "../../src/cli/parse.ts";
+import { readSnapshotFile } from "../../src/snapshot/file.ts";
+import { readTapeFile } from "../../src/tape/file.ts";
+import { plimsoll } from "../support/cli.ts";
+import { emptyFolder } from "../support/folder.ts";
+
+const CONFIG = {
+  model_type: "llama",
+  hidden_size: 256,
+  intermediate_size: 512,
+  num_hidden_layers: 2,
+  num_attention_heads: 4,
+  vocab_size: 32_000,
+  max_position_embeddings: 1024,
+};
+
+/** What a mistake is answered with, in this process: what the exit code and stream are, main.test.ts says for all. */
+async function refusal(words: readonly string[]): Promise<string> {
+  const silent = () => expect.unreachable("a mistake prints nothing");
+  try {
+    const io = { out: silent, err: silent, color: false, width: 100, interactive: false };
+    await command.run(parseCommandLine(command, words), io);
+  } catch (error) {
+    expect(error).toBeInstanceOf(UserError);
+    return describeFailure(error, false);
+  }
+  return expect.unreachable("not refused");
+}
+
+describe("plimsoll plan", () => {
+  test("says the verdict first, then budget, binding moment, levers and band", async () => {
+    const ran = await plimsoll(["plan", "qwen2.5-0.5b", "--batch", "4", "--seq", "1024", "--card", "24GB"]);
+    expect(ran.stderr).toBe("");
+    expect(ran.code).toBe(0);
+    expect(ran.stdout).toMatch(/^fits with \S+ GB to spare on a 24\.0 GB card \(23\.5 GB usable/);
+    for (const part of [
+      "Peak: ",
+      "  weights ",
+      "Binding moment: backward of the loss",
+      "One lever alone",
+      "Error band: ",
+    ])
+      expect(ran.stdout).toContain(part);
+  });
+
+  test("exits with 1 when it does not fit", async () => {
+    const ran = await plimsoll(["plan", "Qwen/Qwen2.5-7B", "--seq", "512", "--card", "4090"]);
+    expect(ran.code).toBe(1);
+    expect(ran.stdout).toMatch(/^does not fit: short by \S+ GB on the RTX 4090/);
+  });
+
+  test("exits with 1 when host memory does not suffice", async () => {
+    const host = (memory: string) =>
+      plimsoll([
+        "plan",
+        "gpt2",
+        "--seq",
+        "512",
+        "--card",
+        "24GB",
+        "--optimizer-host",
+        "--no-clip",
+        "--host",
+        memory,
+      ]);
+    expect((await host("64GB")).code).toBe(0);
+    const ran = await host("1GB");
+    expect(ran.code).toBe(1);
+    expect(ran.stdout).toMatch(/host memory: .*does not fit: short by/);
+  });
+
+  test("without a card it says what is needed", async () => {
+    const ran = await plimsoll(["plan", "gpt2", "--seq", "512"]);
+    expect(ran.code).toBe(0);
+    expect(ran.stdout).toMatch(/^needs \S+ GB, and the CUDA context/);
+  });
+
+  test("--json is the documented result, to the byte the same each time", async () => {
+    const words = [
+      "plan",
+      "gpt2",
+      "--method",
+      "lora",
+      "--rank",
+      "8",
+      "--seq",
+      "512",
+      "--card",
+      "24GB",
+      "--json",
+    ];
+    const first = await plimsoll(words);
+    expect(await plimsoll(words)).toEqual(first);
+    const result = JSON.parse(first.stdout) as Record<string, unknown>;
+    expect(Object.keys(result)).toEqual([
+      "schema",
+      "model",
+      "trainable",
+      "recipe",
+      "card",
+      "verdict",
+      "peak",
+      "budget",
+      "moment",
+      "phases",
+      "levers",
+      "band",
+      "host",
+      "notes",
+    ]);
+    expect(result).toMatchObject({
+      schema: "plimsoll.plan/1",
+      model: { name: "openai-community/gpt2", type: "gpt2", parameters: 124_439_808, known: true },
+      recipe: { method: { kind: "lora", adapter: { rank: 8 } } },
+    });
+  });
+
+  test("reads a config.json, or its folder, and falls back on the nearest family", async () => {
+    const folder = emptyFolder();
+    const file = join(folder, "config.json");
+    await writeFile(file, JSON.stringify(CONFIG));
+    const words = ["--seq", "256", "--json"];
+    const [byFile, byFolder] = await Promise.all([
+      plimsoll(["plan", file, ...words]),
+      plimsoll(["plan", folder, ...words]),
+    ]);
+    const peak = (text: string) => (JSON.parse(text) as { peak: unknown }).peak;
+    expect(peak(byFile.stdout)).toEqual(peak(byFolder.stdout));
+    await writeFile(file, JSON.stringify({ ...CONFIG, model_type: "zebra" }));
+    const strange = await plimsoll(["plan", file, "--seq", "256"]);
+    expect(strange.stdout).toContain('unknown model_type "zebra"');
+    expect(strange.stdout.replaceAll(/\s+/g, " ")).toContain("the model's own family is not known");
+  });
+
+  test("writes a tape and a snapshot, and compares with each and with saved JSON", async () => {
+    const folder = emptyFolder();
+    const at = (name: string) => join(folder, name);
+    const words = ["plan", "gpt2", "--seq", "256", "--batch"];
+    const four = [...words, "4"];
+    const saved = await plimsoll([...four, "--json", "--tape", at("t.arrow"), "--snapshot", at("s.pickle")]);
+    await writeFile(at("p.json"), saved.stdout);
+    expect((await readTapeFile(at("t.arrow"))).length).toBeGreaterThan(1000);
+    expect((await readSnapshotFile(at("s.pickle"))).devices[0]!.tape.length).toBeGreaterThan(1000);
+    for (const other of ["p.json", "t.arrow"]) {
+      const same = await plimsoll([...four, "--compare", at(other)]);
+      expect(same.stderr).toBe("");
+      expect(same.stdout).toMatch(/ {2}reserved +(\S+ GB) +\1 +0 B/);
+    }
+    const twice = await plimsoll([...words, "8", "--compare", at("p.json")]);
+    expect(twice.stdout).toMatch(/ {2}loss .*\+100\.00 %/);
+    expect(await readFile(at("p.json"), "utf8")).toBe(saved.stdout);
+  });
+
+  test("lays a prediction over a recorded run", async () => {
+    const recorded = "test/fixtures/snapshots/gpt2-frames.pickle.gz";
+    const ran = await plimsoll(["plan", "gpt2", "--batch", "2", "--seq", "256", "--compare", recorded]);
+    expect(ran.stdout).toMatch(/ {2}weights +249 MB +249 MB +0 B/);
+    expect(ran.stdout).toMatch(/ {2}optimizer state +498 MB +498 MB +0 B/);
+  });
+
+  test("--markdown is a before/after table with the biggest lever", async () => {
+    const ran = await plimsoll([
+      "plan",
+      "gpt2",
+      "--batch",
+      "8",
+      "--seq",
+      "1024",
+      "--card",
+      "24GB",
+      "--markdown",
+    ]);
+    const rows = ran.stdout.split("\n").filter((line) => line.startsWith("|"));
+    expect(rows[0]).toMatch(/^\| component \| this recipe \| with .* \| change \|$/);
+    expect(new Set(rows.map((row) => row.split("|").length)).size).toBe(1);
+    expect(rows.at(-1)).toMatch(/fits, \S+ GB spare/);
+  });
+
+  test.each<[string, readonly string[], RegExp]>([
+    ["unknown model", ["qwen2.5-7"], /unknown model "qwen2\.5-7".*Qwen\/Qwen2\.5-7B/],
+    ["unknown model, misspelled", ["Qwen/Qwen2.5-7C"], /did you mean Qwen\/Qwen2\.5-7B/],
+    ["no such file", ["nowhere/config.json"], /nowhere\/config\.json: no such file/],
+    ["sequence beyond the positions", ["gpt2", "--seq", "2048"], /"n_positions" is 1024; Expected 1 to 1024/],
+    [
+      "huge batch",
+      ["gpt2", "--batch", "1e9"],
+      /--batch is 1000000000; Expected a whole number from 1 to 65,536/,
+    ],
+    ["not a number", ["gpt2", "--batch", "NaN"], /--batch takes a number, not "NaN"/],
+    ["negative", ["gpt2", "--batch", "-1"], /--batch takes a whole number, not "-1"/],
+    [
+      "unknown optimizer",
+      ["gpt2", "--optimizer", "adamww"],
+      /--optimizer cannot be "adamww" \(did you mean adamw\?\)/,
+    ],
+    [
+      "unknown checkpointing",
+      ["gpt2", "--checkpointing=some"],
+      /one of: none, full, reentrant, every:K, selective, offload/,
+    ],
+    ["unknown target", ["gpt2", "--targets", "q_proj", "--seq", "64"], /no layer is named q_proj.*c_attn/],
+    [
+      "rank without LoRA",
+      ["gpt2", "--method", "full", "--rank", "8"],
+      /--rank has no meaning with --method full/,
+    ],
+    [
+      "conflicting levers",
+      ["gpt2", "--seq", "64", "--optimizer-in-backward"],
+      /cannot be clipped; add --no-clip/,
+    ],
+    ["unknown card", ["gpt2", "--card", "banana"], /unknown card "banana"/],
+    ["both cards", ["gpt2", "--card", "24GB", "--cards", "2xA5000"], /exclude each other/],
+    ["several cards, no way to spread", ["gpt2", "--cards", "2xA5000"], /--ddp, --zero 1\|2\|3 or --fsdp/],
+    ["host", ["gpt2", "--host", "lots"], /--host takes an amount of memory/],
+    ["bad allocator settings", ["gpt2", "--seq", "64", "--alloc-conf", "nonsense"], /nonsense/],
+    [
+      "not a plan to compare with",
+      ["gpt2", "--seq", "64", "--compare", "package.json"],
+      /package\.json: not a plan/,
+    ],
+  ])("one line and exit 2: %s", async (_, words, message) => {
+    const said = await refusal(words);
+    expect(said).toMatch(message);
+    expect(said.trimEnd().split("\n")).toHaveLength(1);
+  });
+
+  test("a mistake exits with 2", async () => {
+    const ran = await plimsoll(["plan", "gpt2", "--batch", "1e9"]);
+    expect(ran).toMatchObject({ code: 2, stdout: "" });
+  });
+
+  test.each<[string, string, RegExp]>([
+    ["broken JSON", "{", /not JSON/],
+    ["NaN", '{"hidden_size": NaN}', /NaN is not a number in JSON/],
+    ["a list", "[]", /not a model's config/],
+    [
+      "a negative size",
+      JSON.stringify({ ...CONFIG, vocab_size: -1 }),
+      /"vocab_size" is -1; Expected a whole number/,
+    ],
+    [
+      "heads that do not divide",
+      JSON.stringify({ ...CONFIG, num_attention_heads: 3 }),
+      /"num_attention_heads" 3/,
+    ],
+    ["a missing key", JSON.stringify({ model_type: "llama" }), /missing key "hidden_size"/],
+  ])("one line and exit 2 for a config with %s", async (_, text, message) => {
+    const folder = emptyFolder();
+    await mkdir(join(folder, "m"));
+    await writeFile(join(folder, "m", "config.json"), text);
+    const said = await refusal([join(folder, "m"), "--seq", "64"]);
+    expect(said).toMatch(message);
+    expect(said.trimEnd().split("\n")).toHaveLength(1);
+  });
+});
