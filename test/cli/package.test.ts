@@ -44,6 +44,15 @@ test("the packed package installs offline and runs where the repository is not",
   const replay = await runProgram(program, ["replay", "run.pickle.gz", "--json"], { cwd, env });
   expect(replay.code, replay.stderr).toBe(0);
   expect(JSON.parse(replay.stdout)).toMatchObject({ devices: [{ exact: true }] });
+
+  // What comes with the package beside the code: the models' catalogue, the rules' pages, the probe.
+  const plan = await runProgram(program, ["plan", "Qwen/Qwen2.5-0.5B", "--card", "24GB"], { cwd, env });
+  expect(plan.code, plan.stderr).toBe(0);
+  const explain = await runProgram(program, ["explain", "PLM001"], { cwd, env });
+  expect(explain.code, explain.stderr).toBe(0);
+  const run = await runProgram(program, ["run", "--", process.execPath, "--version"], { cwd, env });
+  expect(run.code, run.stderr).toBe(0);
+  expect(run.stdout).toBe(`${process.version}\n`);
 });
 
 test("the lock file names no registry", () => {
