@@ -1,5 +1,14 @@
 // Bundles the command line with everything it imports into dist/: the package has no dependencies at run time.
-import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { ROOT } from "./process.mjs";
@@ -41,13 +50,23 @@ writeFileSync(
 chmodSync(join(fresh, "plimsoll.js"), 0o755);
 
 // Swapped in whole: whoever runs plimsoll meanwhile sees the old build or the new one, never half of each.
-try {
-  renameSync(dist, stale);
-} catch (error) {
-  if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+// Another build may be doing the same: then its dist/ gives way like any older one.
+while (existsSync(fresh)) {
+  rmSync(stale, { recursive: true, force: true });
+  attempt(() => renameSync(dist, stale));
+  attempt(() => renameSync(fresh, dist));
 }
-renameSync(fresh, dist);
 rmSync(stale, { recursive: true, force: true });
+
+/** @param {() => void} move */
+function attempt(move) {
+  try {
+    move();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code !== "ENOENT" && code !== "ENOTEMPTY" && code !== "EEXIST") throw error;
+  }
+}
 
 /** What the authors of the bundled packages ask to travel with their code. @param {readonly string[]} modules */
 function licences(modules) {
