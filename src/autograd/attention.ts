@@ -49,7 +49,7 @@ export function sdpa(torch: Torch, q0: Tensor, k0: Tensor, v0: Tensor, options: 
       case "cudnn":
         return cudnnAttention(torch, q, k, v, mask);
       case "flash":
-        return flashAttention(torch, q, k, v);
+        return flashAttention(torch, q, k, v, options.dropout);
       case "efficient":
         return efficientAttention(torch, q, k, v, mask);
       case "math":
@@ -66,12 +66,18 @@ export function sdpa(torch: Torch, q0: Tensor, k0: Tensor, v0: Tensor, options: 
 function countAttention(torch: Torch, q: Tensor, k: Tensor, out: Tensor): void {
   const [batch, heads, length, size] = q.shape as [number, number, number, number];
   const flops = 2 * batch * heads * length * k.shape[2]! * size;
-  torch.work.push({ kind: "attention", flops, dtype: q.dtype, backward: false });
+  torch.work.push({ kind: "attention", flops, dtype: q.dtype, backward: false, times: torch.times });
   const { node } = out;
   if (!node) return;
   const { backward } = node;
   node.backward = (grads, needs) => {
-    torch.work.push({ kind: "attention", flops: 2.5 * flops, dtype: q.dtype, backward: true });
+    torch.work.push({
+      kind: "attention",
+      flops: 2.5 * flops,
+      dtype: q.dtype,
+      backward: true,
+      times: torch.times,
+    });
     return backward(grads, needs);
   };
 }
@@ -80,9 +86,9 @@ function countAttention(torch: Torch, q: Tensor, k: Tensor, out: Tensor): void {
  * The flash-attn package, called by transformers with the length before the heads: nothing is transposed
  * back, and the result needs no copy.
  */
-export function flashAttention2(torch: Torch, q0: Tensor, k0: Tensor, v0: Tensor): Tensor {
+export function flashAttention2(torch: Torch, q0: Tensor, k0: Tensor, v0: Tensor, dropout: number): Tensor {
   const [q, k, v] = [q0, k0, v0].map((t) => lowered(torch, t)) as [Tensor, Tensor, Tensor];
-  const out = flashAttention(torch, q, k, v);
+  const out = flashAttention(torch, q, k, v, dropout);
   countAttention(torch, q, k, out);
   for (const t of [q, k, v]) torch.consume(t);
   return transpose(torch, out, 1, 2);

@@ -37,7 +37,7 @@ export function checkpointNonReentrant<R extends Tensor | readonly Tensor[]>(
   torch.ref(x);
   for (const t of captured) torch.ref(t);
   torch.consume(x);
-  if (options.offload) torch.host.add(x.storage.bytes);
+  if (options.offload) torch.host.add(x.storage.bytes * torch.times);
   else torch.keepAsActivation(x.storage);
   let argument: Tensor | null = options.offload ? null : x;
   const kept: KeptResults | null = options.keepAttention ? { storages: [], replaying: false } : null;
@@ -74,7 +74,7 @@ export function checkpointNonReentrant<R extends Tensor | readonly Tensor[]>(
     torch.gradEnabled = true;
     if (!argument) {
       argument = torch.adoptFresh(x);
-      torch.host.add(-x.storage.bytes);
+      torch.host.add(-x.storage.bytes * torch.times);
     }
     const input = argument;
     const run = (): void => {
@@ -130,13 +130,15 @@ export function checkpointNonReentrant<R extends Tensor | readonly Tensor[]>(
 
 /**
  * `checkpoint(fn, x, use_reentrant=True)`: an autograd function that runs `fn` without a graph, and in backward
- * runs it again with one and a whole backward inside.
+ * runs it again with one and a whole backward inside. It saves its tensor arguments (`positional`), and holds
+ * what is bound into `fn` (`captured`) until the graph goes.
  */
 export function checkpointReentrant<R extends Tensor | readonly Tensor[]>(
   torch: Torch,
   x: Tensor,
   captured: readonly Tensor[],
   body: (x: Tensor) => R,
+  positional: readonly Tensor[] = [],
 ): R {
   const tracked = torch.tracks([x]);
   torch.ref(x);
@@ -146,7 +148,7 @@ export function checkpointReentrant<R extends Tensor | readonly Tensor[]>(
   const result = torch.noGrad(() => body(x));
   const outs = all(result);
   if (tracked) {
-    torch.record("CheckpointFunctionBackward", outs, [x], torch.save([x]), (grads) => {
+    torch.record("CheckpointFunctionBackward", outs, [x], torch.save([x, ...positional]), (grads) => {
       let gradient: Tensor | null = null;
       torch.frame(() => {
         // A Python autograd function is given zeros where no gradient came (materialize_grads).

@@ -126,6 +126,7 @@ export function runBackward(
   for (let node = ready.pop(); node; node = ready.pop()) {
     const grads = node.buffer ?? [];
     node.buffer = null;
+    if (!node.leaf) torch.atLayer(node.layer);
     torch.enter(node.module);
     evaluate(torch, node, grads, ready);
     torch.leave();

@@ -1,4 +1,5 @@
 import { Kind } from "../tape/vocabulary.ts";
+import { MULTIPROCESSORS } from "./reduce.ts";
 import type { Storage, Tensor } from "./tensor.ts";
 import { isContiguous, isDense } from "./tensor.ts";
 import type { Torch } from "./torch.ts";
@@ -75,13 +76,18 @@ export function cudnnAttention(torch: Torch, q: Tensor, k: Tensor, v: Tensor, ma
 
 /**
  * FlashAttention-2, PyTorch's copy and the package alike (flash_api.cpp: mha_fwd, mha_bwd). Queries are rounded
- * to 128, the head size to 32 up to 192 and to 256 above. A grid too small to fill the card also splits the
- * keys; that scratch is left out.
+ * to 128, the head size to 32 up to 192 and to 256 above.
  */
-export function flashAttention(torch: Torch, q: Tensor, k: Tensor, v: Tensor): Tensor {
+export function flashAttention(torch: Torch, q: Tensor, k: Tensor, v: Tensor, dropout: number): Tensor {
   const [batch, heads, length, size] = q.shape as Shape4;
+  const wide = size <= 192 ? roundUp(size, 32) : 256;
   const out = likeLayout(torch, q, [batch, heads, length, size]);
   const lse = torch.empty([batch, heads, length], "fp32");
+  const splits = dropout > 0 ? 1 : keySplits(q, k.shape[2]!);
+  if (splits > 1) {
+    const rows = splits * batch * heads * length * 4;
+    scratch(torch, rows, () => scratch(torch, rows * wide));
+  }
   const state = torch.empty([2], "int64");
   const unused = torch.empty([], "int64");
   if (torch.tracks([q, k, v])) {
@@ -92,7 +98,6 @@ export function flashAttention(torch: Torch, q: Tensor, k: Tensor, v: Tensor): T
       const dk = likeLayout(torch, k, k.shape);
       const dv = likeLayout(torch, v, v.shape);
       const rounded = roundUp(length, 128);
-      const wide = size <= 192 ? roundUp(size, 32) : 256;
       scratch(torch, batch * heads * rounded * 4, () =>
         scratch(torch, batch * rounded * heads * wide * 4, () => {
           if (k.shape[1] === heads) return;
@@ -106,6 +111,26 @@ export function flashAttention(torch: Torch, q: Tensor, k: Tensor, v: Tensor): T
   }
   for (const t of [lse, state, unused]) torch.consume(t);
   return out;
+}
+
+/**
+ * num_splits_heuristic of flash_api.cpp: a grid too small to fill the card splits the keys, in as few parts as
+ * come within 85 % of the best fill.
+ */
+function keySplits(q: Tensor, keys: number): number {
+  const [batch, heads, length, size] = q.shape as Shape4;
+  const blocks = batch * heads * Math.ceil(length / 64);
+  const slots = 2 * MULTIPROCESSORS;
+  if (blocks >= 0.8 * slots) return 1;
+  const parts = Math.ceil(keys / (size <= 64 ? 256 : size <= 128 ? 128 : 64));
+  const fills: number[] = [];
+  for (let n = 1; n <= Math.min(128, slots, parts); n++) {
+    const same = n > 1 && Math.ceil(parts / n) === Math.ceil(parts / (n - 1));
+    const waves = (blocks * n) / slots;
+    fills.push(same ? 0 : waves / Math.ceil(waves));
+  }
+  const enough = 0.85 * Math.max(...fills);
+  return fills.findIndex((fill) => fill >= enough) + 1;
 }
 
 /** Queries and keys a block of the memory-efficient backward takes (mem_eff_attention/kernels, sm80 and up). */

@@ -36,6 +36,8 @@ export interface Node {
   readonly sequence: number;
   /** Module it was created in, so that backward's allocations can be attributed. */
   readonly module: number;
+  /** Decoder layer it was created in; -1 outside of them. */
+  readonly layer: number;
   readonly edges: readonly (Edge | null)[];
   /** Whose shape and type a gradient must take (validate_outputs). */
   readonly inputs: readonly (Tensor | null)[];

@@ -24,7 +24,7 @@ export function sumTo(torch: Torch, t: Tensor, shape: readonly number[]): Tensor
 const lastPowerOfTwo = (n: number): number => 2 ** Math.floor(Math.log2(n));
 
 /** Streaming multiprocessors of an H100 or H200, and the threads each can hold. */
-const MULTIPROCESSORS = 132;
+export const MULTIPROCESSORS = 132;
 const THREADS_A_MULTIPROCESSOR = 2048;
 /** An input with offsets beyond 32 bits is taken in halves (TensorIterator's with_32bit_indexing). */
 const LARGEST_OFFSET = 2 ** 31 - 1;

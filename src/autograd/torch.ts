@@ -26,7 +26,7 @@ export interface KeptResults {
 }
 
 /** Bytes that wait in host memory. */
-export class HostMemory {
+class HostMemory {
   current = 0;
   peak = 0;
 
@@ -63,6 +63,12 @@ export class Torch {
   kept: KeptResults | null = null;
   readonly host = new HostMemory();
   readonly work: Work[] = [];
+  /** Decoder layer that runs, in forward or backward; -1 outside of them. */
+  layer = -1;
+  /** Rows where another layer begins. */
+  readonly marks: { readonly row: number; readonly layer: number }[] = [];
+  /** A layer that is executed in place of `for` layers like it. */
+  standIn: { readonly layer: number; readonly for: number } | null = null;
   /** Which thread runs: each has its own cuBLAS handle, and so its own workspace. */
   thread: "main" | "autograd" = "main";
   /** The card's compute capability: which kernels it has. */
@@ -178,6 +184,18 @@ export class Torch {
   keepAsActivation(storage: Storage): void {
     const { kind } = this.tape.columns;
     if (kind[storage.row] === Kind.temporary) kind[storage.row] = Kind.activation;
+  }
+
+  /** Enters a decoder layer, or leaves the last one (-1). */
+  atLayer(layer: number): void {
+    if (layer === this.layer) return;
+    this.layer = layer;
+    this.marks.push({ row: this.tape.length, layer });
+  }
+
+  /** How many layers the present one stands for. */
+  get times(): number {
+    return this.standIn?.layer === this.layer ? this.standIn.for : 1;
   }
 
   // ── tensors ───────────────────────────────────────────────────────────────────────────────────────────
@@ -412,7 +430,7 @@ export class Torch {
   /** A matrix product of [rows × inner] by [inner × columns], `batch` times. */
   multiply(rows: number, columns: number, inner: number, dtype: Dtype, batch = 1): void {
     this.useCublas();
-    this.work.push({ kind: "product", rows, columns, inner, batch, dtype });
+    this.work.push({ kind: "product", rows, columns, inner, batch, dtype, times: this.times });
   }
 
   /** A product with a bias goes through cuBLASLt, which has a workspace of its own beside the handle's. */
@@ -451,6 +469,7 @@ export class Torch {
       name,
       sequence: this.#sequence++,
       module: this.moduleId,
+      layer: this.layer,
       edges,
       inputs,
       outputs: outputs.length,
@@ -498,6 +517,7 @@ export class Torch {
       name: "AccumulateGrad",
       sequence: Number.MAX_SAFE_INTEGER,
       module: this.tape.columns.module[t.storage.row] ?? 0,
+      layer: -1,
       edges: [],
       inputs: [],
       outputs: 1,

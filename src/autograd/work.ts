@@ -12,5 +12,13 @@ export type Work =
       readonly inner: number;
       readonly batch: number;
       readonly dtype: Dtype;
+      /** How often it is done: a layer that stands for others counts for them. */
+      readonly times: number;
     }
-  | { readonly kind: "attention"; readonly flops: number; readonly dtype: Dtype; readonly backward: boolean };
+  | {
+      readonly kind: "attention";
+      readonly flops: number;
+      readonly dtype: Dtype;
+      readonly backward: boolean;
+      readonly times: number;
+    };

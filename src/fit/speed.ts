@@ -137,7 +137,8 @@ export function speedOf(execution: Execution, recipe: Recipe, card: Card): Speed
   let host = HOST_STEP;
   for (let micro = 0; micro < recipe.accumulation; micro++) {
     const block = execution.blocks[Math.min(micro, execution.blocks.length - 1)]!;
-    for (let i = block.work[0]; i < block.work[1]; i++) device += timeOf(execution.work[i]!, card, rates);
+    for (let i = block.work[0]; i < block.work[1]; i++)
+      device += execution.work[i]!.times * timeOf(execution.work[i]!, card, rates);
     const kernels = countKernels(execution, block.ranges);
     device += (TRAFFIC * kernels.bytes) / rates.bandwidth + KERNEL * (kernels.forward + kernels.backward);
     host += HOST_FORWARD * kernels.forward + HOST_BACKWARD * kernels.backward;
@@ -151,7 +152,8 @@ export function speedOf(execution: Execution, recipe: Recipe, card: Card): Speed
   } else {
     device += (traffic * parameterBytes) / rates.bandwidth;
   }
-  if (recipe.checkpointing.offload) device = Math.max(device, device * 0.5 + (2 * execution.hostPeak) / card.hostLink);
+  if (recipe.checkpointing.offload)
+    device = Math.max(device, device * 0.5 + (2 * execution.hostPeak) / card.hostLink);
   const step = (device ** OVERLAP + host ** OVERLAP) ** (1 / OVERLAP);
   return { step, device, host, tokensPerSecond: (recipe.batch * recipe.seq * recipe.accumulation) / step };
 }

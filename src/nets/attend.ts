@@ -59,7 +59,7 @@ export function attend(
     });
   }
   return torch.frame(() => {
-    if (f.attention === "flash_attention_2") return [flashAttention2(torch, q, k, v)];
+    if (f.attention === "flash_attention_2") return [flashAttention2(torch, q, k, v, dropout)];
     // Grouped keys are left to the kernel only where there is no mask (use_gqa_in_sdpa).
     const key = torch.let(repeatKv(torch, k, mask ? repeats : 1));
     const value = torch.let(repeatKv(torch, v, mask ? repeats : 1));

@@ -9,7 +9,7 @@ import { cached } from "./attend.ts";
 import { type Config, count, countOr, flag, fraction } from "./config.ts";
 import { type Builder, type Linear, type Norm, callEmbedding, callLayerNorm, callLinear } from "./layers.ts";
 import { causalMask } from "./mask.ts";
-import { type Family, type Forward, type Net, callLayer } from "./net.ts";
+import { type Family, type Forward, type Net, callLayer, eachLayer } from "./net.ts";
 
 interface Block {
   readonly before: Norm;
@@ -208,6 +208,7 @@ function build(config: Config, b: Builder): Net {
   return {
     head,
     vocabulary,
+    layerKinds: () => parts.blocks.map(() => ""),
     hidden(f: Forward): Tensor {
       const { torch } = f;
       return torch.module("transformer", [f.ids], () => {
@@ -220,7 +221,7 @@ function build(config: Config, b: Builder): Net {
         const captured = [alibi, ...(mask ? [mask] : [])];
         // `outputs` of the loop holds a block's weights until the next block returns its own.
         let held: Tensor | null = null;
-        parts.blocks.forEach((l, i) => {
+        eachLayer(f, parts.blocks, (l, i) => {
           const [out, weights] = callLayer(f, i, x, captured, (input) =>
             block(f, l, shape, i, input, alibi, mask),
           ) as [Tensor, Tensor];

@@ -6,7 +6,7 @@ import { type Config, type Window, count, flag } from "./config.ts";
 import { type Builder, type Embedding, callEmbedding } from "./layers.ts";
 import { causalMask } from "./mask.ts";
 import type { Mlp } from "./mlp.ts";
-import { type Forward, type Net, callLayer } from "./net.ts";
+import { type Forward, type Net, callLayer, eachLayer } from "./net.ts";
 import type { NormKind, NormModule } from "./norms.ts";
 import { type Rope, buildRope, positionIds, rotary } from "./rope.ts";
 import type { Place, SelfAttention } from "./self-attention.ts";
@@ -67,7 +67,7 @@ export function buildDecoder(config: Config, b: Builder, parts: DecoderParts): N
     x = torch.let(embedded);
     if (parts.afterMask) x = torch.set(x, parts.afterMask(f, x));
     const turns = ropes.map((rope) => turn(torch, rope, positions, parts.rotaryDtype ?? x.dtype));
-    layers.forEach((layer, i) => {
+    eachLayer(f, layers, (layer, i) => {
       const windowed = window?.applies(i) ?? false;
       const [cos, sin] = turns[windowed ? turns.length - 1 : 0]!;
       const mask = windowed ? near : full;
@@ -83,6 +83,12 @@ export function buildDecoder(config: Config, b: Builder, parts: DecoderParts): N
   return {
     head,
     vocabulary,
+    // A windowed layer is like the others unless it needs a mask or a rope of its own.
+    layerKinds: (f) =>
+      layers.map((_, i) => {
+        const apart = ropes.length > 1 || (f.attention !== "eager" && f.seq > (window?.size ?? Infinity));
+        return apart && window?.applies(i) ? "window" : "";
+      }),
     hidden: (f) => f.torch.module("model", [f.ids], () => run(f)),
     ...(parts.logits ? { logits: parts.logits } : {}),
     ...(parts.auxiliary ? { auxiliary: parts.auxiliary } : {}),

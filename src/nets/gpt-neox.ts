@@ -7,7 +7,7 @@ import { attend, cached } from "./attend.ts";
 import { type Config, count, countOr, flag, fraction, text } from "./config.ts";
 import { type Builder, type Linear, type Norm, callEmbedding, callLayerNorm, callLinear } from "./layers.ts";
 import { causalMask } from "./mask.ts";
-import { type Family, type Forward, type Net, callLayer } from "./net.ts";
+import { type Family, type Forward, type Net, callLayer, eachLayer } from "./net.ts";
 import { buildRope, positionIds, rotated, rotary } from "./rope.ts";
 
 interface Layer {
@@ -169,6 +169,7 @@ function build(config: Config, b: Builder): Net {
   return {
     head,
     vocabulary,
+    layerKinds: () => parts.layers.map(() => ""),
     hidden(f: Forward): Tensor {
       const { torch } = f;
       return torch.module("gpt_neox", [f.ids], () => {
@@ -181,7 +182,7 @@ function build(config: Config, b: Builder): Net {
         torch.let(cos);
         torch.let(sin);
         const captured = [positions, cos, sin, ...(mask ? [mask] : [])];
-        parts.layers.forEach((l, i) => {
+        eachLayer(f, parts.layers, (l, i) => {
           x = torch.set(
             x,
             callLayer(f, i, x, captured, (input) => layer(f, l, shape, i, input, cos, sin, mask)),

@@ -9,7 +9,7 @@ import { attend, cached } from "./attend.ts";
 import { type Config, countOr, flag, fraction, text } from "./config.ts";
 import { type Builder, type Linear, type Norm, callEmbedding, callLayerNorm, callLinear } from "./layers.ts";
 import { causalMask } from "./mask.ts";
-import { type Family, type Forward, type Net, callLayer } from "./net.ts";
+import { type Family, type Forward, type Net, callLayer, eachLayer } from "./net.ts";
 import { positionIds } from "./rope.ts";
 
 interface Block {
@@ -146,6 +146,7 @@ function build(config: Config, b: Builder): Net {
   return {
     head,
     vocabulary,
+    layerKinds: () => blocks.map(() => ""),
     hidden(f: Forward): Tensor {
       const { torch } = f;
       return torch.module("transformer", [f.ids], () => {
@@ -159,11 +160,11 @@ function build(config: Config, b: Builder): Net {
         const mask = causalMask(f, embedded.dtype);
         if (mask) torch.let(mask);
         x = torch.set(x, drop(f, x, embeddingDropout));
-        const captured = [places, ...(mask ? [mask] : [])];
-        blocks.forEach((l, i) => {
+
+        eachLayer(f, blocks, (l, i) => {
           x = torch.set(
             x,
-            callLayer(f, i, x, captured, (input) => block(f, l, shape, i, input, mask)),
+            callLayer(f, i, x, [places], (input) => block(f, l, shape, i, input, mask), mask ? [mask] : []),
           );
         });
         x = torch.set(x, callLayerNorm(torch, norm, x));

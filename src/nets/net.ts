@@ -24,6 +24,8 @@ export interface Forward {
   readonly checkpointing: (layer: number) => Checkpointing;
   readonly useCache: boolean;
   readonly training: boolean;
+  /** The layers to run, when equal ones need not all be run; null for all. */
+  readonly layers: readonly number[] | null;
   /** Tensors that the model's output object keeps alive (key/value cache, router logits). */
   readonly outputs: Tensor[];
 }
@@ -38,6 +40,8 @@ export interface Net {
   /** Added to the loss: the router's balance loss of a mixture of experts. */
   readonly auxiliary?: (f: Forward, loss: Tensor) => Tensor;
   readonly vocabulary: number;
+  /** A word for each decoder layer: layers of one word do the same. */
+  readonly layerKinds: (f: Pick<Forward, "attention" | "seq">) => readonly string[];
 }
 
 /** One model family, one file. */
@@ -49,25 +53,49 @@ export interface Family {
   build(config: Config, builder: Builder): Net;
 }
 
-/** Calls a decoder layer, checkpointed or not. `captured` are its tensor arguments passed by keyword. */
+/** Runs the decoder layers in order: all of them, or those that stand for the rest. */
+export function eachLayer<L>(
+  f: Forward,
+  layers: readonly L[],
+  body: (layer: L, index: number) => void,
+): void {
+  const { torch } = f;
+  for (const index of f.layers ?? layers.keys()) {
+    torch.atLayer(index);
+    body(layers[index]!, index);
+  }
+  torch.atLayer(-1);
+}
+
+/**
+ * Calls a decoder layer, checkpointed or not. `captured` are its tensor arguments passed by keyword;
+ * `positional` those passed after `x`, which a reentrant checkpoint saves with it.
+ */
 export function callLayer<R extends Tensor | readonly Tensor[]>(
   f: Forward,
   index: number,
   x: Tensor,
   captured: readonly Tensor[],
   layer: (x: Tensor) => R,
+  positional: readonly Tensor[] = [],
 ): R {
   const kind = f.training ? f.checkpointing(index) : "none";
   switch (kind) {
     case "none":
       return layer(x);
     case "reentrant":
-      return checkpointReentrant(f.torch, x, captured, layer);
+      return checkpointReentrant(f.torch, x, captured, layer, positional);
     case "nonreentrant":
-      return checkpointNonReentrant(f.torch, x, captured, layer);
+      return checkpointNonReentrant(f.torch, x, [...captured, ...positional], layer);
     case "offloaded":
-      return checkpointNonReentrant(f.torch, x, captured, layer, { offload: true, keepAttention: false });
+      return checkpointNonReentrant(f.torch, x, [...captured, ...positional], layer, {
+        offload: true,
+        keepAttention: false,
+      });
     case "selective":
-      return checkpointNonReentrant(f.torch, x, captured, layer, { offload: false, keepAttention: true });
+      return checkpointNonReentrant(f.torch, x, [...captured, ...positional], layer, {
+        offload: false,
+        keepAttention: true,
+      });
   }
 }

@@ -9,7 +9,7 @@ import { attend, cached } from "./attend.ts";
 import { type Config, count, countOr, flag, fraction, text } from "./config.ts";
 import { type Builder, type Linear, type Norm, callEmbedding, callLayerNorm, callLinear } from "./layers.ts";
 import { causalMask } from "./mask.ts";
-import { type Family, type Forward, type Net, callLayer } from "./net.ts";
+import { type Family, type Forward, type Net, callLayer, eachLayer } from "./net.ts";
 
 interface Layer {
   readonly q: Linear;
@@ -151,6 +151,7 @@ function build(config: Config, b: Builder): Net {
   return {
     head,
     vocabulary,
+    layerKinds: () => parts.layers.map(() => ""),
     hidden(f: Forward): Tensor {
       const { torch } = f;
       return torch.module("model.decoder", [f.ids], () => {
@@ -167,7 +168,7 @@ function build(config: Config, b: Builder): Net {
         if (parts.projectIn) embedded = torch.set(embedded, callLinear(torch, parts.projectIn, embedded));
         let x = torch.let(add(torch, embedded, placed));
         const captured = [ids, ...(mask ? [mask] : [])];
-        parts.layers.forEach((l, i) => {
+        eachLayer(f, parts.layers, (l, i) => {
           x = torch.set(
             x,
             callLayer(f, i, x, captured, (input) => decoderLayer(f, l, shape, i, input, mask)),

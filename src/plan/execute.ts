@@ -19,6 +19,7 @@ import { Tape } from "../tape/tape.ts";
 import { Phase } from "../tape/vocabulary.ts";
 import type { Checkpointing, Recipe } from "./recipe.ts";
 import { type Block, recordBlock, repeatBlock } from "./repeat.ts";
+import { leavesByLayer, NotPeriodic, representatives, stitch } from "./stitch.ts";
 
 /** Compute capability of the cards the recorded runs were made on: what is assumed when no card is named. */
 const HOPPER = 9;
@@ -36,11 +37,31 @@ export interface Execution {
   readonly hostPeak: Bytes;
 }
 
-/** Executes the recipe's training steps on shapes. */
+/** Executes the recipe's training steps on shapes; equal layers once for all, where they are. */
 export function execute(recipe: Recipe, steps = STEPS, capability = HOPPER): Execution {
+  try {
+    return run(recipe, steps, capability, true);
+  } catch (error) {
+    if (!(error instanceof NotPeriodic)) throw error;
+    return run(recipe, steps, capability, false);
+  }
+}
+
+/** Executes every layer: what `execute` must equal. */
+export function executeAll(recipe: Recipe, steps = STEPS, capability = HOPPER): Execution {
+  return run(recipe, steps, capability, false);
+}
+
+function run(recipe: Recipe, steps: number, capability: number, abridged: boolean): Execution {
   const tape = new Tape({ source: "plan", allocConf: recipe.allocConf }, 1 << 15);
   const torch = new Torch(tape, capability);
-  const { net, trainable } = load(torch, recipe);
+  const { net, trainable, parameters } = load(torch, recipe);
+  const kinds = net
+    .layerKinds(recipe)
+    .map((kind, i) => `${kind} ${checkpointingOf(recipe.checkpointing, i)}`);
+  const layers = abridged ? representatives(kinds, leavesByLayer(tape, parameters)) : null;
+  const leaves = leavesByLayer(tape, trainable);
+  if (layers) torch.standIn = { layer: layers[2]!, for: kinds.length - 4 };
   const optimizer = recipe.optimizerOnHost ? hostOptimizer() : optimizerOf(recipe.optimizer);
   if (recipe.optimizerInBackward) torch.onGradient = stepInBackward(torch, optimizer);
   const groups = recipe.loop === "plain" ? [trainable] : decayGroups(trainable);
@@ -54,7 +75,11 @@ export function execute(recipe: Recipe, steps = STEPS, capability = HOPPER): Exe
       nextBatch(torch, recipe, batch);
       // The first micro-batch creates gradients, the others add to them.
       const known = blocks[Math.min(micro, 1)];
-      const body = (): void => microStep(torch, net, recipe, batch);
+      const body = (): void => {
+        const first = tape.length;
+        microStep(torch, net, recipe, batch, layers);
+        if (layers) stitch(torch, first, kinds.length, leaves);
+      };
       // Stepped inside backward, the first step also creates the optimizer's state.
       if (recipe.optimizerInBackward && step === 1) body();
       else if (known) repeatBlock(torch, known);
@@ -112,23 +137,26 @@ function decayGroups(trainable: readonly Tensor[]): Tensor[][] {
 }
 
 /** Builds the model and, for an adapter method, wraps it. */
-function load(torch: Torch, recipe: Recipe): { net: Net; trainable: Tensor[] } {
+function load(torch: Torch, recipe: Recipe): { net: Net; trainable: Tensor[]; parameters: Tensor[] } {
   torch.phase = Phase.load;
   const { method } = recipe;
   const builder = new Builder(torch, recipe.dtype, method.kind === "lora" ? method.quantization : null);
   const net = familyOf(recipe.model.config).build(recipe.model.config, builder);
-  const inputsRequireGrad = recipe.checkpointing.kind !== "none";
+  const trainable = trainableOf(torch, builder, recipe);
+  return { net, trainable, parameters: builder.parameters.map((p) => p.tensor) };
+}
+
+function trainableOf(torch: Torch, builder: Builder, { method, checkpointing }: Recipe): Tensor[] {
+  const inputsRequireGrad = checkpointing.kind !== "none";
   switch (method.kind) {
     case "lora":
-      return { net, trainable: wrapLora(torch, builder, method.adapter, inputsRequireGrad) };
-    case "qat": {
+      return wrapLora(torch, builder, method.adapter, inputsRequireGrad);
+    case "qat":
       for (const layer of builder.linears) layer.fakeQuantized = layer.name !== "lm_head";
-      if (method.adapter)
-        return { net, trainable: wrapLora(torch, builder, method.adapter, inputsRequireGrad) };
-      return { net, trainable: builder.parameters.map((p) => p.tensor) };
-    }
+      if (method.adapter) return wrapLora(torch, builder, method.adapter, inputsRequireGrad);
+      return builder.parameters.map((p) => p.tensor);
     case "full":
-      return { net, trainable: freeze(builder, method.frozenLayers) };
+      return freeze(builder, method.frozenLayers);
   }
 }
 
@@ -162,28 +190,42 @@ function nextBatch(torch: Torch, recipe: Recipe, batch: Batch): void {
   batch.mask = recipe.mask ? make() : null;
 }
 
-function microStep(torch: Torch, net: Net, recipe: Recipe, batch: Batch): void {
+function microStep(
+  torch: Torch,
+  net: Net,
+  recipe: Recipe,
+  batch: Batch,
+  layers: readonly number[] | null,
+): void {
   torch.frame(() => {
-    const loss = torch.let(forwardLoss(torch, net, recipe, batch.ids!, batch.mask));
+    const loss = torch.let(forwardLoss(torch, net, recipe, batch, layers));
     torch.phase = Phase.backward;
     torch.frame(() => {
       const one = torch.let(torch.empty([], loss.dtype));
       torch.thread = "autograd";
       torch.noGrad(() => runBackward(torch, loss.node!, 0, one));
       torch.thread = "main";
+      torch.atLayer(-1);
     });
   });
 }
 
-function forwardLoss(torch: Torch, net: Net, recipe: Recipe, ids: Tensor, mask: Tensor | null): Tensor {
+function forwardLoss(
+  torch: Torch,
+  net: Net,
+  recipe: Recipe,
+  batch: Batch,
+  layers: readonly number[] | null,
+): Tensor {
   const outputs: Tensor[] = [];
   const { checkpointing } = recipe;
   const forward: Forward = {
     torch,
     batch: recipe.batch,
     seq: recipe.seq,
-    ids,
-    mask,
+    ids: batch.ids!,
+    mask: batch.mask,
+    layers,
     attention: recipe.attention,
     kernel: (q, k, masked) => chooseKernel(torch.capability, q, k, masked),
     checkpointing: (layer) => checkpointingOf(checkpointing, layer),

@@ -21,7 +21,7 @@ export function representatives(kinds: readonly string[], leaves: LayerLeaves): 
   const count = kinds.length;
   if (count < 7) return null;
   const shapes = (layer: number): string =>
-    `${kinds[layer]} ${(leaves.get(layer) ?? []).map((t) => t.shape.join("x")).join(" ")}`;
+    `${kinds[layer]} ${(leaves.get(layer) ?? []).map((t) => `${t.shape.join("x")} ${t.requiresGrad}`).join(" ")}`;
   const middle = shapes(STAND_IN);
   for (let layer = 1; layer < count; layer++) if (shapes(layer) !== middle) return null;
   return [0, 1, STAND_IN, count - 2, count - 1];
@@ -191,7 +191,7 @@ class Stitcher {
       const { segment: owner } = this.#origins.get(this.#storage[row]!)!;
       const everywhere = segment.layer === -1 && owner.layer === STAND_IN;
       for (const at of everywhere ? this.#standsFor() : [layer]) {
-        this.#append(row, this.#resolve(this.#storage[row]!, at), at);
+        this.#append(row, this.#resolve(this.#storage[row]!, at), this.#layerFor(owner.layer, at));
       }
     }
   }
@@ -242,8 +242,9 @@ class Stitcher {
     return half.find((s) => s.layer === executed)!;
   }
 
+  /** The same module in another layer. */
   #moduleFor(module: number, layer: number): number {
-    if (layer <= STAND_IN || layer > this.#last - 2) return module;
+    if (layer < 0) return module;
     let known = this.#modules.get(layer);
     if (!known) this.#modules.set(layer, (known = new Map()));
     let id = known.get(module);

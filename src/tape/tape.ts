@@ -96,6 +96,11 @@ export class Tape {
     return at >= 0 ? at : this.streams.push(handle) - 1;
   }
 
+  /** Forgets the rows from `length` on. For the planner, which writes some rows twice before it hands the tape out. */
+  rewind(length: number): void {
+    this.#length = Math.min(this.#length, length);
+  }
+
   /**
    * Appends rows `from` to `to` again: the same events on storages numbered `shift` higher, in another step.
    * Addresses and times are not repeated.
