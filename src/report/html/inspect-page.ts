@@ -112,13 +112,17 @@ function tiles(result: InspectResult): Tile[] {
 }
 
 function findings(result: InspectResult): Finding[] {
-  const found: Finding[] = [...result.ooms.map(oomFinding), ...result.growth.leaks.map(leakFinding)];
+  const found: Finding[] = [
+    ...result.ooms.map((oom, at) => oomFinding(oom, at + 1)),
+    ...result.growth.leaks.map(leakFinding),
+  ];
   const site = result.peak.bySite[0];
   if (site && result.peak.allocated > 0) {
     const at = when(result.peak.step, result.peak.phase);
     found.push({
       tone: "plain",
       title: `The peak, ${formatBytes(result.peak.allocated)}${at === "" ? "" : `, comes in ${at}`}`,
+      flag: 0,
       lines: [
         `${result.peak.byKind
           .slice(0, 4)
@@ -140,12 +144,13 @@ function findings(result: InspectResult): Finding[] {
   return found;
 }
 
-function oomFinding(oom: OomReport): Finding {
+function oomFinding(oom: OomReport, flag: number): Finding {
   const { layout } = oom;
   const at = when(oom.step, oom.phase);
   return {
     tone: "alarm",
     title: `Out of memory: ${formatBytes(oom.asked)} asked for${at === "" ? "" : ` in ${at}`}`,
+    flag,
     lines: [
       ...(oom.site.allocation ? [html`asked for at <code>${place(oom.site)}</code>`] : []),
       `${formatBytes(layout.active)} was in live blocks of ${formatBytes(layout.reserved)} reserved; ${formatBytes(layout.free)} was free in ${count(layout.freeBlocks, "piece")}, the largest ${formatBytes(layout.largestFree)}.`,

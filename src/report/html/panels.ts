@@ -13,6 +13,8 @@ export interface Finding {
   /** The sentence that must be read, then what explains it. */
   readonly title: string;
   readonly lines: readonly (string | Markup)[];
+  /** Which of the timeline's flags it is about. */
+  readonly flag?: number;
 }
 
 export interface Heading {
@@ -48,8 +50,18 @@ export function headingPanel(heading: Heading): Markup {
     </dl>
     <ul class="findings">
       ${heading.findings.map(
-        ({ tone, title, lines }) =>
-          html`<li class="${tone}"><b>${title}</b>${lines.map((line) => html`<p>${line}</p>`)}</li>`,
+        ({ tone, title, lines, flag }) =>
+          html`<li class="${tone}">
+            <b>${title}</b>
+            ${
+              flag === undefined
+                ? null
+                : html`<button type="button" class="plain controls" data-flag="${flag}">
+                    show on the timeline
+                  </button>`
+            }
+            ${lines.map((line) => html`<p>${line}</p>`)}
+          </li>`,
       )}
     </ul>
   </header>`;
@@ -103,7 +115,10 @@ export function picturePanels(timed: boolean, predicted: boolean): Markup {
         ></canvas>
         <div id="tip" hidden></div>
       </div>
-      <canvas id="overview" aria-hidden="true"></canvas>
+      <div class="chart whole">
+        <canvas id="overview" aria-hidden="true"></canvas>
+        <div id="window"></div>
+      </div>
       <p class="keys">
         Wheel or <kbd>↑</kbd> <kbd>↓</kbd> zoom, drag or <kbd>←</kbd> <kbd>→</kbd> pan, <kbd>shift</kbd>+drag
         marks a range, click selects a moment, <kbd>,</kbd> <kbd>.</kbd> the event before and after,

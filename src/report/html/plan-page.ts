@@ -87,6 +87,7 @@ function findings(result: PlanResult): Finding[] {
     {
       tone: verdict && !verdict.fits ? "alarm" : "plain",
       title: `The binding moment: ${moment.when}`,
+      flag: 0,
       lines: [
         `${moment.parts
           .slice(0, 4)

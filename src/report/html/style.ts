@@ -63,7 +63,8 @@ label:not([hidden]) { font-size: 13px; color: var(--soft); display: inline-flex;
 .chart { position: relative; }
 canvas { display: block; width: 100%; touch-action: pan-y; }
 #timeline { height: 340px; cursor: crosshair; } #timeline.dragging { cursor: grabbing; }
-#overview { height: 46px; cursor: ew-resize; margin-top: 4px; touch-action: none; }
+#overview { height: 46px; cursor: ew-resize; touch-action: none; }
+.whole { overflow: hidden; margin-top: 4px; } #window { position: absolute; top: 0; bottom: 0; border: 1px solid var(--ink); pointer-events: none; box-shadow: 0 0 0 9999px color-mix(in srgb, var(--panel) 72%, transparent); }
 #tip { position: absolute; pointer-events: none; background: var(--panel); border: 1px solid var(--soft); border-radius: 6px; padding: 7px 10px; font-size: 12.5px; max-width: 420px; box-shadow: 0 4px 14px rgb(0 0 0 / 0.18); z-index: 2; }
 #tip[hidden] { display: none; } #tip td { padding: 0 14px 0 0; border: 0; } #tip .where { overflow-wrap: anywhere; }
 .keys { color: var(--soft); font-size: 12.5px; margin: 6px 0 0; } kbd { font: 11.5px var(--mono); border: 1px solid var(--edge); border-radius: 4px; padding: 0 4px; background: var(--page); }
@@ -90,7 +91,7 @@ svg.bar rect { fill: var(--accent); }
 footer { color: var(--soft); font-size: 13px; padding-bottom: 30px; }
 .trouble { color: var(--alert); font-weight: 600; }
 @media (max-width: 820px) { .two { grid-template-columns: 1fr; } h1 { font-size: 21px; } #timeline { height: 280px; } main, header, footer { padding: 0 10px; } section { padding: 10px; } }
-@media print { .controls, .keys, #overview, #tip { display: none !important; } section { break-inside: avoid; border-color: #999; } body { font-size: 12px; print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
+@media print { .controls, .keys, .whole, #tip { display: none !important; } section { break-inside: avoid; border-color: #999; } body { font-size: 12px; print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 @media (prefers-reduced-motion: no-preference) { .box { transition: opacity 0.12s; } }
 ${[
   "weight",

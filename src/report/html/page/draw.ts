@@ -77,7 +77,9 @@ function stack(context: CanvasRenderingContext2D, scene: Scene, box: Box, top: n
   line(context, columns, x, (column) => y(base[column]!));
   context.strokeStyle = theme.ink;
   context.lineWidth = 1;
+  context.globalAlpha = 0.6;
   context.stroke();
+  context.globalAlpha = 1;
   if (view.positions(view.from, view.from + unit * 4)[1] - view.positions(view.from, view.from)[0] > 8) {
     line(context, columns, x, (column) => {
       const [first, end] = view.positions(view.from + column * unit, view.from + (column + 1) * unit);
@@ -138,27 +140,15 @@ function boxOf(width: number, height: number, bare: boolean): Box {
   };
 }
 
-/** The whole recording, small, with a window on what the timeline shows. */
+/** The whole recording, small. Drawn once: what the timeline shows of it is marked by an element that lies on it. */
 export function drawOverview(
   context: CanvasRenderingContext2D,
   width: number,
   height: number,
   scene: Scene,
-  shown: View,
 ): void {
-  const { recording, view, theme } = scene;
-  const box = boxOf(width, height, true);
   context.clearRect(0, 0, width, height);
-  stack(context, scene, box, ceiling(recording));
-  const x = (place: number): number => box.left + (place / view.length) * box.width;
-  context.fillStyle = theme.panel;
-  context.globalAlpha = 0.72;
-  context.fillRect(box.left, 0, x(shown.from) - box.left, height);
-  context.fillRect(x(shown.to), 0, box.left + box.width - x(shown.to), height);
-  context.globalAlpha = 1;
-  context.strokeStyle = theme.ink;
-  context.lineWidth = 1;
-  context.strokeRect(x(shown.from) + 0.5, 0.5, Math.max(2, x(shown.to) - x(shown.from) - 1), height - 1);
+  stack(context, scene, boxOf(width, height, true), ceiling(scene.recording));
 }
 
 export function drawTimeline(

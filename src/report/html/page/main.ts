@@ -16,11 +16,13 @@ async function start(): Promise<void> {
   const first = recording.head.flags.find((flag) => flag.what === "peak")?.position ?? 0;
   const timeline = new Timeline(recording, first, show);
   show(first);
-  // Numbers in the page's text that stand for a moment lead to it.
+  // What the page's text says of a moment leads to it.
   document.addEventListener("click", (event) => {
     const link = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-flag]") : null;
     const flag = link && recording.head.flags[Number(link.dataset["flag"])];
-    if (flag) timeline.select(flag.position);
+    if (!flag) return;
+    timeline.select(flag.position);
+    byId("timeline").scrollIntoView({ block: "center" });
   });
   document.documentElement.classList.add("ready");
 }

@@ -19,6 +19,7 @@ export class Timeline {
   readonly #onSelect: (position: number) => void;
   readonly #canvas = byId<HTMLCanvasElement>("timeline");
   readonly #overview = byId<HTMLCanvasElement>("overview");
+  readonly #window = byId("window");
   readonly #tip = byId("tip");
   #theme: Theme;
   #selected: number;
@@ -41,8 +42,8 @@ export class Timeline {
     this.#keys();
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#restyle());
     matchMedia("print").addEventListener("change", () => this.#restyle());
-    new ResizeObserver(() => this.draw()).observe(this.#canvas);
-    this.draw();
+    new ResizeObserver(() => this.#drawAll()).observe(this.#canvas);
+    this.#drawAll();
   }
 
   select(position: number): void {
@@ -54,7 +55,7 @@ export class Timeline {
 
   #restyle(): void {
     this.#theme = this.#readTheme();
-    this.draw();
+    this.#drawAll();
   }
 
   #readTheme(): Theme {
@@ -104,7 +105,7 @@ export class Timeline {
     axis.addEventListener("change", () => {
       this.#view.setAxis(axis.value as Axis);
       this.#all.setAxis(axis.value as Axis);
-      this.#queue();
+      this.#drawAll();
     });
   }
 
@@ -308,24 +309,41 @@ export class Timeline {
     this.#queued = true;
     requestAnimationFrame(() => {
       this.#queued = false;
-      this.draw();
+      this.#draw();
     });
   }
 
-  draw(): void {
-    const scene: Scene = {
+  #scene(view: View): Scene {
+    return {
       recording: this.#recording,
-      view: this.#view,
+      view,
       theme: this.#theme,
       order: this.#order,
       selected: this.#selected,
       hovered: this.#hovered,
       marked: this.#marked,
     };
-    paint(this.#canvas, (context, width, height) => drawTimeline(context, width, height, scene));
+  }
+
+  /** Both pictures: at another size, in other colours, over another axis. */
+  #drawAll(): void {
     paint(this.#overview, (context, width, height) =>
-      drawOverview(context, width, height, { ...scene, view: this.#all }, this.#view),
+      drawOverview(context, width, height, this.#scene(this.#all)),
     );
+    this.#draw();
+  }
+
+  #placeWindow(): void {
+    const width = Math.max(1, this.#overview.clientWidth - MARGIN.left - MARGIN.right);
+    const { from, to, length } = this.#view;
+    this.#window.style.left = `${MARGIN.left + (from / length) * width}px`;
+    this.#window.style.width = `${Math.max(3, ((to - from) / length) * width)}px`;
+  }
+
+  #draw(): void {
+    const scene = this.#scene(this.#view);
+    paint(this.#canvas, (context, width, height) => drawTimeline(context, width, height, scene));
+    this.#placeWindow();
     // For whoever reads the page by machine: tests, and screen readers through the label.
     const { row } = this.#recording;
     this.#canvas.dataset["from"] = String(this.#view.from);
