@@ -23,6 +23,9 @@ ROUNDS = 6
 PATIENCE = 400
 # Survivors of one round whose holders are looked up; each costs a walk over all objects.
 SAMPLES = 3
+# Processor seconds that investigations may take in all: this much, and this share of the run.
+BUDGET_SECONDS = 10.0
+BUDGET_SHARE = 0.02
 # Steps between investigations that found nothing double, so that their cost fades.
 FIRST_REST = 16
 
@@ -45,6 +48,7 @@ class Leaks:
         self._reported = set()
         self._waiting = {}
         self.spent = 0.0
+        self._began = time.monotonic()
 
     def at_rest(self, step, in_use, resident):
         """Behind an optimizer step. `in_use`: allocated bytes (GPU) or heap bytes in use (CPU); `resident`: 0 on a GPU."""
@@ -53,13 +57,15 @@ class Leaks:
             self._resident.add(resident)
             if step < self._rest_until or step % 2:
                 return
+            if self.spent > BUDGET_SECONDS + BUDGET_SHARE * (time.monotonic() - self._began):
+                return
             self._trend = self._growth.trend(max(LOOK_BYTES, in_use * FLOOR_SHARE)) or self._resident.trend(RESIDENT_BYTES)
             if self._trend is None:
                 return
             self._census = census.Census(self._torch, containers=False)
             self._next = step
             self._record_allocations()
-        began = time.perf_counter()
+        began = time.thread_time()
         try:
             if self._census is not None:
                 self._count(step)
@@ -67,7 +73,7 @@ class Leaks:
                 self._conclude(step)
         except Exception as error:
             self._give_up(step, repr(error))
-        self.spent += time.perf_counter() - began
+        self.spent += time.thread_time() - began
 
     def close(self):
         if self._watch is not None:

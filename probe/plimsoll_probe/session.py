@@ -89,8 +89,11 @@ class Session:
             if self.recorder is not None:
                 self.recorder.abandon()
             self.recorder = None
+            if self._leaks is not None:
+                self._leaks.close()
             self._leaks = None
             self._deep = None
+            self._sender = None
             self._pid = os.getpid()
             self.step = 0
             self._clear()

@@ -6,7 +6,7 @@ const RANK_FILE = /^rank-(\d+)-.*\.jsonl$/;
 const CHUNK = 1 << 20;
 
 /** Rows of a rank that a summary needs to hold: a curve has no more points on any screen. */
-export const ROWS = 4096;
+export const ROWS = 1024;
 
 /** All records of a run folder, read as far as they go; call again for what came since. */
 export class Tail {
