@@ -16,7 +16,7 @@ import { hostOptimizer } from "../optimizers/host.ts";
 import type { Optimizer } from "../optimizers/optimizer.ts";
 import { optimizerOf } from "../optimizers/optimizers.ts";
 import { Tape } from "../tape/tape.ts";
-import { Phase } from "../tape/vocabulary.ts";
+import { Action, Phase } from "../tape/vocabulary.ts";
 import type { Checkpointing, Recipe } from "./recipe.ts";
 import { type Block, recordBlock, repeatBlock } from "./repeat.ts";
 import { leavesByLayer, NotPeriodic, representatives, stitch } from "./stitch.ts";
@@ -67,6 +67,9 @@ function run(recipe: Recipe, steps: number, capability: number, abridged: boolea
   const groups = recipe.loop === "plain" ? [trainable] : decayGroups(trainable);
   const blocks: Block[] = [];
   const batch: Batch = { ids: null, mask: null };
+
+  // accelerate's free_memory, before the Trainer's first step: what loading left in the cache is given back.
+  if (recipe.loop !== "plain") tape.append(Action.empty_cache, -1, 0, 0, Phase.load);
 
   for (let step = 1; step <= steps; step++) {
     torch.step = step;
