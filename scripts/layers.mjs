@@ -33,10 +33,11 @@ const BROWSER_SAFE = new Set([
   "inspect",
   "fit",
   "emit",
+  "recipe-files",
 ]);
 
 /** The only files on those floors that may touch Node, and that those floors may not import. */
-const NODE_DOORS = new Set(["snapshot/file.ts", "tape/file.ts"]);
+const NODE_DOORS = new Set(["snapshot/file.ts", "tape/file.ts", "recipe-files/file.ts"]);
 
 const NODE_GLOBALS = new Set(["process", "Buffer", "require"]);
 const PRINTING = "console";
