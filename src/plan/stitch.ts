@@ -131,7 +131,7 @@ class Stitcher {
         this.#copy(segment, segment.layer);
         continue;
       }
-      const layers = Array.from({ length: this.#last - 3 }, (_, i) => i + STAND_IN);
+      const layers = this.#standsFor();
       for (const layer of segment === f2 ? layers : layers.reverse()) this.#copy(segment, layer);
     }
     for (const { layer, index, storage } of gradients) {
