@@ -10,7 +10,7 @@ _CONTAINERS = (list, dict, collections.deque, collections.defaultdict, collectio
 
 
 class Graph:
-    """The tensor that holds the largest autograd graph at one moment, and whether an earlier one is part of it."""
+    """The largest autograd graph at one moment: the tensor that carries it on, and whether an earlier one is part of it."""
 
     __slots__ = ("nodes", "tensor", "holds_earlier")
 
@@ -34,6 +34,7 @@ class Census:
         # Tuples: a list of ours that grows at each count would be found by the count.
         self.graphs = ()
         self._mark = "plimsoll-%d" % id(self)
+        self._marked = set()
         self._largest = ()
         self.enlarged = 0
 
@@ -58,7 +59,7 @@ class Census:
         if self._lengths is not None:
             self._measure()
         self.rounds += 1
-        self.graphs += (_largest_graph(non_leaves, self._mark),)
+        self.graphs += (_largest_graph(non_leaves, self._mark, self._marked),)
 
     def survivors(self):
         """{round of birth: [weak references]} of tensors born in the counts and alive two rounds later."""
@@ -187,21 +188,29 @@ def _walk(first):
     return nodes
 
 
-def _largest_graph(tensors, mark):
-    best = None
-    for tensor in tensors[-_GRAPH_ROOTS:]:
+def _largest_graph(tensors, mark, kinds):
+    roots = tensors[-_GRAPH_ROOTS:]
+    nodes, largest = [], None
+    for tensor in roots:
         try:
-            nodes = _walk(tensor.grad_fn)
+            reached = _walk(tensor.grad_fn)
         except Exception:
             continue
-        if best is None or len(nodes) > len(best[0]):
-            best = (nodes, tensor)
-    if best is None:
+        if len(reached) > len(nodes):
+            nodes, largest = reached, tensor
+    if largest is None:
         return None
-    nodes, tensor = best
-    # A node's metadata lives as long as the node: the mark of an earlier count tells that its graph is still held.
-    # Only nodes of the marked one's kind are asked, since asking gives a node a dictionary.
-    kind = nodes[0].name()
-    earlier = any(mark in node.metadata for node in nodes if node.name() == kind)
-    nodes[0].metadata[mark] = True
-    return Graph(len(nodes), weakref.ref(tensor), earlier)
+    # A node's metadata lives as long as the node: the mark of an earlier count tells that its graph is still held, and
+    # what kind of tensor carries it on. Only nodes of marked kinds are asked, since asking gives a node a dictionary.
+    carriers = set()
+    for node in nodes:
+        if node.name() in kinds and mark in node.metadata:
+            carriers.add(node.metadata[mark])
+    carrier = None
+    for tensor in roots:
+        signature = (tensor.grad_fn.name(), tuple(tensor.shape))
+        if carrier is None and signature in carriers:
+            carrier = tensor
+        tensor.grad_fn.metadata[mark] = signature
+        kinds.add(signature[0])
+    return Graph(len(nodes), weakref.ref(largest if carrier is None else carrier), bool(carriers))
