@@ -96,6 +96,37 @@ describe("rows chosen for a page", () => {
   });
 });
 
+describe("the names on a page", () => {
+  it("are bounded, whatever the recording says", () => {
+    const tape = new Tape();
+    const deep = Array.from({ length: 5000 }, (_, depth) => `deep.py:${depth}:f`).join("\n");
+    tape.append(Action.alloc, 0, 2 ** 30, 0, 0, 0, 0, 1, tape.stacks.id(deep));
+    for (let id = 1; id <= 20_100; id++) {
+      const module = tape.modules.id(`m${id}${"x".repeat(1000)}`);
+      tape.append(Action.alloc, id, id, 0, 0, 0, module, 1, tape.stacks.id(`many.py:${id}:f`));
+    }
+    const lives = lifetimes(tape);
+    const allocated = allocatedCurve(tape, lives);
+    const data = pageData({
+      tape,
+      lives,
+      allocated,
+      reserved: allocated,
+      flags: [],
+      limit: null,
+      predicted: false,
+    });
+    const { head } = unpackPage(data.bytes);
+    expect(Math.max(...head.stacks.map((stack) => stack.length))).toBeLessThan(300);
+    expect(head.frames).toContain("deep.py:4999:f");
+    expect(head.frames).toContain("deep.py:0:f");
+    expect(head.frames).toContain("many.py:20100:f");
+    expect(head.frames).not.toContain("many.py:1:f");
+    expect(JSON.stringify(head).length).toBeLessThan(12_000_000);
+    expect(data.reduced.join(" ")).toMatch(/\d+ stacks, those .* shown as one\. \d+ module names/);
+  });
+});
+
 describe("html", () => {
   it("escapes whatever is put into it, and only that", () => {
     expect(html`<b title="${`"><script>`}">${`</b>&'\u202e`}</b>`.text).toBe(

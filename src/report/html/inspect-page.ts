@@ -15,6 +15,11 @@ import {
   type Tile,
 } from "./panels.ts";
 
+/** What the page tells in words; the rest is in --json. */
+const MOST_LEAKS = 8;
+
+const STEP_ROWS = 40;
+
 /** A snapshot or tape as one file for a browser. */
 export function renderInspectPage(inspection: Inspection): string {
   const { result, tape, lives, allocated, reserved } = inspection;
@@ -114,7 +119,7 @@ function tiles(result: InspectResult): Tile[] {
 function findings(result: InspectResult): Finding[] {
   const found: Finding[] = [
     ...result.ooms.map((oom, at) => oomFinding(oom, at + 1)),
-    ...result.growth.leaks.map(leakFinding),
+    ...result.growth.leaks.slice(0, MOST_LEAKS).map(leakFinding),
   ];
   const site = result.peak.bySite[0];
   if (site && result.peak.allocated > 0) {
@@ -204,9 +209,6 @@ function fragmentationFinding(atPeak: Fragmentation, end: Fragmentation | null):
   };
 }
 
-/** Rows a table of steps may have; the rest is in --json. */
-const STEP_ROWS = 40;
-
 function growthPanel({ growth }: InspectResult): Markup {
   const shown = growth.steps.slice(-STEP_ROWS);
   const left = growth.steps.length - shown.length;
@@ -245,7 +247,7 @@ function growthPanel({ growth }: InspectResult): Markup {
             </table>
           </div>`
     }
-    ${growth.leaks.map((leak) => leakTable(leak))}
+    ${growth.leaks.slice(0, MOST_LEAKS).map((leak) => leakTable(leak))}
     ${shareList("Kept since the first step, as expected", growth.warmUp)}
     ${shareList("Still in scope from the last step", growth.lastStep)}
   </section>`;
@@ -327,6 +329,9 @@ function notes(result: InspectResult, reduced: readonly string[]): string[] {
       ? []
       : ['No Python stacks were recorded: record with stacks="python" to see lines, modules and kinds.']),
     ...(result.allocConf === "" ? [] : [`Allocator settings: ${result.allocConf}`]),
+    ...(result.growth.leaks.length > MOST_LEAKS
+      ? [`${count(result.growth.leaks.length - MOST_LEAKS, "smaller leak")} are left to --json.`]
+      : []),
     ...(reduced.length > 0 ? reduced : ["Every recorded event is in this page; nothing was left out."]),
     "One file, no network: it can be mailed, archived and opened anywhere.",
   ];

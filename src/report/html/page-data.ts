@@ -10,8 +10,14 @@ import { fold } from "./varint.ts";
 
 /** A million events and their storages come to about two megabytes of page. */
 const MOST_POSITIONS = 1_000_000;
-/** A long-lived process with generated code can have any number; those behind the most bytes are kept. */
-const MOST_STACKS = 20_000;
+/**
+ * What a page may hold of stacks and of module names. A process with generated code can have any number, and a
+ * hostile file more: those behind the most bytes are kept.
+ */
+const MOST_NAMES = 20_000;
+const MOST_TEXT = 8_000_000;
+const MOST_FRAMES = 1_000_000;
+const DEEPEST_STACK = 256;
 const LONGEST_TEXT = 400;
 
 export interface Picture {
@@ -48,18 +54,22 @@ export function pageData(picture: Picture, most = MOST_POSITIONS): PageData {
     );
   }
   const stacks = stackTable(tape, lives);
-  if (stacks.left > 0)
-    reduced.push(
-      `${stacks.left.toLocaleString("en")} of ${tape.stacks.size.toLocaleString("en")} stacks, those behind the fewest bytes, are shown as one.`,
-    );
-  const storages = storageColumns(tape, lives, positions, stacks.ids);
+  const modules = moduleTable(tape, lives);
+  for (const [left, what] of [
+    [stacks.left, "stacks"],
+    [modules.left, "module names"],
+  ] as const) {
+    if (left > 0)
+      reduced.push(`${left.toLocaleString("en")} ${what}, those behind the fewest bytes, are shown as one.`);
+  }
+  const storages = storageColumns(tape, lives, positions, stacks.ids, modules.ids);
   const bytes = packPage(
     {
       events: tape.length,
       positions: rows.length,
       kinds: KINDS,
       phases: PHASES,
-      modules: tape.modules.texts.map(shortened),
+      modules: modules.modules,
       frames: stacks.frames,
       stacks: stacks.stacks,
       lines: stacks.lines,
@@ -146,42 +156,81 @@ interface StackTable {
   readonly left: number;
 }
 
-const NOT_KEPT = "(one of the stacks that were left out)";
+const NOT_KEPT = "(left out of this page)";
 
 function stackTable(tape: Tape, lives: Lifetimes): StackTable {
-  const weight = new Float64Array(tape.stacks.size);
-  for (let id = 0; id < lives.born.length; id++) {
-    const row = lives.born[id]!;
-    if (row >= 0) weight[tape.columns.stack[row]!]! += lives.bytes[id]!;
-  }
-  const used = [...weight.keys()].filter((id) => id > 0 && weight[id]! > 0);
-  const kept = used.sort((a, b) => weight[b]! - weight[a]!).slice(0, MOST_STACKS);
   const frameIds = new Map<string, number>();
-  const frameId = (text: string): number => {
-    const known = frameIds.get(text);
+  let text = 0;
+  let frames = 0;
+  const frameId = (frame: string): number => {
+    const known = frameIds.get(frame);
     if (known !== undefined) return known;
-    frameIds.set(text, frameIds.size);
+    frameIds.set(frame, frameIds.size);
+    text += frame.length;
     return frameIds.size - 1;
   };
   const stacks: number[][] = [[], [frameId(NOT_KEPT)]];
   const lines = ["", NOT_KEPT];
   const ids = new Int32Array(tape.stacks.size).fill(1);
   ids[0] = 0;
-  for (const id of kept) {
-    const text = tape.stacks.text(id);
+  const used = byWeight(tape, lives, "stack");
+  for (const id of used) {
+    if (stacks.length > MOST_NAMES || text > MOST_TEXT || frames > MOST_FRAMES) break;
+    const stack = tape.stacks.text(id);
+    const own = outermostFirst(stack).map(frameId);
+    frames += own.length;
     ids[id] = stacks.length;
-    stacks.push(
-      text
-        .split("\n")
-        .reverse()
-        .map((frame) => frameId(shortened(frame))),
-    );
-    const frames = parseStack(text);
-    lines.push(
-      shortened(place({ allocation: allocationFrame(frames), user: userFrame(frames), phase: "unknown" })),
-    );
+    stacks.push(own);
+    const parsed = parseStack(stack);
+    const line = place({ allocation: allocationFrame(parsed), user: userFrame(parsed), phase: "unknown" });
+    lines.push(shortened(line));
   }
-  return { frames: [...frameIds.keys()], stacks, lines, ids, left: used.length - kept.length };
+  return { frames: [...frameIds.keys()], stacks, lines, ids, left: used.length - (stacks.length - 2) };
+}
+
+/** A runaway recursion keeps both its ends. */
+function outermostFirst(stack: string): string[] {
+  const frames = stack.split("\n").reverse();
+  const half = DEEPEST_STACK / 2;
+  const kept =
+    frames.length <= DEEPEST_STACK
+      ? frames
+      : [...frames.slice(0, half), `… ${frames.length - DEEPEST_STACK} frames …`, ...frames.slice(-half)];
+  return kept.map(shortened);
+}
+
+interface ModuleTable {
+  readonly modules: readonly string[];
+  readonly ids: Int32Array;
+  readonly left: number;
+}
+
+function moduleTable(tape: Tape, lives: Lifetimes): ModuleTable {
+  const modules = ["", NOT_KEPT];
+  const ids = new Int32Array(tape.modules.size).fill(1);
+  ids[0] = 0;
+  let text = 0;
+  const used = byWeight(tape, lives, "module");
+  for (const id of used) {
+    if (modules.length > MOST_NAMES || text > MOST_TEXT) break;
+    const name = shortened(tape.modules.text(id));
+    text += name.length;
+    ids[id] = modules.length;
+    modules.push(name);
+  }
+  return { modules, ids, left: used.length - (modules.length - 2) };
+}
+
+/** Ids that storages carry, by the bytes they made, most first. Zero, which is "none", is not among them. */
+function byWeight(tape: Tape, lives: Lifetimes, column: "stack" | "module"): number[] {
+  const ids = tape.columns[column];
+  const weight = new Float64Array(column === "stack" ? tape.stacks.size : tape.modules.size);
+  for (let storage = 0; storage < lives.born.length; storage++) {
+    const row = lives.born[storage]!;
+    // One more, so that what made only empty storages counts as used.
+    if (row >= 0) weight[ids[row]!]! += lives.bytes[storage]! + 1;
+  }
+  return [...weight.keys()].filter((id) => id > 0 && weight[id]! > 0).sort((a, b) => weight[b]! - weight[a]!);
 }
 
 function storageColumns(
@@ -189,6 +238,7 @@ function storageColumns(
   lives: Lifetimes,
   positions: Int32Array,
   stackIds: Int32Array,
+  moduleIds: Int32Array,
 ): {
   readonly sizes: readonly Bytes[];
   readonly sites: readonly number[];
@@ -221,7 +271,8 @@ function storageColumns(
     if (!sizeIds.has(bytes)) sizeIds.set(bytes, sizeIds.size);
     size.push(sizeIds.get(bytes)!);
     const row = lives.born[one.id]!;
-    const parts = row < 0 ? [0, 0, 0, 0] : [stackIds[stack[row]!]!, kind[row]!, module[row]!, phase[row]!];
+    const parts =
+      row < 0 ? [0, 0, 0, 0] : [stackIds[stack[row]!]!, kind[row]!, moduleIds[module[row]!]!, phase[row]!];
     const key =
       ((parts[0]! * tape.modules.size + parts[2]!) * KINDS.length + parts[1]!) * PHASES.length + parts[3]!;
     let id = siteIds.get(key);

@@ -8,6 +8,10 @@ const ROW = 20;
 /** Boxes narrower than this many pixels are not drawn: they could be neither read nor hit. */
 const THINNEST = 1.5;
 
+/** Rows around the box that is looked at: deep recursions are followed by clicking down into them. */
+const MOST_ABOVE = 40;
+const MOST_BELOW = 80;
+
 /** What was live at a moment as an icicle: outermost frame on top, width by bytes, colour by kind. */
 export class Flame {
   readonly #recording: Recording;
@@ -67,7 +71,8 @@ export class Flame {
     this.#drawn = new Map();
     const elements: HTMLElement[] = [];
     const ancestors: Box[] = [];
-    for (let box = zoomed.parent; box; box = box.parent) ancestors.unshift(box);
+    for (let box = zoomed.parent; box && ancestors.length < MOST_ABOVE; box = box.parent)
+      ancestors.unshift(box);
     ancestors.forEach((box, depth) => elements.push(this.#element(box, 0, width, depth, "above")));
     let deepest = ancestors.length;
     const open = [{ box: zoomed, left: 0, depth: ancestors.length }];
@@ -77,6 +82,7 @@ export class Flame {
       elements.push(this.#element(one.box, one.left, wide, one.depth, ""));
       deepest = Math.max(deepest, one.depth);
       let left = one.left;
+      if (one.depth >= ancestors.length + MOST_BELOW) continue;
       for (const child of one.box.children) {
         open.push({ box: child, left, depth: one.depth + 1 });
         left += (child.bytes / Math.max(1, zoomed.bytes)) * width;

@@ -353,7 +353,7 @@ export class Timeline {
 }
 
 /** The module, or the line, of what came or went. */
-export function placeText({ head }: Recording, { module, stack }: { module: number; stack: number }): string {
+function placeText({ head }: Recording, { module, stack }: { module: number; stack: number }): string {
   return [head.modules[module]!, head.lines[stack]!].filter(Boolean).join(" · ");
 }
 
