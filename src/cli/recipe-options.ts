@@ -1,5 +1,5 @@
 import { UserError } from "../base/errors.ts";
-import { LOSSES, type LossName } from "../losses/losses.ts";
+import type { LossName } from "../losses/losses.ts";
 import type { Attention } from "../nets/net.ts";
 import type { OptimizerName } from "../optimizers/optimizers.ts";
 import type { Dtype } from "../autograd/dtype.ts";
@@ -136,39 +136,46 @@ export const RECIPE_OPTIONS: Readonly<Record<string, Option>> = {
   "alloc-conf": { type: "string", value: "SETTINGS", summary: "as in PYTORCH_CUDA_ALLOC_CONF" },
 };
 
-/** The recipe that the options describe; what they do not say stays at DEFAULT_RECIPE. */
-export function recipeFrom(values: Values, model: Recipe["model"], cards: number): Recipe {
-  const loss = (values["loss"] as LossName | undefined) ?? DEFAULT_RECIPE.loss;
-  if (!Object.hasOwn(LOSSES, loss)) throw new UserError(`--loss ${loss} is not known`);
+/** The recipe that the options describe; what they do not say is taken from `base`. */
+export function recipeFrom(
+  values: Values,
+  model: Recipe["model"],
+  cards: number,
+  base: Omit<Recipe, "model"> = DEFAULT_RECIPE,
+): Recipe {
   return {
     model,
-    method: methodFrom(values),
-    dtype: (values["dtype"] as Dtype | undefined) ?? DEFAULT_RECIPE.dtype,
-    autocast: (values["autocast"] as Recipe["autocast"] | undefined) ?? null,
-    attention: (values["attention"] as Attention | undefined) ?? DEFAULT_RECIPE.attention,
-    checkpointing: checkpointingFrom(values["checkpointing"] as string | undefined),
-    loss,
-    optimizer: optimizerFrom(values["optimizer"] as string | undefined),
-    optimizerOnHost: values["optimizer-host"] === true,
-    optimizerInBackward: values["optimizer-in-backward"] === true,
-    clip: values["no-clip"] !== true,
-    batch: whole(values, "batch", DEFAULT_RECIPE.batch),
-    seq: whole(values, "seq", DEFAULT_RECIPE.seq),
-    accumulation: whole(values, "accumulation", DEFAULT_RECIPE.accumulation),
-    mask: values["mask"] === true,
-    loop: (values["loop"] as Loop | undefined) ?? DEFAULT_RECIPE.loop,
-    parallel: parallelFrom(values, cards),
-    allocConf: (values["alloc-conf"] as string | undefined) ?? "",
+    method: methodFrom(values, base.method),
+    dtype: (values["dtype"] as Dtype | undefined) ?? base.dtype,
+    autocast: (values["autocast"] as Recipe["autocast"] | undefined) ?? base.autocast,
+    attention: (values["attention"] as Attention | undefined) ?? base.attention,
+    checkpointing: checkpointingFrom(values["checkpointing"] as string | undefined, base.checkpointing),
+    loss: (values["loss"] as LossName | undefined) ?? base.loss,
+    optimizer: optimizerFrom(values["optimizer"] as string | undefined, base.optimizer),
+    optimizerOnHost: values["optimizer-host"] === true || base.optimizerOnHost,
+    optimizerInBackward: values["optimizer-in-backward"] === true || base.optimizerInBackward,
+    clip: values["no-clip"] !== true && base.clip,
+    batch: whole(values, "batch", base.batch),
+    seq: whole(values, "seq", base.seq),
+    accumulation: whole(values, "accumulation", base.accumulation),
+    mask: values["mask"] === true || base.mask,
+    loop: (values["loop"] as Loop | undefined) ?? base.loop,
+    parallel: parallelFrom(values, cards, base.parallel),
+    allocConf: (values["alloc-conf"] as string | undefined) ?? base.allocConf,
   };
 }
 
-function methodFrom(values: Values): Method {
+function methodFrom(values: Values, base: Method): Method {
   const given = values["method"] as (typeof METHODS)[number] | undefined;
   const adapting = ["rank", "lora-dropout", "targets", "dora", "nonlinearity"].filter(
     (name) => name in values,
   );
   const packing = ["quant", "kbit-prepared"].filter((name) => name in values);
-  const method = given ?? (packing.length > 0 ? "qlora" : adapting.length > 0 ? "lora" : "full");
+  if (given === undefined && packing.length + adapting.length === 0 && !("freeze" in values)) return base;
+  const usual =
+    base.kind === "lora" && base.quantization ? "qlora" : base.kind === "full" ? "lora" : base.kind;
+  const method = given ?? (packing.length > 0 ? "qlora" : adapting.length > 0 ? usual : "full");
+  const adapter = base.kind === "full" ? null : base.adapter;
   if (method === "full" && adapting.length > 0)
     throw new UserError(`--${adapting[0]} has no meaning with --method full`, "--method lora or qlora");
   if (method !== "qlora" && packing.length > 0)
@@ -179,28 +186,29 @@ function methodFrom(values: Values): Method {
     case "full":
       return { kind: "full", frozenLayers: whole(values, "freeze", 0) };
     case "qat":
-      return { kind: "qat", bits: [8], adapter: adapting.length > 0 ? adapterFrom(values) : null };
+      return { kind: "qat", bits: [8], adapter: adapting.length > 0 ? adapterFrom(values, adapter) : null };
     case "lora":
     case "qlora":
       return {
         kind: "lora",
-        adapter: adapterFrom(values),
+        adapter: adapterFrom(values, adapter),
         quantization: method === "qlora" ? quantizationFrom(values) : null,
       };
   }
 }
 
-function adapterFrom(values: Values): Adapter {
-  const targets = (values["targets"] as string | undefined) ?? "all-linear";
-  const names = targets.split(",").map((name) => name.trim());
-  if (names.includes(""))
+function adapterFrom(values: Values, base: Adapter | null): Adapter {
+  const targets = values["targets"] as string | undefined;
+  const names = targets?.split(",").map((name) => name.trim());
+  if (names?.includes(""))
     throw new UserError(`--targets "${targets}" has an empty name`, "q_proj,v_proj or all-linear");
   return {
-    rank: whole(values, "rank", 16),
-    dropout: number(values, "lora-dropout", 0),
-    targets: targets === "all-linear" ? "all-linear" : names,
-    dora: values["dora"] === true,
-    nonlinearity: (values["nonlinearity"] as Adapter["nonlinearity"] | undefined) ?? "none",
+    rank: whole(values, "rank", base?.rank ?? 16),
+    dropout: number(values, "lora-dropout", base?.dropout ?? 0),
+    targets: targets === "all-linear" ? targets : (names ?? base?.targets ?? "all-linear"),
+    dora: values["dora"] === true || (base?.dora ?? false),
+    nonlinearity:
+      (values["nonlinearity"] as Adapter["nonlinearity"] | undefined) ?? base?.nonlinearity ?? "none",
   };
 }
 
@@ -214,13 +222,14 @@ function quantizationFrom(values: Values): Quantization {
   };
 }
 
-function checkpointingFrom(text: string | undefined): Checkpointing {
+function checkpointingFrom(text: string | undefined, base: Checkpointing): Checkpointing {
   const none = DEFAULT_RECIPE.checkpointing;
   const every = /^every:(\d+)$/.exec(text ?? "");
   if (every && Number(every[1]) >= 1 && Number(every[1]) <= 1024)
     return { ...none, kind: "full", every: Number(every[1]) };
   switch (text) {
     case undefined:
+      return base;
     case "none":
       return none;
     case "full":
@@ -239,8 +248,8 @@ function checkpointingFrom(text: string | undefined): Checkpointing {
   }
 }
 
-function optimizerFrom(text: string | undefined): OptimizerName {
-  if (text === undefined) return DEFAULT_RECIPE.optimizer;
+function optimizerFrom(text: string | undefined, base: OptimizerName): OptimizerName {
+  if (text === undefined) return base;
   const word = text.toLowerCase();
   const found = OPTIMIZER_WORDS[word] ?? OPTIMIZER_WORDS[word.replaceAll("_", "-")];
   if (found) return found;
@@ -252,7 +261,7 @@ function optimizerFrom(text: string | undefined): OptimizerName {
   );
 }
 
-function parallelFrom(values: Values, ranks: number): Parallel {
+function parallelFrom(values: Values, ranks: number, base: Parallel): Parallel {
   const kinds = [
     ...(values["zero"] ? ([`zero${String(values["zero"]) as "1" | "2" | "3"}`] as const) : []),
     ...(values["fsdp"] ? (["fsdp2"] as const) : []),
@@ -260,6 +269,7 @@ function parallelFrom(values: Values, ranks: number): Parallel {
   ];
   if (kinds.length > 1)
     throw new UserError("--zero, --fsdp and --ddp exclude each other", "one way to spread the run");
+  if (kinds.length === 0 && base.kind !== "none") return ranks > 1 ? { ...base, ranks } : base;
   const kind = kinds[0] ?? "none";
   if (kind === "none" && ranks > 1)
     throw new UserError(

@@ -1,38 +1,38 @@
 import type { Measured } from "./band.ts";
 
-/** Written by bench/bands.ts from evidence/accuracy (plain-alone.jsonl, plain.jsonl, trainer.jsonl). */
+/** Written by bench/bands.ts from evidence/accuracy (families.jsonl, plain-alone.jsonl, plain.jsonl, trainer.jsonl). */
 export const BANDS: Readonly<Record<string, Measured>> = {
   any: {
-    runs: 164,
+    runs: 203,
     allocated: {
-      p90: 0.0005,
-      worst: 0.0025,
+      p90: 0.0001,
+      worst: 0.0011,
     },
     reserved: {
-      p90: 0.0152,
-      worst: 0.1903,
+      p90: 0.0002,
+      worst: 0.0113,
     },
   },
   full: {
-    runs: 71,
+    runs: 82,
     allocated: {
-      p90: 0.0005,
-      worst: 0.0025,
+      p90: 0.0001,
+      worst: 0.0011,
     },
     reserved: {
-      p90: 0.0284,
-      worst: 0.1903,
+      p90: 0,
+      worst: 0.0052,
     },
   },
   "full, Trainer": {
     runs: 9,
     allocated: {
-      p90: 0.0006,
-      worst: 0.0006,
+      p90: 0.0001,
+      worst: 0.0001,
     },
     reserved: {
-      p90: 0.1903,
-      worst: 0.1903,
+      p90: 0.0052,
+      worst: 0.0052,
     },
   },
   "full, Trainer, adafactor": {
@@ -42,140 +42,173 @@ export const BANDS: Readonly<Record<string, Measured>> = {
       worst: 0.0001,
     },
     reserved: {
-      p90: 0.1903,
-      worst: 0.1903,
+      p90: 0.0052,
+      worst: 0.0052,
     },
   },
   "full, Trainer, adamw": {
     runs: 7,
     allocated: {
-      p90: 0.0006,
-      worst: 0.0006,
+      p90: 0.0001,
+      worst: 0.0001,
     },
     reserved: {
-      p90: 0.0101,
-      worst: 0.0101,
+      p90: 0,
+      worst: 0,
     },
   },
   "full, plain loop": {
-    runs: 62,
+    runs: 73,
     allocated: {
-      p90: 0.0003,
-      worst: 0.0025,
+      p90: 0.0001,
+      worst: 0.0011,
     },
     reserved: {
-      p90: 0.0284,
-      worst: 0.0633,
+      p90: 0,
+      worst: 0.0019,
     },
   },
   "full, plain loop, adafactor": {
-    runs: 12,
+    runs: 13,
     allocated: {
       p90: 0.0001,
-      worst: 0.0013,
+      worst: 0.0011,
     },
     reserved: {
-      p90: 0.0157,
-      worst: 0.0633,
+      p90: 0,
+      worst: 0,
     },
   },
   "full, plain loop, adamw": {
-    runs: 33,
+    runs: 38,
     allocated: {
-      p90: 0.0007,
-      worst: 0.0025,
+      p90: 0.0001,
+      worst: 0.0011,
     },
     reserved: {
-      p90: 0.0072,
-      worst: 0.0361,
+      p90: 0,
+      worst: 0.0016,
     },
   },
   "full, plain loop, sgd": {
-    runs: 9,
+    runs: 12,
     allocated: {
-      p90: 0.0003,
-      worst: 0.0003,
+      p90: 0.0001,
+      worst: 0.0004,
     },
     reserved: {
-      p90: 0.0512,
-      worst: 0.0512,
+      p90: 0,
+      worst: 0.0002,
     },
   },
   "full, plain loop, sgd momentum": {
-    runs: 8,
+    runs: 10,
     allocated: {
-      p90: 0.0005,
-      worst: 0.0005,
+      p90: 0.0001,
+      worst: 0.0001,
     },
     reserved: {
-      p90: 0.0562,
-      worst: 0.0562,
+      p90: 0.0009,
+      worst: 0.0019,
     },
   },
   lora: {
-    runs: 93,
+    runs: 121,
     allocated: {
-      p90: 0.0005,
-      worst: 0.0022,
+      p90: 0.0001,
+      worst: 0.0008,
     },
     reserved: {
-      p90: 0.0109,
-      worst: 0.0805,
+      p90: 0.0002,
+      worst: 0.0113,
     },
   },
   "lora, Trainer": {
     runs: 5,
     allocated: {
-      p90: 0.0005,
-      worst: 0.0005,
+      p90: 0.0001,
+      worst: 0.0001,
     },
     reserved: {
-      p90: 0.0051,
-      worst: 0.0051,
+      p90: 0.0002,
+      worst: 0.0002,
     },
   },
   "lora, Trainer, adafactor": {
     runs: 1,
     allocated: {
-      p90: 0.0004,
-      worst: 0.0004,
+      p90: 0.0001,
+      worst: 0.0001,
     },
     reserved: {
-      p90: 0.0051,
-      worst: 0.0051,
+      p90: 0.0002,
+      worst: 0.0002,
     },
   },
   "lora, Trainer, adamw": {
     runs: 4,
     allocated: {
-      p90: 0.0005,
-      worst: 0.0005,
+      p90: 0.0001,
+      worst: 0.0001,
     },
     reserved: {
-      p90: 0.0012,
-      worst: 0.0012,
+      p90: 0,
+      worst: 0,
     },
   },
   "lora, plain loop": {
-    runs: 88,
+    runs: 116,
     allocated: {
-      p90: 0.0005,
-      worst: 0.0022,
+      p90: 0.0001,
+      worst: 0.0008,
     },
     reserved: {
-      p90: 0.0116,
-      worst: 0.0805,
+      p90: 0.0002,
+      worst: 0.0113,
+    },
+  },
+  "lora, plain loop, adafactor": {
+    runs: 9,
+    allocated: {
+      p90: 0.0008,
+      worst: 0.0008,
+    },
+    reserved: {
+      p90: 0.0002,
+      worst: 0.0002,
     },
   },
   "lora, plain loop, adamw": {
-    runs: 88,
+    runs: 99,
     allocated: {
-      p90: 0.0005,
-      worst: 0.0022,
+      p90: 0.0001,
+      worst: 0.0006,
     },
     reserved: {
-      p90: 0.0116,
-      worst: 0.0805,
+      p90: 0.0002,
+      worst: 0.0113,
+    },
+  },
+  "lora, plain loop, sgd": {
+    runs: 5,
+    allocated: {
+      p90: 0.0007,
+      worst: 0.0007,
+    },
+    reserved: {
+      p90: 0,
+      worst: 0,
+    },
+  },
+  "lora, plain loop, sgd momentum": {
+    runs: 3,
+    allocated: {
+      p90: 0.0008,
+      worst: 0.0008,
+    },
+    reserved: {
+      p90: 0,
+      worst: 0,
     },
   },
 };

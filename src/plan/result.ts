@@ -21,6 +21,21 @@ export interface LeverResult {
   readonly fits: boolean | null;
 }
 
+/** Where a recipe was read from, and what had to be assumed. */
+export interface RecipeSource {
+  readonly file: string;
+  /** Whose file it is: "axolotl", "TRL's SFTTrainer". */
+  readonly framework: string;
+  readonly found: readonly {
+    readonly field: string;
+    readonly value: unknown;
+    readonly key: string;
+    readonly place: string;
+  }[];
+  readonly assumed: readonly { readonly field: string; readonly value: unknown; readonly why: string }[];
+  readonly warnings: readonly string[];
+}
+
 /** What `plimsoll plan` found: plain data, the `--json` output as it is. */
 export interface PlanResult {
   readonly schema: "plimsoll.plan/1";
@@ -50,6 +65,8 @@ export interface PlanResult {
   readonly band: Band;
   readonly host: (HostBudget & { readonly verdict: HostVerdict | null }) | null;
   readonly notes: readonly string[];
+  /** Null when the recipe was given by options alone. */
+  readonly source: RecipeSource | null;
 }
 
 /** What a command asks for beside the recipe. */
@@ -57,6 +74,7 @@ export interface Ask {
   readonly recipe: Recipe;
   readonly known: boolean;
   readonly notes: readonly string[];
+  readonly source?: RecipeSource | null;
   readonly card: Card | null;
   readonly host: Bytes | null;
 }
@@ -68,7 +86,7 @@ export interface Planned {
 }
 
 /** The plan, each lever alone, and the band, as one result. */
-export function planResult({ recipe, known, notes, card, host }: Ask): Planned {
+export function planResult({ recipe, known, notes, source = null, card, host }: Ask): Planned {
   const made = plan(recipe, card);
   const effects = leverEffects(recipe, card);
   const band = bandOf(recipe, known);
@@ -103,6 +121,7 @@ export function planResult({ recipe, known, notes, card, host }: Ask): Planned {
     band,
     host: made.host && { ...made.host, verdict: host === null ? null : judgeHost(made.host, host) },
     notes,
+    source,
   };
   return { result, plan: made, effects };
 }

@@ -19,6 +19,7 @@ export function planText(result: PlanResult, { color, width }: PlanTextOptions):
   const ink = paint(color);
   return [
     [...verdict(result, ink), ...hostVerdict(result, ink), ...wrap(about(result), width)].join("\n"),
+    source(result, ink),
     budget(result, ink),
     moment(result, ink),
     levers(result, ink),
@@ -77,6 +78,19 @@ function hostVerdict({ host }: PlanResult, ink: Paint): string[] {
       : `${needs}: ${ink("red", `does not fit: short by ${formatBytes(-spare)}`)} in ${formatBytes(memory)}`,
   ];
 }
+
+function source({ source: read }: PlanResult, ink: Paint): string {
+  if (!read) return "";
+  const lines = [`${ink("bold", "Read from")} ${read.file} (${read.framework})`];
+  for (const { field, value, key, place } of read.found)
+    lines.push(`  ${field} ${shown(value)}  ${ink("dim", `${place} ${key}`)}`);
+  for (const { field, value, why } of read.assumed)
+    lines.push(`  ${ink("yellow", "assumed")} ${field} ${shown(value)}: ${why}`);
+  for (const warning of read.warnings) lines.push(`  ${ink("yellow", "note")}: ${warning}`);
+  return lines.join("\n");
+}
+
+const shown = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 function budget({ budget: parts, peak, phases }: PlanResult, ink: Paint): string {
   const total = COMPONENTS.reduce((sum, name) => sum + parts[name], 0);

@@ -113,6 +113,7 @@ describe("plimsoll plan", () => {
       "band",
       "host",
       "notes",
+      "source",
     ]);
     expect(result).toMatchObject({
       schema: "plimsoll.plan/1",

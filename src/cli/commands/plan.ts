@@ -4,12 +4,12 @@ import { type Card, cardOf, cardsOf } from "../../plan/cards.ts";
 import type { Planned, PlanResult } from "../../plan/result.ts";
 import type { Column } from "../../report/plan-markdown.ts";
 import type { Command, Input, Io } from "../command.ts";
-import { RECIPE_OPTIONS, recipeFrom } from "../recipe-options.ts";
+import { RECIPE_OPTIONS } from "../recipe-options.ts";
 
 export const command: Command = {
   name: "plan",
   summary: "the memory of a training run before it runs: verdict, budget, binding moment, levers",
-  usage: "plimsoll plan MODEL [recipe options] [--card 24GB | --cards 2xA5000] [--host 128GB]",
+  usage: "plimsoll plan MODEL|FILE [recipe options] [--card 24GB | --cards 2xA5000] [--host 128GB]",
   examples: [
     {
       line: "plimsoll plan Qwen/Qwen2.5-7B --method lora --rank 128 --batch 2 --checkpointing --card 24GB",
@@ -22,6 +22,10 @@ export const command: Command = {
     {
       line: "plimsoll plan meta-llama/Llama-3.1-8B --method qlora --card 24GB --markdown",
       says: "a before/after table with the biggest lever",
+    },
+    {
+      line: "plimsoll plan train.py --card 24GB",
+      says: "the recipe read from a script (or a framework's YAML), options laid over it",
     },
     {
       line: "plimsoll plan gpt2 --batch 8 --seq 1024 --compare snapshot.pickle",
@@ -49,17 +53,16 @@ export const command: Command = {
     snapshot: { type: "string", value: "FILE", summary: "write a snapshot that PyTorch's viewers open" },
     timing: { type: "boolean", summary: "say on stderr how long each part took" },
   },
-  arguments: { name: "MODEL", min: 1, max: 1 },
+  arguments: { name: "MODEL|FILE", min: 1, max: 1 },
   async run(input, io) {
     const begin = performance.now();
     const { card, count } = cardFrom(input);
     const host = bytesFrom(input, "host");
-    const { readModel } = await import("../model.ts");
-    const model = await readModel(input.positionals[0]!);
-    const recipe = recipeFrom(input.options, { name: model.name, config: model.config }, count);
+    const { readAsk } = await import("../ask.ts");
+    const asked = await readAsk(input.positionals[0]!, input.options, count);
     const { planResult } = await import("../../plan/result.ts");
     const read = performance.now();
-    const planned = planResult({ recipe, known: model.known, notes: model.notes, card, host });
+    const planned = planResult({ ...asked, card, host });
     const done = performance.now();
     await writeFiles(input, planned);
     await print(input, io, planned, card);
