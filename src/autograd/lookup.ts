@@ -1,7 +1,7 @@
 import { Kind } from "../tape/vocabulary.ts";
 import type { Dtype } from "./dtype.ts";
 import { radixSortBytes } from "./radix-sort.ts";
-import { type Storage, type Tensor, numel } from "./tensor.ts";
+import { type Tensor, numel } from "./tensor.ts";
 import type { Torch } from "./torch.ts";
 
 /** Above this many indices the dense backward sorts them (embedding_dense_backward_cuda). */
@@ -21,19 +21,10 @@ export function embedding(torch: Torch, ids: Tensor, weight: Tensor): Tensor {
   return out;
 }
 
-/** Rows of the gradient that one thread sums (NROWS_PER_THREAD), and cub's bytes for a scan of this size. */
-const ROWS_A_THREAD = 10;
-const SCAN_BYTES = 1279;
-
 const roundUp = (n: number, to: number): number => Math.ceil(n / to) * to;
 
-/** Indices a block of cub's radix sort and of its scan take, and what they add; read off recorded histories. */
-const SORT_TILE = 4608;
+/** Items a block of cub's scan takes; read off recorded histories. */
 const SCAN_TILE = 896;
-
-function sortScratch(indices: number): number {
-  return 2 * roundUp(8 * indices, 256) + 1024 * Math.ceil(indices / SORT_TILE) + 16_895;
-}
 
 function scanScratch(items: number): number {
   return roundUp(16 * (Math.ceil(items / SCAN_TILE) + 32), 256) + 511;
@@ -58,7 +49,7 @@ function sortedBackward(torch: Torch, tokens: number, weight: Tensor): Tensor {
   const integers = (count: number): Tensor => torch.empty([count], "int64");
   const sorted = integers(tokens);
   const original = integers(tokens);
-  brief(sortScratch(tokens), integers(tokens));
+  brief(radixSortBytes(tokens), integers(tokens));
   const grad = torch.empty(weight.shape, weight.dtype);
   const offsets = integers(tokens);
   const found = integers(1);

@@ -1,7 +1,7 @@
 /** Up to this many keys cub sorts in one block, without memory of its own (1,024 seen so, 4,096 not). */
 const ONE_BLOCK = 2048;
-/** Keys a block of the one-sweep kernel takes, and the bits it sorts at a time. */
-const TILE = 4096;
+/** Keys a block of the one-sweep kernel takes (65,536 keys take 15 blocks), and the bits it sorts at a time. */
+const TILE = 4608;
 const DIGIT_BITS = 8;
 const DIGITS = 2 ** DIGIT_BITS;
 
@@ -12,7 +12,8 @@ const DIGITS = 2 ** DIGIT_BITS;
 export function radixSortBytes(count: number, keyBits = 64): number {
   if (count <= ONE_BLOCK) return 1;
   const passes = Math.ceil(keyBits / DIGIT_BITS);
-  return 16 * count + 4 * DIGITS * Math.ceil(count / TILE) + 8 * DIGITS * passes + 511;
+  const copy = Math.ceil((8 * count) / 256) * 256;
+  return 2 * copy + 4 * DIGITS * Math.ceil(count / TILE) + 8 * DIGITS * passes + 511;
 }
 
 /** Bits that keys below `limit` need. */
