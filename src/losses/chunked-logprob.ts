@@ -12,7 +12,7 @@ const TILE_VOCABULARY = 32_768;
 
 /**
  * TRL's SFTTrainer (from 1.16): log-probabilities from tiles of logits, recomputed in backward, whose gradients
- * of hidden states and head weight are summed in fp32. Only positions with a label are scored: all but one a row.
+ * of hidden states and head weight are summed in fp32. Only positions with a label are scored.
  */
 export const chunkedLogProbLoss: Loss = (f, net, hidden) => {
   const { torch } = f;
@@ -20,12 +20,10 @@ export const chunkedLogProbLoss: Loss = (f, net, hidden) => {
   return torch.module("loss", [hidden], () => {
     const [batch, length] = f.ids.shape as [number, number];
     const shifted = torch.let(slice(torch, hidden, 1, 0, length - 1));
-    const mask = torch.let(torch.empty([batch, length - 1], "bool"));
-    const rows = gather(torch, shifted, batch * (length - 1));
-    const targets = torch.empty([batch * (length - 1)], "int64");
-    void mask;
-    const loss = logProbs(torch, net, rows, targets);
-    return loss;
+    torch.let(torch.empty([batch, length - 1], "bool"));
+    const scored = Math.max(1, Math.ceil(batch * (length - 1) * f.labelled));
+    const rows = gather(torch, shifted, scored);
+    return logProbs(torch, net, rows, torch.empty([scored], "int64"));
   });
 };
 

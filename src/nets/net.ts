@@ -24,6 +24,10 @@ export interface Forward {
   readonly checkpointing: (layer: number) => Checkpointing;
   readonly useCache: boolean;
   readonly training: boolean;
+  /** Share of the tokens that have a label. */
+  readonly labelled: number;
+  /** Positions from the end that get logits; null for all. */
+  readonly logitsToKeep: number | null;
   /** The layers to run, when equal ones need not all be run; null for all. */
   readonly layers: readonly number[] | null;
   /** Tensors that the model's output object keeps alive (key/value cache, router logits). */

@@ -2,7 +2,7 @@ import { chooseKernel } from "../autograd/attention.ts";
 import { runBackward } from "../autograd/engine.ts";
 import { input } from "../autograd/lookup.ts";
 import { unary } from "../autograd/pointwise.ts";
-import type { Tensor } from "../autograd/tensor.ts";
+import type { Storage, Tensor } from "../autograd/tensor.ts";
 import { Torch } from "../autograd/torch.ts";
 import type { Work } from "../autograd/work.ts";
 import type { Bytes } from "../base/units.ts";
@@ -17,7 +17,7 @@ import type { Optimizer } from "../optimizers/optimizer.ts";
 import { optimizerOf } from "../optimizers/optimizers.ts";
 import { Tape } from "../tape/tape.ts";
 import { Action, Phase } from "../tape/vocabulary.ts";
-import type { Checkpointing, Recipe } from "./recipe.ts";
+import type { Checkpointing, Evaluation, Recipe } from "./recipe.ts";
 import { type Block, recordBlock, repeatBlock } from "./repeat.ts";
 import { leavesByLayer, NotPeriodic, representatives, stitch } from "./stitch.ts";
 
@@ -107,6 +107,7 @@ function run(recipe: Recipe, steps: number, capability: number, abridged: boolea
       p.grad = null;
     }
   }
+  if (recipe.evaluation) evaluate(torch, net, recipe, recipe.evaluation);
   return { tape, work: torch.work, blocks, trainable, hostPeak: torch.host.peak };
 }
 
@@ -201,7 +202,7 @@ function microStep(
   layers: readonly number[] | null,
 ): void {
   torch.frame(() => {
-    const loss = torch.let(forwardLoss(torch, net, recipe, batch, layers));
+    const loss = torch.let(forwardLoss(torch, net, recipe, batch, layers, true).loss);
     torch.phase = Phase.backward;
     torch.frame(() => {
       const one = torch.let(torch.empty([], loss.dtype));
@@ -219,12 +220,13 @@ function forwardLoss(
   recipe: Recipe,
   batch: Batch,
   layers: readonly number[] | null,
-): Tensor {
+  training: boolean,
+): { loss: Tensor; logits: number } {
   const outputs: Tensor[] = [];
   const { checkpointing } = recipe;
   const forward: Forward = {
     torch,
-    batch: recipe.batch,
+    batch: batch.ids!.shape[0]!,
     seq: recipe.seq,
     ids: batch.ids!,
     mask: batch.mask,
@@ -234,7 +236,9 @@ function forwardLoss(
     checkpointing: (layer) => checkpointingOf(checkpointing, layer),
     // transformers' Trainer turns the key/value cache off; a plain loop leaves the model's default on.
     useCache: checkpointing.kind === "none" && recipe.loop === "plain",
-    training: true,
+    training,
+    labelled: recipe.labelled,
+    logitsToKeep: recipe.logitsToKeep,
     outputs,
   };
   const run = (): Tensor =>
@@ -243,7 +247,37 @@ function forwardLoss(
       return torch.let(LOSSES[lossOf(recipe)](forward, net, hidden));
     });
   const loss = recipe.autocast ? torch.autocasting(recipe.autocast, run) : run();
+  const logits = outputs.length > 0 ? outputs[outputs.length - 1]!.storage.bytes : 0;
   for (const t of outputs) torch.unref(t);
-  if (recipe.accumulation > 1) return unary(torch, "DivBackward", loss, "nothing");
-  return loss;
+  return {
+    loss: training && recipe.accumulation > 1 ? unary(torch, "DivBackward", loss, "nothing") : loss,
+    logits,
+  };
+}
+
+/**
+ * Evaluation after the last step: forwards without a graph. Kept logits are concatenated batch by batch, as the
+ * Trainer does, so that old and new stand side by side.
+ */
+function evaluate(torch: Torch, net: Net, recipe: Recipe, { batch, keptLogits }: Evaluation): void {
+  torch.phase = Phase.evaluation;
+  torch.noGrad(() => {
+    let kept: Storage | null = null;
+    for (let i = 0; i < Math.max(1, keptLogits); i++) {
+      torch.frame(() => {
+        const inputs: Batch = { ids: null, mask: null };
+        nextBatch(torch, { ...recipe, batch }, inputs);
+        const { loss, logits } = forwardLoss(torch, net, recipe, inputs, null, false);
+        torch.let(loss);
+        for (const t of [inputs.ids, inputs.mask]) if (t) torch.unref(t);
+        if (keptLogits === 0) return;
+        torch.phase = Phase.evaluation;
+        const all = torch.storage((kept?.bytes ?? 0) + logits);
+        torch.retain(all);
+        if (kept) torch.release(kept);
+        kept = all;
+      });
+    }
+    if (kept) torch.release(kept);
+  });
 }

@@ -51,6 +51,12 @@ export interface Parallel {
   readonly offload: boolean;
 }
 
+export interface Evaluation {
+  readonly batch: number;
+  /** Batches whose logits stay on the card before they are moved to the host: metrics need them. 0: none do. */
+  readonly keptLogits: number;
+}
+
 /** Everything a user chooses. */
 export interface Recipe {
   readonly model: { readonly name: string; readonly config: Config };
@@ -71,6 +77,12 @@ export interface Recipe {
   readonly accumulation: number;
   /** An attention mask is passed with the batch. */
   readonly mask: boolean;
+  /** Share of the tokens that have a label; the rest is ignored (prompts, padding). */
+  readonly labelled: number;
+  /** Positions from the end that get logits; null for all. */
+  readonly logitsToKeep: number | null;
+  /** Evaluation after the steps; null for none. */
+  readonly evaluation: Evaluation | null;
   readonly loop: Loop;
   readonly parallel: Parallel;
   readonly allocConf: string;
@@ -92,6 +104,9 @@ export const DEFAULT_RECIPE: Omit<Recipe, "model"> = {
   seq: 2048,
   accumulation: 1,
   mask: false,
+  labelled: 1,
+  logitsToKeep: null,
+  evaluation: null,
   loop: "plain",
   parallel: { kind: "none", ranks: 1, offload: false },
   allocConf: "",
