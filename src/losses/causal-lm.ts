@@ -31,7 +31,7 @@ export const defaultLoss: Loss = (f, net, hidden) => {
     const seen = kept === f.seq ? hidden : torch.let(slice(torch, hidden, 1, f.seq - kept, f.seq));
     const scores = callLinear(torch, net.head, seen);
     const logits = torch.let(net.logits ? net.logits(torch, scores) : scores);
-    torch.phase = Phase.loss;
+    if (f.training) torch.phase = Phase.loss;
     const loss = torch.let(
       torch.module("loss", [], () => causalLmLoss(torch, logits, [f.batch, kept], net.vocabulary)),
     );

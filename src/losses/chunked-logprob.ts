@@ -16,7 +16,7 @@ const TILE_VOCABULARY = 32_768;
  */
 export const chunkedLogProbLoss: Loss = (f, net, hidden) => {
   const { torch } = f;
-  torch.phase = Phase.loss;
+  if (f.training) torch.phase = Phase.loss;
   return torch.module("loss", [hidden], () => {
     const [batch, length] = f.ids.shape as [number, number];
     const shifted = torch.let(slice(torch, hidden, 1, 0, length - 1));

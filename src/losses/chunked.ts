@@ -24,7 +24,7 @@ function chunkSizes(length: number): number[] {
  */
 export const chunkedLoss: Loss = (f, net, hidden) => {
   const { torch } = f;
-  torch.phase = Phase.loss;
+  if (f.training) torch.phase = Phase.loss;
   return torch.module("loss", [], () => {
     const [batch, length] = f.ids.shape as [number, number];
     const padded = torch.let(torch.empty([batch, length + 1], "int64"));

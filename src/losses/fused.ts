@@ -15,7 +15,7 @@ const nextPowerOfTwo = (n: number): number => 2 ** Math.ceil(Math.log2(n));
  */
 export const fusedLoss: Loss = (f, net, hidden) => {
   const { torch } = f;
-  torch.phase = Phase.loss;
+  if (f.training) torch.phase = Phase.loss;
   return torch.module("loss", [hidden], () => {
     const [batch, length] = f.ids.shape as [number, number];
     const labels = torch.let(torch.empty([batch, length + 1], "int64"));
