@@ -144,6 +144,7 @@ export function recipeFrom(
   base: Omit<Recipe, "model"> = DEFAULT_RECIPE,
 ): Recipe {
   return {
+    ...base,
     model,
     method: methodFrom(values, base.method),
     dtype: (values["dtype"] as Dtype | undefined) ?? base.dtype,

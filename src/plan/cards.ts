@@ -23,6 +23,7 @@ export interface Card {
  * torch 2.11; it varies by a few hundred megabytes with driver and card.
  */
 export const CONTEXT: Bytes = 0.5 * GB;
+export const CONTEXT_SPREAD: Bytes = 0.3 * GB;
 
 /** One direction of sixteen lanes: 16 GB/s of PCIe 3, 32 of 4, 64 of 5 (PCI-SIG's raw rates less encoding). */
 const PCIE = { 3: 15.8, 4: 31.5, 5: 63 } as const;

@@ -118,7 +118,7 @@ function partName(
   }
   if (born === "optimizer") return "the optimizer's temporaries";
   if (born === "clip") return "the norm's temporaries";
-  if (kind === "activation" && layer !== here) {
+  if (kind === "activation" && layer !== undefined && layer !== here) {
     return recipe.checkpointing.kind === "full" && recipe.checkpointing.every === 1
       ? "inputs of # layers"
       : "saved activations of # layers";

@@ -7,7 +7,7 @@ import { Builder } from "../nets/layers.ts";
 import { Tape } from "../tape/tape.ts";
 import { type Band, bandOf } from "./band.ts";
 import type { Budget } from "./budget.ts";
-import { type Card, CONTEXT } from "./cards.ts";
+import { type Card, CONTEXT, CONTEXT_SPREAD } from "./cards.ts";
 import { type HostBudget, type HostVerdict, judgeHost } from "./host.ts";
 import type { Moment } from "./moment.ts";
 import { type Effect, leverEffects, plan, type Plan, type Verdict } from "./plan.ts";
@@ -54,8 +54,8 @@ export interface PlanResult {
     readonly context: Bytes;
     readonly capability: number;
   } | null;
-  /** `close`: the worst error seen in this kind of prediction is larger than what is spare. */
-  readonly verdict: (Verdict & { readonly close: boolean }) | null;
+  /** `margin`: the worst error seen in this kind of prediction and the context's own spread; `close`: spare is within it. */
+  readonly verdict: (Verdict & { readonly margin: Bytes; readonly close: boolean }) | null;
   readonly peak: { readonly allocated: Bytes; readonly reserved: Bytes };
   readonly budget: Budget;
   readonly moment: Moment;
@@ -92,6 +92,7 @@ export function planResult({ recipe, known, notes, source = null, card, host }: 
   const band = bandOf(recipe, known);
   const { model, ...rest } = recipe;
   const { verdict } = made;
+  const margin = Math.round(band.reserved.worst * made.peakReserved + CONTEXT_SPREAD);
   const result: PlanResult = {
     schema: "plimsoll.plan/1",
     model: {
@@ -105,7 +106,8 @@ export function planResult({ recipe, known, notes, source = null, card, host }: 
     card: card && { name: card.name, memory: card.memory, context: CONTEXT, capability: card.capability },
     verdict: verdict && {
       ...verdict,
-      close: Math.abs(verdict.spare) < band.reserved.worst * made.peakReserved,
+      margin,
+      close: Math.abs(verdict.spare) < margin,
     },
     peak: { allocated: made.peakAllocated, reserved: made.peakReserved },
     budget: made.budget,

@@ -10,6 +10,9 @@ export interface Column {
   readonly reserved: number;
 }
 
+/** Smaller shares of the whole are left out. */
+const LEAST_SHOWN = 0.0005;
+
 /** A before/after budget table. */
 export function planMarkdown(result: PlanResult, before: Column, after: Column | null): string {
   const columns = after ? [before, after] : [before];
@@ -19,7 +22,9 @@ export function planMarkdown(result: PlanResult, before: Column, after: Column |
     if (after) cells.push(change(pick(before), pick(after)));
     return `| ${[name, ...cells].map((cell) => (strong ? `**${cell}**` : cell)).join(" | ")} |`;
   };
-  const shown = COMPONENTS.filter((name) => columns.some(({ budget }) => budget[name] > 0));
+  const shown = COMPONENTS.filter((name) =>
+    columns.some((column) => column.budget[name] > LEAST_SHOWN * total(column)),
+  );
   const titles = ["component", ...columns.map(({ title }) => title), ...(after ? ["change"] : [])];
   return [
     `**${result.model.name}**: ${recipeWords(result)}`,

@@ -8,6 +8,8 @@ import { formatCount, recipeWords } from "./plan-words.ts";
 const BAR_CELLS = 28;
 const LEVERS_SHOWN = 6;
 const PARTS_SHOWN = 4;
+/** Smaller shares would be printed as 0.00 %. */
+const LEAST_SHOWN = 0.00005;
 
 export interface PlanTextOptions {
   readonly color: boolean;
@@ -50,7 +52,7 @@ function verdict({ verdict: judged, card, peak, band: { reserved } }: PlanResult
     );
   } else if (judged.close) {
     lines.push(
-      `  ${ink("yellow", "close")}: predictions of this kind have been off by up to ${percent(reserved.worst)}, ${formatBytes(reserved.worst * peak.reserved)} here`,
+      `  ${ink("yellow", "close")}: within ${formatBytes(judged.margin)}, what predictions of this kind (${percent(reserved.worst)} at worst) and the context vary by`,
     );
   }
   return lines;
@@ -99,8 +101,8 @@ function budget({ budget: parts, peak, phases }: PlanResult, ink: Paint): string
   ];
   for (const name of COMPONENTS) {
     const bytes = parts[name];
-    if (bytes <= 0) continue;
     const part = bytes / total;
+    if (part < LEAST_SHOWN) continue;
     lines.push(
       `  ${name.padEnd(18)} ${formatBytes(bytes).padStart(9)} ${percent(part).padStart(7)}  ${ink("cyan", bar(part, BAR_CELLS))}`,
     );
