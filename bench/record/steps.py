@@ -325,7 +325,7 @@ def run(case, out):
     print("RESULT " + json.dumps(result), flush=True)
 
 
-def main():
+def main(script=__file__):
     if sys.argv[1] == "--one":
         return run(json.loads(sys.argv[2]), sys.argv[3])
     cases = [json.loads(line) for line in open(sys.argv[1]) if line.strip()]
@@ -351,7 +351,7 @@ def main():
                 running.remove(entry)
                 finish(*entry)
             time.sleep(0.05)
-        command = [sys.executable, os.path.abspath(__file__), "--one", json.dumps(case), out]
+        command = [sys.executable, os.path.abspath(script), "--one", json.dumps(case), out]
         # Files, not pipes: nobody reads while the case runs, and a full pipe would stop it.
         stdout, stderr = tempfile.TemporaryFile("w+"), tempfile.TemporaryFile("w+")
         running.append((case, subprocess.Popen(command, stdout=stdout, stderr=stderr), stdout, stderr))
