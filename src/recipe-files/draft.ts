@@ -11,11 +11,18 @@ export interface Reader<T> {
   readonly read: (value: Value) => T | undefined;
   /** "a whole number above 0". */
   readonly expected: string;
+  /** The framework takes values that plans do not know: another one is assumed instead of refused. */
+  readonly open?: boolean;
 }
 
 type Entry<F extends Field = Field> =
   | { readonly kind: "found"; readonly value: Facts[F]; readonly key: string; readonly place: Place }
   | { readonly kind: "assumed"; readonly value: Facts[F]; readonly why: string };
+
+const partOf = (field: Field): string => field.split(".")[0]!;
+
+/** As recipes are written down; the parts of one field stay in the order they were read. */
+const ORDER = ["model", ...Object.keys(DEFAULT_RECIPE)];
 
 /** A recipe while a file is being read: each field found at a place, or assumed for a reason. */
 export class Draft {
@@ -80,7 +87,7 @@ export class Draft {
     }
     const read = reader.read(value);
     if (read !== undefined) return this.set(field, read, key, place);
-    if (isScalar(value))
+    if (isScalar(value) && !reader.open)
       throw new UserError(`${placeText(place)}: ${key} is ${show(value)}`, `Expected ${reader.expected}.`);
     this.assume(
       field,
@@ -94,7 +101,10 @@ export class Draft {
     if (whole) this.#fillIn();
     const found: Source[] = [];
     const assumed: Assumption[] = [];
-    for (const [field, entry] of this.#entries) {
+    const entries = [...this.#entries].toSorted(
+      ([a], [b]) => ORDER.indexOf(partOf(a)) - ORDER.indexOf(partOf(b)),
+    );
+    for (const [field, entry] of entries) {
       if (field === "method.quantization") continue;
       if (entry.kind === "found")
         found.push({ field, value: entry.value, key: entry.key, place: entry.place });
@@ -174,6 +184,9 @@ export class Draft {
     }
     const method = this.#method();
     if (method) recipe.method = method;
+    const evaluated = this.get("evaluation.batch");
+    if (evaluated !== undefined)
+      recipe.evaluation = { batch: evaluated, keptLogits: this.get("evaluation.keptLogits") ?? 0 };
     const { checkpointing, parallel } = DEFAULT_RECIPE;
     if (this.#any("checkpointing."))
       recipe.checkpointing = {

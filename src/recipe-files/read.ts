@@ -9,7 +9,9 @@ import { isTorchtune, takeTorchtune } from "./configs/torchtune.ts";
 import { isTrl, takeTrl } from "./configs/trl.ts";
 import { Draft } from "./draft.ts";
 import { composeHydra } from "./hydra.ts";
-import { type Table, isTable } from "./located.ts";
+import { findModel } from "../plan/catalogue/catalogue.ts";
+import { type Table, isTable, placeText } from "./located.ts";
+import { folderOf, joinPath } from "./paths.ts";
 import type { Beside, RecipeFile, RecipeReading } from "./reading.ts";
 import { readScript } from "./script/script.ts";
 import { readYaml } from "./yaml.ts";
@@ -52,7 +54,22 @@ export function isRecipeFile({ name, text }: RecipeFile): boolean {
 export function readRecipe(file: RecipeFile, beside: Beside = nothing): RecipeReading {
   const reading = /\.(?:py|ipynb)$/i.test(file.name) ? readScript(file, beside) : readConfig(file, beside);
   if (!reading) throw new UserError(`${file.name}: no training recipe found in it`, LOOKED_FOR);
-  return reading;
+  return withKnownModel(reading, folderOf(file.name), beside);
+}
+
+/** A copy of a model in another account or a local folder has the sizes of the one it is named after. */
+function withKnownModel(reading: RecipeReading, folder: string, beside: Beside): RecipeReading {
+  const { model, warnings } = reading;
+  if (!model || model.config || findModel(model.name)) return reading;
+  const local = [folder, ""].some(
+    (from) =>
+      beside(joinPath(from, `${model.name}/config.json`)) !== null ||
+      beside(joinPath(from, model.name)) !== null,
+  );
+  const known = findModel(model.name.replace(/\/+$/, "").replace(/^.*\//, ""));
+  if (local || !known) return reading;
+  const said = `${placeText(model.place)}: ${model.name} is planned with the sizes of ${known.name}`;
+  return { ...reading, model: { ...model, name: known.name }, warnings: [...warnings, said] };
 }
 
 function readConfig(file: RecipeFile, beside: Beside): RecipeReading | null {

@@ -80,6 +80,8 @@ export interface Facts {
   readonly seq: number;
   readonly accumulation: number;
   readonly mask: boolean;
+  readonly "evaluation.batch": number;
+  readonly "evaluation.keptLogits": number;
   readonly loop: Recipe["loop"];
   readonly "parallel.kind": Recipe["parallel"]["kind"];
   readonly "parallel.ranks": number;

@@ -39,6 +39,7 @@ export function takeTrainerArguments(draft: Draft, args: Table, kind: ArgumentsK
   takeLoss(draft, args, kind);
   if (kind === "sft") takeSftLengths(draft, args);
   takeSpread(draft, args, beside);
+  takeEvaluation(draft, args);
   if (FLAG.read(args.get("auto_find_batch_size")?.value ?? false))
     draft.warn(
       "auto_find_batch_size halves the batch after each failure: the first batch is planned",
@@ -131,6 +132,24 @@ export function takeSftLengths(draft: Draft, args: Table): void {
   const packed = ["packing", "padding_free"].find((key) => FLAG.read(args.get(key)?.value ?? false));
   if (packed) draft.set("mask", false, packed, args.get(packed)!.place);
   else draft.assume("mask", true, "not packed: the collator pads and passes a mask");
+}
+
+/** Losses only, unless the trainer is given metrics to compute (trainer.py, evaluate). */
+function takeEvaluation(draft: Draft, args: Table): void {
+  const strategy = args.get("eval_strategy") ?? args.get("evaluation_strategy");
+  if (typeof strategy?.value !== "string" || strategy.value === "no") return;
+  draft.take(
+    "evaluation.batch",
+    "per_device_eval_batch_size",
+    args.get("per_device_eval_batch_size"),
+    COUNT,
+    8,
+  );
+  draft.assume(
+    "evaluation.batch",
+    8,
+    "per_device_eval_batch_size is not set: the default of TrainingArguments",
+  );
 }
 
 /** fsdp, fsdp_config and deepspeed. */

@@ -24,6 +24,7 @@ export const DTYPE: Reader<Facts["dtype"]> = {
     return word === undefined ? undefined : DTYPES[lastPart(word)];
   },
   expected: "a dtype (bfloat16, float16 or float32)",
+  open: true,
 };
 
 export const COUNT: Reader<number> = {
@@ -83,6 +84,7 @@ export const ATTENTION: Reader<Facts["attention"]> = {
     return /flash|fa[23]/i.test(word) ? "flash_attention_2" : undefined;
   },
   expected: "eager, sdpa or flash_attention_2",
+  open: true,
 };
 
 /** The linear layers of the families plans know, by full module name, for target_modules given as a pattern. */
@@ -99,6 +101,16 @@ const LINEARS = [
   "mlp.dense_4h_to_h",
 ];
 
+/** Where decoder layers live in text models and in the text half of others. */
+const PREFIXES = [
+  "model.layers.0.",
+  "model.language_model.layers.0.",
+  "language_model.model.layers.0.",
+  "model.text_model.layers.0.",
+  "transformer.h.0.",
+  "gpt_neox.layers.0.",
+];
+
 /** PEFT's target_modules: names, "all-linear", or a pattern that must match a module's whole name. */
 export const TARGETS: Reader<readonly string[] | "all-linear"> = {
   read: (value) => {
@@ -113,13 +125,16 @@ export const TARGETS: Reader<readonly string[] | "all-linear"> = {
     if (/^[\w, ]+$/.test(value)) return value.split(",").map((name) => name.trim());
     try {
       const pattern = new RegExp(`^(?:${value})$`);
-      const names = LINEARS.filter((name) => pattern.test(`model.layers.0.${name}`)).map(lastPart);
+      const names = LINEARS.filter((name) => PREFIXES.some((prefix) => pattern.test(prefix + name))).map(
+        lastPart,
+      );
       return names.length > 0 ? [...new Set(names)] : undefined;
     } catch {
       return undefined;
     }
   },
   expected: 'names of linear layers, or "all-linear"',
+  open: true,
 };
 
 /** "bf16", "fp16", "no", Lightning's "bf16-mixed"; DTYPE's names too. */

@@ -3,8 +3,10 @@ import { UserError } from "../base/errors.ts";
 import type { Located, Value } from "./located.ts";
 import type { RecipeFile } from "./reading.ts";
 
-/** Generated files nest deeper than any written by hand; aliases can nest without end. */
+/** Generated files nest deeper than any written by hand. */
 const MAX_DEPTH = 50;
+/** Aliases of aliases double at every line: past this no file of settings is meant. */
+const MAX_VALUES = 20_000;
 
 /** Every value of a YAML or JSON file, with its line. */
 export function readYaml({ name, text }: RecipeFile): Located {
@@ -24,7 +26,10 @@ export function readYaml({ name, text }: RecipeFile): Located {
   }
   const at = (node: Node | null): number =>
     node?.range ? Math.max(1, lines.linePos(node.range[0]).line) : 1;
+  let values = 0;
   const read = (given: Node | null, line: number, depth: number): Located => {
+    if (++values > MAX_VALUES)
+      throw new UserError(`${name}: more than ${MAX_VALUES} values: not a file of settings`);
     const node = isAlias(given) ? (given.resolve(document) ?? null) : given;
     return { value: valueOf(node as Node | null, depth), place: { file: name, line } };
   };

@@ -52,7 +52,19 @@ export function takeAxolotl(draft: Draft, table: Table, beside: Beside): void {
   if (on("sample_packing")) draft.set("mask", false, "sample_packing", get("sample_packing")!.place);
   else draft.assume("mask", true, "not packed: the collator pads and passes a mask");
   takeSpread(draft, table, beside);
+  takeEvaluation(draft, table);
   takeUnmodelled(draft, table);
+}
+
+/** With a share or a set held out; eval_batch_size is micro_batch_size unless said (utils/config/__init__.py). */
+function takeEvaluation(draft: Draft, table: Table): void {
+  const share = table.get("val_set_size");
+  const sets = table.get("test_datasets");
+  const held =
+    typeof share?.value === "number" && share.value > 0 ? share : sets && isList(sets.value) ? sets : null;
+  if (!held) return;
+  draft.take("evaluation.batch", "eval_batch_size", table.get("eval_batch_size"), COUNT, 1);
+  draft.assume("evaluation.batch", draft.get("batch") ?? 1, "eval_batch_size is not set: micro_batch_size");
 }
 
 /** utils/config/__init__.py, resolve_dtype; core/builders/base.py hands bf16 or bfloat16 to the Trainer. */

@@ -56,7 +56,7 @@ const KEYS: readonly Synonyms<never>[] = [
     "model",
     TEXT,
     "",
-    "model_name_or_path pretrained_model_name_or_path model_name model_id base_model model.name model.path model.pretrained model.id",
+    "model_name_or_path pretrained_model_name_or_path model_name model_id base_model model.name model.path model.pretrained model.id model",
   ),
   one(
     "batch",
@@ -95,6 +95,16 @@ const KEYS: readonly Synonyms<never>[] = [
   one("parallel.ranks", COUNT, 1, "num_gpus n_gpus world_size nproc_per_node"),
 ] as never;
 
+/** Names that Lightning and others give to ways of spreading a run. */
+const STRATEGIES: Readonly<Record<string, Facts["parallel.kind"]>> = {
+  ddp: "ddp",
+  fsdp: "fsdp2",
+  fsdp2: "fsdp2",
+  deepspeed_stage_1: "zero1",
+  deepspeed_stage_2: "zero2",
+  deepspeed_stage_3: "zero3",
+};
+
 /** At least one of these makes a file a training config. */
 export const TELLING = ["model", "batch"] as const satisfies readonly Field[];
 
@@ -114,6 +124,11 @@ export function takeByKey(draft: Draft, table: Table, beside: Beside): void {
     if (found && found.at.value !== null && found.at.value !== false) spread.set(key, found.at);
   }
   takeSpread(draft, spread, beside);
+  const strategy = ["dist_config.name", "strategy", "distributed_strategy"].flatMap(
+    (name) => find(paths, name) ?? [],
+  )[0];
+  const kind = strategy ? STRATEGIES[String(strategy.at.value)] : undefined;
+  if (strategy && kind) draft.set("parallel.kind", kind, strategy.path, strategy.at.place);
   const ddp = find(paths, "ddp");
   if (ddp && FLAG.read(ddp.at.value)) draft.set("parallel.kind", "ddp", ddp.path, ddp.at.place);
 }
@@ -211,9 +226,8 @@ function takeAdapter(draft: Draft, paths: readonly Entry[], table: Table): void 
       method.path,
       method.at.place,
     );
-  else draft.assume("method.kind", "full", "the file names no adapter");
   const four = find(paths, "load_in_4bit");
-  if (!four) return;
+  if (!four) return draft.assume("method.kind", "full", "the file names no adapter");
   const folder = four.path.slice(0, -"load_in_4bit".length - 1);
   const section = folder === "" ? table : paths.find(({ path }) => path === folder)?.at.value;
   if (section && isTable(section)) takeBitsAndBytes(draft, section, four.at.place);

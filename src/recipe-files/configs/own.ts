@@ -24,12 +24,11 @@ export function readOwn(table: Table, whole: Table): RecipeReading {
         `Known: ${Object.keys(DEFAULT_RECIPE).join(", ")}.`,
       );
     const value = plain(at);
-    // Null stands for "off" where the default is null, and for nothing elsewhere.
-    const kindOf = (one: unknown): string => (one === null ? "null" : typeof one);
-    if (kindOf(expected) !== kindOf(value) && key !== "autocast")
+    // Where the default is null, the field may be of any kind.
+    if (expected !== null && (value === null || typeof value !== typeof expected))
       throw new UserError(
         `${placeText(at.place)}: ${key} is ${show(at.value)}`,
-        `Expected a ${kindOf(expected)}.`,
+        `Expected a ${typeof expected}.`,
       );
     recipe[key] = isTable(at.value)
       ? { ...(key === "method" ? {} : (expected as object)), ...(value as object) }

@@ -20,7 +20,7 @@ export function readScript(file: RecipeFile, beside: Beside): RecipeReading | nu
   if (framework === null) return readConstants(survey, beside);
   takeLengths(draft, survey);
   takeAllocator(draft, survey);
-  if (!draft.has("method.kind")) draft.assume("method.kind", "full", "no adapter is made");
+  if (!draft.get("method.quantization")) draft.assume("method.kind", "full", "no adapter is made");
   takeLeftovers(draft, survey);
   return draft.finish(framework, true);
 }

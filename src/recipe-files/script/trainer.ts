@@ -48,6 +48,7 @@ export function takeTrainer(draft: Draft, survey: Survey, beside: Beside): strin
       last: "from_pretrained",
     });
   takeTrainerArguments(draft, args, kind, beside);
+  if (trainer) takeMetrics(draft, survey, trainer, args);
   if (sft && kind === "trainer") takeSftLengths(draft, args);
   if (!sft) takeMask(draft, survey);
   draft.assume("dtype", "bf16", "not set: transformers 5 loads the checkpoint's own type, taken as bf16");
@@ -143,6 +144,24 @@ function takeTrainerCall(draft: Draft, survey: Survey, site: Site): void {
   if (length) draft.take("seq", "max_seq_length", length, COUNT, 1024);
   const packing = made.args.get("packing");
   if (packing?.value === true) draft.set("mask", false, "packing", packing.place);
+}
+
+/** compute_metrics gets every logit: they stay on the card until eval_accumulation_steps moves them. */
+function takeMetrics(draft: Draft, survey: Survey, site: Site, args: Table): void {
+  const metrics = survey.made(site).args.get("compute_metrics");
+  if (!draft.has("evaluation.batch") || !metrics || metrics.value === null) return;
+  const steps = args.get("eval_accumulation_steps");
+  if (steps && steps.value !== null)
+    return draft.take("evaluation.keptLogits", "eval_accumulation_steps", steps, COUNT, 1);
+  draft.assume(
+    "evaluation.keptLogits",
+    1,
+    "compute_metrics keeps the logits of the whole evaluation set on the card: one batch is planned",
+  );
+  draft.warn(
+    "eval_accumulation_steps is not set, so that evaluation keeps all its logits on the card",
+    metrics.place,
+  );
 }
 
 /** model.gradient_checkpointing_enable() counts whatever the arguments say: nothing switches it off again. */
