@@ -53,6 +53,11 @@ interface Segment {
   count: number;
 }
 
+interface Start {
+  readonly layer: number;
+  readonly row: number;
+}
+
 /** Where a storage was allocated: the segment and its place among that segment's. */
 interface Origin {
   readonly segment: Segment;
@@ -84,9 +89,12 @@ class Stitcher {
   readonly #module: Int32Array;
   /** First storage id of each segment's copy, by segment and layer. */
   readonly #bases = new Map<Segment, Map<number, number>>();
-  /** Tape row of each copied storage. */
+  /** Gradients among the executed storages, and the tape row of each copy of one. */
+  #gradients: ReadonlySet<number> = new Set();
   readonly #rows = new Map<number, number>();
   readonly #modules = new Map<number, Map<number, number>>();
+  /** Where the copies of a segment begin. */
+  readonly #starts = new Map<Segment, Start[]>();
 
   constructor(torch: Torch, firstRow: number, count: number) {
     this.#torch = torch;
@@ -125,6 +133,7 @@ class Stitcher {
     const [, , f1, f2, f3, , , , b3, b2, b1] = this.#segments as Segment[];
     require(this.#alike(f2!, f3!) && this.#alike(f2!, f1!) && this.#alike(b2!, b1!) && this.#alike(b2!, b3!));
     const gradients = this.#executedGradients(leaves);
+    this.#gradients = new Set(gradients.map((g) => g.storage));
     this.#tape.rewind(this.#first);
     for (const segment of this.#segments) {
       if (segment.layer !== STAND_IN) {
@@ -181,11 +190,15 @@ class Stitcher {
     if (!bases) this.#bases.set(segment, (bases = new Map()));
     const base = this.#torch.reserveStorages(segment.count);
     bases.set(layer, base);
+    const again = segment.layer === STAND_IN && this.#again(segment, layer);
+    if (again) return;
+    const start = this.#tape.length;
     let ordinal = 0;
     for (let row = segment.from; row < segment.to; row++) {
       if (this.#action[row] === Action.alloc) {
-        const id = base + ordinal++;
-        this.#rows.set(id, this.#append(row, id, layer));
+        const at = this.#append(row, base + ordinal, layer);
+        if (this.#gradients.has(this.#storage[row]!)) this.#rows.set(base + ordinal, at);
+        ordinal++;
         continue;
       }
       const { segment: owner } = this.#origins.get(this.#storage[row]!)!;
@@ -194,6 +207,36 @@ class Stitcher {
         this.#append(row, this.#resolve(this.#storage[row]!, at), this.#layerFor(owner.layer, at));
       }
     }
+    this.#starts.set(segment, [...(this.#starts.get(segment) ?? []), { layer, row: start }]);
+  }
+
+  /**
+   * Copies the stand-in from the copy before it: from the third on, every reference moves by the same step,
+   * one for storages of the forward and one for those of the backward.
+   */
+  #again(segment: Segment, layer: number): boolean {
+    const starts = this.#starts.get(segment);
+    if (!starts || starts.length < 2) return false;
+    const [before, last] = starts.slice(-2) as [Start, Start];
+    const length = segment.to - segment.from;
+    const from = last.row;
+    const to = this.#tape.length;
+    const steps = this.#tape.columns.storage.slice(from, to);
+    const earlier = this.#tape.columns.storage;
+    for (let i = 0; i < length; i++) steps[i]! -= earlier[before.row + i]!;
+    this.#tape.repeat(from, from + length, 0, this.#torch.step);
+    const { storage, module } = this.#tape.columns;
+    const direction = layer - last.layer;
+    for (let i = 0; i < length; i++) {
+      storage[to + i]! += steps[i]!;
+      module[to + i] = this.#moved(module[from + i]!, direction);
+      const executed = segment.from + i;
+      if (this.#action[executed] === Action.alloc && this.#gradients.has(this.#storage[executed]!)) {
+        this.#rows.set(storage[to + i]!, to + i);
+      }
+    }
+    this.#starts.set(segment, [...starts, { layer, row: to }]);
+    return true;
   }
 
   #append(row: number, id: number, layer: number): number {
@@ -244,16 +287,24 @@ class Stitcher {
 
   /** The same module in another layer. */
   #moduleFor(module: number, layer: number): number {
-    if (layer < 0) return module;
-    let known = this.#modules.get(layer);
-    if (!known) this.#modules.set(layer, (known = new Map()));
+    return layer < 0 ? module : this.#renamed(layer, module, () => layer);
+  }
+
+  /** The same module in a layer further on, or back. */
+  #moved(module: number, by: number): number {
+    return this.#renamed(by > 0 ? -1 : -2, module, (layer) => layer + by);
+  }
+
+  #renamed(key: number, module: number, to: (layer: number) => number): number {
+    let known = this.#modules.get(key);
+    if (!known) this.#modules.set(key, (known = new Map()));
     let id = known.get(module);
     if (id === undefined) {
       const { modules } = this.#tape;
-      const text = modules.text(module);
-      id = modules.id(
-        text.replace(LAYER, (part, index: string) => part.slice(0, -index.length) + String(layer)),
-      );
+      const name = modules
+        .text(module)
+        .replace(LAYER, (part, index: string) => part.slice(0, -index.length) + String(to(Number(index))));
+      id = modules.id(name);
       known.set(module, id);
     }
     return id;
