@@ -5,7 +5,7 @@ import weakref
 
 # Walking a graph costs about a microsecond a node; the largest transformer's step has some 20,000.
 _GRAPH_NODES = 60000
-_GRAPH_ROOTS = 48
+_GRAPH_ROOTS = 256
 _CONTAINERS = (list, dict, collections.deque, collections.defaultdict, collections.OrderedDict)
 
 
@@ -87,7 +87,7 @@ class Census:
         ids = {key for key, lengths in self._lengths.items() if len(lengths) == self.rounds and _climbs(lengths)}
         for candidate in gc.get_objects():
             if id(candidate) in ids and type(candidate) in _CONTAINERS:
-                if not isinstance(newest(candidate), (type(None), int, float, str, bytes, dict, tuple)):
+                if not isinstance(newest(candidate), (type(None), int, float, str, bytes, dict, tuple, weakref.ref)):
                     found.append(candidate)
         found.sort(key=lambda container: -nbytes(newest(container)))
         return found[:4]
@@ -189,7 +189,8 @@ def _walk(first):
 
 
 def _largest_graph(tensors, mark, kinds):
-    roots = tensors[-_GRAPH_ROOTS:]
+    # Those marked at an earlier count are what a graph keeps, not what keeps the graph.
+    roots = [tensor for tensor in tensors if mark not in tensor.grad_fn.metadata][-_GRAPH_ROOTS:]
     nodes, largest = [], None
     for tensor in roots:
         try:
@@ -202,15 +203,18 @@ def _largest_graph(tensors, mark, kinds):
         return None
     # A node's metadata lives as long as the node: the mark of an earlier count tells that its graph is still held, and
     # what kind of tensor carries it on. Only nodes of marked kinds are asked, since asking gives a node a dictionary.
-    carriers = set()
-    for node in nodes:
-        if node.name() in kinds and mark in node.metadata:
-            carriers.add(node.metadata[mark])
+    carriers = _marks(nodes, mark, kinds)
     carrier = None
-    for tensor in roots:
-        signature = (tensor.grad_fn.name(), tuple(tensor.shape))
-        if carrier is None and signature in carriers:
+    signatures = [(tensor.grad_fn.name(), tuple(tensor.shape)) for tensor in roots]
+    for tensor, signature in zip(roots, signatures):
+        # Carried on by what is in the later graph and has an earlier one in its own: the running sum, not what is added.
+        if carrier is None and signature in carriers and _marks(_walk(tensor.grad_fn), mark, kinds):
             carrier = tensor
+    for tensor, signature in zip(roots, signatures):
         tensor.grad_fn.metadata[mark] = signature
         kinds.add(signature[0])
     return Graph(len(nodes), weakref.ref(largest if carrier is None else carrier), bool(carriers))
+
+
+def _marks(nodes, mark, kinds):
+    return {node.metadata[mark] for node in nodes if node.name() in kinds and mark in node.metadata}

@@ -324,13 +324,15 @@ def _suspects(counted):
             # One that holds a graph holds more than its own bytes.
             weight = kept + (graphs << 16)
             suspects.append(Suspect(tensor, links, weight, kept / len(rounds), MORE))
-    for root, weight, kind in (
-        (counted.growing_graph(), 1 << 40, GRAPH),
-        (counted.growing_tensor(), 1 << 20, LARGER),
-    ):
-        links = holders.path(root) if root is not None else []
-        if links:
-            suspects.append(Suspect(root, links, weight, counted.enlarged if kind == LARGER else 0, kind))
+    # No loop over a tuple of them: it would be found as their holder.
+    root = counted.growing_graph()
+    links = holders.path(root) if root is not None else []
+    if links:
+        suspects.append(Suspect(root, links, 1 << 40, 0, GRAPH))
+    root = counted.growing_tensor()
+    links = holders.path(root) if root is not None else []
+    if links:
+        suspects.append(Suspect(root, links, 1 << 20, counted.enlarged, LARGER))
     if not suspects:
         growing = counted.growing_containers()
         while growing:
