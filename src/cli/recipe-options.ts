@@ -7,6 +7,7 @@ import {
   type Adapter,
   type Checkpointing,
   DEFAULT_RECIPE,
+  type Evaluation,
   type Loop,
   type Method,
   type Parallel,
@@ -101,6 +102,18 @@ export const RECIPE_OPTIONS: Readonly<Record<string, Option>> = {
   seq: { type: "string", value: "N", summary: "tokens in a sequence (default 2048)" },
   accumulation: { type: "string", value: "N", summary: "micro-batches in a step (default 1)" },
   mask: { type: "boolean", summary: "an attention mask is passed with the batch" },
+  labelled: { type: "string", value: "SHARE", summary: "share of the tokens that have a label (default 1)" },
+  "logits-to-keep": {
+    type: "string",
+    value: "N",
+    summary: "positions from the end that get logits (default all)",
+  },
+  "eval-batch": { type: "string", value: "N", summary: "evaluate after the steps, N sequences at a time" },
+  "eval-kept-logits": {
+    type: "string",
+    value: "N",
+    summary: "evaluation batches whose logits stay on the card (default 0)",
+  },
   checkpointing: {
     type: "string",
     alone: "full",
@@ -160,6 +173,9 @@ export function recipeFrom(
     seq: whole(values, "seq", base.seq),
     accumulation: whole(values, "accumulation", base.accumulation),
     mask: values["mask"] === true || base.mask,
+    labelled: number(values, "labelled", base.labelled),
+    logitsToKeep: "logits-to-keep" in values ? whole(values, "logits-to-keep", 0) : base.logitsToKeep,
+    evaluation: evaluationFrom(values, base.evaluation),
     loop: (values["loop"] as Loop | undefined) ?? base.loop,
     parallel: parallelFrom(values, cards, base.parallel),
     allocConf: (values["alloc-conf"] as string | undefined) ?? base.allocConf,
@@ -260,6 +276,16 @@ function optimizerFrom(text: string | undefined, base: OptimizerName): Optimizer
     `--optimizer cannot be "${text}"${guess ? ` (did you mean ${guess}?)` : ""}`,
     `one of: ${words.filter((name) => !name.includes("_")).join(", ")}`,
   );
+}
+
+function evaluationFrom(values: Values, base: Evaluation | null): Evaluation | null {
+  if (!("eval-batch" in values || "eval-kept-logits" in values)) return base;
+  if (!("eval-batch" in values) && !base)
+    throw new UserError("--eval-kept-logits needs an evaluation", "--eval-batch N");
+  return {
+    batch: whole(values, "eval-batch", base?.batch ?? 1),
+    keptLogits: whole(values, "eval-kept-logits", base?.keptLogits ?? 0),
+  };
 }
 
 function parallelFrom(values: Values, ranks: number, base: Parallel): Parallel {

@@ -66,7 +66,7 @@ function run(recipe: Recipe, steps: number, capability: number, abridged: boolea
   const leaves = leavesByLayer(tape, trainable);
   if (layers) torch.standIn = { layer: layers[2]!, for: kinds.length - 4 };
   const optimizer = recipe.optimizerOnHost ? hostOptimizer() : optimizerOf(recipe.optimizer);
-  if (recipe.optimizerInBackward) torch.onGradient = stepInBackward(torch, optimizer);
+  if (recipe.optimizerInBackward) torch.onGradient = stepInBackward(torch, optimizer, new Set(trainable));
   const groups = recipe.loop === "plain" ? [trainable] : decayGroups(trainable);
   const blocks: Block[] = [];
   const batch: Batch = { ids: null, mask: null };
@@ -127,8 +127,14 @@ function lossOf(recipe: Recipe): LossName {
 }
 
 /** A gradient is used and dropped as soon as it is complete. */
-function stepInBackward(torch: Torch, optimizer: Optimizer): (leaf: Tensor) => void {
+function stepInBackward(
+  torch: Torch,
+  optimizer: Optimizer,
+  trainable: ReadonlySet<Tensor>,
+): (leaf: Tensor) => void {
   return (leaf) => {
+    // Embeddings made to require grad are leaves too, but nobody's parameter.
+    if (!trainable.has(leaf)) return;
     const phase = torch.phase;
     torch.phase = Phase.optimizer;
     optimizer.step(torch, [leaf]);

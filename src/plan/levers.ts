@@ -113,6 +113,8 @@ const BOUNDS = [
   { option: "--batch", value: (r: Recipe): number => r.batch, most: 65_536 },
   { option: "--seq", value: (r: Recipe): number => r.seq, most: 1 << 24 },
   { option: "--accumulation", value: (r: Recipe): number => r.accumulation, most: 4096 },
+  { option: "--logits-to-keep", value: (r: Recipe): number => r.logitsToKeep ?? 1, most: 1 << 24 },
+  { option: "--eval-batch", value: (r: Recipe): number => r.evaluation?.batch ?? 1, most: 65_536 },
 ] as const;
 
 /** More tokens than any card has room for the ids of, and more than sizes can be added up exactly for. */
@@ -134,6 +136,9 @@ export function checkRecipe(recipe: Recipe, card: Card | null): void {
       `--batch ${recipe.batch} × --seq ${recipe.seq} is ${(recipe.batch * recipe.seq).toLocaleString("en")} tokens`,
       `Expected at most ${MOST_TOKENS.toLocaleString("en")} in a micro-batch.`,
     );
+  }
+  if (!(recipe.labelled > 0 && recipe.labelled <= 1)) {
+    throw new UserError(`--labelled is ${recipe.labelled}`, "Expected a share above 0, up to 1.");
   }
   const most = positions(recipe.model.config);
   if (most !== null && recipe.seq > most.value) {
@@ -158,6 +163,19 @@ function checkMethod({ method, model }: Recipe): void {
     throw new UserError(`--rank is ${rank}`, "Expected a whole number from 1 to 65,536.");
   if (!(dropout >= 0 && dropout < 1))
     throw new UserError(`--lora-dropout is ${dropout}`, "Expected a number from 0 to below 1.");
+}
+
+/** What runs, but not as its author may expect. */
+export function cautions({ method, dtype, model: { config } }: Recipe, card: Card | null): string[] {
+  const experts = config["num_local_experts"] ?? config["num_experts"];
+  return [
+    ...(method.kind === "lora" && method.quantization && experts
+      ? [`the experts stay in ${dtype}: they are not linear layers, so bitsandbytes does not quantise them`]
+      : []),
+    ...(dtype === "bf16" && card !== null && card.capability < 8
+      ? [`the ${card.name} has no bf16 units: fp16 is much faster on it`]
+      : []),
+  ];
 }
 
 /** One change to a recipe that may lower its peak. */
@@ -244,7 +262,7 @@ export const LEVERS: readonly Lever[] = [
     name: "optimizer stepped inside backward, no clipping",
     cost: "no accumulation",
     apply: (r) =>
-      r.method.kind === "full" && !r.optimizerInBackward && r.accumulation === 1 && r.loop === "plain"
+      !r.optimizerInBackward && r.accumulation === 1 && r.loop === "plain"
         ? { ...r, optimizerInBackward: true, clip: false }
         : null,
   },

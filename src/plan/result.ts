@@ -9,6 +9,7 @@ import { type Band, bandOf } from "./band.ts";
 import type { Budget } from "./budget.ts";
 import { type Card, CONTEXT, CONTEXT_SPREAD } from "./cards.ts";
 import { type HostBudget, type HostVerdict, judgeHost } from "./host.ts";
+import { cautions } from "./levers.ts";
 import type { Moment } from "./moment.ts";
 import { type Effect, leverEffects, plan, type Plan, type Verdict } from "./plan.ts";
 import type { Recipe } from "./recipe.ts";
@@ -122,7 +123,7 @@ export function planResult({ recipe, known, notes, source = null, card, host }: 
     })),
     band,
     host: made.host && { ...made.host, verdict: host === null ? null : judgeHost(made.host, host) },
-    notes,
+    notes: [...notes, ...cautions(recipe, card)],
     source,
   };
   return { result, plan: made, effects };

@@ -19,9 +19,12 @@ export function recipeWords({ recipe }: Pick<PlanResult, "recipe">): string {
       (recipe.optimizerInBackward ? " inside backward" : ""),
     `${recipe.batch} × ${recipe.seq} tokens`,
     recipe.accumulation > 1 ? `${recipe.accumulation} accumulated` : "",
+    recipe.labelled < 1 ? `${Number((100 * recipe.labelled).toPrecision(3))} % labelled` : "",
+    recipe.logitsToKeep === null ? "" : `logits of the last ${recipe.logitsToKeep}`,
     recipe.loss === "default" ? "" : `${recipe.loss} loss`,
     checkpointing.kind === "none" ? "no checkpointing" : checkpointingWords(checkpointing),
     recipe.clip ? "" : "no clipping",
+    recipe.evaluation ? `evaluation of ${recipe.evaluation.batch} at a time` : "",
     { plain: "", trainer: "Trainer", sft: "SFTTrainer" }[recipe.loop],
     recipe.allocConf,
   ]
