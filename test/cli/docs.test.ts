@@ -60,3 +60,11 @@ test("docs/benches.md names every bench", () => {
     ),
   ).toEqual([]);
 });
+
+test("the index links every page", () => {
+  const index = read("docs/README.md");
+  const pages = documents().filter(
+    (file) => /^docs\/(commands\/)?[^/]+\.md$/.test(file) && file !== "docs/README.md",
+  );
+  expect(pages.filter((page) => !index.includes(`(${page.slice("docs/".length)})`))).toEqual([]);
+});
