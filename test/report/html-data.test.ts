@@ -1,3 +1,4 @@
+import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { html } from "../../src/report/html/markup.ts";
@@ -74,7 +75,7 @@ describe("rows chosen for a page", () => {
           { tape, lives, allocated, reserved: allocated, flags, limit: null, predicted: false },
           most,
         );
-        const { head, columns } = unpackPage(data.bytes);
+        const { head, columns } = unpackPage(gunzipSync(data.bytes));
         expect(data.reduced).toHaveLength(tape.length > most ? 1 : 0);
         let row = 0;
         for (let position = 0; position < head.positions; position++) {
@@ -116,7 +117,7 @@ describe("the names on a page", () => {
       limit: null,
       predicted: false,
     });
-    const { head } = unpackPage(data.bytes);
+    const { head } = unpackPage(gunzipSync(data.bytes));
     expect(Math.max(...head.stacks.map((stack) => stack.length))).toBeLessThan(300);
     expect(head.frames).toContain("deep.py:4999:f");
     expect(head.frames).toContain("deep.py:0:f");

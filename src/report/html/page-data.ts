@@ -1,24 +1,18 @@
+import { gzipSync } from "node:zlib";
 import type { Bytes } from "../../base/units.ts";
-import { allocationFrame, parseStack, userFrame } from "../../inspect/frames.ts";
 import { ABSENT, type Lifetimes } from "../../tape/lifetimes.ts";
 import type { Tape } from "../../tape/tape.ts";
 import { KINDS, PHASES } from "../../tape/vocabulary.ts";
-import { place } from "../inspect-text.ts";
 import { type Flag, packPage, type PageColumns } from "./model.ts";
+import { moduleTable, type ModuleTable, stackTable, type StackTable } from "./names.ts";
 import { positionsOf, sampleRows } from "./sample.ts";
 import { fold } from "./varint.ts";
 
-/** A million events and their storages come to about two megabytes of page. */
+/** A million events of a training loop come to about two megabytes: a loop repeats itself. */
 const MOST_POSITIONS = 1_000_000;
-/**
- * What a page may hold of stacks and of module names. A process with generated code can have any number, and a
- * hostile file more: those behind the most bytes are kept.
- */
-const MOST_NAMES = 20_000;
-const MOST_TEXT = 8_000_000;
-const MOST_FRAMES = 1_000_000;
-const DEEPEST_STACK = 256;
-const LONGEST_TEXT = 400;
+/** Events without rhythm do not compress; they are thinned out, down to a fifth of that, towards this size. */
+const MOST_BYTES = 4_000_000;
+const FEWEST_POSITIONS = 200_000;
 
 export interface Picture {
   readonly tape: Tape;
@@ -33,12 +27,36 @@ export interface Picture {
 }
 
 export interface PageData {
+  /** Compressed (gzip). */
   readonly bytes: Uint8Array;
   /** What the page does not hold, in words. */
   readonly reduced: readonly string[];
 }
 
 export function pageData(picture: Picture, most = MOST_POSITIONS): PageData {
+  const names = {
+    stacks: stackTable(picture.tape, picture.lives),
+    modules: moduleTable(picture.tape, picture.lives),
+  };
+  for (let positions = most; ;) {
+    const { packed, reduced } = pack(picture, names, positions);
+    const bytes = gzipSync(packed);
+    if (bytes.length <= MOST_BYTES || positions <= FEWEST_POSITIONS) return { bytes, reduced };
+    const shown = Math.min(positions, picture.tape.length);
+    positions = Math.max(FEWEST_POSITIONS, Math.floor((shown * MOST_BYTES * 0.9) / bytes.length));
+  }
+}
+
+interface Names {
+  readonly stacks: StackTable;
+  readonly modules: ModuleTable;
+}
+
+function pack(
+  picture: Picture,
+  { stacks, modules }: Names,
+  most: number,
+): { readonly packed: Uint8Array; readonly reduced: readonly string[] } {
   const { tape, lives, allocated, reserved, flags } = picture;
   const rows = sampleRows(
     allocated,
@@ -53,8 +71,6 @@ export function pageData(picture: Picture, most = MOST_POSITIONS): PageData {
       `The timeline shows ${rows.length.toLocaleString("en")} of ${tape.length.toLocaleString("en")} events: of every ${run} in a row, the lowest and the highest.`,
     );
   }
-  const stacks = stackTable(tape, lives);
-  const modules = moduleTable(tape, lives);
   for (const [left, what] of [
     [stacks.left, "stacks"],
     [modules.left, "module names"],
@@ -63,7 +79,7 @@ export function pageData(picture: Picture, most = MOST_POSITIONS): PageData {
       reduced.push(`${left.toLocaleString("en")} ${what}, those behind the fewest bytes, are shown as one.`);
   }
   const storages = storageColumns(tape, lives, positions, stacks.ids, modules.ids);
-  const bytes = packPage(
+  const packed = packPage(
     {
       events: tape.length,
       positions: rows.length,
@@ -89,11 +105,8 @@ export function pageData(picture: Picture, most = MOST_POSITIONS): PageData {
       ...storages.columns,
     },
   );
-  return { bytes, reduced };
+  return { packed, reduced };
 }
-
-const shortened = (text: string): string =>
-  text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
 
 function differences(values: Int32Array): number[] {
   return Array.from(values, (value, at) => (at === 0 ? value : value - values[at - 1]!));
@@ -146,93 +159,6 @@ function changes(reserved: Float64Array, rows: Int32Array): Pick<PageColumns, "r
   return { reservedAt, reservedBy };
 }
 
-interface StackTable {
-  readonly frames: readonly string[];
-  readonly stacks: readonly (readonly number[])[];
-  readonly lines: readonly string[];
-  /** The page's id of each of the tape's stacks. */
-  readonly ids: Int32Array;
-  /** How many did not get one of their own. */
-  readonly left: number;
-}
-
-const NOT_KEPT = "(left out of this page)";
-
-function stackTable(tape: Tape, lives: Lifetimes): StackTable {
-  const frameIds = new Map<string, number>();
-  let text = 0;
-  let frames = 0;
-  const frameId = (frame: string): number => {
-    const known = frameIds.get(frame);
-    if (known !== undefined) return known;
-    frameIds.set(frame, frameIds.size);
-    text += frame.length;
-    return frameIds.size - 1;
-  };
-  const stacks: number[][] = [[], [frameId(NOT_KEPT)]];
-  const lines = ["", NOT_KEPT];
-  const ids = new Int32Array(tape.stacks.size).fill(1);
-  ids[0] = 0;
-  const used = byWeight(tape, lives, "stack");
-  for (const id of used) {
-    if (stacks.length > MOST_NAMES || text > MOST_TEXT || frames > MOST_FRAMES) break;
-    const stack = tape.stacks.text(id);
-    const own = outermostFirst(stack).map(frameId);
-    frames += own.length;
-    ids[id] = stacks.length;
-    stacks.push(own);
-    const parsed = parseStack(stack);
-    const line = place({ allocation: allocationFrame(parsed), user: userFrame(parsed), phase: "unknown" });
-    lines.push(shortened(line));
-  }
-  return { frames: [...frameIds.keys()], stacks, lines, ids, left: used.length - (stacks.length - 2) };
-}
-
-/** A runaway recursion keeps both its ends. */
-function outermostFirst(stack: string): string[] {
-  const frames = stack.split("\n").reverse();
-  const half = DEEPEST_STACK / 2;
-  const kept =
-    frames.length <= DEEPEST_STACK
-      ? frames
-      : [...frames.slice(0, half), `… ${frames.length - DEEPEST_STACK} frames …`, ...frames.slice(-half)];
-  return kept.map(shortened);
-}
-
-interface ModuleTable {
-  readonly modules: readonly string[];
-  readonly ids: Int32Array;
-  readonly left: number;
-}
-
-function moduleTable(tape: Tape, lives: Lifetimes): ModuleTable {
-  const modules = ["", NOT_KEPT];
-  const ids = new Int32Array(tape.modules.size).fill(1);
-  ids[0] = 0;
-  let text = 0;
-  const used = byWeight(tape, lives, "module");
-  for (const id of used) {
-    if (modules.length > MOST_NAMES || text > MOST_TEXT) break;
-    const name = shortened(tape.modules.text(id));
-    text += name.length;
-    ids[id] = modules.length;
-    modules.push(name);
-  }
-  return { modules, ids, left: used.length - (modules.length - 2) };
-}
-
-/** Ids that storages carry, by the bytes they made, most first. Zero, which is "none", is not among them. */
-function byWeight(tape: Tape, lives: Lifetimes, column: "stack" | "module"): number[] {
-  const ids = tape.columns[column];
-  const weight = new Float64Array(column === "stack" ? tape.stacks.size : tape.modules.size);
-  for (let storage = 0; storage < lives.born.length; storage++) {
-    const row = lives.born[storage]!;
-    // One more, so that what made only empty storages counts as used.
-    if (row >= 0) weight[ids[row]!]! += lives.bytes[storage]! + 1;
-  }
-  return [...weight.keys()].filter((id) => id > 0 && weight[id]! > 0).sort((a, b) => weight[b]! - weight[a]!);
-}
-
 function storageColumns(
   tape: Tape,
   lives: Lifetimes,
@@ -245,42 +171,67 @@ function storageColumns(
   readonly columns: Pick<PageColumns, "born" | "life" | "size" | "site">;
 } {
   const { stack, kind, module, phase } = tape.columns;
-  const shown: { id: number; born: number; died: number }[] = [];
+  const { order, bornAt, diedAt } = storagesByBirth(tape, lives, positions);
   const end = positions[tape.length]!;
-  for (let id = 0; id < lives.born.length; id++) {
-    const row = lives.born[id]!;
-    if (row === ABSENT) continue;
-    const born = positions[Math.max(row, 0)]!;
-    const died = positions[lives.died[id]!]!;
-    if (born < died) shown.push({ id, born, died });
-  }
-  shown.sort((a, b) => a.born - b.born || a.id - b.id);
+  const kinds = KINDS.length;
+  const phases = PHASES.length;
+  const names = tape.modules.size + 2;
   const sizeIds = new Map<number, number>();
   const siteIds = new Map<number, number>();
   const sites: number[] = [];
-  const born: number[] = [];
-  const life: number[] = [];
-  const size: number[] = [];
-  const site: number[] = [];
+  const born = new Int32Array(order.length);
+  const life = new Int32Array(order.length);
+  const size = new Int32Array(order.length);
+  const site = new Int32Array(order.length);
   let before = 0;
-  for (const one of shown) {
-    born.push(one.born - before);
-    before = one.born;
-    life.push(one.died === end ? 0 : one.died - one.born);
-    const bytes = lives.bytes[one.id]!;
-    if (!sizeIds.has(bytes)) sizeIds.set(bytes, sizeIds.size);
-    size.push(sizeIds.get(bytes)!);
-    const row = lives.born[one.id]!;
-    const parts =
-      row < 0 ? [0, 0, 0, 0] : [stackIds[stack[row]!]!, kind[row]!, moduleIds[module[row]!]!, phase[row]!];
-    const key =
-      ((parts[0]! * tape.modules.size + parts[2]!) * KINDS.length + parts[1]!) * PHASES.length + parts[3]!;
-    let id = siteIds.get(key);
-    if (id === undefined) {
-      siteIds.set(key, (id = siteIds.size));
-      sites.push(...parts);
+  for (let at = 0; at < order.length; at++) {
+    const id = order[at]!;
+    born[at] = bornAt[id]! - before;
+    before = bornAt[id]!;
+    life[at] = diedAt[id] === end ? 0 : diedAt[id]! - bornAt[id]!;
+    const bytes = lives.bytes[id]!;
+    let sizeId = sizeIds.get(bytes);
+    if (sizeId === undefined) sizeIds.set(bytes, (sizeId = sizeIds.size));
+    size[at] = sizeId;
+    const row = lives.born[id]!;
+    const known = row >= 0;
+    const stackId = known ? stackIds[stack[row]!]! : 0;
+    const kindCode = known ? kind[row]! : 0;
+    const moduleId = known ? moduleIds[module[row]!]! : 0;
+    const phaseCode = known ? phase[row]! : 0;
+    const key = ((stackId * names + moduleId) * kinds + kindCode) * phases + phaseCode;
+    let siteId = siteIds.get(key);
+    if (siteId === undefined) {
+      siteIds.set(key, (siteId = siteIds.size));
+      sites.push(stackId, kindCode, moduleId, phaseCode);
     }
-    site.push(id);
+    site[at] = siteId;
   }
   return { sizes: [...sizeIds.keys()], sites, columns: { born, life, size, site } };
+}
+
+interface Births {
+  /** Storages alive at a position or more, in order of birth. */
+  readonly order: Int32Array;
+  /** Positions, by storage. */
+  readonly bornAt: Int32Array;
+  readonly diedAt: Int32Array;
+}
+
+function storagesByBirth(tape: Tape, lives: Lifetimes, positions: Int32Array): Births {
+  const count = lives.born.length;
+  const bornAt = new Int32Array(count);
+  const diedAt = new Int32Array(count);
+  const starts = new Int32Array(positions[tape.length]! + 1);
+  for (let id = 0; id < count; id++) {
+    const row = lives.born[id]!;
+    if (row === ABSENT) continue;
+    bornAt[id] = positions[Math.max(row, 0)]!;
+    diedAt[id] = positions[lives.died[id]!]!;
+    if (bornAt[id]! < diedAt[id]!) starts[bornAt[id]! + 1]!++;
+  }
+  for (let position = 1; position < starts.length; position++) starts[position]! += starts[position - 1]!;
+  const order = new Int32Array(starts.at(-1)!);
+  for (let id = 0; id < count; id++) if (bornAt[id]! < diedAt[id]!) order[starts[bornAt[id]!]!++] = id;
+  return { order, bornAt, diedAt };
 }
