@@ -83,6 +83,8 @@ svg.bar rect { fill: var(--accent); }
 #flame { position: relative; overflow: hidden; min-height: 20px; }
 .box { position: absolute; height: 19px; line-height: 19px; font: 11px/19px var(--mono); color: #0b1218; background: var(--k-unknown); padding: 0 4px; overflow: hidden; white-space: nowrap; text-overflow: ellipsis; border-radius: 2px; cursor: pointer; }
 .box:hover, .box:focus-visible { filter: brightness(1.18); outline: 2px solid var(--ink); outline-offset: -2px; }
+.box.k-weight { color: #fff; }
+@media (prefers-color-scheme: dark) { .box.k-weight { color: #0b1218; } }
 .box.above { opacity: 0.6; } .box.faint { opacity: 0.28; } .box.match { outline: 2px solid var(--ink); outline-offset: -2px; }
 #flame-detail { min-height: 3.1em; font-size: 13px; margin: 8px 0 0; overflow-wrap: anywhere; }
 #flame-found { font: 12.5px var(--mono); min-width: 11ch; }
