@@ -17,11 +17,18 @@ export const rule: Rule = {
   },
   *check(facts) {
     for (const statement of facts.file.all("AugAssign")) {
-      if (statement.op === "+" && statement.target.kind === "Name") yield* judge(statement, statement.target, statement.value, facts);
+      if (statement.op === "+" && statement.target.kind === "Name")
+        yield* judge(statement, statement.target, statement.value, facts);
     }
     for (const statement of facts.file.all("Assign")) {
       const [target] = statement.targets;
-      if (statement.targets.length !== 1 || target?.kind !== "Name" || statement.value.kind !== "Binary" || statement.value.op !== "+") continue;
+      if (
+        statement.targets.length !== 1 ||
+        target?.kind !== "Name" ||
+        statement.value.kind !== "Binary" ||
+        statement.value.op !== "+"
+      )
+        continue;
       const { left, right } = statement.value;
       if (left.kind === "Name" && left.id === target.id) yield* judge(statement, target, right, facts);
       else if (right.kind === "Name" && right.id === target.id) yield* judge(statement, target, left, facts);
@@ -29,13 +36,25 @@ export const rule: Rule = {
   },
 };
 
-function* judge(statement: AugAssign | { readonly start: number; readonly end: number }, target: Name, added: Expr, facts: Facts): Generator<Finding> {
+function* judge(
+  statement: AugAssign | { readonly start: number; readonly end: number },
+  target: Name,
+  added: Expr,
+  facts: Facts,
+): Generator<Finding> {
   const [loop] = loopsAround(target);
   if (!loop || facts.value(added).graph !== "yes" || facts.gradMode(target) === "off") return;
   const definition = facts.file.scopes.definitionAt(target);
   if (!definition) return;
   // The sum must outlive the turn of the loop: its first value is set outside.
-  if (facts.file.scopes.scopeOf(target).bindings.get(target.id)?.some((other) => other !== definition && other.how !== "augment" && contains(loop, other.node)) === true) return;
+  if (
+    facts.file.scopes
+      .scopeOf(target)
+      .bindings.get(target.id)
+      ?.some((other) => other !== definition && other.how !== "augment" && contains(loop, other.node)) ===
+    true
+  )
+    return;
   const freed = isBackwarded(added, loop, facts);
   if (!freed && mayBeDifferentiated(definition, facts)) return;
   if (facts.isDifferentiated(definition)) return;
@@ -50,7 +69,11 @@ function* judge(statement: AugAssign | { readonly start: number; readonly end: n
 }
 
 /** Whether the added value itself is differentiated in the same loop, which frees what its graph saved. */
-export function isBackwarded(expr: Expr, loop: { readonly start: number; readonly end: number }, facts: Facts): boolean {
+export function isBackwarded(
+  expr: Expr,
+  loop: { readonly start: number; readonly end: number },
+  facts: Facts,
+): boolean {
   const names: Name[] = [];
   const collect = (inner: Expr): void => {
     if (inner.kind === "Name") names.push(inner);
@@ -61,5 +84,11 @@ export function isBackwarded(expr: Expr, loop: { readonly start: number; readonl
   };
   collect(expr);
   const definitions = new Set(names.flatMap((name) => facts.file.scopes.reaching(name)));
-  return facts.backwards.some(({ call, loss }) => loop.start <= call.start && call.end <= loop.end && loss?.kind === "Name" && facts.file.scopes.reaching(loss).some((definition) => definitions.has(definition)));
+  return facts.backwards.some(
+    ({ call, loss }) =>
+      loop.start <= call.start &&
+      call.end <= loop.end &&
+      loss?.kind === "Name" &&
+      facts.file.scopes.reaching(loss).some((definition) => definitions.has(definition)),
+  );
 }

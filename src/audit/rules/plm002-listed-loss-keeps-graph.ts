@@ -17,13 +17,15 @@ export const rule: Rule = {
   },
   *check(facts) {
     for (const call of facts.file.all("Call")) {
-      if (call.func.kind !== "Attribute" || call.func.attr !== "append" || call.func.value.kind !== "Name") continue;
+      if (call.func.kind !== "Attribute" || call.func.attr !== "append" || call.func.value.kind !== "Name")
+        continue;
       const added = positional(call, 0);
       const [loop] = loopsAround(call);
       if (!added || !loop || facts.value(added).graph !== "yes" || facts.gradMode(call) === "off") continue;
       const lists = facts.file.scopes.reaching(call.func.value);
       // A list made inside the loop dies with the turn.
-      if (lists.length === 0 || lists.some((list) => list.how === "param" || contains(loop, list.node))) continue;
+      if (lists.length === 0 || lists.some((list) => list.how === "param" || contains(loop, list.node)))
+        continue;
       const freed = isBackwarded(added, loop, facts);
       if (!freed && lists.some((list) => mayBeDifferentiated(list, facts))) continue;
       yield {
@@ -32,7 +34,11 @@ export const rule: Rule = {
         message: freed
           ? `\`${call.func.value.id}\` keeps every step's loss on the device with its graph nodes`
           : `\`${call.func.value.id}\` keeps every turn's whole graph, activations included, alive: memory grows until it runs out`,
-        fix: { grade: freed ? "safe" : "unsafe", title: "Detach what is appended", edits: appendCall(added, ".detach()") },
+        fix: {
+          grade: freed ? "safe" : "unsafe",
+          title: "Detach what is appended",
+          edits: appendCall(added, ".detach()"),
+        },
       };
     }
   },

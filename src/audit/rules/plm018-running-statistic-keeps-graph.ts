@@ -10,7 +10,8 @@ export const rule: Rule = {
   meta: {
     code: "PLM018",
     name: "running-statistic-keeps-graph",
-    summary: "A module's running statistic is rebuilt from its old value and this forward's input, with gradients recorded",
+    summary:
+      "A module's running statistic is rebuilt from its old value and this forward's input, with gradients recorded",
     severity: "error",
     fix: "safe",
     patterns: [18],
@@ -30,7 +31,11 @@ export const rule: Rule = {
         message: reads(statement.value, attribute!)
           ? `\`self.${attribute}\` is computed from its own last value with gradients recorded: it chains the graphs of all forwards so far`
           : `\`self.${attribute}\` starts a chain of graphs: the running update below it is computed with gradients recorded`,
-        fix: { grade: feedsResult(statement, attribute!, facts) ? "unsafe" : "safe", title: "Detach the statistic", edits: appendCall(statement.value, ".detach()") },
+        fix: {
+          grade: feedsResult(statement, attribute!, facts) ? "unsafe" : "safe",
+          title: "Detach the statistic",
+          edits: appendCall(statement.value, ".detach()"),
+        },
       };
     }
   },
@@ -39,7 +44,12 @@ export const rule: Rule = {
 function reads(value: Expr, attribute: string): boolean {
   let found = false;
   walk(value, (node) => {
-    if (node.kind === "Call" && node.func.kind === "Attribute" && (node.func.attr === "detach" || node.func.attr === "item")) return false;
+    if (
+      node.kind === "Call" &&
+      node.func.kind === "Attribute" &&
+      (node.func.attr === "detach" || node.func.attr === "item")
+    )
+      return false;
     if (node.kind === "Attribute" && selfAttribute(node) === attribute) found = true;
     return !found;
   });
@@ -48,15 +58,29 @@ function reads(value: Expr, attribute: string): boolean {
 
 /** One of the attribute's writes reads it: an average, a minimum, a sum over forwards. */
 function isStatistic(attribute: string, cls: ClassDef, facts: Facts): boolean {
-  return attributesOf(cls, facts.file).get(attribute)?.writes.some((write) => write.how === "assign" && write.in.name !== "__init__" && write.value !== null && reads(write.value, attribute) && derivesFromInput(write.value, facts)) ?? false;
+  return (
+    attributesOf(cls, facts.file)
+      .get(attribute)
+      ?.writes.some(
+        (write) =>
+          write.how === "assign" &&
+          write.in.name !== "__init__" &&
+          write.value !== null &&
+          reads(write.value, attribute) &&
+          derivesFromInput(write.value, facts),
+      ) ?? false
+  );
 }
 
 /** Read again after the update, other than by the next update: detaching may then change gradients. */
 function feedsResult(statement: Assign, attribute: string, facts: Facts): boolean {
   const fn = functionOf(statement)!;
   return facts.file.all("Attribute").some((node) => {
-    if (selfAttribute(node) !== attribute || node.start < statement.end || functionOf(node) !== fn) return false;
-    for (let at = node.parent; at && at !== fn; at = at.parent) if (at.kind === "Assign") return !at.targets.some((target) => target.kind === "Attribute" && target.attr === attribute);
+    if (selfAttribute(node) !== attribute || node.start < statement.end || functionOf(node) !== fn)
+      return false;
+    for (let at = node.parent; at && at !== fn; at = at.parent)
+      if (at.kind === "Assign")
+        return !at.targets.some((target) => target.kind === "Attribute" && target.attr === attribute);
     return true;
   });
 }

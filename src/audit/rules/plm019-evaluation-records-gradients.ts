@@ -24,7 +24,12 @@ export const rule: Rule = {
         at: found.at,
         message: found.message,
         ...(found.severity ? { severity: found.severity } : {}),
-        fix: { grade: "safe", title: "Decorate with torch.no_grad()", edits: decorate(fn, `${torch ?? "torch"}.no_grad()`, facts.file), ...(torch === null ? { imports: ["import torch"] } : {}) },
+        fix: {
+          grade: "safe",
+          title: "Decorate with torch.no_grad()",
+          edits: decorate(fn, `${torch ?? "torch"}.no_grad()`, facts.file),
+          ...(torch === null ? { imports: ["import torch"] } : {}),
+        },
       };
     }
   },
@@ -35,10 +40,15 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
   const modes = new Map<string, { eval: number; train: number }>();
   const calls: Call[] = [];
   walk(fn, (node) => {
-    if (node !== fn && (node.kind === "FunctionDef" || node.kind === "ClassDef" || node.kind === "Lambda")) return false;
+    if (node !== fn && (node.kind === "FunctionDef" || node.kind === "ClassDef" || node.kind === "Lambda"))
+      return false;
     if (node.kind === "Call") {
       calls.push(node);
-      if (node.func.kind === "Attribute" && (node.func.attr === "eval" || node.func.attr === "train") && node.args.length === 0) {
+      if (
+        node.func.kind === "Attribute" &&
+        (node.func.attr === "eval" || node.func.attr === "train") &&
+        node.args.length === 0
+      ) {
         const text = facts.file.textOf(node.func.value);
         const entry = modes.get(text) ?? { eval: -1, train: -1 };
         if (entry[node.func.attr] < 0 || node.func.attr === "train") entry[node.func.attr] = node.start;
@@ -49,9 +59,18 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
   });
   for (const call of calls) {
     const mode = modes.get(facts.file.textOf(call.func));
-    if (!mode || mode.eval < 0 || call.start < mode.eval || (mode.train > mode.eval && call.start > mode.train)) continue;
+    if (
+      !mode ||
+      mode.eval < 0 ||
+      call.start < mode.eval ||
+      (mode.train > mode.eval && call.start > mode.train)
+    )
+      continue;
     if (loopsAround(call).length === 0 || unrecorded(call, facts)) continue;
-    return { at: call.func, message: `\`${facts.file.textOf(call.func)}\` is in eval mode, yet each call records a graph and saves its activations` };
+    return {
+      at: call.func,
+      message: `\`${facts.file.textOf(call.func)}\` is in eval mode, yet each call records a graph and saves its activations`,
+    };
   }
   return null;
 }
@@ -65,10 +84,23 @@ function inspection(fn: FunctionDef, facts: Facts): { at: Node; message: string;
     let found: Call | null = null;
     walk(loop, (node) => {
       // Reading one stored element is no computation; arithmetic before the read is what records.
-      if (node.kind === "Call" && node.func.kind === "Attribute" && node.func.attr === "item" && node.args.length === 0 && computes(node.func.value) && !unrecorded(node, facts)) found ??= node;
+      if (
+        node.kind === "Call" &&
+        node.func.kind === "Attribute" &&
+        node.func.attr === "item" &&
+        node.args.length === 0 &&
+        computes(node.func.value) &&
+        !unrecorded(node, facts)
+      )
+        found ??= node;
       return found === null;
     });
-    if (found) return { at: found, severity: "note", message: "Parameters are only inspected here, yet every expression on them records a graph" };
+    if (found)
+      return {
+        at: found,
+        severity: "note",
+        message: "Parameters are only inspected here, yet every expression on them records a graph",
+      };
   }
   return null;
 }
@@ -77,7 +109,11 @@ function computes(node: Node): boolean {
   let found = false;
   walk(node, (inner) => {
     if (inner.kind === "Binary") found = true;
-    if (inner.kind === "Attribute" && (inner.attr === "detach" || inner.attr === "data" || inner.attr === "grad")) return false;
+    if (
+      inner.kind === "Attribute" &&
+      (inner.attr === "detach" || inner.attr === "data" || inner.attr === "grad")
+    )
+      return false;
     return !found;
   });
   let base = node;
@@ -93,13 +129,21 @@ function unrecorded(node: Node, facts: Facts): boolean {
 
 function lexicallyUnknown(node: Node, facts: Facts): boolean {
   const fn = functionOf(node);
-  return fn !== null && facts.gradMode(node) === "unknown" && facts.functionFacts(node).callersGradOff !== "unknown";
+  return (
+    fn !== null &&
+    facts.gradMode(node) === "unknown" &&
+    facts.functionFacts(node).callersGradOff !== "unknown"
+  );
 }
 
 /** Adversarial examples, saliency, tests of gradients: anything that needs the graph. */
 function usesGradients(fn: FunctionDef, facts: Facts): boolean {
   if (facts.functionFacts(fn.body[0] ?? fn).reachesBackward) return true;
-  return /backward|autograd|requires_grad|enable_grad|\.grad\b|set_grad_enabled|create_graph|return_loss_for_training/.test(facts.file.textOf(fn)) || fn.body.some((statement) => containsYield(statement));
+  return (
+    /backward|autograd|requires_grad|enable_grad|\.grad\b|set_grad_enabled|create_graph|return_loss_for_training/.test(
+      facts.file.textOf(fn),
+    ) || fn.body.some((statement) => containsYield(statement))
+  );
 }
 
 /** no_grad as a decorator of a generator covers each of its steps, but not what the caller does between them. */

@@ -32,17 +32,34 @@ export const rule: Rule = {
 
 /** The tensor a call copies to the host; null for any other call. */
 function readTensor(call: Call, facts: Facts): Expr | null {
-  if (call.func.kind === "Attribute" && READS.has(call.func.attr) && call.args.length === 0) return call.func.value;
-  if (call.func.kind === "Name" && (call.func.id === "float" || call.func.id === "int") && call.args.length === 1 && facts.file.dotted(call.func)?.startsWith("builtins.") === true) return call.args[0]!.value;
+  if (call.func.kind === "Attribute" && READS.has(call.func.attr) && call.args.length === 0)
+    return call.func.value;
+  if (
+    call.func.kind === "Name" &&
+    (call.func.id === "float" || call.func.id === "int") &&
+    call.args.length === 1 &&
+    facts.file.dotted(call.func)?.startsWith("builtins.") === true
+  )
+    return call.args[0]!.value;
   return null;
 }
 
 /** `total += loss.item()` can sum on the device instead; the reader of `total` then gets a tensor. */
 function detachInstead(call: Call, source: Expr, facts: Facts): Fix | null {
   const statement = statementOf(call);
-  if (statement?.kind !== "AugAssign" || statement.op !== "+" || call.func.kind !== "Attribute" || call.func.attr !== "item") return null;
+  if (
+    statement?.kind !== "AugAssign" ||
+    statement.op !== "+" ||
+    call.func.kind !== "Attribute" ||
+    call.func.attr !== "item"
+  )
+    return null;
   if (statement.value !== call || facts.value(source).graph === "unknown") return null;
-  return { grade: "unsafe", title: "Sum on the device, read once after the loop", edits: [{ start: call.func.attrStart, end: call.end, text: "detach()" }] };
+  return {
+    grade: "unsafe",
+    title: "Sum on the device, read once after the loop",
+    edits: [{ start: call.func.attrStart, end: call.end, text: "detach()" }],
+  };
 }
 
 function short(text: string): string {

@@ -37,7 +37,15 @@ export const rule: Rule = {
         message: rare
           ? `${what} now and then in the training loop gains nothing: the peak stays, and freed blocks must be allocated again`
           : `${what} ${inLoop ? "on every step" : `in code that runs every step (${hot.why})`} stops the device and throws away blocks that the next step allocates again`,
-        ...(statement?.kind === "ExprStmt" && statement.value === call ? { fix: { grade: "unsafe" as const, title: "Remove it", edits: deleteStatement(statement, facts.file) } } : {}),
+        ...(statement?.kind === "ExprStmt" && statement.value === call
+          ? {
+              fix: {
+                grade: "unsafe" as const,
+                title: "Remove it",
+                edits: deleteStatement(statement, facts.file),
+              },
+            }
+          : {}),
       };
     }
   },
@@ -52,7 +60,8 @@ function standsAlone(call: Node, facts: Facts): boolean {
         if (node.kind === "Delete") alone = false;
         if (node.kind === "Call") {
           const name = facts.file.dotted(node.func) ?? "";
-          if (!EMPTIES.test(name) && !/^gc\.collect$|is_available$|^builtins\.print$/.test(name)) alone = false;
+          if (!EMPTIES.test(name) && !/^gc\.collect$|is_available$|^builtins\.print$/.test(name))
+            alone = false;
         }
         return alone;
       });

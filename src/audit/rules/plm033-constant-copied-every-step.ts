@@ -21,17 +21,29 @@ export const rule: Rule = {
         if (!device || facts.device(device.value) === "cpu" || isNamedCpu(device.value)) continue;
         const hot = facts.hot(call);
         if (hot && facts.frequency(call, hot.within) === "every")
-          yield { at: call, message: `This constant is built on the host and copied, synchronously, ${when(hot.why)}; make it a buffer once` };
+          yield {
+            at: call,
+            message: `This constant is built on the host and copied, synchronously, ${when(hot.why)}; make it a buffer once`,
+          };
       } else if (call.func.kind === "Attribute" && (call.func.attr === "to" || call.func.attr === "cuda")) {
         const made = madeFrom(call.func.value, facts);
         if (!made || facts.device(positional(call, 0)) === "cpu") continue;
         const hot = facts.hot(call);
         // A loop over modules or parameters copies once for each, however often it runs itself.
-        const perModule = loopsAround(call).some((loop) => loop.kind === "For" && loop.iter.kind === "Call" && loop.iter.func.kind === "Attribute" && /^(?:named_)?(?:modules|parameters|children)$/.test(loop.iter.func.attr) && !(loop.start <= made.start && made.end <= loop.end));
+        const perModule = loopsAround(call).some(
+          (loop) =>
+            loop.kind === "For" &&
+            loop.iter.kind === "Call" &&
+            loop.iter.func.kind === "Attribute" &&
+            /^(?:named_)?(?:modules|parameters|children)$/.test(loop.iter.func.attr) &&
+            !(loop.start <= made.start && made.end <= loop.end),
+        );
         if (hot ? facts.frequency(call, hot.within) !== "every" && !perModule : !perModule) continue;
         yield {
           at: call,
-          message: perModule ? "The same constant is copied from the host for every module; copy it once, before the loop, or keep it as a buffer" : `A constant made on the host is copied to the device ${when(hot!.why)}; make it a buffer once`,
+          message: perModule
+            ? "The same constant is copied from the host for every module; copy it once, before the loop, or keep it as a buffer"
+            : `A constant made on the host is copied to the device ${when(hot!.why)}; make it a buffer once`,
         };
       }
     }
@@ -53,7 +65,9 @@ function isConstantFactory(call: Call, facts: Facts): boolean {
 function isLiteral(expr: Expr): boolean {
   if (expr.kind === "Num" || expr.kind === "Const") return true;
   if (expr.kind === "Unary") return isLiteral(expr.operand);
-  return (expr.kind === "List" || expr.kind === "Tuple") && expr.items.length > 0 && expr.items.every(isLiteral);
+  return (
+    (expr.kind === "List" || expr.kind === "Tuple") && expr.items.length > 0 && expr.items.every(isLiteral)
+  );
 }
 
 function isNamedCpu(expr: Expr): boolean {
@@ -66,5 +80,7 @@ function madeFrom(expr: Expr, facts: Facts): Call | null {
   if (expr.kind !== "Name") return null;
   const definitions = facts.file.scopes.reaching(expr);
   const value = definitions.length === 1 && definitions[0]!.how === "assign" ? definitions[0]!.value : null;
-  return value?.kind === "Call" && isConstantFactory(value, facts) && !keyword(value, "device") ? value : null;
+  return value?.kind === "Call" && isConstantFactory(value, facts) && !keyword(value, "device")
+    ? value
+    : null;
 }

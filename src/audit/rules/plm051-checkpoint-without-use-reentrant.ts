@@ -2,7 +2,10 @@ import { hasStars, keyword } from "../../python/file.ts";
 import { addKeyword } from "../edits.ts";
 import type { Rule } from "../rule.ts";
 
-const CHECKPOINTS = new Set(["torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential"]);
+const CHECKPOINTS = new Set([
+  "torch.utils.checkpoint.checkpoint",
+  "torch.utils.checkpoint.checkpoint_sequential",
+]);
 
 export const rule: Rule = {
   meta: {
@@ -16,11 +19,26 @@ export const rule: Rule = {
   *check(facts) {
     for (const call of facts.file.all("Call")) {
       const name = facts.file.dotted(call.func);
-      if (name === null || !CHECKPOINTS.has(name) || keyword(call, "use_reentrant") || call.args.some((arg) => arg.star === 2)) continue;
+      if (
+        name === null ||
+        !CHECKPOINTS.has(name) ||
+        keyword(call, "use_reentrant") ||
+        call.args.some((arg) => arg.star === 2)
+      )
+        continue;
       yield {
         at: call.func,
-        message: "Without `use_reentrant` torch warns and takes the reentrant path, which gives no gradients when no input requires them and cannot be nested",
-        ...(hasStars(call) && call.args[call.args.length - 1]!.star === 2 ? {} : { fix: { grade: "unsafe" as const, title: "Pass use_reentrant=False", edits: addKeyword(call, "use_reentrant=False", facts.file) } }),
+        message:
+          "Without `use_reentrant` torch warns and takes the reentrant path, which gives no gradients when no input requires them and cannot be nested",
+        ...(hasStars(call) && call.args[call.args.length - 1]!.star === 2
+          ? {}
+          : {
+              fix: {
+                grade: "unsafe" as const,
+                title: "Pass use_reentrant=False",
+                edits: addKeyword(call, "use_reentrant=False", facts.file),
+              },
+            }),
       };
     }
   },

@@ -1,0 +1,54 @@
+import { isTrue, keyword } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import type { Call, Dict, Expr } from "../../python/tree.ts";
+
+/** One place that turns on activation checkpointing of a whole model. */
+export interface CheckpointingSwitch {
+  readonly at: Expr;
+  readonly call: Call;
+  /** What its settings say about the path taken; null where they say nothing. */
+  readonly useReentrant: Expr | null;
+  /** Settings are passed that cannot be seen. */
+  readonly hidden: boolean;
+}
+
+/** `model.gradient_checkpointing_enable()` and `gradient_checkpointing=True` of any call. */
+export function checkpointingSwitches(file: PythonFile): readonly CheckpointingSwitch[] {
+  const found: CheckpointingSwitch[] = [];
+  for (const call of file.all("Call")) {
+    const enabling = call.func.kind === "Attribute" && call.func.attr === "gradient_checkpointing_enable";
+    const flag = keyword(call, "gradient_checkpointing");
+    if (!enabling && !isTrue(flag?.value ?? null)) continue;
+    const settings =
+      keyword(call, "gradient_checkpointing_kwargs")?.value ??
+      (enabling ? (call.args[0]?.value ?? null) : null);
+    const dict = settings && literalDict(settings, file);
+    found.push({
+      at: enabling ? call : flag!.value,
+      call,
+      useReentrant: dict ? entry(dict, "use_reentrant") : null,
+      hidden: (settings !== null && !dict) || call.args.some((arg) => arg.star === 2),
+    });
+  }
+  return found;
+}
+
+/** The value under a string key of a dict display or of `dict(key=value)`. */
+export function entry(dict: Dict | Call, key: string): Expr | null {
+  if (dict.kind === "Call") return keyword(dict, key)?.value ?? null;
+  const at = dict.keys.findIndex((one) => one?.kind === "Str" && one.value === key);
+  return at < 0 ? null : dict.values[at]!;
+}
+
+/** A dict written out in place, or the one a name was bound to. */
+export function literalDict(expr: Expr, file: PythonFile): Dict | Call | null {
+  if (expr.kind === "Dict") return expr.keys.includes(null) ? null : expr;
+  if (expr.kind === "Call")
+    return file.dotted(expr.func) === "builtins.dict" && expr.args.every((arg) => arg.name !== null)
+      ? expr
+      : null;
+  if (expr.kind !== "Name") return null;
+  const definitions = file.scopes.reaching(expr);
+  const value = definitions.length === 1 && definitions[0]!.how === "assign" ? definitions[0]!.value : null;
+  return value && value.kind !== "Name" ? literalDict(value, file) : null;
+}

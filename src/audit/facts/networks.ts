@@ -1,0 +1,91 @@
+import type { PythonFile } from "../../python/file.ts";
+import { classOf, contains } from "../../python/nodes.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
+import type { Facts } from "./facts.ts";
+
+/** Only networks have these and can be called as well. */
+const NETWORK_METHODS = new Set(["eval", "train", "parameters", "named_parameters", "named_modules"]);
+/** Methods of a result that hand on a tensor of its size, or a view of it. */
+const SAME_SIZE = new Set(
+  "detach clone contiguous float half bfloat16 double softmax log_softmax sigmoid tanh view reshape transpose permute squeeze unsqueeze flatten to cuda argmax".split(
+    " ",
+  ),
+);
+
+const known = new WeakMap<PythonFile, ReadonlySet<unknown>>();
+
+/** Whether the callee is a network: made as one in this file, or used as only networks are. */
+export function isNetwork(callee: Expr, facts: Facts): boolean {
+  if (facts.file.dotted(callee) !== null) return false;
+  if (facts.value(callee).what === "module") return true;
+  const key = identity(callee, facts.file);
+  return key !== null && networksOf(facts.file).has(key);
+}
+
+function networksOf(file: PythonFile): ReadonlySet<unknown> {
+  const before = known.get(file);
+  if (before) return before;
+  const found = new Set<unknown>();
+  for (const call of file.all("Call"))
+    if (call.func.kind === "Attribute" && NETWORK_METHODS.has(call.func.attr) && call.args.length <= 1) {
+      const key = identity(call.func.value, file);
+      if (key !== null) found.add(key);
+    }
+  known.set(file, found);
+  return found;
+}
+
+/** The same for every mention of one variable, or of one attribute in a class. */
+function identity(expr: Expr, file: PythonFile): unknown {
+  if (expr.kind === "Name") return file.scopes.lookup(expr)?.definitions[0] ?? null;
+  if (expr.kind === "Attribute" && expr.value.kind === "Name" && expr.value.id === "self") {
+    const cls = classOf(expr);
+    return cls ? `${cls.start}.${expr.attr}` : null;
+  }
+  return null;
+}
+
+/** The network's call that this value, or the large part of it, comes from. */
+export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
+  if (depth > 12) return null;
+  switch (expr.kind) {
+    case "Name": {
+      const definitions = facts.file.scopes.reaching(expr);
+      if (definitions.length !== 1) return null;
+      const { how, value } = definitions[0]!;
+      return value && (how === "assign" || how === "unpack" || how === "annotate")
+        ? networkCall(value, facts, depth + 1)
+        : null;
+    }
+    case "Attribute":
+      return /^(?:shape|device|dtype|loss|ndim)$/.test(expr.attr)
+        ? null
+        : networkCall(expr.value, facts, depth + 1);
+    case "Subscript":
+      return networkCall(expr.value, facts, depth + 1);
+    case "Call": {
+      if (isNetwork(expr.func, facts)) return expr;
+      if (expr.func.kind !== "Attribute" || facts.file.dotted(expr.func) !== null) return null;
+      if (!SAME_SIZE.has(expr.func.attr)) return null;
+      if (expr.func.attr === "to" && expr.args.some((arg) => facts.device(arg.value) === "cpu")) return null;
+      return networkCall(expr.func.value, facts, depth + 1);
+    }
+    default:
+      return null;
+  }
+}
+
+/** Names read below the node whose value comes in from the loop's last turn as well as from before it. */
+export function carriedNames(node: Node, loop: Node, facts: Facts): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const name of facts.file.all("Name")) {
+    if (!contains(node, name) || facts.file.scopes.binds(name)) continue;
+    const definitions = facts.file.scopes.reaching(name);
+    if (
+      definitions.some((one) => contains(loop, one.node)) &&
+      definitions.some((one) => !contains(loop, one.node))
+    )
+      found.add(name.id);
+  }
+  return found;
+}

@@ -1,0 +1,81 @@
+import { isTrue, keyword } from "../../python/file.ts";
+import { contains, functionOf } from "../../python/nodes.ts";
+import type { Call } from "../../python/tree.ts";
+import type { Facts } from "../facts/facts.ts";
+import { carriedNames } from "../facts/networks.ts";
+import { loopsAround } from "../facts/training.ts";
+import type { Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM007",
+    name: "graph-retained-for-one-backward",
+    summary: "`retain_graph=True` although nothing differentiates the graph again",
+    severity: "warning",
+    fix: "unsafe",
+    patterns: [7],
+  },
+  *check(facts) {
+    for (const { call, loss } of facts.backwards) {
+      const flag = keyword(call, "retain_graph");
+      if (!flag || !isTrue(flag.value) || !loss || !isOnlyOne(call, facts)) continue;
+      const before = call.args[call.args.indexOf(flag) - 1];
+      const after = call.args[call.args.indexOf(flag) + 1];
+      const start = before ? before.end : flag.start;
+      const end = before ? flag.end : (after?.start ?? flag.end);
+      yield {
+        at: flag,
+        message:
+          "The graph is kept for a second backward that never comes: its activations stay until the loss is rebound, into the next forward",
+        fix: { grade: "unsafe", title: "Remove retain_graph", edits: [{ start, end, text: "" }] },
+      };
+    }
+  },
+};
+
+/** No other backward, here or in a function called here, can want this graph. */
+function isOnlyOne(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  if (
+    facts.backwards.length !== 1 ||
+    /autograd\.grad\b|\bgrad\(|create_graph|autograd\.functional|\.register_hook/.test(file.text)
+  )
+    return false;
+  const fn = functionOf(call);
+  // A closure or a method may be called several times with one graph; a plain function's own tensors are new each time.
+  if (fn?.kind === "Lambda" || (fn && functionOf(fn) !== null)) return false;
+  const loop = loopsAround(call)[0];
+  const loss = facts.backwards[0]!.loss;
+  if (loss?.kind !== "Name") return false;
+  const definitions = file.scopes.reaching(loss);
+  if (
+    definitions.length === 0 ||
+    definitions.some((one) => one.how === "param" || (loop && !contains(loop, one.node)))
+  )
+    return false;
+  // A hidden state carried over, as a name or on self, needs the old graph: another rule's matter.
+  if (loop && [...carriedNames(loop, loop, facts)].some((name) => !isCounter(name, loop, facts)))
+    return false;
+  return !(
+    fn &&
+    fn.params[0]?.name === "self" &&
+    /self\.\w*(?:hidden|state|memory|prev|cache)/.test(file.textOf(fn))
+  );
+}
+
+function isCounter(name: string, loop: { start: number; end: number }, facts: Facts): boolean {
+  const all = facts.file
+    .all("Name")
+    .filter(
+      (one) =>
+        one.id === name && loop.start <= one.start && one.end <= loop.end && facts.file.scopes.binds(one),
+    );
+  return all.every((one) => {
+    const definition = facts.file.scopes.definitionAt(one);
+    return (
+      definition?.value != null &&
+      (definition.how === "augment" || definition.how === "assign") &&
+      facts.value(definition.value).what === "number"
+    );
+  });
+}

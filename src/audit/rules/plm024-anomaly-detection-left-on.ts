@@ -1,0 +1,70 @@
+import { isTrue, keyword, positional } from "../../python/file.ts";
+import { ancestors } from "../../python/nodes.ts";
+import type { Node } from "../../python/tree.ts";
+import type { Rule } from "../rule.ts";
+
+const MESSAGE =
+  "Anomaly detection is left on: every operation of the forward records a stack trace and every gradient is searched for NaN, with a wait each";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM024",
+    name: "anomaly-detection-left-on",
+    summary: "Autograd's anomaly detection is on for the whole run",
+    severity: "warning",
+    fix: "unsafe",
+    patterns: [24],
+  },
+  *check({ file }) {
+    for (const call of file.all("Call")) {
+      const name = file.dotted(call.func) ?? "";
+      const sets = /^torch\.autograd(?:\.anomaly_mode)?\.set_detect_anomaly$/.test(name);
+      const detects = /^torch\.autograd(?:\.anomaly_mode)?\.detect_anomaly$/.test(name);
+      const trainer = /^(?:pytorch_)?lightning\.(?:pytorch\.)?Trainer$/.test(name);
+      const flag = sets
+        ? (keyword(call, "mode")?.value ?? positional(call, 0))
+        : trainer
+          ? (keyword(call, "detect_anomaly")?.value ?? null)
+          : null;
+      if (!(detects || isTrue(flag)) || isConditional(call)) continue;
+      // A block of its own is somebody looking for something, unless the training runs in it.
+      if (detects && call.parent?.kind !== "WithItem") continue;
+      yield {
+        at: flag ?? call,
+        message: MESSAGE,
+        ...(flag
+          ? {
+              fix: {
+                grade: "unsafe" as const,
+                title: "Switch it off",
+                edits: [{ start: flag.start, end: flag.end, text: "False" }],
+              },
+            }
+          : {}),
+      };
+    }
+  },
+  *checkConfig(config) {
+    for (const setting of config.named("detect_anomaly"))
+      if (setting.value === true)
+        yield {
+          at: setting.valueAt,
+          message: MESSAGE,
+          fix: { grade: "unsafe", title: "Switch it off", edits: [{ ...setting.valueAt, text: "false" }] },
+        };
+  },
+};
+
+function isConditional(node: Node): boolean {
+  for (const at of ancestors(node))
+    if (
+      at.kind === "If" ||
+      at.kind === "IfExp" ||
+      (at.kind === "FunctionDef" && /test|debug|check/i.test(at.name))
+    )
+      return !(
+        at.kind === "If" &&
+        /__name__/.test(at.test.kind === "Compare" && at.test.left.kind === "Name" ? at.test.left.id : "")
+      );
+  return false;
+}

@@ -1,0 +1,82 @@
+import { isTrue, keyword } from "../../python/file.ts";
+import { checkpointingSwitches } from "../facts/checkpointing.ts";
+import { last } from "../facts/torch-names.ts";
+import type { Expr } from "../../python/tree.ts";
+import type { Finding, Rule } from "../rule.ts";
+
+const MESSAGE =
+  "`use_cache=True` with gradient checkpointing: the model switches the cache off again with a warning, or keeps keys and values that training never reads";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM054",
+    name: "cache-kept-while-checkpointing",
+    summary: "The key/value cache is switched on in a model that trains with gradient checkpointing",
+    severity: "note",
+    fix: "unsafe",
+    patterns: [54],
+  },
+  *check({ file }) {
+    if (checkpointingSwitches(file).length === 0) return;
+    const trains = file
+      .all("Call")
+      .filter(
+        (call) =>
+          call.func.kind === "Attribute" &&
+          (call.func.attr === "train" || call.func.attr === "backward") &&
+          call.args.every((arg) => arg.name !== null),
+      );
+    const off = /use_cache["']?\s*[=:]\s*False/.test(file.text);
+    for (const statement of file.all("Assign")) {
+      const [target] = statement.targets;
+      if (target?.kind !== "Attribute" || target.attr !== "use_cache" || !isTrue(statement.value)) continue;
+      // After training it is for generation.
+      if (off || trains.some((call) => call.start < statement.start)) continue;
+      yield finding(statement.value);
+    }
+    for (const call of file.all("Call")) {
+      const name = call.func.kind === "Attribute" ? call.func.attr : last(file.dotted(call.func) ?? "");
+      const flag = keyword(call, "use_cache");
+      if (
+        !flag ||
+        !isTrue(flag.value) ||
+        off ||
+        !/^(?:from_pretrained|from_config)$|Config$/.test(name) ||
+        /Generation|generate/.test(file.textOf(call.func))
+      )
+        continue;
+      yield finding(flag.value);
+    }
+  },
+  *checkConfig(config) {
+    if (
+      !config
+        .named("gradient_checkpointing")
+        .some(({ value }) => value === true || value === "true" || value === "unsloth")
+    )
+      return;
+    for (const setting of config.named("use_cache"))
+      if (setting.value === true && !/generat|infer|predict/i.test(setting.path))
+        yield {
+          at: setting.valueAt,
+          message: MESSAGE,
+          fix: {
+            grade: "unsafe",
+            title: "Switch the cache off",
+            edits: [{ ...setting.valueAt, text: "false" }],
+          },
+        };
+  },
+};
+
+function finding(value: Expr): Finding {
+  return {
+    at: value,
+    message: MESSAGE,
+    fix: {
+      grade: "unsafe",
+      title: "Switch the cache off",
+      edits: [{ start: value.start, end: value.end, text: "False" }],
+    },
+  };
+}
