@@ -5,6 +5,7 @@ import { UserError } from "../../src/base/errors.ts";
 import { command } from "../../src/cli/commands/plan.ts";
 import { describeFailure } from "../../src/cli/failure.ts";
 import { parseCommandLine } from "../../src/cli/parse.ts";
+import type { PlanResult } from "../../src/plan/result.ts";
 import { readSnapshotFile } from "../../src/snapshot/file.ts";
 import { readTapeFile } from "../../src/tape/file.ts";
 import { plimsoll } from "../support/cli.ts";
@@ -19,6 +20,12 @@ const CONFIG = {
   vocab_size: 32_000,
   max_position_embeddings: 1024,
 };
+
+const SCRIPT = `from transformers import AutoModelForCausalLM, Trainer, TrainingArguments
+model = AutoModelForCausalLM.from_pretrained("HuggingFaceTB/SmolLM2-135M")
+args = TrainingArguments("out", per_device_train_batch_size=2, gradient_accumulation_steps=2, gradient_checkpointing=True)
+Trainer(model=model, args=args, train_dataset=data).train()
+`;
 
 /** What a mistake is answered with, in this process: what the exit code and stream are, main.test.ts says for all. */
 async function refusal(words: readonly string[]): Promise<string> {
@@ -137,6 +144,29 @@ describe("plimsoll plan", () => {
     const strange = await plimsoll(["plan", file, "--seq", "256"]);
     expect(strange.stdout).toContain('unknown model_type "zebra"');
     expect(strange.stdout.replaceAll(/\s+/g, " ")).toContain("the model's own family is not known");
+  });
+
+  test("reads the recipe from a script, lays options over it, and lists what it read and assumed", async () => {
+    const folder = emptyFolder();
+    const file = join(folder, "train.py");
+    await writeFile(file, SCRIPT);
+    const ran = await plimsoll(["plan", file, "--batch", "4", "--json"]);
+    expect(ran.stderr).toBe("");
+    const { model, recipe, source } = JSON.parse(ran.stdout) as PlanResult;
+    expect(model.name).toBe("HuggingFaceTB/SmolLM2-135M");
+    expect(recipe).toMatchObject({
+      batch: 4,
+      accumulation: 2,
+      loop: "trainer",
+      checkpointing: { kind: "full" },
+    });
+    expect(source!.found).toContainEqual({
+      field: "accumulation",
+      value: 2,
+      key: "gradient_accumulation_steps",
+      place: `${file}:3`,
+    });
+    expect(source!.assumed.map(({ field }) => field)).toContain("seq");
   });
 
   test("writes a tape and a snapshot, and compares with each and with saved JSON", async () => {

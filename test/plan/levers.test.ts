@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { UserError } from "../../src/base/errors.ts";
 import { cardOf } from "../../src/plan/cards.ts";
-import { checkRecipe, LEVERS, RULES } from "../../src/plan/levers.ts";
+import { cautions, checkRecipe, LEVERS, RULES } from "../../src/plan/levers.ts";
 import { leverEffects, plan } from "../../src/plan/plan.ts";
 import type { Recipe } from "../../src/plan/recipe.ts";
 import { ADAPTER, CHECKPOINTED, LORA, QLORA, recipe } from "./recipes.ts";
@@ -83,12 +83,21 @@ test("the effect of a lever is the plan of the recipe with it", () => {
   );
 });
 
+test("says what runs but not as expected", () => {
+  expect(cautions(recipe("Mixtral-8x7B-v0.1", { method: QLORA }), null)).toEqual([
+    expect.stringMatching(/^the experts stay in bf16/),
+  ]);
+  expect(cautions(recipe("gpt2"), cardOf("T4"))).toEqual([expect.stringMatching(/no bf16 units/)]);
+  expect(cautions(recipe("gpt2", { method: QLORA }), cardOf("4090"))).toEqual([]);
+});
+
 test("a lever already pulled is not offered again", () => {
   const pulled = recipe("Qwen2.5-0.5B", {
     method: QLORA,
     checkpointing: { ...CHECKPOINTED, offload: true },
     loss: "chunked",
     optimizer: "adamw_bnb_8bit",
+    accumulation: 2,
     allocConf: "expandable_segments:True",
   });
   expect(leverEffects(pulled, null)).toEqual([]);
