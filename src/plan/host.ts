@@ -19,7 +19,7 @@ export interface HostVerdict {
 }
 
 /** torchao's CPUOffloadOptimizer leaves smaller tensors on the card; a paged state is at least so many elements. */
-const MIN_OFFLOADED = 4096;
+export const MIN_OFFLOADED = 4096;
 const MIN_PAGED = 1e5;
 
 /** Pinned blocks are rounded up to a power of two (c10's CachingHostAllocator, PowerOf2Ceil). */

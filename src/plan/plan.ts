@@ -73,7 +73,8 @@ export function plan(recipe: Recipe, card: Card | null = null): Plan {
   };
 }
 
-function judge(tape: Tape, free: Simulation, card: Card, recipe: Recipe): Verdict {
+/** Whether a run that was simulated without a limit fits the card. */
+export function judge(tape: Tape, free: Simulation, card: Card, recipe: Recipe): Verdict {
   const usable = card.memory - CONTEXT;
   const needed = free.stats.reserved.peak;
   if (needed <= usable) return { fits: true, usable, spare: usable - needed, retries: 0 };
