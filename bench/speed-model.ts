@@ -64,4 +64,6 @@ const rank = spearman(
   rows.map((r) => r.speed.step),
   rows.map((r) => r.measured),
 );
-console.log(`spearman ${rank.toFixed(3)} | median error ${(100 * median(errors)).toFixed(1)}% | n ${rows.length}`);
+console.log(
+  `spearman ${rank.toFixed(3)} | median error ${(100 * median(errors)).toFixed(1)}% | n ${rows.length}`,
+);

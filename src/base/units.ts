@@ -12,11 +12,20 @@ export const GiB: Bytes = 1024 ** 3;
 export const GB: Bytes = 1e9;
 
 const SCALE: Readonly<Record<string, number>> = {
-  "": 1, b: 1,
-  k: 1e3, kb: 1e3, kib: KiB,
-  m: 1e6, mb: 1e6, mib: MiB,
-  g: 1e9, gb: 1e9, gib: GiB,
-  t: 1e12, tb: 1e12, tib: 1024 ** 4,
+  "": 1,
+  b: 1,
+  k: 1e3,
+  kb: 1e3,
+  kib: KiB,
+  m: 1e6,
+  mb: 1e6,
+  mib: MiB,
+  g: 1e9,
+  gb: 1e9,
+  gib: GiB,
+  t: 1e12,
+  tb: 1e12,
+  tib: 1024 ** 4,
 };
 
 /** Reads "24GB", "24 GiB", "512MiB", "1.5e9". Returns null for anything else. */

@@ -1,22 +1,74 @@
 import { stringValue } from "./literals.ts";
-import { DEDENT, EOF, FSTRING, INDENT, NAME, NEWLINE, NUMBER, STRING, code, textOf, tokenizeField } from "./tokens.ts";
+import {
+  DEDENT,
+  EOF,
+  FSTRING,
+  INDENT,
+  NAME,
+  NEWLINE,
+  NUMBER,
+  STRING,
+  code,
+  textOf,
+  tokenizeField,
+} from "./tokens.ts";
 import type { Tokens } from "./tokens.ts";
 import type { Arg, Clause, Expr, Param } from "./tree.ts";
 
-const LPAR = code("("), RPAR = code(")"), LSQB = code("["), RSQB = code("]"), LBRACE = code("{"), RBRACE = code("}");
-const COMMA = code(","), COLON = code(":"), DOT = code("."), ELLIPSIS = code("..."), EQUAL = code("="), WALRUS = code(":=");
-const STAR = code("*"), POWER = code("**"), PLUS = code("+"), MINUS = code("-"), TILDE = code("~"), SLASH = code("/");
-const NOT = code("not"), AND = code("and"), OR = code("or"), IF = code("if"), ELSE = code("else"), IN = code("in"), IS = code("is");
-const LAMBDA = code("lambda"), AWAIT = code("await"), YIELD = code("yield"), FROM = code("from"), FOR = code("for"), ASYNC = code("async");
-const NONE = code("None"), TRUE = code("True"), FALSE = code("False");
+const LPAR = code("("),
+  RPAR = code(")"),
+  LSQB = code("["),
+  RSQB = code("]"),
+  LBRACE = code("{"),
+  RBRACE = code("}");
+const COMMA = code(","),
+  COLON = code(":"),
+  DOT = code("."),
+  ELLIPSIS = code("..."),
+  EQUAL = code("="),
+  WALRUS = code(":=");
+const STAR = code("*"),
+  POWER = code("**"),
+  PLUS = code("+"),
+  MINUS = code("-"),
+  TILDE = code("~"),
+  SLASH = code("/");
+const NOT = code("not"),
+  AND = code("and"),
+  OR = code("or"),
+  IF = code("if"),
+  ELSE = code("else"),
+  IN = code("in"),
+  IS = code("is");
+const LAMBDA = code("lambda"),
+  AWAIT = code("await"),
+  YIELD = code("yield"),
+  FROM = code("from"),
+  FOR = code("for"),
+  ASYNC = code("async");
+const NONE = code("None"),
+  TRUE = code("True"),
+  FALSE = code("False");
 
 /** How tightly each binary operator binds, by token kind; 0 is not one. */
 const BINDING = new Uint8Array(256);
-for (const [level, operators] of [["|"], ["^"], ["&"], ["<<", ">>"], ["+", "-"], ["*", "/", "//", "%", "@"]].entries())
+for (const [level, operators] of [
+  ["|"],
+  ["^"],
+  ["&"],
+  ["<<", ">>"],
+  ["+", "-"],
+  ["*", "/", "//", "%", "@"],
+].entries())
   for (const operator of operators) BINDING[code(operator)] = level + 1;
 const COMPARISON = new Uint8Array(256);
 for (const operator of ["<", ">", "==", "!=", "<=", ">=", "in", "is"]) COMPARISON[code(operator)] = 1;
-const CONSTANTS = new Map<number, null | boolean | "...">([[NONE, null], [TRUE, true], [FALSE, false], [ELLIPSIS, "..."]]);
+const CONSTANTS = new Map<number, null | boolean | "...">([
+  [NONE, null],
+  [TRUE, true],
+  [FALSE, false],
+  [ELLIPSIS, "..."],
+]);
 
 /** CPython refuses more than 200 nested brackets; the same bound keeps our own stack safe. */
 const MAX_DEPTH = 200;
@@ -77,7 +129,13 @@ export class ExpressionParser {
   }
   fail(message: string): never {
     const found =
-      this.kind === EOF ? "end of file" : this.kind === NEWLINE ? "end of line" : this.kind === INDENT || this.kind === DEDENT ? "indentation" : JSON.stringify(this.word().slice(0, 20));
+      this.kind === EOF
+        ? "end of file"
+        : this.kind === NEWLINE
+          ? "end of line"
+          : this.kind === INDENT || this.kind === DEDENT
+            ? "indentation"
+            : JSON.stringify(this.word().slice(0, 20));
     throw new Unparsable(this.start, `invalid syntax: ${message}, found ${found}`);
   }
 
@@ -96,7 +154,19 @@ export class ExpressionParser {
 
   endsList(): boolean {
     const k = this.kind;
-    return k === NEWLINE || k === EOF || k === RPAR || k === RSQB || k === RBRACE || k === EQUAL || k === COLON || k === IN || k === FOR || (k >= code("+=") && k <= code("**=")) || k === code(";");
+    return (
+      k === NEWLINE ||
+      k === EOF ||
+      k === RPAR ||
+      k === RSQB ||
+      k === RBRACE ||
+      k === EQUAL ||
+      k === COLON ||
+      k === IN ||
+      k === FOR ||
+      (k >= code("+=") && k <= code("**=")) ||
+      k === code(";")
+    );
   }
 
   starOrNamed(): Expr {
@@ -114,7 +184,17 @@ export class ExpressionParser {
     const start = this.start;
     this.next();
     const from = this.take(FROM);
-    const value = this.kind === NEWLINE || this.kind === RPAR || this.kind === EQUAL || this.kind === EOF || this.kind === code(";") || this.kind === RBRACE ? null : from ? this.expression() : this.expressionList();
+    const value =
+      this.kind === NEWLINE ||
+      this.kind === RPAR ||
+      this.kind === EQUAL ||
+      this.kind === EOF ||
+      this.kind === code(";") ||
+      this.kind === RBRACE
+        ? null
+        : from
+          ? this.expression()
+          : this.expressionList();
     return { kind: "Yield", start, end: value ? value.end : this.last, parent: null, from, value };
   }
 
@@ -282,7 +362,16 @@ export class ExpressionParser {
         let value = this.named();
         if (this.kind === FOR || this.kind === ASYNC) {
           const clauses = this.clauses();
-          value = { kind: "Comp", start, end: this.last, parent: null, flavour: "generator", element: value, value: null, clauses };
+          value = {
+            kind: "Comp",
+            start,
+            end: this.last,
+            parent: null,
+            flavour: "generator",
+            element: value,
+            value: null,
+            clauses,
+          };
         }
         args.push({ kind: "Arg", start, end: value.end, parent: null, name: null, star: 0, value });
       }
@@ -362,7 +451,16 @@ export class ExpressionParser {
     if (this.kind === FOR || this.kind === ASYNC) {
       const clauses = this.clauses();
       this.expect(RPAR);
-      result = { kind: "Comp", start, end: this.last, parent: null, flavour: "generator", element: first, value: null, clauses };
+      result = {
+        kind: "Comp",
+        start,
+        end: this.last,
+        parent: null,
+        flavour: "generator",
+        element: first,
+        value: null,
+        clauses,
+      };
     } else if (this.kind === COMMA) {
       const items = [first];
       while (this.take(COMMA)) {
@@ -387,7 +485,16 @@ export class ExpressionParser {
         const clauses = this.clauses();
         this.expect(close);
         this.depth--;
-        return { kind: "Comp", start, end: this.last, parent: null, flavour, element: first, value: null, clauses };
+        return {
+          kind: "Comp",
+          start,
+          end: this.last,
+          parent: null,
+          flavour,
+          element: first,
+          value: null,
+          clauses,
+        };
       }
       items.push(first);
       while (this.take(COMMA)) {
@@ -417,7 +524,16 @@ export class ExpressionParser {
         if (keys.length === 0 && (this.kind === FOR || this.kind === ASYNC)) {
           const clauses = this.clauses();
           this.expect(RBRACE);
-          return { kind: "Comp", start, end: this.last, parent: null, flavour: "dict", element: key, value, clauses };
+          return {
+            kind: "Comp",
+            start,
+            end: this.last,
+            parent: null,
+            flavour: "dict",
+            element: key,
+            value,
+            clauses,
+          };
         }
         keys.push(key);
         values.push(value);
@@ -528,7 +644,16 @@ export class ExpressionParser {
       const name = this.name();
       const annotation = annotated && this.take(COLON) ? this.starOrNamed() : null;
       const fallback = this.take(EQUAL) ? this.expression() : null;
-      params.push({ kind: "Param", start, end: this.last, parent: null, name, star, annotation, default: fallback });
+      params.push({
+        kind: "Param",
+        start,
+        end: this.last,
+        parent: null,
+        name,
+        star,
+        annotation,
+        default: fallback,
+      });
       if (!this.take(COMMA)) break;
     }
     return params;

@@ -68,7 +68,15 @@ export class PythonFile {
       const all = this.scopes.lookup(expr)?.definitions;
       if (!all) result = `builtins.${expr.id}`;
       // Most names are plain variables: those need no flow analysis.
-      else if (all.some((definition) => definition.how === "import" || definition.how === "function" || definition.how === "class" || (definition.how === "assign" && definition.value?.kind === "Attribute"))) {
+      else if (
+        all.some(
+          (definition) =>
+            definition.how === "import" ||
+            definition.how === "function" ||
+            definition.how === "class" ||
+            (definition.how === "assign" && definition.value?.kind === "Attribute"),
+        )
+      ) {
         const definitions = this.scopes.reaching(expr);
         const names = new Set(definitions.map((definition) => this.#bound(definition)));
         names.delete("None");
@@ -82,7 +90,8 @@ export class PythonFile {
   #bound(definition: Definition): string | null {
     const { node } = definition;
     if (definition.how === "import" && node.kind === "Alias") return this.importedName(node);
-    if (definition.how === "function" || definition.how === "class") return this.qualified(node as NodeOf<"FunctionDef"> | NodeOf<"ClassDef">);
+    if (definition.how === "function" || definition.how === "class")
+      return this.qualified(node as NodeOf<"FunctionDef"> | NodeOf<"ClassDef">);
     if (definition.how === "assign" && definition.value) {
       if (definition.value.kind === "Const" && definition.value.value === null) return "None";
       // An alias by assignment: `checkpoint = torch.utils.checkpoint.checkpoint`.
@@ -107,7 +116,8 @@ export class PythonFile {
   /** "<module>.Class.method" for a definition; nested functions get their parents' names too. */
   qualified(node: NodeOf<"FunctionDef"> | NodeOf<"ClassDef">): string {
     const parts = [node.name];
-    for (let at = node.parent; at; at = at.parent) if (at.kind === "FunctionDef" || at.kind === "ClassDef") parts.unshift(at.name);
+    for (let at = node.parent; at; at = at.parent)
+      if (at.kind === "FunctionDef" || at.kind === "ClassDef") parts.unshift(at.name);
     return `${this.module}.${parts.join(".")}`;
   }
 }

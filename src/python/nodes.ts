@@ -3,55 +3,146 @@ import type { Module, Node, NodeOf, Stmt } from "./tree.ts";
 /** Pushes the direct children of a node, in source order. */
 function pushChildren(node: Node, out: Node[]): void {
   switch (node.kind) {
-    case "Name": case "Num": case "Const": case "Alias": case "Global": case "Nonlocal": case "Pass": case "Break": case "Continue": case "Error":
+    case "Name":
+    case "Num":
+    case "Const":
+    case "Alias":
+    case "Global":
+    case "Nonlocal":
+    case "Pass":
+    case "Break":
+    case "Continue":
+    case "Error":
       return;
-    case "Attribute": case "Arg": case "Await": case "Starred": case "ExprStmt":
+    case "Attribute":
+    case "Arg":
+    case "Await":
+    case "Starred":
+    case "ExprStmt":
       out.push(node.value);
       return;
     case "Call":
       out.push(node.func);
       pushAll(node.args, out);
       return;
-    case "Import": case "ImportFrom": return pushAll(node.names, out);
-    case "Str": return pushAll(node.parts, out);
-    case "Subscript": out.push(node.value, node.index); return;
-    case "Slice": pushOne(node.lower, out); pushOne(node.upper, out); return pushOne(node.step, out);
-    case "Unary": out.push(node.operand); return;
-    case "Binary": out.push(node.left, node.right); return;
-    case "Bool": return pushAll(node.values, out);
-    case "Compare": out.push(node.left); return pushAll(node.rights, out);
-    case "Lambda": pushAll(node.params, out); out.push(node.body); return;
-    case "IfExp": out.push(node.body, node.test, node.orelse); return;
-    case "Tuple": case "List": case "Set": return pushAll(node.items, out);
+    case "Import":
+    case "ImportFrom":
+      return pushAll(node.names, out);
+    case "Str":
+      return pushAll(node.parts, out);
+    case "Subscript":
+      out.push(node.value, node.index);
+      return;
+    case "Slice":
+      pushOne(node.lower, out);
+      pushOne(node.upper, out);
+      return pushOne(node.step, out);
+    case "Unary":
+      out.push(node.operand);
+      return;
+    case "Binary":
+      out.push(node.left, node.right);
+      return;
+    case "Bool":
+      return pushAll(node.values, out);
+    case "Compare":
+      out.push(node.left);
+      return pushAll(node.rights, out);
+    case "Lambda":
+      pushAll(node.params, out);
+      out.push(node.body);
+      return;
+    case "IfExp":
+      out.push(node.body, node.test, node.orelse);
+      return;
+    case "Tuple":
+    case "List":
+    case "Set":
+      return pushAll(node.items, out);
     case "Dict":
       for (let at = 0; at < node.values.length; at++) {
         pushOne(node.keys[at]!, out);
         out.push(node.values[at]!);
       }
       return;
-    case "Clause": out.push(node.target, node.iter); return pushAll(node.tests, out);
-    case "Comp": out.push(node.element); pushOne(node.value, out); return pushAll(node.clauses, out);
-    case "Yield": case "Return": return pushOne(node.value, out);
-    case "Walrus": out.push(node.target, node.value); return;
-    case "Param": pushOne(node.annotation, out); return pushOne(node.default, out);
-    case "FunctionDef": pushAll(node.decorators, out); pushAll(node.params, out); pushOne(node.returns, out); return pushAll(node.body, out);
-    case "ClassDef": pushAll(node.decorators, out); pushAll(node.args, out); return pushAll(node.body, out);
-    case "Delete": return pushAll(node.targets, out);
-    case "Assign": pushAll(node.targets, out); out.push(node.value); return;
-    case "AugAssign": out.push(node.target, node.value); return;
-    case "AnnAssign": out.push(node.target, node.annotation); return pushOne(node.value, out);
-    case "For": out.push(node.target, node.iter); pushAll(node.body, out); return pushAll(node.orelse, out);
-    case "While": case "If": out.push(node.test); pushAll(node.body, out); return pushAll(node.orelse, out);
-    case "WithItem": out.push(node.context); return pushOne(node.target, out);
-    case "With": pushAll(node.items, out); return pushAll(node.body, out);
-    case "Raise": pushOne(node.value, out); return pushOne(node.cause, out);
-    case "Handler": pushOne(node.type, out); return pushAll(node.body, out);
-    case "Try": pushAll(node.body, out); pushAll(node.handlers, out); pushAll(node.orelse, out); return pushAll(node.final, out);
-    case "Assert": out.push(node.test); return pushOne(node.message, out);
-    case "Case": pushAll(node.binds, out); pushOne(node.guard, out); return pushAll(node.body, out);
-    case "Match": out.push(node.subject); return pushAll(node.cases, out);
-    case "TypeAlias": out.push(node.name, node.value); return;
-    case "Module": return pushAll(node.body, out);
+    case "Clause":
+      out.push(node.target, node.iter);
+      return pushAll(node.tests, out);
+    case "Comp":
+      out.push(node.element);
+      pushOne(node.value, out);
+      return pushAll(node.clauses, out);
+    case "Yield":
+    case "Return":
+      return pushOne(node.value, out);
+    case "Walrus":
+      out.push(node.target, node.value);
+      return;
+    case "Param":
+      pushOne(node.annotation, out);
+      return pushOne(node.default, out);
+    case "FunctionDef":
+      pushAll(node.decorators, out);
+      pushAll(node.params, out);
+      pushOne(node.returns, out);
+      return pushAll(node.body, out);
+    case "ClassDef":
+      pushAll(node.decorators, out);
+      pushAll(node.args, out);
+      return pushAll(node.body, out);
+    case "Delete":
+      return pushAll(node.targets, out);
+    case "Assign":
+      pushAll(node.targets, out);
+      out.push(node.value);
+      return;
+    case "AugAssign":
+      out.push(node.target, node.value);
+      return;
+    case "AnnAssign":
+      out.push(node.target, node.annotation);
+      return pushOne(node.value, out);
+    case "For":
+      out.push(node.target, node.iter);
+      pushAll(node.body, out);
+      return pushAll(node.orelse, out);
+    case "While":
+    case "If":
+      out.push(node.test);
+      pushAll(node.body, out);
+      return pushAll(node.orelse, out);
+    case "WithItem":
+      out.push(node.context);
+      return pushOne(node.target, out);
+    case "With":
+      pushAll(node.items, out);
+      return pushAll(node.body, out);
+    case "Raise":
+      pushOne(node.value, out);
+      return pushOne(node.cause, out);
+    case "Handler":
+      pushOne(node.type, out);
+      return pushAll(node.body, out);
+    case "Try":
+      pushAll(node.body, out);
+      pushAll(node.handlers, out);
+      pushAll(node.orelse, out);
+      return pushAll(node.final, out);
+    case "Assert":
+      out.push(node.test);
+      return pushOne(node.message, out);
+    case "Case":
+      pushAll(node.binds, out);
+      pushOne(node.guard, out);
+      return pushAll(node.body, out);
+    case "Match":
+      out.push(node.subject);
+      return pushAll(node.cases, out);
+    case "TypeAlias":
+      out.push(node.name, node.value);
+      return;
+    case "Module":
+      return pushAll(node.body, out);
   }
 }
 
@@ -104,8 +195,31 @@ export function walk(root: Node, enter: (node: Node) => boolean | void): void {
 }
 
 const STATEMENTS: ReadonlySet<Node["kind"]> = new Set<Node["kind"]>([
-  "FunctionDef", "ClassDef", "Return", "Delete", "Assign", "AugAssign", "AnnAssign", "For", "While", "If", "With", "Raise", "Try", "Assert",
-  "Import", "ImportFrom", "Global", "Nonlocal", "ExprStmt", "Pass", "Break", "Continue", "Error", "Match", "TypeAlias",
+  "FunctionDef",
+  "ClassDef",
+  "Return",
+  "Delete",
+  "Assign",
+  "AugAssign",
+  "AnnAssign",
+  "For",
+  "While",
+  "If",
+  "With",
+  "Raise",
+  "Try",
+  "Assert",
+  "Import",
+  "ImportFrom",
+  "Global",
+  "Nonlocal",
+  "ExprStmt",
+  "Pass",
+  "Break",
+  "Continue",
+  "Error",
+  "Match",
+  "TypeAlias",
 ]);
 
 export function isStatement(node: Node): node is Stmt {
@@ -146,9 +260,20 @@ export function classOf(node: Node): NodeOf<"ClassDef"> | null {
 /** The blocks of a compound statement, each a list of statements. */
 export function blocksOf(node: Node): readonly (readonly Stmt[])[] {
   switch (node.kind) {
-    case "FunctionDef": case "ClassDef": case "With": case "Handler": case "Case": case "Module": return [node.body];
-    case "For": case "While": case "If": return [node.body, node.orelse];
-    case "Try": return [node.body, ...node.handlers.map((handler) => handler.body), node.orelse, node.final];
-    default: return [];
+    case "FunctionDef":
+    case "ClassDef":
+    case "With":
+    case "Handler":
+    case "Case":
+    case "Module":
+      return [node.body];
+    case "For":
+    case "While":
+    case "If":
+      return [node.body, node.orelse];
+    case "Try":
+      return [node.body, ...node.handlers.map((handler) => handler.body), node.orelse, node.final];
+    default:
+      return [];
   }
 }

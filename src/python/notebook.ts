@@ -14,7 +14,10 @@ export interface NotebookCell {
   readonly line: number;
 }
 
-interface RawCell { readonly cell_type?: unknown; readonly source?: unknown }
+interface RawCell {
+  readonly cell_type?: unknown;
+  readonly source?: unknown;
+}
 
 /** Magics, shell lines and help marks are blanked, character for character, so that offsets stay. */
 export function readNotebook(json: string): Notebook | string {
@@ -24,7 +27,8 @@ export function readNotebook(json: string): Notebook | string {
   } catch {
     return "not a notebook: invalid JSON";
   }
-  if (typeof data !== "object" || data === null || !Array.isArray(data.cells)) return "not a notebook: no cells";
+  if (typeof data !== "object" || data === null || !Array.isArray(data.cells))
+    return "not a notebook: no cells";
   const language = data.metadata?.kernelspec?.language;
   if (typeof language === "string" && language.toLowerCase() !== "python") return { text: "", cells: [] };
   let text = "";
@@ -55,9 +59,12 @@ function blankMagics(source: string): string {
     .split("\n")
     .map((line) => {
       const magic = /^(\s*)(?:[%!].*|\?.*|\S.*\?\??\s*$)/.exec(line);
-      if (!magic || (/\?\s*$/.test(line) && /#|['"]/.test(line))) return /^\s*\w[\w, ]*=\s*[%!]/.test(line) ? blank(line) : line;
+      if (!magic || (/\?\s*$/.test(line) && /#|['"]/.test(line)))
+        return /^\s*\w[\w, ]*=\s*[%!]/.test(line) ? blank(line) : line;
       // A block whose only statement was a magic still needs one.
-      return magic[1]!.length > 0 && line.length >= magic[1]!.length + 4 ? `${magic[1]}pass${" ".repeat(line.length - magic[1]!.length - 4)}` : blank(line);
+      return magic[1]!.length > 0 && line.length >= magic[1]!.length + 4
+        ? `${magic[1]}pass${" ".repeat(line.length - magic[1]!.length - 4)}`
+        : blank(line);
     })
     .join("\n");
 }

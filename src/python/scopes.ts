@@ -5,7 +5,21 @@ import type { Expr, Name, Node, NodeOf, Stmt } from "./tree.ts";
 /** One place where a name gets a value. */
 export interface Definition {
   readonly name: string;
-  readonly how: "assign" | "augment" | "annotate" | "walrus" | "unpack" | "iterate" | "with" | "except" | "param" | "import" | "function" | "class" | "match" | "delete";
+  readonly how:
+    | "assign"
+    | "augment"
+    | "annotate"
+    | "walrus"
+    | "unpack"
+    | "iterate"
+    | "with"
+    | "except"
+    | "param"
+    | "import"
+    | "function"
+    | "class"
+    | "match"
+    | "delete";
   /** The node that binds: the target Name, Param, Alias, FunctionDef, ClassDef or Handler. */
   readonly node: Node;
   /** What the name is bound to: the value itself for assign, augment (the right side), annotate and walrus; what it is taken from for unpack, iterate and with. */
@@ -14,7 +28,12 @@ export interface Definition {
   readonly index: number | null;
 }
 
-type ScopeNode = NodeOf<"Module"> | NodeOf<"FunctionDef"> | NodeOf<"Lambda"> | NodeOf<"ClassDef"> | NodeOf<"Comp">;
+type ScopeNode =
+  | NodeOf<"Module">
+  | NodeOf<"FunctionDef">
+  | NodeOf<"Lambda">
+  | NodeOf<"ClassDef">
+  | NodeOf<"Comp">;
 
 export interface Scope {
   readonly node: ScopeNode;
@@ -25,7 +44,11 @@ export interface Scope {
 }
 
 const isScope = (node: Node): node is ScopeNode =>
-  node.kind === "FunctionDef" || node.kind === "Lambda" || node.kind === "ClassDef" || node.kind === "Comp" || node.kind === "Module";
+  node.kind === "FunctionDef" ||
+  node.kind === "Lambda" ||
+  node.kind === "ClassDef" ||
+  node.kind === "Comp" ||
+  node.kind === "Module";
 
 export class Scopes {
   readonly #scopes = new Map<Node, Scope>();
@@ -59,7 +82,12 @@ export class Scopes {
   #scope(node: ScopeNode): Scope {
     let scope = this.#scopes.get(node);
     if (!scope) {
-      scope = { node, parent: node.kind === "Module" ? null : this.scopeOf(node), bindings: new Map(), outer: new Set() };
+      scope = {
+        node,
+        parent: node.kind === "Module" ? null : this.scopeOf(node),
+        bindings: new Map(),
+        outer: new Set(),
+      };
       this.#scopes.set(node, scope);
     }
     return scope;
@@ -86,14 +114,17 @@ export class Scopes {
     if (known) return known;
     const found = this.lookup(name);
     let result: readonly Definition[] = found?.definitions ?? [];
-    if (found && result.length > 1 && this.scopeOf(name) === found.scope && found.scope.node.kind !== "Comp") result = flow(name, result, found.scope.node);
+    if (found && result.length > 1 && this.scopeOf(name) === found.scope && found.scope.node.kind !== "Comp")
+      result = flow(name, result, found.scope.node);
     this.#reaching.set(name, result);
     return result;
   }
 
   /** Every read of a name that this definition may reach. */
   uses(definition: Definition): readonly Name[] {
-    return (this.#names.get(definition.name) ?? []).filter((name) => !this.#defining.has(name) && this.reaching(name).includes(definition));
+    return (this.#names.get(definition.name) ?? []).filter(
+      (name) => !this.#defining.has(name) && this.reaching(name).includes(definition),
+    );
   }
 
   /** Whether the Name node is written rather than read. The target of `+=` is both and counts as written. */
@@ -102,9 +133,18 @@ export class Scopes {
   }
 
   definitionAt(node: Node): Definition | null {
-    const name = node.kind === "Name" ? node.id : node.kind === "Param" || node.kind === "FunctionDef" || node.kind === "ClassDef" ? node.name : null;
+    const name =
+      node.kind === "Name"
+        ? node.id
+        : node.kind === "Param" || node.kind === "FunctionDef" || node.kind === "ClassDef"
+          ? node.name
+          : null;
     if (name === null) return null;
-    return this.scopeOf(node).bindings.get(name)?.find((definition) => definition.node === node) ?? null;
+    return (
+      this.scopeOf(node)
+        .bindings.get(name)
+        ?.find((definition) => definition.node === node) ?? null
+    );
   }
 
   #define(at: Node, definition: Definition): void {
@@ -130,7 +170,13 @@ export class Scopes {
   #target(target: Expr, how: Definition["how"], value: Expr | null, index: number | null = null): void {
     if (target.kind === "Name") this.#define(target, { name: target.id, how, node: target, value, index });
     else if (target.kind === "Tuple" || target.kind === "List") {
-      const items = value && (value.kind === "Tuple" || value.kind === "List") && how === "assign" && value.items.length === target.items.length ? value.items : null;
+      const items =
+        value &&
+        (value.kind === "Tuple" || value.kind === "List") &&
+        how === "assign" &&
+        value.items.length === target.items.length
+          ? value.items
+          : null;
       for (const [at, item] of target.items.entries()) {
         if (items && items[at]!.kind !== "Starred") this.#target(item, "assign", items[at]!);
         else this.#target(item, how === "assign" ? "unpack" : how, value, at);
@@ -155,29 +201,46 @@ export class Scopes {
     each("Clause", (node) => this.#target(node.target, "iterate", node.iter));
     each("WithItem", (node) => node.target && this.#target(node.target, "with", node.context));
     each("Delete", (node) => node.targets.forEach((target) => this.#target(target, "delete", null)));
-    each("Handler", (node) => node.name !== null && this.#define(node, { name: node.name, how: "except", node, value: null, index: null }));
+    each(
+      "Handler",
+      (node) =>
+        node.name !== null &&
+        this.#define(node, { name: node.name, how: "except", node, value: null, index: null }),
+    );
     each("Case", (node) => node.binds.forEach((name) => this.#target(name, "match", null)));
-    each("FunctionDef", (node) => this.#define(node, { name: node.name, how: "function", node, value: null, index: null }));
-    each("ClassDef", (node) => this.#define(node, { name: node.name, how: "class", node, value: null, index: null }));
-    each("Param", (node) => this.#define(node, { name: node.name, how: "param", node, value: node.default, index: null }));
+    each("FunctionDef", (node) =>
+      this.#define(node, { name: node.name, how: "function", node, value: null, index: null }),
+    );
+    each("ClassDef", (node) =>
+      this.#define(node, { name: node.name, how: "class", node, value: null, index: null }),
+    );
+    each("Param", (node) =>
+      this.#define(node, { name: node.name, how: "param", node, value: node.default, index: null }),
+    );
     each("Alias", (node) => {
       const name = node.as ?? (node.parent!.kind === "Import" ? node.name.split(".")[0]! : node.name);
       this.#define(node, { name, how: "import", node, value: null, index: null });
     });
     for (const scope of this.#scopes.values())
-      for (const list of scope.bindings.values()) if (list.length > 1) list.sort((a, b) => a.node.start - b.node.start);
+      for (const list of scope.bindings.values())
+        if (list.length > 1) list.sort((a, b) => a.node.start - b.node.start);
   }
 }
 
 /** Whether a child of a scope's node is evaluated in that scope: a function's decorators and defaults are not. */
 function runsInside(scope: ScopeNode, child: Node): boolean {
   switch (scope.kind) {
-    case "FunctionDef": return child.kind === "Param" || isStatement(child);
-    case "ClassDef": return isStatement(child);
-    case "Lambda": return child === scope.body || child.kind === "Param";
+    case "FunctionDef":
+      return child.kind === "Param" || isStatement(child);
+    case "ClassDef":
+      return isStatement(child);
+    case "Lambda":
+      return child === scope.body || child.kind === "Param";
     // The first iterable is evaluated outside; the difference matters to nobody here.
-    case "Comp": return true;
-    case "Module": return true;
+    case "Comp":
+      return true;
+    case "Module":
+      return true;
   }
 }
 
@@ -200,7 +263,8 @@ function flow(name: Name, all: readonly Definition[], scope: ScopeNode): readonl
       const position = block.indexOf(at as Stmt);
       if (backward(block, position - 1, 0, all, found)) return [...found];
       if ((parent.kind === "For" || parent.kind === "While") && block === parent.body) {
-        const header = parent.kind === "For" ? all.filter((definition) => within(definition.node, parent.target)) : [];
+        const header =
+          parent.kind === "For" ? all.filter((definition) => within(definition.node, parent.target)) : [];
         if (header.length > 0) {
           header.forEach((definition) => found.add(definition));
           return [...found];
@@ -215,12 +279,14 @@ function flow(name: Name, all: readonly Definition[], scope: ScopeNode): readonl
         }
       }
       if (parent.kind === "Try" && block !== parent.body) {
-        for (const definition of all) if (parent.body.some((statement) => within(definition.node, statement))) found.add(definition);
+        for (const definition of all)
+          if (parent.body.some((statement) => within(definition.node, statement))) found.add(definition);
       }
       if (parent.kind === "Handler") {
         for (const definition of all) if (definition.node === parent) return [definition];
         const whole = parent.parent as NodeOf<"Try">;
-        for (const definition of all) if (whole.body.some((statement) => within(definition.node, statement))) found.add(definition);
+        for (const definition of all)
+          if (whole.body.some((statement) => within(definition.node, statement))) found.add(definition);
       }
     }
     at = parent;
@@ -236,15 +302,36 @@ function within(node: Node, outer: Node): boolean {
 function blockHolding(parent: Node, child: Node): readonly Stmt[] | null {
   if (!isStatement(child)) return null;
   switch (parent.kind) {
-    case "Module": case "FunctionDef": case "ClassDef": case "With": case "Handler": case "Case": return parent.body;
-    case "For": case "While": case "If": return parent.body.includes(child) ? parent.body : parent.orelse;
-    case "Try": return parent.body.includes(child) ? parent.body : parent.orelse.includes(child) ? parent.orelse : parent.final;
-    default: return null;
+    case "Module":
+    case "FunctionDef":
+    case "ClassDef":
+    case "With":
+    case "Handler":
+    case "Case":
+      return parent.body;
+    case "For":
+    case "While":
+    case "If":
+      return parent.body.includes(child) ? parent.body : parent.orelse;
+    case "Try":
+      return parent.body.includes(child)
+        ? parent.body
+        : parent.orelse.includes(child)
+          ? parent.orelse
+          : parent.final;
+    default:
+      return null;
   }
 }
 
 /** Adds the effects of block[from] down to block[to]; true when one of them kills. */
-function backward(block: readonly Stmt[], from: number, to: number, all: readonly Definition[], found: Set<Definition>): boolean {
+function backward(
+  block: readonly Stmt[],
+  from: number,
+  to: number,
+  all: readonly Definition[],
+  found: Set<Definition>,
+): boolean {
   for (let at = from; at >= to; at--) {
     const effect = effectOf(block[at]!, all);
     for (const definition of effect.definitions) found.add(definition);
@@ -255,9 +342,15 @@ function backward(block: readonly Stmt[], from: number, to: number, all: readonl
 
 function blockEffect(block: readonly Stmt[], all: readonly Definition[]): Effect {
   const last = block[block.length - 1];
-  if (last && (last.kind === "Return" || last.kind === "Raise" || last.kind === "Continue" || last.kind === "Break")) {
+  if (
+    last &&
+    (last.kind === "Return" || last.kind === "Raise" || last.kind === "Continue" || last.kind === "Break")
+  ) {
     // What a `continue` leaves behind is seen by the next turn, and what a `break` leaves by the code after the loop.
-    const definitions = last.kind === "Return" || last.kind === "Raise" ? [] : all.filter((definition) => block.some((statement) => within(definition.node, statement)));
+    const definitions =
+      last.kind === "Return" || last.kind === "Raise"
+        ? []
+        : all.filter((definition) => block.some((statement) => within(definition.node, statement)));
     return { definitions, kills: true };
   }
   const found = new Set<Definition>();
@@ -276,7 +369,9 @@ function effectOf(statement: Stmt, all: readonly Definition[]): Effect {
     }
     case "With": {
       const body = blockEffect(statement.body, all);
-      const header = inside.filter((definition) => !statement.body.some((inner) => within(definition.node, inner)));
+      const header = inside.filter(
+        (definition) => !statement.body.some((inner) => within(definition.node, inner)),
+      );
       return body.kills ? body : { definitions: [...body.definitions, ...header], kills: header.length > 0 };
     }
     case "For":
@@ -290,6 +385,12 @@ function effectOf(statement: Stmt, all: readonly Definition[]): Effect {
       return last.kills ? last : { definitions: inside, kills };
     }
     default:
-      return { definitions: inside.filter((definition) => functionOf(definition.node) === functionOf(statement) || definition.node === statement), kills: true };
+      return {
+        definitions: inside.filter(
+          (definition) =>
+            functionOf(definition.node) === functionOf(statement) || definition.node === statement,
+        ),
+        kills: true,
+      };
   }
 }

@@ -5,11 +5,13 @@ export class Lines {
 
   constructor(text: string) {
     const starts: number[] = [0];
-    if (!text.includes("\r")) for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
-    else for (let at = 0; at < text.length; at++) {
-      const c = text.charCodeAt(at);
-      if (c === 10 || (c === 13 && text.charCodeAt(at + 1) !== 10)) starts.push(at + 1);
-    }
+    if (!text.includes("\r"))
+      for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+    else
+      for (let at = 0; at < text.length; at++) {
+        const c = text.charCodeAt(at);
+        if (c === 10 || (c === 13 && text.charCodeAt(at + 1) !== 10)) starts.push(at + 1);
+      }
     this.#starts = Int32Array.from(starts);
     this.#length = text.length;
   }
@@ -54,14 +56,22 @@ const LATIN = /^(?:latin-?1|iso-?8859-?1|cp1252|windows-1252)$/i;
 /** The text of a Python file, or one line saying why it cannot be read as one. */
 export function decode(bytes: Uint8Array): Decoded | string {
   const bom = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-  if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) return "UTF-16 is not a Python source encoding";
+  if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))
+    return "UTF-16 is not a Python source encoding";
   if (bytes.subarray(0, 8192).includes(0)) return "binary file";
   const head = String.fromCharCode(...bytes.subarray(bom ? 3 : 0, 400)).split(/\r\n|\r|\n/, 2);
   const cookie = head.map((line) => COOKIE.exec(line)?.[1]).find((name) => name !== undefined);
-  if (cookie !== undefined && !bom && LATIN.test(cookie)) return { text: Buffer.from(bytes).toString("latin1"), encoding: "latin1", bom: false };
+  if (cookie !== undefined && !bom && LATIN.test(cookie))
+    return { text: Buffer.from(bytes).toString("latin1"), encoding: "latin1", bom: false };
   if (cookie !== undefined && !UTF8.test(cookie)) return `encoding "${cookie}" is not supported`;
   try {
-    return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bom ? bytes.subarray(3) : bytes), encoding: "utf-8", bom };
+    return {
+      text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
+        bom ? bytes.subarray(3) : bytes,
+      ),
+      encoding: "utf-8",
+      bom,
+    };
   } catch {
     return "not valid UTF-8, and no encoding declared";
   }

@@ -1,15 +1,64 @@
 import { ExpressionParser, Unparsable } from "./expressions.ts";
 import { DEDENT, EOF, INDENT, NAME, NEWLINE, code, textOf, tokenize } from "./tokens.ts";
-import type { Alias, Arg, Case, Expr, Handler, Name, Stmt, SyntaxDiagnostic, Tree, WithItem } from "./tree.ts";
+import type {
+  Alias,
+  Arg,
+  Case,
+  Expr,
+  Handler,
+  Name,
+  Stmt,
+  SyntaxDiagnostic,
+  Tree,
+  WithItem,
+} from "./tree.ts";
 
-const LPAR = code("("), RPAR = code(")"), COMMA = code(","), COLON = code(":"), SEMI = code(";"), DOT = code("."), ELLIPSIS = code("...");
-const EQUAL = code("="), STAR = code("*"), AT = code("@"), ARROW = code("->"), LSQB = code("["), RSQB = code("]"), WALRUS = code(":=");
-const DEF = code("def"), CLASS = code("class"), IF = code("if"), ELIF = code("elif"), ELSE = code("else"), FOR = code("for"), WHILE = code("while");
-const WITH = code("with"), TRY = code("try"), EXCEPT = code("except"), FINALLY = code("finally"), RETURN = code("return"), DEL = code("del");
-const RAISE = code("raise"), FROM = code("from"), IMPORT = code("import"), AS = code("as"), GLOBAL = code("global"), NONLOCAL = code("nonlocal");
-const PASS = code("pass"), BREAK = code("break"), CONTINUE = code("continue"), ASSERT = code("assert"), ASYNC = code("async"), IN = code("in");
-const FIRST_AUGMENTED = code("+="), LAST_AUGMENTED = code("**=");
-const SIMPLE = new Map([[PASS, "Pass"], [BREAK, "Break"], [CONTINUE, "Continue"]] as const);
+const LPAR = code("("),
+  RPAR = code(")"),
+  COMMA = code(","),
+  COLON = code(":"),
+  SEMI = code(";"),
+  DOT = code("."),
+  ELLIPSIS = code("...");
+const EQUAL = code("="),
+  STAR = code("*"),
+  AT = code("@"),
+  ARROW = code("->"),
+  LSQB = code("["),
+  RSQB = code("]"),
+  WALRUS = code(":=");
+const DEF = code("def"),
+  CLASS = code("class"),
+  IF = code("if"),
+  ELIF = code("elif"),
+  ELSE = code("else"),
+  FOR = code("for"),
+  WHILE = code("while");
+const WITH = code("with"),
+  TRY = code("try"),
+  EXCEPT = code("except"),
+  FINALLY = code("finally"),
+  RETURN = code("return"),
+  DEL = code("del");
+const RAISE = code("raise"),
+  FROM = code("from"),
+  IMPORT = code("import"),
+  AS = code("as"),
+  GLOBAL = code("global"),
+  NONLOCAL = code("nonlocal");
+const PASS = code("pass"),
+  BREAK = code("break"),
+  CONTINUE = code("continue"),
+  ASSERT = code("assert"),
+  ASYNC = code("async"),
+  IN = code("in");
+const FIRST_AUGMENTED = code("+="),
+  LAST_AUGMENTED = code("**=");
+const SIMPLE = new Map([
+  [PASS, "Pass"],
+  [BREAK, "Break"],
+  [CONTINUE, "Continue"],
+] as const);
 const BLOCK_ONLY = new Set([ELIF, ELSE, EXCEPT, FINALLY]);
 
 /** CPython allows 100 levels of indentation. */
@@ -53,7 +102,8 @@ class Parser extends ExpressionParser {
 
   skipLine(from: number): void {
     if (this.at === from) this.next();
-    while (this.kind !== NEWLINE && this.kind !== EOF && this.kind !== DEDENT && this.kind !== INDENT) this.next();
+    while (this.kind !== NEWLINE && this.kind !== EOF && this.kind !== DEDENT && this.kind !== INDENT)
+      this.next();
     if (this.kind === NEWLINE) this.next();
   }
 
@@ -114,7 +164,15 @@ class Parser extends ExpressionParser {
         const test = this.named();
         const body = this.block();
         const orelse = this.elseBlock();
-        into.push({ kind: "While", start, end: this.end(orelse.length ? orelse : body), parent: null, test, body, orelse });
+        into.push({
+          kind: "While",
+          start,
+          end: this.end(orelse.length ? orelse : body),
+          parent: null,
+          test,
+          body,
+          orelse,
+        });
         return true;
       }
       case WITH:
@@ -173,7 +231,20 @@ class Parser extends ExpressionParser {
     this.expect(RPAR);
     const returns = this.take(ARROW) ? this.expressionList() : null;
     const body = this.block();
-    return { kind: "FunctionDef", start, end: this.end(body), parent: null, name, nameStart, async, params, returns, decorators, body, defStart };
+    return {
+      kind: "FunctionDef",
+      start,
+      end: this.end(body),
+      parent: null,
+      name,
+      nameStart,
+      async,
+      params,
+      returns,
+      decorators,
+      body,
+      defStart,
+    };
   }
 
   classDef(start: number, decorators: Expr[]): Stmt {
@@ -183,7 +254,17 @@ class Parser extends ExpressionParser {
     this.typeParams();
     const args: Arg[] = this.kind === LPAR ? this.callArgs() : [];
     const body = this.block();
-    return { kind: "ClassDef", start, end: this.end(body), parent: null, name, nameStart, args, decorators, body };
+    return {
+      kind: "ClassDef",
+      start,
+      end: this.end(body),
+      parent: null,
+      name,
+      nameStart,
+      args,
+      decorators,
+      body,
+    };
   }
 
   ifRest(start: number): Stmt {
@@ -197,7 +278,15 @@ class Parser extends ExpressionParser {
       orelse = [this.ifRest(at)];
       this.depth--;
     } else orelse = this.elseBlock();
-    return { kind: "If", start, end: this.end(orelse.length ? orelse : body), parent: null, test, body, orelse };
+    return {
+      kind: "If",
+      start,
+      end: this.end(orelse.length ? orelse : body),
+      parent: null,
+      test,
+      body,
+      orelse,
+    };
   }
 
   elseBlock(): Stmt[] {
@@ -211,12 +300,23 @@ class Parser extends ExpressionParser {
     const iter = this.expressionList();
     const body = this.block();
     const orelse = this.elseBlock();
-    return { kind: "For", start, end: this.end(orelse.length ? orelse : body), parent: null, async, target, iter, body, orelse };
+    return {
+      kind: "For",
+      start,
+      end: this.end(orelse.length ? orelse : body),
+      parent: null,
+      async,
+      target,
+      iter,
+      body,
+      orelse,
+    };
   }
 
   withBlock(start: number, async: boolean): Stmt {
     this.expect(WITH);
-    const items = this.kind === LPAR ? (this.parenthesisedItems() ?? this.withItems(COLON)) : this.withItems(COLON);
+    const items =
+      this.kind === LPAR ? (this.parenthesisedItems() ?? this.withItems(COLON)) : this.withItems(COLON);
     const body = this.block();
     return { kind: "With", start, end: this.end(body), parent: null, async, items, body };
   }
@@ -265,7 +365,15 @@ class Parser extends ExpressionParser {
       const type = this.kind === COLON ? null : this.expressionList();
       const name = this.take(AS) ? this.name() : null;
       const inner = this.block();
-      handlers.push({ kind: "Handler", start: at, end: this.end(inner), parent: null, type, name, body: inner });
+      handlers.push({
+        kind: "Handler",
+        start: at,
+        end: this.end(inner),
+        parent: null,
+        type,
+        name,
+        body: inner,
+      });
     }
     const orelse = this.elseBlock();
     const final = this.take(FINALLY) ? this.block() : [];
@@ -276,7 +384,16 @@ class Parser extends ExpressionParser {
   /** `match` is a keyword only when a subject, a colon and an indented `case` follow. */
   matchBlock(start: number, into: Stmt[]): boolean {
     const next = this.peek();
-    if (next === EQUAL || next === DOT || next === COMMA || next === NEWLINE || next === COLON || next === RPAR || (next >= FIRST_AUGMENTED && next <= LAST_AUGMENTED)) return false;
+    if (
+      next === EQUAL ||
+      next === DOT ||
+      next === COMMA ||
+      next === NEWLINE ||
+      next === COLON ||
+      next === RPAR ||
+      (next >= FIRST_AUGMENTED && next <= LAST_AUGMENTED)
+    )
+      return false;
     const at = this.at;
     const depth = this.depth;
     const rewind = (): false => {
@@ -326,7 +443,14 @@ class Parser extends ExpressionParser {
       else if (k === NAME) {
         const before = this.at > 0 ? this.tokens.kinds[this.at - 1] : 0;
         const after = this.peek();
-        if (before !== DOT && after !== DOT && after !== LPAR && after !== EQUAL) binds.push({ kind: "Name", start: this.start, end: this.tokens.ends[this.at]!, parent: null, id: this.word() });
+        if (before !== DOT && after !== DOT && after !== LPAR && after !== EQUAL)
+          binds.push({
+            kind: "Name",
+            start: this.start,
+            end: this.tokens.ends[this.at]!,
+            parent: null,
+            id: this.word(),
+          });
       }
       this.next();
     }
@@ -359,7 +483,13 @@ class Parser extends ExpressionParser {
       case DEL: {
         this.next();
         const list = this.expressionList();
-        return { kind: "Delete", start, end: this.last, parent: null, targets: list.kind === "Tuple" ? list.items : [list] };
+        return {
+          kind: "Delete",
+          start,
+          end: this.last,
+          parent: null,
+          targets: list.kind === "Tuple" ? list.items : [list],
+        };
       }
       case RAISE: {
         this.next();
@@ -385,7 +515,9 @@ class Parser extends ExpressionParser {
         return { kind: k === GLOBAL ? "Global" : "Nonlocal", start, end: this.last, parent: null, names };
       }
       default:
-        return k === NAME && this.peek() === NAME && this.word() === "type" ? this.typeAlias(start) : this.expressionStatement(start);
+        return k === NAME && this.peek() === NAME && this.word() === "type"
+          ? this.typeAlias(start)
+          : this.expressionStatement(start);
     }
   }
 
@@ -461,7 +593,14 @@ class Parser extends ExpressionParser {
     this.expect(IMPORT);
     const names: Alias[] = [];
     if (this.kind === STAR) {
-      names.push({ kind: "Alias", start: this.start, end: this.start + 1, parent: null, name: "*", as: null });
+      names.push({
+        kind: "Alias",
+        start: this.start,
+        end: this.start + 1,
+        parent: null,
+        name: "*",
+        as: null,
+      });
       this.next();
     } else {
       const bracket = this.take(LPAR);
@@ -484,5 +623,9 @@ export function parse(text: string): Tree {
   const parser = new Parser(text, tokens);
   const body = parser.file();
   const errors = [...tokens.errors, ...parser.errors].sort((a, b) => a.offset - b.offset);
-  return { module: { kind: "Module", start: 0, end: text.length, parent: null, body }, errors, comments: tokens.comments };
+  return {
+    module: { kind: "Module", start: 0, end: text.length, parent: null, body },
+    errors,
+    comments: tokens.comments,
+  };
 }

@@ -12,12 +12,94 @@ export const UNKNOWN: number = 8;
 const FIRST_TEXT = 9;
 
 const OPERATORS = [
-  "(", ")", "[", "]", "{", "}", ",", ":", ";", ".", "...", "->", "=", ":=", "@", "+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "~", "<<", ">>",
-  "<", ">", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "//=", "%=", "@=", "&=", "|=", "^=", "<<=", ">>=", "**=", "!", "`", "$", "?",
+  "(",
+  ")",
+  "[",
+  "]",
+  "{",
+  "}",
+  ",",
+  ":",
+  ";",
+  ".",
+  "...",
+  "->",
+  "=",
+  ":=",
+  "@",
+  "+",
+  "-",
+  "*",
+  "/",
+  "//",
+  "%",
+  "**",
+  "&",
+  "|",
+  "^",
+  "~",
+  "<<",
+  ">>",
+  "<",
+  ">",
+  "==",
+  "!=",
+  "<=",
+  ">=",
+  "+=",
+  "-=",
+  "*=",
+  "/=",
+  "//=",
+  "%=",
+  "@=",
+  "&=",
+  "|=",
+  "^=",
+  "<<=",
+  ">>=",
+  "**=",
+  "!",
+  "`",
+  "$",
+  "?",
 ];
 const KEYWORDS = [
-  "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally",
-  "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
+  "False",
+  "None",
+  "True",
+  "and",
+  "as",
+  "assert",
+  "async",
+  "await",
+  "break",
+  "class",
+  "continue",
+  "def",
+  "del",
+  "elif",
+  "else",
+  "except",
+  "finally",
+  "for",
+  "from",
+  "global",
+  "if",
+  "import",
+  "in",
+  "is",
+  "lambda",
+  "nonlocal",
+  "not",
+  "or",
+  "pass",
+  "raise",
+  "return",
+  "try",
+  "while",
+  "with",
+  "yield",
 ];
 const TEXTS = [...OPERATORS, ...KEYWORDS];
 const CODES = new Map(TEXTS.map((text, at) => [text, at + FIRST_TEXT]));
@@ -51,7 +133,8 @@ const isIdentifier = (c: number): boolean => (c < 128 ? IDENTIFIER[c] === 1 : tr
 const STRING_PREFIX = /^(?:[rbuft]|[bft]r|r[bft])$/i;
 /** A line that starts so cannot continue a bracket: an unclosed bracket above it ends there. */
 const RESTART = /(?:def|class|return|import|while|try|raise|with|del|assert)\b/y;
-const NUMBER_TEXT = /0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9_]+)?[jJ]?/y;
+const NUMBER_TEXT =
+  /0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9_]+)?[jJ]?/y;
 
 class Tokenizer {
   readonly text: string;
@@ -62,7 +145,15 @@ class Tokenizer {
   constructor(text: string, from: number, to: number, bracketed: boolean) {
     this.text = text;
     const guess = Math.max(16, (to - from) >> 1);
-    this.out = { kinds: new Uint8Array(guess), starts: new Int32Array(guess), ends: new Int32Array(guess), count: 0, comments: [], errors: [], fields: new Map() };
+    this.out = {
+      kinds: new Uint8Array(guess),
+      starts: new Int32Array(guess),
+      ends: new Int32Array(guess),
+      count: 0,
+      comments: [],
+      errors: [],
+      fields: new Map(),
+    };
     this.depth = bracketed ? 1 : 0;
   }
 
@@ -158,7 +249,10 @@ class Tokenizer {
         }
       } else if (c === 34 || c === 39) {
         at = this.string(at, at, to);
-      } else if ((c >= 48 && c <= 57) || (c === 46 && text.charCodeAt(at + 1) >= 48 && text.charCodeAt(at + 1) <= 57)) {
+      } else if (
+        (c >= 48 && c <= 57) ||
+        (c === 46 && text.charCodeAt(at + 1) >= 48 && text.charCodeAt(at + 1) <= 57)
+      ) {
         NUMBER_TEXT.lastIndex = at;
         NUMBER_TEXT.exec(text);
         const end = Math.min(to, Math.max(at + 1, NUMBER_TEXT.lastIndex));
@@ -185,7 +279,8 @@ class Tokenizer {
     const length = at - start;
     if (length <= 2) {
       const next = text.charCodeAt(at);
-      if ((next === 34 || next === 39) && STRING_PREFIX.test(text.slice(start, at))) return this.string(start, at, to);
+      if ((next === 34 || next === 39) && STRING_PREFIX.test(text.slice(start, at)))
+        return this.string(start, at, to);
     }
     let kind = NAME;
     if (length >= 2 && length <= 8) kind = KEYWORD_CODES.get(text.slice(start, at)) ?? NAME;
@@ -204,7 +299,18 @@ class Tokenizer {
       if (second === 62 || second === 61) length = 2;
     } else if (c === 46) {
       if (second === 46 && text.charCodeAt(at + 2) === 46) length = 3;
-    } else if (second === 61 && (c === 43 || c === 37 || c === 38 || c === 124 || c === 94 || c === 64 || c === 61 || c === 58 || c === 33)) {
+    } else if (
+      second === 61 &&
+      (c === 43 ||
+        c === 37 ||
+        c === 38 ||
+        c === 124 ||
+        c === 94 ||
+        c === 64 ||
+        c === 61 ||
+        c === 58 ||
+        c === 33)
+    ) {
       length = 2;
     }
     if (c === 40 || c === 91 || c === 123) this.depth++;
@@ -255,7 +361,14 @@ class Tokenizer {
   }
 
   /** After the opening brace of a replacement field; returns the offset after its closing brace. */
-  scanField(from: number, to: number, fields: number[], quote: number, triple: boolean, depth: number): number {
+  scanField(
+    from: number,
+    to: number,
+    fields: number[],
+    quote: number,
+    triple: boolean,
+    depth: number,
+  ): number {
     const text = this.text;
     if (depth > 20) {
       this.error(from, "f-string nested too deeply");
@@ -286,7 +399,13 @@ class Tokenizer {
       } else if (brackets === 0 && c === 33 && text.charCodeAt(at + 1) !== 61) {
         if (expressionEnd < 0) expressionEnd = at;
         at++;
-      } else if (brackets === 0 && c === 61 && /[=\s]*[}!:]/y.test(text.slice(at + 1, at + 4)) && !/[=!<>]/.test(text[at - 1]!) && text.charCodeAt(at + 1) !== 61) {
+      } else if (
+        brackets === 0 &&
+        c === 61 &&
+        /[=\s]*[}!:]/y.test(text.slice(at + 1, at + 4)) &&
+        !/[=!<>]/.test(text[at - 1]!) &&
+        text.charCodeAt(at + 1) !== 61
+      ) {
         if (expressionEnd < 0) expressionEnd = at;
         at++;
       } else if (brackets === 0 && c === 58) {
@@ -301,11 +420,22 @@ class Tokenizer {
   }
 
   nestedStringFields(from: number, quoteAt: number): boolean {
-    return quoteAt > from && /[fFtT]/.test(this.text[quoteAt - 1]!) && (quoteAt - 2 < from || !isIdentifier(this.text.charCodeAt(quoteAt - 2)));
+    return (
+      quoteAt > from &&
+      /[fFtT]/.test(this.text[quoteAt - 1]!) &&
+      (quoteAt - 2 < from || !isIdentifier(this.text.charCodeAt(quoteAt - 2)))
+    );
   }
 
   /** The format spec: literal text with nested fields, up to (not past) the closing brace. */
-  scanSpec(from: number, to: number, fields: number[], quote: number, triple: boolean, depth: number): number {
+  scanSpec(
+    from: number,
+    to: number,
+    fields: number[],
+    quote: number,
+    triple: boolean,
+    depth: number,
+  ): number {
     const text = this.text;
     let at = from;
     while (at < to) {

@@ -10,25 +10,37 @@ describe("syntax from 3.8 to 3.14 parses without an error", () => {
     ["positional-only", "def f(a, /, b, *, c=1, **kw): pass\n"],
     ["parenthesised with", "with (open(a) as f, open(b) as g):\n    pass\n"],
     ["with on a tuple call", "with (yield_context()):\n    pass\n"],
-    ["match", "match command.split():\n    case ['go', direction] if direction:\n        pass\n    case Point(x=0, y=y):\n        pass\n    case _:\n        pass\n"],
+    [
+      "match",
+      "match command.split():\n    case ['go', direction] if direction:\n        pass\n    case Point(x=0, y=y):\n        pass\n    case _:\n        pass\n",
+    ],
     ["match as a name", "match = re.match(a, b)\nmatch(x)\nprint(match)\nmatch.group(1)\nmatch[0] = 1\n"],
     ["except star", "try:\n    pass\nexcept* ValueError as group:\n    pass\n"],
     ["except without brackets (3.14)", "try:\n    pass\nexcept A, B:\n    pass\n"],
-    ["type parameters and defaults", "def f[T: int = int, *Ts, **P](x: T) -> T: ...\nclass C[T]: ...\ntype Alias[T] = list[T]\n"],
+    [
+      "type parameters and defaults",
+      "def f[T: int = int, *Ts, **P](x: T) -> T: ...\nclass C[T]: ...\ntype Alias[T] = list[T]\n",
+    ],
     ["type as a name", "type = 1\ntype(x)\nprint(type)\n"],
     ["nested quotes in f-strings (3.12)", `x = f"{d["key"]!r:>{width}} {f'{y}'}"\n`],
     ["debug f-string", 'f"{x = } {y=:.2f} {a == b} {a != b}"\n'],
     ["template string (3.14)", 't"hello {name}"\n'],
     ["star in subscript", "a[*b, 1:2, ::3, ...]\n"],
     ["decorator expression", "@a.b[0](1)\n@(lambda f: f)\ndef f(): pass\n"],
-    ["async", "async def f():\n    async with a as b, c:\n        async for x in y:\n            await z\n    return [x async for x in y if await x]\n"],
+    [
+      "async",
+      "async def f():\n    async with a as b, c:\n        async for x in y:\n            await z\n    return [x async for x in y if await x]\n",
+    ],
     ["lambda in comprehension condition", "[x for x in y if (lambda: x)() if x]\n"],
     ["conditional lambda", "f = lambda *a, k=1, **kw: a if k else kw\n"],
     ["backslash and semicolons", "a = 1; b = \\\n  2;\n"],
     ["tabs and form feeds", "if a:\n\tif b:\n\t\tpass\n\fx = 1\n"],
     ["no final newline", "if a:\n    pass"],
     ["carriage returns", "if a:\r\n    b = 1\r\nelse:\r    c = 2\r"],
-    ["yield in odd places", "def f():\n    x = yield\n    y = yield x, 1\n    yield from (yield)\n    await_ = (yield)\n"],
+    [
+      "yield in odd places",
+      "def f():\n    x = yield\n    y = yield x, 1\n    yield from (yield)\n    await_ = (yield)\n",
+    ],
     ["numbers", "0xFF_FF 1_000 1e-5 .5j 0b1 0o7 1.\n".replaceAll(" ", "\n")],
     ["global and del", "global a, b\ndel a[0], (b, c)\nassert x, 'y'\nraise A from B\n"],
     ["starred assignment", "a, *b = c\nfor x, *y in z: pass\nreturn_ = *a, b\n"],
@@ -69,7 +81,10 @@ describe("a broken file keeps what is not broken", () => {
 test("encodings: byte order mark, cookie, latin-1, binary, UTF-16", () => {
   const bytes = (text: string, encoding: BufferEncoding = "utf8") => Buffer.from(text, encoding);
   expect(decode(bytes("\uFEFFx = 'é'\n"))).toMatchObject({ text: "x = 'é'\n", bom: true });
-  expect(decode(bytes("# -*- coding: latin-1 -*-\nx = 'é'\n", "latin1"))).toMatchObject({ encoding: "latin1", text: "# -*- coding: latin-1 -*-\nx = 'é'\n" });
+  expect(decode(bytes("# -*- coding: latin-1 -*-\nx = 'é'\n", "latin1"))).toMatchObject({
+    encoding: "latin1",
+    text: "# -*- coding: latin-1 -*-\nx = 'é'\n",
+  });
   expect(decode(bytes("x = 'é'\n", "latin1"))).toMatch(/not valid UTF-8/);
   expect(decode(Buffer.from([1, 0, 2]))).toBe("binary file");
   expect(decode(bytes("\uFEFFx", "utf16le"))).toMatch(/UTF-16/);
@@ -77,26 +92,69 @@ test("encodings: byte order mark, cookie, latin-1, binary, UTF-16", () => {
 });
 
 test("names resolve through imports, aliases, branches and shadowing", () => {
-  const file = new PythonFile("pkg/mod.py", [
-    "import torch", "import torch.nn.functional as F", "from torch import nn as layers", "from .other import thing", "from torch.utils.checkpoint import checkpoint as ckpt",
-    "torch.zeros(1)", "F.relu(x)", "layers.Linear(1, 1)", "thing(1)", "ckpt(f)", "print(1)",
-    "def f(torch):", "    torch.ones(1)", "def g():", "    return torch.ones(2)", "g()",
-  ].join("\n"));
+  const file = new PythonFile(
+    "pkg/mod.py",
+    [
+      "import torch",
+      "import torch.nn.functional as F",
+      "from torch import nn as layers",
+      "from .other import thing",
+      "from torch.utils.checkpoint import checkpoint as ckpt",
+      "torch.zeros(1)",
+      "F.relu(x)",
+      "layers.Linear(1, 1)",
+      "thing(1)",
+      "ckpt(f)",
+      "print(1)",
+      "def f(torch):",
+      "    torch.ones(1)",
+      "def g():",
+      "    return torch.ones(2)",
+      "g()",
+    ].join("\n"),
+  );
   expect(file.all("Call").map((call) => file.dotted(call.func))).toEqual([
-    "torch.zeros", "torch.nn.functional.relu", "torch.nn.Linear", "pkg.other.thing", "torch.utils.checkpoint.checkpoint", "builtins.print", null, "torch.ones", "pkg.mod.g",
+    "torch.zeros",
+    "torch.nn.functional.relu",
+    "torch.nn.Linear",
+    "pkg.other.thing",
+    "torch.utils.checkpoint.checkpoint",
+    "builtins.print",
+    null,
+    "torch.ones",
+    "pkg.mod.g",
   ]);
 });
 
 test("definitions reach their uses through branches and loops", () => {
-  const file = new PythonFile("a.py", [
-    "def f(c, xs):", "    a = 1", "    if c:", "        a = 2", "    else:", "        a = 3", "    use(a)", // 2, 3
-    "    for x in xs:", "        use(a)", "        a = 4", // 2, 3, 4
-    "    use(a)", "    if c:", "        a = 5", "        return a", "    use(a)",
-  ].join("\n"));
+  const file = new PythonFile(
+    "a.py",
+    [
+      "def f(c, xs):",
+      "    a = 1",
+      "    if c:",
+      "        a = 2",
+      "    else:",
+      "        a = 3",
+      "    use(a)", // 2, 3
+      "    for x in xs:",
+      "        use(a)",
+      "        a = 4", // 2, 3, 4
+      "    use(a)",
+      "    if c:",
+      "        a = 5",
+      "        return a",
+      "    use(a)",
+    ].join("\n"),
+  );
   const uses = file.all("Call").map((call) => {
     const [arg] = call.args;
     if (arg?.value.kind !== "Name") throw new Error("not a name");
-    return file.scopes.reaching(arg.value).map((definition) => file.textOf(definition.value!)).sort().join(" ");
+    return file.scopes
+      .reaching(arg.value)
+      .map((definition) => file.textOf(definition.value!))
+      .sort()
+      .join(" ");
   });
   expect(uses).toEqual(["2 3", "2 3 4", "2 3 4", "2 3 4"]);
 });
@@ -104,13 +162,20 @@ test("definitions reach their uses through branches and loops", () => {
 test("a notebook becomes one text; magics are blanked in place", () => {
   const cells = [
     { cell_type: "markdown", source: "# title" },
-    { cell_type: "code", source: ["%matplotlib inline\n", "import torch\n", "!pip install x\n", "x = torch.ones(1)"] },
+    {
+      cell_type: "code",
+      source: ["%matplotlib inline\n", "import torch\n", "!pip install x\n", "x = torch.ones(1)"],
+    },
     { cell_type: "code", source: "%%bash\nls -l\n" },
     { cell_type: "code", source: "for i in x:\n    !echo {i}\ny = x?" },
   ];
   const notebook = readNotebook(JSON.stringify({ cells }));
   if (typeof notebook === "string") throw new Error(notebook);
-  expect(notebook.cells.map((cell) => [cell.number, cell.line])).toEqual([[2, 1], [3, 5], [4, 8]]);
+  expect(notebook.cells.map((cell) => [cell.number, cell.line])).toEqual([
+    [2, 1],
+    [3, 5],
+    [4, 8],
+  ]);
   expect(parse(notebook.text).errors).toEqual([]);
   expect(notebook.text).toContain("import torch\n");
   expect(notebook.text).not.toContain("pip");

@@ -33,16 +33,30 @@ export const command: Command = {
     fix: { type: "boolean", summary: "apply the safe fixes" },
     "unsafe-fixes": { type: "boolean", summary: "with --fix or --diff: the others too" },
     diff: { type: "boolean", summary: "show what --fix would change, and change nothing" },
-    format: { type: "string", value: "FORMAT", summary: "how to report", choices: ["text", "json", "sarif", "github"] },
+    format: {
+      type: "string",
+      value: "FORMAT",
+      summary: "how to report",
+      choices: ["text", "json", "sarif", "github"],
+    },
     json: { type: "boolean", summary: "the same as --format json" },
     output: { type: "string", value: "FILE", summary: "write the report there" },
-    select: { type: "string", value: "CODES", multiple: true, summary: "only these rules or prefixes (PLM02), with commas" },
+    select: {
+      type: "string",
+      value: "CODES",
+      multiple: true,
+      summary: "only these rules or prefixes (PLM02), with commas",
+    },
     ignore: { type: "string", value: "CODES", multiple: true, summary: "not these" },
     exclude: { type: "string", value: "GLOB", multiple: true, summary: "leave these paths out" },
     statistics: { type: "boolean", summary: "count findings by rule" },
     baseline: { type: "string", value: "FILE", summary: "leave out the findings recorded there" },
     "write-baseline": { type: "string", value: "FILE", summary: "record all findings there" },
-    "stdin-filename": { type: "string", value: "NAME", summary: "the name of what comes on standard input (PATH -)" },
+    "stdin-filename": {
+      type: "string",
+      value: "NAME",
+      summary: "the name of what comes on standard input (PATH -)",
+    },
     "exit-zero": { type: "boolean", summary: "exit 0 even with findings" },
   },
   async run(input, io) {
@@ -50,10 +64,14 @@ export const command: Command = {
     const paths = positionals.length === 0 ? ["."] : positionals;
     const root = process.cwd();
     const settings = settingsOf(input, paths[0] === "-" ? "." : paths[0]!);
-    if (options["unsafe-fixes"] === true && options["fix"] !== true && options["diff"] !== true) throw new UserError("--unsafe-fixes does nothing by itself", "add --fix or --diff");
-    let report = paths.includes("-") ? auditStdin(options["stdin-filename"], settings) : await onDisk(paths, root, settings, input);
+    if (options["unsafe-fixes"] === true && options["fix"] !== true && options["diff"] !== true)
+      throw new UserError("--unsafe-fixes does nothing by itself", "add --fix or --diff");
+    let report = paths.includes("-")
+      ? auditStdin(options["stdin-filename"], settings)
+      : await onDisk(paths, root, settings, input);
     const baseline = options["baseline"];
-    if (typeof baseline === "string") report = { ...report, findings: withoutBaseline(report.findings, readBaseline(baseline), baseline) };
+    if (typeof baseline === "string")
+      report = { ...report, findings: withoutBaseline(report.findings, readBaseline(baseline), baseline) };
     const record = options["write-baseline"];
     if (typeof record === "string") {
       writeFileSync(record, writeBaseline(report.findings));
@@ -65,31 +83,51 @@ export const command: Command = {
   },
 };
 
-async function onDisk(paths: readonly string[], root: string, settings: Settings, { options }: Input): Promise<AuditReport> {
+async function onDisk(
+  paths: readonly string[],
+  root: string,
+  settings: Settings,
+  { options }: Input,
+): Promise<AuditReport> {
   const result = await audit(paths, root, settings);
   const dry = options["diff"] === true;
   if (!dry && options["fix"] !== true) return result;
-  const grades = new Set(options["unsafe-fixes"] === true ? (["safe", "unsafe"] as const) : (["safe"] as const));
+  const grades = new Set(
+    options["unsafe-fixes"] === true ? (["safe", "unsafe"] as const) : (["safe"] as const),
+  );
   return mend(result, grades, settings, dry);
 }
 
 function auditStdin(name: unknown, settings: Settings): AuditReport {
   const text = readFileSync(0, "utf8");
-  const { findings, diagnostics } = auditTexts([{ path: typeof name === "string" ? name : "stdin.py", text }], settings);
+  const { findings, diagnostics } = auditTexts(
+    [{ path: typeof name === "string" ? name : "stdin.py", text }],
+    settings,
+  );
   return { files: 1, bytes: Buffer.byteLength(text), findings, diagnostics, fixed: [], diff: null };
 }
 
 function publish(report: AuditReport, { options }: Input, io: Io): void {
   const format = options["json"] === true ? "json" : (options["format"] ?? "text");
   const output = options["output"];
-  const text = options["statistics"] === true && format === "text" ? statisticsText(report) : report.diff !== null && format === "text" ? report.diff : rendered(report, String(format), io.color && output === undefined);
+  const text =
+    options["statistics"] === true && format === "text"
+      ? statisticsText(report)
+      : report.diff !== null && format === "text"
+        ? report.diff
+        : rendered(report, String(format), io.color && output === undefined);
   if (typeof output === "string") writeFileSync(output, text);
   else io.out(text);
 }
 
 function rendered(report: AuditReport, format: string, color: boolean): string {
   if (format === "json") return auditJson(report);
-  if (format === "sarif") return auditSarif(report, ALL_META.map((meta) => ({ meta, help: rulePage(meta.code) ?? meta.summary })), packageJson.version);
+  if (format === "sarif")
+    return auditSarif(
+      report,
+      ALL_META.map((meta) => ({ meta, help: rulePage(meta.code) ?? meta.summary })),
+      packageJson.version,
+    );
   return format === "github" ? auditGithub(report) : auditText(report, color);
 }
 
@@ -111,14 +149,34 @@ function settingsOf({ options }: Input, near: string): Settings {
     try {
       data = parseToml(readFileSync(file, "utf8")) as typeof data;
     } catch (error) {
-      throw new UserError(`${file}: invalid TOML: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`);
+      throw new UserError(
+        `${file}: invalid TOML: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`,
+      );
     }
     if (data.tool?.plimsoll) settings = settingsFrom(data.tool.plimsoll, file);
   }
-  const list = (name: string): string[] => [options[name] ?? []].flat().flatMap((value) => (typeof value === "string" ? value.split(",") : [])).map((value) => value.trim()).filter((value) => value !== "");
+  const list = (name: string): string[] =>
+    [options[name] ?? []]
+      .flat()
+      .flatMap((value) => (typeof value === "string" ? value.split(",") : []))
+      .map((value) => value.trim())
+      .filter((value) => value !== "");
   const [select, ignore, exclude] = [list("select"), list("ignore"), list("exclude")];
-  settings = { ...settings, select: select.length > 0 ? select : settings.select, ignore: [...settings.ignore, ...ignore], exclude: [...settings.exclude, ...exclude] };
-  checkCodes([...settings.select, ...settings.ignore, ...Object.values(settings.perFileIgnores).flat(), ...Object.keys(settings.severity)], ALL_META);
+  settings = {
+    ...settings,
+    select: select.length > 0 ? select : settings.select,
+    ignore: [...settings.ignore, ...ignore],
+    exclude: [...settings.exclude, ...exclude],
+  };
+  checkCodes(
+    [
+      ...settings.select,
+      ...settings.ignore,
+      ...Object.values(settings.perFileIgnores).flat(),
+      ...Object.keys(settings.severity),
+    ],
+    ALL_META,
+  );
   return settings;
 }
 

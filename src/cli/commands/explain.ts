@@ -15,8 +15,14 @@ export const command: Command = {
     const wanted = positionals[0]!.toUpperCase();
     const meta = ALL_META.find(({ code, name }) => code === wanted || name.toUpperCase() === wanted);
     if (!meta) {
-      const guess = nearest(wanted, ALL_META.map(({ code }) => code));
-      throw new UserError(`no rule ${wanted}${guess ? ` (did you mean ${guess}?)` : ""}`, "plimsoll rules lists them");
+      const guess = nearest(
+        wanted,
+        ALL_META.map(({ code }) => code),
+      );
+      throw new UserError(
+        `no rule ${wanted}${guess ? ` (did you mean ${guess}?)` : ""}`,
+        "plimsoll rules lists them",
+      );
     }
     const page = rulePage(meta.code) ?? `# ${meta.code} ${meta.name}\n\n${meta.summary}.\n`;
     io.out(options["json"] === true ? `${JSON.stringify({ ...meta, page }, null, 2)}\n` : page);

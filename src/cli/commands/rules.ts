@@ -8,8 +8,25 @@ export const command: Command = {
   examples: [{ line: "plimsoll rules", says: "code, severity, fix and what each finds" }],
   options: { json: { type: "boolean", summary: "code, name, severity, fix, docs and patterns of each" } },
   async run({ options }, io) {
-    if (options["json"] === true) io.out(`${JSON.stringify(ALL_META.map(({ code, name, summary, severity, fix, patterns }) => ({ code, name, summary, severity, fix, docs: `docs/rules/${code}.md`, patterns })), null, 2)}\n`);
-    else for (const { code, severity, fix, summary } of ALL_META) io.out(`${code}  ${severity.padEnd(7)}  ${fix.padEnd(6)}  ${summary}\n`);
+    if (options["json"] === true)
+      io.out(
+        `${JSON.stringify(
+          ALL_META.map(({ code, name, summary, severity, fix, patterns }) => ({
+            code,
+            name,
+            summary,
+            severity,
+            fix,
+            docs: `docs/rules/${code}.md`,
+            patterns,
+          })),
+          null,
+          2,
+        )}\n`,
+      );
+    else
+      for (const { code, severity, fix, summary } of ALL_META)
+        io.out(`${code}  ${severity.padEnd(7)}  ${fix.padEnd(6)}  ${summary}\n`);
     return 0;
   },
 };
