@@ -23,7 +23,7 @@ const METHODS = ["full", "lora", "qlora", "qat"] as const;
 const QUANTIZATIONS = ["nf4", "nf4-double", "fp4", "fp4-double"] as const;
 
 /** What a user may write for each optimizer: TrainingArguments' `optim` names work too. */
-export const OPTIMIZER_WORDS: Readonly<Record<string, OptimizerName>> = {
+const OPTIMIZER_WORDS: Readonly<Record<string, OptimizerName>> = {
   adamw: "adamw_fused",
   "adamw-fused": "adamw_fused",
   "adamw-foreach": "adamw_foreach",

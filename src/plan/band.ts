@@ -50,7 +50,7 @@ function optimizerClass(recipe: Recipe): string {
 }
 
 /** Fewer runs than this say little about the next one. */
-const ENOUGH = 5;
+const ENOUGH = 3;
 /** Each step to a broader kind, and each missing handful of runs, doubles what is claimed. */
 const DOUBLED = 2;
 /** A model of a family that is not known may do anything its relatives do not. */

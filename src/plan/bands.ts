@@ -1,42 +1,53 @@
 import type { Measured } from "./band.ts";
 
-/** Written by bench/bands.ts from evidence/accuracy (families.jsonl, plain-alone.jsonl, plain.jsonl, trainer.jsonl). */
+/** Written by bench/bands.ts from evidence/accuracy/families.jsonl, evidence/accuracy/plain-alone.jsonl, evidence/accuracy/plain.jsonl, evidence/accuracy/trainer.jsonl, evidence/methods/runs.jsonl. */
 export const BANDS: Readonly<Record<string, Measured>> = {
   any: {
-    runs: 203,
+    runs: 238,
     allocated: {
       p90: 0.0001,
-      worst: 0.0011,
+      worst: 0.0507,
     },
     reserved: {
-      p90: 0.0002,
-      worst: 0.0113,
+      p90: 0.0003,
+      worst: 0.045,
     },
   },
   full: {
-    runs: 82,
+    runs: 103,
     allocated: {
       p90: 0.0001,
-      worst: 0.0011,
+      worst: 0.0507,
     },
     reserved: {
-      p90: 0,
-      worst: 0.0052,
+      p90: 0.0008,
+      worst: 0.045,
     },
   },
   "full, Trainer": {
-    runs: 9,
+    runs: 12,
     allocated: {
       p90: 0.0001,
-      worst: 0.0001,
+      worst: 0.0507,
     },
     reserved: {
       p90: 0.0052,
       worst: 0.0052,
     },
   },
+  "full, Trainer, 8-bit": {
+    runs: 1,
+    allocated: {
+      p90: 0.0507,
+      worst: 0.0507,
+    },
+    reserved: {
+      p90: 0,
+      worst: 0,
+    },
+  },
   "full, Trainer, adafactor": {
-    runs: 2,
+    runs: 3,
     allocated: {
       p90: 0.0001,
       worst: 0.0001,
@@ -47,7 +58,7 @@ export const BANDS: Readonly<Record<string, Measured>> = {
     },
   },
   "full, Trainer, adamw": {
-    runs: 7,
+    runs: 8,
     allocated: {
       p90: 0.0001,
       worst: 0.0001,
@@ -58,14 +69,25 @@ export const BANDS: Readonly<Record<string, Measured>> = {
     },
   },
   "full, plain loop": {
-    runs: 73,
+    runs: 91,
     allocated: {
       p90: 0.0001,
-      worst: 0.0011,
+      worst: 0.0016,
+    },
+    reserved: {
+      p90: 0.0003,
+      worst: 0.045,
+    },
+  },
+  "full, plain loop, 8-bit": {
+    runs: 8,
+    allocated: {
+      p90: 0.0001,
+      worst: 0.0001,
     },
     reserved: {
       p90: 0,
-      worst: 0.0019,
+      worst: 0,
     },
   },
   "full, plain loop, adafactor": {
@@ -86,8 +108,74 @@ export const BANDS: Readonly<Record<string, Measured>> = {
       worst: 0.0011,
     },
     reserved: {
+      p90: 0.0003,
+      worst: 0.027,
+    },
+  },
+  "full, plain loop, adamw on the host": {
+    runs: 1,
+    allocated: {
+      p90: 0.0001,
+      worst: 0.0001,
+    },
+    reserved: {
       p90: 0,
+      worst: 0,
+    },
+  },
+  "full, plain loop, adamw, chunked loss": {
+    runs: 3,
+    allocated: {
+      p90: 0.0001,
+      worst: 0.0001,
+    },
+    reserved: {
+      p90: 0.0029,
+      worst: 0.0029,
+    },
+  },
+  "full, plain loop, adamw, fused loss": {
+    runs: 2,
+    allocated: {
+      p90: 0.0001,
+      worst: 0.0001,
+    },
+    reserved: {
+      p90: 0.045,
+      worst: 0.045,
+    },
+  },
+  "full, plain loop, adamw, optimizer in backward": {
+    runs: 2,
+    allocated: {
+      p90: 0.0016,
       worst: 0.0016,
+    },
+    reserved: {
+      p90: 0,
+      worst: 0,
+    },
+  },
+  "full, plain loop, lion": {
+    runs: 1,
+    allocated: {
+      p90: 0.0001,
+      worst: 0.0001,
+    },
+    reserved: {
+      p90: 0,
+      worst: 0,
+    },
+  },
+  "full, plain loop, paged adamw": {
+    runs: 1,
+    allocated: {
+      p90: 0.0001,
+      worst: 0.0001,
+    },
+    reserved: {
+      p90: 0,
+      worst: 0,
     },
   },
   "full, plain loop, sgd": {
@@ -113,7 +201,7 @@ export const BANDS: Readonly<Record<string, Measured>> = {
     },
   },
   lora: {
-    runs: 121,
+    runs: 126,
     allocated: {
       p90: 0.0001,
       worst: 0.0008,
@@ -124,7 +212,7 @@ export const BANDS: Readonly<Record<string, Measured>> = {
     },
   },
   "lora, Trainer": {
-    runs: 5,
+    runs: 7,
     allocated: {
       p90: 0.0001,
       worst: 0.0001,
@@ -146,7 +234,7 @@ export const BANDS: Readonly<Record<string, Measured>> = {
     },
   },
   "lora, Trainer, adamw": {
-    runs: 4,
+    runs: 6,
     allocated: {
       p90: 0.0001,
       worst: 0.0001,
@@ -157,7 +245,7 @@ export const BANDS: Readonly<Record<string, Measured>> = {
     },
   },
   "lora, plain loop": {
-    runs: 116,
+    runs: 119,
     allocated: {
       p90: 0.0001,
       worst: 0.0008,
@@ -179,7 +267,7 @@ export const BANDS: Readonly<Record<string, Measured>> = {
     },
   },
   "lora, plain loop, adamw": {
-    runs: 99,
+    runs: 100,
     allocated: {
       p90: 0.0001,
       worst: 0.0006,
@@ -187,6 +275,28 @@ export const BANDS: Readonly<Record<string, Measured>> = {
     reserved: {
       p90: 0.0002,
       worst: 0.0113,
+    },
+  },
+  "lora, plain loop, adamw, chunked loss": {
+    runs: 1,
+    allocated: {
+      p90: 0.0001,
+      worst: 0.0001,
+    },
+    reserved: {
+      p90: 0.0001,
+      worst: 0.0001,
+    },
+  },
+  "lora, plain loop, adamw, fused loss": {
+    runs: 1,
+    allocated: {
+      p90: 0.0001,
+      worst: 0.0001,
+    },
+    reserved: {
+      p90: 0.0001,
+      worst: 0.0001,
     },
   },
   "lora, plain loop, sgd": {
@@ -209,6 +319,83 @@ export const BANDS: Readonly<Record<string, Measured>> = {
     reserved: {
       p90: 0,
       worst: 0,
+    },
+  },
+  qlora: {
+    runs: 9,
+    allocated: {
+      p90: 0.0003,
+      worst: 0.0003,
+    },
+    reserved: {
+      p90: 0.0206,
+      worst: 0.0206,
+    },
+  },
+  "qlora, Trainer": {
+    runs: 1,
+    allocated: {
+      p90: 0.0002,
+      worst: 0.0002,
+    },
+    reserved: {
+      p90: 0.0008,
+      worst: 0.0008,
+    },
+  },
+  "qlora, Trainer, 8-bit": {
+    runs: 1,
+    allocated: {
+      p90: 0.0002,
+      worst: 0.0002,
+    },
+    reserved: {
+      p90: 0.0008,
+      worst: 0.0008,
+    },
+  },
+  "qlora, plain loop": {
+    runs: 8,
+    allocated: {
+      p90: 0.0003,
+      worst: 0.0003,
+    },
+    reserved: {
+      p90: 0.0206,
+      worst: 0.0206,
+    },
+  },
+  "qlora, plain loop, 8-bit": {
+    runs: 2,
+    allocated: {
+      p90: 0.0001,
+      worst: 0.0001,
+    },
+    reserved: {
+      p90: 0.0206,
+      worst: 0.0206,
+    },
+  },
+  "qlora, plain loop, adamw": {
+    runs: 5,
+    allocated: {
+      p90: 0.0003,
+      worst: 0.0003,
+    },
+    reserved: {
+      p90: 0.0006,
+      worst: 0.0006,
+    },
+  },
+  "qlora, plain loop, adamw, chunked loss": {
+    runs: 1,
+    allocated: {
+      p90: 0.0002,
+      worst: 0.0002,
+    },
+    reserved: {
+      p90: 0.0017,
+      worst: 0.0017,
     },
   },
 };

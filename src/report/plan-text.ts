@@ -8,6 +8,8 @@ import { formatCount, recipeWords } from "./plan-words.ts";
 const BAR_CELLS = 28;
 const LEVERS_SHOWN = 6;
 const PARTS_SHOWN = 4;
+/** Below this a ninth decile says no more than the worst. */
+const MANY_RUNS = 10;
 /** Smaller shares would be printed as 0.00 %. */
 const LEAST_SHOWN = 0.00005;
 
@@ -155,6 +157,12 @@ function band({ band: { kind, runs, allocated, reserved, widened } }: PlanResult
     return (
       `${title}: taken to be ${percent(allocated.p90)} of allocated and ${percent(reserved.p90)} of reserved, ` +
       `${percent(allocated.worst)} and ${percent(reserved.worst)} at worst: ${widened}`
+    );
+  }
+  if (runs < MANY_RUNS) {
+    return (
+      `${title}: the worst of ${runs} measured runs of this kind (${kind}) was off by ${percent(allocated.worst)} ` +
+      `of allocated, the worst by ${percent(reserved.worst)} of reserved`
     );
   }
   return (
