@@ -9,12 +9,16 @@ import type { Program, Script } from "./program.ts";
 
 /** An expression that needs more steps is not a setting. */
 const MAX_DEPTH = 60;
+/** Evaluations spent on one question. */
+const MAX_STEPS = 2000;
 
 /** What expressions of a program stand for, without running it. */
 export class Evaluator {
   readonly program: Program;
   readonly #known = new Map<Expr, Located>();
   readonly #open = new Set<Expr | Definition>();
+  #cut = false;
+  #steps = 0;
 
   constructor(program: Program) {
     this.program = program;
@@ -23,13 +27,21 @@ export class Evaluator {
   of(expr: Expr, script: Script): Located {
     const known = this.#known.get(expr);
     if (known) return known;
-    const place = script.place(expr);
-    if (this.#open.has(expr) || this.#open.size > MAX_DEPTH)
-      return { value: new Unread("it depends on itself"), place };
+    if (this.#open.has(expr) || this.#open.size > MAX_DEPTH || this.#steps > MAX_STEPS) {
+      this.#cut = true;
+      return { value: new Unread("it depends on itself"), place: script.place(expr) };
+    }
     this.#open.add(expr);
+    this.#steps++;
     const result = this.#compute(expr, script);
     this.#open.delete(expr);
-    if (this.#open.size === 0) this.#known.set(expr, result);
+    // An answer cut short rests on an open question: only the outermost is kept.
+    const outermost = this.#open.size === 0;
+    if (outermost || !this.#cut) this.#known.set(expr, result);
+    if (outermost) {
+      this.#cut = false;
+      this.#steps = 0;
+    }
     return result;
   }
 
@@ -149,6 +161,7 @@ export class Evaluator {
     const place = script.place(expr);
     const all = script.file.scopes.reaching(expr);
     if (all.length === 0) return { value: new Dotted(`builtins.${expr.id}`), place };
+    if (all.some((one) => this.#open.has(one))) this.#cut = true;
     const live = all.filter((one) => !this.#open.has(one) && this.reachable(one.node, script));
     const values = live.map((definition) => {
       this.#open.add(definition);
@@ -233,6 +246,7 @@ export class Evaluator {
         .scopeOf(script.file.tree.module.body[0] ?? script.file.tree.module)
         .bindings.get(first!) ?? [];
     const last = definitions.at(-1);
+    if (last && this.#open.has(last)) this.#cut = true;
     if (!last || this.#open.has(last)) return { value: new Dotted(name), place };
     this.#open.add(last);
     const usable = definitions.filter((one) => this.reachable(one.node, script));
@@ -347,21 +361,16 @@ export class Evaluator {
     const target =
       method && owner.name === "__init__" ? script.file.qualified(method) : script.file.qualified(owner);
     const position = owner.params.indexOf(node) - (method ? 1 : 0);
-    const given = this.program.scripts().flatMap((other) =>
-      other.file
-        .all("Call")
-        .filter((call) => other.file.dotted(call.func) === target && this.reachable(call, other))
-        .map((call) => {
-          const { args, positional } = argumentsOf(this, call, other);
-          return (
-            args.get(node.name) ??
-            positional[position] ??
-            (node.default
-              ? this.of(node.default, script)
-              : { value: new Unread(`${owner.name} is called without ${node.name}`), place })
-          );
-        }),
-    );
+    const given = this.program
+      .callsOf(target)
+      .filter(({ call, script: other }) => this.reachable(call, other))
+      .map(({ call, script: other }) => {
+        const { args, positional } = argumentsOf(this, call, other);
+        const passed = args.get(node.name) ?? positional[position];
+        if (passed) return passed;
+        if (node.default) return this.of(node.default, script);
+        return { value: new Unread(`${owner.name} is called without ${node.name}`), place };
+      });
     if (given.length > 0)
       return several(given, `${owner.name} is called with more than one ${node.name}`, place);
     if (node.default) return this.of(node.default, script);
@@ -377,6 +386,7 @@ export class Evaluator {
     for (const parent of ancestors(node)) {
       if (parent.kind === "If" && child !== parent.test) {
         const inBody = parent.body.includes(child as never);
+        if (this.#open.has(parent.test)) this.#cut = true;
         const test = this.#open.has(parent.test) ? undefined : truth(this.of(parent.test, script).value);
         if (test !== undefined && test !== inBody) return false;
       }

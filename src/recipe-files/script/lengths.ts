@@ -21,7 +21,7 @@ const CONSTANTS = [
 /** The sequence, where no argument of the trainer says it: the tokenizer's limit, or a constant named so. */
 export function takeLengths(draft: Draft, survey: Survey): void {
   if (draft.has("seq")) return;
-  const limits = survey.sites.flatMap(({ call, script, last }): { key: string; at: Located }[] => {
+  const all = survey.sites.flatMap(({ call, script, last }): { key: string; at: Located }[] => {
     const names = new Set(call.args.map((arg) => arg.name));
     const tokenizes =
       names.has("truncation") ||
@@ -33,6 +33,8 @@ export function takeLengths(draft: Draft, survey: Survey): void {
         : [],
     );
   });
+  // max_length=None leaves it to the model.
+  const limits = all.filter(({ at }) => at.value !== null);
   const read = limits.filter(({ at }) => COUNT.read(settled(at)?.value ?? null) !== undefined);
   const longest = read.toSorted(
     (a, b) => COUNT.read(settled(b.at)!.value)! - COUNT.read(settled(a.at)!.value)!,

@@ -9,6 +9,8 @@ import { type Site, type Survey, settled } from "./survey.ts";
 const NOT_MODELS =
   /Tokenizer|Processor|Config$|FeatureExtractor|Peft|Dataset|Reward|Classification|Image|Vision|VAE|UNet|Scheduler/;
 
+const UNSLOTH = /Fast\w*Model/;
+
 /** The model a script loads: name, type, attention, quantisation. */
 export function takeModel(draft: Draft, survey: Survey): void {
   const loads = survey
@@ -17,7 +19,10 @@ export function takeModel(draft: Draft, survey: Survey): void {
       ({ name }) =>
         !NOT_MODELS.test(lastPart(name.replace(/\.[^.]*$/, ""))) && /Model|ForCausalLM|LM/.test(name),
     );
-  const [load, ...others] = loads;
+  // A script that offers both is planned as transformers runs it.
+  const [load, ...others] = loads.toSorted(
+    (a, b) => Number(UNSLOTH.test(a.name)) - Number(UNSLOTH.test(b.name)),
+  );
   if (load) takeLoad(draft, survey, load);
   for (const other of others) {
     const name = settled(survey.made(other).argument("pretrained_model_name_or_path", 0))?.value;
@@ -30,7 +35,7 @@ export function takeModel(draft: Draft, survey: Survey): void {
 
 function takeLoad(draft: Draft, survey: Survey, site: Site): void {
   const made = survey.made(site);
-  const unsloth = /Fast\w*Model/.test(site.name);
+  const unsloth = UNSLOTH.test(site.name);
   if (unsloth)
     draft.warn("Unsloth's own kernels are not modelled: the plan is of transformers' code", site.place);
   if (site.last === "from_pretrained")
@@ -146,10 +151,8 @@ export function takeAdapter(draft: Draft, survey: Survey): void {
     .filter(({ call }) => call.args.length > 0);
   if (config) takeLoraConfig(draft, survey.made(config).args, config.place);
   if (others.length > 0) draft.warn("there is another LoraConfig: the first is planned", others[0]!.place);
-  const unsloth = survey.sites.find(
-    ({ name, last }) => last === "get_peft_model" && /Fast\w*Model/.test(name),
-  );
-  if (unsloth) {
+  const unsloth = survey.sites.find(({ name, last }) => last === "get_peft_model" && UNSLOTH.test(name));
+  if (unsloth && !config) {
     const { args } = survey.made(unsloth);
     takeLoraConfig(draft, args, unsloth.place, "get_peft_model");
     // unsloth/models/llama.py: rank 16 by default, checkpoints on unless False, "unsloth" offloads them.

@@ -79,11 +79,16 @@ export function compare(op: string, left: Value, right: Value): boolean | undefi
 
 function same(a: Value, b: Value): boolean {
   if (a instanceof Dotted && b instanceof Dotted) return a.name === b.name;
+  if (a instanceof Made && b instanceof Made)
+    return (
+      a.callee === b.callee && a.args.size + b.args.size + a.positional.length + b.positional.length === 0
+    );
   return a === b;
 }
 
 /** Several values may be meant: the one they agree on, or a guess at the one that takes the most memory. */
 export function several(options: readonly Located[], why: string, place: Place): Located {
+  if (options.length === 1) return options[0]!;
   const readable = options.flatMap((one) => (one.value instanceof Unread ? (one.value.guess ?? []) : one));
   const [first] = readable;
   if (!first) return { value: new Unread(why), place };

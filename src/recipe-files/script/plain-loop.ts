@@ -4,6 +4,8 @@ import { takeOptimizerClass } from "../optimizers.ts";
 import { walk } from "../../python/nodes.ts";
 import { CLIP, COUNT, DTYPE, MIXED_PRECISION } from "../words.ts";
 import type { Site, Survey } from "./survey.ts";
+import { find, flatten } from "../configs/by-key.ts";
+import { constants } from "./constants.ts";
 import { takeEnabled } from "./trainer.ts";
 
 const OPTIMIZERS =
@@ -25,6 +27,12 @@ export function takePlainLoop(draft: Draft, survey: Survey): string | null {
   const accelerated = takeAccelerator(draft, survey);
   takeAutocast(draft, survey);
   takeAccumulation(draft, survey);
+  if (!draft.has("accumulation"))
+    takeConstant(draft, survey, "accumulation", [
+      "gradient_accumulation_steps",
+      "grad_accum",
+      "accumulation_steps",
+    ]);
   takeSpread(draft, survey);
   takeMask(draft, survey);
   const [liger] = survey.named(/^apply_liger_kernel_to_/);
@@ -41,11 +49,28 @@ function takeBatch(draft: Draft, survey: Survey): void {
       (arg) => arg.name === "shuffle" && arg.value.kind === "Const" && arg.value.value === true,
     ) || /train/i.test(script.file.textOf(call.parent ?? call).slice(0, 200));
   const loader = loaders.find(training) ?? loaders[0];
-  if (!loader) return draft.assume("batch", 1, "no DataLoader is made");
+  if (!loader) {
+    takeConstant(draft, survey, "batch", ["micro_batch_size", "batch_size", "batch"]);
+    return draft.assume("batch", 1, "no DataLoader is made");
+  }
   const size = survey.made(loader).argument("batch_size", 1);
   if (size) draft.take("batch", "DataLoader(batch_size)", size, COUNT, 1);
   // torch/utils/data/dataloader.py.
   draft.assume("batch", 1, "not set: DataLoader's default");
+}
+
+/** A module-level constant, or a setting of Hydra's, by its usual names. */
+function takeConstant(
+  draft: Draft,
+  survey: Survey,
+  field: "batch" | "accumulation",
+  names: readonly string[],
+): void {
+  const paths = flatten(constants(survey), "");
+  const found = names
+    .flatMap((name) => find(paths, name) ?? [])
+    .find(({ at }) => COUNT.read(at.value) !== undefined);
+  if (found) draft.take(field, found.path, found.at, COUNT, 1);
 }
 
 function takeClipping(draft: Draft, survey: Survey): void {

@@ -1,10 +1,19 @@
 import { UserError } from "../../base/errors.ts";
 import { PythonFile } from "../../python/file.ts";
 import { type Notebook, readNotebook } from "../../python/notebook.ts";
-import type { NodeOf } from "../../python/tree.ts";
+import type { Call, NodeOf } from "../../python/tree.ts";
 import type { Place } from "../located.ts";
 import { folderOf, joinPath } from "../paths.ts";
 import type { Beside, RecipeFile } from "../reading.ts";
+
+/** Never a project's own, even when their source lies beside the script. */
+const LIBRARIES = new Set(
+  (
+    "torch torchvision torchao torchtune transformers trl peft accelerate datasets evaluate bitsandbytes deepspeed " +
+    "unsloth liger_kernel hydra omegaconf numpy pandas wandb lightning pytorch_lightning diffusers os sys json yaml " +
+    "argparse dataclasses typing pathlib math random time re logging functools collections itertools"
+  ).split(" "),
+);
 
 /** A script imports its own package: past this many files it is somebody's library. */
 const MAX_FILES = 40;
@@ -40,6 +49,8 @@ export class Program {
   readonly beside: Beside;
   readonly #folder: string;
   readonly #modules = new Map<string, Script | null>();
+  #scripts: readonly Script[] | null = null;
+  #calls: Map<string, { readonly call: Call; readonly script: Script }[]> | null = null;
 
   constructor(file: RecipeFile, beside: Beside) {
     this.beside = beside;
@@ -54,7 +65,7 @@ export class Program {
     if (known !== undefined) return known;
     let script: Script | null = null;
     const path = dotted.replaceAll(".", "/");
-    if (this.#modules.size < MAX_FILES && path !== "") {
+    if (this.#modules.size < MAX_FILES && path !== "" && !LIBRARIES.has(dotted.split(".")[0]!)) {
       search: for (const up of UPWARDS)
         for (const ending of [".py", "/__init__.py"]) {
           const name = joinPath(this.#folder, up + path + ending);
@@ -80,6 +91,7 @@ export class Program {
 
   /** The script first, then what it imports, in the order of import. */
   scripts(): readonly Script[] {
+    if (this.#scripts) return this.#scripts;
     const seen = new Set<Script>([this.main]);
     for (const script of seen) {
       for (const alias of script.file.all("Alias")) {
@@ -88,7 +100,21 @@ export class Program {
         if (found) seen.add(found);
       }
     }
-    return [...seen];
+    this.#scripts = [...seen];
+    return this.#scripts;
+  }
+
+  /** Every call of a function or class, by its full name. */
+  callsOf(dotted: string): readonly { readonly call: Call; readonly script: Script }[] {
+    if (!this.#calls) {
+      this.#calls = new Map();
+      for (const script of this.scripts())
+        for (const call of script.file.all("Call")) {
+          const name = script.file.dotted(call.func);
+          if (name !== null) this.#calls.set(name, [...(this.#calls.get(name) ?? []), { call, script }]);
+        }
+    }
+    return this.#calls.get(dotted) ?? [];
   }
 
   classNamed(dotted: string): { readonly script: Script; readonly node: NodeOf<"ClassDef"> } | null {

@@ -1,5 +1,5 @@
 import type { Call } from "../../python/tree.ts";
-import { type Located, Made, type Place, Unread, lastPart } from "../located.ts";
+import { Dotted, type Located, Made, type Place, Unread, lastPart } from "../located.ts";
 import { Evaluator } from "./evaluate.ts";
 import type { Program, Script } from "./program.ts";
 
@@ -26,11 +26,20 @@ export class Survey {
       script.file.all("Call").flatMap((call): Site[] => {
         const name =
           script.file.dotted(call.func) ??
+          this.#bound(call, script) ??
           (call.func.kind === "Attribute" ? call.func.attr : call.func.kind === "Name" ? call.func.id : null);
         if (name === null || !this.evaluator.reachable(call, script)) return [];
         return [{ name, last: lastPart(name), call, script, place: script.place(call) }];
       }),
     );
+  }
+
+  /** A class put in a variable first: optimizer_class(…). */
+  #bound({ func }: Call, script: Script): string | null {
+    if (func.kind !== "Name") return null;
+    const { value } = this.evaluator.of(func, script);
+    const known = value instanceof Unread ? value.guess?.value : value;
+    return known instanceof Dotted ? known.name : null;
   }
 
   named(pattern: RegExp): readonly Site[] {

@@ -9,9 +9,11 @@ import { takeLoadOptions, takeName } from "./model.ts";
 import { type Site, type Survey, settled } from "./survey.ts";
 
 const TRAINERS =
-  /^(?:Trainer|Seq2SeqTrainer|SFTTrainer|DPOTrainer|ORPOTrainer|KTOTrainer|GRPOTrainer|RLOOTrainer|CPOTrainer|RewardTrainer|PPOTrainer|UnslothTrainer)$/;
+  /^(?:(?:.*\.)?(?:Trainer|Seq2SeqTrainer|SFTTrainer|DPOTrainer|GRPOTrainer)|(?:trl|unsloth)\..*Trainer)$/;
 const ARGUMENTS =
-  /^(?:Seq2SeqTrainingArguments|TrainingArguments|SFTConfig|DPOConfig|ORPOConfig|KTOConfig|GRPOConfig|RLOOConfig|CPOConfig|RewardConfig|PPOConfig|UnslothTrainingArguments)$/;
+  /^(?:(?:.*\.)?(?:\w*TrainingArguments|SFTConfig|DPOConfig|GRPOConfig)|trl\.(?:.*\.)?(?!ModelConfig)\w+Config)$/;
+/** Those whose step is a language model's own loss. */
+const PLAIN = /^(?:\w*TrainingArguments|SFTConfig|SFTTrainer|Trainer|Seq2SeqTrainer|UnslothTrainer)$/;
 
 /** transformers.Trainer and TRL's trainers: whose, or null when the script has none. */
 export function takeTrainer(draft: Draft, survey: Survey, beside: Beside): string | null {
@@ -21,9 +23,7 @@ export function takeTrainer(draft: Draft, survey: Survey, beside: Beside): strin
   const trainerClass = trainer ? rootClass(survey, trainer.name, TRAINERS) : null;
   const argsClass = found ? rootClass(survey, found.made.callee, ARGUMENTS) : null;
   const sft = trainerClass === "SFTTrainer" || argsClass === "SFTConfig";
-  const other = [trainerClass, argsClass].find(
-    (name) => name && /DPO|ORPO|KTO|GRPO|RLOO|CPO|Reward|PPO/.test(name),
-  );
+  const other = [trainerClass, argsClass].find((name) => name && !PLAIN.test(name));
   if (other)
     draft.warn(
       `${other} runs more than a language model's loss: only the trained model's own step is planned`,
@@ -70,7 +70,7 @@ function trainerOf(survey: Survey): Site | null {
 /** The library's class behind a name: itself, or a base of a class of the program. */
 function rootClass(survey: Survey, name: string, wanted: RegExp, depth = 0): string | null {
   const cls = survey.program.classNamed(name);
-  if (!cls || depth > 10) return wanted.test(lastPart(name)) ? lastPart(name) : null;
+  if (!cls || depth > 10) return wanted.test(name) ? lastPart(name) : null;
   for (const { value } of cls.node.args) {
     const base = cls.script.file.dotted(value);
     const root = base === null ? null : rootClass(survey, base, wanted, depth + 1);
