@@ -61,14 +61,18 @@ for (const run of runs) {
     const { tape } = execute(recipeOfCase({ ...run.case, ...(run.loop ? { loop: run.loop } : {}) } as Case));
     const simulation = simulate(tape, { observe: true });
     const ms = performance.now() - begin;
-    const { stats } = simulation;
+    const loaded = loadedRow(tape);
+    // Ranks of parallel runs were measured from the end of loading on.
+    const from = run.case.parallel ? loaded : 0;
+    const peak = (curve: Float64Array | null): number =>
+      curve!.subarray(from).reduce((a, b) => Math.max(a, b), 0);
     rows.push({
       id: run.id,
       family: String(run.case.config["model_type"]),
       method: run.case.lora ? "lora" : "full",
-      load: simulation.allocated![loadedRow(tape)]! / run.load_allocated - 1,
-      allocated: stats.allocated.peak / run.peak_allocated - 1,
-      reserved: stats.reserved.peak / run.peak_reserved - 1,
+      load: simulation.allocated![loaded]! / run.load_allocated - 1,
+      allocated: peak(simulation.allocated) / run.peak_allocated - 1,
+      reserved: peak(simulation.reserved) / run.peak_reserved - 1,
       ms,
     });
   } catch (error) {

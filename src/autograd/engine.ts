@@ -128,6 +128,7 @@ export function runBackward(
     node.buffer = null;
     if (!node.leaf) torch.atLayer(node.layer);
     torch.enter(node.module);
+    node.before?.();
     evaluate(torch, node, grads, ready);
     torch.leave();
   }

@@ -50,6 +50,8 @@ export interface Node {
   buffer: (Tensor | null)[] | null;
   /** Tensors a Python closure of the node keeps alive until the node itself is gone. */
   held: Tensor[] | null;
+  /** A hook on one of its outputs: called when the gradients have arrived. */
+  before?: () => void;
   /** For AccumulateGrad: the leaf. */
   readonly leaf: Tensor | null;
 }

@@ -1,13 +1,13 @@
 import type { Dtype } from "./dtype.ts";
 import type { Node } from "./graph.ts";
 
-/** A block of device memory, alive while anything refers to it. */
+/** A block of device memory, alive while anything refers to it. Sharded parameters give theirs up in between. */
 export interface Storage {
   /** Id on the tape; -1 for memory the tape does not follow (host memory, meta tensors). */
-  readonly id: number;
-  readonly bytes: number;
-  /** Row of its alloc on the tape, so that what it turned out to be can be written there. */
-  readonly row: number;
+  id: number;
+  bytes: number;
+  /** Row of its alloc on the tape, so that what it turned out to be can be written there; -1 while it has none. */
+  row: number;
   /** Tensors and saved variables that share it. */
   refs: number;
 }
@@ -23,7 +23,7 @@ export interface Tensor {
   readonly storage: Storage;
   readonly shape: readonly number[];
   readonly strides: readonly number[];
-  readonly dtype: Dtype;
+  dtype: Dtype;
   /** Shares another tensor's storage and keeps that tensor's identity alive (DifferentiableViewMeta). */
   readonly isView: boolean;
   refs: number;

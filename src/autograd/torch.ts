@@ -71,6 +71,10 @@ export class Torch {
   standIn: { readonly layer: number; readonly for: number } | null = null;
   /** Which thread runs: each has its own cuBLAS handle, and so its own workspace. */
   thread: "main" | "autograd" = "main";
+  /** CUDA stream that new allocations belong to. */
+  stream = 0;
+  /** While set, what is made takes no memory here (its shards will); the module of each. */
+  absent: Map<Storage, number> | null = null;
   /** The card's compute capability: which kernels it has. */
   readonly capability: number;
   /** `enable_input_require_grads`: embeddings come out requiring grad though their table is frozen. */
@@ -140,7 +144,21 @@ export class Torch {
   #freshStorage(bytes: Bytes, kind: number): Storage {
     const id = this.nextStorage();
     if (bytes === 0) return { id, bytes, row: -1, refs: 0 };
-    const row = this.tape.append(Action.alloc, id, bytes, 0, this.phase, kind, this.moduleId, this.step);
+    if (this.absent) {
+      const storage = { id, bytes, row: -1, refs: 0 };
+      this.absent.set(storage, this.moduleId);
+      return storage;
+    }
+    const row = this.tape.append(
+      Action.alloc,
+      id,
+      bytes,
+      this.stream,
+      this.phase,
+      kind,
+      this.moduleId,
+      this.step,
+    );
     return { id, bytes, row, refs: 0 };
   }
 

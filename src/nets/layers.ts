@@ -168,7 +168,10 @@ export class Builder {
 
   /** A buffer: on the device with the weights, never trained. */
   buffer(shape: readonly number[], dtype: Dtype): Tensor {
+    const { absent } = this.torch;
+    this.torch.absent = null;
     const tensor = this.torch.empty(shape, dtype, Kind.weight);
+    this.torch.absent = absent;
     tensor.floating = false;
     return tensor;
   }

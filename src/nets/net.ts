@@ -10,6 +10,12 @@ export type Attention = "eager" | "sdpa" | "flash_attention_2";
 /** How a layer's activations are kept for backward. */
 export type Checkpointing = "none" | "reentrant" | "nonreentrant" | "offloaded" | "selective";
 
+export type Around = <R extends Tensor | readonly Tensor[]>(
+  index: number,
+  x: Tensor,
+  layer: (x: Tensor) => R,
+) => R;
+
 /** What one forward call is given, and what it accumulates on the way. */
 export interface Forward {
   readonly torch: Torch;
@@ -30,6 +36,8 @@ export interface Forward {
   readonly logitsToKeep: number | null;
   /** The layers to run, when equal ones need not all be run; null for all. */
   readonly layers: readonly number[] | null;
+  /** What runs around a decoder layer's call, inside its checkpoint: hooks that gather and release weights. */
+  readonly around?: Around;
   /** Tensors that the model's output object keeps alive (key/value cache, router logits). */
   readonly outputs: Tensor[];
 }
@@ -80,9 +88,11 @@ export function callLayer<R extends Tensor | readonly Tensor[]>(
   index: number,
   x: Tensor,
   captured: readonly Tensor[],
-  layer: (x: Tensor) => R,
+  body: (x: Tensor) => R,
   positional: readonly Tensor[] = [],
 ): R {
+  const { around } = f;
+  const layer = around ? (input: Tensor): R => around(index, input, body) : body;
   const kind = f.training ? f.checkpointing(index) : "none";
   switch (kind) {
     case "none":

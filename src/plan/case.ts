@@ -3,7 +3,14 @@ import type { LossName } from "../losses/losses.ts";
 import type { Config } from "../nets/config.ts";
 import type { Attention } from "../nets/net.ts";
 import type { OptimizerName } from "../optimizers/optimizers.ts";
-import { DEFAULT_RECIPE, type Loop, type Method, type Recipe } from "./recipe.ts";
+import {
+  DEFAULT_RECIPE,
+  type Parallel,
+  type ParallelKind,
+  type Loop,
+  type Method,
+  type Recipe,
+} from "./recipe.ts";
 
 /** A measured run's description, as the ground-truth files write it. */
 export interface Case {
@@ -32,6 +39,14 @@ export interface Case {
   readonly loss?: LossName;
   readonly no_clip?: boolean;
   readonly in_backward?: boolean;
+  readonly parallel?: {
+    readonly kind: ParallelKind;
+    readonly ranks: number;
+    readonly bucket_view?: boolean;
+    readonly reshard?: boolean;
+    readonly mixed?: boolean;
+    readonly offload?: boolean;
+  };
 }
 
 function methodOf(c: Case): Method {
@@ -59,6 +74,20 @@ const OTHER_NAMES: Readonly<Record<string, OptimizerName>> = {
   adamw_torchao_offload: "adamw_fused",
 };
 
+function parallelOf({ parallel }: Case): Parallel {
+  if (!parallel) return DEFAULT_RECIPE.parallel;
+  const { kind, ranks, bucket_view: bucketView, reshard, offload = false } = parallel;
+  return {
+    kind,
+    ranks,
+    offload,
+    // As bench/record/parallel.py does.
+    builtWhole: true,
+    ...(bucketView === undefined ? {} : { bucketView }),
+    ...(reshard === undefined ? {} : { reshard }),
+  };
+}
+
 export function recipeOfCase(c: Case): Recipe {
   const ckpt = c.ckpt ?? "none";
   return {
@@ -66,7 +95,7 @@ export function recipeOfCase(c: Case): Recipe {
     model: { name: c.model ?? String(c.config["model_type"]), config: c.config },
     method: methodOf(c),
     dtype: c.param_dtype,
-    autocast: c.autocast || c.bf16 ? "bf16" : null,
+    autocast: c.autocast || c.bf16 || c.parallel?.mixed ? "bf16" : null,
     attention: c.attn,
     checkpointing: {
       kind: ckpt === "none" ? "none" : "full",
@@ -84,5 +113,6 @@ export function recipeOfCase(c: Case): Recipe {
     accumulation: c.accum ?? 1,
     mask: c.mask ?? false,
     loop: c.loop ?? "plain",
+    parallel: parallelOf(c),
   };
 }

@@ -17,6 +17,8 @@ import type { Optimizer } from "../optimizers/optimizer.ts";
 import { optimizerOf } from "../optimizers/optimizers.ts";
 import { Tape } from "../tape/tape.ts";
 import { Action, Phase } from "../tape/vocabulary.ts";
+import { castsOnGather, strategyOf, weightsAbsent } from "./parallel/distribute.ts";
+import type { Placed, Strategy } from "./parallel/strategy.ts";
 import type { Checkpointing, Evaluation, Recipe } from "./recipe.ts";
 import { type Block, recordBlock, repeatBlock } from "./repeat.ts";
 import { leavesByLayer, NotPeriodic, representatives, stitch } from "./stitch.ts";
@@ -42,6 +44,7 @@ export interface Execution {
 
 /** Executes the recipe's training steps on shapes; equal layers once for all, where they are. */
 export function execute(recipe: Recipe, steps = STEPS, capability = HOPPER): Execution {
+  if (recipe.parallel.ranks > 1) return run(recipe, steps, capability, false);
   try {
     return run(recipe, steps, capability, true);
   } catch (error) {
@@ -58,12 +61,15 @@ export function executeAll(recipe: Recipe, steps = STEPS, capability = HOPPER): 
 function run(recipe: Recipe, steps: number, capability: number, abridged: boolean): Execution {
   const tape = new Tape({ source: "plan", allocConf: recipe.allocConf }, 1 << 15);
   const torch = new Torch(tape, capability);
-  const { net, trainable, parameters } = load(torch, recipe);
+  const loaded = load(torch, recipe);
+  const { net, parameters } = loaded;
+  const strategy = strategyOf(torch, recipe, loaded.placed, loaded.trainable);
+  const trainable = strategy?.trainable ?? loaded.trainable;
   const kinds = net
     .layerKinds(recipe)
     .map((kind, i) => `${kind} ${checkpointingOf(recipe.checkpointing, i)}`);
   const layers = abridged ? representatives(kinds, leavesByLayer(tape, parameters)) : null;
-  const leaves = leavesByLayer(tape, trainable);
+  const leaves = abridged ? leavesByLayer(tape, trainable) : new Map();
   if (layers) torch.standIn = { layer: layers[2]!, for: kinds.length - 4 };
   const optimizer = recipe.optimizerOnHost ? hostOptimizer() : optimizerOf(recipe.optimizer);
   if (recipe.optimizerInBackward) torch.onGradient = stepInBackward(torch, optimizer, new Set(trainable));
@@ -83,15 +89,19 @@ function run(recipe: Recipe, steps: number, capability: number, abridged: boolea
       const known = blocks[Math.min(micro, 1)];
       const body = (): void => {
         const first = tape.length;
-        microStep(torch, net, recipe, batch, layers);
+        microStep(torch, net, recipe, batch, layers, strategy);
         if (layers) stitch(torch, first, kinds.length, leaves);
       };
       // Stepped inside backward, the first step also creates the optimizer's state.
       if (recipe.optimizerInBackward && step === 1) body();
+      else if (strategy) blocks.push(workOnly(torch, body));
       else if (known) repeatBlock(torch, known);
       else blocks.push(recordBlock(torch, trainable, body));
     }
     torch.noGrad(() => {
+      torch.phase = Phase.optimizer;
+      strategy?.beforeStep?.();
+      if (strategy?.stepsOnHost) return;
       if (recipe.clip) {
         torch.phase = Phase.clip;
         clipGradients(torch, trainable);
@@ -104,13 +114,14 @@ function run(recipe: Recipe, steps: number, capability: number, abridged: boolea
         );
       }
     });
+    strategy?.afterStep?.();
     for (const p of trainable) {
       if (!p.grad) continue;
       torch.unref(p.grad);
       p.grad = null;
     }
   }
-  if (recipe.evaluation) evaluate(torch, net, recipe, recipe.evaluation);
+  if (recipe.evaluation) evaluate(torch, net, recipe, recipe.evaluation, strategy);
   return { tape, work: torch.work, blocks, trainable, hostPeak: torch.host.peak };
 }
 
@@ -149,14 +160,38 @@ function decayGroups(trainable: readonly Tensor[]): Tensor[][] {
   return [trainable.filter((p) => p.shape.length > 1), trainable.filter((p) => p.shape.length <= 1)];
 }
 
+interface Loaded {
+  readonly net: Net;
+  readonly trainable: Tensor[];
+  readonly parameters: Tensor[];
+  /** Parameters and adapters, each with its module. */
+  readonly placed: Placed[];
+}
+
+/** A micro-batch whose rows are not copied: in a parallel run what a step leaves behind is not gradients alone. */
+function workOnly(torch: Torch, body: () => void): Block {
+  const from = torch.work.length;
+  body();
+  return { ranges: [], work: [from, torch.work.length], firstStorage: 0, storages: 0, gradients: [] };
+}
+
 /** Builds the model and, for an adapter method, wraps it. */
-function load(torch: Torch, recipe: Recipe): { net: Net; trainable: Tensor[]; parameters: Tensor[] } {
+function load(torch: Torch, recipe: Recipe): Loaded {
   torch.phase = Phase.load;
+  const absent: Torch["absent"] = weightsAbsent(recipe) ? new Map() : null;
+  torch.absent = absent;
   const { method } = recipe;
   const builder = new Builder(torch, recipe.dtype, method.kind === "lora" ? method.quantization : null);
   const net = familyOf(recipe.model.config).build(recipe.model.config, builder);
   const trainable = trainableOf(torch, builder, recipe);
-  return { net, trainable, parameters: builder.parameters.map((p) => p.tensor) };
+  torch.absent = null;
+  const parameters = builder.parameters.map((p) => p.tensor);
+  const { module } = torch.tape.columns;
+  const placed = [...new Set([...parameters, ...trainable])].map((tensor) => ({
+    tensor,
+    module: absent?.get(tensor.storage) ?? module[tensor.storage.row]!,
+  }));
+  return { net, trainable, parameters, placed };
 }
 
 function trainableOf(torch: Torch, builder: Builder, { method, checkpointing }: Recipe): Tensor[] {
@@ -209,14 +244,16 @@ function microStep(
   recipe: Recipe,
   batch: Batch,
   layers: readonly number[] | null,
+  strategy: Strategy | null,
 ): void {
   torch.frame(() => {
-    const loss = torch.let(forwardLoss(torch, net, recipe, batch, layers, true).loss);
+    const loss = torch.let(forwardLoss(torch, net, recipe, batch, layers, true, strategy).loss);
     torch.phase = Phase.backward;
     torch.frame(() => {
       const one = torch.let(torch.empty([], loss.dtype));
       torch.thread = "autograd";
       torch.noGrad(() => runBackward(torch, loss.node!, 0, one));
+      strategy?.afterBackward?.();
       torch.thread = "main";
       torch.atLayer(-1);
     });
@@ -230,8 +267,10 @@ function forwardLoss(
   batch: Batch,
   layers: readonly number[] | null,
   training: boolean,
+  strategy: Strategy | null,
 ): { loss: Tensor; logits: number } {
   const outputs: Tensor[] = [];
+  strategy?.beforeForward?.();
   const { checkpointing } = recipe;
   const forward: Forward = {
     torch,
@@ -249,13 +288,16 @@ function forwardLoss(
     labelled: recipe.labelled,
     logitsToKeep: recipe.logitsToKeep,
     outputs,
+    ...(strategy?.around ? { around: strategy.around } : {}),
   };
   const run = (): Tensor =>
     torch.frame(() => {
       const hidden = torch.let(net.hidden(forward));
       return torch.let(LOSSES[lossOf(recipe)](forward, net, hidden));
     });
-  const loss = recipe.autocast ? torch.autocasting(recipe.autocast, run) : run();
+  const autocast = castsOnGather(recipe) ? null : recipe.autocast;
+  const loss = autocast ? torch.autocasting(autocast, run) : run();
+  strategy?.afterForward?.(loss);
   const logits = outputs.length > 0 ? outputs[outputs.length - 1]!.storage.bytes : 0;
   for (const t of outputs) torch.unref(t);
   return {
@@ -268,7 +310,13 @@ function forwardLoss(
  * Evaluation after the last step: forwards without a graph. Kept logits are concatenated batch by batch, as the
  * Trainer does, so that old and new stand side by side.
  */
-function evaluate(torch: Torch, net: Net, recipe: Recipe, { batch, keptLogits }: Evaluation): void {
+function evaluate(
+  torch: Torch,
+  net: Net,
+  recipe: Recipe,
+  { batch, keptLogits }: Evaluation,
+  strategy: Strategy | null,
+): void {
   torch.phase = Phase.evaluation;
   torch.noGrad(() => {
     let kept: Storage | null = null;
@@ -276,7 +324,7 @@ function evaluate(torch: Torch, net: Net, recipe: Recipe, { batch, keptLogits }:
       torch.frame(() => {
         const inputs: Batch = { ids: null, mask: null };
         nextBatch(torch, { ...recipe, batch }, inputs);
-        const { loss, logits } = forwardLoss(torch, net, recipe, inputs, null, false);
+        const { loss, logits } = forwardLoss(torch, net, recipe, inputs, null, false, strategy);
         torch.let(loss);
         for (const t of [inputs.ids, inputs.mask]) if (t) torch.unref(t);
         if (keptLogits === 0) return;

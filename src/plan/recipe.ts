@@ -49,6 +49,12 @@ export interface Parallel {
   readonly ranks: number;
   /** Parameters and optimizer state rest in host memory. */
   readonly offload: boolean;
+  /** DDP: gradients are views of the buckets. */
+  readonly bucketView?: boolean;
+  /** FSDP2's reshard_after_forward; absent is PyTorch's default: layers yes, root no. */
+  readonly reshard?: boolean;
+  /** The model is built whole on the card, then distributed, and what that left in the cache is given back. */
+  readonly builtWhole?: boolean;
 }
 
 export interface Evaluation {
