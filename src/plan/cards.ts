@@ -34,11 +34,10 @@ const T = 1e12;
 type Row = readonly [string, number, number, number, number, number, keyof typeof PCIE, number];
 
 /**
- * Memory: the "total capacity" in PyTorch's out-of-memory messages in public issue threads for that card
- * (Linux, ECC as shipped); the lower where two were seen. The H200's was read from the card. Other columns:
- * NVIDIA's data sheets and architecture white papers (Volta, Turing, Ampere GA100 and GA102, Ada, Hopper,
- * Blackwell), without sparsity, tensor cores accumulating in fp32: for GeForce that is half of the figure
- * with fp16 accumulation.
+ * Memory: the "total capacity" that PyTorch's out-of-memory messages give for the card on Linux in public
+ * reports. It moves by a percent with driver and ECC; the lower was taken where two were known. Only the H200's
+ * was read from a card (evidence/methods). Other columns: NVIDIA's data sheets and architecture papers, without
+ * sparsity, tensor cores accumulating in fp32, which GeForce cards do at half speed.
  */
 // prettier-ignore
 const ROWS: readonly Row[] = [
@@ -64,20 +63,20 @@ const ROWS: readonly Row[] = [
   ["RTX 4070 Ti",             11.72, 8.9,  504,   80,  40.1, 4, 0],
   ["RTX 4080",                15.57, 8.9,  717,   97,  48.7, 4, 0],
   ["RTX 4090",                23.53, 8.9, 1008,  165,  82.6, 4, 0],
-  ["RTX 5000 Ada",            31.49, 8.9,  576,  131,  65.3, 4, 0],
-  ["RTX 6000 Ada",            47.38, 8.9,  960,  182,  91.1, 4, 0],
+  ["RTX 5000 Ada",            31.49, 8.9,  576,  261,  65.3, 4, 0],
+  ["RTX 6000 Ada",            47.38, 8.9,  960,  364,  91.1, 4, 0],
   ["L4",                      22.03, 8.9,  300,  121,  30.3, 4, 0],
   ["L40",                     44.32, 8.9,  864,  181,  90.5, 4, 0],
   ["L40S",                    44.32, 8.9,  864,  362,  91.6, 4, 0],
   ["H100 80GB",               79.10, 9.0, 3350,  989,  66.9, 5, 450],
   ["H100 PCIe",               79.10, 9.0, 2039,  756,  51.2, 5, 300],
   ["GH200 96GB",              94.50, 9.0, 4000,  989,  66.9, 5, 450],
-  ["H200",                   139.72, 9.0, 4800,  989,  66.9, 5, 450],
+  ["H200",                   139.80, 9.0, 4800,  989,  66.9, 5, 450],
   ["B200",                   178.35, 10.0, 8000, 2250, 75.0, 5, 900],
   ["RTX 5070 Ti",             15.47, 12.0,  896,  88,  43.9, 5, 0],
   ["RTX 5080",                15.47, 12.0,  960, 113,  56.3, 5, 0],
   ["RTX 5090",                31.36, 12.0, 1792, 210, 104.8, 5, 0],
-  ["RTX PRO 6000 Blackwell",  94.97, 12.0, 1792, 252, 126.0, 5, 0],
+  ["RTX PRO 6000 Blackwell",  94.97, 12.0, 1792, 504, 126.0, 5, 0],
 ];
 
 export const CARDS: readonly Card[] = ROWS.map(
