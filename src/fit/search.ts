@@ -21,6 +21,8 @@ export interface SearchOptions extends Space {
   readonly known: boolean;
   /** How many recipes to rank. */
   readonly wanted: number;
+  /** Leaves out what the files to be written cannot say. */
+  readonly sayable?: (recipe: Recipe) => boolean;
 }
 
 /** A recipe whose memory was simulated on the card. */
@@ -57,14 +59,18 @@ export interface Searched {
   /** The best first. */
   readonly ranked: readonly Found[];
   /** Nothing both leaner and faster was seen: the fastest first. */
-  readonly front: readonly { readonly recipe: Recipe; readonly peak: Bytes; readonly tokensPerSecond: number }[];
+  readonly front: readonly {
+    readonly recipe: Recipe;
+    readonly peak: Bytes;
+    readonly tokensPerSecond: number;
+  }[];
   /** What comes nearest when nothing fits. */
   readonly nearest: Found | null;
   readonly counts: Counts;
 }
 
-/** Predicted speeds closer than this are one: a third of the model's own median error on measured runs. */
-const SAME_SPEED = 0.02;
+/** Among speeds closer than this, which is less than the model's own median error, the more exact recipe leads. */
+const SAME_SPEED = 0.04;
 
 /** Everything but the micro-batch that the net's own run depends on. */
 type Family = Pick<
@@ -210,7 +216,7 @@ class Search {
     const estimate = this.#estimates.of(family, batch);
     const rated = this.#axes.steppings.flatMap((stepping) => {
       const recipe = this.#recipe(family, batch, stepping);
-      if (!allowed(recipe, card)) {
+      if (!allowed(recipe, card) || this.#options.sayable?.(recipe) === false) {
         this.#decided.rules++;
         return [];
       }
@@ -225,7 +231,9 @@ class Search {
     });
     for (const [at, one] of rated.entries()) {
       if (!this.#nearest || one.peak < this.#nearest.peak) this.#nearest = one;
-      if (rated.some((other, i) => other !== one && noWorse(other, one) && (i < at || !noWorse(one, other)))) {
+      if (
+        rated.some((other, i) => other !== one && noWorse(other, one) && (i < at || !noWorse(one, other)))
+      ) {
         this.#decided.dominance++;
       } else if (one.peak > this.#usable) {
         this.#decided.memory++;
@@ -247,7 +255,8 @@ class Search {
   #verify({ recipe, grade }: Extract<Node, { kind: "recipe" }>): void {
     const structure = keyOf([familyOf(recipe), recipe.batch]);
     const better = this.#found.some(
-      (one) => one.safe && one.grade <= grade && keyOf([familyOf(one.recipe), one.recipe.batch]) === structure,
+      (one) =>
+        one.safe && one.grade <= grade && keyOf([familyOf(one.recipe), one.recipe.batch]) === structure,
     );
     if (better) {
       this.#decided.dominance++;
@@ -303,7 +312,10 @@ class Search {
     const head = safe
       .filter(({ speed }) => speed.tokensPerSecond >= near)
       .toSorted((a, b) => a.grade - b.grade || a.changes.length - b.changes.length);
-    return [...head, ...safe.filter((found) => !head.includes(found)), ...tight].slice(0, this.#options.wanted);
+    return [...head, ...safe.filter((found) => !head.includes(found)), ...tight].slice(
+      0,
+      this.#options.wanted,
+    );
   }
 
   #nearestMiss(): Found | null {

@@ -100,9 +100,7 @@ export function axesOf({ base, ranks, keep }: Space): Axes {
       ...CHECKPOINTINGS,
       // The rules ask for it under ZeRO-3; elsewhere it has no advantage.
       ...(ranks > 1 ? [checkpoint({ reentrant: true })] : []),
-    ]).filter(
-      (c) => !c.offload || base.checkpointing.offload || !keep.has("offload"),
-    ),
+    ]).filter((c) => !c.offload || base.checkpointing.offload || !keep.has("offload")),
     losses: free("loss", base.loss, LOSSES[base.loop]),
     precisions: free("precision", { dtype: base.dtype, autocast: base.autocast }, precisions(base)),
     methods: free("quantization", base.method, quantized(base)),

@@ -34,6 +34,9 @@ const OVERLAP = 4;
 /** Host memory bandwidth an optimizer on the CPU works at, a server's share measured with torch's CPU AdamW. */
 const HOST_BANDWIDTH = 60e9;
 
+/** Bytes a second at which paged optimizer state moves: 125 ms a GB (Dettmers et al., QLoRA, over PCIe 3). */
+const PAGING = 8e9;
+
 /** Tiles cuBLAS chooses from: rows × columns of the result a thread block computes. */
 const TILES = [
   [128, 256],
@@ -188,7 +191,11 @@ export interface MicroTime {
  */
 export const UNPACKING = 1.5;
 
-export function microTime({ work, forward, backward, bytes }: NetWork, recipe: Recipe, card: Card): MicroTime {
+export function microTime(
+  { work, forward, backward, bytes }: NetWork,
+  recipe: Recipe,
+  card: Card,
+): MicroTime {
   const rates = ratesOf(card);
   let device = 0;
   for (const one of work) device += one.times * timeOf(one, card, rates);
@@ -237,6 +244,11 @@ export function speedFrom(
     device += (2 * bytes) / card.hostLink + (7 * bytes) / HOST_BANDWIDTH;
   } else {
     device += (traffic * bytes) / (card.bandwidth * REACHED.bandwidth);
+  }
+  // A plan leaves no room on the card for state that is paged: it comes and goes in each step.
+  if (recipe.optimizer.startsWith("paged")) {
+    const elements = bytes / (recipe.dtype === "fp32" ? 4 : 2);
+    device += (2 * elements * (recipe.optimizer.endsWith("8bit") ? 2 : 8)) / PAGING;
   }
   if (recipe.checkpointing.offload)
     device = Math.max(device, device * 0.5 + (2 * offloaded * recipe.accumulation) / card.hostLink);

@@ -64,8 +64,7 @@ function levelsOf(tape: Tape): Levels {
     if (STANDING.has(kind[row]!)) return false;
     if (phase[row] === Phase.loss) return true;
     let known = lossModules.get(module[row]!);
-    if (known === undefined)
-      lossModules.set(module[row]!, (known = isLoss(tape.modules.text(module[row]!))));
+    if (known === undefined) lossModules.set(module[row]!, (known = isLoss(tape.modules.text(module[row]!))));
     return known;
   };
   const born = new Map<number, number>();

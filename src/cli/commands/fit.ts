@@ -1,0 +1,141 @@
+import { UserError } from "../../base/errors.ts";
+import { type Bytes, parseBytes } from "../../base/units.ts";
+import type { Fitted } from "../../fit/fit.ts";
+import { KEEPABLE, type Keepable } from "../../fit/space.ts";
+import { cardOf, cardsOf } from "../../plan/cards.ts";
+import type { Recipe } from "../../plan/recipe.ts";
+import type { Command, Input, Io } from "../command.ts";
+import { RECIPE_OPTIONS } from "../recipe-options.ts";
+
+/** Kept in any case; named in --keep they do no harm. */
+const ALWAYS_KEPT = ["model", "method", "rank", "seq", "effective-batch", "batch"];
+
+export const command: Command = {
+  name: "fit",
+  summary: "the fastest recipes that fit the card, what each gives up, and the files to run them",
+  usage:
+    "plimsoll fit MODEL|FILE [recipe options] --card 24GB [--effective-batch N] [--host 128GB] [--emit KIND --out DIR]",
+  examples: [
+    {
+      line: "plimsoll fit Qwen/Qwen2.5-7B --method lora --rank 128 --seq 2048 --effective-batch 16 --card 24GB",
+      says: "nothing shortened: which levers make it fit, and at what speed",
+    },
+    {
+      line: "plimsoll fit ./config.json --method full --card 48GB --host 128GB",
+      says: "with room in host memory for what the card cannot hold",
+    },
+    {
+      line: "plimsoll fit train.py --card 4090 --emit trl --out fitted/",
+      says: "from a script, and the files to run the first recipe",
+    },
+  ],
+  options: {
+    ...RECIPE_OPTIONS,
+    card: { type: "string", value: "CARD", summary: "the card: a size (24GB) or a name (4090, A100-80GB)" },
+    cards: { type: "string", value: "NxCARD", summary: "several: 2xA5000" },
+    host: {
+      type: "string",
+      value: "BYTES",
+      summary: "host memory the run may have (without it nothing is placed there)",
+    },
+    "effective-batch": {
+      type: "string",
+      value: "N",
+      summary: "sequences in an optimizer step (default: batch × accumulation)",
+    },
+    keep: {
+      type: "string",
+      value: "NAMES",
+      summary: `levers to leave as they are, with commas: ${KEEPABLE.join(", ")}`,
+    },
+    "may-shrink": {
+      type: "string",
+      value: "WHAT",
+      summary: "what may be shortened when nothing fits",
+      choices: ["seq"],
+    },
+    json: { type: "boolean", summary: "print the result as JSON" },
+    markdown: { type: "boolean", summary: "print before and after as tables" },
+    timing: { type: "boolean", summary: "say on stderr how long the search took" },
+  },
+  arguments: { name: "MODEL|FILE", min: 1, max: 1 },
+  async run(input, io) {
+    const { card, count } = cardsFrom(input);
+    const host = bytesFrom(input, "host");
+    const keep = keepFrom(input);
+    const { readAsk } = await import("../ask.ts");
+    const { options } = input;
+    const spread = ["zero", "fsdp", "ddp"].some((name) => options[name] !== undefined);
+    const asked = await readAsk(input.positionals[0]!, options, spread ? count : 1);
+    const recipe = withEffectiveBatch(asked.recipe, input);
+    const { fit } = await import("../../fit/fit.ts");
+    const begin = performance.now();
+    const mayShrinkSeq = options["may-shrink"] === "seq";
+    const fitted = fit({ ...asked, recipe, card, cards: count, host, keep, mayShrinkSeq });
+    if (options["timing"]) {
+      const seconds = (performance.now() - begin) / 1000;
+      io.err(`timing: ${fitted.result.counts.considered} recipes in ${seconds.toFixed(2)} s\n`);
+    }
+    await print(input, io, fitted);
+    return fitted.recipe ? 0 : 1;
+  },
+};
+
+function cardsFrom({ options }: Input): ReturnType<typeof cardsOf> {
+  const one = options["card"] as string | undefined;
+  const several = options["cards"] as string | undefined;
+  if (one !== undefined && several !== undefined)
+    throw new UserError("--card and --cards exclude each other", "--card 24GB or --cards 2xA5000");
+  if (several !== undefined) return cardsOf(several);
+  if (one === undefined) throw new UserError("no card to fit into", "--card 24GB, or a name: --card 4090");
+  return { card: cardOf(one), count: 1 };
+}
+
+function bytesFrom({ options }: Input, name: string): Bytes | null {
+  const text = options[name] as string | undefined;
+  if (text === undefined) return null;
+  const bytes = parseBytes(text);
+  if (bytes === null || bytes <= 0)
+    throw new UserError(`--${name} takes an amount of memory, not "${text}"`, `for example --${name} 128GB`);
+  return bytes;
+}
+
+function keepFrom({ options }: Input): ReadonlySet<Keepable> {
+  const names = ((options["keep"] as string | undefined) ?? "").split(",").map((name) => name.trim());
+  const wrong = names.find(
+    (name) => name !== "" && !ALWAYS_KEPT.includes(name) && !KEEPABLE.includes(name as Keepable),
+  );
+  if (wrong !== undefined)
+    throw new UserError(`--keep cannot be "${wrong}"`, `one or more of: ${KEEPABLE.join(", ")}`);
+  return new Set(names.filter((name): name is Keepable => KEEPABLE.includes(name as Keepable)));
+}
+
+/** The user's micro-batch stays as the start; accumulation makes up the rest. */
+function withEffectiveBatch(recipe: Recipe, { options }: Input): Recipe {
+  const text = options["effective-batch"] as string | undefined;
+  if (text === undefined) return recipe;
+  const wanted = Number(text);
+  const { batch, parallel } = recipe;
+  if (!Number.isInteger(wanted) || wanted < 1 || wanted > 65_536)
+    throw new UserError(`--effective-batch takes a whole number from 1 to 65,536, not "${text}"`);
+  if (wanted % (batch * parallel.ranks) !== 0)
+    throw new UserError(
+      `--effective-batch ${wanted} is not a multiple of ${parallel.ranks > 1 ? `${parallel.ranks} cards × ` : ""}batch ${batch}`,
+      "--batch 1",
+    );
+  return { ...recipe, accumulation: wanted / (batch * parallel.ranks) };
+}
+
+async function print({ options }: Input, io: Io, { result }: Fitted): Promise<void> {
+  if (options["json"]) {
+    io.out(`${JSON.stringify(result, null, 2)}\n`);
+    return;
+  }
+  if (options["markdown"]) {
+    const { fitMarkdown } = await import("../../report/fit-markdown.ts");
+    io.out(fitMarkdown(result));
+    return;
+  }
+  const { fitText } = await import("../../report/fit-text.ts");
+  io.out(fitText(result, io.color));
+}

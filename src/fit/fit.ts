@@ -1,0 +1,256 @@
+import { parseSettings } from "../allocator/settings.ts";
+import { simulate } from "../allocator/simulate.ts";
+import { UserError } from "../base/errors.ts";
+import type { Bytes, Seconds } from "../base/units.ts";
+import type { Budget } from "../plan/budget.ts";
+import { type Card, CARDS, CONTEXT } from "../plan/cards.ts";
+import { execute } from "../plan/execute.ts";
+import type { HostBudget } from "../plan/host.ts";
+import { checkRecipe, LEVERS } from "../plan/levers.ts";
+import type { Moment } from "../plan/moment.ts";
+import { plan, type Plan, type Verdict } from "../plan/plan.ts";
+import type { Recipe } from "../plan/recipe.ts";
+import { parametersOf, type RecipeSource } from "../plan/result.ts";
+import { GRADES } from "./changes.ts";
+import { type Counts, type Found, search, type Searched } from "./search.ts";
+import { allowed, axesOf, type Keepable, refusal, type Space } from "./space.ts";
+import { speedOf } from "./speed.ts";
+
+type Settings = Omit<Recipe, "model">;
+
+/** A recipe with what it needs and how fast it is predicted to be. */
+export interface Rated {
+  readonly recipe: Settings;
+  readonly peak: { readonly allocated: Bytes; readonly reserved: Bytes };
+  readonly verdict: Verdict;
+  readonly tokensPerSecond: number;
+  readonly stepSeconds: Seconds;
+  readonly host: HostBudget | null;
+}
+
+export interface Ranked extends Rated {
+  /** With what predictions of its kind have been off by to spare, and no retries. */
+  readonly safe: boolean;
+  readonly exactness: (typeof GRADES)[number];
+  readonly changes: readonly { readonly name: string; readonly gives: string }[];
+}
+
+/** What one change does to the chosen recipe: how it would be without. */
+export interface Marginal {
+  readonly name: string;
+  readonly exactness: (typeof GRADES)[number];
+  readonly gives: string;
+  /** Reserved bytes and time a step that the change saves (negative: costs). Null: the rules forbid to undo it alone. */
+  readonly memory: Bytes | null;
+  readonly time: Seconds | null;
+  readonly fitsWithout: boolean | null;
+}
+
+export interface Detail extends Rated {
+  readonly budget: Budget;
+  readonly moment: Moment;
+}
+
+export interface Unused {
+  readonly name: string;
+  readonly why: string;
+}
+
+/** What `plimsoll fit` found: plain data, the `--json` output as it is. */
+export interface FitResult {
+  readonly schema: "plimsoll.fit/1";
+  readonly model: { readonly name: string; readonly parameters: number; readonly known: boolean };
+  readonly card: { readonly name: string; readonly memory: Bytes; readonly context: Bytes };
+  readonly cards: number;
+  readonly hostMemory: Bytes | null;
+  readonly effectiveBatch: number;
+  readonly before: Detail;
+  readonly chosen: Detail | null;
+  readonly changes: readonly Marginal[];
+  readonly unused: readonly Unused[];
+  readonly recipes: readonly Ranked[];
+  readonly front: readonly {
+    readonly recipe: Settings;
+    readonly peak: Bytes;
+    readonly tokensPerSecond: number;
+  }[];
+  /** When nothing fits. */
+  readonly miss: {
+    readonly nearest: Ranked;
+    readonly short: Bytes;
+    /** Memory a card would need to have, and the smallest that has it. */
+    readonly needs: Bytes;
+    readonly smallestCard: string | null;
+    readonly cards: string;
+  } | null;
+  readonly counts: Counts;
+  readonly notes: readonly string[];
+  readonly source: RecipeSource | null;
+}
+
+export interface FitAsk {
+  readonly recipe: Recipe;
+  readonly known: boolean;
+  readonly notes: readonly string[];
+  readonly source: RecipeSource | null;
+  readonly card: Card;
+  readonly cards: number;
+  readonly host: Bytes | null;
+  readonly keep: ReadonlySet<Keepable>;
+  readonly mayShrinkSeq: boolean;
+  readonly sayable?: (recipe: Recipe) => boolean;
+}
+
+const RANKED = 6;
+/** Tried in turn, as shares of the sequence, until one fits. */
+const SHORTER = [7 / 8, 3 / 4, 5 / 8, 1 / 2, 3 / 8, 1 / 4, 1 / 8, 1 / 16];
+
+export interface Fitted {
+  readonly result: FitResult;
+  /** The chosen recipe, model and all: what is emitted. */
+  readonly recipe: Recipe | null;
+}
+
+/** The fastest recipes that fit, and what each lever is worth in the first. */
+export function fit(ask: FitAsk): Fitted {
+  const { recipe: base, card, cards: ranks, keep, host, known } = ask;
+  const start = { base, card, ranks, keep, sayable: ask.sayable ?? ((): boolean => true) };
+  checkSpread(start);
+  const before = short(base);
+  if (ranks === 1) checkRecipe(base, card);
+  let searched = search({ ...start, host, known, wanted: RANKED });
+  if (searched.ranked.length === 0 && ask.mayShrinkSeq) {
+    for (const share of SHORTER) {
+      const seq = Math.floor((base.seq * share) / 8) * 8;
+      if (seq < 8) break;
+      searched = search({ ...start, base: { ...base, seq }, host, known, wanted: RANKED });
+      if (searched.ranked.length > 0) break;
+    }
+  }
+  return assemble(ask, before, searched);
+}
+
+function assemble(ask: FitAsk, before: Recipe, searched: Searched): Fitted {
+  const { recipe: base, card, known, notes, source } = ask;
+  const first = searched.ranked[0] ?? null;
+  const chosen = first && plan(short(first.recipe), card);
+  const seq = first?.recipe.seq ?? base.seq;
+  const result: FitResult = {
+    schema: "plimsoll.fit/1",
+    model: { name: base.model.name, parameters: parametersOf(base.model.config), known },
+    card: { name: card.name, memory: card.memory, context: CONTEXT },
+    cards: ask.cards,
+    hostMemory: ask.host,
+    effectiveBatch: base.batch * base.accumulation * base.parallel.ranks,
+    before: detail(plan(before, ask.cards === 1 ? card : null), base, card),
+    chosen: chosen && first ? detail(chosen, first.recipe, card) : null,
+    changes: first && chosen ? marginals(first, card) : [],
+    unused: first && chosen ? unused(first, chosen, card) : [],
+    recipes: searched.ranked.map(ranked),
+    front: searched.front.map(({ recipe, peak, tokensPerSecond }) => ({
+      recipe: settings(recipe),
+      peak,
+      tokensPerSecond,
+    })),
+    miss: first || !searched.nearest ? null : missed(searched.nearest, ask),
+    counts: searched.counts,
+    notes: [...notes, ...(seq < base.seq ? [`sequences shortened from ${base.seq} to ${seq} tokens`] : [])],
+    source,
+  };
+  return { result, recipe: first?.recipe ?? null };
+}
+
+function checkSpread({ base, card, ranks, keep }: Space): void {
+  if (ranks === 1) return;
+  const spread = axesOf({ base, card, ranks, keep }).parallels.map((parallel) => ({ ...base, parallel }));
+  if (spread.some((recipe) => allowed(recipe, card))) return;
+  throw new UserError(refusal(spread[0]!, card)!, "fit one card: --card");
+}
+
+/** Later micro-batches repeat the second: two stand for all. */
+const short = (recipe: Recipe): Recipe => ({ ...recipe, accumulation: Math.min(recipe.accumulation, 2) });
+
+function settings({ model: _, ...rest }: Recipe): Settings {
+  return rest;
+}
+
+function detail(made: Plan, recipe: Recipe, card: Card): Detail {
+  const speed = speedOf(execute(short(recipe), 1, card.capability), recipe, card);
+  const usable = card.memory - CONTEXT;
+  const spare = usable - made.peakReserved;
+  return {
+    recipe: settings(recipe),
+    peak: { allocated: made.peakAllocated, reserved: made.peakReserved },
+    verdict: made.verdict ?? { fits: spare >= 0, usable, spare, retries: 0 },
+    tokensPerSecond: speed.tokensPerSecond,
+    stepSeconds: speed.step,
+    host: made.host,
+    budget: made.budget,
+    moment: made.moment,
+  };
+}
+
+function ranked({ recipe, speed, allocated, reserved, verdict, safe, host, changes, grade }: Found): Ranked {
+  return {
+    recipe: settings(recipe),
+    peak: { allocated, reserved },
+    verdict,
+    tokensPerSecond: speed.tokensPerSecond,
+    stepSeconds: speed.step,
+    host,
+    safe,
+    exactness: GRADES[grade],
+    changes: changes.map(({ name, gives }) => ({ name, gives })),
+  };
+}
+
+/** Undoes each change alone. */
+function marginals({ recipe, changes, reserved, speed }: Found, card: Card): Marginal[] {
+  return changes.map(({ name, grade, gives, undo }) => {
+    const undone = undo(recipe);
+    const said = { name, exactness: GRADES[grade], gives };
+    if (!allowed(undone, card)) return { ...said, memory: null, time: null, fitsWithout: null };
+    const execution = execute(short(undone), 2, card.capability);
+    const simulated = simulate(execution.tape, { settings: parseSettings(undone.allocConf) });
+    const peak = simulated.stats.reserved.peak;
+    return {
+      ...said,
+      memory: peak - reserved,
+      time: speedOf(execution, undone, card).step - speed.step,
+      fitsWithout: peak <= card.memory - CONTEXT,
+    };
+  });
+}
+
+/** Levers that the chosen recipe leaves alone, with what they would do to it. */
+function unused({ recipe, reserved, speed }: Found, { moment }: Plan, card: Card): Unused[] {
+  return LEVERS.flatMap(({ name, cost, apply }) => {
+    const changed = apply(recipe);
+    if (!changed || changed.method.kind !== recipe.method.kind) return [];
+    if (!allowed(changed, card)) return { name, why: refusal(changed, card)! };
+    const execution = execute(short(changed), 2, card.capability);
+    const simulated = simulate(execution.tape, { settings: parseSettings(changed.allocConf) });
+    const saved = reserved - simulated.stats.reserved.peak;
+    const slower = speedOf(execution, changed, card).step / speed.step - 1;
+    if (saved <= 0) return { name, why: `it does not lower the peak, which is in ${moment.when}` };
+    const time = slower > 0.005 ? `${(100 * slower).toFixed(0)} % slower` : cost;
+    return { name, why: `not needed: it would free ${(saved / 1e9).toFixed(2)} GB (${time})` };
+  });
+}
+
+function missed(nearest: Found, { cards }: FitAsk): NonNullable<FitResult["miss"]> {
+  const needs = nearest.reserved + CONTEXT;
+  const smallest = CARDS.toSorted((a, b) => a.memory - b.memory).find(({ memory }) => memory >= needs);
+  const spread: Recipe = {
+    ...nearest.recipe,
+    parallel: { kind: "fsdp2", ranks: 2, offload: false },
+  };
+  const refused = cards === 1 ? refusal(spread, CARDS[0]!) : null;
+  return {
+    nearest: ranked(nearest),
+    short: -nearest.verdict.spare,
+    needs,
+    smallestCard: smallest?.name ?? null,
+    cards: refused ?? `try more cards: --cards ${cards * 2}x…`,
+  };
+}
