@@ -1,0 +1,74 @@
+import type { Expr, Node } from "../../python/tree.ts";
+import type { Facts } from "../facts/facts.ts";
+import type { Finding, Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM027",
+    name: "tensor-decides-branch",
+    summary: "Python branches on a device tensor, or compares device tensors with max or min, on every step",
+    severity: "warning",
+    fix: "unsafe",
+    patterns: [27],
+  },
+  *check(facts) {
+    const { file } = facts;
+    for (const node of [...file.all("If"), ...file.all("While"), ...file.all("IfExp"), ...file.all("Assert")])
+      yield* judge(node.test, node, facts);
+    for (const call of file.all("Call")) {
+      const name = file.dotted(call.func);
+      if (
+        (name === "builtins.max" || name === "builtins.min") &&
+        call.args.length > 1 &&
+        call.args.some((arg) => facts.onAccelerator(arg.value)) &&
+        facts.everyStep(call)
+      )
+        yield {
+          at: call,
+          message: `Python's \`${name.slice(9)}\` compares device tensors on the host, with a wait, on every step; \`torch.${name === "builtins.max" ? "maximum" : "minimum"}\` does it on the device`,
+        };
+      const filter = call.args.find((arg) => arg.name === "logging_nan_inf_filter");
+      if (
+        filter?.value.kind === "Const" &&
+        filter.value.value === true &&
+        name?.startsWith("transformers.") === true
+      )
+        yield {
+          at: filter,
+          severity: "note",
+          message: FILTER,
+          fix: {
+            grade: "unsafe",
+            title: "Switch it off",
+            edits: [{ start: filter.value.start, end: filter.value.end, text: "False" }],
+          },
+        };
+    }
+  },
+  *checkConfig(config) {
+    for (const setting of config.named("logging_nan_inf_filter"))
+      if (setting.value === true)
+        yield {
+          at: setting.valueAt,
+          severity: "note",
+          message: FILTER,
+          fix: { grade: "unsafe", title: "Switch it off", edits: [{ ...setting.valueAt, text: "false" }] },
+        };
+  },
+};
+
+const FILTER =
+  "The filter tests the loss for NaN on the host after every micro-step, and waits for the device each time";
+
+function* judge(test: Expr, node: Node, facts: Facts): Generator<Finding> {
+  const operands = test.kind === "Bool" ? test.values : [test];
+  for (const operand of operands) {
+    const inner = operand.kind === "Unary" && operand.op === "not" ? operand.operand : operand;
+    if (facts.onAccelerator(inner) && facts.everyStep(node))
+      yield {
+        at: operand,
+        message:
+          "Python must know this device value before it can go on: the host waits, on every step, until all queued work is done",
+      };
+  }
+}

@@ -1,0 +1,90 @@
+import { keyword } from "../../python/file.ts";
+import type { Expr } from "../../python/tree.ts";
+import type { Facts } from "../facts/facts.ts";
+import type { Rule } from "../rule.ts";
+
+const METHODS = new Set([
+  "nonzero",
+  "unique",
+  "unique_consecutive",
+  "masked_select",
+  "repeat_interleave",
+  "argwhere",
+]);
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM028",
+    name: "size-depends-on-data",
+    summary: "The size of a result depends on device data, so the host waits for it on every step",
+    severity: "note",
+    fix: "none",
+    patterns: [28],
+  },
+  *check(facts) {
+    const { file } = facts;
+    for (const call of file.all("Call")) {
+      const name = file.dotted(call.func);
+      const short =
+        name?.startsWith("torch.") === true
+          ? name.slice(6)
+          : call.func.kind === "Attribute" && name === null
+            ? call.func.attr
+            : "";
+      const source =
+        name?.startsWith("torch.") === true
+          ? (call.args[0]?.value ?? null)
+          : call.func.kind === "Attribute"
+            ? call.func.value
+            : null;
+      if (!METHODS.has(short) || !source || !facts.onAccelerator(source) || keyword(call, "output_size"))
+        continue;
+      // Repeating by a plain number has a known size.
+      const repeats = call.args[name?.startsWith("torch.") === true ? 1 : 0]?.value;
+      if (short === "repeat_interleave" && !(repeats && facts.value(repeats).what === "tensor")) continue;
+      if (facts.everyStep(call))
+        yield {
+          at: call,
+          message: `How large \`${short}\` comes out is known to the device only: the host waits for it on every step`,
+        };
+    }
+    for (const subscript of file.all("Subscript")) {
+      if (
+        !isMask(subscript.index, facts) ||
+        !facts.onAccelerator(subscript.value) ||
+        !facts.everyStep(subscript)
+      )
+        continue;
+      const parent = subscript.parent;
+      // Writing one plain number through a mask becomes masked_fill, which waits for nothing.
+      if (
+        parent?.kind === "Assign" &&
+        parent.targets.includes(subscript) &&
+        facts.value(parent.value).what !== "tensor"
+      )
+        continue;
+      yield {
+        at: subscript,
+        message:
+          "How many elements the mask selects is known to the device only: the host waits for it on every step",
+      };
+    }
+  },
+};
+
+/** A tensor of booleans: a comparison, or one combined with others, directly or through a name. */
+function isMask(expr: Expr, facts: Facts, depth = 0): boolean {
+  if (depth > 5) return false;
+  if (expr.kind === "Compare") return facts.value(expr).what === "tensor";
+  if (expr.kind === "Binary" && (expr.op === "&" || expr.op === "|"))
+    return isMask(expr.left, facts, depth + 1) && isMask(expr.right, facts, depth + 1);
+  if (expr.kind === "Unary" && expr.op === "~") return isMask(expr.operand, facts, depth + 1);
+  if (expr.kind !== "Name") return false;
+  const definitions = facts.file.scopes.reaching(expr);
+  return (
+    definitions.length === 1 &&
+    definitions[0]!.how === "assign" &&
+    definitions[0]!.value !== null &&
+    isMask(definitions[0]!.value, facts, depth + 1)
+  );
+}

@@ -1,0 +1,57 @@
+import { isTrue, keyword } from "../../python/file.ts";
+import type { Expr } from "../../python/tree.ts";
+import type { Facts } from "../facts/facts.ts";
+import type { Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM032",
+    name: "scaler-read-every-step",
+    summary: "The gradient scaler's factor, or whether the norm is finite, is read by the host on every step",
+    severity: "warning",
+    fix: "unsafe",
+    patterns: [32],
+  },
+  *check(facts) {
+    for (const call of facts.file.all("Call")) {
+      if (
+        call.func.kind === "Attribute" &&
+        call.func.attr === "get_scale" &&
+        isScaler(call.func.value, facts) &&
+        facts.everyStep(call)
+      )
+        yield {
+          at: call,
+          message: "`get_scale()` copies the scale from the device, with a wait, on every step",
+        };
+      const strict = keyword(call, "error_if_nonfinite");
+      if (
+        strict &&
+        isTrue(strict.value) &&
+        facts.file.dotted(call.func)?.startsWith("torch.nn.utils.") === true &&
+        facts.everyStep(call)
+      )
+        yield {
+          at: strict,
+          message:
+            "`error_if_nonfinite=True` makes the host look at the norm, and wait for it, on every step",
+          fix: {
+            grade: "unsafe",
+            title: "Do not look",
+            edits: [{ start: strict.value.start, end: strict.value.end, text: "False" }],
+          },
+        };
+    }
+  },
+};
+
+function isScaler(expr: Expr, facts: Facts): boolean {
+  if (expr.kind !== "Name") return expr.kind === "Attribute" && /scaler$/.test(expr.attr);
+  return facts.file.scopes
+    .reaching(expr)
+    .every(
+      ({ how, value }) =>
+        (how === "param" && /scaler$/.test(expr.id)) ||
+        (value?.kind === "Call" && /GradScaler$/.test(facts.file.dotted(value.func) ?? "")),
+    );
+}

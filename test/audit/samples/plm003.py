@@ -1,0 +1,23 @@
+import torch
+
+device = torch.device("cuda")
+
+
+@torch.no_grad()
+def evaluate(model, loader):
+    model.eval()
+    logits, correct, losses, heads = [], 0, [], []
+    for x, y in loader:
+        out = model(x.to(device))
+        logits.append(out.logits)  # expect: PLM003
+        # trap: already on the host
+        heads.append(out.logits.cpu())
+        # trap: a number a batch
+        losses.append(out.loss)
+        # trap: reduced
+        correct += (out.logits.argmax(-1) == y.to(device)).sum()
+        parts = []
+        for scale in (1, 2):
+            # trap: a list that dies with the batch
+            parts.append(model(x.to(device) * scale))
+    return torch.cat(logits), correct, losses

@@ -1,0 +1,28 @@
+import torch
+import torch.nn.functional as F
+from transformers import TrainingArguments
+
+device = torch.device("cuda")
+
+
+def train(model, loader, optimizer, weight=None):
+    for step, (x, y) in enumerate(loader):
+        loss = F.cross_entropy(model(x.to(device)), y.to(device))
+        if torch.isnan(loss):  # expect: PLM027
+            continue
+        assert loss > 0  # expect: PLM027
+        worst = max(loss, loss * 2)  # expect: PLM027
+        loss.backward()
+        optimizer.step()
+        # trap: no tensor
+        if step > 10 and loss.shape:
+            print(max(step, 3))
+        # trap: identity is known to Python
+        if weight is not None and loss is not None:
+            print(worst.shape)
+        if step % 100 == 0:
+            # trap: now and then
+            assert torch.isfinite(loss)
+
+
+args = TrainingArguments("out", logging_nan_inf_filter=True)  # expect: PLM027

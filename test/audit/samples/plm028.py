@@ -1,0 +1,27 @@
+import torch
+import torch.nn.functional as F
+
+device = torch.device("cuda")
+
+
+def train(model, loader, optimizer):
+    for x, y in loader:
+        labels = y.to(device)
+        target = torch.zeros(8, device=device)
+        loss = F.cross_entropy(model(x.to(device)), labels)
+        mask = target > 0
+        kept = target[mask]  # expect: PLM028
+        where = torch.nonzero(target)  # expect: PLM028
+        which = target.unique()  # expect: PLM028
+        # trap: masked_fill, without a wait
+        target[mask] = 0.0
+        # trap: a position, not a mask
+        first = target[0]
+        # trap: a known size
+        twice = target.repeat_interleave(2)
+        host = torch.zeros(4)
+        # trap: on the host
+        few = host.nonzero()
+        loss.backward()
+        optimizer.step()
+        print(kept.shape, where.shape, which.shape, first.shape, twice.shape, few)

@@ -1,0 +1,30 @@
+import os
+import time
+
+import torch
+
+os.environ["CUDA_LAUNCH_BLOCKING"] = "1"  # expect: PLM030
+# trap: off
+os.environ["CUDA_LAUNCH_BLOCKING"] = "0"
+if os.environ.get("DEBUG"):
+    # trap: asked for
+    os.environ["CUDA_LAUNCH_BLOCKING"] = "1"
+
+
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x).sum().backward()
+        torch.cuda.synchronize()  # expect: PLM030
+        optimizer.step()
+    # trap: once, at the end
+    torch.cuda.synchronize()
+
+
+def measure(model, loader, optimizer):
+    for x in loader:
+        start = time.perf_counter()
+        model(x).sum().backward()
+        # trap: beside a clock
+        torch.cuda.synchronize()
+        print(time.perf_counter() - start)
+        optimizer.step()

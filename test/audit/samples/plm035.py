@@ -1,0 +1,21 @@
+import torch
+
+device = torch.device("cuda")
+
+
+def make(n, x, dtype, other):
+    a = torch.zeros(n, 4).to(device)  # expect: PLM035
+    b = torch.ones(n).cuda()  # expect: PLM035
+    c = torch.randn(n, 4).to(device=device)  # expect: PLM035
+    d = torch.arange(n).to(x.device)  # expect: PLM035
+    # trap: a type
+    e = torch.zeros(n).to(torch.float16)
+    # trap: a type, or a tensor, or a device: nobody knows
+    f = torch.zeros(n).to(dtype)
+    # trap: made from Python data, the copy is needed
+    g = torch.tensor([1.0, 2.0]).to(device)
+    # trap: to the host
+    h = torch.zeros(n).to("cpu")
+    # trap: made there
+    i = torch.zeros(n, device=device).to(other)
+    return a, b, c, d, e, f, g, h, i
