@@ -87,6 +87,8 @@ export class Draft {
     }
     const read = reader.read(value);
     if (read !== undefined) return this.set(field, read, key, place);
+    // None, null: the framework's own default.
+    if (value === null) return;
     if (isScalar(value) && !reader.open)
       throw new UserError(`${placeText(place)}: ${key} is ${show(value)}`, `Expected ${reader.expected}.`);
     this.assume(

@@ -76,6 +76,16 @@ describe("values in scripts", () => {
     expect(script(text).recipe.method).toEqual({ kind: "full", frozenLayers: 0 });
   });
 
+  test("of a main that runs only as a script", () => {
+    const text = `from transformers import TrainingArguments
+def main(batch):
+    TrainingArguments("out", per_device_train_batch_size=batch)
+if __name__ == "__main__":
+    main(5)
+`;
+    expect(script(text).recipe.batch).toBe(5);
+  });
+
   test("that go in circles end", () => {
     const reading = script(`A = B\nB = A\n${trainer("per_device_train_batch_size=A")}`);
     expect(reading.recipe.batch).toBe(8);

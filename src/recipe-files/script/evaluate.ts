@@ -159,6 +159,8 @@ export class Evaluator {
 
   #name(expr: Name, script: Script): Located {
     const place = script.place(expr);
+    if (expr.id === "__name__")
+      return { value: script === this.program.main ? "__main__" : script.file.module, place };
     const all = script.file.scopes.reaching(expr);
     if (all.length === 0) return { value: new Dotted(`builtins.${expr.id}`), place };
     if (all.some((one) => this.#open.has(one))) this.#cut = true;

@@ -58,10 +58,10 @@ export function compare(op: string, left: Value, right: Value): boolean | undefi
           : undefined;
     return inside === undefined ? undefined : inside === (op === "in");
   }
-  if (op === "==" || op === "is")
-    return isScalar(left) || isScalar(right) || left instanceof Dotted ? same(left, right) : undefined;
-  if (op === "!=" || op === "is not")
-    return isScalar(left) || isScalar(right) || left instanceof Dotted ? !same(left, right) : undefined;
+  if (op === "==" || op === "is" || op === "!=" || op === "is not") {
+    const alike = equal(left, right);
+    return alike === undefined ? undefined : alike === (op === "==" || op === "is");
+  }
   if (typeof left !== "number" || typeof right !== "number") return undefined;
   switch (op) {
     case "<":
@@ -75,6 +75,12 @@ export function compare(op: string, left: Value, right: Value): boolean | undefi
     default:
       return undefined;
   }
+}
+
+/** A name that stands for itself may still hold any text or number; it is not None. */
+function equal(a: Value, b: Value): boolean | undefined {
+  if ((isScalar(a) && isScalar(b)) || (a instanceof Dotted && b instanceof Dotted)) return same(a, b);
+  return a === null || b === null ? false : undefined;
 }
 
 function same(a: Value, b: Value): boolean {

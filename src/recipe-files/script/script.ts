@@ -8,13 +8,14 @@ import { takeAdapter, takeModel } from "./model.ts";
 import { takePlainLoop } from "./plain-loop.ts";
 import { Program } from "./program.ts";
 import { Survey } from "./survey.ts";
-import { takeTrainer } from "./trainer.ts";
+import { takeNamedModel, takeTrainer } from "./trainer.ts";
 
 /** Reads a training script or notebook without running it; null when nothing in it trains. */
 export function readScript(file: RecipeFile, beside: Beside): RecipeReading | null {
   const survey = new Survey(new Program(file, beside));
   const draft = new Draft();
-  takeModel(draft, survey);
+  // A trainer given a name loads the model itself: what the script loads is for something else.
+  if (!takeNamedModel(draft, survey)) takeModel(draft, survey);
   takeAdapter(draft, survey);
   const framework = takeTrainer(draft, survey, beside) ?? takePlainLoop(draft, survey);
   if (framework === null) return readConstants(survey, beside);

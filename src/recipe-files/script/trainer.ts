@@ -121,11 +121,26 @@ function withDefaults(survey: Survey, made: Made): Table {
   return cls ? new Map([...survey.evaluator.classFields(cls.node, cls.script), ...made.args]) : made.args;
 }
 
-/** Arguments of the trainer itself: a model by name, peft_config, the older max_seq_length and packing. */
+/** SFTTrainer(model="name"), whose quantization_config is from_pretrained's. */
+export function takeNamedModel(draft: Draft, survey: Survey): boolean {
+  const site = trainerOf(survey);
+  const made = site ? survey.made(site) : null;
+  const model = made?.argument("model", 0);
+  if (!site || !made || typeof settled(model)?.value !== "string") return false;
+  takeName(draft, model, "model");
+  const quantization = made.args.get("quantization_config");
+  if (quantization)
+    takeLoadOptions(
+      draft,
+      new Made("from_pretrained", new Map([["quantization_config", quantization]]), []),
+      site,
+    );
+  return true;
+}
+
+/** Arguments of the trainer itself: peft_config, the older max_seq_length and packing. */
 function takeTrainerCall(draft: Draft, survey: Survey, site: Site): void {
   const made = survey.made(site);
-  const model = settled(made.argument("model", 0));
-  if (typeof model?.value === "string") takeName(draft, model, "model");
   const peft = made.args.get("peft_config");
   const config = settled(peft);
   if (config?.value instanceof Made && config.value.callee.endsWith("LoraConfig"))
