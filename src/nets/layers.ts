@@ -62,6 +62,7 @@ export class Builder {
   readonly dtype: Dtype;
   readonly parameters: Parameter[] = [];
   readonly linears: Linear[] = [];
+  readonly embeddings: Embedding[] = [];
   #prefix = "";
 
   /** Type of the checkpoint that 4-bit weights are made from. */
@@ -151,7 +152,9 @@ export class Builder {
   }
 
   embedding(name: string, rows: number, width: number): Embedding {
-    return { name, weight: this.parameter(`${name}.weight`, [rows, width]) };
+    const layer = { name, weight: this.parameter(`${name}.weight`, [rows, width]) };
+    this.embeddings.push(layer);
+    return layer;
   }
 
   rmsNorm(name: string, width: number): Norm {

@@ -17,8 +17,14 @@ export interface BitsAndBytesOptions {
   readonly paged: boolean;
 }
 
-/** bitsandbytes' optimizers: states made at the first step, updated in place by one kernel a parameter. */
-export function bitsandbytes({ moments, bits, paged }: BitsAndBytesOptions): Optimizer {
+/**
+ * bitsandbytes' optimizers: states made at the first step, updated in place by one kernel a parameter. `wide` are
+ * the parameters told to keep 32-bit states.
+ */
+export function bitsandbytes(
+  { moments, bits, paged }: BitsAndBytesOptions,
+  wide: ReadonlySet<Tensor> = new Set(),
+): Optimizer {
   const known = new Set<Tensor>();
   let mapped = false;
   return {
@@ -27,7 +33,7 @@ export function bitsandbytes({ moments, bits, paged }: BitsAndBytesOptions): Opt
         if (known.has(p)) continue;
         known.add(p);
         const count = numel(p.shape);
-        const eight = bits === 8 && count >= MIN_8BIT;
+        const eight = bits === 8 && count >= MIN_8BIT && !wide.has(p);
         if (eight && !mapped) {
           mapped = true;
           for (let i = 0; i < moments; i++) state(torch, 256 * 4);

@@ -1,4 +1,5 @@
 import { UserError } from "../base/errors.ts";
+import type { Tensor } from "../autograd/tensor.ts";
 import { adafactor } from "./adafactor.ts";
 import { adamw } from "./adamw.ts";
 import { bitsandbytes } from "./bitsandbytes.ts";
@@ -11,22 +12,23 @@ export const OPTIMIZERS = {
   adamw_foreach: () => adamw("foreach"),
   adamw_fused: () => adamw("fused"),
   adamw_loop: () => adamw("loop"),
-  adamw_bnb_8bit: () => bitsandbytes({ moments: 2, bits: 8, paged: false }),
+  adamw_bnb_8bit: (wide) => bitsandbytes({ moments: 2, bits: 8, paged: false }, wide),
   adamw_torchao_8bit: () => torchao8bit(),
   paged_adamw: () => bitsandbytes({ moments: 2, bits: 32, paged: true }),
-  paged_adamw_8bit: () => bitsandbytes({ moments: 2, bits: 8, paged: true }),
+  paged_adamw_8bit: (wide) => bitsandbytes({ moments: 2, bits: 8, paged: true }, wide),
   lion: () => bitsandbytes({ moments: 1, bits: 32, paged: false }),
-  lion_8bit: () => bitsandbytes({ moments: 1, bits: 8, paged: false }),
+  lion_8bit: (wide) => bitsandbytes({ moments: 1, bits: 8, paged: false }, wide),
   adafactor: () => adafactor(),
   sgd: () => sgd(false),
   sgd_momentum: () => sgd(true),
-} satisfies Record<string, () => Optimizer>;
+} satisfies Record<string, (wide?: ReadonlySet<Tensor>) => Optimizer>;
 
 export type OptimizerName = keyof typeof OPTIMIZERS;
 
-export function optimizerOf(name: OptimizerName): Optimizer {
+/** `wide`: parameters whose 8-bit states are to be 32-bit. */
+export function optimizerOf(name: OptimizerName, wide?: ReadonlySet<Tensor>): Optimizer {
   const make = OPTIMIZERS[name];
   if (!make)
     throw new UserError(`unknown optimizer "${name}"`, `One of: ${Object.keys(OPTIMIZERS).join(", ")}.`);
-  return make();
+  return make(wide);
 }

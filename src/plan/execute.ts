@@ -71,7 +71,9 @@ function run(recipe: Recipe, steps: number, capability: number, abridged: boolea
   const layers = abridged ? representatives(kinds, leavesByLayer(tape, parameters)) : null;
   const leaves = abridged ? leavesByLayer(tape, trainable) : new Map();
   if (layers) torch.standIn = { layer: layers[2]!, for: kinds.length - 4 };
-  const optimizer = recipe.optimizerOnHost ? hostOptimizer() : optimizerOf(recipe.optimizer);
+  // The Trainer asks bitsandbytes to keep embeddings' states in 32 bits.
+  const wide = new Set(recipe.loop === "plain" ? [] : loaded.embeddings);
+  const optimizer = recipe.optimizerOnHost ? hostOptimizer() : optimizerOf(recipe.optimizer, wide);
   if (recipe.optimizerInBackward) torch.onGradient = stepInBackward(torch, optimizer, new Set(trainable));
   const groups = recipe.loop === "plain" ? [trainable] : decayGroups(trainable);
   const blocks: Block[] = [];
@@ -164,6 +166,7 @@ interface Loaded {
   readonly net: Net;
   readonly trainable: Tensor[];
   readonly parameters: Tensor[];
+  readonly embeddings: Tensor[];
   /** Parameters and adapters, each with its module. */
   readonly placed: Placed[];
 }
@@ -191,7 +194,7 @@ function load(torch: Torch, recipe: Recipe): Loaded {
     tensor,
     module: absent?.get(tensor.storage) ?? module[tensor.storage.row]!,
   }));
-  return { net, trainable, parameters, placed };
+  return { net, trainable, parameters, embeddings: builder.embeddings.map((e) => e.weight), placed };
 }
 
 function trainableOf(torch: Torch, builder: Builder, { method, checkpointing }: Recipe): Tensor[] {
