@@ -154,8 +154,18 @@ export class Draft {
     this.assume("optimizer", DEFAULT_RECIPE.optimizer, unsaid);
     this.assume("batch", DEFAULT_RECIPE.batch, unsaid);
     this.assume("seq", DEFAULT_RECIPE.seq, unsaid);
+    this.#fitPositions();
     if (this.has("parallel.kind") && this.get("parallel.kind") !== "none" && !this.has("parallel.ranks"))
       this.assume("parallel.ranks", 1, "the launch line decides how many: one card is the worst case");
+  }
+
+  /** An assumed sequence is no longer than the model takes. */
+  #fitPositions(): void {
+    const config = this.modelConfig;
+    const most = config?.["max_position_embeddings"] ?? config?.["n_positions"];
+    const entry = this.#entries.get("seq") as Entry<"seq"> | undefined;
+    if (entry?.kind !== "assumed" || typeof most !== "number" || entry.value <= most) return;
+    this.revise("seq", most, `${entry.why}; the model has ${most} positions`);
   }
 
   get #lora(): boolean {

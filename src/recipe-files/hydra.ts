@@ -94,7 +94,7 @@ function entries(item: Located): Named[] {
 }
 
 /** Tables are merged key by key; anything else is replaced. */
-export function merge(below: Table, above: Table): Table {
+function merge(below: Table, above: Table): Table {
   const result = new Map(below);
   for (const [key, over] of above) {
     const under = result.get(key);

@@ -93,6 +93,12 @@ if __name__ == "__main__":
 });
 
 describe("frameworks' defaults", () => {
+  test("an assumed sequence is no longer than the model's positions", () => {
+    const reading = script(trainer(""));
+    expect(reading.recipe.seq).toBe(1024);
+    expect(whyOf(reading, "seq")).toContain("the model has 1024 positions");
+  });
+
   test("BitsAndBytesConfig is fp4 without double quantisation, computing in float32", () => {
     const reading =
       script(`from transformers import AutoModelForCausalLM, BitsAndBytesConfig, TrainingArguments
