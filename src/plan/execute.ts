@@ -17,7 +17,9 @@ import type { Optimizer } from "../optimizers/optimizer.ts";
 import { optimizerOf } from "../optimizers/optimizers.ts";
 import { Tape } from "../tape/tape.ts";
 import { Action, Phase } from "../tape/vocabulary.ts";
-import { castsOnGather, strategyOf, weightsAbsent } from "./parallel/distribute.ts";
+import { castsOnGather, recipeOfRank, strategyOf, weightsAbsent } from "./parallel/distribute.ts";
+import { settle, type Stage, stageOf } from "./parallel/pipeline.ts";
+import { splitLinears } from "./parallel/tensor.ts";
 import type { Placed, Strategy } from "./parallel/strategy.ts";
 import type { Checkpointing, Evaluation, Recipe } from "./recipe.ts";
 import { type Block, recordBlock, repeatBlock } from "./repeat.ts";
@@ -58,11 +60,14 @@ export function executeAll(recipe: Recipe, steps = STEPS, capability = HOPPER): 
   return run(recipe, steps, capability, false);
 }
 
-function run(recipe: Recipe, steps: number, capability: number, abridged: boolean): Execution {
+function run(whole: Recipe, steps: number, capability: number, abridged: boolean): Execution {
+  const recipe = recipeOfRank(whole);
   const tape = new Tape({ source: "plan", allocConf: recipe.allocConf }, 1 << 15);
   const torch = new Torch(tape, capability);
   const loaded = load(torch, recipe);
   const { net, parameters } = loaded;
+  const stage = pipelineStage(recipe, net);
+  if (stage) settle(torch, loaded.placed, stage);
   const strategy = strategyOf(torch, recipe, loaded.placed, loaded.trainable);
   const trainable = strategy?.trainable ?? loaded.trainable;
   const kinds = net
@@ -84,7 +89,8 @@ function run(recipe: Recipe, steps: number, capability: number, abridged: boolea
 
   for (let step = 1; step <= steps; step++) {
     torch.step = step;
-    for (let micro = 0; micro < recipe.accumulation; micro++) {
+    if (stage) blocks.push(workOnly(torch, () => pipelined(torch, net, recipe, batch, stage)));
+    for (let micro = 0; micro < (stage ? 0 : recipe.accumulation); micro++) {
       torch.phase = Phase.forward;
       nextBatch(torch, recipe, batch);
       // The first micro-batch creates gradients, the others add to them.
@@ -171,6 +177,33 @@ interface Loaded {
   readonly placed: Placed[];
 }
 
+function pipelineStage({ parallel, accumulation }: Recipe, net: Net): Stage | null {
+  if (parallel.kind !== "pipeline" || parallel.ranks < 2) return null;
+  const layers = net.layerKinds({ attention: "sdpa", seq: 1 }).length;
+  return stageOf(parallel.rank ?? 0, parallel.ranks, layers, accumulation);
+}
+
+/** 1F1B: forwards until enough micro-batches are in flight, then a backward for each further forward. */
+function pipelined(torch: Torch, net: Net, recipe: Recipe, batch: Batch, stage: Stage): void {
+  torch.frame(() => {
+    const waiting: Tensor[] = [];
+    let started = 0;
+    for (let done = 0; done < recipe.accumulation; done++) {
+      while (started < recipe.accumulation && waiting.length < stage.inFlight) {
+        started++;
+        torch.phase = Phase.forward;
+        nextBatch(torch, recipe, batch);
+        waiting.push(
+          torch.let(forwardLoss(torch, net, recipe, batch, stage.layers, true, null, stage.last).loss),
+        );
+      }
+      const output = waiting.shift()!;
+      backward(torch, output, null);
+      torch.drop(output);
+    }
+  });
+}
+
 /** A micro-batch whose rows are not copied: in a parallel run what a step leaves behind is not gradients alone. */
 function workOnly(torch: Torch, body: () => void): Block {
   const from = torch.work.length;
@@ -186,6 +219,8 @@ function load(torch: Torch, recipe: Recipe): Loaded {
   const { method } = recipe;
   const builder = new Builder(torch, recipe.dtype, method.kind === "lora" ? method.quantization : null);
   const net = familyOf(recipe.model.config).build(recipe.model.config, builder);
+  if (recipe.parallel.kind === "tensor" && recipe.parallel.ranks > 1)
+    splitLinears(torch, builder, net.head, recipe.parallel.ranks);
   const trainable = trainableOf(torch, builder, recipe);
   torch.absent = null;
   const parameters = builder.parameters.map((p) => p.tensor);
@@ -251,15 +286,20 @@ function microStep(
 ): void {
   torch.frame(() => {
     const loss = torch.let(forwardLoss(torch, net, recipe, batch, layers, true, strategy).loss);
-    torch.phase = Phase.backward;
-    torch.frame(() => {
-      const one = torch.let(torch.empty([], loss.dtype));
-      torch.thread = "autograd";
-      torch.noGrad(() => runBackward(torch, loss.node!, 0, one));
-      strategy?.afterBackward?.();
-      torch.thread = "main";
-      torch.atLayer(-1);
-    });
+    backward(torch, loss, strategy);
+  });
+}
+
+/** From the loss, or from what a stage of a pipeline has sent on. */
+function backward(torch: Torch, output: Tensor, strategy: Strategy | null): void {
+  torch.phase = Phase.backward;
+  torch.frame(() => {
+    const grad = torch.let(torch.empty(output.shape, output.dtype));
+    torch.thread = "autograd";
+    torch.noGrad(() => runBackward(torch, output.node!, output.output, grad));
+    strategy?.afterBackward?.();
+    torch.thread = "main";
+    torch.atLayer(-1);
   });
 }
 
@@ -271,6 +311,7 @@ function forwardLoss(
   layers: readonly number[] | null,
   training: boolean,
   strategy: Strategy | null,
+  head = true,
 ): { loss: Tensor; logits: number } {
   const outputs: Tensor[] = [];
   strategy?.beforeForward?.();
@@ -296,7 +337,7 @@ function forwardLoss(
   const run = (): Tensor =>
     torch.frame(() => {
       const hidden = torch.let(net.hidden(forward));
-      return torch.let(LOSSES[lossOf(recipe)](forward, net, hidden));
+      return head ? torch.let(LOSSES[lossOf(recipe)](forward, net, hidden)) : hidden;
     });
   const autocast = castsOnGather(recipe) ? null : recipe.autocast;
   const loss = autocast ? torch.autocasting(autocast, run) : run();
@@ -304,7 +345,7 @@ function forwardLoss(
   const logits = outputs.length > 0 ? outputs[outputs.length - 1]!.storage.bytes : 0;
   for (const t of outputs) torch.unref(t);
   return {
-    loss: training && recipe.accumulation > 1 ? unary(torch, "DivBackward", loss, "nothing") : loss,
+    loss: head && training && recipe.accumulation > 1 ? unary(torch, "DivBackward", loss, "nothing") : loss,
     logits,
   };
 }

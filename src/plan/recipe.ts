@@ -55,6 +55,8 @@ export interface Parallel {
   readonly reshard?: boolean;
   /** The model is built whole on the card, then distributed, and what that left in the cache is given back. */
   readonly builtWhole?: boolean;
+  /** Which rank, where they differ (pipeline); 0 where absent. */
+  readonly rank?: number;
 }
 
 export interface Evaluation {

@@ -12,6 +12,8 @@ export interface FsdpOptions {
   readonly mixed: { readonly gathered: Dtype; readonly reduced: Dtype } | null;
   /** reshard_after_forward; null is PyTorch's default: the layers' parameters, not the root's. */
   readonly reshard: boolean | null;
+  /** Tensors of a shard's size that the optimizer keeps for it. */
+  readonly moments: number;
   /** CPUOffloadPolicy: shards, their gradients and the optimizer in host memory. */
   readonly offload: boolean;
 }
@@ -158,11 +160,12 @@ export function fsdp(torch: Torch, placed: readonly Placed[], options: FsdpOptio
   }
 
   const onHost = new Set<Tensor>();
+
   function keep(shard: Tensor, output: Tensor): void {
     if (offload) {
       if (onHost.has(shard)) return;
       onHost.add(shard);
-      torch.host.add(shard.storage.bytes);
+      torch.host.add((1 + options.moments) * shard.storage.bytes);
     } else if (!shard.grad) {
       shard.grad = torch.alias(output, shard.shape, shard.strides);
       shard.grad.floating = false;
