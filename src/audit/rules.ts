@@ -18,11 +18,29 @@ import { rule as plm030 } from "./rules/plm030-synchronized-every-step.ts";
 import { rule as plm031 } from "./rules/plm031-cache-emptied-in-step.ts";
 import { rule as plm032 } from "./rules/plm032-scaler-read-every-step.ts";
 import { rule as plm033 } from "./rules/plm033-constant-copied-every-step.ts";
+import { rule as plm034 } from "./rules/plm034-loop-of-small-kernels.ts";
 import { rule as plm035 } from "./rules/plm035-moved-after-creation.ts";
+import { rule as plm036 } from "./rules/plm036-parameter-moved-every-forward.ts";
+import { rule as plm037 } from "./rules/plm037-blocking-copy-from-pinned.ts";
+import { rule as plm038 } from "./rules/plm038-loader-untuned.ts";
+import { rule as plm040 } from "./rules/plm040-dataset-preprocessed-at-once.ts";
+import { rule as plm042 } from "./rules/plm042-constant-moved-in-forward.ts";
+import { rule as plm048 } from "./rules/plm048-scaled-product-held-twice.ts";
+import { rule as plm049 } from "./rules/plm049-loaded-onto-saved-device.ts";
+import { rule as plm050 } from "./rules/plm050-frozen-base-in-float32.ts";
 import { rule as plm051 } from "./rules/plm051-checkpoint-without-use-reentrant.ts";
 import { rule as plm052 } from "./rules/plm052-reentrant-checkpoint-frozen-inputs.ts";
 import { rule as plm053 } from "./rules/plm053-checkpoint-drops-rng-state.ts";
 import { rule as plm054 } from "./rules/plm054-cache-kept-while-checkpointing.ts";
+import { rule as plm055 } from "./rules/plm055-evaluation-gathers-logits.ts";
+import { rule as plm056 } from "./rules/plm056-padded-to-fixed-length.ts";
+import { rule as plm057 } from "./rules/plm057-adam-without-fused.ts";
+import { rule as plm058 } from "./rules/plm058-ddp-untuned.ts";
+import { rule as plm059 } from "./rules/plm059-fsdp-without-wrap-policy.ts";
+import { rule as plm060 } from "./rules/plm060-data-parallel.ts";
+import { rule as plm061 } from "./rules/plm061-mixed-precision-misused.ts";
+import { rule as plm063 } from "./rules/plm063-four-bit-defaults.ts";
+import { rule as plm067 } from "./rules/plm067-attention-weights-thrown-away.ts";
 
 /** Every rule, by code. Adding one is an import and an entry here (`npm run new:rule` writes both) and nothing else. */
 export const RULES: readonly Rule[] = [
@@ -45,11 +63,29 @@ export const RULES: readonly Rule[] = [
   plm031,
   plm032,
   plm033,
+  plm034,
   plm035,
+  plm036,
+  plm037,
+  plm038,
+  plm040,
+  plm042,
+  plm048,
+  plm049,
+  plm050,
   plm051,
   plm052,
   plm053,
   plm054,
+  plm055,
+  plm056,
+  plm057,
+  plm058,
+  plm059,
+  plm060,
+  plm061,
+  plm063,
+  plm067,
 ];
 
 /** Reported by the engine itself, which alone knows what the others silenced. */

@@ -1,0 +1,36 @@
+import { keyword } from "../../python/file.ts";
+import { addKeyword } from "../edits.ts";
+import type { Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM038",
+    name: "loader-untuned",
+    summary: "A DataLoader of a program that uses an accelerator neither pins its batches nor has workers",
+    severity: "note",
+    fix: "unsafe",
+    patterns: [38],
+  },
+  *check(facts) {
+    const { file } = facts;
+    if (!facts.project.accelerator) return;
+    for (const call of file.all("Call")) {
+      if (
+        !/^torch\.utils\.data\.(?:dataloader\.)?DataLoader$/.test(file.dotted(call.func) ?? "") ||
+        call.args.some((arg) => arg.star !== 0)
+      )
+        continue;
+      // A collate function may return tensors that are on the device already; those cannot be pinned.
+      const pins = keyword(call, "pin_memory") !== null || keyword(call, "collate_fn") !== null;
+      const workers = keyword(call, "num_workers");
+      const idle = !workers || (workers.value.kind === "Num" && workers.value.text === "0");
+      if (pins || !idle || call.args.filter((arg) => arg.name === null).length > 5) continue;
+      yield {
+        at: call.func,
+        message:
+          "The training process itself loads every batch and copies it from pageable memory: neither overlaps with the device's work",
+        fix: { grade: "unsafe", title: "Pin the batches", edits: addKeyword(call, "pin_memory=True", file) },
+      };
+    }
+  },
+};

@@ -1,0 +1,67 @@
+import { classOf } from "../../python/nodes.ts";
+import type { Node } from "../../python/tree.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import type { Fix, Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM042",
+    name: "constant-moved-in-forward",
+    summary: "A tensor kept as a plain attribute is copied to the device in every forward",
+    severity: "warning",
+    fix: "unsafe",
+    patterns: [42],
+  },
+  *check(facts) {
+    for (const call of facts.file.all("Call")) {
+      if (call.func.kind !== "Attribute" || (call.func.attr !== "to" && call.func.attr !== "cuda")) continue;
+      const attribute = selfAttribute(call.func.value);
+      const cls = attribute === null ? null : classOf(call);
+      if (!cls || !/^(?:module|lightning)$/.test(facts.role(cls)) || !facts.everyStep(call)) continue;
+      const [arg] = call.args;
+      // A dtype is no transfer; what cannot be told from one is not reported.
+      if (
+        call.func.attr === "to" &&
+        !(
+          arg &&
+          call.args.length === 1 &&
+          (facts.device(arg.value) === "accelerator" ||
+            (arg.value.kind === "Attribute" && arg.value.attr === "device"))
+        )
+      )
+        continue;
+      const writes = attributesOf(cls, facts.file).get(attribute!)?.writes ?? [];
+      const [write] = writes;
+      if (writes.length !== 1 || write!.how !== "assign" || write!.in.name !== "__init__" || !write!.value)
+        continue;
+      const value = facts.value(write!.value);
+      if (
+        value.what !== "tensor" ||
+        value.device !== "cpu" ||
+        /Parameter\(/.test(facts.file.textOf(write!.value))
+      )
+        continue;
+      // `self.x = self.x.to(device)` copies once and keeps the copy.
+      if (
+        call.parent?.kind === "Assign" &&
+        call.parent.targets.some((target) => selfAttribute(target) === attribute)
+      )
+        continue;
+      const fix = asBuffer(write!.target.parent, attribute!);
+      yield {
+        at: call,
+        message: `\`self.${attribute}\` stays on the host when the module moves: every forward copies it again, and waits; register it as a buffer`,
+        ...(fix ? { fix } : {}),
+      };
+    }
+  },
+};
+
+function asBuffer(assign: Node | null, attribute: string): Fix | null {
+  if (assign?.kind !== "Assign" || assign.targets.length !== 1) return null;
+  const edits = [
+    { start: assign.start, end: assign.value.start, text: `self.register_buffer("${attribute}", ` },
+    { start: assign.value.end, end: assign.value.end, text: ", persistent=False)" },
+  ];
+  return { grade: "unsafe", title: "Register it as a buffer", edits };
+}

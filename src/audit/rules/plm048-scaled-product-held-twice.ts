@@ -1,0 +1,61 @@
+import type { Expr } from "../../python/tree.ts";
+import { selfAttribute } from "../facts/classes.ts";
+import type { Facts } from "../facts/facts.ts";
+import type { Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM048",
+    name: "scaled-product-held-twice",
+    summary: "A matrix product is scaled in the expression that makes it, so both results are held at once",
+    severity: "note",
+    fix: "none",
+    patterns: [48],
+  },
+  *check(facts) {
+    for (const product of facts.file.all("Binary")) {
+      if (product.op !== "*") continue;
+      const [large, factor] = isProduct(product.left, facts)
+        ? [product.left, product.right]
+        : [product.right, product.left];
+      if (!isProduct(large, facts) || !isScalar(factor, facts)) continue;
+      const hot = facts.everyStep(product);
+      if (hot?.why.startsWith("forward") === true || hot?.why.includes("forward of") === true)
+        yield {
+          at: product,
+          message:
+            "The unscaled product is alive while the scaled one is made; scale the smaller operand, or rebind the result step by step",
+        };
+    }
+  },
+};
+
+/** `x @ A @ B`: two products, of which the last is as large as the layer's output. */
+function isProduct(expr: Expr, facts: Facts): boolean {
+  if (expr.kind === "Binary")
+    return expr.op === "@" && (isChained(expr.left, facts) || isChained(expr.right, facts));
+  return (
+    expr.kind === "Call" &&
+    selfAttribute(expr.func) !== null &&
+    expr.args.length === 1 &&
+    isChained(expr.args[0]!.value, facts)
+  );
+}
+
+function isChained(expr: Expr, facts: Facts): boolean {
+  if (expr.kind === "Binary") return expr.op === "@";
+  return (
+    expr.kind === "Call" &&
+    selfAttribute(expr.func) !== null &&
+    /lora|adapter|down/i.test(facts.file.textOf(expr.func))
+  );
+}
+
+function isScalar(expr: Expr, facts: Facts): boolean {
+  if (expr.kind === "Num") return true;
+  return (
+    expr.kind === "Attribute" &&
+    selfAttribute(expr) !== null &&
+    (/^(?:scal|alpha)/.test(expr.attr) || facts.value(expr).what === "number")
+  );
+}

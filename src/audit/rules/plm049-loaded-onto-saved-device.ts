@@ -1,0 +1,40 @@
+import { keyword, positional } from "../../python/file.ts";
+import { addKeyword } from "../edits.ts";
+import type { Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM049",
+    name: "loaded-onto-saved-device",
+    summary: "`torch.load` without `map_location` puts every tensor back on the device it was saved from",
+    severity: "note",
+    fix: "unsafe",
+    patterns: [49],
+  },
+  *check(facts) {
+    const { file } = facts;
+    if (!facts.project.accelerator) return;
+    const distributed = /init_process_group|DistributedDataParallel|LOCAL_RANK/.test(file.text);
+    for (const call of file.all("Call")) {
+      if (
+        file.dotted(call.func) !== "torch.load" ||
+        keyword(call, "map_location") ||
+        positional(call, 1) ||
+        call.args.some((arg) => arg.star !== 0)
+      )
+        continue;
+      yield {
+        at: call.func,
+        ...(distributed ? { severity: "warning" as const } : {}),
+        message: distributed
+          ? "Every process loads onto the device the file was saved from, usually the first one: its memory holds one copy for each rank"
+          : "The tensors come back on the device they were saved from, beside the model that they are copied into",
+        fix: {
+          grade: "unsafe",
+          title: "Load onto the host",
+          edits: addKeyword(call, 'map_location="cpu"', file),
+        },
+      };
+    }
+  },
+};

@@ -1,0 +1,40 @@
+import { keyword } from "../../python/file.ts";
+import { addKeyword } from "../edits.ts";
+import type { Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM050",
+    name: "frozen-base-in-float32",
+    summary: "The frozen base of a LoRA model is loaded without a dtype: float32 on transformers 4",
+    severity: "note",
+    fix: "unsafe",
+    patterns: [50],
+  },
+  *check({ file }) {
+    if (!file.all("Call").some((call) => file.dotted(call.func) === "peft.get_peft_model")) return;
+    for (const call of file.all("Call")) {
+      const name = file.dotted(call.func) ?? "";
+      if (
+        !/^transformers\.(?:AutoModel\w*|\w+For[A-Z]\w+|\w+Model)\.from_pretrained$/.test(name) ||
+        call.args.some((arg) => arg.star === 2)
+      )
+        continue;
+      if (
+        ["torch_dtype", "dtype", "quantization_config", "load_in_4bit", "load_in_8bit", "config"].some(
+          (key) => keyword(call, key),
+        )
+      )
+        continue;
+      // Made half afterwards: `.half()`, `.to(torch.bfloat16)`.
+      if (/\.half\(\)|\.bfloat16\(\)|\.to\(\s*(?:dtype\s*=\s*)?torch\.(?:b?float16|half)/.test(file.text))
+        continue;
+      yield {
+        at: call.func,
+        message:
+          "The frozen base is loaded in float32 on transformers 4 (as saved on 5): twice the bytes of bfloat16 for weights that are never updated",
+        fix: { grade: "unsafe", title: "Load as saved", edits: addKeyword(call, 'torch_dtype="auto"', file) },
+      };
+    }
+  },
+};

@@ -1,0 +1,63 @@
+import { keyword } from "../../python/file.ts";
+import type { Call } from "../../python/tree.ts";
+import { addKeyword } from "../edits.ts";
+import { last } from "../facts/torch-names.ts";
+import type { Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM055",
+    name: "evaluation-gathers-logits",
+    summary:
+      "A Trainer computes metrics from logits that it keeps on the device for the whole evaluation set",
+    severity: "warning",
+    fix: "unsafe",
+    patterns: [55],
+  },
+  *check({ file }) {
+    const named = (pattern: RegExp): Call[] =>
+      file
+        .all("Call")
+        .filter(
+          (call) =>
+            /^(?:transformers|trl)\./.test(file.dotted(call.func) ?? "") &&
+            pattern.test(last(file.dotted(call.func)!)),
+        );
+    const trainers = named(/Trainer$/);
+    // The metrics want logits, and nothing shrinks them first.
+    if (
+      !trainers.some((call) => keyword(call, "compute_metrics")) ||
+      trainers.some(
+        (call) => keyword(call, "preprocess_logits_for_metrics") || call.args.some((arg) => arg.star === 2),
+      )
+    )
+      return;
+    for (const call of named(/^(?:Training|Seq2SeqTraining)Arguments$|^\w+Config$/)) {
+      const evaluates =
+        keyword(call, "eval_strategy") ?? keyword(call, "evaluation_strategy") ?? keyword(call, "do_eval");
+      if (
+        !evaluates ||
+        (evaluates.value.kind === "Str" && evaluates.value.value === "no") ||
+        (evaluates.value.kind === "Const" && evaluates.value.value !== true)
+      )
+        continue;
+      if (
+        keyword(call, "eval_accumulation_steps") ||
+        keyword(call, "predict_with_generate") ||
+        keyword(call, "prediction_loss_only") ||
+        call.args.some((arg) => arg.star === 2)
+      )
+        continue;
+      yield {
+        at: call.func,
+        message:
+          "Without `eval_accumulation_steps` the logits of the whole evaluation set stay on the device until it ends",
+        fix: {
+          grade: "unsafe",
+          title: "Move them to the host every 16 batches",
+          edits: addKeyword(call, "eval_accumulation_steps=16", file),
+        },
+      };
+    }
+  },
+};

@@ -1,0 +1,54 @@
+import { keyword } from "../../python/file.ts";
+import type { Rule } from "../rule.ts";
+
+const MESSAGE =
+  "Every example is padded to the full length: the padding is computed and its activations are saved like any other token";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM056",
+    name: "padded-to-fixed-length",
+    summary: "Examples are padded to a fixed length instead of to the longest of their batch",
+    severity: "note",
+    fix: "none",
+    patterns: [56],
+  },
+  *check({ file }) {
+    // Compiled or traced programs want one shape; an image model's prompt has one length anyway.
+    if (
+      /torch\.compile|torch_xla|torch_compile|cudagraph|CUDAGraph|StableDiffusion|CLIPTokenizer|diffusers/.test(
+        file.text,
+      )
+    )
+      return;
+    const trains = /\bTrainer\b|\.backward\(|TrainingArguments|training_step/.test(file.text);
+    if (!trains) return;
+    for (const call of file.all("Call")) {
+      const padding = keyword(call, "padding");
+      if (padding?.value.kind !== "Str" || padding.value.value !== "max_length") continue;
+      if (/tokeniz|processor|^self\.tok/i.test(file.textOf(call.func).slice(0, 60)))
+        yield { at: padding, message: MESSAGE };
+    }
+    for (const statement of file.all("Assign")) {
+      const [target] = statement.targets;
+      if (
+        target?.kind === "Name" &&
+        target.id === "padding" &&
+        statement.value.kind === "Str" &&
+        statement.value.value === "max_length" &&
+        statement.parent?.kind !== "If"
+      )
+        yield { at: statement, message: MESSAGE };
+    }
+  },
+  *checkConfig(config) {
+    for (const setting of [...config.named("pad_to_max_length"), ...config.named("pad_to_sequence_len")])
+      // With packing there is nothing left to pad; a compiled model wants one shape.
+      if (
+        setting.value === true &&
+        !config.named("sample_packing").some(({ value }) => value === true) &&
+        !config.named("torch_compile").some(({ value }) => value === true)
+      )
+        yield { at: setting.valueAt, message: MESSAGE };
+  },
+};

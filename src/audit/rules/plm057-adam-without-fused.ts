@@ -1,0 +1,32 @@
+import { hasStars, keyword } from "../../python/file.ts";
+import { addKeyword } from "../edits.ts";
+import type { Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM057",
+    name: "adam-without-fused",
+    summary:
+      "AdamW on an accelerator takes the foreach path, whose temporaries are as large as the parameters",
+    severity: "note",
+    fix: "unsafe",
+    patterns: [57],
+  },
+  *check(facts) {
+    const { file } = facts;
+    if (!facts.project.accelerator) return;
+    for (const call of file.all("Call")) {
+      if (!/^torch\.optim\.(?:adamw?\.)?AdamW?$/.test(file.dotted(call.func) ?? "") || hasStars(call))
+        continue;
+      if (["fused", "foreach", "capturable", "differentiable"].some((key) => keyword(call, key))) continue;
+      // Sharded or offloaded parameters are stepped elsewhere; sparse ones have no fused kernel.
+      if (/deepspeed|fully_shard|FullyShardedDataParallel|sparse=True|offload/i.test(file.text)) continue;
+      yield {
+        at: call.func,
+        message:
+          "The default step makes temporaries as large as all parameters; `fused=True` updates them in place in one kernel",
+        fix: { grade: "unsafe", title: "Use the fused kernel", edits: addKeyword(call, "fused=True", file) },
+      };
+    }
+  },
+};

@@ -1,0 +1,60 @@
+import { isTrue, keyword } from "../../python/file.ts";
+import { addKeyword } from "../edits.ts";
+import { optimizerSteps } from "../facts/training.ts";
+import type { Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM058",
+    name: "ddp-untuned",
+    summary:
+      "DistributedDataParallel searches for unused parameters, copies gradients twice, or reduces them on every micro-step",
+    severity: "note",
+    fix: "unsafe",
+    patterns: [58],
+  },
+  *check(facts) {
+    const { file } = facts;
+    const wraps = file
+      .all("Call")
+      .filter(
+        (call) =>
+          /^torch\.nn\.parallel\.(?:distributed\.)?DistributedDataParallel$/.test(
+            file.dotted(call.func) ?? "",
+          ) && !call.args.some((arg) => arg.star === 2),
+      );
+    for (const call of wraps) {
+      const unused = keyword(call, "find_unused_parameters");
+      if (unused && isTrue(unused.value))
+        yield {
+          at: unused,
+          severity: "warning",
+          message: "Every step walks the whole graph on the host to look for parameters without a gradient",
+        };
+      if (!keyword(call, "gradient_as_bucket_view"))
+        yield {
+          at: call.func,
+          message:
+            "Gradients are kept twice, as themselves and in the buckets that are reduced; `gradient_as_bucket_view=True` keeps one",
+          fix: {
+            grade: "unsafe",
+            title: "Let gradients be views of the buckets",
+            edits: addKeyword(call, "gradient_as_bucket_view=True", file),
+          },
+        };
+    }
+    if (wraps.length === 0 || /no_sync|require_backward_grad_sync/.test(file.text)) return;
+    for (const step of optimizerSteps(file)) {
+      const loop = facts.stepLoop(step);
+      if (!loop || facts.frequency(step, loop) !== "throttled") continue;
+      for (const { call } of facts.backwards)
+        if (facts.stepLoop(call) === loop && facts.frequency(call, loop) === "every")
+          yield {
+            at: call,
+            severity: "warning",
+            message:
+              "Gradients accumulate over several micro-steps, yet every one of them is reduced across all ranks; wrap all but the last in `no_sync()`",
+          };
+    }
+  },
+};

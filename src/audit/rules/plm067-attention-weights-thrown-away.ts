@@ -1,0 +1,69 @@
+import { keyword } from "../../python/file.ts";
+import { classOf } from "../../python/nodes.ts";
+import type { Call, Expr } from "../../python/tree.ts";
+import { addKeyword } from "../edits.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import type { Facts } from "../facts/facts.ts";
+import type { Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM067",
+    name: "attention-weights-thrown-away",
+    summary: "`nn.MultiheadAttention` computes its whole attention matrix and nobody reads it",
+    severity: "warning",
+    fix: "safe",
+    patterns: [67],
+  },
+  *check(facts) {
+    for (const call of facts.file.all("Call")) {
+      if (
+        !isAttention(call.func, facts) ||
+        keyword(call, "need_weights") ||
+        call.args.some((arg) => arg.star !== 0) ||
+        call.args.filter((arg) => arg.name === null).length > 4
+      )
+        continue;
+      if (!isThrownAway(call, facts)) continue;
+      yield {
+        at: call,
+        message:
+          "The attention weights are thrown away, but asking for them (the default) forces the path that builds and keeps the whole matrix",
+        fix: {
+          grade: "safe",
+          title: "Ask for no weights",
+          edits: addKeyword(call, "need_weights=False", facts.file),
+        },
+      };
+    }
+  },
+};
+
+function isAttention(expr: Expr, facts: Facts): boolean {
+  const made = (value: Expr | null): boolean =>
+    value?.kind === "Call" &&
+    /^torch\.nn\.(?:modules\.activation\.)?MultiheadAttention$/.test(facts.file.dotted(value.func) ?? "");
+  const own = selfAttribute(expr);
+  if (own !== null) {
+    const cls = classOf(expr);
+    const writes = cls ? (attributesOf(cls, facts.file).get(own)?.writes ?? []) : [];
+    return writes.length > 0 && writes.every((write) => made(write.value));
+  }
+  if (expr.kind !== "Name") return false;
+  const definitions = facts.file.scopes.reaching(expr);
+  return definitions.length > 0 && definitions.every((one) => one.how === "assign" && made(one.value));
+}
+
+/** `attn(...)[0]`, or unpacked into a name that is never read. */
+function isThrownAway(call: Call, facts: Facts): boolean {
+  const parent = call.parent;
+  if (parent?.kind === "Subscript" && parent.value === call)
+    return parent.index.kind === "Num" && parent.index.text === "0";
+  if (parent?.kind !== "Assign" || parent.value !== call || parent.targets.length !== 1) return false;
+  const [target] = parent.targets;
+  if (target?.kind !== "Tuple" || target.items.length !== 2) return false;
+  const weights = target.items[1]!;
+  if (weights.kind !== "Name") return false;
+  const definition = facts.file.scopes.definitionAt(weights);
+  return definition !== null && facts.file.scopes.uses(definition).length === 0;
+}

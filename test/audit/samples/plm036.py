@@ -1,0 +1,26 @@
+import torch
+import torch.nn as nn
+
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(4))
+        self.scales = nn.ModuleDict()
+
+    def forward(self, x):
+        w = self.weight.to(x.device)  # expect: PLM036
+        # trap: another type, not another place
+        half = self.weight.to(x.dtype)
+        # trap: the input, not the module's own
+        y = x.to(self.weight.device)
+        return y * w + half
+
+    def apply_scale(self, z: torch.Tensor, name: str):
+        params = self.scales[name]
+        coeffs = params.weight.to(z.device)  # expect: PLM036
+        return z * coeffs
+
+    def once(self, device):
+        # trap: called once, with a device
+        return self.weight.to(device)

@@ -1,0 +1,25 @@
+import torch
+from torch.utils.data import DataLoader
+
+device = torch.device("cuda")
+
+
+def train(model, data, optimizer):
+    loader = DataLoader(data, batch_size=8, pin_memory=True)
+    plain = DataLoader(data, batch_size=8)
+    for x, y in loader:
+        x = x.to(device)  # expect: PLM037
+        # trap: does not wait
+        y = y.to(device, non_blocking=True)
+        model(x, y).backward()
+        optimizer.step()
+    for x, y in plain:
+        # trap: nothing is pinned
+        x = x.to(device)
+        model(x, y).backward()
+        optimizer.step()
+    for x, y in loader:
+        model(x, y).backward()
+        optimizer.step()
+        # trap: to the host, where it would be wrong
+        print(y.to("cpu"))

@@ -1,0 +1,18 @@
+import torch
+from torch.utils.data import DataLoader
+
+device = torch.device("cuda")
+
+
+def loaders(data, options, collate):
+    a = DataLoader(data, batch_size=8)  # expect: PLM038
+    b = DataLoader(data, batch_size=8, num_workers=0)  # expect: PLM038
+    # trap: pinned
+    c = DataLoader(data, batch_size=8, pin_memory=True)
+    # trap: may be in the options
+    d = DataLoader(data, **options)
+    # trap: the collate function may put them on the device
+    e = DataLoader(data, collate_fn=collate)
+    # trap: has workers
+    f = DataLoader(data, num_workers=4)
+    return a, b, c, d, e, f

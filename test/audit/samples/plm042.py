@@ -1,0 +1,25 @@
+import torch
+import torch.nn as nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = torch.arange(16)
+        self.mean = torch.tensor([0.1, 0.2])
+        self.scale = nn.Parameter(torch.ones(2))
+        self.register_buffer("known", torch.ones(2))
+
+    def forward(self, x):
+        t = self.table.to(x.device)  # expect: PLM042
+        # trap: a type
+        m = self.mean.to(torch.float16)
+        # trap: a parameter moves with the module
+        s = self.scale.to(x.device)
+        # trap: a buffer does too
+        k = self.known.to(x.device)
+        return x + t + m + s + k
+
+    def setup(self, device):
+        # trap: once
+        return self.mean.to(device)

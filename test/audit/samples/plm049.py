@@ -1,0 +1,19 @@
+import pickle
+
+import torch
+
+device = torch.device("cuda")
+
+
+def load(path, options):
+    a = torch.load(path)  # expect: PLM049
+    b = torch.load(path, weights_only=True)  # expect: PLM049
+    # trap: said
+    c = torch.load(path, map_location="cpu")
+    # trap: said by position
+    d = torch.load(path, device)
+    # trap: may be in the options
+    e = torch.load(path, **options)
+    # trap: another load
+    f = pickle.load(path)
+    return a, b, c, d, e, f

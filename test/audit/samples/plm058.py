@@ -1,0 +1,22 @@
+import torch
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+def wrap(model, rank, search, options):
+    model = DDP(model, device_ids=[rank], find_unused_parameters=True, gradient_as_bucket_view=True)  # expect: PLM058
+    a = DDP(model, device_ids=[rank])  # expect: PLM058
+    # trap: decided elsewhere
+    b = DDP(model, find_unused_parameters=search, gradient_as_bucket_view=True)
+    # trap: may be in the options
+    c = DDP(model, **options)
+    # trap: not searched
+    d = DDP(model, find_unused_parameters=False, gradient_as_bucket_view=True)
+    return a, b, c, d
+
+
+def train(model, loader, optimizer):
+    for step, x in enumerate(loader):
+        model(x).sum().backward()  # expect: PLM058
+        if (step + 1) % 4 == 0:
+            optimizer.step()
+            optimizer.zero_grad()
