@@ -3,9 +3,9 @@
     python bench/record/steps.py CASES.jsonl OUT_DIR [CASES_AT_ONCE]
 
 A case is one JSON object: `name`, `config` (as AutoConfig.for_model takes it), `param_dtype`, `attn`, `optim`,
-and optionally `autocast`, `ckpt` (none, reentrant, nonreentrant), `lora` {r, dropout, targets, dora}, `quant`
+and optionally `autocast`, `ckpt` (none, reentrant, nonreentrant, selective; `every` k-th layer), `lora` {r, dropout, targets, dora}, `quant`
 (nf4 | nf4-double), `mask`, `accum`, `batch`, `seq`, `steps`, `loop` (plain | trainer), `bf16` (the
-Trainer's flag), `loss` (default | chunked | fused), `in_backward`, `no_clip`, `trace` (write the history with Python stacks), `context` (all | alloc), `cap_gb`.
+Trainer's flag), `loss` (default | chunked | fused), `in_backward` (true or "host"), `no_clip`, `trace` (write the history with Python stacks), `context` (all | alloc), `cap_gb`.
 With `context` alloc, frees carry no stack. Non-reentrant checkpointing needs it when the recomputation stops inside
 an operator (seen with dropout and cross_entropy): with stacks on frees, torch 2.11 raises a SystemError there.
 Each case runs in a process of its own. Writes OUT_DIR/runs.jsonl and, for traces, OUT_DIR/NAME.pickle.gz.
@@ -115,6 +115,26 @@ def quantize(model, case):
     return model
 
 
+def enable_checkpointing(model, kind, every):
+    """`kind`: reentrant, nonreentrant, or selective (attention's results are kept). Every `every`-th layer."""
+    import torch
+    from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
+
+    kwargs = {"use_reentrant": kind == "reentrant"}
+    if kind == "selective":
+        names = ("cudnn", "flash", "efficient")
+        kept = {getattr(torch.ops.aten, f"_scaled_dot_product_{n}_attention").default for n in names}
+
+        def policy(ctx, op, *args, **kwargs):
+            return CheckpointPolicy.MUST_SAVE if op in kept else CheckpointPolicy.PREFER_RECOMPUTE
+
+        kwargs["context_fn"] = lambda: create_selective_checkpoint_contexts(policy)
+    model.gradient_checkpointing_enable(gradient_checkpointing_kwargs=kwargs)
+    layers = [m for m in model.modules() if hasattr(m, "_gradient_checkpointing_func") and not hasattr(m, "layers")]
+    for i, layer in enumerate(layers):
+        layer.gradient_checkpointing = i % every == 0
+
+
 def wrap_lora(model, case):
     from peft import LoraConfig, get_peft_model, prepare_model_for_kbit_training
 
@@ -162,7 +182,31 @@ def fused_loss(model, ids):
     base = model.get_base_model() if hasattr(model, "get_base_model") else model
     hidden = base.model(input_ids=ids, use_cache=False).last_hidden_state
     labels = torch.nn.functional.pad(ids, (0, 1), value=-100)[..., 1:].contiguous().view(-1)
-    return LigerFusedLinearCrossEntropyLoss()(base.lm_head.weight, hidden.view(-1, hidden.size(-1)), labels)
+    softcap = getattr(base.config, "final_logit_softcapping", None)
+    return LigerFusedLinearCrossEntropyLoss(softcap=softcap)(
+        base.lm_head.weight, hidden.view(-1, hidden.size(-1)), labels
+    )
+
+
+def step_in_backward_on_host(model):
+    """As step_in_backward, with a copy of each parameter and its AdamW state in host memory."""
+    import torch
+
+    copies = {}
+    for p in model.parameters():
+        copy = torch.nn.Parameter(p.detach().cpu())
+        copies[p] = (copy, torch.optim.AdamW([copy], lr=1e-5, fused=True))
+
+    def hook(p):
+        copy, optimizer = copies[p]
+        copy.grad = p.grad.cpu()
+        p.grad = None
+        optimizer.step()
+        copy.grad = None
+        p.data.copy_(copy.data)
+
+    for p in copies:
+        p.register_post_accumulate_grad_hook(hook)
 
 
 def step_in_backward(model):
@@ -189,7 +233,7 @@ def plain_loop(case, model, result):
 
     batch, seq, accum = case.get("batch", 2), case.get("seq", 256), case.get("accum", 1)
     if case.get("in_backward"):
-        step_in_backward(model)
+        (step_in_backward_on_host if case["in_backward"] == "host" else step_in_backward)(model)
         optimizer = None
     else:
         optimizer = build_optimizer(case["optim"], [p for p in model.parameters() if p.requires_grad])
@@ -292,7 +336,7 @@ def run(case, out):
         model = wrap_lora(model, case)
     ckpt = case.get("ckpt", "none")
     if ckpt != "none" and case.get("loop") != "trainer" and not case.get("prepare"):
-        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": ckpt == "reentrant"})
+        enable_checkpointing(model, ckpt, case.get("every", 1))
     if ckpt != "none" and case.get("lora") and not case.get("prepare"):
         model.enable_input_require_grads()
     model.train()

@@ -42,7 +42,7 @@ async function isRecipe(path: string): Promise<boolean> {
   const { isRecipeFile } = await import("../recipe-files/read.ts");
   const { textBeside } = await import("../recipe-files/file.ts");
   const text = textBeside(path);
-  return text !== null && !text.includes('"hidden_size"') && isRecipeFile({ name: path, text });
+  return text !== null && isRecipeFile({ name: path, text });
 }
 
 async function fromFile(path: string, options: Input["options"], cards: number): Promise<Asked> {

@@ -31,14 +31,16 @@ export interface Case {
   readonly batch: number;
   readonly seq: number;
   readonly accum?: number;
-  readonly ckpt?: "none" | "reentrant" | "nonreentrant" | null;
+  readonly ckpt?: "none" | "reentrant" | "nonreentrant" | "selective" | null;
+  /** Every k-th layer is checkpointed. */
+  readonly every?: number;
   readonly attn: Attention;
   readonly optim: string;
   readonly mask?: boolean;
   readonly loop?: Loop;
   readonly loss?: LossName;
   readonly no_clip?: boolean;
-  readonly in_backward?: boolean;
+  readonly in_backward?: boolean | "host";
   readonly parallel?: {
     readonly kind: ParallelKind;
     readonly ranks: number;
@@ -98,15 +100,15 @@ export function recipeOfCase(c: Case): Recipe {
     autocast: c.autocast || c.bf16 || c.parallel?.mixed ? "bf16" : null,
     attention: c.attn,
     checkpointing: {
-      kind: ckpt === "none" ? "none" : "full",
+      kind: ckpt === "none" ? "none" : ckpt === "selective" ? "selective" : "full",
       reentrant: ckpt === "reentrant",
-      every: 1,
+      every: c.every ?? 1,
       offload: false,
     },
     loss: c.loss ?? "default",
     optimizer: OTHER_NAMES[c.optim] ?? (c.optim as OptimizerName),
-    optimizerOnHost: c.optim === "adamw_torchao_offload",
-    optimizerInBackward: c.in_backward ?? false,
+    optimizerOnHost: c.optim === "adamw_torchao_offload" || c.in_backward === "host",
+    optimizerInBackward: Boolean(c.in_backward),
     clip: !c.no_clip,
     batch: c.batch,
     seq: c.seq,
