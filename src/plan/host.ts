@@ -27,6 +27,12 @@ const pinned = (bytes: Bytes): Bytes => (bytes <= 0 ? 0 : 2 ** Math.ceil(Math.lo
 
 /** Null when nothing is offloaded. `held` is what the execution put in host memory, unrounded. */
 export function hostBudget(recipe: Recipe, trainable: readonly Tensor[], held: Bytes): HostBudget | null {
+  const { parallel } = recipe;
+  if (parallel.offload && parallel.ranks > 1) {
+    // Weights, gradients and state of every rank: the cards of one machine share its memory.
+    const copies = parallel.ranks * held;
+    return { copies, optimizerState: 0, activations: 0, total: copies };
+  }
   let copies = 0;
   let optimizerState = 0;
   let counted = 0;

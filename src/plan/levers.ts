@@ -15,6 +15,7 @@ export interface Rule {
 }
 
 const lora = (r: Recipe): boolean => r.method.kind === "lora";
+const quantized = (r: Recipe): boolean => r.method.kind === "lora" && r.method.quantization !== null;
 const half = (r: Recipe): boolean => r.autocast !== null || r.dtype !== "fp32";
 const bitsandbytes = (r: Recipe): boolean =>
   /bnb|paged|lion/.test(r.optimizer) && !r.optimizer.includes("torchao");
@@ -100,11 +101,18 @@ export const RULES: readonly Rule[] = [
     source: "PEFT documentation, DeepSpeed guide: use_reentrant=True with ZeRO-3",
   },
   {
-    id: "several-cards",
-    broken: (r) => r.parallel.kind !== "none",
-    message: "runs over several cards (--ddp, --zero, --fsdp, --cards) are not planned yet",
-    hint: "plan one card: --card",
-    source: "the planner executes one rank that holds everything",
+    id: "parallel-quantized",
+    broken: (r) => /^(?:fsdp2|zero3|tensor|pipeline)$/.test(r.parallel.kind) && quantized(r),
+    message: "weights in 4 bits that are sharded over cards are not planned",
+    hint: "--ddp or --zero 2 with QLoRA, or LoRA without 4-bit weights",
+    source: "bitsandbytes' packed weights need quant_storage and a loader of their own to be sharded",
+  },
+  {
+    id: "parallel-in-backward",
+    broken: (r) => r.parallel.kind !== "none" && (r.optimizerInBackward || r.optimizerOnHost),
+    message: "--optimizer-in-backward and --optimizer-host are planned on one card only",
+    hint: "drop it, or --cards of one",
+    source: "DDP, FSDP2 and DeepSpeed reduce gradients before the optimizer may see them",
   },
 ];
 

@@ -25,29 +25,54 @@ export interface Verdict {
   readonly retries: number;
 }
 
-export interface Plan {
-  readonly recipe: Recipe;
-  readonly tape: Tape;
-  /** Elements that train. */
-  readonly trainable: number;
+/** One rank's need. */
+export interface RankPlan {
+  readonly rank: number;
   /** Bytes handed out at the highest, as torch.cuda.max_memory_allocated counts. */
   readonly peakAllocated: Bytes;
   /** Bytes held by the caching allocator at the highest, with no limit on memory. */
   readonly peakReserved: Bytes;
   readonly budget: Budget;
+  readonly verdict: Verdict | null;
+}
+
+export interface Plan extends RankPlan {
+  readonly recipe: Recipe;
+  /** Every rank of a parallel run; this plan is that of the one that needs most. */
+  readonly ranks: readonly RankPlan[];
+  readonly tape: Tape;
+  /** Elements that train. */
+  readonly trainable: number;
   readonly moment: Moment;
   readonly phases: readonly (Peak & { readonly phase: PhaseName })[];
   /** Allocated after each row. */
   readonly allocated: Float64Array;
   /** Reserved after each row, with no limit on memory. */
   readonly reserved: Float64Array;
-  readonly verdict: Verdict | null;
   readonly host: HostBudget | null;
 }
 
 /** Model × recipe → tape → budget, and whether it fits the card. */
 export function plan(recipe: Recipe, card: Card | null = null): Plan {
   checkRecipe(recipe, card);
+  const { kind, ranks } = recipe.parallel;
+  // The stages of a pipeline differ; elsewhere every rank holds the same, shards padded to equal size.
+  if (kind !== "pipeline" || ranks < 2) {
+    const one = planRank(recipe, card);
+    return { ...one, ranks: Array.from({ length: Math.max(1, ranks) }, (_, rank) => rankOf(one, rank)) };
+  }
+  const stages = Array.from({ length: ranks }, (_, rank) =>
+    planRank({ ...recipe, parallel: { ...recipe.parallel, rank } }, card),
+  );
+  const worst = stages.reduce((a, b) => (b.peakReserved > a.peakReserved ? b : a));
+  return { ...worst, ranks: stages.map((stage) => rankOf(stage, stage.rank)) };
+}
+
+function rankOf({ peakAllocated, peakReserved, budget, verdict }: RankPlan, rank: number): RankPlan {
+  return { rank, peakAllocated, peakReserved, budget, verdict };
+}
+
+function planRank(recipe: Recipe, card: Card | null): Omit<Plan, "ranks"> {
   const settings = parseSettings(recipe.allocConf);
   const { tape, trainable, hostPeak } = execute(recipe, undefined, card?.capability);
   const simulation = simulate(tape, { settings, observe: true });
@@ -59,6 +84,7 @@ export function plan(recipe: Recipe, card: Card | null = null): Plan {
   const peakReserved = simulation.stats.reserved.peak;
   return {
     recipe,
+    rank: recipe.parallel.rank ?? 0,
     tape,
     trainable: trainable.reduce((sum, p) => sum + numel(p.shape), 0),
     peakAllocated: peak.bytes,

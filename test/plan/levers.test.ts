@@ -29,7 +29,10 @@ const BROKEN: Readonly<Record<string, readonly [Partial<Recipe>, string?]>> = {
   "peft-zero3-reentrant": [
     { method: LORA, checkpointing: CHECKPOINTED, parallel: { kind: "zero3", ranks: 2, offload: false } },
   ],
-  "several-cards": [{ parallel: { kind: "ddp", ranks: 2, offload: false } }],
+  "parallel-quantized": [{ method: QLORA, parallel: { kind: "fsdp2", ranks: 2, offload: false } }],
+  "parallel-in-backward": [
+    { optimizerInBackward: true, clip: false, parallel: { kind: "ddp", ranks: 2, offload: false } },
+  ],
 };
 
 test.each(RULES.map((rule) => [rule.id, rule] as const))("rule %s refuses what it is about", (id, rule) => {
