@@ -53,8 +53,11 @@ function optimizerClass(recipe: Recipe): string {
 const ENOUGH = 3;
 /** Each step to a broader kind, and each missing handful of runs, doubles what is claimed. */
 const DOUBLED = 2;
-/** A model of a family that is not known may do anything its relatives do not. */
-const UNKNOWN_FAMILY = 0.1;
+/** A model of a family that is not known may do anything its relatives do not; so may a way to distribute it. */
+const UNKNOWN = 0.1;
+
+/** Parallelism of which no rank was recorded: predicted from its sources alone. */
+const UNRECORDED = /^(?:zero[123]|pipeline)$/;
 
 /** The error band that a prediction has earned on measured runs of its kind. */
 export function bandOf(recipe: Recipe, knownFamily: boolean): Band {
@@ -62,13 +65,16 @@ export function bandOf(recipe: Recipe, knownFamily: boolean): Band {
   const at = kinds.findIndex((kind) => (BANDS[kind]?.runs ?? 0) >= ENOUGH);
   const measured = BANDS[kinds[at]!]!;
   const factor = DOUBLED ** at;
+  const unrecorded = UNRECORDED.test(recipe.parallel.kind);
+  const floor = knownFamily && !unrecorded ? 0 : UNKNOWN;
   const widen = ({ p90, worst }: Spread): Spread => ({
-    p90: Math.max(p90 * factor, knownFamily ? 0 : UNKNOWN_FAMILY),
-    worst: Math.max(worst * factor, knownFamily ? 0 : 2 * UNKNOWN_FAMILY),
+    p90: Math.max(p90 * factor, floor),
+    worst: Math.max(worst * factor, 2 * floor),
   });
   const why = [
     at > 0 ? `too few measured runs of "${kinds[0]}": those of "${kinds[at]}", times ${factor}` : "",
     knownFamily ? "" : "the model's own family is not known",
+    unrecorded ? `no rank of ${recipe.parallel.kind} was recorded: its sizes are from its sources` : "",
   ].filter(Boolean);
   return {
     kind: kinds[at]!,

@@ -130,7 +130,13 @@ function run(whole: Recipe, steps: number, capability: number, abridged: boolean
     }
   }
   if (recipe.evaluation) evaluate(torch, net, recipe, recipe.evaluation, strategy);
-  return { tape, work: torch.work, blocks, trainable, hostPeak: torch.host.peak };
+  return {
+    tape,
+    work: torch.work,
+    blocks,
+    trainable: loaded.trainable.filter((p) => p.requiresGrad),
+    hostPeak: torch.host.peak,
+  };
 }
 
 function checkpointingOf(c: Checkpointing, layer: number): LayerCheckpointing {

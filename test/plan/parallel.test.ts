@@ -27,7 +27,7 @@ const RECORDED = readFileSync(
   .map((line) => JSON.parse(line) as Run);
 
 /** Beyond 0.5 % or 2 %: the causes are in docs/parallel.md. */
-const FURTHER = new Set(["fsdp-9", "t-tensor", "tensor-0", "tensor-1", "ddp-2"]);
+const FURTHER = new Set(["t-tensor", "ddp-2"]);
 
 test.each(RECORDED.map((run) => [run.id, run] as const))("%s is what PyTorch's rank was", (id, run) => {
   const { tape } = execute(recipeOfCase(run.case));

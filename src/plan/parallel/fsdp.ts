@@ -62,6 +62,11 @@ export function fsdp(torch: Torch, placed: readonly Placed[], options: FsdpOptio
     if (storage) torch.release(storage);
   };
 
+  function flush(): void {
+    release(lastGather);
+    lastGather = null;
+  }
+
   function gather(u: Unit): void {
     if (u.gathered || u.whole) return;
     torch.stream = GATHER;
@@ -180,6 +185,8 @@ export function fsdp(torch: Torch, placed: readonly Placed[], options: FsdpOptio
     const input = torch.tracks([x]) ? afterBackwardOf(torch, x, () => postBackward(u)) : x;
     const result = layer(input);
     postForward(u);
+    // Recomputed inside backward, the layer is the root of its forward, and flushes what a root does.
+    if (torch.thread === "autograd") flush();
     for (const t of Array.isArray(result) ? (result as readonly Tensor[]) : [result as Tensor]) {
       if (torch.gradEnabled && t.node) hook(t, () => preBackward(u));
     }
@@ -194,8 +201,7 @@ export function fsdp(torch: Torch, placed: readonly Placed[], options: FsdpOptio
     afterForward(loss) {
       postForward(root);
       hook(loss, () => preBackward(root));
-      release(lastGather);
-      lastGather = null;
+      flush();
     },
     afterBackward() {
       for (const u of [root, ...layers]) {

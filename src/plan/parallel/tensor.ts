@@ -1,5 +1,5 @@
 import { linear } from "../../autograd/matmul.ts";
-import { type Tensor, contiguousStrides } from "../../autograd/tensor.ts";
+import type { Tensor } from "../../autograd/tensor.ts";
 import type { Torch } from "../../autograd/torch.ts";
 import { clone } from "../../autograd/views.ts";
 import { UserError } from "../../base/errors.ts";
@@ -60,7 +60,10 @@ export function splitLinears(torch: Torch, builder: Builder, head: Linear, ranks
 /** All-gather along the last dimension; backward keeps this rank's columns. */
 function gathered(torch: Torch, local: Tensor, columns: number): Tensor {
   const shape = [...local.shape.slice(0, -1), columns];
-  const out = torch.empty(shape, local.dtype, undefined, contiguousStrides(shape));
+  // Gathered along the first dimension, then put side by side.
+  const stacked = torch.empty(shape, local.dtype);
+  const out = torch.empty(shape, local.dtype);
+  torch.consume(stacked);
   if (torch.tracks([local])) {
     const part = [...local.shape];
     torch.record("AllGatherBackward", [out], [local], [], () => [torch.empty(part, local.dtype)]);
