@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { COMMANDS, loadCommands } from "../../src/cli/commands.ts";
+import { parseCommandLine } from "../../src/cli/parse.ts";
 import { CLI, plimsoll } from "../support/cli.ts";
 import { emptyFolder } from "../support/folder.ts";
 
@@ -37,6 +38,16 @@ describe("help and version", () => {
     for (const { line } of command!.examples) expect(stdout).toContain(line);
     expect(await plimsoll(["help", name])).toEqual({ code: 0, stdout, stderr: "" });
   });
+});
+
+test.each(Object.keys(COMMANDS))("the examples of %s use what it has", async (name) => {
+  const command = (await loadCommands()).find((command) => command.name === name)!;
+  const lines = command.examples.map(({ line }) => line.replace(/ [>|] .*$/, ""));
+  for (const line of lines.filter((line) => line.startsWith("plimsoll "))) {
+    const words = (line.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ""));
+    expect(words[1], line).toBe(name);
+    expect(() => parseCommandLine(command, words.slice(2)), line).not.toThrow();
+  }
 });
 
 describe("a user's mistake is one line on stderr and exit code 2", () => {
