@@ -2,8 +2,14 @@ import type { Rule, RuleMeta } from "./rule.ts";
 import { rule as plm001 } from "./rules/plm001-summed-loss-keeps-graph.ts";
 import { rule as plm002 } from "./rules/plm002-listed-loss-keeps-graph.ts";
 import { rule as plm003 } from "./rules/plm003-evaluation-keeps-outputs-on-device.ts";
+import { rule as plm004 } from "./rules/plm004-attached-output-kept-on-module.ts";
+import { rule as plm005 } from "./rules/plm005-micro-losses-summed-before-backward.ts";
+import { rule as plm006 } from "./rules/plm006-recurrent-state-never-detached.ts";
 import { rule as plm007 } from "./rules/plm007-graph-retained-for-one-backward.ts";
+import { rule as plm009 } from "./rules/plm009-outputs-kept-through-next-forward.ts";
+import { rule as plm010 } from "./rules/plm010-retry-inside-except.ts";
 import { rule as plm012 } from "./rules/plm012-hook-registered-every-step.ts";
+import { rule as plm014 } from "./rules/plm014-tensor-kept-on-ctx.ts";
 import { rule as plm015 } from "./rules/plm015-state-dict-copied-on-device.ts";
 import { rule as plm018 } from "./rules/plm018-running-statistic-keeps-graph.ts";
 import { rule as plm019 } from "./rules/plm019-evaluation-records-gradients.ts";
@@ -47,8 +53,14 @@ export const RULES: readonly Rule[] = [
   plm001,
   plm002,
   plm003,
+  plm004,
+  plm005,
+  plm006,
   plm007,
+  plm009,
+  plm010,
   plm012,
+  plm014,
   plm015,
   plm018,
   plm019,

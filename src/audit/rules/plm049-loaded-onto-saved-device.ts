@@ -23,6 +23,9 @@ export const rule: Rule = {
         call.args.some((arg) => arg.star !== 0)
       )
         continue;
+      // A download or a message holds what its sender put in, not what this machine saved.
+      const source = positional(call, 0);
+      if (source?.kind === "Call" && file.dotted(source.func) === "io.BytesIO") continue;
       yield {
         at: call.func,
         ...(distributed ? { severity: "warning" as const } : {}),

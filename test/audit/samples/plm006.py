@@ -1,0 +1,53 @@
+import torch
+import torch.nn as nn
+
+
+def train(loader, optimizer):
+    rnn = nn.GRU(8, 8)
+    state = torch.zeros(1, 4, 8)
+    for x, y in loader:
+        out, state = rnn(x, state)  # expect: PLM006
+        loss = (out - y).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+
+
+def kept(model, loader, optimizer):
+    model.train()
+    hidden = None
+    for x, y in loader:
+        out, hidden = model(x, hidden)  # expect: PLM006
+        loss = (out - y).pow(2).mean()
+        loss.backward(retain_graph=True)
+        optimizer.step()
+
+
+def detached(loader, optimizer):
+    rnn = nn.GRU(8, 8)
+    state = torch.zeros(1, 4, 8)
+    for x, y in loader:
+        # trap: cut off at every step
+        state = state.detach()
+        out, state = rnn(x, state)
+        (out - y).pow(2).mean().backward()
+        optimizer.step()
+
+
+def anew(loader, optimizer):
+    rnn = nn.GRU(8, 8)
+    for x, y in loader:
+        # trap: a new state each time
+        state = torch.zeros(1, 4, 8)
+        out, state = rnn(x, state)
+        (out - y).pow(2).mean().backward()
+        optimizer.step()
+
+
+def unknown(model, loader, optimizer):
+    model.train()
+    hidden = None
+    for x, y in loader:
+        # trap: the network may detach it itself
+        out, hidden = model(x, hidden)
+        (out - y).pow(2).mean().backward()
+        optimizer.step()

@@ -1,0 +1,29 @@
+import torch
+from torch.autograd import Function
+
+
+class Scale(Function):
+    @staticmethod
+    def forward(ctx, x, weight, factor):
+        ctx.x = x  # expect: PLM014
+        y = torch.exp(weight)
+        ctx.y = y  # expect: PLM014
+        # trap: a number, as far as anyone knows
+        ctx.factor = factor
+        # trap: no tensor
+        ctx.shape = x.shape
+        # trap: saved
+        ctx.save_for_backward(weight)
+        return x.view(-1) * factor
+
+    @staticmethod
+    def backward(ctx, grad):
+        # trap: not the forward
+        ctx.grad = grad
+        return grad * ctx.factor, None, None
+
+
+class Context:
+    def forward(self, x):
+        # trap: no autograd function
+        self.x = torch.exp(x)
