@@ -1,6 +1,6 @@
 """Records training steps on a CUDA machine: allocator counters per step, and the whole history on request.
 
-    python bench/record/steps.py CASES.jsonl OUT_DIR [CASES_AT_ONCE]
+    python bench/record/steps.py CASES.jsonl OUT_DIR [CASES_AT_ONCE [turns]]
 
 A case is one JSON object: `name`, `config` (as AutoConfig.for_model takes it), `param_dtype`, `attn`, `optim`,
 and optionally `autocast`, `ckpt` (none, reentrant, nonreentrant, selective; `every` k-th layer), `lora` {r, dropout, targets, dora}, `quant`
@@ -8,7 +8,8 @@ and optionally `autocast`, `ckpt` (none, reentrant, nonreentrant, selective; `ev
 Trainer's flag), `loss` (default | chunked | fused), `in_backward` (true or "host"), `no_clip`, `trace` (write the history with Python stacks), `context` (all | alloc), `cap_gb`.
 With `context` alloc, frees carry no stack. Non-reentrant checkpointing needs it when the recomputation stops inside
 an operator (seen with dropout and cross_entropy): with stacks on frees, torch 2.11 raises a SystemError there.
-Each case runs in a process of its own. Writes OUT_DIR/runs.jsonl and, for traces, OUT_DIR/NAME.pickle.gz.
+Each case runs in a process of its own; with `turns` they import at once but use the card one after the other, so
+that their step times are true (`alone` in the row). Writes OUT_DIR/runs.jsonl and, for traces, OUT_DIR/NAME.pickle.gz.
 Needs torch, transformers, peft; nothing from the network.
 """
 import gzip
@@ -319,10 +320,29 @@ def trainer_loop(case, model, result):
     result["peak_allocated"] = torch.cuda.max_memory_allocated()
 
 
-def run(case, out):
+def import_all(case):
+    import importlib
+
+    kind = case["config"]["model_type"]
+    importlib.import_module(f"transformers.models.{kind}.modeling_{kind}")
+    if case.get("lora"):
+        importlib.import_module("peft")
+    if case.get("loss") == "fused":
+        importlib.import_module("liger_kernel.transformers")
+    if case.get("quant") or "8bit" in case["optim"]:
+        importlib.import_module("bitsandbytes")
+
+
+def run(case, out, turns=False):
     import torch
     import transformers
 
+    if turns:
+        import fcntl
+
+        import_all(case)
+        turn = open(os.path.join(out, "turn"), "w")
+        fcntl.flock(turn, fcntl.LOCK_EX)  # until the process ends
     torch.manual_seed(0)
     if case.get("cap_gb"):
         total = torch.cuda.get_device_properties(0).total_memory
@@ -342,7 +362,7 @@ def run(case, out):
     model.train()
     result = {
         "id": case["name"], "torch": torch.__version__, "transformers": transformers.__version__,
-        "card": torch.cuda.get_device_name(0),
+        "card": torch.cuda.get_device_name(0), "alone": turns,
         "n_params": sum(p.numel() for p in model.parameters()),
         "n_trainable": sum(p.numel() for p in model.parameters() if p.requires_grad),
         "load_allocated": torch.cuda.memory_allocated(), "load_reserved": torch.cuda.memory_reserved(),
@@ -371,7 +391,7 @@ def run(case, out):
 
 def main(script=__file__):
     if sys.argv[1] == "--one":
-        return run(json.loads(sys.argv[2]), sys.argv[3])
+        return run(json.loads(sys.argv[2]), sys.argv[3], "turns" in sys.argv[4:])
     cases = [json.loads(line) for line in open(sys.argv[1]) if line.strip()]
     out = sys.argv[2]
     workers = int(sys.argv[3]) if len(sys.argv) > 3 else 1
@@ -395,7 +415,7 @@ def main(script=__file__):
                 running.remove(entry)
                 finish(*entry)
             time.sleep(0.05)
-        command = [sys.executable, os.path.abspath(script), "--one", json.dumps(case), out]
+        command = [sys.executable, os.path.abspath(script), "--one", json.dumps(case), out, *sys.argv[4:]]
         # Files, not pipes: nobody reads while the case runs, and a full pipe would stop it.
         stdout, stderr = tempfile.TemporaryFile("w+"), tempfile.TemporaryFile("w+")
         running.append((case, subprocess.Popen(command, stdout=stdout, stderr=stderr), stdout, stderr))
