@@ -46,7 +46,15 @@ import { rule as plm059 } from "./rules/plm059-fsdp-without-wrap-policy.ts";
 import { rule as plm060 } from "./rules/plm060-data-parallel.ts";
 import { rule as plm061 } from "./rules/plm061-mixed-precision-misused.ts";
 import { rule as plm063 } from "./rules/plm063-four-bit-defaults.ts";
+import { rule as plm065 } from "./rules/plm065-accumulation-miscounted.ts";
 import { rule as plm067 } from "./rules/plm067-attention-weights-thrown-away.ts";
+import { rule as plm069 } from "./rules/plm069-tensor-logged-every-step.ts";
+import { rule as plm073 } from "./rules/plm073-distribution-validated-every-step.ts";
+import { rule as plm074 } from "./rules/plm074-double-precision-in-step.ts";
+import { rule as plm076 } from "./rules/plm076-loader-rebuilt-every-step.ts";
+import { rule as plm077 } from "./rules/plm077-parameter-that-never-trains.ts";
+import { rule as plm079 } from "./rules/plm079-clipped-every-micro-step.ts";
+import { rule as plm083 } from "./rules/plm083-timed-without-waiting.ts";
 
 /** Every rule, by code. Adding one is an import and an entry here (`npm run new:rule` writes both) and nothing else. */
 export const RULES: readonly Rule[] = [
@@ -97,7 +105,15 @@ export const RULES: readonly Rule[] = [
   plm060,
   plm061,
   plm063,
+  plm065,
   plm067,
+  plm069,
+  plm073,
+  plm074,
+  plm076,
+  plm077,
+  plm079,
+  plm083,
 ];
 
 /** Reported by the engine itself, which alone knows what the others silenced. */

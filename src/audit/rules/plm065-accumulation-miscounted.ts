@@ -1,0 +1,122 @@
+import { ancestors, contains, functionOf, walk } from "../../python/nodes.ts";
+import type { Expr } from "../../python/tree.ts";
+import type { Loop } from "../facts/training.ts";
+import { optimizerSteps } from "../facts/training.ts";
+import type { Facts } from "../facts/facts.ts";
+import type { Fix, Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM065",
+    name: "accumulation-miscounted",
+    summary: "Accumulated losses are not divided by their number, or the last ones never reach a step",
+    severity: "warning",
+    fix: "unsafe",
+    patterns: [65],
+  },
+  *check(facts) {
+    const { file } = facts;
+    for (const step of optimizerSteps(file)) {
+      const loop = facts.stepLoop(step);
+      if (!loop) continue;
+      const every = throttle(step, loop);
+      // A driver (accelerate, DeepSpeed) divides by itself.
+      const backwards = facts.backwards.filter(
+        ({ call }) => contains(loop, call) && facts.frequency(call, loop) === "every",
+      );
+      const [backward] = backwards;
+      if (
+        !every ||
+        backwards.length !== 1 ||
+        !backward?.loss ||
+        backward.call.args.some((arg) => arg.name === null) ||
+        /accelerat|fabric|engine|deepspeed/i.test(file.textOf(backward.call.func))
+      )
+        continue;
+      const count = file.textOf(every.by);
+      const text = file.textOf(loop);
+      // Clearing every turn is no accumulation.
+      if (!clearsThrottled(loop, facts) || loop.kind !== "For") continue;
+      const divided =
+        text.includes(`/ ${count}`) ||
+        text.includes(`/${count}`) ||
+        text.includes(`/= ${count}`) ||
+        /\*=?\s*(?:\(?1(?:\.0)?\s*\/|\w*(?:scale|weight|inv|norm))/.test(text) ||
+        /\/=?\s*[\w.]*(?:accum|grad_acc|n_acc|micro|iters_to|num_batch)\w*/i.test(text);
+      if (!divided) {
+        const fix = divideLoss(backward.loss, count, facts);
+        yield {
+          at: backward.call,
+          message: `The gradients of ${count} backwards add up undivided: the step is ${count} times larger than that of one batch of the same size`,
+          ...(fix ? { fix } : {}),
+        };
+      }
+      if (every.by.kind !== "Num" || every.by.text !== "1") {
+        const drops =
+          !/len\(|is_last|last_|total|num_batches|num_steps/.test(file.textOf(every.test)) &&
+          !optimizerSteps(file).some(
+            (other) =>
+              other !== step &&
+              !contains(loop, other) &&
+              other.start > loop.end &&
+              functionOf(other) === functionOf(step),
+          );
+        if (drops && isFinite(loop, facts))
+          yield {
+            at: every.test,
+            severity: "note",
+            message:
+              "Batches left over when the loop ends have been computed, but no step uses them; their gradients leak into the next epoch or are lost",
+          };
+      }
+    }
+  },
+};
+
+/** The innermost `if (i + 1) % n == 0` around the step: its test and its n. */
+function throttle(step: Expr, loop: Loop): { readonly test: Expr; readonly by: Expr } | null {
+  for (const at of ancestors(step)) {
+    if (at === loop) return null;
+    if (at.kind !== "If" || !at.body.some((one) => contains(one, step))) continue;
+    let by: Expr | null = null;
+    walk(at.test, (node) => {
+      if (node.kind === "Binary" && node.op === "%" && node.left.kind !== "Str") by ??= node.right;
+    });
+    if (by) return { test: at.test, by };
+  }
+  return null;
+}
+
+function clearsThrottled(loop: Loop, facts: Facts): boolean {
+  const clears = facts.file
+    .all("Call")
+    .filter(
+      (call) => call.func.kind === "Attribute" && call.func.attr === "zero_grad" && contains(loop, call),
+    );
+  return clears.length > 0 && clears.every((call) => facts.frequency(call, loop) === "throttled");
+}
+
+/** Over a loader, which ends; not over an endless stream. */
+function isFinite(loop: Loop, facts: Facts): boolean {
+  return (
+    loop.kind === "For" &&
+    /load|data|batch/i.test(facts.file.textOf(loop.iter)) &&
+    !/cycle|infinite|iter\(/i.test(facts.file.textOf(loop.iter))
+  );
+}
+
+function divideLoss(loss: Expr, count: string, facts: Facts): Fix | null {
+  if (loss.kind !== "Name") return null;
+  const simple = /^[\w.]+$/.test(count);
+  return {
+    grade: "unsafe",
+    title: "Divide the loss",
+    edits: [
+      {
+        start: loss.start,
+        end: loss.end,
+        text: `(${facts.file.textOf(loss)} / ${simple ? count : `(${count})`})`,
+      },
+    ],
+  };
+}

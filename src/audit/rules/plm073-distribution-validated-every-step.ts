@@ -1,0 +1,40 @@
+import { keyword } from "../../python/file.ts";
+import { addKeyword } from "../edits.ts";
+import { last } from "../facts/torch-names.ts";
+import type { Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM073",
+    name: "distribution-validated-every-step",
+    summary: "A distribution made on every step checks its arguments on the host",
+    severity: "note",
+    fix: "unsafe",
+    patterns: [73],
+  },
+  *check(facts) {
+    const { file } = facts;
+    if (!facts.project.accelerator || /set_default_validate_args/.test(file.text)) return;
+    for (const call of file.all("Call")) {
+      const name = file.dotted(call.func) ?? "";
+      if (
+        !/^torch\.distributions\.(?:\w+\.)*[A-Z]\w*$/.test(name) ||
+        /Transform$|Independent$|constraints/.test(name) ||
+        keyword(call, "validate_args") ||
+        call.args.length === 0 ||
+        call.args.some((arg) => arg.star !== 0)
+      )
+        continue;
+      if (facts.everyStep(call))
+        yield {
+          at: call,
+          message: `\`${last(name)}\` tests its arguments, and each value given to \`log_prob\`, on the host: a wait each, on every step`,
+          fix: {
+            grade: "unsafe",
+            title: "Do not validate",
+            edits: addKeyword(call, "validate_args=False", file),
+          },
+        };
+    }
+  },
+};

@@ -1,0 +1,47 @@
+import { keyword } from "../../python/file.ts";
+import type { Call, Expr } from "../../python/tree.ts";
+import type { Facts } from "../facts/facts.ts";
+import type { Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM074",
+    name: "double-precision-in-step",
+    summary: "Device tensors are computed with in float64 on every step",
+    severity: "warning",
+    fix: "none",
+    patterns: [74],
+  },
+  *check(facts) {
+    for (const call of facts.file.all("Call")) {
+      const source = widened(call, facts);
+      if (source && facts.onAccelerator(source) && facts.everyStep(call))
+        yield {
+          at: call,
+          message:
+            "From here on this is float64: twice the memory of float32, and a small fraction of its speed on most devices",
+        };
+    }
+  },
+};
+
+/** The tensor that a call turns into float64. */
+function widened(call: Call, facts: Facts): Expr | null {
+  if (call.func.kind === "Attribute" && facts.file.dotted(call.func) === null) {
+    if (call.func.attr === "double" && call.args.length === 0) return call.func.value;
+    if (
+      (call.func.attr === "to" || call.func.attr === "type") &&
+      call.args.some((arg) => isDouble(arg.value, facts))
+    )
+      return call.func.value;
+  }
+  const dtype = keyword(call, "dtype");
+  if (dtype && isDouble(dtype.value, facts) && (facts.file.dotted(call.func) ?? "").startsWith("torch."))
+    return call.args[0]?.name === null ? call.args[0].value : null;
+  return null;
+}
+
+function isDouble(expr: Expr, facts: Facts): boolean {
+  const name = facts.file.dotted(expr);
+  return name === "torch.float64" || name === "torch.double" || name === "torch.DoubleTensor";
+}

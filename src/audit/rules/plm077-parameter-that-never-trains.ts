@@ -1,0 +1,91 @@
+import { classOf, functionOf, statementOf } from "../../python/nodes.ts";
+import type { Call } from "../../python/tree.ts";
+import { selfAttribute } from "../facts/classes.ts";
+import type { Facts } from "../facts/facts.ts";
+import { frequency } from "../facts/guards.ts";
+import { last } from "../facts/torch-names.ts";
+import type { Rule } from "../rule.ts";
+
+const LAYERS =
+  /^torch\.nn\.(?:Linear|Conv[123]d|ConvTranspose[123]d|Embedding|LayerNorm|BatchNorm[123]d|GroupNorm|LSTM|GRU|RNN|MultiheadAttention|Bilinear|PReLU|TransformerEncoderLayer)$/;
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM077",
+    name: "parameter-that-never-trains",
+    summary:
+      "A parameter is moved into a non-leaf, a layer is made inside forward, or a module is frozen by an attribute it does not have",
+    severity: "error",
+    fix: "none",
+    patterns: [77],
+  },
+  *check(facts) {
+    const { file } = facts;
+    for (const call of file.all("Call")) {
+      if (
+        call.func.kind === "Attribute" &&
+        (call.func.attr === "to" || call.func.attr === "cuda") &&
+        call.func.value.kind === "Call" &&
+        /^torch\.nn\.(?:parameter\.)?Parameter$/.test(file.dotted(call.func.value.func) ?? "") &&
+        isKept(call)
+      )
+        yield {
+          at: call,
+          message:
+            "What is stored is a copy of the parameter, no parameter itself: the optimizer never sees it; move the data first, then wrap it",
+        };
+      const name = file.dotted(call.func) ?? "";
+      if (LAYERS.test(name) && isMadeInForward(call, facts))
+        yield {
+          at: call,
+          message: `A new \`${last(name)}\` with random weights in every forward: it is allocated each time and never trained`,
+        };
+    }
+    for (const statement of file.all("Assign")) {
+      const [target] = statement.targets;
+      if (
+        target?.kind === "Attribute" &&
+        target.attr === "requires_grad" &&
+        statement.value.kind === "Const" &&
+        facts.value(target.value).what === "module"
+      )
+        yield {
+          at: statement,
+          message:
+            "A module has no `requires_grad`: this sets an attribute nobody reads, and its parameters go on training; call `requires_grad_(…)`",
+        };
+    }
+  },
+};
+
+/** Stored on the module or under a name; passed on it may be wanted as a copy. */
+function isKept(call: Call): boolean {
+  const statement = statementOf(call);
+  return (
+    statement?.kind === "Assign" &&
+    statement.value === call &&
+    statement.targets.some((target) => selfAttribute(target) !== null)
+  );
+}
+
+function isMadeInForward(call: Call, facts: Facts): boolean {
+  const fn = functionOf(call);
+  const cls = classOf(call);
+  if (
+    fn?.kind !== "FunctionDef" ||
+    fn.name !== "forward" ||
+    !cls ||
+    fn.parent !== cls ||
+    facts.role(cls) !== "module"
+  )
+    return false;
+  // Made once and kept: `if self.layer is None: self.layer = Linear(...)`.
+  return (
+    frequency(call, fn) === "every" &&
+    !(
+      call.parent?.kind === "Assign" &&
+      call.parent.targets.some((target) => selfAttribute(target) !== null) &&
+      call.parent.parent !== fn
+    )
+  );
+}

@@ -1,0 +1,66 @@
+import { functionOf, walk } from "../../python/nodes.ts";
+import type { Expr } from "../../python/tree.ts";
+import type { Facts } from "../facts/facts.ts";
+import { isNetwork } from "../facts/networks.ts";
+import type { Rule } from "../rule.ts";
+
+const CLOCKS = /^time\.(?:time|perf_counter|monotonic)(?:_ns)?$/;
+/** Anything that makes the host wait makes the clock right. */
+const WAITS =
+  /synchronize|\.item\(|\.cpu\(|\.tolist\(|\.numpy\(|elapsed_time|float\(|print\(.*loss|\.to\(["']cpu/;
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM083",
+    name: "timed-without-waiting",
+    summary: "A clock around device work is read before the device has done it",
+    severity: "note",
+    fix: "none",
+    patterns: [83],
+  },
+  *check(facts) {
+    const { file } = facts;
+    if (!facts.project.accelerator) return;
+    for (const difference of file.all("Binary")) {
+      if (difference.op !== "-" || difference.right.kind !== "Name") continue;
+      const start = clockStart(difference.right, facts);
+      const end = readsClock(difference.left, facts)
+        ? difference.left
+        : difference.left.kind === "Name"
+          ? clockStart(difference.left, facts)
+          : null;
+      const fn = functionOf(difference);
+      if (!start || !end || end.start < start.start || functionOf(start) !== fn) continue;
+      const between = { start: start.end, end: end.start };
+      if (WAITS.test(file.text.slice(between.start, between.end))) continue;
+      let works = false;
+      walk(fn ?? file.tree.module, (node) => {
+        if (
+          node.kind === "Call" &&
+          between.start <= node.start &&
+          node.end <= between.end &&
+          (isNetwork(node.func, facts) || facts.backwards.some(({ call }) => call === node))
+        )
+          works = true;
+        return !works;
+      });
+      if (works)
+        yield {
+          at: difference,
+          message:
+            "Between the two readings the device's work is only queued: this times the launching; wait for the device before each reading",
+        };
+    }
+  },
+};
+
+/** The clock call that one definition gave the name. */
+function clockStart(name: Expr & { kind: "Name" }, facts: Facts): Expr | null {
+  const definitions = facts.file.scopes.reaching(name);
+  const value = definitions.length === 1 && definitions[0]!.how === "assign" ? definitions[0]!.value : null;
+  return value && readsClock(value, facts) ? value : null;
+}
+
+function readsClock(expr: Expr, facts: Facts): boolean {
+  return expr.kind === "Call" && CLOCKS.test(facts.file.dotted(expr.func) ?? "");
+}

@@ -1,0 +1,48 @@
+import torch.nn.functional as F
+
+
+def train(model, loader, optimizer, accumulate):
+    for step, (x, y) in enumerate(loader):
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()  # expect: PLM065
+        if (step + 1) % accumulate == 0 or step + 1 == len(loader):
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+def dropped(model, loader, optimizer, accumulate):
+    for step, (x, y) in enumerate(loader):
+        loss = F.cross_entropy(model(x), y) / accumulate
+        loss.backward()
+        if (step + 1) % accumulate == 0:  # expect: PLM065
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+def right(model, loader, optimizer, accumulate):
+    for step, (x, y) in enumerate(loader):
+        loss = F.cross_entropy(model(x), y)
+        # trap: divided
+        (loss / accumulate).backward()
+        if (step + 1) % accumulate == 0 or step + 1 == len(loader):
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+def every_turn(model, loader, optimizer):
+    for step, (x, y) in enumerate(loader):
+        optimizer.zero_grad()
+        # trap: cleared every turn, so nothing adds up
+        F.cross_entropy(model(x), y).backward()
+        if step % 2 == 0:
+            optimizer.step()
+
+
+def driven(model, loader, optimizer, accelerator):
+    for step, (x, y) in enumerate(loader):
+        loss = F.cross_entropy(model(x), y)
+        # trap: the driver divides
+        accelerator.backward(loss)
+        if (step + 1) % 4 == 0 or step + 1 == len(loader):
+            optimizer.step()
+            optimizer.zero_grad()

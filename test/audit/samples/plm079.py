@@ -1,0 +1,40 @@
+import torch
+from torch.nn.utils import clip_grad_norm_
+
+
+def train(model, loader, optimizer):
+    for step, x in enumerate(loader):
+        (model(x).sum() / 4).backward()
+        clip_grad_norm_(model.parameters(), 1.0)  # expect: PLM079
+        if (step + 1) % 4 == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+def once(model, loader, optimizer):
+    for step, x in enumerate(loader):
+        (model(x).sum() / 4).backward()
+        if (step + 1) % 4 == 0:
+            # trap: beside the step
+            clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+def plain(model, loader, optimizer):
+    for x in loader:
+        optimizer.zero_grad()
+        model(x).sum().backward()
+        # trap: a step in every turn
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+
+
+def own(model, loader, optimizer, clip_grad_norm):
+    for step, x in enumerate(loader):
+        (model(x).sum() / 4).backward()
+        # trap: somebody's own function
+        clip_grad_norm(model)
+        if (step + 1) % 4 == 0:
+            optimizer.step()
+            optimizer.zero_grad()
