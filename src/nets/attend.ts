@@ -10,14 +10,10 @@ type Heads = Omit<HeadShape, "size">;
 
 /**
  * DynamicCache.update: the first call concatenates with an empty tensor of the keys' type, which copies. A
- * layer with a window also moves the window's size to the device.
+ * layer with a window also moves the window's size to the device. Keys and values are locals of the caller and
+ * are rebound.
  */
-export function cached(
-  f: Forward,
-  k: Tensor,
-  v: Tensor,
-  window: number | null = null,
-): readonly [Tensor, Tensor] {
+export function cached(f: Forward, k: Tensor, v: Tensor, window: number | null = null): [Tensor, Tensor] {
   if (!f.useCache) return [k, v];
   if (window !== null) {
     const size = f.torch.empty([], "int64");
@@ -30,7 +26,7 @@ export function cached(
     f.torch.ref(t);
     f.outputs.push(t);
   }
-  return [key, value];
+  return [f.torch.set(k, key), f.torch.set(v, value)];
 }
 
 /**

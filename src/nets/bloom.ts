@@ -90,11 +90,7 @@ function attention(
       return [0, 1, 2].map(() => transpose(torch, select(torch, parted, 3), 1, 2));
     });
     let [q, k, v] = split.map((t) => torch.let(t)) as [Tensor, Tensor, Tensor];
-    if (f.useCache) {
-      const [ck, cv] = cached(f, k, v);
-      k = torch.set(k, ck);
-      v = torch.set(v, cv);
-    }
+    [k, v] = cached(f, k, v);
     const rows = [batch * s.heads, -1, size];
     q = torch.set(q, reshape(torch, q, rows));
     k = torch.set(k, transpose(torch, reshape(torch, k, rows), -1, -2));

@@ -42,8 +42,8 @@ export function flag(config: Config, key: string, otherwise: boolean): boolean {
 export function fraction(config: Config, key: string, otherwise: number): number {
   const value = config[key];
   if (value === undefined || value === null) return otherwise;
-  if (typeof value !== "number" || !Number.isFinite(value) || value < 0) {
-    throw new UserError(`config: "${key}" is ${JSON.stringify(value)}`, "Expected a number, 0 or above.");
+  if (typeof value !== "number" || !(value >= 0 && value <= 1)) {
+    throw new UserError(`config: "${key}" is ${JSON.stringify(value)}`, "Expected a number from 0 to 1.");
   }
   return value;
 }

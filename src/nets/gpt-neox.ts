@@ -69,11 +69,7 @@ function attention(
     const [rq, rk] = rotateShare(torch, q, k, cos, sin) as [Tensor, Tensor];
     q = torch.set(q, rq);
     k = torch.set(k, rk);
-    if (f.useCache) {
-      const [ck, cv] = cached(f, k, v);
-      k = torch.set(k, ck);
-      v = torch.set(v, cv);
-    }
+    [k, v] = cached(f, k, v);
     const [attended, ...weights] = attend(f, q, k, v, mask, {
       queries: s.heads,
       keys: s.heads,

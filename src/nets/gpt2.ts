@@ -64,13 +64,7 @@ function attention(f: Forward, l: Block, s: Shape, x: Tensor, mask: Tensor | nul
     const [q, k, v] = parts.map((t) =>
       torch.set(t, transpose(torch, view(torch, t, [batch, seq, s.heads, size]), 1, 2)),
     ) as [Tensor, Tensor, Tensor];
-    let key = k;
-    let value = v;
-    if (f.useCache) {
-      const [ck, cv] = cached(f, k, v);
-      key = torch.set(k, ck);
-      value = torch.set(v, cv);
-    }
+    const [key, value] = cached(f, k, v);
     const attended =
       f.attention === "eager"
         ? eager(f, q, key, value, mask, s.attentionDropout)

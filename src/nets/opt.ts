@@ -42,11 +42,7 @@ function attention(f: Forward, l: Layer, s: Shape, x: Tensor, mask: Tensor | nul
     let v = torch.let(callLinear(torch, l.v, x));
     k = torch.set(k, heads(k));
     v = torch.set(v, heads(v));
-    if (f.useCache) {
-      const [ck, cv] = cached(f, k, v);
-      k = torch.set(k, ck);
-      v = torch.set(v, cv);
-    }
+    [k, v] = cached(f, k, v);
     const [attended, ...weights] = attend(f, q, k, v, mask, {
       queries: s.heads,
       keys: s.heads,

@@ -40,11 +40,7 @@ function compose(p: Parts): SelfAttention {
       const [rq, rk] = p.rotate(torch, q, k, place.cos, place.sin) as [Tensor, Tensor];
       q = torch.set(q, rq);
       k = torch.set(k, rk);
-      if (f.useCache) {
-        const [ck, cv] = cached(f, k, v, place.window);
-        k = torch.set(k, ck);
-        v = torch.set(v, cv);
-      }
+      [k, v] = cached(f, k, v, place.window);
       const attended = attend(f, q, k, v, place.mask, p.heads, p.softcap);
       let out = torch.let(attended[0]!);
       const weights = attended.slice(1).map((t) => torch.let(t));
