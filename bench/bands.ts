@@ -1,6 +1,6 @@
 /**
  * What error each kind of recipe has shown: `npm run bench:bands`.
- * Reads the measured runs in evidence/accuracy and evidence/methods, predicts each, writes src/plan/bands.ts.
+ * Reads the measured runs in evidence/accuracy, methods and parallel, predicts each, writes src/plan/bands.ts.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,8 +9,9 @@ import type { Measured, Spread } from "../src/plan/band.ts";
 import { kindsOf } from "../src/plan/band.ts";
 import { type Case, recipeOfCase } from "../src/plan/case.ts";
 import { execute } from "../src/plan/execute.ts";
+import { Phase } from "../src/tape/vocabulary.ts";
 
-const FOLDERS = ["evidence/accuracy", "evidence/methods"];
+const FOLDERS = ["evidence/accuracy", "evidence/methods", "evidence/parallel"];
 
 interface Run {
   readonly case: Case;
@@ -29,15 +30,22 @@ for (const file of files) {
   for (const line of readFileSync(file, "utf8").split("\n").filter(Boolean)) {
     const run = JSON.parse(line) as Run;
     const recipe = recipeOfCase(run.loop ? { ...run.case, loop: run.loop } : run.case);
-    const { stats } = simulate(execute(recipe).tape);
+    const parallel = recipe.parallel.kind !== "none";
+    const { tape } = execute(recipe);
+    const curves = simulate(tape, { observe: true });
+    // Ranks of parallel runs were measured from the end of loading on.
+    let from = 0;
+    while (parallel && tape.columns.phase[from + 1] === Phase.load) from++;
+    const peak = (curve: Float64Array | null): number =>
+      curve!.subarray(from).reduce((a, b) => Math.max(a, b), 0);
     // A run with a special loss or the like says nothing of its kind without it.
     const [narrowest, second, ...broader] = kindsOf(recipe);
     const special = second!.startsWith(`${narrowest!.split(", ").slice(0, 3).join(", ")}`);
-    for (const kind of [narrowest!, ...(special ? [] : [second!]), ...broader]) {
+    for (const kind of parallel ? [narrowest!] : [narrowest!, ...(special ? [] : [second!]), ...broader]) {
       const group = errors.get(kind) ?? { allocated: [], reserved: [] };
       errors.set(kind, group);
-      group.allocated.push(Math.abs(stats.allocated.peak / run.peak_allocated - 1));
-      group.reserved.push(Math.abs(stats.reserved.peak / run.peak_reserved - 1));
+      group.allocated.push(Math.abs(peak(curves.allocated) / run.peak_allocated - 1));
+      group.reserved.push(Math.abs(peak(curves.reserved) / run.peak_reserved - 1));
     }
   }
 }

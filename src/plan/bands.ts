@@ -1,6 +1,6 @@
 import type { Measured } from "./band.ts";
 
-/** Written by bench/bands.ts from evidence/accuracy/families.jsonl, evidence/accuracy/plain-alone.jsonl, evidence/accuracy/plain.jsonl, evidence/accuracy/trainer.jsonl, evidence/methods/runs.jsonl. */
+/** Written by bench/bands.ts from evidence/accuracy/families.jsonl, evidence/accuracy/plain-alone.jsonl, evidence/accuracy/plain.jsonl, evidence/accuracy/trainer.jsonl, evidence/methods/runs.jsonl, evidence/parallel/runs.jsonl. */
 export const BANDS: Readonly<Record<string, Measured>> = {
   "any": {
     "runs": 238,
@@ -134,6 +134,28 @@ export const BANDS: Readonly<Record<string, Measured>> = {
       "worst": 0.0029
     }
   },
+  "full, plain loop, adamw, ddp": {
+    "runs": 7,
+    "allocated": {
+      "p90": 0.0024,
+      "worst": 0.0024
+    },
+    "reserved": {
+      "p90": 0.066,
+      "worst": 0.066
+    }
+  },
+  "full, plain loop, adamw, fsdp2": {
+    "runs": 16,
+    "allocated": {
+      "p90": 0.0013,
+      "worst": 0.0019
+    },
+    "reserved": {
+      "p90": 0.0016,
+      "worst": 0.0036
+    }
+  },
   "full, plain loop, adamw, fused loss": {
     "runs": 2,
     "allocated": {
@@ -154,6 +176,17 @@ export const BANDS: Readonly<Record<string, Measured>> = {
     "reserved": {
       "p90": 0,
       "worst": 0
+    }
+  },
+  "full, plain loop, adamw, tensor": {
+    "runs": 4,
+    "allocated": {
+      "p90": 0.008,
+      "worst": 0.008
+    },
+    "reserved": {
+      "p90": 0.0028,
+      "worst": 0.0028
     }
   },
   "full, plain loop, lion": {
@@ -286,6 +319,28 @@ export const BANDS: Readonly<Record<string, Measured>> = {
     "reserved": {
       "p90": 0.0001,
       "worst": 0.0001
+    }
+  },
+  "lora, plain loop, adamw, ddp": {
+    "runs": 1,
+    "allocated": {
+      "p90": 0.0009,
+      "worst": 0.0009
+    },
+    "reserved": {
+      "p90": 0.004,
+      "worst": 0.004
+    }
+  },
+  "lora, plain loop, adamw, fsdp2": {
+    "runs": 2,
+    "allocated": {
+      "p90": 0.0001,
+      "worst": 0.0001
+    },
+    "reserved": {
+      "p90": 0,
+      "worst": 0
     }
   },
   "lora, plain loop, adamw, fused loss": {
