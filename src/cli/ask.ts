@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { UserError } from "../base/errors.ts";
-import { buildable } from "../plan/model.ts";
+import { buildable, positions } from "../plan/model.ts";
 import { DEFAULT_RECIPE, type Recipe } from "../plan/recipe.ts";
 import type { RecipeSource } from "../plan/result.ts";
 import type { Input } from "./command.ts";
@@ -18,7 +18,10 @@ export interface Asked {
 
 export async function readAsk(text: string, options: Input["options"], cards: number): Promise<Asked> {
   if (await isRecipe(text)) return fromFile(text, options, cards);
-  return asked(await readModel(text), options, cards, DEFAULT_RECIPE, null);
+  const model = await readModel(text);
+  const most = positions(model.config)?.value ?? Infinity;
+  const usual = { ...DEFAULT_RECIPE, seq: Math.min(DEFAULT_RECIPE.seq, most) };
+  return asked(model, options, cards, usual, null);
 }
 
 function asked(

@@ -36,6 +36,10 @@ function systemMessage(error: NodeJS.ErrnoException & { code: string }): string 
   return error.path ? `${error.path}: ${what}` : what;
 }
 
+/** A file's bytes may be part of a message: what would steer a terminal is shown as a dot. */
 function oneLine(text: string): string {
-  return text.replace(/\s*\n\s*/g, " ").trim();
+  return text
+    .replace(/\s*\n\s*/g, " ")
+    .trim()
+    .replace(/\p{Cc}/gu, "·");
 }

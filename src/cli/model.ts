@@ -1,4 +1,5 @@
-import { readFile, stat } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { UserError } from "../base/errors.ts";
 import type { Config } from "../nets/config.ts";
@@ -38,8 +39,9 @@ async function configFile(path: string): Promise<string | null> {
 async function readConfig(file: string): Promise<Config> {
   let text: string;
   try {
-    text = await readFile(file, "utf8");
+    text = await readText(file);
   } catch (cause) {
+    if (cause instanceof UserError) throw cause;
     const code = (cause as NodeJS.ErrnoException).code;
     throw new UserError(
       code === "ENOENT" ? `${file}: no such file` : `${file}: cannot be read (${code ?? String(cause)})`,
@@ -62,6 +64,22 @@ async function readConfig(file: string): Promise<Config> {
     throw new UserError(`${file}: not a model's config`, "expected a JSON object with hidden_size and so on");
   }
   return value as Config;
+}
+
+/** Far above any config.json: labels of a large classifier make it a megabyte. */
+const MOST_BYTES = 64e6;
+
+/** At most so much, also of a device or a pipe that never ends. */
+async function readText(file: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES)
+      throw new UserError(`${file}: more than 64 MB`, "give a path to a model's config.json");
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
 const MOST_SUGGESTIONS = 3;

@@ -99,7 +99,11 @@ export const RECIPE_OPTIONS: Readonly<Record<string, Option>> = {
     choices: ["sdpa", "eager", "flash_attention_2"],
   },
   batch: { type: "string", value: "N", summary: "sequences in a micro-batch (default 1)" },
-  seq: { type: "string", value: "N", summary: "tokens in a sequence (default 2048)" },
+  seq: {
+    type: "string",
+    value: "N",
+    summary: "tokens in a sequence (default 2048, or the model's positions)",
+  },
   accumulation: { type: "string", value: "N", summary: "micro-batches in a step (default 1)" },
   mask: { type: "boolean", summary: "an attention mask is passed with the batch" },
   labelled: { type: "string", value: "SHARE", summary: "share of the tokens that have a label (default 1)" },

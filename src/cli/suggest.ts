@@ -1,12 +1,13 @@
 /** The candidate nearest to a mistyped word, if any is near enough to be what was meant. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  // Any letter is one step from any other.
+  if (word.length < 2) return undefined;
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
   for (const candidate of candidates) {
-    const distance =
-      word.length >= 2 && candidate.startsWith(word)
-        ? 1
-        : editDistance(word.toLowerCase(), candidate.toLowerCase());
+    const distance = candidate.startsWith(word)
+      ? 1
+      : editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) {
       best = candidate;
       bestDistance = distance;

@@ -97,6 +97,9 @@ const plain = (name: string): string => name.toLowerCase().replace(/nvidia|gefor
 /** What a card of a bare size is taken to be: the RTX A5000 but for its memory. */
 const ORDINARY = CARDS.find((card) => card.name === "RTX A5000")!;
 
+/** Some way above what any card holds; beyond it a size is a slip. */
+const LARGEST = 10e12;
+
 /**
  * Reads "24GB", "4090", "A100-80GB". A bare size is that much as PyTorch sees it, decimal, on a card with
  * Ampere's kernels.
@@ -104,8 +107,8 @@ const ORDINARY = CARDS.find((card) => card.name === "RTX A5000")!;
 export function cardOf(text: string): Card {
   const bytes = parseBytes(text);
   if (bytes !== null && /[a-z]/i.test(text)) {
-    if (bytes < GB)
-      throw new UserError(`card "${text}" is ${formatBytes(bytes)}`, 'Give at least 1 GB: "24GB".');
+    if (bytes < GB || bytes > LARGEST)
+      throw new UserError(`card "${text}" is ${formatBytes(bytes)}`, 'Give 1 GB to 10 TB: "24GB".');
     return { ...ORDINARY, name: `${formatBytes(bytes)} card`, memory: bytes };
   }
   const wanted = plain(text);

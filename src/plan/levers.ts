@@ -148,6 +148,12 @@ export function checkRecipe(recipe: Recipe, card: Card | null): void {
   if (!(recipe.labelled > 0 && recipe.labelled <= 1)) {
     throw new UserError(`--labelled is ${recipe.labelled}`, "Expected a share above 0, up to 1.");
   }
+  if (recipe.logitsToKeep !== null && recipe.logitsToKeep > recipe.seq) {
+    throw new UserError(
+      `--logits-to-keep is ${recipe.logitsToKeep}`,
+      `Expected 1 to ${recipe.seq}, the --seq.`,
+    );
+  }
   const most = positions(recipe.model.config);
   if (most !== null && recipe.seq > most.value) {
     throw new UserError(

@@ -14,7 +14,7 @@ import { type Table, isTable, placeText } from "./located.ts";
 import { folderOf, joinPath } from "./paths.ts";
 import type { Beside, RecipeFile, RecipeReading } from "./reading.ts";
 import { readScript } from "./script/script.ts";
-import { readYaml } from "./yaml.ts";
+import { MAX_TEXT, readYaml } from "./yaml.ts";
 
 /** A framework's config file: how it is recognised and read. */
 interface Format {
@@ -45,7 +45,7 @@ const nothing: Beside = () => null;
 /** Whether a file is one to read a recipe from: a script, a notebook, or a config that is not a model's own. */
 export function isRecipeFile({ name, text }: RecipeFile): boolean {
   if (/\.(?:py|ipynb|ya?ml)$/i.test(name)) return true;
-  if (!/\.json$/i.test(name)) return false;
+  if (!/\.json$/i.test(name) || text.length > MAX_TEXT) return false;
   const { value } = readYaml({ name, text });
   return isTable(value) && (ownRecipe(value) !== null || isDeepSpeed(value) || !value.has("model_type"));
 }

@@ -8,8 +8,13 @@ const MAX_DEPTH = 50;
 /** Aliases of aliases double at every line: past this no file of settings is meant. */
 const MAX_VALUES = 20_000;
 
+/** Characters: the largest configs of frameworks are a few tens of thousands. */
+export const MAX_TEXT = 1 << 18;
+
 /** Every value of a YAML or JSON file, with its line. */
 export function readYaml({ name, text }: RecipeFile): Located {
+  if (text.length > MAX_TEXT)
+    throw new UserError(`${name}: longer than ${MAX_TEXT} characters: not a file of settings`);
   const lines = new LineCounter();
   // 1.1 as PyYAML and OmegaConf read it: yes and on are booleans.
   const document = parseDocument(text, {
@@ -22,7 +27,7 @@ export function readYaml({ name, text }: RecipeFile): Located {
   if (error) {
     const kind = name.endsWith(".json") ? "JSON" : "YAML";
     const line = lines.linePos(error.pos[0]).line;
-    throw new UserError(`${name}:${line}: invalid ${kind}: ${error.message.split("\n")[0]}`);
+    throw new UserError(`${name}:${line}: invalid ${kind}: ${error.message.split(" at line ")[0]}`);
   }
   const at = (node: Node | null): number =>
     node?.range ? Math.max(1, lines.linePos(node.range[0]).line) : 1;

@@ -1,4 +1,4 @@
-import { open, readFile, rename, rm } from "node:fs/promises";
+import { open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { UserError } from "../base/errors.ts";
 import { decodeTape, encodeTape } from "./arrow.ts";
 import type { Tape } from "./tape.ts";
@@ -15,6 +15,11 @@ export async function writeTapeFile(path: string, tape: Tape): Promise<void> {
 
 /** Whole or not at all: a crash or a full disk leaves the old file as it was. */
 export async function writeWhole(path: string, content: Uint8Array | string): Promise<void> {
+  if (path === "") throw new UserError("a file to write has no name");
+  const there = await stat(path).catch(() => null);
+  if (there?.isDirectory()) throw new UserError(`cannot write ${path}: it is a folder`);
+  // A device or a pipe (/dev/stdout) is written to: a rename would put a file in its place.
+  if (there && !there.isFile()) return failing(path, "write", () => writeFile(path, content));
   // In the same folder, because a rename is atomic only within one file system.
   const partial = `${path}.${process.pid}.partial`;
   await failing(path, "write", async () => {
@@ -39,7 +44,8 @@ async function failing<T>(path: string, verb: string, work: () => Promise<T>): P
     return await work();
   } catch (cause) {
     if (cause instanceof Error && "code" in cause)
-      throw new UserError(`cannot ${verb} ${path}: ${cause.message}`);
+      // The rest of a system's message names the call and the partial file.
+      throw new UserError(`cannot ${verb} ${path}: ${cause.message.split(", ")[0]}`);
     throw cause;
   }
 }

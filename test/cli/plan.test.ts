@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { UserError } from "../../src/base/errors.ts";
@@ -247,6 +247,9 @@ describe("plimsoll plan", () => {
       /cannot be clipped; add --no-clip/,
     ],
     ["unknown card", ["gpt2", "--card", "banana"], /unknown card "banana"/],
+    ["a card beyond any", ["gpt2", "--card", "1e30GB"], /Give 1 GB to 10 TB/],
+    ["more logits than tokens", ["gpt2", "--seq", "64", "--logits-to-keep", "65"], /Expected 1 to 64/],
+    ["a value of one letter", ["gpt2", "--zero", "4"], /--zero cannot be "4"; one of: 1, 2, 3/],
     ["both cards", ["gpt2", "--card", "24GB", "--cards", "2xA5000"], /exclude each other/],
     ["several cards, no way to spread", ["gpt2", "--cards", "2xA5000"], /--ddp, --zero 1\|2\|3 or --fsdp/],
     ["host", ["gpt2", "--host", "lots"], /--host takes an amount of memory/],
@@ -260,6 +263,44 @@ describe("plimsoll plan", () => {
     const said = await refusal(words);
     expect(said).toMatch(message);
     expect(said.trimEnd().split("\n")).toHaveLength(1);
+  });
+
+  test.each<[string, string, string, RegExp]>([
+    [
+      "a script that is not Python",
+      "train.py",
+      "def f(:\n",
+      /train\.py:1: not Python: .*; nothing that trains/,
+    ],
+    ["YAML with tabs", "run.yaml", "base_model: gpt2\n\tbatch: 1\n", /run\.yaml:2: invalid YAML: Tabs/],
+    ["YAML of brackets only", "run.yaml", "[".repeat(300_000), /not a file of settings/],
+    ["JSON of brackets only", "config.json", "[".repeat(300_000), /not JSON/],
+  ])("one line and exit 2 for %s", async (_, name, text, message) => {
+    const file = join(emptyFolder(), name);
+    await writeFile(file, text);
+    expect(await refusal([file])).toMatch(message);
+  });
+
+  test("writes nothing when a file cannot be written or compared with", async () => {
+    const folder = emptyFolder();
+    const words = ["gpt2", "--seq", "64"];
+    for (const option of ["--html", "--tape", "--snapshot"]) {
+      expect(await refusal([...words, option, folder])).toMatch(/cannot write .*: it is a folder/);
+      expect(await refusal([...words, option, join(folder, "no", "x")])).toMatch(
+        /ENOENT: no such file or directory$/m,
+      );
+      expect(await refusal([...words, option, join(folder, "x"), "--compare", join(folder, "none")])).toMatch(
+        /none/,
+      );
+    }
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test("a sequence is by default no longer than the model's positions, and a config may begin with a byte-order mark", async () => {
+    const file = join(emptyFolder(), "config.json");
+    await writeFile(file, `\uFEFF${JSON.stringify(CONFIG)}`);
+    const ran = await plimsoll(["plan", file, "--json"]);
+    expect((JSON.parse(ran.stdout) as PlanResult).recipe.seq).toBe(1024);
   });
 
   test("a mistake exits with 2", async () => {
@@ -281,6 +322,12 @@ describe("plimsoll plan", () => {
       JSON.stringify({ ...CONFIG, num_attention_heads: 3 }),
       /"num_attention_heads" 3/,
     ],
+    [
+      "a probability above 1",
+      JSON.stringify({ ...CONFIG, attention_dropout: 2 }),
+      /"attention_dropout" is 2; Expected a number from 0 to 1/,
+    ],
+    ["bytes that steer a terminal", "\u001b[2J\u0000", /^plimsoll: [^\u001b\u0000]*not JSON/],
     ["a missing key", JSON.stringify({ model_type: "llama" }), /missing key "hidden_size"/],
   ])("one line and exit 2 for a config with %s", async (_, text, message) => {
     const folder = emptyFolder();

@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tableFromArrays, tableFromIPC, tableToIPC } from "apache-arrow";
@@ -118,6 +119,14 @@ print(kept["stack"][0].as_py().replace("\\n", " < "))`,
     await writeFile(`${kept}.${process.pid}.partial`, "someone else's");
     await expect(writeTapeFile(kept, bigTape(2))).rejects.toThrow(/cannot write/);
     expect(await readFile(kept, "utf8")).toBe("old");
+  });
+
+  it("writes to a pipe instead of putting a file in its place", async () => {
+    const pipe = join(folder, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const [read] = await Promise.all([readFile(pipe), writeTapeFile(pipe, bigTape(2))]);
+    sameTape(decodeTape(read, pipe), bigTape(2));
+    expect((await stat(pipe)).isFIFO()).toBe(true);
   });
 
   it.each([

@@ -4,6 +4,7 @@ import { type Card, cardOf, cardsOf } from "../../plan/cards.ts";
 import type { Planned, PlanResult } from "../../plan/result.ts";
 import type { Column } from "../../report/plan-markdown.ts";
 import type { Command, Input, Io } from "../command.ts";
+import type { Compared } from "../plan-compare.ts";
 import { RECIPE_OPTIONS } from "../recipe-options.ts";
 
 export const command: Command = {
@@ -64,8 +65,9 @@ export const command: Command = {
     const read = performance.now();
     const planned = planResult({ ...asked, card, host });
     const done = performance.now();
+    const compared = await comparison(input, planned);
     await writeFiles(input, planned);
-    await print(input, io, planned, card);
+    await print(input, io, planned, compared, card);
     if (input.options["timing"]) {
       io.err(
         `timing: read ${(read - begin).toFixed(0)} ms, plan with ${planned.effects.length} levers ${(done - read).toFixed(0)} ms\n`,
@@ -108,24 +110,30 @@ async function writeFiles({ options }: Input, planned: Planned): Promise<void> {
   if (typeof options["snapshot"] === "string") {
     const { placeApart } = await import("../../snapshot/place.ts");
     const { writeSnapshot } = await import("../../snapshot/write.ts");
-    const { writeFile } = await import("node:fs/promises");
+    const { writeWhole } = await import("../../tape/file.ts");
     const chunks: Uint8Array[] = [];
     writeSnapshot([placeApart(tape)], { allocatorSettings: {}, annotations: [] }, (chunk) =>
       chunks.push(chunk),
     );
-    try {
-      await writeFile(options["snapshot"], Buffer.concat(chunks));
-    } catch (cause) {
-      throw new UserError(`cannot write ${options["snapshot"]}: ${(cause as Error).message}`);
-    }
+    await writeWhole(options["snapshot"], Buffer.concat(chunks));
   }
 }
 
-async function print({ options }: Input, io: Io, planned: Planned, card: Card | null): Promise<void> {
-  const { result } = planned;
+async function comparison({ options }: Input, planned: Planned): Promise<Compared | null> {
   const against = options["compare"] as string | undefined;
+  if (against === undefined) return null;
   const { compareWith } = await import("../plan-compare.ts");
-  const compared = against === undefined ? null : await compareWith(against, planned);
+  return compareWith(against, planned);
+}
+
+async function print(
+  { options }: Input,
+  io: Io,
+  planned: Planned,
+  compared: Compared | null,
+  card: Card | null,
+): Promise<void> {
+  const { result } = planned;
   if (options["json"]) {
     io.out(`${JSON.stringify(compared ? { ...result, compare: compared } : result, null, 2)}\n`);
     return;

@@ -1,6 +1,7 @@
 import { takeByKey } from "../configs/by-key.ts";
 import { Draft } from "../draft.ts";
-import type { Located } from "../located.ts";
+import { UserError } from "../../base/errors.ts";
+import { type Located, placeText } from "../located.ts";
 import type { Beside, RecipeFile, RecipeReading } from "../reading.ts";
 import { constants } from "./constants.ts";
 import { takeLengths } from "./lengths.ts";
@@ -18,7 +19,18 @@ export function readScript(file: RecipeFile, beside: Beside): RecipeReading | nu
   if (!takeNamedModel(draft, survey)) takeModel(draft, survey);
   takeAdapter(draft, survey);
   const framework = takeTrainer(draft, survey, beside) ?? takePlainLoop(draft, survey);
-  if (framework === null) return readConstants(survey, beside);
+  const [slip] = survey.program.main.file.tree.errors;
+  const place = slip && survey.program.main.place({ start: slip.offset });
+  if (framework === null) {
+    const settings = readConstants(survey, beside);
+    if (!settings && slip)
+      throw new UserError(
+        `${placeText(place!)}: not Python: ${slip.message}`,
+        "nothing that trains is before it",
+      );
+    return settings;
+  }
+  if (slip) draft.warn(`not Python: ${slip.message}; what follows may be misread`, place);
   takeLengths(draft, survey);
   takeAllocator(draft, survey);
   if (!draft.get("method.quantization")) draft.assume("method.kind", "full", "no adapter is made");
