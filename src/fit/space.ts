@@ -46,11 +46,11 @@ const CHECKPOINTINGS: readonly Checkpointing[] = [
   checkpoint({ offload: true }),
 ];
 
-/** What each loop can be told: transformers' Trainer knows Liger's kernels, TRL's SFTTrainer a chunked loss too. */
+/** What each loop can be told: transformers' Trainer knows Liger's kernels, TRL's SFTTrainer has one of its own. */
 const LOSSES: Readonly<Record<Loop, readonly Recipe["loss"][]>> = {
   plain: ["default", "chunked", "fused"],
   trainer: ["default", "fused"],
-  sft: ["default", "chunked", "fused"],
+  sft: ["default"],
 };
 
 /** Optimizers with the same update rule: one may stand for another. */

@@ -1,5 +1,7 @@
 import { UserError } from "../../base/errors.ts";
 import { type Bytes, parseBytes } from "../../base/units.ts";
+import type { Emitter } from "../../emit/emitter.ts";
+import { EMITTERS } from "../../emit/emitters.ts";
 import type { Fitted } from "../../fit/fit.ts";
 import { KEEPABLE, type Keepable } from "../../fit/space.ts";
 import { cardOf, cardsOf } from "../../plan/cards.ts";
@@ -54,6 +56,13 @@ export const command: Command = {
       summary: "what may be shortened when nothing fits",
       choices: ["seq"],
     },
+    emit: {
+      type: "string",
+      value: "KINDS",
+      summary: `write the first recipe's files, with commas: ${EMITTERS.map(({ name }) => name).join(", ")}`,
+    },
+    out: { type: "string", value: "DIR", summary: "where --emit writes (default: here)" },
+    force: { type: "boolean", summary: "let --emit write over files that are there" },
     json: { type: "boolean", summary: "print the result as JSON" },
     markdown: { type: "boolean", summary: "print before and after as tables" },
     timing: { type: "boolean", summary: "say on stderr how long the search took" },
@@ -67,19 +76,74 @@ export const command: Command = {
     const { options } = input;
     const spread = ["zero", "fsdp", "ddp"].some((name) => options[name] !== undefined);
     const asked = await readAsk(input.positionals[0]!, options, spread ? count : 1);
-    const recipe = withEffectiveBatch(asked.recipe, input);
+    const emitters = emittersFrom(input);
+    const recipe = inLoopOf(emitters, withEffectiveBatch(asked.recipe, input), input);
+    const sayable = (one: Recipe): boolean => emitters.every(({ cannot }) => cannot(one) === null);
     const { fit } = await import("../../fit/fit.ts");
     const begin = performance.now();
     const mayShrinkSeq = options["may-shrink"] === "seq";
-    const fitted = fit({ ...asked, recipe, card, cards: count, host, keep, mayShrinkSeq });
+    const fitted = fit({ ...asked, recipe, card, cards: count, host, keep, mayShrinkSeq, sayable });
     if (options["timing"]) {
       const seconds = (performance.now() - begin) / 1000;
       io.err(`timing: ${fitted.result.counts.considered} recipes in ${seconds.toFixed(2)} s\n`);
     }
     await print(input, io, fitted);
+    if (fitted.recipe) await write(emitters, fitted.recipe, input, io);
     return fitted.recipe ? 0 : 1;
   },
 };
+
+function emittersFrom({ options }: Input): readonly Emitter[] {
+  const names = ((options["emit"] as string | undefined) ?? "").split(",").filter(Boolean);
+  return names.map((name) => {
+    const found = EMITTERS.find((one) => one.name === name.trim());
+    if (found) return found;
+    throw new UserError(
+      `--emit cannot be "${name}"`,
+      `one or more of: ${EMITTERS.map((one) => one.name).join(", ")}`,
+    );
+  });
+}
+
+/** The files are of one kind of loop: where the user named none, that is the one to plan. */
+function inLoopOf(emitters: readonly Emitter[], recipe: Recipe, { options }: Input): Recipe {
+  const loops = [...new Set(emitters.flatMap(({ loop }) => loop ?? []))];
+  if (loops.length > 1)
+    throw new UserError(
+      `--emit ${String(options["emit"])}: their loops differ (${loops.join(", ")})`,
+      "emit them one by one",
+    );
+  const [loop] = loops;
+  if (loop === undefined || loop === recipe.loop) return recipe;
+  if (options["loop"] !== undefined)
+    throw new UserError(`--loop ${recipe.loop} is not what the emitted files run`, `--loop ${loop}`);
+  return { ...recipe, loop, loss: recipe.loss === "chunked" ? "default" : recipe.loss };
+}
+
+async function write(
+  emitters: readonly Emitter[],
+  recipe: Recipe,
+  { options }: Input,
+  io: Io,
+): Promise<void> {
+  const { mkdir, writeFile } = await import("node:fs/promises");
+  const { join } = await import("node:path");
+  const folder = (options["out"] as string | undefined) ?? ".";
+  for (const { name, text } of emitters.flatMap((emitter) => emitter.files(recipe))) {
+    const path = join(folder, name);
+    try {
+      await mkdir(folder, { recursive: true });
+      await writeFile(path, text, { flag: options["force"] ? "w" : "wx" });
+    } catch (cause) {
+      const there = (cause as NodeJS.ErrnoException).code === "EEXIST";
+      throw new UserError(
+        there ? `${path} is there already` : `cannot write ${path}: ${(cause as Error).message}`,
+        there ? "--force, or another --out" : "another --out",
+      );
+    }
+    io.err(`wrote ${path}\n`);
+  }
+}
 
 function cardsFrom({ options }: Input): ReturnType<typeof cardsOf> {
   const one = options["card"] as string | undefined;

@@ -1,0 +1,81 @@
+import type { Recipe } from "../plan/recipe.ts";
+import { checkpointingKind } from "./emitter.ts";
+import { keywords, type Line, python } from "./lines.ts";
+import { checkpointingWhy, loraLines, quantizationLines, TORCH_DTYPE } from "./settings.ts";
+
+/** Parts of a Python script that loads the model as planned. */
+export function head(recipe: Recipe, imports: readonly string[]): string {
+  const environment =
+    recipe.allocConf === ""
+      ? []
+      : [
+          "# Read when CUDA starts, so before anything touches the card.",
+          `os.environ["PYTORCH_CUDA_ALLOC_CONF"] = ${JSON.stringify(recipe.allocConf)}`,
+          "",
+        ];
+  return [
+    '"""Written by plimsoll fit. Usage: python train.py DATASET, with a "text" column."""',
+    "",
+    ...(recipe.allocConf === "" ? [] : ["import os"]),
+    "import sys",
+    "",
+    ...environment,
+    "import torch",
+    "from datasets import load_dataset",
+    ...imports,
+    "",
+  ].join("\n");
+}
+
+export const peftImport = ({ method }: Recipe, names: string): string[] =>
+  method.kind === "lora" ? [`from peft import ${names}`] : [];
+
+export const transformersImport = (recipe: Recipe, names: readonly string[]): string => {
+  const quantized = recipe.method.kind === "lora" && recipe.method.quantization !== null;
+  const all = [...names, ...(quantized ? ["BitsAndBytesConfig"] : [])].toSorted();
+  return `from transformers import ${all.join(", ")}`;
+};
+
+/** `model = AutoModelForCausalLM.from_pretrained(…)`, with checkpointing where arguments cannot say it. */
+export function loading(recipe: Recipe): string {
+  const lines: Line[] = [
+    {
+      key: "dtype",
+      value: `torch.${TORCH_DTYPE[recipe.dtype]!}`,
+      why: "type the weights are held in",
+    },
+    {
+      key: "attn_implementation",
+      value: recipe.attention,
+      why:
+        recipe.attention === "eager" ? "as asked for" : "attention that never holds the whole score matrix",
+    },
+  ];
+  const quantization = quantizationLines(recipe);
+  const config =
+    quantization.length > 0
+      ? `    # QLoRA: the frozen weights are packed, the adapters are not.\n    quantization_config=BitsAndBytesConfig(\n${keywords(quantization, "        ")}\n    ),\n`
+      : "";
+  const parts = [
+    `model = AutoModelForCausalLM.from_pretrained(\n    ${python(recipe.model.name)},\n${keywords(lines)}\n${config})`,
+  ];
+  const kind = checkpointingKind(recipe.checkpointing);
+  if (kind === "every") {
+    parts.push(
+      `# ${checkpointingWhy(recipe)}`,
+      "model.gradient_checkpointing_enable(",
+      `    gradient_checkpointing_kwargs={"use_reentrant": False}, every_n_layers=${recipe.checkpointing.every}`,
+      ")",
+    );
+    if (recipe.method.kind === "lora")
+      parts.push(
+        "# Frozen embeddings: without this nothing in a checkpointed layer would require a gradient.",
+        "model.enable_input_require_grads()",
+      );
+  }
+  return parts.join("\n");
+}
+
+export function lora(recipe: Recipe): string {
+  return `LoraConfig(\n${keywords([...loraLines(recipe), { key: "task_type", value: "CAUSAL_LM", why: "a language model" }])}\n)`;
+}

@@ -1,0 +1,249 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import type { Emitter } from "../../src/emit/emitter.ts";
+import { EMITTERS } from "../../src/emit/emitters.ts";
+import { DEFAULT_RECIPE, type Recipe } from "../../src/plan/recipe.ts";
+import { readRecipe } from "../../src/recipe-files/read.ts";
+import keys from "../fixtures/emit/keys.json" with { type: "json" };
+import { python } from "../support/python.ts";
+import { ADAPTER, CHECKPOINTED, recipe } from "../plan/recipes.ts";
+
+const emitter = (name: string): Emitter => EMITTERS.find((one) => one.name === name)!;
+const whole = ["trl", "trainer", "axolotl", "llamafactory", "torchtune", "hydra"];
+
+/** Any recipe an emitter might be asked for. */
+const recipes = fc
+  .record({
+    method: fc.oneof(
+      fc.constant({ kind: "full", frozenLayers: 0 } as const),
+      fc.record({
+        kind: fc.constant("lora" as const),
+        adapter: fc.record({
+          rank: fc.constantFrom(8, 128),
+          dropout: fc.constantFrom(0, 0.05),
+          targets: fc.constantFrom("all-linear" as const, ["q_proj", "v_proj"]),
+          dora: fc.boolean(),
+          nonlinearity: fc.constant("none" as const),
+        }),
+        quantization: fc.oneof(
+          fc.constant(null),
+          fc.record({
+            type: fc.constant("nf4" as const),
+            doubleQuant: fc.boolean(),
+            computeDtype: fc.constant("bf16" as const),
+            prepared: fc.boolean(),
+          }),
+        ),
+      }),
+    ),
+    precision: fc.constantFrom(
+      { dtype: "bf16", autocast: null } as const,
+      { dtype: "bf16", autocast: "bf16" } as const,
+      { dtype: "fp32", autocast: "bf16" } as const,
+    ),
+    attention: fc.constantFrom("sdpa", "flash_attention_2"),
+    checkpointing: fc.constantFrom(
+      DEFAULT_RECIPE.checkpointing,
+      CHECKPOINTED,
+      { ...CHECKPOINTED, reentrant: true },
+      { ...CHECKPOINTED, every: 2 },
+      { ...CHECKPOINTED, kind: "selective" },
+      { ...CHECKPOINTED, offload: true },
+    ),
+    loss: fc.constantFrom("default", "chunked", "fused"),
+    optimizer: fc.constantFrom("adamw_fused", "adamw_foreach", "adamw_bnb_8bit", "paged_adamw_8bit"),
+    optimizerInBackward: fc.boolean(),
+    clip: fc.boolean(),
+    batch: fc.constantFrom(1, 4),
+    seq: fc.constantFrom(512, 2048),
+    accumulation: fc.constantFrom(1, 16),
+    mask: fc.boolean(),
+    allocConf: fc.constantFrom("", "expandable_segments:True"),
+  })
+  .map(({ precision, ...more }) => recipe("Qwen/Qwen2.5-7B", { ...precision, ...more } as Partial<Recipe>));
+
+/** In these only scripts name the allocator's settings; torchtune names every layer that "all-linear" means. */
+function comparable(name: string, { model, ...one }: Recipe): Record<string, unknown> {
+  const allocConf = name === "trl" || name === "trainer" ? one.allocConf : "";
+  const method =
+    name === "torchtune" && one.method.kind === "lora"
+      ? {
+          ...one.method,
+          adapter: {
+            ...one.method.adapter,
+            targets:
+              one.method.adapter.targets === "all-linear"
+                ? ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+                : one.method.adapter.targets,
+          },
+        }
+      : one.method;
+  return { ...one, method, allocConf };
+}
+
+describe.each(whole)("%s", (name) => {
+  const { cannot, files, loop } = emitter(name);
+
+  it("is read back as the recipe it was written from", () => {
+    let said = 0;
+    fc.assert(
+      fc.property(recipes, (made) => {
+        const one = { ...made, loop: loop! };
+        if (cannot(one) !== null) return;
+        said++;
+        const [file] = files(one);
+        const reading = readRecipe(file!);
+        expect(reading.model?.name).toBe(name === "torchtune" ? "Qwen2.5-7B" : "Qwen/Qwen2.5-7B");
+        expect(comparable(name, { ...DEFAULT_RECIPE, ...reading.recipe, model: one.model })).toEqual(
+          comparable(name, one),
+        );
+      }),
+      { numRuns: 150, seed: 4 },
+    );
+    expect(said).toBeGreaterThan(2);
+  });
+
+  it("gives a reason for each setting", () => {
+    const [file] = files({ ...recipe("Qwen/Qwen2.5-7B"), loop: loop! });
+    const lines = file!.text.split("\n");
+    const settings = lines.flatMap((line, at) =>
+      /^ {4}\w+=|^\w+: [^|]/.test(line) && !/=(?:model|args|peft_config|load_dataset|dataset)\b/.test(line)
+        ? [lines[at - 1]!]
+        : [],
+    );
+    expect(settings.length).toBeGreaterThan(3);
+    for (const before of settings) expect(before).toMatch(/^\s*# \S/);
+  });
+
+  it("refuses another loop's recipe and says why", () => {
+    const other = loop === "plain" ? "trainer" : "plain";
+    expect(cannot({ ...recipe("Qwen/Qwen2.5-7B"), loop: other })).toContain(other);
+  });
+});
+
+const LORA_4BIT: Partial<Recipe> = {
+  method: {
+    kind: "lora",
+    adapter: { ...ADAPTER, dropout: 0.05 },
+    quantization: { type: "nf4", doubleQuant: true, computeDtype: "bf16", prepared: false },
+  },
+  checkpointing: CHECKPOINTED,
+  optimizer: "paged_adamw_8bit",
+};
+
+const PREPARED: Partial<Recipe> = {
+  ...LORA_4BIT,
+  method: {
+    kind: "lora",
+    adapter: ADAPTER,
+    quantization: { type: "nf4", doubleQuant: true, computeDtype: "bf16", prepared: true },
+  },
+};
+
+/** Keys at the top of a YAML or JSON file. */
+const keysOf = (name: string, one: Recipe): string[] => {
+  expect(emitter(name).cannot(one)).toBeNull();
+  return Object.keys(parse(emitter(name).files(one)[0]!.text) as object);
+};
+
+async function unknownToTrainer(used: readonly string[]): Promise<string[]> {
+  const snippet =
+    "import sys; from dataclasses import fields; from transformers import TrainingArguments; " +
+    "known = {f.name for f in fields(TrainingArguments)}; " +
+    "print(' '.join(a for a in sys.argv[1:] if a not in known))";
+  return (await python(snippet, used)).split(/\s+/).filter(Boolean);
+}
+
+describe("keys", () => {
+  it("of axolotl are in its schemas", () => {
+    for (const loss of ["default", "chunked", "fused"] as const)
+      for (const key of keysOf("axolotl", recipe("Qwen/Qwen2.5-7B", { ...PREPARED, loss, loop: "trainer" })))
+        expect(keys.axolotl.keys).toContain(key);
+  });
+
+  it("of LLaMA-Factory are its own or TrainingArguments'", async () => {
+    const used = keysOf(
+      "llamafactory",
+      recipe("Qwen/Qwen2.5-7B", { ...LORA_4BIT, loss: "fused", loop: "trainer" }),
+    );
+    const others = used.filter((key) => !keys.llamafactory.keys.includes(key));
+    expect(await unknownToTrainer(others)).toEqual([]);
+  });
+
+  it("of DeepSpeed are in its config classes", () => {
+    const one = recipe("Qwen/Qwen2.5-7B", {
+      optimizerOnHost: true,
+      parallel: { kind: "zero3", ranks: 2, offload: true },
+    });
+    const config = parse(emitter("deepspeed").files(one)[0]!.text) as Record<string, unknown>;
+    const all = (value: unknown): string[] =>
+      typeof value === "object" && value !== null
+        ? Object.entries(value).flatMap(([key, inner]) => [key, ...all(inner)])
+        : [];
+    for (const key of all(config)) expect(keys.deepspeed.keys).toContain(key);
+  });
+
+  it("of SFTConfig are its own or TrainingArguments'", async () => {
+    const one = recipe("Qwen/Qwen2.5-7B", {
+      ...LORA_4BIT,
+      loop: "sft",
+      checkpointing: { ...CHECKPOINTED, offload: true },
+    });
+    const text = emitter("trl").files(one)[0]!.text;
+    const inside = /SFTConfig\(\n([\s\S]*?)\n\)/.exec(text)![1]!;
+    const used = [...inside.matchAll(/^ {4}(\w+)=/gm)].map((found) => found[1]!);
+    expect(await unknownToTrainer(used.filter((key) => !keys.trl.keys.includes(key)))).toEqual([]);
+  });
+});
+
+describe("the real parsers take", () => {
+  it("TrainingArguments, LoraConfig and BitsAndBytesConfig of the Trainer script", async () => {
+    const one = recipe("Qwen/Qwen2.5-7B", { ...LORA_4BIT, loss: "fused", loop: "trainer" });
+    const text = emitter("trainer").files(one)[0]!.text;
+    const calls = ["TrainingArguments", "LoraConfig", "BitsAndBytesConfig"].map(
+      (name) => new RegExp(`\\b${name}\\(\\n[\\s\\S]*?\\n *\\)`).exec(text)![0],
+    );
+    const shown = await python(
+      [
+        "import ast, sys, torch",
+        "from transformers import TrainingArguments, BitsAndBytesConfig",
+        "from peft import LoraConfig",
+        `ast.parse(${JSON.stringify(text)})`,
+        // Only whether the arguments are known matters: the libraries behind them are not installed.
+        "TrainingArguments.__post_init__ = lambda self: None",
+        "BitsAndBytesConfig.post_init = lambda self: None",
+        `made = eval(${JSON.stringify(calls[0])})`,
+        `lora = eval(${JSON.stringify(calls[1])})`,
+        `quant = eval(${JSON.stringify(calls[2])})`,
+        "from transformers.training_args import OptimizerNames",
+        "print(made.gradient_accumulation_steps, OptimizerNames(made.optim).value, lora.r, quant.bnb_4bit_quant_type)",
+      ].join("\n"),
+    );
+    expect(shown.trim()).toBe("1 paged_adamw_8bit 16 nf4");
+  });
+
+  it("accelerate's config file, for one card, DDP, FSDP2 and DeepSpeed", async () => {
+    for (const kind of ["none", "ddp", "fsdp2", "zero2", "zero3"] as const) {
+      const one = recipe("Qwen/Qwen2.5-7B", {
+        parallel: { kind, ranks: kind === "none" ? 1 : 2, offload: false },
+      });
+      const text = emitter("accelerate").files(one)[0]!.text;
+      const shown = await python(
+        [
+          "import os, tempfile",
+          "from accelerate.commands.config.config_args import load_config_from_file",
+          "path = os.path.join(tempfile.mkdtemp(), 'accelerate.yaml')",
+          `open(path, 'w').write(${JSON.stringify(text)})`,
+          "config = load_config_from_file(path)",
+          "print(config.distributed_type.value if hasattr(config.distributed_type, 'value') else config.distributed_type, config.num_processes)",
+        ].join("\n"),
+      );
+      const type = { none: "NO", ddp: "MULTI_GPU", fsdp2: "FSDP", zero2: "DEEPSPEED", zero3: "DEEPSPEED" }[
+        kind
+      ];
+      expect(shown.trim()).toBe(`${type} ${kind === "none" ? 1 : 2}`);
+      expect(readRecipe({ name: "accelerate.yaml", text }).recipe.parallel?.kind).toBe(kind);
+    }
+  });
+});
