@@ -48,8 +48,9 @@ function linearCrossEntropy(torch: Torch, net: Net, rows0: Tensor): Tensor {
   if (torch.tracks([rows, weight])) {
     const saved = torch.save([gradInput, ...(gradWeight ? [gradWeight] : [])]);
     torch.record("LigerFusedLinearCrossEntropyBackward", [loss], [rows, weight], saved, () => [
-      torch.alias(gradInput, gradInput.shape, gradInput.strides),
-      gradWeight ? torch.alias(gradWeight, gradWeight.shape, gradWeight.strides) : null,
+      // Unpacked, not views: the engine may add to them in place, as it does to a tied head's.
+      torch.adopt(gradInput, gradInput.storage),
+      gradWeight ? torch.adopt(gradWeight, gradWeight.storage) : null,
     ]);
   }
   torch.consume(gradInput);

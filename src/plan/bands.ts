@@ -10,7 +10,7 @@ export const BANDS: Readonly<Record<string, Measured>> = {
     },
     "reserved": {
       "p90": 0.0003,
-      "worst": 0.045
+      "worst": 0.027
     }
   },
   "full": {
@@ -20,8 +20,8 @@ export const BANDS: Readonly<Record<string, Measured>> = {
       "worst": 0.0016
     },
     "reserved": {
-      "p90": 0.0008,
-      "worst": 0.045
+      "p90": 0.0003,
+      "worst": 0.027
     }
   },
   "full, Trainer": {
@@ -75,8 +75,8 @@ export const BANDS: Readonly<Record<string, Measured>> = {
       "worst": 0.0016
     },
     "reserved": {
-      "p90": 0.0003,
-      "worst": 0.045
+      "p90": 0.0002,
+      "worst": 0.027
     }
   },
   "full, plain loop, 8-bit": {
@@ -163,8 +163,8 @@ export const BANDS: Readonly<Record<string, Measured>> = {
       "worst": 0.0001
     },
     "reserved": {
-      "p90": 0.045,
-      "worst": 0.045
+      "p90": 0.0031,
+      "worst": 0.0031
     }
   },
   "full, plain loop, adamw, optimizer in backward": {
