@@ -109,7 +109,7 @@ function run(whole: Recipe, steps: number, capability: number, abridged: boolean
     torch.noGrad(() => {
       torch.phase = Phase.optimizer;
       strategy?.beforeStep?.();
-      if (strategy?.stepsOnHost) return;
+      if (strategy?.stepsItself) return;
       if (recipe.clip) {
         torch.phase = Phase.clip;
         clipGradients(torch, trainable);
@@ -122,7 +122,6 @@ function run(whole: Recipe, steps: number, capability: number, abridged: boolean
         );
       }
     });
-    strategy?.afterStep?.();
     for (const p of trainable) {
       if (!p.grad) continue;
       torch.unref(p.grad);

@@ -33,7 +33,7 @@ export function ddp(torch: Torch, trainable: readonly Tensor[], bucketView: bool
   };
   return {
     trainable,
-    stepsOnHost: false,
+    stepsItself: false,
     beforeForward() {
       if (rebuilt || arrived.length === 0) return;
       rebuilt = true;

@@ -69,7 +69,7 @@ function made(
       return zero3(torch, placed, { ranks, offload, optimizer: recipe.optimizer });
     case "tensor":
     case "pipeline":
-      return { trainable: trainable.filter((p) => p.requiresGrad), stepsOnHost: false };
+      return { trainable: trainable.filter((p) => p.requiresGrad), stepsItself: false };
     case "none":
       return null;
   }

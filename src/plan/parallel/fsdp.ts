@@ -195,7 +195,7 @@ export function fsdp(torch: Torch, placed: readonly Placed[], options: FsdpOptio
 
   return {
     trainable: members.filter((m) => m.tensor.requiresGrad).map((m) => m.shard),
-    stepsOnHost: offload,
+    stepsItself: offload,
     around,
     beforeForward: () => preForward(root),
     afterForward(loss) {

@@ -57,12 +57,7 @@ export function retype(t: Tensor, dtype: Dtype): void {
 }
 
 /** Splits a parameter by its first dimension, as FSDP2 does; each part is padded to the largest. */
-export function shardByRows(
-  torch: Torch,
-  { tensor, module }: Placed,
-  ranks: number,
-  onHost: boolean,
-): Member {
+function shardByRows(torch: Torch, { tensor, module }: Placed, ranks: number, onHost: boolean): Member {
   const [rows = 1, ...rest] = tensor.shape;
   const shape = [Math.ceil(rows / ranks), ...rest];
   const shard = torch.within(module, () => torch.empty(shape, tensor.dtype, Kind.weight));

@@ -6,8 +6,8 @@ import type { Around } from "../../nets/net.ts";
 export interface Strategy {
   /** What this rank's optimizer steps. */
   readonly trainable: readonly Tensor[];
-  /** Clipping and stepping happen in host memory. */
-  readonly stepsOnHost: boolean;
+  /** Clipping and stepping are not the plain loop's: in host memory, or the strategy's own. */
+  readonly stepsItself: boolean;
   /** Before the model is called. */
   beforeForward?(): void;
   readonly around?: Around;
@@ -15,9 +15,8 @@ export interface Strategy {
   afterForward?(loss: Tensor): void;
   /** Backward has returned. */
   afterBackward?(): void;
-  /** Before the optimizer steps, and after. */
+  /** Before clipping; where it steps on the host or in its own way, in place of clipping and stepping. */
   beforeStep?(): void;
-  afterStep?(): void;
 }
 
 /** A parameter, and the module it belongs to. */

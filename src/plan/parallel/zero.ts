@@ -68,7 +68,7 @@ export function zero12(torch: Torch, trainable: readonly Tensor[], options: Zero
   };
   return {
     trainable: [],
-    stepsOnHost: true,
+    stepsItself: true,
     afterBackward() {
       if (bucket) torch.release(bucket);
       bucket = null;
@@ -177,7 +177,7 @@ export function zero3(torch: Torch, placed: readonly Placed[], options: ZeroOpti
   };
   return {
     trainable: [],
-    stepsOnHost: true,
+    stepsItself: true,
     around,
     beforeForward: () => use(0, 1),
     afterForward() {
