@@ -53,6 +53,7 @@ export const rule: Rule = {
       }
       if (every.by.kind !== "Num" || every.by.text !== "1") {
         const drops =
+          every.test.kind !== "Bool" &&
           !/len\(|is_last|last_|total|num_batches|num_steps/.test(file.textOf(every.test)) &&
           !optimizerSteps(file).some(
             (other) =>
