@@ -150,6 +150,15 @@ export const RECIPE_OPTIONS: Readonly<Record<string, Option>> = {
   zero: { type: "string", value: "STAGE", summary: "DeepSpeed ZeRO", choices: ["1", "2", "3"] },
   fsdp: { type: "boolean", summary: "FSDP2: parameters, gradients and optimizer state sharded" },
   ddp: { type: "boolean", summary: "a whole copy on each card, gradients averaged" },
+  tensor: { type: "boolean", summary: "tensor parallel: each layer divided over the cards" },
+  pipeline: {
+    type: "boolean",
+    summary: "layers divided over the cards, 1F1B; --accumulation is its micro-batches",
+  },
+  offload: {
+    type: "boolean",
+    summary: "with --zero or --fsdp: what is sharded rests in host memory",
+  },
   "alloc-conf": { type: "string", value: "SETTINGS", summary: "as in PYTORCH_CUDA_ALLOC_CONF" },
 };
 
@@ -292,25 +301,31 @@ function evaluationFrom(values: Values, base: Evaluation | null): Evaluation | n
   };
 }
 
+/** The ways to spread a run, as their options. */
+const SPREADS = "--ddp, --zero 1|2|3, --fsdp, --tensor or --pipeline";
+
 function parallelFrom(values: Values, ranks: number, base: Parallel): Parallel {
   const kinds = [
     ...(values["zero"] ? ([`zero${String(values["zero"]) as "1" | "2" | "3"}`] as const) : []),
     ...(values["fsdp"] ? (["fsdp2"] as const) : []),
     ...(values["ddp"] ? (["ddp"] as const) : []),
+    ...(values["tensor"] ? (["tensor"] as const) : []),
+    ...(values["pipeline"] ? (["pipeline"] as const) : []),
   ];
-  if (kinds.length > 1)
-    throw new UserError("--zero, --fsdp and --ddp exclude each other", "one way to spread the run");
-  if (kinds.length === 0 && base.kind !== "none") return ranks > 1 ? { ...base, ranks } : base;
-  const kind = kinds[0] ?? "none";
+  if (kinds.length > 1) throw new UserError("only one way to spread the run is planned", SPREADS);
+  const kind = kinds[0] ?? base.kind;
+  const offload = values["offload"] === true || (kinds.length === 0 && base.offload);
   if (kind === "none" && ranks > 1)
-    throw new UserError(
-      `--cards names ${ranks} cards`,
-      "say how the run is spread: --ddp, --zero 1|2|3 or --fsdp",
-    );
-  if (kind !== "none" && ranks < 2)
-    throw new UserError("--ddp, --zero and --fsdp need several cards", "--cards 2xA5000");
-  return { kind, ranks, offload: false };
+    throw new UserError(`--cards names ${ranks} cards`, `say how the run is spread: ${SPREADS}`);
+  if (offload && !/^(?:zero[123]|fsdp2)$/.test(kind))
+    throw new UserError("--offload moves what is sharded to host memory", "with --zero 1|2|3 or --fsdp");
+  if (kinds.length === 0) return { ...base, offload, ranks: ranks > 1 ? ranks : base.ranks };
+  if (ranks < 2) throw new UserError(`${spreadWord(values)} needs several cards`, "--cards 2xA5000");
+  return { kind, ranks, offload };
 }
+
+const spreadWord = (values: Values): string =>
+  `--${["zero", "fsdp", "ddp", "tensor", "pipeline"].find((name) => values[name])}`;
 
 function number(values: Values, name: string, otherwise: number): number {
   const text = values[name];

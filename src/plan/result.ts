@@ -11,7 +11,7 @@ import { type Card, CONTEXT, CONTEXT_SPREAD } from "./cards.ts";
 import { type HostBudget, type HostVerdict, judgeHost } from "./host.ts";
 import { cautions } from "./levers.ts";
 import type { Moment } from "./moment.ts";
-import { type Effect, leverEffects, plan, type Plan, type Verdict } from "./plan.ts";
+import { type Effect, leverEffects, plan, type Plan, type RankPlan, type Verdict } from "./plan.ts";
 import type { Recipe } from "./recipe.ts";
 
 export interface LeverResult {
@@ -20,6 +20,14 @@ export interface LeverResult {
   readonly allocated: Bytes;
   readonly reserved: Bytes;
   readonly fits: boolean | null;
+}
+
+export interface RankResult {
+  readonly rank: number;
+  readonly allocated: Bytes;
+  readonly reserved: Bytes;
+  readonly fits: boolean | null;
+  readonly budget: Budget;
 }
 
 /** Where a recipe was read from, and what had to be assumed. */
@@ -58,6 +66,8 @@ export interface PlanResult {
   /** `margin`: the worst error seen in this kind of prediction and the context's own spread; `close`: spare is within it. */
   readonly verdict: (Verdict & { readonly margin: Bytes; readonly close: boolean }) | null;
   readonly peak: { readonly allocated: Bytes; readonly reserved: Bytes };
+  /** Every rank of a run over several cards; the rest of the result is of `worst`. Null on one card. */
+  readonly ranks: { readonly worst: number; readonly all: readonly RankResult[] } | null;
   readonly budget: Budget;
   readonly moment: Moment;
   readonly phases: readonly { readonly phase: string; readonly allocated: Bytes }[];
@@ -89,7 +99,7 @@ export interface Planned {
 /** The plan, each lever alone, and the band, as one result. */
 export function planResult({ recipe, known, notes, source = null, card, host }: Ask): Planned {
   const made = plan(recipe, card);
-  const effects = leverEffects(recipe, card);
+  const effects = leverEffects(made.recipe, card);
   const band = bandOf(recipe, known);
   const { model, ...rest } = recipe;
   const { verdict } = made;
@@ -111,6 +121,7 @@ export function planResult({ recipe, known, notes, source = null, card, host }: 
       close: Math.abs(verdict.spare) < margin,
     },
     peak: { allocated: made.peakAllocated, reserved: made.peakReserved },
+    ranks: made.ranks.length < 2 ? null : { worst: made.rank, all: made.ranks.map(rankResult) },
     budget: made.budget,
     moment: made.moment,
     phases: made.phases.map(({ phase, bytes }) => ({ phase, allocated: bytes })),
@@ -128,6 +139,14 @@ export function planResult({ recipe, known, notes, source = null, card, host }: 
   };
   return { result, plan: made, effects };
 }
+
+const rankResult = ({ rank, peakAllocated, peakReserved, verdict, budget }: RankPlan): RankResult => ({
+  rank,
+  allocated: peakAllocated,
+  reserved: peakReserved,
+  fits: verdict && verdict.fits,
+  budget,
+});
 
 /** Parameters of the model as it is published, before any adapter. */
 export function parametersOf(config: Config): number {

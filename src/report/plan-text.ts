@@ -8,6 +8,7 @@ import { formatCount, recipeWords } from "./plan-words.ts";
 const BAR_CELLS = 28;
 const LEVERS_SHOWN = 6;
 const PARTS_SHOWN = 4;
+const RANKS_SHOWN = 16;
 /** Below this a ninth decile says no more than the worst. */
 const MANY_RUNS = 10;
 /** Smaller shares would be printed as 0.00 %. */
@@ -22,7 +23,12 @@ export interface PlanTextOptions {
 export function planText(result: PlanResult, { color, width }: PlanTextOptions): string {
   const ink = paint(color);
   return [
-    [...verdict(result, ink), ...hostVerdict(result, ink), ...wrap(about(result), width)].join("\n"),
+    [
+      ...verdict(result, ink),
+      ...ranks(result, width),
+      ...hostVerdict(result, ink),
+      ...wrap(about(result), width),
+    ].join("\n"),
     source(result, ink),
     budget(result, ink),
     moment(result, ink),
@@ -36,7 +42,8 @@ export function planText(result: PlanResult, { color, width }: PlanTextOptions):
 
 function about(result: PlanResult): string {
   const { model, trainable } = result;
-  const trained = trainable === model.parameters ? "" : `, ${formatCount(trainable)} trained`;
+  const here = /^(?:tensor|pipeline)$/.test(result.recipe.parallel.kind) ? " on this rank" : "";
+  const trained = trainable === model.parameters ? "" : `, ${formatCount(trainable)} trained${here}`;
   const notes = result.notes.map((note) => `; ${note}`).join("");
   return `${model.name} (${model.type}), ${formatCount(model.parameters)} parameters${trained}: ${recipeWords(result)}${notes}`;
 }
@@ -60,12 +67,32 @@ function verdict({ verdict: judged, card, peak, band: { reserved } }: PlanResult
   return lines;
 }
 
+/** Alike, or each with what it needs; the rest of the text is of the worst. */
+function ranks({ ranks: found }: PlanResult, width: number): string[] {
+  if (!found) return [];
+  const { worst, all } = found;
+  if (all.every(({ reserved }) => reserved === all[0]!.reserved))
+    return [`  on each of ${all.length} ranks, all alike`];
+  const each = all
+    .slice(0, RANKS_SHOWN)
+    .map(({ rank, reserved, fits }) => `${rank} ${formatBytes(reserved)}${fits === false ? " (short)" : ""}`);
+  const more = all.length > RANKS_SHOWN ? `, and ${all.length - RANKS_SHOWN} more` : "";
+  const [first, ...rest] = wrap(
+    `on rank ${worst}, the worst of ${all.length}; reserved by rank: ${each.join(", ")}${more}`,
+    width - 2,
+  );
+  return [`  ${first}`, ...rest];
+}
+
 export const article = (name: string): string => (/^\d/.test(name) ? `a ${name}` : `the ${name}`);
 
-function hostVerdict({ host }: PlanResult, ink: Paint): string[] {
+function hostVerdict({ host, recipe: { parallel } }: PlanResult, ink: Paint): string[] {
   if (!host) return [];
   const parts = [
-    ["weight and gradient copies", host.copies],
+    [
+      parallel.offload ? "weights, gradients and optimizer state of all ranks" : "weight and gradient copies",
+      host.copies,
+    ],
     ["optimizer state", host.optimizerState],
     ["activations", host.activations],
   ] as const;
@@ -162,7 +189,7 @@ function band({ band: { kind, runs, allocated, reserved, widened } }: PlanResult
   if (runs < MANY_RUNS) {
     return (
       `${title}: the worst of ${runs} measured runs of this kind (${kind}) was off by ${percent(allocated.worst)} ` +
-      `of allocated, the worst by ${percent(reserved.worst)} of reserved`
+      `of allocated, and one by ${percent(reserved.worst)} of reserved`
     );
   }
   return (

@@ -26,6 +26,7 @@ export function recipeWords({ recipe }: Pick<PlanResult, "recipe">): string {
     recipe.clip ? "" : "no clipping",
     recipe.evaluation ? `evaluation of ${recipe.evaluation.batch} at a time` : "",
     { plain: "", trainer: "Trainer", sft: "SFTTrainer" }[recipe.loop],
+    recipe.parallel.kind === "none" ? "" : parallelWords(recipe.parallel),
     recipe.allocConf,
   ]
     .filter(Boolean)
@@ -49,6 +50,22 @@ function methodWords(method: PlanResult["recipe"]["method"]): string {
       }${method.quantization ? ` (${method.quantization.type}${method.quantization.doubleQuant ? ", double" : ""})` : ""}`;
     }
   }
+}
+
+const SPREAD: Readonly<Record<PlanResult["recipe"]["parallel"]["kind"], string>> = {
+  none: "",
+  ddp: "DDP",
+  zero1: "ZeRO-1",
+  zero2: "ZeRO-2",
+  zero3: "ZeRO-3",
+  fsdp2: "FSDP2",
+  tensor: "tensor parallel",
+  pipeline: "pipeline (1F1B)",
+};
+
+function parallelWords({ kind, ranks, offload }: PlanResult["recipe"]["parallel"]): string {
+  const over = ranks === 1 ? "one card" : `${ranks} cards`;
+  return `${SPREAD[kind]} over ${over}${offload ? ", offloaded to host memory" : ""}`;
 }
 
 function checkpointingWords({

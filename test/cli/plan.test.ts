@@ -82,6 +82,21 @@ describe("plimsoll plan", () => {
     expect(ran.stdout).toMatch(/host memory: .*does not fit: short by/);
   });
 
+  test("names the worst rank of a pipeline, and says when all ranks are alike", async () => {
+    const words = ["plan", "HuggingFaceTB/SmolLM2-135M", "--seq", "512", "--cards", "2xA5000"];
+    const staged = await plimsoll([...words, "--pipeline", "--accumulation", "4"]);
+    expect(staged.stderr).toBe("");
+    expect(staged.stdout).toMatch(
+      /\n {2}on rank [01], the worst of 2; reserved by rank: 0 \S+ [GM]B, 1 \S+ [GM]B\n/,
+    );
+    const sharded = await plimsoll([...words, "--fsdp", "--offload", "--json"]);
+    const { ranks, host, recipe, peak } = JSON.parse(sharded.stdout) as PlanResult;
+    expect(recipe.parallel).toEqual({ kind: "fsdp2", ranks: 2, offload: true });
+    expect(ranks!.all.map(({ reserved }) => reserved)).toEqual([peak.reserved, peak.reserved]);
+    // Weights, gradients and two states of 135 M parameters, in two bytes each.
+    expect(host!.total).toBeGreaterThanOrEqual(4 * 2 * 134e6);
+  });
+
   test("without a card it says what is needed", async () => {
     const ran = await plimsoll(["plan", "gpt2", "--seq", "512"]);
     expect(ran.code).toBe(0);
@@ -113,6 +128,7 @@ describe("plimsoll plan", () => {
       "card",
       "verdict",
       "peak",
+      "ranks",
       "budget",
       "moment",
       "phases",
@@ -251,7 +267,18 @@ describe("plimsoll plan", () => {
     ["more logits than tokens", ["gpt2", "--seq", "64", "--logits-to-keep", "65"], /Expected 1 to 64/],
     ["a value of one letter", ["gpt2", "--zero", "4"], /--zero cannot be "4"; one of: 1, 2, 3/],
     ["both cards", ["gpt2", "--card", "24GB", "--cards", "2xA5000"], /exclude each other/],
-    ["several cards, no way to spread", ["gpt2", "--cards", "2xA5000"], /--ddp, --zero 1\|2\|3 or --fsdp/],
+    [
+      "several cards, no way to spread",
+      ["gpt2", "--cards", "2xA5000"],
+      /--ddp, --zero 1\|2\|3, --fsdp, --tensor/,
+    ],
+    ["two ways to spread", ["gpt2", "--cards", "2xA5000", "--ddp", "--tensor"], /only one way to spread/],
+    ["one card to spread over", ["gpt2", "--pipeline"], /--pipeline needs several cards/],
+    [
+      "offload of what is not sharded",
+      ["gpt2", "--cards", "2xA5000", "--ddp", "--offload"],
+      /--zero 1\|2\|3 or --fsdp/,
+    ],
     ["host", ["gpt2", "--host", "lots"], /--host takes an amount of memory/],
     ["bad allocator settings", ["gpt2", "--seq", "64", "--alloc-conf", "nonsense"], /nonsense/],
     [
