@@ -6,6 +6,7 @@ import { rule as plm004 } from "./rules/plm004-attached-output-kept-on-module.ts
 import { rule as plm005 } from "./rules/plm005-micro-losses-summed-before-backward.ts";
 import { rule as plm006 } from "./rules/plm006-recurrent-state-never-detached.ts";
 import { rule as plm007 } from "./rules/plm007-graph-retained-for-one-backward.ts";
+import { rule as plm008 } from "./rules/plm008-backward-creates-graph.ts";
 import { rule as plm009 } from "./rules/plm009-outputs-kept-through-next-forward.ts";
 import { rule as plm010 } from "./rules/plm010-retry-inside-except.ts";
 import { rule as plm012 } from "./rules/plm012-hook-registered-every-step.ts";
@@ -29,8 +30,14 @@ import { rule as plm035 } from "./rules/plm035-moved-after-creation.ts";
 import { rule as plm036 } from "./rules/plm036-parameter-moved-every-forward.ts";
 import { rule as plm037 } from "./rules/plm037-blocking-copy-from-pinned.ts";
 import { rule as plm038 } from "./rules/plm038-loader-untuned.ts";
+import { rule as plm039 } from "./rules/plm039-device-work-in-loader.ts";
 import { rule as plm040 } from "./rules/plm040-dataset-preprocessed-at-once.ts";
 import { rule as plm042 } from "./rules/plm042-constant-moved-in-forward.ts";
+import { rule as plm043 } from "./rules/plm043-float64-sent-to-device.ts";
+import { rule as plm044 } from "./rules/plm044-attention-by-hand.ts";
+import { rule as plm045 } from "./rules/plm045-tensor-grown-by-cat.ts";
+import { rule as plm046 } from "./rules/plm046-logits-widened.ts";
+import { rule as plm047 } from "./rules/plm047-hidden-states-asked-for.ts";
 import { rule as plm048 } from "./rules/plm048-scaled-product-held-twice.ts";
 import { rule as plm049 } from "./rules/plm049-loaded-onto-saved-device.ts";
 import { rule as plm050 } from "./rules/plm050-frozen-base-in-float32.ts";
@@ -45,12 +52,16 @@ import { rule as plm058 } from "./rules/plm058-ddp-untuned.ts";
 import { rule as plm059 } from "./rules/plm059-fsdp-without-wrap-policy.ts";
 import { rule as plm060 } from "./rules/plm060-data-parallel.ts";
 import { rule as plm061 } from "./rules/plm061-mixed-precision-misused.ts";
+import { rule as plm062 } from "./rules/plm062-compiled-again-and-again.ts";
 import { rule as plm063 } from "./rules/plm063-four-bit-defaults.ts";
+import { rule as plm064 } from "./rules/plm064-cudnn-benchmark-with-varying-shapes.ts";
 import { rule as plm065 } from "./rules/plm065-accumulation-miscounted.ts";
 import { rule as plm067 } from "./rules/plm067-attention-weights-thrown-away.ts";
 import { rule as plm069 } from "./rules/plm069-tensor-logged-every-step.ts";
+import { rule as plm071 } from "./rules/plm071-barrier-every-step.ts";
 import { rule as plm073 } from "./rules/plm073-distribution-validated-every-step.ts";
 import { rule as plm074 } from "./rules/plm074-double-precision-in-step.ts";
+import { rule as plm075 } from "./rules/plm075-full-state-gathered-on-device.ts";
 import { rule as plm076 } from "./rules/plm076-loader-rebuilt-every-step.ts";
 import { rule as plm077 } from "./rules/plm077-parameter-that-never-trains.ts";
 import { rule as plm079 } from "./rules/plm079-clipped-every-micro-step.ts";
@@ -65,6 +76,7 @@ export const RULES: readonly Rule[] = [
   plm005,
   plm006,
   plm007,
+  plm008,
   plm009,
   plm010,
   plm012,
@@ -88,8 +100,14 @@ export const RULES: readonly Rule[] = [
   plm036,
   plm037,
   plm038,
+  plm039,
   plm040,
   plm042,
+  plm043,
+  plm044,
+  plm045,
+  plm046,
+  plm047,
   plm048,
   plm049,
   plm050,
@@ -104,12 +122,16 @@ export const RULES: readonly Rule[] = [
   plm059,
   plm060,
   plm061,
+  plm062,
   plm063,
+  plm064,
   plm065,
   plm067,
   plm069,
+  plm071,
   plm073,
   plm074,
+  plm075,
   plm076,
   plm077,
   plm079,

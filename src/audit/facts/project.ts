@@ -44,7 +44,7 @@ export function combine(summaries: readonly FileSummary[]): ProjectFacts {
   const loose = closure(functions, (fn) => fn.loose, edges, (site) => site.loops.length === 0);
   const reaches = closure(functions, (fn) => fn.backward, edges, () => true);
   const hot = spreadHeat(functions, edges, loose, roles, names);
-  const gradOff = callersGradOff(functions, edges, new Set(summaries.flatMap((file) => file.escapes)));
+  const gradOff = callersGradOff(functions, edges, new Set(summaries.flatMap((file) => file.escapes)), (name) => names.classes.has(name.slice(0, name.lastIndexOf("."))));
   const facts = new Map<string, FunctionFacts>();
   for (const name of functions.keys())
     facts.set(name, { hot: hot.get(name) ?? null, callersGradOff: gradOff.get(name) ?? "unknown", loose: loose.has(name), reachesBackward: reaches.has(name) });
@@ -167,7 +167,7 @@ interface Caller {
   readonly grad: CallSite["grad"];
 }
 
-function callersGradOff(functions: ReadonlyMap<string, FunctionSummary>, edges: Edges, escapes: ReadonlySet<string>): Map<string, FunctionFacts["callersGradOff"]> {
+function callersGradOff(functions: ReadonlyMap<string, FunctionSummary>, edges: Edges, escapes: ReadonlySet<string>, isMethod: (name: string) => boolean): Map<string, FunctionFacts["callersGradOff"]> {
   const callers = new Map<string, Caller[]>();
   const byMethod = new Map<string, Caller[]>();
   const put = <V>(map: Map<string, V[]>, key: string, value: V): void => {
@@ -177,16 +177,29 @@ function callersGradOff(functions: ReadonlyMap<string, FunctionSummary>, edges: 
   };
   for (const [from, list] of edges) for (const { to, site } of list) put(callers, to, { from, grad: site.grad });
   for (const fn of functions.values()) for (const site of fn.calls) if (site.target.startsWith(".")) put(byMethod, site.target.slice(1), { from: fn.name, grad: site.grad });
-  // Sites whose receiver is unknown count for every method of that name; they are judged once a name, not once a method.
-  const off = new Set([...functions.keys()].filter((name) => !escapes.has(name) && (callers.has(name) || byMethod.has(last(name)))));
+  // Sites whose receiver is unknown count for every method of that name, and for no plain function; they are judged once a name, not once a method.
+  const called = (name: string): string => (isMethod(name) ? last(name) : "");
+  const off = new Set([...functions.keys()].filter((name) => !escapes.has(name) && (callers.has(name) || byMethod.has(called(name)))));
   const isOff = (site: Caller): boolean => site.grad === "off" || (site.grad === null && (functions.get(site.from)?.grad === "off" || (functions.get(site.from)?.grad === null && off.has(site.from))));
   // Greatest fixed point: a function is taken to be under no_grad until one caller is found that is not.
   for (let changed = true; changed; ) {
     changed = false;
     const methodOff = new Map([...byMethod].map(([name, sites]) => [name, sites.every(isOff)]));
     for (const name of off)
-      if (methodOff.get(last(name)) === false || !(callers.get(name) ?? []).every(isOff)) {
+      if (methodOff.get(called(name)) === false || !(callers.get(name) ?? []).every(isOff)) {
         off.delete(name);
+        changed = true;
+      }
+  }
+  // Functions that only call each other are under no_grad for nobody's reason: one caller must really have switched it.
+  const grounded = new Set<string>();
+  const isGrounded = (site: Caller): boolean => site.grad === "off" || (site.grad === null && (functions.get(site.from)?.grad === "off" || grounded.has(site.from)));
+  for (let changed = true; changed; ) {
+    changed = false;
+    const methodGrounded = new Map([...byMethod].map(([name, sites]) => [name, sites.some(isGrounded)]));
+    for (const name of off)
+      if (!grounded.has(name) && (methodGrounded.get(called(name)) === true || (callers.get(name) ?? []).some(isGrounded))) {
+        grounded.add(name);
         changed = true;
       }
   }
@@ -196,10 +209,10 @@ function callersGradOff(functions: ReadonlyMap<string, FunctionSummary>, edges: 
   }
   const result = new Map<string, FunctionFacts["callersGradOff"]>();
   for (const name of functions.keys()) {
-    const some = methodSome.get(last(name)) === true || (callers.get(name) ?? []).some(mayBeOff);
-    if (off.has(name)) result.set(name, "always");
+    const some = methodSome.get(called(name)) === true || (callers.get(name) ?? []).some(mayBeOff);
+    if (off.has(name)) result.set(name, grounded.has(name) ? "always" : "unknown");
     else if (some) result.set(name, "sometimes");
-    else result.set(name, escapes.has(name) || !(callers.has(name) || byMethod.has(last(name))) ? "unknown" : "never");
+    else result.set(name, escapes.has(name) || !(callers.has(name) || byMethod.has(called(name))) ? "unknown" : "never");
   }
   return result;
 }

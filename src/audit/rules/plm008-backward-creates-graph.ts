@@ -1,0 +1,24 @@
+import { isTrue, keyword } from "../../python/file.ts";
+import type { Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM008",
+    name: "backward-creates-graph",
+    summary: "`backward(create_graph=True)` makes a cycle between parameters and their gradients",
+    severity: "warning",
+    fix: "none",
+    patterns: [8],
+  },
+  *check(facts) {
+    for (const { call } of facts.backwards) {
+      const flag = keyword(call, "create_graph");
+      if (flag && isTrue(flag.value))
+        yield {
+          at: flag,
+          message:
+            "Each gradient keeps the graph that made it, and the graph its parameter: a cycle that lives until the gradients are set to None; use `torch.autograd.grad`",
+        };
+    }
+  },
+};

@@ -1,0 +1,43 @@
+import { classOf, functionOf } from "../../python/nodes.ts";
+import type { Call } from "../../python/tree.ts";
+import type { Facts } from "../facts/facts.ts";
+import type { Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM039",
+    name: "device-work-in-loader",
+    summary: "A Dataset or collate function puts each example on the device",
+    severity: "warning",
+    fix: "none",
+    patterns: [39],
+  },
+  *check(facts) {
+    for (const call of facts.file.all("Call"))
+      if (sends(call, facts) && isInLoader(call, facts))
+        yield {
+          at: call,
+          message:
+            "Examples go to the device one by one, inside the loader: no pinning, no overlap, and with workers each needs a CUDA context of its own or fails",
+        };
+  },
+};
+
+function sends(call: Call, facts: Facts): boolean {
+  if (call.func.kind !== "Attribute") return false;
+  if (call.func.attr === "cuda") return call.args.length === 0;
+  return (
+    call.func.attr === "to" && call.args.length > 0 && facts.device(call.args[0]!.value) === "accelerator"
+  );
+}
+
+function isInLoader(call: Call, facts: Facts): boolean {
+  const fn = functionOf(call);
+  if (fn?.kind !== "FunctionDef") return false;
+  const cls = classOf(fn);
+  if (cls && fn.parent === cls) return fn.name === "__getitem__" && facts.role(cls) === "dataset";
+  // A function that a DataLoader of this file collates with.
+  return facts.file
+    .all("Arg")
+    .some((arg) => arg.name === "collate_fn" && arg.value.kind === "Name" && arg.value.id === fn.name);
+}

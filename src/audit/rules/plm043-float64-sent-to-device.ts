@@ -1,0 +1,84 @@
+import { keyword, positional } from "../../python/file.ts";
+import type { Call, Expr } from "../../python/tree.ts";
+import { addKeyword } from "../edits.ts";
+import type { Facts } from "../facts/facts.ts";
+import { last } from "../facts/torch-names.ts";
+import type { Rule } from "../rule.ts";
+
+/** NumPy functions whose result is float64 unless told otherwise. */
+const FLOAT64 =
+  /^numpy\.(?:zeros|ones|empty|linspace|logspace|random\.(?:rand|randn|random|uniform|normal|standard_normal))$/;
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM043",
+    name: "float64-sent-to-device",
+    summary: "A NumPy array of float64 is sent to the device as it is",
+    severity: "warning",
+    fix: "unsafe",
+    patterns: [43],
+  },
+  *check(facts) {
+    for (const call of facts.file.all("Call")) {
+      const moved =
+        call.func.kind === "Attribute" &&
+        (call.func.attr === "cuda" ||
+          (call.func.attr === "to" && call.args.length === 1 && toDevice(call, facts)))
+          ? call.func.value
+          : null;
+      const made = moved ?? (keyword(call, "device") ? call : null);
+      if (made?.kind !== "Call" || keyword(made, "dtype")) continue;
+      const name = facts.file.dotted(made.func) ?? "";
+      if (
+        !/^torch\.(?:from_numpy|tensor|as_tensor)$/.test(name) ||
+        (made === call && facts.device(keyword(call, "device")!.value) === "cpu")
+      )
+        continue;
+      const data = positional(made, 0);
+      if (!data || !isFloat64(data, facts)) continue;
+      yield {
+        at: made,
+        message: `\`torch.${last(name)}\` keeps NumPy's float64: twice the bytes to copy and to hold, and slow arithmetic with whatever meets it`,
+        fix: {
+          grade: "unsafe",
+          title: "Make it float32",
+          edits:
+            made === call
+              ? addKeyword(
+                  call,
+                  `dtype=${facts.file.textOf(made.func).replace(/\.?\w+$/, "") || "torch"}.float32`,
+                  facts.file,
+                )
+              : [{ start: made.end, end: made.end, text: ".float()" }],
+        },
+      };
+    }
+  },
+};
+
+function toDevice(call: Call, facts: Facts): boolean {
+  const arg = keyword(call, "device")?.value ?? positional(call, 0);
+  return (
+    arg !== null &&
+    (facts.device(arg) === "accelerator" || (arg.kind === "Attribute" && arg.attr === "device"))
+  );
+}
+
+function isFloat64(expr: Expr, facts: Facts, depth = 0): boolean {
+  if (depth > 4) return false;
+  if (expr.kind === "Call")
+    return (
+      FLOAT64.test(facts.file.dotted(expr.func) ?? "") &&
+      !keyword(expr, "dtype") &&
+      !expr.args.some((arg) => arg.star === 2) &&
+      !/dtype|float32|int/.test(facts.file.textOf(expr))
+    );
+  if (expr.kind !== "Name") return false;
+  const definitions = facts.file.scopes.reaching(expr);
+  return (
+    definitions.length === 1 &&
+    definitions[0]!.how === "assign" &&
+    definitions[0]!.value !== null &&
+    isFloat64(definitions[0]!.value, facts, depth + 1)
+  );
+}

@@ -1,0 +1,73 @@
+import { argument, keyword } from "../../python/file.ts";
+import type { Call, Expr } from "../../python/tree.ts";
+import type { Facts } from "../facts/facts.ts";
+import type { Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM046",
+    name: "logits-widened",
+    summary: "The logits of the whole vocabulary are copied to float32 for the loss",
+    severity: "note",
+    fix: "none",
+    patterns: [46],
+  },
+  *check(facts) {
+    const { file } = facts;
+    for (const call of file.all("Call")) {
+      const source = widened(call, facts);
+      // Only a language model's head has outputs that large.
+      if (!source || !/lm_head|vocab_size|labels|shift_logits/.test(file.text)) continue;
+      if (!/logits$/.test(name(source)) || facts.gradMode(call) === "off") continue;
+      const hot = facts.hot(call);
+      if (hot && facts.frequency(call, hot.within) !== "throttled" && feedsLoss(call, facts))
+        yield {
+          at: call,
+          message:
+            "A float32 copy of all logits, batch × length × vocabulary, is made and kept for backward; a chunked or fused cross-entropy never holds it",
+        };
+    }
+  },
+};
+
+function widened(call: Call, facts: Facts): Expr | null {
+  if (call.func.kind !== "Attribute" || facts.file.dotted(call.func) !== null) return null;
+  if (call.func.attr === "float" && call.args.length === 0) return call.func.value;
+  const dtype = call.func.attr === "to" ? argument(call, "dtype", 0) : null;
+  return dtype && facts.file.dotted(dtype) === "torch.float32" && !keyword(call, "device")
+    ? call.func.value
+    : null;
+}
+
+function name(expr: Expr): string {
+  if (expr.kind === "Name") return expr.id;
+  if (expr.kind === "Attribute") return expr.attr;
+  return expr.kind === "Subscript"
+    ? name(expr.value)
+    : expr.kind === "Call" && expr.func.kind === "Attribute"
+      ? name(expr.func.value)
+      : "";
+}
+
+/** Passed to a cross-entropy, directly or through names of this function. */
+function feedsLoss(expr: Expr, facts: Facts, depth = 0): boolean {
+  if (depth > 4) return false;
+  for (let at = expr.parent; at; at = at.parent) {
+    if (
+      at.kind === "Call" &&
+      (/cross_entropy$|nll_loss$/.test(facts.file.dotted(at.func) ?? "") ||
+        /loss_f(?:n|ct|unc\w*)$|criterion$/.test(facts.file.textOf(at.func).slice(-40)))
+    )
+      return true;
+    if (at.kind === "Assign") {
+      const [target] = at.targets;
+      const definition = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
+      return (
+        definition !== null &&
+        facts.file.scopes.uses(definition).some((use) => feedsLoss(use, facts, depth + 1))
+      );
+    }
+    if (at.kind === "FunctionDef" || at.kind === "Return") return false;
+  }
+  return false;
+}

@@ -1,0 +1,41 @@
+import { isTrue, keyword } from "../../python/file.ts";
+import { addKeyword } from "../edits.ts";
+import type { Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM075",
+    name: "full-state-gathered-on-device",
+    summary: "FSDP's full state dict is gathered on the device",
+    severity: "warning",
+    fix: "unsafe",
+    patterns: [75],
+  },
+  *check({ file }) {
+    for (const call of file.all("Call")) {
+      const name = file.dotted(call.func) ?? "";
+      if (call.args.some((arg) => arg.star === 2)) continue;
+      const old = /^torch\.distributed\.fsdp\.(?:\w+\.)*Full(?:Optim)?StateDictConfig$/.test(name);
+      const options =
+        /^torch\.distributed\.checkpoint\.state_dict\.StateDictOptions$/.test(name) &&
+        isTrue(keyword(call, "full_state_dict")?.value ?? null);
+      const key = old ? "offload_to_cpu" : "cpu_offload";
+      if (!(old || options)) continue;
+      const offload = keyword(call, key);
+      if (offload && (isTrue(offload.value) || offload.value.kind !== "Const")) continue;
+      if (call.args.some((arg) => arg.name === null)) continue;
+      yield {
+        at: call,
+        message:
+          "The whole unsharded model is gathered on the device before it is saved: the save needs the memory that sharding was for",
+        fix: {
+          grade: "unsafe",
+          title: "Gather on the host",
+          edits: offload
+            ? [{ start: offload.value.start, end: offload.value.end, text: "True" }]
+            : addKeyword(call, `${key}=True`, file),
+        },
+      };
+    }
+  },
+};

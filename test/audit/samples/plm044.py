@@ -1,0 +1,29 @@
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class Attention(nn.Module):
+    def forward(self, q, k, v, mask):
+        scores = q @ k.transpose(-2, -1) / 8
+        scores = scores.masked_fill(mask == 0, float("-inf"))
+        weights = F.softmax(scores, dim=-1)  # expect: PLM044
+        return weights @ v
+
+
+class Head(nn.Module):
+    def forward(self, x, w):
+        # trap: a classifier
+        return F.softmax(x @ w, dim=-1)
+
+
+class Contrast(nn.Module):
+    def forward(self, a, b):
+        # trap: no values follow
+        return torch.softmax(a @ b.transpose(0, 1), dim=-1).sum()
+
+
+def once(q, k, v):
+    # trap: nobody knows that it trains
+    weights = torch.softmax(q @ k.transpose(-2, -1), dim=-1)
+    return weights @ v

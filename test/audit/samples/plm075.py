@@ -1,0 +1,15 @@
+from torch.distributed.checkpoint.state_dict import StateDictOptions
+from torch.distributed.fsdp import FullStateDictConfig
+
+
+def configs(wanted):
+    a = FullStateDictConfig(rank0_only=True)  # expect: PLM075
+    b = FullStateDictConfig(offload_to_cpu=False)  # expect: PLM075
+    c = StateDictOptions(full_state_dict=True)  # expect: PLM075
+    # trap: on the host
+    d = FullStateDictConfig(offload_to_cpu=True, rank0_only=True)
+    # trap: decided elsewhere
+    e = FullStateDictConfig(offload_to_cpu=wanted)
+    # trap: sharded
+    f = StateDictOptions(full_state_dict=False)
+    return a, b, c, d, e, f
