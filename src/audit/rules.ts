@@ -9,11 +9,14 @@ import { rule as plm007 } from "./rules/plm007-graph-retained-for-one-backward.t
 import { rule as plm008 } from "./rules/plm008-backward-creates-graph.ts";
 import { rule as plm009 } from "./rules/plm009-outputs-kept-through-next-forward.ts";
 import { rule as plm010 } from "./rules/plm010-retry-inside-except.ts";
+import { rule as plm011 } from "./rules/plm011-error-kept-with-frames.ts";
 import { rule as plm012 } from "./rules/plm012-hook-registered-every-step.ts";
+import { rule as plm013 } from "./rules/plm013-cached-by-tensor.ts";
 import { rule as plm014 } from "./rules/plm014-tensor-kept-on-ctx.ts";
 import { rule as plm015 } from "./rules/plm015-state-dict-copied-on-device.ts";
 import { rule as plm018 } from "./rules/plm018-running-statistic-keeps-graph.ts";
 import { rule as plm019 } from "./rules/plm019-evaluation-records-gradients.ts";
+import { rule as plm020 } from "./rules/plm020-teacher-records-gradients.ts";
 import { rule as plm021 } from "./rules/plm021-zero-grad-to-zeros.ts";
 import { rule as plm022 } from "./rules/plm022-zero-grad-after-forward.ts";
 import { rule as plm024 } from "./rules/plm024-anomaly-detection-left-on.ts";
@@ -21,6 +24,7 @@ import { rule as plm025 } from "./rules/plm025-host-read-every-step.ts";
 import { rule as plm026 } from "./rules/plm026-tensor-printed-every-step.ts";
 import { rule as plm027 } from "./rules/plm027-tensor-decides-branch.ts";
 import { rule as plm028 } from "./rules/plm028-size-depends-on-data.ts";
+import { rule as plm029 } from "./rules/plm029-many-host-reads.ts";
 import { rule as plm030 } from "./rules/plm030-synchronized-every-step.ts";
 import { rule as plm031 } from "./rules/plm031-cache-emptied-in-step.ts";
 import { rule as plm032 } from "./rules/plm032-scaler-read-every-step.ts";
@@ -57,7 +61,9 @@ import { rule as plm063 } from "./rules/plm063-four-bit-defaults.ts";
 import { rule as plm064 } from "./rules/plm064-cudnn-benchmark-with-varying-shapes.ts";
 import { rule as plm065 } from "./rules/plm065-accumulation-miscounted.ts";
 import { rule as plm067 } from "./rules/plm067-attention-weights-thrown-away.ts";
+import { rule as plm068 } from "./rules/plm068-hidden-host-read.ts";
 import { rule as plm069 } from "./rules/plm069-tensor-logged-every-step.ts";
+import { rule as plm070 } from "./rules/plm070-indexed-by-host-data.ts";
 import { rule as plm071 } from "./rules/plm071-barrier-every-step.ts";
 import { rule as plm073 } from "./rules/plm073-distribution-validated-every-step.ts";
 import { rule as plm074 } from "./rules/plm074-double-precision-in-step.ts";
@@ -65,7 +71,10 @@ import { rule as plm075 } from "./rules/plm075-full-state-gathered-on-device.ts"
 import { rule as plm076 } from "./rules/plm076-loader-rebuilt-every-step.ts";
 import { rule as plm077 } from "./rules/plm077-parameter-that-never-trains.ts";
 import { rule as plm079 } from "./rules/plm079-clipped-every-micro-step.ts";
+import { rule as plm081 } from "./rules/plm081-fresh-result-cloned.ts";
+import { rule as plm082 } from "./rules/plm082-all-ranks-on-first-device.ts";
 import { rule as plm083 } from "./rules/plm083-timed-without-waiting.ts";
+import { rule as plm084 } from "./rules/plm084-sync-flag-off-by-one.ts";
 
 /** Every rule, by code. Adding one is an import and an entry here (`npm run new:rule` writes both) and nothing else. */
 export const RULES: readonly Rule[] = [
@@ -79,11 +88,14 @@ export const RULES: readonly Rule[] = [
   plm008,
   plm009,
   plm010,
+  plm011,
   plm012,
+  plm013,
   plm014,
   plm015,
   plm018,
   plm019,
+  plm020,
   plm021,
   plm022,
   plm024,
@@ -91,6 +103,7 @@ export const RULES: readonly Rule[] = [
   plm026,
   plm027,
   plm028,
+  plm029,
   plm030,
   plm031,
   plm032,
@@ -127,7 +140,9 @@ export const RULES: readonly Rule[] = [
   plm064,
   plm065,
   plm067,
+  plm068,
   plm069,
+  plm070,
   plm071,
   plm073,
   plm074,
@@ -135,7 +150,10 @@ export const RULES: readonly Rule[] = [
   plm076,
   plm077,
   plm079,
+  plm081,
+  plm082,
   plm083,
+  plm084,
 ];
 
 /** Reported by the engine itself, which alone knows what the others silenced. */

@@ -29,7 +29,7 @@ export function methodsOf(cls: ClassDef): readonly FunctionDef[] {
 }
 
 /** The name of the first parameter of a method, "self" by custom. */
-export function selfName(method: FunctionDef): string | null {
+function selfName(method: FunctionDef): string | null {
   const isStatic = method.decorators.some((decorator) => decorator.kind === "Name" && (decorator.id === "staticmethod" || decorator.id === "classmethod"));
   return isStatic ? null : (method.params[0]?.name ?? null);
 }

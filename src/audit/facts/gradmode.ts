@@ -4,7 +4,7 @@ import type { Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { GRAD_OFF_CONTEXTS, GRAD_ON_CONTEXTS } from "./torch-names.ts";
 
 /** What a context manager or decorator does to gradient recording; null for all others. */
-export function gradEffect(expr: Expr, file: PythonFile): "on" | "off" | null {
+function gradEffect(expr: Expr, file: PythonFile): "on" | "off" | null {
   if (expr.kind === "Call") {
     const name = file.dotted(expr.func);
     if (name === null) return null;

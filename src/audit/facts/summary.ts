@@ -46,7 +46,7 @@ export interface ClassSummary {
   readonly methods: readonly string[];
 }
 
-export const BODY = "<body>";
+const BODY = "<body>";
 
 export function functionName(node: Node, file: PythonFile): string {
   const fn = functionOf(node);
@@ -81,7 +81,7 @@ export function callTarget(call: Call, file: PythonFile): string | null {
 }
 
 /** The class an expression is an instance of, when every reaching definition is the same constructor call. */
-export function instanceType(expr: Expr, file: PythonFile): string | null {
+function instanceType(expr: Expr, file: PythonFile): string | null {
   if (expr.kind === "Call") return className(file.dotted(expr.func));
   if (expr.kind === "Name") {
     const types = new Set(file.scopes.reaching(expr).map((definition) => (definition.how === "assign" && definition.value?.kind === "Call" ? className(file.dotted(definition.value.func)) : null)));

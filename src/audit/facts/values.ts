@@ -20,7 +20,7 @@ export interface Value {
   readonly graph: Tri;
 }
 
-export const UNKNOWN: Value = { what: "unknown", device: "unknown", graph: "unknown" };
+const UNKNOWN: Value = { what: "unknown", device: "unknown", graph: "unknown" };
 const NUMBER: Value = { what: "number", device: "cpu", graph: "no" };
 const OTHER: Value = { what: "other", device: "cpu", graph: "no" };
 const plain = (what: Value["what"]): Value => ({ what, device: "cpu", graph: "no" });

@@ -32,7 +32,7 @@ function catchesOutOfMemory(handler: Handler, facts: Facts): boolean {
   const types = handler.type?.kind === "Tuple" ? handler.type.items : handler.type ? [handler.type] : [];
   const names = types.map((type) => facts.file.dotted(type) ?? "");
   return (
-    names.some((name) => /OutOfMemoryError$/.test(name)) ||
+    names.some((name) => name.endsWith("OutOfMemoryError")) ||
     (names.includes("builtins.RuntimeError") && /out of memory|is_oom|oom/i.test(facts.file.textOf(handler)))
   );
 }

@@ -33,7 +33,7 @@ function isShown(call: Call, facts: Facts): boolean {
   if (facts.file.dotted(call.func) === "builtins.print" || facts.file.dotted(call.func) === "builtins.str")
     return true;
   if (call.func.kind !== "Attribute" || !SHOWS.test(call.func.attr)) return false;
-  return /^set_/.test(call.func.attr) || /log|tqdm|bar/i.test(facts.file.textOf(call.func.value));
+  return call.func.attr.startsWith("set_") || /log|tqdm|bar/i.test(facts.file.textOf(call.func.value));
 }
 
 /** Text made only when something fails. */

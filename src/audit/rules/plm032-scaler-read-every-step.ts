@@ -46,12 +46,12 @@ export const rule: Rule = {
 };
 
 function isScaler(expr: Expr, facts: Facts): boolean {
-  if (expr.kind !== "Name") return expr.kind === "Attribute" && /scaler$/.test(expr.attr);
+  if (expr.kind !== "Name") return expr.kind === "Attribute" && expr.attr.endsWith("scaler");
   return facts.file.scopes
     .reaching(expr)
     .every(
       ({ how, value }) =>
-        (how === "param" && /scaler$/.test(expr.id)) ||
+        (how === "param" && expr.id.endsWith("scaler")) ||
         (value?.kind === "Call" && /GradScaler$/.test(facts.file.dotted(value.func) ?? "")),
     );
 }

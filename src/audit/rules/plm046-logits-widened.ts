@@ -18,7 +18,7 @@ export const rule: Rule = {
       const source = widened(call, facts);
       // Only a language model's head has outputs that large.
       if (!source || !/lm_head|vocab_size|labels|shift_logits/.test(file.text)) continue;
-      if (!/logits$/.test(name(source)) || facts.gradMode(call) === "off") continue;
+      if (!name(source).endsWith("logits") || facts.gradMode(call) === "off") continue;
       const hot = facts.hot(call);
       if (hot && facts.frequency(call, hot.within) !== "throttled" && feedsLoss(call, facts))
         yield {

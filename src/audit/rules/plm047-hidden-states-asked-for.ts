@@ -34,6 +34,8 @@ export const rule: Rule = {
         if (mentions > asked || /outputs?\[[-\d]/.test(file.text)) continue;
         yield {
           at: flag,
+          // Loaded with it, the network may be another than the one that trains.
+          ...(step ? {} : { severity: "note" as const }),
           message:
             key === "output_attentions"
               ? "The attention matrices of all layers are built and kept for nobody, and the fused attention cannot be used"

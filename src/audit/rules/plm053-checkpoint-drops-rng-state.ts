@@ -75,7 +75,10 @@ function hasDropout(file: PythonFile): boolean {
     return (
       call.args.some(
         (arg) =>
-          arg.name !== null && /dropout$/.test(arg.name) && arg.value.kind === "Num" && positive(arg.value),
+          arg.name !== null &&
+          arg.name.endsWith("dropout") &&
+          arg.value.kind === "Num" &&
+          positive(arg.value),
       ) &&
       (name === null || last(name) !== "dict")
     );

@@ -1,4 +1,7 @@
 import { isTrue, keyword } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { ancestors } from "../../python/nodes.ts";
+import type { Call } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import type { Rule } from "../rule.ts";
 
@@ -20,7 +23,8 @@ export const rule: Rule = {
         /^torch\.distributed\.checkpoint\.state_dict\.StateDictOptions$/.test(name) &&
         isTrue(keyword(call, "full_state_dict")?.value ?? null);
       const key = old ? "offload_to_cpu" : "cpu_offload";
-      if (!(old || options)) continue;
+      // Options for loading gather nothing.
+      if (!(old || options) || keyword(call, "broadcast_from_rank0") || loads(call, file)) continue;
       const offload = keyword(call, key);
       if (offload && (isTrue(offload.value) || offload.value.kind !== "Const")) continue;
       if (call.args.some((arg) => arg.name === null)) continue;
@@ -39,3 +43,9 @@ export const rule: Rule = {
     }
   },
 };
+
+function loads(call: Call, file: PythonFile): boolean {
+  for (const at of ancestors(call))
+    if (at.kind === "Call") return /(?:^|\.)(?:set_|load_)\w*state_dict$/.test(file.dotted(at.func) ?? "");
+  return false;
+}

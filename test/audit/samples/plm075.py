@@ -1,4 +1,4 @@
-from torch.distributed.checkpoint.state_dict import StateDictOptions
+from torch.distributed.checkpoint.state_dict import StateDictOptions, set_model_state_dict
 from torch.distributed.fsdp import FullStateDictConfig
 
 
@@ -10,6 +10,8 @@ def configs(wanted):
     d = FullStateDictConfig(offload_to_cpu=True, rank0_only=True)
     # trap: decided elsewhere
     e = FullStateDictConfig(offload_to_cpu=wanted)
+    # trap: for loading
+    set_model_state_dict(None, {}, options=StateDictOptions(full_state_dict=True))
     # trap: sharded
     f = StateDictOptions(full_state_dict=False)
     return a, b, c, d, e, f

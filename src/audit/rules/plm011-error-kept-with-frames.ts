@@ -1,0 +1,63 @@
+import { ancestors, contains, walk } from "../../python/nodes.ts";
+import type { Handler, Name, Try } from "../../python/tree.ts";
+import type { Facts } from "../facts/facts.ts";
+import { isNetwork } from "../facts/networks.ts";
+import type { Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM011",
+    name: "error-kept-with-frames",
+    summary: "A caught exception is stored: its traceback keeps the frames it passed, and all their tensors",
+    severity: "warning",
+    fix: "unsafe",
+    patterns: [11],
+  },
+  *check(facts) {
+    for (const handler of facts.file.all("Handler")) {
+      if (handler.name === null || !runsNetwork(handler, facts)) continue;
+      for (const name of facts.file.all("Name")) {
+        if (name.id !== handler.name || !contains(handler, name) || !isStored(name)) continue;
+        yield {
+          at: name,
+          message: `\`${name.id}\` holds its traceback, that the frames of the attempt, and those every tensor they had: nothing of it is freed while this is kept`,
+          fix: {
+            grade: "unsafe",
+            title: "Keep it without its traceback",
+            edits: [{ start: name.end, end: name.end, text: ".with_traceback(None)" }],
+          },
+        };
+      }
+    }
+  },
+};
+
+function runsNetwork(handler: Handler, facts: Facts): boolean {
+  const attempt = handler.parent as Try;
+  let found = false;
+  for (const statement of attempt.body)
+    walk(statement, (node) => {
+      if (
+        node.kind === "Call" &&
+        (isNetwork(node.func, facts) || facts.backwards.some(({ call }) => call === node))
+      )
+        found = true;
+      return !found;
+    });
+  return found;
+}
+
+/** `self.error = e`, `errors.append(e)`, `errors[key] = e`: it outlives the handler. */
+function isStored(name: Name): boolean {
+  const { parent } = name;
+  if (parent?.kind === "Assign")
+    return (
+      parent.value === name &&
+      parent.targets.some((target) => target.kind === "Attribute" || target.kind === "Subscript")
+    );
+  if (parent?.kind !== "Arg") return false;
+  for (const at of ancestors(parent))
+    if (at.kind === "Call")
+      return at.func.kind === "Attribute" && at.func.attr === "append" && at.args.length === 1;
+  return false;
+}

@@ -1,0 +1,43 @@
+import type { Expr } from "../../python/tree.ts";
+import type { Facts } from "../facts/facts.ts";
+import type { Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM070",
+    name: "indexed-by-host-data",
+    summary: "A device tensor is indexed by a Python list or NumPy array on every step: a copy each time",
+    severity: "note",
+    fix: "none",
+    patterns: [70],
+  },
+  *check(facts) {
+    for (const subscript of facts.file.all("Subscript")) {
+      const indices = subscript.index.kind === "Tuple" ? subscript.index.items : [subscript.index];
+      const index = indices.find((one) => isHostData(one, facts));
+      if (index && facts.onAccelerator(subscript.value) && facts.everyStep(subscript))
+        yield {
+          at: index,
+          message:
+            "The index is built on the host and copied to the device, with a wait, on every step; keep it there as a tensor, or use a slice",
+        };
+    }
+  },
+};
+
+function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
+  if (expr.kind === "List")
+    return expr.items.length > 0 && expr.items.every((item) => facts.value(item).what === "number");
+  if (expr.kind === "Call")
+    return /^numpy\.(?:array|arange|where|nonzero|random\.(?:permutation|choice|randint))$/.test(
+      facts.file.dotted(expr.func) ?? "",
+    );
+  if (expr.kind !== "Name" || depth > 3) return false;
+  const definitions = facts.file.scopes.reaching(expr);
+  return (
+    definitions.length === 1 &&
+    definitions[0]!.how === "assign" &&
+    definitions[0]!.value !== null &&
+    isHostData(definitions[0]!.value, facts, depth + 1)
+  );
+}

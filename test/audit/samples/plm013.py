@@ -1,0 +1,31 @@
+import functools
+from functools import lru_cache
+
+import torch
+
+
+@lru_cache(maxsize=None)  # expect: PLM013
+def norm(x: torch.Tensor):
+    return x.norm()
+
+
+@functools.cache  # expect: PLM013
+def double(x: "torch.Tensor"):
+    return x * 2
+
+
+# trap: numbers are found again
+@lru_cache
+def table(n: int):
+    return torch.arange(n)
+
+
+# trap: no cache
+def plain(x: torch.Tensor):
+    return x
+
+
+# trap: nobody knows what it takes
+@lru_cache
+def unknown(x):
+    return x

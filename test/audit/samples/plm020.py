@@ -1,0 +1,45 @@
+import torch
+import torch.nn.functional as F
+
+
+def distil(student, teacher, loader, optimizer):
+    student.train()
+    teacher.eval()
+    for x in loader:
+        goal = teacher(x)  # expect: PLM020
+        loss = F.mse_loss(student(x), goal)
+        loss.backward()
+        optimizer.step()
+
+
+def quiet(student, teacher, loader, optimizer):
+    student.train()
+    teacher.eval()
+    for x in loader:
+        with torch.no_grad():
+            # trap: nothing is recorded
+            goal = teacher(x)
+        F.mse_loss(student(x), goal).backward()
+        optimizer.step()
+
+
+def frozen(student, teacher, loader, optimizer):
+    student.train()
+    teacher.eval()
+    teacher.requires_grad_(False)
+    for x in loader:
+        # trap: frozen, with inputs that carry no gradient
+        goal = teacher(x)
+        F.mse_loss(student(x), goal).backward()
+        optimizer.step()
+
+
+def perceptual(student, critic, loader, optimizer):
+    student.train()
+    critic.eval()
+    for x in loader:
+        made = student(x)
+        # trap: gradients must pass through it
+        loss = critic(made).mean()
+        loss.backward()
+        optimizer.step()

@@ -1,0 +1,25 @@
+import math
+
+import torch
+import torch.nn.functional as F
+
+device = torch.device("cuda")
+
+
+def train(model, loader, optimizer):
+    for step, (x, y) in enumerate(loader):
+        loss = F.cross_entropy(model(x.to(device)), y.to(device))
+        flags = torch.zeros(8, device=device)
+        if math.isnan(loss):  # expect: PLM068
+            break
+        total = sum(flags)  # expect: PLM068
+        # trap: on the device
+        right = flags.sum()
+        # trap: numbers
+        low = math.log(step + 1) + sum([1, 2])
+        if step % 100 == 0:
+            # trap: now and then
+            print(math.exp(loss))
+        loss.backward()
+        optimizer.step()
+        print(total.shape, right.shape, low)

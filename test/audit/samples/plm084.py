@@ -1,0 +1,37 @@
+import torch  # noqa: F401
+
+
+def wrong(model, loader, optimizer, n):
+    for step, x in enumerate(loader):
+        model.require_backward_grad_sync = step % n == 0  # expect: PLM084
+        model(x).sum().backward()
+        if (step + 1) % n == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+def right(model, loader, optimizer, n):
+    for step, x in enumerate(loader):
+        # trap: the same micro-step
+        model.require_backward_grad_sync = (step + 1) % n == 0
+        model(x).sum().backward()
+        if (step + 1) % n == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+def last(model, loader, optimizer, n):
+    for batch in loader:
+        for micro in range(n):
+            # trap: the last of each group
+            model.require_backward_grad_sync = micro == n - 1
+            model(batch[micro]).sum().backward()
+        optimizer.step()
+
+
+def always(model, loader, optimizer):
+    for x in loader:
+        # trap: in every step
+        model.require_backward_grad_sync = True
+        model(x).sum().backward()
+        optimizer.step()
