@@ -2,7 +2,7 @@
  * Predicted against measured: `npm run bench:accuracy -- FILE.jsonl [--rows]`.
  * FILE holds measured runs, one JSON object a line (see docs/accuracy.md).
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { simulate } from "../src/allocator/simulate.ts";
 import { execute } from "../src/plan/execute.ts";
 import { type Case, recipeOfCase } from "../src/plan/case.ts";
@@ -44,8 +44,10 @@ function loadedRow(tape: Tape): number {
 }
 
 const [file, ...flags] = process.argv.slice(2);
-if (!file) {
-  console.error("usage: npm run bench:accuracy -- FILE.jsonl [--rows]");
+if (!file || !existsSync(file)) {
+  console.error(
+    `${file ? `${file}: no such file; ` : ""}usage: npm run bench:accuracy -- FILE.jsonl [--rows]`,
+  );
   process.exit(2);
 }
 const runs = readFileSync(file, "utf8")

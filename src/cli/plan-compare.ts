@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { parseSettings } from "../allocator/settings.ts";
 import { simulate } from "../allocator/simulate.ts";
 import { UserError } from "../base/errors.ts";
 import { COMPONENTS, makeUp } from "../plan/budget.ts";
@@ -11,24 +12,27 @@ export interface Compared extends Column {
   readonly file: string;
   /** Storage by storage, when the other side is a tape or a recorded run. */
   readonly diff: TapeDiff | null;
+  /** False for a recording without Python stacks: its components cannot be told apart. */
+  readonly told: boolean;
 }
 
 /** Reads another plan's JSON, a tape, or a recorded snapshot. */
 export async function compareWith(file: string, { plan }: Planned): Promise<Compared> {
-  if (file.endsWith(".json")) return { ...(await savedPlan(file)), file, diff: null };
+  if (file.endsWith(".json")) return { ...(await savedPlan(file)), file, diff: null, told: true };
   const { result, tape, lives } = await readRecording(file, undefined);
   const parts = makeUp(tape, result.peak.row, lives);
   const requested = Object.values(parts).reduce((a, b) => a + b, 0);
-  // A predicted tape has no segments of its own: the allocator says what it would reserve.
-  const stats = result.reservedPeak.bytes > 0 ? null : simulate(tape).stats;
-  const reserved = stats?.reserved.peak ?? result.reservedPeak.bytes;
+  // A tape counts bytes as requested, plans whole blocks. A predicted tape has no segments of its own either.
+  const { stats } = simulate(tape, { settings: parseSettings(result.allocConf) });
+  const reserved = result.reservedPeak.bytes > 0 ? result.reservedPeak.bytes : stats.reserved.peak;
   return {
     title: file,
     file,
     budget: { ...parts, fragmentation: Math.max(0, reserved - requested), "outside PyTorch": 0 },
-    allocated: stats?.allocated.peak ?? result.peak.allocated,
+    allocated: stats.allocated.peak,
     reserved,
     diff: diffTapes(tape, plan.tape),
+    told: result.frames || tape.info.source === plan.tape.info.source,
   };
 }
 

@@ -50,7 +50,8 @@ function headline(result: InspectResult): string {
       "the recording's beginning is missing (ring buffer full): what was allocated before may have no stack",
     );
   }
-  if (!result.frames) {
+  if (!result.frames && result.source === "plan") lines.push("predicted by plimsoll plan");
+  else if (!result.frames) {
     lines.push('no Python stacks were recorded: record with stacks="python" to see lines, modules and kinds');
   }
   return lines.join("\n");
@@ -64,7 +65,7 @@ function peak(
   const when = [at.step > 0 ? `step ${at.step}` : "", at.phase === "unknown" ? "" : at.phase]
     .filter(Boolean)
     .join(", ");
-  const title = `${ink("bold", "Peak")}: ${formatBytes(at.allocated)} allocated, ${formatBytes(at.reserved)} reserved`;
+  const title = `${ink("bold", "Peak")}: ${formatBytes(at.allocated)} allocated${at.reserved > 0 ? `, ${formatBytes(at.reserved)} reserved` : ""}`;
   const lines = [when === "" ? title : `${title}, in ${when}`];
   if (frames) {
     if (ooms.some((oom) => oom.allocated === at.allocated)) {

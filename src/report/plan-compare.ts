@@ -4,7 +4,7 @@ import { paint } from "./paint.ts";
 import type { Column } from "./plan-markdown.ts";
 
 /** Two peaks side by side, component by component. */
-export function compareText(before: Column, after: Column, color: boolean): string {
+export function compareText(before: Column, after: Column, color: boolean, told: boolean): string {
   const ink = paint(color);
   const rows = [
     ...COMPONENTS.map((name) => [name, before.budget[name], after.budget[name]] as const).filter(
@@ -22,6 +22,11 @@ export function compareText(before: Column, after: Column, color: boolean): stri
     const share = a > 0 ? `  ${sign}${(((b - a) / a) * 100).toFixed(2)} %` : "";
     lines.push(
       `  ${name.padEnd(18)} ${formatBytes(a).padStart(9)} ${formatBytes(b).padStart(9)} ${`${sign}${formatBytes(b - a)}`.padStart(10)}${share}`,
+    );
+  }
+  if (!told) {
+    lines.push(
+      '  it was recorded without Python stacks, which tell components apart: record with stacks="python"',
     );
   }
   return `${lines.join("\n")}\n`;

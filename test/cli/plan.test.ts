@@ -194,6 +194,8 @@ describe("plimsoll plan", () => {
     await writeFile(at("p.json"), saved.stdout);
     expect((await readTapeFile(at("t.arrow"))).length).toBeGreaterThan(1000);
     expect((await readSnapshotFile(at("s.pickle"))).devices[0]!.tape.length).toBeGreaterThan(1000);
+    const read = await plimsoll(["inspect", at("t.arrow")]);
+    expect(read.stdout).toMatch(/\npredicted by plimsoll plan\n\nPeak: \S+ GB allocated, in step/);
     for (const other of ["p.json", "t.arrow"]) {
       const same = await plimsoll([...four, "--compare", at(other)]);
       expect(same.stderr).toBe("");
@@ -209,6 +211,9 @@ describe("plimsoll plan", () => {
     const ran = await plimsoll(["plan", "gpt2", "--batch", "2", "--seq", "256", "--compare", recorded]);
     expect(ran.stdout).toMatch(/ {2}weights +249 MB +249 MB +0 B/);
     expect(ran.stdout).toMatch(/ {2}optimizer state +498 MB +498 MB +0 B/);
+    // torch.cuda.max_memory_allocated() of that run: 1,492,090,368.
+    expect(ran.stdout).toMatch(/ {2}allocated +1\.49 GB/);
+    expect(ran.stdout).not.toContain("without Python stacks");
   });
 
   test("--markdown is a before/after table with the biggest lever", async () => {
@@ -354,7 +359,7 @@ describe("plimsoll plan", () => {
       JSON.stringify({ ...CONFIG, attention_dropout: 2 }),
       /"attention_dropout" is 2; Expected a number from 0 to 1/,
     ],
-    ["bytes that steer a terminal", "\u001b[2J\u0000", /^plimsoll: [^\u001b\u0000]*not JSON/],
+    ["bytes that steer a terminal", "\u001b[2J\u0000", /^plimsoll: \P{Cc}*not JSON/u],
     ["a missing key", JSON.stringify({ model_type: "llama" }), /missing key "hidden_size"/],
   ])("one line and exit 2 for a config with %s", async (_, text, message) => {
     const folder = emptyFolder();

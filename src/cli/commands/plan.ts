@@ -149,7 +149,7 @@ async function print(
   io.out(planText(result, { color: io.color, width: io.width }));
   if (compared) {
     const { compareText } = await import("../../report/plan-compare.ts");
-    io.out(`\n${compareText(compared, columnOf("this plan", result), io.color)}`);
+    io.out(`\n${compareText(compared, columnOf("this plan", result), io.color, compared.told)}`);
   }
 }
 
