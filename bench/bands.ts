@@ -35,7 +35,7 @@ for (const file of files) {
     const curves = simulate(tape, { observe: true });
     // Ranks of parallel runs were measured from the end of loading on.
     let from = 0;
-    while (parallel && tape.columns.phase[from + 1] === Phase.load) from++;
+    if (parallel) while (tape.columns.phase[from + 1] === Phase.load) from++;
     const peak = (curve: Float64Array | null): number =>
       curve!.subarray(from).reduce((a, b) => Math.max(a, b), 0);
     // A run with a special loss or the like says nothing of its kind without it.

@@ -4,7 +4,7 @@ import type { ReportedFinding, ReportedFix } from "./report.ts";
 export type Grades = ReadonlySet<ReportedFix["grade"]>;
 
 /** Applies every fix that no earlier one touches; identical edits (an import two fixes need) go in once. */
-export function applyFixes(text: string, findings: readonly ReportedFinding[], grades: Grades): { readonly text: string; readonly applied: number } {
+function applyFixes(text: string, findings: readonly ReportedFinding[], grades: Grades): { readonly text: string; readonly applied: number } {
   const taken: Edit[] = [];
   let applied = 0;
   for (const { fix } of findings) {

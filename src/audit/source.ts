@@ -1,7 +1,7 @@
 import { PythonFile } from "../python/file.ts";
 import { cellSource, readNotebook } from "../python/notebook.ts";
 import type { Notebook } from "../python/notebook.ts";
-import { ConfigFile, TRAINING_CONFIG, readConfig } from "./config.ts";
+import { type ConfigFile, TRAINING_CONFIG, readConfig } from "./config.ts";
 
 /** A file as the rules see it. */
 export type Source =

@@ -223,7 +223,9 @@ export function fakeQuantize(torch: Torch, x: Tensor): Tensor {
   const out = raw(torch, [x], x.shape, x.dtype);
   const mask = torch.empty(x.shape, "bool");
   if (torch.tracks([x])) {
-    torch.record("FakeQuantizeBackward", [out], [x], torch.save([mask]), ([g]) => [raw(torch, [g!], g!.shape, g!.dtype)]);
+    torch.record("FakeQuantizeBackward", [out], [x], torch.save([mask]), ([g]) => [
+      raw(torch, [g!], g!.shape, g!.dtype),
+    ]);
   }
   torch.consume(mask);
   torch.consume(x);

@@ -17,7 +17,3 @@ export class UserError extends Error {
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`internal error: ${message}`);
 }
-
-export function unreachable(value: never): never {
-  throw new Error(`internal error: unexpected ${String(value)}`);
-}

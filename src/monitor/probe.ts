@@ -14,7 +14,7 @@ export interface ProbeSettings {
 }
 
 /** The folder whose sitecustomize.py starts the probe: beside dist/ in the package, above src/ in the repository. */
-export function probeFolder(): string {
+function probeFolder(): string {
   for (const up of ["../probe/site", "../../probe/site"]) {
     const folder = fileURLToPath(new URL(up, import.meta.url));
     if (existsSync(join(folder, "sitecustomize.py"))) return folder;

@@ -122,7 +122,7 @@ export class PythonFile {
   }
 }
 
-export function moduleName(path: string): string {
+function moduleName(path: string): string {
   return path
     .replace(/\.(?:pyi?|ipynb)$/, "")
     .replace(/(?:^|\/)__init__$/, "")
@@ -154,11 +154,6 @@ export function argument(call: Call, name: string, index: number): Expr | null {
 /** Whether `*args` or `**kwargs` may be passing what we do not see. */
 export function hasStars(call: Call): boolean {
   return call.args.some((arg) => arg.star !== 0);
-}
-
-/** The attribute name of a method call, null for any other callee. */
-export function methodName(call: Call): string | null {
-  return call.func.kind === "Attribute" ? call.func.attr : null;
 }
 
 export function isTrue(expr: Expr | null): boolean {

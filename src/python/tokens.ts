@@ -8,7 +8,7 @@ export const NAME: number = 4;
 export const NUMBER: number = 5;
 export const STRING: number = 6;
 export const FSTRING: number = 7;
-export const UNKNOWN: number = 8;
+const UNKNOWN: number = 8;
 const FIRST_TEXT = 9;
 
 const OPERATORS = [

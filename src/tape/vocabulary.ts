@@ -19,7 +19,6 @@ export const ACTIONS = [
   /** The user called `torch.cuda.empty_cache()` (predicted tapes only; recorded ones show its segment_frees). */
   "empty_cache",
 ] as const;
-export type ActionName = (typeof ACTIONS)[number];
 
 export const PHASES = [
   "unknown",

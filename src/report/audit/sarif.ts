@@ -12,7 +12,11 @@ export interface RulePage {
 }
 
 /** SARIF 2.1.0 within GitHub's limits: rules with help, regions, fixes and fingerprints. */
-export function auditSarif({ findings, diagnostics }: AuditReport, rules: readonly RulePage[], version: string): string {
+export function auditSarif(
+  { findings, diagnostics }: AuditReport,
+  rules: readonly RulePage[],
+  version: string,
+): string {
   const shown = [...findings].sort((a, b) => rank(a) - rank(b)).slice(0, MAX_RESULTS);
   const used = rules.filter(({ meta }) => shown.some(({ rule }) => rule === meta.code));
   const log = {
@@ -39,7 +43,18 @@ export function auditSarif({ findings, diagnostics }: AuditReport, rules: readon
         invocations: [
           {
             executionSuccessful: true,
-            toolExecutionNotifications: diagnostics.map(({ path, line, message, level }) => ({ level, message: { text: message }, locations: [{ physicalLocation: { artifactLocation: { uri: uri(path) }, ...(line === null ? {} : { region: { startLine: line } }) } }] })),
+            toolExecutionNotifications: diagnostics.map(({ path, line, message, level }) => ({
+              level,
+              message: { text: message },
+              locations: [
+                {
+                  physicalLocation: {
+                    artifactLocation: { uri: uri(path) },
+                    ...(line === null ? {} : { region: { startLine: line } }),
+                  },
+                },
+              ],
+            })),
           },
         ],
       },
@@ -56,7 +71,17 @@ function result(finding: ReportedFinding, rules: readonly RulePage[]): object {
   const { rule, severity, message, path, fix, fingerprint, cell } = finding;
   const location = { uri: uri(path) };
   // A notebook's cell lines mean nothing in its JSON: the file is named, the cell is in the message.
-  const region = cell === undefined ? { region: { startLine: finding.line, startColumn: finding.column, endLine: finding.endLine, endColumn: finding.endColumn } } : {};
+  const region =
+    cell === undefined
+      ? {
+          region: {
+            startLine: finding.line,
+            startColumn: finding.column,
+            endLine: finding.endLine,
+            endColumn: finding.endColumn,
+          },
+        }
+      : {};
   return {
     ruleId: rule,
     ruleIndex: rules.findIndex(({ meta }) => meta.code === rule),
@@ -72,7 +97,15 @@ function result(finding: ReportedFinding, rules: readonly RulePage[]): object {
               artifactChanges: [
                 {
                   artifactLocation: location,
-                  replacements: fix.edits.map((edit) => ({ deletedRegion: { startLine: edit.line, startColumn: edit.column, endLine: edit.endLine, endColumn: edit.endColumn }, insertedContent: { text: edit.text } })),
+                  replacements: fix.edits.map((edit) => ({
+                    deletedRegion: {
+                      startLine: edit.line,
+                      startColumn: edit.column,
+                      endLine: edit.endLine,
+                      endColumn: edit.endColumn,
+                    },
+                    insertedContent: { text: edit.text },
+                  })),
                 },
               ],
             },

@@ -8,51 +8,75 @@ export function auditText(report: AuditReport, color: boolean): string {
   const paint = (code: number, text: string): string => (color ? `\u001b[${code}m${text}\u001b[0m` : text);
   const lines: string[] = [];
   for (const finding of report.findings) lines.push(...framed(finding, paint), "");
-  for (const diagnostic of report.diagnostics) lines.push(`${paint(diagnostic.level === "error" ? 31 : 33, diagnostic.level)}: ${diagnosticLine(diagnostic)}`);
+  for (const diagnostic of report.diagnostics)
+    lines.push(
+      `${paint(diagnostic.level === "error" ? 31 : 33, diagnostic.level)}: ${diagnosticLine(diagnostic)}`,
+    );
   if (report.diagnostics.length > 0) lines.push("");
   for (const { path, fixes } of report.fixed) lines.push(`fixed ${path}: ${plural(fixes, "fix", "fixes")}`);
   lines.push(summaryLine(report));
   return `${lines.join("\n")}\n`;
 }
 
-export function diagnosticLine({ path, line, message }: Diagnostic): string {
+function diagnosticLine({ path, line, message }: Diagnostic): string {
   return `${path}${line === null ? "" : `:${line}`}: ${message}`;
 }
 
-export function where({ path, line, column, cell }: ReportedFinding): string {
+function where({ path, line, column, cell }: ReportedFinding): string {
   return cell === undefined ? `${path}:${line}:${column}` : `${path}:cell ${cell}:${line}:${column}`;
 }
 
 function framed(finding: ReportedFinding, paint: (code: number, text: string) => string): string[] {
   const { severity, rule, message, frame, fix } = finding;
   const width = String(frame[frame.length - 1]?.line ?? 0).length;
-  const lines = [`${paint(1, where(finding))}: ${paint(COLORS[severity], severity)} ${paint(1, rule)} ${message}`];
+  const lines = [
+    `${paint(1, where(finding))}: ${paint(COLORS[severity], severity)} ${paint(1, rule)} ${message}`,
+  ];
   for (const { line, text } of frame) {
     lines.push(`${paint(2, `${String(line).padStart(width)} |`)} ${text.replaceAll("\t", " ")}`.trimEnd());
     if (line < finding.line || line > finding.endLine) continue;
     const from = line === finding.line ? finding.column - 1 : text.length - text.trimStart().length;
     const to = line === finding.endLine ? finding.endColumn - 1 : text.length;
-    if (finding.line === line || finding.endLine === line) lines.push(`${paint(2, `${" ".repeat(width)} |`)} ${" ".repeat(from)}${paint(COLORS[severity], "^".repeat(Math.max(1, to - from)))}`);
+    if (finding.line === line || finding.endLine === line)
+      lines.push(
+        `${paint(2, `${" ".repeat(width)} |`)} ${" ".repeat(from)}${paint(COLORS[severity], "^".repeat(Math.max(1, to - from)))}`,
+      );
   }
-  if (fix) lines.push(`${" ".repeat(width)} ${paint(2, "=")} ${fix.title} (${fix.grade === "safe" ? "--fix" : "--fix --unsafe-fixes"})`);
+  if (fix)
+    lines.push(
+      `${" ".repeat(width)} ${paint(2, "=")} ${fix.title} (${fix.grade === "safe" ? "--fix" : "--fix --unsafe-fixes"})`,
+    );
   return lines;
 }
 
 function summaryLine({ findings, files }: AuditReport): string {
-  const count = (severity: Severity): number => findings.filter((finding) => finding.severity === severity).length;
+  const count = (severity: Severity): number =>
+    findings.filter((finding) => finding.severity === severity).length;
   if (findings.length === 0) return `No findings in ${plural(files, "file", "files")}.`;
-  const parts = [plural(count("error"), "error", "errors"), plural(count("warning"), "warning", "warnings"), plural(count("note"), "note", "notes")];
+  const parts = [
+    plural(count("error"), "error", "errors"),
+    plural(count("warning"), "warning", "warnings"),
+    plural(count("note"), "note", "notes"),
+  ];
   const safe = findings.filter(({ fix }) => fix?.grade === "safe").length;
   const unsafe = findings.filter(({ fix }) => fix?.grade === "unsafe").length;
-  const fixable = safe + unsafe > 0 ? ` ${safe} can be fixed with --fix, ${unsafe} more with --unsafe-fixes.` : "";
+  const fixable =
+    safe + unsafe > 0 ? ` ${safe} can be fixed with --fix, ${unsafe} more with --unsafe-fixes.` : "";
   return `${parts.join(", ")} in ${plural(files, "file", "files")}.${fixable}`;
 }
 
 /** Findings by rule, most frequent first. */
 export function statisticsText({ findings }: AuditReport): string {
   const byRule = new Map<string, { count: number; name: string; severity: Severity }>();
-  for (const { rule, name, severity } of findings) byRule.set(rule, { count: (byRule.get(rule)?.count ?? 0) + 1, name, severity });
-  return [...byRule].sort((a, b) => b[1].count - a[1].count || a[0].localeCompare(b[0])).map(([rule, { count, name, severity }]) => `${String(count).padStart(6)}  ${rule}  ${severity.padEnd(7)}  ${name}\n`).join("");
+  for (const { rule, name, severity } of findings)
+    byRule.set(rule, { count: (byRule.get(rule)?.count ?? 0) + 1, name, severity });
+  return [...byRule]
+    .sort((a, b) => b[1].count - a[1].count || a[0].localeCompare(b[0]))
+    .map(
+      ([rule, { count, name, severity }]) =>
+        `${String(count).padStart(6)}  ${rule}  ${severity.padEnd(7)}  ${name}\n`,
+    )
+    .join("");
 }
 
 function plural(count: number, one: string, many: string): string {
