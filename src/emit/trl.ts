@@ -12,7 +12,8 @@ const CAN: Vocabulary = {
   losses: ["default"],
   inBackward: false,
   prepares: false,
-  spread: ["none", "ddp"],
+  // The launcher's file says how: --emit accelerate.
+  spread: ["none", "ddp", "zero1", "zero2", "zero3", "fsdp2"],
 };
 
 function lines(recipe: Recipe): Line[] {

@@ -75,13 +75,14 @@ export class Estimates {
     const recipe = { ...this.#base, ...net };
     const [a, b] = this.#small;
     const first = this.#profile(net, a!);
-    if (batch === a || b === undefined) return this.#estimate(first, recipe);
+    if (batch === a || b === undefined) return this.#estimate(first, this.#workProfile(net, a!), recipe);
     const second = this.#profile(net, b);
-    if (batch === b) return this.#estimate(second, recipe);
+    if (batch === b) return this.#estimate(second, this.#workProfile(net, b), recipe);
+    const [one, two] = [this.#workProfile(net, a!), this.#workProfile(net, b)];
     const share = (batch - a!) / (b - a!);
     const along = (x: number, y: number): number => x + (y - x) * share;
-    const work = workBetween(first.work, second.work, share);
-    const times = [first, second].map(({ work: known }) => microTime(known, recipe, this.#card));
+    const work = workBetween(one.work, two.work, share);
+    const times = [one, two].map(({ work: known }) => microTime(known, recipe, this.#card));
     const micro = work
       ? microTime(work, recipe, this.#card)
       : {
@@ -91,7 +92,7 @@ export class Estimates {
     return {
       micro,
       trainable: first.trainable,
-      trained: { ...first.trained, offloaded: along(first.trained.offloaded, second.trained.offloaded) },
+      trained: { ...one.trained, offloaded: along(one.trained.offloaded, two.trained.offloaded) },
       levels: {
         plain: along(first.plain, second.plain),
         graded: along(first.graded, second.graded),
@@ -104,9 +105,14 @@ export class Estimates {
     };
   }
 
-  #estimate(profile: Profile, recipe: Recipe): Estimate {
-    const { trainable, trained, work, ...levels } = profile;
-    return { levels, micro: microTime(work, recipe, this.#card), trained, trainable };
+  /** A rank of several computes what one card alone would: its kernels are taken from there. */
+  #workProfile(net: Net, batch: number): Profile {
+    return this.#profile({ ...net, parallel: { kind: "none", ranks: 1, offload: false } }, batch);
+  }
+
+  #estimate(profile: Profile, alone: Profile, recipe: Recipe): Estimate {
+    const { trainable, trained: _trained, work: _work, ...levels } = profile;
+    return { levels, micro: microTime(alone.work, recipe, this.#card), trained: alone.trained, trainable };
   }
 
   #profile(net: Net, batch: number): Profile {

@@ -81,7 +81,8 @@ export interface FitResult {
     /** Memory a card would need to have, and the smallest that has it. */
     readonly needs: Bytes;
     readonly smallestCard: string | null;
-    readonly cards: string;
+    /** How many of the card hold it under FSDP2 with checkpointing, of 2, 4, 8, 16 and 32. */
+    readonly cards: number | null;
   } | null;
   readonly counts: Counts;
   readonly notes: readonly string[];
@@ -114,16 +115,16 @@ export interface Fitted {
 /** The fastest recipes that fit, and what each lever is worth in the first. */
 export function fit(ask: FitAsk): Fitted {
   const { recipe: base, card, cards: ranks, keep, host, known } = ask;
-  const start = { base, card, ranks, keep, sayable: ask.sayable ?? ((): boolean => true) };
+  const start = { base, card, ranks, keep, host, sayable: ask.sayable ?? ((): boolean => true) };
   checkSpread(start);
   const before = short(base);
   if (ranks === 1) checkRecipe(base, card);
-  let searched = search({ ...start, host, known, wanted: RANKED });
+  let searched = search({ ...start, known, wanted: RANKED });
   if (searched.ranked.length === 0 && ask.mayShrinkSeq) {
     for (const share of SHORTER) {
       const seq = Math.floor((base.seq * share) / 8) * 8;
       if (seq < 8) break;
-      searched = search({ ...start, base: { ...base, seq }, host, known, wanted: RANKED });
+      searched = search({ ...start, base: { ...base, seq }, known, wanted: RANKED });
       if (searched.ranked.length > 0) break;
     }
   }
@@ -143,9 +144,9 @@ function assemble(ask: FitAsk, before: Recipe, searched: Searched): Fitted {
     hostMemory: ask.host,
     effectiveBatch: base.batch * base.accumulation * base.parallel.ranks,
     before: detail(plan(before, ask.cards === 1 ? card : null), base, card),
-    chosen: chosen && first ? detail(chosen, first.recipe, card) : null,
+    chosen: chosen && first ? { ...detail(chosen, first.recipe, card), ...rate(first) } : null,
     changes: first && chosen ? marginals(first, card) : [],
-    unused: first && chosen ? unused(first, chosen, card) : [],
+    unused: first && chosen && ask.cards === 1 ? unused(first, chosen, card) : [],
     recipes: searched.ranked.map(ranked),
     front: searched.front.map(({ recipe, peak, tokensPerSecond }) => ({
       recipe: settings(recipe),
@@ -160,9 +161,16 @@ function assemble(ask: FitAsk, before: Recipe, searched: Searched): Fitted {
   return { result, recipe: first?.recipe ?? null };
 }
 
-function checkSpread({ base, card, ranks, keep }: Space): void {
+function checkSpread(space: Space): void {
+  const { base, card, ranks } = space;
   if (ranks === 1) return;
-  const spread = axesOf({ base, card, ranks, keep }).parallels.map((parallel) => ({ ...base, parallel }));
+  const sequences = base.batch * base.accumulation * base.parallel.ranks;
+  if (sequences % ranks !== 0)
+    throw new UserError(
+      `an effective batch of ${sequences} cannot be shared by ${ranks} cards`,
+      `--effective-batch ${ranks * Math.ceil(sequences / ranks)}`,
+    );
+  const spread = axesOf(space).parallels.map((parallel) => ({ ...base, parallel }));
   if (spread.some((recipe) => allowed(recipe, card))) return;
   throw new UserError(refusal(spread[0]!, card)!, "fit one card: --card");
 }
@@ -170,12 +178,15 @@ function checkSpread({ base, card, ranks, keep }: Space): void {
 /** Later micro-batches repeat the second: two stand for all. */
 const short = (recipe: Recipe): Recipe => ({ ...recipe, accumulation: Math.min(recipe.accumulation, 2) });
 
-function settings({ model: _, ...rest }: Recipe): Settings {
+function settings(recipe: Recipe): Settings {
+  const { model, ...rest } = recipe;
+  void model;
   return rest;
 }
 
 function detail(made: Plan, recipe: Recipe, card: Card): Detail {
-  const speed = speedOf(execute(short(recipe), 1, card.capability), recipe, card);
+  // Stepped inside backward, the first step is not like the others.
+  const speed = speedOf(execute(short(recipe), 2, card.capability), recipe, card);
   const usable = card.memory - CONTEXT;
   const spare = usable - made.peakReserved;
   return {
@@ -189,6 +200,11 @@ function detail(made: Plan, recipe: Recipe, card: Card): Detail {
     moment: made.moment,
   };
 }
+
+const rate = ({ speed }: Found): Pick<Rated, "tokensPerSecond" | "stepSeconds"> => ({
+  tokensPerSecond: speed.tokensPerSecond,
+  stepSeconds: speed.step,
+});
 
 function ranked({ recipe, speed, allocated, reserved, verdict, safe, host, changes, grade }: Found): Ranked {
   return {
@@ -216,7 +232,8 @@ function marginals({ recipe, changes, reserved, speed }: Found, card: Card): Mar
     return {
       ...said,
       memory: peak - reserved,
-      time: speedOf(execution, undone, card).step - speed.step,
+      // Ranks of several cards have no kernels of their own to time.
+      time: recipe.parallel.ranks > 1 ? null : speedOf(execution, undone, card).step - speed.step,
       fitsWithout: peak <= card.memory - CONTEXT,
     };
   });
@@ -238,19 +255,37 @@ function unused({ recipe, reserved, speed }: Found, { moment }: Plan, card: Card
   });
 }
 
-function missed(nearest: Found, { cards }: FitAsk): NonNullable<FitResult["miss"]> {
+function missed(nearest: Found, { recipe: base, card, cards }: FitAsk): NonNullable<FitResult["miss"]> {
   const needs = nearest.reserved + CONTEXT;
   const smallest = CARDS.toSorted((a, b) => a.memory - b.memory).find(({ memory }) => memory >= needs);
-  const spread: Recipe = {
-    ...nearest.recipe,
-    parallel: { kind: "fsdp2", ranks: 2, offload: false },
-  };
-  const refused = cards === 1 ? refusal(spread, CARDS[0]!) : null;
   return {
     nearest: ranked(nearest),
     short: -nearest.verdict.spare,
     needs,
     smallestCard: smallest?.name ?? null,
-    cards: refused ?? `try more cards: --cards ${cards * 2}x…`,
+    cards: enoughCards(base, nearest.recipe, card, cards),
   };
+}
+
+/** How many such cards hold the run sharded as far as it goes; null: not even the most that are tried. */
+function enoughCards(base: Recipe, nearest: Recipe, card: Card, cards: number): number | null {
+  for (const ranks of [2, 4, 8, 16, 32]) {
+    if (ranks <= cards) continue;
+    const recipe: Recipe = {
+      ...base,
+      seq: nearest.seq,
+      loss: nearest.loss,
+      batch: 1,
+      accumulation: 1,
+      checkpointing: { kind: "full", reentrant: false, every: 1, offload: false },
+      optimizer: base.optimizer.startsWith("adamw") ? "adamw_fused" : base.optimizer,
+      optimizerOnHost: false,
+      optimizerInBackward: false,
+      parallel: { kind: "fsdp2", ranks, offload: false },
+    };
+    if (!allowed(recipe, card)) return null;
+    const { tape } = execute(recipe, 2, card.capability);
+    if (simulate(tape).stats.reserved.peak <= card.memory - CONTEXT) return ranks;
+  }
+  return null;
 }

@@ -4,7 +4,7 @@ import { numel } from "../autograd/tensor.ts";
 import type { Bytes } from "../base/units.ts";
 import { bandOf } from "../plan/band.ts";
 import { CONTEXT } from "../plan/cards.ts";
-import { execute } from "../plan/execute.ts";
+import { type Execution, execute } from "../plan/execute.ts";
 import { type HostBudget, hostBudget, MIN_OFFLOADED } from "../plan/host.ts";
 import { judge, type Verdict } from "../plan/plan.ts";
 import type { Recipe } from "../plan/recipe.ts";
@@ -15,8 +15,6 @@ import { type Speed, speedFrom, speedOf, UNPACKING } from "./speed.ts";
 import { type Footprint, footprintOf, leastPeak } from "./structure.ts";
 
 export interface SearchOptions extends Space {
-  /** Host memory the run may have; null: nothing may be placed there. */
-  readonly host: Bytes | null;
   /** Whether the model's family is known, which decides how close to the card's limit a recipe may come. */
   readonly known: boolean;
   /** How many recipes to rank. */
@@ -200,7 +198,8 @@ class Search {
     let footprint = this.#footprints.get(key);
     if (!footprint) {
       const plain = this.#options.base.loop === "plain";
-      footprint = footprintOf(trainable, stepping, (shape) => plain || shape.length > 1);
+      const alone = footprintOf(trainable, stepping, (shape) => plain || shape.length > 1);
+      footprint = family.parallel.ranks > 1 ? sharded(alone, family.parallel) : alone;
       this.#footprints.set(key, footprint);
     }
     return footprint;
@@ -248,6 +247,8 @@ class Search {
     const state = recipe.optimizerOnHost
       ? trainable.reduce((sum, t) => sum + (numel(t.shape) >= MIN_OFFLOADED ? 4 * t.storage.bytes : 0), 0)
       : 0;
+    // What ranks place there is known once one is run.
+    if (recipe.parallel.ranks > 1) return null;
     return hostBudget(recipe, trainable, state + trained.offloaded);
   }
 
@@ -264,7 +265,7 @@ class Search {
     }
     const tries = this.#simulate(recipe);
     const best = tries.find(({ safe }) => safe) ?? tries.find(({ verdict }) => verdict.fits);
-    if (best) this.#found.push(best);
+    if (best && (best.host?.total ?? 0) <= (this.#options.host ?? 0)) this.#found.push(best);
   }
 
   /**
@@ -276,15 +277,22 @@ class Search {
     const short = { ...recipe, accumulation: Math.min(recipe.accumulation, 2) };
     const execution = execute(short, 2, card.capability);
     const { tape, trainable, hostPeak } = execution;
-    const speed = speedOf(execution, recipe, card);
+    const speed = this.#speed(execution, recipe);
     const host = hostBudget(recipe, trainable, hostPeak);
     const tries: Found[] = [];
-    for (const allocConf of this.#axes.allocators) {
+    const { allocators } = this.#axes;
+    for (const [at, allocConf] of allocators.entries()) {
       this.#simulated++;
       const tried = { ...recipe, allocConf };
       const simulation = simulate(tape, { settings: parseSettings(allocConf) });
-      const verdict = judge(tape, simulation, card, tried);
       const { allocated, reserved } = simulation.stats;
+      const hopeless = allocated.peak > this.#usable;
+      // What fits only by giving back cached memory is not safe: the next setting is tried first.
+      if (!hopeless && reserved.peak > this.#usable && at < allocators.length - 1) continue;
+      const spare = this.#usable - reserved.peak;
+      const verdict = hopeless
+        ? { fits: false, usable: this.#usable, spare, retries: 0 }
+        : judge(tape, simulation, card, tried);
       const margin = bandOf(tried, known).reserved.worst * reserved.peak;
       const safe = verdict.fits && verdict.retries === 0 && verdict.spare >= margin;
       const changes = changesOf(base, tried);
@@ -299,9 +307,16 @@ class Search {
         changes,
         grade: gradeOf(changes),
       });
-      if (safe || allocated.peak > this.#usable) break;
+      if (safe || hopeless) break;
     }
     return tries;
+  }
+
+  #speed(execution: Execution, recipe: Recipe): Speed {
+    const { card } = this.#options;
+    if (recipe.parallel.ranks === 1) return speedOf(execution, recipe, card);
+    const { micro, trained } = this.#estimates.of(familyOf(recipe), recipe.batch);
+    return speedFrom([micro], trained, recipe, card);
   }
 
   #ranking(): Found[] {
@@ -346,6 +361,11 @@ class Search {
       simulated: this.#simulated,
     };
   }
+}
+
+/** At the least: state is shared out, or rests on the host. */
+function sharded({ state }: Footprint, { kind, ranks, offload }: Recipe["parallel"]): Footprint {
+  return { state: offload ? 0 : kind === "ddp" ? state : state / ranks, temporaries: 0 };
 }
 
 interface Rated {

@@ -1,3 +1,4 @@
+import type { Bytes } from "../base/units.ts";
 import type { OptimizerName } from "../optimizers/optimizers.ts";
 import type { Card } from "../plan/cards.ts";
 import { RULES } from "../plan/levers.ts";
@@ -24,6 +25,8 @@ export interface Space {
   readonly card: Card;
   readonly ranks: number;
   readonly keep: ReadonlySet<Keepable>;
+  /** Host memory the run may have; null: nothing may be placed there. */
+  readonly host: Bytes | null;
 }
 
 const checkpoint = (more: Partial<Checkpointing>): Checkpointing => ({
@@ -44,6 +47,13 @@ const CHECKPOINTINGS: readonly Checkpointing[] = [
   checkpoint({ kind: "selective" }),
   checkpoint({}),
   checkpoint({ offload: true }),
+];
+
+/** A rank of several is executed layer by layer, which is dear: none or all. ZeRO-3 with LoRA needs the reentrant one. */
+const SPREAD_CHECKPOINTINGS: readonly Checkpointing[] = [
+  NONE,
+  checkpoint({}),
+  checkpoint({ reentrant: true }),
 ];
 
 /** What each loop can be told: transformers' Trainer knows Liger's kernels, TRL's SFTTrainer has one of its own. */
@@ -92,20 +102,20 @@ const unique = <T>(values: readonly T[]): T[] => {
 };
 
 /** Every axis with the base's own value first. */
-export function axesOf({ base, ranks, keep }: Space): Axes {
+export function axesOf({ base, ranks, keep, host }: Space): Axes {
   const free = <T>(name: Keepable, own: T, others: readonly T[]): T[] =>
     unique(keep.has(name) ? [own] : [own, ...others]);
   return {
-    checkpointings: free("checkpointing", base.checkpointing, [
-      ...CHECKPOINTINGS,
-      // The rules ask for it under ZeRO-3; elsewhere it has no advantage.
-      ...(ranks > 1 ? [checkpoint({ reentrant: true })] : []),
-    ]).filter((c) => !c.offload || base.checkpointing.offload || !keep.has("offload")),
+    checkpointings: free(
+      "checkpointing",
+      base.checkpointing,
+      ranks > 1 ? SPREAD_CHECKPOINTINGS : CHECKPOINTINGS,
+    ).filter((c) => !c.offload || base.checkpointing.offload || !keep.has("offload")),
     losses: free("loss", base.loss, LOSSES[base.loop]),
     precisions: free("precision", { dtype: base.dtype, autocast: base.autocast }, precisions(base)),
     methods: free("quantization", base.method, quantized(base)),
     attentions: free("attention", base.attention, base.attention === "eager" ? ["sdpa"] : []),
-    parallels: parallels(base, ranks),
+    parallels: parallels(base, ranks, host !== null && !keep.has("offload")),
     steppings: steppings(base, keep),
     allocators: free("allocator", base.allocConf, expandable(base.allocConf)),
   };
@@ -125,12 +135,19 @@ function quantized({ method, dtype }: Recipe): Method[] {
   ];
 }
 
-const SPREADS: readonly ParallelKind[] = ["ddp", "zero1", "zero2", "zero3", "fsdp2"];
+/**
+ * ZeRO-1 shards less than ZeRO-2 for the same traffic, and ZeRO-3 needs what FSDP2 needs and more: they are
+ * planned when asked for.
+ */
+const SPREADS: readonly ParallelKind[] = ["ddp", "zero2", "fsdp2"];
 
-function parallels({ parallel }: Recipe, ranks: number): Recipe["parallel"][] {
+function parallels({ parallel }: Recipe, ranks: number, offload: boolean): Recipe["parallel"][] {
   if (ranks === 1) return [parallel];
   const kinds = parallel.kind === "none" ? SPREADS : [parallel.kind];
-  return kinds.map((kind) => ({ kind, ranks, offload: false }));
+  return kinds.flatMap((kind) => [
+    { kind, ranks, offload: false },
+    ...(offload && (kind === "fsdp2" || kind === "zero3") ? [{ kind, ranks, offload: true }] : []),
+  ]);
 }
 
 function steppings(base: Recipe, keep: ReadonlySet<Keepable>): Stepping[] {

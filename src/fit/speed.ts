@@ -211,6 +211,8 @@ export interface Trained {
   readonly tensors: number;
   /** Activations of a micro-batch that go to the host and come back. */
   readonly offloaded: number;
+  /** Bytes of all weights and adapters. */
+  readonly weights: number;
 }
 
 export function trainedOf(execution: Execution, recipe: Recipe): Trained {
@@ -218,7 +220,11 @@ export function trainedOf(execution: Execution, recipe: Recipe): Trained {
   // A host optimizer keeps two moments, the parameter and its gradient there as well.
   const kept = recipe.optimizerOnHost ? 4 * bytes : 0;
   const offloaded = recipe.checkpointing.offload ? Math.max(0, execution.hostPeak - kept) : 0;
-  return { bytes, tensors: execution.trainable.length, offloaded };
+  const { action, bytes: sizes, phase } = execution.tape.columns;
+  let weights = 0;
+  for (let row = 0; row < execution.tape.length && phase[row] === Phase.load; row++)
+    weights += action[row] === Action.alloc ? sizes[row]! : action[row] === Action.free ? -sizes[row]! : 0;
+  return { bytes, tensors: execution.trainable.length, offloaded, weights };
 }
 
 /** Seconds a step takes on a card, from the run's own kernels. */
@@ -229,21 +235,23 @@ export function speedOf(execution: Execution, recipe: Recipe, card: Card): Speed
 
 export function speedFrom(
   micro: readonly MicroTime[],
-  { bytes, tensors, offloaded }: Trained,
+  { bytes, tensors, offloaded, weights }: Trained,
   recipe: Recipe,
   card: Card,
 ): Speed {
+  const { parallel, accumulation } = recipe;
   const first = micro[0]!;
   const later = micro[1] ?? first;
-  let device = first.device + (recipe.accumulation - 1) * later.device;
-  let host = HOST_STEP + first.host + (recipe.accumulation - 1) * later.host;
+  let device = first.device + (accumulation - 1) * later.device;
+  let host = HOST_STEP + first.host + (accumulation - 1) * later.host;
   const [traffic, perTensor] = OPTIMIZER_COST[recipe.optimizer]!;
+  const share = parallel.kind === "ddp" ? 1 : 1 / parallel.ranks;
   host += perTensor * tensors;
-  if (recipe.optimizerOnHost) {
+  if (recipe.optimizerOnHost || parallel.offload) {
     // Gradients down, parameters up, and the update at the host's memory bandwidth, after the device is done.
-    device += (2 * bytes) / card.hostLink + (7 * bytes) / HOST_BANDWIDTH;
+    device += (2 * share * bytes) / card.hostLink + (7 * bytes) / HOST_BANDWIDTH;
   } else {
-    device += (traffic * bytes) / (card.bandwidth * REACHED.bandwidth);
+    device += (share * traffic * bytes) / (card.bandwidth * REACHED.bandwidth);
   }
   // A plan leaves no room on the card for state that is paged: it comes and goes in each step.
   if (recipe.optimizer.startsWith("paged")) {
@@ -251,10 +259,26 @@ export function speedFrom(
     device += (2 * elements * (recipe.optimizer.endsWith("8bit") ? 2 : 8)) / PAGING;
   }
   if (recipe.checkpointing.offload)
-    device = Math.max(device, device * 0.5 + (2 * offloaded * recipe.accumulation) / card.hostLink);
-  const step = (device ** OVERLAP + host ** OVERLAP) ** (1 / OVERLAP);
-  const tokens = recipe.batch * recipe.seq * recipe.accumulation * recipe.parallel.ranks;
+    device = Math.max(device, device * 0.5 + (2 * offloaded * accumulation) / card.hostLink);
+  const links = linkTime(recipe, bytes, weights, card);
+  const step = (device ** OVERLAP + host ** OVERLAP + links ** OVERLAP) ** (1 / OVERLAP);
+  const tokens = recipe.batch * recipe.seq * accumulation * parallel.ranks;
   return { step, device, host, tokensPerSecond: tokens / step };
+}
+
+/**
+ * Between cards, in rings: gradients are reduced once a step; sharded weights are gathered in forward and in
+ * backward and their gradients scattered, in each micro-batch, and come from the host where they rest there.
+ * Not measured: no run of several cards stands behind the model.
+ */
+function linkTime({ parallel, accumulation }: Recipe, trained: number, weights: number, card: Card): Seconds {
+  const { kind, ranks, offload } = parallel;
+  if (kind === "none" || ranks === 1) return 0;
+  const around = (ranks - 1) / ranks;
+  if (kind !== "fsdp2" && kind !== "zero3") return (2 * around * trained) / card.peerLink;
+  const gathered = accumulation * around * (2 * weights + trained);
+  const fetched = offload ? (accumulation * 2 * weights) / ranks / card.hostLink : 0;
+  return gathered / card.peerLink + fetched;
 }
 
 function countKernels(

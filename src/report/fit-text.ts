@@ -47,7 +47,9 @@ function head(result: FitResult, ink: Paint): string {
       miss.smallestCard
         ? `smallest card that would do: ${miss.smallestCard} (${formatBytes(miss.needs)} needed with the CUDA context)`
         : `no single card would do: ${formatBytes(miss.needs)} needed with the CUDA context`,
-      `several cards: ${miss.cards}`,
+      miss.cards === null
+        ? "several such cards would not do either, up to 32 of them under FSDP2"
+        : `or ${miss.cards} such cards, under FSDP2 with checkpointing: --cards ${miss.cards}x…`,
     );
     if (result.hostMemory === null) lines.push("nothing was placed in host memory: --host 128GB allows it");
   }
@@ -108,9 +110,9 @@ function changes({ changes: made }: FitResult, ink: Paint): string {
 }
 
 function marginal({ memory, time, fitsWithout }: Marginal): string {
-  if (memory === null || time === null) return "the others need it".padEnd(29);
+  if (memory === null) return "the others need it".padEnd(29);
   const bytes = memory === 0 ? "0 B" : `${memory > 0 ? "−" : "+"}${formatBytes(Math.abs(memory))}`;
-  const seconds = `${time > 0 ? "−" : "+"}${Math.abs(time).toFixed(2)} s`;
+  const seconds = time === null ? "" : `${time > 0 ? "−" : "+"}${Math.abs(time).toFixed(2)} s`;
   return `${bytes.padStart(9)} ${seconds.padStart(9)} ${(fitsWithout ? "" : "needed").padEnd(9)}`;
 }
 

@@ -64,7 +64,7 @@ const recipes = fc
   .map(({ precision, ...more }) => recipe("Qwen/Qwen2.5-7B", { ...precision, ...more } as Partial<Recipe>));
 
 /** In these only scripts name the allocator's settings; torchtune names every layer that "all-linear" means. */
-function comparable(name: string, { model, ...one }: Recipe): Record<string, unknown> {
+function comparable(name: string, one: Recipe): Record<string, unknown> {
   const allocConf = name === "trl" || name === "trainer" ? one.allocConf : "";
   const method =
     name === "torchtune" && one.method.kind === "lora"

@@ -10,7 +10,7 @@ import type { Command, Input, Io } from "../command.ts";
 import { RECIPE_OPTIONS } from "../recipe-options.ts";
 
 /** Kept in any case; named in --keep they do no harm. */
-const ALWAYS_KEPT = ["model", "method", "rank", "seq", "effective-batch", "batch"];
+const ALWAYS_KEPT = new Set(["model", "method", "rank", "seq", "effective-batch", "batch"]);
 
 export const command: Command = {
   name: "fit",
@@ -77,7 +77,7 @@ export const command: Command = {
     const spread = ["zero", "fsdp", "ddp"].some((name) => options[name] !== undefined);
     const asked = await readAsk(input.positionals[0]!, options, spread ? count : 1);
     const emitters = emittersFrom(input);
-    const recipe = inLoopOf(emitters, withEffectiveBatch(asked.recipe, input), input);
+    const recipe = inLoopOf(emitters, withEffectiveBatch(asked.recipe, input, spread ? 1 : count), input);
     const sayable = (one: Recipe): boolean => emitters.every(({ cannot }) => cannot(one) === null);
     const { fit } = await import("../../fit/fit.ts");
     const begin = performance.now();
@@ -167,7 +167,7 @@ function bytesFrom({ options }: Input, name: string): Bytes | null {
 function keepFrom({ options }: Input): ReadonlySet<Keepable> {
   const names = ((options["keep"] as string | undefined) ?? "").split(",").map((name) => name.trim());
   const wrong = names.find(
-    (name) => name !== "" && !ALWAYS_KEPT.includes(name) && !KEEPABLE.includes(name as Keepable),
+    (name) => name !== "" && !ALWAYS_KEPT.has(name) && !KEEPABLE.includes(name as Keepable),
   );
   if (wrong !== undefined)
     throw new UserError(`--keep cannot be "${wrong}"`, `one or more of: ${KEEPABLE.join(", ")}`);
@@ -175,8 +175,11 @@ function keepFrom({ options }: Input): ReadonlySet<Keepable> {
 }
 
 /** The user's micro-batch stays as the start; accumulation makes up the rest. */
-function withEffectiveBatch(recipe: Recipe, { options }: Input): Recipe {
+function withEffectiveBatch(recipe: Recipe, { options }: Input, cards: number): Recipe {
   const text = options["effective-batch"] as string | undefined;
+  const said = ["batch", "accumulation", "effective-batch"].some((name) => options[name] !== undefined);
+  // A step of one sequence is nobody's wish on several cards.
+  if (!said && recipe.batch * recipe.accumulation === 1) return { ...recipe, accumulation: cards };
   if (text === undefined) return recipe;
   const wanted = Number(text);
   const { batch, parallel } = recipe;
