@@ -4,6 +4,7 @@ import { UserError } from "../base/errors.ts";
 import { buildable, positions } from "../plan/model.ts";
 import { DEFAULT_RECIPE, type Recipe } from "../plan/recipe.ts";
 import type { RecipeSource } from "../plan/result.ts";
+import type { ModelReference } from "../recipe-files/reading.ts";
 import type { Input } from "./command.ts";
 import { type NamedModel, readModel } from "./model.ts";
 import { recipeFrom } from "./recipe-options.ts";
@@ -18,10 +19,16 @@ export interface Asked {
 
 export async function readAsk(text: string, options: Input["options"], cards: number): Promise<Asked> {
   if (await isRecipe(text)) return fromFile(text, options, cards);
+  if (options["model"] !== undefined)
+    throw new UserError(`--model beside the model ${text}`, "give one of them, or a FILE and --model");
   const model = await readModel(text);
-  const most = positions(model.config)?.value ?? Infinity;
-  const usual = { ...DEFAULT_RECIPE, seq: Math.min(DEFAULT_RECIPE.seq, most) };
-  return asked(model, options, cards, usual, null);
+  return asked(model, options, cards, usual(model), null);
+}
+
+/** What is not said: a sequence no longer than the model takes. */
+function usual({ config }: NamedModel): Omit<Recipe, "model"> {
+  const most = positions(config)?.value ?? Infinity;
+  return { ...DEFAULT_RECIPE, seq: Math.min(DEFAULT_RECIPE.seq, most) };
 }
 
 function asked(
@@ -52,12 +59,9 @@ async function fromFile(path: string, options: Input["options"], cards: number):
   const { readRecipeFile } = await import("../recipe-files/file.ts");
   const { placeText } = await import("../recipe-files/located.ts");
   const { framework, model, recipe, found, assumed, warnings } = readRecipeFile(path);
-  if (!model) {
-    throw new UserError(
-      `${path}: names no model`,
-      "give the script or config that loads one, or a model's config.json",
-    );
-  }
+  const given = options["model"] as string | undefined;
+  if (!model && given === undefined)
+    throw new UserError(`${path}: names no model`, "--model NAME, or the script or config that loads one");
   const source: RecipeSource = {
     file: path,
     framework,
@@ -65,10 +69,12 @@ async function fromFile(path: string, options: Input["options"], cards: number):
     assumed,
     warnings,
   };
-  const named = model.config
-    ? { name: model.name, ...buildable(model.config) }
-    : await readModel(await beside(path, model.name));
-  return asked(named, options, cards, { ...DEFAULT_RECIPE, ...recipe }, source);
+  const named = await (given !== undefined ? readModel(given) : modelOf(path, model!));
+  return asked(named, options, cards, { ...usual(named), ...recipe }, source);
+}
+
+async function modelOf(path: string, { name, config }: ModelReference): Promise<NamedModel> {
+  return config ? { name, ...buildable(config) } : readModel(await beside(path, name));
 }
 
 /** A model that the file names by a path is looked for beside it. */

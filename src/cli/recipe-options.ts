@@ -50,6 +50,7 @@ const OPTIMIZER_WORDS: Readonly<Record<string, OptimizerName>> = {
 
 /** Every choice of a recipe as an option, the same in each command that takes one. */
 export const RECIPE_OPTIONS: Readonly<Record<string, Option>> = {
+  model: { type: "string", value: "MODEL", summary: "the model, where FILE names none or another is meant" },
   method: { type: "string", value: "NAME", summary: "what trains", choices: METHODS },
   rank: { type: "string", value: "N", summary: "LoRA's rank (default 16)" },
   "lora-dropout": { type: "string", value: "P", summary: "LoRA's dropout (default 0)" },

@@ -135,7 +135,7 @@ export class Draft {
 
   #fillIn(): void {
     const unsaid = "not said in the file";
-    if (!this.has("model")) this.warn("no model is named: give one beside the file");
+    if (!this.has("model")) this.warn("no model is named: give it with --model");
     if (this.get("method.quantization") && !this.#lora) {
       this.assume("method.kind", "lora", "4-bit weights cannot train themselves: an adapter is assumed");
     }

@@ -185,6 +185,17 @@ describe("plimsoll plan", () => {
     expect(source!.assumed.map(({ field }) => field)).toContain("seq");
   });
 
+  test("takes the model from --model where the file names none", async () => {
+    const file = join(emptyFolder(), "accelerate.yaml");
+    await writeFile(file, "distributed_type: MULTI_GPU\nnum_processes: 2\nmixed_precision: bf16\n");
+    expect(await refusal([file])).toMatch(/names no model; --model NAME/);
+    expect(await refusal(["gpt2", "--model", "gpt2"])).toMatch(/--model beside the model gpt2/);
+    const ran = await plimsoll(["plan", file, "--model", "gpt2", "--json"]);
+    const { model, recipe } = JSON.parse(ran.stdout) as PlanResult;
+    expect(model.name).toBe("openai-community/gpt2");
+    expect(recipe).toMatchObject({ seq: 1024, autocast: "bf16", parallel: { kind: "ddp", ranks: 2 } });
+  });
+
   test("writes a tape and a snapshot, and compares with each and with saved JSON", async () => {
     const folder = emptyFolder();
     const at = (name: string) => join(folder, name);

@@ -74,7 +74,7 @@ export const command: Command = {
     const keep = keepFrom(input);
     const { readAsk } = await import("../ask.ts");
     const { options } = input;
-    const spread = ["zero", "fsdp", "ddp"].some((name) => options[name] !== undefined);
+    const spread = ["zero", "fsdp", "ddp", "tensor", "pipeline"].some((name) => options[name] !== undefined);
     const asked = await readAsk(input.positionals[0]!, options, spread ? count : 1);
     const emitters = emittersFrom(input);
     const recipe = inLoopOf(emitters, withEffectiveBatch(asked.recipe, input, spread ? 1 : count), input);
