@@ -121,6 +121,8 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
       if (name !== null) {
         if (/^builtins\./.test(name) || name.startsWith("math.")) return false;
         if (name.startsWith("torch.") && /_like$|^torch\.(?:zeros|ones|full|arange|tensor|empty|argmax|argmin)$/.test(name)) return false;
+        // These take functions, files or settings, and return no result of them.
+        if (/^torch\.(?:compile|jit\.|load$|save$|device$|Generator$|utils\.|distributed\.|optim\.)/.test(name)) return false;
         return name.startsWith("torch.") && expr.args.some((arg) => again(arg.value)) && !/^(?:isnan|isinf|isfinite|eq|ne|lt|gt|le|ge)$/.test(last(name));
       }
       if (expr.func.kind !== "Attribute") return false;

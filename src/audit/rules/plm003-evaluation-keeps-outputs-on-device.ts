@@ -15,6 +15,7 @@ export const rule: Rule = {
     patterns: [3],
   },
   *check(facts) {
+    if (!/append\(/.test(facts.file.text)) return;
     if (!facts.project.accelerator) return;
     for (const call of facts.file.all("Call")) {
       if (

@@ -15,6 +15,7 @@ export const rule: Rule = {
     patterns: [5],
   },
   *check(facts) {
+    if (facts.backwards.length === 0) return;
     const { file } = facts;
     for (const statement of file.all("AugAssign")) {
       if (statement.op !== "+" || statement.target.kind !== "Name" || facts.gradMode(statement) === "off")

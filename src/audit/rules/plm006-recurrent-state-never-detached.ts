@@ -16,6 +16,7 @@ export const rule: Rule = {
     patterns: [6],
   },
   *check(facts) {
+    if (facts.backwards.length === 0) return;
     const { file } = facts;
     for (const call of file.all("Call")) {
       const loop = facts.stepLoop(call);

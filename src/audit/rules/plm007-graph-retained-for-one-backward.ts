@@ -16,6 +16,7 @@ export const rule: Rule = {
     patterns: [7],
   },
   *check(facts) {
+    if (!/retain_graph/.test(facts.file.text)) return;
     for (const { call, loss } of facts.backwards) {
       const flag = keyword(call, "retain_graph");
       if (!flag || !isTrue(flag.value) || !loss || !isOnlyOne(call, facts)) continue;

@@ -11,6 +11,7 @@ export const rule: Rule = {
     patterns: [8],
   },
   *check(facts) {
+    if (!/create_graph/.test(facts.file.text)) return;
     for (const { call } of facts.backwards) {
       const flag = keyword(call, "create_graph");
       if (flag && isTrue(flag.value))

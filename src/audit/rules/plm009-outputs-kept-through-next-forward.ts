@@ -14,6 +14,7 @@ export const rule: Rule = {
     patterns: [9],
   },
   *check(facts) {
+    if (facts.backwards.length === 0) return;
     const { file } = facts;
     for (const statement of file.all("Assign")) {
       const [target] = statement.targets;

@@ -14,6 +14,7 @@ export const rule: Rule = {
     patterns: [10],
   },
   *check(facts) {
+    if (!/except/.test(facts.file.text)) return;
     for (const statement of facts.file.all("Try"))
       for (const handler of statement.handlers) {
         if (!catchesOutOfMemory(handler, facts)) continue;

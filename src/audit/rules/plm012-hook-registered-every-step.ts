@@ -20,6 +20,7 @@ export const rule: Rule = {
     patterns: [12],
   },
   *check(facts) {
+    if (!/_hook\(/.test(facts.file.text)) return;
     for (const call of facts.file.all("Call")) {
       if (call.func.kind !== "Attribute" || !HOOKS.has(call.func.attr)) continue;
       const statement = statementOf(call);

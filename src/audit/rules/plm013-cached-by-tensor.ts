@@ -11,6 +11,7 @@ export const rule: Rule = {
     patterns: [13],
   },
   *check({ file }) {
+    if (!/cache/.test(file.text)) return;
     for (const fn of file.all("FunctionDef")) {
       const decorator = fn.decorators.find((one) =>
         /^functools\.(?:lru_cache|cache)$/.test(file.dotted(one.kind === "Call" ? one.func : one) ?? ""),

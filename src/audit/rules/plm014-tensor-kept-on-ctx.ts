@@ -13,6 +13,7 @@ export const rule: Rule = {
     patterns: [14],
   },
   *check(facts) {
+    if (!/Function/.test(facts.file.text)) return;
     for (const statement of facts.file.all("Assign")) {
       const [target] = statement.targets;
       if (target?.kind !== "Attribute" || target.value.kind !== "Name") continue;

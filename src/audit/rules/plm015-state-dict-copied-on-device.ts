@@ -11,8 +11,15 @@ export const rule: Rule = {
     patterns: [15],
   },
   *check(facts) {
+    if (!/deepcopy/.test(facts.file.text)) return;
     const { file } = facts;
-    if (!facts.project.accelerator) return;
+    // In a file that never mentions a device, tests above all, the model is on the host.
+    if (
+      !facts.project.accelerator ||
+      !/cuda|device|accelerat/i.test(file.text) ||
+      /(?:^|\/)tests?\/|(?:^|\/)test_[^/]*$/.test(file.path)
+    )
+      return;
     for (const call of file.all("Call")) {
       if (file.dotted(call.func) !== "copy.deepcopy" || call.args.length !== 1) continue;
       const state = positional(call, 0);

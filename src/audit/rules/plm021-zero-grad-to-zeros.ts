@@ -11,6 +11,7 @@ export const rule: Rule = {
     patterns: [21],
   },
   *check({ file }) {
+    if (!/zero_grad/.test(file.text)) return;
     for (const call of file.all("Call")) {
       if (call.func.kind !== "Attribute" || call.func.attr !== "zero_grad" || call.args.length !== 1)
         continue;

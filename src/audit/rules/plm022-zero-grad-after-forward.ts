@@ -15,6 +15,7 @@ export const rule: Rule = {
     patterns: [22],
   },
   *check(facts) {
+    if (facts.backwards.length === 0) return;
     const { file } = facts;
     for (const { call: backward, loss } of facts.backwards) {
       const [loop] = loopsAround(backward);

@@ -16,6 +16,7 @@ export const rule: Rule = {
     patterns: [24],
   },
   *check({ file }) {
+    if (!/detect_anomaly/.test(file.text)) return;
     for (const call of file.all("Call")) {
       const name = file.dotted(call.func) ?? "";
       const sets = /^torch\.autograd(?:\.anomaly_mode)?\.set_detect_anomaly$/.test(name);

@@ -63,6 +63,11 @@ const FILTER =
 function* judge(test: Expr, node: Node, facts: Facts): Generator<Finding> {
   const operands = test.kind === "Bool" ? test.values : [test];
   for (const operand of operands) {
+    if (
+      operand.kind === "Const" ||
+      (operand.kind === "Compare" && /^(?:is|in|not in|is not)$/.test(operand.ops[0]!))
+    )
+      continue;
     const inner = operand.kind === "Unary" && operand.op === "not" ? operand.operand : operand;
     if (facts.onAccelerator(inner) && facts.everyStep(node))
       yield {

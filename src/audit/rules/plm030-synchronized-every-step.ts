@@ -12,6 +12,7 @@ export const rule: Rule = {
     patterns: [30],
   },
   *check(facts) {
+    if (!/synchronize|CUDA_LAUNCH_BLOCKING/.test(facts.file.text)) return;
     const { file } = facts;
     for (const call of file.all("Call")) {
       if (

@@ -13,6 +13,7 @@ export const rule: Rule = {
     patterns: [32],
   },
   *check(facts) {
+    if (!/get_scale|error_if_nonfinite/.test(facts.file.text)) return;
     for (const call of facts.file.all("Call")) {
       if (
         call.func.kind === "Attribute" &&
@@ -52,6 +53,6 @@ function isScaler(expr: Expr, facts: Facts): boolean {
     .every(
       ({ how, value }) =>
         (how === "param" && expr.id.endsWith("scaler")) ||
-        (value?.kind === "Call" && /GradScaler$/.test(facts.file.dotted(value.func) ?? "")),
+        (value?.kind === "Call" && (facts.file.dotted(value.func) ?? "").endsWith("GradScaler")),
     );
 }

@@ -15,6 +15,7 @@ export const rule: Rule = {
     patterns: [34],
   },
   *check(facts) {
+    if (!/modules\(|parameters\(|children\(/.test(facts.file.text)) return;
     const { file } = facts;
     for (const statement of file.all("AugAssign")) {
       if (statement.op !== "+" || statement.target.kind !== "Name") continue;

@@ -15,6 +15,7 @@ export const rule: Rule = {
     patterns: [35],
   },
   *check(facts) {
+    if (!/\.(?:to|cuda)\(/.test(facts.file.text)) return;
     const { file } = facts;
     for (const call of file.all("Call")) {
       if (

@@ -15,6 +15,7 @@ export const rule: Rule = {
     patterns: [36],
   },
   *check(facts) {
+    if (!/\.to\(/.test(facts.file.text)) return;
     for (const call of facts.file.all("Call")) {
       if (call.func.kind !== "Attribute" || call.func.attr !== "to" || call.args.length !== 1) continue;
       const device = argument(call, "device", 0);

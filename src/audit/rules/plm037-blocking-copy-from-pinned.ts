@@ -16,6 +16,7 @@ export const rule: Rule = {
     patterns: [37],
   },
   *check(facts) {
+    if (!/pin_memory/.test(facts.file.text)) return;
     for (const call of facts.file.all("Call")) {
       if (
         call.func.kind !== "Attribute" ||

@@ -12,6 +12,7 @@ export const rule: Rule = {
     patterns: [38],
   },
   *check(facts) {
+    if (!/DataLoader/.test(facts.file.text)) return;
     const { file } = facts;
     if (!facts.project.accelerator) return;
     for (const call of file.all("Call")) {

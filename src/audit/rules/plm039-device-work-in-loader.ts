@@ -13,6 +13,7 @@ export const rule: Rule = {
     patterns: [39],
   },
   *check(facts) {
+    if (!/Dataset|collate_fn/.test(facts.file.text)) return;
     for (const call of facts.file.all("Call"))
       if (sends(call, facts) && isInLoader(call, facts))
         yield {

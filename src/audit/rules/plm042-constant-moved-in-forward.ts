@@ -13,6 +13,7 @@ export const rule: Rule = {
     patterns: [42],
   },
   *check(facts) {
+    if (!/\.(?:to|cuda)\(/.test(facts.file.text)) return;
     for (const call of facts.file.all("Call")) {
       if (call.func.kind !== "Attribute" || (call.func.attr !== "to" && call.func.attr !== "cuda")) continue;
       const attribute = selfAttribute(call.func.value);

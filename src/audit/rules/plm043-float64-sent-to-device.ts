@@ -19,6 +19,7 @@ export const rule: Rule = {
     patterns: [43],
   },
   *check(facts) {
+    if (!/numpy/.test(facts.file.text)) return;
     for (const call of facts.file.all("Call")) {
       const moved =
         call.func.kind === "Attribute" &&

@@ -14,6 +14,7 @@ export const rule: Rule = {
     patterns: [44],
   },
   *check(facts) {
+    if (!/softmax/.test(facts.file.text)) return;
     const { file } = facts;
     for (const call of file.all("Call")) {
       const name = file.dotted(call.func) ?? "";

@@ -13,6 +13,7 @@ export const rule: Rule = {
     patterns: [45],
   },
   *check(facts) {
+    if (!/cat\(|concat|stack\(/.test(facts.file.text)) return;
     const { file } = facts;
     for (const statement of file.all("Assign")) {
       const [target] = statement.targets;

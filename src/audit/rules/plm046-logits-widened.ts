@@ -13,11 +13,13 @@ export const rule: Rule = {
     patterns: [46],
   },
   *check(facts) {
+    // Only a language model's head has outputs that large.
+    if (!/logits/.test(facts.file.text) || !/lm_head|vocab_size|labels|shift_logits/.test(facts.file.text))
+      return;
     const { file } = facts;
     for (const call of file.all("Call")) {
       const source = widened(call, facts);
-      // Only a language model's head has outputs that large.
-      if (!source || !/lm_head|vocab_size|labels|shift_logits/.test(file.text)) continue;
+      if (!source) continue;
       if (!name(source).endsWith("logits") || facts.gradMode(call) === "off") continue;
       const hot = facts.hot(call);
       if (hot && facts.frequency(call, hot.within) !== "throttled" && feedsLoss(call, facts))

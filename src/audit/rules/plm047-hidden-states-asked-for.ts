@@ -17,6 +17,7 @@ export const rule: Rule = {
     patterns: [47],
   },
   *check(facts) {
+    if (!/output_(?:attentions|hidden_states)/.test(facts.file.text)) return;
     const { file } = facts;
     for (const call of file.all("Call"))
       for (const [key, pattern] of WANTED) {

@@ -12,6 +12,7 @@ export const rule: Rule = {
     patterns: [49],
   },
   *check(facts) {
+    if (!/load/.test(facts.file.text)) return;
     const { file } = facts;
     if (!facts.project.accelerator) return;
     const distributed = /init_process_group|DistributedDataParallel|LOCAL_RANK/.test(file.text);

@@ -12,6 +12,7 @@ export const rule: Rule = {
     patterns: [50],
   },
   *check({ file }) {
+    if (!/get_peft_model/.test(file.text)) return;
     if (!file.all("Call").some((call) => file.dotted(call.func) === "peft.get_peft_model")) return;
     for (const call of file.all("Call")) {
       const name = file.dotted(call.func) ?? "";

@@ -13,6 +13,7 @@ export const rule: Rule = {
     patterns: [52],
   },
   *check({ file }) {
+    if (!/get_peft_model/.test(file.text)) return;
     const wraps = file.all("Call").filter((call) => file.dotted(call.func) === "peft.get_peft_model");
     // Each of these makes the embeddings' output require gradients, or trains the embeddings.
     if (

@@ -16,6 +16,7 @@ export const rule: Rule = {
     patterns: [53],
   },
   *check({ file }) {
+    if (!/preserve_rng_state/.test(file.text)) return;
     for (const call of file.all("Call")) {
       const name = file.dotted(call.func);
       if (name?.startsWith("torch.utils.checkpoint.") === true) {

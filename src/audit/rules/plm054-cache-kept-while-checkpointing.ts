@@ -17,6 +17,7 @@ export const rule: Rule = {
     patterns: [54],
   },
   *check({ file }) {
+    if (!/use_cache/.test(file.text)) return;
     if (checkpointingSwitches(file).length === 0) return;
     const trains = file
       .all("Call")

@@ -15,6 +15,7 @@ export const rule: Rule = {
     patterns: [55],
   },
   *check({ file }) {
+    if (!/compute_metrics/.test(file.text)) return;
     const named = (pattern: RegExp): Call[] =>
       file
         .all("Call")

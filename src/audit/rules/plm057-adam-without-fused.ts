@@ -13,6 +13,7 @@ export const rule: Rule = {
     patterns: [57],
   },
   *check(facts) {
+    if (!/Adam/.test(facts.file.text)) return;
     const { file } = facts;
     if (!facts.project.accelerator) return;
     for (const call of file.all("Call")) {

@@ -14,6 +14,7 @@ export const rule: Rule = {
     patterns: [58],
   },
   *check(facts) {
+    if (!/DistributedDataParallel/.test(facts.file.text)) return;
     const { file } = facts;
     const wraps = file
       .all("Call")

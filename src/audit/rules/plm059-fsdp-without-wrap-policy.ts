@@ -11,6 +11,7 @@ export const rule: Rule = {
     patterns: [59],
   },
   *check({ file }) {
+    if (!/FullyShardedDataParallel/.test(file.text)) return;
     const wraps = file
       .all("Call")
       .filter((call) =>

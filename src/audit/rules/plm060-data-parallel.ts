@@ -11,6 +11,7 @@ export const rule: Rule = {
     patterns: [60],
   },
   *check({ file }) {
+    if (!/DataParallel/.test(file.text)) return;
     for (const call of file.all("Call"))
       if (/^torch\.nn\.(?:parallel\.(?:data_parallel\.)?)?DataParallel$/.test(file.dotted(call.func) ?? ""))
         yield {

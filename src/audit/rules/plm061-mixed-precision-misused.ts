@@ -14,6 +14,7 @@ export const rule: Rule = {
     patterns: [61],
   },
   *check(facts) {
+    if (!/autocast/.test(facts.file.text)) return;
     const { file } = facts;
     for (const { call } of facts.backwards) {
       for (const at of ancestors(call)) {

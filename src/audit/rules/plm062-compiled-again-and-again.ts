@@ -12,6 +12,7 @@ export const rule: Rule = {
     patterns: [62],
   },
   *check(facts) {
+    if (!/compile/.test(facts.file.text)) return;
     for (const call of facts.file.all("Call")) {
       if (facts.file.dotted(call.func) !== "torch.compile") continue;
       // A decorator of a function defined in the loop compiles each time too, but may be meant.

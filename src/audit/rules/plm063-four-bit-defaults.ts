@@ -13,6 +13,7 @@ export const rule: Rule = {
     patterns: [63],
   },
   *check({ file }) {
+    if (!/BitsAndBytesConfig|device_map/.test(file.text)) return;
     for (const call of file.all("Call")) {
       if (
         !/^transformers\.(?:utils\.quantization_config\.)?BitsAndBytesConfig$/.test(

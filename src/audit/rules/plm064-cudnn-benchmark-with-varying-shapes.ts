@@ -11,6 +11,7 @@ export const rule: Rule = {
     patterns: [64],
   },
   *check({ file }) {
+    if (!/benchmark/.test(file.text)) return;
     for (const statement of file.all("Assign")) {
       const [target] = statement.targets;
       if (!target || file.dotted(target) !== "torch.backends.cudnn.benchmark" || !isTrue(statement.value))

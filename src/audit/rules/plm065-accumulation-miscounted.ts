@@ -15,6 +15,7 @@ export const rule: Rule = {
     patterns: [65],
   },
   *check(facts) {
+    if (facts.backwards.length === 0) return;
     const { file } = facts;
     for (const step of optimizerSteps(file)) {
       const loop = facts.stepLoop(step);

@@ -16,6 +16,7 @@ export const rule: Rule = {
     patterns: [67],
   },
   *check(facts) {
+    if (!/MultiheadAttention/.test(facts.file.text)) return;
     for (const call of facts.file.all("Call")) {
       if (
         !isAttention(call.func, facts) ||

@@ -12,6 +12,7 @@ export const rule: Rule = {
     patterns: [69],
   },
   *check(facts) {
+    if (!/add_scalar|add_histogram|log/.test(facts.file.text)) return;
     for (const call of facts.file.all("Call")) {
       if (!isLogger(call, facts)) continue;
       for (const value of handed(call))

@@ -12,6 +12,7 @@ export const rule: Rule = {
     patterns: [71],
   },
   *check(facts) {
+    if (!/barrier|all_reduce/.test(facts.file.text)) return;
     const { file } = facts;
     const reduces: Call[] = [];
     for (const call of file.all("Call")) {

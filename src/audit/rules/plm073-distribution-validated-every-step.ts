@@ -13,6 +13,7 @@ export const rule: Rule = {
     patterns: [73],
   },
   *check(facts) {
+    if (!/distributions/.test(facts.file.text)) return;
     const { file } = facts;
     if (!facts.project.accelerator || /set_default_validate_args/.test(file.text)) return;
     for (const call of file.all("Call")) {

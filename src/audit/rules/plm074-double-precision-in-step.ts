@@ -13,6 +13,7 @@ export const rule: Rule = {
     patterns: [74],
   },
   *check(facts) {
+    if (!/double|float64/.test(facts.file.text)) return;
     for (const call of facts.file.all("Call")) {
       const source = widened(call, facts);
       if (source && facts.onAccelerator(source) && facts.everyStep(call))

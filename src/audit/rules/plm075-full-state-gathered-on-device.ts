@@ -15,6 +15,7 @@ export const rule: Rule = {
     patterns: [75],
   },
   *check({ file }) {
+    if (!/StateDict/.test(file.text)) return;
     for (const call of file.all("Call")) {
       const name = file.dotted(call.func) ?? "";
       if (call.args.some((arg) => arg.star === 2)) continue;

@@ -15,6 +15,7 @@ export const rule: Rule = {
     patterns: [76],
   },
   *check(facts) {
+    if (!/DataLoader|iter\(/.test(facts.file.text)) return;
     const { file } = facts;
     for (const call of file.all("Call")) {
       const name = file.dotted(call.func) ?? "";

@@ -12,6 +12,7 @@ export const rule: Rule = {
     patterns: [79],
   },
   *check(facts) {
+    if (!/clip_grad/.test(facts.file.text)) return;
     const { file } = facts;
     for (const call of file.all("Call")) {
       if (

@@ -17,6 +17,7 @@ export const rule: Rule = {
     patterns: [81],
   },
   *check(facts) {
+    if (!/clone\(/.test(facts.file.text)) return;
     if (/torch\.compile|cudagraph|CUDAGraph/.test(facts.file.text)) return;
     for (const call of facts.file.all("Call")) {
       if (

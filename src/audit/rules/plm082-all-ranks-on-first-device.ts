@@ -10,6 +10,7 @@ export const rule: Rule = {
     patterns: [82],
   },
   *check(facts) {
+    if (!/init_process_group/.test(facts.file.text)) return;
     const { file } = facts;
     if (
       !file

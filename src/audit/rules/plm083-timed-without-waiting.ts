@@ -19,6 +19,7 @@ export const rule: Rule = {
     patterns: [83],
   },
   *check(facts) {
+    if (!/time/.test(facts.file.text)) return;
     const { file } = facts;
     if (!facts.project.accelerator) return;
     for (const difference of file.all("Binary")) {

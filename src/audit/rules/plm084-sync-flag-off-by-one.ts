@@ -14,6 +14,7 @@ export const rule: Rule = {
     patterns: [84],
   },
   *check(facts) {
+    if (!/require_backward_grad_sync/.test(facts.file.text)) return;
     const { file } = facts;
     for (const statement of file.all("Assign")) {
       const [target] = statement.targets;

@@ -69,3 +69,13 @@ class Plain:
         # trap: not a module
         self.state = self.state * 0.9 + x.mean() * 0.1
         return self.state
+
+
+class Compiled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.loss = nn.MSELoss()
+
+    def speed_up(self, *args, **kwargs):
+        # trap: a compiled function, no statistic
+        self.loss = torch.compile(self.loss, *args, **kwargs)
