@@ -87,7 +87,7 @@ export function changesOf(from: Recipe, to: Recipe): Change[] {
       parallel: from.parallel,
     }));
   if (to.allocConf !== from.allocConf)
-    add("expandable segments", 0, "nothing", (r) => ({ ...r, allocConf: from.allocConf }));
+    add("expandable segments", 0, "nothing measured", (r) => ({ ...r, allocConf: from.allocConf }));
   return changes;
 }
 

@@ -11,7 +11,7 @@ import type { Moment } from "../plan/moment.ts";
 import { plan, type Plan, type Verdict } from "../plan/plan.ts";
 import type { Recipe } from "../plan/recipe.ts";
 import { parametersOf, type RecipeSource } from "../plan/result.ts";
-import { GRADES } from "./changes.ts";
+import { changesOf, GRADES } from "./changes.ts";
 import { type Counts, type Found, search, type Searched } from "./search.ts";
 import { allowed, axesOf, type Keepable, refusal, type Space } from "./space.ts";
 import { speedOf } from "./speed.ts";
@@ -241,7 +241,7 @@ function marginals({ recipe, changes, reserved, speed }: Found, card: Card): Mar
 
 /** Levers that the chosen recipe leaves alone, with what they would do to it. */
 function unused({ recipe, reserved, speed }: Found, { moment }: Plan, card: Card): Unused[] {
-  return LEVERS.flatMap(({ name, cost, apply }) => {
+  return LEVERS.flatMap(({ name, apply }) => {
     const changed = apply(recipe);
     if (!changed || changed.method.kind !== recipe.method.kind) return [];
     if (!allowed(changed, card)) return { name, why: refusal(changed, card)! };
@@ -250,8 +250,12 @@ function unused({ recipe, reserved, speed }: Found, { moment }: Plan, card: Card
     const saved = reserved - simulated.stats.reserved.peak;
     const slower = speedOf(execution, changed, card).step / speed.step - 1;
     if (saved <= 0) return { name, why: `it does not lower the peak, which is in ${moment.when}` };
-    const time = slower > 0.005 ? `${(100 * slower).toFixed(0)} % slower` : cost;
-    return { name, why: `not needed: it would free ${(saved / 1e9).toFixed(2)} GB (${time})` };
+    const time = slower > 0.005 ? `${(100 * slower).toFixed(0)} % slower` : "as fast";
+    const given = changesOf(recipe, changed).map(({ gives }) => gives);
+    return {
+      name,
+      why: `not needed: it would free ${(saved / 1e9).toFixed(2)} GB (${[time, ...given].join("; ")})`,
+    };
   });
 }
 
