@@ -7,12 +7,12 @@ import type { Command } from "./command.ts";
 export const COMMANDS: Readonly<Record<string, () => Promise<{ readonly command: Command }>>> = {
   plan: () => import("./commands/plan.ts"),
   fit: () => import("./commands/fit.ts"),
-  preflight: () => import("./commands/preflight.ts"),
   inspect: () => import("./commands/inspect.ts"),
   replay: () => import("./commands/replay.ts"),
   audit: () => import("./commands/audit.ts"),
   explain: () => import("./commands/explain.ts"),
   rules: () => import("./commands/rules.ts"),
+  preflight: () => import("./commands/preflight.ts"),
   run: () => import("./commands/run.ts"),
   runs: () => import("./commands/runs.ts"),
   completion: () => import("./commands/completion.ts"),
