@@ -4,7 +4,7 @@
  * counted: the first also compiles the program.
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { cpus } from "node:os";
+import { cpus, loadavg } from "node:os";
 import { search, type SearchOptions } from "../src/fit/search.ts";
 import { findModel } from "../src/plan/catalogue/catalogue.ts";
 import { cardOf } from "../src/plan/cards.ts";
@@ -196,7 +196,7 @@ const rows = SCENARIOS.map((scenario) => {
 });
 const at = process.argv.indexOf("--json");
 if (at > 0) {
-  const machine = { cpu: cpus()[0]!.model, node: process.version };
+  const machine = { cpu: cpus()[0]!.model, cores: cpus().length, load: loadavg()[0], node: process.version };
   writeFileSync(
     process.argv[at + 1]!,
     `${JSON.stringify({ machine, command: "npm run --silent bench:fit", rows }, null, 1)}\n`,
