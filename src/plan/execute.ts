@@ -82,6 +82,7 @@ function run(whole: Recipe, steps: number, capability: number, abridged: boolean
   if (recipe.optimizerInBackward) torch.onGradient = stepInBackward(torch, optimizer, new Set(trainable));
   const groups = recipe.loop === "plain" ? [trainable] : decayGroups(trainable);
   const blocks: Block[] = [];
+  let opening: Block | null = null;
   const batch: Batch = { ids: null, mask: null };
 
   // accelerate's free_memory, before the Trainer's first step: what loading left in the cache is given back.
@@ -101,8 +102,10 @@ function run(whole: Recipe, steps: number, capability: number, abridged: boolean
         if (layers) stitch(torch, first, kinds.length, leaves);
       };
       // Stepped inside backward, the first step also creates the optimizer's state.
-      if (recipe.optimizerInBackward && step === 1) body();
-      else if (strategy) blocks.push(workOnly(torch, body));
+      if (recipe.optimizerInBackward && step === 1) {
+        const made = workOnly(torch, body);
+        opening ??= made;
+      } else if (strategy) blocks.push(workOnly(torch, body));
       else if (known) repeatBlock(torch, known);
       else blocks.push(recordBlock(torch, trainable, body));
     }
@@ -129,6 +132,7 @@ function run(whole: Recipe, steps: number, capability: number, abridged: boolean
     }
   }
   if (recipe.evaluation) evaluate(torch, net, recipe, recipe.evaluation, strategy);
+  if (opening && blocks.length === 0) blocks.push(opening);
   return {
     tape,
     work: torch.work,
@@ -212,8 +216,10 @@ function pipelined(torch: Torch, net: Net, recipe: Recipe, batch: Batch, stage: 
 /** A micro-batch whose rows are not copied: in a parallel run what a step leaves behind is not gradients alone. */
 function workOnly(torch: Torch, body: () => void): Block {
   const from = torch.work.length;
+  const row = torch.tape.length;
   body();
-  return { ranges: [], work: [from, torch.work.length], firstStorage: 0, storages: 0, gradients: [] };
+  const ranges = [[row, torch.tape.length]] as const;
+  return { ranges, work: [from, torch.work.length], firstStorage: 0, storages: 0, gradients: [] };
 }
 
 /** Builds the model and, for an adapter method, wraps it. */
