@@ -14,6 +14,8 @@ import { rule as plm012 } from "./rules/plm012-hook-registered-every-step.ts";
 import { rule as plm013 } from "./rules/plm013-cached-by-tensor.ts";
 import { rule as plm014 } from "./rules/plm014-tensor-kept-on-ctx.ts";
 import { rule as plm015 } from "./rules/plm015-state-dict-copied-on-device.ts";
+import { rule as plm016 } from "./rules/plm016-copied-model-still-trains.ts";
+import { rule as plm017 } from "./rules/plm017-attached-tensors-pile-up.ts";
 import { rule as plm018 } from "./rules/plm018-running-statistic-keeps-graph.ts";
 import { rule as plm019 } from "./rules/plm019-evaluation-records-gradients.ts";
 import { rule as plm020 } from "./rules/plm020-teacher-records-gradients.ts";
@@ -70,6 +72,7 @@ import { rule as plm074 } from "./rules/plm074-double-precision-in-step.ts";
 import { rule as plm075 } from "./rules/plm075-full-state-gathered-on-device.ts";
 import { rule as plm076 } from "./rules/plm076-loader-rebuilt-every-step.ts";
 import { rule as plm077 } from "./rules/plm077-parameter-that-never-trains.ts";
+import { rule as plm078 } from "./rules/plm078-constant-table-built-in-forward.ts";
 import { rule as plm079 } from "./rules/plm079-clipped-every-micro-step.ts";
 import { rule as plm081 } from "./rules/plm081-fresh-result-cloned.ts";
 import { rule as plm082 } from "./rules/plm082-all-ranks-on-first-device.ts";
@@ -93,6 +96,8 @@ export const RULES: readonly Rule[] = [
   plm013,
   plm014,
   plm015,
+  plm016,
+  plm017,
   plm018,
   plm019,
   plm020,
@@ -149,6 +154,7 @@ export const RULES: readonly Rule[] = [
   plm075,
   plm076,
   plm077,
+  plm078,
   plm079,
   plm081,
   plm082,

@@ -1,0 +1,47 @@
+import { positional } from "../../python/file.ts";
+import { statementOf } from "../../python/nodes.ts";
+import { isNetwork } from "../facts/networks.ts";
+import type { Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM016",
+    name: "copied-model-still-trains",
+    summary: "A copy of the model, for averaging or reference, still requires gradients",
+    severity: "note",
+    fix: "none",
+    patterns: [16],
+  },
+  *check(facts) {
+    const { file } = facts;
+    if (!/deepcopy/.test(file.text) || !facts.project.accelerator) return;
+    for (const call of file.all("Call")) {
+      if (file.dotted(call.func) !== "copy.deepcopy") continue;
+      const source = positional(call, 0);
+      const statement = statementOf(call);
+      if (
+        !source ||
+        !isNetwork(source, facts) ||
+        statement?.kind !== "Assign" ||
+        statement.value !== call ||
+        statement.targets.length !== 1
+      )
+        continue;
+      const copy = file.textOf(statement.targets[0]!);
+      // Only a copy that plays a part in training: an average, a teacher, a reference.
+      if (!/ema|ref|teacher|target|avg|average|old|frozen|anchor/i.test(copy)) continue;
+      const escaped = copy.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+      if (
+        new RegExp(
+          `${escaped}\\.(?:requires_grad_|eval\\(\\)\\.requires_grad_)|in ${escaped}\\.(?:named_)?parameters\\(`,
+        ).test(file.text) ||
+        /requires_grad\s*=\s*False|requires_grad_\(False\)/.test(file.text)
+      )
+        continue;
+      yield {
+        at: call,
+        message: `\`${copy}\` is a whole second model on the device, and its parameters require gradients like the first's: freeze it, or keep it on the host or as an adapter switched off`,
+      };
+    }
+  },
+};

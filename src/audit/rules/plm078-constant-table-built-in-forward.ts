@@ -1,0 +1,72 @@
+import { classOf, functionOf } from "../../python/nodes.ts";
+import { positional } from "../../python/file.ts";
+import type { Call, Expr } from "../../python/tree.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import type { Facts } from "../facts/facts.ts";
+import { last } from "../facts/torch-names.ts";
+import type { Rule } from "../rule.ts";
+
+const TABLES = new Set(["arange", "linspace", "logspace", "eye", "hann_window", "hamming_window"]);
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM078",
+    name: "constant-table-built-in-forward",
+    summary: "A forward builds the same table from the module's own settings every time",
+    severity: "note",
+    fix: "none",
+    patterns: [78],
+  },
+  *check(facts) {
+    if (!/forward/.test(facts.file.text)) return;
+    for (const call of facts.file.all("Call")) {
+      const name = facts.file.dotted(call.func) ?? "";
+      const fn = functionOf(call);
+      const cls = classOf(call);
+      if (
+        name !== `torch.${last(name)}` ||
+        fn?.kind !== "FunctionDef" ||
+        fn.name !== "forward" ||
+        !cls ||
+        facts.role(cls) !== "module"
+      )
+        continue;
+      const mask = (name === "torch.tril" || name === "torch.triu") && isOnes(positional(call, 0), facts);
+      if (!(TABLES.has(last(name)) || mask)) continue;
+      const sizes = mask ? (positional(call, 0) as Call) : call;
+      const values = sizes.args
+        .filter((arg) => arg.name !== "device" && arg.name !== "dtype")
+        .map((arg) => arg.value);
+      // A few numbers cost nothing; one size of the module's own makes it a table.
+      if (
+        values.length === 0 ||
+        !values.every((value) => isSetting(value, facts)) ||
+        !values.some((value) => reads(value))
+      )
+        continue;
+      if (facts.everyStep(call))
+        yield {
+          at: call,
+          message: `The same \`${last(name)}\` is built in every forward from settings that never change; build it once, as a buffer with \`persistent=False\``,
+        };
+    }
+  },
+};
+
+function isOnes(expr: Expr | null, facts: Facts): boolean {
+  return expr?.kind === "Call" && facts.file.dotted(expr.func) === "torch.ones";
+}
+
+/** A number, or an attribute that only `__init__` writes, and arithmetic on these. */
+function isSetting(expr: Expr, facts: Facts): boolean {
+  if (expr.kind === "Num") return true;
+  if (expr.kind === "Binary") return isSetting(expr.left, facts) && isSetting(expr.right, facts);
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const writes = cls ? (attributesOf(cls, facts.file).get(own!)?.writes ?? []) : [];
+  return writes.length > 0 && writes.every((write) => write.in.name === "__init__");
+}
+
+function reads(expr: Expr): boolean {
+  return expr.kind === "Binary" ? reads(expr.left) || reads(expr.right) : selfAttribute(expr) !== null;
+}
