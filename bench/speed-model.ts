@@ -14,6 +14,9 @@ interface Measured {
   readonly case: Case;
   readonly steps: readonly { readonly sec: number }[];
   readonly card?: string;
+  readonly ok?: boolean;
+  /** False when other work shared the card. */
+  readonly alone?: boolean;
 }
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
@@ -44,7 +47,8 @@ if (!file) {
 const runs = readFileSync(file, "utf8")
   .split("\n")
   .filter(Boolean)
-  .map((line) => JSON.parse(line) as Measured);
+  .map((line) => JSON.parse(line) as Measured)
+  .filter((run) => run.ok !== false && run.alone !== false && run.steps.length >= 3);
 const rows = runs.map((run) => {
   const recipe = recipeOfCase(run.case);
   const card = cardOf(run.card?.replace("NVIDIA ", "") ?? "H200");
