@@ -1,19 +1,17 @@
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { loadCommands } from "../../src/cli/commands.ts";
-import { CLI, plimsoll, runProgram } from "../support/cli.ts";
+import { plimsoll, runProgram } from "../support/cli.ts";
+
+let script = "";
+beforeAll(async () => {
+  script = (await plimsoll(["completion", "bash"])).stdout;
+});
 
 /** What bash offers for a half-typed line, asked of bash itself. */
 async function bashOffers(...words: readonly string[]): Promise<readonly string[]> {
-  const script = `source <("$0" "$1" completion bash); shift
+  const ask = `${script}
     COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _plimsoll; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const { code, stdout, stderr } = await runProgram("bash", [
-    "-c",
-    script,
-    process.execPath,
-    CLI,
-    "plimsoll",
-    ...words,
-  ]);
+  const { code, stdout, stderr } = await runProgram("bash", ["-c", ask, "bash", "plimsoll", ...words]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return stdout.split("\n").filter(Boolean);
 }
