@@ -108,6 +108,13 @@ export const RULES: readonly Rule[] = [
     source: "bitsandbytes' packed weights need quant_storage and a loader of their own to be sharded",
   },
   {
+    id: "pipeline-frozen",
+    broken: (r) => r.parallel.kind === "pipeline" && r.method.kind === "full" && r.method.frozenLayers > 0,
+    message: "--freeze is not planned with --pipeline",
+    hint: "--fsdp or --ddp with frozen layers",
+    source: "a stage of frozen layers alone has nothing to send back; torch's stages expect a gradient",
+  },
+  {
     id: "parallel-in-backward",
     broken: (r) => r.parallel.kind !== "none" && (r.optimizerInBackward || r.optimizerOnHost),
     message: "--optimizer-in-backward and --optimizer-host are planned on one card only",

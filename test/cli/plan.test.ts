@@ -288,6 +288,16 @@ describe("plimsoll plan", () => {
       ["gpt2", "--cards", "2xA5000"],
       /--ddp, --zero 1\|2\|3, --fsdp, --tensor/,
     ],
+    [
+      "tensor parallelism of a family that is not divided",
+      ["gpt2", "--cards", "2xA5000", "--tensor"],
+      /tensor parallelism of model_type "gpt2" is not planned; --fsdp, or one of: llama/,
+    ],
+    [
+      "a pipeline with frozen layers",
+      ["gpt2", "--cards", "2xA5000", "--pipeline", "--freeze", "2"],
+      /--freeze is not planned with --pipeline/,
+    ],
     ["two ways to spread", ["gpt2", "--cards", "2xA5000", "--ddp", "--tensor"], /only one way to spread/],
     ["one card to spread over", ["gpt2", "--pipeline"], /--pipeline needs several cards/],
     [

@@ -30,6 +30,12 @@ const BROKEN: Readonly<Record<string, readonly [Partial<Recipe>, string?]>> = {
     { method: LORA, checkpointing: CHECKPOINTED, parallel: { kind: "zero3", ranks: 2, offload: false } },
   ],
   "parallel-quantized": [{ method: QLORA, parallel: { kind: "fsdp2", ranks: 2, offload: false } }],
+  "pipeline-frozen": [
+    {
+      method: { kind: "full", frozenLayers: 2 },
+      parallel: { kind: "pipeline", ranks: 2, offload: false },
+    },
+  ],
   "parallel-in-backward": [
     { optimizerInBackward: true, clip: false, parallel: { kind: "ddp", ranks: 2, offload: false } },
   ],

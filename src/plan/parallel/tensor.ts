@@ -7,8 +7,18 @@ import { Kind } from "../../tape/vocabulary.ts";
 import type { Config } from "../../nets/config.ts";
 import { type Builder, type Linear, plainLinear } from "../../nets/layers.ts";
 
+/** Families whose heads and MLP are wholly given by the keys divided here. */
+const DIVIDED = new Set(
+  "llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 starcoder2 stablelm granite mixtral".split(" "),
+);
+
 /** The part of a model's config that one rank computes: its heads, and its columns of the MLP. */
 export function configOfRank(config: Config, ranks: number): Config {
+  if (!DIVIDED.has(String(config["model_type"])))
+    throw new UserError(
+      `tensor parallelism of model_type "${String(config["model_type"])}" is not planned`,
+      `--fsdp, or one of: ${[...DIVIDED].join(", ")}`,
+    );
   const heads = Number(config["num_attention_heads"]);
   const keys = Number(config["num_key_value_heads"] ?? heads);
   const inner = Number(config["intermediate_size"]);
