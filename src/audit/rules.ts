@@ -21,6 +21,7 @@ import { rule as plm019 } from "./rules/plm019-evaluation-records-gradients.ts";
 import { rule as plm020 } from "./rules/plm020-teacher-records-gradients.ts";
 import { rule as plm021 } from "./rules/plm021-zero-grad-to-zeros.ts";
 import { rule as plm022 } from "./rules/plm022-zero-grad-after-forward.ts";
+import { rule as plm023 } from "./rules/plm023-gradients-kept-for-evaluation.ts";
 import { rule as plm024 } from "./rules/plm024-anomaly-detection-left-on.ts";
 import { rule as plm025 } from "./rules/plm025-host-read-every-step.ts";
 import { rule as plm026 } from "./rules/plm026-tensor-printed-every-step.ts";
@@ -103,6 +104,7 @@ export const RULES: readonly Rule[] = [
   plm020,
   plm021,
   plm022,
+  plm023,
   plm024,
   plm025,
   plm026,
