@@ -123,13 +123,7 @@ function cardChecks({ gpus, problem }: GpuReading, { env }: Ask, ranks: number):
     .map(({ index, name, total, driver }) =>
       pass(`GPU ${index}`, `${name}, ${formatBytes(total)}, driver ${driver}`),
     );
-  if (visible.length < ranks) {
-    const says = `CUDA_VISIBLE_DEVICES is ${env["CUDA_VISIBLE_DEVICES"] === undefined ? "not set" : `"${env["CUDA_VISIBLE_DEVICES"]}"`}: ${visible.length} of ${gpus.length} cards visible, ${ranks} needed`;
-    const indexes = gpus.slice(0, ranks).map(({ index }) => index);
-    const mend =
-      gpus.length < ranks ? "fewer cards: --cards" : `export CUDA_VISIBLE_DEVICES=${indexes.join(",")}`;
-    checks.push(fail("CUDA_VISIBLE_DEVICES", says, mend, "CUDA programming guide, environment variables"));
-  }
+  if (visible.length < ranks) checks.push(tooFew(gpus, visible.length, ranks, env["CUDA_VISIBLE_DEVICES"]));
   for (const gpu of visible) {
     if (gpu.holders.length === 0) continue;
     const who = gpu.holders.map(
@@ -145,6 +139,22 @@ function cardChecks({ gpus, problem }: GpuReading, { env }: Ask, ranks: number):
     );
   }
   return checks;
+}
+
+function tooFew(gpus: readonly Gpu[], seen: number, ranks: number, set: string | undefined): Check {
+  if (gpus.length < ranks)
+    return fail(
+      "GPUs",
+      `${gpus.length} here, and the run is spread over ${ranks}`,
+      `--cards ${gpus.length}x…`,
+    );
+  const indexes = gpus.slice(0, ranks).map(({ index }) => index);
+  return fail(
+    "CUDA_VISIBLE_DEVICES",
+    `"${set}" leaves ${seen} of ${gpus.length} cards visible, and the run needs ${ranks}`,
+    `export CUDA_VISIBLE_DEVICES=${indexes.join(",")}`,
+    "CUDA programming guide, environment variables",
+  );
 }
 
 function needChecks(need: Need, gpus: readonly Gpu[], { card, again }: Ask): Check[] {

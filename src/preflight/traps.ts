@@ -24,7 +24,7 @@ export interface Trap {
 }
 
 /** Whether an installed version is below another; false where the package is not installed. */
-export function below(version: string | undefined, other: string): boolean {
+function below(version: string | undefined, other: string): boolean {
   if (version === undefined) return false;
   const [a, b] = [version, other].map((text) => (text.match(/^[\d.]+/)?.[0] ?? "").split(".").map(Number));
   for (let at = 0; at < b!.length; at++) {

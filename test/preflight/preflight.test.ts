@@ -189,6 +189,16 @@ test("only the cards that the run will see are held against the plan", async () 
   expect(of("GPU 1 memory")?.status).toBe("pass");
 });
 
+test("a run over several cards is held against each, and fails where there are too few", async () => {
+  const two = `${CARD}\n1, GPU-bbbb, NVIDIA GeForce RTX 4090, 24564, 900, 580.65.06\n`;
+  const { code, of } = await checked([...SMALL, "--ddp"], { gpus: two });
+  expect(code).toBe(1);
+  expect(of("GPU 0 memory")?.status).toBe("pass");
+  expect(of("GPU 1 memory")?.status).toBe("fail");
+  const few = await checked([...SMALL, "--ddp", "--cards", "4x4090"], { gpus: two });
+  expect(few.of("GPUs")).toMatchObject({ status: "fail", says: "2 here, and the run is spread over 4" });
+});
+
 test("every rule that a recipe breaks is a fail with its hint", async () => {
   const words = [...SMALL, "--optimizer-in-backward", "--accumulation", "2"];
   const { code, result } = await checked(words, { gpus: CARD });
