@@ -28,25 +28,25 @@ const LEFTOVERS: readonly {
     name: "PYTORCH_NO_CUDA_MEMORY_CACHING",
     value: /^(?!0?$)/,
     says: "the caching allocator is off: every tensor is a cudaMalloc, and the plan counts on the cache",
-    source: "PyTorch documentation, CUDA environment variables",
+    source: "https://docs.pytorch.org/docs/stable/cuda_environment_variables.html",
   },
   {
     name: "NCCL_DEBUG",
     value: /^(?:INFO|TRACE)/i,
-    says: "NCCL writes to the log at every communicator, TRACE at every call",
-    source: "NCCL documentation, environment variables",
+    says: "NCCL prints what it does; settings for debugging are not to be kept",
+    source: "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html",
   },
   {
     name: "NCCL_P2P_DISABLE",
     value: /^1$/,
     says: "cards talk through host memory, not to each other",
-    source: "NCCL documentation, environment variables",
+    source: "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html",
   },
   {
     name: "NCCL_IB_DISABLE",
     value: /^1$/,
     says: "nodes talk through sockets, not InfiniBand",
-    source: "NCCL documentation, environment variables",
+    source: "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html",
   },
   {
     name: "TORCH_NCCL_BLOCKING_WAIT",
@@ -64,7 +64,7 @@ const LEFTOVERS: readonly {
     name: "TORCH_DISTRIBUTED_DEBUG",
     value: /^DETAIL$/i,
     says: "every collective is checked against the other ranks first",
-    source: "PyTorch documentation, torch.distributed: debugging",
+    source: "torch 2.13, distributed/distributed_c10d.py: the process group wrapper",
   },
 ];
 
