@@ -3,13 +3,11 @@ import type { PythonFile } from "../../python/file.ts";
 import type { Call, Dict, Expr } from "../../python/tree.ts";
 
 /** One place that turns on activation checkpointing of a whole model. */
-export interface CheckpointingSwitch {
+interface CheckpointingSwitch {
   readonly at: Expr;
   readonly call: Call;
   /** What its settings say about the path taken; null where they say nothing. */
   readonly useReentrant: Expr | null;
-  /** Settings are passed that cannot be seen. */
-  readonly hidden: boolean;
 }
 
 /** `model.gradient_checkpointing_enable()` and `gradient_checkpointing=True` of any call. */
@@ -27,7 +25,6 @@ export function checkpointingSwitches(file: PythonFile): readonly CheckpointingS
       at: enabling ? call : flag!.value,
       call,
       useReentrant: dict ? entry(dict, "use_reentrant") : null,
-      hidden: (settings !== null && !dict) || call.args.some((arg) => arg.star === 2),
     });
   }
   return found;

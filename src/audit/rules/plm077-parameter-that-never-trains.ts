@@ -1,8 +1,7 @@
-import { classOf, functionOf, statementOf } from "../../python/nodes.ts";
+import { ancestors, classOf, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Call } from "../../python/tree.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { frequency } from "../facts/guards.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
@@ -79,13 +78,10 @@ function isMadeInForward(call: Call, facts: Facts): boolean {
     facts.role(cls) !== "module"
   )
     return false;
-  // Made once and kept: `if self.layer is None: self.layer = Linear(...)`.
-  return (
-    frequency(call, fn) === "every" &&
-    !(
-      call.parent?.kind === "Assign" &&
-      call.parent.targets.some((target) => selfAttribute(target) !== null) &&
-      call.parent.parent !== fn
-    )
-  );
+  // Under a test it may well be made once and kept: `if self.layer is None: self.layer = Linear(...)`.
+  for (const at of ancestors(call)) {
+    if (at === fn) return true;
+    if (at.kind === "If" || at.kind === "IfExp" || at.kind === "Try") return false;
+  }
+  return false;
 }

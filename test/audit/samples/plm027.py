@@ -17,6 +17,9 @@ def train(model, loader, optimizer, weight=None):
         # trap: no tensor
         if step > 10 and loss.shape:
             print(max(step, 3))
+        # trap: looked at only in half precision
+        if loss.dtype == torch.float16 and torch.isinf(loss):
+            continue
         # trap: identity is known to Python
         if weight is not None and loss is not None:
             print(worst.shape)

@@ -17,3 +17,8 @@ def load(path, options):
     # trap: another load
     f = pickle.load(path)
     return a, b, c, d, e, f
+
+
+def load_schedule(folder):
+    # trap: a few numbers
+    return torch.load(folder + "/scheduler.pt")
