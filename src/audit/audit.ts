@@ -13,7 +13,10 @@ import type { CheckResult, ScanResult } from "./work.ts";
 /** Starting a second thread takes about 60 ms: below this much source it is not worth it. */
 const THREAD_WORTHY = 3_000_000;
 /** The build's second entry, beside or above the chunk this file ends up in. From source there is none, and one thread. */
-const WORKER = ["./audit-worker.js", "../audit-worker.js"].map((name) => new URL(name, import.meta.url)).find((url) => existsSync(url)) ?? null;
+const WORKER =
+  ["./audit-worker.js", "../audit-worker.js"]
+    .map((name) => new URL(name, import.meta.url))
+    .find((url) => existsSync(url)) ?? null;
 
 export interface Audit extends AuditReport {
   /** The files behind the paths, for whoever mends them. */
@@ -27,12 +30,17 @@ export async function audit(paths: readonly string[], root: string, settings: Se
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   // Large files first: the threads then finish together.
   const order = [...files].sort((a, b) => b.bytes - a.bytes);
-  const { parts, findings, project } = WORKER && bytes > THREAD_WORTHY ? await inTwoThreads(order, settings, WORKER) : inOneThread(order, settings);
+  const { parts, findings, project } =
+    WORKER && bytes > THREAD_WORTHY
+      ? await inTwoThreads(order, settings, WORKER)
+      : inOneThread(order, settings);
   return {
     files: files.length,
     bytes,
     findings: findings.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0)),
-    diagnostics: [...diagnostics, ...parts.flatMap((part) => part.diagnostics)].sort((a, b) => (a.path < b.path ? -1 : 1)),
+    diagnostics: [...diagnostics, ...parts.flatMap((part) => part.diagnostics)].sort((a, b) =>
+      a.path < b.path ? -1 : 1,
+    ),
     fixed: [],
     diff: null,
     found: files,

@@ -7,7 +7,11 @@ export function writeBaseline(findings: readonly ReportedFinding[]): string {
   return `${JSON.stringify({ version: 1, findings: entries }, null, 2)}\n`;
 }
 
-export function withoutBaseline(findings: readonly ReportedFinding[], text: string, where: string): ReportedFinding[] {
+export function withoutBaseline(
+  findings: readonly ReportedFinding[],
+  text: string,
+  where: string,
+): ReportedFinding[] {
   let known: Set<string>;
   try {
     const data = JSON.parse(text) as { version: number; findings: { fingerprint: string }[] };

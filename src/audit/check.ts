@@ -12,7 +12,11 @@ import { Suppressions } from "./suppress.ts";
 import { importEdits } from "./imports.ts";
 
 /** Every selected rule over one Python file; what `# noqa` silences is left out. */
-export function checkPython(facts: Facts, settings: Settings, cells: readonly NotebookCell[] | null): ReportedFinding[] {
+export function checkPython(
+  facts: Facts,
+  settings: Settings,
+  cells: readonly NotebookCell[] | null,
+): ReportedFinding[] {
   const { file } = facts;
   const suppressions = new Suppressions(file.tree.comments, file.text, file.lines);
   const report = new Reporter(file.path, file.text, file.lines, settings, cells);
@@ -22,13 +26,19 @@ export function checkPython(facts: Facts, settings: Settings, cells: readonly No
     if (!rule.check || !isSelected(code, settings) || isIgnoredIn(file.path, code, settings)) continue;
     ran.add(code);
     for (const finding of rule.check(facts)) {
-      const fix = finding.fix?.imports ? { ...finding.fix, edits: [...finding.fix.edits, ...importEdits(file, finding.fix.imports)] } : finding.fix;
-      const lines = [file.lines.line(finding.at.start), file.lines.line(Math.max(finding.at.start, finding.at.end - 1))];
+      const fix = finding.fix?.imports
+        ? { ...finding.fix, edits: [...finding.fix.edits, ...importEdits(file, finding.fix.imports)] }
+        : finding.fix;
+      const lines = [
+        file.lines.line(finding.at.start),
+        file.lines.line(Math.max(finding.at.start, finding.at.end - 1)),
+      ];
       if (!suppressions.silences(code, lines)) report.add(rule.meta, finding, fix);
     }
   }
   if (isSelected(UNUSED_NOQA.code, settings) && !isIgnoredIn(file.path, UNUSED_NOQA.code, settings))
-    for (const { code, at } of suppressions.unused(ran)) report.add(UNUSED_NOQA, { at, message: `\`noqa: ${code}\` silences nothing here` }, undefined);
+    for (const { code, at } of suppressions.unused(ran))
+      report.add(UNUSED_NOQA, { at, message: `\`noqa: ${code}\` silences nothing here` }, undefined);
   return report.sorted();
 }
 
@@ -36,7 +46,8 @@ export function checkConfig(config: ConfigFile, settings: Settings): ReportedFin
   const report = new Reporter(config.path, config.text, new Lines(config.text), settings, null);
   for (const rule of RULES) {
     const { code } = rule.meta;
-    if (!rule.checkConfig || !isSelected(code, settings) || isIgnoredIn(config.path, code, settings)) continue;
+    if (!rule.checkConfig || !isSelected(code, settings) || isIgnoredIn(config.path, code, settings))
+      continue;
     for (const finding of rule.checkConfig(config)) report.add(rule.meta, finding, finding.fix);
   }
   return report.sorted();
@@ -51,7 +62,13 @@ class Reporter {
   readonly #found: { readonly start: number; readonly finding: ReportedFinding }[] = [];
   readonly #seen = new Map<string, number>();
 
-  constructor(path: string, text: string, lines: Lines, settings: Settings, cells: readonly NotebookCell[] | null) {
+  constructor(
+    path: string,
+    text: string,
+    lines: Lines,
+    settings: Settings,
+    cells: readonly NotebookCell[] | null,
+  ) {
     this.#path = path;
     this.#text = text;
     this.#lines = lines;
@@ -73,7 +90,18 @@ class Reporter {
         ...place,
         ...(cell ? { cell: cell.number } : {}),
         message: finding.message,
-        fix: fix ? { grade: fix.grade, title: fix.title, edits: fix.edits.map((edit) => ({ ...this.#place(edit.start, edit.end, cell), start: edit.start, end: edit.end, text: edit.text })) } : null,
+        fix: fix
+          ? {
+              grade: fix.grade,
+              title: fix.title,
+              edits: fix.edits.map((edit) => ({
+                ...this.#place(edit.start, edit.end, cell),
+                start: edit.start,
+                end: edit.end,
+                text: edit.text,
+              })),
+            }
+          : null,
         fingerprint: this.#fingerprint(meta.code, start, end),
         frame: this.#frame(start, end, cell),
       },
@@ -81,16 +109,26 @@ class Reporter {
   }
 
   sorted(): ReportedFinding[] {
-    return this.#found.sort((a, b) => a.start - b.start || a.finding.rule.localeCompare(b.finding.rule)).map(({ finding }) => finding);
+    return this.#found
+      .sort((a, b) => a.start - b.start || a.finding.rule.localeCompare(b.finding.rule))
+      .map(({ finding }) => finding);
   }
 
   #place(start: number, end: number, cell: NotebookCell | undefined): Place {
     const above = cell ? cell.line - 1 : 0;
-    return { line: this.#lines.line(start) - above, column: this.#lines.column(start), endLine: this.#lines.line(end) - above, endColumn: this.#lines.column(end) };
+    return {
+      line: this.#lines.line(start) - above,
+      column: this.#lines.column(start),
+      endLine: this.#lines.line(end) - above,
+      endColumn: this.#lines.column(end),
+    };
   }
 
   #fingerprint(code: string, start: number, end: number): string {
-    const hash = createHash("sha256").update(`${code}\0${this.#path}\0${this.#text.slice(start, end).replace(/\s+/g, " ")}`).digest("hex").slice(0, 16);
+    const hash = createHash("sha256")
+      .update(`${code}\0${this.#path}\0${this.#text.slice(start, end).replace(/\s+/g, " ")}`)
+      .digest("hex")
+      .slice(0, 16);
     // The same text twice in a file: the second is another finding.
     const before = this.#seen.get(hash) ?? 0;
     this.#seen.set(hash, before + 1);
@@ -104,7 +142,14 @@ class Reporter {
     const low = Math.max(1 + above, first - 1);
     const high = Math.min(this.#lines.count, last + 1, cell ? this.#lines.line(cell.end) : Infinity);
     const frame: { line: number; text: string }[] = [];
-    for (let line = low; line <= high; line++) frame.push({ line: line - above, text: this.#text.slice(this.#lines.start(line), this.#lines.start(line + 1)).replace(/[\r\n]+$/, "").slice(0, 300) });
+    for (let line = low; line <= high; line++)
+      frame.push({
+        line: line - above,
+        text: this.#text
+          .slice(this.#lines.start(line), this.#lines.start(line + 1))
+          .replace(/[\r\n]+$/, "")
+          .slice(0, 300),
+      });
     return frame;
   }
 }

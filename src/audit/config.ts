@@ -38,7 +38,8 @@ export class ConfigFile {
 }
 
 /** Words that only files configuring training have. */
-export const TRAINING_CONFIG = /per_device_(?:train|eval)_batch_size|gradient_accumulation_steps|gradient_checkpointing|zero_optimization|micro_batch_size|finetuning_type|base_model|distributed_type|fsdp_config|load_in_4bit|mixed_precision|optimizer/;
+export const TRAINING_CONFIG =
+  /per_device_(?:train|eval)_batch_size|gradient_accumulation_steps|gradient_checkpointing|zero_optimization|micro_batch_size|finetuning_type|base_model|distributed_type|fsdp_config|load_in_4bit|mixed_precision|optimizer/;
 
 /** The settings of a file, or one line saying why it cannot be read. */
 export function readConfig(path: string, text: string): ConfigFile | string {
@@ -54,7 +55,8 @@ export function readConfig(path: string, text: string): ConfigFile | string {
     let root: unknown;
     try {
       const document = parseDocument(text, { uniqueKeys: false, logLevel: "silent" });
-      if (document.errors.length > 0) return `invalid ${format === "json" ? "JSON" : "YAML"}: ${firstLine(document.errors[0])}`;
+      if (document.errors.length > 0)
+        return `invalid ${format === "json" ? "JSON" : "YAML"}: ${firstLine(document.errors[0])}`;
       root = document.contents;
     } catch (problem) {
       return `invalid YAML: ${firstLine(problem)}`;
@@ -77,24 +79,46 @@ function fromYaml(node: Node | null, path: string, into: Setting[], depth: numbe
       const inner = path === "" ? key : `${path}.${key}`;
       if (isScalar(pair.value) && pair.value.range) {
         const value = pair.value.value;
-        if (value === null || typeof value === "string" || typeof value === "number" || typeof value === "boolean")
-          into.push({ key, path: inner, value, keyAt: { start: pair.key.range[0], end: pair.key.range[1] }, valueAt: { start: pair.value.range[0], end: pair.value.range[1] } });
+        if (
+          value === null ||
+          typeof value === "string" ||
+          typeof value === "number" ||
+          typeof value === "boolean"
+        )
+          into.push({
+            key,
+            path: inner,
+            value,
+            keyAt: { start: pair.key.range[0], end: pair.key.range[1] },
+            valueAt: { start: pair.value.range[0], end: pair.value.range[1] },
+          });
       } else fromYaml(pair.value as Node | null, inner, into, depth + 1);
     }
-  } else if (isSeq(node)) for (const [at, item] of node.items.entries()) fromYaml(item as Node, `${path}.${at}`, into, depth + 1);
+  } else if (isSeq(node))
+    for (const [at, item] of node.items.entries()) fromYaml(item as Node, `${path}.${at}`, into, depth + 1);
 }
 
 /** smol-toml keeps no positions: a setting stands at the first line that assigns its key. */
 function fromToml(table: Record<string, unknown>, path: string, text: string, into: Setting[]): void {
   for (const [key, value] of Object.entries(table)) {
     const inner = path === "" ? key : `${path}.${key}`;
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) fromToml(value as Record<string, unknown>, inner, text, into);
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      fromToml(value as Record<string, unknown>, inner, text, into);
     else if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
-      const line = new RegExp(`^[ \\t]*(["']?)${key.replace(/[^\w-]/g, "\\$&")}\\1[ \\t]*=[ \\t]*(.*)$`, "m").exec(text);
+      const line = new RegExp(
+        `^[ \\t]*(["']?)${key.replace(/[^\w-]/g, "\\$&")}\\1[ \\t]*=[ \\t]*(.*)$`,
+        "m",
+      ).exec(text);
       if (!line) continue;
       const keyStart = line.index + line[0].indexOf(key);
       const valueStart = line.index + line[0].length - line[2]!.length;
-      into.push({ key, path: inner, value, keyAt: { start: keyStart, end: keyStart + key.length }, valueAt: { start: valueStart, end: valueStart + line[2]!.replace(/\s+#.*$/, "").length } });
+      into.push({
+        key,
+        path: inner,
+        value,
+        keyAt: { start: keyStart, end: keyStart + key.length },
+        valueAt: { start: valueStart, end: valueStart + line[2]!.replace(/\s+#.*$/, "").length },
+      });
     }
   }
 }

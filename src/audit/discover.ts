@@ -18,9 +18,28 @@ export interface Discovery {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-const NEVER = new Set([".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".nox", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".ipynb_checkpoints", "site-packages", "build", "dist", ".eggs"]);
+const NEVER = new Set([
+  ".git",
+  ".hg",
+  ".svn",
+  "node_modules",
+  "__pycache__",
+  ".venv",
+  "venv",
+  ".tox",
+  ".nox",
+  ".mypy_cache",
+  ".ruff_cache",
+  ".pytest_cache",
+  ".ipynb_checkpoints",
+  "site-packages",
+  "build",
+  "dist",
+  ".eggs",
+]);
 const AUDITED = /\.(?:py|ipynb|ya?ml|json|toml)$/;
-const DATA_FILES = /(?:^|\/)(?:package(?:-lock)?\.json|tsconfig.*\.json|tokenizer(?:_config)?\.json|vocab\.json|pyproject\.toml|.*\.index\.json|special_tokens_map\.json)$/;
+const DATA_FILES =
+  /(?:^|\/)(?:package(?:-lock)?\.json|tsconfig.*\.json|tokenizer(?:_config)?\.json|vocab\.json|pyproject\.toml|.*\.index\.json|special_tokens_map\.json)$/;
 
 /** Every file to audit under the given paths. What git ignores is left out; a file named outright never is. */
 export function discover(paths: readonly string[], root: string, exclude: readonly string[]): Discovery {
@@ -53,8 +72,15 @@ export function discover(paths: readonly string[], root: string, exclude: readon
       try {
         const stat = statSync(at);
         if (stat.isDirectory()) {
-          if (!NEVER.has(name) && !isIgnored(rules, at, true) && !excluded(shown(at), exclude)) visit(at, rules);
-        } else if (stat.isFile() && AUDITED.test(name) && !DATA_FILES.test(name) && !isIgnored(rules, at, false) && !excluded(shown(at), exclude)) {
+          if (!NEVER.has(name) && !isIgnored(rules, at, true) && !excluded(shown(at), exclude))
+            visit(at, rules);
+        } else if (
+          stat.isFile() &&
+          AUDITED.test(name) &&
+          !DATA_FILES.test(name) &&
+          !isIgnored(rules, at, false) &&
+          !excluded(shown(at), exclude)
+        ) {
           files.set(at, { absolute: at, path: shown(at), bytes: stat.size });
         }
       } catch (error) {
@@ -107,10 +133,13 @@ function outerIgnores(folder: string): Rules[] {
 }
 
 function isIgnored(rules: readonly Rules[], absolute: string, folder: boolean): boolean {
-  return rules.some((one) => one.rules.ignores(relative(one.folder, absolute).split(sep).join("/") + (folder ? "/" : "")));
+  return rules.some((one) =>
+    one.rules.ignores(relative(one.folder, absolute).split(sep).join("/") + (folder ? "/" : "")),
+  );
 }
 
-const excluded = (path: string, globs: readonly string[]): boolean => globs.some((glob) => matchesGlob(glob, path));
+const excluded = (path: string, globs: readonly string[]): boolean =>
+  globs.some((glob) => matchesGlob(glob, path));
 
 export function reason(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : null;

@@ -4,7 +4,11 @@ import type { ReportedFinding, ReportedFix } from "./report.ts";
 export type Grades = ReadonlySet<ReportedFix["grade"]>;
 
 /** Applies every fix that no earlier one touches; identical edits (an import two fixes need) go in once. */
-function applyFixes(text: string, findings: readonly ReportedFinding[], grades: Grades): { readonly text: string; readonly applied: number } {
+function applyFixes(
+  text: string,
+  findings: readonly ReportedFinding[],
+  grades: Grades,
+): { readonly text: string; readonly applied: number } {
   const taken: Edit[] = [];
   let applied = 0;
   for (const { fix } of findings) {
@@ -15,7 +19,9 @@ function applyFixes(text: string, findings: readonly ReportedFinding[], grades: 
     applied++;
   }
   // Two insertions at one place keep the order in which they were asked for.
-  const order = taken.map((edit, at) => ({ edit, at })).sort((a, b) => a.edit.start - b.edit.start || a.at - b.at);
+  const order = taken
+    .map((edit, at) => ({ edit, at }))
+    .sort((a, b) => a.edit.start - b.edit.start || a.at - b.at);
   let result = "";
   let from = 0;
   for (const { edit } of order) {
@@ -26,7 +32,8 @@ function applyFixes(text: string, findings: readonly ReportedFinding[], grades: 
 }
 
 const same = (a: Edit, b: Edit): boolean => a.start === b.start && a.end === b.end && a.text === b.text;
-const clash = (a: Edit, b: Edit): boolean => (a.start === b.start && a.end === b.end ? true : a.start < b.end && b.start < a.end);
+const clash = (a: Edit, b: Edit): boolean =>
+  a.start === b.start && a.end === b.end ? true : a.start < b.end && b.start < a.end;
 
 /** Fixing one thing may uncover another; this many rounds are enough for anything seen. */
 const MAX_ROUNDS = 8;
@@ -35,7 +42,13 @@ const MAX_ROUNDS = 8;
  * Fixes a text until nothing fixable is left. `audit` reads a candidate: its findings and its syntax errors.
  * Null with a reason when the outcome would be worse than what was there.
  */
-export function fixText(text: string, grades: Grades, audit: (text: string) => { readonly findings: readonly ReportedFinding[]; readonly broken: number }): { readonly text: string; readonly applied: number; readonly findings: readonly ReportedFinding[] } | string {
+export function fixText(
+  text: string,
+  grades: Grades,
+  audit: (text: string) => { readonly findings: readonly ReportedFinding[]; readonly broken: number },
+):
+  | { readonly text: string; readonly applied: number; readonly findings: readonly ReportedFinding[] }
+  | string {
   const before = audit(text);
   let now = before;
   let current = text;
@@ -48,8 +61,12 @@ export function fixText(text: string, grades: Grades, audit: (text: string) => {
     now = audit(current);
     if (now.broken > before.broken) return "a fix would break its syntax; left as it was";
   }
-  const count = (findings: readonly ReportedFinding[], rule: string): number => findings.filter((finding) => finding.rule === rule).length;
-  for (const { rule } of now.findings) if (count(now.findings, rule) > count(before.findings, rule)) return `the fixes would cause new ${rule} findings; left as it was`;
-  if (now.findings.some(({ fix }) => fix && grades.has(fix.grade))) return "the fixes do not settle; left as it was";
+  const count = (findings: readonly ReportedFinding[], rule: string): number =>
+    findings.filter((finding) => finding.rule === rule).length;
+  for (const { rule } of now.findings)
+    if (count(now.findings, rule) > count(before.findings, rule))
+      return `the fixes would cause new ${rule} findings; left as it was`;
+  if (now.findings.some(({ fix }) => fix && grades.has(fix.grade)))
+    return "the fixes do not settle; left as it was";
   return { text: current, applied, findings: now.findings };
 }

@@ -4,7 +4,11 @@ import type { Edit } from "./rule.ts";
 /** Edits that add the import lines the file lacks, after its last top-level import. */
 export function importEdits(file: PythonFile, imports: readonly string[]): Edit[] {
   const { body } = file.tree.module;
-  const present = new Set(body.filter((statement) => statement.kind === "Import" || statement.kind === "ImportFrom").map((statement) => file.textOf(statement)));
+  const present = new Set(
+    body
+      .filter((statement) => statement.kind === "Import" || statement.kind === "ImportFrom")
+      .map((statement) => file.textOf(statement)),
+  );
   const missing = imports.filter((line) => !present.has(line));
   if (missing.length === 0) return [];
   const ending = file.text.includes("\r\n") ? "\r\n" : "\n";
@@ -17,7 +21,9 @@ export function importEdits(file: PythonFile, imports: readonly string[]): Edit[
   }
   const start = after ? file.lines.start(file.lines.line(after.end) + 1) : 0;
   const needsBreak = after !== null && start === file.text.length && !/[\r\n]$/.test(file.text);
-  return [{ start, end: start, text: (needsBreak ? ending : "") + missing.map((line) => line + ending).join("") }];
+  return [
+    { start, end: start, text: (needsBreak ? ending : "") + missing.map((line) => line + ending).join("") },
+  ];
 }
 
 /** The name this file's top level knows a module by ("torch", or "th" after `import torch as th`); null when not imported. */

@@ -18,18 +18,26 @@ export function mend(audit: Audit, grades: Grades, settings: Settings, dry: bool
   const diagnostics: Diagnostic[] = [...audit.diagnostics];
   const fixed: { path: string; fixes: number }[] = [];
   let diff = "";
-  for (const finding of audit.findings) findings.set(finding.path, [...(findings.get(finding.path) ?? []), finding]);
+  for (const finding of audit.findings)
+    findings.set(finding.path, [...(findings.get(finding.path) ?? []), finding]);
   for (const { path, absolute } of audit.found) {
     if (!findings.get(path)?.some(({ fix }) => fix && grades.has(fix.grade))) continue;
     const outcome = mendFile(path, absolute, grades, audit, settings, dry);
-    if (typeof outcome === "string") diagnostics.push({ path, line: null, message: outcome, level: "warning" });
+    if (typeof outcome === "string")
+      diagnostics.push({ path, line: null, message: outcome, level: "warning" });
     else {
       diff += outcome.diff;
       fixed.push({ path, fixes: outcome.applied });
       if (!dry) findings.set(path, outcome.findings);
     }
   }
-  return { ...audit, findings: [...findings.values()].flat(), diagnostics, fixed: dry ? [] : fixed, diff: dry ? diff : null };
+  return {
+    ...audit,
+    findings: [...findings.values()].flat(),
+    diagnostics,
+    fixed: dry ? [] : fixed,
+    diff: dry ? diff : null,
+  };
 }
 
 interface Mended {
@@ -38,7 +46,14 @@ interface Mended {
   readonly diff: string;
 }
 
-function mendFile(path: string, absolute: string, grades: Grades, audit: Audit, settings: Settings, dry: boolean): Mended | string {
+function mendFile(
+  path: string,
+  absolute: string,
+  grades: Grades,
+  audit: Audit,
+  settings: Settings,
+  dry: boolean,
+): Mended | string {
   try {
     const decoded = decode(readFileSync(absolute));
     if (typeof decoded === "string") return decoded;
@@ -48,23 +63,38 @@ function mendFile(path: string, absolute: string, grades: Grades, audit: Audit, 
     // A notebook is mended as the text of its cells, joined by a line no fix may touch.
     const result = fixText(notebook ? notebook.text : decoded.text, grades, (candidate) => {
       const source = readSource(notebook ? path.replace(/\.ipynb$/, ".py") : path, candidate);
-      if (source === null || typeof source === "string") return { findings: [], broken: source === null ? 0 : Infinity };
-      return { findings: check(source, audit.project, settings), broken: source.kind === "python" ? source.file.tree.errors.length : 0 };
+      if (source === null || typeof source === "string")
+        return { findings: [], broken: source === null ? 0 : Infinity };
+      return {
+        findings: check(source, audit.project, settings),
+        broken: source.kind === "python" ? source.file.tree.errors.length : 0,
+      };
     });
     if (typeof result === "string") return result;
     const after = notebook ? notebookAfter(decoded.text, notebook, result.text) : result.text;
-    if (after === null) return "the notebook's JSON cannot be rewritten without other changes; left as it was";
+    if (after === null)
+      return "the notebook's JSON cannot be rewritten without other changes; left as it was";
     if (!dry) writeAtomically(absolute, encode(decoded, after));
     const again = readSource(path, after);
     const findings = again && typeof again !== "string" ? check(again, audit.project, settings) : [];
-    return { applied: result.applied, findings, diff: dry ? createTwoFilesPatch(`a/${path}`, `b/${path}`, decoded.text, after).replace(/^=+\n/, "") : "" };
+    return {
+      applied: result.applied,
+      findings,
+      diff: dry
+        ? createTwoFilesPatch(`a/${path}`, `b/${path}`, decoded.text, after).replace(/^=+\n/, "")
+        : "",
+    };
   } catch (error) {
     return reason(error);
   }
 }
 
 /** Cells keep their line counts apart only if no fix adds or removes a line outside its own cell; cells are found again by their text. */
-function notebookAfter(json: string, notebook: NonNullable<Extract<ReturnType<typeof readSource>, { kind: "python" }>["notebook"]>, text: string): string | null {
+function notebookAfter(
+  json: string,
+  notebook: NonNullable<Extract<ReturnType<typeof readSource>, { kind: "python" }>["notebook"]>,
+  text: string,
+): string | null {
   const texts: string[] = [];
   let at = 0;
   const before = notebook.cells.map((cell) => notebook.text.slice(cell.start, cell.end));
@@ -80,8 +110,13 @@ function notebookAfter(json: string, notebook: NonNullable<Extract<ReturnType<ty
       at += cell.length + 1;
       continue;
     }
-    const rest = before.slice(index + 1).map((one) => `${one}\n`).join("");
-    const cut = text.endsWith(rest) ? text.length - rest.length : text.indexOf(`\n${before[index + 1]}\n`, at) + 1;
+    const rest = before
+      .slice(index + 1)
+      .map((one) => `${one}\n`)
+      .join("");
+    const cut = text.endsWith(rest)
+      ? text.length - rest.length
+      : text.indexOf(`\n${before[index + 1]}\n`, at) + 1;
     if (cut <= at) return null;
     texts.push(text.slice(at, cut - 1));
     at = cut;

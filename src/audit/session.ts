@@ -19,22 +19,34 @@ export interface Scan {
 export function scan(path: string, text: string): Scan {
   const source = readSource(path, text);
   if (source === null) return { source, summary: null, diagnostics: [] };
-  if (typeof source === "string") return { source: null, summary: null, diagnostics: [{ path, line: null, message: source, level: "error" }] };
+  if (typeof source === "string")
+    return {
+      source: null,
+      summary: null,
+      diagnostics: [{ path, line: null, message: source, level: "error" }],
+    };
   if (source.kind === "config") return { source, summary: null, diagnostics: [] };
   const { file } = source;
   const [first, ...others] = file.tree.errors;
   const more = others.length > 0 ? ` (and ${others.length} more)` : "";
-  const diagnostics: Diagnostic[] = first ? [{ path, line: file.lines.line(first.offset), message: `${first.message}${more}`, level: "warning" }] : [];
+  const diagnostics: Diagnostic[] = first
+    ? [{ path, line: file.lines.line(first.offset), message: `${first.message}${more}`, level: "warning" }]
+    : [];
   return { source, summary: summarize(file), diagnostics };
 }
 
 /** Second look, when the whole tree has been seen. */
 export function check(source: Source, project: ProjectFacts, settings: Settings): ReportedFinding[] {
-  return source.kind === "config" ? checkConfig(source.config, settings) : checkPython(new Facts(source.file, project), settings, source.notebook?.cells ?? null);
+  return source.kind === "config"
+    ? checkConfig(source.config, settings)
+    : checkPython(new Facts(source.file, project), settings, source.notebook?.cells ?? null);
 }
 
 /** Audits texts that are already in memory: stdin, an editor's buffers, samples. */
-export function auditTexts(texts: readonly { readonly path: string; readonly text: string }[], settings: Settings): { findings: ReportedFinding[]; diagnostics: Diagnostic[] } {
+export function auditTexts(
+  texts: readonly { readonly path: string; readonly text: string }[],
+  settings: Settings,
+): { findings: ReportedFinding[]; diagnostics: Diagnostic[] } {
   const scans = texts.map(({ path, text }) => scan(path, text));
   const project = combine(scans.flatMap(({ summary }) => (summary ? [summary] : [])));
   return {

@@ -12,44 +12,77 @@ export interface Settings {
   readonly exclude: readonly string[];
 }
 
-export const DEFAULTS: Settings = { select: ["PLM"], ignore: [], perFileIgnores: {}, severity: {}, exclude: [] };
+export const DEFAULTS: Settings = {
+  select: ["PLM"],
+  ignore: [],
+  perFileIgnores: {},
+  severity: {},
+  exclude: [],
+};
 
 /** Reads the `[tool.plimsoll]` table; unknown keys and wrong types are the user's mistakes. */
 export function settingsFrom(table: Readonly<Record<string, unknown>>, where: string): Settings {
   const wrong = (key: string, wants: string): never => {
     throw new UserError(`${where}: [tool.plimsoll] ${key} must be ${wants}`);
   };
-  const strings = (key: string, value: unknown): string[] => (Array.isArray(value) && value.every((one) => typeof one === "string") ? (value as string[]) : wrong(key, "a list of strings"));
+  const strings = (key: string, value: unknown): string[] =>
+    Array.isArray(value) && value.every((one) => typeof one === "string")
+      ? (value as string[])
+      : wrong(key, "a list of strings");
   let { select, ignore, perFileIgnores, severity, exclude } = DEFAULTS;
   for (const [key, value] of Object.entries(table)) {
     if (key === "select") select = strings(key, value);
     else if (key === "ignore") ignore = strings(key, value);
     else if (key === "exclude") exclude = strings(key, value);
-    else if (key === "per-file-ignores" && isTable(value)) perFileIgnores = Object.fromEntries(Object.entries(value).map(([glob, codes]) => [glob, strings(`${key}."${glob}"`, codes)]));
-    else if (key === "severity" && isTable(value)) severity = Object.fromEntries(Object.entries(value).map(([code, level]) => [code, level === "error" || level === "warning" || level === "note" ? level : wrong(`severity.${code}`, '"error", "warning" or "note"')]));
-    else throw new UserError(`${where}: unknown setting "${key}" in [tool.plimsoll]`, "known: select, ignore, exclude, per-file-ignores, severity");
+    else if (key === "per-file-ignores" && isTable(value))
+      perFileIgnores = Object.fromEntries(
+        Object.entries(value).map(([glob, codes]) => [glob, strings(`${key}."${glob}"`, codes)]),
+      );
+    else if (key === "severity" && isTable(value))
+      severity = Object.fromEntries(
+        Object.entries(value).map(([code, level]) => [
+          code,
+          level === "error" || level === "warning" || level === "note"
+            ? level
+            : wrong(`severity.${code}`, '"error", "warning" or "note"'),
+        ]),
+      );
+    else
+      throw new UserError(
+        `${where}: unknown setting "${key}" in [tool.plimsoll]`,
+        "known: select, ignore, exclude, per-file-ignores, severity",
+      );
   }
   return { select, ignore, perFileIgnores, severity, exclude };
 }
 
-const isTable = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isTable = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Whether a prefix names at least one rule. */
 export function checkCodes(codes: readonly string[], rules: readonly RuleMeta[]): void {
-  for (const code of codes) if (!rules.some((rule) => rule.code.startsWith(code))) throw new UserError(`no rule starts with "${code}"`, "plimsoll rules lists them");
+  for (const code of codes)
+    if (!rules.some((rule) => rule.code.startsWith(code)))
+      throw new UserError(`no rule starts with "${code}"`, "plimsoll rules lists them");
 }
 
 /** The longest matching prefix decides, as in ruff; a tie goes to ignore. */
 export function isSelected(code: string, settings: Settings): boolean {
-  const longest = (prefixes: readonly string[]): number => Math.max(-1, ...prefixes.filter((prefix) => code.startsWith(prefix)).map((prefix) => prefix.length));
+  const longest = (prefixes: readonly string[]): number =>
+    Math.max(-1, ...prefixes.filter((prefix) => code.startsWith(prefix)).map((prefix) => prefix.length));
   return longest(settings.select) > longest(settings.ignore);
 }
 
 export function isIgnoredIn(path: string, code: string, settings: Settings): boolean {
-  return Object.entries(settings.perFileIgnores).some(([glob, codes]) => codes.some((prefix) => code.startsWith(prefix)) && matchesGlob(glob, path));
+  return Object.entries(settings.perFileIgnores).some(
+    ([glob, codes]) => codes.some((prefix) => code.startsWith(prefix)) && matchesGlob(glob, path),
+  );
 }
 
 /** A glob without a slash matches the file's name anywhere. */
 export function matchesGlob(glob: string, path: string): boolean {
-  return picomatch.isMatch(path, glob, { dot: true, basename: !glob.includes("/") }) || picomatch.isMatch(path, `${glob.replace(/\/$/, "")}/**`, { dot: true });
+  return (
+    picomatch.isMatch(path, glob, { dot: true, basename: !glob.includes("/") }) ||
+    picomatch.isMatch(path, `${glob.replace(/\/$/, "")}/**`, { dot: true })
+  );
 }

@@ -21,7 +21,9 @@ export function readSource(path: string, text: string): Source | string | null {
   if (!RELEVANT.test(text)) return null;
   if (!path.endsWith(".ipynb")) return { kind: "python", file: new PythonFile(path, text), notebook: null };
   const notebook = readNotebook(text);
-  return typeof notebook === "string" ? notebook : { kind: "python", file: new PythonFile(path, notebook.text), notebook };
+  return typeof notebook === "string"
+    ? notebook
+    : { kind: "python", file: new PythonFile(path, notebook.text), notebook };
 }
 
 /** The notebook's JSON with the joined text of its code cells replaced; null where that would change anything else. */

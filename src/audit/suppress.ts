@@ -6,7 +6,14 @@ const NOQA = /#\s*noqa(?<codes>\s*:\s*(?:[A-Z]+[0-9]+)(?:[\s,]+[A-Z]+[0-9]+)*)?/
 /** `# noqa` comments of one file, and which of them did something. */
 export class Suppressions {
   /** By line: null silences everything. */
-  readonly #byLine = new Map<number, { readonly comment: Comment; readonly codes: ReadonlyMap<string, { readonly start: number; readonly end: number }> | null; readonly used: Set<string> }>();
+  readonly #byLine = new Map<
+    number,
+    {
+      readonly comment: Comment;
+      readonly codes: ReadonlyMap<string, { readonly start: number; readonly end: number }> | null;
+      readonly used: Set<string>;
+    }
+  >();
 
   constructor(comments: readonly Comment[], text: string, lines: Lines) {
     for (const comment of comments) {
@@ -14,10 +21,11 @@ export class Suppressions {
       if (!match) continue;
       const listed = match.groups?.["codes"];
       const codes = listed === undefined ? null : new Map<string, { start: number; end: number }>();
-      if (codes) for (const code of listed!.matchAll(/[A-Z]+[0-9]+/gi)) {
-        const start = comment.start + match.index + match[0].length - listed!.length + code.index;
-        codes.set(code[0].toUpperCase(), { start, end: start + code[0].length });
-      }
+      if (codes)
+        for (const code of listed!.matchAll(/[A-Z]+[0-9]+/gi)) {
+          const start = comment.start + match.index + match[0].length - listed!.length + code.index;
+          codes.set(code[0].toUpperCase(), { start, end: start + code[0].length });
+        }
       this.#byLine.set(lines.line(comment.start), { comment, codes, used: new Set() });
     }
   }
@@ -34,7 +42,10 @@ export class Suppressions {
   }
 
   /** Codes of ours that silenced nothing. Only rules that ran can be judged. */
-  *unused(ran: ReadonlySet<string>): Generator<{ readonly code: string; readonly at: { readonly start: number; readonly end: number } }> {
-    for (const { codes, used } of this.#byLine.values()) for (const [code, at] of codes ?? []) if (ran.has(code) && !used.has(code)) yield { code, at };
+  *unused(
+    ran: ReadonlySet<string>,
+  ): Generator<{ readonly code: string; readonly at: { readonly start: number; readonly end: number } }> {
+    for (const { codes, used } of this.#byLine.values())
+      for (const [code, at] of codes ?? []) if (ran.has(code) && !used.has(code)) yield { code, at };
   }
 }

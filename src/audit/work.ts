@@ -75,7 +75,12 @@ export class Share {
         if (source) result.findings.push(...check(source, project, this.#settings));
       } catch (error) {
         // A bug of ours on one file must not cost the others their findings; it is said, not hidden.
-        result.diagnostics.push({ path: this.#files[at]!.path, line: null, message: `internal error, please report it: ${reason(error)}`, level: "error" });
+        result.diagnostics.push({
+          path: this.#files[at]!.path,
+          line: null,
+          message: `internal error, please report it: ${reason(error)}`,
+          level: "error",
+        });
       }
       this.#kept.delete(at);
     }
@@ -91,8 +96,20 @@ export class Share {
   #read(file: FoundFile): string | Diagnostic | null {
     const isConfig = /\.(?:ya?ml|json|toml)$/.test(file.path);
     if (isConfig && file.bytes > MAX_CONFIG_BYTES) return null;
-    if (file.bytes > MAX_BYTES && !file.path.endsWith(".ipynb")) return { path: file.path, line: null, message: `too large to audit (${Math.round(file.bytes / 1e6)} MB)`, level: "error" };
-    if (file.bytes > MAX_BYTES * 10) return { path: file.path, line: null, message: `too large to audit (${Math.round(file.bytes / 1e6)} MB)`, level: "error" };
+    if (file.bytes > MAX_BYTES && !file.path.endsWith(".ipynb"))
+      return {
+        path: file.path,
+        line: null,
+        message: `too large to audit (${Math.round(file.bytes / 1e6)} MB)`,
+        level: "error",
+      };
+    if (file.bytes > MAX_BYTES * 10)
+      return {
+        path: file.path,
+        line: null,
+        message: `too large to audit (${Math.round(file.bytes / 1e6)} MB)`,
+        level: "error",
+      };
     try {
       const decoded = decode(readFileSync(file.absolute));
       if (typeof decoded !== "string") return decoded.text;

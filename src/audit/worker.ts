@@ -5,9 +5,16 @@ import type { Settings } from "./settings.ts";
 import { Share } from "./work.ts";
 
 /** The second thread of an audit: scans, waits for the facts of the whole tree, checks. */
-const { files, settings, counter } = workerData as { files: readonly FoundFile[]; settings: Settings; counter: Int32Array };
+const { files, settings, counter } = workerData as {
+  files: readonly FoundFile[];
+  settings: Settings;
+  counter: Int32Array;
+};
 const share = new Share(files, settings);
-parentPort!.once("message", ({ order, next, project }: { order: readonly number[]; next: Int32Array; project: ProjectFacts }) => {
-  parentPort!.postMessage(share.check(order, next, project));
-});
+parentPort!.once(
+  "message",
+  ({ order, next, project }: { order: readonly number[]; next: Int32Array; project: ProjectFacts }) => {
+    parentPort!.postMessage(share.check(order, next, project));
+  },
+);
 parentPort!.postMessage(share.scan(counter));

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { auditTexts } from "../../src/audit/session.ts";
 import { DEFAULTS } from "../../src/audit/settings.ts";
 
-const found = (text: string, rule: string): number => auditTexts([{ path: "one.py", text }], { ...DEFAULTS, select: [rule] }).findings.length;
+const found = (text: string, rule: string): number =>
+  auditTexts([{ path: "one.py", text }], { ...DEFAULTS, select: [rule] }).findings.length;
 
 const LOOP = (head: string, indent: string): string => `import torch.nn.functional as F
 
@@ -26,5 +27,10 @@ test("nor of the method `train`: nobody has switched gradients off", () => {
 
 test("a caller's no_grad covers the function it calls", () => {
   const helper = LOOP("def train(model, loader):", "").replace("        loss.backward()\n", "");
-  expect(found(`${helper}\n\ndef main(model, loader):\n    import torch\n    with torch.no_grad():\n        train(model, loader)\n`, "PLM001")).toBe(0);
+  expect(
+    found(
+      `${helper}\n\ndef main(model, loader):\n    import torch\n    with torch.no_grad():\n        train(model, loader)\n`,
+      "PLM001",
+    ),
+  ).toBe(0);
 });

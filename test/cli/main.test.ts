@@ -42,7 +42,7 @@ describe("help and version", () => {
 
 test.each(Object.keys(COMMANDS))("the examples of %s use what it has", async (name) => {
   const command = (await loadCommands()).find((command) => command.name === name)!;
-  const lines = command.examples.map(({ line }) => line.replace(/ [>|] .*$/, ""));
+  const lines = command.examples.map(({ line }) => line.replace(/ (?:>|\||&&) .*$/, ""));
   for (const line of lines.filter((line) => line.startsWith("plimsoll "))) {
     const words = (line.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ""));
     expect(words[1], line).toBe(name);

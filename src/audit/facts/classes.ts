@@ -9,19 +9,34 @@ export type Role = "module" | "lightning" | "trainer" | "dataset" | "function" |
 /** Bases from outside the audited tree. */
 export function roleOfBase(dotted: string): Role | null {
   const name = last(dotted);
-  if (dotted === "torch.autograd.Function" || dotted === "torch.autograd.function.Function") return "function";
-  if (dotted.startsWith("torch.utils.data.") || dotted.startsWith("builtins.")) return name.endsWith("Dataset") ? "dataset" : null;
+  if (dotted === "torch.autograd.Function" || dotted === "torch.autograd.function.Function")
+    return "function";
+  if (dotted.startsWith("torch.utils.data.") || dotted.startsWith("builtins."))
+    return name.endsWith("Dataset") ? "dataset" : null;
   if (name === "LightningModule") return "lightning";
-  if (dotted.startsWith("torch.nn.") || name === "PreTrainedModel" || name === "ModelMixin" || name === "Module" || name === "MessagePassing") return "module";
-  if (dotted.startsWith("transformers.") && /(?:Model|For[A-Z]\w+|Layer|Attention|Embeddings?)$/.test(name)) return "module";
-  if (/Trainer$/.test(name)) return "trainer";
+  if (
+    dotted.startsWith("torch.nn.") ||
+    name === "PreTrainedModel" ||
+    name === "ModelMixin" ||
+    name === "Module" ||
+    name === "MessagePassing"
+  )
+    return "module";
+  if (dotted.startsWith("transformers.") && /(?:Model|For[A-Z]\w+|Layer|Attention|Embeddings?)$/.test(name))
+    return "module";
+  if (name.endsWith("Trainer")) return "trainer";
   return null;
 }
 
 /** How an attribute of a module was set: all of its writes in the class. */
 export interface Attribute {
   readonly name: string;
-  readonly writes: readonly { readonly how: "assign" | "augment" | "buffer"; readonly value: Expr | null; readonly in: FunctionDef; readonly target: Expr }[];
+  readonly writes: readonly {
+    readonly how: "assign" | "augment" | "buffer";
+    readonly value: Expr | null;
+    readonly in: FunctionDef;
+    readonly target: Expr;
+  }[];
 }
 
 export function methodsOf(cls: ClassDef): readonly FunctionDef[] {
@@ -30,7 +45,10 @@ export function methodsOf(cls: ClassDef): readonly FunctionDef[] {
 
 /** The name of the first parameter of a method, "self" by custom. */
 function selfName(method: FunctionDef): string | null {
-  const isStatic = method.decorators.some((decorator) => decorator.kind === "Name" && (decorator.id === "staticmethod" || decorator.id === "classmethod"));
+  const isStatic = method.decorators.some(
+    (decorator) =>
+      decorator.kind === "Name" && (decorator.id === "staticmethod" || decorator.id === "classmethod"),
+  );
   return isStatic ? null : (method.params[0]?.name ?? null);
 }
 
@@ -54,7 +72,12 @@ export function attributesOf(cls: ClassDef, file: PythonFile): ReadonlyMap<strin
 
 function collectAttributes(file: PythonFile): Map<ClassDef, Attributes> {
   const found = new Map<ClassDef, Attributes>();
-  const add = (name: string, how: "assign" | "augment" | "buffer", value: Expr | null, target: Expr): void => {
+  const add = (
+    name: string,
+    how: "assign" | "augment" | "buffer",
+    value: Expr | null,
+    target: Expr,
+  ): void => {
     const method = methodAround(target);
     if (!method) return;
     const cls = method.parent as ClassDef;
@@ -70,7 +93,8 @@ function collectAttributes(file: PythonFile): Map<ClassDef, Attributes> {
     if (name !== null) add(name, how, value, expr);
     else if (expr.kind === "Tuple") for (const item of expr.items) target(item, how, null);
   };
-  for (const node of file.all("Assign")) for (const one of node.targets) if (one.kind !== "Name") target(one, "assign", node.value);
+  for (const node of file.all("Assign"))
+    for (const one of node.targets) if (one.kind !== "Name") target(one, "assign", node.value);
   for (const node of file.all("AnnAssign")) target(node.target, "assign", node.value);
   for (const node of file.all("AugAssign")) target(node.target, "augment", node.value);
   for (const node of file.all("Call"))
@@ -83,7 +107,8 @@ function collectAttributes(file: PythonFile): Map<ClassDef, Attributes> {
 
 /** The method a node stands in, through functions nested in it. */
 function methodAround(node: Node): FunctionDef | null {
-  for (let at = functionOf(node); at; at = functionOf(at)) if (at.kind === "FunctionDef" && at.parent?.kind === "ClassDef") return at;
+  for (let at = functionOf(node); at; at = functionOf(at))
+    if (at.kind === "FunctionDef" && at.parent?.kind === "ClassDef") return at;
   return null;
 }
 

@@ -44,7 +44,9 @@ export class Facts {
   /** Whether the value is a tensor on an accelerator, so that reading it makes the host wait. */
   onAccelerator(expr: Expr): boolean {
     const { what, device } = this.value(expr);
-    return what === "tensor" && (device === "accelerator" || (device === "network" && this.project.accelerator));
+    return (
+      what === "tensor" && (device === "accelerator" || (device === "network" && this.project.accelerator))
+    );
   }
 
   valueOfDefinition(definition: Definition): Value {
@@ -100,7 +102,8 @@ export class Facts {
       };
       for (const { call } of this.backwards) add(call);
       for (const call of optimizerSteps(this.file)) add(call);
-      for (const call of this.file.all("Call")) if (loopsAround(call).length > 0 && this.callee(call)?.loose === true) add(call);
+      for (const call of this.file.all("Call"))
+        if (loopsAround(call).length > 0 && this.callee(call)?.loose === true) add(call);
       this.#stepLoops = found;
     }
     return this.#stepLoops;

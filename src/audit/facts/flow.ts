@@ -6,9 +6,27 @@ import type { Facts } from "./facts.ts";
 import { last } from "./torch-names.ts";
 
 /** Methods whose result no longer belongs to the graph. */
-const CUTS = new Set(["detach", "detach_", "item", "tolist", "numpy", "size", "dim", "numel", "argmax", "argmin", "backward", "requires_grad_", "register_hook", "isnan", "isinf", "isfinite"]);
+const CUTS = new Set([
+  "detach",
+  "detach_",
+  "item",
+  "tolist",
+  "numpy",
+  "size",
+  "dim",
+  "numel",
+  "argmax",
+  "argmin",
+  "backward",
+  "requires_grad_",
+  "register_hook",
+  "isnan",
+  "isinf",
+  "isfinite",
+]);
 /** Callees that read a value and keep nothing of it. */
-const READERS = /^(?:builtins\.(?:print|float|int|len|str|repr|isinstance|bool|type|format)|math\..*|.*\.(?:isnan|isinf|isfinite|add_scalar|info|debug|warning|log|set_postfix|set_description))$/;
+const READERS =
+  /^(?:builtins\.(?:print|float|int|len|str|repr|isinstance|bool|type|format)|math\..*|.*\.(?:isnan|isinf|isfinite|add_scalar|info|debug|warning|log|set_postfix|set_description))$/;
 
 /**
  * Whether the value of this definition may end up in a backward pass: through names, lists, arithmetic, returns and calls.
@@ -28,7 +46,13 @@ export function mayBeDifferentiated(definition: Definition, facts: Facts): boole
     }
     // `total += x` makes a new definition out of the old one.
     for (const other of facts.file.scopes.scopeOf(one.node).bindings.get(one.name) ?? [])
-      if (other.how === "augment" && !seen.has(other) && other.node.kind === "Name" && facts.file.scopes.reaching(other.node).includes(one)) queue.push(other);
+      if (
+        other.how === "augment" &&
+        !seen.has(other) &&
+        other.node.kind === "Name" &&
+        facts.file.scopes.reaching(other.node).includes(one)
+      )
+        queue.push(other);
   }
   return false;
 }
@@ -41,8 +65,10 @@ function whereTo(use: Name, facts: Facts): readonly Definition[] | "escapes" | n
       case "Attribute":
         if (at.parent?.kind === "Call" && at.parent.func === at) {
           if (CUTS.has(at.attr)) return at.attr === "backward" ? "escapes" : null;
-          if (at.attr === "append" || at.attr === "extend" || at.attr === "clear" || at.attr === "pop") return null;
-        } else if (at.attr === "data" || at.attr === "shape" || at.attr === "device" || at.attr === "dtype") return null;
+          if (at.attr === "append" || at.attr === "extend" || at.attr === "clear" || at.attr === "pop")
+            return null;
+        } else if (at.attr === "data" || at.attr === "shape" || at.attr === "device" || at.attr === "dtype")
+          return null;
         break;
       case "Call": {
         if (at.func === child) break;
@@ -53,9 +79,23 @@ function whereTo(use: Name, facts: Facts): readonly Definition[] | "escapes" | n
         if (call?.kind !== "Call") return "escapes";
         const name = facts.file.dotted(call.func);
         const method = call.func.kind === "Attribute" ? call.func.attr : null;
-        if ((name !== null && READERS.test(name)) || (method !== null && name === null && READERS.test(`x.${method}`))) return null;
-        if (method === "append" && call.func.kind === "Attribute" && call.func.value.kind === "Name") return facts.file.scopes.reaching(call.func.value);
-        if (name === null || !(name.startsWith("torch.") || name === "builtins.sum" || name === "builtins.max" || name === "builtins.min")) return "escapes";
+        if (
+          (name !== null && READERS.test(name)) ||
+          (method !== null && name === null && READERS.test(`x.${method}`))
+        )
+          return null;
+        if (method === "append" && call.func.kind === "Attribute" && call.func.value.kind === "Name")
+          return facts.file.scopes.reaching(call.func.value);
+        if (
+          name === null ||
+          !(
+            name.startsWith("torch.") ||
+            name === "builtins.sum" ||
+            name === "builtins.max" ||
+            name === "builtins.min"
+          )
+        )
+          return "escapes";
         child = call;
         at = call;
         break;
@@ -69,9 +109,14 @@ function whereTo(use: Name, facts: Facts): readonly Definition[] | "escapes" | n
       case "Delete":
         return null;
       case "For":
-        return child === at.iter ? facts.file.scopes.scopeOf(at).bindings.get(at.target.kind === "Name" ? at.target.id : "") ?? "escapes" : null;
+        return child === at.iter
+          ? (facts.file.scopes.scopeOf(at).bindings.get(at.target.kind === "Name" ? at.target.id : "") ??
+              "escapes")
+          : null;
       case "Assign": {
-        const found = at.targets.map((target) => (target.kind === "Name" ? facts.file.scopes.definitionAt(target) : null));
+        const found = at.targets.map((target) =>
+          target.kind === "Name" ? facts.file.scopes.definitionAt(target) : null,
+        );
         return found.every((definition) => definition !== null) ? found : "escapes";
       }
       case "AugAssign": {
@@ -104,26 +149,52 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
       return facts.file.scopes.reaching(expr).some((definition) => {
         if (definition.how === "param") {
           const fn = functionOf(expr);
-          const first = fn?.kind === "FunctionDef" && fn.parent?.kind === "ClassDef" ? fn.params[0]?.name : null;
+          const first =
+            fn?.kind === "FunctionDef" && fn.parent?.kind === "ClassDef" ? fn.params[0]?.name : null;
           return definition.name !== first && facts.valueOfDefinition(definition).what !== "number";
         }
         if (!definition.value || facts.gradMode(definition.node) === "off") return false;
-        return (definition.how === "assign" || definition.how === "augment" || definition.how === "unpack" || definition.how === "annotate") && again(definition.value);
+        return (
+          (definition.how === "assign" ||
+            definition.how === "augment" ||
+            definition.how === "unpack" ||
+            definition.how === "annotate") &&
+          again(definition.value)
+        );
       });
     case "Attribute":
-      return !["shape", "device", "dtype", "data", "ndim"].includes(expr.attr) && selfAttribute(expr) === null && again(expr.value);
-    case "Subscript": return again(expr.value);
-    case "Binary": return again(expr.left) || again(expr.right);
-    case "Unary": return expr.op !== "not" && again(expr.operand);
-    case "IfExp": return again(expr.body) || again(expr.orelse);
+      return (
+        !["shape", "device", "dtype", "data", "ndim"].includes(expr.attr) &&
+        selfAttribute(expr) === null &&
+        again(expr.value)
+      );
+    case "Subscript":
+      return again(expr.value);
+    case "Binary":
+      return again(expr.left) || again(expr.right);
+    case "Unary":
+      return expr.op !== "not" && again(expr.operand);
+    case "IfExp":
+      return again(expr.body) || again(expr.orelse);
     case "Call": {
       const name = facts.file.dotted(expr.func);
       if (name !== null) {
-        if (/^builtins\./.test(name) || name.startsWith("math.")) return false;
-        if (name.startsWith("torch.") && /_like$|^torch\.(?:zeros|ones|full|arange|tensor|empty|argmax|argmin)$/.test(name)) return false;
+        if (name.startsWith("builtins.") || name.startsWith("math.")) return false;
+        if (
+          name.startsWith("torch.") &&
+          /_like$|^torch\.(?:zeros|ones|full|arange|tensor|empty|argmax|argmin)$/.test(name)
+        )
+          return false;
         // These take functions, files or settings, and return no result of them.
-        if (/^torch\.(?:compile|jit\.|load$|save$|device$|Generator$|utils\.|distributed\.|optim\.)/.test(name)) return false;
-        return name.startsWith("torch.") && expr.args.some((arg) => again(arg.value)) && !/^(?:isnan|isinf|isfinite|eq|ne|lt|gt|le|ge)$/.test(last(name));
+        if (
+          /^torch\.(?:compile|jit\.|load$|save$|device$|Generator$|utils\.|distributed\.|optim\.)/.test(name)
+        )
+          return false;
+        return (
+          name.startsWith("torch.") &&
+          expr.args.some((arg) => again(arg.value)) &&
+          !/^(?:isnan|isinf|isfinite|eq|ne|lt|gt|le|ge)$/.test(last(name))
+        );
       }
       if (expr.func.kind !== "Attribute") return false;
       if (CUTS.has(expr.func.attr) || expr.func.attr.startsWith("new_")) return false;

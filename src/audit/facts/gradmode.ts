@@ -36,9 +36,11 @@ export function lexicalGrad(node: Node, file: PythonFile): "on" | "off" | "unkno
         const context = at.items[n]!.context;
         const effect = gradEffect(context, file);
         if (effect) return effect;
-        if (context.kind === "Call" && /set_grad_enabled$/.test(file.dotted(context.func) ?? "")) return "unknown";
+        if (context.kind === "Call" && (file.dotted(context.func) ?? "").endsWith("set_grad_enabled"))
+          return "unknown";
         // `with no_grad() if frozen else nullcontext():` decides at run time.
-        if (context.kind === "IfExp" && (gradEffect(context.body, file) || gradEffect(context.orelse, file))) return "unknown";
+        if (context.kind === "IfExp" && (gradEffect(context.body, file) || gradEffect(context.orelse, file)))
+          return "unknown";
         // A name bound to a context of unknown make may well be one.
         if (context.kind === "Name" && file.dotted(context) === null) return "unknown";
       }
@@ -54,11 +56,20 @@ export function lexicalGrad(node: Node, file: PythonFile): "on" | "off" | "unkno
 }
 
 /** `torch.set_grad_enabled(False)` as a statement before this one. */
-function statementSetsGrad(block: { readonly body: readonly Node[] }, before: Node, file: PythonFile): "on" | "off" | "unknown" | null {
+function statementSetsGrad(
+  block: { readonly body: readonly Node[] },
+  before: Node,
+  file: PythonFile,
+): "on" | "off" | "unknown" | null {
   let result: "on" | "off" | "unknown" | null = null;
   for (const statement of block.body) {
     if (statement === before) break;
-    if (statement.kind === "ExprStmt" && statement.value.kind === "Call" && file.dotted(statement.value.func) === "torch.set_grad_enabled") result = gradEffect(statement.value, file) ?? "unknown";
+    if (
+      statement.kind === "ExprStmt" &&
+      statement.value.kind === "Call" &&
+      file.dotted(statement.value.func) === "torch.set_grad_enabled"
+    )
+      result = gradEffect(statement.value, file) ?? "unknown";
   }
   return result;
 }

@@ -20,12 +20,15 @@ export function frequency(node: Node, stop: Node): Frequency {
       if (isThrottle(at.test)) return "throttled";
     } else if (at.kind === "Handler" || at.kind === "Case") {
       result = "unknown";
-    } else if (at.kind === "Bool" && at.values[0] !== child && at.values.some((value) => isThrottle(value))) return "throttled";
+    } else if (at.kind === "Bool" && at.values[0] !== child && at.values.some((value) => isThrottle(value)))
+      return "throttled";
   }
   // `if step % n: continue` above the statement throttles it too.
   for (let at: Node | null = node; at && at !== stop; at = at.parent) {
     const parent: Node | null = at.parent;
-    const block: readonly Node[] = parent ? (blocksOf(parent).find((list) => list.includes(at as never)) ?? []) : [];
+    const block: readonly Node[] = parent
+      ? (blocksOf(parent).find((list) => list.includes(at as never)) ?? [])
+      : [];
     for (const before of block) {
       if (before === at) break;
       if (before.kind === "If" && leaves(before) && isThrottle(before.test)) return "throttled";
@@ -50,9 +53,19 @@ export function isThrottle(test: Expr): boolean {
   let found = false;
   walk(test, (node) => {
     if (node.kind === "Binary" && node.op === "%" && node.left.kind !== "Str") found = true;
-    else if (node.kind === "Compare" && node.rights.some((right) => right.kind === "Num") && /step|iter|epoch|batch_idx|count|^i$|idx|time/i.test(lastName(node.left))) found = true;
+    else if (
+      node.kind === "Compare" &&
+      node.rights.some((right) => right.kind === "Num") &&
+      /step|iter|epoch|batch_idx|count|^i$|idx|time/i.test(lastName(node.left))
+    )
+      found = true;
     else if (node.kind === "Attribute" || node.kind === "Name") {
-      if (/^(?:sync_gradients|should_\w+|do_log|log_now|is_log\w*|time_to_\w+|is_last\w*|last_\w+|is_accumulat\w+|is_update\w*|profile\w*|debug\w*|verbose\w*)$/i.test(lastName(node))) found = true;
+      if (
+        /^(?:sync_gradients|should_\w+|do_log|log_now|is_log\w*|time_to_\w+|is_last\w*|last_\w+|is_accumulat\w+|is_update\w*|profile\w*|debug\w*|verbose\w*)$/i.test(
+          lastName(node),
+        )
+      )
+        found = true;
     }
     return !found;
   });
@@ -71,10 +84,22 @@ function isFlag(test: Expr): boolean {
     case "Bool":
       return test.values.every(isFlag);
     case "Compare":
-      return test.rights.every((right) => right.kind === "Const" || right.kind === "Str" || (right.kind === "Num" && /rank|world|accum|num_|n_/.test(lastName(test.left)))) && (test.left.kind === "Name" || test.left.kind === "Attribute");
+      return (
+        test.rights.every(
+          (right) =>
+            right.kind === "Const" ||
+            right.kind === "Str" ||
+            (right.kind === "Num" && /rank|world|accum|num_|n_/.test(lastName(test.left))),
+        ) &&
+        (test.left.kind === "Name" || test.left.kind === "Attribute")
+      );
     case "Call": {
       const name = lastName(test.func);
-      return /^(?:isinstance|hasattr|callable|is_available|is_main_process|is_master|is_rank_0|is_rank_zero|is_primary|is_initialized)$/.test(name) || (name === "get_rank");
+      return (
+        /^(?:isinstance|hasattr|callable|is_available|is_main_process|is_master|is_rank_0|is_rank_zero|is_primary|is_initialized)$/.test(
+          name,
+        ) || name === "get_rank"
+      );
     }
     default:
       return false;

@@ -36,24 +36,50 @@ export function combine(summaries: readonly FileSummary[]): ProjectFacts {
   for (const file of summaries) for (const fn of file.functions) functions.set(fn.name, fn);
   const edges = new Map<string, readonly { readonly to: string; readonly site: CallSite }[]>();
   for (const fn of functions.values())
-    edges.set(fn.name, fn.calls.flatMap((site) => {
-      const to = names.resolve(site.target, functions);
-      return to === null ? [] : [{ to, site }];
-    }));
+    edges.set(
+      fn.name,
+      fn.calls.flatMap((site) => {
+        const to = names.resolve(site.target, functions);
+        return to === null ? [] : [{ to, site }];
+      }),
+    );
 
-  const loose = closure(functions, (fn) => fn.loose, edges, (site) => site.loops.length === 0);
-  const reaches = closure(functions, (fn) => fn.backward, edges, () => true);
+  const loose = closure(
+    functions,
+    (fn) => fn.loose,
+    edges,
+    (site) => site.loops.length === 0,
+  );
+  const reaches = closure(
+    functions,
+    (fn) => fn.backward,
+    edges,
+    () => true,
+  );
   const hot = spreadHeat(functions, edges, loose, roles, names);
-  const gradOff = callersGradOff(functions, edges, new Set(summaries.flatMap((file) => file.escapes)), (name) => names.classes.has(name.slice(0, name.lastIndexOf("."))));
+  const gradOff = callersGradOff(
+    functions,
+    edges,
+    new Set(summaries.flatMap((file) => file.escapes)),
+    (name) => names.classes.has(name.slice(0, name.lastIndexOf("."))),
+  );
   const facts = new Map<string, FunctionFacts>();
   for (const name of functions.keys())
-    facts.set(name, { hot: hot.get(name) ?? null, callersGradOff: gradOff.get(name) ?? "unknown", loose: loose.has(name), reachesBackward: reaches.has(name) });
+    facts.set(name, {
+      hot: hot.get(name) ?? null,
+      callersGradOff: gradOff.get(name) ?? "unknown",
+      loose: loose.has(name),
+      reachesBackward: reaches.has(name),
+    });
   return { functions: facts, roles, accelerator: summaries.some((file) => file.accelerator) };
 }
 
 /** Finds definitions by the names that imports use, which need not start at the audited root. */
 class Names {
-  readonly classes = new Map<string, { readonly bases: readonly string[]; readonly methods: readonly string[] }>();
+  readonly classes = new Map<
+    string,
+    { readonly bases: readonly string[]; readonly methods: readonly string[] }
+  >();
   readonly #modules = new Map<string, string | null>();
 
   constructor(summaries: readonly FileSummary[]) {
@@ -87,7 +113,12 @@ class Names {
     return cut < 0 ? null : this.#inherited(full.slice(0, cut), full.slice(cut + 1), functions, 0);
   }
 
-  #inherited(cls: string, method: string, functions: ReadonlyMap<string, unknown>, depth: number): string | null {
+  #inherited(
+    cls: string,
+    method: string,
+    functions: ReadonlyMap<string, unknown>,
+    depth: number,
+  ): string | null {
     const found = this.classes.get(cls);
     if (!found || depth > 20) return null;
     if (functions.has(`${cls}.${method}`)) return `${cls}.${method}`;
@@ -121,7 +152,12 @@ function roleOf(name: string, names: Names, roles: Map<string, Role>, seen: Set<
 type Edges = ReadonlyMap<string, readonly { readonly to: string; readonly site: CallSite }[]>;
 
 /** Functions for which `own` holds, and those that call them through a site that `carries`. */
-function closure(functions: ReadonlyMap<string, FunctionSummary>, own: (fn: FunctionSummary) => boolean, edges: Edges, carries: (site: CallSite) => boolean): Set<string> {
+function closure(
+  functions: ReadonlyMap<string, FunctionSummary>,
+  own: (fn: FunctionSummary) => boolean,
+  edges: Edges,
+  carries: (site: CallSite) => boolean,
+): Set<string> {
   const callers = new Map<string, string[]>();
   for (const [from, list] of edges)
     for (const { to, site } of list)
@@ -140,7 +176,13 @@ function closure(functions: ReadonlyMap<string, FunctionSummary>, own: (fn: Func
   return found;
 }
 
-function spreadHeat(functions: ReadonlyMap<string, FunctionSummary>, edges: Edges, loose: ReadonlySet<string>, roles: ReadonlyMap<string, Role>, names: Names): Map<string, string> {
+function spreadHeat(
+  functions: ReadonlyMap<string, FunctionSummary>,
+  edges: Edges,
+  loose: ReadonlySet<string>,
+  roles: ReadonlyMap<string, Role>,
+  names: Names,
+): Map<string, string> {
   const hot = new Map<string, string>();
   const queue: string[] = [];
   const heat = (name: string, why: string): void => {
@@ -149,16 +191,25 @@ function spreadHeat(functions: ReadonlyMap<string, FunctionSummary>, edges: Edge
     queue.push(name);
   };
   for (const [cls, role] of roles)
-    for (const method of STEP_METHODS[role] ?? []) if (names.classes.get(cls)?.methods.includes(method)) heat(`${cls}.${method}`, `${method} of ${last(cls)}`);
+    for (const method of STEP_METHODS[role] ?? [])
+      if (names.classes.get(cls)?.methods.includes(method))
+        heat(`${cls}.${method}`, `${method} of ${last(cls)}`);
   for (const fn of functions.values()) {
     const steps = new Set(fn.stepLoops);
     const list = edges.get(fn.name) ?? [];
     // A call to a function that takes a step makes the loop around the call the step's loop.
     for (const { to, site } of list) if (loose.has(to) && site.loops.length > 0) steps.add(site.loops[0]!);
-    for (const { to, site } of list) if (!site.throttled && site.loops.some((loop) => steps.has(loop))) heat(to, `called in the training loop of ${last(fn.name) === "<body>" ? "the script" : last(fn.name)}`);
+    for (const { to, site } of list)
+      if (!site.throttled && site.loops.some((loop) => steps.has(loop)))
+        heat(
+          to,
+          `called in the training loop of ${last(fn.name) === "<body>" ? "the script" : last(fn.name)}`,
+        );
   }
   for (let name = queue.pop(); name !== undefined; name = queue.pop())
-    for (const { to, site } of edges.get(name) ?? []) if (!site.throttled && !to.endsWith(".__init__")) heat(to, `reached from ${hot.get(name)}`.replace(/^(reached from )+/, "reached from "));
+    for (const { to, site } of edges.get(name) ?? [])
+      if (!site.throttled && !to.endsWith(".__init__"))
+        heat(to, `reached from ${hot.get(name)}`.replace(/^(reached from )+/, "reached from "));
   return hot;
 }
 
@@ -167,7 +218,12 @@ interface Caller {
   readonly grad: CallSite["grad"];
 }
 
-function callersGradOff(functions: ReadonlyMap<string, FunctionSummary>, edges: Edges, escapes: ReadonlySet<string>, isMethod: (name: string) => boolean): Map<string, FunctionFacts["callersGradOff"]> {
+function callersGradOff(
+  functions: ReadonlyMap<string, FunctionSummary>,
+  edges: Edges,
+  escapes: ReadonlySet<string>,
+  isMethod: (name: string) => boolean,
+): Map<string, FunctionFacts["callersGradOff"]> {
   const callers = new Map<string, Caller[]>();
   const byMethod = new Map<string, Caller[]>();
   const put = <V>(map: Map<string, V[]>, key: string, value: V): void => {
@@ -175,14 +231,26 @@ function callersGradOff(functions: ReadonlyMap<string, FunctionSummary>, edges: 
     if (list) list.push(value);
     else map.set(key, [value]);
   };
-  for (const [from, list] of edges) for (const { to, site } of list) put(callers, to, { from, grad: site.grad });
-  for (const fn of functions.values()) for (const site of fn.calls) if (site.target.startsWith(".")) put(byMethod, site.target.slice(1), { from: fn.name, grad: site.grad });
+  for (const [from, list] of edges)
+    for (const { to, site } of list) put(callers, to, { from, grad: site.grad });
+  for (const fn of functions.values())
+    for (const site of fn.calls)
+      if (site.target.startsWith("."))
+        put(byMethod, site.target.slice(1), { from: fn.name, grad: site.grad });
   // Sites whose receiver is unknown count for every method of that name, and for no plain function; they are judged once a name, not once a method.
   const called = (name: string): string => (isMethod(name) ? last(name) : "");
-  const off = new Set([...functions.keys()].filter((name) => !escapes.has(name) && (callers.has(name) || byMethod.has(called(name)))));
-  const isOff = (site: Caller): boolean => site.grad === "off" || (site.grad === null && (functions.get(site.from)?.grad === "off" || (functions.get(site.from)?.grad === null && off.has(site.from))));
+  const off = new Set(
+    [...functions.keys()].filter(
+      (name) => !escapes.has(name) && (callers.has(name) || byMethod.has(called(name))),
+    ),
+  );
+  const isOff = (site: Caller): boolean =>
+    site.grad === "off" ||
+    (site.grad === null &&
+      (functions.get(site.from)?.grad === "off" ||
+        (functions.get(site.from)?.grad === null && off.has(site.from))));
   // Greatest fixed point: a function is taken to be under no_grad until one caller is found that is not.
-  for (let changed = true; changed; ) {
+  for (let changed = true; changed;) {
     changed = false;
     const methodOff = new Map([...byMethod].map(([name, sites]) => [name, sites.every(isOff)]));
     for (const name of off)
@@ -193,12 +261,17 @@ function callersGradOff(functions: ReadonlyMap<string, FunctionSummary>, edges: 
   }
   // Functions that only call each other are under no_grad for nobody's reason: one caller must really have switched it.
   const grounded = new Set<string>();
-  const isGrounded = (site: Caller): boolean => site.grad === "off" || (site.grad === null && (functions.get(site.from)?.grad === "off" || grounded.has(site.from)));
-  for (let changed = true; changed; ) {
+  const isGrounded = (site: Caller): boolean =>
+    site.grad === "off" ||
+    (site.grad === null && (functions.get(site.from)?.grad === "off" || grounded.has(site.from)));
+  for (let changed = true; changed;) {
     changed = false;
     const methodGrounded = new Map([...byMethod].map(([name, sites]) => [name, sites.some(isGrounded)]));
     for (const name of off)
-      if (!grounded.has(name) && (methodGrounded.get(called(name)) === true || (callers.get(name) ?? []).some(isGrounded))) {
+      if (
+        !grounded.has(name) &&
+        (methodGrounded.get(called(name)) === true || (callers.get(name) ?? []).some(isGrounded))
+      ) {
         grounded.add(name);
         changed = true;
       }
@@ -212,7 +285,11 @@ function callersGradOff(functions: ReadonlyMap<string, FunctionSummary>, edges: 
     const some = methodSome.get(called(name)) === true || (callers.get(name) ?? []).some(mayBeOff);
     if (off.has(name)) result.set(name, grounded.has(name) ? "always" : "unknown");
     else if (some) result.set(name, "sometimes");
-    else result.set(name, escapes.has(name) || !(callers.has(name) || byMethod.has(called(name))) ? "unknown" : "never");
+    else
+      result.set(
+        name,
+        escapes.has(name) || !(callers.has(name) || byMethod.has(called(name))) ? "unknown" : "never",
+      );
   }
   return result;
 }

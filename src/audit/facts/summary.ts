@@ -84,7 +84,15 @@ export function callTarget(call: Call, file: PythonFile): string | null {
 function instanceType(expr: Expr, file: PythonFile): string | null {
   if (expr.kind === "Call") return className(file.dotted(expr.func));
   if (expr.kind === "Name") {
-    const types = new Set(file.scopes.reaching(expr).map((definition) => (definition.how === "assign" && definition.value?.kind === "Call" ? className(file.dotted(definition.value.func)) : null)));
+    const types = new Set(
+      file.scopes
+        .reaching(expr)
+        .map((definition) =>
+          definition.how === "assign" && definition.value?.kind === "Call"
+            ? className(file.dotted(definition.value.func))
+            : null,
+        ),
+    );
     return types.size === 1 ? [...types][0]! : null;
   }
   const attribute = selfAttribute(expr);
@@ -95,7 +103,9 @@ function instanceType(expr: Expr, file: PythonFile): string | null {
 
 /** Classes are told from functions by their capital, as nearly all Python code writes them. */
 function className(dotted: string | null): string | null {
-  return dotted !== null && /(?:^|\.)_*[A-Z]\w*$/.test(dotted) && !dotted.startsWith("builtins.") ? dotted : null;
+  return dotted !== null && /(?:^|\.)_*[A-Z]\w*$/.test(dotted) && !dotted.startsWith("builtins.")
+    ? dotted
+    : null;
 }
 
 function enclosingClass(node: Node): ClassDef | null {
@@ -103,14 +113,34 @@ function enclosingClass(node: Node): ClassDef | null {
   return null;
 }
 
-const ACCELERATORS = /\.cuda\(|\.to\(|["']cuda|device_map|accelerat|Trainer\(|deepspeed|fabric|lightning|local_rank/i;
+const ACCELERATORS =
+  /\.cuda\(|\.to\(|["']cuda|device_map|accelerat|Trainer\(|deepspeed|fabric|lightning|local_rank/i;
 
 export function summarize(file: PythonFile): FileSummary {
-  const byFunction = new Map<string, { calls: CallSite[]; seen: Set<string>; loops: Loop[]; stepLoops: Set<number>; loose: boolean; backward: boolean; grad: "on" | "off" | null }>();
+  const byFunction = new Map<
+    string,
+    {
+      calls: CallSite[];
+      seen: Set<string>;
+      loops: Loop[];
+      stepLoops: Set<number>;
+      loose: boolean;
+      backward: boolean;
+      grad: "on" | "off" | null;
+    }
+  >();
   const entry = (name: string) => {
     let found = byFunction.get(name);
     if (!found) {
-      found = { calls: [], seen: new Set(), loops: [], stepLoops: new Set(), loose: false, backward: false, grad: null };
+      found = {
+        calls: [],
+        seen: new Set(),
+        loops: [],
+        stepLoops: new Set(),
+        loose: false,
+        backward: false,
+        grad: null,
+      };
       byFunction.set(name, found);
     }
     return found;
@@ -131,7 +161,12 @@ export function summarize(file: PythonFile): FileSummary {
     const stop = around[0] ?? functionOf(call) ?? file.tree.module;
     const unresolved = target.startsWith(".");
     // Of a method of we know not what, only the gradient mode is ever asked; sites that say the same are one.
-    const site: CallSite = { target, loops: unresolved ? [] : around.map((loop) => number(fn.loops, loop)), grad: lexicalGrad(call, file), throttled: !unresolved && frequency(call, stop) === "throttled" };
+    const site: CallSite = {
+      target,
+      loops: unresolved ? [] : around.map((loop) => number(fn.loops, loop)),
+      grad: lexicalGrad(call, file),
+      throttled: !unresolved && frequency(call, stop) === "throttled",
+    };
     const key = `${target} ${site.loops.join()} ${site.grad} ${site.throttled}`;
     if (fn.seen.has(key)) continue;
     fn.seen.add(key);
@@ -162,10 +197,20 @@ export function summarize(file: PythonFile): FileSummary {
   return {
     path: file.path,
     module: file.module,
-    functions: [...byFunction].map(([name, fn]) => ({ name, grad: fn.grad, calls: fn.calls, loose: fn.loose, stepLoops: [...fn.stepLoops], backward: fn.backward })),
+    functions: [...byFunction].map(([name, fn]) => ({
+      name,
+      grad: fn.grad,
+      calls: fn.calls,
+      loose: fn.loose,
+      stepLoops: [...fn.stepLoops],
+      backward: fn.backward,
+    })),
     classes: file.all("ClassDef").map((cls) => ({
       name: file.qualified(cls),
-      bases: cls.args.filter((arg) => arg.name === null).map((arg) => file.dotted(arg.value) ?? "").filter((base) => base !== ""),
+      bases: cls.args
+        .filter((arg) => arg.name === null)
+        .map((arg) => file.dotted(arg.value) ?? "")
+        .filter((base) => base !== ""),
       methods: methodsOf(cls).map((method) => method.name),
     })),
     accelerator: ACCELERATORS.test(file.text),

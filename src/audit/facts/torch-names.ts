@@ -2,13 +2,19 @@
 const set = (names: string): ReadonlySet<string> => new Set(names.trim().split(/\s+/));
 
 /** `torch.X(...)` that makes a tensor out of nothing. */
-export const FACTORIES = set("zeros ones empty full rand randn randint randperm arange linspace logspace eye tensor as_tensor from_numpy normal bernoulli scalar_tensor hann_window hamming_window tril_indices triu_indices frombuffer empty_strided");
+export const FACTORIES = set(
+  "zeros ones empty full rand randn randint randperm arange linspace logspace eye tensor as_tensor from_numpy normal bernoulli scalar_tensor hann_window hamming_window tril_indices triu_indices frombuffer empty_strided",
+);
 /** The same, on the device and with the dtype of their argument. */
-export const LIKE_FACTORIES = set("zeros_like ones_like empty_like full_like rand_like randn_like randint_like");
+export const LIKE_FACTORIES = set(
+  "zeros_like ones_like empty_like full_like rand_like randn_like randint_like",
+);
 /** Factories whose values come from Python data on the host. */
 export const HOST_FACTORIES = set("tensor as_tensor from_numpy scalar_tensor frombuffer");
 /** Factories that consume random numbers, whose stream differs between devices. */
-export const RANDOM_FACTORIES = set("rand randn randint randperm normal bernoulli rand_like randn_like randint_like");
+export const RANDOM_FACTORIES = set(
+  "rand randn randint randperm normal bernoulli rand_like randn_like randint_like",
+);
 
 /** `torch.X(...)` that computes a tensor from tensors. */
 export const FUNCTIONS = set(`
@@ -21,7 +27,9 @@ export const FUNCTIONS = set(`
   tan tanh tensordot tile topk trace transpose tril triu true_divide trunc unbind unique unique_consecutive unsqueeze var var_mean vstack where xlogy
   log_softmax clone dropout layer_norm view_as_real view_as_complex`);
 /** Of these, the ones that return several tensors. */
-export const TUPLE_RESULTS = set("chunk split unbind meshgrid std_mean var_mean topk sort max min median mode kthvalue cummax cummin unique");
+export const TUPLE_RESULTS = set(
+  "chunk split unbind meshgrid std_mean var_mean topk sort max min median mode kthvalue cummax cummin unique",
+);
 
 /** Methods of a tensor that return a tensor with the same history. */
 export const METHODS = set(`
@@ -33,15 +41,21 @@ export const METHODS = set(`
   select short sigmoid sign sin softmax sort split sqrt square squeeze squeeze_ std sub sub_ sum swapaxes swapdims t take tan tanh tensor_split tile topk
   transpose tril triu trunc type type_as unbind unfold uniform_ unique unsqueeze unsqueeze_ var view view_as where zero_ mul_ lerp_ index_put_ index_put`);
 /** Methods only tensors have: calling one says that the receiver is a tensor. `item`, `sum`, `view`… are shared with NumPy and others. */
-export const TENSOR_ONLY_METHODS = set("backward detach detach_ requires_grad_ unsqueeze unsqueeze_ masked_fill masked_fill_ scatter_ scatter_add_ expand_as view_as log_softmax index_select type_as new_zeros new_ones new_tensor new_full");
+export const TENSOR_ONLY_METHODS = set(
+  "backward detach detach_ requires_grad_ unsqueeze unsqueeze_ masked_fill masked_fill_ scatter_ scatter_add_ expand_as view_as log_softmax index_select type_as new_zeros new_ones new_tensor new_full",
+);
 /** Attributes that are tensors when the value is. */
 export const TENSOR_ATTRIBUTES = set("T mT H mH real imag");
 /** Attributes that never are. */
 export const PLAIN_ATTRIBUTES = set("shape dtype device requires_grad is_cuda ndim is_leaf itemsize layout");
 /** Results that cannot carry a graph: integers and booleans. */
-export const GRAPHLESS = set("argmax argmin argsort eq ne lt le gt ge isnan isinf isfinite isclose any all nonzero logical_and logical_or logical_not multinomial bincount searchsorted bucketize long int bool byte short char round sign floor ceil randint randperm unique");
+export const GRAPHLESS = set(
+  "argmax argmin argsort eq ne lt le gt ge isnan isinf isfinite isclose any all nonzero logical_and logical_or logical_not multinomial bincount searchsorted bucketize long int bool byte short char round sign floor ceil randint randperm unique",
+);
 
-export const GRAD_OFF_CONTEXTS = set("torch.no_grad torch.inference_mode torch.autograd.no_grad torch.autograd.inference_mode torch.autograd.grad_mode.no_grad torch.autograd.grad_mode.inference_mode");
+export const GRAD_OFF_CONTEXTS = set(
+  "torch.no_grad torch.inference_mode torch.autograd.no_grad torch.autograd.inference_mode torch.autograd.grad_mode.no_grad torch.autograd.grad_mode.inference_mode",
+);
 export const GRAD_ON_CONTEXTS = set("torch.enable_grad torch.autograd.enable_grad");
 
 /** "softmax" of "torch.nn.functional.softmax". */

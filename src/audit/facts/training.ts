@@ -37,7 +37,12 @@ export function backwardCalls(file: PythonFile): readonly Backward[] {
 
 /** `scaler.scale(loss)` → `loss`. */
 function unscaled(expr: Expr): Expr {
-  if (expr.kind === "Call" && expr.func.kind === "Attribute" && (expr.func.attr === "scale" || expr.func.attr === "scale_loss")) return positional(expr, 0) ?? expr;
+  if (
+    expr.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    (expr.func.attr === "scale" || expr.func.attr === "scale_loss")
+  )
+    return positional(expr, 0) ?? expr;
   return expr;
 }
 
@@ -63,7 +68,16 @@ export function optimizerSteps(file: PythonFile): readonly Call[] {
     if (/scaler/i.test(receiver)) return true;
     if (/sched/i.test(receiver)) return false;
     if (/optim|^opt(?:_|$)|_opt$/i.test(receiver)) return true;
-    return call.func.value.kind === "Name" && file.scopes.reaching(call.func.value).some((definition) => definition.value?.kind === "Call" && file.dotted(definition.value.func)?.startsWith("torch.optim.") === true);
+    return (
+      call.func.value.kind === "Name" &&
+      file.scopes
+        .reaching(call.func.value)
+        .some(
+          (definition) =>
+            definition.value?.kind === "Call" &&
+            file.dotted(definition.value.func)?.startsWith("torch.optim.") === true,
+        )
+    );
   });
 }
 

@@ -4,7 +4,18 @@ import { classOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
-import { FACTORIES, FUNCTIONS, GRAPHLESS, LIKE_FACTORIES, METHODS, PLAIN_ATTRIBUTES, TENSOR_ATTRIBUTES, TENSOR_ONLY_METHODS, TUPLE_RESULTS, last } from "./torch-names.ts";
+import {
+  FACTORIES,
+  FUNCTIONS,
+  GRAPHLESS,
+  LIKE_FACTORIES,
+  METHODS,
+  PLAIN_ATTRIBUTES,
+  TENSOR_ATTRIBUTES,
+  TENSOR_ONLY_METHODS,
+  TUPLE_RESULTS,
+  last,
+} from "./torch-names.ts";
 import { backwardCalls } from "./training.ts";
 
 export type Tri = "yes" | "no" | "unknown";
@@ -14,7 +25,16 @@ export type Device = "cpu" | "accelerator" | "network" | "unknown";
 /** What is known about an expression's value. */
 export interface Value {
   /** "output": what a network returned: a tensor, or a structure of tensors with one history. */
-  readonly what: "tensor" | "output" | "number" | "string" | "container" | "module" | "optimizer" | "other" | "unknown";
+  readonly what:
+    | "tensor"
+    | "output"
+    | "number"
+    | "string"
+    | "container"
+    | "module"
+    | "optimizer"
+    | "other"
+    | "unknown";
   readonly device: Device;
   /** Whether the value keeps an autograd graph alive. */
   readonly graph: Tri;
@@ -85,17 +105,25 @@ export class Values {
         if (found.has(definition)) continue;
         if (definition.value?.kind === "Num") continue;
         found.add(definition);
-        if (definition.value && (definition.how === "assign" || definition.how === "augment")) this.#trace(definition.value, found);
+        if (definition.value && (definition.how === "assign" || definition.how === "augment"))
+          this.#trace(definition.value, found);
         if (definition.how === "augment") {
           const statement = definition.node.parent;
-          if (statement?.kind === "AugAssign" && (statement.op === "/" || statement.op === "*")) for (const earlier of this.#file.scopes.reaching(definition.node as never)) if (!found.has(earlier) && earlier.value?.kind !== "Num") found.add(earlier);
+          if (statement?.kind === "AugAssign" && (statement.op === "/" || statement.op === "*"))
+            for (const earlier of this.#file.scopes.reaching(definition.node as never))
+              if (!found.has(earlier) && earlier.value?.kind !== "Num") found.add(earlier);
         }
       }
     } else if (expr.kind === "Binary") {
       // In a product either side may be a plain weight; in a quotient only the right one.
       if (expr.op === "/" || (expr.op === "*" && this.#isPlain(expr.right))) this.#trace(expr.left, found);
       else if (expr.op === "*" && this.#isPlain(expr.left)) this.#trace(expr.right, found);
-    } else if (expr.kind === "Call" && expr.func.kind === "Attribute" && (expr.func.attr === "mean" || expr.func.attr === "sum") && this.#file.dotted(expr.func) === null) {
+    } else if (
+      expr.kind === "Call" &&
+      expr.func.kind === "Attribute" &&
+      (expr.func.attr === "mean" || expr.func.attr === "sum") &&
+      this.#file.dotted(expr.func) === null
+    ) {
       this.#trace(expr.func.value, found);
     }
   }
@@ -112,7 +140,8 @@ export class Values {
       this.#cyclic = false;
       this.#steps = 0;
     }
-    if (definition.value?.kind !== "Const" && this.differentiated.has(definition)) return { what: "tensor", device: base.device === "unknown" ? "network" : base.device, graph: "yes" };
+    if (definition.value?.kind !== "Const" && this.differentiated.has(definition))
+      return { what: "tensor", device: base.device === "unknown" ? "network" : base.device, graph: "yes" };
     return base;
   }
 
@@ -125,7 +154,12 @@ export class Values {
       case "augment": {
         const value = definition.value ? this.of(definition.value) : UNKNOWN;
         if (value.what === "tensor") return value;
-        const before = definition.node.kind === "Name" ? this.#alternatives(this.#file.scopes.reaching(definition.node).filter((other) => other !== definition)) : UNKNOWN;
+        const before =
+          definition.node.kind === "Name"
+            ? this.#alternatives(
+                this.#file.scopes.reaching(definition.node).filter((other) => other !== definition),
+              )
+            : UNKNOWN;
         return combineOperands([before, value]);
       }
       case "unpack": {
@@ -135,7 +169,9 @@ export class Values {
       case "iterate":
         return definition.value ? this.#element(definition.value) : UNKNOWN;
       case "param":
-        return definition.node.kind === "Param" && definition.node.annotation ? annotated(this.#file, definition.node.annotation) : UNKNOWN;
+        return definition.node.kind === "Param" && definition.node.annotation
+          ? annotated(this.#file, definition.node.annotation)
+          : UNKNOWN;
       case "function":
       case "class":
       case "import":
@@ -149,7 +185,8 @@ export class Values {
     if (iterable.kind === "Call") {
       const name = this.#file.dotted(iterable.func);
       if (name === "builtins.range") return NUMBER;
-      if (iterable.func.kind === "Attribute" && iterable.func.attr === "parameters") return { what: "tensor", device: "unknown", graph: "no" };
+      if (iterable.func.kind === "Attribute" && iterable.func.attr === "parameters")
+        return { what: "tensor", device: "unknown", graph: "no" };
     }
     const value = this.of(iterable);
     return value.what === "tensor" ? value : UNKNOWN;
@@ -169,46 +206,82 @@ export class Values {
       if (result === null || (result.what === "number" && one.what === "tensor")) result = one;
       else if (one.what === "number" && result.what === "tensor") continue;
       else if (one.what !== result.what) return UNKNOWN;
-      else result = { what: one.what, device: one.device === result.device ? one.device : "unknown", graph: one.graph === result.graph ? one.graph : "unknown" };
+      else
+        result = {
+          what: one.what,
+          device: one.device === result.device ? one.device : "unknown",
+          graph: one.graph === result.graph ? one.graph : "unknown",
+        };
     }
     return result ?? UNKNOWN;
   }
 
   #compute(expr: Expr): Value {
     switch (expr.kind) {
-      case "Num": return NUMBER;
-      case "Str": return plain("string");
-      case "Const": return OTHER;
-      case "Tuple": case "List": case "Set": case "Dict": case "Comp": return plain("container");
-      case "Lambda": return OTHER;
-      case "Name": return this.#alternatives(this.#file.scopes.reaching(expr));
-      case "Attribute": return this.#attribute(expr);
-      case "Call": return this.#call(expr);
+      case "Num":
+        return NUMBER;
+      case "Str":
+        return plain("string");
+      case "Const":
+        return OTHER;
+      case "Tuple":
+      case "List":
+      case "Set":
+      case "Dict":
+      case "Comp":
+        return plain("container");
+      case "Lambda":
+        return OTHER;
+      case "Name":
+        return this.#alternatives(this.#file.scopes.reaching(expr));
+      case "Attribute":
+        return this.#attribute(expr);
+      case "Call":
+        return this.#call(expr);
       case "Subscript": {
         const value = this.of(expr.value);
         if (value.what === "tensor") return value;
-        return value.what === "output" ? { ...value, what: expr.index.kind === "Str" && expr.index.value === "loss" ? "tensor" : "output" } : UNKNOWN;
+        return value.what === "output"
+          ? { ...value, what: expr.index.kind === "Str" && expr.index.value === "loss" ? "tensor" : "output" }
+          : UNKNOWN;
       }
-      case "Unary": return expr.op === "not" ? OTHER : this.of(expr.operand);
-      case "Binary": return this.#computed(expr, [this.of(expr.left), this.of(expr.right)]);
+      case "Unary":
+        return expr.op === "not" ? OTHER : this.of(expr.operand);
+      case "Binary":
+        return this.#computed(expr, [this.of(expr.left), this.of(expr.right)]);
       case "Compare": {
-        if (expr.ops.some((op) => op === "is" || op === "is not" || op === "in" || op === "not in")) return OTHER;
+        if (expr.ops.some((op) => op === "is" || op === "is not" || op === "in" || op === "not in"))
+          return OTHER;
         const value = combineOperands([this.of(expr.left), ...expr.rights.map((right) => this.of(right))]);
-        return value.what === "tensor" ? { ...value, graph: "no" } : value.what === "number" ? OTHER : UNKNOWN;
+        return value.what === "tensor"
+          ? { ...value, graph: "no" }
+          : value.what === "number"
+            ? OTHER
+            : UNKNOWN;
       }
       case "IfExp": {
         const [a, b] = [this.of(expr.body), this.of(expr.orelse)];
-        return a.what === b.what ? { what: a.what, device: a.device === b.device ? a.device : "unknown", graph: a.graph === b.graph ? a.graph : "unknown" } : UNKNOWN;
+        return a.what === b.what
+          ? {
+              what: a.what,
+              device: a.device === b.device ? a.device : "unknown",
+              graph: a.graph === b.graph ? a.graph : "unknown",
+            }
+          : UNKNOWN;
       }
-      case "Walrus": return this.of(expr.value);
-      default: return UNKNOWN;
+      case "Walrus":
+        return this.of(expr.value);
+      default:
+        return UNKNOWN;
     }
   }
 
   /** The result of an operation: without recording it has no graph, whatever its operands. */
   #computed(node: Expr, operands: readonly Value[]): Value {
     const value = combineOperands(operands);
-    return (value.what === "tensor" || value.what === "output") && this.#gradMode(node) === "off" ? { ...value, graph: "no" } : value;
+    return (value.what === "tensor" || value.what === "output") && this.#gradMode(node) === "off"
+      ? { ...value, graph: "no" }
+      : value;
   }
 
   #attribute(expr: Expr & { kind: "Attribute" }): Value {
@@ -219,7 +292,8 @@ export class Values {
     if (expr.attr === "data" && value.what === "tensor") return { ...value, graph: "no" };
     if (expr.attr === "grad" && value.what === "tensor") return { ...value, graph: "no" };
     if (value.what === "tensor" && TENSOR_ATTRIBUTES.has(expr.attr)) return value;
-    if (value.what === "output") return expr.attr === "loss" || expr.attr === "logits" ? { ...value, what: "tensor" } : value;
+    if (value.what === "output")
+      return expr.attr === "loss" || expr.attr === "logits" ? { ...value, what: "tensor" } : value;
     return UNKNOWN;
   }
 
@@ -230,10 +304,20 @@ export class Values {
     const writes = attribute.writes.filter((write) => !write.value || !this.#open.has(write.value));
     if (writes.length === 0) return UNKNOWN;
     if (writes.length < attribute.writes.length) this.#cyclic = true;
-    const values = writes.map((write) => (write.how === "buffer" ? ({ what: "tensor", device: "unknown", graph: "no" } as const) : write.value ? this.of(write.value) : UNKNOWN));
+    const values = writes.map((write) =>
+      write.how === "buffer"
+        ? ({ what: "tensor", device: "unknown", graph: "no" } as const)
+        : write.value
+          ? this.of(write.value)
+          : UNKNOWN,
+    );
     const first = values[0]!;
     return values.every((value) => value.what === first.what)
-      ? { what: first.what, device: values.every((value) => value.device === first.device) ? first.device : "unknown", graph: values.every((value) => value.graph === first.graph) ? first.graph : "unknown" }
+      ? {
+          what: first.what,
+          device: values.every((value) => value.device === first.device) ? first.device : "unknown",
+          graph: values.every((value) => value.graph === first.graph) ? first.graph : "unknown",
+        }
       : UNKNOWN;
   }
 
@@ -250,7 +334,8 @@ export class Values {
     const off = this.#gradMode(call) === "off";
     const made = this.#madeBy(call.func);
     // A loss has no parameters: its result has a graph exactly when an operand has.
-    if (made !== null && /Loss$/.test(made)) return this.#computed(call, [...operands, { what: "tensor", device: "unknown", graph: "no" }]);
+    if (made !== null && made.endsWith("Loss"))
+      return this.#computed(call, [...operands, { what: "tensor", device: "unknown", graph: "no" }]);
     return { what: "output", device: "network", graph: off ? "no" : "unknown" };
   }
 
@@ -265,7 +350,12 @@ export class Values {
       const cls = own === null ? null : classOf(expr);
       made = (cls && attributesOf(cls, this.#file).get(own!)?.writes[0]?.value) ?? null;
     }
-    if (made?.kind === "Call" && made.func.kind === "Attribute" && (made.func.attr === "to" || made.func.attr === "cuda")) made = made.func.value;
+    if (
+      made?.kind === "Call" &&
+      made.func.kind === "Attribute" &&
+      (made.func.attr === "to" || made.func.attr === "cuda")
+    )
+      made = made.func.value;
     const name = made?.kind === "Call" ? this.#file.dotted(made.func) : null;
     return name === null ? null : last(name);
   }
@@ -273,33 +363,80 @@ export class Values {
   #namedCall(call: Call, name: string): Value {
     if (name.startsWith("builtins.")) {
       const builtin = last(name);
-      if (builtin === "float" || builtin === "int" || builtin === "len" || builtin === "round" || builtin === "bool" || builtin === "id") return NUMBER;
+      if (
+        builtin === "float" ||
+        builtin === "int" ||
+        builtin === "len" ||
+        builtin === "round" ||
+        builtin === "bool" ||
+        builtin === "id"
+      )
+        return NUMBER;
       if (builtin === "str" || builtin === "repr") return plain("string");
-      if (builtin === "list" || builtin === "tuple" || builtin === "dict" || builtin === "set" || builtin === "range" || builtin === "sorted") return plain("container");
-      if (builtin === "sum" || builtin === "abs" || builtin === "max" || builtin === "min") return builtin === "abs" && call.args[0] ? this.of(call.args[0].value) : UNKNOWN;
+      if (
+        builtin === "list" ||
+        builtin === "tuple" ||
+        builtin === "dict" ||
+        builtin === "set" ||
+        builtin === "range" ||
+        builtin === "sorted"
+      )
+        return plain("container");
+      if (builtin === "sum" || builtin === "abs" || builtin === "max" || builtin === "min")
+        return builtin === "abs" && call.args[0] ? this.of(call.args[0].value) : UNKNOWN;
       return UNKNOWN;
     }
-    if (name.startsWith("math.") || name.startsWith("time.") || name.startsWith("os.") || name.startsWith("random.")) return NUMBER;
+    if (
+      name.startsWith("math.") ||
+      name.startsWith("time.") ||
+      name.startsWith("os.") ||
+      name.startsWith("random.")
+    )
+      return NUMBER;
     if (name.startsWith("numpy.")) return OTHER;
     if (!name.startsWith("torch.")) return UNKNOWN;
     const short = last(name);
     const operands = call.args.map((arg) => this.of(arg.value));
     if (name === `torch.${short}`) {
-      if (FACTORIES.has(short)) return { what: "tensor", device: this.#factoryDevice(call), graph: isTrue(keyword(call, "requires_grad")?.value ?? null) ? "yes" : "no" };
-      if (LIKE_FACTORIES.has(short)) return { what: "tensor", device: operands[0]?.device ?? "unknown", graph: "no" };
+      if (FACTORIES.has(short))
+        return {
+          what: "tensor",
+          device: this.#factoryDevice(call),
+          graph: isTrue(keyword(call, "requires_grad")?.value ?? null) ? "yes" : "no",
+        };
+      if (LIKE_FACTORIES.has(short))
+        return { what: "tensor", device: operands[0]?.device ?? "unknown", graph: "no" };
       if (FUNCTIONS.has(short)) {
         const list = positional(call, 0);
-        const items = list && (list.kind === "List" || list.kind === "Tuple") ? list.items.map((item) => this.of(item)) : operands;
-        const value = this.#computed(call, [...items, { what: "tensor", device: items[0]?.device ?? "unknown", graph: "no" }]);
-        const graph = GRAPHLESS.has(short) ? "no" : items.some((item) => item.what === "container") && value.graph !== "yes" && this.#gradMode(call) !== "off" ? "unknown" : value.graph;
+        const items =
+          list && (list.kind === "List" || list.kind === "Tuple")
+            ? list.items.map((item) => this.of(item))
+            : operands;
+        const value = this.#computed(call, [
+          ...items,
+          { what: "tensor", device: items[0]?.device ?? "unknown", graph: "no" },
+        ]);
+        const graph = GRAPHLESS.has(short)
+          ? "no"
+          : items.some((item) => item.what === "container") &&
+              value.graph !== "yes" &&
+              this.#gradMode(call) !== "off"
+            ? "unknown"
+            : value.graph;
         return TUPLE_RESULTS.has(short) ? { ...value, what: "output", graph } : { ...value, graph };
       }
       return UNKNOWN;
     }
-    if (name.startsWith("torch.nn.functional.")) return this.#computed(call, [...operands, { what: "tensor", device: operands[0]?.device ?? "unknown", graph: "no" }]);
-    if (name === "torch.nn.Parameter" || name === "torch.nn.parameter.Parameter") return { what: "tensor", device: operands[0]?.device ?? "unknown", graph: "no" };
+    if (name.startsWith("torch.nn.functional."))
+      return this.#computed(call, [
+        ...operands,
+        { what: "tensor", device: operands[0]?.device ?? "unknown", graph: "no" },
+      ]);
+    if (name === "torch.nn.Parameter" || name === "torch.nn.parameter.Parameter")
+      return { what: "tensor", device: operands[0]?.device ?? "unknown", graph: "no" };
     if (/^torch\.nn\.(?:\w+\.)*[A-Z]/.test(name)) return MODULE;
-    if (/^torch\.optim\.(?:\w+\.)*[A-Z]/.test(name) && !name.includes("lr_scheduler")) return plain("optimizer");
+    if (/^torch\.optim\.(?:\w+\.)*[A-Z]/.test(name) && !name.includes("lr_scheduler"))
+      return plain("optimizer");
     return UNKNOWN;
   }
 
@@ -307,11 +444,25 @@ export class Values {
     const value = this.of(receiver);
     const isTensor = value.what === "tensor" || value.what === "output" || TENSOR_ONLY_METHODS.has(attr);
     if (attr === "item") return NUMBER;
-    if (value.what === "module") return ["to", "cuda", "cpu", "eval", "train", "half", "bfloat16", "float", "requires_grad_"].includes(attr) ? value : UNKNOWN;
+    if (value.what === "module")
+      return ["to", "cuda", "cpu", "eval", "train", "half", "bfloat16", "float", "requires_grad_"].includes(
+        attr,
+      )
+        ? value
+        : UNKNOWN;
     if (!isTensor && attr !== "cpu" && attr !== "cuda") return null;
     if (attr === "detach" || attr === "detach_") return { what: "tensor", device: value.device, graph: "no" };
     if (attr === "tolist") return plain("container");
-    if (attr === "numpy" || attr === "size" || attr === "dim" || attr === "numel" || attr === "element_size" || attr === "data_ptr" || attr === "backward") return OTHER;
+    if (
+      attr === "numpy" ||
+      attr === "size" ||
+      attr === "dim" ||
+      attr === "numel" ||
+      attr === "element_size" ||
+      attr === "data_ptr" ||
+      attr === "backward"
+    )
+      return OTHER;
     if (attr === "cpu") return value.what === "tensor" ? { ...value, device: "cpu" } : null;
     if (attr === "cuda") return value.what === "tensor" ? { ...value, device: "accelerator" } : null;
     if (value.what === "tensor" && attr === "to") {
@@ -320,16 +471,26 @@ export class Values {
     }
     if (attr.startsWith("new_")) return { what: "tensor", device: value.device, graph: "no" };
     if (value.what === "tensor" && METHODS.has(attr)) {
-      const others = call.args.map((arg) => this.of(arg.value)).filter((operand) => operand.what === "tensor");
+      const others = call.args
+        .map((arg) => this.of(arg.value))
+        .filter((operand) => operand.what === "tensor");
       const result = this.#computed(call, [value, ...others]);
       return GRAPHLESS.has(attr) ? { ...result, graph: "no" } : result;
     }
-    return attr.startsWith("_") || value.what === "output" ? UNKNOWN : TENSOR_ONLY_METHODS.has(attr) ? { what: "tensor", device: value.device, graph: value.graph } : UNKNOWN;
+    return attr.startsWith("_") || value.what === "output"
+      ? UNKNOWN
+      : TENSOR_ONLY_METHODS.has(attr)
+        ? { what: "tensor", device: value.device, graph: value.graph }
+        : UNKNOWN;
   }
 
   #factoryDevice(call: Call): Device {
     const given = keyword(call, "device");
-    if (!given) return /set_default_device|set_default_tensor_type/.test(this.#file.text) || call.args.some((arg) => arg.star === 2) ? "unknown" : "cpu";
+    if (!given)
+      return /set_default_device|set_default_tensor_type/.test(this.#file.text) ||
+        call.args.some((arg) => arg.star === 2)
+        ? "unknown"
+        : "cpu";
     return this.device(given.value);
   }
 
@@ -337,8 +498,18 @@ export class Values {
   device(expr: Expr | null, depth = 0): Device {
     if (!expr || depth > 10) return "unknown";
     switch (expr.kind) {
-      case "Str": return expr.value === null ? (/cuda|xpu|mps|hpu|npu/.test(this.#file.textOf(expr)) ? "accelerator" : "unknown") : expr.value.startsWith("cpu") ? "cpu" : /^(?:cuda|xpu|mps|hpu|npu|tpu|xla)/.test(expr.value) ? "accelerator" : "unknown";
-      case "Num": return "accelerator";
+      case "Str":
+        return expr.value === null
+          ? /cuda|xpu|mps|hpu|npu/.test(this.#file.textOf(expr))
+            ? "accelerator"
+            : "unknown"
+          : expr.value.startsWith("cpu")
+            ? "cpu"
+            : /^(?:cuda|xpu|mps|hpu|npu|tpu|xla)/.test(expr.value)
+              ? "accelerator"
+              : "unknown";
+      case "Num":
+        return "accelerator";
       case "IfExp": {
         const [a, b] = [this.device(expr.body, depth + 1), this.device(expr.orelse, depth + 1)];
         return a === "accelerator" || b === "accelerator" ? "accelerator" : a === b ? a : "unknown";
@@ -349,7 +520,13 @@ export class Values {
         return name === "torch.cuda.current_device" ? "accelerator" : "unknown";
       }
       case "Name": {
-        const devices = new Set(this.#file.scopes.reaching(expr).map((definition) => (definition.how === "assign" ? this.device(definition.value, depth + 1) : "unknown")));
+        const devices = new Set(
+          this.#file.scopes
+            .reaching(expr)
+            .map((definition) =>
+              definition.how === "assign" ? this.device(definition.value, depth + 1) : "unknown",
+            ),
+        );
         if (devices.size === 2 && devices.has("accelerator") && devices.has("cpu")) return "accelerator";
         return devices.size === 1 ? [...devices][0]! : "unknown";
       }
@@ -358,7 +535,8 @@ export class Values {
         if (expr.value.kind === "Name" && /accelerator|fabric/i.test(expr.value.id)) return "accelerator";
         return this.of(expr.value).device;
       }
-      default: return "unknown";
+      default:
+        return "unknown";
     }
   }
 }
@@ -366,17 +544,34 @@ export class Values {
 /** The value of an operation on these: a tensor if one is; a graph if one has it. */
 function combineOperands(operands: readonly Value[]): Value {
   const tensors = operands.filter((operand) => operand.what === "tensor" || operand.what === "output");
-  if (tensors.length === 0) return operands.every((operand) => operand.what === "number") && operands.length > 0 ? NUMBER : UNKNOWN;
+  if (tensors.length === 0)
+    return operands.every((operand) => operand.what === "number") && operands.length > 0 ? NUMBER : UNKNOWN;
   const doubtful = operands.filter((operand) => operand.what === "unknown");
-  const graph: Tri = tensors.some((tensor) => tensor.graph === "yes") ? "yes" : doubtful.length > 0 || tensors.some((tensor) => tensor.graph === "unknown") ? "unknown" : "no";
+  const graph: Tri = tensors.some((tensor) => tensor.graph === "yes")
+    ? "yes"
+    : doubtful.length > 0 || tensors.some((tensor) => tensor.graph === "unknown")
+      ? "unknown"
+      : "no";
   const devices = new Set(tensors.map((tensor) => tensor.device));
-  return { what: "tensor", device: devices.size === 1 ? [...devices][0]! : devices.has("accelerator") ? "accelerator" : devices.has("network") ? "network" : "unknown", graph };
+  return {
+    what: "tensor",
+    device:
+      devices.size === 1
+        ? [...devices][0]!
+        : devices.has("accelerator")
+          ? "accelerator"
+          : devices.has("network")
+            ? "network"
+            : "unknown",
+    graph,
+  };
 }
 
 function annotated(file: PythonFile, annotation: Expr): Value {
   const name = annotation.kind === "Str" ? annotation.value : file.dotted(annotation);
   if (name === null) return UNKNOWN;
-  if (/(?:^|\.)(?:\w*Tensor)$/.test(name) && !/TensorType$/.test(name)) return { what: "tensor", device: "unknown", graph: "unknown" };
+  if (/(?:^|\.)(?:\w*Tensor)$/.test(name) && !name.endsWith("TensorType"))
+    return { what: "tensor", device: "unknown", graph: "unknown" };
   if (name === "builtins.int" || name === "builtins.float" || name === "builtins.bool") return NUMBER;
   if (name === "builtins.str") return plain("string");
   if (name === "torch.nn.Module") return MODULE;
