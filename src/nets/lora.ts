@@ -108,7 +108,10 @@ function makeWeights(torch: Torch, layer: Linear, options: LoraOptions): LoraWei
     magnitude: null,
     fourier: options.nonlinearity === "fourier" ? { coefficients: make([4]), sigma: make([1]) } : null,
   };
-  if (options.dora) weights.magnitude = doraMagnitude(torch, layer, weights);
+  if (options.dora) {
+    weights.magnitude = doraMagnitude(torch, layer, weights);
+    weights.magnitude.floating = false;
+  }
   return weights;
 }
 
