@@ -76,6 +76,11 @@ export const RECIPE_OPTIONS: Readonly<Record<string, Option>> = {
     type: "boolean",
     summary: "QLoRA after prepare_model_for_kbit_training: the other weights in fp32",
   },
+  bits: {
+    type: "string",
+    value: "LIST",
+    summary: "quantisation-aware training: bit-widths it switches between, such as 4,8 (alone: 8)",
+  },
   freeze: {
     type: "string",
     value: "N",
@@ -196,13 +201,21 @@ export function recipeFrom(
   };
 }
 
+/** Bit-widths of the fake quantisers: they change the numbers, not the memory. */
+function bitsFrom(text: string | undefined): number[] {
+  const bits = (text ?? "8").split(",").map(Number);
+  if (bits.every((n) => Number.isInteger(n) && n >= 2 && n <= 16)) return bits;
+  throw new UserError(`--bits is ${text}`, "whole numbers from 2 to 16, such as 4,8");
+}
+
 function methodFrom(values: Values, base: Method): Method {
   const given = values["method"] as (typeof METHODS)[number] | undefined;
   const adapting = ["rank", "lora-dropout", "targets", "dora", "nonlinearity"].filter(
     (name) => name in values,
   );
   const packing = ["quant", "kbit-prepared"].filter((name) => name in values);
-  if (given === undefined && packing.length + adapting.length === 0 && !("freeze" in values)) return base;
+  const other = ["freeze", "bits"].some((name) => name in values);
+  if (given === undefined && packing.length + adapting.length === 0 && !other) return base;
   const usual =
     base.kind === "lora" && base.quantization ? "qlora" : base.kind === "full" ? "lora" : base.kind;
   const method = given ?? (packing.length > 0 ? "qlora" : adapting.length > 0 ? usual : "full");
@@ -211,13 +224,19 @@ function methodFrom(values: Values, base: Method): Method {
     throw new UserError(`--${adapting[0]} has no meaning with --method full`, "--method lora or qlora");
   if (method !== "qlora" && packing.length > 0)
     throw new UserError(`--${packing[0]} has no meaning with --method ${method}`, "--method qlora");
+  if (method !== "qat" && "bits" in values)
+    throw new UserError(`--bits has no meaning with --method ${method}`, "--method qat");
   if (method !== "full" && "freeze" in values)
     throw new UserError(`--freeze has no meaning with --method ${method}`, "--method full");
   switch (method) {
     case "full":
       return { kind: "full", frozenLayers: whole(values, "freeze", 0) };
     case "qat":
-      return { kind: "qat", bits: [8], adapter: adapting.length > 0 ? adapterFrom(values, adapter) : null };
+      return {
+        kind: "qat",
+        bits: bitsFrom(values["bits"] as string | undefined),
+        adapter: adapting.length > 0 ? adapterFrom(values, adapter) : null,
+      };
     case "lora":
     case "qlora":
       return {

@@ -38,9 +38,7 @@ function methodWords(method: PlanResult["recipe"]["method"]): string {
     case "full":
       return method.frozenLayers > 0 ? `full training above layer ${method.frozenLayers}` : "full training";
     case "qat":
-      return method.adapter
-        ? `quantisation-aware LoRA r${method.adapter.rank}`
-        : "quantisation-aware training";
+      return `quantisation-aware ${method.adapter ? `LoRA r${method.adapter.rank}` : "training"} at ${method.bits.join(", ")} bits`;
     case "lora": {
       const { rank, targets, dora, nonlinearity, dropout } = method.adapter;
       const name = `${method.quantization ? "Q" : ""}${dora ? "DoRA" : "LoRA"}`;
