@@ -118,6 +118,7 @@ export const RECIPE_OPTIONS: Readonly<Record<string, Option>> = {
     value: "N",
     summary: "positions from the end that get logits (default all)",
   },
+  save: { type: "boolean", summary: "a checkpoint is written at the end: show what stands on the card then" },
   "eval-batch": { type: "string", value: "N", summary: "evaluate after the steps, N sequences at a time" },
   "eval-kept-logits": {
     type: "string",
@@ -195,6 +196,7 @@ export function recipeFrom(
     labelled: number(values, "labelled", base.labelled),
     logitsToKeep: "logits-to-keep" in values ? whole(values, "logits-to-keep", 0) : base.logitsToKeep,
     evaluation: evaluationFrom(values, base.evaluation),
+    ...(values["save"] === true || base.saves ? { saves: true } : {}),
     loop: (values["loop"] as Loop | undefined) ?? base.loop,
     parallel: parallelFrom(values, cards, base.parallel),
     allocConf: (values["alloc-conf"] as string | undefined) ?? base.allocConf,

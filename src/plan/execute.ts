@@ -132,6 +132,8 @@ function run(whole: Recipe, steps: number, capability: number, abridged: boolean
     }
   }
   if (recipe.evaluation) evaluate(torch, net, recipe, recipe.evaluation, strategy);
+  // safetensors copies one tensor after the other to the host: saving takes nothing more on the card.
+  if (recipe.saves) tape.append(Action.snapshot, -1, 0, 0, Phase.save, 0, 0, steps);
   if (opening && blocks.length === 0) blocks.push(opening);
   return {
     tape,

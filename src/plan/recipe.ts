@@ -91,6 +91,8 @@ export interface Recipe {
   readonly logitsToKeep: number | null;
   /** Evaluation after the steps; null for none. */
   readonly evaluation: Evaluation | null;
+  /** A checkpoint is written at the end. */
+  readonly saves?: boolean;
   readonly loop: Loop;
   readonly parallel: Parallel;
   readonly allocConf: string;
