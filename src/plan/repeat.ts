@@ -35,15 +35,19 @@ export function recordBlock(torch: Torch, leaves: readonly Tensor[], body: () =>
   );
 
   const { action, storage, kind } = tape.columns;
-  const survivors = new Map<number, number>();
+  // Row at which each of the block's storages was born; -1 once it is freed.
+  const born = new Int32Array(storages + 1).fill(-1);
   for (let row = firstRow; row < tape.length; row++) {
-    if (action[row] === Action.alloc) survivors.set(storage[row]!, row);
-    else assert(survivors.delete(storage[row]!), "a repeated block frees something from before it");
+    const own = storage[row]! - firstStorage;
+    const alive = own >= 0 && own <= storages && born[own]! >= 0;
+    if (action[row] === Action.alloc) born[own] = row;
+    else assert(alive, "a repeated block frees something from before it");
+    if (action[row] !== Action.alloc) born[own] = -1;
   }
-  for (const { storage } of gradients) survivors.delete(storage);
+  for (const gradient of gradients) born[gradient.storage - firstStorage] = -1;
   const ranges: [number, number][] = [];
   let from = firstRow;
-  for (const row of survivors.values()) {
+  for (const row of born.filter((row) => row >= 0).sort()) {
     assert(kind[row] === Kind.workspace, "a repeated block keeps something alive that is not a gradient");
     if (row > from) ranges.push([from, row]);
     from = row + 1;

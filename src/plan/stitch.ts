@@ -93,6 +93,8 @@ class Stitcher {
   #gradients: ReadonlySet<number> = new Set();
   readonly #rows = new Map<number, number>();
   readonly #modules = new Map<number, Map<number, number>>();
+  readonly #ahead: number[] = [];
+  readonly #behind: number[] = [];
   /** Where the copies of a segment begin. */
   readonly #starts = new Map<Segment, Start[]>();
 
@@ -290,9 +292,11 @@ class Stitcher {
     return layer < 0 ? module : this.#renamed(layer, module, () => layer);
   }
 
-  /** The same module in a layer further on, or back. */
+  /** The same module in the next layer, or in the one before: by module id, 0 where not yet known. */
   #moved(module: number, by: number): number {
-    return this.#renamed(by > 0 ? -1 : -2, module, (layer) => layer + by);
+    const known = by > 0 ? this.#ahead : this.#behind;
+    return (known[module] ||=
+      module === 0 ? 0 : this.#renamed(by > 0 ? -1 : -2, module, (layer) => layer + by));
   }
 
   #renamed(key: number, module: number, to: (layer: number) => number): number {
