@@ -305,10 +305,15 @@ class Stitcher {
     let id = known.get(module);
     if (id === undefined) {
       const { modules } = this.#tape;
-      const name = modules
-        .text(module)
-        .replace(LAYER, (part, index: string) => part.slice(0, -index.length) + String(to(Number(index))));
-      id = modules.id(name);
+      const text = modules.text(module);
+      const found = LAYER.exec(text);
+      if (found) {
+        const [part, index] = found as unknown as [string, string];
+        const end = found.index + part.length;
+        id = modules.id(text.slice(0, end - index.length) + String(to(Number(index))) + text.slice(end));
+      } else {
+        id = module;
+      }
       known.set(module, id);
     }
     return id;
