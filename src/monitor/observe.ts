@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Bytes } from "../base/units.ts";
 import { Alerts, type Alert, type AlertRule } from "./alerts.ts";
 import { stepsToArrow } from "./arrow.ts";
-import { Nvidia } from "./nvidia.ts";
+import { Nvidia, type Card } from "./nvidia.ts";
 import type { Record } from "./record.ts";
 import { writeWhole } from "./run-folder.ts";
 import { summarize, type RunSummary } from "./summary.ts";
@@ -15,6 +15,9 @@ export interface Live {
   readonly outside: Bytes | null;
   readonly free: Bytes | null;
   readonly alerts: readonly Alert[];
+  readonly records: readonly Record[];
+  /** The driver's figures by the card's UUID, without its "GPU-". */
+  readonly cards: ReadonlyMap<string, Card>;
 }
 
 /** Follows a run folder while the run writes it. */
@@ -34,7 +37,8 @@ export class Observer {
     const records = this.#tail.read();
     if (records.some((record) => record.head!.device)) this.#nvidia.start();
     const summary = summarize(records);
-    return { summary, ...this.#driver(records), alerts: this.#alerts.check(summary) };
+    const alerts = this.#alerts.check(summary);
+    return { summary, ...this.#driver(records), alerts, records, cards: this.#nvidia.cards };
   }
 
   /** The last look, kept beside the records, and the steps as an Arrow table. */

@@ -11,6 +11,8 @@ export interface ProbeSettings {
   readonly leaks?: boolean | undefined;
   /** Where the records go besides the folder: a `plimsoll run --listen` on another node. */
   readonly collector?: string | undefined;
+  /** Experiment trackers whose current run in the training process is logged to. */
+  readonly trackers?: readonly ("wandb" | "mlflow")[] | undefined;
 }
 
 /** The folder whose sitecustomize.py starts the probe: beside dist/ in the package, above src/ in the repository. */
@@ -36,5 +38,6 @@ export function probeEnvironment(
     ...(settings.deep ? { PLIMSOLL_DEEP: settings.deep } : {}),
     ...(settings.collector ? { PLIMSOLL_COLLECTOR: settings.collector } : {}),
     ...(settings.leaks === false ? { PLIMSOLL_LEAKS: "0" } : {}),
+    ...(settings.trackers?.length ? { PLIMSOLL_TRACKERS: settings.trackers.join(",") } : {}),
   };
 }

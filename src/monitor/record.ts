@@ -61,6 +61,8 @@ export class Record {
   readonly events: RecordedEvent[] = [];
   /** The most bytes this process and its children were seen to have resident: `host` events come every two seconds. */
   readonly host = { resident: 0, children: 0 };
+  /** The same, as last seen. */
+  readonly hostNow = { resident: 0, children: 0 };
   /** Steps seen. */
   steps = 0;
   readonly #keep: number;
@@ -127,8 +129,10 @@ export class Record {
 
   #event(event: RecordedEvent): void {
     if (event.k === "host") {
-      for (const name of ["resident", "children"] as const)
-        this.host[name] = Math.max(this.host[name], Number(event[name] ?? 0));
+      for (const name of ["resident", "children"] as const) {
+        this.hostNow[name] = Number(event[name] ?? 0);
+        this.host[name] = Math.max(this.host[name], this.hostNow[name]);
+      }
       return;
     }
     if (event.k !== "head") {

@@ -117,7 +117,10 @@ test("the summary names the peak's step, the slowest rank and each leak; the liv
   const text = runText(run, summary, "/runs/r", false);
   expect(text).toContain("leak /a/train.py:7  4.10 kB a step, seen at step 23");
   expect(text).toContain("peak 9.00 GB allocated (first reached at step 11)");
-  const line = liveLine({ summary, outside: 1 * GB, free: 2 * GB, alerts: [] }, 200);
+  const line = liveLine(
+    { summary, outside: 1 * GB, free: 2 * GB, alerts: [], records: [], cards: new Map() },
+    200,
+  );
   expect(line).toContain(
     "5.00 GB of 24.0 GB · reserved 10.0 GB · peak 9.00 GB · outside 1.00 GB · free 2.00 GB",
   );

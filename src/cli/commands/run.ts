@@ -1,4 +1,5 @@
 import { rmSync } from "node:fs";
+import { basename } from "node:path";
 import packageJson from "../../../package.json" with { type: "json" };
 import { UserError } from "../../base/errors.ts";
 import { DEFAULT_RULES, parseRule } from "../../monitor/alerts.ts";
@@ -7,6 +8,7 @@ import { deliver } from "../../monitor/deliver.ts";
 import { launch } from "../../monitor/launch.ts";
 import { Observer, type Live } from "../../monitor/observe.ts";
 import { probeEnvironment } from "../../monitor/probe.ts";
+import { openSinks, type Sinks } from "../../monitor/sinks/open.ts";
 import { createRun, readRun, RUNS_FOLDER, writeRun } from "../../monitor/run-folder.ts";
 import { alertText, liveLine, runText } from "../../report/run-text.ts";
 import type { Command, Input, Io } from "../command.ts";
@@ -54,6 +56,15 @@ export const command: Command = {
       summary: "also send this node's records to plimsoll run --listen",
     },
     deep: { type: "string", value: "FROM:TO", summary: "steps to watch with stacks and synchronisations" },
+    prometheus: {
+      type: "string",
+      value: "[HOST:]PORT",
+      summary: "serve the run's metrics to Prometheus (without a host: on loopback)",
+    },
+    otlp: { type: "string", value: "URL", summary: "send metrics to an OpenTelemetry collector" },
+    tensorboard: { type: "string", value: "DIR", summary: "write curves for TensorBoard below DIR" },
+    wandb: { type: "boolean", summary: "log into the script's own Weights & Biases run" },
+    mlflow: { type: "boolean", summary: "log into the script's own MLflow run" },
     "no-leaks": { type: "boolean", summary: "do not look for leaks" },
     json: { type: "boolean", summary: "print the summary as JSON; the training's own output goes to stderr" },
   },
@@ -70,14 +81,28 @@ export const command: Command = {
       deep,
       collector: text(input, "collector"),
       leaks: !input.options["no-leaks"],
+      trackers: (["wandb", "mlflow"] as const).filter((name) => input.options[name]),
     });
+    const sinks = await openSinks(
+      {
+        prometheus: text(input, "prometheus"),
+        otlp: text(input, "otlp"),
+        tensorboard: text(input, "tensorboard"),
+      },
+      { name: basename(folder), version: packageJson.version },
+    ).catch((error: unknown) => {
+      rmSync(folder, { recursive: true, force: true });
+      throw error;
+    });
+    for (const note of sinks.notes) io.err(`plimsoll: ${note}\n`);
     const listen = text(input, "listen");
     const collector = listen ? await collect(folder, listen, process.env["PLIMSOLL_TOKEN"] ?? "") : null;
     const observer = new Observer(folder, rules);
-    const watching = watch(observer, input, io);
+    const watching = watch(observer, sinks, input, io);
     const ended = await launch(input.rest, env, input.options["json"] ? "stderr" : "inherit").catch(
       (error: unknown) => {
         watching.abandon();
+        void sinks.close();
         void collector?.close();
         rmSync(folder, { recursive: true, force: true });
         throw error;
@@ -85,6 +110,7 @@ export const command: Command = {
     );
     await collector?.close();
     await watching.stop();
+    for (const problem of await sinks.close()) io.err(`plimsoll: ${problem}\n`);
     const { signal } = ended;
     const run = {
       ...readRun(folder),
@@ -108,13 +134,14 @@ interface Watching {
   last(): Live;
 }
 
-function watch(observer: Observer, input: Input, io: Io): Watching {
+function watch(observer: Observer, sinks: Sinks, input: Input, io: Io): Watching {
   const to = { command: text(input, "alert-command"), webhook: text(input, "alert-webhook") };
   const sending: Promise<void>[] = [];
   let timer: NodeJS.Timeout | undefined;
   let live: Live | undefined;
   const show = (now: Live): void => {
     live = now;
+    sinks.take(now);
     if (io.interactive) io.err(CLEAR);
     for (const alert of now.alerts) {
       io.err(alertText(alert, io.color));
