@@ -48,6 +48,8 @@ class Session:
         self._leaks = None
         self._deep = None
         self._sender = None
+        self._trackers = None
+        self.host_memory = (0, 0)
         self._dead = False
         self._clear()
 
@@ -94,6 +96,7 @@ class Session:
             self._leaks = None
             self._deep = None
             self._sender = None
+            self._trackers = None
             self._pid = os.getpid()
             self.step = 0
             self._clear()
@@ -188,12 +191,15 @@ class Session:
         read = self.step % self._stride == 0
         reading = self._cuda.read() if read else None
         heap = counters.heap_in_use() if read and reading is None else 0
-        self.recorder.step(
+        row = (
             (self.step, time.time(), seconds, spans["backward"], spans["optimizer"], spans["data"], spans["save"],
              spans["evaluation"], self._micro)
             + (reading or NOTHING)
             + (heap,)
         )
+        self.recorder.step(row)
+        if self._trackers is not None:
+            self._trackers.at_step(row)
         for name in spans:
             spans[name] = 0.0
         self._micro = 0
@@ -218,7 +224,7 @@ class Session:
             return
         import atexit
 
-        from . import __version__, deep, leaks, process, recorder, sender
+        from . import __version__, deep, leaks, process, recorder, sender, trackers
 
         rank, local, world = process.rank()
         host = process.host()
@@ -240,6 +246,7 @@ class Session:
         self.recorder = recorder.Recorder(self.folder, "rank-%d-%s-%d.jsonl" % (rank, host, os.getpid()), head)
         self.recorder.every(2.0, self._host)
         self._sender = sender.from_environment(self.recorder.path)
+        self._trackers = trackers.from_environment(self, COLUMNS)
         if torch is not None and os.environ.get("PLIMSOLL_LEAKS", "1") != "0":
             self._leaks = leaks.Leaks(
                 torch, lambda **found: self.event("leak", **found), lambda **seen: self.event("growth", **seen)
@@ -252,7 +259,8 @@ class Session:
         from . import counters
 
         total, count = counters.children_resident()
-        self.recorder.step({"k": "host", "t": time.time(), "resident": counters.resident(), "children": total, "count": count})
+        self.host_memory = (counters.resident(), total)
+        self.recorder.step({"k": "host", "t": time.time(), "resident": self.host_memory[0], "children": total, "count": count})
 
     def _exit(self, pid):
         if os.getpid() != pid or self.recorder is None:
@@ -260,6 +268,8 @@ class Session:
         try:
             if self._leaks is not None:
                 self._leaks.close()
+            if self._trackers is not None:
+                self._trackers.close()
             self.recorder.event("end", step=self.step, spent=round(self._spent, 4),
                                 looked=round(self._leaks.spent, 4) if self._leaks else 0, **self.memory())
             self.recorder.close()
