@@ -4,11 +4,12 @@ import type { Definition } from "../../python/scopes.ts";
 import type { ClassDef, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
 import type { Role } from "./classes.ts";
 import { lexicalGrad } from "./gradmode.ts";
+import type { Networks } from "./naming.ts";
 import { frequency } from "./guards.ts";
 import type { Frequency } from "./guards.ts";
 import type { FunctionFacts, ProjectFacts } from "./project.ts";
 import { callTarget, functionName } from "./summary.ts";
-import { backwardCalls, loopsAround, optimizerSteps } from "./training.ts";
+import { backwardCalls, isStepMethod, loopsAround, optimizerSteps } from "./training.ts";
 import type { Backward, Loop } from "./training.ts";
 import { Values } from "./values.ts";
 import type { Value } from "./values.ts";
@@ -20,7 +21,13 @@ export interface Hot {
   readonly within: Node;
 }
 
-const COLD: FunctionFacts = { hot: null, callersGradOff: "unknown", loose: false, reachesBackward: false };
+const COLD: FunctionFacts = {
+  hot: null,
+  callersGradOff: "unknown",
+  loose: false,
+  reachesBackward: false,
+  parameters: {},
+};
 
 /** All a rule may ask about one file. Every answer has an "unknown", on which rules stay silent. */
 export class Facts {
@@ -33,7 +40,23 @@ export class Facts {
   constructor(file: PythonFile, project: ProjectFacts) {
     this.file = file;
     this.project = project;
-    this.#values = new Values(file, (node) => this.gradMode(node));
+    this.#values = new Values(file, {
+      gradMode: (node) => this.gradMode(node),
+      role: (cls) => this.role(cls),
+      roleOfName: (dotted) => this.project.roles.get(dotted) ?? "other",
+      parameter: (definition) => this.#parameter(definition),
+    });
+  }
+
+  get networks(): Networks {
+    return this.#values.networks;
+  }
+
+  #parameter({ node, name }: Definition): Value | null {
+    const fn = node.parent;
+    return fn?.kind === "FunctionDef"
+      ? (this.project.functions.get(this.file.qualified(fn))?.parameters[name] ?? null)
+      : null;
   }
 
   /** What an expression's value is: tensor or not, on which device, with a graph or not. */
@@ -44,9 +67,12 @@ export class Facts {
   /** Whether the value is a tensor on an accelerator, so that reading it makes the host wait. */
   onAccelerator(expr: Expr): boolean {
     const { what, device } = this.value(expr);
-    return (
-      what === "tensor" && (device === "accelerator" || (device === "network" && this.project.accelerator))
-    );
+    return (what === "tensor" || what === "output") && this.isAccelerator(device);
+  }
+
+  /** "network" is where the training runs: on the accelerator, in a tree that uses one. */
+  isAccelerator(device: Value["device"]): boolean {
+    return device === "accelerator" || (device === "network" && this.project.accelerator);
   }
 
   valueOfDefinition(definition: Definition): Value {
@@ -88,8 +114,17 @@ export class Facts {
     if (lexical !== null) return lexical;
     const fn = functionOf(node);
     if (!fn) return "on";
-    const callers = this.functionFacts(node).callersGradOff;
-    return callers === "always" ? "off" : callers === "never" ? "on" : "unknown";
+    const { callersGradOff, reachesBackward } = this.functionFacts(node);
+    if (callersGradOff === "always") return "off";
+    if (callersGradOff === "never") return "on";
+    if (callersGradOff === "sometimes") return "unknown";
+    // Nobody is seen calling it: what differentiates needs recording, and frameworks call these methods.
+    const method = stepMethod(fn);
+    const role = method ? this.role(method.parent as ClassDef) : "other";
+    if (method && isStepMethod(method, role)) return "on";
+    if (method && role === "lightning" && /^(?:validation|test|predict)_step$/.test(method.name))
+      return "off";
+    return reachesBackward ? "on" : "unknown";
   }
 
   /** Loops whose body is one training step: innermost around a backward, an optimizer step, or a call that takes one. */
@@ -134,6 +169,10 @@ export class Facts {
     const hot = this.hot(node);
     return hot && this.frequency(node, hot.within) === "every" ? hot : null;
   }
+}
+
+function stepMethod(fn: FunctionDef | Lambda): FunctionDef | null {
+  return fn.kind === "FunctionDef" && fn.parent?.kind === "ClassDef" ? fn : null;
 }
 
 function enclosingFunction(node: Node): FunctionDef | Lambda | null {

@@ -1,10 +1,7 @@
-import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains } from "../../python/nodes.ts";
+import { contains } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
 
-/** Only networks have these and can be called as well. */
-const NETWORK_METHODS = new Set(["eval", "train", "parameters", "named_parameters", "named_modules"]);
 /** Methods of a result that hand on a tensor of its size, or a view of it. */
 const SAME_SIZE = new Set(
   "detach clone contiguous float half bfloat16 double softmax log_softmax sigmoid tanh view reshape transpose permute squeeze unsqueeze flatten to cuda argmax".split(
@@ -12,37 +9,10 @@ const SAME_SIZE = new Set(
   ),
 );
 
-const known = new WeakMap<PythonFile, ReadonlySet<unknown>>();
-
-/** Whether the callee is a network: made as one in this file, or used as only networks are. */
+/** Whether the callee is a network: made as one, used as only networks are, or called one and called. */
 export function isNetwork(callee: Expr, facts: Facts): boolean {
   if (facts.file.dotted(callee) !== null) return false;
-  if (facts.value(callee).what === "module") return true;
-  const key = identity(callee, facts.file);
-  return key !== null && networksOf(facts.file).has(key);
-}
-
-function networksOf(file: PythonFile): ReadonlySet<unknown> {
-  const before = known.get(file);
-  if (before) return before;
-  const found = new Set<unknown>();
-  for (const call of file.all("Call"))
-    if (call.func.kind === "Attribute" && NETWORK_METHODS.has(call.func.attr) && call.args.length <= 1) {
-      const key = identity(call.func.value, file);
-      if (key !== null) found.add(key);
-    }
-  known.set(file, found);
-  return found;
-}
-
-/** The same for every mention of one variable, or of one attribute in a class. */
-function identity(expr: Expr, file: PythonFile): unknown {
-  if (expr.kind === "Name") return file.scopes.lookup(expr)?.definitions[0] ?? null;
-  if (expr.kind === "Attribute" && expr.value.kind === "Name" && expr.value.id === "self") {
-    const cls = classOf(expr);
-    return cls ? `${cls.start}.${expr.attr}` : null;
-  }
-  return null;
+  return facts.value(callee).what === "module" || facts.networks.is(callee);
 }
 
 /** The network's call that this value, or the large part of it, comes from. */

@@ -1,7 +1,9 @@
 import { roleOfBase } from "./classes.ts";
 import type { Role } from "./classes.ts";
 import type { CallSite, FileSummary, FunctionSummary } from "./summary.ts";
+import { passedParameters } from "./parameters.ts";
 import { last } from "./torch-names.ts";
+import type { Value } from "./values.ts";
 
 /** What the whole audited tree says about one function. */
 export interface FunctionFacts {
@@ -13,6 +15,8 @@ export interface FunctionFacts {
   readonly loose: boolean;
   /** A backward happens somewhere in here or below. */
   readonly reachesBackward: boolean;
+  /** Parameters for which every caller in the tree passes a tensor on the device. */
+  readonly parameters: Readonly<Record<string, Value>>;
 }
 
 /** Plain data, one per audited tree; crosses threads. */
@@ -63,6 +67,7 @@ export function combine(summaries: readonly FileSummary[]): ProjectFacts {
     new Set(summaries.flatMap((file) => file.escapes)),
     (name) => names.classes.has(name.slice(0, name.lastIndexOf("."))),
   );
+  const parameters = passedParameters(functions, edges);
   const facts = new Map<string, FunctionFacts>();
   for (const name of functions.keys())
     facts.set(name, {
@@ -70,6 +75,7 @@ export function combine(summaries: readonly FileSummary[]): ProjectFacts {
       callersGradOff: gradOff.get(name) ?? "unknown",
       loose: loose.has(name),
       reachesBackward: reaches.has(name),
+      parameters: parameters.get(name) ?? NONE,
     });
   return { functions: facts, roles, accelerator: summaries.some((file) => file.accelerator) };
 }
@@ -149,7 +155,9 @@ function roleOf(name: string, names: Names, roles: Map<string, Role>, seen: Set<
   return role;
 }
 
-type Edges = ReadonlyMap<string, readonly { readonly to: string; readonly site: CallSite }[]>;
+const NONE: Readonly<Record<string, Value>> = {};
+
+export type Edges = ReadonlyMap<string, readonly { readonly to: string; readonly site: CallSite }[]>;
 
 /** Functions for which `own` holds, and those that call them through a site that `carries`. */
 function closure(

@@ -4,6 +4,8 @@ import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import { frequency } from "./guards.ts";
+import { passedBy } from "./parameters.ts";
+import type { Passed } from "./parameters.ts";
 import { backwardCalls, loopsAround, optimizerSteps } from "./training.ts";
 import type { Loop } from "./training.ts";
 
@@ -29,6 +31,7 @@ export interface FunctionSummary {
   /** Loops, by number, that are the innermost ones around a backward or an optimizer step. */
   readonly stepLoops: readonly number[];
   readonly backward: boolean;
+  readonly params: readonly string[];
 }
 
 export interface CallSite {
@@ -38,6 +41,8 @@ export interface CallSite {
   readonly loops: readonly number[];
   readonly grad: "on" | "off" | "unknown" | null;
   readonly throttled: boolean;
+  /** Tensors among the arguments. */
+  readonly passed?: Passed;
 }
 
 export interface ClassSummary {
@@ -127,6 +132,7 @@ export function summarize(file: PythonFile): FileSummary {
       loose: boolean;
       backward: boolean;
       grad: "on" | "off" | null;
+      params: readonly string[];
     }
   >();
   const entry = (name: string) => {
@@ -140,6 +146,7 @@ export function summarize(file: PythonFile): FileSummary {
         loose: false,
         backward: false,
         grad: null,
+        params: [],
       };
       byFunction.set(name, found);
     }
@@ -149,7 +156,12 @@ export function summarize(file: PythonFile): FileSummary {
     const at = loops.indexOf(loop);
     return at >= 0 ? at : loops.push(loop) - 1;
   };
-  for (const fn of file.all("FunctionDef")) entry(file.qualified(fn)).grad = decoratedGrad(fn, file);
+  for (const fn of file.all("FunctionDef")) {
+    const one = entry(file.qualified(fn));
+    one.grad = decoratedGrad(fn, file);
+    one.params = fn.params.map((param) => param.name);
+  }
+  const passed = passedBy(file);
   const calls = file.all("Call");
   const called = new Set<Expr>();
   for (const call of calls) {
@@ -160,14 +172,16 @@ export function summarize(file: PythonFile): FileSummary {
     const around = loopsAround(call);
     const stop = around[0] ?? functionOf(call) ?? file.tree.module;
     const unresolved = target.startsWith(".");
+    const tensors = unresolved ? null : passed(call);
     // Of a method of we know not what, only the gradient mode is ever asked; sites that say the same are one.
     const site: CallSite = {
       target,
       loops: unresolved ? [] : around.map((loop) => number(fn.loops, loop)),
       grad: lexicalGrad(call, file),
       throttled: !unresolved && frequency(call, stop) === "throttled",
+      ...(tensors ? { passed: tensors } : {}),
     };
-    const key = `${target} ${site.loops.join()} ${site.grad} ${site.throttled}`;
+    const key = `${target} ${site.loops.join()} ${site.grad} ${site.throttled} ${tensors ? JSON.stringify(tensors) : ""}`;
     if (fn.seen.has(key)) continue;
     fn.seen.add(key);
     fn.calls.push(site);
@@ -204,6 +218,7 @@ export function summarize(file: PythonFile): FileSummary {
       loose: fn.loose,
       stepLoops: [...fn.stepLoops],
       backward: fn.backward,
+      params: fn.params,
     })),
     classes: file.all("ClassDef").map((cls) => ({
       name: file.qualified(cls),

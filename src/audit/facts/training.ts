@@ -1,8 +1,9 @@
 import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors } from "../../python/nodes.ts";
-import type { Call, Expr, For, Node, While } from "../../python/tree.ts";
-import { roleOfBase } from "./classes.ts";
+import { ancestors, functionOf } from "../../python/nodes.ts";
+import type { Call, ClassDef, Expr, For, FunctionDef, Node, While } from "../../python/tree.ts";
+import { methodsOf, roleOfBase } from "./classes.ts";
+import type { Role } from "./classes.ts";
 
 export interface Backward {
   readonly call: Call;
@@ -31,6 +32,39 @@ export function backwardCalls(file: PythonFile): readonly Backward[] {
         found.push({ call, loss: unscaled(driver ? first : receiver) });
       }
     }
+  }
+  return found;
+}
+
+/** Methods whose returned loss a framework differentiates. */
+export function isStepMethod(fn: FunctionDef, role: Role): boolean {
+  return (
+    (role === "lightning" && fn.name === "training_step") ||
+    (role === "trainer" && fn.name === "compute_loss")
+  );
+}
+
+/** The losses such methods return: `return loss`, `return (loss, outputs) if … else loss`, `return {"loss": loss}`. */
+export function returnedLosses(file: PythonFile, role: (cls: ClassDef) => Role): readonly Expr[] {
+  const found: Expr[] = [];
+  const add = (expr: Expr): void => {
+    if (expr.kind === "Name") found.push(expr);
+    else if (expr.kind === "Tuple" && expr.items[0]) add(expr.items[0]);
+    else if (expr.kind === "IfExp") {
+      add(expr.body);
+      add(expr.orelse);
+    } else if (expr.kind === "Dict") {
+      const at = expr.keys.findIndex((key) => key?.kind === "Str" && key.value === "loss");
+      if (at >= 0) add(expr.values[at]!);
+    }
+  };
+  for (const cls of file.all("ClassDef")) {
+    const methods = methodsOf(cls).filter((fn) => /^(?:training_step|compute_loss)$/.test(fn.name));
+    if (methods.length === 0) continue;
+    for (const fn of methods)
+      if (isStepMethod(fn, role(cls)))
+        for (const statement of file.all("Return"))
+          if (statement.value && functionOf(statement) === fn) add(statement.value);
   }
   return found;
 }

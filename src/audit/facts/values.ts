@@ -2,8 +2,11 @@ import { argument, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
+import type { Role } from "./classes.ts";
+import { fedToNetworks } from "./fed.ts";
+import { Networks } from "./naming.ts";
 import {
   FACTORIES,
   FUNCTIONS,
@@ -16,7 +19,7 @@ import {
   TUPLE_RESULTS,
   last,
 } from "./torch-names.ts";
-import { backwardCalls } from "./training.ts";
+import { backwardCalls, returnedLosses } from "./training.ts";
 
 export type Tri = "yes" | "no" | "unknown";
 /** "network": wherever the network that computed it lives. */
@@ -46,6 +49,16 @@ const OTHER: Value = { what: "other", device: "cpu", graph: "no" };
 const plain = (what: Value["what"]): Value => ({ what, device: "cpu", graph: "no" });
 const MODULE: Value = { what: "module", device: "unknown", graph: "unknown" };
 
+/** What the rest of the tree says about this file. */
+export interface Around {
+  /** Gradient recording at a node, callers included. */
+  readonly gradMode: (node: Node) => "on" | "off" | "unknown";
+  readonly role: (cls: ClassDef) => Role;
+  readonly roleOfName: (dotted: string) => Role;
+  /** What every caller in the tree passes for this parameter; null where they differ or are unknown. */
+  readonly parameter: (definition: Definition) => Value | null;
+}
+
 /** An expression nested deeper than this gets no facts: it is generated code. */
 const MAX_DEPTH = 60;
 /** Evaluations spent on one question before the answer is "unknown". */
@@ -54,17 +67,33 @@ const MAX_STEPS = 400;
 /** Answers by following definitions; anything that cannot be followed is "unknown". */
 export class Values {
   readonly #file: PythonFile;
-  /** Gradient recording at a node, callers included. */
-  readonly #gradMode: (node: Node) => "on" | "off" | "unknown";
+  readonly #around: Around;
   readonly #known = new Map<Expr, Value>();
   readonly #open = new Set<Expr | Definition>();
   #cyclic = false;
   #steps = 0;
   #differentiated: ReadonlySet<Definition> | null = null;
+  #networks: Networks | null = null;
+  #fed: ReadonlySet<Definition> | null = null;
 
-  constructor(file: PythonFile, gradMode: (node: Node) => "on" | "off" | "unknown") {
+  constructor(file: PythonFile, around: Around) {
     this.#file = file;
-    this.#gradMode = gradMode;
+    this.#around = around;
+  }
+
+  get networks(): Networks {
+    this.#networks ??= new Networks(this.#file, (cls) => isModuleRole(this.#around.role(cls)));
+    return this.#networks;
+  }
+
+  #gradMode(node: Node): "on" | "off" | "unknown" {
+    return this.#around.gradMode(node);
+  }
+
+  /** What a network is called with is on its device. */
+  #isFed(definition: Definition): boolean {
+    this.#fed ??= fedToNetworks(this.#file, this.networks);
+    return this.#fed.has(definition);
   }
 
   of(expr: Expr): Value {
@@ -94,6 +123,7 @@ export class Values {
       const found = new Set<Definition>();
       this.#differentiated = found;
       for (const { loss } of backwardCalls(this.#file)) if (loss) this.#trace(loss, found);
+      for (const loss of returnedLosses(this.#file, this.#around.role)) this.#trace(loss, found);
     }
     return this.#differentiated;
   }
@@ -142,7 +172,17 @@ export class Values {
     }
     if (definition.value?.kind !== "Const" && this.differentiated.has(definition))
       return { what: "tensor", device: base.device === "unknown" ? "network" : base.device, graph: "yes" };
-    return base;
+    if (base.what === "unknown" && this.#isFed(definition))
+      return {
+        what: "output",
+        device: "network",
+        graph: definition.how === "iterate" ? "no" : "unknown",
+      };
+    return (base.what === "tensor" || base.what === "output") &&
+      base.device === "unknown" &&
+      this.#isFed(definition)
+      ? { ...base, device: "network" }
+      : base;
   }
 
   #definitionBase(definition: Definition): Value {
@@ -169,9 +209,7 @@ export class Values {
       case "iterate":
         return definition.value ? this.#element(definition.value) : UNKNOWN;
       case "param":
-        return definition.node.kind === "Param" && definition.node.annotation
-          ? annotated(this.#file, definition.node.annotation)
-          : UNKNOWN;
+        return this.#parameter(definition);
       case "function":
       case "class":
       case "import":
@@ -179,6 +217,15 @@ export class Values {
       default:
         return UNKNOWN;
     }
+  }
+
+  #parameter(definition: Definition): Value {
+    const said =
+      definition.node.kind === "Param" && definition.node.annotation
+        ? annotated(this.#file, definition.node.annotation)
+        : UNKNOWN;
+    if (said.what !== "unknown" && said.what !== "tensor") return said;
+    return this.#around.parameter(definition) ?? said;
   }
 
   #element(iterable: Expr): Value {
@@ -329,14 +376,25 @@ export class Values {
       if (method) return method;
     }
     const callee = this.of(call.func);
-    if (callee.what !== "module") return UNKNOWN;
     const operands = call.args.map((arg) => this.of(arg.value));
-    const off = this.#gradMode(call) === "off";
+    if (callee.what !== "module" && !this.networks.is(call.func))
+      return this.networks.isLoss(call.func) &&
+        operands.some(({ what }) => what === "tensor" || what === "output")
+        ? this.#computed(
+            call,
+            operands.filter(({ what }) => what === "tensor" || what === "output"),
+          )
+        : UNKNOWN;
+    const mode = this.#gradMode(call);
     const made = this.#madeBy(call.func);
     // A loss has no parameters: its result has a graph exactly when an operand has.
     if (made !== null && made.endsWith("Loss"))
       return this.#computed(call, [...operands, { what: "tensor", device: "unknown", graph: "no" }]);
-    return { what: "output", device: "network", graph: off ? "no" : "unknown" };
+    return {
+      what: "output",
+      device: "network",
+      graph: mode === "off" ? "no" : mode === "on" && !this.networks.isFrozen(call.func) ? "yes" : "unknown",
+    };
   }
 
   /** The class name of a module made in this file, for `self.x` and names. */
@@ -394,7 +452,11 @@ export class Values {
     )
       return NUMBER;
     if (name.startsWith("numpy.")) return OTHER;
-    if (!name.startsWith("torch.")) return UNKNOWN;
+    if (name === "copy.deepcopy") {
+      const source = call.args[0] ? this.of(call.args[0].value) : UNKNOWN;
+      return source.what === "module" ? MODULE : UNKNOWN;
+    }
+    if (!name.startsWith("torch.")) return makesNetwork(name, this.#around) ? MODULE : UNKNOWN;
     const short = last(name);
     const operands = call.args.map((arg) => this.of(arg.value));
     if (name === `torch.${short}`) {
@@ -434,7 +496,9 @@ export class Values {
       ]);
     if (name === "torch.nn.Parameter" || name === "torch.nn.parameter.Parameter")
       return { what: "tensor", device: operands[0]?.device ?? "unknown", graph: "no" };
-    if (/^torch\.nn\.(?:\w+\.)*[A-Z]/.test(name)) return MODULE;
+    if (/^torch\.nn\.(?:\w+\.)*[A-Z]/.test(name) || name === "torch.compile") return MODULE;
+    if (/^torch\.nn\.utils\.(?:clip_grad\.)?clip_grad_norm_$/.test(name))
+      return { what: "tensor", device: "network", graph: "no" };
     if (/^torch\.optim\.(?:\w+\.)*[A-Z]/.test(name) && !name.includes("lr_scheduler"))
       return plain("optimizer");
     return UNKNOWN;
@@ -450,7 +514,7 @@ export class Values {
       )
         ? value
         : UNKNOWN;
-    if (!isTensor && attr !== "cpu" && attr !== "cuda") return null;
+    if (!isTensor && attr !== "cpu" && attr !== "cuda" && attr !== "to") return null;
     if (attr === "detach" || attr === "detach_") return { what: "tensor", device: value.device, graph: "no" };
     if (attr === "tolist") return plain("container");
     if (
@@ -463,25 +527,56 @@ export class Values {
       attr === "backward"
     )
       return OTHER;
-    if (attr === "cpu") return value.what === "tensor" ? { ...value, device: "cpu" } : null;
-    if (attr === "cuda") return value.what === "tensor" ? { ...value, device: "accelerator" } : null;
-    if (value.what === "tensor" && attr === "to") {
-      const device = this.device(argument(call, "device", 0));
-      return { ...value, device: device === "unknown" ? "unknown" : device };
+    const known = value.what === "tensor" || value.what === "output";
+    if (attr === "cpu") return known ? { ...value, what: "tensor", device: "cpu" } : null;
+    if (attr === "cuda")
+      return known
+        ? { ...value, device: "accelerator" }
+        : this.#isData(receiver)
+          ? { what: "tensor", device: "accelerator", graph: "no" }
+          : null;
+    if (attr === "to" && (known || this.#isData(receiver))) {
+      const given = argument(call, "device", 0);
+      const device = this.device(given);
+      // `.to(torch.float16)` stays where it is.
+      const isType = given !== null && this.#file.dotted(given)?.startsWith("torch.") === true;
+      if (known) return { ...value, device: isType ? value.device : device };
+      return device === "unknown" || isType ? UNKNOWN : { what: "output", device, graph: "no" };
     }
     if (attr.startsWith("new_")) return { what: "tensor", device: value.device, graph: "no" };
-    if (value.what === "tensor" && METHODS.has(attr)) {
+    if (known && METHODS.has(attr)) {
       const others = call.args
         .map((arg) => this.of(arg.value))
         .filter((operand) => operand.what === "tensor");
       const result = this.#computed(call, [value, ...others]);
       return GRAPHLESS.has(attr) ? { ...result, graph: "no" } : result;
     }
-    return attr.startsWith("_") || value.what === "output"
+    return attr.startsWith("_") || known
       ? UNKNOWN
       : TENSOR_ONLY_METHODS.has(attr)
         ? { what: "tensor", device: value.device, graph: value.graph }
         : UNKNOWN;
+  }
+
+  /** What a loop over batches hands out, or a part of it. */
+  #isData(expr: Expr): boolean {
+    if (expr.kind === "Subscript") return this.#isData(expr.value);
+    if (expr.kind !== "Name") return false;
+    const definitions = this.#file.scopes.reaching(expr);
+    return (
+      definitions.length > 0 &&
+      definitions.every(
+        ({ how, value, node }) =>
+          (how === "iterate" &&
+            value !== null &&
+            !/modules|children|layers|blocks|models|parameters/.test(this.#file.textOf(value))) ||
+          (how === "unpack" && value !== null && value.kind === "Name" && this.#isData(value)) ||
+          (how === "assign" &&
+            value?.kind === "Call" &&
+            this.#file.dotted(value.func) === "builtins.next" &&
+            node.kind === "Name"),
+      )
+    );
   }
 
   #factoryDevice(call: Call): Device {
@@ -516,7 +611,12 @@ export class Values {
       }
       case "Call": {
         const name = this.#file.dotted(expr.func);
-        if (name === "torch.device") return this.device(positional(expr, 0), depth + 1);
+        if (name === "torch.device") {
+          const given = positional(expr, 0);
+          const device = this.device(given, depth + 1);
+          // Chosen at run time: the device the training is for.
+          return device === "unknown" && given !== null ? "network" : device;
+        }
         return name === "torch.cuda.current_device" ? "accelerator" : "unknown";
       }
       case "Name": {
@@ -524,7 +624,11 @@ export class Values {
           this.#file.scopes
             .reaching(expr)
             .map((definition) =>
-              definition.how === "assign" ? this.device(definition.value, depth + 1) : "unknown",
+              definition.how === "assign"
+                ? this.device(definition.value, depth + 1)
+                : definition.how === "param" && /device$/i.test(definition.name)
+                  ? "network"
+                  : "unknown",
             ),
         );
         if (devices.size === 2 && devices.has("accelerator") && devices.has("cpu")) return "accelerator";
@@ -533,7 +637,12 @@ export class Values {
       case "Attribute": {
         if (expr.attr !== "device") return "unknown";
         if (expr.value.kind === "Name" && /accelerator|fabric/i.test(expr.value.id)) return "accelerator";
-        return this.of(expr.value).device;
+        const own = selfAttribute(expr);
+        const cls = own === null ? null : classOf(expr);
+        const write = cls ? attributesOf(cls, this.#file).get(own!)?.writes[0]?.value : null;
+        if (write) return this.device(write, depth + 1);
+        const { what, device } = this.of(expr.value);
+        return what === "unknown" || what === "module" ? "network" : device;
       }
       default:
         return "unknown";
@@ -565,6 +674,21 @@ function combineOperands(operands: readonly Value[]): Value {
             : "unknown",
     graph,
   };
+}
+
+function isModuleRole(role: Role): boolean {
+  return role === "module" || role === "lightning";
+}
+
+/** Constructors and loaders of networks. */
+function makesNetwork(name: string, around: Around): boolean {
+  if (isModuleRole(around.roleOfName(name))) return true;
+  if (/^(?:timm|torchvision\.models)\.(?:\w+\.)*[a-z]\w*$/.test(name))
+    return !/transforms|list_models/.test(name);
+  if (/^(?:peft\.get_peft_model|peft\.prepare_model_for_kbit_training)$/.test(name)) return true;
+  return /^(?:transformers|diffusers|peft|trl|sentence_transformers)\.(?:\w+\.)*\w*(?:Model\w*|For[A-Z]\w+|AutoencoderKL)\.from_(?:pretrained|config)$/.test(
+    name,
+  );
 }
 
 function annotated(file: PythonFile, annotation: Expr): Value {

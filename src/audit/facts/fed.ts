@@ -1,0 +1,68 @@
+import type { PythonFile } from "../../python/file.ts";
+import type { Definition } from "../../python/scopes.ts";
+import type { Call, Expr } from "../../python/tree.ts";
+import type { Networks } from "./naming.ts";
+
+/** Keyword arguments of networks that are tensors; others may be flags. */
+const DATA =
+  /^(?:x|y|inputs?|input_ids|labels?|targets?|pixel_values|attention_mask|tokens|images?|src|tgt|idx|hidden_states|features)$/;
+
+/** Definitions whose value a network, or a loss beside a network's output, is called with: they are on its device. */
+export function fedToNetworks(file: PythonFile, networks: Networks): ReadonlySet<Definition> {
+  const found = new Set<Definition>();
+  const feed = (call: Call): void => {
+    for (const [at, arg] of call.args.entries()) {
+      if (arg.star === 1 || (arg.star === 0 && (arg.name === null ? at > 2 : !DATA.test(arg.name)))) continue;
+      const root = rootOf(arg.value);
+      if (root)
+        for (const definition of file.scopes.reaching(root))
+          if (definition.how !== "function" && definition.how !== "class" && definition.how !== "import")
+            found.add(definition);
+    }
+  };
+  for (const call of file.all("Call"))
+    if (networks.is(call.func)) feed(call);
+    else if (
+      (networks.isLoss(call.func) ||
+        /^torch\.nn\.functional\.\w*(?:loss|entropy\w*)$/.test(file.dotted(call.func) ?? "")) &&
+      call.args.some((arg) => isOutput(arg.value, file, networks, 0))
+    )
+      feed(call);
+  return found;
+}
+
+/** `batch["x"].view(-1)` → `batch`. */
+function rootOf(expr: Expr): (Expr & { kind: "Name" }) | null {
+  let at = expr;
+  for (;;) {
+    if (at.kind === "Name") return at;
+    if (at.kind === "Subscript") at = at.value;
+    else if (
+      at.kind === "Call" &&
+      at.func.kind === "Attribute" &&
+      /^(?:view|reshape|flatten|float|long|transpose|permute|contiguous|squeeze|unsqueeze)$/.test(
+        at.func.attr,
+      )
+    )
+      at = at.func.value;
+    else return null;
+  }
+}
+
+function isOutput(expr: Expr, file: PythonFile, networks: Networks, depth: number): boolean {
+  if (depth > 6) return false;
+  const again = (inner: Expr): boolean => isOutput(inner, file, networks, depth + 1);
+  switch (expr.kind) {
+    case "Name":
+      return file.scopes
+        .reaching(expr)
+        .some(({ how, value }) => value !== null && (how === "assign" || how === "unpack") && again(value));
+    case "Attribute":
+    case "Subscript":
+      return again(expr.value);
+    case "Call":
+      return networks.is(expr.func) || (expr.func.kind === "Attribute" && again(expr.func.value));
+    default:
+      return false;
+  }
+}

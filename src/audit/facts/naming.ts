@@ -1,0 +1,121 @@
+import { isFalse, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { ancestors, classOf, walk } from "../../python/nodes.ts";
+import type { Call, ClassDef, Expr } from "../../python/tree.ts";
+import { selfAttribute } from "./classes.ts";
+
+/** Only networks have these and can be called as well. */
+const NETWORK_METHODS = new Set(["eval", "train", "parameters", "named_parameters", "named_modules"]);
+/** What people call a network. Only asked of something that is called and bound to no function. */
+const NETWORK_NAME =
+  /^(?:\w*_)?(?:model|net|network|unet|transformer|teacher|student|policy|backbone|discriminator)(?:_\w+)?$|^net[A-Z]\w*$/i;
+const LOSS_NAME =
+  /^(?:\w*_)?(?:criterion|crit|loss|loss_?fn|loss_?func|loss_?fct|loss_?function|objective)(?:_\w+)?$/i;
+
+/** Which names and attributes of a file are networks. */
+export class Networks {
+  readonly #file: PythonFile;
+  readonly #isModule: (cls: ClassDef) => boolean;
+  readonly #used = new Set<unknown>();
+  readonly #frozen = new Set<unknown>();
+
+  constructor(file: PythonFile, isModule: (cls: ClassDef) => boolean) {
+    this.#file = file;
+    this.#isModule = isModule;
+    const modes = new Map<unknown, { trains: boolean; evaluates: boolean }>();
+    for (const call of file.all("Call")) {
+      if (call.func.kind !== "Attribute" || call.args.length > 1) continue;
+      const { attr, value } = call.func;
+      if (!NETWORK_METHODS.has(attr) && attr !== "requires_grad_") continue;
+      const key = this.key(value);
+      if (key === null) continue;
+      if (attr === "requires_grad_") {
+        if (isFalse(positional(call, 0))) this.#frozen.add(key);
+        continue;
+      }
+      this.#used.add(key);
+      const mode = modes.get(key) ?? { trains: false, evaluates: false };
+      if (attr === "eval" || (attr === "train" && isFalse(positional(call, 0)))) mode.evaluates = true;
+      else if (attr === "train" || trains(call, file)) mode.trains = true;
+      modes.set(key, mode);
+    }
+    for (const [key, mode] of modes) if (mode.evaluates && !mode.trains) this.#frozen.add(key);
+    for (const loop of file.all("For")) {
+      if (loop.iter.kind !== "Call" || loop.iter.func.kind !== "Attribute") continue;
+      if (!/^(?:named_)?parameters$/.test(loop.iter.func.attr)) continue;
+      const key = this.key(loop.iter.func.value);
+      if (key !== null && /requires_grad(?:_\(|\s*=\s*)False/.test(file.textOf(loop))) this.#frozen.add(key);
+    }
+  }
+
+  is(callee: Expr): boolean {
+    if (this.#file.dotted(callee) !== null) return false;
+    const key = this.key(callee);
+    if (key === null) return false;
+    if (this.#used.has(key)) return true;
+    if (callee.kind === "Name") {
+      if (this.#isSelf(callee)) return true;
+      return (
+        NETWORK_NAME.test(callee.id) &&
+        !LOSS_NAME.test(callee.id) &&
+        (this.#file.scopes
+          .lookup(callee)
+          ?.definitions.every(
+            ({ how, value }) =>
+              how === "param" || how === "unpack" || how === "delete" || value?.kind === "Call",
+          ) ??
+          false)
+      );
+    }
+    return callee.kind === "Attribute" && NETWORK_NAME.test(callee.attr) && !LOSS_NAME.test(callee.attr);
+  }
+
+  /** Known not to train: frozen by flags, or only ever in eval mode. */
+  isFrozen(callee: Expr): boolean {
+    const key = this.key(callee);
+    return key !== null && this.#frozen.has(key);
+  }
+
+  /** Called like a loss: of a criterion handed in, or made elsewhere. */
+  isLoss(callee: Expr): boolean {
+    if (this.#file.dotted(callee) !== null) return false;
+    return callee.kind === "Name"
+      ? LOSS_NAME.test(callee.id)
+      : callee.kind === "Attribute" && selfAttribute(callee) !== null && LOSS_NAME.test(callee.attr);
+  }
+
+  /** The same for every mention of one variable, or of one attribute in a class. */
+  key(expr: Expr): unknown {
+    if (expr.kind === "Name") return this.#file.scopes.lookup(expr)?.definitions[0] ?? null;
+    if (expr.kind === "Attribute" && expr.value.kind === "Name" && expr.value.id === "self") {
+      const cls = classOf(expr);
+      return cls ? `${cls.start}.${expr.attr}` : null;
+    }
+    // `model.module` is the model inside its wrapper.
+    if (expr.kind === "Attribute" && expr.attr === "module") return this.key(expr.value);
+    return null;
+  }
+
+  #isSelf(name: Expr & { kind: "Name" }): boolean {
+    const cls = classOf(name);
+    return cls !== null && name.id === "self" && this.#isModule(cls);
+  }
+}
+
+/** `model.parameters()` handed to an optimizer, or clipped. */
+function trains(call: Call, file: PythonFile): boolean {
+  for (const at of ancestors(call)) {
+    if (at.kind === "Call" && at !== call && at.func !== call.func)
+      return /optim|adam|sgd|lion|rmsprop|adafactor|clip_grad/i.test(file.textOf(at.func).slice(-60));
+    if (at.kind === "Assign" || at.kind === "ExprStmt" || at.kind === "Return") {
+      // `params = [p for p in model.parameters() if p.requires_grad]` is for an optimizer.
+      let asks = false;
+      walk(at, (node) => {
+        if (node.kind === "Attribute" && node.attr === "requires_grad") asks = true;
+        return !asks;
+      });
+      return asks;
+    }
+  }
+  return false;
+}
