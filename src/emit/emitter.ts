@@ -15,6 +15,8 @@ export interface Emitter {
   /** Why the recipe cannot be said in this stack's words; null when it can. */
   readonly cannot: (recipe: Recipe) => string | null;
   readonly files: (recipe: Recipe) => readonly EmittedFile[];
+  /** What the files leave to the user. */
+  readonly notes?: (recipe: Recipe) => readonly string[];
 }
 
 /** What a stack can be told. */

@@ -200,10 +200,12 @@ export class Draft {
     if (evaluated !== undefined)
       recipe.evaluation = { batch: evaluated, keptLogits: this.get("evaluation.keptLogits") ?? 0 };
     const { checkpointing, parallel } = DEFAULT_RECIPE;
+    const kind = this.get("checkpointing.kind") ?? checkpointing.kind;
     if (this.#any("checkpointing."))
       recipe.checkpointing = {
-        kind: this.get("checkpointing.kind") ?? checkpointing.kind,
-        reentrant: this.get("checkpointing.reentrant") ?? checkpointing.reentrant,
+        kind,
+        // Arguments of a checkpointing that is off.
+        reentrant: kind !== "none" && (this.get("checkpointing.reentrant") ?? checkpointing.reentrant),
         every: this.get("checkpointing.every") ?? checkpointing.every,
         offload: this.get("checkpointing.offload") ?? checkpointing.offload,
       };

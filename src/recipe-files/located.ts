@@ -3,6 +3,8 @@ export interface Place {
   readonly file: string;
   readonly line: number;
   readonly cell?: number;
+  /** In a Python script: which characters of its text. */
+  readonly span?: { readonly start: number; readonly end: number };
 }
 
 export function placeText({ file, line, cell }: Place): string {

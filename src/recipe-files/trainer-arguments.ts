@@ -104,7 +104,7 @@ export function takeCheckpointingKwargs(draft: Draft, kwargs: Table): void {
   draft.take("checkpointing.every", "every_n_layers", kwargs.get("every_n_layers"), COUNT, 1);
   draft.take("checkpointing.offload", "offload", kwargs.get("offload"), FLAG, false);
   const selective = kwargs.get("selective");
-  if (selective && FLAG.read(selective.value))
+  if (selective && FLAG.read(selective.value) && draft.get("checkpointing.kind") !== "none")
     draft.replace("checkpointing.kind", "selective", "selective", selective.place);
 }
 

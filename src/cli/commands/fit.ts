@@ -6,6 +6,7 @@ import type { Fitted } from "../../fit/fit.ts";
 import { KEEPABLE, type Keepable } from "../../fit/space.ts";
 import { cardOf, cardsOf } from "../../plan/cards.ts";
 import type { Recipe } from "../../plan/recipe.ts";
+import type { Asked } from "../ask.ts";
 import type { Command, Input, Io } from "../command.ts";
 import { RECIPE_OPTIONS } from "../recipe-options.ts";
 
@@ -29,6 +30,10 @@ export const command: Command = {
     {
       line: "plimsoll fit train.py --card 4090 --emit trl --out fitted/",
       says: "from a script, and the files to run the first recipe",
+    },
+    {
+      line: "plimsoll fit train.py --card 4090 --emit patch --out fitted/ && git apply fitted/train.patch",
+      says: "the first recipe in your own script: only the arguments that change",
     },
   ],
   options: {
@@ -59,9 +64,13 @@ export const command: Command = {
     emit: {
       type: "string",
       value: "KINDS",
-      summary: `write the first recipe's files, with commas: ${EMITTERS.map(({ name }) => name).join(", ")}`,
+      summary: `write the first recipe's files, with commas: patch (a diff of the script it was read from), ${EMITTERS.map(({ name }) => name).join(", ")}`,
     },
-    out: { type: "string", value: "DIR", summary: "where --emit writes (default: here)" },
+    out: {
+      type: "string",
+      value: "DIR",
+      summary: "where --emit writes (default: here; a patch is then printed)",
+    },
     force: { type: "boolean", summary: "let --emit write over files that are there" },
     json: { type: "boolean", summary: "print the result as JSON" },
     markdown: { type: "boolean", summary: "print before and after as tables" },
@@ -76,7 +85,7 @@ export const command: Command = {
     const { options } = input;
     const spread = ["zero", "fsdp", "ddp", "tensor", "pipeline"].some((name) => options[name] !== undefined);
     const asked = await readAsk(input.positionals[0]!, options, spread ? count : 1);
-    const emitters = emittersFrom(input);
+    const emitters = await emittersFrom(input, asked);
     const recipe = inLoopOf(emitters, withEffectiveBatch(asked.recipe, input, spread ? 1 : count), input);
     const sayable = (one: Recipe): boolean => emitters.every(({ cannot }) => cannot(one) === null);
     const { fit } = await import("../../fit/fit.ts");
@@ -93,16 +102,48 @@ export const command: Command = {
   },
 };
 
-function emittersFrom({ options }: Input): readonly Emitter[] {
-  const names = ((options["emit"] as string | undefined) ?? "").split(",").filter(Boolean);
-  return names.map((name) => {
-    const found = EMITTERS.find((one) => one.name === name.trim());
-    if (found) return found;
+async function emittersFrom({ options }: Input, asked: Asked): Promise<readonly Emitter[]> {
+  const names = ((options["emit"] as string | undefined) ?? "")
+    .split(",")
+    .map((name) => name.trim())
+    .filter(Boolean);
+  const wrong = names.find((name) => name !== "patch" && !EMITTERS.some((one) => one.name === name));
+  if (wrong !== undefined)
     throw new UserError(
-      `--emit cannot be "${name}"`,
-      `one or more of: ${EMITTERS.map((one) => one.name).join(", ")}`,
+      `--emit cannot be "${wrong}"`,
+      `one or more of: patch, ${EMITTERS.map((one) => one.name).join(", ")}`,
     );
-  });
+  const chosen = EMITTERS.filter((one) => names.includes(one.name));
+  if (!names.includes("patch")) return chosen;
+  if (printed(options) && (options["json"] || options["markdown"]))
+    throw new UserError(
+      "--emit patch prints the diff, and so does not go with --json or --markdown",
+      "--out DIR",
+    );
+  return [await patchFor(asked), ...chosen];
+}
+
+/** Without a folder to write to, a diff goes where diffs go. */
+const printed = (options: Input["options"]): boolean => options["out"] === undefined;
+
+async function patchFor({ source, recipe }: Asked): Promise<Emitter> {
+  if (!source || !/\.(?:py|ipynb)$/i.test(source.file))
+    throw new UserError(
+      "--emit patch changes a script, and the recipe is not from one",
+      "plimsoll fit train.py …",
+    );
+  const { isAbsolute, dirname, basename, relative, join } = await import("node:path");
+  const { patchOf } = await import("../../emit/patch/emitter.ts");
+  const { readRecipe } = await import("../../recipe-files/read.ts");
+  const { textBeside } = await import("../../recipe-files/file.ts");
+  // Paths of a diff are of the folder it is applied in: here, or the script's own where that is elsewhere.
+  const here = relative(".", source.file).replaceAll("\\", "/");
+  const outside = here.startsWith("../") || isAbsolute(here);
+  const root = outside ? dirname(source.file) : ".";
+  const beside = (name: string): string | null => textBeside(isAbsolute(name) ? name : join(root, name));
+  const name = outside ? basename(source.file) : here;
+  const file = { name, text: beside(name)! };
+  return patchOf(file, beside, { ...recipe, ...readRecipe(file, beside).recipe });
 }
 
 /** The files are of one kind of loop: where the user named none, that is the one to plan. */
@@ -130,6 +171,10 @@ async function write(
   const { join } = await import("node:path");
   const folder = (options["out"] as string | undefined) ?? ".";
   for (const { name, text } of emitters.flatMap((emitter) => emitter.files(recipe))) {
+    if (name.endsWith(".patch") && printed(options)) {
+      io.out(`\n${text}`);
+      continue;
+    }
     const path = join(folder, name);
     try {
       await mkdir(folder, { recursive: true });
@@ -143,6 +188,7 @@ async function write(
     }
     io.err(`wrote ${path}\n`);
   }
+  for (const note of emitters.flatMap((emitter) => emitter.notes?.(recipe) ?? [])) io.err(`${note}\n`);
 }
 
 function cardsFrom({ options }: Input): ReturnType<typeof cardsOf> {

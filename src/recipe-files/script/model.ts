@@ -11,18 +11,20 @@ const NOT_MODELS =
 
 const UNSLOTH = /Fast\w*Model/;
 
-/** The model a script loads: name, type, attention, quantisation. */
-export function takeModel(draft: Draft, survey: Survey): void {
-  const loads = survey
+/** Calls that load a model; a script that offers Unsloth's too is planned as transformers runs it. */
+export function loadsOf(survey: Survey): readonly Site[] {
+  return survey
     .named(/^(?:from_pretrained|from_config|_from_config)$/)
     .filter(
       ({ name }) =>
         !NOT_MODELS.test(lastPart(name.replace(/\.[^.]*$/, ""))) && /Model|ForCausalLM|LM/.test(name),
-    );
-  // A script that offers both is planned as transformers runs it.
-  const [load, ...others] = loads.toSorted(
-    (a, b) => Number(UNSLOTH.test(a.name)) - Number(UNSLOTH.test(b.name)),
-  );
+    )
+    .toSorted((a, b) => Number(UNSLOTH.test(a.name)) - Number(UNSLOTH.test(b.name)));
+}
+
+/** The model a script loads: name, type, attention, quantisation. */
+export function takeModel(draft: Draft, survey: Survey): void {
+  const [load, ...others] = loadsOf(survey);
   if (load) takeLoad(draft, survey, load);
   for (const other of others) {
     const name = settled(survey.made(other).argument("pretrained_model_name_or_path", 0))?.value;
@@ -144,11 +146,13 @@ function takeCasts(draft: Draft, survey: Survey): void {
   }
 }
 
+export function adaptersOf(survey: Survey): readonly Site[] {
+  return survey.named(/^(?:Lora|Dora)Config$/).filter(({ call }) => call.args.length > 0);
+}
+
 /** LoraConfig, Unsloth's get_peft_model, prepare_model_for_kbit_training. */
 export function takeAdapter(draft: Draft, survey: Survey): void {
-  const [config, ...others] = survey
-    .named(/^(?:Lora|Dora)Config$/)
-    .filter(({ call }) => call.args.length > 0);
+  const [config, ...others] = adaptersOf(survey);
   if (config) takeLoraConfig(draft, survey.made(config).args, config.place);
   if (others.length > 0) draft.warn("there is another LoraConfig: the first is planned", others[0]!.place);
   const unsloth = survey.sites.find(({ name, last }) => last === "get_peft_model" && UNSLOTH.test(name));

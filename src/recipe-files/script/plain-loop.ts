@@ -13,11 +13,13 @@ const OPTIMIZERS =
 const OPTIMIZER_CLASS =
   /^(?:Paged)?(?:Adam|Lion|SGD|RMSprop|Adagrad|Adafactor|DeepSpeedCPUAdam|FusedAdam|CPUOffloadOptimizer)\w*$/;
 
+export function optimizerOf(survey: Survey): Site | null {
+  return survey.sites.find(({ name, last }) => OPTIMIZERS.test(name) && OPTIMIZER_CLASS.test(last)) ?? null;
+}
+
 /** A loop written by hand, with or without accelerate; null when no optimizer is made. */
 export function takePlainLoop(draft: Draft, survey: Survey): string | null {
-  const optimizer = survey.sites.find(
-    ({ name, last }) => OPTIMIZERS.test(name) && OPTIMIZER_CLASS.test(last),
-  );
+  const optimizer = optimizerOf(survey);
   if (!optimizer) return null;
   takeOptimizerClass(draft, optimizer.name, survey.made(optimizer).args, optimizer.place);
   draft.set("loop", "plain", optimizer.last, optimizer.place);
@@ -98,11 +100,17 @@ function takeAccelerator(draft: Draft, survey: Survey): boolean {
   return true;
 }
 
+export function autocastOf(survey: Survey): Site | null {
+  return (
+    survey.sites.find(
+      ({ last, call, script }) => last === "autocast" && !script.file.textOf(call).includes("enabled=False"),
+    ) ?? null
+  );
+}
+
 /** torch.autocast("cuda", dtype=…): fp16 unless said (torch/amp/autocast_mode.py). */
 function takeAutocast(draft: Draft, survey: Survey): void {
-  const site = survey.sites.find(
-    ({ last, call, script }) => last === "autocast" && !script.file.textOf(call).includes("enabled=False"),
-  );
+  const site = autocastOf(survey);
   if (!site) return draft.assume("autocast", null, "no autocast is used");
   const dtype = survey.made(site).args.get("dtype") ?? survey.made(site).positional[1];
   const narrow = (value: Located["value"]): "bf16" | "fp16" | undefined => {

@@ -34,12 +34,12 @@ export class Script {
     this.file = new PythonFile(module, notebook?.text ?? file.text);
   }
 
-  place(node: { readonly start: number }): Place {
+  place(node: { readonly start: number; readonly end?: number }): Place {
     const line = this.file.lines.line(node.start);
     const cell = this.#notebook?.cells.findLast((one) => one.line <= line);
     return cell
       ? { file: this.name, line: line - cell.line + 1, cell: cell.number }
-      : { file: this.name, line };
+      : { file: this.name, line, span: { start: node.start, end: node.end ?? node.start } };
   }
 }
 

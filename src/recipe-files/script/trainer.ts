@@ -18,7 +18,7 @@ const PLAIN = /^(?:\w*TrainingArguments|SFTConfig|SFTTrainer|Trainer|Seq2SeqTrai
 /** transformers.Trainer and TRL's trainers: whose, or null when the script has none. */
 export function takeTrainer(draft: Draft, survey: Survey, beside: Beside): string | null {
   const trainer = trainerOf(survey);
-  const found = argumentsOf(draft, survey, trainer);
+  const found = argumentsOf(survey, trainer, draft);
   if (!trainer && !found) return null;
   const trainerClass = trainer ? rootClass(survey, trainer.name, TRAINERS) : null;
   const argsClass = found ? rootClass(survey, found.made.callee, ARGUMENTS) : null;
@@ -62,7 +62,7 @@ function takeMask(draft: Draft, survey: Survey): void {
   else draft.assume("mask", true, "the collator pads and passes a mask");
 }
 
-function trainerOf(survey: Survey): Site | null {
+export function trainerOf(survey: Survey): Site | null {
   const sites = survey.sites.filter(({ name }) => rootClass(survey, name, TRAINERS) !== null);
   return sites.at(-1) ?? null;
 }
@@ -79,13 +79,13 @@ function rootClass(survey: Survey, name: string, wanted: RegExp, depth = 0): str
   return null;
 }
 
-interface FoundArguments {
+export interface FoundArguments {
   readonly made: Made;
   readonly place: Site["place"];
 }
 
 /** What the trainer is handed as args, else the last arguments object made. */
-function argumentsOf(draft: Draft, survey: Survey, trainer: Site | null): FoundArguments | null {
+export function argumentsOf(survey: Survey, trainer: Site | null, draft?: Draft): FoundArguments | null {
   const isArguments = (at: Located | undefined): FoundArguments | null =>
     at?.value instanceof Made && rootClass(survey, at.value.callee, ARGUMENTS)
       ? { made: at.value, place: at.place }
@@ -97,7 +97,7 @@ function argumentsOf(draft: Draft, survey: Survey, trainer: Site | null): FoundA
   const made = survey.sites.filter(({ name }) => rootClass(survey, name, ARGUMENTS) !== null);
   const chosen = made.at(-1);
   if (made.length > 1)
-    draft.warn(`${made.length} sets of training arguments are made: the last is read`, chosen!.place);
+    draft?.warn(`${made.length} sets of training arguments are made: the last is read`, chosen!.place);
   if (chosen) return { made: survey.made(chosen), place: chosen.place };
   return parsed(survey);
 }
