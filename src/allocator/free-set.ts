@@ -3,7 +3,7 @@ import type { Bytes } from "../base/units.ts";
 import { NONE, type Blocks } from "./blocks.ts";
 
 /** Elements a chunk holds: small enough that shifting one is cheap, large enough that there are few chunks. */
-const CHUNK = 64;
+const CHUNK = 8;
 
 interface Chunk {
   count: number;

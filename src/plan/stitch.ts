@@ -58,6 +58,14 @@ interface Start {
   readonly row: number;
 }
 
+/** What changes from one copy of a segment to the next. */
+interface Pace {
+  /** By row: how far the storage moves. */
+  readonly steps: Int32Array;
+  /** Rows, from the segment's first, that allocate a gradient. */
+  readonly gradients: readonly number[];
+}
+
 /** Where a storage was allocated: the segment and its place among that segment's. */
 interface Origin {
   readonly segment: Segment;
@@ -97,6 +105,7 @@ class Stitcher {
   readonly #behind: number[] = [];
   /** Where the copies of a segment begin. */
   readonly #starts = new Map<Segment, Start[]>();
+  readonly #paces = new Map<Segment, Pace>();
 
   constructor(torch: Torch, firstRow: number, count: number) {
     this.#torch = torch;
@@ -209,7 +218,9 @@ class Stitcher {
         this.#append(row, this.#resolve(this.#storage[row]!, at), this.#layerFor(owner.layer, at));
       }
     }
-    this.#starts.set(segment, [...(this.#starts.get(segment) ?? []), { layer, row: start }]);
+    const starts = this.#starts.get(segment);
+    if (starts) starts.push({ layer, row: start });
+    else this.#starts.set(segment, [{ layer, row: start }]);
   }
 
   /**
@@ -219,26 +230,39 @@ class Stitcher {
   #again(segment: Segment, layer: number): boolean {
     const starts = this.#starts.get(segment);
     if (!starts || starts.length < 2) return false;
-    const [before, last] = starts.slice(-2) as [Start, Start];
-    const length = segment.to - segment.from;
+    const last = starts.at(-1)!;
+    const { steps, gradients } = this.#pace(segment, starts);
     const from = last.row;
     const to = this.#tape.length;
-    const steps = this.#tape.columns.storage.slice(from, to);
-    const earlier = this.#tape.columns.storage;
-    for (let i = 0; i < length; i++) steps[i]! -= earlier[before.row + i]!;
+    const length = steps.length;
     this.#tape.repeat(from, from + length, 0, this.#torch.step);
     const { storage, module } = this.#tape.columns;
     const direction = layer - last.layer;
     for (let i = 0; i < length; i++) {
       storage[to + i]! += steps[i]!;
       module[to + i] = this.#moved(module[from + i]!, direction);
-      const executed = segment.from + i;
-      if (this.#action[executed] === Action.alloc && this.#gradients.has(this.#storage[executed]!)) {
-        this.#rows.set(storage[to + i]!, to + i);
-      }
     }
-    this.#starts.set(segment, [...starts, { layer, row: to }]);
+    for (const i of gradients) this.#rows.set(storage[to + i]!, to + i);
+    starts.push({ layer, row: to });
     return true;
+  }
+
+  #pace(segment: Segment, starts: readonly Start[]): Pace {
+    let pace = this.#paces.get(segment);
+    if (!pace) {
+      const [before, last] = starts.slice(-2) as [Start, Start];
+      const length = segment.to - segment.from;
+      const { storage } = this.#tape.columns;
+      const steps = storage.slice(last.row, last.row + length);
+      const gradients: number[] = [];
+      for (let i = 0; i < length; i++) {
+        steps[i]! -= storage[before.row + i]!;
+        const row = segment.from + i;
+        if (this.#action[row] === Action.alloc && this.#gradients.has(this.#storage[row]!)) gradients.push(i);
+      }
+      this.#paces.set(segment, (pace = { steps, gradients }));
+    }
+    return pace;
   }
 
   #append(row: number, id: number, layer: number): number {
