@@ -14,7 +14,8 @@ const FLOORS = [
   ["losses"],
   ["plan", "inspect"],
   ["recipe-files"],
-  ["fit", "emit", "audit", "monitor", "verify", "preflight"],
+  ["fit", "emit", "audit", "monitor", "preflight"],
+  ["verify"],
   ["report"],
   ["cli"],
 ];

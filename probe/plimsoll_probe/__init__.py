@@ -1,5 +1,7 @@
 """The part of Plimsoll that lives inside the training process. Standard library only; never imports torch itself."""
 
+import os
+
 __version__ = "0.1.0"
 
 
@@ -14,3 +16,7 @@ def start(run_folder):
     session.begin(run_folder)
     imports.after("torch", session.torch_arrived)
     imports.after("transformers.trainer_callback", session.trainer_arrived)
+    if os.environ.get("PLIMSOLL_VERIFY"):
+        from . import verify
+
+        verify.begin(session._session)

@@ -15,6 +15,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ readonly command:
   preflight: () => import("./commands/preflight.ts"),
   run: () => import("./commands/run.ts"),
   runs: () => import("./commands/runs.ts"),
+  verify: () => import("./commands/verify.ts"),
   completion: () => import("./commands/completion.ts"),
 };
 
