@@ -11,7 +11,6 @@ import time
 
 SECONDS = 1.0
 
-_MEMORY = ("allocated", "reserved", "peak")
 _NAMES = {
     "seconds": "plimsoll/step_seconds",
     "allocated": "plimsoll/gpu_memory_allocated_bytes",
@@ -152,9 +151,8 @@ class Trackers:
     def _values(self, row):
         seen = dict(zip(self._columns, row))
         seen["resident"], seen["workers"] = self._session.host_memory
-        # Counters are not read at every step of a fast run, and never on a CPU: such rows hold 0.
-        values = {name: float(seen[key]) for key, name in _NAMES.items() if seen[key] or key not in _MEMORY}
-        return seen["step"], values
+        # 0 is what was not read: a GPU's counters on a CPU and at some steps of a fast run, the host's at the first.
+        return seen["step"], {name: float(seen[key]) for key, name in _NAMES.items() if seen[key]}
 
 
 def from_environment(session, columns):

@@ -29,7 +29,8 @@ export class Nvidia {
   }
 
   stop(): void {
-    this.#child?.kill();
+    // A program that was not found has no number, and Node would send the signal to number 0: our whole group.
+    if (this.#child?.pid !== undefined) this.#child.kill();
   }
 
   #line(line: string): void {
