@@ -19,11 +19,12 @@ function record(rank: number, steps: number): string {
   const device = { index: rank, name: "NVIDIA H200", total: 80e9, uuid: `0000-${rank}` };
   const head = { k: "head", v: 1, rank, local_rank: rank, world: 2, host: "node", pid: 100 + rank, t: 1000 };
   const rows = Array.from({ length: steps }, (_, index) =>
-    JSON.stringify([
-      ...[index + 1, 1001 + index / 2, 0.5, 0.25, 0.0625, 0.125, 0, 0, 1],
-      // Not read at every second step.
-      ...(index % 2 ? [0, 0, 0, 0, 0, 0, 0] : [10e9 + index, 20e9, 30e9, 0, 3, 0, 0]),
-    ]),
+    JSON.stringify(
+      [index + 1, 1001 + index / 2, 0.5, 0.25, 0.0625, 0.125, 0, 0, 1].concat(
+        // Not read at every second step.
+        index % 2 ? [0, 0, 0, 0, 0, 0, 0] : [10e9 + index, 20e9, 30e9, 0, 3, 0, 0],
+      ),
+    ),
   );
   return [
     JSON.stringify({ ...head, columns: [...COLUMNS, ...COUNTERS], device }),
