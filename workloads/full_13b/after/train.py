@@ -1,0 +1,124 @@
+"""Full training of a 13.14 B model on one 48 GB card, or two of 24 GB."""
+import argparse
+import logging
+import sys
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import torch
+from torch.utils.data import DataLoader
+
+HERE = Path(__file__).resolve().parents[1]
+sys.path.append(str(HERE.parent))
+from harness import measure
+from harness.build import causal_model
+from harness.data import Counting
+from harness.losses import CausalLoss
+
+import spread
+from host_optimizer import CardAdamW, HostAdamW
+from memory import MemoryLog
+
+logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
+logger = logging.getLogger("training")
+
+
+@dataclass
+class Settings:
+    length: int = 2048
+    accumulation: int = 32
+    micro_batch: int = 1
+    learning_rate: float = 1e-4
+    weight_decay: float = 0.01
+    clip: float = 1.0
+    memory_every: int = 10
+    threshold_gb: float = 45.0
+
+
+SIZES = {"tiny": Settings(length=128, accumulation=2, micro_batch=2), "full": Settings()}
+
+
+def groups(batches, size):
+    """Micro-batches by optimizer step; the last group may be smaller."""
+    batches = iter(batches)
+    while group := list(islice(batches, size)):
+        yield group
+
+
+def train(loss_of, optimizer, loader, settings, device, meter, memory):
+    for step, group in enumerate(groups(loader, settings.accumulation)):
+        meter.begin()
+        total = torch.zeros((), device=device)
+        for batch in group:
+            ids = batch["input_ids"].to(device, non_blocking=True)
+            # By the number there are, not by the number there should be: the last group weighs what the others do.
+            loss = loss_of(ids) / len(group)
+            loss.backward()
+            total += loss.detach()
+        optimizer.clip(settings.clip)
+        optimizer.step()
+        optimizer.zero_grad()
+        meter.end(total)
+        memory.step(step)
+        logger.info("step %d loss %.6f", step, total.item())
+
+
+def parse():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--size", choices=SIZES, default="full")
+    parser.add_argument("--batches", type=int, default=24, help="micro-batches in the epoch")
+    parser.add_argument("--accumulation", type=int)
+    parser.add_argument("--optimizer", choices=("host", "8bit", "card"), default="host")
+    parser.add_argument("--loss", choices=("default", "chunked", "fused"), default="default")
+    parser.add_argument("--spread", choices=("none", "fsdp2", "layers"), default="none")
+    parser.add_argument("--fake-ranks", type=int, help="with --spread fsdp2: one rank of so many, on this card alone")
+    parser.add_argument("--wandb", action="store_true")
+    measure.add_arguments(parser)
+    return parser.parse_args()
+
+
+def build(args, device):
+    torch.manual_seed(0)
+    dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
+    if args.spread == "fsdp2":
+        spread.join(args.fake_ranks)
+        model = spread.shard(causal_model(HERE / f"{args.size}.json", dtype, "meta"), device)
+    else:
+        model = causal_model(HERE / f"{args.size}.json", dtype, device)
+    model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+    if args.spread == "layers":
+        count = torch.cuda.device_count()
+        model = spread.split(model, [f"cuda:{i}" for i in range(count)] if count else ["cpu", "cpu"])
+    return model.train()
+
+
+def main():
+    args = parse()
+    settings = SIZES[args.size]
+    if args.accumulation:
+        settings.accumulation = args.accumulation
+    meter = measure.Meter(args, "full_13b", "after")
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    model = build(args, device)
+    meter.built(model)
+    if torch.cuda.is_available():
+        # What building the model left in the cache is no part of training.
+        torch.cuda.empty_cache()
+    options = {"lr": settings.learning_rate, "weight_decay": settings.weight_decay}
+    if args.optimizer == "host" and args.spread != "fsdp2":
+        optimizer = HostAdamW(model.parameters(), **options)
+    else:  # FSDP2 offloads gradients and state itself
+        optimizer = CardAdamW(model.parameters(), args.optimizer == "8bit", **options)
+    data = Counting(model.config.vocab_size, settings.length, args.batches * settings.micro_batch)
+    loader = DataLoader(data, batch_size=settings.micro_batch, pin_memory=device.type == "cuda")
+    memory = MemoryLog(settings.memory_every, settings.threshold_gb, args.wandb)
+    train(CausalLoss(model, args.loss), optimizer, loader, settings, device, meter, memory)
+    meter.report(
+        accumulation=settings.accumulation, length=settings.length, optimizer=args.optimizer, spread=args.spread,
+        loss=args.loss, ranks=args.fake_ranks, alerts=memory.alerts,
+    )
+
+
+if __name__ == "__main__":
+    main()
