@@ -8,6 +8,7 @@ import type { Diagnostic, ReportedFinding } from "./report.ts";
 import type { Settings } from "./settings.ts";
 import { readSource } from "./source.ts";
 import type { Source } from "./source.ts";
+import { isUnitTest } from "./unit-tests.ts";
 
 export interface Scan {
   readonly source: Source | null;
@@ -32,6 +33,7 @@ export function scan(path: string, text: string): Scan {
   const diagnostics: Diagnostic[] = first
     ? [{ path, line: file.lines.line(first.offset), message: `${first.message}${more}`, level: "warning" }]
     : [];
+  if (isUnitTest(file)) return { source: null, summary: null, diagnostics };
   return { source, summary: summarize(file), diagnostics };
 }
 

@@ -9,7 +9,7 @@ import { frequency } from "./guards.ts";
 import type { Frequency } from "./guards.ts";
 import type { FunctionFacts, ProjectFacts } from "./project.ts";
 import { callTarget, functionName } from "./summary.ts";
-import { backwardCalls, isStepMethod, loopsAround, optimizerSteps } from "./training.ts";
+import { backwardCalls, isStepMethod, isTrial, loopsAround, optimizerSteps } from "./training.ts";
 import type { Backward, Loop } from "./training.ts";
 import { Values } from "./values.ts";
 import type { Value } from "./values.ts";
@@ -27,6 +27,8 @@ const COLD: FunctionFacts = {
   loose: false,
   reachesBackward: false,
   parameters: {},
+  params: [],
+  keeps: null,
 };
 
 /** All a rule may ask about one file. Every answer has an "unknown", on which rules stay silent. */
@@ -70,9 +72,14 @@ export class Facts {
     return (what === "tensor" || what === "output") && this.isAccelerator(device);
   }
 
-  /** "network" is where the training runs: on the accelerator, in a tree that uses one. */
+  /** Whether this file, or one that it is joined to by imports, uses an accelerator. */
+  get accelerator(): boolean {
+    return this.project.accelerated.has(this.file.module);
+  }
+
+  /** "network" is where the training runs: on the accelerator, in a program that uses one. */
   isAccelerator(device: Value["device"]): boolean {
-    return device === "accelerator" || (device === "network" && this.project.accelerator);
+    return device === "accelerator" || (device === "network" && this.accelerator);
   }
 
   valueOfDefinition(definition: Definition): Value {
@@ -133,7 +140,7 @@ export class Facts {
       const found = new Set<Loop>();
       const add = (node: Node): void => {
         const loop = loopsAround(node)[0];
-        if (loop) found.add(loop);
+        if (loop && !isTrial(loop, this.file)) found.add(loop);
       };
       for (const { call } of this.backwards) add(call);
       for (const call of optimizerSteps(this.file)) add(call);

@@ -1,6 +1,6 @@
 import type { Definition } from "../../python/scopes.ts";
-import { functionOf } from "../../python/nodes.ts";
-import type { Expr, Name, Node } from "../../python/tree.ts";
+import { contains, functionOf } from "../../python/nodes.ts";
+import type { ClassDef, Expr, Node } from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { last } from "./torch-names.ts";
@@ -57,8 +57,33 @@ export function mayBeDifferentiated(definition: Definition, facts: Facts): boole
   return false;
 }
 
+/** The same for what is kept in an attribute: every read of it in the class. */
+export function attributeMayBeDifferentiated(attribute: string, cls: ClassDef, facts: Facts): boolean {
+  return facts.file
+    .all("Attribute")
+    .some(
+      (node) =>
+        contains(cls, node) &&
+        selfAttribute(node) === attribute &&
+        !isWritten(node) &&
+        leadsToBackward(whereTo(node, facts), facts),
+    );
+}
+
+function leadsToBackward(where: readonly Definition[] | "escapes" | null, facts: Facts): boolean {
+  return where === "escapes" || (where?.some((one) => mayBeDifferentiated(one, facts)) ?? false);
+}
+
+function isWritten(node: Node): boolean {
+  const { parent } = node;
+  return (
+    (parent?.kind === "Assign" && parent.targets.includes(node as never)) ||
+    (parent?.kind === "AugAssign" && parent.target === node)
+  );
+}
+
 /** Where a read value goes: nowhere (null), into other definitions, or out of sight. */
-function whereTo(use: Name, facts: Facts): readonly Definition[] | "escapes" | null {
+function whereTo(use: Expr, facts: Facts): readonly Definition[] | "escapes" | null {
   let child: Node = use;
   for (let at = use.parent; at; child = at, at = at.parent) {
     switch (at.kind) {
@@ -114,6 +139,7 @@ function whereTo(use: Name, facts: Facts): readonly Definition[] | "escapes" | n
               "escapes")
           : null;
       case "Assign": {
+        if (at.targets.length === 1 && sameAttribute(use, at.targets[0]!)) return null;
         const found = at.targets.map((target) =>
           target.kind === "Name" ? facts.file.scopes.definitionAt(target) : null,
         );
@@ -121,6 +147,7 @@ function whereTo(use: Name, facts: Facts): readonly Definition[] | "escapes" | n
       }
       case "AugAssign": {
         if (child === at.target) return null;
+        if (selfAttribute(at.target) !== null && sameAttribute(use, at.target)) return null;
         const found = at.target.kind === "Name" ? facts.file.scopes.definitionAt(at.target) : null;
         return found ? [found] : "escapes";
       }
@@ -135,6 +162,12 @@ function whereTo(use: Name, facts: Facts): readonly Definition[] | "escapes" | n
     }
   }
   return "escapes";
+}
+
+/** `self.x` that is read to write `self.x` anew. */
+function sameAttribute(use: Expr, target: Expr): boolean {
+  const own = selfAttribute(use);
+  return own !== null && selfAttribute(target) === own;
 }
 
 /**
@@ -196,6 +229,12 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
           !/^(?:isnan|isinf|isfinite|eq|ne|lt|gt|le|ge)$/.test(last(name))
         );
       }
+      // A layer of the module, or one of a list of them: its result has the graph of its input, and of its weights.
+      if (
+        (selfAttribute(expr.func) !== null && facts.value(expr.func).what === "module") ||
+        (expr.func.kind === "Name" && isLayerOfLoop(expr.func, facts))
+      )
+        return expr.args.some((arg) => again(arg.value));
       if (expr.func.kind !== "Attribute") return false;
       if (CUTS.has(expr.func.attr) || expr.func.attr.startsWith("new_")) return false;
       return again(expr.func.value);
@@ -203,4 +242,18 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
     default:
       return false;
   }
+}
+
+/** `for block in self.blocks: x = block(x)`. */
+function isLayerOfLoop(name: Expr & { kind: "Name" }, facts: Facts): boolean {
+  const definitions = facts.file.scopes.reaching(name);
+  return (
+    definitions.length > 0 &&
+    definitions.every(({ how, value }) => how === "iterate" && value !== null && readsSelf(value))
+  );
+}
+
+function readsSelf(expr: Expr): boolean {
+  if (expr.kind === "Call") return expr.args.some((arg) => readsSelf(arg.value));
+  return expr.kind === "Subscript" ? readsSelf(expr.value) : selfAttribute(expr) !== null;
 }

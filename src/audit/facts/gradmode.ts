@@ -28,6 +28,13 @@ export function decoratedGrad(fn: FunctionDef, file: PythonFile): "on" | "off" |
   return null;
 }
 
+/** A context or decorator of the project's own that, by its name, may well switch recording: `@smart_inference_mode()`. */
+function maySetGrad(expr: Expr): boolean {
+  const callee = expr.kind === "Call" ? expr.func : expr;
+  const name = callee.kind === "Attribute" ? callee.attr : callee.kind === "Name" ? callee.id : "";
+  return /grad|inference|evaluating|eval_mode/i.test(name);
+}
+
 /** What the code around the node says, up to its function: "on" and "off" are certain, null leaves it to the callers. */
 export function lexicalGrad(node: Node, file: PythonFile): "on" | "off" | "unknown" | null {
   for (let child = node, at = node.parent; at; child = at, at = at.parent) {
@@ -41,12 +48,14 @@ export function lexicalGrad(node: Node, file: PythonFile): "on" | "off" | "unkno
         // `with no_grad() if frozen else nullcontext():` decides at run time.
         if (context.kind === "IfExp" && (gradEffect(context.body, file) || gradEffect(context.orelse, file)))
           return "unknown";
+        if (maySetGrad(context)) return "unknown";
         // A name bound to a context of unknown make may well be one.
         if (context.kind === "Name" && file.dotted(context) === null) return "unknown";
       }
     } else if (at.kind === "FunctionDef" && at.body.includes(child as never)) {
       const effect = decoratedGrad(at, file);
       if (effect) return effect;
+      if (at.decorators.some((decorator) => maySetGrad(decorator))) return "unknown";
       const earlier = statementSetsGrad(at, child, file);
       return earlier;
     } else if (at.kind === "Lambda") return null;

@@ -55,13 +55,14 @@ export function isThrottle(test: Expr): boolean {
     if (node.kind === "Binary" && node.op === "%" && node.left.kind !== "Str") found = true;
     else if (
       node.kind === "Compare" &&
-      node.rights.some((right) => right.kind === "Num") &&
+      // `i == len(loader) - 1` is the last turn only, whatever it is compared with.
+      (node.rights.some((right) => right.kind === "Num") || node.ops.includes("==")) &&
       /step|iter|epoch|batch_idx|count|^i$|idx|time/i.test(lastName(node.left))
     )
       found = true;
     else if (node.kind === "Attribute" || node.kind === "Name") {
       if (
-        /^(?:sync_gradients|should_\w+|do_log|log_now|is_log\w*|time_to_\w+|is_last\w*|last_\w+|is_accumulat\w+|is_update\w*|profile\w*|debug\w*|verbose\w*)$/i.test(
+        /^(?:sync_gradients|should_\w+|do_log|log_now|is_log\w*|time_to_\w+|is_last\w*|last_\w+|is_accumulat\w+|is_update\w*|profile\w*|debug\w*|verbose\w*|print_\w+)$/i.test(
           lastName(node),
         )
       )

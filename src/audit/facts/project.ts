@@ -1,6 +1,7 @@
 import { roleOfBase } from "./classes.ts";
 import type { Role } from "./classes.ts";
 import type { CallSite, FileSummary, FunctionSummary } from "./summary.ts";
+import type { Keeps } from "./keepers.ts";
 import { passedParameters } from "./parameters.ts";
 import { last } from "./torch-names.ts";
 import type { Value } from "./values.ts";
@@ -17,13 +18,17 @@ export interface FunctionFacts {
   readonly reachesBackward: boolean;
   /** Parameters for which every caller in the tree passes a tensor on the device. */
   readonly parameters: Readonly<Record<string, Value>>;
+  readonly params: readonly string[];
+  /** Parameters it keeps on self. */
+  readonly keeps: Keeps | null;
 }
 
 /** Plain data, one per audited tree; crosses threads. */
 export interface ProjectFacts {
   readonly functions: ReadonlyMap<string, FunctionFacts>;
   readonly roles: ReadonlyMap<string, Role>;
-  readonly accelerator: boolean;
+  /** Modules that use an accelerator, or are joined by imports to one that does. */
+  readonly accelerated: ReadonlySet<string>;
 }
 
 const STEP_METHODS: Readonly<Partial<Record<Role, readonly string[]>>> = {
@@ -76,8 +81,35 @@ export function combine(summaries: readonly FileSummary[]): ProjectFacts {
       loose: loose.has(name),
       reachesBackward: reaches.has(name),
       parameters: parameters.get(name) ?? NONE,
+      params: functions.get(name)!.params,
+      keeps: functions.get(name)!.keeps,
     });
-  return { functions: facts, roles, accelerator: summaries.some((file) => file.accelerator) };
+  return { functions: facts, roles, accelerated: acceleratedModules(summaries, names) };
+}
+
+/** In a tree of many small programs, one that stays on the host is told from its neighbours by what it imports. */
+function acceleratedModules(summaries: readonly FileSummary[], names: Names): Set<string> {
+  const joined = new Map<string, string[]>();
+  const join = (a: string, b: string): void => {
+    const list = joined.get(a);
+    if (list) list.push(b);
+    else joined.set(a, [b]);
+  };
+  for (const file of summaries)
+    for (const name of file.imports) {
+      const module = names.moduleOf(name);
+      if (module === null) continue;
+      join(file.module, module);
+      join(module, file.module);
+    }
+  const found = new Set<string>();
+  const queue = summaries.filter((file) => file.accelerator).map((file) => file.module);
+  for (let module = queue.pop(); module !== undefined; module = queue.pop()) {
+    if (found.has(module)) continue;
+    found.add(module);
+    queue.push(...(joined.get(module) ?? []));
+  }
+  return found;
 }
 
 /** Finds definitions by the names that imports use, which need not start at the audited root. */
@@ -108,6 +140,16 @@ class Names {
       if (module) return [module, ...parts.slice(cut)].join(".");
     }
     return dotted;
+  }
+
+  /** The audited file behind an imported name: the module itself, or the one that defines it. */
+  moduleOf(dotted: string): string | null {
+    const parts = dotted.split(".");
+    for (let cut = parts.length; cut > 0; cut--) {
+      const module = this.#modules.get(parts.slice(0, cut).join("."));
+      if (module) return module;
+    }
+    return null;
   }
 
   resolve(target: string, functions: ReadonlyMap<string, unknown>): string | null {

@@ -4,9 +4,11 @@ import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import { frequency } from "./guards.ts";
+import { keptParameters } from "./keepers.ts";
+import type { Keeps } from "./keepers.ts";
 import { passedBy } from "./parameters.ts";
 import type { Passed } from "./parameters.ts";
-import { backwardCalls, loopsAround, optimizerSteps } from "./training.ts";
+import { backwardCalls, isTrial, loopsAround, optimizerSteps } from "./training.ts";
 import type { Loop } from "./training.ts";
 
 /** What the rest of the project needs to know about a file. Plain data: it crosses threads. */
@@ -17,6 +19,8 @@ export interface FileSummary {
   readonly classes: readonly ClassSummary[];
   /** The file moves something to an accelerator, or hands its training to a library that does. */
   readonly accelerator: boolean;
+  /** Dotted names that it imports. */
+  readonly imports: readonly string[];
   /** Functions used as values: called by who knows whom. */
   readonly escapes: readonly string[];
 }
@@ -32,6 +36,7 @@ export interface FunctionSummary {
   readonly stepLoops: readonly number[];
   readonly backward: boolean;
   readonly params: readonly string[];
+  readonly keeps: Keeps | null;
 }
 
 export interface CallSite {
@@ -40,6 +45,7 @@ export interface CallSite {
   /** Loops around it, innermost first. */
   readonly loops: readonly number[];
   readonly grad: "on" | "off" | "unknown" | null;
+  /** A test stands between it and what runs every turn, and not one that holds for a whole run. */
   readonly throttled: boolean;
   /** Tensors among the arguments. */
   readonly passed?: Passed;
@@ -83,6 +89,20 @@ export function callTarget(call: Call, file: PythonFile): string | null {
     if (type !== null) return `${type}.forward`;
   }
   return null;
+}
+
+/** Under `if x is None`: runs when nobody passed x, or once. */
+function fillsIn(node: Node, stop: Node): boolean {
+  for (let child = node, at = node.parent; at && at !== stop; child = at, at = at.parent)
+    if (
+      at.kind === "If" &&
+      at.body.includes(child as never) &&
+      at.test.kind === "Compare" &&
+      at.test.ops[0] === "is" &&
+      at.test.rights[0]?.kind === "Const"
+    )
+      return true;
+  return false;
 }
 
 /** The class an expression is an instance of, when every reaching definition is the same constructor call. */
@@ -133,6 +153,7 @@ export function summarize(file: PythonFile): FileSummary {
       backward: boolean;
       grad: "on" | "off" | null;
       params: readonly string[];
+      keeps: Keeps | null;
     }
   >();
   const entry = (name: string) => {
@@ -147,6 +168,7 @@ export function summarize(file: PythonFile): FileSummary {
         backward: false,
         grad: null,
         params: [],
+        keeps: null,
       };
       byFunction.set(name, found);
     }
@@ -160,6 +182,7 @@ export function summarize(file: PythonFile): FileSummary {
     const one = entry(file.qualified(fn));
     one.grad = decoratedGrad(fn, file);
     one.params = fn.params.map((param) => param.name);
+    one.keeps = keptParameters(fn);
   }
   const passed = passedBy(file);
   const calls = file.all("Call");
@@ -178,7 +201,7 @@ export function summarize(file: PythonFile): FileSummary {
       target,
       loops: unresolved ? [] : around.map((loop) => number(fn.loops, loop)),
       grad: lexicalGrad(call, file),
-      throttled: !unresolved && frequency(call, stop) === "throttled",
+      throttled: !unresolved && (frequency(call, stop) !== "every" || fillsIn(call, stop)),
       ...(tensors ? { passed: tensors } : {}),
     };
     const key = `${target} ${site.loops.join()} ${site.grad} ${site.throttled} ${tensors ? JSON.stringify(tensors) : ""}`;
@@ -190,8 +213,8 @@ export function summarize(file: PythonFile): FileSummary {
     const fn = entry(functionName(call, file));
     if (backward) fn.backward = true;
     const inner = loopsAround(call)[0];
-    if (inner) fn.stepLoops.add(number(fn.loops, inner));
-    else fn.loose = true;
+    if (!inner) fn.loose = true;
+    else if (!isTrial(inner, file)) fn.stepLoops.add(number(fn.loops, inner));
   };
   for (const { call } of backwardCalls(file)) mark(call, true);
   for (const call of optimizerSteps(file)) mark(call, false);
@@ -219,6 +242,7 @@ export function summarize(file: PythonFile): FileSummary {
       stepLoops: [...fn.stepLoops],
       backward: fn.backward,
       params: fn.params,
+      keeps: fn.keeps,
     })),
     classes: file.all("ClassDef").map((cls) => ({
       name: file.qualified(cls),
@@ -229,6 +253,9 @@ export function summarize(file: PythonFile): FileSummary {
       methods: methodsOf(cls).map((method) => method.name),
     })),
     accelerator: ACCELERATORS.test(file.text),
+    imports: file
+      .all("Alias")
+      .map((alias) => (alias.parent?.kind === "Import" ? alias.name : file.importedName(alias))),
     escapes,
   };
 }

@@ -1,6 +1,6 @@
 import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, functionOf } from "../../python/nodes.ts";
+import { ancestors, contains, functionOf } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, For, FunctionDef, Node, While } from "../../python/tree.ts";
 import { methodsOf, roleOfBase } from "./classes.ts";
 import type { Role } from "./classes.ts";
@@ -126,4 +126,33 @@ export function loopsAround(node: Node): Loop[] {
     else if (at.kind === "While" && (at.body.includes(child as never) || at.test === child)) loops.push(at);
   }
   return loops;
+}
+
+/** Whether each turn of the loop makes the network that it trains: a search over settings, not a training. */
+export function isTrial(loop: Loop, file: PythonFile): boolean {
+  for (const statement of file.all("Assign")) {
+    if (!contains(loop, statement) || loopsAround(statement)[0] !== loop) continue;
+    const [target] = statement.targets;
+    if (target?.kind !== "Name" || statement.value.kind !== "Call") continue;
+    if (!makesNetwork(statement.value, file)) continue;
+    if (
+      file.scopes
+        .uses(file.scopes.definitionAt(target)!)
+        .some((use) => use.parent?.kind === "Call" && use.parent.func === use)
+    )
+      return true;
+  }
+  return false;
+}
+
+/** `Net(...)`, `Net(...).to(device)`, `Net.from_pretrained(...)`: an instance of a class that is no loss. */
+function makesNetwork(call: Call, file: PythonFile): boolean {
+  let made: Call = call;
+  while (made.func.kind === "Attribute" && made.func.value.kind === "Call") made = made.func.value;
+  const name = file.dotted(made.func) ?? "";
+  if (name.endsWith(".from_pretrained")) return /Model|For[A-Z]/.test(name);
+  return (
+    /(?:^|\.)[A-Z]\w*$/.test(name) &&
+    !/Loss$|Criterion$|^builtins\.|^torch\.nn\.(?!Sequential)|Metric|Meter|Writer/.test(name)
+  );
 }

@@ -1,45 +1,44 @@
-import { positional } from "../../python/file.ts";
-import { contains } from "../../python/nodes.ts";
 import { appendCall } from "../edits.ts";
-import { mayBeDifferentiated } from "../facts/flow.ts";
-import { loopsAround } from "../facts/training.ts";
+import { keptArguments } from "../facts/keepers.ts";
+import { isBackwarded, keeps, keptForBackward } from "../facts/kept.ts";
 import type { Rule } from "../rule.ts";
-import { isBackwarded } from "./plm001-summed-loss-keeps-graph.ts";
 
 export const rule: Rule = {
   meta: {
     code: "PLM002",
     name: "listed-loss-keeps-graph",
-    summary: "A loss with its graph is appended to a list that is never differentiated",
+    summary: "A loss or output with its graph is kept in a list that is never differentiated",
     severity: "error",
     fix: "safe",
-    patterns: [2],
+    patterns: [2, 17],
   },
   *check(facts) {
-    for (const call of facts.file.all("Call")) {
-      if (call.func.kind !== "Attribute" || call.func.attr !== "append" || call.func.value.kind !== "Name")
-        continue;
-      const added = positional(call, 0);
-      const [loop] = loopsAround(call);
-      if (!added || !loop || facts.value(added).graph !== "yes" || facts.gradMode(call) === "off") continue;
-      const lists = facts.file.scopes.reaching(call.func.value);
-      // A list made inside the loop dies with the turn.
-      if (lists.length === 0 || lists.some((list) => list.how === "param" || contains(loop, list.node)))
-        continue;
+    for (const keep of keeps(facts)) {
+      const { added, at, root, loop } = keep;
+      if (keep.how !== "list" || (root.kind !== "Name" && loop === null)) continue;
+      if (facts.value(added).graph !== "yes" || facts.gradMode(at) === "off") continue;
       const freed = isBackwarded(added, loop, facts);
-      if (!freed && lists.some((list) => mayBeDifferentiated(list, facts))) continue;
+      if (!freed && keptForBackward(keep, facts)) continue;
+      const name = facts.file.textOf(root);
+      const scalar = facts.value(added).what === "tensor" && freed;
       yield {
-        at: call,
-        severity: freed ? "warning" : "error",
+        at,
+        severity: scalar ? "warning" : "error",
         message: freed
-          ? `\`${call.func.value.id}\` keeps every step's loss on the device with its graph nodes`
-          : `\`${call.func.value.id}\` keeps every turn's whole graph, activations included, alive: memory grows until it runs out`,
+          ? `\`${name}\` keeps every step's ${scalar ? "loss" : "outputs"} on the device with their graph nodes`
+          : `\`${name}\` keeps every turn's whole graph, activations included, alive: memory grows until it runs out`,
         fix: {
-          grade: freed ? "safe" : "unsafe",
-          title: "Detach what is appended",
+          grade: scalar ? "safe" : "unsafe",
+          title: "Detach what is kept",
           edits: appendCall(added, ".detach()"),
         },
       };
     }
+    for (const { arg, into } of keptArguments(facts, "list"))
+      yield {
+        at: arg,
+        message: `\`${into}\` puts this into a list it keeps, with the graph that comes with it`,
+        fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(arg, ".detach()") },
+      };
   },
 };

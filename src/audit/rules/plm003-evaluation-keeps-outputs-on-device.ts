@@ -16,7 +16,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     if (!/append\(/.test(facts.file.text)) return;
-    if (!facts.project.accelerator) return;
+    if (!facts.accelerator) return;
     for (const call of facts.file.all("Call")) {
       if (
         call.func.kind !== "Attribute" ||

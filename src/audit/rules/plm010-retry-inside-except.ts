@@ -42,7 +42,7 @@ function catchesOutOfMemory(handler: Handler, facts: Facts): boolean {
 function repeated(statement: Try, handler: Handler, facts: Facts): Call | null {
   const tried = new Set<string>();
   const bookkeeping =
-    /^(?:print|log\w*|warn\w*|zero_grad|empty_cache|collect|append|format|str|write|info|update|items|keys|values|len|range|to|cuda|get|set_\w+|is_available|join|chunk|split|next|iter|enumerate)$/i;
+    /^(?:print|log\w*|warn\w*|zero_grad|empty_cache|collect|append|format|str|write|info|update|items|keys|values|len|range|to|cuda|get|set_\w+|is_available|join|chunk|split|next|iter|enumerate|dumps?|encode|decode|exit|sleep|time)$/i;
   for (const one of statement.body)
     walk(one, (node) => {
       if (node.kind === "Call" && !bookkeeping.test(tail(node, facts)))

@@ -15,7 +15,7 @@ export const rule: Rule = {
     const { file } = facts;
     // In a file that never mentions a device, tests above all, the model is on the host.
     if (
-      !facts.project.accelerator ||
+      !facts.accelerator ||
       !/cuda|device|accelerat/i.test(file.text) ||
       /(?:^|\/)tests?\/|(?:^|\/)test_[^/]*$/.test(file.path)
     )

@@ -14,7 +14,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (!/deepcopy/.test(file.text) || !facts.project.accelerator) return;
+    if (!/deepcopy/.test(file.text) || !facts.accelerator) return;
     for (const call of file.all("Call")) {
       if (file.dotted(call.func) !== "copy.deepcopy") continue;
       const source = positional(call, 0);

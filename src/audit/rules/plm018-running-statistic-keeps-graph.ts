@@ -26,6 +26,8 @@ export const rule: Rule = {
       const role = facts.role(cls);
       if (role !== "module" && role !== "lightning") continue;
       if (facts.gradMode(statement) === "off" || !derivesFromInput(statement.value, facts)) continue;
+      // `self.model = DDP(self.model, …)` wraps a module; it computes nothing.
+      if (facts.value(statement.value).what === "module") continue;
       yield {
         at: statement,
         message: reads(statement.value, attribute!)

@@ -12,6 +12,9 @@ export const rule: Rule = {
   },
   *check({ file }) {
     if (!/zero_grad/.test(file.text)) return;
+    // Gradients that are added to by hand must be there to add to.
+    if (file.all("AugAssign").some(({ target }) => target.kind === "Attribute" && target.attr === "grad"))
+      return;
     for (const call of file.all("Call")) {
       if (call.func.kind !== "Attribute" || call.func.attr !== "zero_grad" || call.args.length !== 1)
         continue;

@@ -1,4 +1,4 @@
-import { ancestors, statementOf, walk } from "../../python/nodes.ts";
+import { ancestors, blocksOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Node } from "../../python/tree.ts";
 import { deleteStatement } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -29,6 +29,7 @@ export const rule: Rule = {
       const rare = frequency === "throttled" && inLoop;
       // Beside a validation or a save it marks the boundary of a phase; alone under its throttle it is a habit.
       if (rare && !standsAlone(call, facts)) continue;
+      if (handsOver(call)) continue;
       const statement = statementOf(call);
       const what = name === "gc.collect" ? "`gc.collect()`" : "`empty_cache()`";
       yield {
@@ -68,4 +69,24 @@ function standsAlone(call: Node, facts: Facts): boolean {
     return alone;
   }
   return false;
+}
+
+/** Beside the waking, sleeping or moving of another tenant of the card, which needs the memory itself. */
+function handsOver(call: Node): boolean {
+  const statement = statementOf(call);
+  const block = statement?.parent
+    ? (blocksOf(statement.parent).find((list) => list.includes(statement)) ?? [])
+    : [];
+  let found = false;
+  for (const other of block)
+    walk(other, (node) => {
+      if (
+        node.kind === "Call" &&
+        node.func.kind === "Attribute" &&
+        /^(?:wake_up|sleep|offload\w*|onload\w*|reload\w*)$/.test(node.func.attr)
+      )
+        found = true;
+      return !found;
+    });
+  return found;
 }

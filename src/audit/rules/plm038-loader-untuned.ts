@@ -14,7 +14,7 @@ export const rule: Rule = {
   *check(facts) {
     if (!/DataLoader/.test(facts.file.text)) return;
     const { file } = facts;
-    if (!facts.project.accelerator) return;
+    if (!facts.accelerator) return;
     for (const call of file.all("Call")) {
       if (
         !/^torch\.utils\.data\.(?:dataloader\.)?DataLoader$/.test(file.dotted(call.func) ?? "") ||

@@ -1,5 +1,8 @@
 import { positional } from "../../python/file.ts";
 import { contains, functionOf } from "../../python/nodes.ts";
+import type { For } from "../../python/tree.ts";
+import type { Facts } from "../facts/facts.ts";
+import { isNetwork } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
@@ -66,8 +69,16 @@ export const rule: Rule = {
       if (reads.length > 0) continue;
       yield {
         at: statement,
+        // Over a handful of parts nobody notices; over batches, or in the step, it is quadratic.
+        severity: facts.hot(statement) || overBatches(loop, facts) ? "warning" : "note",
         message: `Every turn allocates \`${target.id}\` anew and copies all of it; collect the parts in a list and \`cat\` once after the loop`,
       };
     }
   },
 };
+
+/** The loop goes over a loader, or runs a network each turn. */
+function overBatches(loop: For, facts: Facts): boolean {
+  if (/load|batch|data/i.test(facts.file.textOf(loop.iter))) return true;
+  return facts.file.all("Call").some((call) => contains(loop, call) && isNetwork(call.func, facts));
+}

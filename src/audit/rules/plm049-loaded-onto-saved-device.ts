@@ -14,7 +14,7 @@ export const rule: Rule = {
   *check(facts) {
     if (!/load/.test(facts.file.text)) return;
     const { file } = facts;
-    if (!facts.project.accelerator) return;
+    if (!facts.accelerator) return;
     const distributed = /init_process_group|DistributedDataParallel|LOCAL_RANK/.test(file.text);
     for (const call of file.all("Call")) {
       if (

@@ -33,6 +33,12 @@ export const rule: Rule = {
       )
     )
       return;
+    // A row of class scores for each example is small; a vocabulary for each token is not.
+    const small =
+      /For(?:Sequence|Image|Audio|Video)Classification|ForMultipleChoice/.test(file.text) &&
+      !/CausalLM|Seq2Seq|MaskedLM|ConditionalGeneration|TokenClassification|QuestionAnswering|Segmentation/.test(
+        file.text,
+      );
     for (const call of named(/^(?:Training|Seq2SeqTraining)Arguments$|^\w+Config$/)) {
       const evaluates =
         keyword(call, "eval_strategy") ?? keyword(call, "evaluation_strategy") ?? keyword(call, "do_eval");
@@ -51,6 +57,7 @@ export const rule: Rule = {
         continue;
       yield {
         at: call.func,
+        ...(small ? { severity: "note" as const } : {}),
         message:
           "Without `eval_accumulation_steps` the logits of the whole evaluation set stay on the device until it ends",
         fix: {

@@ -15,7 +15,7 @@ export const rule: Rule = {
   *check(facts) {
     if (!/Adam/.test(facts.file.text)) return;
     const { file } = facts;
-    if (!facts.project.accelerator) return;
+    if (!facts.accelerator) return;
     for (const call of file.all("Call")) {
       if (!/^torch\.optim\.(?:adamw?\.)?AdamW?$/.test(file.dotted(call.func) ?? "") || hasStars(call))
         continue;

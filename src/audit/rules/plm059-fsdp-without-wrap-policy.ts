@@ -31,6 +31,8 @@ export const rule: Rule = {
     if (
       call!.args.some((arg) => arg.star !== 0) ||
       keyword(call!, "auto_wrap_policy") ||
+      // Nothing is sharded, so nothing is gathered.
+      /NO_SHARD/.test(file.textOf(call!)) ||
       call!.args.filter((arg) => arg.name === null).length > 4
     )
       return;

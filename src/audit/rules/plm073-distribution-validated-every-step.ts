@@ -15,7 +15,7 @@ export const rule: Rule = {
   *check(facts) {
     if (!/distributions/.test(facts.file.text)) return;
     const { file } = facts;
-    if (!facts.project.accelerator || /set_default_validate_args/.test(file.text)) return;
+    if (!facts.accelerator || /set_default_validate_args/.test(file.text)) return;
     for (const call of file.all("Call")) {
       const name = file.dotted(call.func) ?? "";
       if (

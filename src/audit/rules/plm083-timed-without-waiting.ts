@@ -21,7 +21,7 @@ export const rule: Rule = {
   *check(facts) {
     if (!/time/.test(facts.file.text)) return;
     const { file } = facts;
-    if (!facts.project.accelerator) return;
+    if (!facts.accelerator) return;
     for (const difference of file.all("Binary")) {
       if (difference.op !== "-" || difference.right.kind !== "Name") continue;
       const start = clockStart(difference.right, facts);

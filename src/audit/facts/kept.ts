@@ -1,0 +1,213 @@
+import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
+import type { Call, Expr, Name, Node, Stmt } from "../../python/tree.ts";
+import { attributesOf, selfAttribute } from "./classes.ts";
+import type { Facts } from "./facts.ts";
+import { attributeMayBeDifferentiated, mayBeDifferentiated } from "./flow.ts";
+import { loopsAround } from "./training.ts";
+import type { Loop } from "./training.ts";
+
+/** A place that keeps a value past the turn of the loop it was made in. */
+export interface Keep {
+  readonly at: Call | Stmt;
+  readonly added: Expr;
+  /** "sum" mixes it into what was there before; "list" puts it beside the others. */
+  readonly how: "sum" | "list";
+  /** The sum or the container: a name, or an attribute of self. */
+  readonly root: Expr;
+  /** The innermost loop that fills it; null where a function that runs every step does. */
+  readonly loop: Loop | null;
+}
+
+const known = new WeakMap<Facts, readonly Keep[]>();
+
+/** Everything in the file that grows from turn to turn: sums, averages, lists, entries of dicts. */
+export function keeps(facts: Facts): readonly Keep[] {
+  let found = known.get(facts);
+  if (!found) known.set(facts, (found = [...candidates(facts)].flatMap((one) => outlives(one, facts))));
+  return found;
+}
+
+type Candidate = Omit<Keep, "loop">;
+
+function* candidates(facts: Facts): Generator<Candidate> {
+  for (const at of facts.file.all("AugAssign")) {
+    const root = rootOf(at.target);
+    if (at.op !== "+" || !root) continue;
+    if (at.value.kind === "List" || at.value.kind === "Tuple")
+      for (const added of at.value.items) yield { at, added, how: "list", root };
+    else yield { at, added: at.value, how: "sum", root };
+  }
+  for (const at of facts.file.all("Assign")) {
+    const [target] = at.targets;
+    const root = at.targets.length === 1 && target ? rootOf(target) : null;
+    if (!root || !target) continue;
+    for (const added of mixedIn(at.value, target, facts)) yield { at, added, how: "sum", root };
+  }
+  for (const at of facts.file.all("Call")) {
+    if (at.func.kind !== "Attribute" || !/^(?:append|appendleft|extend|add|push)$/.test(at.func.attr))
+      continue;
+    const [arg] = at.args;
+    const root = rootOf(at.func.value);
+    if (!arg || at.args.length !== 1 || arg.star !== 0 || !root) continue;
+    if (at.func.attr === "push" && root.kind === "Name" && facts.value(root).what === "unknown") continue;
+    const parts =
+      arg.value.kind === "Tuple" || arg.value.kind === "List"
+        ? arg.value.items
+        : arg.value.kind === "Dict"
+          ? arg.value.values
+          : [arg.value];
+    for (const added of parts) yield { at, added, how: "list", root };
+  }
+}
+
+/** `stats["loss"]` → `stats`; `self.stats.setdefault(k, [])` → `self.stats`. */
+function rootOf(expr: Expr): Expr | null {
+  if (expr.kind === "Name" || selfAttribute(expr) !== null) return expr;
+  if (expr.kind === "Subscript") return rootOf(expr.value);
+  return expr.kind === "Call" && expr.func.kind === "Attribute" && expr.func.attr === "setdefault"
+    ? rootOf(expr.func.value)
+    : null;
+}
+
+/** What `x = x + v`, `x = 0.9 * x + 0.1 * v`, `x = v if x is None else …` mixes into x. */
+function mixedIn(value: Expr, target: Expr, facts: Facts): Expr[] {
+  const own = facts.file.textOf(target);
+  const reads = (expr: Expr): boolean => {
+    let found = false;
+    walk(expr, (node) => {
+      if (node.kind === "Call" && node.func.kind === "Attribute" && /^(?:detach|item)$/.test(node.func.attr))
+        return false;
+      if (node.kind === target.kind && facts.file.textOf(node) === own) found = true;
+      return !found;
+    });
+    return found;
+  };
+  if (value.kind === "IfExp") {
+    const inner = reads(value.orelse) ? value.orelse : reads(value.body) ? value.body : null;
+    return inner ? mixedIn(inner, target, facts) : [];
+  }
+  if (value.kind !== "Binary" || (value.op !== "+" && value.op !== "-") || !reads(value)) return [];
+  const [left, right] = [reads(value.left), reads(value.right)];
+  if (left && right) return [];
+  return left ? [value.right] : [value.left];
+}
+
+/** The candidate, with its loop, when what it fills is there before the turn and after it. */
+function outlives(one: Candidate, facts: Facts): Keep[] {
+  const { file } = facts;
+  if (one.root.kind === "Name") {
+    const loop = loopsAround(one.at)[0] ?? null;
+    const found = file.scopes.lookup(one.root);
+    if (!found) return [];
+    const begins = found.definitions.filter(
+      (other) => other.how !== "augment" && !contains(one.at, other.node),
+    );
+    const outside = found.scope.node !== file.scopes.scopeOf(one.root).node;
+    // A global or a closure's variable that a hot function fills.
+    if (outside)
+      return found.scope.node.kind === "Module" &&
+        begins.every(isFresh) &&
+        begins.length > 0 &&
+        facts.hot(one.at)
+        ? [{ ...one, loop }]
+        : [];
+    if (!loop || begins.length === 0) return [];
+    return begins.some((other) => other.how === "param" || contains(loop, other.node))
+      ? []
+      : [{ ...one, loop }];
+  }
+  const attribute = selfAttribute(one.root);
+  const cls = attribute === null ? null : classOf(one.root);
+  const method = functionOf(one.at);
+  if (!cls || method?.kind !== "FunctionDef" || method.name === "__init__" || !facts.hot(one.at)) return [];
+  const writes = attributesOf(cls, file).get(attribute!)?.writes ?? [];
+  const begins = writes.filter((write) => write.how !== "augment" && !contains(one.at, write.target));
+  return begins.length > 0 && begins.every((write) => write.in !== method)
+    ? [{ ...one, loop: loopsAround(one.at)[0] ?? null }]
+    : [];
+}
+
+/** Begun empty: `[]`, `0.0`, `None`, `{}`, `deque(…)`, `defaultdict(list)`. */
+function isFresh({ how, value }: Definition): boolean {
+  return (
+    how === "assign" &&
+    value !== null &&
+    (value.kind === "List" ||
+      value.kind === "Dict" ||
+      value.kind === "Num" ||
+      value.kind === "Const" ||
+      value.kind === "Call")
+  );
+}
+
+/** Emptied, or begun anew, somewhere: then it is no pile. A bounded deque is one all the same, of its length. */
+export function isEmptied(keep: Keep, facts: Facts): boolean {
+  const root = facts.file.textOf(keep.root);
+  const cls = keep.root.kind === "Name" ? null : classOf(keep.root);
+  const writes = cls ? (attributesOf(cls, facts.file).get(selfAttribute(keep.root)!)?.writes ?? []) : [];
+  if (writes.filter((write) => write.how === "assign" && !contains(keep.at, write.target)).length > 1)
+    return true;
+  return facts.file
+    .all("Call")
+    .some(
+      (call) =>
+        call.func.kind === "Attribute" &&
+        /^(?:clear|pop|popleft)$/.test(call.func.attr) &&
+        facts.file.textOf(call.func.value) === root,
+    );
+}
+
+/** Whether what is kept may still be differentiated, as far as this file shows. */
+export function keptForBackward(keep: Keep, facts: Facts): boolean {
+  if (keep.root.kind !== "Name") {
+    const cls = classOf(keep.root);
+    return !cls || attributeMayBeDifferentiated(selfAttribute(keep.root)!, cls, facts);
+  }
+  const definitions = facts.file.scopes.lookup(keep.root)?.definitions ?? [];
+  return definitions.some((one) => mayBeDifferentiated(one, facts));
+}
+
+export function isDifferentiatedItself(keep: Keep, facts: Facts): boolean {
+  return (
+    keep.root.kind === "Name" &&
+    (facts.file.scopes.lookup(keep.root)?.definitions ?? []).some((one) => facts.isDifferentiated(one))
+  );
+}
+
+/** Whether a backward of the same turn runs through the value's graph, which frees what the graph saved. */
+export function isBackwarded(expr: Expr, within: Node | null, facts: Facts): boolean {
+  const mine = new Set<Definition>();
+  for (const name of namesIn(expr)) for (const one of facts.file.scopes.reaching(name)) mine.add(one);
+  return facts.backwards.some(
+    ({ call, loss }) =>
+      loss !== null &&
+      (within ? contains(within, call) : functionOf(call) === functionOf(expr)) &&
+      derivesFrom(loss, mine, facts, new Set()),
+  );
+}
+
+function derivesFrom(
+  expr: Expr,
+  goal: ReadonlySet<Definition>,
+  facts: Facts,
+  seen: Set<Definition>,
+): boolean {
+  return namesIn(expr).some((name) =>
+    facts.file.scopes.reaching(name).some((one) => {
+      if (goal.has(one)) return true;
+      if (seen.has(one) || seen.size > 60) return false;
+      seen.add(one);
+      return one.value !== null && one.how !== "param" && derivesFrom(one.value, goal, facts, seen);
+    }),
+  );
+}
+
+function namesIn(expr: Expr): Name[] {
+  const names: Name[] = [];
+  walk(expr, (node) => {
+    if (node.kind === "Name") names.push(node);
+    return node.kind !== "Lambda";
+  });
+  return names;
+}
