@@ -11,11 +11,15 @@ def start(run_folder):
 
     if process.is_bystander():
         return
-    from . import imports, session
+    from . import imports, lightning, session
 
     session.begin(run_folder)
     imports.after("torch", session.torch_arrived)
     imports.after("transformers.trainer_callback", session.trainer_arrived)
+    for name in lightning.CALLS:
+        imports.after(name, session.lightning_calls)
+    for name in lightning.LOGS:
+        imports.after(name, session.lightning_logs)
     if os.environ.get("PLIMSOLL_VERIFY"):
         from . import verify
 

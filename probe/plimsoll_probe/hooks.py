@@ -8,7 +8,9 @@ def install(torch, session):
     """Returns what takes everything away again, newest first."""
     from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-    before = register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: _quietly(session.optimizer_begins, optimizer))
+    before = register_optimizer_step_pre_hook(
+        lambda optimizer, args, kwargs: _quietly(session.optimizer_begins, optimizer, _closure(args, kwargs))
+    )
     behind = register_optimizer_step_post_hook(lambda optimizer, args, kwargs: _quietly(session.optimizer_ends, optimizer))
     undo = [before.remove, behind.remove]
     undo.append(_time(torch.autograd, "backward", session, "backward"))
@@ -20,11 +22,16 @@ def install(torch, session):
     return undo[::-1]
 
 
-def _quietly(function, argument):
+def _quietly(function, *arguments):
     try:
-        function(argument)
+        function(*arguments)
     except Exception:
         pass
+
+
+def _closure(args, kwargs):
+    # args[0] is the optimizer itself.
+    return (args[1] if len(args) > 1 else kwargs.get("closure")) is not None
 
 
 def _time(owner, name, session, span):
@@ -43,7 +50,7 @@ def _time(owner, name, session, span):
             try:
                 session.span(span, time.perf_counter() - began)
                 if span != "data":
-                    session.phase = "forward"
+                    session.phase = session.phase_behind(span)
             except Exception:
                 pass
 

@@ -23,6 +23,18 @@ def trainer_arrived(module):
     trainer.attach(module, _session)
 
 
+def lightning_calls(module):
+    from . import lightning
+
+    lightning.attach_calls(module, _session)
+
+
+def lightning_logs(module):
+    from . import lightning
+
+    lightning.attach_logs(module, _session)
+
+
 # A step's columns, in the order of the rows in the record. Seconds, bytes, counts.
 COLUMNS = (
     "step", "time", "seconds", "backward", "optimizer", "data", "save", "evaluation", "micro",
@@ -105,7 +117,7 @@ class Session:
 
     # -- what the hooks say ------------------------------------------------------------------------------------------
 
-    def optimizer_begins(self, optimizer):
+    def optimizer_begins(self, optimizer, closure=False):
         if self._dead:
             return
         now = time.perf_counter()
@@ -122,7 +134,8 @@ class Session:
                 self._others_first = id(optimizer)
             self._others += 1
         self._optimizer_began = now
-        self.phase = "optimizer"
+        # A closure (Lightning's way, LBFGS's need) runs forward and backward within the optimizer's step.
+        self.phase = "forward" if closure else "optimizer"
 
     def optimizer_ends(self, optimizer):
         if self._dead or self._optimizer_began is None:
@@ -143,6 +156,13 @@ class Session:
         self._seconds[name] += seconds
         if name == "backward":
             self._micro += 1
+            if self._optimizer_began is not None:
+                # In a closure: the optimizer's own work begins behind it.
+                self._optimizer_began = time.perf_counter()
+
+    def phase_behind(self, name):
+        """The phase that follows a span."""
+        return "optimizer" if self._optimizer_began is not None and name == "backward" else "forward"
 
     def training_mode(self, training):
         """A model was switched to training or to evaluation."""
@@ -180,7 +200,10 @@ class Session:
 
         if self.recorder is None:
             self._open()
-            self._run_began = now = time.perf_counter()
+            now = time.perf_counter()
+        if self._run_began is None:
+            # A Trainer's events may have opened the record before the first step.
+            self._run_began = now
         self.step += 1
         seconds = now - self._step_began
         self._step_began = now
@@ -206,10 +229,7 @@ class Session:
         done = time.perf_counter()
         self._spent += done - now
         if read and self._leaks is not None:
-            if reading is not None:
-                self._leaks.at_rest(self.step, reading[0], 0)
-            else:
-                self._leaks.at_rest(self.step, heap, counters.resident())
+            self._leaks.at_rest(self.step, reading[0] if reading else heap, counters.resident(), self._stride)
         if reading is not None and self.step % 64 == 0 and self._stride < SPARSEST:
             if self._spent > BUDGET * (now - self._run_began):
                 self._stride *= 2
