@@ -1,0 +1,44 @@
+#!/bin/bash
+# Records the workloads at full size on a CUDA machine, one after the other on the card (others import meanwhile).
+#
+#   workloads/record.sh OUT FIXED [NAME…]
+#
+# FIXED is a copy of workloads/ after
+#   plimsoll audit FIXED/qat_gpt2/before --fix
+#   plimsoll audit FIXED/phi4_lora/before --fix --unsafe-fixes
+# Needs torch, transformers, peft, accelerate, bitsandbytes and liger-kernel. Writes OUT/NAME.json and OUT/NAME.log.
+OUT=$1 FIXED=$2
+shift 2
+WANTED=" $* "
+HERE=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$OUT"
+export PYTHONUNBUFFERED=1 HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
+
+record() {
+  local name=$1
+  shift
+  [[ "$WANTED" == "  " || "$WANTED" == *" $name "* ]] || return
+  while [ "$(jobs -rp | wc -l)" -ge 3 ]; do wait -n; done
+  (
+    timeout 170 python3 "$@" --measure "$OUT/$name.json" >"$OUT/$name.log" 2>&1
+    echo "$name: exit $? after ${SECONDS} s"
+  ) &
+}
+T=(--turn "$OUT/turn")
+
+record full_13b-before "$HERE/full_13b/before/training_system.py" --accumulation 4 --batches 16 "${T[@]}"
+record full_13b-after "$HERE/full_13b/after/train.py" --accumulation 1 --batches 3 --cap-gb 47.5 "${T[@]}"
+record full_13b-rank "$HERE/full_13b/after/train.py" --spread fsdp2 --fake-ranks 2 --accumulation 1 --batches 3 --cap-gb 23.5 "${T[@]}"
+record qwen7b_lora-before "$HERE/qwen7b_lora/before/train_baseline.py" --accumulation 4 --steps 4 "${T[@]}"
+record qwen7b_lora-after "$HERE/qwen7b_lora/after/train_baseline.py" --accumulation 4 --steps 4 --cap-gb 23.5 "${T[@]}"
+record qwen7b_lora-ladder "$HERE/qwen7b_lora/after/train_baseline.py" --from plain --accumulation 2 --steps 2 --cap-gb 23.5 "${T[@]}"
+record phi4_lora-before "$HERE/phi4_lora/before/src/main.py" train.steps=5 "${T[@]}"
+record phi4_lora-after "$FIXED/phi4_lora/before/src/main.py" train.steps=5 train.loss=fused \
+  model.gradient_checkpointing=true model.checkpoint_every=2 model.use_cache=false --cap-gb 47.5 "${T[@]}"
+record lslora-before "$HERE/lslora/before/train_lslora.py" --steps 6 "${T[@]}"
+record lslora-after "$HERE/lslora/after/train_lslora.py" --steps 6 --loss fused --cap-gb 11.5 "${T[@]}"
+record lslora-4bit "$HERE/lslora/after/train_lslora.py" --steps 4 --loss fused --base 4bit "${T[@]}"
+record lslora-regulariser "$HERE/lslora/regulariser.py" "${T[@]}"
+record qat_gpt2-before "$HERE/qat_gpt2/before/train_qat.py" --steps 100 "${T[@]}"
+record qat_gpt2-after "$FIXED/qat_gpt2/before/train_qat.py" --steps 100 "${T[@]}"
+wait
