@@ -34,3 +34,30 @@ test("a caller's no_grad covers the function it calls", () => {
     ),
   ).toBe(0);
 });
+
+const STEP = `import torch.nn.functional as F
+
+
+def train(model, loader, optimizer):
+    for x, y in loader:
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        print(loss.item())
+`;
+
+test("a program that stays on the host is told from its neighbours", () => {
+  const neighbour = { path: "other.py", text: "def move(model):\n    return model.cuda()\n" };
+  const audit = (text: string): number =>
+    auditTexts([{ path: "one.py", text }, neighbour], { ...DEFAULTS, select: ["PLM025"] }).findings.length;
+  expect(audit(STEP)).toBe(0);
+  expect(audit(`from other import move\n${STEP}`)).toBe(1);
+});
+
+test("unit tests are not audited", () => {
+  const text = `${STEP}\n\ndef test_training():\n    train(None, [], None).cuda()\n`;
+  const audit = (path: string): number =>
+    auditTexts([{ path, text }], { ...DEFAULTS, select: ["PLM025"] }).findings.length;
+  expect(audit("tests/test_train.py")).toBe(0);
+  expect(audit("train.py")).toBe(1);
+});

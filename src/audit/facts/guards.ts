@@ -90,7 +90,8 @@ function isFlag(test: Expr): boolean {
           (right) =>
             right.kind === "Const" ||
             right.kind === "Str" ||
-            (right.kind === "Num" && /rank|world|accum|num_|n_/.test(lastName(test.left))),
+            (right.kind === "Num" &&
+              (test.left.kind === "Attribute" || /rank|world|accum|num_|n_/.test(lastName(test.left)))),
         ) &&
         (test.left.kind === "Name" || test.left.kind === "Attribute")
       );

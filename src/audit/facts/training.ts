@@ -132,6 +132,8 @@ export function loopsAround(node: Node): Loop[] {
 export function isTrial(loop: Loop, file: PythonFile): boolean {
   for (const statement of file.all("Assign")) {
     if (!contains(loop, statement) || loopsAround(statement)[0] !== loop) continue;
+    // Under a test it is made now and then, for a validation.
+    if (ancestorsBelow(statement, loop).some((at) => at.kind === "If" || at.kind === "Handler")) continue;
     const [target] = statement.targets;
     if (target?.kind !== "Name" || statement.value.kind !== "Call") continue;
     if (!makesNetwork(statement.value, file)) continue;
@@ -155,4 +157,13 @@ function makesNetwork(call: Call, file: PythonFile): boolean {
     /(?:^|\.)[A-Z]\w*$/.test(name) &&
     !/Loss$|Criterion$|^builtins\.|^torch\.nn\.(?!Sequential)|Metric|Meter|Writer/.test(name)
   );
+}
+
+function ancestorsBelow(node: Node, top: Node): Node[] {
+  const found: Node[] = [];
+  for (const at of ancestors(node)) {
+    if (at === top) break;
+    found.push(at);
+  }
+  return found;
 }

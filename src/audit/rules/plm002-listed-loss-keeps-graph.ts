@@ -19,6 +19,8 @@ export const rule: Rule = {
       if (facts.value(added).graph !== "yes" || facts.gradMode(at) === "off") continue;
       const freed = isBackwarded(added, loop, facts);
       if (!freed && keptForBackward(keep, facts)) continue;
+      // A term of what is differentiated after the loop: that backward frees the activations.
+      if (!freed && isBackwarded(added, null, facts)) continue;
       const name = facts.file.textOf(root);
       const scalar = facts.value(added).what === "tensor" && freed;
       yield {

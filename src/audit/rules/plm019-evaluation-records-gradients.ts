@@ -2,6 +2,7 @@ import { functionOf, walk } from "../../python/nodes.ts";
 import type { Call, FunctionDef, Node } from "../../python/tree.ts";
 import { decorate } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
+import { lexicalGrad } from "../facts/gradmode.ts";
 import { loopsAround } from "../facts/training.ts";
 import { localName } from "../imports.ts";
 import type { Rule } from "../rule.ts";
@@ -122,18 +123,9 @@ function computes(node: Node): boolean {
 }
 
 function unrecorded(node: Node, facts: Facts): boolean {
-  if (facts.gradMode(node) === "off") return true;
-  const callers = facts.functionFacts(node).callersGradOff;
-  return facts.gradMode(node) === "unknown" && callers !== "unknown" ? true : lexicallyUnknown(node, facts);
-}
-
-function lexicallyUnknown(node: Node, facts: Facts): boolean {
-  const fn = functionOf(node);
-  return (
-    fn !== null &&
-    facts.gradMode(node) === "unknown" &&
-    facts.functionFacts(node).callersGradOff !== "unknown"
-  );
+  if (lexicalGrad(node, facts.file) === "unknown") return true;
+  const mode = facts.gradMode(node);
+  return mode === "off" || (mode === "unknown" && facts.functionFacts(node).callersGradOff !== "unknown");
 }
 
 /** Adversarial examples, saliency, tests of gradients: anything that needs the graph. */

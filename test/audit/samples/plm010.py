@@ -41,3 +41,12 @@ def other(model, path):
     except KeyError:
         # trap: another error
         return model(None)
+
+
+def served(model, requests, json):
+    try:
+        for request in requests:
+            yield json.dumps(model(request)).encode()
+    except torch.cuda.OutOfMemoryError as error:
+        # trap: an answer, not another attempt
+        yield json.dumps({"error": str(error)}).encode()

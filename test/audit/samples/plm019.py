@@ -63,3 +63,15 @@ def back_to_training(model, loader, optimizer):
         loss = model(x).sum()
         loss.backward()
         optimizer.step()
+
+
+def smart_inference_mode():
+    return torch.inference_mode()
+
+
+@smart_inference_mode()
+def decorated_by_our_own(model, loader):
+    # trap: a decorator of the project's own that may switch gradients off
+    model.eval()
+    for x in loader:
+        model(x)

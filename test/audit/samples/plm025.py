@@ -55,3 +55,17 @@ def not_a_tensor(model, loader, optimizer, meter):
         loss.backward()
         # trap: nobody knows what this is
         meter.value.item()
+
+
+def validate(model, batch):
+    # trap: called on the last turn only
+    return model(batch).sum().item()
+
+
+def train_and_validate(model, loader, optimizer, device):
+    model.to(device)
+    for i, (x, y) in enumerate(loader):
+        F.cross_entropy(model(x), y).backward()
+        optimizer.step()
+        if i == len(loader) - 1:
+            validate(model, x)

@@ -55,3 +55,25 @@ def epochs(model, loader, optimizer):
         train(model, loader, optimizer)
         # trap: a phase boundary
         gc.collect()
+
+
+def search(build, settings, batch):
+    for setting in settings:
+        model = Network(setting).cuda()
+        model(batch).mean().backward()
+        del model
+        # trap: each turn is a trial with a network of its own, not a step
+        torch.cuda.empty_cache()
+
+
+class Network(nn.Module):
+    pass
+
+
+def generate_and_train(model, llm, loader, optimizer):
+    for batch in loader:
+        # trap: hands the memory to another tenant of the card
+        torch.cuda.empty_cache()
+        llm.wake_up()
+        model(batch).mean().backward()
+        optimizer.step()
