@@ -27,8 +27,9 @@ export interface Vocabulary {
   readonly checkpointings: readonly CheckpointingKind[];
   readonly losses: readonly Recipe["loss"][];
   readonly inBackward: boolean;
-  /** It calls prepare_model_for_kbit_training on 4-bit weights. */
-  readonly prepares: boolean;
+  readonly onHost?: boolean;
+  /** It calls prepare_model_for_kbit_training on 4-bit weights; null: as it is told. */
+  readonly prepares: boolean | null;
   readonly spread: readonly Recipe["parallel"]["kind"][];
 }
 
@@ -56,10 +57,10 @@ export function unsayable(recipe: Recipe, can: Vocabulary): string | null {
   if (method.kind === "full" && method.frozenLayers > 0) return "frozen layers";
   if (method.kind === "lora" && method.adapter.nonlinearity !== "none") return "a non-linearity in LoRA";
   const prepared = method.kind === "lora" && method.quantization ? method.quantization.prepared : null;
-  if (prepared !== null && prepared !== can.prepares)
+  if (prepared !== null && can.prepares !== null && prepared !== can.prepares)
     return `4-bit weights ${prepared ? "after" : "without"} prepare_model_for_kbit_training`;
   if (can.optimizers[optimizer] === undefined) return `the optimizer ${optimizer}`;
-  if (recipe.optimizerOnHost) return "an optimizer in host memory";
+  if (recipe.optimizerOnHost && !can.onHost) return "an optimizer in host memory";
   if (recipe.optimizerInBackward && !can.inBackward) return "an optimizer stepped inside backward";
   if (!can.checkpointings.includes(checkpointing)) return `checkpointing of kind "${checkpointing}"`;
   if (!can.losses.includes(recipe.loss)) return `the ${recipe.loss} loss`;

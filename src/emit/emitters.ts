@@ -6,6 +6,7 @@ import { env } from "./env.ts";
 import { hydra } from "./hydra.ts";
 import { launch } from "./launch.ts";
 import { llamaFactory } from "./llama-factory.ts";
+import { pytorch } from "./pytorch/pytorch.ts";
 import { torchtune } from "./torchtune.ts";
 import { trainer } from "./trainer.ts";
 import { trl } from "./trl.ts";
@@ -14,6 +15,7 @@ import { trl } from "./trl.ts";
 export const EMITTERS: readonly Emitter[] = [
   trl,
   trainer,
+  pytorch,
   axolotl,
   llamaFactory,
   torchtune,

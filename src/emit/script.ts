@@ -36,8 +36,8 @@ export const transformersImport = (recipe: Recipe, names: readonly string[]): st
   return `from transformers import ${all.join(", ")}`;
 };
 
-/** `model = AutoModelForCausalLM.from_pretrained(…)`, with checkpointing where arguments cannot say it. */
-export function loading(recipe: Recipe): string {
+/** `model = AutoModelForCausalLM.from_pretrained(…)`, with `more` arguments. */
+export function loading(recipe: Recipe, more: readonly string[] = []): string {
   const lines: Line[] = [
     {
       key: "dtype",
@@ -56,24 +56,25 @@ export function loading(recipe: Recipe): string {
     quantization.length > 0
       ? `    # QLoRA: the frozen weights are packed, the adapters are not.\n    quantization_config=BitsAndBytesConfig(\n${keywords(quantization, "        ")}\n    ),\n`
       : "";
-  const parts = [
-    `model = AutoModelForCausalLM.from_pretrained(\n    ${python(recipe.model.name)},\n${keywords(lines)}\n${config})`,
+  const others = more.map((one) => `    ${one},\n`).join("");
+  return `model = AutoModelForCausalLM.from_pretrained(\n    ${python(recipe.model.name)},\n${keywords(lines)}\n${config}${others})`;
+}
+
+/** Checkpointing of some layers only, which a trainer's arguments cannot say. */
+export function someLayers(recipe: Recipe): string[] {
+  if (checkpointingKind(recipe.checkpointing) !== "every") return [];
+  return [
+    `# ${checkpointingWhy(recipe)}`,
+    "model.gradient_checkpointing_enable(",
+    `    gradient_checkpointing_kwargs={"use_reentrant": False}, every_n_layers=${recipe.checkpointing.every}`,
+    ")",
+    ...(recipe.method.kind === "lora"
+      ? [
+          "# Frozen embeddings: without this nothing in a checkpointed layer would require a gradient.",
+          "model.enable_input_require_grads()",
+        ]
+      : []),
   ];
-  const kind = checkpointingKind(recipe.checkpointing);
-  if (kind === "every") {
-    parts.push(
-      `# ${checkpointingWhy(recipe)}`,
-      "model.gradient_checkpointing_enable(",
-      `    gradient_checkpointing_kwargs={"use_reentrant": False}, every_n_layers=${recipe.checkpointing.every}`,
-      ")",
-    );
-    if (recipe.method.kind === "lora")
-      parts.push(
-        "# Frozen embeddings: without this nothing in a checkpointed layer would require a gradient.",
-        "model.enable_input_require_grads()",
-      );
-  }
-  return parts.join("\n");
 }
 
 export function lora(recipe: Recipe): string {

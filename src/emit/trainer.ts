@@ -1,6 +1,6 @@
 import { checkpointingKind, type Emitter, unsayable, type Vocabulary } from "./emitter.ts";
 import { keywords } from "./lines.ts";
-import { head, loading, lora, peftImport, transformersImport } from "./script.ts";
+import { head, loading, lora, peftImport, someLayers, transformersImport } from "./script.ts";
 import { OPTIM, trainerLines } from "./settings.ts";
 
 /** transformers 5.17, training_args.py and trainer.py. */
@@ -51,6 +51,7 @@ export const trainer: Emitter = {
             ]),
           ]),
           loading(recipe),
+          ...someLayers(recipe),
           ...(recipe.method.kind === "lora" ? [`model = get_peft_model(model, ${lora(recipe)})`] : []),
           "",
           `tokenizer = AutoTokenizer.from_pretrained(${JSON.stringify(recipe.model.name)})`,

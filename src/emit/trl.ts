@@ -1,7 +1,7 @@
 import type { Recipe } from "../plan/recipe.ts";
 import { checkpointingKind, type Emitter, unsayable, type Vocabulary } from "./emitter.ts";
 import { keywords, type Line } from "./lines.ts";
-import { head, loading, lora, peftImport, transformersImport } from "./script.ts";
+import { head, loading, lora, peftImport, someLayers, transformersImport } from "./script.ts";
 import { OPTIM, trainerLines } from "./settings.ts";
 
 /** trl 1.16, sft_config.py and sft_trainer.py. Its own loss already takes the logits a chunk at a time. */
@@ -63,6 +63,7 @@ export const trl: Emitter = {
           "from trl import SFTConfig, SFTTrainer",
         ]),
         loading(recipe),
+        ...someLayers(recipe),
         "",
         `args = SFTConfig(\n${keywords(lines(recipe))}\n)`,
         "",

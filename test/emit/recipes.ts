@@ -44,6 +44,7 @@ export const recipes = fc
     loss: fc.constantFrom("default", "chunked", "fused"),
     optimizer: fc.constantFrom("adamw_fused", "adamw_foreach", "adamw_bnb_8bit", "paged_adamw_8bit"),
     optimizerInBackward: fc.boolean(),
+    optimizerOnHost: fc.constantFrom(false, false, true),
     clip: fc.boolean(),
     batch: fc.constantFrom(1, 4),
     seq: fc.constantFrom(512, 2048),

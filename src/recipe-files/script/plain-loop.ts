@@ -6,6 +6,7 @@ import { CLIP, COUNT, DTYPE, MIXED_PRECISION } from "../words.ts";
 import type { Site, Survey } from "./survey.ts";
 import { find, flatten } from "../configs/by-key.ts";
 import { constants } from "./constants.ts";
+import { takeOwnSteps } from "./own-steps.ts";
 import { takeEnabled } from "./trainer.ts";
 
 const OPTIMIZERS =
@@ -26,6 +27,7 @@ export function takePlainLoop(draft: Draft, survey: Survey): string | null {
   takeBatch(draft, survey);
   takeClipping(draft, survey);
   takeEnabled(draft, survey);
+  takeOwnSteps(draft, survey, optimizer);
   const accelerated = takeAccelerator(draft, survey);
   takeAutocast(draft, survey);
   takeAccumulation(draft, survey);
@@ -165,7 +167,10 @@ function takeSpread(draft: Draft, survey: Survey): void {
 function takeMask(draft: Draft, survey: Survey): void {
   for (const script of survey.program.scripts())
     for (const call of script.file.all("Call")) {
-      if (call.func.kind !== "Name" || !/model|net/i.test(call.func.id)) continue;
+      const callee =
+        call.func.kind === "Name" ? call.func.id : call.func.kind === "Attribute" ? call.func.attr : "";
+      // model(…), or base.model(…) where only the hidden states are wanted.
+      if (call.func.kind === "Name" ? !/model|net/i.test(callee) : callee !== "model") continue;
       const given = call.args.find((arg) => arg.name === "attention_mask");
       if (given) return draft.set("mask", true, "attention_mask", script.place(given));
       if (call.args.some((arg) => arg.star === 2))
