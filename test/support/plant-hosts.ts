@@ -96,7 +96,7 @@ export const HOSTS: readonly Host[] = [
       forward: ["after", "pooled = x.mean(dim=(2, 3))"],
       evalsetup: ["before", "with torch.inference_mode():"],
       evalgrad: ["instead", "with torch.inference_mode():"],
-      evalbody: ["after", "output = model(input)"],
+      evalbody: ["before", "total_loss += loss_fn(output, target) * target.size(0)"],
       build: ["after", "model = build_model(args).to(args.device)"],
       epoch: ["after", "train_loss = train_one_epoch(epoch, model, train_loader, optimizer, loss_fn, args)"],
       main: ["after", "args = parser.parse_args()"],

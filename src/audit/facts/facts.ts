@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, functionOf } from "../../python/nodes.ts";
+import { ancestors, contains, functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { ClassDef, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
 import type { Role } from "./classes.ts";
@@ -28,6 +28,7 @@ const COLD: FunctionFacts = {
   reachesBackward: false,
   parameters: {},
   params: [],
+  repeated: false,
   keeps: null,
 };
 
@@ -169,6 +170,26 @@ export class Facts {
   /** How often the node runs per turn of what makes it hot. */
   frequency(node: Node, within: Node): Frequency {
     return frequency(node, within);
+  }
+
+  /** Runs in every epoch: in a loop around a step's loop, or in a function that trains and is called in a loop. */
+  everyEpoch(node: Node): boolean {
+    const loops = loopsAround(node);
+    const around = loops.find((loop) =>
+      [...this.stepLoops].some((inner) => inner !== loop && contains(loop, inner)),
+    );
+    if (around) return this.frequency(node, around) === "every";
+    const trains = loops.find((loop) =>
+      this.file
+        .all("Call")
+        .some((call) => contains(loop, call) && this.callee(call)?.reachesBackward === true),
+    );
+    if (trains) return this.frequency(node, trains) === "every";
+    const fn = functionOf(node);
+    const { repeated, reachesBackward } = this.functionFacts(node);
+    return (
+      loops.length === 0 && fn !== null && repeated && reachesBackward && this.frequency(node, fn) === "every"
+    );
   }
 
   /** Hot, and on every turn: the usual first question of a rule about cost per step. */

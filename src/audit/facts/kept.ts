@@ -4,6 +4,7 @@ import type { Call, Expr, Name, Node, Stmt } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { attributeMayBeDifferentiated, mayBeDifferentiated } from "./flow.ts";
+import { isThrottle } from "./guards.ts";
 import { loopsAround } from "./training.ts";
 import type { Loop } from "./training.ts";
 
@@ -101,7 +102,7 @@ function outlives(one: Candidate, facts: Facts): Keep[] {
     const found = file.scopes.lookup(one.root);
     if (!found) return [];
     const begins = found.definitions.filter(
-      (other) => other.how !== "augment" && !contains(one.at, other.node),
+      (other) => other.how !== "augment" && !contains(one.at, other.node) && !isReset(other, loop),
     );
     const outside = found.scope.node !== file.scopes.scopeOf(one.root).node;
     // A global or a closure's variable that a hot function fills.
@@ -126,6 +127,14 @@ function outlives(one: Candidate, facts: Facts): Keep[] {
   return begins.length > 0 && begins.every((write) => write.in !== method)
     ? [{ ...one, loop: loopsAround(one.at)[0] ?? null }]
     : [];
+}
+
+/** `if step % 100 == 0: total = 0.0`: begun anew now and then, and alive for many turns all the same. */
+function isReset(definition: Definition, loop: Loop | null): boolean {
+  if (!loop || !contains(loop, definition.node) || !isFresh(definition)) return false;
+  for (let at = definition.node.parent; at && at !== loop; at = at.parent)
+    if (at.kind === "If" && isThrottle(at.test)) return true;
+  return false;
 }
 
 /** Begun empty: `[]`, `0.0`, `None`, `{}`, `deque(…)`, `defaultdict(list)`. */
@@ -187,7 +196,8 @@ export function isBackwarded(expr: Expr, within: Node | null, facts: Facts): boo
   );
 }
 
-function derivesFrom(
+/** Whether one of these definitions is among what the expression is computed from. */
+export function derivesFrom(
   expr: Expr,
   goal: ReadonlySet<Definition>,
   facts: Facts,

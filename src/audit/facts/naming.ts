@@ -39,13 +39,16 @@ export class Networks {
       else if (attr === "train" || trains(call, file)) mode.trains = true;
       modes.set(key, mode);
     }
-    for (const [key, mode] of modes) if (mode.evaluates && !mode.trains) this.#frozen.add(key);
     for (const loop of file.all("For")) {
       if (loop.iter.kind !== "Call" || loop.iter.func.kind !== "Attribute") continue;
       if (!/^(?:named_)?parameters$/.test(loop.iter.func.attr)) continue;
       const key = this.key(loop.iter.func.value);
       if (key !== null && /requires_grad(?:_\(|\s*=\s*)False/.test(file.textOf(loop))) this.#frozen.add(key);
     }
+    // An adapter is added to a frozen base, which is then put into training mode.
+    for (const [key, mode] of modes)
+      if (mode.trains) this.#frozen.delete(key);
+      else if (mode.evaluates) this.#frozen.add(key);
   }
 
   is(callee: Expr): boolean {

@@ -19,6 +19,8 @@ export interface FunctionFacts {
   /** Parameters for which every caller in the tree passes a tensor on the device. */
   readonly parameters: Readonly<Record<string, Value>>;
   readonly params: readonly string[];
+  /** Called from inside a loop, on every turn of it. */
+  readonly repeated: boolean;
   /** Parameters it keeps on self. */
   readonly keeps: Keeps | null;
 }
@@ -73,6 +75,9 @@ export function combine(summaries: readonly FileSummary[]): ProjectFacts {
     (name) => names.classes.has(name.slice(0, name.lastIndexOf("."))),
   );
   const parameters = passedParameters(functions, edges);
+  const repeated = new Set<string>();
+  for (const list of edges.values())
+    for (const { to, site } of list) if (site.loops.length > 0 && !site.throttled) repeated.add(to);
   const facts = new Map<string, FunctionFacts>();
   for (const name of functions.keys())
     facts.set(name, {
@@ -82,6 +87,7 @@ export function combine(summaries: readonly FileSummary[]): ProjectFacts {
       reachesBackward: reaches.has(name),
       parameters: parameters.get(name) ?? NONE,
       params: functions.get(name)!.params,
+      repeated: repeated.has(name),
       keeps: functions.get(name)!.keeps,
     });
   return { functions: facts, roles, accelerated: acceleratedModules(summaries, names) };

@@ -1,9 +1,13 @@
 import { positional } from "../../python/file.ts";
-import { contains, functionOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf } from "../../python/nodes.ts";
+import type { Assign, Expr, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
+import { selfAttribute } from "../facts/classes.ts";
+import type { Facts } from "../facts/facts.ts";
+import { keeps } from "../facts/kept.ts";
 import { networkCall } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -15,38 +19,62 @@ export const rule: Rule = {
     patterns: [3],
   },
   *check(facts) {
-    if (!/append\(/.test(facts.file.text)) return;
     if (!facts.accelerator) return;
-    for (const call of facts.file.all("Call")) {
-      if (
-        call.func.kind !== "Attribute" ||
-        call.func.attr !== "append" ||
-        call.func.value.kind !== "Name" ||
-        call.args.length !== 1
-      )
-        continue;
-      const added = positional(call, 0);
-      const [loop] = loopsAround(call);
-      if (!added || loop?.kind !== "For" || facts.gradMode(call) !== "off" || facts.hot(call)) continue;
-      const source = networkCall(added, facts);
-      if (!source || !contains(loop, source)) continue;
-      // Over the batches of a loader; over a handful of heads or scales it is small.
-      const over = facts.file.textOf(loop.iter);
-      if (!/load|batch|dataset|dl\b/i.test(over)) continue;
-      const lists = facts.file.scopes.reaching(call.func.value);
-      if (
-        lists.length === 0 ||
-        lists.some(
-          (list) =>
-            list.how === "param" || contains(loop, list.node) || functionOf(list.node) !== functionOf(call),
-        )
-      )
-        continue;
-      yield {
-        at: added,
-        message: `\`${call.func.value.id}\` keeps the outputs of every batch on the device: its memory grows with the dataset`,
-        fix: { grade: "unsafe", title: "Keep them on the host", edits: appendCall(added, ".cpu()") },
-      };
+    for (const keep of keeps(facts))
+      if (keep.how === "list" && keep.loop)
+        yield* judge(keep.added, keep.loop, facts.file.textOf(keep.root), facts);
+    for (const statement of facts.file.all("Assign")) {
+      const grown = grownBy(statement, facts);
+      const [loop] = loopsAround(statement);
+      if (grown && loop) yield* judge(grown, loop, facts.file.textOf(statement.targets[0]!), facts);
     }
+    yield* steps(facts);
   },
 };
+
+function* judge(added: Expr, loop: Node, into: string, facts: Facts): Generator<Finding> {
+  const source = networkCall(added, facts);
+  if (loop.kind !== "For" || !source || !contains(loop, source)) return;
+  if (facts.gradMode(source) !== "off" || facts.hot(source)) return;
+  // Over the batches of a loader; over a handful of heads or scales it is small.
+  if (!/load|batch|data|dl\b|valid|test/i.test(facts.file.textOf(loop.iter))) return;
+  yield {
+    at: added,
+    message: `\`${into}\` keeps the outputs of every batch on the device: its memory grows with the dataset`,
+    fix: { grade: "unsafe", title: "Keep them on the host", edits: appendCall(added, ".cpu()") },
+  };
+}
+
+/** `all = torch.cat([all, out])`, also under `if all is None`. */
+function grownBy(statement: Assign, facts: Facts): Expr | null {
+  const [target] = statement.targets;
+  if (statement.targets.length !== 1 || target?.kind !== "Name") return null;
+  const value = statement.value.kind === "IfExp" ? statement.value.orelse : statement.value;
+  if (
+    value.kind !== "Call" ||
+    !/^torch\.(?:cat|concat|concatenate|hstack|vstack)$/.test(facts.file.dotted(value.func) ?? "")
+  )
+    return null;
+  const parts = positional(value, 0);
+  if (parts?.kind !== "List" && parts?.kind !== "Tuple") return null;
+  const own = parts.items.some((item) => item.kind === "Name" && item.id === target.id);
+  return own ? (parts.items.find((item) => !(item.kind === "Name" && item.id === target.id)) ?? null) : null;
+}
+
+/** A Lightning module's `validation_step` that lists what it computed on self. */
+function* steps(facts: Facts): Generator<Finding> {
+  for (const call of facts.file.all("Call")) {
+    if (call.func.kind !== "Attribute" || call.func.attr !== "append" || call.args.length !== 1) continue;
+    const fn = functionOf(call);
+    const cls = classOf(call);
+    if (fn?.kind !== "FunctionDef" || !/^(?:validation|test)_step$/.test(fn.name) || !cls) continue;
+    const added = call.args[0]!.value;
+    if (facts.role(cls) !== "lightning" || selfAttribute(call.func.value) === null) continue;
+    if (networkCall(added, facts))
+      yield {
+        at: added,
+        message: `\`${facts.file.textOf(call.func.value)}\` keeps the outputs of every batch on the device: its memory grows with the dataset`,
+        fix: { grade: "unsafe", title: "Keep them on the host", edits: appendCall(added, ".cpu()") },
+      };
+  }
+}

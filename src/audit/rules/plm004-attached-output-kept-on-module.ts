@@ -1,18 +1,20 @@
 import { classOf, functionOf } from "../../python/nodes.ts";
-import type { Node } from "../../python/tree.ts";
+import type { Assign, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
-import { derivesFromInput } from "../facts/flow.ts";
-import type { Rule } from "../rule.ts";
+import type { Facts } from "../facts/facts.ts";
+import { attributeMayBeDifferentiated, derivesFromInput } from "../facts/flow.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 const CUTS = new Set(["detach", "cpu", "numpy", "item", "tolist", "data", "shape", "size", "dim"]);
+/** What is kept to be added to a loss, or to be backpropagated through later. */
+const WANTED = /loss|aux|penal|reg|entropy|kl|balance|log_?prob|hidden_state|state$|memory|prev|past/i;
 
 export const rule: Rule = {
   meta: {
     code: "PLM004",
     name: "attached-output-kept-on-module",
-    summary:
-      "A forward stores a tensor with its graph on the module, and every reader only wants its numbers",
+    summary: "A tensor with its graph is stored on self or by a hook, and nobody wants more than its numbers",
     severity: "warning",
     fix: "unsafe",
     patterns: [4],
@@ -20,31 +22,112 @@ export const rule: Rule = {
   *check(facts) {
     for (const statement of facts.file.all("Assign")) {
       const attribute = statement.targets.length === 1 ? selfAttribute(statement.targets[0]!) : null;
-      const cls = attribute === null ? null : classOf(statement);
-      const fn = functionOf(statement);
-      if (
-        !cls ||
-        fn?.kind !== "FunctionDef" ||
-        fn.name !== "forward" ||
-        !/^(?:module|lightning)$/.test(facts.role(cls))
-      )
-        continue;
-      if (facts.gradMode(statement) === "off" || !derivesFromInput(statement.value, facts)) continue;
-      const reads = facts.file.all("Attribute").filter((node) => node.attr === attribute && !isWritten(node));
-      // An auxiliary loss is read with its graph; where nobody reads it here, another file may.
-      if (reads.length === 0 || !reads.every((read) => isCut(read))) continue;
-      yield {
-        at: statement,
-        message: `\`self.${attribute}\` keeps this forward's graph alive until the next one, and all its readers cut it off anyway`,
-        fix: {
-          grade: "unsafe",
-          title: "Detach what is kept",
-          edits: appendCall(statement.value, ".detach()"),
-        },
-      };
+      if (attribute !== null) yield* kept(statement, attribute, facts);
     }
+    if (/register_(?:full_)?(?:forward|backward)/.test(facts.file.text)) yield* hooks(facts);
   },
 };
+
+function* kept(statement: Assign, attribute: string, facts: Facts): Generator<Finding> {
+  const cls = classOf(statement);
+  const fn = functionOf(statement);
+  if (!cls || fn?.kind !== "FunctionDef" || fn.name === "__init__" || facts.gradMode(statement) === "off")
+    return;
+  const isForward = fn.name === "forward" && /^(?:module|lightning)$/.test(facts.role(cls));
+  if (
+    !(isForward && derivesFromInput(statement.value, facts)) &&
+    !(facts.value(statement.value).graph === "yes" && facts.hot(statement))
+  )
+    return;
+  const reads = facts.file.all("Attribute").filter((node) => node.attr === attribute && !isWritten(node));
+  // An auxiliary loss is read with its graph; where nobody reads it here, another file may.
+  const cut = reads.length > 0 && reads.every((read) => isCut(read));
+  const unread = reads.length === 0 && !WANTED.test(attribute) && !isScalar(statement.value);
+  const harmless =
+    reads.length > 0 &&
+    !isForward &&
+    !WANTED.test(attribute) &&
+    !attributeMayBeDifferentiated(attribute, cls, facts);
+  if (!cut && !unread && !harmless) return;
+  yield {
+    at: statement,
+    ...(cut ? {} : { severity: "note" as const }),
+    message: cut
+      ? `\`self.${attribute}\` keeps this forward's graph alive until the next one, and all its readers cut it off anyway`
+      : `\`self.${attribute}\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
+    fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(statement.value, ".detach()") },
+  };
+}
+
+/** A forward hook that stores what it is given. */
+function* hooks(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const seen = new Set<Node>();
+  for (const call of file.all("Call")) {
+    if (call.func.kind !== "Attribute" || !/^register_forward(?:_pre)?_hook$/.test(call.func.attr)) continue;
+    const hook = call.args[0]?.value;
+    const fn = hook && hookFunction(hook, facts);
+    if (!fn || fn.kind !== "FunctionDef" || seen.has(fn) || facts.gradMode(fn.body[0]!) === "off") continue;
+    seen.add(fn);
+    const given = new Set(fn.params.slice(-2).map((param) => param.name));
+    const isGiven = (expr: Expr): boolean =>
+      expr.kind === "Subscript" ? isGiven(expr.value) : expr.kind === "Name" && given.has(expr.id);
+    for (const statement of file.all("Assign"))
+      if (
+        functionOf(statement) === fn &&
+        isGiven(statement.value) &&
+        statement.targets.some((target) => target.kind === "Subscript" || target.kind === "Attribute")
+      )
+        yield report(statement.value);
+    for (const append of file.all("Call"))
+      if (
+        functionOf(append) === fn &&
+        append.func.kind === "Attribute" &&
+        append.func.attr === "append" &&
+        append.args.length === 1 &&
+        isGiven(append.args[0]!.value)
+      )
+        yield report(append.args[0]!.value);
+  }
+}
+
+function report(value: Expr): Finding {
+  return {
+    at: value,
+    severity: "note",
+    message:
+      "The hook keeps the output with its graph: all activations before it live as long as what is kept here",
+    fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(value, ".detach()") },
+  };
+}
+
+/** The function behind `hook`, `self.hook`, `make_hook(name)` or a lambda. */
+function hookFunction(hook: Expr, facts: Facts): FunctionDef | Lambda | null {
+  const { file } = facts;
+  if (hook.kind === "Lambda") return hook;
+  const named = hook.kind === "Call" ? file.dotted(hook.func) : file.dotted(hook);
+  const own = selfAttribute(hook.kind === "Call" ? hook.func : hook);
+  const found = file
+    .all("FunctionDef")
+    .find((fn) =>
+      own === null ? file.qualified(fn) === named : fn.name === own && classOf(fn) === classOf(hook),
+    );
+  if (!found || hook.kind !== "Call") return found ?? null;
+  // A factory: the function it defines and returns.
+  return found.body.find((one): one is FunctionDef => one.kind === "FunctionDef") ?? null;
+}
+
+/** Reduced to one number: a loss term as likely as not. */
+function isScalar(expr: Expr): boolean {
+  if (expr.kind === "Unary") return isScalar(expr.operand);
+  if (expr.kind === "Binary") return isScalar(expr.left) || isScalar(expr.right);
+  return (
+    expr.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    (/loss|entropy/i.test(expr.func.attr) ||
+      (/^(?:mean|sum)$/.test(expr.func.attr) && expr.args.length === 0))
+  );
+}
 
 function isWritten(node: Node): boolean {
   return node.parent?.kind === "Assign" && node.parent.targets.includes(node as never);

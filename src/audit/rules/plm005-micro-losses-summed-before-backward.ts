@@ -1,9 +1,12 @@
-import { contains, walk } from "../../python/nodes.ts";
-import type { Call, Expr, For } from "../../python/tree.ts";
+import { contains, functionOf, walk } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
+import type { Call, Expr, For, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
+import { derivesFrom, keeps } from "../facts/kept.ts";
 import { carriedNames, isNetwork } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
-import type { Rule } from "../rule.ts";
+import type { Backward } from "../facts/training.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -17,39 +20,82 @@ export const rule: Rule = {
   *check(facts) {
     if (facts.backwards.length === 0) return;
     const { file } = facts;
-    for (const statement of file.all("AugAssign")) {
-      if (statement.op !== "+" || statement.target.kind !== "Name" || facts.gradMode(statement) === "off")
+    for (const keep of keeps(facts)) {
+      const { loop, root, added, at } = keep;
+      if (loop?.kind !== "For" || root.kind !== "Name" || facts.gradMode(at) === "off") continue;
+      const sums = new Set(file.scopes.lookup(root)?.definitions ?? []);
+      const later = facts.backwards.filter((one) => differentiates(one, sums, at, facts));
+      // After the loop, or in it now and then: several turns' graphs are alive by then.
+      if (later.length === 0 || later.some(({ call }) => !waits(call, loop, facts))) continue;
+      if (facts.backwards.some(({ call }) => contains(loop, call) && facts.frequency(call, loop) === "every"))
         continue;
-      const loop = loopsAround(statement)[0];
-      const definition = file.scopes.definitionAt(statement.target);
-      if (loop?.kind !== "For" || !definition || !facts.isDifferentiated(definition)) continue;
-      // One backward, after the loop, in the same function.
-      const after = facts.backwards.filter(({ loss }) => loss !== null && reads(loss, definition, facts));
-      if (
-        after.length === 0 ||
-        after.some(({ call }) => contains(loop, call)) ||
-        facts.backwards.some(({ call }) => contains(loop, call))
-      )
-        continue;
-      const forward = forwardIn(loop, statement.value, facts);
-      if (!forward || !isIndependent(forward, loop, facts)) continue;
-      yield {
-        at: statement,
-        message: `Every turn's graph stays alive until \`${statement.target.id}\` is differentiated after the loop; backward in the loop gives the same gradients with one graph at a time`,
-      };
+      const forward = forwardIn(loop, added, facts);
+      if (forward && isIndependent(forward, loop, facts))
+        yield report(at, file.textOf(root), keep.how === "list" ? "note" : "warning");
     }
+    yield* comprehensions(facts);
   },
 };
 
-function reads(loss: Expr, definition: { name: string }, facts: Facts): boolean {
+function report(at: Node, name: string, severity: "note" | "warning"): Finding {
+  return {
+    at,
+    severity,
+    message: `Every turn's graph stays alive until \`${name}\` is differentiated after the loop; backward in the loop gives the same gradients with one graph at a time`,
+  };
+}
+
+function waits(call: Call, loop: For, facts: Facts): boolean {
+  return !contains(loop, call) || facts.frequency(call, loop) === "throttled";
+}
+
+function differentiates(one: Backward, sums: ReadonlySet<Definition>, at: Node, facts: Facts): boolean {
+  return (
+    one.loss !== null &&
+    functionOf(one.call) === functionOf(at) &&
+    one.call.start > at.start &&
+    derivesFrom(one.loss, sums, facts, new Set())
+  );
+}
+
+/** `loss = sum(criterion(model(x), y) for x, y in parts)`, differentiated in the same function. */
+function* comprehensions(facts: Facts): Generator<Finding> {
+  for (const comp of facts.file.all("Comp")) {
+    const [clause] = comp.clauses;
+    let call: Call | null = null;
+    walk(comp.element, (node) => {
+      if (
+        node.kind === "Call" &&
+        isNetwork(node.func, facts) &&
+        !/loss|crit/i.test(facts.file.textOf(node.func))
+      )
+        call ??= node;
+    });
+    const forward = call as Call | null;
+    if (!clause || !forward || facts.gradMode(comp) === "off") continue;
+    const names = new Set<string>();
+    walk(clause.target, (node) => {
+      if (node.kind === "Name") names.add(node.id);
+    });
+    if (!forward.args.some((arg) => mentions(arg.value, names))) continue;
+    // `sum(p.sum() for …)` of another kind of network call reads no data.
+    for (let at: Node | null = comp.parent; at; at = at.parent) {
+      if (at.kind === "Assign" && at.targets[0]?.kind === "Name") {
+        const made = facts.file.scopes.definitionAt(at.targets[0]);
+        if (made && facts.backwards.some((one) => differentiates(one, new Set([made]), at!, facts)))
+          yield report(comp, at.targets[0].id, "note");
+      }
+      if (at.kind === "ExprStmt" && facts.backwards.some(({ call: one }) => contains(at!, one)))
+        yield report(comp, "it", "note");
+      if (at.kind === "Assign" || at.kind === "ExprStmt" || at.kind === "FunctionDef") break;
+    }
+  }
+}
+
+function mentions(expr: Expr, names: ReadonlySet<string>): boolean {
   let found = false;
-  walk(loss, (node) => {
-    if (
-      node.kind === "Name" &&
-      node.id === definition.name &&
-      facts.file.scopes.reaching(node).includes(definition as never)
-    )
-      found = true;
+  walk(expr, (node) => {
+    if (node.kind === "Name" && names.has(node.id)) found = true;
     return !found;
   });
   return found;
@@ -90,13 +136,15 @@ function isIndependent(forward: Call, loop: For, facts: Facts): boolean {
       if (node.kind !== "Name") return;
       if (target.has(node.id)) own = true;
       for (const one of facts.file.scopes.reaching(node)) {
-        if (contains(loop, one.node) && one.value)
-          walk(one.value, (inner) => {
-            if (inner.kind === "Name" && target.has(inner.id)) own = true;
-          });
+        if (contains(loop, one.node) && one.value) {
+          if (mentions(one.value, target)) own = true;
+          // Fetched anew: `x, y = get_batch()`.
+          if (one.how === "unpack" && one.value.kind === "Call" && !isNetwork(one.value.func, facts))
+            own = true;
+        }
         if (!contains(loop, one.node) && one.value?.kind === "Call" && isNetwork(one.value.func, facts))
           outside = true;
       }
     });
-  return own && !outside;
+  return own && !outside && loopsAround(forward).includes(loop);
 }

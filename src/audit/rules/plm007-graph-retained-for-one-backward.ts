@@ -1,10 +1,13 @@
-import { isTrue, keyword } from "../../python/file.ts";
+import { isTrue, keyword, positional } from "../../python/file.ts";
 import { contains, functionOf } from "../../python/nodes.ts";
 import type { Call } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
-import { carriedNames } from "../facts/networks.ts";
+import { carriedNames, isNetwork } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
+
+const MESSAGE =
+  "The graph is kept for a second backward that never comes: its activations stay until the loss is rebound, into the next forward";
 
 export const rule: Rule = {
   meta: {
@@ -16,9 +19,20 @@ export const rule: Rule = {
     patterns: [7],
   },
   *check(facts) {
-    if (!/retain_graph/.test(facts.file.text)) return;
+    if (!/retain_graph|backward\(\w+, *True/.test(facts.file.text)) return;
     for (const { call, loss } of facts.backwards) {
       const flag = keyword(call, "retain_graph");
+      const third = positional(call, 1);
+      if (!flag && isTrue(third) && loss && isOnlyOne(call, facts))
+        yield {
+          at: third!,
+          message: MESSAGE,
+          fix: {
+            grade: "unsafe",
+            title: "Do not retain",
+            edits: [{ start: third!.start, end: third!.end, text: "False" }],
+          },
+        };
       if (!flag || !isTrue(flag.value) || !loss || !isOnlyOne(call, facts)) continue;
       const before = call.args[call.args.indexOf(flag) - 1];
       const after = call.args[call.args.indexOf(flag) + 1];
@@ -26,8 +40,7 @@ export const rule: Rule = {
       const end = before ? flag.end : (after?.start ?? flag.end);
       yield {
         at: flag,
-        message:
-          "The graph is kept for a second backward that never comes: its activations stay until the loss is rebound, into the next forward",
+        message: MESSAGE,
         fix: { grade: "unsafe", title: "Remove retain_graph", edits: [{ start, end, text: "" }] },
       };
     }
@@ -73,8 +86,14 @@ function isCounter(name: string, loop: { start: number; end: number }, facts: Fa
     );
   return all.every((one) => {
     const definition = facts.file.scopes.definitionAt(one);
+    if (definition?.value == null) return false;
+    // `x, y = get_batch("train")` brings data, not a graph.
+    if (
+      definition.value.kind === "Call" &&
+      definition.value.args.every(({ value }) => value.kind === "Str" || value.kind === "Num")
+    )
+      return !isNetwork(definition.value.func, facts);
     return (
-      definition?.value != null &&
       (definition.how === "augment" || definition.how === "assign") &&
       facts.value(definition.value).what === "number"
     );

@@ -1,7 +1,9 @@
-import { contains, statementOf } from "../../python/nodes.ts";
-import type { Node, Stmt } from "../../python/tree.ts";
+import { contains } from "../../python/nodes.ts";
+import type { Call, Expr, Name, Node, Stmt } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
+import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
+import type { Loop } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -17,37 +19,26 @@ export const rule: Rule = {
     if (facts.backwards.length === 0) return;
     const { file } = facts;
     for (const statement of file.all("Assign")) {
-      const [target] = statement.targets;
-      if (
-        statement.targets.length !== 1 ||
-        target?.kind !== "Name" ||
-        statement.value.kind !== "Call" ||
-        !isNetwork(statement.value.func, facts)
-      )
-        continue;
+      const target = outputsOf(statement, facts);
+      if (!target) continue;
       const loop = facts.stepLoop(statement);
-      if (!loop || !loop.body.includes(statement) || facts.gradMode(statement) === "off") continue;
+      const own = loop ? stepIn(loop, statement) : -1;
+      if (!loop || own < 0 || facts.gradMode(statement) === "off") continue;
       const definition = file.scopes.definitionAt(target);
-      if (!definition || (file.scopes.scopeOf(target).bindings.get(target.id)?.length ?? 0) !== 1) continue;
+      const others = file.scopes.scopeOf(target).bindings.get(target.id) ?? [];
+      if (!definition || others.some((one) => one !== definition && contains(loop, one.node))) continue;
       const uses = file.scopes.uses(definition);
-      // The loss is computed inside the network, so its logits are what nobody needs any more.
-      if (
-        uses.length === 0 ||
-        !uses.some((use) => isLoss(use)) ||
-        uses.some((use) => !contains(loop, use) || use.start < statement.end)
-      )
-        continue;
-      // Anything else that takes the whole output may keep it.
-      if (!uses.every((use) => use.parent?.kind === "Attribute" || use.parent?.kind === "Subscript"))
-        continue;
-      const last = Math.max(...uses.map((use) => loop.body.findIndex((one) => contains(one, use))));
+      if (uses.some((use) => !contains(loop, use) || use.start < statement.end)) continue;
+      if (!isOnlyForLoss(uses, target, facts)) continue;
+      const last = Math.max(own, ...uses.map((use) => loop.body.findIndex((one) => contains(one, use))));
       const backward = Math.max(
         ...facts.backwards
           .filter(({ call }) => contains(loop, call))
           .map(({ call }) => loop.body.findIndex((one) => contains(one, call))),
       );
       const after = loop.body[Math.max(last, backward)];
-      if (!after || backward < 0 || !isPlain(after)) continue;
+      if (!after || backward < 0 || !["ExprStmt", "Assign", "AugAssign", "If", "With"].includes(after.kind))
+        continue;
       const lineEnd = file.lines.start(file.lines.line(after.end) + 1);
       if (lineEnd <= after.end || !/^\s*(?:#.*)?$/.test(file.text.slice(after.end, lineEnd))) continue;
       const ending = file.text.includes("\r\n") ? "\r\n" : "\n";
@@ -66,6 +57,38 @@ export const rule: Rule = {
   },
 };
 
+/** The name that a network's outputs are bound to: whole, or as what is unpacked beside the loss. */
+function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): Name | null {
+  const [target] = statement.targets;
+  if (statement.targets.length !== 1 || !target) return null;
+  let value: Expr = statement.value;
+  if (value.kind === "Subscript") value = value.value;
+  if (value.kind !== "Call" || !isNetwork(value.func, facts)) return null;
+  if (target.kind === "Name") return target;
+  if (target.kind !== "Tuple") return null;
+  const logits = target.items.find((item) => item.kind === "Name" && /logits|outputs?$/.test(item.id));
+  return logits?.kind === "Name" ? logits : null;
+}
+
+/** Where in the loop's body the statement stands, with nothing but `with` around it. */
+function stepIn(loop: Loop, statement: Stmt): number {
+  let at: Node = statement;
+  while (at.parent && at.parent !== loop && at.parent.kind === "With") at = at.parent;
+  return at.parent === loop ? loop.body.indexOf(at as Stmt) : -1;
+}
+
+/** The loss is all that was wanted: then the rest is what nobody needs any more. */
+function isOnlyForLoss(uses: readonly Name[], target: Name, facts: Facts): boolean {
+  const attributes = uses.filter(
+    (use) => use.parent?.kind === "Attribute" || use.parent?.kind === "Subscript",
+  );
+  if (attributes.length === uses.length && uses.some(isLoss)) return true;
+  // A language model's logits, from which the loss is computed here.
+  if (!/logits/.test(target.id) || !/vocab|lm_head|CausalLM|logits\.size\(-1\)|labels/.test(facts.file.text))
+    return false;
+  return uses.every((use) => feedsLoss(use, facts));
+}
+
 function isLoss(use: { parent: Node | null }): boolean {
   const { parent } = use;
   return (
@@ -74,9 +97,13 @@ function isLoss(use: { parent: Node | null }): boolean {
   );
 }
 
-function isPlain(statement: Stmt): boolean {
-  return (
-    statementOf(statement) === statement &&
-    ["ExprStmt", "Assign", "AugAssign", "If", "With"].includes(statement.kind)
-  );
+/** Inside the arguments of a loss function. */
+function feedsLoss(use: Node, facts: Facts): boolean {
+  for (let at = use.parent; at && at.kind !== "Assign" && at.kind !== "ExprStmt"; at = at.parent)
+    if (at.kind === "Call" && isLossCall(at, facts)) return true;
+  return false;
+}
+
+function isLossCall(call: Call, facts: Facts): boolean {
+  return /loss|entropy/.test(facts.file.dotted(call.func) ?? "") || facts.networks.isLoss(call.func);
 }

@@ -1,7 +1,8 @@
-import { walk } from "../../python/nodes.ts";
+import { functionOf, walk } from "../../python/nodes.ts";
 import type { Call, Handler, Try } from "../../python/tree.ts";
+import { indentAt } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
-import type { Rule } from "../rule.ts";
+import type { Fix, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -10,7 +11,7 @@ export const rule: Rule = {
     summary:
       "Work is tried again inside the `except` of an out-of-memory error, while the failed attempt is still alive",
     severity: "warning",
-    fix: "none",
+    fix: "unsafe",
     patterns: [10],
   },
   *check(facts) {
@@ -19,15 +20,59 @@ export const rule: Rule = {
       for (const handler of statement.handlers) {
         if (!catchesOutOfMemory(handler, facts)) continue;
         const again = repeated(statement, handler, facts);
-        if (again)
-          yield {
-            at: again,
-            message:
-              "The caught error's traceback still holds the failed attempt's frames and all their tensors; retry after the `except` block has ended",
-          };
+        if (!again) continue;
+        const fix = moveOut(statement, handler, facts);
+        yield {
+          at: again,
+          message:
+            "The caught error's traceback still holds the failed attempt's frames and all their tensors; retry after the `except` block has ended",
+          ...(fix ? { fix } : {}),
+        };
       }
   },
 };
+
+/** The handler only notes the failure; its work follows the whole statement. */
+function moveOut(statement: Try, handler: Handler, facts: Facts): Fix | null {
+  const { file } = facts;
+  const [first] = handler.body;
+  const onOwnLine = (node: { start: number }): boolean =>
+    file.text.slice(file.lines.start(file.lines.line(node.start)), node.start).trim() === "";
+  if (
+    !first ||
+    statement.handlers[statement.handlers.length - 1] !== handler ||
+    statement.orelse.length > 0 ||
+    statement.final.length > 0 ||
+    !onOwnLine(statement) ||
+    !onOwnLine(first) ||
+    /\bout_of_memory\b/.test(file.text)
+  )
+    return null;
+  let tied = false;
+  for (const one of handler.body)
+    walk(one, (node) => {
+      // A bare `raise`, or the error itself, exist only inside the handler.
+      if ((node.kind === "Raise" && !node.value) || (node.kind === "Name" && node.id === handler.name))
+        tied = true;
+      return !tied;
+    });
+  if (tied) return null;
+  const ending = file.text.includes("\r\n") ? "\r\n" : "\n";
+  const outer = indentAt(file, statement.start);
+  const inner = indentAt(file, first.start);
+  return {
+    grade: "unsafe",
+    title: "Retry after the except block",
+    edits: [
+      { start: statement.start, end: statement.start, text: `out_of_memory = False${ending}${outer}` },
+      {
+        start: first.start,
+        end: first.start,
+        text: `out_of_memory = True${ending}${outer}if out_of_memory:${ending}${inner}`,
+      },
+    ],
+  };
+}
 
 function catchesOutOfMemory(handler: Handler, facts: Facts): boolean {
   const types = handler.type?.kind === "Tuple" ? handler.type.items : handler.type ? [handler.type] : [];
@@ -48,6 +93,12 @@ function repeated(statement: Try, handler: Handler, facts: Facts): Call | null {
       if (node.kind === "Call" && !bookkeeping.test(tail(node, facts)))
         tried.add(facts.file.textOf(node.func));
     });
+  // A function that calls itself tries again too.
+  const around = functionOf(statement);
+  if (around?.kind === "FunctionDef") {
+    tried.add(around.name);
+    tried.add(`self.${around.name}`);
+  }
   let found: Call | null = null;
   for (const one of handler.body)
     walk(one, (node) => {

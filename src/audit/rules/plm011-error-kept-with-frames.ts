@@ -1,8 +1,8 @@
 import { ancestors, contains, walk } from "../../python/nodes.ts";
-import type { Handler, Name, Try } from "../../python/tree.ts";
+import type { Expr, Handler, Try } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -15,7 +15,9 @@ export const rule: Rule = {
   },
   *check(facts) {
     for (const handler of facts.file.all("Handler")) {
-      if (handler.name === null || !runsNetwork(handler, facts)) continue;
+      if (!runsNetwork(handler, facts)) continue;
+      yield* kept(handler, facts);
+      if (handler.name === null) continue;
       for (const name of facts.file.all("Name")) {
         if (name.id !== handler.name || !contains(handler, name) || !isStored(name)) continue;
         yield {
@@ -31,6 +33,30 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `errors.append(sys.exc_info())`, `trace = e.__traceback__`. */
+function* kept(handler: Handler, facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of file.all("Call"))
+    if (contains(handler, call) && file.dotted(call.func) === "sys.exc_info" && isStored(call))
+      yield {
+        at: call,
+        message:
+          "The traceback holds the frames of the attempt, and those every tensor they had: nothing of it is freed while this is kept",
+      };
+  for (const node of file.all("Attribute"))
+    if (contains(handler, node) && node.attr === "__traceback__" && (isStored(node) || isAssigned(node)))
+      yield {
+        at: node,
+        message:
+          "The traceback holds the frames of the attempt, and those every tensor they had: nothing of it is freed while this is kept",
+      };
+}
+
+/** Bound to a name that is read after the handler, or begun before it. */
+function isAssigned(node: Expr): boolean {
+  return node.parent?.kind === "Assign" && node.parent.value === node;
+}
 
 function runsNetwork(handler: Handler, facts: Facts): boolean {
   const attempt = handler.parent as Try;
@@ -48,7 +74,7 @@ function runsNetwork(handler: Handler, facts: Facts): boolean {
 }
 
 /** `self.error = e`, `errors.append(e)`, `errors[key] = e`: it outlives the handler. */
-function isStored(name: Name): boolean {
+function isStored(name: Expr): boolean {
   const { parent } = name;
   if (parent?.kind === "Assign")
     return (

@@ -1,4 +1,7 @@
-import { statementOf } from "../../python/nodes.ts";
+import { classOf, functionOf, statementOf } from "../../python/nodes.ts";
+import type { Call, Expr } from "../../python/tree.ts";
+import { selfAttribute } from "../facts/classes.ts";
+import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
 
 const HOOKS = new Set([
@@ -8,13 +11,17 @@ const HOOKS = new Set([
   "register_full_backward_pre_hook",
   "register_backward_hook",
   "register_state_dict_pre_hook",
+  "register_module_forward_hook",
+  "register_module_full_backward_hook",
 ]);
+/** Of tensors: they go with the tensor, unless it is a parameter. */
+const TENSOR_HOOKS = new Set(["register_hook", "register_post_accumulate_grad_hook"]);
 
 export const rule: Rule = {
   meta: {
     code: "PLM012",
     name: "hook-registered-every-step",
-    summary: "A module's hook is registered on every step and its handle thrown away",
+    summary: "A hook is registered again on every step or epoch, and never removed",
     severity: "error",
     fix: "none",
     patterns: [12],
@@ -22,16 +29,50 @@ export const rule: Rule = {
   *check(facts) {
     if (!/_hook\(/.test(facts.file.text)) return;
     for (const call of facts.file.all("Call")) {
-      if (call.func.kind !== "Attribute" || !HOOKS.has(call.func.attr)) continue;
-      const statement = statementOf(call);
-      // A kept handle can be removed; whether it is, we cannot tell.
-      if (statement?.kind !== "ExprStmt" || statement.value !== call) continue;
+      if (call.func.kind !== "Attribute") continue;
+      const { attr, value: receiver } = call.func;
+      if (!HOOKS.has(attr) && !(TENSOR_HOOKS.has(attr) && isParameter(receiver, facts))) continue;
+      if (!isLeft(call, facts)) continue;
       const hot = facts.everyStep(call);
-      if (!hot) continue;
+      if (!hot && !facts.everyEpoch(call)) continue;
+      const often = hot
+        ? hot.why.startsWith("in ")
+          ? "on every step"
+          : `on every step (${hot.why})`
+        : "in every epoch";
       yield {
         at: call,
-        message: `One more hook ${hot.why.startsWith("in ") ? "on every step" : `on every step (${hot.why})`}, and nothing can remove it: all of them run from now on, and keep what they captured`,
+        message: `One more hook ${often}, and nothing removes it: all of them run from now on, and keep what they captured`,
       };
     }
   },
 };
+
+/** Thrown away, or bound to a name of this function that nobody calls `remove` on. A handle that is kept may be removed elsewhere. */
+function isLeft(call: Call, facts: Facts): boolean {
+  const statement = statementOf(call);
+  if (statement?.kind === "ExprStmt") return statement.value === call;
+  if (statement?.kind !== "Assign" || statement.value !== call || statement.targets.length !== 1)
+    return false;
+  const [target] = statement.targets;
+  const definition = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
+  return definition !== null && facts.file.scopes.uses(definition).length === 0;
+}
+
+/** What a loop over parameters hands out, or a weight of a module. */
+function isParameter(expr: Expr, facts: Facts): boolean {
+  if (expr.kind === "Attribute")
+    return /^(?:weight|bias)$/.test(expr.attr) && (selfAttribute(expr) === null || classOf(expr) !== null);
+  if (expr.kind !== "Name") return false;
+  const definitions = facts.file.scopes.reaching(expr);
+  return (
+    definitions.length > 0 &&
+    definitions.every(
+      ({ how, value, node }) =>
+        how === "iterate" &&
+        value !== null &&
+        /parameters\(/.test(facts.file.textOf(value)) &&
+        functionOf(node) === functionOf(expr),
+    )
+  );
+}

@@ -1,7 +1,10 @@
-import { classOf, functionOf, walk } from "../../python/nodes.ts";
-import type { Expr, FunctionDef } from "../../python/tree.ts";
+import { classOf, contains, functionOf } from "../../python/nodes.ts";
+import type { ClassDef, Expr, FunctionDef, Stmt } from "../../python/tree.ts";
+import { deleteStatement, indentAt } from "../edits.ts";
+import { methodsOf } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import type { Rule } from "../rule.ts";
+import { usedAsTensor } from "../facts/tensor-use.ts";
+import type { Edit, Fix, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -9,53 +12,150 @@ export const rule: Rule = {
     name: "tensor-kept-on-ctx",
     summary: "An autograd function keeps a tensor as an attribute of ctx instead of saving it",
     severity: "warning",
-    fix: "none",
+    fix: "unsafe",
     patterns: [14],
   },
   *check(facts) {
     if (!/Function/.test(facts.file.text)) return;
-    for (const statement of facts.file.all("Assign")) {
-      const [target] = statement.targets;
-      if (target?.kind !== "Attribute" || target.value.kind !== "Name") continue;
-      const fn = functionOf(statement);
-      const cls = classOf(statement);
-      if (
-        fn?.kind !== "FunctionDef" ||
-        !cls ||
-        facts.role(cls) !== "function" ||
-        (fn.name !== "forward" && fn.name !== "setup_context")
-      )
-        continue;
-      if (target.value.id !== fn.params[0]?.name || !isTensor(statement.value, fn, facts)) continue;
-      yield {
-        at: statement,
-        message: `\`ctx.${target.attr}\` keeps the tensor past its backward, out of sight of checkpointing and offloading; \`save_for_backward\` is freed with the graph`,
-      };
+    for (const cls of facts.file.all("ClassDef")) {
+      if (facts.role(cls) !== "function") continue;
+      const stores = storesOf(cls, facts);
+      const fix = saveInstead(cls, stores, facts);
+      for (const store of stores)
+        yield {
+          at: store.at,
+          message: `\`ctx.${store.attr}\` keeps the tensor past its backward, out of sight of checkpointing and offloading; \`save_for_backward\` is freed with the graph`,
+          ...(fix ? { fix } : {}),
+        };
     }
   },
 };
 
-/** A tensor as far as this file shows: known as one, or an argument that torch computes with. */
-function isTensor(expr: Expr, fn: FunctionDef, facts: Facts): boolean {
-  const { what } = facts.value(expr);
-  if (what === "tensor") return true;
-  if (what !== "unknown" || expr.kind !== "Name") return false;
-  const definitions = facts.file.scopes.reaching(expr);
-  if (definitions.length !== 1 || definitions[0]!.how !== "param") return false;
-  let found = false;
-  walk(fn, (node) => {
-    if (node.kind !== "Name" || node.id !== expr.id || node === expr) return !found;
-    const parent = node.parent;
+interface Store {
+  readonly at: Stmt & { kind: "Assign" };
+  readonly attr: string;
+  readonly value: Expr;
+  readonly fn: FunctionDef;
+}
+
+function storesOf(cls: ClassDef, facts: Facts): Store[] {
+  const found: Store[] = [];
+  for (const statement of facts.file.all("Assign")) {
+    const fn = functionOf(statement);
     if (
-      parent?.kind === "Attribute" &&
-      parent.value === node &&
-      /^(?:shape|size|dtype|device|contiguous|view|t|clone|detach|matmul|mm|transpose|float)$/.test(
-        parent.attr,
-      )
+      fn?.kind !== "FunctionDef" ||
+      classOf(statement) !== cls ||
+      !/^(?:forward|setup_context)$/.test(fn.name)
     )
-      found = true;
-    if (parent?.kind === "Binary" && parent.op === "@") found = true;
-    return !found;
-  });
+      continue;
+    const [target] = statement.targets;
+    const pairs: (readonly [Expr, Expr])[] =
+      target?.kind === "Tuple" &&
+      statement.value.kind === "Tuple" &&
+      target.items.length === statement.value.items.length
+        ? target.items.map(
+            (item, at) => [item, (statement.value as Expr & { kind: "Tuple" }).items[at]!] as const,
+          )
+        : target
+          ? [[target, statement.value]]
+          : [];
+    for (const [to, value] of pairs) {
+      if (to.kind !== "Attribute" || to.value.kind !== "Name" || to.value.id !== fn.params[0]?.name) continue;
+      const parts = value.kind === "List" || value.kind === "Tuple" ? value.items : [value];
+      if (parts.some((part) => isTensor(part, fn, facts, 0)))
+        found.push({ at: statement, attr: to.attr, value, fn });
+    }
+  }
   return found;
+}
+
+/** A tensor as far as this file shows: the function's first input, what is used as one, or what is computed from one. */
+function isTensor(expr: Expr, fn: FunctionDef, facts: Facts, depth: number): boolean {
+  if (depth > 6) return false;
+  const again = (inner: Expr): boolean => isTensor(inner, fn, facts, depth + 1);
+  if (facts.value(expr).what === "tensor") return true;
+  switch (expr.kind) {
+    case "Name": {
+      const definitions = facts.file.scopes.reaching(expr);
+      const [one] = definitions;
+      if (definitions.length !== 1 || !one) return false;
+      if (one.how === "param")
+        return (fn.params[1] === one.node && fn.params[1].annotation === null) || usedAsTensor(one, facts);
+      return one.how === "assign" && one.value !== null && again(one.value);
+    }
+    case "Binary":
+      return again(expr.left) || again(expr.right);
+    case "Compare":
+      return again(expr.left);
+    case "Subscript":
+      return again(expr.value);
+    case "Call": {
+      if (/^torch\.\w+$/.test(facts.file.dotted(expr.func) ?? ""))
+        return expr.args.some((arg) => again(arg.value));
+      return (
+        expr.func.kind === "Attribute" &&
+        !/^(?:size|dim|numel|item|tolist|stride|element_size|get_device|is_contiguous|data_ptr)$/.test(
+          expr.func.attr,
+        ) &&
+        again(expr.func.value)
+      );
+    }
+    default:
+      return false;
+  }
+}
+
+/** Every such tensor of the class saved at once, and taken back at the start of backward. */
+function saveInstead(cls: ClassDef, stores: readonly Store[], facts: Facts): Fix | null {
+  const { file } = facts;
+  const backward = methodsOf(cls).find((method) => method.name === "backward");
+  const [first] = stores;
+  const ctx = backward?.params[0]?.name;
+  const text = file.textOf(cls);
+  if (!backward || !first || ctx === undefined || /save_for_backward|saved_tensors/.test(text)) return null;
+  if (
+    stores.some(
+      (store) =>
+        store.fn !== first.fn ||
+        store.value.kind !== "Name" ||
+        store.at.targets[0]?.kind !== "Attribute" ||
+        store.at.parent !== store.fn,
+    )
+  )
+    return null;
+  const names = new Set(stores.map((store) => store.attr));
+  const reads = file
+    .all("Attribute")
+    .filter(
+      (node) =>
+        contains(backward, node) &&
+        node.value.kind === "Name" &&
+        node.value.id === ctx &&
+        names.has(node.attr),
+    );
+  // Its own name must be free in backward, and nothing else may touch what was stored.
+  const taken = file.all("Name").some((node) => contains(backward, node) && names.has(node.id));
+  const mentions = file.all("Attribute").filter((node) => contains(cls, node) && names.has(node.attr));
+  const params = backward.params.some((param) => names.has(param.name));
+  const [start] = backward.body;
+  if (
+    taken ||
+    params ||
+    mentions.length !== reads.length + stores.length ||
+    !start ||
+    names.size !== stores.length
+  )
+    return null;
+  const save = `${first.fn.params[0]!.name}.save_for_backward(${stores.map((store) => file.textOf(store.value)).join(", ")})`;
+  const list = stores.map((store) => store.attr);
+  const ending = file.text.includes("\r\n") ? "\r\n" : "\n";
+  const back = `${list.length === 1 ? `(${list[0]},)` : list.join(", ")} = ${ctx}.saved_tensors${ending}${indentAt(file, start.start)}`;
+  const lastStore = stores[stores.length - 1]!;
+  const edits: Edit[] = [
+    ...stores.slice(0, -1).flatMap((store) => deleteStatement(store.at, file)),
+    { start: lastStore.at.start, end: lastStore.at.end, text: save },
+    { start: start.start, end: start.start, text: back },
+    ...reads.map((node) => ({ start: node.start, end: node.end, text: node.attr })),
+  ];
+  return { grade: "unsafe", title: "Save it for backward", edits };
 }

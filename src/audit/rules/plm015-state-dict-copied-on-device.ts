@@ -1,5 +1,7 @@
 import { positional } from "../../python/file.ts";
-import type { Rule } from "../rule.ts";
+import type { Expr, Name } from "../../python/tree.ts";
+import type { Facts } from "../facts/facts.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -11,7 +13,7 @@ export const rule: Rule = {
     patterns: [15],
   },
   *check(facts) {
-    if (!/deepcopy/.test(facts.file.text)) return;
+    if (!/deepcopy|clone\(/.test(facts.file.text)) return;
     const { file } = facts;
     // In a file that never mentions a device, tests above all, the model is on the host.
     if (
@@ -20,9 +22,11 @@ export const rule: Rule = {
       /(?:^|\/)tests?\/|(?:^|\/)test_[^/]*$/.test(file.path)
     )
       return;
+    yield* clones(facts);
     for (const call of file.all("Call")) {
       if (file.dotted(call.func) !== "copy.deepcopy" || call.args.length !== 1) continue;
-      const state = positional(call, 0);
+      const given = positional(call, 0);
+      const state = given?.kind === "Name" ? onlyValue(given, facts) : given;
       if (
         state?.kind !== "Call" ||
         state.func.kind !== "Attribute" ||
@@ -56,3 +60,37 @@ export const rule: Rule = {
     }
   },
 };
+
+function onlyValue(name: Name, facts: Facts): Expr | null {
+  const definitions = facts.file.scopes.reaching(name);
+  return definitions.length === 1 && definitions[0]!.how === "assign" ? definitions[0]!.value : null;
+}
+
+/** `{k: v.clone() for k, v in model.state_dict().items()}`. */
+function* clones(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const comp of file.all("Comp")) {
+    const [clause] = comp.clauses;
+    const copied = comp.value ?? comp.element;
+    if (
+      !clause ||
+      comp.value === null ||
+      !/\.clone\(\)$/.test(file.textOf(copied)) ||
+      /cpu/.test(file.textOf(copied))
+    )
+      continue;
+    const over = file.textOf(clause.iter);
+    if (!/\.(?:state_dict\(\)\.items|named_parameters)\(\)$/.test(over) || /optim|sched/i.test(over))
+      continue;
+    yield {
+      at: comp,
+      severity: "note",
+      message: "A second copy of every weight stays on the device; on the host it costs nothing there",
+      fix: {
+        grade: "unsafe",
+        title: "Copy to the host",
+        edits: [{ start: copied.end - ".clone()".length, end: copied.end, text: '.to("cpu", copy=True)' }],
+      },
+    };
+  }
+}

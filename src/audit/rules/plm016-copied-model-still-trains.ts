@@ -1,7 +1,11 @@
 import { positional } from "../../python/file.ts";
-import { statementOf } from "../../python/nodes.ts";
+import { classOf, statementOf } from "../../python/nodes.ts";
+import type { Expr } from "../../python/tree.ts";
 import { isNetwork } from "../facts/networks.ts";
 import type { Rule } from "../rule.ts";
+
+/** What a copy is called that plays a part in training. */
+const PART = /ema|ref|teacher|target|avg|average|old|frozen|anchor/i;
 
 export const rule: Rule = {
   meta: {
@@ -23,19 +27,20 @@ export const rule: Rule = {
         !source ||
         !isNetwork(source, facts) ||
         statement?.kind !== "Assign" ||
-        statement.value !== call ||
+        bare(statement.value) !== call ||
         statement.targets.length !== 1
       )
         continue;
       const copy = file.textOf(statement.targets[0]!);
       // Only a copy that plays a part in training: an average, a teacher, a reference.
-      if (!/ema|ref|teacher|target|avg|average|old|frozen|anchor/i.test(copy)) continue;
+      const owner = classOf(call)?.name ?? "";
+      if (!PART.test(copy) && !(copy.startsWith("self.") && PART.test(owner))) continue;
+      if (/requires_grad_\(/.test(file.textOf(statement.value))) continue;
       const escaped = copy.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
       if (
         new RegExp(
           `${escaped}\\.(?:requires_grad_|eval\\(\\)\\.requires_grad_)|in ${escaped}\\.(?:named_)?parameters\\(`,
-        ).test(file.text) ||
-        /requires_grad\s*=\s*False|requires_grad_\(False\)/.test(file.text)
+        ).test(file.text)
       )
         continue;
       yield {
@@ -45,3 +50,15 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `deepcopy(model).to(device).eval()` → the copy. */
+function bare(expr: Expr): Expr {
+  let at = expr;
+  while (
+    at.kind === "Call" &&
+    at.func.kind === "Attribute" &&
+    /^(?:to|cuda|eval|train|half|bfloat16)$/.test(at.func.attr)
+  )
+    at = at.func.value;
+  return at;
+}

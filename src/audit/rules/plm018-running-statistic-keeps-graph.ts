@@ -17,6 +17,23 @@ export const rule: Rule = {
     patterns: [18],
   },
   *check(facts) {
+    for (const statement of facts.file.all("AugAssign")) {
+      const attribute = selfAttribute(statement.target);
+      const cls = attribute === null ? null : classOf(statement);
+      const fn = functionOf(statement);
+      if (!cls || fn?.kind !== "FunctionDef" || fn.name === "__init__") continue;
+      if (!/^(?:module|lightning)$/.test(facts.role(cls)) || facts.gradMode(statement) === "off") continue;
+      if (facts.hot(statement) && derivesFromInput(statement.value, facts))
+        yield {
+          at: statement,
+          message: `\`self.${attribute}\` is computed from its own last value with gradients recorded: it chains the graphs of all forwards so far`,
+          fix: {
+            grade: "unsafe",
+            title: "Detach what is added",
+            edits: appendCall(statement.value, ".detach()"),
+          },
+        };
+    }
     for (const statement of facts.file.all("Assign")) {
       const attribute = statement.targets.length === 1 ? selfAttribute(statement.targets[0]!) : null;
       const cls = attribute === null ? null : classOf(statement);

@@ -1,4 +1,4 @@
-import { functionOf, walk } from "../../python/nodes.ts";
+import { walk } from "../../python/nodes.ts";
 import type { Call, FunctionDef, Node } from "../../python/tree.ts";
 import { decorate } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";

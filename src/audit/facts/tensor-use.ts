@@ -1,0 +1,35 @@
+import { keyword, positional } from "../../python/file.ts";
+import type { Definition } from "../../python/scopes.ts";
+import type { Facts } from "./facts.ts";
+import { FUNCTIONS, METHODS, TENSOR_ONLY_METHODS, last } from "./torch-names.ts";
+
+/** Methods that tensors share with nothing a training script passes about: not with strings, lists or numbers. */
+const TELLING =
+  /^(?:masked_fill|norm|softmax|log_softmax|sigmoid|relu|exp|log|matmul|mm|bmm|permute|transpose|unsqueeze|contiguous|view|detach|float|half|bfloat16|clamp|argmax|chunk|cpu|cuda|expand|t)$/;
+
+/** Whether the value is used as only a tensor can be: by a tensor's methods, or by torch's functions. */
+export function usedAsTensor(definition: Definition, facts: Facts): boolean {
+  const { what } = facts.valueOfDefinition(definition);
+  if (what === "tensor") return true;
+  if (what !== "unknown" && what !== "output") return false;
+  return facts.file.scopes.uses(definition).some((use) => {
+    const { parent } = use;
+    if (parent?.kind === "Attribute" && parent.value === use) {
+      if (/^(?:shape|device|dtype|requires_grad|mT|is_cuda)$/.test(parent.attr)) return true;
+      const call = parent.parent;
+      if (call?.kind !== "Call" || call.func !== parent) return false;
+      return (
+        TENSOR_ONLY_METHODS.has(parent.attr) ||
+        TELLING.test(parent.attr) ||
+        (METHODS.has(parent.attr) && (keyword(call, "dim") !== null || keyword(call, "keepdim") !== null))
+      );
+    }
+    if (parent?.kind === "Binary") return parent.op === "@";
+    const call = parent?.kind === "Arg" ? parent.parent : null;
+    if (call?.kind !== "Call" || positional(call, 0) !== use) return false;
+    const name = facts.file.dotted(call.func) ?? "";
+    return (
+      (name === `torch.${last(name)}` && FUNCTIONS.has(last(name))) || name.startsWith("torch.nn.functional.")
+    );
+  });
+}
