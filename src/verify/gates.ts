@@ -52,7 +52,7 @@ function speedGate(limit: number, speed: Speed): Gate {
   const { verdict, change, interval } = speed;
   if (change === null) return { ...gate, passed: false, why: `speed was not measured: ${speed.why}` };
   if (verdict === "slower" && change > limit)
-    return { ...gate, passed: false, why: `a step takes ${signed(change)} of its time` };
+    return { ...gate, passed: false, why: `a step takes ${signed(change)} time` };
   if (!interval || interval[1] > limit)
     return {
       ...gate,

@@ -81,10 +81,12 @@ export interface Speed {
   readonly verdict: "no difference" | "faster" | "slower" | "unclear" | "unknown";
   readonly why: string;
   readonly stepsPerSecond: { readonly before: number | null; readonly after: number | null };
-  /** The time of a step, after / before − 1. */
+  /** The time of an ordinary step, after / before − 1. */
   readonly change: number | null;
   /** Of the change, at 99 % confidence. */
   readonly interval: readonly [number, number] | null;
+  /** The same of all steps together, each at its fastest: differs where only some steps got slower or faster. */
+  readonly changeOfAllSteps: number | null;
   /** The largest ratio between runs of the same side, − 1. */
   readonly spread: number | null;
   readonly pairs: number;

@@ -9,7 +9,7 @@ import { compareMemory, memoryCurves } from "./memory.ts";
 import { lastNumber, metricIn, type MetricPattern } from "./metric.ts";
 import { compareQuantity } from "./quantity.ts";
 import { readMeasured, readValues, type Measured, type Values } from "./readings.ts";
-import type { Quantity, Side, Verification } from "./result.ts";
+import type { Quantity, Side, Speed, Verification } from "./result.ts";
 import { compareResults, identical, type Samples } from "./sameness.ts";
 import { findSource, type Source } from "./sources.ts";
 import { compareSpeed } from "./speed.ts";
@@ -227,7 +227,7 @@ function verification(
     warnings: compareWarnings(before.warnings, after.warnings),
     metrics: metricsOf(request, before, after),
     gates,
-    notes: notesOf(request, sides, samples, results.losses?.same ?? 0),
+    notes: [...notesOf(request, sides, samples, results.losses?.same ?? 0), ...unevenSteps(speed)],
     curves: {
       loss: { before: losses("before"), after: losses("after") },
       memory: memoryCurves(runs.before, runs.after),
@@ -255,6 +255,18 @@ function metricsOf(request: Request, before: Runner, after: Runner): Quantity[] 
       amount: 0,
     }),
   );
+}
+
+/** Ordinary steps and all steps may be told apart when they differ by this much. */
+const UNEVEN = 0.2;
+
+function unevenSteps({ change, changeOfAllSteps: all }: Speed): string[] {
+  if (change === null || all === null || Math.abs(Math.log1p(all) - Math.log1p(change)) < Math.log1p(UNEVEN))
+    return [];
+  const percent = (share: number): string => `${share < 0 ? "−" : "+"}${Math.abs(share * 100).toFixed(0)} %`;
+  return [
+    `some steps changed and others did not: an ordinary step takes ${percent(change)} time, all steps together ${percent(all)}`,
+  ];
 }
 
 /** Beyond this, two runs of the same code say little about other code. */

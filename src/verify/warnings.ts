@@ -5,10 +5,13 @@ const SOUNDS_LIKE_ONE = /\b(warn(ing)?|deprecated)\b|^\[W\d{3}/i;
 /** The warnings of a run, without what changes from run to run: paths, lines, numbers, times. */
 export function warningsOf(stderr: string, trees: readonly string[]): Set<string> {
   const found = new Set<string>();
+  let quoted = false;
   for (const line of stderr.split(/[\r\n]+/)) {
     const python = PYTHON.exec(line);
     if (python) found.add(`${python[2]}: ${steady(python[3]!, trees)}`);
-    else if (SOUNDS_LIKE_ONE.test(line)) found.add(steady(line, trees));
+    // Beneath a warning of its own, Python quotes the line that gave it.
+    else if (!(quoted && line.startsWith("  ")) && SOUNDS_LIKE_ONE.test(line)) found.add(steady(line, trees));
+    quoted = python !== null;
   }
   return found;
 }

@@ -12,7 +12,8 @@ import { SideFailed, verify, type Request, type SideName } from "../../verify/ve
 import type { Command, Input, Io } from "../command.ts";
 import type { ExitCode } from "../exit.ts";
 
-const REPEATS = 3;
+/** ABBA twice: both sides come first equally often. */
+const REPEATS = 4;
 const CLEAR = "\r\u001B[2K";
 const USAGE = "plimsoll verify [--before REV] [--after .] [options] -- python train.py …";
 
