@@ -13,7 +13,7 @@ import {
   tokenizeField,
 } from "./tokens.ts";
 import type { Tokens } from "./tokens.ts";
-import type { Arg, Clause, Expr, Param } from "./tree.ts";
+import type { Arg, Clause, Expr, Name, Param } from "./tree.ts";
 
 const LPAR = code("("),
   RPAR = code(")"),
@@ -80,6 +80,10 @@ export class Unparsable extends Error {
     super(message);
     this.offset = offset;
   }
+}
+
+export function nameNode(id: string, start: number, end: number): Name {
+  return { kind: "Name", start, end, parent: null, id, scope: null, dotted: undefined, reaching: undefined };
 }
 
 export class ExpressionParser {
@@ -329,7 +333,16 @@ export class ExpressionParser {
         const attrStart = this.start;
         // Keywords are no attributes in Python 3, but half-typed code has them.
         const attr = this.name();
-        value = { kind: "Attribute", start, end: this.last, parent: null, value, attr, attrStart };
+        value = {
+          kind: "Attribute",
+          start,
+          end: this.last,
+          parent: null,
+          value,
+          attr,
+          attrStart,
+          dotted: undefined,
+        };
       } else if (this.kind === LPAR) {
         const open = this.start;
         const args = this.callArgs();
@@ -414,7 +427,7 @@ export class ExpressionParser {
     if (k === NAME) {
       const id = this.word();
       this.next();
-      result = { kind: "Name", start, end: this.last, parent: null, id };
+      result = nameNode(id, start, this.last);
     } else if (k === NUMBER) {
       const text = this.word();
       this.next();

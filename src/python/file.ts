@@ -15,20 +15,24 @@ export class PythonFile {
   readonly path: string;
   readonly text: string;
   readonly tree: Tree;
-  readonly lines: Lines;
+  #lines: Lines | null = null;
+  readonly #names = new Map<string, Map<string, string>>();
   /** "pkg.sub.module" from the path; what relative imports count from. */
   readonly module: string;
   readonly #byKind: NodesByKind;
   #scopes: Scopes | null = null;
-  readonly #dotted = new Map<Expr, string | null>();
 
   constructor(path: string, text: string) {
     this.path = path;
     this.text = text;
     this.tree = parse(text);
     this.#byKind = link(this.tree.module);
-    this.lines = new Lines(text);
     this.module = moduleName(path);
+  }
+
+  get lines(): Lines {
+    this.#lines ??= new Lines(this.text);
+    return this.#lines;
   }
 
   get scopes(): Scopes {
@@ -50,21 +54,18 @@ export class PythonFile {
    * Names defined in this file come out as "<module>.name", builtins as "builtins.name"; null where the binding is anything else.
    */
   dotted(expr: Expr): string | null {
-    const known = this.#dotted.get(expr);
-    if (known !== undefined) return known;
+    if (expr.kind !== "Name" && expr.kind !== "Attribute") return null;
+    if (expr.dotted !== undefined) return expr.dotted;
     // Also the answer to itself, for `x = x.y` in a loop.
-    this.#dotted.set(expr, null);
+    expr.dotted = null;
     let result: string | null = null;
     if (expr.kind === "Attribute") {
-      let root: Expr = expr;
-      let attributes = "";
-      for (let depth = 0; root.kind === "Attribute" && depth < MAX_ATTRIBUTES; depth++) {
-        attributes = `.${root.attr}${attributes}`;
-        root = root.value;
-      }
-      const base = root.kind === "Name" ? this.dotted(root) : null;
-      result = base === null ? null : base + attributes;
-    } else if (expr.kind === "Name") {
+      let root: Expr = expr.value;
+      for (let depth = 1; root.kind === "Attribute" && depth < MAX_ATTRIBUTES; depth++) root = root.value;
+      // Most attributes are of plain variables: their names need not be put together.
+      if (root.kind === "Name" && this.dotted(root) !== null)
+        result = this.#joined(this.dotted(expr.value)!, expr.attr);
+    } else {
       const all = this.scopes.lookup(expr)?.definitions;
       if (!all) result = `builtins.${expr.id}`;
       // Most names are plain variables: those need no flow analysis.
@@ -83,8 +84,17 @@ export class PythonFile {
         if (names.size === 1) result = [...names][0]!;
       }
     }
-    this.#dotted.set(expr, result);
+    expr.dotted = result;
     return result;
+  }
+
+  /** One string for each name, however often it is written: its hash is then computed once. */
+  #joined(base: string, attr: string): string {
+    let attributes = this.#names.get(base);
+    if (!attributes) this.#names.set(base, (attributes = new Map()));
+    let name = attributes.get(attr);
+    if (name === undefined) attributes.set(attr, (name = `${base}.${attr}`));
+    return name;
   }
 
   #bound(definition: Definition): string | null {

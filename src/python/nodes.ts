@@ -1,4 +1,4 @@
-import type { Module, Node, NodeOf, Stmt } from "./tree.ts";
+import type { Module, Node, NodeOf, ScopeNode, Stmt } from "./tree.ts";
 
 /** Pushes the direct children of a node, in source order. */
 function pushChildren(node: Node, out: Node[]): void {
@@ -169,8 +169,12 @@ export type NodesByKind = ReadonlyMap<Node["kind"], readonly Node[]>;
 export function link(module: Module): NodesByKind {
   const byKind = new Map<Node["kind"], Node[]>();
   const stack: Node[] = [module];
+  /** For each node on the stack, what it is evaluated in. */
+  const scopes: ScopeNode[] = [module];
   while (stack.length > 0) {
     const node = stack.pop()!;
+    const around = scopes.pop()!;
+    if (node.kind === "Name") node.scope = around;
     const list = byKind.get(node.kind);
     if (list) list.push(node);
     else byKind.set(node.kind, [node]);
@@ -178,8 +182,38 @@ export function link(module: Module): NodesByKind {
     pushChildren(node, stack);
     for (let at = from; at < stack.length; at++) stack[at]!.parent = node;
     turn(stack, from);
+    if (!isScope(node)) for (let at = from; at < stack.length; at++) scopes.push(around);
+    else
+      for (let at = from; at < stack.length; at++) scopes.push(runsInside(node, stack[at]!) ? node : around);
   }
   return byKind;
+}
+
+export function isScope(node: Node): node is ScopeNode {
+  return (
+    node.kind === "FunctionDef" ||
+    node.kind === "Lambda" ||
+    node.kind === "ClassDef" ||
+    node.kind === "Comp" ||
+    node.kind === "Module"
+  );
+}
+
+/** Whether a child of a scope's node is evaluated in that scope: a function's decorators and defaults are not. */
+export function runsInside(scope: ScopeNode, child: Node): boolean {
+  switch (scope.kind) {
+    case "FunctionDef":
+      return child.kind === "Param" || isStatement(child);
+    case "ClassDef":
+      return isStatement(child);
+    case "Lambda":
+      return child === scope.body || child.kind === "Param";
+    // The first iterable is evaluated outside; the difference matters to nobody here.
+    case "Comp":
+      return true;
+    case "Module":
+      return true;
+  }
 }
 
 /** The node and everything below it, in source order; `enter` returning false leaves a node's children out. */

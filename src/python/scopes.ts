@@ -1,6 +1,6 @@
-import { functionOf, isStatement, statementOf } from "./nodes.ts";
+import { functionOf, isScope, isStatement, runsInside, statementOf } from "./nodes.ts";
 import type { NodesByKind } from "./nodes.ts";
-import type { Expr, Name, Node, NodeOf, Stmt } from "./tree.ts";
+import type { Expr, Name, Node, NodeOf, ScopeNode, Stmt } from "./tree.ts";
 
 /** One place where a name gets a value. */
 export interface Definition {
@@ -28,13 +28,6 @@ export interface Definition {
   readonly index: number | null;
 }
 
-type ScopeNode =
-  | NodeOf<"Module">
-  | NodeOf<"FunctionDef">
-  | NodeOf<"Lambda">
-  | NodeOf<"ClassDef">
-  | NodeOf<"Comp">;
-
 export interface Scope {
   readonly node: ScopeNode;
   readonly parent: Scope | null;
@@ -43,32 +36,20 @@ export interface Scope {
   readonly outer: Set<string>;
 }
 
-const isScope = (node: Node): node is ScopeNode =>
-  node.kind === "FunctionDef" ||
-  node.kind === "Lambda" ||
-  node.kind === "ClassDef" ||
-  node.kind === "Comp" ||
-  node.kind === "Module";
-
 export class Scopes {
   readonly #scopes = new Map<Node, Scope>();
-  readonly #reaching = new Map<Name, readonly Definition[]>();
-  readonly #names: ReadonlyMap<string, readonly Name[]>;
+  readonly #nodes: NodesByKind;
+  #names: ReadonlyMap<string, readonly Name[]> | null = null;
   readonly #defining = new Set<Node>();
 
   constructor(nodes: NodesByKind) {
+    this.#nodes = nodes;
     this.#collect(nodes);
-    const names = new Map<string, Name[]>();
-    for (const node of (nodes.get("Name") ?? []) as Name[]) {
-      const list = names.get(node.id);
-      if (list) list.push(node);
-      else names.set(node.id, [node]);
-    }
-    this.#names = names;
   }
 
   /** The scope a node is evaluated in. */
   scopeOf(node: Node): Scope {
+    if (node.kind === "Name" && node.scope) return this.#scope(node.scope);
     let child = node;
     let at = node.parent;
     while (at) {
@@ -110,18 +91,18 @@ export class Scopes {
 
   /** The definitions that may have given the name its value where it is read. */
   reaching(name: Name): readonly Definition[] {
-    const known = this.#reaching.get(name);
-    if (known) return known;
+    if (name.reaching) return name.reaching;
     const found = this.lookup(name);
     let result: readonly Definition[] = found?.definitions ?? [];
     if (found && result.length > 1 && this.scopeOf(name) === found.scope && found.scope.node.kind !== "Comp")
       result = flow(name, result, found.scope.node);
-    this.#reaching.set(name, result);
+    name.reaching = result;
     return result;
   }
 
   /** Every read of a name that this definition may reach. */
   uses(definition: Definition): readonly Name[] {
+    this.#names ??= byName((this.#nodes.get("Name") ?? []) as Name[]);
     return (this.#names.get(definition.name) ?? []).filter(
       (name) => !this.#defining.has(name) && this.reaching(name).includes(definition),
     );
@@ -227,21 +208,14 @@ export class Scopes {
   }
 }
 
-/** Whether a child of a scope's node is evaluated in that scope: a function's decorators and defaults are not. */
-function runsInside(scope: ScopeNode, child: Node): boolean {
-  switch (scope.kind) {
-    case "FunctionDef":
-      return child.kind === "Param" || isStatement(child);
-    case "ClassDef":
-      return isStatement(child);
-    case "Lambda":
-      return child === scope.body || child.kind === "Param";
-    // The first iterable is evaluated outside; the difference matters to nobody here.
-    case "Comp":
-      return true;
-    case "Module":
-      return true;
+function byName(all: readonly Name[]): Map<string, Name[]> {
+  const names = new Map<string, Name[]>();
+  for (const node of all) {
+    const list = names.get(node.id);
+    if (list) list.push(node);
+    else names.set(node.id, [node]);
   }
+  return names;
 }
 
 interface Effect {

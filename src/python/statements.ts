@@ -1,4 +1,4 @@
-import { ExpressionParser, Unparsable } from "./expressions.ts";
+import { ExpressionParser, Unparsable, nameNode } from "./expressions.ts";
 import { DEDENT, EOF, INDENT, NAME, NEWLINE, code, textOf, tokenize } from "./tokens.ts";
 import type {
   Alias,
@@ -444,13 +444,7 @@ class Parser extends ExpressionParser {
         const before = this.at > 0 ? this.tokens.kinds[this.at - 1] : 0;
         const after = this.peek();
         if (before !== DOT && after !== DOT && after !== LPAR && after !== EQUAL)
-          binds.push({
-            kind: "Name",
-            start: this.start,
-            end: this.tokens.ends[this.at]!,
-            parent: null,
-            id: this.word(),
-          });
+          binds.push(nameNode(this.word(), this.start, this.tokens.ends[this.at]!));
       }
       this.next();
     }
@@ -529,7 +523,7 @@ class Parser extends ExpressionParser {
     this.next();
     const at = this.start;
     const id = this.name();
-    const name: Name = { kind: "Name", start: at, end: this.last, parent: null, id };
+    const name = nameNode(id, at, this.last);
     this.typeParams();
     this.expect(EQUAL);
     const value = this.expression();

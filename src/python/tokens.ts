@@ -104,6 +104,11 @@ const KEYWORDS = [
 const TEXTS = [...OPERATORS, ...KEYWORDS];
 const CODES = new Map(TEXTS.map((text, at) => [text, at + FIRST_TEXT]));
 const KEYWORD_CODES = new Map(KEYWORDS.map((text) => [text, CODES.get(text)!]));
+/** The factors give each keyword a slot of its own: found by trying. */
+const keywordSlot = (text: string, start: number, length: number): number =>
+  (text.charCodeAt(start) + 11 * text.charCodeAt(start + length - 1) + length) & 127;
+const KEYWORD_TABLE: (string | undefined)[] = Array.from({ length: 128 });
+for (const keyword of KEYWORDS) KEYWORD_TABLE[keywordSlot(keyword, 0, keyword.length)] = keyword;
 const SINGLE = new Uint8Array(128);
 for (const text of OPERATORS) if (text.length === 1) SINGLE[text.charCodeAt(0)] = CODES.get(text)!;
 
@@ -136,6 +141,9 @@ const RESTART = /(?:def|class|return|import|while|try|raise|with|del|assert)\b/y
 const NUMBER_TEXT =
   /0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9_]+)?[jJ]?/y;
 
+/** The columns of whole files: nobody keeps tokens beyond the parse, so the next file writes over them. */
+let scratch = { kinds: new Uint8Array(0), starts: new Int32Array(0), ends: new Int32Array(0) };
+
 class Tokenizer {
   readonly text: string;
   readonly out: Tokens;
@@ -145,10 +153,16 @@ class Tokenizer {
   constructor(text: string, from: number, to: number, bracketed: boolean) {
     this.text = text;
     const guess = Math.max(16, (to - from) >> 1);
+    if (!bracketed && scratch.kinds.length < guess)
+      scratch = {
+        kinds: new Uint8Array(guess),
+        starts: new Int32Array(guess),
+        ends: new Int32Array(guess),
+      };
     this.out = {
-      kinds: new Uint8Array(guess),
-      starts: new Int32Array(guess),
-      ends: new Int32Array(guess),
+      kinds: bracketed ? new Uint8Array(guess) : scratch.kinds,
+      starts: bracketed ? new Int32Array(guess) : scratch.starts,
+      ends: bracketed ? new Int32Array(guess) : scratch.ends,
       count: 0,
       comments: [],
       errors: [],
@@ -283,7 +297,11 @@ class Tokenizer {
         return this.string(start, at, to);
     }
     let kind = NAME;
-    if (length >= 2 && length <= 8) kind = KEYWORD_CODES.get(text.slice(start, at)) ?? NAME;
+    if (length >= 2 && length <= 8) {
+      const keyword = KEYWORD_TABLE[keywordSlot(text, start, length)];
+      if (keyword !== undefined && keyword.length === length && text.startsWith(keyword, start))
+        kind = KEYWORD_CODES.get(keyword)!;
+    }
     this.push(kind, start, at);
     return at;
   }

@@ -1,3 +1,5 @@
+import type { Definition } from "./scopes.ts";
+
 /** The Python tree: plain objects with offsets into the source. `parent` is set once, by `link` in index.ts. */
 interface Base {
   readonly start: number;
@@ -8,7 +10,19 @@ interface Base {
 export interface Name extends Base {
   readonly kind: "Name";
   readonly id: string;
+  /** Set by `link`: what it is evaluated in. */
+  scope: ScopeNode | null;
+  /** What PythonFile.dotted and Scopes.reaching answered: kept here, because every rule asks again. */
+  dotted: string | null | undefined;
+  reaching: readonly Definition[] | undefined;
 }
+/** What has names of its own. */
+export type ScopeNode =
+  | NodeOf<"Module">
+  | NodeOf<"FunctionDef">
+  | NodeOf<"Lambda">
+  | NodeOf<"ClassDef">
+  | NodeOf<"Comp">;
 export interface Num extends Base {
   readonly kind: "Num";
   readonly text: string;
@@ -30,6 +44,8 @@ export interface Attribute extends Base {
   readonly value: Expr;
   readonly attr: string;
   readonly attrStart: number;
+  /** As in Name. */
+  dotted: string | null | undefined;
 }
 /** `star` 1 is `*value`, 2 is `**value`. */
 export interface Arg extends Base {
