@@ -57,7 +57,7 @@ class Decoder(nn.Module):
 
 # GPT-2 124M and Llama-2 7B in width, depth and vocabulary.
 SIZES = {
-    "small": (dict(layers=12, width=768, inner=2048, heads=12, vocabulary=50257), (2, 256), 40, 24),
+    "small": (dict(layers=12, width=768, inner=2048, heads=12, vocabulary=50257), (2, 256), 10, 60),
     "large": (dict(layers=32, width=4096, inner=11008, heads=32, vocabulary=32000), (1, 1024), 8, 16),
 }
 

@@ -3,21 +3,11 @@ import collections
 import gc
 import weakref
 
-# Walking a graph costs about a microsecond a node; the largest transformer's step has some 20,000.
+# Visiting a node of a graph costs about a microsecond. What carries a graph on reaches its earlier self in a few nodes
+# (a running mean) or in a step's worth of them (a hidden state); the largest transformer's step has some 20,000.
 _GRAPH_NODES = 60000
 _GRAPH_ROOTS = 256
 _CONTAINERS = (list, dict, collections.deque, collections.defaultdict, collections.OrderedDict)
-
-
-class Graph:
-    """The largest autograd graph at one moment: the tensor that carries it on, and whether an earlier one is part of it."""
-
-    __slots__ = ("nodes", "tensor", "holds_earlier")
-
-    def __init__(self, nodes, tensor, holds_earlier):
-        self.nodes = nodes
-        self.tensor = tensor
-        self.holds_earlier = holds_earlier
 
 
 class Census:
@@ -31,10 +21,8 @@ class Census:
         # {id of container: lengths so far}, for what is not a tensor (arrays, plain objects); None when not wanted.
         self._lengths = {} if containers else None
         self.rounds = 0
-        # Tuples: a list of ours that grows at each count would be found by the count.
-        self.graphs = ()
-        self._mark = "plimsoll-%d" % id(self)
-        self._marked = set()
+        self._chains = _Chains("plimsoll-%d" % id(self))
+        # A tuple: a list of ours that grows at each count would be found by the count.
         self._largest = ()
         self.enlarged = 0
 
@@ -59,7 +47,7 @@ class Census:
         if self._lengths is not None:
             self._measure()
         self.rounds += 1
-        self.graphs += (_largest_graph(non_leaves, self._mark, self._marked),)
+        self._chains.count(non_leaves)
 
     def survivors(self):
         """{round of birth: [weak references]} of tensors born in the counts and alive two rounds later."""
@@ -108,15 +96,8 @@ class Census:
                     lengths[key].append(len(candidate))
 
     def growing_graph(self):
-        """The root of a graph that grew from each count to the next and still holds an earlier one, or None."""
-        sizes = [graph.nodes if graph else 0 for graph in self.graphs]
-        # A model of which more and more is trained has a larger graph at each step too, but a new one.
-        if not self.graphs or not self.graphs[-1] or not self.graphs[-1].holds_earlier:
-            return None
-        if len(sizes) < 4 or any(after <= before for before, after in zip(sizes, sizes[1:])):
-            return None
-        last = self.graphs[-1]
-        return last.tensor() if last else None
+        """The tensor that carries a graph on: it holds its self of the count before, which holds the one before it…"""
+        return self._chains.carrier(self.rounds - 1)
 
 
 def _climbs(lengths):
@@ -174,47 +155,58 @@ def describe(tensor):
         return type(tensor).__name__
 
 
-def _walk(first):
-    """Nodes reachable from a grad_fn, at most _GRAPH_NODES. The list keeps their Python faces, and so their ids, alive."""
-    nodes = [first]
-    seen = {id(first)}
-    at = 0
-    while at < len(nodes) < _GRAPH_NODES:
-        for above, _ in nodes[at].next_functions:
-            if above is not None and id(above) not in seen:
+def _numbers(tensor):
+    return tensor.numel()
+
+
+class _Chains:
+    """Which graphs hold those of earlier counts. A node's metadata lives as long as the node: marks are kept there."""
+
+    def __init__(self, mark):
+        self._mark = mark
+        # Only nodes of marked kinds are asked for their metadata, since asking gives a node a dictionary.
+        self._kinds = set()
+        self._best = (0, False)
+        self._carrier = None
+
+    def count(self, tensors):
+        # Those marked at an earlier count are what a graph keeps, not what keeps the graph.
+        fresh = [tensor for tensor in tensors if self._mark not in tensor.grad_fn.metadata]
+        # A graph that is kept keeps its activations, by the thousand; what carries it on is mostly a number.
+        fresh.sort(key=_numbers)
+        roots = fresh[:_GRAPH_ROOTS] if self._kinds else fresh
+        most = max(500, _GRAPH_NODES // max(1, len(roots))) if self._kinds else 0
+        self._best, self._carrier = (0, False), None
+        marks = []
+        for tensor in roots:
+            signature = (tensor.grad_fn.name(), tuple(tensor.shape))
+            earlier, links = self._earlier(tensor.grad_fn, most)
+            marks.append((signature, links + 1))
+            # Carried on by what is the same kind of tensor as the one it reaches: the running sum, not what uses it.
+            if (links, earlier == signature) > self._best:
+                self._best, self._carrier = (links, earlier == signature), weakref.ref(tensor)
+        for tensor, mark in zip(roots, marks):
+            tensor.grad_fn.metadata[self._mark] = mark
+            self._kinds.add(mark[0][0])
+
+    def carrier(self, links):
+        return self._carrier() if self._carrier is not None and self._best[0] >= links else None
+
+    def _earlier(self, first, most):
+        """(signature, length of its chain) of the nearest node marked at an earlier count. Breadth first."""
+        # The list keeps the nodes' Python faces, and so their ids, alive.
+        nodes = [first]
+        seen = {id(first)}
+        at = 0
+        while at < len(nodes) and at < most:
+            for above, _ in nodes[at].next_functions:
+                if above is None or id(above) in seen:
+                    continue
+                if above.name() in self._kinds:
+                    found = above.metadata.get(self._mark)
+                    if found is not None:
+                        return found
                 seen.add(id(above))
                 nodes.append(above)
-        at += 1
-    return nodes
-
-
-def _largest_graph(tensors, mark, kinds):
-    # Those marked at an earlier count are what a graph keeps, not what keeps the graph.
-    roots = [tensor for tensor in tensors if mark not in tensor.grad_fn.metadata][-_GRAPH_ROOTS:]
-    nodes, largest = [], None
-    for tensor in roots:
-        try:
-            reached = _walk(tensor.grad_fn)
-        except Exception:
-            continue
-        if len(reached) > len(nodes):
-            nodes, largest = reached, tensor
-    if largest is None:
-        return None
-    # A node's metadata lives as long as the node: the mark of an earlier count tells that its graph is still held, and
-    # what kind of tensor carries it on. Only nodes of marked kinds are asked, since asking gives a node a dictionary.
-    carriers = _marks(nodes, mark, kinds)
-    carrier = None
-    signatures = [(tensor.grad_fn.name(), tuple(tensor.shape)) for tensor in roots]
-    for tensor, signature in zip(roots, signatures):
-        # Carried on by what is in the later graph and has an earlier one in its own: the running sum, not what is added.
-        if carrier is None and signature in carriers and _marks(_walk(tensor.grad_fn), mark, kinds):
-            carrier = tensor
-    for tensor, signature in zip(roots, signatures):
-        tensor.grad_fn.metadata[mark] = signature
-        kinds.add(signature[0])
-    return Graph(len(nodes), weakref.ref(largest if carrier is None else carrier), bool(carriers))
-
-
-def _marks(nodes, mark, kinds):
-    return {node.metadata[mark] for node in nodes if node.name() in kinds and mark in node.metadata}
+            at += 1
+        return None, 0

@@ -21,6 +21,8 @@ WARM_UP = 3
 
 
 class Trend:
+    """`scale`: steps between two points of the series that shows it."""
+
     __slots__ = ("scale", "per_step", "z", "points")
 
     def __init__(self, scale, per_step, z, points):
@@ -33,11 +35,19 @@ class Trend:
 class Growth:
     def __init__(self):
         self._seen = 0
+        self._every = 1
         self._rings = [[] for _ in SCALES]
         self._low = [None] * len(SCALES)
         self._count = [0] * len(SCALES)
 
-    def add(self, value):
+    def add(self, value, every=1):
+        """A reading; `every`: how many steps lie between two of them now."""
+        ring = self._rings[0]
+        if every != self._every or (ring and value < 0.5 * min(ring)):
+            # Another pace, or another model: what came before says nothing about what comes now.
+            self.restart()
+            self._every = every
+            self._seen = 0
         self._seen += 1
         if self._seen <= WARM_UP:
             return
@@ -54,13 +64,15 @@ class Growth:
                 self._count[index] = 0
 
     def restart(self):
+        self._low = [None] * len(SCALES)
+        self._count = [0] * len(SCALES)
         for ring in self._rings:
             del ring[:]
 
     def trend(self, floor):
         """The finest scale that shows growth of at least `floor` bytes a step, or None."""
         for index, scale in enumerate(SCALES):
-            found = _test(self._rings[index], scale, floor)
+            found = _test(self._rings[index], scale * self._every, floor)
             if found is not None:
                 return found
         return None
@@ -76,9 +88,11 @@ def _test(ring, scale, floor):
     if z < Z:
         return None
     slope = theil_sen(ring) / scale
-    if slope < floor or theil_sen(ring[half:]) / scale < 0.6 * slope:
+    newer = theil_sen(ring[half:]) / scale
+    if slope < floor or newer < 0.6 * slope:
         return None
-    return Trend(scale, slope, z, n)
+    # The newer half says how fast: the older may reach back to before it began.
+    return Trend(scale, newer, z, n)
 
 
 def mann_kendall(series):

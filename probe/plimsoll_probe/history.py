@@ -31,7 +31,7 @@ class History:
         found = {}
         for segment in self._torch.cuda.memory._snapshot()["segments"]:
             for block in segment["blocks"]:
-                place = _place(block) if block["state"] == "active_allocated" else None
+                place = place_of(block) if block["state"] == "active_allocated" else None
                 if place is not None:
                     entry = found.setdefault(place, [0, 0])
                     entry[0] += block["size"]
@@ -43,7 +43,8 @@ class History:
         ]
 
 
-def _place(block):
+def place_of(block):
+    """The user's line that allocated a block, where the allocator recorded its stack."""
     for frame in block.get("frames") or ():
         if source.is_user_file(frame["filename"]):
             return frame["filename"], frame["line"]

@@ -43,7 +43,14 @@ def path(target, own=()):
     ignored.update(id(thing) for thing in own)
     level = [0]
     deepest = 0
+    above_modules = None
     for _ in range(_DEPTH):
+        if any(_is_module(objects[index]) for index in level):
+            # Straight up to the model: each module on the way would cost two more walks over all objects.
+            if above_modules is None:
+                above_modules = _module_parents()
+                ignored.add(id(above_modules))
+            level = [_climb(objects, parents, seen, index, above_modules) for index in level]
         for index in level:
             local = locals_.get(id(objects[index]))
             if local is not None:
@@ -81,6 +88,55 @@ def path(target, own=()):
         deepest = above[0]
         level = above[:_WIDTH]
     return _links(objects, parents, deepest) if deepest else []
+
+
+def held(targets):
+    """Ids of those that something in Python refers to, besides this list."""
+    wanted = {id(target) for target in targets}
+    found = wanted.intersection(running_locals())
+    for referrer in gc.get_referrers(*targets):
+        if referrer is not targets and not _is_ours(referrer):
+            found.update(wanted.intersection(map(id, gc.get_referents(referrer))))
+    return found
+
+
+def _is_module(thing):
+    module = sys.modules.get("torch.nn.modules.module")
+    return module is not None and issubclass(type(thing), module.Module)
+
+
+def _module_parents():
+    """{id of a module: the module it is part of}."""
+    parents = {}
+    for candidate in gc.get_objects():
+        if _is_module(candidate):
+            for child in list(candidate.__dict__.get("_modules", {}).values()):
+                parents.setdefault(id(child), candidate)
+    return parents
+
+
+def module_path(module):
+    """"blocks.0.mlp", as the outermost module would name it; empty for the outermost itself."""
+    above_modules = _module_parents()
+    names = []
+    for _ in range(_DEPTH):
+        above = above_modules.get(id(module))
+        if above is None:
+            break
+        names.extend(name for name, child in list(above.__dict__["_modules"].items()) if child is module)
+        module = above
+    return ".".join(reversed(names))
+
+
+def _climb(objects, parents, seen, index, above_modules):
+    while True:
+        above = above_modules.get(id(objects[index]))
+        if above is None or id(above) in seen:
+            return index
+        seen.add(id(above))
+        objects.append(above)
+        parents.append(index)
+        index = len(objects) - 1
 
 
 def running_locals():
@@ -148,6 +204,10 @@ def _link(below, holder):
         return Link(holder, getattr(holder, "__name__", "?"), "lru_cache")
     if isinstance(holder, types.CellType if hasattr(types, "CellType") else ()):
         return Link(holder, None, "cell")
+    if _is_module(holder) and _is_module(below):
+        for name, value in list(holder.__dict__.get("_modules", {}).items()):
+            if value is below:
+                return Link(holder, name, "module")
     attributes = getattr(type(holder), "__dictoffset__", 0) and _attributes(holder)
     if attributes:
         for name, value in list(attributes.items()):

@@ -50,11 +50,14 @@ class Leaks:
         self.spent = 0.0
         self._began = time.monotonic()
 
-    def at_rest(self, step, in_use, resident):
-        """Behind an optimizer step. `in_use`: allocated bytes (GPU) or heap bytes in use (CPU); `resident`: 0 on a GPU."""
+    def at_rest(self, step, in_use, resident, every):
+        """Behind an optimizer step. `in_use`: allocated bytes (GPU) or heap bytes in use (CPU); `resident`: the process's.
+
+        `every`: it is called behind each of so many steps.
+        """
         if self._census is None and self._watch is None:
-            self._growth.add(in_use)
-            self._resident.add(resident)
+            self._growth.add(in_use, every)
+            self._resident.add(resident, every)
             if step < self._rest_until or step % 2:
                 return
             if self.spent > BUDGET_SECONDS + BUDGET_SHARE * (time.monotonic() - self._began):
@@ -104,8 +107,8 @@ class Leaks:
         counted, self._census = self._census, None
         self._suspects = [
             suspect for suspect in _suspects(counted)
-            # A graph that never ends is a mistake at any size.
-            if suspect.kind == GRAPH or suspect.kept / self._trend.scale + self._trend.per_step >= TELL_BYTES
+            # A graph that is kept is a mistake at any size: most of it is not in tensors that can be seen.
+            if suspect.graph or suspect.kept / self._trend.scale + self._trend.per_step >= TELL_BYTES
         ]
         if not self._suspects:
             # What grows at evaluations or epochs shows only between counts that are further apart.
@@ -208,6 +211,7 @@ class Suspect:
         self.kept = kept
         self.weight = weight
         self.kind = kind
+        self.graph = getattr(thing, "grad_fn", None) is not None
         self.held = describe_path(links)
         self.things = []
         self.watched = ()
@@ -306,6 +310,9 @@ def _suspects(counted):
         # The largest and those with a graph first: they explain the growth.
         alive = [tensor for tensor in (reference() for reference in born[round_]) if tensor is not None]
         alive = [tensor for tensor in alive if id(tensor) not in state]
+        # A graph keeps tensors, too, which no one else refers to.
+        held = holders.held(alive)
+        alive = [tensor for tensor in alive if id(tensor) in held]
         alive.sort(key=lambda tensor: (tensor.grad_fn is None, -census.nbytes(tensor)))
         del alive[SAMPLES:]
         while alive:
@@ -368,14 +375,25 @@ def _signature(links):
 
 
 def describe_path(links):
-    """"history (list) in __main__", "Stats.losses", from the root downwards, at most the last three holders."""
+    """"local `model` of train() → `GPT.blocks.0` → `Quantize.running_max`", from the root downwards, at most four."""
     parts = []
+    modules = []
+    inside = below = None
     for link in links:
         holder = link.holder
+        if link.kind == "module":
+            modules.append(link.name)
+            inside = holder
+            continue
+        if modules:
+            parts.append("`%s.%s`" % (type(inside).__name__, ".".join(reversed(modules))))
+            modules = []
         if isinstance(holder, holders.Local):
             parts.append("local `%s` of %s()" % (holder.name, holder.code.co_name))
         elif link.kind == "global":
             parts.append("global `%s` of %s" % (link.name, getattr(holder, "__name__", "a module")))
+        elif link.kind == "attribute" and link.name in ("_buffers", "_parameters", "_modules") and below is not None:
+            parts[-1] = "`%s.%s`" % (type(holder).__name__, below)
         elif link.kind == "attribute":
             owner = holder.__name__ if isinstance(holder, type) else type(holder).__name__
             parts.append("`%s.%s`" % (owner, link.name))
@@ -389,5 +407,8 @@ def describe_path(links):
             parts.append("the frame of %s()" % holder.f_code.co_name)
         else:
             parts.append("a %s" % type(holder).__name__)
+        below = link.name if link.kind == "key" else None
+    if modules:
+        parts.append("`%s.%s`" % (type(inside).__name__, ".".join(reversed(modules))))
     parts.reverse()
     return " → ".join(parts[:4])

@@ -1,9 +1,10 @@
 """The moment memory runs out: what was asked, what was there, what it was full of. Written before anybody unwinds."""
-import gc
 import os
 import pickle
 import sys
 import time
+
+from . import holdings
 
 _MOST = 5
 
@@ -46,7 +47,7 @@ def _is_out_of_memory(torch, kind, error):
     if known and issubclass(kind, known):
         return True
     return issubclass(kind, MemoryError) or (
-        issubclass(kind, RuntimeError) and "can't allocate memory" in str(error)
+        issubclass(kind, RuntimeError) and "DefaultCPUAllocator" in str(error)
     )
 
 
@@ -57,10 +58,14 @@ def _record(torch, session, state, traceback=None, **facts):
     facts["phase"] = session.phase
     facts["stack"] = _stack(traceback)
     facts.update(session.memory())
-    facts["kinds"] = kinds(torch)
+    facts["module"] = holdings.running_module(torch, traceback)
+    held = holdings.Holdings(torch)
+    facts["kinds"] = held.kinds
+    facts["modules"] = held.by_module()
     if "asked" in facts:
         snapshot = torch._C._cuda_memorySnapshot(None) if _takes_argument() else torch._C._cuda_memorySnapshot()
         facts.update(_free_blocks(snapshot, facts["device"]))
+        facts["unnamed"], facts["stacks"] = held.blocks(snapshot, facts["device"])
         name = "oom-rank-%d-%d.pickle" % (getattr(session, "rank", 0), state["count"])
         temporary = os.path.join(session.folder, name + ".part")
         try:
@@ -91,45 +96,6 @@ def _free_blocks(snapshot, device):
                 reserved_free += block["size"]
                 largest = max(largest, block["size"])
     return {"largest_free_block": largest, "reserved_free": reserved_free}
-
-
-def kinds(torch):
-    """Bytes that live tensors account for: weights, gradients, optimizer state, others Python can see."""
-    seen = set()
-    totals = {"weight": 0, "gradient": 0, "optimizer state": 0, "other tensors": 0}
-
-    def count(tensor, kind):
-        try:
-            storage = tensor.untyped_storage()
-            key = storage.data_ptr()
-            if key and key not in seen:
-                seen.add(key)
-                totals[kind] += storage.nbytes()
-        except Exception:
-            pass
-
-    base, parameter = torch.Tensor, torch.nn.Parameter
-    tensors, optimizers = [], []
-    for candidate in gc.get_objects():
-        kind = type(candidate)
-        if issubclass(kind, base):
-            tensors.append(candidate)
-        elif issubclass(kind, torch.optim.Optimizer):
-            optimizers.append(candidate)
-    for tensor in tensors:
-        if isinstance(tensor, parameter):
-            count(tensor, "weight")
-    for tensor in tensors:
-        if tensor.is_leaf and tensor.grad is not None:
-            count(tensor.grad, "gradient")
-    for optimizer in optimizers:
-        for state in list(optimizer.state.values()):
-            for value in list(state.values()) if isinstance(state, dict) else []:
-                if issubclass(type(value), base):
-                    count(value, "optimizer state")
-    for tensor in tensors:
-        count(tensor, "other tensors")
-    return totals
 
 
 def _stack(traceback):
