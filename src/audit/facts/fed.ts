@@ -7,27 +7,32 @@ import type { Networks } from "./naming.ts";
 const DATA =
   /^(?:x|y|inputs?|input_ids|labels?|targets?|pixel_values|attention_mask|tokens|images?|src|tgt|idx|hidden_states|features)$/;
 
+/** What people pass along beside the data: settings, counters, places. */
+const PLAIN =
+  /^(?:args?|cfg|conf|config|opts?|options?|h?params|kwargs|epochs?|it|i|j|n|k|rank|device|dtype|mode|name|path|(?:\w*_)?(?:steps?|iter\w*|epoch|size|len|length|dim|scale|weight|factor|coeff?|alpha|beta|lr|strategy|type|name|mode|config|args|flag|seed|prompts?|texts?))$/i;
+
 /** Definitions whose value a network, or a loss beside a network's output, is called with: they are on its device. */
 export function fedToNetworks(file: PythonFile, networks: Networks): ReadonlySet<Definition> {
   const found = new Set<Definition>();
-  const feed = (call: Call): void => {
+  const feed = (call: Call, tensors: number): void => {
     for (const [at, arg] of call.args.entries()) {
-      if (arg.star === 1 || (arg.star === 0 && (arg.name === null ? at > 2 : !DATA.test(arg.name)))) continue;
+      if (arg.star === 1 || (arg.star === 0 && (arg.name === null ? at >= tensors : !DATA.test(arg.name))))
+        continue;
       const root = rootOf(arg.value);
-      if (root)
+      if (root && !PLAIN.test(root.id))
         for (const definition of file.scopes.reaching(root))
           if (definition.how !== "function" && definition.how !== "class" && definition.how !== "import")
             found.add(definition);
     }
   };
   for (const call of file.all("Call"))
-    if (networks.is(call.func)) feed(call);
+    if (networks.is(call.func)) feed(call, 3);
     else if (
       (networks.isLoss(call.func) ||
         /^torch\.nn\.functional\.\w*(?:loss|entropy\w*)$/.test(file.dotted(call.func) ?? "")) &&
       call.args.some((arg) => isOutput(arg.value, file, networks, 0))
     )
-      feed(call);
+      feed(call, 2);
   return found;
 }
 

@@ -208,7 +208,10 @@ export function derivesFrom(
       if (goal.has(one)) return true;
       if (seen.has(one) || seen.size > 60) return false;
       seen.add(one);
-      return one.value !== null && one.how !== "param" && derivesFrom(one.value, goal, facts, seen);
+      if (one.value === null || one.how === "param") return false;
+      if (derivesFrom(one.value, goal, facts, seen)) return true;
+      // `loss += penalty` also holds what was summed before.
+      return one.how === "augment" && one.node.kind === "Name" && derivesFrom(one.node, goal, facts, seen);
     }),
   );
 }

@@ -18,7 +18,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     for (const fn of facts.file.all("FunctionDef")) {
-      const found = evaluation(fn, facts) ?? inspection(fn, facts);
+      const found = (facts.file.mentions(".eval(") ? evaluation(fn, facts) : null) ?? inspection(fn, facts);
       if (!found || usesGradients(fn, facts)) continue;
       const torch = localName(facts.file, "torch");
       yield {

@@ -70,7 +70,8 @@ function* judge(test: Expr, node: Node, facts: Facts): Generator<Finding> {
     )
       continue;
     const inner = operand.kind === "Unary" && operand.op === "not" ? operand.operand : operand;
-    if (facts.onAccelerator(inner) && facts.everyStep(node))
+    // What a network was fed or returned may be a structure, whose truth is its length.
+    if (facts.value(inner).what === "tensor" && facts.onAccelerator(inner) && facts.everyStep(node))
       yield {
         at: operand,
         message:

@@ -1,3 +1,5 @@
+import type { Expr } from "../../python/tree.ts";
+import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
 
 const READS =
@@ -17,7 +19,7 @@ export const rule: Rule = {
       const name = facts.file.dotted(call.func) ?? "";
       if (
         !READS.test(name) ||
-        !call.args.some((arg) => arg.star === 0 && facts.onAccelerator(arg.value)) ||
+        !call.args.some((arg) => arg.star === 0 && isTensor(arg.value, facts)) ||
         !facts.everyStep(call)
       )
         continue;
@@ -32,3 +34,8 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `list(x.chunk(4))` goes through a tuple of tensors, not through a tensor. */
+function isTensor(expr: Expr, facts: Facts): boolean {
+  return facts.value(expr).what === "tensor" && facts.onAccelerator(expr);
+}

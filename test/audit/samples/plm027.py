@@ -29,3 +29,15 @@ def train(model, loader, optimizer, weight=None):
 
 
 args = TrainingArguments("out", logging_nan_inf_filter=True)  # expect: PLM027
+
+
+def train_with_settings(model, criterion, loader, optimizer, args, epoch):
+    for x, y in loader:
+        # trap: settings and counters are passed along, and are no tensors
+        loss = criterion(model(x, args), y, epoch)
+        if args.clip:
+            model.zero_grad()
+        if epoch >= args.freeze:
+            model.train()
+        loss.backward()
+        optimizer.step()
