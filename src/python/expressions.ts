@@ -346,7 +346,16 @@ export class ExpressionParser {
       } else if (this.kind === LPAR) {
         const open = this.start;
         const args = this.callArgs();
-        value = { kind: "Call", start, end: this.last, parent: null, func: value, args, open };
+        value = {
+          kind: "Call",
+          start,
+          end: this.last,
+          parent: null,
+          func: value,
+          args,
+          open,
+          target: undefined,
+        };
       } else if (this.kind === LSQB) {
         this.next();
         const index = this.subscriptIndex();

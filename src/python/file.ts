@@ -17,6 +17,8 @@ export class PythonFile {
   readonly tree: Tree;
   #lines: Lines | null = null;
   readonly #names = new Map<string, Map<string, string>>();
+  readonly #mentions = new Map<string, boolean>();
+  readonly #qualified = new Map<Node, string>();
   /** "pkg.sub.module" from the path; what relative imports count from. */
   readonly module: string;
   readonly #byKind: NodesByKind;
@@ -38,6 +40,13 @@ export class PythonFile {
   get scopes(): Scopes {
     this.#scopes ??= new Scopes(this.#byKind);
     return this.#scopes;
+  }
+
+  /** Whether the text has the word anywhere; asked once a file, however often it is asked. */
+  mentions(word: string): boolean {
+    let known = this.#mentions.get(word);
+    if (known === undefined) this.#mentions.set(word, (known = this.text.includes(word)));
+    return known;
   }
 
   /** Every node of a kind, in source order. */
@@ -125,10 +134,14 @@ export class PythonFile {
 
   /** "<module>.Class.method" for a definition; nested functions get their parents' names too. */
   qualified(node: NodeOf<"FunctionDef"> | NodeOf<"ClassDef">): string {
-    const parts = [node.name];
-    for (let at = node.parent; at; at = at.parent)
-      if (at.kind === "FunctionDef" || at.kind === "ClassDef") parts.unshift(at.name);
-    return `${this.module}.${parts.join(".")}`;
+    let name = this.#qualified.get(node);
+    if (name === undefined) {
+      let outer = node.parent;
+      while (outer && outer.kind !== "FunctionDef" && outer.kind !== "ClassDef") outer = outer.parent;
+      name = `${outer ? this.qualified(outer) : this.module}.${node.name}`;
+      this.#qualified.set(node, name);
+    }
+    return name;
   }
 }
 

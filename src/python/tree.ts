@@ -60,6 +60,8 @@ export interface Call extends Base {
   readonly func: Expr;
   readonly args: readonly Arg[];
   readonly open: number;
+  /** Which function it goes to, once somebody has worked that out; as `dotted` in Name. */
+  target: string | null | undefined;
 }
 export interface Subscript extends Base {
   readonly kind: "Subscript";

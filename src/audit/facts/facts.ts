@@ -39,6 +39,9 @@ export class Facts {
   readonly #values: Values;
   #backwards: readonly Backward[] | null = null;
   #stepLoops: ReadonlySet<Loop> | null = null;
+  /** By function; null stands for the file's own statements. */
+  readonly #functions = new Map<Node | null, FunctionFacts>();
+  readonly #roles = new Map<ClassDef, Role>();
 
   constructor(file: PythonFile, project: ProjectFacts) {
     this.file = file;
@@ -103,7 +106,13 @@ export class Facts {
   }
 
   functionFacts(node: Node): FunctionFacts {
-    return this.project.functions.get(functionName(node, this.file)) ?? COLD;
+    const fn = functionOf(node);
+    let facts = this.#functions.get(fn);
+    if (!facts) {
+      facts = this.project.functions.get(functionName(node, this.file)) ?? COLD;
+      this.#functions.set(fn, facts);
+    }
+    return facts;
   }
 
   /** Facts about the function a call goes to, when it is in the audited tree. */
@@ -113,7 +122,12 @@ export class Facts {
   }
 
   role(cls: ClassDef): Role {
-    return this.project.roles.get(this.file.qualified(cls)) ?? "other";
+    let role = this.#roles.get(cls);
+    if (!role) {
+      role = this.project.roles.get(this.file.qualified(cls)) ?? "other";
+      this.#roles.set(cls, role);
+    }
+    return role;
   }
 
   /** Gradient recording where the node runs: with statements, decorators, then the callers. */

@@ -71,6 +71,7 @@ function statementSetsGrad(
   file: PythonFile,
 ): "on" | "off" | "unknown" | null {
   let result: "on" | "off" | "unknown" | null = null;
+  if (!file.mentions("set_grad_enabled")) return result;
   for (const statement of block.body) {
     if (statement === before) break;
     if (

@@ -30,7 +30,10 @@ export function keptParameters(fn: FunctionDef): Keeps | null {
       return true;
     });
   // A name bound anew in the body is no longer what was passed.
-  const params = fn.params.slice(1).flatMap(({ name }) => (isRebound(fn, name) ? [] : [name]));
+  const params = fn.params
+    .slice(1)
+    .map(({ name }) => name)
+    .filter((name) => (sum.has(name) || list.has(name)) && !isRebound(fn, name));
   const kept = {
     sum: params.filter((name) => sum.has(name)),
     list: params.filter((name) => list.has(name)),

@@ -67,6 +67,11 @@ export function functionName(node: Node, file: PythonFile): string {
 
 /** The qualified name a call goes to, as far as this file can tell. */
 export function callTarget(call: Call, file: PythonFile): string | null {
+  if (call.target === undefined) call.target = findTarget(call, file);
+  return call.target;
+}
+
+function findTarget(call: Call, file: PythonFile): string | null {
   const { func } = call;
   const dotted = file.dotted(func);
   if (dotted !== null) return dotted.startsWith("builtins.") ? null : dotted;
