@@ -8,7 +8,7 @@ import { selfAttribute } from "./classes.ts";
 const NETWORK_METHODS = new Set(["eval", "train", "parameters", "named_parameters", "named_modules"]);
 /** What people call a network. Only asked of something that is called and bound to no function. */
 const NETWORK_NAME =
-  /^(?:\w*_)?(?:model|net|network|unet|transformer|teacher|student|policy|backbone|discriminator)(?:_\w+)?$|^net[A-Z]\w*$/i;
+  /^(?:\w*_)?(?:model|net|network|unet|transformer|teacher|student|reference|policy|backbone|discriminator)(?:_\w+)?$|^net[A-Z]\w*$/i;
 const LOSS_NAME =
   /^(?:\w*_)?(?:criterion|crit|loss|loss_?fn|loss_?func|loss_?fct|loss_?function|objective)(?:_\w+)?$/i;
 
@@ -18,6 +18,7 @@ export class Networks {
   readonly #isModule: (cls: ClassDef) => boolean;
   readonly #used = new Set<unknown>();
   readonly #frozen = new Set<unknown>();
+  readonly #evaluating = new Set<unknown>();
 
   constructor(file: PythonFile, isModule: (cls: ClassDef) => boolean) {
     this.#file = file;
@@ -45,10 +46,23 @@ export class Networks {
       const key = this.key(loop.iter.func.value);
       if (key !== null && /requires_grad(?:_\(|\s*=\s*)False/.test(file.textOf(loop))) this.#frozen.add(key);
     }
+    for (const statement of file.all("Assign"))
+      for (const target of statement.targets) {
+        // `teacher = load().to(device).eval()`
+        const chain = statement.value.kind === "Call" ? calledOn(statement.value) : [];
+        const key = chain.includes("eval") || chain.includes("requires_grad_") ? this.key(target) : null;
+        if (key === null) continue;
+        if (chain.includes("requires_grad_")) this.#frozen.add(key);
+        if (!chain.includes("eval")) continue;
+        this.#used.add(key);
+        const mode = modes.get(key) ?? { trains: false, evaluates: true };
+        mode.evaluates = true;
+        modes.set(key, mode);
+      }
     // An adapter is added to a frozen base, which is then put into training mode.
     for (const [key, mode] of modes)
       if (mode.trains) this.#frozen.delete(key);
-      else if (mode.evaluates) this.#frozen.add(key);
+      else if (mode.evaluates && !this.#frozen.has(key)) this.#evaluating.add(key);
   }
 
   is(callee: Expr): boolean {
@@ -75,6 +89,17 @@ export class Networks {
 
   /** Known not to train: frozen by flags, or only ever in eval mode. */
   isFrozen(callee: Expr): boolean {
+    const key = this.key(callee);
+    return key !== null && (this.#frozen.has(key) || this.#evaluating.has(key));
+  }
+
+  /** Only ever in eval mode, and not frozen by flags: its parameters still require gradients. */
+  isOnlyEvaluated(callee: Expr): boolean {
+    const key = this.key(callee);
+    return key !== null && this.#evaluating.has(key);
+  }
+
+  isFrozenByFlags(callee: Expr): boolean {
     const key = this.key(callee);
     return key !== null && this.#frozen.has(key);
   }
@@ -103,6 +128,17 @@ export class Networks {
     const cls = classOf(name);
     return cls !== null && name.id === "self" && this.#isModule(cls);
   }
+}
+
+/** The methods of a chain of calls: `load().to(device).eval()` gives to and eval. */
+function calledOn(call: Call): string[] {
+  const found: string[] = [];
+  let at: Expr = call;
+  while (at.kind === "Call" && at.func.kind === "Attribute") {
+    found.push(at.func.attr);
+    at = at.func.value;
+  }
+  return found;
 }
 
 /** `model.parameters()` handed to an optimizer, or clipped. */

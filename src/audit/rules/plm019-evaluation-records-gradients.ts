@@ -1,11 +1,12 @@
-import { walk } from "../../python/nodes.ts";
+import { isFalse } from "../../python/file.ts";
+import { contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Call, FunctionDef, Node } from "../../python/tree.ts";
 import { decorate } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
 import { loopsAround } from "../facts/training.ts";
 import { localName } from "../imports.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -17,9 +18,12 @@ export const rule: Rule = {
     patterns: [19],
   },
   *check(facts) {
+    const evaluates = facts.file.mentions(".eval(") || facts.file.mentions(".train(False");
+    const seen = new Set<Node>();
     for (const fn of facts.file.all("FunctionDef")) {
-      const found = (facts.file.mentions(".eval(") ? evaluation(fn, facts) : null) ?? inspection(fn, facts);
+      const found = (evaluates ? evaluation(fn, facts) : null) ?? inspection(fn, facts);
       if (!found || usesGradients(fn, facts)) continue;
+      seen.add(fn);
       const torch = localName(facts.file, "torch");
       yield {
         at: found.at,
@@ -33,6 +37,11 @@ export const rule: Rule = {
         },
       };
     }
+    if (evaluates && facts.backwards.length > 0)
+      for (const finding of loops(facts)) {
+        const fn = functionOf(finding.at as Node);
+        if (!fn || (!seen.has(fn) && facts.functionFacts(finding.at as Node).reachesBackward)) yield finding;
+      }
   },
 };
 
@@ -48,11 +57,12 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
       if (
         node.func.kind === "Attribute" &&
         (node.func.attr === "eval" || node.func.attr === "train") &&
-        node.args.length === 0
+        node.args.length <= 1
       ) {
         const text = facts.file.textOf(node.func.value);
         const entry = modes.get(text) ?? { eval: -1, train: -1 };
-        if (entry[node.func.attr] < 0 || node.func.attr === "train") entry[node.func.attr] = node.start;
+        const mode = isFalse(node.args[0]?.value ?? null) ? "eval" : node.func.attr;
+        if (entry[mode] < 0 || mode === "train") entry[mode] = node.start;
         modes.set(text, entry);
       }
     }
@@ -67,13 +77,57 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
       (mode.train > mode.eval && call.start > mode.train)
     )
       continue;
-    if (loopsAround(call).length === 0 || unrecorded(call, facts)) continue;
+    if ((loopsAround(call).length === 0 && !inComprehension(call)) || unrecorded(call, facts)) continue;
     return {
       at: call.func,
       message: `\`${facts.file.textOf(call.func)}\` is in eval mode, yet each call records a graph and saves its activations`,
     };
   }
   return null;
+}
+
+function inComprehension(node: Node): boolean {
+  for (let at = node.parent; at && at.kind !== "FunctionDef"; at = at.parent)
+    if (at.kind === "Comp") return true;
+  return false;
+}
+
+/** A loop of its own after `model.eval()`, in code that trains elsewhere: a script, a notebook, one long function. */
+function* loops(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const modes = file
+    .all("Call")
+    .filter(
+      (call) =>
+        call.func.kind === "Attribute" && /^(?:eval|train)$/.test(call.func.attr) && call.args.length <= 1,
+    );
+  for (const loop of file.all("For")) {
+    const mine = modes.filter((call) => functionOf(call) === functionOf(loop) && call.start < loop.start);
+    if (mine.length === 0 || facts.backwards.some(({ call }) => contains(loop, call))) continue;
+    const own = file.all("Call").filter((call) => contains(loop, call) && loopsAround(call).includes(loop));
+    if (
+      own.some(
+        (call) => facts.callee(call)?.reachesBackward === true || /^(?:step|train)$/.test(attributeOf(call)),
+      )
+    )
+      continue;
+    if (/requires_grad|autograd/.test(file.textOf(loop))) continue;
+    const found = own.find((call) => {
+      const last = mine.findLast(
+        (one) => one.func.kind === "Attribute" && file.textOf(one.func.value) === file.textOf(call.func),
+      );
+      return last?.func.kind === "Attribute" && last.func.attr === "eval" && !unrecorded(call, facts);
+    });
+    if (found)
+      yield {
+        at: found.func,
+        message: `\`${file.textOf(found.func)}\` is in eval mode, yet each call records a graph and saves its activations`,
+      };
+  }
+}
+
+function attributeOf(call: Call): string {
+  return call.func.kind === "Attribute" ? call.func.attr : "";
 }
 
 /** A loop over modules or parameters that turns tensor expressions into numbers and nothing else. */

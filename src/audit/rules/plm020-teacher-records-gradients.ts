@@ -1,4 +1,4 @@
-import { contains, statementOf, walk } from "../../python/nodes.ts";
+import { statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -16,22 +16,22 @@ export const rule: Rule = {
     patterns: [20],
   },
   *check(facts) {
-    if (facts.backwards.length === 0) return;
     const { file } = facts;
+    if (!/\.eval\(|teacher|ref/.test(file.text)) return;
     for (const call of file.all("Call")) {
-      const loop = facts.stepLoop(call);
-      if (
-        !loop ||
-        call.func.kind !== "Name" ||
-        facts.gradMode(call) === "off" ||
-        !isNetwork(call.func, facts)
-      )
-        continue;
-      if (!isNeverTrained(call.func.id, call, facts) || !takesData(call, loop, facts)) continue;
+      if (call.func.kind !== "Name" && call.func.kind !== "Attribute") continue;
+      if (!facts.everyStep(call) || facts.gradMode(call) !== "on" || !isNetwork(call.func, facts)) continue;
+      const certain = isNeverTrained(call.func, facts);
+      const named = !certain && isTeacher(call.func, facts);
+      if (!(certain || named) || !takesData(call, facts)) continue;
       const fix = wrap(call, facts);
+      const name = file.textOf(call.func);
       yield {
         at: call,
-        message: `\`${call.func.id}\` is in eval mode and no optimizer has its parameters, yet its graph and activations are kept for backward, which then computes gradients for it`,
+        ...(certain ? {} : { severity: "note" as const }),
+        message: certain
+          ? `\`${name}\` is in eval mode and no optimizer has its parameters, yet its graph and activations are kept for backward, which then computes gradients for it`
+          : `\`${name}\` is a reference that nobody trains here, yet its graph and activations are kept for backward unless its parameters are frozen elsewhere`,
         ...(fix ? { fix } : {}),
       };
     }
@@ -39,64 +39,62 @@ export const rule: Rule = {
 };
 
 /** Only ever in eval mode, not frozen by flags (those record nothing), and in no optimizer. */
-function isNeverTrained(id: string, call: Call, facts: Facts): boolean {
+function isNeverTrained(callee: Expr, facts: Facts): boolean {
   const { file } = facts;
-  const scope = file.scopes.lookup(call.func as Expr & { kind: "Name" });
-  const mentions = file
-    .all("Attribute")
-    .filter(
-      (node) =>
-        node.value.kind === "Name" &&
-        node.value.id === id &&
-        file.scopes.lookup(node.value)?.definitions === scope?.definitions,
-    );
-  const uses = new Set(mentions.map((node) => node.attr));
+  if (!facts.networks.isOnlyEvaluated(callee)) return false;
+  const key = facts.networks.key(callee);
+  const same = (expr: Expr): boolean => facts.networks.key(expr) === key;
   if (
-    !uses.has("eval") ||
-    ["train", "parameters", "named_parameters", "requires_grad_", "zero_grad", "state_dict"].some((attr) =>
-      uses.has(attr),
+    file
+      .all("Attribute")
+      .some((node) => /^(?:parameters|named_parameters|zero_grad)$/.test(node.attr) && same(node.value))
+  )
+    return false;
+  // Handed as a whole to something that may freeze, wrap or train it; to a function of this tree that is its use.
+  return !file.all("Arg").some((arg) => {
+    if (arg.value.kind !== callee.kind || !same(arg.value) || arg.parent?.kind !== "Call") return false;
+    const name = file.dotted(arg.parent.func) ?? "";
+    return facts.callee(arg.parent) === null && !/^(?:builtins\.|copy\.)/.test(name);
+  });
+}
+
+/** By its name, in a step that trains another network; frozen or trained nowhere in this file. */
+function isTeacher(callee: Expr, facts: Facts): boolean {
+  const name = callee.kind === "Name" ? callee.id : callee.kind === "Attribute" ? callee.attr : "";
+  if (
+    !/^(?:ref|reference|teacher|ref_model|reference_model|ref_policy|teacher_model|frozen_model|\w*_teacher)$/.test(
+      name,
     )
   )
     return false;
-  // Handed as a whole to something that may freeze, wrap or train it.
-  return !file
-    .all("Name")
-    .some(
-      (name) =>
-        name.id === id &&
-        name.parent?.kind === "Arg" &&
-        file.scopes.lookup(name)?.definitions === scope?.definitions,
-    );
+  if (facts.networks.isFrozenByFlags(callee)) return false;
+  const { text } = facts.file;
+  return !new RegExp(
+    `\\b${name}\\.(?:parameters|train|requires_grad_|named_parameters)\\(|freeze\\w*\\([^)]*${name}`,
+  ).test(text);
 }
 
 /** Its inputs are the batch itself: nothing that gradients must pass through. */
-function takesData(call: Call, loop: { start: number; end: number }, facts: Facts): boolean {
-  let data = call.args.length > 0;
-  for (const arg of call.args)
-    walk(arg.value, (node) => {
-      if (
-        node.kind === "Call" &&
-        !(node.func.kind === "Attribute" && /^(?:to|cuda|detach|long|float)$/.test(node.func.attr))
-      )
-        data = false;
-      if (
-        node.kind === "Name" &&
-        !facts.file.scopes.binds(node) &&
-        !(node.parent?.kind === "Arg" && node.parent.parent !== call)
-      ) {
-        for (const one of facts.file.scopes.reaching(node))
-          if (
-            one.how !== "iterate" &&
-            !(
-              one.value?.kind === "Call" &&
-              one.value.func.kind === "Attribute" &&
-              /^(?:to|cuda)$/.test(one.value.func.attr)
-            ) &&
-            contains(loop as never, one.node)
-          )
-            data = false;
+function takesData(call: Call, facts: Facts): boolean {
+  return call.args.length > 0 && call.args.every((arg) => isData(arg.value, facts, new Set()));
+}
+
+function isData(expr: Expr, facts: Facts, seen: Set<unknown>): boolean {
+  let data = true;
+  walk(expr, (node) => {
+    if (!data) return false;
+    if (node.kind === "Call") {
+      if (isNetwork(node.func, facts) && facts.gradMode(node) !== "off") data = false;
+      if (node.func.kind === "Attribute" && node.func.attr === "detach") return false;
+    }
+    if (node.kind === "Name" && !facts.file.scopes.binds(node))
+      for (const one of facts.file.scopes.reaching(node)) {
+        if (seen.has(one) || one.how === "param" || one.how === "iterate") continue;
+        seen.add(one);
+        if (one.value && !isData(one.value, facts, seen)) data = false;
       }
-    });
+    return data;
+  });
   return data;
 }
 

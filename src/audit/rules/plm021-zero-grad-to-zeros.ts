@@ -1,5 +1,6 @@
 import { argument, isFalse } from "../../python/file.ts";
-import type { Rule } from "../rule.ts";
+import type { Facts } from "../facts/facts.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -10,7 +11,9 @@ export const rule: Rule = {
     fix: "unsafe",
     patterns: [21],
   },
-  *check({ file }) {
+  *check(facts) {
+    const { file } = facts;
+    if (/\.zero_\(/.test(file.text)) yield* byHand(facts);
     if (!/zero_grad/.test(file.text)) return;
     // Gradients that are added to by hand must be there to add to.
     if (file.all("AugAssign").some(({ target }) => target.kind === "Attribute" && target.attr === "grad"))
@@ -33,3 +36,37 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `for p in model.parameters(): p.grad.zero_()`, on every step. */
+function* byHand(facts: Facts): Generator<Finding> {
+  for (const call of facts.file.all("Call")) {
+    if (call.func.kind !== "Attribute" || call.func.attr !== "zero_" || call.args.length > 0) continue;
+    const data = call.func.value;
+    const grad = data.kind === "Attribute" && data.attr === "data" ? data.value : data;
+    if (grad.kind !== "Attribute" || grad.attr !== "grad" || grad.value.kind !== "Name") continue;
+    const [one, ...more] = facts.file.scopes.reaching(grad.value);
+    if (
+      !one?.value ||
+      more.length > 0 ||
+      one.how !== "iterate" ||
+      !/parameters\(/.test(facts.file.textOf(one.value))
+    )
+      continue;
+    if (!facts.hot(call)) continue;
+    const statement = call.parent;
+    yield {
+      at: call,
+      message:
+        "The gradients stay allocated through the next forward, are filled with zeros and then added to, instead of being freed and written",
+      ...(statement?.kind === "ExprStmt"
+        ? {
+            fix: {
+              grade: "unsafe" as const,
+              title: "Let them be freed",
+              edits: [{ start: grad.end, end: call.end, text: " = None" }],
+            },
+          }
+        : {}),
+    };
+  }
+}

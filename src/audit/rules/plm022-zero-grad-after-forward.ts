@@ -1,4 +1,4 @@
-import { contains, statementOf, walk } from "../../python/nodes.ts";
+import { blocksOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Stmt } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
@@ -18,44 +18,44 @@ export const rule: Rule = {
     if (facts.backwards.length === 0) return;
     const { file } = facts;
     for (const { call: backward, loss } of facts.backwards) {
-      const [loop] = loopsAround(backward);
+      const statement = statementOf(backward);
+      const within = loopsAround(backward)[0] ?? functionOf(backward);
       // With two backwards in a turn, clearing between them is what keeps their gradients apart.
       if (
-        !loop ||
-        facts.backwards.filter(({ call }) => contains(loop, call)).length !== 1 ||
+        !within ||
+        !statement?.parent ||
+        !(facts.stepLoop(backward) ?? facts.hot(backward)) ||
+        facts.backwards.filter(({ call }) => contains(within, call)).length !== 1 ||
         loss?.kind !== "Name"
       )
         continue;
-      if (optimizerSteps(file).filter((step) => contains(loop, step)).length !== 1) continue;
-      const at = loop.body.indexOf(statementOf(backward) as Stmt);
-      const clears = loop.body.filter(
-        (statement): statement is Stmt & { kind: "ExprStmt"; value: Call } =>
-          statement.kind === "ExprStmt" &&
-          statement.value.kind === "Call" &&
-          statement.value.func.kind === "Attribute" &&
-          statement.value.func.attr === "zero_grad",
+      if (optimizerSteps(file).filter((step) => contains(within, step)).length !== 1) continue;
+      const block = blocksOf(statement.parent).find((list) => list.includes(statement)) ?? [];
+      const at = block.indexOf(statement);
+      const clears = block.filter(
+        (one): one is Stmt & { kind: "ExprStmt"; value: Call } =>
+          one.kind === "ExprStmt" &&
+          one.value.kind === "Call" &&
+          one.value.func.kind === "Attribute" &&
+          one.value.func.attr === "zero_grad",
       );
       const clear = clears[0];
       if (at < 0 || clears.length !== 1 || !clear) continue;
-      const where = loop.body.indexOf(clear);
+      const where = block.indexOf(clear);
       const made = file.scopes
         .reaching(loss)
-        .map((definition) => loop.body.findIndex((statement) => contains(statement, definition.node)));
+        .map((definition) => block.findIndex((one) => contains(one, definition.node)));
       // The loss must be there before the clearing, and nothing may differentiate in between.
       if (where > at || made.length === 0 || made.some((index) => index < 0 || index >= where)) continue;
-      if (
-        file.textOf(clear).includes("\n") ||
-        loop.body.slice(0, where).some((statement) => stops(statement))
-      )
-        continue;
-      const first = loop.body[0]!;
+      if (file.textOf(clear).includes("\n") || block.slice(0, where).some((one) => stops(one))) continue;
+      const first = block[0]!;
       const lineStart = file.lines.start(file.lines.line(clear.start));
       const lineEnd = file.lines.start(file.lines.line(clear.start) + 1);
       const line = file.text.slice(clear.start, lineEnd).trimEnd();
       const alone =
         file.text.slice(lineStart, clear.start).trim() === "" &&
         /^\s*(?:#.*)?$/.test(line.slice(clear.end - clear.start)) &&
-        file.lines.line(first.start) !== file.lines.line(loop.start);
+        file.lines.line(first.start) !== file.lines.line(statement.parent.start);
       const ending = file.text.includes("\r\n") ? "\r\n" : "\n";
       yield {
         at: clear,

@@ -1,8 +1,10 @@
-import { blocksOf, contains, functionOf, walk } from "../../python/nodes.ts";
+import { blocksOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Stmt } from "../../python/tree.ts";
+import { indentAt } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { optimizerSteps } from "../facts/training.ts";
-import type { Rule } from "../rule.ts";
+import type { Loop } from "../facts/training.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -10,55 +12,105 @@ export const rule: Rule = {
     name: "gradients-kept-for-evaluation",
     summary: "The last step's gradients stay allocated while the model is evaluated",
     severity: "note",
-    fix: "none",
+    fix: "unsafe",
     patterns: [23],
   },
   *check(facts) {
     if (facts.backwards.length === 0) return;
+    const { file } = facts;
+    const leave = new Set<string>();
     for (const loop of facts.stepLoops) {
-      const block = loop.parent ? blocksOf(loop.parent).find((list) => list.includes(loop)) : undefined;
-      const step = optimizerSteps(facts.file).find(
-        (call) => contains(loop, call) && functionOf(call) === functionOf(loop),
-      );
-      const backward = facts.backwards.find(({ call }) => contains(loop, call));
-      if (!block || !step || !backward) continue;
-      const clears = facts.file
-        .all("Call")
-        .filter(
-          (call) =>
-            call.func.kind === "Attribute" &&
-            call.func.attr === "zero_grad" &&
-            functionOf(call) === functionOf(loop),
-        );
-      const inside = clears.filter((call) => contains(loop, call));
-      // Cleared before the forward or the backward, never after the step: the last gradients stay.
-      if (inside.length === 0 || inside.some((call) => call.start > backward.call.start)) continue;
-      const evaluation = firstEvaluation(block.slice(block.indexOf(loop) + 1), facts);
-      if (!evaluation || clears.some((call) => call.start > loop.end && call.start < evaluation.start))
-        continue;
-      yield {
-        at: evaluation,
-        message:
-          "The last step's gradients, as large as the trainable parameters, stay allocated during the evaluation; call `zero_grad()` after the step instead",
-      };
+      const clear = leftUncleared(loop, facts);
+      if (!clear) continue;
+      const fn = functionOf(loop);
+      if (fn?.kind === "FunctionDef") leave.add(file.qualified(fn));
+      yield* evaluations(restOf(loop), clear, facts);
+      // Now and then, inside the loop itself, after the step.
+      const step = optimizerSteps(file).findLast((call) => contains(loop, call));
+      const after = loop.body.findIndex((one) => step && contains(one, step));
+      yield* evaluations(loop.body.slice(after + 1), clear, facts);
+    }
+    // A function that trains an epoch, and what its caller does next.
+    for (const call of file.all("Call")) {
+      const statement = statementOf(call);
+      if (!leave.has(file.dotted(call.func) ?? "") || !statement) continue;
+      yield* evaluations(restOf(statement), null, facts);
     }
   },
 };
 
-/** The first call after the loop that evaluates: `evaluate(model, …)`, `validate(…)`, `model.eval()`. */
+/** The call that clears gradients before each forward or backward, when none does after the step. */
+function leftUncleared(loop: Loop, facts: Facts): Call | null {
+  const { file } = facts;
+  const step = optimizerSteps(file).find(
+    (call) => contains(loop, call) && functionOf(call) === functionOf(loop),
+  );
+  const backward = facts.backwards.find(({ call }) => contains(loop, call));
+  if (!step || !backward) return null;
+  const clears = file
+    .all("Call")
+    .filter(
+      (call) => call.func.kind === "Attribute" && call.func.attr === "zero_grad" && contains(loop, call),
+    );
+  return clears.length > 0 && clears.every((call) => call.start < backward.call.start) ? clears[0]! : null;
+}
+
+function restOf(statement: Stmt): readonly Stmt[] {
+  const block = statement.parent
+    ? blocksOf(statement.parent).find((list) => list.includes(statement))
+    : undefined;
+  return block ? block.slice(block.indexOf(statement) + 1) : [];
+}
+
+function* evaluations(statements: readonly Stmt[], clear: Call | null, facts: Facts): Generator<Finding> {
+  const evaluation = firstEvaluation(statements, facts);
+  const statement = evaluation && statementOf(evaluation);
+  if (!evaluation || !statement) return;
+  const { file } = facts;
+  const start = file.lines.start(file.lines.line(statement.start));
+  const indent = indentAt(file, statement.start);
+  const ending = file.text.includes("\r\n") ? "\r\n" : "\n";
+  yield {
+    at: evaluation,
+    message:
+      "The last step's gradients, as large as the trainable parameters, stay allocated during the evaluation; call `zero_grad()` after the step instead",
+    ...(clear && file.text.slice(start, statement.start) === indent
+      ? {
+          fix: {
+            grade: "unsafe" as const,
+            title: "Clear them before",
+            edits: [
+              {
+                start: statement.start,
+                end: statement.start,
+                text: `${file.textOf(clear)}${ending}${indent}`,
+              },
+            ],
+          },
+        }
+      : {}),
+  };
+}
+
+/** The first call that evaluates, with nothing that clears before it: `evaluate(model, …)`, `validate(…)`, `model.eval()`. */
 function firstEvaluation(statements: readonly Stmt[], facts: Facts): Call | null {
   let found: Call | null = null;
+  let cleared = false;
   for (const statement of statements)
     walk(statement, (node) => {
-      if (node.kind === "FunctionDef" || node.kind === "ClassDef") return false;
-      if (node.kind === "Call" && !found) {
-        const text = facts.file.textOf(node.func);
-        const names =
-          /(?:^|[._])(?:evaluate|validate|validation|eval_model|evaluation)$/.test(text) &&
-          node.args.length > 0;
-        if (names || (node.func.kind === "Attribute" && node.func.attr === "eval" && node.args.length === 0))
-          found = node;
-      }
+      if (node.kind === "FunctionDef" || node.kind === "ClassDef" || found || cleared) return false;
+      if (node.kind !== "Call") return true;
+      const text = facts.file.textOf(node.func).slice(-60);
+      if (/(?:^|\.)zero_grad$/.test(text)) cleared = true;
+      else if (
+        (/(?:^|[._])(?:eval|evaluate|evaluation|validate|validation|test|run_validation|estimate_loss)(?:_\w+)?$/.test(
+          text,
+        ) &&
+          (node.args.length > 0 || text.startsWith("self.") || /estimate_loss/.test(text)) &&
+          facts.callee(node)?.reachesBackward !== true) ||
+        (node.func.kind === "Attribute" && node.func.attr === "eval" && node.args.length === 0)
+      )
+        found = node;
       return found === null;
     });
   return found;

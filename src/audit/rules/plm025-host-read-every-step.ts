@@ -1,3 +1,4 @@
+import { argument } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { statementOf } from "../../python/nodes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -33,6 +34,13 @@ export const rule: Rule = {
 /** The tensor a call copies to the host; null for any other call. */
 function readTensor(call: Call, facts: Facts): Expr | null {
   if (call.func.kind === "Attribute" && READS.has(call.func.attr) && call.args.length === 0)
+    return call.func.value;
+  if (
+    call.func.kind === "Attribute" &&
+    call.func.attr === "to" &&
+    facts.file.dotted(call.func) === null &&
+    facts.device(argument(call, "device", 0)) === "cpu"
+  )
     return call.func.value;
   if (
     call.func.kind === "Name" &&

@@ -1,10 +1,11 @@
 import { ancestors } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
+import { throttle } from "../throttle.ts";
 
 const SHOWS =
-  /^(?:set_postfix|set_postfix_str|set_description|set_description_str|info|debug|warning|write)$/;
+  /^(?:set_postfix|set_postfix_str|set_description|set_description_str|info|debug|warning|error|log|write)$/;
 
 export const rule: Rule = {
   meta: {
@@ -12,28 +13,44 @@ export const rule: Rule = {
     name: "tensor-printed-every-step",
     summary: "A device tensor is printed, formatted or shown on a progress bar on every step",
     severity: "warning",
-    fix: "none",
+    fix: "unsafe",
     patterns: [26],
   },
   *check(facts) {
     for (const call of facts.file.all("Call")) {
       if (!isShown(call, facts)) continue;
-      for (const arg of call.args)
-        if (facts.onAccelerator(arg.value) && facts.everyStep(call))
-          yield { at: arg.value, message: message(arg.value, facts) };
+      for (const value of call.args.flatMap(({ value: one }) => (one.kind === "Dict" ? one.values : [one])))
+        if (facts.onAccelerator(value) && facts.everyStep(call)) yield report(value, call, facts);
     }
     for (const text of facts.file.all("Str"))
       for (const part of text.parts)
         if (facts.onAccelerator(part) && facts.everyStep(text) && !isRaised(text))
-          yield { at: part, message: message(part, facts) };
+          yield report(part, showing(text), facts);
+    for (const format of facts.file.all("Binary"))
+      if (format.op === "%" && format.left.kind === "Str")
+        for (const value of format.right.kind === "Tuple" ? format.right.items : [format.right])
+          if (facts.onAccelerator(value) && facts.everyStep(format) && !isRaised(format))
+            yield report(value, showing(format), facts);
   },
 };
 
 function isShown(call: Call, facts: Facts): boolean {
-  if (facts.file.dotted(call.func) === "builtins.print" || facts.file.dotted(call.func) === "builtins.str")
-    return true;
-  if (call.func.kind !== "Attribute" || !SHOWS.test(call.func.attr)) return false;
-  return call.func.attr.startsWith("set_") || /log|tqdm|bar/i.test(facts.file.textOf(call.func.value));
+  const name = facts.file.dotted(call.func) ?? "";
+  if (name === "builtins.print" || name === "builtins.str" || name === "builtins.format") return true;
+  if (/^logging\.(?:info|debug|warning|error|log)$/.test(name)) return true;
+  if (call.func.kind !== "Attribute") return false;
+  if (call.func.attr === "format" && call.func.value.kind === "Str") return !isRaised(call);
+  if (!SHOWS.test(call.func.attr)) return false;
+  return call.func.attr.startsWith("set_") || /logg|tqdm|bar/i.test(facts.file.textOf(call.func.value));
+}
+
+/** The call whose argument the text is, when that is a statement of its own. */
+function showing(text: Node): Call | null {
+  for (const at of ancestors(text)) {
+    if (at.kind === "Call") return at;
+    if (at.kind !== "Arg") return null;
+  }
+  return null;
 }
 
 /** Text made only when something fails. */
@@ -43,7 +60,13 @@ function isRaised(node: Node): boolean {
   return false;
 }
 
-function message(expr: Expr, facts: Facts): string {
+function report(expr: Expr, call: Call | null, facts: Facts): Finding {
   const text = facts.file.textOf(expr).replace(/\s+/g, " ");
-  return `To show \`${text.length > 40 ? `${text.slice(0, 37)}…` : text}\` the host waits on every step until the device has finished all queued work`;
+  const loop = call && facts.stepLoop(call);
+  const edits = call && loop ? throttle(call, loop, facts.file) : null;
+  return {
+    at: expr,
+    message: `To show \`${text.length > 40 ? `${text.slice(0, 37)}…` : text}\` the host waits on every step until the device has finished all queued work`,
+    ...(edits ? { fix: { grade: "unsafe" as const, title: "Show it every 50 steps", edits } } : {}),
+  };
 }

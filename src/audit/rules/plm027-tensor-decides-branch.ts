@@ -27,11 +27,22 @@ export const rule: Rule = {
           at: call,
           message: `Python's \`${name.slice(9)}\` compares device tensors on the host, with a wait, on every step; \`torch.${name === "builtins.max" ? "maximum" : "minimum"}\` does it on the device`,
         };
+      if (
+        name === "builtins.bool" &&
+        call.args.length === 1 &&
+        facts.onAccelerator(call.args[0]!.value) &&
+        facts.everyStep(call)
+      )
+        yield {
+          at: call,
+          message:
+            "Python must know this device value before it can go on: the host waits, on every step, until all queued work is done",
+        };
       const filter = call.args.find((arg) => arg.name === "logging_nan_inf_filter");
       if (
         filter?.value.kind === "Const" &&
         filter.value.value === true &&
-        name?.startsWith("transformers.") === true
+        /^(?:transformers|trl)\./.test(name ?? "")
       )
         yield {
           at: filter,

@@ -48,6 +48,18 @@ export const rule: Rule = {
           message: `How large \`${short}\` comes out is known to the device only: the host waits for it on every step`,
         };
     }
+    for (const call of file.all("Call"))
+      if (
+        file.dotted(call.func) === "torch.where" &&
+        call.args.length === 1 &&
+        facts.onAccelerator(call.args[0]!.value) &&
+        facts.everyStep(call)
+      )
+        yield {
+          at: call,
+          message:
+            "How many positions `where` finds is known to the device only: the host waits for it on every step",
+        };
     for (const subscript of file.all("Subscript")) {
       if (
         !isMask(subscript.index, facts) ||
@@ -79,6 +91,16 @@ function isMask(expr: Expr, facts: Facts, depth = 0): boolean {
   if (expr.kind === "Binary" && (expr.op === "&" || expr.op === "|"))
     return isMask(expr.left, facts, depth + 1) && isMask(expr.right, facts, depth + 1);
   if (expr.kind === "Unary" && expr.op === "~") return isMask(expr.operand, facts, depth + 1);
+  if (expr.kind === "Call") {
+    const name = facts.file.dotted(expr.func);
+    const short =
+      name === null && expr.func.kind === "Attribute" ? expr.func.attr : (name ?? "").replace(/^torch\./, "");
+    return (
+      /^(?:eq|ne|gt|lt|ge|le|isnan|isinf|isfinite|logical_(?:and|or|not|xor)|bool|not_equal|greater|less)$/.test(
+        short,
+      ) && facts.value(expr).what === "tensor"
+    );
+  }
   if (expr.kind !== "Name") return false;
   const definitions = facts.file.scopes.reaching(expr);
   return (

@@ -1,5 +1,7 @@
-import type { Call, Node } from "../../python/tree.ts";
-import type { Rule } from "../rule.ts";
+import type { Call, Comp, Expr, Node } from "../../python/tree.ts";
+import { localName } from "../imports.ts";
+import type { Facts } from "../facts/facts.ts";
+import type { Fix, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -7,31 +9,77 @@ export const rule: Rule = {
     name: "many-host-reads",
     summary: "Several device scalars are read one by one where one transfer would do",
     severity: "note",
-    fix: "none",
+    fix: "unsafe",
     patterns: [29],
   },
   *check(facts) {
     const groups = new Map<Node, Call[]>();
     for (const call of facts.file.all("Call")) {
-      if (
-        call.func.kind !== "Attribute" ||
-        call.func.attr !== "item" ||
-        call.args.length > 0 ||
-        !facts.onAccelerator(call.func.value)
-      )
-        continue;
-      const hot = facts.hot(call);
+      const hot = readsScalar(call, facts) ? facts.hot(call) : null;
       if (!hot) continue;
       const group = groups.get(hot.within);
       if (group) group.push(call);
       else groups.set(hot.within, [call]);
     }
     // One after the other, each is a round trip; the second already finds an empty queue.
-    for (const group of groups.values())
-      if (group.length >= 3)
+    for (const group of groups.values()) {
+      if (group.length < 3) continue;
+      const fix = together(group[0]!, facts);
+      yield {
+        at: group[0]!,
+        message: `${group.length} scalars are read one after the other here, a round trip each; \`torch.stack([...]).tolist()\` is one`,
+        ...(fix ? { fix } : {}),
+      };
+    }
+    for (const comp of facts.file.all("Comp"))
+      if (readsEach(comp) && facts.everyStep(comp))
         yield {
-          at: group[0]!,
-          message: `${group.length} scalars are read one after the other here, a round trip each; \`torch.stack([...]).tolist()\` is one`,
+          at: comp,
+          message: "Every value is read by itself, a round trip each; `torch.stack([...]).tolist()` is one",
         };
   },
 };
+
+/** `x.item()` or `float(x)` of a device tensor. */
+function readsScalar(call: Call, facts: Facts): boolean {
+  if (call.func.kind === "Attribute")
+    return call.func.attr === "item" && call.args.length === 0 && facts.onAccelerator(call.func.value);
+  return (
+    call.args.length === 1 &&
+    facts.file.dotted(call.func) === "builtins.float" &&
+    facts.onAccelerator(call.args[0]!.value)
+  );
+}
+
+/** `{k: v.item() for k, v in losses.items()}`: what is read comes out of the loop itself. */
+function readsEach(comp: Comp): boolean {
+  const read: Expr = comp.value ?? comp.element;
+  return (
+    read.kind === "Call" &&
+    read.func.kind === "Attribute" &&
+    read.func.attr === "item" &&
+    read.args.length === 0 &&
+    read.func.value.kind === "Name" &&
+    comp.clauses.length === 1
+  );
+}
+
+/** `a, b = x.item(), y.item()` in one transfer. */
+function together(call: Call, facts: Facts): Fix | null {
+  const tuple = call.parent;
+  if (tuple?.kind !== "Tuple" || tuple.parent?.kind !== "Assign" || tuple.parent.value !== tuple) return null;
+  const sources = tuple.items.map((item) =>
+    item.kind === "Call" && readsScalar(item, facts) && item.func.kind === "Attribute"
+      ? item.func.value
+      : null,
+  );
+  if (sources.includes(null)) return null;
+  const torch = localName(facts.file, "torch");
+  const list = sources.map((source) => facts.file.textOf(source!)).join(", ");
+  return {
+    grade: "unsafe",
+    title: "Read them in one transfer",
+    edits: [{ start: tuple.start, end: tuple.end, text: `${torch ?? "torch"}.stack([${list}]).tolist()` }],
+    ...(torch === null ? { imports: ["import torch"] } : {}),
+  };
+}

@@ -1,6 +1,11 @@
-import { functionOf, statementOf } from "../../python/nodes.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { blocksOf, functionOf, statementOf } from "../../python/nodes.ts";
+import type { Call, Expr } from "../../python/tree.ts";
 import { deleteStatement } from "../edits.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
+
+const BLOCKING =
+  "`CUDA_LAUNCH_BLOCKING=1` makes the host wait for every single kernel of the run; it is for finding one fault";
 
 export const rule: Rule = {
   meta: {
@@ -15,17 +20,23 @@ export const rule: Rule = {
     if (!/synchronize|CUDA_LAUNCH_BLOCKING/.test(facts.file.text)) return;
     const { file } = facts;
     for (const call of file.all("Call")) {
+      const name = file.dotted(call.func) ?? "";
+      const stream =
+        call.func.kind === "Attribute" &&
+        call.func.attr === "synchronize" &&
+        call.func.value.kind === "Call" &&
+        /^torch\.\w+\.(?:current|default)_stream$/.test(file.dotted(call.func.value.func) ?? "");
+      if (name === "os.environ.setdefault" || name === "os.environ.update") yield* environment(call, file);
       if (
-        !/^torch\.(?:cuda|xpu|mps|npu|accelerator)\.synchronize$/.test(file.dotted(call.func) ?? "") ||
+        !(stream || /^torch\.(?:cuda|xpu|mps|npu|accelerator)\.synchronize$/.test(name)) ||
         !facts.everyStep(call)
       )
         continue;
       // Beside a clock it is what makes the clock right.
       const fn = functionOf(call);
       if (
-        /\btime\.|perf_counter|monotonic|elapsed|Event\(|timer|profil|bench/i.test(
-          file.textOf(fn ?? file.tree.module),
-        )
+        /Event\(|elapsed_time|profil|bench/i.test(file.textOf(fn ?? file.tree.module)) ||
+        besideClock(call, file)
       )
         continue;
       const statement = statementOf(call);
@@ -51,10 +62,53 @@ export const rule: Rule = {
         continue;
       yield {
         at: statement,
-        message:
-          "`CUDA_LAUNCH_BLOCKING=1` makes the host wait for every single kernel of the run; it is for finding one fault",
+        message: BLOCKING,
         fix: { grade: "unsafe", title: "Remove it", edits: deleteStatement(statement, file) },
       };
     }
   },
 };
+
+/** Within three statements of a reading of a clock. */
+function besideClock(call: Call, file: PythonFile): boolean {
+  for (let at = statementOf(call); at?.parent; at = statementOf(at.parent)) {
+    const block = blocksOf(at.parent).find((list) => list.includes(at!)) ?? [];
+    const here = block.indexOf(at);
+    const near = block
+      .slice(Math.max(0, here - 3), here + 4)
+      .filter((one) => !["For", "While", "If"].includes(one.kind));
+    if (near.some((one) => /\btime\.|perf_counter|monotonic|timer/i.test(file.textOf(one)))) return true;
+    if (at.parent.kind === "For" || at.parent.kind === "While" || at.parent.kind === "FunctionDef")
+      return false;
+  }
+  return false;
+}
+
+/** `os.environ.setdefault("CUDA_LAUNCH_BLOCKING", "1")`, `os.environ.update({…})`. */
+function* environment(call: Call, file: PythonFile): Generator<Finding> {
+  const [first, second] = call.args;
+  const set =
+    first?.value.kind === "Dict"
+      ? first.value.keys.some(
+          (key, at) =>
+            key?.kind === "Str" &&
+            key.value === "CUDA_LAUNCH_BLOCKING" &&
+            isOne((first.value as Expr & { kind: "Dict" }).values[at] ?? null),
+        )
+      : first?.value.kind === "Str" &&
+        first.value.value === "CUDA_LAUNCH_BLOCKING" &&
+        isOne(second?.value ?? null);
+  const statement = statementOf(call);
+  if (set && statement?.parent?.kind !== "If")
+    yield {
+      at: call,
+      message: BLOCKING,
+      ...(statement?.kind === "ExprStmt" && first?.value.kind === "Str"
+        ? { fix: { grade: "unsafe" as const, title: "Remove it", edits: deleteStatement(statement, file) } }
+        : {}),
+    };
+}
+
+function isOne(expr: Expr | null): boolean {
+  return expr?.kind === "Str" && expr.value === "1";
+}

@@ -59,7 +59,33 @@ function isConstantFactory(call: Call, facts: Facts): boolean {
   const name = facts.file.dotted(call.func);
   if (name === null || name !== `torch.${last(name)}` || !HOST_FACTORIES.has(last(name))) return false;
   const data = positional(call, 0);
-  return data !== null && isLiteral(data);
+  return data !== null && (isLiteral(data) || isConstant(data, facts, 0));
+}
+
+/** A module's constant, or NumPy's work on literals. */
+function isConstant(expr: Expr, facts: Facts, depth: number): boolean {
+  if (depth > 4) return false;
+  if (isLiteral(expr)) return true;
+  if (expr.kind === "Name") {
+    const found = facts.file.scopes.lookup(expr);
+    const [one, ...more] = found?.definitions ?? [];
+    return (
+      found?.scope.node.kind === "Module" &&
+      more.length === 0 &&
+      one?.how === "assign" &&
+      one.value !== null &&
+      isConstant(one.value, facts, depth + 1)
+    );
+  }
+  if (expr.kind !== "Call") return false;
+  const name = facts.file.dotted(expr.func) ?? "";
+  if (/^numpy\.(?:array|asarray|linspace|arange|zeros|ones|eye)$/.test(name))
+    return expr.args.every(({ value, name: key }) => key === "dtype" || isConstant(value, facts, depth + 1));
+  return (
+    expr.func.kind === "Attribute" &&
+    /^(?:astype|reshape)$/.test(expr.func.attr) &&
+    isConstant(expr.func.value, facts, depth + 1)
+  );
 }
 
 function isLiteral(expr: Expr): boolean {

@@ -1,42 +1,108 @@
-import { walk } from "../../python/nodes.ts";
-import type { Expr, For, Node } from "../../python/tree.ts";
+import { contains, walk } from "../../python/nodes.ts";
+import type { Call, Clause, Expr, For, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
+import { derivesFrom } from "../facts/kept.ts";
 import { loopsAround } from "../facts/training.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
     code: "PLM034",
     name: "loop-of-small-kernels",
-    summary:
-      "A loss or penalty is summed over modules or parameters one by one: a few small kernels for each",
+    summary: "Modules or parameters are computed with one by one: a few small kernels for each",
     severity: "note",
     fix: "none",
     patterns: [34],
   },
   *check(facts) {
     if (!/modules\(|parameters\(|children\(/.test(facts.file.text)) return;
-    const { file } = facts;
-    for (const statement of file.all("AugAssign")) {
-      if (statement.op !== "+" || statement.target.kind !== "Name") continue;
-      const loop = loopsAround(statement).findLast((one) => one.kind === "For" && isOverModules(one, facts));
-      if (!loop || facts.gradMode(statement) === "off" || !computes(statement.value, facts)) continue;
-      const uses = file.scopes.definitionAt(statement.target);
-      // The sum must be handed on as a loss: returned, or differentiated here.
-      if (!uses || !(facts.isDifferentiated(uses) || file.scopes.uses(uses).some((use) => isReturned(use))))
-        continue;
-      yield {
-        at: statement,
-        message: `Each module adds its own handful of tiny kernels to \`${statement.target.id}\`, forward and backward; stack the parameters and compute it in one expression`,
-      };
-    }
+    yield* sums(facts);
+    yield* comprehensions(facts);
+    yield* updates(facts);
   },
 };
 
-function isOverModules(loop: For, facts: Facts): boolean {
-  const { iter } = loop;
+function* sums(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const statement of [...file.all("AugAssign"), ...file.all("Assign")]) {
+    const target = statement.kind === "AugAssign" ? statement.target : statement.targets[0];
+    const added = statement.kind === "AugAssign" ? statement.value : addedTo(statement.value, target);
+    if (target?.kind !== "Name" || !added || (statement.kind === "AugAssign" && statement.op !== "+"))
+      continue;
+    const loop = loopsAround(statement).findLast(
+      (one) => one.kind === "For" && isOverModules(one.iter, facts),
+    );
+    if (!loop || facts.gradMode(statement) === "off" || !computes(added, facts)) continue;
+    const made = file.scopes.definitionAt(target);
+    if (!made) continue;
+    const differentiated =
+      facts.isDifferentiated(made) ||
+      facts.backwards.some(
+        ({ loss }) => loss !== null && derivesFrom(loss, new Set([made]), facts, new Set()),
+      );
+    // The sum must be handed on as a loss, returned, or made on every step.
+    if (differentiated || file.scopes.uses(made).some((use) => isReturned(use)) || facts.everyStep(statement))
+      yield report(statement, target.id);
+  }
+}
+
+function addedTo(value: Expr, target: Expr | undefined): Expr | null {
+  if (value.kind !== "Binary" || value.op !== "+" || target?.kind !== "Name") return null;
+  const own = (expr: Expr): boolean => expr.kind === "Name" && expr.id === target.id;
+  return own(value.left) ? value.right : own(value.right) ? value.left : null;
+}
+
+/** `sum(p.abs().sum() for p in model.parameters())` in a step. */
+function* comprehensions(facts: Facts): Generator<Finding> {
+  for (const comp of facts.file.all("Comp")) {
+    const clause: Clause | undefined = comp.clauses[0];
+    if (!clause || comp.value || !isOverModules(clause.iter, facts) || facts.gradMode(comp) === "off")
+      continue;
+    const call = comp.parent?.kind === "Arg" ? comp.parent.parent : null;
+    if (call?.kind !== "Call" || !/^(?:builtins\.sum|torch\.stack)$/.test(facts.file.dotted(call.func) ?? ""))
+      continue;
+    if (computes(comp.element, facts) && facts.everyStep(comp)) yield report(comp, "it");
+  }
+}
+
+/** `for p in model.parameters(): p.data.add_(…)` on every step: one `torch._foreach_…` or an optimizer does them all. */
+function* updates(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const loop of file.all("For")) {
+    if (!isOverModules(loop.iter, facts) || !facts.everyStep(loop)) continue;
+    let found: Call | null = null;
+    walk(loop, (node) => {
+      if (
+        node.kind === "Call" &&
+        node.func.kind === "Attribute" &&
+        /^(?:add_|mul_|sub_|div_|lerp_|addcmul_|addcdiv_|copy_|clamp_|normal_)$/.test(node.func.attr) &&
+        !/dist|reduce/.test(file.textOf(node.func.value))
+      )
+        found ??= node;
+      return found === null;
+    });
+    const update = found as Call | null;
+    if (update && loopsAround(update).find((one) => one.kind === "For" && contains(loop, one)) === loop)
+      yield {
+        at: update,
+        message:
+          "Each parameter is updated by its own small kernels, one launch after the other, on every step; a `torch._foreach_` function or a fused optimizer does all of them together",
+      };
+  }
+}
+
+function report(at: Node, name: string): Finding {
+  return {
+    at,
+    message: `Each module adds its own handful of tiny kernels to \`${name}\`, forward and backward; stack the parameters and compute it in one expression`,
+  };
+}
+
+function isOverModules(iter: For["iter"], facts: Facts): boolean {
+  if (iter.kind !== "Call") return false;
+  if (facts.file.dotted(iter.func) === "builtins.zip")
+    return iter.args.some((arg) => isOverModules(arg.value, facts));
   return (
-    iter.kind === "Call" &&
     iter.func.kind === "Attribute" &&
     /^(?:named_)?(?:modules|parameters|children)$/.test(iter.func.attr) &&
     facts.file.dotted(iter.func) === null
@@ -45,8 +111,8 @@ function isOverModules(loop: For, facts: Facts): boolean {
 
 /** Some torch arithmetic stands behind the added value, as seen in this loop. */
 function computes(value: Expr, facts: Facts): boolean {
-  const { what, graph } = facts.value(value);
-  if (what === "number" || graph === "no") return false;
+  const { what } = facts.value(value);
+  if (what === "number") return false;
   if (value.kind === "Name")
     return facts.file.scopes
       .reaching(value)
@@ -55,7 +121,7 @@ function computes(value: Expr, facts: Facts): boolean {
   walk(value, (node) => {
     if (node.kind === "Call" && node.func.kind === "Attribute") {
       if (
-        /^(?:numel|size|dim|item|element_size|detach)$/.test(node.func.attr) ||
+        /^(?:numel|size|dim|item|element_size)$/.test(node.func.attr) ||
         (facts.file.dotted(node.func) ?? "").startsWith("math.")
       )
         found = false;
@@ -69,7 +135,7 @@ function computes(value: Expr, facts: Facts): boolean {
     }
     return !found;
   });
-  return found && !/\b(?:numel|item|detach|data)\b/.test(facts.file.textOf(value));
+  return found && !/\b(?:numel|item)\b/.test(facts.file.textOf(value));
 }
 
 function isReturned(node: Node): boolean {

@@ -3,7 +3,7 @@ import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
 
 const READS =
-  /^(?:math\.\w+|builtins\.(?:any|all|sum|range|bool|list|round|sorted)|numpy\.(?:isnan|isfinite|isinf|mean|array|asarray|sum|exp|log|sqrt))$/;
+  /^(?:math\.\w+|builtins\.(?:any|all|sum|range|list|round|sorted)|numpy\.(?:isnan|isfinite|isinf|mean|array|asarray|sum|exp|log|sqrt))$/;
 
 export const rule: Rule = {
   meta: {

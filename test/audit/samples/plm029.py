@@ -16,6 +16,24 @@ def train(model, loader, optimizer):
         print(loss.item(), b.item(), c.item())  # expect: PLM029
 
 
+def unpacked(model, loader, optimizer):
+    for x, y in loader:
+        out = model(x.to(device))
+        loss = F.cross_entropy(out, y.to(device))
+        loss.backward()
+        optimizer.step()
+        a, b, c = loss.item(), out.mean().item(), out.std().item()  # expect: PLM029
+        yield a, b, c
+
+
+def listed(terms, model, loader, optimizer):
+    for x in loader:
+        loss = model(x.to(device)).mean()
+        loss.backward()
+        optimizer.step()
+        yield {name: term.item() for name, term in terms.items()}  # expect: PLM029
+
+
 def two(model, loader, optimizer):
     for x, y in loader:
         loss = F.cross_entropy(model(x.to(device)), y.to(device))
