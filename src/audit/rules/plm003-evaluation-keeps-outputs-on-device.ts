@@ -37,7 +37,10 @@ function* judge(added: Expr, loop: Node, into: string, facts: Facts): Generator<
   if (loop.kind !== "For" || !source || !contains(loop, source)) return;
   if (facts.gradMode(source) !== "off" || facts.hot(source)) return;
   // Over the batches of a loader; over a handful of heads or scales it is small.
-  if (!/load|batch|data|dl\b|valid|test/i.test(facts.file.textOf(loop.iter))) return;
+  const over = facts.file.textOf(loop.iter);
+  if (!/load|batch|data|dl\b|valid|test/i.test(over) || /\brange\(/.test(over)) return;
+  // One number an example: small for any dataset.
+  if (/scores?["'\]]*$|loss["'\]]*$|rewards?["'\]]*$/.test(facts.file.textOf(added))) return;
   yield {
     at: added,
     message: `\`${into}\` keeps the outputs of every batch on the device: its memory grows with the dataset`,

@@ -64,7 +64,16 @@ function* ownCaches(facts: Facts): Generator<Finding> {
       const fn = functionOf(statement);
       const key = only(facts.file.scopes.reaching(target.index));
       if (fn?.kind !== "FunctionDef" || key?.how !== "param" || !isDict(target.value, fn, facts)) continue;
-      if (usedAsTensor(key, facts))
+      // Asked for its type, it may be anything.
+      const asked = facts.file.scopes
+        .uses(key)
+        .some(
+          (use) =>
+            use.parent?.kind === "Arg" &&
+            use.parent.parent?.kind === "Call" &&
+            facts.file.dotted(use.parent.parent.func) === "builtins.isinstance",
+        );
+      if (!asked && usedAsTensor(key, facts))
         yield {
           at: target,
           message: `Tensors are looked up by identity: every new \`${target.index.id}\` misses, and the cache keeps it, its graph and the result alive`,

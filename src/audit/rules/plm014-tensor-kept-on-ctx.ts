@@ -1,4 +1,5 @@
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { ClassDef, Expr, FunctionDef, Stmt } from "../../python/tree.ts";
 import { deleteStatement, indentAt } from "../edits.ts";
 import { methodsOf } from "../facts/classes.ts";
@@ -80,7 +81,10 @@ function isTensor(expr: Expr, fn: FunctionDef, facts: Facts, depth: number): boo
       const [one] = definitions;
       if (definitions.length !== 1 || !one) return false;
       if (one.how === "param")
-        return (fn.params[1] === one.node && fn.params[1].annotation === null) || usedAsTensor(one, facts);
+        return (
+          (fn.params[1] === one.node && fn.params[1].annotation === null && !isPlain(one, facts)) ||
+          usedAsTensor(one, facts)
+        );
       return one.how === "assign" && one.value !== null && again(one.value);
     }
     case "Binary":
@@ -103,6 +107,15 @@ function isTensor(expr: Expr, fn: FunctionDef, facts: Facts, depth: number): boo
     default:
       return false;
   }
+}
+
+/** By its name or its use no tensor: a size, a count, a function to call. */
+function isPlain(param: Definition, facts: Facts): boolean {
+  return (
+    /^[A-Z]+$|^(?:n|num|max|min|is|has|use)_|(?:size|length|len|dim|count|experts|group|module|layer|fn|func|function|ctx|state|config|name|mode|eps|alpha|beta|lambda_?|scale)$/.test(
+      param.name,
+    ) || facts.file.scopes.uses(param).some((use) => use.parent?.kind === "Call" && use.parent.func === use)
+  );
 }
 
 /** Every such tensor of the class saved at once, and taken back at the start of backward. */

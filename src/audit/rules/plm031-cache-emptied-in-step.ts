@@ -29,7 +29,7 @@ export const rule: Rule = {
       const rare = frequency === "throttled" && inLoop;
       // Beside a validation or a save it marks the boundary of a phase; alone under its throttle it is a habit.
       if (rare && !standsAlone(call, facts)) continue;
-      if (handsOver(call)) continue;
+      if (handsOver(call) || isAskedFor(call, facts)) continue;
       const statement = statementOf(call);
       const what = name === "gc.collect" ? "`gc.collect()`" : "`empty_cache()`";
       yield {
@@ -89,4 +89,16 @@ function handsOver(call: Node): boolean {
       return !found;
     });
   return found;
+}
+
+/** Under a setting that says just this: whoever sets it wants it. */
+function isAskedFor(call: Node, facts: Facts): boolean {
+  for (let child = call, at = call.parent; at; child = at, at = at.parent)
+    if (
+      at.kind === "If" &&
+      child !== at.test &&
+      /empty|cache|gc_|_gc|collect|memory|vram/i.test(facts.file.textOf(at.test))
+    )
+      return true;
+  return false;
 }

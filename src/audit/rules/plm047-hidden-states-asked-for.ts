@@ -33,6 +33,9 @@ export const rule: Rule = {
         const mentions = file.text.match(pattern)?.length ?? 0;
         const asked = file.text.match(new RegExp(`${key}\\b`, "g"))?.length ?? 0;
         if (mentions > asked || /outputs?\[[-\d]/.test(file.text)) continue;
+        // Taken apart by position: a model of its own make, such as one with a value head, that may need them.
+        if (call.parent?.kind === "Assign" && call.parent.targets.some((target) => target.kind === "Tuple"))
+          continue;
         yield {
           at: flag,
           // Loaded with it, the network may be another than the one that trains.

@@ -11,3 +11,11 @@ def train(model, loader, optimizer, wanted):
         quiet = model(batch, output_attentions=False)
         (out.loss + other.loss + quiet.loss).backward()
         optimizer.step()
+
+
+def train_values(model, loader, optimizer):
+    for batch in loader:
+        # trap: taken apart by position, from a model with a head that needs them
+        _, _, values = model(**batch, output_hidden_states=True)
+        values.mean().backward()
+        optimizer.step()
