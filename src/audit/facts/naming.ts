@@ -9,6 +9,9 @@ const NETWORK_METHODS = new Set(["eval", "train", "parameters", "named_parameter
 /** What people call a network. Only asked of something that is called and bound to no function. */
 const NETWORK_NAME =
   /^(?:\w*_)?(?:model|net|network|unet|transformer|teacher|student|reference|policy|backbone|discriminator)(?:_\w+)?$|^net[A-Z]\w*$/i;
+/** Named after a network that it serves: `teacher_tokenizer`, `model_config`. */
+const NOT_A_NETWORK =
+  /(?:processor|tokenizer|config|collator|loader|optimizer|opt|scheduler|dataset|transforms?|path|name|type|class|cls|fn|func|factory|builder|args|kwargs|id|card|output|outputs|input|inputs)$/i;
 const LOSS_NAME =
   /^(?:\w*_)?(?:criterion|crit|loss|loss_?fn|loss_?func|loss_?fct|loss_?function|objective)(?:_\w+)?$/i;
 
@@ -74,6 +77,7 @@ export class Networks {
       if (this.#isSelf(callee)) return true;
       return (
         NETWORK_NAME.test(callee.id) &&
+        !NOT_A_NETWORK.test(callee.id) &&
         !LOSS_NAME.test(callee.id) &&
         (this.#file.scopes
           .lookup(callee)
@@ -84,7 +88,12 @@ export class Networks {
           false)
       );
     }
-    return callee.kind === "Attribute" && NETWORK_NAME.test(callee.attr) && !LOSS_NAME.test(callee.attr);
+    return (
+      callee.kind === "Attribute" &&
+      NETWORK_NAME.test(callee.attr) &&
+      !NOT_A_NETWORK.test(callee.attr) &&
+      !LOSS_NAME.test(callee.attr)
+    );
   }
 
   /** Known not to train: frozen by flags, or only ever in eval mode. */
