@@ -39,7 +39,7 @@ export const rule: Rule = {
       const escaped = copy.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
       if (
         new RegExp(
-          `${escaped}\\.(?:requires_grad_|eval\\(\\)\\.requires_grad_)|in ${escaped}\\.(?:named_)?parameters\\(`,
+          `${escaped}\\.(?:requires_grad_|eval\\(\\)\\.requires_grad_)|in ${escaped}\\.(?:named_)?parameters\\(|(?:requires_grad|freeze)\\w*\\(\\s*${escaped}\\b`,
         ).test(file.text)
       )
         continue;

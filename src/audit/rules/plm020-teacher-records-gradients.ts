@@ -1,3 +1,4 @@
+import { keyword } from "../../python/file.ts";
 import { statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
@@ -86,6 +87,9 @@ function isData(expr: Expr, facts: Facts, seen: Set<unknown>): boolean {
     if (node.kind === "Call") {
       if (isNetwork(node.func, facts) && facts.gradMode(node) !== "off") data = false;
       if (node.func.kind === "Attribute" && node.func.attr === "detach") return false;
+      // An image or prompt that is itself optimised.
+      if (/requires_grad|Parameter/.test(facts.file.textOf(node.func)) || keyword(node, "requires_grad"))
+        data = false;
     }
     if (node.kind === "Name" && !facts.file.scopes.binds(node))
       for (const one of facts.file.scopes.reaching(node)) {

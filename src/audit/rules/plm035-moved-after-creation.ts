@@ -1,4 +1,4 @@
-import { argument, keyword } from "../../python/file.ts";
+import { argument, keyword, positional } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -18,13 +18,10 @@ export const rule: Rule = {
     if (!/\.(?:to|cuda)\(/.test(facts.file.text)) return;
     const { file } = facts;
     for (const call of file.all("Call")) {
-      if (
-        call.func.kind !== "Attribute" ||
-        (call.func.attr !== "to" && call.func.attr !== "cuda") ||
-        call.func.value.kind !== "Call"
-      )
-        continue;
-      const made = call.func.value;
+      if (call.func.kind !== "Attribute" || (call.func.attr !== "to" && call.func.attr !== "cuda")) continue;
+      const made = madeBy(call.func.value, facts);
+      if (!made) continue;
+      const apart = made !== call.func.value;
       const name = file.dotted(made.func);
       if (
         name === null ||
@@ -43,8 +40,13 @@ export const rule: Rule = {
       const device =
         call.func.attr === "cuda" ? (call.args.length === 0 ? '"cuda"' : null) : deviceText(call, facts);
       if (device === null) continue;
+      const dtype = positional(call, 1);
       const edits: Edit[] = [
-        ...addKeyword(made, `device=${device}`, file),
+        ...addKeyword(
+          made,
+          `device=${device}${dtype && !keyword(made, "dtype") ? `, dtype=${file.textOf(dtype)}` : ""}`,
+          file,
+        ),
         { start: made.end, end: call.end, text: "" },
       ];
       const hot = facts.everyStep(call);
@@ -52,24 +54,41 @@ export const rule: Rule = {
         at: call,
         ...(hot ? { severity: "warning" as const } : {}),
         message: `\`torch.${last(name)}\` fills host memory that is then copied to the device${hot ? ", on every step" : ""}; with \`device=\` it is made there`,
-        fix: {
-          grade: RANDOM_FACTORIES.has(last(name)) ? "unsafe" : "safe",
-          title: "Make it on the device",
-          edits,
-        },
+        ...(apart
+          ? {}
+          : {
+              fix: {
+                grade: RANDOM_FACTORIES.has(last(name)) || dtype ? ("unsafe" as const) : ("safe" as const),
+                title: "Make it on the device",
+                edits,
+              },
+            }),
       };
     }
   },
 };
 
+/** The factory itself, or the one a name was just given and that nothing else reads. */
+function madeBy(expr: Expr, facts: Facts): Call | null {
+  if (expr.kind === "Call") return expr;
+  if (expr.kind !== "Name") return null;
+  const [one, ...more] = facts.file.scopes.reaching(expr);
+  if (more.length > 0 || one?.how !== "assign" || one.value?.kind !== "Call") return null;
+  return facts.file.scopes.uses(one).length === 1 ? one.value : null;
+}
+
 /** The text of an argument that is certainly a device: `.to()` takes dtypes and tensors too. */
 function deviceText(call: Call, facts: Facts): string | null {
-  if (call.args.length !== 1) return null;
+  // Beside the device there may be a type, and how to copy.
+  const others = call.args.filter(({ name }) => name !== "non_blocking" && name !== "device");
+  const [first, second] = keyword(call, "device") ? [null, others[0]] : others;
+  if (others.length > (first === null ? 1 : 2) || (second && second.name !== null)) return null;
+  if (second && !(facts.file.dotted(second.value) ?? "").startsWith("torch.")) return null;
   const arg = argument(call, "device", 0);
   if (!arg || facts.device(arg) === "cpu") return null;
   return keyword(call, "device") || isDevice(arg, facts) ? facts.file.textOf(arg) : null;
 }
 
 function isDevice(expr: Expr, facts: Facts): boolean {
-  return facts.device(expr) === "accelerator" || (expr.kind === "Attribute" && expr.attr === "device");
+  return facts.isAccelerator(facts.device(expr)) || (expr.kind === "Attribute" && expr.attr === "device");
 }

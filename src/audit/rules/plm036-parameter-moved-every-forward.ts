@@ -2,7 +2,7 @@ import { argument } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Expr } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
-import { selfAttribute } from "../facts/classes.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -40,6 +40,7 @@ function isOwn(expr: Expr, facts: Facts, depth = 0): boolean {
   if (selfAttribute(expr) !== null)
     return (
       depth > 0 ||
+      isParameterOrModule(expr, facts) ||
       /^(?:weight|bias|sigma|scale|scaling|gamma|beta|alpha|lora_\w+|\w*_weight|\w*_bias)$/.test(
         selfAttribute(expr)!,
       )
@@ -56,6 +57,21 @@ function isOwn(expr: Expr, facts: Facts, depth = 0): boolean {
     definitions[0]!.how === "assign" &&
     definitions[0]!.value !== null &&
     isOwn(definitions[0]!.value, facts, depth + 1)
+  );
+}
+
+/** Written as `nn.Parameter(…)` or a layer: it moves with the module. */
+function isParameterOrModule(expr: Expr, facts: Facts): boolean {
+  const cls = classOf(expr);
+  const writes = cls ? (attributesOf(cls, facts.file).get(selfAttribute(expr)!)?.writes ?? []) : [];
+  return (
+    writes.length > 0 &&
+    writes.every(
+      ({ value }) =>
+        value?.kind === "Call" &&
+        (/^torch\.nn\.(?:parameter\.)?Parameter$/.test(facts.file.dotted(value.func) ?? "") ||
+          facts.value(value).what === "module"),
+    )
   );
 }
 

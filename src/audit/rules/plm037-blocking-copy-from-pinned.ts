@@ -1,8 +1,9 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
-import { functionOf, walk } from "../../python/nodes.ts";
+import { contains, walk } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
+import { loadersOf } from "../facts/loaders.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
@@ -25,20 +26,12 @@ export const rule: Rule = {
         call.args.length > 1
       )
         continue;
-      if (
-        call.func.attr === "to" &&
-        facts.device(keyword(call, "device")?.value ?? positional(call, 0)) !== "accelerator"
-      )
-        continue;
+      const device = keyword(call, "device")?.value ?? positional(call, 0);
+      if (call.func.attr === "to" && !facts.isAccelerator(facts.device(device))) continue;
       const loop = facts.stepLoop(call);
-      if (
-        loop?.kind !== "For" ||
-        loopsAround(call)[0] !== loop ||
-        !isBatch(call.func.value, loop.target, facts) ||
-        !isPinned(loop.iter, facts)
-      )
+      if (loop?.kind !== "For" || loopsAround(call)[0] !== loop || facts.frequency(call, loop) !== "every")
         continue;
-      if (facts.frequency(call, loop) !== "every") continue;
+      if (!isBatch(call.func.value, loop.target, facts) || !isPinned(loop.iter, facts)) continue;
       yield {
         at: call,
         message:
@@ -53,71 +46,30 @@ export const rule: Rule = {
   },
 };
 
-/** The loop's own variable, or a part of it. */
+/** The loop's own variable, a part of it, or what a comprehension takes out of it. */
 function isBatch(expr: Expr, target: Expr, facts: Facts): boolean {
   if (expr.kind === "Subscript") return isBatch(expr.value, target, facts);
   if (expr.kind !== "Name") return false;
   const definitions = facts.file.scopes.reaching(expr);
-  return (
-    definitions.length === 1 &&
-    definitions[0]!.how === "iterate" &&
-    target.start <= definitions[0]!.node.start &&
-    definitions[0]!.node.end <= target.end
-  );
+  const [one] = definitions;
+  if (definitions.length !== 1 || one?.how !== "iterate")
+    return one?.how === "unpack" && one.value?.kind === "Name" && isBatch(one.value, target, facts);
+  if (contains(target, one.node)) return true;
+  let found = false;
+  if (one.value)
+    walk(one.value, (node) => {
+      if (
+        node.kind === "Name" &&
+        facts.file.scopes.reaching(node).some((outer) => contains(target, outer.node))
+      )
+        found = true;
+      return !found;
+    });
+  return found;
 }
 
-/** The iterated value is a DataLoader made in this file with `pin_memory=True`, wrapped or not. */
-function isPinned(iter: Expr, facts: Facts, depth = 0): boolean {
-  if (depth > 5) return false;
-  if (iter.kind === "Name") {
-    const definitions = facts.file.scopes.reaching(iter);
-    if (definitions.length === 1 && definitions[0]!.how === "param")
-      return isPinnedArgument(iter.id, iter, facts);
-    return (
-      definitions.length === 1 &&
-      definitions[0]!.how === "assign" &&
-      definitions[0]!.value !== null &&
-      isPinned(definitions[0]!.value, facts, depth + 1)
-    );
-  }
-  if (iter.kind !== "Call") return false;
-  const name = facts.file.dotted(iter.func) ?? "";
-  if (/^torch\.utils\.data\.(?:dataloader\.)?DataLoader$/.test(name))
-    return isTrue(keyword(iter, "pin_memory")?.value ?? null);
-  const inner = positional(iter, 0);
-  return (
-    inner !== null &&
-    (name === "builtins.enumerate" || /(?:^|\.)tqdm(?:\.|$)/.test(name)) &&
-    isPinned(inner, facts, depth + 1)
-  );
-}
-
-/** Every call of this function in the file passes a pinned loader there. */
-function isPinnedArgument(param: string, at: Expr, facts: Facts): boolean {
-  const fn = functionOf(at);
-  if (fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module") return false;
-  const index = fn.params.findIndex((one) => one.name === param);
-  const calls: Call[] = [];
-  walk(facts.file.tree.module, (node) => {
-    if (node.kind === "Call" && node.func.kind === "Name" && node.func.id === fn.name) calls.push(node);
-  });
-  return (
-    calls.length > 0 &&
-    calls.every((call) => {
-      const given = keyword(call, param)?.value ?? positional(call, index);
-      return given !== null && given.kind !== "Call" && isPinnedValue(given, facts);
-    })
-  );
-}
-
-function isPinnedValue(expr: Expr, facts: Facts): boolean {
-  if (expr.kind !== "Name") return false;
-  const definitions = facts.file.scopes.reaching(expr);
-  return (
-    definitions.length > 0 &&
-    definitions.every(
-      (one) =>
-        one.how === "assign" && one.value !== null && one.value.kind === "Call" && isPinned(one.value, facts),
-    )
-  );
+/** Every loader it may come from, as this file shows them, has `pin_memory=True`. */
+function isPinned(iter: Expr, facts: Facts): boolean {
+  const loaders: readonly Call[] | null = loadersOf(iter, facts);
+  return loaders !== null && loaders.every((call) => isTrue(keyword(call, "pin_memory")?.value ?? null));
 }

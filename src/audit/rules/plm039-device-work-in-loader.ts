@@ -1,6 +1,8 @@
+import { keyword } from "../../python/file.ts";
 import { classOf, functionOf } from "../../python/nodes.ts";
 import type { Call } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
+import { FACTORIES, last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -25,18 +27,23 @@ export const rule: Rule = {
 };
 
 function sends(call: Call, facts: Facts): boolean {
+  const name = facts.file.dotted(call.func) ?? "";
+  const device = keyword(call, "device");
+  if (name === `torch.${last(name)}` && FACTORIES.has(last(name)))
+    return device !== null && facts.isAccelerator(facts.device(device.value));
   if (call.func.kind !== "Attribute") return false;
   if (call.func.attr === "cuda") return call.args.length === 0;
-  return (
-    call.func.attr === "to" && call.args.length > 0 && facts.device(call.args[0]!.value) === "accelerator"
-  );
+  const to = call.func.attr === "to" ? (device?.value ?? call.args[0]?.value ?? null) : null;
+  return to !== null && facts.isAccelerator(facts.device(to));
 }
 
 function isInLoader(call: Call, facts: Facts): boolean {
   const fn = functionOf(call);
+  if (fn?.kind === "Lambda") return fn.parent?.kind === "Arg" && fn.parent.name === "collate_fn";
   if (fn?.kind !== "FunctionDef") return false;
   const cls = classOf(fn);
-  if (cls && fn.parent === cls) return fn.name === "__getitem__" && facts.role(cls) === "dataset";
+  if (cls && fn.parent === cls)
+    return /^__(?:getitem|getitems|iter)__$/.test(fn.name) && facts.role(cls) === "dataset";
   // A function that a DataLoader of this file collates with.
   return facts.file
     .all("Arg")

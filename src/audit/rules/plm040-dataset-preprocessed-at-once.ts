@@ -1,8 +1,11 @@
 import { walk } from "../../python/nodes.ts";
-import type { Call, ClassDef, FunctionDef } from "../../python/tree.ts";
+import type { Call, ClassDef, FunctionDef, Node } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
+
+const MESSAGE =
+  "Every example is processed and kept in host memory before the first step, once in each worker that copies it; do it in `__getitem__`";
 
 export const rule: Rule = {
   meta: {
@@ -21,7 +24,10 @@ export const rule: Rule = {
       const init = methods.find((method) => method.name === "__init__");
       if (!init) continue;
       const reached = [init, ...calledBy(init, cls)];
-      for (const method of reached) yield* appends(method, facts);
+      for (const method of reached) {
+        yield* appends(method, facts);
+        yield* displays(method, facts);
+      }
     }
   },
 };
@@ -37,28 +43,57 @@ function calledBy(init: FunctionDef, cls: ClassDef): FunctionDef[] {
   return methodsOf(cls).filter((method) => names.has(method.name) && !method.name.startsWith("__"));
 }
 
+/** What makes it expensive: a tokenizer, an image, a tensor for each example. */
+const WORKS =
+  /tokeniz|process|transform|Image\.open|imread|encode|torch\.tensor|load_image|torchaudio|np\.load|numpy\.load|torch\.load|read_image|librosa/i;
+
+/** `self.items = [tokenizer(t) for t in texts]`, `torch.stack([torch.load(f) for f in files])`, `list(map(…))`. */
+function* displays(method: FunctionDef, facts: Facts): Generator<{ at: Node; message: string }> {
+  for (const statement of method.body) {
+    if (statement.kind !== "Assign" || !statement.targets.some((target) => selfAttribute(target) !== null))
+      continue;
+    let found: Node | null = null;
+    walk(statement.value, (node) => {
+      const maps =
+        node.kind === "Call" && facts.file.dotted(node.func) === "builtins.map" ? node.args[0]?.value : null;
+      const made =
+        node.kind === "Comp" ? (node.value ?? node.element) : maps?.kind === "Lambda" ? maps.body : null;
+      if (made && works(made, facts)) found ??= node;
+      return found === null;
+    });
+    if (found) yield { at: found, message: MESSAGE };
+  }
+}
+
+function works(expr: Node, facts: Facts): boolean {
+  let found = false;
+  walk(expr, (node) => {
+    if (
+      node.kind === "Call" &&
+      WORKS.test(facts.file.dotted(node.func) ?? facts.file.textOf(node.func).slice(0, 80))
+    )
+      found = true;
+    return !found;
+  });
+  return found;
+}
+
 function* appends(method: FunctionDef, facts: Facts): Generator<{ at: Call; message: string }> {
   for (const statement of method.body) {
     if (statement.kind !== "For") continue;
     const calls: Call[] = [];
-    let works = false;
+    let heavy = false;
     walk(statement, (node) => {
       if (node.kind !== "Call") return;
       if (node.func.kind === "Attribute" && node.func.attr === "append" && node.parent?.kind === "ExprStmt")
         calls.push(node);
-      // What makes it expensive: a tokenizer, an image, a tensor for each example.
-      else if (
-        /tokeniz|process|transform|Image\.open|imread|encode|torch\.tensor|load_image|torchaudio|np\.load|numpy\.load/i.test(
-          facts.file.dotted(node.func) ?? facts.file.textOf(node.func).slice(0, 80),
-        )
-      )
-        works = true;
+      else if (WORKS.test(facts.file.dotted(node.func) ?? facts.file.textOf(node.func).slice(0, 80)))
+        heavy = true;
     });
-    if (works && calls[0])
+    if (heavy && calls[0])
       yield {
         at: calls[0],
-        message:
-          "Every example is processed and kept in host memory before the first step, once in each worker that copies it; do it in `__getitem__`",
+        message: MESSAGE,
       };
   }
 }

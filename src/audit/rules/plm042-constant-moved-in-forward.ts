@@ -1,6 +1,8 @@
+import { argument } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import { derivesFromInput } from "../facts/flow.ts";
 import type { Fix, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -13,21 +15,21 @@ export const rule: Rule = {
     patterns: [42],
   },
   *check(facts) {
-    if (!/\.(?:to|cuda)\(/.test(facts.file.text)) return;
+    if (!/\.(?:to|cuda|type_as)\(/.test(facts.file.text)) return;
     for (const call of facts.file.all("Call")) {
-      if (call.func.kind !== "Attribute" || (call.func.attr !== "to" && call.func.attr !== "cuda")) continue;
+      if (call.func.kind !== "Attribute" || !/^(?:to|cuda|type_as)$/.test(call.func.attr)) continue;
       const attribute = selfAttribute(call.func.value);
       const cls = attribute === null ? null : classOf(call);
       if (!cls || !/^(?:module|lightning)$/.test(facts.role(cls)) || !facts.everyStep(call)) continue;
-      const [arg] = call.args;
+      const arg = argument(call, "device", 0);
       // A dtype is no transfer; what cannot be told from one is not reported.
       if (
-        call.func.attr === "to" &&
+        call.func.attr !== "cuda" &&
         !(
           arg &&
-          call.args.length === 1 &&
-          (facts.device(arg.value) === "accelerator" ||
-            (arg.value.kind === "Attribute" && arg.value.attr === "device"))
+          (facts.isAccelerator(facts.device(arg)) ||
+            (arg.kind === "Attribute" && arg.attr === "device") ||
+            (arg.kind === "Name" && derivesFromInput(arg, facts) && !/dtype|device/.test(arg.id)))
         )
       )
         continue;

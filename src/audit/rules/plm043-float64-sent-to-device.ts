@@ -61,12 +61,48 @@ function toDevice(call: Call, facts: Facts): boolean {
   const arg = keyword(call, "device")?.value ?? positional(call, 0);
   return (
     arg !== null &&
-    (facts.device(arg) === "accelerator" || (arg.kind === "Attribute" && arg.attr === "device"))
+    (facts.isAccelerator(facts.device(arg)) || (arg.kind === "Attribute" && arg.attr === "device"))
+  );
+}
+
+function isNumber(expr: Expr): boolean {
+  return expr.kind === "Num" || (expr.kind === "Unary" && expr.operand.kind === "Num");
+}
+
+/** `rng.normal(…)` of a generator made here. */
+function isGenerator(call: Call, facts: Facts): boolean {
+  if (call.func.kind !== "Attribute" || !/^(?:normal|uniform|random|standard_normal)$/.test(call.func.attr))
+    return false;
+  if (call.func.value.kind !== "Name") return false;
+  const definitions = facts.file.scopes.reaching(call.func.value);
+  return (
+    definitions.length > 0 &&
+    definitions.every(
+      ({ value }) =>
+        value?.kind === "Call" &&
+        /^numpy\.random\.(?:default_rng|RandomState|Generator)$/.test(facts.file.dotted(value.func) ?? ""),
+    )
   );
 }
 
 function isFloat64(expr: Expr, facts: Facts, depth = 0): boolean {
   if (depth > 4) return false;
+  // A Python number leaves an array's type as it is.
+  if (expr.kind === "Binary") {
+    const [left, right] = [isFloat64(expr.left, facts, depth + 1), isFloat64(expr.right, facts, depth + 1)];
+    return (left && (right || isNumber(expr.right))) || (right && isNumber(expr.left));
+  }
+  if (expr.kind === "Call" && isGenerator(expr, facts)) return !keyword(expr, "dtype");
+  if (expr.kind === "Call" && /^numpy\.(?:array|asarray)$/.test(facts.file.dotted(expr.func) ?? "")) {
+    const data = positional(expr, 0);
+    return (
+      data?.kind === "List" &&
+      !keyword(expr, "dtype") &&
+      expr.args.length === 1 &&
+      data.items.every((item) => item.kind === "Num") &&
+      data.items.some((item) => item.kind === "Num" && /[.e]/.test(item.text))
+    );
+  }
   if (expr.kind === "Call")
     return (
       FLOAT64.test(facts.file.dotted(expr.func) ?? "") &&

@@ -1,8 +1,9 @@
 import { positional } from "../../python/file.ts";
-import { contains, functionOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -14,19 +15,27 @@ export const rule: Rule = {
     patterns: [44],
   },
   *check(facts) {
-    if (!/softmax/.test(facts.file.text)) return;
+    if (/\btri[lu]\(/.test(facts.file.text)) yield* masks(facts);
+    if (!/softmax/i.test(facts.file.text)) return;
     const { file } = facts;
     for (const call of file.all("Call")) {
       const name = file.dotted(call.func) ?? "";
       const scores =
         name === "torch.nn.functional.softmax" || name === "torch.softmax"
           ? positional(call, 0)
-          : call.func.kind === "Attribute" && call.func.attr === "softmax" && name === ""
+          : call.func.kind === "Attribute" &&
+              call.func.attr === "softmax" &&
+              name === "" &&
+              !isSoftmaxLayer(call.func, facts)
             ? call.func.value
-            : null;
+            : isSoftmaxLayer(call.func, facts)
+              ? positional(call, 0)
+              : null;
       if (!scores || !isScores(scores, facts) || !meetsValues(call, facts)) continue;
-      // A file that has the fused one too keeps this as its fallback.
-      if (/scaled_dot_product_attention|flash_attn|xformers/.test(file.text) || !facts.hot(call)) continue;
+      // A class that has the fused one too keeps this as its fallback.
+      const around = classOf(call) ?? functionOf(call) ?? file.tree.module;
+      if (/scaled_dot_product_attention|flash_attn|xformers/.test(file.textOf(around)) || !facts.hot(call))
+        continue;
       yield {
         at: call,
         message:
@@ -35,6 +44,65 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `torch.tril(torch.ones(T, T))` sized by the input, in a forward. */
+function* masks(facts: Facts): Generator<Finding> {
+  for (const call of facts.file.all("Call")) {
+    const fn = functionOf(call);
+    const cls = classOf(call);
+    const source = maskSource(call, facts);
+    if (
+      !source ||
+      fn?.kind !== "FunctionDef" ||
+      fn.name !== "forward" ||
+      !cls ||
+      facts.role(cls) !== "module"
+    )
+      continue;
+    // Of a size the module knows it is another rule's matter.
+    if (!source.args.some((arg) => derivesFromShape(arg.value)) || !facts.everyStep(call)) continue;
+    yield {
+      at: call,
+      message:
+        "The causal mask is built again in every forward; `scaled_dot_product_attention` with `is_causal=True` needs none, and a buffer holds one for good",
+    };
+  }
+}
+
+/** The `torch.ones(…)` or `torch.full(…)` that a triangle is cut from. */
+function maskSource(call: Call, facts: Facts): Call | null {
+  const name = facts.file.dotted(call.func);
+  const base =
+    name === "torch.tril" || name === "torch.triu"
+      ? positional(call, 0)
+      : name === null && call.func.kind === "Attribute" && /^tri[lu]$/.test(call.func.attr)
+        ? call.func.value
+        : null;
+  return base?.kind === "Call" && /^torch\.(?:ones|full)$/.test(facts.file.dotted(base.func) ?? "")
+    ? base
+    : null;
+}
+
+function derivesFromShape(expr: Expr): boolean {
+  if (expr.kind === "Name") return /^[A-Z]$|len|size|seq|^[tn]$/i.test(expr.id);
+  if (expr.kind === "Tuple" || expr.kind === "List") return expr.items.some(derivesFromShape);
+  if (expr.kind === "Subscript") return derivesFromShape(expr.value);
+  if (expr.kind === "Attribute") return expr.attr === "shape";
+  return expr.kind === "Call" && expr.func.kind === "Attribute" && expr.func.attr === "size";
+}
+
+/** `self.softmax = nn.Softmax(dim=-1)`. */
+function isSoftmaxLayer(expr: Expr, facts: Facts): boolean {
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const writes = cls ? (attributesOf(cls, facts.file).get(own!)?.writes ?? []) : [];
+  return (
+    writes.length > 0 &&
+    writes.every(
+      ({ value }) => value?.kind === "Call" && facts.file.dotted(value.func) === "torch.nn.Softmax",
+    )
+  );
+}
 
 /** `q @ k.transpose(-2, -1)`, scaled or masked, directly or through names of the function. */
 function isScores(expr: Expr, facts: Facts, depth = 0): boolean {
@@ -55,6 +123,13 @@ function isScores(expr: Expr, facts: Facts, depth = 0): boolean {
   if (/^torch\.(?:matmul|bmm)$/.test(name)) {
     const right = positional(expr, 1);
     return right !== null && isTransposed(right, facts);
+  }
+  // "bhid,bhjd->bhij": two inputs, summed over their last dimension.
+  if (/^torch\.einsum$/.test(name)) {
+    const form = positional(expr, 0);
+    const match =
+      form?.kind === "Str" ? /^\s*(\w+)(\w),\s*(\w+)\2\s*->\s*(\w+)\s*$/.exec(form.value ?? "") : null;
+    return match !== null && !match[4]!.includes(match[2]!);
   }
   return (
     expr.func.kind === "Attribute" &&
@@ -85,8 +160,8 @@ function meetsValues(weights: Call, facts: Facts): boolean {
       .map((node) => node.left),
     ...facts.file
       .all("Call")
-      .filter((node) => /^torch\.(?:matmul|bmm)$/.test(facts.file.dotted(node.func) ?? ""))
-      .flatMap((node) => positional(node, 0) ?? []),
+      .filter((node) => /^torch\.(?:matmul|bmm|einsum)$/.test(facts.file.dotted(node.func) ?? ""))
+      .flatMap((node) => positional(node, facts.file.dotted(node.func) === "torch.einsum" ? 1 : 0) ?? []),
   ];
   return products.some(
     (left) => contains(fn, left) && left.start > weights.start && comesFrom(left, weights, facts, 0),

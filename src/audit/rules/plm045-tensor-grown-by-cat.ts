@@ -1,84 +1,145 @@
-import { positional } from "../../python/file.ts";
-import { contains, functionOf } from "../../python/nodes.ts";
-import type { For } from "../../python/tree.ts";
+import { isTrue, keyword, positional } from "../../python/file.ts";
+import { classOf, contains, functionOf } from "../../python/nodes.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { isNetwork } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
     code: "PLM045",
     name: "tensor-grown-by-cat",
-    summary: "A tensor grows by one `cat` a turn: everything so far is copied each time",
+    summary: "A tensor grows by one `cat` a turn, or is repeated where a view would do: everything is copied",
     severity: "warning",
-    fix: "none",
-    patterns: [45],
+    fix: "unsafe",
+    patterns: [45, 81],
   },
   *check(facts) {
-    if (!/cat\(|concat|stack\(/.test(facts.file.text)) return;
-    const { file } = facts;
-    for (const statement of file.all("Assign")) {
-      const [target] = statement.targets;
-      if (
-        statement.targets.length !== 1 ||
-        target?.kind !== "Name" ||
-        statement.value.kind !== "Call" ||
-        !/^torch\.(?:cat|concat|concatenate|hstack|vstack)$/.test(file.dotted(statement.value.func) ?? "")
-      )
-        continue;
-      const parts = positional(statement.value, 0);
-      const loop = loopsAround(statement)[0];
-      if (
-        loop?.kind !== "For" ||
-        (parts?.kind !== "Tuple" && parts?.kind !== "List") ||
-        parts.items.length !== 2
-      )
-        continue;
-      const own = parts.items.find((item) => item.kind === "Name" && item.id === target.id);
-      if (
-        own?.kind !== "Name" ||
-        !file.scopes
-          .reaching(own)
-          .every(
-            (one) =>
-              !contains(loop, one.node) || contains(statement, one.node) || one.node.start > statement.start,
-          )
-      )
-        continue;
-      // Begun in this turn: two parts joined once.
-      if (
-        !file.scopes.reaching(own).some((one) => !contains(loop, one.node)) ||
-        file.scopes
-          .reaching(own)
-          .some((one) => one.how === "param" || (one.value?.kind === "Const" && one.value.value === null))
-      )
-        continue;
-      // Read by the loop itself, as in generation, each turn needs the whole.
-      const fn = functionOf(statement);
-      const reads = file
-        .all("Name")
-        .filter(
-          (name) =>
-            name.id === target.id &&
-            name !== own &&
-            contains(loop, name) &&
-            functionOf(name) === fn &&
-            !file.scopes.binds(name),
-        );
-      if (reads.length > 0) continue;
-      yield {
-        at: statement,
-        // Over a handful of parts nobody notices; over batches, or in the step, it is quadratic.
-        severity: facts.hot(statement) || overBatches(loop, facts) ? "warning" : "note",
-        message: `Every turn allocates \`${target.id}\` anew and copies all of it; collect the parts in a list and \`cat\` once after the loop`,
-      };
-    }
+    if (/cat\(|concat|stack\(/.test(facts.file.text)) yield* grown(facts);
+    if (/\.repeat\(|\.tile\(/.test(facts.file.text)) yield* repeated(facts);
   },
 };
 
-/** The loop goes over a loader, or runs a network each turn. */
-function overBatches(loop: For, facts: Facts): boolean {
-  if (/load|batch|data/i.test(facts.file.textOf(loop.iter))) return true;
-  return facts.file.all("Call").some((call) => contains(loop, call) && isNetwork(call.func, facts));
+function* grown(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const statement of file.all("Assign")) {
+    const [target] = statement.targets;
+    const value = statement.value.kind === "IfExp" ? statement.value.orelse : statement.value;
+    if (
+      statement.targets.length !== 1 ||
+      target?.kind !== "Name" ||
+      value.kind !== "Call" ||
+      !/^torch\.(?:cat|concat|concatenate|hstack|vstack)$/.test(file.dotted(value.func) ?? "")
+    )
+      continue;
+    const parts = positional(value, 0);
+    const loop = loopsAround(statement)[0];
+    if (!loop || (parts?.kind !== "Tuple" && parts?.kind !== "List") || parts.items.length !== 2) continue;
+    const own = parts.items.find((item) => item.kind === "Name" && item.id === target.id);
+    if (own?.kind !== "Name") continue;
+    const before = file.scopes.reaching(own);
+    // Begun in this turn: two parts joined once.
+    if (
+      before.some(
+        (one) =>
+          contains(loop, one.node) && !contains(statement, one.node) && one.node.start < statement.start,
+      ) ||
+      !before.some((one) => !contains(loop, one.node)) ||
+      before.some((one) => one.how === "param")
+    )
+      continue;
+    // Read by the loop itself, as in generation, each turn needs the whole.
+    const fn = functionOf(statement);
+    const reads = file
+      .all("Name")
+      .filter(
+        (name) =>
+          name.id === target.id &&
+          name !== own &&
+          contains(loop, name) &&
+          functionOf(name) === fn &&
+          !file.scopes.binds(name) &&
+          !isNoneTest(name),
+      );
+    if (reads.length > 0) continue;
+    yield {
+      at: statement,
+      message: `Every turn allocates \`${target.id}\` anew and copies all of it; collect the parts in a list and \`cat\` once after the loop`,
+    };
+  }
+}
+
+function isNoneTest(name: Node): boolean {
+  return name.parent?.kind === "Compare" && /^is/.test(name.parent.ops[0]!);
+}
+
+/** `x.repeat(n, 1, 1)` along a dimension of one, in code that runs every step. */
+function* repeated(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of file.all("Call")) {
+    if (
+      call.func.kind !== "Attribute" ||
+      !/^(?:repeat|tile)$/.test(call.func.attr) ||
+      file.dotted(call.func) !== null
+    )
+      continue;
+    const source = call.func.value;
+    const keeps = call.args.filter((arg) => arg.value.kind === "Num" && arg.value.text === "1").length;
+    if (call.args.length < 2 || keeps < call.args.length - 1 - stars(call) || !facts.everyStep(call))
+      continue;
+    if (!hasDimensionOfOne(source, facts, 0)) continue;
+    yield {
+      at: call,
+      severity: "note",
+      message: `\`${call.func.attr}\` writes out every copy; \`expand\` gives the same values as a view, and arithmetic broadcasts by itself`,
+      ...(call.func.attr === "repeat" && stars(call) === 0
+        ? {
+            fix: {
+              grade: "unsafe" as const,
+              title: "Expand instead",
+              edits: [
+                { start: call.func.attrStart, end: call.func.attrStart + "repeat".length, text: "expand" },
+                ...call.args.flatMap(({ value }) =>
+                  value.kind === "Num" && value.text === "1"
+                    ? [{ start: value.start, end: value.end, text: "-1" }]
+                    : [],
+                ),
+              ],
+            },
+          }
+        : {}),
+    };
+  }
+}
+
+function stars(call: Call): number {
+  return call.args.filter((arg) => arg.star !== 0).length;
+}
+
+/** Made by `keepdim=True`, `unsqueeze`, `[:, None]`, or a parameter written with a leading one. */
+function hasDimensionOfOne(expr: Expr, facts: Facts, depth: number): boolean {
+  if (depth > 4) return false;
+  const own = selfAttribute(expr);
+  if (own !== null) {
+    const cls = classOf(expr);
+    const writes = cls ? (attributesOf(cls, facts.file).get(own)?.writes ?? []) : [];
+    return (
+      writes.length === 1 &&
+      writes[0]!.value !== null &&
+      /\(\s*\(?1\s*,/.test(facts.file.textOf(writes[0]!.value))
+    );
+  }
+  if (expr.kind === "Name") {
+    const [one, ...more] = facts.file.scopes.reaching(expr);
+    return (
+      more.length === 0 &&
+      one?.how === "assign" &&
+      one.value !== null &&
+      hasDimensionOfOne(one.value, facts, depth + 1)
+    );
+  }
+  if (expr.kind === "Subscript") return /\bNone\b/.test(facts.file.textOf(expr.index));
+  if (expr.kind !== "Call" || expr.func.kind !== "Attribute") return false;
+  return expr.func.attr === "unsqueeze" || isTrue(keyword(expr, "keepdim")?.value ?? null);
 }

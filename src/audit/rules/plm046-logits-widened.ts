@@ -1,5 +1,6 @@
 import { argument, keyword } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
+import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
 
@@ -14,15 +15,23 @@ export const rule: Rule = {
   },
   *check(facts) {
     // Only a language model's head has outputs that large.
-    if (!/logits/.test(facts.file.text) || !/lm_head|vocab_size|labels|shift_logits/.test(facts.file.text))
+    if (
+      !/logits|lm_head/.test(facts.file.text) ||
+      !/lm_head|vocab_size|labels|shift_logits|wte/.test(facts.file.text)
+    )
       return;
     const { file } = facts;
     for (const call of file.all("Call")) {
       const source = widened(call, facts);
       if (!source) continue;
-      if (!name(source).endsWith("logits") || facts.gradMode(call) === "off") continue;
+      if (
+        !/logits$|^(?:lm_head|embed_out|unembed|to_logits)$/.test(name(source)) ||
+        facts.gradMode(call) === "off"
+      )
+        continue;
       const hot = facts.hot(call);
-      if (hot && facts.frequency(call, hot.within) !== "throttled" && feedsLoss(call, facts))
+      const trained = hot ? facts.frequency(call, hot.within) !== "throttled" : facts.gradMode(call) === "on";
+      if (trained && feedsLoss(call, facts))
         yield {
           at: call,
           message:
@@ -47,7 +56,9 @@ function name(expr: Expr): string {
   return expr.kind === "Subscript"
     ? name(expr.value)
     : expr.kind === "Call" && expr.func.kind === "Attribute"
-      ? name(expr.func.value)
+      ? selfAttribute(expr.func) === null
+        ? name(expr.func.value)
+        : expr.func.attr
       : "";
 }
 
@@ -57,7 +68,9 @@ function feedsLoss(expr: Expr, facts: Facts, depth = 0): boolean {
   for (let at = expr.parent; at; at = at.parent) {
     if (
       at.kind === "Call" &&
-      (/cross_entropy$|nll_loss$/.test(facts.file.dotted(at.func) ?? "") ||
+      (/cross_entropy$|nll_loss$|log_softmax$|logsumexp$|CrossEntropyLoss$/.test(
+        facts.file.dotted(at.func) ?? "",
+      ) ||
         /loss_f(?:n|ct|unc\w*)$|criterion$/.test(facts.file.textOf(at.func).slice(-40)))
     )
       return true;

@@ -1,3 +1,4 @@
+import type { PythonFile } from "../../python/file.ts";
 import { isTrue, keyword } from "../../python/file.ts";
 import { isNetwork } from "../facts/networks.ts";
 import type { Rule } from "../rule.ts";
@@ -6,6 +7,20 @@ const WANTED: ReadonlyMap<string, RegExp> = new Map([
   ["output_hidden_states", /hidden_states\b/g],
   ["output_attentions", /attentions\b/g],
 ]);
+
+const MESSAGES: Readonly<Record<string, string>> = {
+  output_attentions:
+    "The attention matrices of all layers are built and kept for nobody, and the fused attention cannot be used",
+  output_hidden_states:
+    "The hidden states of all layers are kept until the outputs go, and nobody reads them",
+};
+
+/** Read by name, or by position out of the tuple: then somebody wants them. */
+function isRead(key: string, file: PythonFile): boolean {
+  const mentions = file.text.match(WANTED.get(key)!)?.length ?? 0;
+  const asked = file.text.match(new RegExp(`${key}\\b`, "g"))?.length ?? 0;
+  return mentions > asked || /outputs?\[[-\d]/.test(file.text);
+}
 
 export const rule: Rule = {
   meta: {
@@ -19,8 +34,24 @@ export const rule: Rule = {
   *check(facts) {
     if (!/output_(?:attentions|hidden_states)/.test(facts.file.text)) return;
     const { file } = facts;
+    for (const statement of file.all("Assign")) {
+      const [target] = statement.targets;
+      if (target?.kind !== "Attribute" || !isTrue(statement.value) || !WANTED.has(target.attr)) continue;
+      if (target.value.kind !== "Attribute" || target.value.attr !== "config") continue;
+      if (isRead(target.attr, file) || !/\bTrainer\b|\.backward\(/.test(file.text)) continue;
+      yield {
+        at: statement.value,
+        severity: "note",
+        message: MESSAGES[target.attr]!,
+        fix: {
+          grade: "unsafe",
+          title: "Do not ask for them",
+          edits: [{ start: statement.value.start, end: statement.value.end, text: "False" }],
+        },
+      };
+    }
     for (const call of file.all("Call"))
-      for (const [key, pattern] of WANTED) {
+      for (const key of WANTED.keys()) {
         const flag = keyword(call, key);
         if (!flag || !isTrue(flag.value)) continue;
         const step = isNetwork(call.func, facts) && facts.hot(call) !== null;
@@ -29,10 +60,7 @@ export const rule: Rule = {
           call.func.attr === "from_pretrained" &&
           /\bTrainer\b|\.backward\(/.test(file.text);
         if (!(step || loads) || facts.gradMode(call) === "off") continue;
-        // Read by name, or by position out of the tuple: then somebody wants them.
-        const mentions = file.text.match(pattern)?.length ?? 0;
-        const asked = file.text.match(new RegExp(`${key}\\b`, "g"))?.length ?? 0;
-        if (mentions > asked || /outputs?\[[-\d]/.test(file.text)) continue;
+        if (isRead(key, file)) continue;
         // Taken apart by position: a model of its own make, such as one with a value head, that may need them.
         if (call.parent?.kind === "Assign" && call.parent.targets.some((target) => target.kind === "Tuple"))
           continue;
@@ -40,10 +68,7 @@ export const rule: Rule = {
           at: flag,
           // Loaded with it, the network may be another than the one that trains.
           ...(step ? {} : { severity: "note" as const }),
-          message:
-            key === "output_attentions"
-              ? "The attention matrices of all layers are built and kept for nobody, and the fused attention cannot be used"
-              : "The hidden states of all layers are kept until the outputs go, and nobody reads them",
+          message: MESSAGES[key]!,
           fix: {
             grade: "unsafe",
             title: "Do not ask for them",

@@ -1,4 +1,5 @@
-import type { Expr } from "../../python/tree.ts";
+import { positional } from "../../python/file.ts";
+import type { Expr, Name } from "../../python/tree.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
@@ -30,25 +31,37 @@ export const rule: Rule = {
   },
 };
 
-/** `x @ A @ B`: two products, of which the last is as large as the layer's output. */
+/** `x @ A @ B`, `linear(linear(x, A), B)`, `self.lora_B(self.lora_A(x))`: the last product is as large as the layer's output. */
 function isProduct(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Binary")
     return expr.op === "@" && (isChained(expr.left, facts) || isChained(expr.right, facts));
-  return (
-    expr.kind === "Call" &&
-    selfAttribute(expr.func) !== null &&
-    expr.args.length === 1 &&
-    isChained(expr.args[0]!.value, facts)
-  );
+  if (expr.kind === "Name") return isProductByName(expr, facts);
+  if (expr.kind !== "Call") return false;
+  if (MULTIPLIES.test(facts.file.dotted(expr.func) ?? "")) {
+    const first = positional(expr, 0);
+    return first !== null && isChained(first, facts);
+  }
+  return selfAttribute(expr.func) !== null && expr.args.length === 1 && isChained(expr.args[0]!.value, facts);
+}
+
+const MULTIPLIES = /^torch\.(?:matmul|mm|bmm|nn\.functional\.linear)$/;
+
+/** Bound once, and still named when its scaled double is made. */
+function isProductByName(name: Name, facts: Facts): boolean {
+  const [one, ...more] = facts.file.scopes.reaching(name);
+  const target = name.parent?.parent;
+  if (more.length > 0 || one?.how !== "assign" || !one.value || one.value.kind === "Name") return false;
+  // `x = x * s` frees the unscaled one.
+  const rebinds =
+    target?.kind === "Assign" && target.targets.some((to) => to.kind === "Name" && to.id === name.id);
+  return !rebinds && isProduct(one.value, facts) && facts.file.scopes.uses(one).length === 1;
 }
 
 function isChained(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Binary") return expr.op === "@";
-  return (
-    expr.kind === "Call" &&
-    selfAttribute(expr.func) !== null &&
-    /lora|adapter|down/i.test(facts.file.textOf(expr.func))
-  );
+  if (expr.kind !== "Call") return false;
+  if (MULTIPLIES.test(facts.file.dotted(expr.func) ?? "")) return true;
+  return selfAttribute(expr.func) !== null && /lora|adapter|down/i.test(facts.file.textOf(expr.func));
 }
 
 function isScalar(expr: Expr, facts: Facts): boolean {

@@ -1,0 +1,82 @@
+import { keyword, positional } from "../../python/file.ts";
+import { classOf, functionOf } from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import { attributesOf, selfAttribute } from "./classes.ts";
+import type { Facts } from "./facts.ts";
+
+export function isDataLoader(dotted: string | null): boolean {
+  return /^torch\.utils\.data\.(?:dataloader\.)?DataLoader$/.test(dotted ?? "");
+}
+
+/** The DataLoader calls of this file that an iterated expression may come from; null when one of its sources cannot be seen. */
+export function loadersOf(expr: Expr, facts: Facts, depth = 0): readonly Call[] | null {
+  if (depth > 8) return null;
+  const again = (inner: Expr | null): readonly Call[] | null =>
+    inner === null ? null : loadersOf(inner, facts, depth + 1);
+  const { file } = facts;
+  const own = selfAttribute(expr);
+  if (own !== null) {
+    const cls = classOf(expr);
+    return all(
+      (cls ? attributesOf(cls, file).get(own)?.writes : undefined)?.map(({ value }) => again(value)) ?? [],
+    );
+  }
+  if (expr.kind === "Name")
+    return all(
+      file.scopes.reaching(expr).map((one) => {
+        if (one.how === "param") return passed(one.name, expr, facts, depth);
+        if (one.how === "unpack" && one.value?.kind === "Call" && one.index !== null)
+          return returned(one.value, one.index, facts, depth);
+        return one.how === "assign" ? again(one.value) : null;
+      }),
+    );
+  if (expr.kind !== "Call") return null;
+  const name = file.dotted(expr.func);
+  if (isDataLoader(name)) return [expr];
+  if (name === "builtins.enumerate" || name === "builtins.iter" || /(?:^|\.)tqdm(?:\.|$)/.test(name ?? ""))
+    return again(positional(expr, 0));
+  if (name === "builtins.zip") return all(expr.args.map((arg) => again(arg.value)));
+  return returned(expr, null, facts, depth);
+}
+
+function all(sources: readonly (readonly Call[] | null)[]): readonly Call[] | null {
+  return sources.length > 0 && sources.every((one) => one !== null) ? sources.flat() : null;
+}
+
+/** What a function of this file returns, or one item of the tuple it returns. */
+function returned(call: Call, index: number | null, facts: Facts, depth: number): readonly Call[] | null {
+  const name = facts.file.dotted(call.func);
+  const fn = facts.file.all("FunctionDef").find((one) => facts.file.qualified(one) === name);
+  if (!fn) return null;
+  return all(
+    facts.file
+      .all("Return")
+      .filter((statement) => functionOf(statement) === fn)
+      .map(({ value }) => {
+        const item = index === null ? value : value?.kind === "Tuple" ? (value.items[index] ?? null) : null;
+        return item ? loadersOf(item, facts, depth + 1) : null;
+      }),
+  );
+}
+
+/** What every call in this file passes for a parameter. */
+function passed(param: string, at: Expr, facts: Facts, depth: number): readonly Call[] | null {
+  const fn = functionOf(at);
+  if (fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module") return null;
+  const index = fn.params.findIndex((one) => one.name === param);
+  const calls = facts.file.all("Call").filter((call) => isCallOf(call, fn, facts));
+  return all(
+    calls.map((call) => {
+      const given = keyword(call, param)?.value ?? positional(call, index);
+      return given ? loadersOf(given, facts, depth + 1) : null;
+    }),
+  );
+}
+
+function isCallOf(call: Call, fn: FunctionDef, facts: Facts): boolean {
+  return (
+    call.func.kind === "Name" &&
+    call.func.id === fn.name &&
+    facts.file.dotted(call.func) === facts.file.qualified(fn)
+  );
+}
