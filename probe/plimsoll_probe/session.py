@@ -44,6 +44,8 @@ COLUMNS = (
 # every fourth…
 BUDGET = 0.006
 SPARSEST = 16
+# Behind this step weights, gradients and optimizer state are counted, once: lazily made state is there by then.
+COUNT_AT = 4
 NOTHING = (0, 0, 0, 0, 0, 0)
 
 
@@ -235,8 +237,20 @@ class Session:
                 self._stride *= 2
                 self._spent = 0.0
                 self._run_began = now
+        if self.step == COUNT_AT and reading is not None:
+            self._count_holdings()
         if self._deep is not None:
             self._deep.at_step(self.step)
+
+    def _count_holdings(self):
+        """Once: what the memory at rest is, for holding a plan against it. One walk over all objects."""
+        from . import holdings
+
+        try:
+            held = holdings.Holdings(self._torch)
+            self.event("holdings", kinds=held.kinds, modules=held.by_module())
+        except Exception:
+            pass
 
     def _open(self):
         """At the first step, not before: only now is it known that this process trains, and which rank it is."""

@@ -26,6 +26,20 @@ export interface RankSummary {
   readonly hostPeak: Bytes;
   readonly workersPeak: Bytes;
   readonly lostRows: number;
+  /** Bytes of live tensors by kind behind an early optimizer step, where the probe counted them. */
+  readonly held: { readonly [kind: string]: Bytes } | null;
+}
+
+/** A line that synchronised or copied, as counted in a deep window. */
+export interface DeepLine {
+  readonly file: string;
+  readonly line: number;
+  readonly text: string;
+  readonly operator: string;
+  readonly from: string;
+  readonly to: string;
+  readonly per_step: number;
+  readonly bytes_per_step: Bytes;
 }
 
 export interface RunSummary {
@@ -36,6 +50,10 @@ export interface RunSummary {
   readonly epoch: number | null;
   readonly leaks: readonly (LeakEvent & { readonly rank: number })[];
   readonly ooms: readonly (RecordedEvent & { readonly rank: number })[];
+  /** Lines that made the host wait in a deep window, the most a step first. */
+  readonly waits: readonly DeepLine[];
+  /** Lines that copied between devices in a deep window. */
+  readonly copies: readonly DeepLine[];
   /** Growth that was looked into and has no tensor behind it. */
   readonly growths: number;
 }
@@ -54,6 +72,8 @@ export function summarize(records: readonly Record[]): RunSummary {
       record.leaks().map((leak) => Object.assign({ rank: record.head!.rank }, leak)),
     ),
     ooms: tagged(records, "oom"),
+    waits: deepLines(records, "waits"),
+    copies: deepLines(records, "copies"),
     growths: tagged(records, "growth").length,
   };
 }
@@ -93,6 +113,7 @@ function summarizeRank(record: Record): RankSummary {
     hostPeak: record.host.resident,
     workersPeak: record.host.children,
     lostRows: Number(lost?.["count"] ?? 0),
+    held: (record.events.find((event) => event.k === "holdings")?.["kinds"] ?? null) as RankSummary["held"],
   };
 }
 
@@ -121,6 +142,12 @@ function tagged(records: readonly Record[], kind: string): (RecordedEvent & { re
       .filter((event) => event.k === kind)
       .map((event) => Object.assign({ rank: record.head!.rank }, event)),
   );
+}
+
+/** Of the first rank that has them: the others run the same lines. */
+function deepLines(records: readonly Record[], which: "waits" | "copies"): DeepLine[] {
+  const deep = records.flatMap((record) => record.events).find((event) => event.k === "deep");
+  return (deep?.[which] ?? []) as DeepLine[];
 }
 
 function lastNumber(

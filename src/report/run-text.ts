@@ -1,14 +1,17 @@
 import { formatBytes } from "../base/units.ts";
 import type { Alert } from "../monitor/alerts.ts";
+import { fullestRank, worthDoing, type Advice } from "../monitor/advice.ts";
 import { generalLadder, isFragmented } from "../monitor/ladder.ts";
 import type { Live } from "../monitor/observe.ts";
 import type { RecordedEvent } from "../monitor/record.ts";
 import type { RunFile } from "../monitor/run-folder.ts";
-import type { RankSummary, RunSummary } from "../monitor/summary.ts";
+import type { PlannedLadder, PlannedRung } from "../monitor/planned-ladder.ts";
+import type { DeepLine, RankSummary, RunSummary } from "../monitor/summary.ts";
 import { bar } from "./bars.ts";
 import { paint, type Paint } from "./paint.ts";
 
 const BAR = 16;
+const SHOWN = 4;
 
 /** One line: where the run is and how full the fullest rank. */
 export function liveLine(live: Live, width: number): string {
@@ -37,7 +40,13 @@ export function alertText(alert: Alert, color: boolean): string {
   return `${p("yellow", "plimsoll:")} rank ${alert.rank}, step ${alert.step}: ${alert.message}\n          ${alert.advice}\n`;
 }
 
-export function runText(run: RunFile, summary: RunSummary, folder: string, color: boolean): string {
+export function runText(
+  run: RunFile,
+  summary: RunSummary,
+  folder: string,
+  color: boolean,
+  advice: Advice | null,
+): string {
   const p = paint(color);
   const lines = [`${p("bold", run.name)}: ${ending(run)}`];
   if (summary.ranks.length === 0) {
@@ -59,8 +68,10 @@ export function runText(run: RunFile, summary: RunSummary, folder: string, color
         `  ${formatBytes(place.bytes)} of it allocated at ${place.file}:${place.line}  ${place.text}`,
       );
   }
-  for (const oom of summary.ooms) lines.push("", ...oomLines(oom, p));
-  const todo = worthDoing(summary);
+  for (const oom of summary.ooms) lines.push("", ...oomLines(oom, advice, p));
+  lines.push(...deepLines(summary));
+  if (advice?.planned) lines.push("", plannedLine(advice, summary));
+  const todo = advice?.todo ?? worthDoing(summary, null, []);
   if (todo.length > 0)
     lines.push("", "most worth doing:", ...todo.map((text, index) => `  ${index + 1}. ${text}`));
   lines.push("", p("dim", `recorded in ${folder}`));
@@ -117,10 +128,10 @@ function rankLines(rank: RankSummary, several: boolean, p: Paint): string[] {
   return lines;
 }
 
-function oomLines(oom: RecordedEvent, p: Paint): string[] {
+function oomLines(oom: RecordedEvent, advice: Advice | null, p: Paint): string[] {
   const bytes = (name: string): string => formatBytes(Number(oom[name] ?? 0));
   const lines = [
-    `${p("red", "out of memory")} at step ${oom.step}, in ${String(oom["phase"])}, rank ${oom["rank"]}`,
+    `${p("red", "out of memory")} at step ${oom.step}, in ${String(oom["phase"])}${oom["module"] ? ` of ${String(oom["module"])}` : ""}, rank ${oom["rank"]}`,
   ];
   if (oom["asked"] !== undefined) {
     const outside = Number(oom["total"]) - Number(oom["free"]) - Number(oom["reserved"]);
@@ -138,38 +149,72 @@ function oomLines(oom: RecordedEvent, p: Paint): string[] {
   const shown = kinds.filter(([, size]) => size > 0).toSorted((a, b) => b[1] - a[1]);
   if (shown.length > 0)
     lines.push(`  it held: ${shown.map(([kind, size]) => `${kind} ${formatBytes(size)}`).join(", ")}`);
+  const modules = (oom["modules"] ?? []) as { module: string; bytes: number }[];
+  if (modules.length > 0)
+    lines.push(
+      `  weights, gradients and optimizer state by module: ${modules
+        .slice(0, SHOWN)
+        .map(({ module, bytes: size }) => `${module} ${formatBytes(size)}`)
+        .join(", ")}`,
+    );
+  const unnamed = (oom["unnamed"] ?? []) as { size: number; count: number }[];
+  if (unnamed.length > 0)
+    lines.push(
+      `  largest blocks that no tensor of Python's owns: ${unnamed
+        .slice(0, SHOWN)
+        .map(({ size, count }) => `${count} × ${formatBytes(size)}`)
+        .join(", ")}`,
+    );
+  for (const one of (
+    (oom["stacks"] ?? []) as { file: string; line: number; text: string; bytes: number }[]
+  ).slice(0, SHOWN))
+    lines.push(`  ${formatBytes(one.bytes)} of them allocated at ${one.file}:${one.line}  ${one.text}`);
   const [place] = (oom["stack"] ?? []) as { file: string; line: number; text: string }[];
   if (place) lines.push(`  at ${place.file}:${place.line}  ${place.text}`);
   if (oom["snapshot"]) lines.push(`  snapshot: ${String(oom["snapshot"])} (plimsoll inspect opens it)`);
-  lines.push(
-    "  what would make room, cheapest first (in general terms: the recipe of this run is not known):",
-  );
-  for (const { change, effect } of generalLadder(oom)) lines.push(`    ${change}: ${effect}`);
+  if (advice?.ladder && !advice.ladder.fits) lines.push(...ladderLines(advice.ladder, advice.recipe!));
+  else {
+    lines.push(`  what would make room, cheapest first (in general terms: ${whyGeneral(advice)}):`);
+    for (const { change, effect } of generalLadder(oom)) lines.push(`    ${change}: ${effect}`);
+  }
   return lines;
 }
 
-function worthDoing(summary: RunSummary): string[] {
-  const todo: string[] = [];
-  for (const leak of summary.leaks)
-    todo.push(
-      `let go of what ${leak.file ? `${leak.file}:${leak.line}` : leak.held} keeps: detach it, take .item(), or bound the container`,
+function whyGeneral(advice: Advice | null): string {
+  if (advice?.ladder?.fits)
+    return `plan expects ${formatBytes(advice.ladder.reserved)} of ${advice.recipe}, which fits: what ran out is not in the recipe`;
+  return `the recipe of this run is not known${advice?.why ? `: ${advice.why}` : ""}`;
+}
+
+function ladderLines({ reserved, usable, alone, together }: PlannedLadder, file: string): string[] {
+  const rung = ({ change, cost, reserved: after, fits }: PlannedRung): string =>
+    `    ${change}: ${formatBytes(after)}${fits ? ", fits" : ""}  (${cost})`;
+  const lines = [
+    `  what would make room, cheapest first: plan for ${file} as it stands needs ${formatBytes(reserved)}, and ${formatBytes(usable)} were to be had`,
+    ...alone.map(rung),
+  ];
+  if (together.length > 0)
+    lines.push(
+      `  none of them alone; one on the other${together.at(-1)!.fits ? "" : " (does not fit even so)"}:`,
+      ...together.map(rung),
     );
-  const fullest = fullestRank(summary);
-  if (fullest && fullest.retries > 0)
-    todo.push("memory was all but full (allocator retries): a smaller micro-batch or checkpointing");
-  if (
-    fullest &&
-    fullest.total > 0 &&
-    fullest.fragmentation > 0.25 &&
-    fullest.peakReserved > 0.6 * fullest.total
-  )
-    todo.push(
-      "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True: a quarter or more of the reserved memory was unused",
-    );
-  const data = fullest?.shares["data"] ?? 0;
-  if (data > 0.2)
-    todo.push(`${Math.round(data * 100)} % of the time waits for data: more dataloader workers`);
-  return todo.slice(0, 2);
+  return lines;
+}
+
+/** What a deep window counted, by line. */
+function deepLines({ waits, copies }: RunSummary): string[] {
+  const line = (one: DeepLine, what: string): string =>
+    `  ${one.per_step} ${what} a step at ${one.file}:${one.line}  ${one.text}`;
+  const shown = [
+    ...waits.slice(0, SHOWN).map((one) => line(one, "waits")),
+    ...copies.slice(0, SHOWN).map((one) => line(one, `copies ${one.from} → ${one.to}`)),
+  ];
+  return shown.length > 0 ? ["", "in the deep window:", ...shown] : [];
+}
+
+function plannedLine({ planned, recipe }: Advice, summary: RunSummary): string {
+  const measured = fullestRank(summary)!;
+  return `plan for ${recipe} as it stands: peak ${formatBytes(planned!.allocated)} allocated, ${formatBytes(planned!.reserved)} reserved; measured ${formatBytes(measured.peakAllocated)} and ${formatBytes(measured.peakReserved)}`;
 }
 
 function findings(summary: RunSummary): string {
@@ -178,10 +223,6 @@ function findings(summary: RunSummary): string {
     parts.push(`${summary.leaks.length} leak${summary.leaks.length > 1 ? "s" : ""}`);
   if (summary.ooms.length > 0) parts.push("out of memory");
   return parts.join(", ");
-}
-
-function fullestRank(summary: RunSummary): RankSummary | undefined {
-  return summary.ranks.toSorted((a, b) => b.reserved - a.reserved || a.rank - b.rank)[0];
 }
 
 function epoch(summary: RunSummary): string {

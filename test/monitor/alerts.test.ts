@@ -114,7 +114,7 @@ test("the summary names the peak's step, the slowest rank and each leak; the liv
     ended: "2026-01-01T00:00:05Z",
     exit: 0,
   } as const;
-  const text = runText(run, summary, "/runs/r", false);
+  const text = runText(run, summary, "/runs/r", false, null);
   expect(text).toContain("leak /a/train.py:7  4.10 kB a step, seen at step 23");
   expect(text).toContain("peak 9.00 GB allocated (first reached at step 11)");
   const line = liveLine(

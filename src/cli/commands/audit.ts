@@ -57,6 +57,11 @@ export const command: Command = {
       value: "NAME",
       summary: "the name of what comes on standard input (PATH -)",
     },
+    "with-run": {
+      type: "string",
+      value: "RUN",
+      summary: "a folder of plimsoll run: what it measured at each finding (waits and copies: run --deep)",
+    },
     "exit-zero": { type: "boolean", summary: "exit 0 even with findings" },
   },
   async run(input, io) {
@@ -77,6 +82,13 @@ export const command: Command = {
       writeFileSync(record, writeBaseline(report.findings));
       io.err(`${report.findings.length} findings recorded in ${record}\n`);
       return 0;
+    }
+    const recorded = options["with-run"];
+    if (typeof recorded === "string") {
+      const { withRun } = await import("../audit-with-run.ts");
+      const merged = withRun(report, recorded, root);
+      report = merged.report;
+      for (const line of merged.others) io.err(`measured, without a finding: ${line}\n`);
     }
     publish(report, input, io);
     return exitCode(report, options["exit-zero"] === true, options["diff"] === true);

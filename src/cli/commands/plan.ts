@@ -41,7 +41,7 @@ export const command: Command = {
     compare: {
       type: "string",
       value: "OTHER",
-      summary: "another plan's JSON, a tape or a recorded snapshot, component by component",
+      summary: "another plan's JSON, a tape, a recorded snapshot or a run's folder, component by component",
     },
     json: { type: "boolean", summary: "print the result as JSON" },
     markdown: { type: "boolean", summary: "print a before/after budget table" },

@@ -1,7 +1,8 @@
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { basename } from "node:path";
 import packageJson from "../../../package.json" with { type: "json" };
 import { UserError } from "../../base/errors.ts";
+import { writeAdvice } from "../../monitor/advice.ts";
 import { DEFAULT_RULES, parseRule } from "../../monitor/alerts.ts";
 import { collect } from "../../monitor/collector.ts";
 import { deliver } from "../../monitor/deliver.ts";
@@ -13,6 +14,7 @@ import { createRun, readRun, RUNS_FOLDER, writeRun } from "../../monitor/run-fol
 import { alertText, liveLine, runText } from "../../report/run-text.ts";
 import type { Command, Input, Io } from "../command.ts";
 import type { ExitCode } from "../exit.ts";
+import { advise, recipeFileOf } from "../run-advice.ts";
 
 /** Often enough to feel live; what a look costs is measured, and looks never take more than a twentieth of the time. */
 const LOOK_MS = 500;
@@ -55,6 +57,12 @@ export const command: Command = {
       value: "URL",
       summary: "also send this node's records to plimsoll run --listen",
     },
+    recipe: {
+      type: "string",
+      value: "FILE",
+      summary:
+        "where the recipe is, for the advice at the end (default: the script or config of the command)",
+    },
     deep: { type: "string", value: "FROM:TO", summary: "steps to watch with stacks and synchronisations" },
     prometheus: {
       type: "string",
@@ -76,6 +84,8 @@ export const command: Command = {
     const deep = text(input, "deep");
     if (deep !== undefined && !/^\d+:\d+$/.test(deep))
       throw new UserError(`--deep takes FROM:TO, such as 100:110, not "${deep}"`);
+    const recipe = text(input, "recipe") ?? recipeFileOf(input.rest);
+    if (recipe !== null && !existsSync(recipe)) throw new UserError(`--recipe ${recipe}: no such file`);
     const folder = createRun(text(input, "dir") ?? RUNS_FOLDER, input.rest, packageJson.version, new Date());
     const env = probeEnvironment(process.env, folder, {
       deep,
@@ -120,8 +130,11 @@ export const command: Command = {
     };
     writeRun(folder, run);
     const live = watching.last();
-    if (input.options["json"]) io.out(`${JSON.stringify({ folder, run, summary: live.summary }, null, 2)}\n`);
-    else io.err(runText(run, live.summary, folder, io.color));
+    const advice = await advise(recipe, live.summary);
+    writeAdvice(folder, advice);
+    if (input.options["json"])
+      io.out(`${JSON.stringify({ folder, run, summary: live.summary, advice }, null, 2)}\n`);
+    else io.err(runText(run, live.summary, folder, io.color, advice));
     // The training's exit code is the run's, whatever it is.
     return ended.code as ExitCode;
   },

@@ -1,3 +1,4 @@
+import { readAdvice } from "../../monitor/advice.ts";
 import { listRuns, readRun, RUNS_FOLDER } from "../../monitor/run-folder.ts";
 import { summarize } from "../../monitor/summary.ts";
 import { ROWS, Tail } from "../../monitor/tail.ts";
@@ -25,10 +26,11 @@ export const command: Command = {
     if (one !== undefined) {
       const run = readRun(one);
       const summary = summarize(new Tail(one, ROWS).read());
+      const advice = readAdvice(one);
       io.out(
         input.options["json"]
-          ? `${JSON.stringify({ run, summary }, null, 2)}\n`
-          : runText(run, summary, one, io.color),
+          ? `${JSON.stringify({ run, summary, advice }, null, 2)}\n`
+          : runText(run, summary, one, io.color, advice),
       );
       return summary.leaks.length > 0 || summary.ooms.length > 0 ? 1 : 0;
     }

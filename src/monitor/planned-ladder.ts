@@ -1,0 +1,94 @@
+import { UserError } from "../base/errors.ts";
+import type { Bytes } from "../base/units.ts";
+import { type Card, CARDS, cardOf, CONTEXT } from "../plan/cards.ts";
+import { checkRecipe, LEVERS } from "../plan/levers.ts";
+import { plan } from "../plan/plan.ts";
+import type { Recipe } from "../plan/recipe.ts";
+import type { RecordedEvent } from "./record.ts";
+
+export interface PlannedRung {
+  readonly change: string;
+  readonly cost: string;
+  readonly reserved: Bytes;
+  readonly fits: boolean;
+}
+
+/** What plan says about the recipe of a run that ran out. */
+export interface PlannedLadder {
+  /** What this recipe needs, and what it could have had. */
+  readonly reserved: Bytes;
+  readonly usable: Bytes;
+  /** The plan finds room for it: what ran out is not in the recipe. */
+  readonly fits: boolean;
+  /** Each lever that lowers the need, alone, cheapest first. */
+  readonly alone: readonly PlannedRung[];
+  /** Where none suffices alone: each laid on those before it, until it fits. Empty otherwise, or when nothing helps. */
+  readonly together: readonly PlannedRung[];
+}
+
+/** From what costs nothing to what changes the training; the names are those of plan's levers. */
+const CHEAPEST_FIRST = [
+  "expandable segments",
+  "fused attention (sdpa)",
+  "chunked cross-entropy",
+  "half the micro-batch, twice the accumulation",
+  "optimizer stepped inside backward, no clipping",
+  "8-bit optimizer",
+  "full gradient checkpointing",
+  "checkpoints in host memory",
+  "optimizer state in host memory, no clipping",
+  "bf16 weights",
+  "LoRA, rank 16, on all linear layers",
+  "QLoRA (NF4, double quantisation)",
+];
+const price = (name: string): number => (CHEAPEST_FIRST.indexOf(name) + 100) % 100;
+
+/** The card as the run had it: what others held, and what a limit kept away, is not there. */
+export function cardAt(oom: RecordedEvent, device: string | null): Card {
+  const [asked, free, reserved] = ["asked", "free", "reserved"].map((name) => Number(oom[name] ?? 0)) as [
+    number,
+    number,
+    number,
+  ];
+  // Refused although the card had room: a limit of the process's own (set_per_process_memory_fraction).
+  const limited = asked > 0 && free >= asked;
+  const memory = reserved + (limited ? 0 : free) + CONTEXT;
+  const like = CARDS.find((card) => device?.includes(card.name)) ?? cardOf("24GB");
+  return { ...like, name: device ?? like.name, memory };
+}
+
+export function plannedLadder(recipe: Recipe, card: Card): PlannedLadder {
+  const made = plan(recipe, card);
+  const levers = LEVERS.toSorted((a, b) => price(a.name) - price(b.name));
+  const alone = levers.flatMap(({ name, cost, apply }) => {
+    const rung = tried(apply(recipe), card, name, cost);
+    return rung && rung.reserved < made.peakReserved ? [rung] : [];
+  });
+  const fits = made.verdict!.fits;
+  const together: PlannedRung[] = [];
+  if (!fits && !alone.some((rung) => rung.fits)) {
+    let changed = recipe;
+    let need = made.peakReserved;
+    for (const { name, cost, apply } of levers) {
+      const next = apply(changed);
+      const rung = tried(next, card, name, cost);
+      if (!rung || rung.reserved >= need) continue;
+      together.push(rung);
+      if (rung.fits) break;
+      [changed, need] = [next!, rung.reserved];
+    }
+  }
+  return { reserved: made.peakReserved, usable: made.verdict!.usable, fits, alone, together };
+}
+
+function tried(recipe: Recipe | null, card: Card, change: string, cost: string): PlannedRung | null {
+  if (!recipe) return null;
+  try {
+    checkRecipe(recipe, card);
+  } catch (error) {
+    if (error instanceof UserError) return null;
+    throw error;
+  }
+  const { peakReserved, verdict } = plan(recipe, card);
+  return { change, cost, reserved: peakReserved, fits: verdict!.fits };
+}

@@ -1,0 +1,100 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { advise, recipeFileOf } from "../../src/cli/run-advice.ts";
+import { plannedLadder } from "../../src/monitor/planned-ladder.ts";
+import { Record } from "../../src/monitor/record.ts";
+import { summarize, type RunSummary } from "../../src/monitor/summary.ts";
+import { cardOf } from "../../src/plan/cards.ts";
+import { findModel } from "../../src/plan/catalogue/catalogue.ts";
+import { DEFAULT_RECIPE } from "../../src/plan/recipe.ts";
+import { runText } from "../../src/report/run-text.ts";
+import { emptyFolder } from "../support/folder.ts";
+
+const GB = 1e9;
+const SCRIPT = `
+from transformers import AutoModelForCausalLM, Trainer, TrainingArguments
+model = AutoModelForCausalLM.from_pretrained("Qwen/Qwen2.5-0.5B")
+args = TrainingArguments("out", per_device_train_batch_size=16, bf16=True, max_steps=100)
+losses = []
+for batch in loader:
+    loss = model(**batch).loss
+    loss.backward()
+    losses.append(loss)
+    optimizer.step()
+Trainer(model=model, args=args).train()
+`;
+
+/** A run that asked for 2 GB more than the card had. */
+function ranOut(script: string, room: number): RunSummary {
+  const device = { index: 0, name: "NVIDIA RTX A5000", total: 25.4 * GB, uuid: "u" };
+  const columns = ["step", "seconds", "allocated", "reserved", "peak", "retries"];
+  const oom = {
+    k: "oom",
+    t: 1,
+    step: 3,
+    phase: "forward",
+    asked: 2 * GB,
+    free: 1 * GB,
+    total: 25.4 * GB,
+    reserved: room - 1 * GB,
+    allocated: room - 1.5 * GB,
+    module: "model.layers.3 (Qwen2DecoderLayer)",
+    kinds: { weight: 1 * GB },
+    modules: [{ module: "model.layers.*.mlp.up_proj", bytes: 5e8 }],
+    unnamed: [{ size: 4e8, count: 12, bytes: 48e8 }],
+    stack: [{ file: script, line: 9, text: "losses.append(loss)" }],
+  };
+  const lines = [
+    { k: "head", rank: 0, host: "h", t: 0, columns, device },
+    oom,
+    [1, 0.1, 2 * GB, room - GB, 3 * GB, 0],
+  ];
+  const record = new Record();
+  record.feed(new TextEncoder().encode(lines.map((line) => `${JSON.stringify(line)}\n`).join("")));
+  return summarize([record]);
+}
+
+const RUN = { version: 1, name: "r", command: [], cwd: "/", host: "h", plimsoll: "0", started: "" } as const;
+
+test("an out-of-memory of a readable script gets its ladder from plan, and audit's word on the line", async () => {
+  const script = join(emptyFolder(), "train.py");
+  writeFileSync(script, SCRIPT);
+  expect(recipeFileOf(["python", script, "--lr", "1"])).toBe(script);
+  const summary = ranOut(script, 9 * GB);
+  const advice = await advise(script, summary);
+  expect(advice).toMatchObject({ recipe: script, ladder: { fits: false } });
+  const { alone } = advice.ladder!;
+  expect(alone.every((rung) => rung.reserved < advice.ladder!.reserved)).toBe(true);
+  const changes = alone.map((rung) => rung.change);
+  expect(changes.indexOf("8-bit optimizer")).toBeLessThan(changes.indexOf("full gradient checkpointing"));
+  expect(advice.findings[0]).toMatchObject({ file: script, line: 9 });
+  expect(advice.todo).toHaveLength(2);
+  const text = runText(RUN, summary, "/runs/r", false, advice);
+  expect(text).toContain("in forward of model.layers.3 (Qwen2DecoderLayer)");
+  expect(text).toContain("12 × 400 MB");
+  expect(text).toMatch(/plan for .*train\.py as it stands needs [\d.]+ GB, and 9\.00 GB were to be had/);
+});
+
+test("where plan finds room, or there is no recipe, the ladder is in general terms and says why", async () => {
+  const script = join(emptyFolder(), "train.py");
+  writeFileSync(script, SCRIPT);
+  const fits = ranOut(script, 200 * GB);
+  expect(runText(RUN, fits, "/r", false, await advise(script, fits))).toContain(
+    "which fits: what ran out is not in the recipe",
+  );
+  writeFileSync(script, "print('no training here')\n");
+  expect(runText(RUN, fits, "/r", false, await advise(script, fits))).toContain(
+    "no training recipe found in it",
+  );
+});
+
+test("where no lever suffices alone they are laid on each other until it fits", () => {
+  const { name, config } = findModel("Qwen/Qwen2.5-0.5B")!;
+  const recipe = { ...DEFAULT_RECIPE, model: { name, config }, batch: 16, seq: 1024 };
+  const { alone, together } = plannedLadder(recipe, cardOf("4GB"));
+  expect(alone.some((rung) => rung.fits)).toBe(false);
+  const needs = together.map((rung) => rung.reserved);
+  expect(needs).toEqual(needs.toSorted((a, b) => b - a));
+  expect(together.at(-1)!.fits).toBe(true);
+});
