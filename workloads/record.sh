@@ -20,7 +20,7 @@ record() {
   [[ "$WANTED" == "  " || "$WANTED" == *" $name "* ]] || return
   while [ "$(jobs -rp | wc -l)" -ge 3 ]; do wait -n; done
   (
-    timeout 170 python3 "$@" --measure "$OUT/$name.json" >"$OUT/$name.log" 2>&1
+    timeout 300 python3 "$@" --measure "$OUT/$name.json" >"$OUT/$name.log" 2>&1
     echo "$name: exit $? after ${SECONDS} s"
   ) &
 }

@@ -31,6 +31,9 @@ def to_4bit(model, device):
             packed.bias = child.bias
             setattr(parent, name, packed.to(device))
     model.is_loaded_in_4bit = True
+    if torch.cuda.is_available():
+        # The unpacked weights were never on the card where a checkpoint is loaded layer by layer.
+        torch.cuda.empty_cache()
     return model
 
 

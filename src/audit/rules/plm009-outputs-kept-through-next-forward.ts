@@ -31,14 +31,10 @@ export const rule: Rule = {
       if (uses.some((use) => !contains(loop, use) || use.start < statement.end)) continue;
       if (!isOnlyForLoss(uses, target, facts)) continue;
       const last = Math.max(own, ...uses.map((use) => loop.body.findIndex((one) => contains(one, use))));
-      const backward = Math.max(
-        ...facts.backwards
-          .filter(({ call }) => contains(loop, call))
-          .map(({ call }) => loop.body.findIndex((one) => contains(one, call))),
-      );
-      const after = loop.body[Math.max(last, backward)];
-      if (!after || backward < 0 || !["ExprStmt", "Assign", "AugAssign", "If", "With"].includes(after.kind))
-        continue;
+      if (!facts.backwards.some(({ call }) => contains(loop, call))) continue;
+      // Before the backward, where that is not the last use itself: the logits are then gone at its peak.
+      const after = loop.body[last];
+      if (!after || !["ExprStmt", "Assign", "AugAssign", "If", "With"].includes(after.kind)) continue;
       const lineEnd = file.lines.start(file.lines.line(after.end) + 1);
       if (lineEnd <= after.end || !/^\s*(?:#.*)?$/.test(file.text.slice(after.end, lineEnd))) continue;
       const ending = file.text.includes("\r\n") ? "\r\n" : "\n";

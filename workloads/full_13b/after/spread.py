@@ -37,8 +37,7 @@ def shard(model, device, offload=True, seed=0):
                 made = torch.empty(local.shape, dtype=local.dtype, device=device)
                 local.copy_(made.normal_(0.0, deviation, generator=generator))
     # Buffers (rotary frequencies) are neither sharded nor offloaded.
-    rotary = type(model.model.rotary_emb)(model.config, device=device)
-    model.model.rotary_emb = rotary
+    model.model.rotary_emb = type(model.model.rotary_emb)(model.config).to(device)
     return model
 
 

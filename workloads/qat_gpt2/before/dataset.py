@@ -11,9 +11,12 @@ class QuestionDataset(Dataset):
     def preprocess_dataset(self):
         processed = []
         for example in self.source:
-            ids = example["input_ids"]
-            processed.append({"input_ids": ids, "attention_mask": torch.ones_like(ids)})
+            processed.append(self._process_example(example))
         return processed
+
+    def _process_example(self, example):
+        ids = example["input_ids"]
+        return {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
 
     def __len__(self):
         return len(self.examples)

@@ -1,0 +1,80 @@
+/** The committed GPU runs, held against the plans and the bars. */
+import { existsSync, readFileSync } from "node:fs";
+import { formatBytes } from "../../src/base/units.ts";
+import type { Bar } from "./workloads.ts";
+
+/** Of the predicted peak, allocated. */
+const CLOSE = 0.03;
+/** A step's leftovers that are no growth: a cached scalar, a cuBLAS handle. In 100 steps. */
+const STEADY = 10e6;
+/** Two runs of the same code differ by a few per cent on the same card. */
+const NO_SLOWER = 1.05;
+/** What the CUDA context takes of a card. */
+const CONTEXT = 0.5e9;
+
+export interface Recorded {
+  readonly peak: number;
+  readonly reserved: number;
+  readonly seconds: number;
+  readonly growthPer100Steps: number;
+  readonly losses: readonly number[];
+  /** Of the regulariser's own run. */
+  readonly times?: number;
+  readonly cap?: number;
+}
+
+export interface Predicted {
+  readonly peak: { readonly allocated: number; readonly reserved: number };
+}
+
+export function recorded(folder: string, run: string): Recorded | null {
+  const file = `${folder}/${run}.json`;
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Recorded) : null;
+}
+
+/** Why the prediction is not good enough; null when it is. */
+export function farFrom(run: string, plan: Predicted, folder: string): string | null {
+  const measured = recorded(folder, run);
+  if (!measured) return `${run}: no evidence`;
+  const off = plan.peak.allocated / measured.peak - 1;
+  return Math.abs(off) <= CLOSE
+    ? null
+    : `${run}: predicted ${formatBytes(plan.peak.allocated)}, measured ${formatBytes(measured.peak)}`;
+}
+
+/** Why a bar is not reached; null when it is. */
+export function under(bar: Bar, folder: string, plans: ReadonlyMap<string, Predicted>): string | null {
+  const get = (run: string): Recorded => {
+    const found = recorded(folder, run);
+    if (!found) throw new Error(`${run}: no evidence`);
+    return found;
+  };
+  const say = (holds: boolean, why: string): string | null => (holds ? null : `${bar.what}: ${why}`);
+  switch (bar.what) {
+    case "grows": {
+      const { growthPer100Steps: growth } = get(bar.run);
+      return say(growth >= bar.atLeast, `${bar.run} grows by ${formatBytes(growth)} in 100 steps`);
+    }
+    case "steady": {
+      const { growthPer100Steps: growth } = get(bar.run);
+      return say(Math.abs(growth) <= STEADY, `${bar.run} grows by ${formatBytes(growth)} in 100 steps`);
+    }
+    case "fits": {
+      const { reserved, cap } = get(bar.run);
+      const room = bar.card - CONTEXT;
+      return say(reserved <= room && (cap ?? Infinity) <= room, `${bar.run} took ${formatBytes(reserved)}`);
+    }
+    case "no slower": {
+      const [before, after] = [get(bar.before).seconds, get(bar.after).seconds];
+      return say(after <= before * NO_SLOWER, `${before.toFixed(2)} s → ${after.toFixed(2)} s a step`);
+    }
+    case "times faster": {
+      const { times } = get(bar.run);
+      return say((times ?? 0) >= bar.atLeast, `${times?.toFixed(1)} times`);
+    }
+    case "planned to fit": {
+      const reserved = plans.get(bar.plan)!.peak.reserved;
+      return say(reserved + CONTEXT <= bar.card, `${formatBytes(reserved)} reserved`);
+    }
+  }
+}
