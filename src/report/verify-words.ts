@@ -112,7 +112,7 @@ export function speedText(speed: Speed): string {
   const { interval, change, spread, pairs, stepsTimed, warmUp } = speed;
   if (change === null) return `${speed.verdict}: ${speed.why}`;
   const reach = interval ? `, 99 % interval ${percent(interval[0])} to ${percent(interval[1])}` : "";
-  return `${speed.verdict}: ${speed.why}; time of a step ${percent(change)}${reach}; ${pairs} pairs of runs, ${stepsTimed} steps each behind ${warmUp} of warm-up; runs of the same code differ by ${percent(spread ?? 0).replace("+", "")}`;
+  return `${speed.verdict}: ${speed.why}; time of a step ${percent(change)}${reach}; ${pairs} ${pairs === 1 ? "pair" : "pairs"} of runs, ${stepsTimed} steps each behind ${warmUp} of warm-up; runs of the same code differ by ${percent(spread ?? 0).replace("+", "")}`;
 }
 
 export function percent(share: number): string {
