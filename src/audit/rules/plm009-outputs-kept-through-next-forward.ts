@@ -40,7 +40,8 @@ export const rule: Rule = {
       const ending = file.text.includes("\r\n") ? "\r\n" : "\n";
       yield {
         at: target,
-        message: `\`${target.id}\` holds this step's logits until the next forward has finished, whose own loss then runs beside them`,
+        // The old logits are gone before a loss that is computed outside: measured, the peak is the same (evidence/rules).
+        message: `\`${target.id}\` holds this step's logits until the next forward has finished${uses.some(isLoss) ? ", whose own loss then runs beside them" : ""}`,
         fix: {
           grade: "safe",
           title: "Delete them after their last use",

@@ -1,5 +1,5 @@
 import { argument } from "../../python/file.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 import { statementOf } from "../../python/nodes.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Fix, Rule } from "../rule.ts";
@@ -20,7 +20,7 @@ export const rule: Rule = {
       const source = readTensor(call, facts);
       if (!source || !facts.onAccelerator(source)) continue;
       const hot = facts.everyStep(call);
-      if (!hot) continue;
+      if (!hot || (isMove(call) && offloads(hot.within))) continue;
       const fix = detachInstead(call, source, facts);
       yield {
         at: call,
@@ -50,6 +50,15 @@ function readTensor(call: Call, facts: Facts): Expr | null {
   )
     return call.args[0]!.value;
   return null;
+}
+
+function isMove(call: Call): boolean {
+  return call.func.kind === "Attribute" && (call.func.attr === "cpu" || call.func.attr === "to");
+}
+
+/** A forward that moves a tensor to the host goes on with it there: to save memory, or because another process wants it. */
+function offloads(within: Node): boolean {
+  return within.kind === "FunctionDef" && within.name === "forward";
 }
 
 /** `total += loss.item()` can sum on the device instead; the reader of `total` then gets a tensor. */

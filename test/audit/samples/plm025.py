@@ -69,3 +69,13 @@ def train_and_validate(model, loader, optimizer, device):
         optimizer.step()
         if i == len(loader) - 1:
             validate(model, x)
+
+
+class Sliced(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = torch.nn.Conv2d(3, 3, 1).cuda()
+
+    def forward(self, x):
+        # trap: moved away to go on with it on the host
+        return self.conv(x.cuda()).relu().to("cpu")
