@@ -41,6 +41,7 @@ export const HOSTS: readonly Host[] = [
         "instead",
         "optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, betas=(0.9, 0.95), fused=True)",
       ],
+      divide: ["instead", "loss = loss / gradient_accumulation_steps"],
       init: ["before", "self.ln_f = nn.LayerNorm(n_embd)"],
       forward: ["before", "x = self.ln_f(x)"],
       clip: ["instead", "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)"],

@@ -75,7 +75,7 @@ function* clones(facts: Facts): Generator<Finding> {
     if (
       !clause ||
       comp.value === null ||
-      !/\.clone\(\)$/.test(file.textOf(copied)) ||
+      !file.textOf(copied).endsWith(".clone()") ||
       /cpu/.test(file.textOf(copied))
     )
       continue;

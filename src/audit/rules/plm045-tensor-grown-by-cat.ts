@@ -71,7 +71,7 @@ function* grown(facts: Facts): Generator<Finding> {
 }
 
 function isNoneTest(name: Node): boolean {
-  return name.parent?.kind === "Compare" && /^is/.test(name.parent.ops[0]!);
+  return name.parent?.kind === "Compare" && name.parent.ops[0]!.startsWith("is");
 }
 
 /** `x.repeat(n, 1, 1)` along a dimension of one, in code that runs every step. */

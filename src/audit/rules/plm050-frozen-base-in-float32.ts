@@ -6,14 +6,17 @@ export const rule: Rule = {
   meta: {
     code: "PLM050",
     name: "frozen-base-in-float32",
-    summary: "The frozen base of a LoRA model is loaded without a dtype: float32 on transformers 4",
+    summary:
+      "A model, or the frozen base of a LoRA model, is loaded without a dtype: float32 on transformers 4",
     severity: "note",
     fix: "unsafe",
     patterns: [50],
   },
   *check({ file }) {
-    if (!/get_peft_model/.test(file.text)) return;
-    if (!file.all("Call").some((call) => file.dotted(call.func) === "peft.get_peft_model")) return;
+    if (!/from_pretrained/.test(file.text)) return;
+    const frozen = file.all("Call").some((call) => file.dotted(call.func) === "peft.get_peft_model");
+    // A script that only runs the model says elsewhere what it computes in.
+    if (!frozen && !/Trainer\b|\.backward\(|torch\.optim|training_step/.test(file.text)) return;
     for (const call of file.all("Call")) {
       const name = file.dotted(call.func) ?? "";
       if (
@@ -32,8 +35,9 @@ export const rule: Rule = {
         continue;
       yield {
         at: call.func,
-        message:
-          "The frozen base is loaded in float32 on transformers 4 (as saved on 5): twice the bytes of bfloat16 for weights that are never updated",
+        message: frozen
+          ? "The frozen base is loaded in float32 on transformers 4 (as saved on 5): twice the bytes of bfloat16 for weights that are never updated"
+          : "Nothing says in which type: float32 on transformers 4, as saved on 5; weights, gradients and optimizer state follow it",
         fix: { grade: "unsafe", title: "Load as saved", edits: addKeyword(call, 'torch_dtype="auto"', file) },
       };
     }

@@ -1,5 +1,6 @@
 import { hasStars, keyword } from "../../python/file.ts";
 import { addKeyword } from "../edits.ts";
+import { checkpointingSwitches } from "../facts/checkpointing.ts";
 import type { Rule } from "../rule.ts";
 
 const CHECKPOINTS = new Set([
@@ -39,6 +40,20 @@ export const rule: Rule = {
                 edits: addKeyword(call, "use_reentrant=False", facts.file),
               },
             }),
+      };
+    }
+    for (const { call, useReentrant, at } of checkpointingSwitches(facts.file)) {
+      if (useReentrant || at !== call || call.args.length > 0) continue;
+      yield {
+        at: call,
+        severity: "note",
+        message:
+          "Nothing says which path: transformers 4 takes the reentrant one, which gives no gradients when no input requires them; transformers 5 the other",
+        fix: {
+          grade: "unsafe",
+          title: "Pass use_reentrant=False",
+          edits: addKeyword(call, 'gradient_checkpointing_kwargs={"use_reentrant": False}', facts.file),
+        },
       };
     }
   },

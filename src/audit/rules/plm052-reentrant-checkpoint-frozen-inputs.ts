@@ -1,7 +1,9 @@
-import { isTrue } from "../../python/file.ts";
-import { functionOf } from "../../python/nodes.ts";
+import { isTrue, keyword } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { contains, functionOf } from "../../python/nodes.ts";
+import { addKeyword } from "../edits.ts";
 import { checkpointingSwitches } from "../facts/checkpointing.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -12,7 +14,9 @@ export const rule: Rule = {
     fix: "unsafe",
     patterns: [52],
   },
-  *check({ file }) {
+  *check(facts) {
+    const { file } = facts;
+    if (/use_reentrant|checkpoint\(/.test(file.text)) yield* byHand(file);
     if (!/get_peft_model/.test(file.text)) return;
     const wraps = file.all("Call").filter((call) => file.dotted(call.func) === "peft.get_peft_model");
     // Each of these makes the embeddings' output require gradients, or trains the embeddings.
@@ -26,12 +30,20 @@ export const rule: Rule = {
     for (const { at, call, useReentrant } of checkpointingSwitches(file)) {
       // Before the wrapping peft itself sees that checkpointing is on, and makes the inputs require gradients.
       const enabling = at === call;
-      if (
-        !useReentrant ||
-        !isTrue(useReentrant) ||
-        (enabling && !wraps.some((wrap) => wrap.start < call.start && functionOf(wrap) === functionOf(call)))
-      )
-        continue;
+      const later = wraps.some((wrap) => wrap.start < call.start && functionOf(wrap) === functionOf(call));
+      if (!useReentrant && enabling && later && call.args.length === 0)
+        yield {
+          at: call,
+          severity: "note",
+          message:
+            "On transformers 4 this takes the reentrant path, and under LoRA the embeddings are frozen: no input of a checkpoint requires gradients, and the adapters get none; version 5 takes the other path",
+          fix: {
+            grade: "unsafe",
+            title: "Pass use_reentrant=False",
+            edits: addKeyword(call, 'gradient_checkpointing_kwargs={"use_reentrant": False}', file),
+          },
+        };
+      if (!useReentrant || !isTrue(useReentrant) || (enabling && !later)) continue;
       yield {
         at: useReentrant,
         message:
@@ -45,3 +57,34 @@ export const rule: Rule = {
     }
   },
 };
+
+/** A module that freezes its embedding and checkpoints what follows on the reentrant path. */
+function* byHand(file: PythonFile): Generator<Finding> {
+  for (const cls of file.all("ClassDef")) {
+    const text = file.textOf(cls);
+    const frozen = /self\.\w*emb\w*(?:\.weight)?\.requires_grad(?:_\(\s*False|\s*=\s*False)/i.test(text);
+    if (!frozen || /enable_input_require_grads|requires_grad_\(\s*(?:True)?\s*\)/.test(text)) continue;
+    for (const call of file.all("Call")) {
+      if (
+        !contains(cls, call) ||
+        !/^torch\.utils\.checkpoint\.checkpoint(?:_sequential)?$/.test(file.dotted(call.func) ?? "")
+      )
+        continue;
+      const flag = keyword(call, "use_reentrant");
+      if (flag ? !isTrue(flag.value) : call.args.some((arg) => arg.star === 2)) continue;
+      yield {
+        at: flag?.value ?? call,
+        ...(flag ? {} : { severity: "warning" as const }),
+        message:
+          "The embeddings are frozen, so no input of a reentrant checkpoint requires gradients: what it runs gets none, or backward raises",
+        fix: {
+          grade: "unsafe",
+          title: "Pass use_reentrant=False",
+          edits: flag
+            ? [{ start: flag.value.start, end: flag.value.end, text: "False" }]
+            : addKeyword(call, "use_reentrant=False", file),
+        },
+      };
+    }
+  }
+}

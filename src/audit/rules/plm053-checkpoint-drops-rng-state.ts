@@ -19,7 +19,9 @@ export const rule: Rule = {
     if (!/preserve_rng_state/.test(file.text)) return;
     for (const call of file.all("Call")) {
       const name = file.dotted(call.func);
-      if (name?.startsWith("torch.utils.checkpoint.") === true) {
+      const partial = name === "functools.partial" ? positional(call, 0) : null;
+      const bound = partial ? file.dotted(partial) : name;
+      if (bound?.startsWith("torch.utils.checkpoint.") === true) {
         const flag = keyword(call, "preserve_rng_state")?.value ?? null;
         if (isFalse(flag)) yield report(flag!, file);
       }

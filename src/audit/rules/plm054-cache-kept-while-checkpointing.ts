@@ -1,5 +1,7 @@
 import { isTrue, keyword } from "../../python/file.ts";
+import { functionOf } from "../../python/nodes.ts";
 import { checkpointingSwitches } from "../facts/checkpointing.ts";
+import { isNetwork } from "../facts/networks.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Expr } from "../../python/tree.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -16,7 +18,8 @@ export const rule: Rule = {
     fix: "unsafe",
     patterns: [54],
   },
-  *check({ file }) {
+  *check(facts) {
+    const { file } = facts;
     if (!/use_cache/.test(file.text)) return;
     if (checkpointingSwitches(file).length === 0) return;
     const trains = file
@@ -32,7 +35,11 @@ export const rule: Rule = {
       const [target] = statement.targets;
       if (target?.kind !== "Attribute" || target.attr !== "use_cache" || !isTrue(statement.value)) continue;
       // After training it is for generation.
-      if (off || trains.some((call) => call.start < statement.start)) continue;
+      if (
+        off ||
+        trains.some((call) => call.start < statement.start && functionOf(call) === functionOf(statement))
+      )
+        continue;
       yield finding(statement.value);
     }
     for (const call of file.all("Call")) {
@@ -42,7 +49,7 @@ export const rule: Rule = {
         !flag ||
         !isTrue(flag.value) ||
         off ||
-        !/^(?:from_pretrained|from_config)$|Config$/.test(name) ||
+        !(/^(?:from_pretrained|from_config)$|Config$/.test(name) || isNetwork(call.func, facts)) ||
         /Generation|generate/.test(file.textOf(call.func))
       )
         continue;

@@ -14,15 +14,17 @@ export const rule: Rule = {
     fix: "unsafe",
     patterns: [55],
   },
-  *check({ file }) {
+  *check(facts) {
+    const { file } = facts;
     if (!/compute_metrics/.test(file.text)) return;
     const named = (pattern: RegExp): Call[] =>
       file
         .all("Call")
         .filter(
           (call) =>
-            /^(?:transformers|trl)\./.test(file.dotted(call.func) ?? "") &&
-            pattern.test(last(file.dotted(call.func)!)),
+            pattern.test(last(file.dotted(call.func) ?? "")) &&
+            (/^(?:transformers|trl)\./.test(file.dotted(call.func) ?? "") ||
+              facts.project.roles.get(file.dotted(call.func) ?? "") === "trainer"),
         );
     const trainers = named(/Trainer$/);
     // The metrics want logits, and nothing shrinks them first.

@@ -1,4 +1,5 @@
-import { keyword } from "../../python/file.ts";
+import { isTrue, keyword } from "../../python/file.ts";
+import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
 const MESSAGE =
@@ -10,7 +11,7 @@ export const rule: Rule = {
     name: "padded-to-fixed-length",
     summary: "Examples are padded to a fixed length instead of to the longest of their batch",
     severity: "note",
-    fix: "none",
+    fix: "unsafe",
     patterns: [56],
   },
   *check({ file }) {
@@ -25,10 +26,33 @@ export const rule: Rule = {
     const trains = /\bTrainer\b|\.backward\(|TrainingArguments|training_step/.test(file.text);
     if (!trains) return;
     for (const call of file.all("Call")) {
+      const old = keyword(call, "pad_to_max_length");
+      if (old && isTrue(old.value)) yield { at: old, message: MESSAGE };
       const padding = keyword(call, "padding");
       if (padding?.value.kind !== "Str" || padding.value.value !== "max_length") continue;
-      if (/tokeniz|processor|^self\.tok/i.test(file.textOf(call.func).slice(0, 60)))
-        yield { at: padding, message: MESSAGE };
+      const name = last(file.dotted(call.func) ?? "");
+      const collates =
+        /^DataCollator/.test(name) || (call.func.kind === "Attribute" && call.func.attr === "pad");
+      if (!collates && !/tokeniz|processor|^self\.tok/i.test(file.textOf(call.func).slice(0, 60))) continue;
+      // Where batches are collated is where to pad; before that, only with a collator that does.
+      const text = collates
+        ? "True"
+        : /DataCollator(?:WithPadding|For\w+)\(/.test(file.text)
+          ? "False"
+          : null;
+      yield {
+        at: padding,
+        message: MESSAGE,
+        ...(text
+          ? {
+              fix: {
+                grade: "unsafe" as const,
+                title: "Pad to the longest of the batch",
+                edits: [{ start: padding.value.start, end: padding.value.end, text }],
+              },
+            }
+          : {}),
+      };
     }
     for (const statement of file.all("Assign")) {
       const [target] = statement.targets;

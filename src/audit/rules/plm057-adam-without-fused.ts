@@ -1,4 +1,4 @@
-import { hasStars, keyword } from "../../python/file.ts";
+import { hasStars, isFalse, isTrue, keyword } from "../../python/file.ts";
 import { addKeyword } from "../edits.ts";
 import type { Rule } from "../rule.ts";
 
@@ -19,14 +19,23 @@ export const rule: Rule = {
     for (const call of file.all("Call")) {
       if (!/^torch\.optim\.(?:adamw?\.)?AdamW?$/.test(file.dotted(call.func) ?? "") || hasStars(call))
         continue;
-      if (["fused", "foreach", "capturable", "differentiable"].some((key) => keyword(call, key))) continue;
+      const chosen = keyword(call, "fused") ?? keyword(call, "foreach");
+      const slow =
+        chosen !== null && (chosen.name === "fused" ? isFalse(chosen.value) : isTrue(chosen.value));
+      if ((chosen && !slow) || ["capturable", "differentiable"].some((key) => keyword(call, key))) continue;
       // Sharded or offloaded parameters are stepped elsewhere; sparse ones have no fused kernel.
       if (/deepspeed|fully_shard|FullyShardedDataParallel|sparse=True|offload/i.test(file.text)) continue;
       yield {
         at: call.func,
         message:
           "The default step makes temporaries as large as all parameters; `fused=True` updates them in place in one kernel",
-        fix: { grade: "unsafe", title: "Use the fused kernel", edits: addKeyword(call, "fused=True", file) },
+        fix: {
+          grade: "unsafe",
+          title: "Use the fused kernel",
+          edits: chosen
+            ? [{ start: chosen.start, end: chosen.end, text: "fused=True" }]
+            : addKeyword(call, "fused=True", file),
+        },
       };
     }
   },

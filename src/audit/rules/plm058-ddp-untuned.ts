@@ -1,7 +1,9 @@
 import { isTrue, keyword } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { addKeyword } from "../edits.ts";
 import { optimizerSteps } from "../facts/training.ts";
-import type { Rule } from "../rule.ts";
+import { last } from "../facts/torch-names.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -14,8 +16,9 @@ export const rule: Rule = {
     patterns: [58],
   },
   *check(facts) {
-    if (!/DistributedDataParallel/.test(facts.file.text)) return;
     const { file } = facts;
+    if (/find_unused_parameters/.test(file.text)) yield* searches(file);
+    if (!/DistributedDataParallel/.test(file.text)) return;
     const wraps = file
       .all("Call")
       .filter(
@@ -59,3 +62,20 @@ export const rule: Rule = {
     }
   },
 };
+
+/** The same setting through accelerate, transformers and Lightning. */
+function* searches(file: PythonFile): Generator<Finding> {
+  const message = "Every step walks the whole graph on the host to look for parameters without a gradient";
+  for (const call of file.all("Call")) {
+    const name = last(file.dotted(call.func) ?? "");
+    const flag =
+      keyword(call, "ddp_find_unused_parameters") ??
+      (/^(?:DistributedDataParallelKwargs|DDPStrategy)$/.test(name)
+        ? keyword(call, "find_unused_parameters")
+        : null);
+    if (flag && isTrue(flag.value)) yield { at: flag, severity: "warning", message };
+    const strategy = keyword(call, "strategy");
+    if (strategy?.value.kind === "Str" && /find_unused_parameters_true$/.test(strategy.value.value ?? ""))
+      yield { at: strategy, severity: "warning", message };
+  }
+}

@@ -1,5 +1,15 @@
-import { keyword } from "../../python/file.ts";
+import { hasStars, keyword, positional } from "../../python/file.ts";
+import type { Call, Expr } from "../../python/tree.ts";
+import type { Facts } from "../facts/facts.ts";
+import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
+
+const MESSAGE =
+  "Without `auto_wrap_policy` the model is one unit: each forward and backward gathers all its parameters at once, as if nothing were sharded";
+
+function isNetwork(expr: Expr | null, facts: Facts): boolean {
+  return expr !== null && (facts.networks.is(expr) || facts.value(expr).what === "module");
+}
 
 export const rule: Rule = {
   meta: {
@@ -10,37 +20,38 @@ export const rule: Rule = {
     fix: "none",
     patterns: [59],
   },
-  *check({ file }) {
-    if (!/FullyShardedDataParallel/.test(file.text)) return;
-    const wraps = file
-      .all("Call")
-      .filter((call) =>
-        /^torch\.distributed\.fsdp\.(?:fully_sharded_data_parallel\.)?FullyShardedDataParallel$/.test(
-          file.dotted(call.func) ?? "",
-        ),
-      );
-    // Several wraps, or `wrap()` inside the model, make units by hand.
+  *check(facts) {
+    const { file } = facts;
+    if (!/FullyShardedDataParallel|fully_shard|FSDPStrategy/.test(file.text)) return;
+    const named = (pattern: RegExp): Call[] =>
+      file.all("Call").filter((call) => pattern.test(file.dotted(call.func) ?? ""));
+    for (const call of named(/(?:^|\.)FSDPStrategy$/))
+      if (!hasStars(call) && !keyword(call, "auto_wrap_policy") && !keyword(call, "policy"))
+        yield { at: call.func, message: MESSAGE };
+    // `fully_shard` of the root alone, with no loop over its blocks before.
+    const shards = named(/^torch\.distributed\.(?:_composable\.)?fsdp\.(?:\w+\.)*fully_shard$/);
     if (
-      wraps.length !== 1 ||
-      file
-        .all("Call")
-        .some((call) => (file.dotted(call.func) ?? "").startsWith("torch.distributed.fsdp.wrap."))
+      shards.length === 1 &&
+      loopsAround(shards[0]!).length === 0 &&
+      isNetwork(positional(shards[0]!, 0), facts)
     )
-      return;
+      yield { at: shards[0]!.func, message: MESSAGE };
+    const wraps = named(
+      /^torch\.distributed\.fsdp\.(?:fully_sharded_data_parallel\.)?FullyShardedDataParallel$/,
+    );
+    // Several wraps, or `wrap()` inside the model, make units by hand.
+    if (wraps.length !== 1 || named(/^torch\.distributed\.fsdp\.wrap\./).length > 0) return;
     const [call] = wraps;
+    const policy = keyword(call!, "auto_wrap_policy");
     if (
-      call!.args.some((arg) => arg.star !== 0) ||
-      keyword(call!, "auto_wrap_policy") ||
+      hasStars(call!) ||
       // Nothing is sharded, so nothing is gathered.
       /NO_SHARD/.test(file.textOf(call!)) ||
+      (policy && !(policy.value.kind === "Const" && policy.value.value === null)) ||
       call!.args.filter((arg) => arg.name === null).length > 4
     )
       return;
-    yield {
-      at: call!.func,
-      message:
-        "Without `auto_wrap_policy` the model is one unit: each forward and backward gathers all its parameters at once, as if nothing were sharded",
-    };
+    yield { at: call!.func, message: MESSAGE };
   },
   *checkConfig(config) {
     const fsdp = config.settings.some(

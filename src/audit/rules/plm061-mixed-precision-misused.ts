@@ -1,8 +1,10 @@
 import { argument, isFalse, keyword } from "../../python/file.ts";
-import { ancestors } from "../../python/nodes.ts";
-import type { Call } from "../../python/tree.ts";
+import { ancestors, statementOf } from "../../python/nodes.ts";
+import type { Call, With } from "../../python/tree.ts";
 import type { PythonFile } from "../../python/file.ts";
-import type { Rule } from "../rule.ts";
+import { addKeyword, indentAt } from "../edits.ts";
+import type { Facts } from "../facts/facts.ts";
+import type { Fix, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -10,11 +12,11 @@ export const rule: Rule = {
     name: "mixed-precision-misused",
     summary: "Backward runs under autocast, or gradients are scaled for bfloat16",
     severity: "warning",
-    fix: "none",
+    fix: "unsafe",
     patterns: [61],
   },
   *check(facts) {
-    if (!/autocast/.test(facts.file.text)) return;
+    if (!/autocast|GradScaler/.test(facts.file.text)) return;
     const { file } = facts;
     for (const { call } of facts.backwards) {
       for (const at of ancestors(call)) {
@@ -23,10 +25,12 @@ export const rule: Rule = {
           at.kind === "With" &&
           at.items.some(({ context }) => context.kind === "Call" && isAutocast(context, file))
         ) {
+          const fix = moveOut(call, at, facts);
           yield {
             at: call,
             message:
               "Backward runs under autocast: it already uses each forward operation's type, and autocast may now cast what it should not; leave the block first",
+            ...(fix ? { fix } : {}),
           };
           break;
         }
@@ -34,7 +38,11 @@ export const rule: Rule = {
     }
     const casts = file.all("Call").filter((call) => isAutocast(call, file));
     // Every cast in the file must say bfloat16: then no gradient can underflow.
-    if (casts.length === 0 || !casts.every((call) => saysBfloat16(call, file))) return;
+    const weights =
+      casts.length === 0 &&
+      /\.bfloat16\(\)|\.to\([^)\n]*bfloat16/.test(file.text) &&
+      !/float16\b(?<!bfloat16)|\.half\(/.test(file.text);
+    if (!weights && (casts.length === 0 || !casts.every((call) => saysBfloat16(call, file)))) return;
     for (const call of file.all("Call")) {
       if (!/^torch\.(?:cuda\.)?amp\.(?:grad_scaler\.)?GradScaler$/.test(file.dotted(call.func) ?? ""))
         continue;
@@ -44,10 +52,34 @@ export const rule: Rule = {
         at: call.func,
         message:
           "bfloat16 has float32's range: scaling gains nothing, and each step waits to learn whether the gradients are finite",
+        fix: {
+          grade: "unsafe",
+          title: "Switch it off",
+          edits: enabled
+            ? [{ start: enabled.value.start, end: enabled.value.end, text: "False" }]
+            : addKeyword(call, "enabled=False", file),
+        },
       };
     }
   },
 };
+
+/** The last statement of the block, alone on its line, one level out. */
+function moveOut(call: Call, block: With, facts: Facts): Fix | null {
+  const { file } = facts;
+  const statement = statementOf(call);
+  const last = block.body[block.body.length - 1];
+  if (!statement || statement !== last || block.body.length < 2 || file.textOf(statement).includes("\n"))
+    return null;
+  const start = file.lines.start(file.lines.line(statement.start));
+  const indent = indentAt(file, statement.start);
+  if (file.text.slice(start, statement.start) !== indent) return null;
+  return {
+    grade: "unsafe",
+    title: "Leave the block first",
+    edits: [{ start, end: statement.start, text: indentAt(file, block.start) }],
+  };
+}
 
 function isAutocast(call: Call, file: PythonFile): boolean {
   const name = file.dotted(call.func) ?? "";

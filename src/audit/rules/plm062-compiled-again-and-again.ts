@@ -1,6 +1,7 @@
-import { contains } from "../../python/nodes.ts";
-import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
+
+const MESSAGE =
+  "A new compiled wrapper each time: its guards are checked, or the graph compiled, from the start; compile once before the loop";
 
 export const rule: Rule = {
   meta: {
@@ -13,21 +14,17 @@ export const rule: Rule = {
   },
   *check(facts) {
     if (!/compile/.test(facts.file.text)) return;
-    for (const call of facts.file.all("Call")) {
-      if (facts.file.dotted(call.func) !== "torch.compile") continue;
-      // A decorator of a function defined in the loop compiles each time too, but may be meant.
-      const epoch = loopsAround(call).find(
-        (loop) =>
-          [...facts.stepLoops].some((inner) => inner !== loop && contains(loop, inner)) &&
-          loop.kind === "For" &&
-          /epoch/i.test(facts.file.textOf(loop.target)),
-      );
-      if (facts.everyStep(call) || (epoch && facts.frequency(call, epoch) === "every"))
-        yield {
-          at: call,
-          message:
-            "A new compiled wrapper each time: its guards are checked, or the graph compiled, from the start; compile once before the loop",
-        };
+    const { file } = facts;
+    for (const call of file.all("Call")) {
+      const method =
+        call.func.kind === "Attribute" && call.func.attr === "compile" && facts.networks.is(call.func.value);
+      if (!method && file.dotted(call.func) !== "torch.compile") continue;
+      if (facts.everyStep(call) || facts.everyEpoch(call)) yield { at: call, message: MESSAGE };
     }
+    // A function defined in the step and decorated there is compiled each time.
+    for (const fn of file.all("FunctionDef"))
+      for (const decorator of fn.decorators)
+        if (decorator.kind !== "Call" && file.dotted(decorator) === "torch.compile" && facts.everyStep(fn))
+          yield { at: decorator, message: MESSAGE };
   },
 };

@@ -1,4 +1,6 @@
-import { isTrue, keyword } from "../../python/file.ts";
+import { hasStars, isTrue, keyword } from "../../python/file.ts";
+import { ancestors } from "../../python/nodes.ts";
+import type { Node } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { localName } from "../imports.ts";
 import type { Rule } from "../rule.ts";
@@ -13,7 +15,7 @@ export const rule: Rule = {
     patterns: [63],
   },
   *check({ file }) {
-    if (!/BitsAndBytesConfig|device_map/.test(file.text)) return;
+    if (!/BitsAndBytesConfig|device_map|load_in_4bit/.test(file.text)) return;
     for (const call of file.all("Call")) {
       if (
         !/^transformers\.(?:utils\.quantization_config\.)?BitsAndBytesConfig$/.test(
@@ -48,7 +50,24 @@ export const rule: Rule = {
           },
         };
     }
-    if (!/DistributedDataParallel|ddp_find_unused_parameters/.test(file.text)) return;
+    for (const call of file.all("Call")) {
+      const flag = keyword(call, "load_in_4bit");
+      if (
+        call.func.kind !== "Attribute" ||
+        call.func.attr !== "from_pretrained" ||
+        !flag ||
+        !isTrue(flag.value)
+      )
+        continue;
+      if (keyword(call, "quantization_config") || keyword(call, "bnb_4bit_compute_dtype") || hasStars(call))
+        continue;
+      yield {
+        at: flag,
+        message:
+          "Asked for like this the 4-bit weights are fp4 and are computed with in float32; say both in a `BitsAndBytesConfig`",
+      };
+    }
+    if (!/DistributedDataParallel|ddp_find_unused_parameters|\.prepare\(/.test(file.text)) return;
     for (const call of file.all("Call")) {
       const map = keyword(call, "device_map");
       if (
@@ -56,7 +75,7 @@ export const rule: Rule = {
         map.value.value === "auto" &&
         call.func.kind === "Attribute" &&
         call.func.attr === "from_pretrained" &&
-        !/WORLD_SIZE|LOCAL_RANK|world_size|local_rank/.test(file.text)
+        !isConditional(call)
       )
         yield {
           at: map,
@@ -66,3 +85,9 @@ export const rule: Rule = {
     }
   },
 };
+
+/** Under a test that may tell one process from many. */
+function isConditional(node: Node): boolean {
+  for (const at of ancestors(node)) if (at.kind === "If" || at.kind === "IfExp") return true;
+  return false;
+}

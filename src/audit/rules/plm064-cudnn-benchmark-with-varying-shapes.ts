@@ -1,5 +1,8 @@
-import { isTrue } from "../../python/file.ts";
-import type { Rule } from "../rule.ts";
+import { isTrue, keyword } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import type { Expr, Node } from "../../python/tree.ts";
+import type { Facts } from "../facts/facts.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -10,34 +13,61 @@ export const rule: Rule = {
     fix: "unsafe",
     patterns: [64],
   },
-  *check({ file }) {
-    if (!/benchmark/.test(file.text)) return;
+  *check(facts) {
+    const { file } = facts;
+    if (!/benchmark/.test(file.text) || !isVarying(facts)) return;
+    for (const call of file.all("Call")) {
+      const flag = /^(?:pytorch_)?lightning\.(?:pytorch\.)?Trainer$/.test(file.dotted(call.func) ?? "")
+        ? keyword(call, "benchmark")
+        : null;
+      if (flag && isTrue(flag.value)) yield report(flag, flag.value);
+    }
     for (const statement of file.all("Assign")) {
       const [target] = statement.targets;
       if (!target || file.dotted(target) !== "torch.backends.cudnn.benchmark" || !isTrue(statement.value))
         continue;
-      // Batches padded to their own longest member: each length is a new shape.
-      const varying = file.all("Call").some((call) => {
-        const name = file.dotted(call.func) ?? "";
-        return (
-          name === "torch.nn.utils.rnn.pad_sequence" ||
-          /^transformers\.DataCollatorWithPadding$/.test(name) ||
-          call.args.some(
-            (arg) => arg.name === "padding" && arg.value.kind === "Str" && arg.value.value === "longest",
-          )
-        );
-      });
-      if (!varying) continue;
-      yield {
-        at: statement,
-        message:
-          "For every new shape cuDNN tries all its algorithms, with their workspaces, before it runs one; batches padded to their longest member keep bringing new shapes",
-        fix: {
-          grade: "unsafe",
-          title: "Switch the search off",
-          edits: [{ start: statement.value.start, end: statement.value.end, text: "False" }],
-        },
-      };
+      yield report(statement, statement.value);
     }
   },
 };
+
+function report(at: Node, value: Expr): Finding {
+  return {
+    at,
+    message:
+      "For every new shape cuDNN tries all its algorithms, with their workspaces, before it runs one; batches of varying size keep bringing new shapes",
+    fix: {
+      grade: "unsafe",
+      title: "Switch the search off",
+      edits: [{ start: value.start, end: value.end, text: "False" }],
+    },
+  };
+}
+
+/** Batches padded to their own longest member, or resized at random: each is a new shape. */
+function isVarying({ file }: Facts): boolean {
+  return file.all("Call").some((call) => {
+    const name = file.dotted(call.func) ?? "";
+    if (name === "torch.nn.functional.interpolate")
+      return call.args.some(
+        ({ name: key, value }) => (key === "size" || key === "scale_factor") && isRandom(value, file, 0),
+      );
+    return (
+      name === "torch.nn.utils.rnn.pad_sequence" ||
+      /^transformers\.DataCollatorWithPadding$/.test(name) ||
+      call.args.some(
+        (arg) => arg.name === "padding" && arg.value.kind === "Str" && arg.value.value === "longest",
+      )
+    );
+  });
+}
+
+function isRandom(expr: Expr, file: PythonFile, depth: number): boolean {
+  if (depth > 4) return false;
+  if (expr.kind === "Tuple") return expr.items.some((item) => isRandom(item, file, depth + 1));
+  if (expr.kind === "Name")
+    return file.scopes.reaching(expr).some(({ value }) => value !== null && isRandom(value, file, depth + 1));
+  if (expr.kind === "Binary")
+    return isRandom(expr.left, file, depth + 1) || isRandom(expr.right, file, depth + 1);
+  return expr.kind === "Call" && /^(?:random|numpy\.random)\./.test(file.dotted(expr.func) ?? "");
+}

@@ -1,9 +1,9 @@
 import { ancestors, contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Expr } from "../../python/tree.ts";
 import type { Loop } from "../facts/training.ts";
-import { optimizerSteps } from "../facts/training.ts";
+import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Facts } from "../facts/facts.ts";
-import type { Fix, Rule } from "../rule.ts";
+import type { Finding, Fix, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -17,10 +17,11 @@ export const rule: Rule = {
   *check(facts) {
     if (facts.backwards.length === 0) return;
     const { file } = facts;
+    yield* microSteps(facts);
     for (const step of optimizerSteps(file)) {
       const loop = facts.stepLoop(step);
       if (!loop) continue;
-      const every = throttle(step, loop);
+      const every = throttle(step, loop, facts);
       // A driver (accelerate, DeepSpeed) divides by itself.
       const backwards = facts.backwards.filter(
         ({ call }) => contains(loop, call) && facts.frequency(call, loop) === "every",
@@ -38,12 +39,7 @@ export const rule: Rule = {
       const text = file.textOf(loop);
       // Clearing every turn is no accumulation.
       if (!clearsThrottled(loop, facts) || loop.kind !== "For") continue;
-      const divided =
-        text.includes(`/ ${count}`) ||
-        text.includes(`/${count}`) ||
-        text.includes(`/= ${count}`) ||
-        /\*=?\s*(?:\(?1(?:\.0)?\s*\/|\w*(?:scale|weight|inv|norm))/.test(text) ||
-        /\/=?\s*[\w.]*(?:accum|grad_acc|n_acc|micro|iters_to|num_batch)\w*/i.test(text);
+      const divided = isDivided(text, count);
       if (!divided) {
         const fix = divideLoss(backward.loss, count, facts);
         yield {
@@ -63,28 +59,35 @@ export const rule: Rule = {
               other.start > loop.end &&
               functionOf(other) === functionOf(step),
           );
-        if (drops && isFinite(loop, facts))
+        if (drops && isFinite(loop, facts)) {
+          const fix = countTheEnd(every.test, loop, facts);
           yield {
             at: every.test,
             severity: "note",
             message:
               "Batches left over when the loop ends have been computed, but no step uses them; their gradients leak into the next epoch or are lost",
+            ...(fix ? { fix } : {}),
           };
+        }
       }
     }
   },
 };
 
 /** The innermost `if (i + 1) % n == 0` around the step: its test and its n. */
-function throttle(step: Expr, loop: Loop): { readonly test: Expr; readonly by: Expr } | null {
+function throttle(step: Expr, loop: Loop, facts: Facts): { readonly test: Expr; readonly by: Expr } | null {
   for (const at of ancestors(step)) {
     if (at === loop) return null;
     if (at.kind !== "If" || !at.body.some((one) => contains(one, step))) continue;
+    // `last = (i + 1) % n == 0` above it says the same.
+    const named = at.test.kind === "Name" ? facts.file.scopes.reaching(at.test) : [];
+    const test =
+      named.length === 1 && named[0]!.how === "assign" && named[0]!.value ? named[0]!.value : at.test;
     let by: Expr | null = null;
-    walk(at.test, (node) => {
+    walk(test, (node) => {
       if (node.kind === "Binary" && node.op === "%" && node.left.kind !== "Str") by ??= node.right;
     });
-    if (by) return { test: at.test, by };
+    if (by) return { test, by };
   }
   return null;
 }
@@ -118,6 +121,79 @@ function divideLoss(loss: Expr, count: string, facts: Facts): Fix | null {
         start: loss.start,
         end: loss.end,
         text: `(${facts.file.textOf(loss)} / ${simple ? count : `(${count})`})`,
+      },
+    ],
+  };
+}
+
+/** `for _ in range(n): loss.backward()`, then one step: nothing divides by n. */
+function* microSteps(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const { call, loss } of facts.backwards) {
+    const [inner, outer] = loopsAround(call);
+    if (!loss || !outer || inner?.kind !== "For" || inner.iter.kind !== "Call") continue;
+    const count = file.dotted(inner.iter.func) === "builtins.range" ? inner.iter.args[0]?.value : null;
+    if (
+      !count ||
+      inner.iter.args.length !== 1 ||
+      count.kind === "Num" ||
+      !/accum|micro/i.test(file.textOf(count))
+    )
+      continue;
+    const steps = optimizerSteps(file).filter(
+      (step) => contains(outer, step) && functionOf(step) === functionOf(call),
+    );
+    if (
+      steps.length === 0 ||
+      steps.some((step) => contains(inner, step)) ||
+      loopsAround(steps[0]!)[0] !== outer
+    )
+      continue;
+    if (
+      /accelerat|fabric|engine|deepspeed/i.test(file.textOf(call.func)) ||
+      isDivided(file.textOf(inner), file.textOf(count))
+    )
+      continue;
+    const fix = divideLoss(loss, file.textOf(count), facts);
+    yield {
+      at: call,
+      message: `The gradients of ${file.textOf(count)} backwards add up undivided: the step is ${file.textOf(count)} times larger than that of one batch of the same size`,
+      ...(fix ? { fix } : {}),
+    };
+  }
+}
+
+function isDivided(text: string, count: string): boolean {
+  return (
+    text.includes(`/ ${count}`) ||
+    text.includes(`/${count}`) ||
+    text.includes(`/= ${count}`) ||
+    /\*=?\s*(?:\(?1(?:\.0)?\s*\/|\w*(?:scale|weight|inv|norm))/.test(text) ||
+    /\/=?\s*[\w.]*(?:accum|grad_acc|n_acc|micro|iters_to|num_batch)\w*/i.test(text)
+  );
+}
+
+/** `(i + 1) % n == 0 or (i + 1) == len(loader)`. */
+function countTheEnd(test: Expr, loop: Loop, facts: Facts): Fix | null {
+  const { file } = facts;
+  if (loop.kind !== "For" || loop.iter.kind !== "Call" || loop.iter.args.length !== 1) return null;
+  const over = loop.iter.args[0]!.value;
+  const counted =
+    test.kind === "Compare" && test.left.kind === "Binary" && test.left.op === "%" ? test.left.left : null;
+  if (
+    file.dotted(loop.iter.func) !== "builtins.enumerate" ||
+    over.kind !== "Name" ||
+    counted?.kind !== "Binary"
+  )
+    return null;
+  return {
+    grade: "unsafe",
+    title: "Step with what is left, too",
+    edits: [
+      {
+        start: test.end,
+        end: test.end,
+        text: ` or (${file.textOf(counted).replace(/^\(|\)$/g, "")}) == len(${over.id})`,
       },
     ],
   };

@@ -1,4 +1,6 @@
+import torch.nn as nn
 from peft import LoraConfig, get_peft_model
+from torch.utils.checkpoint import checkpoint
 from transformers import AutoModelForCausalLM, TrainingArguments
 
 
@@ -24,6 +26,21 @@ def silent(name):
     model = get_peft_model(model, LoraConfig(r=8))
     # trap: the other path needs no input gradients
     model.gradient_checkpointing_enable({"use_reentrant": False})
-    # trap: the default depends on the version
-    model.gradient_checkpointing_enable()
+    model.gradient_checkpointing_enable()  # expect: PLM052
     return model
+
+
+class Stem(nn.Module):
+    def __init__(self, layers):
+        super().__init__()
+        self.embed = nn.Embedding(10, 4)
+        self.embed.requires_grad_(False)
+        self.layers = nn.ModuleList(layers)
+
+    def forward(self, ids):
+        x = self.embed(ids)
+        for layer in self.layers:
+            x = checkpoint(layer, x, use_reentrant=True)  # expect: PLM052
+            # trap: the other path
+            x = checkpoint(layer, x, use_reentrant=False)
+        return x
