@@ -6,7 +6,7 @@
  * and counts against the last line.
  */
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { formatBytes } from "../src/base/units.ts";
@@ -16,14 +16,20 @@ import { WORKLOADS } from "./seeds/workloads.ts";
 
 const EVIDENCE = fileURLToPath(new URL("../evidence/seeds", import.meta.url));
 const wanted = process.argv.slice(2);
-const outcomes: Outcome[] = [];
-for (const workload of WORKLOADS) {
-  if (wanted.length > 0 && !wanted.includes(workload.name)) continue;
-  const scratch = mkdtempSync(join(tmpdir(), "plimsoll-seeds-"));
-  try {
-    outcomes.push(await runChain(workload, scratch, (text) => process.stderr.write(`${text}\n`)));
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
+const waiting = WORKLOADS.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+const unordered: Outcome[] = [];
+// Each training has one thread, so two at once do not get in each other's way.
+await Promise.all(Array.from({ length: Math.min(2, cpus().length) }, work));
+const outcomes = WORKLOADS.flatMap((workload) => unordered.filter((one) => one.workload === workload));
+
+async function work(): Promise<void> {
+  for (let workload = waiting.shift(); workload; workload = waiting.shift()) {
+    const scratch = mkdtempSync(join(tmpdir(), "plimsoll-seeds-"));
+    try {
+      unordered.push(await runChain(workload, scratch, (text) => process.stderr.write(`${text}\n`)));
+    } finally {
+      rmSync(scratch, { recursive: true, force: true });
+    }
   }
 }
 

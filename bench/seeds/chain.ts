@@ -52,7 +52,7 @@ export async function runChain(
   await step("fit", () => fit(workload));
   await step("run", () => watch(workload, before, scratch));
   await step("verify", () => prove(workload, before, after));
-  await step("evidence", async () => workload.bars.flatMap((bar) => under(bar, EVIDENCE, plans) ?? []));
+  await step("evidence", async () => workload.bars.flatMap((bar) => under(bar, EVIDENCE) ?? []));
   return { workload, plans, failures };
 }
 
@@ -82,8 +82,12 @@ async function mend({ name, audit: { path }, fix }: Workload, folder: string): P
     .map((rule) => `${rule} is still there`);
 }
 
-async function plan({ plans }: Workload, into: Map<string, Predicted>): Promise<string[]> {
+async function plan({ plans, fits }: Workload, into: Map<string, Predicted>): Promise<string[]> {
   const failures: string[] = [];
+  if (fits) {
+    const { code } = await plimsoll(["plan", ...fits, "--json"], [0, 1]);
+    if (code === 1) failures.push(`does not fit: plimsoll plan ${fits.join(" ")}`);
+  }
   for (const [run, args] of Object.entries(plans)) {
     const { stdout } = await plimsoll(["plan", ...args, "--json"], [0, 1]);
     into.set(run, JSON.parse(stdout) as Predicted);

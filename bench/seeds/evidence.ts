@@ -43,7 +43,7 @@ export function farFrom(run: string, plan: Predicted, folder: string): string | 
 }
 
 /** Why a bar is not reached; null when it is. */
-export function under(bar: Bar, folder: string, plans: ReadonlyMap<string, Predicted>): string | null {
+export function under(bar: Bar, folder: string): string | null {
   const get = (run: string): Recorded => {
     const found = recorded(folder, run);
     if (!found) throw new Error(`${run}: no evidence`);
@@ -71,10 +71,6 @@ export function under(bar: Bar, folder: string, plans: ReadonlyMap<string, Predi
     case "times faster": {
       const { times } = get(bar.run);
       return say((times ?? 0) >= bar.atLeast, `${times?.toFixed(1)} times`);
-    }
-    case "planned to fit": {
-      const reserved = plans.get(bar.plan)!.peak.reserved;
-      return say(reserved + CONTEXT <= bar.card, `${formatBytes(reserved)} reserved`);
     }
   }
 }
