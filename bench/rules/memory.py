@@ -59,16 +59,16 @@ def _():
     return {"before": lambda: before, "after": lambda: after}
 
 
-@case("PLM004", "a layer's output kept on the module with its graph")
+@case("PLM004", "a forward's output kept on the module with its graph, nothing differentiated")
 def _():
     def keeping(detached):
-        model = gpt()
+        model, data = gpt(), tokens()
 
-        def keep(module, _, output):
-            module.last = output.detach().cpu() if detached else output
+        def step():
+            output = model(data)
+            model.last = output.detach() if detached else output
 
-        model.head.register_forward_hook(keep)
-        return trainer(model)
+        return step
 
     return {"before": lambda: keeping(False), "after": lambda: keeping(True)}
 
@@ -165,23 +165,38 @@ def _():
     return {"before": lambda: before_of(net()), "after": lambda: after_of(net())}
 
 
-@case("PLM009", "the last step's logits alive through the next forward")
-def _():
-    def looping(drop):
-        model, data, held = gpt(), tokens(), {}
-        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5, fused=True)
+def looping(drop, inside):
+    """`inside`: the model computes the loss itself, as transformers' do, so that it runs beside the old logits."""
+    model, data, held = gpt(), tokens(), {}
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5, fused=True)
 
-        def step():
+    def loss_and_logits():
+        logits = model(data)
+        return loss_of(logits, data), logits
+
+    def step():
+        if inside:
+            loss, held["logits"] = loss_and_logits()
+        else:
             held["logits"] = model(data)
-            loss_of(held["logits"], data).backward()
-            if drop:
-                del held["logits"]
-            optimizer.step()
-            optimizer.zero_grad()
+            loss = loss_of(held["logits"], data)
+        loss.backward()
+        if drop:
+            del held["logits"]
+        optimizer.step()
+        optimizer.zero_grad()
 
-        return step
+    return step
 
-    return {"before": lambda: looping(False), "after": lambda: looping(True)}
+
+@case("PLM009", "the last step's logits alive while the model computes the next loss itself")
+def _():
+    return {"before": lambda: looping(False, True), "after": lambda: looping(True, True)}
+
+
+@case("PLM009-outside", "the last step's logits alive until the name is bound again, the loss computed after that")
+def _():
+    return {"before": lambda: looping(False, False), "after": lambda: looping(True, False)}
 
 
 @case("PLM010", "a failed attempt retried inside its except clause", steps=3, warm=1)
@@ -237,14 +252,17 @@ def _():
     return {"before": lambda: before, "after": lambda: after}
 
 
-@case("PLM012", "a hook registered on each of the blocks every step: 30 steps later", steps=10, warm=3)
+@case("PLM012", "a hook that takes the output's norm, registered on every block every step: over 33 steps", steps=10, warm=3)
 def _():
+    def look(_, __, output):
+        output.detach().norm()
+
     def hooking(remove):
         model = gpt()
         plain = trainer(model)
 
         def step():
-            handles = [block.register_forward_hook(lambda *_: None) for block in model.blocks]
+            handles = [block.register_forward_hook(look) for block in model.blocks]
             plain()
             if remove:
                 for handle in handles:
@@ -335,19 +353,19 @@ def _():
     return {"before": lambda: before, "after": lambda: after}
 
 
-@case("PLM018", "a running mean that keeps the graph", steps=10, warm=2)
+@case("PLM018", "a running variance that keeps the graph", steps=4, warm=1)
 def _():
     def running(detached):
         model = gpt()
-        mean = {"now": torch.zeros((), device=DEVICE, dtype=torch.bfloat16)}
+        running_variance = {"now": torch.zeros((), device=DEVICE, dtype=torch.bfloat16)}
 
         def keep(_, logits):
-            value = logits.mean()
+            value = logits.var()
             if detached:
                 with torch.no_grad():
-                    mean["now"].lerp_(value, 0.1)
+                    running_variance["now"].lerp_(value, 0.1)
             else:
-                mean["now"] = 0.9 * mean["now"] + 0.1 * value
+                running_variance["now"] = 0.9 * running_variance["now"] + 0.1 * value
 
         return trainer(model, in_step=keep)
 

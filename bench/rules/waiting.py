@@ -2,17 +2,31 @@
 import gc
 import io
 import math
+from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from harness import DEVICE, LARGE, ON_GPU, case, gpt, loss_of, tokens, trainer
+import harness
+from harness import DEVICE, LARGE, LONG, ON_GPU, gpt, loss_of
+
+case = partial(harness.case, steps=6, warm=2)
+tokens = partial(harness.tokens, *LONG)
+trainer = partial(harness.trainer, size=LONG)
+
+
+@harness.measured_once
+def plain():
+    return trainer()
 
 
 def both(before, after=None):
     """A training step with one thing done at its end."""
-    return {"before": lambda: trainer(in_step=before), "after": lambda: trainer(in_step=after)}
+    return {
+        "before": lambda: trainer(in_step=before),
+        "after": (lambda: trainer(in_step=after)) if after else plain,
+    }
 
 
 @case("PLM025", "loss.item() every step")
