@@ -15,9 +15,9 @@ import time
 import torch
 
 from harness import CASES, ON_GPU, run_case
-import waiting  # noqa: F401
 import moving  # noqa: F401
 import memory  # noqa: F401
+import waiting  # noqa: F401
 
 
 def main():

@@ -7,6 +7,7 @@ import traceback
 import warnings
 
 import torch
+import torch.distributed as dist
 import torch.nn.functional as F
 from torch import nn
 
@@ -25,6 +26,18 @@ def case(code, title, *, steps=10, warm=3):
         return function
 
     return register
+
+
+def one_process():
+    """A process group of this process alone: what is measured is the call, not the network."""
+    if not dist.is_initialized():
+        dist.init_process_group(
+            "nccl" if ON_GPU else "gloo",
+            init_method="tcp://127.0.0.1:29511",
+            rank=0,
+            world_size=1,
+            device_id=torch.device(DEVICE, 0) if ON_GPU else None,
+        )
 
 
 def synchronize():

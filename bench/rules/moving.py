@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from harness import DEVICE, LARGE, ON_GPU, case, gpt, loss_of, tokens, trainer
+from harness import DEVICE, LARGE, ON_GPU, case, gpt, loss_of, one_process, tokens, trainer
 
 SIDE = 4096 if LARGE else 8
 
@@ -282,6 +282,7 @@ def _():
 
 
 def parallel(**settings):
+    one_process()
     model = nn.parallel.DistributedDataParallel(gpt(), device_ids=[0] if ON_GPU else None, **settings)
     data = tokens()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5, fused=True)

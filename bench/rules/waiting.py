@@ -5,6 +5,7 @@ import math
 from functools import partial
 
 import torch
+import torch.distributed as dist
 import torch.nn.functional as F
 from torch import nn
 
@@ -263,22 +264,13 @@ def _():
 
 @case("PLM071", "a barrier every step (one process, NCCL)")
 def _():
-    import torch.distributed as dist
-
-    if not dist.is_initialized():
-        dist.init_process_group(
-            "nccl" if ON_GPU else "gloo",
-            init_method="tcp://127.0.0.1:29511",
-            rank=0,
-            world_size=1,
-            device_id=torch.device(DEVICE, 0) if ON_GPU else None,
-        )
+    harness.one_process()
     return both(lambda *_: dist.barrier())
 
 
 @case("PLM071-reduce", "eight scalar all_reduces against one of the stack (one process, NCCL)")
 def _():
-    import torch.distributed as dist
+    harness.one_process()
 
     def separate(loss, _):
         for n in range(8):
