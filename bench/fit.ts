@@ -159,7 +159,16 @@ function optionsOf({ model, method, seq, effective, card, ranks = 1, host }: Sce
     seq,
     accumulation: effective,
   };
-  return { base, card: cardOf(card), ranks, keep: new Set(), host: host ?? null, known: true, wanted: 6 };
+  return {
+    base,
+    card: cardOf(card),
+    ranks,
+    nodes: 1,
+    keep: new Set(),
+    host: host ?? null,
+    known: true,
+    wanted: 6,
+  };
 }
 
 search(optionsOf(SCENARIOS[0]!));

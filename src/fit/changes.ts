@@ -82,13 +82,18 @@ export function changesOf(from: Recipe, to: Recipe): Change[] {
       clip: true,
     }));
   if (differ("parallel"))
-    add(`${to.parallel.kind} over ${to.parallel.ranks} cards`, 0, "traffic between cards", (r) => ({
+    add(`${to.parallel.kind} over ${spread(to.parallel)}`, 0, "traffic between cards", (r) => ({
       ...r,
       parallel: from.parallel,
     }));
   if (to.allocConf !== from.allocConf)
     add("expandable segments", 0, "nothing measured", (r) => ({ ...r, allocConf: from.allocConf }));
   return changes;
+}
+
+function spread({ ranks, nodes = 1, replicas = 1 }: Recipe["parallel"]): string {
+  if (replicas > 1) return `${ranks} cards, a copy on each of ${replicas} nodes`;
+  return `${ranks} cards${nodes > 1 ? ` of ${nodes} nodes` : ""}`;
 }
 
 export function gradeOf(changes: readonly Change[]): Grade {

@@ -27,16 +27,21 @@ export class Estimates {
   readonly #base: Recipe;
   readonly #axes: Axes;
   readonly #card: Card;
-  /** One or two, ascending. */
-  readonly #small: readonly number[];
+  /** The micro-batches of a layout. */
+  readonly #batches: (parallel: Recipe["parallel"]) => readonly number[];
   readonly #profiles = new Map<string, Profile>();
   readonly #parts = new Map<string, Estimate>();
 
-  constructor(base: Recipe, axes: Axes, batches: readonly number[], card: Card) {
+  constructor(
+    base: Recipe,
+    axes: Axes,
+    batches: (parallel: Recipe["parallel"]) => readonly number[],
+    card: Card,
+  ) {
     this.#base = base;
     this.#axes = axes;
     this.#card = card;
-    this.#small = batches.slice(-2).toReversed();
+    this.#batches = batches;
   }
 
   get executed(): number {
@@ -73,7 +78,7 @@ export class Estimates {
 
   #extrapolated(net: Net, batch: number): Estimate {
     const recipe = { ...this.#base, ...net };
-    const [a, b] = this.#small;
+    const [a, b] = this.#batches(net.parallel).slice(-2).toReversed();
     const first = this.#profile(net, a!);
     if (batch === a || b === undefined) return this.#estimate(first, this.#workProfile(net, a!), recipe);
     const second = this.#profile(net, b);
@@ -105,8 +110,12 @@ export class Estimates {
     };
   }
 
-  /** A rank of several computes what one card alone would: its kernels are taken from there. */
+  /**
+   * A rank of several computes what one card alone would (a pipeline's stages do so between them): its kernels are
+   * taken from there. Where layers are divided it has kernels of its own.
+   */
   #workProfile(net: Net, batch: number): Profile {
+    if (net.parallel.kind === "tensor") return this.#profile(net, batch);
     return this.#profile({ ...net, parallel: { kind: "none", ranks: 1, offload: false } }, batch);
   }
 
@@ -119,9 +128,16 @@ export class Estimates {
     const key = JSON.stringify([net, batch]);
     let profile = this.#profiles.get(key);
     if (!profile)
-      this.#profiles.set(key, (profile = profileOf({ ...this.#base, ...net, batch }, this.#card)));
+      this.#profiles.set(key, (profile = profileOf(lastStage({ ...this.#base, ...net, batch }), this.#card)));
     return profile;
   }
+}
+
+/** Of a pipeline's ranks, the one that also has the loss. */
+function lastStage(recipe: Recipe): Recipe {
+  const { parallel } = recipe;
+  if (parallel.kind !== "pipeline") return recipe;
+  return { ...recipe, parallel: { ...parallel, rank: parallel.ranks - 1 } };
 }
 
 /** A loss that holds all logits at once. */

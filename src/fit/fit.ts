@@ -9,11 +9,11 @@ import type { HostBudget } from "../plan/host.ts";
 import { checkRecipe, LEVERS } from "../plan/levers.ts";
 import type { Moment } from "../plan/moment.ts";
 import { plan, type Plan, type Verdict } from "../plan/plan.ts";
-import type { Recipe } from "../plan/recipe.ts";
+import { effectiveBatch, type Recipe } from "../plan/recipe.ts";
 import { parametersOf, type RecipeSource } from "../plan/result.ts";
 import { changesOf, GRADES } from "./changes.ts";
 import { type Counts, type Found, search, type Searched } from "./search.ts";
-import { allowed, axesOf, type Keepable, refusal, type Space } from "./space.ts";
+import { abridged, allowed, axesOf, type Keepable, refusal, type Space } from "./space.ts";
 import { speedOf } from "./speed.ts";
 
 type Settings = Omit<Recipe, "model">;
@@ -62,6 +62,7 @@ export interface FitResult {
   readonly model: { readonly name: string; readonly parameters: number; readonly known: boolean };
   readonly card: { readonly name: string; readonly memory: Bytes; readonly context: Bytes };
   readonly cards: number;
+  readonly nodes: number;
   readonly hostMemory: Bytes | null;
   readonly effectiveBatch: number;
   readonly before: Detail;
@@ -95,7 +96,9 @@ export interface FitAsk {
   readonly notes: readonly string[];
   readonly source: RecipeSource | null;
   readonly card: Card;
+  /** In all, and the machines they are in. */
   readonly cards: number;
+  readonly nodes: number;
   readonly host: Bytes | null;
   readonly keep: ReadonlySet<Keepable>;
   readonly mayShrinkSeq: boolean;
@@ -114,10 +117,10 @@ export interface Fitted {
 
 /** The fastest recipes that fit, and what each lever is worth in the first. */
 export function fit(ask: FitAsk): Fitted {
-  const { recipe: base, card, cards: ranks, keep, host, known } = ask;
-  const start = { base, card, ranks, keep, host, sayable: ask.sayable ?? ((): boolean => true) };
+  const { recipe: base, card, cards: ranks, nodes, keep, host, known } = ask;
+  const start = { base, card, ranks, nodes, keep, host, sayable: ask.sayable ?? ((): boolean => true) };
   checkSpread(start);
-  const before = short(base);
+  const before = abridged(base);
   if (ranks === 1) checkRecipe(base, card);
   let searched = search({ ...start, known, wanted: RANKED });
   if (searched.ranked.length === 0 && ask.mayShrinkSeq) {
@@ -134,15 +137,16 @@ export function fit(ask: FitAsk): Fitted {
 function assemble(ask: FitAsk, before: Recipe, searched: Searched): Fitted {
   const { recipe: base, card, known, notes, source } = ask;
   const first = searched.ranked[0] ?? null;
-  const chosen = first && plan(short(first.recipe), card);
+  const chosen = first && plan(abridged(first.recipe), card);
   const seq = first?.recipe.seq ?? base.seq;
   const result: FitResult = {
     schema: "plimsoll.fit/1",
     model: { name: base.model.name, parameters: parametersOf(base.model.config), known },
     card: { name: card.name, memory: card.memory, context: CONTEXT },
     cards: ask.cards,
+    nodes: ask.nodes,
     hostMemory: ask.host,
-    effectiveBatch: base.batch * base.accumulation * base.parallel.ranks,
+    effectiveBatch: effectiveBatch(base),
     before: detail(plan(before, ask.cards === 1 ? card : null), base, card),
     chosen: chosen && first ? { ...detail(chosen, first.recipe, card), ...rate(first) } : null,
     changes: first && chosen ? marginals(first, card) : [],
@@ -164,19 +168,16 @@ function assemble(ask: FitAsk, before: Recipe, searched: Searched): Fitted {
 function checkSpread(space: Space): void {
   const { base, card, ranks } = space;
   if (ranks === 1) return;
-  const sequences = base.batch * base.accumulation * base.parallel.ranks;
-  if (sequences % ranks !== 0)
+  const sequences = effectiveBatch(base);
+  const spread = axesOf(space).parallels.map((parallel) => ({ ...base, parallel }));
+  if (spread.length === 0)
     throw new UserError(
       `an effective batch of ${sequences} cannot be shared by ${ranks} cards`,
       `--effective-batch ${ranks * Math.ceil(sequences / ranks)}`,
     );
-  const spread = axesOf(space).parallels.map((parallel) => ({ ...base, parallel }));
   if (spread.some((recipe) => allowed(recipe, card))) return;
   throw new UserError(refusal(spread[0]!, card)!, "fit one card: --card");
 }
-
-/** Later micro-batches repeat the second: two stand for all. */
-const short = (recipe: Recipe): Recipe => ({ ...recipe, accumulation: Math.min(recipe.accumulation, 2) });
 
 function settings(recipe: Recipe): Settings {
   const { model, ...rest } = recipe;
@@ -186,7 +187,7 @@ function settings(recipe: Recipe): Settings {
 
 function detail(made: Plan, recipe: Recipe, card: Card): Detail {
   // Stepped inside backward, the first step is not like the others.
-  const speed = speedOf(execute(short(recipe), 2, card.capability), recipe, card);
+  const speed = speedOf(execute(abridged(recipe), 2, card.capability), recipe, card);
   const usable = card.memory - CONTEXT;
   const spare = usable - made.peakReserved;
   return {
@@ -226,7 +227,7 @@ function marginals({ recipe, changes, reserved, speed }: Found, card: Card): Mar
     const undone = undo(recipe);
     const said = { name, exactness: GRADES[grade], gives };
     if (!allowed(undone, card)) return { ...said, memory: null, time: null, fitsWithout: null };
-    const execution = execute(short(undone), 2, card.capability);
+    const execution = execute(abridged(undone), 2, card.capability);
     const simulated = simulate(execution.tape, { settings: parseSettings(undone.allocConf) });
     const peak = simulated.stats.reserved.peak;
     return {
@@ -245,7 +246,7 @@ function unused({ recipe, reserved, speed }: Found, { moment }: Plan, card: Card
     const changed = apply(recipe);
     if (!changed || changed.method.kind !== recipe.method.kind) return [];
     if (!allowed(changed, card)) return { name, why: refusal(changed, card)! };
-    const execution = execute(short(changed), 2, card.capability);
+    const execution = execute(abridged(changed), 2, card.capability);
     const simulated = simulate(execution.tape, { settings: parseSettings(changed.allocConf) });
     const saved = reserved - simulated.stats.reserved.peak;
     const slower = speedOf(execution, changed, card).step / speed.step - 1;

@@ -7,10 +7,10 @@ import { CONTEXT } from "../plan/cards.ts";
 import { type Execution, execute } from "../plan/execute.ts";
 import { type HostBudget, hostBudget, MIN_OFFLOADED } from "../plan/host.ts";
 import { judge, type Verdict } from "../plan/plan.ts";
-import type { Recipe } from "../plan/recipe.ts";
+import { dataRanks, effectiveBatch, type Parallel, type Recipe } from "../plan/recipe.ts";
 import { type Change, changesOf, type Grade, gradeOf } from "./changes.ts";
 import { type Estimate, Estimates } from "./estimates.ts";
-import { allowed, type Axes, axesOf, microBatches, type Space, type Stepping } from "./space.ts";
+import { abridged, allowed, type Axes, axesOf, microBatches, type Space, type Stepping } from "./space.ts";
 import { type Speed, speedFrom, speedOf, UNPACKING } from "./speed.ts";
 import { type Footprint, footprintOf, leastPeak } from "./structure.ts";
 
@@ -67,7 +67,7 @@ export interface Searched {
   readonly counts: Counts;
 }
 
-/** Among speeds closer than this, which is less than the model's own median error, the more exact recipe leads. */
+/** Among speeds closer than this, which is less than the model's own median error, the more exact recipe leads, then the one changed less, then the leaner. */
 const SAME_SPEED = 0.04;
 
 /** Everything but the micro-batch that the net's own run depends on. */
@@ -100,9 +100,7 @@ const quantized = ({ method }: Family): boolean => method.kind === "lora" && met
 class Search {
   readonly #options: SearchOptions;
   readonly #axes: Axes;
-  readonly #batches: readonly number[];
   readonly #usable: Bytes;
-  readonly #each: number;
   readonly #estimates: Estimates;
   readonly #footprints = new Map<string, Footprint>();
   readonly #open: Node[] = [];
@@ -115,11 +113,13 @@ class Search {
   constructor(options: SearchOptions) {
     this.#options = options;
     this.#axes = axesOf(options);
-    this.#batches = microBatches(options);
     this.#usable = options.card.memory - CONTEXT;
-    const { base, ranks, card } = options;
-    this.#each = (base.batch * base.accumulation * base.parallel.ranks) / ranks;
-    this.#estimates = new Estimates(base, this.#axes, this.#batches, card);
+    const { base, card } = options;
+    this.#estimates = new Estimates(base, this.#axes, (parallel) => this.#batches(parallel), card);
+  }
+
+  #batches(parallel: Parallel): readonly number[] {
+    return microBatches(this.#options, parallel);
   }
 
   run(): Searched {
@@ -176,7 +176,9 @@ class Search {
   }
 
   #recipe(family: Family, batch: number, stepping: Stepping): Recipe {
-    return { ...this.#options.base, ...family, ...stepping, batch, accumulation: this.#each / batch };
+    const { base } = this.#options;
+    const accumulation = effectiveBatch(base) / dataRanks(family.parallel) / batch;
+    return { ...base, ...family, ...stepping, batch, accumulation };
   }
 
   /** The best speed of the same family with its base as it was. */
@@ -184,7 +186,7 @@ class Search {
     const { base, card } = this.#options;
     const plain = { ...family, method: base.method };
     return Math.max(
-      ...this.#batches.map((batch) => {
+      ...this.#batches(family.parallel).map((batch) => {
         const recipe = this.#recipe(family, batch, this.#axes.steppings[0]!);
         const { micro, trained } = this.#estimates.of(plain, batch);
         const unpacked = { device: micro.device * UNPACKING, host: micro.host };
@@ -206,7 +208,7 @@ class Search {
   }
 
   #openFamily(family: Family): void {
-    for (const batch of this.#batches) this.#openStructure(family, batch);
+    for (const batch of this.#batches(family.parallel)) this.#openStructure(family, batch);
   }
 
   /** Every stepping the rules allow, without those another is no worse than in any respect. */
@@ -274,17 +276,19 @@ class Search {
    */
   #simulate(recipe: Recipe): Found[] {
     const { base, card, known } = this.#options;
-    const short = { ...recipe, accumulation: Math.min(recipe.accumulation, 2) };
-    const execution = execute(short, 2, card.capability);
-    const { tape, trainable, hostPeak } = execution;
-    const speed = this.#speed(execution, recipe);
+    const executions = stages(abridged(recipe)).map((one) => execute(one, 2, card.capability));
+    const { trainable, hostPeak } = executions[0]!;
+    const speed = this.#speed(executions[0]!, recipe);
     const host = hostBudget(recipe, trainable, hostPeak);
     const tries: Found[] = [];
     const { allocators } = this.#axes;
     for (const [at, allocConf] of allocators.entries()) {
       this.#simulated++;
       const tried = { ...recipe, allocConf };
-      const simulation = simulate(tape, { settings: parseSettings(allocConf) });
+      const settings = parseSettings(allocConf);
+      const [simulation, tape] = executions
+        .map((one) => [simulate(one.tape, { settings }), one.tape] as const)
+        .reduce((a, b) => (b[0].stats.reserved.peak > a[0].stats.reserved.peak ? b : a));
       const { allocated, reserved } = simulation.stats;
       const hopeless = allocated.peak > this.#usable;
       // What fits only by giving back cached memory is not safe: the next setting is tried first.
@@ -326,7 +330,9 @@ class Search {
     const near = (safe[0]?.speed.tokensPerSecond ?? 0) * (1 - SAME_SPEED);
     const head = safe
       .filter(({ speed }) => speed.tokensPerSecond >= near)
-      .toSorted((a, b) => a.grade - b.grade || a.changes.length - b.changes.length);
+      .toSorted(
+        (a, b) => a.grade - b.grade || a.changes.length - b.changes.length || a.reserved - b.reserved,
+      );
     return [...head, ...safe.filter((found) => !head.includes(found)), ...tight].slice(
       0,
       this.#options.wanted,
@@ -341,15 +347,11 @@ class Search {
   #counts(): Counts {
     const { checkpointings, losses, precisions, methods, attentions, parallels, steppings, allocators } =
       this.#axes;
-    const families =
-      checkpointings.length *
-      losses.length *
-      precisions.length *
-      methods.length *
-      attentions.length *
-      parallels.length;
+    const nets =
+      checkpointings.length * losses.length * precisions.length * methods.length * attentions.length;
     const times = allocators.length;
-    const considered = families * this.#batches.length * steppings.length * times;
+    const spread = parallels.reduce((sum, parallel) => sum + this.#batches(parallel).length, 0);
+    const considered = nets * spread * steppings.length * times;
     const { rules, host, dominance, memory } = this.#decided;
     return {
       considered,
@@ -363,9 +365,20 @@ class Search {
   }
 }
 
-/** At the least: state is shared out, or rests on the host. */
-function sharded({ state }: Footprint, { kind, ranks, offload }: Recipe["parallel"]): Footprint {
-  return { state: offload ? 0 : kind === "ddp" ? state : state / ranks, temporaries: 0 };
+/** At the least: state is shared out, or rests on the host. What divides the model has its own part only. */
+function sharded({ state }: Footprint, { kind, ranks, offload }: Parallel): Footprint {
+  const whole = kind === "ddp" || kind === "tensor" || kind === "pipeline";
+  return { state: offload ? 0 : whole ? state : state / ranks, temporaries: 0 };
+}
+
+/** The recipe as each rank runs it, where they differ: a pipeline's stages. */
+function stages(recipe: Recipe): Recipe[] {
+  const { parallel } = recipe;
+  if (parallel.kind !== "pipeline") return [recipe];
+  return Array.from({ length: parallel.ranks }, (_, rank) => ({
+    ...recipe,
+    parallel: { ...parallel, rank },
+  }));
 }
 
 interface Rated {

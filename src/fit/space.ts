@@ -2,7 +2,17 @@ import type { Bytes } from "../base/units.ts";
 import type { OptimizerName } from "../optimizers/optimizers.ts";
 import type { Card } from "../plan/cards.ts";
 import { RULES } from "../plan/levers.ts";
-import type { Checkpointing, Loop, Method, ParallelKind, Recipe } from "../plan/recipe.ts";
+import { undivided } from "../plan/parallel/tensor.ts";
+import {
+  type Checkpointing,
+  dataRanks,
+  effectiveBatch,
+  type Loop,
+  type Method,
+  type Parallel,
+  type ParallelKind,
+  type Recipe,
+} from "../plan/recipe.ts";
 
 /** What a search may not touch beyond model, method, rank, sequence and effective batch. */
 export const KEEPABLE = [
@@ -20,10 +30,12 @@ export const KEEPABLE = [
 export type Keepable = (typeof KEEPABLE)[number];
 
 export interface Space {
-  /** Where the search starts; its batch × accumulation × ranks is the effective batch. */
+  /** Where the search starts; its effective batch is kept. */
   readonly base: Recipe;
   readonly card: Card;
+  /** Cards in all, and the machines they are in. */
   readonly ranks: number;
+  readonly nodes: number;
   readonly keep: ReadonlySet<Keepable>;
   /** Host memory the run may have; null: nothing may be placed there. */
   readonly host: Bytes | null;
@@ -102,7 +114,8 @@ const unique = <T>(values: readonly T[]): T[] => {
 };
 
 /** Every axis with the base's own value first. */
-export function axesOf({ base, ranks, keep, host }: Space): Axes {
+export function axesOf(space: Space): Axes {
+  const { base, ranks, keep, host } = space;
   const free = <T>(name: Keepable, own: T, others: readonly T[]): T[] =>
     unique(keep.has(name) ? [own] : [own, ...others]);
   return {
@@ -115,7 +128,7 @@ export function axesOf({ base, ranks, keep, host }: Space): Axes {
     precisions: free("precision", { dtype: base.dtype, autocast: base.autocast }, precisions(base)),
     methods: free("quantization", base.method, quantized(base)),
     attentions: free("attention", base.attention, base.attention === "eager" ? ["sdpa"] : []),
-    parallels: parallels(base, ranks, host !== null && !keep.has("offload")),
+    parallels: parallels(space, host !== null && !keep.has("offload")),
     steppings: steppings(base, keep),
     allocators: free("allocator", base.allocConf, expandable(base.allocConf)),
   };
@@ -139,15 +152,40 @@ function quantized({ method, dtype }: Recipe): Method[] {
  * ZeRO-1 shards less than ZeRO-2 for the same traffic, and ZeRO-3 needs what FSDP2 needs and more: they are
  * planned when asked for.
  */
-const SPREADS: readonly ParallelKind[] = ["ddp", "zero2", "fsdp2"];
+const SPREADS: readonly ParallelKind[] = ["ddp", "zero2", "fsdp2", "tensor", "pipeline"];
 
-function parallels({ parallel }: Recipe, ranks: number, offload: boolean): Recipe["parallel"][] {
-  if (ranks === 1) return [parallel];
-  const kinds = parallel.kind === "none" ? SPREADS : [parallel.kind];
-  return kinds.flatMap((kind) => [
-    { kind, ranks, offload: false },
-    ...(offload && (kind === "fsdp2" || kind === "zero3") ? [{ kind, ranks, offload: true }] : []),
-  ]);
+/** Layouts of the cards that can share out the effective batch. */
+function parallels({ base, ranks, nodes }: Space, offload: boolean): Parallel[] {
+  if (ranks === 1) return [base.parallel];
+  const kinds = base.parallel.kind === "none" ? SPREADS : [base.parallel.kind];
+  const over = nodes > 1 ? { nodes } : {};
+  const each = ranks / nodes;
+  const flat = kinds
+    .filter((kind) => divides(kind, base.model.config, ranks, nodes))
+    .flatMap((kind): Parallel[] => [
+      { kind, ranks, offload: false, ...over },
+      ...(offload && (kind === "fsdp2" || kind === "zero3") ? [{ kind, ranks, offload: true, ...over }] : []),
+    ]);
+  const hybrid = nodes > 1 && each > 1 && kinds.includes("fsdp2");
+  const all: Parallel[] = hybrid
+    ? [...flat, { kind: "fsdp2", ranks: each, offload: false, nodes, replicas: nodes }]
+    : flat;
+  return all.filter((parallel) => effectiveBatch(base) % dataRanks(parallel) === 0);
+}
+
+/**
+ * Whether the model can be cut that way. Tensor parallelism stays within a machine: its sums wait for the link in
+ * every layer (Megatron-LM's advice, Narayanan et al. 2021, section 3).
+ */
+function divides(
+  kind: ParallelKind,
+  config: Recipe["model"]["config"],
+  ranks: number,
+  nodes: number,
+): boolean {
+  if (kind === "tensor") return nodes === 1 && undivided(config, ranks) === null;
+  if (kind === "pipeline") return Number(config["num_hidden_layers"] ?? config["n_layer"]) >= ranks;
+  return true;
 }
 
 function steppings(base: Recipe, keep: ReadonlySet<Keepable>): Stepping[] {
@@ -179,11 +217,21 @@ function expandable(conf: string): string[] {
   return [[conf, "expandable_segments:True"].filter(Boolean).join(",")];
 }
 
-/** Micro-batches that divide what one rank has to do in a step, the largest first. */
-export function microBatches({ base, ranks, keep }: Space): number[] {
-  if (keep.has("micro-batch")) return [base.batch];
-  const each = (base.batch * base.accumulation * base.parallel.ranks) / ranks;
+/** Micro-batches that divide what a rank of the layout has to do in a step, the largest first. */
+export function microBatches({ base, keep }: Space, parallel: Parallel): number[] {
+  const each = effectiveBatch(base) / dataRanks(parallel);
+  if (keep.has("micro-batch")) return each % base.batch === 0 ? [base.batch] : [];
   return Array.from({ length: each }, (_, i) => each - i).filter((b) => each % b === 0);
+}
+
+/**
+ * Two micro-batches stand for all that are accumulated: later ones repeat the second. A pipeline has as many under
+ * way as it has stages.
+ */
+export function abridged(recipe: Recipe): Recipe {
+  const { kind, ranks } = recipe.parallel;
+  const most = kind === "pipeline" ? Math.max(2, ranks) : 2;
+  return { ...recipe, accumulation: Math.min(recipe.accumulation, most) };
 }
 
 /** Whether the rules allow it: the same table that `plan` refuses by. */

@@ -3,7 +3,7 @@ import type { Work } from "../autograd/work.ts";
 import type { Seconds } from "../base/units.ts";
 import type { Card } from "../plan/cards.ts";
 import type { Execution } from "../plan/execute.ts";
-import type { Recipe } from "../plan/recipe.ts";
+import { effectiveBatch, type Recipe } from "../plan/recipe.ts";
 import { Action, Phase } from "../tape/vocabulary.ts";
 
 /**
@@ -249,8 +249,9 @@ export function speedFrom(
   const { parallel, accumulation } = recipe;
   const first = micro[0]!;
   const later = micro[1] ?? first;
-  let device = first.device + (accumulation - 1) * later.device;
-  let host = HOST_STEP + first.host + (accumulation - 1) * later.host;
+  const { part, slots } = stagesOf(recipe);
+  let device = part * (first.device + (slots - 1) * later.device) + summing(recipe, card);
+  let host = HOST_STEP + part * (first.host + (accumulation - 1) * later.host);
   const [traffic, perTensor] = OPTIMIZER_COST[recipe.optimizer]!;
   const share = parallel.kind === "ddp" ? 1 : 1 / parallel.ranks;
   host += perTensor * tensors;
@@ -269,23 +270,60 @@ export function speedFrom(
     device = Math.max(device, device * 0.5 + (2 * offloaded * accumulation) / card.hostLink);
   const links = linkTime(recipe, bytes, weights, card);
   const step = (device ** OVERLAP + host ** OVERLAP + links ** OVERLAP) ** (1 / OVERLAP);
-  const tokens = recipe.batch * recipe.seq * accumulation * parallel.ranks;
-  return { step, device, host, tokensPerSecond: tokens / step };
+  return { step, device, host, tokensPerSecond: (effectiveBatch(recipe) * recipe.seq) / step };
+}
+
+/**
+ * A pipeline's stage does its part of every micro-batch, and waits for the others while the pipeline fills and
+ * empties: 1F1B (Narayanan et al. 2021, section 2.2).
+ */
+function stagesOf({ parallel: { kind, ranks }, accumulation }: Recipe): { part: number; slots: number } {
+  return kind === "pipeline"
+    ? { part: 1 / ranks, slots: accumulation + ranks - 1 }
+    : { part: 1, slots: accumulation };
+}
+
+const around = (ranks: number): number => (ranks - 1) / ranks;
+
+/**
+ * What the card waits for in the middle of its work: where layers are divided, two sums over the ranks in a layer's
+ * forward, two in its backward, and again where the forward is computed twice; between a pipeline's stages, what
+ * one hands to the next and gets back.
+ */
+function summing(
+  { parallel, checkpointing, model, batch, seq, accumulation, dtype, autocast }: Recipe,
+  card: Card,
+): Seconds {
+  const { kind, ranks } = parallel;
+  if (kind !== "tensor" && kind !== "pipeline") return 0;
+  const { config } = model;
+  const hidden = Number(config["hidden_size"] ?? config["n_embd"]);
+  const layers = Number(config["num_hidden_layers"] ?? config["n_layer"]);
+  const bytes = batch * seq * hidden * (isHalf(autocast ?? dtype) ? 2 : 4);
+  if (kind === "pipeline") return (accumulation * 2 * bytes) / linkOf(parallel, card);
+  const sums = layers * (checkpointing.kind === "none" ? 4 : 6);
+  return (accumulation * sums * 2 * around(ranks) * bytes) / linkOf(parallel, card);
+}
+
+/** A ring is as fast as its slowest link. */
+function linkOf({ nodes = 1, replicas = 1 }: Recipe["parallel"], { peerLink, networkLink }: Card): number {
+  return nodes > replicas ? Math.min(peerLink, networkLink) : peerLink;
 }
 
 /**
  * Between cards, in rings: gradients are reduced once a step; sharded weights are gathered in forward and in
- * backward and their gradients scattered, in each micro-batch, and come from the host where they rest there.
- * Not measured: no run of several cards stands behind the model.
+ * backward and their gradients scattered, in each micro-batch, and come from the host where they rest there;
+ * copies on several nodes average their shards. Not measured: no run of several cards stands behind the model.
  */
 function linkTime({ parallel, accumulation }: Recipe, trained: number, weights: number, card: Card): Seconds {
-  const { kind, ranks, offload } = parallel;
-  if (kind === "none" || ranks === 1) return 0;
-  const around = (ranks - 1) / ranks;
-  if (kind !== "fsdp2" && kind !== "zero3") return (2 * around * trained) / card.peerLink;
-  const gathered = accumulation * around * (2 * weights + trained);
+  const { kind, ranks, offload, replicas = 1 } = parallel;
+  if (ranks === 1 || !/^(?:ddp|zero|fsdp)/.test(kind)) return 0;
+  const link = linkOf(parallel, card);
+  if (kind !== "fsdp2" && kind !== "zero3") return (2 * around(ranks) * trained) / link;
+  const gathered = accumulation * around(ranks) * (2 * weights + trained);
   const fetched = offload ? (accumulation * 2 * weights) / ranks / card.hostLink : 0;
-  return gathered / card.peerLink + fetched;
+  const averaged = (2 * around(replicas) * trained) / ranks / card.networkLink;
+  return gathered / link + fetched + averaged;
 }
 
 function countKernels(

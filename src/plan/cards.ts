@@ -16,7 +16,12 @@ export interface Card {
   /** Bytes a second in one direction: to the host, and to a neighbour (NVLink where it has one). */
   readonly hostLink: number;
   readonly peerLink: number;
+  /** Bytes a second to another machine, this card's share. */
+  readonly networkLink: number;
 }
+
+/** Eight A100s share 400 Gbit/s in AWS's p4d.24xlarge (its instance page); clusters differ widely: say yours. */
+const NETWORK = (400 / 8 / 8) * GB;
 
 /**
  * Taken before PyTorch's first byte: the CUDA context with its kernels. About half a gigabyte on an H200 with
@@ -89,6 +94,7 @@ export const CARDS: readonly Card[] = ROWS.map(
     single: single * T,
     hostLink: PCIE[pcie] * GB,
     peerLink: (nvlink || PCIE[pcie]) * GB,
+    networkLink: NETWORK,
   }),
 );
 
@@ -101,16 +107,20 @@ const ORDINARY = CARDS.find((card) => card.name === "RTX A5000")!;
 const LARGEST = 10e12;
 
 /**
- * Reads "24GB", "4090", "A100-80GB". A bare size is that much as PyTorch sees it, decimal, on a card with
- * Ampere's kernels.
+ * Reads "24GB", "4090", "A100-80GB", "H200@24GB". A bare size is that much as PyTorch sees it, decimal, on a card
+ * with Ampere's kernels; behind an "@" it is a named card's part, where a process may not have all.
  */
 export function cardOf(text: string): Card {
-  const bytes = parseBytes(text);
-  if (bytes !== null && /[a-z]/i.test(text)) {
-    if (bytes < GB || bytes > LARGEST)
-      throw new UserError(`card "${text}" is ${formatBytes(bytes)}`, 'Give 1 GB to 10 TB: "24GB".');
-    return { ...ORDINARY, name: `${formatBytes(bytes)} card`, memory: bytes };
+  const part = /^(.+)@(.+)$/.exec(text);
+  if (part) {
+    const card = cardOf(part[1]!);
+    const memory = sizeOf(part[2]!);
+    if (memory === null || memory > card.memory)
+      throw new UserError(`"${part[2]}" is no part of the ${card.name}`, `up to ${formatBytes(card.memory)}`);
+    return { ...card, name: `${card.name} (${formatBytes(memory)} of it)`, memory };
   }
+  const memory = sizeOf(text);
+  if (memory !== null) return { ...ORDINARY, name: `${formatBytes(memory)} card`, memory };
   const wanted = plain(text);
   const exact = CARDS.filter((card) => plain(card.name) === wanted || plain(card.name) === `rtx${wanted}`);
   const found = exact.length > 0 ? exact : CARDS.filter((card) => plain(card.name).includes(wanted));
@@ -121,6 +131,14 @@ export function cardOf(text: string): Card {
       : `card "${text}" could be ${found.map((c) => c.name).join(" or ")}`,
     `Give a size ("24GB") or one of: ${CARDS.map((c) => c.name).join(", ")}.`,
   );
+}
+
+function sizeOf(text: string): Bytes | null {
+  const bytes = parseBytes(text);
+  if (bytes === null || !/[a-z]/i.test(text)) return null;
+  if (bytes < GB || bytes > LARGEST)
+    throw new UserError(`card "${text}" is ${formatBytes(bytes)}`, 'Give 1 GB to 10 TB: "24GB".');
+  return bytes;
 }
 
 const MOST_CARDS = 4096;

@@ -46,7 +46,8 @@ export interface Execution {
 
 /** Executes the recipe's training steps on shapes; equal layers once for all, where they are. */
 export function execute(recipe: Recipe, steps = STEPS, capability = HOPPER): Execution {
-  if (recipe.parallel.ranks > 1) return run(recipe, steps, capability, false);
+  const { kind, ranks } = recipe.parallel;
+  if (ranks > 1 && kind !== "tensor") return run(recipe, steps, capability, false);
   try {
     return run(recipe, steps, capability, true);
   } catch (error) {

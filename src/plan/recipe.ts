@@ -57,6 +57,20 @@ export interface Parallel {
   readonly builtWhole?: boolean;
   /** Which rank, where they differ (pipeline); 0 where absent. */
   readonly rank?: number;
+  /** Machines the cards are in; 1 where absent. */
+  readonly nodes?: number;
+  /** FSDP2: copies of the sharded model, one a node, that average their gradients (hybrid sharding); 1 where absent. */
+  readonly replicas?: number;
+}
+
+/** How many micro-batches are worked on at a time: ranks that divide layers, or the stack of them, share one. */
+export function dataRanks({ kind, ranks, replicas = 1 }: Parallel): number {
+  return (kind === "tensor" || kind === "pipeline" ? 1 : ranks) * replicas;
+}
+
+/** Sequences in an optimizer step. */
+export function effectiveBatch({ batch, accumulation, parallel }: Recipe): number {
+  return batch * accumulation * dataRanks(parallel);
 }
 
 export interface Evaluation {

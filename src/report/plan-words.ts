@@ -61,9 +61,17 @@ const SPREAD: Readonly<Record<PlanResult["recipe"]["parallel"]["kind"], string>>
   pipeline: "pipeline (1F1B)",
 };
 
-function parallelWords({ kind, ranks, offload }: PlanResult["recipe"]["parallel"]): string {
+function parallelWords({
+  kind,
+  ranks,
+  offload,
+  nodes = 1,
+  replicas = 1,
+}: PlanResult["recipe"]["parallel"]): string {
   const over = ranks === 1 ? "one card" : `${ranks} cards`;
-  return `${SPREAD[kind]} over ${over}${offload ? ", offloaded to host memory" : ""}`;
+  const where =
+    replicas > 1 ? ` of a node, a copy on each of ${replicas}` : nodes > 1 ? ` of ${nodes} nodes` : "";
+  return `${SPREAD[kind]} over ${over}${where}${offload ? ", offloaded to host memory" : ""}`;
 }
 
 function checkpointingWords({

@@ -7,13 +7,14 @@ import { footprintOf, leastPeak, profileOf } from "../../src/fit/structure.ts";
 import { cardOf, CONTEXT } from "../../src/plan/cards.ts";
 import { execute } from "../../src/plan/execute.ts";
 import { RULES } from "../../src/plan/levers.ts";
-import type { Recipe } from "../../src/plan/recipe.ts";
+import { effectiveBatch, type Recipe } from "../../src/plan/recipe.ts";
 import { CHECKPOINTED, LORA, recipe } from "../plan/recipes.ts";
 
 const options = (base: Recipe, card: string, more: Partial<SearchOptions> = {}): SearchOptions => ({
   base,
   card: cardOf(card),
   ranks: 1,
+  nodes: 1,
   keep: new Set(),
   host: null,
   known: true,
@@ -51,7 +52,7 @@ describe("search", () => {
     let best = 0;
     for (const checkpointing of axes.checkpointings)
       for (const loss of axes.losses)
-        for (const batch of microBatches(asked)) {
+        for (const batch of microBatches(asked, small.parallel)) {
           const one: Recipe = { ...small, checkpointing, loss, batch, accumulation: 8 / batch };
           if (RULES.some(({ broken }) => broken(one, asked.card))) continue;
           const short = { ...one, accumulation: Math.min(2, one.accumulation) };
@@ -62,6 +63,21 @@ describe("search", () => {
     const [first] = search(asked).ranked;
     expect(first!.speed.tokensPerSecond).toBeGreaterThan(0.96 * best);
     expect(first!.speed.tokensPerSecond).toBeLessThanOrEqual(best * 1.0001);
+  });
+
+  it("shares the effective batch over the cards of a layout, and divides layers within a machine only", () => {
+    const base = recipe("Qwen/Qwen2.5-0.5B", { seq: 512, accumulation: 8 });
+    const layouts = (ranks: number, nodes: number): string[] =>
+      axesOf(options(base, "8GB", { ranks, nodes })).parallels.map(
+        (p) => `${p.kind} ${p.ranks}${p.replicas ? ` × ${p.replicas}` : ""}`,
+      );
+    expect(layouts(2, 1)).toEqual(["ddp 2", "zero2 2", "fsdp2 2", "tensor 2", "pipeline 2"]);
+    // Two key-value heads are not divided by four; a batch of eight is not shared by sixteen.
+    expect(layouts(4, 2)).toEqual(["ddp 4", "zero2 4", "fsdp2 4", "pipeline 4", "fsdp2 2 × 2"]);
+    expect(layouts(16, 2)).toEqual(["pipeline 16"]);
+    const { ranked } = search(options(base, "8GB", { ranks: 4, nodes: 2, wanted: 2 }));
+    expect(ranked.length).toBeGreaterThan(0);
+    for (const found of ranked) expect(effectiveBatch(found.recipe)).toBe(8);
   });
 
   it("gives the same answer twice", () => {

@@ -54,3 +54,9 @@ test.each([
 test("says what is wrong with no cards at all", () => {
   expect(() => cardsOf("0xA5000")).toThrow(/0 of them/);
 });
+
+test("reads a part of a card", () => {
+  const part = cardOf("H200@24GB");
+  expect(part).toEqual({ ...cardOf("H200"), name: "H200 (24.0 GB of it)", memory: 24 * GB });
+  expect(() => cardOf("4090@80GB")).toThrow('"80GB" is no part of the RTX 4090');
+});

@@ -76,9 +76,16 @@ function events(tape: Tape): string[] {
   return [...lines, ...frees.sort()];
 }
 
+const divided: Record<string, Partial<Recipe>> = {
+  "layers divided over cards": {
+    parallel: { kind: "tensor", ranks: 2, offload: false },
+    checkpointing: full,
+  },
+};
+
 describe("five layers for all", () => {
   for (const model of [llama, gpt2, gemma3]) {
-    for (const [name, choice] of Object.entries(recipes)) {
+    for (const [name, choice] of Object.entries({ ...recipes, ...(model === llama ? divided : {}) })) {
       it(`${model.name}: ${name}`, () => {
         const recipe: Recipe = { ...DEFAULT_RECIPE, batch: 2, seq: 32, ...choice, model };
         const short = execute(recipe);

@@ -1,10 +1,10 @@
 import { UserError } from "../../base/errors.ts";
-import { type Bytes, parseBytes } from "../../base/units.ts";
+import { type Bytes, GB, parseBytes } from "../../base/units.ts";
 import type { Emitter } from "../../emit/emitter.ts";
 import { EMITTERS } from "../../emit/emitters.ts";
 import type { Fitted } from "../../fit/fit.ts";
 import { KEEPABLE, type Keepable } from "../../fit/space.ts";
-import { cardOf, cardsOf } from "../../plan/cards.ts";
+import { type Card, cardOf, cardsOf } from "../../plan/cards.ts";
 import type { Recipe } from "../../plan/recipe.ts";
 import type { Asked } from "../ask.ts";
 import type { Command, Input, Io } from "../command.ts";
@@ -28,6 +28,10 @@ export const command: Command = {
       says: "with room in host memory for what the card cannot hold",
     },
     {
+      line: "plimsoll fit meta-llama/Llama-3.1-70B --effective-batch 64 --cards 8xH100-80GB --nodes 2",
+      says: "layouts over sixteen cards: DDP, ZeRO-2, FSDP2 (whole or a copy a node), pipeline",
+    },
+    {
       line: "plimsoll fit train.py --card 4090 --emit trl --out fitted/",
       says: "from a script, and the files to run the first recipe",
     },
@@ -40,6 +44,12 @@ export const command: Command = {
     ...RECIPE_OPTIONS,
     card: { type: "string", value: "CARD", summary: "the card: a size (24GB) or a name (4090, A100-80GB)" },
     cards: { type: "string", value: "NxCARD", summary: "several: 2xA5000" },
+    nodes: { type: "string", value: "N", summary: "machines, each with the cards of --cards (default 1)" },
+    network: {
+      type: "string",
+      value: "GBIT",
+      summary: "between nodes, Gbit/s for each card (default 50)",
+    },
     host: {
       type: "string",
       value: "BYTES",
@@ -78,7 +88,7 @@ export const command: Command = {
   },
   arguments: { name: "MODEL|FILE", min: 1, max: 1 },
   async run(input, io) {
-    const { card, count } = cardsFrom(input);
+    const { card, count, nodes } = cardsFrom(input);
     const host = bytesFrom(input, "host");
     const keep = keepFrom(input);
     const { readAsk } = await import("../ask.ts");
@@ -91,7 +101,7 @@ export const command: Command = {
     const { fit } = await import("../../fit/fit.ts");
     const begin = performance.now();
     const mayShrinkSeq = options["may-shrink"] === "seq";
-    const fitted = fit({ ...asked, recipe, card, cards: count, host, keep, mayShrinkSeq, sayable });
+    const fitted = fit({ ...asked, recipe, card, cards: count, nodes, host, keep, mayShrinkSeq, sayable });
     if (options["timing"]) {
       const seconds = (performance.now() - begin) / 1000;
       io.err(`timing: ${fitted.result.counts.considered} recipes in ${seconds.toFixed(2)} s\n`);
@@ -155,10 +165,12 @@ function inLoopOf(emitters: readonly Emitter[], recipe: Recipe, { options }: Inp
       "emit them one by one",
     );
   const [loop] = loops;
-  if (loop === undefined || loop === recipe.loop) return recipe;
+  const given = Object.assign({}, ...emitters.map(({ always }) => always ?? {})) as Partial<Recipe>;
+  const told = Object.fromEntries(Object.entries(given).filter(([name]) => options[name] === undefined));
+  if (loop === undefined || loop === recipe.loop) return { ...recipe, ...told };
   if (options["loop"] !== undefined)
     throw new UserError(`--loop ${recipe.loop} is not what the emitted files run`, `--loop ${loop}`);
-  return { ...recipe, loop, loss: recipe.loss === "chunked" ? "default" : recipe.loss };
+  return { ...recipe, ...told, loop, loss: recipe.loss === "chunked" ? "default" : recipe.loss };
 }
 
 async function write(
@@ -191,7 +203,31 @@ async function write(
   for (const note of emitters.flatMap((emitter) => emitter.notes?.(recipe) ?? [])) io.err(`${note}\n`);
 }
 
-function cardsFrom({ options }: Input): ReturnType<typeof cardsOf> {
+function cardsFrom(input: Input): { card: Card; count: number; nodes: number } {
+  const nodes = numberFrom(input, "nodes", 1, 1024) ?? 1;
+  const network = numberFrom(input, "network", 0.1, 10_000);
+  const { card, count } = cardsOfNode(input);
+  if (nodes > 1 && !Number.isInteger(nodes))
+    throw new UserError(`--nodes takes a whole number, not "${nodes}"`);
+  if (network !== null && nodes === 1)
+    throw new UserError("--network is between nodes, and there is one", "--nodes 2 --network 100");
+  return {
+    card: network === null ? card : { ...card, networkLink: (network / 8) * GB },
+    count: count * nodes,
+    nodes,
+  };
+}
+
+function numberFrom({ options }: Input, name: string, least: number, most: number): number | null {
+  const text = options[name] as string | undefined;
+  if (text === undefined) return null;
+  const number = Number(text);
+  if (!(number >= least && number <= most))
+    throw new UserError(`--${name} takes a number from ${least} to ${most}, not "${text}"`);
+  return number;
+}
+
+function cardsOfNode({ options }: Input): ReturnType<typeof cardsOf> {
   const one = options["card"] as string | undefined;
   const several = options["cards"] as string | undefined;
   if (one !== undefined && several !== undefined)

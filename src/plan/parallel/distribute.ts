@@ -31,7 +31,7 @@ export function recipeOfRank(recipe: Recipe): Recipe {
   return { ...recipe, model: { ...recipe.model, config: configOfRank(recipe.model.config, ranks) } };
 }
 
-/** The strategy of a recipe's rank; null when there is one rank. */
+/** The strategy of a recipe's rank; null where it trains as one card does. */
 export function strategyOf(
   torch: Torch,
   recipe: Recipe,
@@ -67,9 +67,10 @@ function made(
       return zero12(torch, trainable, { ranks, offload, optimizer: recipe.optimizer });
     case "zero3":
       return zero3(torch, placed, { ranks, offload, optimizer: recipe.optimizer });
-    case "tensor":
     case "pipeline":
       return { trainable: trainable.filter((p) => p.requiresGrad), stepsItself: false };
+    // A rank's part of every layer was built as it is.
+    case "tensor":
     case "none":
       return null;
   }

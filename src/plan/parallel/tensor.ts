@@ -12,33 +12,41 @@ const DIVIDED = new Set(
   "llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 starcoder2 stablelm granite mixtral".split(" "),
 );
 
-/** The part of a model's config that one rank computes: its heads, and its columns of the MLP. */
-export function configOfRank(config: Config, ranks: number): Config {
+/** Why a model cannot be divided over so many cards; null where it can. */
+export function undivided(config: Config, ranks: number): UserError | null {
   if (!DIVIDED.has(String(config["model_type"])))
-    throw new UserError(
+    return new UserError(
       `tensor parallelism of model_type "${String(config["model_type"])}" is not planned`,
       `--fsdp, or one of: ${[...DIVIDED].join(", ")}`,
     );
-  const heads = Number(config["num_attention_heads"]);
-  const keys = Number(config["num_key_value_heads"] ?? heads);
-  const inner = Number(config["intermediate_size"]);
-  for (const [key, value] of [
-    ["num_attention_heads", heads],
-    ["num_key_value_heads", keys],
-    ["intermediate_size", inner],
-  ] as const) {
+  for (const [key, value] of Object.entries(dividedSizes(config))) {
     if (!(value % ranks === 0))
-      throw new UserError(
+      return new UserError(
         `config: "${key}" ${value} is not a multiple of the ${ranks} cards that tensor parallelism splits it over`,
         "Choose a number of cards that divides it, or --fsdp.",
       );
   }
+  return null;
+}
+
+function dividedSizes(config: Config): Record<string, number> {
+  const heads = Number(config["num_attention_heads"]);
+  return {
+    num_attention_heads: heads,
+    num_key_value_heads: Number(config["num_key_value_heads"] ?? heads),
+    intermediate_size: Number(config["intermediate_size"]),
+  };
+}
+
+/** The part of a model's config that one rank computes: its heads, and its columns of the MLP. */
+export function configOfRank(config: Config, ranks: number): Config {
+  const refusal = undivided(config, ranks);
+  if (refusal) throw refusal;
+  const parts = Object.entries(dividedSizes(config)).map(([key, value]) => [key, value / ranks]);
   return {
     ...config,
-    head_dim: config["head_dim"] ?? Number(config["hidden_size"]) / heads,
-    num_attention_heads: heads / ranks,
-    num_key_value_heads: keys / ranks,
-    intermediate_size: inner / ranks,
+    head_dim: config["head_dim"] ?? Number(config["hidden_size"]) / Number(config["num_attention_heads"]),
+    ...Object.fromEntries(parts),
   };
 }
 
