@@ -57,7 +57,7 @@ class Decoder(nn.Module):
 
 # GPT-2 124M and Llama-2 7B in width, depth and vocabulary.
 SIZES = {
-    "small": (dict(layers=12, width=768, inner=2048, heads=12, vocabulary=50257), (2, 256), 10, 60),
+    "small": (dict(layers=12, width=768, inner=2048, heads=12, vocabulary=50257), (2, 256), 3, 300),
     "large": (dict(layers=32, width=4096, inner=11008, heads=32, vocabulary=32000), (1, 1024), 8, 16),
 }
 
@@ -85,14 +85,19 @@ def overhead(name):
 
     block()
     with_probe, without = [], []
+    spent_with, spent_without = [], []
     for pair in range(pairs):
         # Which of a pair goes first alternates: drift of the clock rate falls on both alike.
         for arm in (0, 1) if pair % 2 else (1, 0):
             if arm:
+                began = time.thread_time()
                 with_probe.append(block())
+                spent_with.append(time.thread_time() - began)
             else:
                 session.suspend()
+                began = time.thread_time()
                 without.append(block())
+                spent_without.append(time.thread_time() - began)
                 session.resume()
     ratios = sorted(a / b for a, b in zip(with_probe, without))
     return {
@@ -101,6 +106,10 @@ def overhead(name):
         "step_ms_without": round(1e3 * statistics.median(without), 3),
         "step_ms_with": round(1e3 * statistics.median(with_probe), 3),
         "ratio": round(statistics.median(ratios), 5),
+        # Of the median, by the binomial of ranks.
+        "ratio_95": [round(ratios[max(0, int(len(ratios) / 2 - 0.98 * len(ratios) ** 0.5))], 5),
+                     round(ratios[min(len(ratios) - 1, int(len(ratios) / 2 + 0.98 * len(ratios) ** 0.5))], 5)],
+        "processor_ratio": round(sum(spent_with) / sum(spent_without), 5),
         "ratio_quartiles": [round(ratios[len(ratios) // 4], 5), round(ratios[3 * len(ratios) // 4], 5)],
         "hook_us_a_step": round(1e6 * session._spent / max(1, session.step), 1),
         "counters_every": session._stride,

@@ -24,7 +24,7 @@ from torch import nn
 session = sys.modules["plimsoll_probe"].session._session
 TINY = "cpu" in sys.argv
 DEVICE = "cpu" if TINY else "cuda"
-WIDTH, LAYERS, HEADS, VOCABULARY = (16, 12, 2, 64) if TINY else (768, 12, 12, 50257)
+WIDTH, LAYERS, VOCABULARY = (16, 12, 64) if TINY else (768, 12, 50257)
 BATCH, LENGTH = (2, 8) if TINY else (4, 512)
 
 
@@ -57,7 +57,7 @@ class Block(nn.Module):
     def forward(self, x):
         batch, length, width = x.shape
         q, k, v = (
-            part.view(batch, length, HEADS, -1).transpose(1, 2)
+            part.view(batch, length, max(2, width // 64), -1).transpose(1, 2)
             for part in self.qkv(self.quantize[0](self.norm1(x))).chunk(3, -1)
         )
         y = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(batch, length, width)

@@ -13,9 +13,13 @@ class Holdings:
     """Live tensors by the address of their storage. Reads; never allocates on the device."""
 
     def __init__(self, torch):
-        self.kinds = {"weight": 0, "gradient": 0, "optimizer state": 0, "buffer": 0, "other tensors": 0}
+        self.kinds = {
+            "weight": 0, "gradient": 0, "optimizer state": 0, "buffer": 0, "activation": 0, "other tensors": 0,
+        }
         self._modules = {}
         self._seen = set()
+        # Addresses that belong to the model and its optimizer, whichever line allocated them.
+        self._standing = set()
         self._on_gpu = torch.cuda.is_initialized()
         self._count(torch)
 
@@ -25,16 +29,19 @@ class Holdings:
         return [{"module": name, "bytes": size} for name, size in heaviest[:_LONGEST]]
 
     def blocks(self, snapshot, device):
-        """Blocks that belong to no tensor Python knows of: by size, and by line where the allocator recorded stacks."""
+        """Blocks that neither model nor optimizer owns, by line where the allocator recorded stacks; and those that no
+        tensor of Python's owns, by size."""
         sizes, lines = {}, {}
         for segment in snapshot["segments"]:
             if segment.get("device") != device:
                 continue
             address = segment.get("address", 0)
             for block in segment["blocks"]:
-                if block["state"] == "active_allocated" and block.get("address", address) not in self._seen:
-                    _add(sizes, block["size"], block["size"])
-                    place = history.place_of(block)
+                at = block.get("address", address)
+                if block["state"] == "active_allocated":
+                    if at not in self._seen:
+                        _add(sizes, block["size"], block["size"])
+                    place = history.place_of(block) if at not in self._standing else None
                     if place is not None:
                         _add(lines, place, block["size"])
                 address += block["size"]
@@ -71,7 +78,12 @@ class Holdings:
                     if issubclass(type(value), base):
                         self._take(value, "optimizer state", owner.get(id(weight)))
         for tensor in tensors:
-            self._take(tensor, "buffer" if id(tensor) in buffers else "other tensors", None)
+            if id(tensor) in buffers:
+                self._take(tensor, "buffer", None)
+        self._standing = set(self._seen)
+        for tensor in tensors:
+            # What has a graph behind it was computed in forward and is kept for backward.
+            self._take(tensor, "other tensors" if tensor.is_leaf else "activation", None)
 
     def _take(self, tensor, kind, module):
         try:

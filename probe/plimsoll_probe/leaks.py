@@ -14,8 +14,10 @@ from . import census, growth, history, holders, source, watch
 LOOK_BYTES = 200
 # Growth worth a word. A detached scalar kept at each step stays below this; a kept graph or activation does not.
 TELL_BYTES = 1024
-# Resident memory moves in pages and arenas: only growth of this size is a trend of the run's own.
+# Resident memory moves in pages and arenas: only growth of this size is a trend of the run's own. On a GPU it is not
+# where tensors are, and a graph that is kept takes hundreds of kilobytes a step.
 RESIDENT_BYTES = 32768
+RESIDENT_BYTES_GPU = 262144
 # A leak that takes ten million steps to double the memory at rest is not worth a word.
 FLOOR_SHARE = 1e-7
 ROUNDS = 6
@@ -43,6 +45,7 @@ class Leaks:
         self._watch = None
         self._suspects = []
         self._next = 0
+        self._pace = 1
         self._rest_until = 0
         self._rest = FIRST_REST
         self._reported = set()
@@ -50,24 +53,32 @@ class Leaks:
         self.spent = 0.0
         self._began = time.monotonic()
 
+    def looking(self):
+        """Whether an investigation is under way."""
+        return self._census is not None or self._watch is not None
+
     def at_rest(self, step, in_use, resident, every):
         """Behind an optimizer step. `in_use`: allocated bytes (GPU) or heap bytes in use (CPU); `resident`: the process's.
 
         `every`: it is called behind each of so many steps.
         """
-        if self._census is None and self._watch is None:
-            self._growth.add(in_use, every)
-            self._resident.add(resident, every)
-            if step < self._rest_until or step % 2:
-                return
-            if self.spent > BUDGET_SECONDS + BUDGET_SHARE * (time.monotonic() - self._began):
-                return
-            self._trend = self._growth.trend(max(LOOK_BYTES, in_use * FLOOR_SHARE)) or self._resident.trend(RESIDENT_BYTES)
-            if self._trend is None:
-                return
+        self._growth.add(in_use, every)
+        self._resident.add(resident, every)
+        if step < self._rest_until or step // every % 2:
+            return
+        if self.spent > BUDGET_SECONDS + BUDGET_SHARE * (time.monotonic() - self._began):
+            return
+        resident_floor = RESIDENT_BYTES_GPU if self._torch.cuda.is_initialized() else RESIDENT_BYTES
+        self._trend = self._growth.trend(max(LOOK_BYTES, in_use * FLOOR_SHARE)) or self._resident.trend(resident_floor)
+        if self._trend is not None:
             self._census = census.Census(self._torch, containers=False)
+            # Counting needs no reading: it may be done at every step, however seldom those are.
+            self._pace = max(1, self._trend.scale // every)
             self._next = step
             self._record_allocations()
+
+    def look(self, step):
+        """Behind every step of an investigation."""
         began = time.thread_time()
         try:
             if self._census is not None:
@@ -101,19 +112,19 @@ class Leaks:
         if step < self._next:
             return
         self._census.take()
-        self._next = step + self._trend.scale
+        self._next = step + self._pace
         if self._census.rounds < ROUNDS:
             return
         counted, self._census = self._census, None
         self._suspects = [
             suspect for suspect in _suspects(counted)
             # A graph that is kept is a mistake at any size: most of it is not in tensors that can be seen.
-            if suspect.graph or suspect.kept / self._trend.scale + self._trend.per_step >= TELL_BYTES
+            if suspect.graph or suspect.kept / self._pace + self._trend.per_step >= TELL_BYTES
         ]
         if not self._suspects:
             # What grows at evaluations or epochs shows only between counts that are further apart.
-            if self._trend.scale < growth.SCALES[-1]:
-                self._trend.scale *= 4
+            if self._pace < growth.SCALES[-1]:
+                self._pace *= 4
                 self._census = census.Census(self._torch, containers=True)
                 self._next = step
                 return
@@ -124,7 +135,7 @@ class Leaks:
             suspect.watched = range(len(things), len(things) + len(suspect.things))
             things.extend(suspect.things)
         self._watch = watch.Watch(things)
-        self._next = step + 2 * self._trend.scale
+        self._next = step + 2 * self._pace
         self._watch.start(sys._getframe(1))
 
     def _conclude(self, step):
@@ -169,10 +180,10 @@ class Leaks:
             held=suspect.held,
             tensor=suspect.tensor,
             why=suspect.kind,
-            per_step=int(max(self._trend.per_step, suspect.kept / self._trend.scale)),
+            per_step=int(max(self._trend.per_step, suspect.kept / self._pace)),
             z=round(self._trend.z, 2),
             confidence=_confidence(self._trend.z),
-            every=self._trend.scale,
+            every=self._pace,
             allocated_at=allocated,
         )
 
@@ -189,7 +200,7 @@ class Leaks:
         self._resident.restart()
         self._rest_until = step + self._rest
         self._rest *= 2
-        self._note(step=step, why=why, per_step=int(self._trend.per_step), every=self._trend.scale)
+        self._note(step=step, why=why, per_step=int(self._trend.per_step), every=self._pace)
 
 
 def _confidence(z):
@@ -278,6 +289,7 @@ class Suspect:
                 self.bounded = best is None or not any(source.builds_on_itself(best[0], best[1], name) for name in self._names)
         if self.file is not None and source.is_user_file(self.file):
             for name in self._names:
+                self.bounded = self.bounded or source.bounded_by_length(self.file, name)
                 self.emptied = self.emptied or source.emptying_statement(self.file, name)
             self.file = os.path.abspath(self.file)
 

@@ -42,7 +42,7 @@ COLUMNS = (
 )
 # On a GPU the hooks' own time may be this share of the run's; above it, counters are read at every other step, then at
 # every fourth…
-BUDGET = 0.006
+BUDGET = 0.005
 SPARSEST = 16
 # Behind this step weights, gradients and optimizer state are counted, once: lazily made state is there by then.
 COUNT_AT = 4
@@ -228,10 +228,13 @@ class Session:
         for name in spans:
             spans[name] = 0.0
         self._micro = 0
-        done = time.perf_counter()
-        self._spent += done - now
-        if read and self._leaks is not None:
-            self._leaks.at_rest(self.step, reading[0] if reading else heap, counters.resident(), self._stride)
+        leaks = self._leaks
+        looking = leaks is not None and leaks.looking()
+        if leaks is not None and read and not looking:
+            leaks.at_rest(self.step, reading[0] if reading else heap, counters.resident(), self._stride)
+        self._spent += time.perf_counter() - now
+        if leaks is not None and leaks.looking():
+            leaks.look(self.step)
         if reading is not None and self.step % 64 == 0 and self._stride < SPARSEST:
             if self._spent > BUDGET * (now - self._run_began):
                 self._stride *= 2

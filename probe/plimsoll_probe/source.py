@@ -80,6 +80,36 @@ def growing_statements(filename, name):
     return lines
 
 
+def bounded_by_length(filename, name):
+    """Whether what is added to a container, or taken out, is decided by its length: `if len(buffer) < capacity: …`."""
+    for node in _nodes(filename):
+        if isinstance(node, (ast.If, ast.While)) and _compares_length(node.test, name):
+            for inner in ast.walk(node):
+                if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
+                    if inner.func.attr in _GROW + _SHRINK and _last_name(inner.func.value) == name:
+                        return True
+                if isinstance(inner, ast.Delete) or (isinstance(inner, ast.Assign) and inner is not node):
+                    targets = inner.targets
+                    if any(_last_name(getattr(target, "value", target)) == name for target in targets):
+                        return True
+    return False
+
+
+def _compares_length(test, name):
+    """`len(name)` against something other than nothing."""
+    for node in ast.walk(test):
+        if not isinstance(node, ast.Compare):
+            continue
+        sides = [node.left] + list(node.comparators)
+        for side in sides:
+            if isinstance(side, ast.Call) and _last_name(side.func) == "len" and len(side.args) == 1:
+                others = [other for other in sides if other is not side]
+                empty = all(isinstance(other, ast.Constant) and other.value == 0 for other in others)
+                if _last_name(side.args[0]) == name and not empty:
+                    return True
+    return False
+
+
 def emptying_statement(filename, name):
     """The first line inside a loop or a function that empties or renews a container of this name, or None."""
     for node in _nodes(filename):
