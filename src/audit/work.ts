@@ -3,7 +3,6 @@ import { decode } from "../python/source.ts";
 import { reason } from "./discover.ts";
 import type { FoundFile } from "./discover.ts";
 import type { ProjectFacts } from "./facts/project.ts";
-import type { FileSummary } from "./facts/summary.ts";
 import type { Diagnostic, ReportedFinding } from "./report.ts";
 import { check, scan } from "./session.ts";
 import type { Settings } from "./settings.ts";
@@ -13,14 +12,12 @@ import type { Source } from "./source.ts";
 /** Larger than any source worth reading; a data file with a code file's name. */
 const MAX_BYTES = 5_000_000;
 const MAX_CONFIG_BYTES = 200_000;
-/** Trees of at most this much text are kept between the two looks; above it, parsing twice costs less than the memory. */
-const KEPT_TEXT = 1_500_000;
-
 /** Next file to take, shared by the threads. */
 export type Counter = Int32Array;
 
 export interface ScanResult {
-  readonly summaries: FileSummary[];
+  /** JSON, one a file: a tenth of the memory of the objects, and it crosses threads as it is. */
+  readonly summaries: string[];
   readonly diagnostics: Diagnostic[];
   /** Positions of the files worth a second look. */
   readonly relevant: number[];
@@ -35,12 +32,14 @@ export interface CheckResult {
 export class Share {
   readonly #files: readonly FoundFile[];
   readonly #settings: Settings;
+  readonly #keep: boolean;
   readonly #kept = new Map<number, Source>();
-  #keptText = 0;
 
-  constructor(files: readonly FoundFile[], settings: Settings) {
+  /** `keep`: hold on to the trees between the two looks. In a large tree parsing twice costs less than the memory. */
+  constructor(files: readonly FoundFile[], settings: Settings, keep: boolean) {
     this.#files = files;
     this.#settings = settings;
+    this.#keep = keep;
   }
 
   scan(counter: Counter): ScanResult {
@@ -55,17 +54,14 @@ export class Share {
       }
       const one = scan(file.path, text);
       result.diagnostics.push(...one.diagnostics);
-      // A copy: the names in it are slices of the text, each of which would keep the whole text alive.
-      if (one.summary) result.summaries.push(JSON.parse(JSON.stringify(one.summary)) as FileSummary);
+      if (one.summary) result.summaries.push(JSON.stringify(one.summary));
       if (!one.source) continue;
       result.relevant.push(at);
-      this.#keptText += text.length;
-      if (this.#keptText < KEPT_TEXT) this.#kept.set(at, one.source);
+      if (this.#keep) this.#kept.set(at, one.source);
     }
     return result;
   }
 
-  /** Files that one thread parsed are best checked by it, so the counter runs over the caller's own order. */
   check(order: readonly number[], counter: Counter, project: ProjectFacts): CheckResult {
     const result: CheckResult = { findings: [], diagnostics: [] };
     for (let next = Atomics.add(counter, 0, 1); next < order.length; next = Atomics.add(counter, 0, 1)) {

@@ -10,7 +10,7 @@ const { files, settings, counter } = workerData as {
   settings: Settings;
   counter: Int32Array;
 };
-const share = new Share(files, settings);
+const share = new Share(files, settings, false);
 parentPort!.once(
   "message",
   ({ order, next, project }: { order: readonly number[]; next: Int32Array; project: ProjectFacts }) => {

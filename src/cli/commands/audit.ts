@@ -12,7 +12,12 @@ import { DEFAULTS, checkCodes, settingsFrom } from "../../audit/settings.ts";
 import type { Settings } from "../../audit/settings.ts";
 import { UserError } from "../../base/errors.ts";
 import { auditGithub } from "../../report/audit/github.ts";
+import { auditGitlab } from "../../report/audit/gitlab.ts";
+import { auditHtml } from "../../report/audit/html.ts";
 import { auditJson } from "../../report/audit/json.ts";
+import { auditJunit } from "../../report/audit/junit.ts";
+import { auditMarkdown } from "../../report/audit/markdown.ts";
+import type { RulePage } from "../../report/audit/repair.ts";
 import { auditSarif } from "../../report/audit/sarif.ts";
 import { auditText, statisticsText } from "../../report/audit/text.ts";
 import type { Command, Input, Io } from "../command.ts";
@@ -37,7 +42,7 @@ export const command: Command = {
       type: "string",
       value: "FORMAT",
       summary: "how to report",
-      choices: ["text", "json", "sarif", "github"],
+      choices: ["text", "json", "sarif", "github", "gitlab", "junit", "markdown", "html"],
     },
     json: { type: "boolean", summary: "the same as --format json" },
     output: { type: "string", value: "FILE", summary: "write the report there" },
@@ -133,14 +138,26 @@ function publish(report: AuditReport, { options }: Input, io: Io): void {
 }
 
 function rendered(report: AuditReport, format: string, color: boolean): string {
-  if (format === "json") return auditJson(report);
-  if (format === "sarif")
-    return auditSarif(
-      report,
-      ALL_META.map((meta) => ({ meta, help: rulePage(meta.code) ?? meta.summary })),
-      packageJson.version,
-    );
-  return format === "github" ? auditGithub(report) : auditText(report, color);
+  const pages = (): RulePage[] =>
+    ALL_META.map((meta) => ({ meta, help: rulePage(meta.code) ?? meta.summary }));
+  switch (format) {
+    case "json":
+      return auditJson(report);
+    case "sarif":
+      return auditSarif(report, pages(), packageJson.version);
+    case "github":
+      return auditGithub(report);
+    case "gitlab":
+      return auditGitlab(report);
+    case "junit":
+      return auditJunit(report);
+    case "markdown":
+      return auditMarkdown(report, pages());
+    case "html":
+      return auditHtml(report, pages());
+    default:
+      return auditText(report, color);
+  }
 }
 
 /** 2 only when nothing could be done: every path failed. With --diff, 1 means that there is something to mend. */

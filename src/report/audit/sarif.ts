@@ -1,17 +1,12 @@
+import type { Log, Result } from "sarif";
 import type { AuditReport, ReportedFinding } from "../../audit/report.ts";
-import type { RuleMeta } from "../../audit/rule.ts";
+import type { RulePage } from "./repair.ts";
 
 const SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json";
-/** GitHub's code scanning shows at most 5,000 results of a run and refuses above 25,000. */
+/** GitHub's code scanning shows at most 5,000 results of a run and refuses above 25,000, or above 10 MB in gzip, which 5,000 do not reach. */
 const MAX_RESULTS = 5000;
 
-export interface RulePage {
-  readonly meta: RuleMeta;
-  /** Markdown of its documentation page. */
-  readonly help: string;
-}
-
-/** SARIF 2.1.0 within GitHub's limits: rules with help, regions, fixes and fingerprints. */
+/** SARIF 2.1.0 within GitHub's limits: rules with their pages, regions, fixes and fingerprints. */
 export function auditSarif(
   { findings, diagnostics }: AuditReport,
   rules: readonly RulePage[],
@@ -19,7 +14,7 @@ export function auditSarif(
 ): string {
   const shown = [...findings].sort((a, b) => rank(a) - rank(b)).slice(0, MAX_RESULTS);
   const used = rules.filter(({ meta }) => shown.some(({ rule }) => rule === meta.code));
-  const log = {
+  const log: Log = {
     $schema: SCHEMA,
     version: "2.1.0",
     runs: [
@@ -67,7 +62,7 @@ function rank({ severity }: ReportedFinding): number {
   return severity === "error" ? 0 : severity === "warning" ? 1 : 2;
 }
 
-function result(finding: ReportedFinding, rules: readonly RulePage[]): object {
+function result(finding: ReportedFinding, rules: readonly RulePage[]): Result {
   const { rule, severity, message, path, fix, fingerprint, cell } = finding;
   const location = { uri: uri(path) };
   // A notebook's cell lines mean nothing in its JSON: the file is named, the cell is in the message.
