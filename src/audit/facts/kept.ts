@@ -8,6 +8,9 @@ import { isThrottle } from "./guards.ts";
 import { loopsAround } from "./training.ts";
 import type { Loop } from "./training.ts";
 
+/** Definitions behind a loss that are looked at before it is left alone. */
+const MAX_HISTORY = 200;
+
 /** A place that keeps a value past the turn of the loop it was made in. */
 export interface Keep {
   readonly at: Call | Stmt;
@@ -192,28 +195,26 @@ export function isBackwarded(expr: Expr, within: Node | null, facts: Facts): boo
     ({ call, loss }) =>
       loss !== null &&
       (within ? contains(within, call) : functionOf(call) === functionOf(expr)) &&
-      derivesFrom(loss, mine, facts, new Set()),
+      derivesFrom(loss, mine, facts),
   );
 }
 
 /** Whether one of these definitions is among what the expression is computed from. */
-export function derivesFrom(
-  expr: Expr,
-  goal: ReadonlySet<Definition>,
-  facts: Facts,
-  seen: Set<Definition>,
-): boolean {
-  return namesIn(expr).some((name) =>
-    facts.file.scopes.reaching(name).some((one) => {
+export /** Nearest first: a long history behind one term must not hide the next. */
+function derivesFrom(expr: Expr, goal: ReadonlySet<Definition>, facts: Facts): boolean {
+  const seen = new Set<Definition>();
+  const queue: Name[] = namesIn(expr);
+  for (let at = 0; at < queue.length && seen.size <= MAX_HISTORY; at++)
+    for (const one of facts.file.scopes.reaching(queue[at]!)) {
       if (goal.has(one)) return true;
-      if (seen.has(one) || seen.size > 60) return false;
+      if (seen.has(one)) continue;
       seen.add(one);
-      if (one.value === null || one.how === "param") return false;
-      if (derivesFrom(one.value, goal, facts, seen)) return true;
+      if (one.value === null || one.how === "param") continue;
+      queue.push(...namesIn(one.value));
       // `loss += penalty` also holds what was summed before.
-      return one.how === "augment" && one.node.kind === "Name" && derivesFrom(one.node, goal, facts, seen);
-    }),
-  );
+      if (one.how === "augment" && one.node.kind === "Name") queue.push(one.node);
+    }
+  return false;
 }
 
 function namesIn(expr: Expr): Name[] {

@@ -1,8 +1,9 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
+import type { Call, Expr, For, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isNetwork } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -65,9 +66,17 @@ function* grown(facts: Facts): Generator<Finding> {
     if (reads.length > 0) continue;
     yield {
       at: statement,
+      // Over a handful of parts nobody notices; over batches, or in the step, it is quadratic.
+      severity: facts.hot(statement) || overBatches(loop, facts) ? "warning" : "note",
       message: `Every turn allocates \`${target.id}\` anew and copies all of it; collect the parts in a list and \`cat\` once after the loop`,
     };
   }
+}
+
+/** The loop goes over a loader, or runs a network each turn. */
+function overBatches(loop: For, facts: Facts): boolean {
+  if (/load|batch|data/i.test(facts.file.textOf(loop.iter))) return true;
+  return facts.file.all("Call").some((call) => contains(loop, call) && isNetwork(call.func, facts));
 }
 
 function isNoneTest(name: Node): boolean {
