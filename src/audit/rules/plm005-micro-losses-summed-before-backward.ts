@@ -54,7 +54,7 @@ function differentiates(one: Backward, sums: ReadonlySet<Definition>, at: Node, 
     one.loss !== null &&
     functionOf(one.call) === functionOf(at) &&
     one.call.start > at.start &&
-    derivesFrom(one.loss, sums, facts, new Set())
+    derivesFrom(one.loss, sums, facts)
   );
 }
 

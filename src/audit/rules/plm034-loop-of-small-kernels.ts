@@ -37,9 +37,7 @@ function* sums(facts: Facts): Generator<Finding> {
     if (!made) continue;
     const differentiated =
       facts.isDifferentiated(made) ||
-      facts.backwards.some(
-        ({ loss }) => loss !== null && derivesFrom(loss, new Set([made]), facts, new Set()),
-      );
+      facts.backwards.some(({ loss }) => loss !== null && derivesFrom(loss, new Set([made]), facts));
     // The sum must be handed on as a loss, returned, or made on every step.
     if (differentiated || file.scopes.uses(made).some((use) => isReturned(use)) || facts.everyStep(statement))
       yield report(statement, target.id);

@@ -1,10 +1,11 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
-import type { Call, Expr, For, Node } from "../../python/tree.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
+import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -74,8 +75,8 @@ function* grown(facts: Facts): Generator<Finding> {
 }
 
 /** The loop goes over a loader, or runs a network each turn. */
-function overBatches(loop: For, facts: Facts): boolean {
-  if (/load|batch|data/i.test(facts.file.textOf(loop.iter))) return true;
+function overBatches(loop: Loop, facts: Facts): boolean {
+  if (loop.kind === "For" && /load|batch|data/i.test(facts.file.textOf(loop.iter))) return true;
   return facts.file.all("Call").some((call) => contains(loop, call) && isNetwork(call.func, facts));
 }
 
