@@ -16,6 +16,7 @@ def start(run_folder):
     session.begin(run_folder)
     imports.after("torch", session.torch_arrived)
     imports.after("transformers.trainer_callback", session.trainer_arrived)
+    imports.after("deepspeed.runtime.engine", session.deepspeed_arrived)
     for name in lightning.CALLS:
         imports.after(name, session.lightning_calls)
     for name in lightning.LOGS:

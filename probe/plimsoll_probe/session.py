@@ -35,6 +35,12 @@ def lightning_logs(module):
     lightning.attach_logs(module, _session)
 
 
+def deepspeed_arrived(module):
+    from . import deepspeed
+
+    deepspeed.attach(module, _session)
+
+
 # A step's columns, in the order of the rows in the record. Seconds, bytes, counts.
 COLUMNS = (
     "step", "time", "seconds", "backward", "optimizer", "data", "save", "evaluation", "micro",
@@ -72,6 +78,7 @@ class Session:
         self._others = 0
         self._step_began = time.perf_counter()
         self._optimizer_began = None
+        self._engine = False
         self._micro = 0
         self._seconds = {"backward": 0.0, "optimizer": 0.0, "data": 0.0, "save": 0.0, "evaluation": 0.0}
         self._evaluation_began = None
@@ -120,7 +127,7 @@ class Session:
     # -- what the hooks say ------------------------------------------------------------------------------------------
 
     def optimizer_begins(self, optimizer, closure=False):
-        if self._dead:
+        if self._dead or self._engine:
             return
         now = time.perf_counter()
         if self._primary is None:
@@ -140,13 +147,30 @@ class Session:
         self.phase = "forward" if closure else "optimizer"
 
     def optimizer_ends(self, optimizer):
-        if self._dead or self._optimizer_began is None:
+        if self._dead or self._engine or self._optimizer_began is None:
             return
+        self._optimizer_ended(id(optimizer) == self._primary)
+
+    def engine_begins(self):
+        """A framework that steps optimizers as it likes begins a step of its own."""
+        if self._dead:
+            return
+        self._engine = True
+        self._optimizer_began = time.perf_counter()
+        self.phase = "optimizer"
+
+    def engine_ends(self, stepped):
+        if self._dead or not self._engine:
+            return
+        self._engine = False
+        self._optimizer_ended(stepped)
+
+    def _optimizer_ended(self, stepped):
         now = time.perf_counter()
         self._seconds["optimizer"] += now - self._optimizer_began
         self._optimizer_began = None
         self.phase = "forward"
-        if id(optimizer) != self._primary:
+        if not stepped:
             return
         try:
             self._close_step(now)
