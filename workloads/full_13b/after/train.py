@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 import torch
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, DistributedSampler
 
 HERE = Path(__file__).resolve().parents[1]
 sys.path.append(str(HERE.parent))
@@ -111,7 +111,11 @@ def main():
     else:  # FSDP2 offloads gradients and state itself
         optimizer = CardAdamW(model.parameters(), args.optimizer == "8bit", **options)
     data = Counting(model.config.vocab_size, settings.length, args.batches * settings.micro_batch)
-    loader = DataLoader(data, batch_size=settings.micro_batch, pin_memory=device.type == "cuda")
+    shared = args.spread == "fsdp2" and not args.fake_ranks
+    loader = DataLoader(
+        data, batch_size=settings.micro_batch, pin_memory=device.type == "cuda",
+        sampler=DistributedSampler(data, shuffle=False) if shared else None,
+    )
     memory = MemoryLog(settings.memory_every, settings.threshold_gb, args.wandb)
     train(CausalLoss(model, args.loss), optimizer, loader, settings, device, meter, memory)
     meter.report(

@@ -13,7 +13,7 @@ from harness import measure
 from harness.data import Counting
 
 import models
-from dataset import QuestionDataset
+from dataset import OnDemandDataset, QuestionDataset
 
 SIZES = {"tiny": dict(batch=2, length=64, steps=24), "full": dict(batch=4, length=512, steps=100)}
 
@@ -26,6 +26,7 @@ def parse():
     parser.add_argument("--rank", type=int, default=8)
     parser.add_argument("--accumulation", type=int, default=1)
     parser.add_argument("--gradient-checkpointing", action="store_true")
+    parser.add_argument("--on-demand", action="store_true", help="process examples when they are asked for")
     measure.add_arguments(parser)
     return parser.parse_args()
 
@@ -68,7 +69,8 @@ def main():
     model = models.build(args.size, bit_widths, args.rank, device, args.gradient_checkpointing)
     meter.built(model)
     count = args.steps * args.accumulation * size["batch"]
-    dataset = QuestionDataset(Counting(model.config.vocab_size, size["length"], count))
+    source = Counting(model.config.vocab_size, size["length"], count)
+    dataset = OnDemandDataset(source) if args.on_demand else QuestionDataset(source)
     loader = DataLoader(dataset, batch_size=size["batch"])
     trained = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=1e-3, fused=True)
