@@ -39,6 +39,7 @@ import { rule as plm037 } from "./rules/plm037-blocking-copy-from-pinned.ts";
 import { rule as plm038 } from "./rules/plm038-loader-untuned.ts";
 import { rule as plm039 } from "./rules/plm039-device-work-in-loader.ts";
 import { rule as plm040 } from "./rules/plm040-dataset-preprocessed-at-once.ts";
+import { rule as plm041 } from "./rules/plm041-python-objects-in-workers.ts";
 import { rule as plm042 } from "./rules/plm042-constant-moved-in-forward.ts";
 import { rule as plm043 } from "./rules/plm043-float64-sent-to-device.ts";
 import { rule as plm044 } from "./rules/plm044-attention-by-hand.ts";
@@ -63,11 +64,13 @@ import { rule as plm062 } from "./rules/plm062-compiled-again-and-again.ts";
 import { rule as plm063 } from "./rules/plm063-four-bit-defaults.ts";
 import { rule as plm064 } from "./rules/plm064-cudnn-benchmark-with-varying-shapes.ts";
 import { rule as plm065 } from "./rules/plm065-accumulation-miscounted.ts";
+import { rule as plm066 } from "./rules/plm066-gradients-for-what-does-not-learn.ts";
 import { rule as plm067 } from "./rules/plm067-attention-weights-thrown-away.ts";
 import { rule as plm068 } from "./rules/plm068-hidden-host-read.ts";
 import { rule as plm069 } from "./rules/plm069-tensor-logged-every-step.ts";
 import { rule as plm070 } from "./rules/plm070-indexed-by-host-data.ts";
 import { rule as plm071 } from "./rules/plm071-barrier-every-step.ts";
+import { rule as plm072 } from "./rules/plm072-pinned-batch-joined-on-host.ts";
 import { rule as plm073 } from "./rules/plm073-distribution-validated-every-step.ts";
 import { rule as plm074 } from "./rules/plm074-double-precision-in-step.ts";
 import { rule as plm075 } from "./rules/plm075-full-state-gathered-on-device.ts";
@@ -75,6 +78,7 @@ import { rule as plm076 } from "./rules/plm076-loader-rebuilt-every-step.ts";
 import { rule as plm077 } from "./rules/plm077-parameter-that-never-trains.ts";
 import { rule as plm078 } from "./rules/plm078-constant-table-built-in-forward.ts";
 import { rule as plm079 } from "./rules/plm079-clipped-every-micro-step.ts";
+import { rule as plm080 } from "./rules/plm080-same-forward-every-step.ts";
 import { rule as plm081 } from "./rules/plm081-fresh-result-cloned.ts";
 import { rule as plm082 } from "./rules/plm082-all-ranks-on-first-device.ts";
 import { rule as plm083 } from "./rules/plm083-timed-without-waiting.ts";
@@ -122,6 +126,7 @@ export const RULES: readonly Rule[] = [
   plm038,
   plm039,
   plm040,
+  plm041,
   plm042,
   plm043,
   plm044,
@@ -146,11 +151,13 @@ export const RULES: readonly Rule[] = [
   plm063,
   plm064,
   plm065,
+  plm066,
   plm067,
   plm068,
   plm069,
   plm070,
   plm071,
+  plm072,
   plm073,
   plm074,
   plm075,
@@ -158,6 +165,7 @@ export const RULES: readonly Rule[] = [
   plm077,
   plm078,
   plm079,
+  plm080,
   plm081,
   plm082,
   plm083,

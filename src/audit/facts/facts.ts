@@ -30,6 +30,7 @@ const COLD: FunctionFacts = {
   params: [],
   repeated: false,
   keeps: null,
+  reads: false,
 };
 
 /** All a rule may ask about one file. Every answer has an "unknown", on which rules stay silent. */

@@ -9,6 +9,25 @@ export interface Keeps {
   readonly list: readonly string[];
 }
 
+/** Whether a method reads a parameter on the host: `float(v)`, `v.item()`. */
+export function readsParameter(fn: FunctionDef): boolean {
+  if (fn.parent?.kind !== "ClassDef" || fn.params.length < 2) return false;
+  const params = new Set(fn.params.slice(1).map(({ name }) => name));
+  const isParam = (expr: Expr | undefined): boolean => expr?.kind === "Name" && params.has(expr.id);
+  let found = false;
+  for (const statement of fn.body)
+    walk(statement, (node) => {
+      if (node.kind === "Call") {
+        if (node.func.kind === "Name" && node.func.id === "float" && isParam(node.args[0]?.value))
+          found = true;
+        if (node.func.kind === "Attribute" && node.func.attr === "item" && isParam(node.func.value))
+          found = true;
+      }
+      return !found;
+    });
+  return found;
+}
+
 /** Reads only the shape of each statement: this runs over every method of the tree. */
 export function keptParameters(fn: FunctionDef): Keeps | null {
   if (fn.parent?.kind !== "ClassDef" || fn.params.length < 2 || fn.name === "forward") return null;

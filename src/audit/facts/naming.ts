@@ -8,7 +8,9 @@ import { selfAttribute } from "./classes.ts";
 const NETWORK_METHODS = new Set(["eval", "train", "parameters", "named_parameters", "named_modules"]);
 /** What people call a network. Only asked of something that is called and bound to no function. */
 const NETWORK_NAME =
-  /^(?:\w*_)?(?:model|net|network|unet|transformer|teacher|student|reference|policy|backbone|discriminator)(?:_\w+)?$|^net[A-Z]\w*$/i;
+  /^(?:\w*_)?(?:model|net|network|unet|transformer|teacher|student|reference|policy|backbone|generator|discriminator|critic|actor)(?:_\w+)?$|^net[A-Z]\w*$/i;
+/** As papers write them. */
+const LETTER = /^[GD](?:_[A-Z]\w*)?$/;
 /** Named after a network that it serves: `teacher_tokenizer`, `model_config`. */
 const NOT_A_NETWORK =
   /(?:processor|tokenizer|config|collator|loader|optimizer|opt|scheduler|dataset|transforms?|path|name|type|class|cls|fn|func|factory|builder|args|kwargs|id|card|output|outputs|input|inputs)$/i;
@@ -76,7 +78,7 @@ export class Networks {
     if (callee.kind === "Name") {
       if (this.#isSelf(callee)) return true;
       return (
-        NETWORK_NAME.test(callee.id) &&
+        (NETWORK_NAME.test(callee.id) || LETTER.test(callee.id)) &&
         !NOT_A_NETWORK.test(callee.id) &&
         !LOSS_NAME.test(callee.id) &&
         (this.#file.scopes

@@ -23,6 +23,7 @@ export interface FunctionFacts {
   readonly repeated: boolean;
   /** Parameters it keeps on self. */
   readonly keeps: Keeps | null;
+  readonly reads: boolean;
 }
 
 /** Plain data, one per audited tree; crosses threads. */
@@ -89,6 +90,7 @@ export function combine(summaries: readonly FileSummary[]): ProjectFacts {
       params: functions.get(name)!.params,
       repeated: repeated.has(name),
       keeps: functions.get(name)!.keeps,
+      reads: functions.get(name)!.reads,
     });
   return { functions: facts, roles, accelerated: acceleratedModules(summaries, names) };
 }

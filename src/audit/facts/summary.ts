@@ -4,7 +4,7 @@ import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import { frequency } from "./guards.ts";
-import { keptParameters } from "./keepers.ts";
+import { keptParameters, readsParameter } from "./keepers.ts";
 import type { Keeps } from "./keepers.ts";
 import { passedBy } from "./parameters.ts";
 import type { Passed } from "./parameters.ts";
@@ -37,6 +37,8 @@ export interface FunctionSummary {
   readonly backward: boolean;
   readonly params: readonly string[];
   readonly keeps: Keeps | null;
+  /** Turns one of its parameters into a Python number. */
+  readonly reads: boolean;
 }
 
 export interface CallSite {
@@ -159,6 +161,7 @@ export function summarize(file: PythonFile): FileSummary {
       grad: "on" | "off" | null;
       params: readonly string[];
       keeps: Keeps | null;
+      reads: boolean;
     }
   >();
   const entry = (name: string) => {
@@ -174,6 +177,7 @@ export function summarize(file: PythonFile): FileSummary {
         grad: null,
         params: [],
         keeps: null,
+        reads: false,
       };
       byFunction.set(name, found);
     }
@@ -188,6 +192,7 @@ export function summarize(file: PythonFile): FileSummary {
     one.grad = decoratedGrad(fn, file);
     one.params = fn.params.map((param) => param.name);
     one.keeps = keptParameters(fn);
+    one.reads = readsParameter(fn);
   }
   const passed = passedBy(file);
   const calls = file.all("Call");
@@ -248,6 +253,7 @@ export function summarize(file: PythonFile): FileSummary {
       backward: fn.backward,
       params: fn.params,
       keeps: fn.keeps,
+      reads: fn.reads,
     })),
     classes: file.all("ClassDef").map((cls) => ({
       name: file.qualified(cls),

@@ -9,7 +9,7 @@ export const rule: Rule = {
     summary: "`torch.load` without `map_location` puts every tensor back on the device it was saved from",
     severity: "note",
     fix: "unsafe",
-    patterns: [49],
+    patterns: [49, 82],
   },
   *check(facts) {
     if (!/load/.test(facts.file.text)) return;

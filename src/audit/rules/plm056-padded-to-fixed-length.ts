@@ -32,7 +32,7 @@ export const rule: Rule = {
       if (padding?.value.kind !== "Str" || padding.value.value !== "max_length") continue;
       const name = last(file.dotted(call.func) ?? "");
       const collates =
-        /^DataCollator/.test(name) || (call.func.kind === "Attribute" && call.func.attr === "pad");
+        name.startsWith("DataCollator") || (call.func.kind === "Attribute" && call.func.attr === "pad");
       if (!collates && !/tokeniz|processor|^self\.tok/i.test(file.textOf(call.func).slice(0, 60))) continue;
       // Where batches are collated is where to pad; before that, only with a collator that does.
       const text = collates

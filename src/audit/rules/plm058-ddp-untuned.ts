@@ -75,7 +75,10 @@ function* searches(file: PythonFile): Generator<Finding> {
         : null);
     if (flag && isTrue(flag.value)) yield { at: flag, severity: "warning", message };
     const strategy = keyword(call, "strategy");
-    if (strategy?.value.kind === "Str" && /find_unused_parameters_true$/.test(strategy.value.value ?? ""))
+    if (
+      strategy?.value.kind === "Str" &&
+      strategy.value.value?.endsWith("find_unused_parameters_true") === true
+    )
       yield { at: strategy, severity: "warning", message };
   }
 }

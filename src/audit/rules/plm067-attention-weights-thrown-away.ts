@@ -52,7 +52,29 @@ function isAttention(expr: Expr, facts: Facts): boolean {
   }
   if (expr.kind !== "Name") return false;
   const definitions = facts.file.scopes.reaching(expr);
-  return definitions.length > 0 && definitions.every((one) => one.how === "assign" && made(one.value));
+  return (
+    definitions.length > 0 &&
+    definitions.every(
+      ({ how, value }) =>
+        (how === "assign" && made(value)) ||
+        (how === "iterate" && value !== null && isListOf(value, made, facts)),
+    )
+  );
+}
+
+/** `for attn in self.layers` over `nn.ModuleList([nn.MultiheadAttention(…) for …])`. */
+function isListOf(expr: Expr, made: (value: Expr | null) => boolean, facts: Facts): boolean {
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const writes = cls ? (attributesOf(cls, facts.file).get(own!)?.writes ?? []) : [];
+  return (
+    writes.length > 0 &&
+    writes.every(({ value }) => {
+      const list = value?.kind === "Call" ? (value.args[0]?.value ?? null) : value;
+      if (list?.kind === "Comp") return made(list.element);
+      return list?.kind === "List" && list.items.length > 0 && list.items.every(made);
+    })
+  );
 }
 
 /** `attn(...)[0]`, or unpacked into a name that is never read. */
@@ -62,6 +84,17 @@ function isThrownAway(call: Call, facts: Facts): boolean {
     return parent.index.kind === "Num" && parent.index.text === "0";
   if (parent?.kind !== "Assign" || parent.value !== call || parent.targets.length !== 1) return false;
   const [target] = parent.targets;
+  // Kept whole, and nothing but its first part is ever looked at.
+  if (target?.kind === "Name") {
+    const whole = facts.file.scopes.definitionAt(target);
+    const uses = whole ? facts.file.scopes.uses(whole) : [];
+    return (
+      uses.length > 0 &&
+      uses.every(
+        ({ parent: at }) => at?.kind === "Subscript" && at.index.kind === "Num" && at.index.text === "0",
+      )
+    );
+  }
   if (target?.kind !== "Tuple" || target.items.length !== 2) return false;
   const weights = target.items[1]!;
   if (weights.kind !== "Name") return false;

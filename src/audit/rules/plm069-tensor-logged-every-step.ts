@@ -1,6 +1,8 @@
 import type { Call, Expr } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
+import { contains } from "../../python/nodes.ts";
 import type { Rule } from "../rule.ts";
+import { throttle } from "../throttle.ts";
 
 export const rule: Rule = {
   meta: {
@@ -8,20 +10,24 @@ export const rule: Rule = {
     name: "tensor-logged-every-step",
     summary: "Device tensors are handed to a logger or meter on every step, which reads each of them",
     severity: "warning",
-    fix: "none",
+    fix: "unsafe",
     patterns: [69],
   },
   *check(facts) {
-    if (!/add_scalar|add_histogram|log/.test(facts.file.text)) return;
+    if (!/add_scalar|add_histogram|log|update\(/.test(facts.file.text)) return;
     for (const call of facts.file.all("Call")) {
       if (!isLogger(call, facts)) continue;
-      for (const value of handed(call))
-        if (facts.onAccelerator(value) && facts.everyStep(call))
-          yield {
-            at: value,
-            message:
-              "The logger reads this device tensor on the host, with a wait, on every step; log every N steps, or collect on the device",
-          };
+      for (const value of handed(call, facts)) {
+        if (!facts.onAccelerator(value) || !facts.everyStep(call)) continue;
+        const loop = facts.stepLoop(call);
+        const edits = loop && contains(call, value) ? throttle(call, loop, facts.file) : null;
+        yield {
+          at: value,
+          message:
+            "The logger reads this device tensor on the host, with a wait, on every step; log every N steps, or collect on the device",
+          ...(edits ? { fix: { grade: "unsafe" as const, title: "Log every 50 steps", edits } } : {}),
+        };
+      }
     }
   },
 };
@@ -33,11 +39,21 @@ function isLogger(call: Call, facts: Facts): boolean {
   if (name !== "" || call.func.kind !== "Attribute") return false;
   return (
     /^(?:add_scalar|add_scalars|add_histogram)$/.test(call.func.attr) ||
-    (/^log(?:_metrics)?$/.test(call.func.attr) &&
-      /wandb|run|tracker/i.test(facts.file.textOf(call.func.value)))
+    (/^log(?:_metrics|_metric)?$/.test(call.func.attr) &&
+      /wandb|run|tracker|accelerator|fabric|logger|experiment/i.test(facts.file.textOf(call.func.value))) ||
+    // A meter of this tree that turns what it is given into a number.
+    (call.func.attr === "update" && facts.callee(call)?.reads === true)
   );
 }
 
-function handed(call: Call): Expr[] {
-  return call.args.flatMap(({ value }) => (value.kind === "Dict" ? [...value.values] : [value]));
+function handed(call: Call, facts: Facts): Expr[] {
+  return call.args.flatMap(({ value }) => {
+    if (value.kind === "Dict") return [...value.values];
+    if (value.kind !== "Name") return [value];
+    // A dict of metrics made before.
+    const [one, ...more] = facts.file.scopes.reaching(value);
+    return more.length === 0 && one?.how === "assign" && one.value?.kind === "Dict"
+      ? [...one.value.values]
+      : [value];
+  });
 }

@@ -28,8 +28,10 @@ export const rule: Rule = {
 function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
   if (expr.kind === "List")
     return expr.items.length > 0 && expr.items.every((item) => facts.value(item).what === "number");
+  if (expr.kind === "Comp") return expr.value === null && facts.value(expr.element).what !== "tensor";
+  if (expr.kind === "Subscript") return isHostData(expr.value, facts, depth + 1);
   if (expr.kind === "Call")
-    return /^numpy\.(?:array|arange|where|nonzero|random\.(?:permutation|choice|randint))$/.test(
+    return /^(?:numpy\.(?:array|arange|where|nonzero|argsort|random\.(?:permutation|choice|randint))|random\.(?:sample|choices)|builtins\.(?:list|sorted))$/.test(
       facts.file.dotted(expr.func) ?? "",
     );
   if (expr.kind !== "Name" || depth > 3) return false;

@@ -1,5 +1,4 @@
-import { contains } from "../../python/nodes.ts";
-import type { Call } from "../../python/tree.ts";
+import type { Call, Node } from "../../python/tree.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -12,12 +11,20 @@ export const rule: Rule = {
     patterns: [71],
   },
   *check(facts) {
-    if (!/barrier|all_reduce/.test(facts.file.text)) return;
+    if (!/barrier|all_reduce|wait_for_everyone/.test(facts.file.text)) return;
     const { file } = facts;
     const reduces: Call[] = [];
     for (const call of file.all("Call")) {
       const name = file.dotted(call.func) ?? "";
-      if (/^torch\.distributed\.(?:distributed_c10d\.)?barrier$/.test(name) && facts.everyStep(call))
+      const waits =
+        name === "" &&
+        call.func.kind === "Attribute" &&
+        call.func.attr === "wait_for_everyone" &&
+        /accelerator/i.test(file.textOf(call.func.value));
+      if (
+        (waits || /^torch\.distributed\.(?:distributed_c10d\.)?barrier$/.test(name)) &&
+        facts.everyStep(call)
+      )
         yield {
           at: call,
           message:
@@ -26,20 +33,43 @@ export const rule: Rule = {
       if (/^torch\.distributed\.(?:distributed_c10d\.)?all_reduce$/.test(name) && facts.everyStep(call))
         reduces.push(call);
     }
-    for (const loop of facts.stepLoops) {
-      const here = reduces.filter(
-        (call) =>
-          contains(loop, call) &&
-          facts.stepLoop(call) === loop &&
-          call.args[0] !== undefined &&
-          facts.value(call.args[0].value).what === "tensor",
-      );
-      if (here.length > 2)
+    const groups = new Map<Node, Call[]>();
+    for (const call of reduces) {
+      const [arg] = call.args;
+      if (!arg || facts.value(arg.value).what !== "tensor") {
+        // One call in a loop over metrics is as many reductions.
+        if (isOverMetrics(call))
+          yield {
+            at: call,
+            severity: "note",
+            message:
+              "One reduction for each metric, on every step, each as slow as one of all; stack the values and reduce once",
+          };
+        continue;
+      }
+      const within = facts.hot(call)!.within;
+      const group = groups.get(within);
+      if (group) group.push(call);
+      else groups.set(within, [call]);
+    }
+    for (const here of groups.values())
+      if (here.length > 1)
         yield {
           at: here[1]!,
           severity: "note",
           message: `${here.length} separate reductions on every step, each as slow as one; stack the values and reduce once`,
         };
-    }
   },
 };
+
+/** `for value in metrics.values(): all_reduce(value)`. */
+function isOverMetrics(call: Call): boolean {
+  for (let at: Node | null = call.parent; at && at.kind !== "FunctionDef"; at = at.parent)
+    if (at.kind === "For")
+      return (
+        at.iter.kind === "Call" &&
+        at.iter.func.kind === "Attribute" &&
+        /^(?:values|items)$/.test(at.iter.func.attr)
+      );
+  return false;
+}

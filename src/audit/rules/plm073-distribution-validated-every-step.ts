@@ -1,4 +1,4 @@
-import { keyword } from "../../python/file.ts";
+import { isTrue, keyword } from "../../python/file.ts";
 import { addKeyword } from "../edits.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
@@ -21,11 +21,12 @@ export const rule: Rule = {
       if (
         !/^torch\.distributions\.(?:\w+\.)*[A-Z]\w*$/.test(name) ||
         /Transform$|Independent$|constraints/.test(name) ||
-        keyword(call, "validate_args") ||
+        (keyword(call, "validate_args") && !isTrue(keyword(call, "validate_args")!.value)) ||
         call.args.length === 0 ||
         call.args.some((arg) => arg.star !== 0)
       )
         continue;
+      const asked = keyword(call, "validate_args");
       if (facts.everyStep(call))
         yield {
           at: call,
@@ -33,7 +34,9 @@ export const rule: Rule = {
           fix: {
             grade: "unsafe",
             title: "Do not validate",
-            edits: addKeyword(call, "validate_args=False", file),
+            edits: asked
+              ? [{ start: asked.value.start, end: asked.value.end, text: "False" }]
+              : addKeyword(call, "validate_args=False", file),
           },
         };
     }

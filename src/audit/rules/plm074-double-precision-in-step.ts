@@ -1,7 +1,11 @@
 import { keyword } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
+import { METHODS } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
+
+const MESSAGE =
+  "From here on this is float64: twice the memory of float32, and a small fraction of its speed on most devices";
 
 export const rule: Rule = {
   meta: {
@@ -13,14 +17,24 @@ export const rule: Rule = {
     patterns: [74],
   },
   *check(facts) {
-    if (!/double|float64/.test(facts.file.text)) return;
+    if (!/double|float64/i.test(facts.file.text)) return;
+    // A sum kept in float64 on the device: every addition is one.
+    for (const statement of facts.file.all("AugAssign")) {
+      if (statement.target.kind !== "Name" || !facts.everyStep(statement)) continue;
+      const made = facts.file.scopes
+        .lookup(statement.target)
+        ?.definitions.find((one) => one.how === "assign")?.value;
+      if (made?.kind !== "Call" || !(facts.file.dotted(made.func) ?? "").startsWith("torch.")) continue;
+      const dtype = keyword(made, "dtype");
+      if (dtype && isDouble(dtype.value, facts) && facts.onAccelerator(made))
+        yield { at: statement, severity: "note", message: MESSAGE };
+    }
     for (const call of facts.file.all("Call")) {
       const source = widened(call, facts);
       if (source && facts.onAccelerator(source) && facts.everyStep(call))
         yield {
           at: call,
-          message:
-            "From here on this is float64: twice the memory of float32, and a small fraction of its speed on most devices",
+          message: MESSAGE,
         };
     }
   },
@@ -36,7 +50,16 @@ function widened(call: Call, facts: Facts): Expr | null {
     )
       return call.func.value;
   }
+  // `x.sum(dtype=torch.float64)`, `x.type(torch.DoubleTensor)`.
   const dtype = keyword(call, "dtype");
+  if (
+    dtype &&
+    isDouble(dtype.value, facts) &&
+    call.func.kind === "Attribute" &&
+    facts.file.dotted(call.func) === null &&
+    METHODS.has(call.func.attr)
+  )
+    return call.func.value;
   if (dtype && isDouble(dtype.value, facts) && (facts.file.dotted(call.func) ?? "").startsWith("torch."))
     return call.args[0]?.name === null ? call.args[0].value : null;
   return null;
@@ -44,5 +67,10 @@ function widened(call: Call, facts: Facts): Expr | null {
 
 function isDouble(expr: Expr, facts: Facts): boolean {
   const name = facts.file.dotted(expr);
-  return name === "torch.float64" || name === "torch.double" || name === "torch.DoubleTensor";
+  return (
+    name === "torch.float64" ||
+    name === "torch.double" ||
+    name === "torch.DoubleTensor" ||
+    name === "torch.cuda.DoubleTensor"
+  );
 }

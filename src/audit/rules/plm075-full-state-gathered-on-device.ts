@@ -1,9 +1,12 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors } from "../../python/nodes.ts";
+import { ancestors, statementOf } from "../../python/nodes.ts";
 import type { Call } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import type { Rule } from "../rule.ts";
+
+const MESSAGE =
+  "The whole unsharded model is gathered on the device before it is saved: the save needs the memory that sharding was for";
 
 export const rule: Rule = {
   meta: {
@@ -16,6 +19,19 @@ export const rule: Rule = {
   },
   *check({ file }) {
     if (!/StateDict/.test(file.text)) return;
+    for (const call of file.all("Call")) {
+      // The type alone, with its default settings: nothing is offloaded.
+      if (
+        /\.FullyShardedDataParallel\.(?:state_dict_type|set_state_dict_type)$/.test(
+          file.dotted(call.func) ?? "",
+        ) &&
+        call.args.length === 2 &&
+        call.args.every((arg) => arg.star === 0) &&
+        file.textOf(call.args[1]!.value).endsWith("FULL_STATE_DICT") &&
+        !/load_state_dict/.test(file.textOf(statementOf(call) ?? call))
+      )
+        yield { at: call, message: MESSAGE };
+    }
     for (const call of file.all("Call")) {
       const name = file.dotted(call.func) ?? "";
       if (call.args.some((arg) => arg.star === 2)) continue;
@@ -31,8 +47,7 @@ export const rule: Rule = {
       if (call.args.some((arg) => arg.name === null)) continue;
       yield {
         at: call,
-        message:
-          "The whole unsharded model is gathered on the device before it is saved: the save needs the memory that sharding was for",
+        message: MESSAGE,
         fix: {
           grade: "unsafe",
           title: "Gather on the host",

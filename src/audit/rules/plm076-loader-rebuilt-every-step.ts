@@ -1,6 +1,6 @@
 import { positional } from "../../python/file.ts";
-import { contains } from "../../python/nodes.ts";
-import type { Expr } from "../../python/tree.ts";
+import { contains, walk } from "../../python/nodes.ts";
+import type { Call, Expr } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
@@ -31,31 +31,70 @@ export const rule: Rule = {
           };
       } else if (isDataLoader(name)) {
         const hot = facts.everyStep(call);
-        const epoch = loopsAround(call).find((loop) =>
-          [...facts.stepLoops].some((inner) => inner !== loop && contains(loop, inner)),
-        );
         if (hot?.why === "in the training loop")
           yield {
             at: call,
             message: "A new DataLoader on every step: its workers are started and stopped each time",
           };
-        // Over folds or stages each has its own data; only an epoch repeats.
-        else if (
-          epoch &&
-          epoch.kind === "For" &&
-          /epoch/i.test(file.textOf(epoch.target)) &&
-          facts.frequency(call, epoch) === "every"
-        )
-          yield {
-            at: call,
-            severity: "note",
-            message:
-              "A new DataLoader in every epoch starts its workers again; make it once, with `persistent_workers=True`",
-          };
-      }
+        else if (isEveryEpoch(call, facts)) yield { at: call, severity: "note", message: EPOCH };
+      } else if (isMaker(call, facts) && isEveryEpoch(call, facts))
+        yield { at: call, severity: "note", message: EPOCH };
     }
   },
 };
+
+const EPOCH =
+  "A new DataLoader in every epoch starts its workers again; make it once, with `persistent_workers=True`";
+
+/** In a loop over epochs: over folds or stages each has its own data. */
+function isEveryEpoch(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const epoch = loopsAround(call).find((loop) =>
+    [...facts.stepLoops].some((inner) => inner !== loop && contains(loop, inner)),
+  );
+  const inner = [...facts.stepLoops].find((loop) => loop.kind === "For" && contains(loop.iter, call));
+  const around = epoch ?? (inner ? loopsAround(inner)[0] : undefined);
+  if (around?.kind !== "For" || facts.frequency(call, around) !== "every") return false;
+  const counts =
+    /epoch/i.test(file.textOf(around.target)) ||
+    (around.iter.kind === "Call" &&
+      file.dotted(around.iter.func) === "builtins.range" &&
+      !/fold|stage|split/i.test(file.textOf(around)));
+  // Its data is the turn's own where the target of the loop is part of it.
+  return counts && !mentions(call, around.target);
+}
+
+function mentions(call: Call, target: Expr): boolean {
+  const names = new Set<string>();
+  walk(target, (node) => {
+    if (node.kind === "Name") names.add(node.id);
+  });
+  let found = false;
+  for (const arg of call.args)
+    walk(arg.value, (node) => {
+      if (node.kind === "Name" && names.has(node.id)) found = true;
+      return !found;
+    });
+  return found;
+}
+
+/** A function of this file that does nothing but make a DataLoader. */
+function isMaker(call: Call, facts: Facts): boolean {
+  const name = facts.file.dotted(call.func);
+  const fn =
+    name === null
+      ? undefined
+      : facts.file.all("FunctionDef").find((one) => facts.file.qualified(one) === name);
+  return (
+    fn !== undefined &&
+    facts.file
+      .all("Return")
+      .some(
+        ({ value, parent }) =>
+          parent === fn && value?.kind === "Call" && isDataLoader(facts.file.dotted(value.func) ?? ""),
+      )
+  );
+}
 
 function isDataLoader(name: string): boolean {
   return /^torch\.utils\.data\.(?:dataloader\.)?DataLoader$/.test(name);
@@ -63,6 +102,7 @@ function isDataLoader(name: string): boolean {
 
 function isLoader(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Call") return isDataLoader(facts.file.dotted(expr.func) ?? "");
+  if (expr.kind === "Attribute") return /loader$|_dl$/.test(expr.attr);
   if (expr.kind !== "Name") return false;
   const definitions = facts.file.scopes.reaching(expr);
   return (

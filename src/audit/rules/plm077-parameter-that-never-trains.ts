@@ -1,5 +1,5 @@
 import { ancestors, classOf, functionOf, statementOf } from "../../python/nodes.ts";
-import type { Call } from "../../python/tree.ts";
+import type { Call, Expr } from "../../python/tree.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
@@ -46,7 +46,7 @@ export const rule: Rule = {
         target?.kind === "Attribute" &&
         target.attr === "requires_grad" &&
         statement.value.kind === "Const" &&
-        facts.value(target.value).what === "module"
+        isModule(target.value, facts)
       )
         yield {
           at: statement,
@@ -84,4 +84,39 @@ function isMadeInForward(call: Call, facts: Facts): boolean {
     if (at.kind === "If" || at.kind === "IfExp" || at.kind === "Try") return false;
   }
   return false;
+}
+
+/** Made as one, handed out by a loop over modules, or a part of a network that is no parameter by its name. */
+function isModule(expr: Expr, facts: Facts): boolean {
+  if (facts.value(expr).what === "module") return true;
+  if (expr.kind === "Name") {
+    const definitions = facts.file.scopes.reaching(expr);
+    return (
+      definitions.length > 0 &&
+      definitions.every(
+        ({ how, value }) =>
+          how === "iterate" &&
+          value !== null &&
+          /\.(?:children|modules|layers|blocks)(?:\(\))?$/.test(facts.file.textOf(value)),
+      )
+    );
+  }
+  const owner = rootOf(expr);
+  return (
+    expr.kind !== "Call" &&
+    owner !== null &&
+    facts.networks.is(owner) &&
+    /(?:embeddings?|encoder|decoder|backbone|layers?|layer\d|head|classifier|features|stem|blocks?|fc|body|trunk)(?:\[[-\w]+\])?$/.test(
+      facts.file.textOf(expr),
+    )
+  );
+}
+
+function rootOf(expr: Expr): Expr | null {
+  let at: Expr = expr;
+  while (at.kind === "Attribute" || at.kind === "Subscript") {
+    if (selfAttribute(at) !== null) return at === expr ? null : at;
+    at = at.value;
+  }
+  return at === expr || at.kind !== "Name" ? null : at;
 }

@@ -4,7 +4,7 @@ import type { Call, Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 const TABLES = new Set(["arange", "linspace", "logspace", "eye", "hann_window", "hamming_window"]);
 
@@ -19,6 +19,8 @@ export const rule: Rule = {
   },
   *check(facts) {
     if (!/forward/.test(facts.file.text)) return;
+    yield* filters(facts);
+    yield* neverStored(facts);
     for (const call of facts.file.all("Call")) {
       const name = facts.file.dotted(call.func) ?? "";
       const fn = functionOf(call);
@@ -26,7 +28,7 @@ export const rule: Rule = {
       if (
         name !== `torch.${last(name)}` ||
         fn?.kind !== "FunctionDef" ||
-        fn.name !== "forward" ||
+        !(fn.name === "forward" || (fn.parent === cls && fn.name !== "__init__")) ||
         !cls ||
         facts.role(cls) !== "module"
       )
@@ -69,4 +71,51 @@ function isSetting(expr: Expr, facts: Facts): boolean {
 
 function reads(expr: Expr): boolean {
   return expr.kind === "Binary" ? reads(expr.left) || reads(expr.right) : selfAttribute(expr) !== null;
+}
+
+/** Filter banks and windows of a library, from settings alone. */
+function* filters(facts: Facts): Generator<Finding> {
+  for (const call of facts.file.all("Call")) {
+    const name = facts.file.dotted(call.func) ?? "";
+    const cls = classOf(call);
+    if (
+      !/(?:melscale_fbanks|create_fb_matrix|linear_fbanks|filters\.mel|mel_filter_bank)$/.test(name) ||
+      !cls
+    )
+      continue;
+    const values = call.args
+      .filter((arg) => arg.name !== "device" && arg.name !== "dtype")
+      .map((arg) => arg.value);
+    if (facts.role(cls) !== "module" || !facts.everyStep(call)) continue;
+    if (values.every((value) => isSetting(value, facts) || value.kind === "Const" || value.kind === "Str"))
+      yield {
+        at: call,
+        severity: "warning",
+        message:
+          "The same filter bank is computed on the host in every forward from settings that never change; build it once, as a buffer with `persistent=False`",
+      };
+  }
+}
+
+/** `if key not in self.cache: …` that computes what is missing and never puts it there. */
+function* neverStored(facts: Facts): Generator<Finding> {
+  for (const test of facts.file.all("If")) {
+    const { test: asked } = test;
+    if (asked.kind !== "Compare" || asked.ops[0] !== "not in" || !asked.rights[0]) continue;
+    const own = selfAttribute(asked.rights[0]);
+    const cls = own === null ? null : classOf(test);
+    if (!cls || facts.role(cls) !== "module" || !facts.hot(test)) continue;
+    const made = attributesOf(cls, facts.file).get(own!)?.writes ?? [];
+    if (made.length === 0 || !made.every(({ value }) => value?.kind === "Dict" && value.keys.length === 0))
+      continue;
+    const text = facts.file.textOf(cls);
+    const escaped = `self\\.${own}`;
+    if (new RegExp(`${escaped}\\[[^\\]]+\\]\\s*=[^=]|${escaped}\\.(?:update|setdefault)\\(`).test(text))
+      continue;
+    yield {
+      at: asked,
+      severity: "warning",
+      message: `What is missing from \`self.${own}\` is computed and never put there: every forward misses and computes it again`,
+    };
+  }
 }

@@ -1,6 +1,9 @@
-import { FUNCTIONS, last } from "../facts/torch-names.ts";
-import type { Expr } from "../../python/tree.ts";
+import { classOf } from "../../python/nodes.ts";
+import type { Call, Expr } from "../../python/tree.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { networkCall } from "../facts/networks.ts";
+import { FUNCTIONS, last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
 /** These return views, or may return their argument itself. */
@@ -17,38 +20,101 @@ export const rule: Rule = {
     patterns: [81],
   },
   *check(facts) {
-    if (!/clone\(/.test(facts.file.text)) return;
+    if (!/clone\(|contiguous\(/.test(facts.file.text)) return;
     if (/torch\.compile|cudagraph|CUDAGraph/.test(facts.file.text)) return;
     for (const call of facts.file.all("Call")) {
-      if (
-        call.func.kind !== "Attribute" ||
-        call.func.attr !== "clone" ||
-        call.args.length > 0 ||
-        !isFresh(call.func.value, facts) ||
-        !facts.hot(call)
-      )
-        continue;
+      if (call.func.kind !== "Attribute" || call.args.length > 0 || !facts.hot(call)) continue;
+      const { attr, value } = call.func;
+      // `expand(…).contiguous()` writes out what arithmetic would broadcast.
+      const written =
+        /^(?:clone|contiguous)$/.test(attr) && isExpanded(value) && !isChangedLater(call, facts);
+      const fresh = attr === "clone" && isFresh(value, facts);
+      const unread =
+        attr === "clone" &&
+        (isOutput(value, facts) || isDetached(value, facts)) &&
+        !isChangedLater(call, facts);
+      if (!written && !fresh && !unread) continue;
       yield {
         at: call,
-        message:
-          "The result is new and nobody else holds it: the clone is a second copy of it, made and then thrown away",
+        message: written
+          ? "Every copy is written out; the expanded view gives the same values, and arithmetic broadcasts by itself"
+          : fresh
+            ? "The result is new and nobody else holds it: the clone is a second copy of it, made and then thrown away"
+            : "Nothing writes into this copy: it holds the same numbers a second time",
         fix: {
           grade: "unsafe",
-          title: "Remove the clone",
-          edits: [{ start: call.func.value.end, end: call.end, text: "" }],
+          title: "Remove the copy",
+          edits: [{ start: value.end, end: call.end, text: "" }],
         },
       };
     }
   },
 };
 
+function isExpanded(expr: Expr): boolean {
+  return (
+    expr.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    /^(?:expand|expand_as|broadcast_to)$/.test(expr.func.attr)
+  );
+}
+
+/** What the network of this step returned, under its name. */
+function isOutput(expr: Expr, facts: Facts): boolean {
+  return (expr.kind === "Name" || expr.kind === "Attribute") && networkCall(expr, facts) !== null;
+}
+
+function isDetached(expr: Expr, facts: Facts): boolean {
+  return (
+    expr.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    expr.func.attr === "detach" &&
+    isOutput(expr.func.value, facts)
+  );
+}
+
+/** Whether the copy may be written to: kept somewhere, handed on, or changed in place. */
+function isChangedLater(call: Call, facts: Facts): boolean {
+  const { parent } = call;
+  // `x.clone().mean()`: used up at once.
+  if (parent?.kind === "Attribute" && parent.value === call) return parent.attr.endsWith("_");
+  if (parent?.kind === "Binary") return false;
+  const target = parent?.kind === "Assign" && parent.value === call ? parent.targets[0] : null;
+  const made = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
+  if (!made) return true;
+  return facts.file.scopes.uses(made).some((use) => {
+    const at = use.parent;
+    if (at?.kind === "Binary" || at?.kind === "Compare") return false;
+    if (at?.kind === "Attribute" && at.value === use) return /[^_]_$/.test(at.attr) || at.attr === "data";
+    return true;
+  });
+}
+
 function isFresh(expr: Expr, facts: Facts): boolean {
   if (expr.kind !== "Call") return false;
+  // A layer that computes; `Identity`, `Dropout` and `Flatten` may hand on their input.
+  if (selfAttribute(expr.func) !== null)
+    return isComputingLayer(expr.func, facts) && facts.file.text[expr.end] === ".";
   const name = facts.file.dotted(expr.func) ?? "";
   return (
     name === `torch.${last(name)}` &&
     FUNCTIONS.has(last(name)) &&
     !VIEWS.test(last(name)) &&
     facts.file.text[expr.end] === "."
+  );
+}
+
+function isComputingLayer(expr: Expr, facts: Facts): boolean {
+  const cls = classOf(expr);
+  const writes = cls ? (attributesOf(cls, facts.file).get(selfAttribute(expr)!)?.writes ?? []) : [];
+  return (
+    writes.length > 0 &&
+    writes.every(
+      ({ value }) =>
+        value?.kind === "Call" &&
+        /^torch\.nn\.(?:Linear|Bilinear|Conv\w+|\w*Norm\w*|Embedding|GELU|SiLU|Tanh|Sigmoid|Softmax)$/.test(
+          facts.file.dotted(value.func) ?? "",
+        ),
+    )
   );
 }

@@ -1,10 +1,14 @@
-import type { Rule } from "../rule.ts";
+import { keyword } from "../../python/file.ts";
+import { ancestors, functionOf, statementOf } from "../../python/nodes.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
+import type { Facts } from "../facts/facts.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
     code: "PLM082",
     name: "all-ranks-on-first-device",
-    summary: "A distributed program never chooses a device, so every rank allocates on the first",
+    summary: "A distributed program allocates on the first device from every rank",
     severity: "error",
     fix: "none",
     patterns: [82],
@@ -12,40 +16,93 @@ export const rule: Rule = {
   *check(facts) {
     if (!/init_process_group/.test(facts.file.text)) return;
     const { file } = facts;
-    if (
-      !file
-        .all("Call")
-        .some((call) =>
-          /^torch\.distributed\.(?:distributed_c10d\.)?init_process_group$/.test(
-            file.dotted(call.func) ?? "",
-          ),
-        )
-    )
-      return;
-    // Any of these may give each rank its own device.
-    if (
-      /set_device|CUDA_VISIBLE_DEVICES|device_ids|local_rank|LOCAL_RANK|cuda:\{|"cuda:" ?\+|gloo|torch\.device\(\s*["']cuda["']\s*,|cuda\(\s*\w|accelerat|deepspeed|get_rank|device_id/i.test(
+    const inits = file
+      .all("Call")
+      .filter((call) =>
+        /^torch\.distributed\.(?:distributed_c10d\.)?init_process_group$/.test(file.dotted(call.func) ?? ""),
+      );
+    // Started by something else that gives each rank its own device, or no device at all.
+    if (inits.length === 0 || /CUDA_VISIBLE_DEVICES|gloo|accelerat|deepspeed/i.test(file.text)) return;
+    const chooses = file
+      .all("Call")
+      .filter((call) =>
+        /^torch\.(?:cuda|xpu|npu|accelerator)\.set_device(?:_index)?$/.test(file.dotted(call.func) ?? ""),
+      );
+    const own =
+      chooses.length === 0 &&
+      /local_rank|LOCAL_RANK|cuda:\{|"cuda:" ?\+|torch\.device\(\s*["']cuda["']\s*,|get_rank|device_id\b|cuda\(\s*\w/i.test(
         file.text,
-      )
-    )
-      return;
-    for (const call of file.all("Call")) {
-      if (call.func.kind !== "Attribute" || facts.file.dotted(call.func) !== null) continue;
-      const first = call.args[0]?.value;
-      const plain =
-        call.func.attr === "cuda"
-          ? call.args.length === 0
-          : call.func.attr === "to" &&
-            call.args.length === 1 &&
-            first?.kind === "Str" &&
-            /^cuda(?::0)?$/.test(first.value ?? "");
-      if (!plain) continue;
-      yield {
-        at: call,
-        message:
-          "Every rank of this program means the first device by this: it holds one copy for each process, and the others stay empty",
-      };
-      return;
-    }
+      );
+    yield* literals(own, chooses, facts);
   },
 };
+
+const MESSAGE =
+  "Every rank of this program means the first device by this: it holds one copy for each process, and the others stay empty";
+
+/** Places that mean the first device: `.cuda()`, "cuda", "cuda:0". */
+function* literals(own: boolean, chooses: readonly Call[], facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of file.all("Call")) {
+    const given = firstDevice(call, facts);
+    if (!given || isConditional(call)) continue;
+    const named = given.kind === "Str" && given.value === "cuda:0";
+    if (chooses.length > 0) {
+      // Once a rank has chosen, "cuda" is its own; at import time, or above the choice, it has not.
+      const early = functionOf(call) === null && !isMain(call);
+      const above = chooses.some(
+        (choice) =>
+          functionOf(choice) === functionOf(call) && call.start < choice.start && !isConditional(choice),
+      );
+      if (named || early || above)
+        yield { at: call, ...(named ? {} : { severity: "warning" as const }), message: MESSAGE };
+    } else if (named || !own || isDeviceOnly(call, facts)) {
+      yield { at: call, message: MESSAGE };
+      if (!named) return;
+    }
+  }
+}
+
+/** The device a call allocates on or names, when that is the first one for every process. */
+function firstDevice(call: Call, facts: Facts): Expr | null {
+  const isFirst = (expr: Expr | null): boolean =>
+    expr?.kind === "Str" && (expr.value === "cuda" || expr.value === "cuda:0");
+  const name = facts.file.dotted(call.func);
+  const first = call.args[0]?.value ?? null;
+  if (name === "torch.device") return call.args.length === 1 && isFirst(first) ? first : null;
+  const device = keyword(call, "device");
+  if (name !== null)
+    return name.startsWith("torch.") && device && isFirst(device.value) ? device.value : null;
+  if (call.func.kind !== "Attribute") return null;
+  if (call.func.attr === "cuda") return call.args.length === 0 ? call.func.value : null;
+  const to = device?.value ?? first;
+  return call.func.attr === "to" && isFirst(to) ? to : null;
+}
+
+/** `device = torch.device("cuda")`, and no rank ever chooses one. */
+function isDeviceOnly(call: Call, facts: Facts): boolean {
+  return facts.file.dotted(call.func) === "torch.device" && statementOf(call)?.kind === "Assign";
+}
+
+function isConditional(node: Node): boolean {
+  for (const at of ancestors(node)) {
+    if (at.kind === "IfExp") return true;
+    if (at.kind === "If" && !isMainTest(at)) return true;
+    if (at.kind === "FunctionDef") return false;
+  }
+  return false;
+}
+
+function isMain(node: Node): boolean {
+  for (const at of ancestors(node)) if (at.kind === "If" && isMainTest(at)) return true;
+  return false;
+}
+
+function isMainTest(node: Node): boolean {
+  return (
+    node.kind === "If" &&
+    node.test.kind === "Compare" &&
+    node.test.left.kind === "Name" &&
+    node.test.left.id === "__name__"
+  );
+}

@@ -1,10 +1,12 @@
-import { functionOf, walk } from "../../python/nodes.ts";
+import { classOf, functionOf, walk } from "../../python/nodes.ts";
 import type { Expr } from "../../python/tree.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import type { Rule } from "../rule.ts";
 
-const CLOCKS = /^time\.(?:time|perf_counter|monotonic)(?:_ns)?$/;
+const CLOCKS =
+  /^(?:time\.(?:time|perf_counter|monotonic)(?:_ns)?|timeit\.default_timer|datetime\.datetime\.(?:now|utcnow))$/;
 /** Anything that makes the host wait makes the clock right. */
 const WAITS =
   /synchronize|\.item\(|\.cpu\(|\.tolist\(|\.numpy\(|elapsed_time|float\(|print\(.*loss|\.to\(["']cpu/;
@@ -23,8 +25,11 @@ export const rule: Rule = {
     const { file } = facts;
     if (!facts.accelerator) return;
     for (const difference of file.all("Binary")) {
-      if (difference.op !== "-" || difference.right.kind !== "Name") continue;
-      const start = clockStart(difference.right, facts);
+      if (difference.op !== "-") continue;
+      const start =
+        difference.right.kind === "Name"
+          ? clockStart(difference.right, facts)
+          : clockOnSelf(difference, facts);
       const end = readsClock(difference.left, facts)
         ? difference.left
         : difference.left.kind === "Name"
@@ -64,4 +69,17 @@ function clockStart(name: Expr & { kind: "Name" }, facts: Facts): Expr | null {
 
 function readsClock(expr: Expr, facts: Facts): boolean {
   return expr.kind === "Call" && CLOCKS.test(facts.file.dotted(expr.func) ?? "");
+}
+
+/** `self.started = time.time()` earlier in the same method. */
+function clockOnSelf(difference: Expr & { kind: "Binary" }, facts: Facts): Expr | null {
+  const own = selfAttribute(difference.right);
+  const cls = own === null ? null : classOf(difference);
+  const writes = cls ? (attributesOf(cls, facts.file).get(own!)?.writes ?? []) : [];
+  const here = writes.filter(
+    ({ in: method, value }) =>
+      method === functionOf(difference) && value !== null && value.start < difference.start,
+  );
+  const value = here.length === 1 ? here[0]!.value : null;
+  return value && readsClock(value, facts) ? value : null;
 }

@@ -1,8 +1,9 @@
-import { contains, functionOf, walk } from "../../python/nodes.ts";
-import type { Expr } from "../../python/tree.ts";
+import { contains, functionOf } from "../../python/nodes.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
-import { optimizerSteps } from "../facts/training.ts";
-import type { Rule } from "../rule.ts";
+import { loopsAround, optimizerSteps } from "../facts/training.ts";
+import type { Loop } from "../facts/training.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -14,55 +15,157 @@ export const rule: Rule = {
     patterns: [84],
   },
   *check(facts) {
-    if (!/require_backward_grad_sync/.test(facts.file.text)) return;
+    if (!/require_backward_grad_sync|no_sync/.test(facts.file.text)) return;
     const { file } = facts;
     for (const statement of file.all("Assign")) {
       const [target] = statement.targets;
       if (target?.kind !== "Attribute" || target.attr !== "require_backward_grad_sync") continue;
-      const synced = remainder(statement.value, facts);
-      const loop = facts.stepLoop(statement);
-      if (!synced || !loop) continue;
-      for (const step of optimizerSteps(file)) {
-        if (!contains(loop, step) || functionOf(step) !== functionOf(statement)) continue;
-        const guard = guardOf(step, facts);
-        if (guard && guard.by === synced.by && guard.of !== synced.of)
-          yield {
-            at: statement.value,
-            message: `Ranks exchange gradients when \`${synced.of} % ${synced.by}\` is 0, but the optimizer steps when \`${guard.of} % ${guard.by}\` is: it steps with gradients that no other rank has seen`,
-          };
-      }
+      const loop = loopsAround(statement)[0];
+      if (loop) yield* compare(statement.value, true, statement.value, loop, facts);
+    }
+    for (const call of file.all("Call")) {
+      const loop = loopsAround(call)[0];
+      if (call.func.kind === "Attribute" && call.func.attr === "no_sync" && loop)
+        yield* skips(call, loop, facts);
     }
   },
 };
 
-/** `a % n == 0` as the texts of a and n. */
-function remainder(expr: Expr, facts: Facts): { readonly of: string; readonly by: string } | null {
-  if (
-    expr.kind !== "Compare" ||
-    expr.ops[0] !== "==" ||
-    expr.rights[0]?.kind !== "Num" ||
-    expr.rights[0].text !== "0"
-  )
+/** When `no_sync()` is entered: by a conditional expression, under an `if`, or always. */
+function* skips(call: Call, loop: Loop, facts: Facts): Generator<Finding> {
+  if (call.parent?.kind === "IfExp" && call.parent.test !== call) {
+    yield* compare(call.parent.test, call.parent.orelse === call, call, loop, facts);
+    return;
+  }
+  for (let child: Node = call, at: Node | null = call.parent; at && at !== loop; child = at, at = at.parent) {
+    if (at.kind === "If" && child !== at.test) {
+      yield* compare(at.test, at.orelse.includes(child as never), call, loop, facts);
+      return;
+    }
+    if (at.kind === "FunctionDef" || at.kind === "Lambda") return;
+  }
+  const block = call.parent?.kind === "WithItem" ? call.parent.parent : null;
+  const backwards = facts.backwards.filter(({ call: backward }) => contains(loop, backward));
+  if (!block || backwards.length === 0 || !backwards.every(({ call: backward }) => contains(block, backward)))
+    return;
+  if (optimizerSteps(facts.file).some((step) => contains(loop, step)))
+    yield {
+      at: call,
+      message:
+        "Every backward of this loop runs without exchanging gradients, and the optimizer steps in it all the same: each rank trains a model of its own",
+    };
+}
+
+/** A test as `of % by == is`, or its opposite. */
+interface Condition {
+  readonly of: string;
+  readonly by: string;
+  readonly is: string;
+  readonly holds: boolean;
+}
+
+/** Whether gradients are exchanged (`test` when `when`) in the turn in which the optimizer steps. */
+function* compare(test: Expr, when: boolean, at: Expr, loop: Loop, facts: Facts): Generator<Finding> {
+  const synced = condition(test, when, facts);
+  const never = synced && neverHolds(synced, loop, facts);
+  if (never && stepsAfter(loop, facts)) {
+    yield {
+      at,
+      message: `\`${facts.file.textOf(test)}\` is never true in this loop: gradients are exchanged in none of its turns`,
+    };
+    return;
+  }
+  for (const step of optimizerSteps(facts.file)) {
+    if (!contains(loop, step) || functionOf(step) !== functionOf(at)) continue;
+    const guard = guardOf(step, facts);
+    if (!guard) continue;
+    // The same name decides about both: it must say the same.
+    const same = sameName(test, guard.test, facts);
+    if (same !== null) {
+      if ((same ? when : !when) !== guard.when)
+        yield {
+          at,
+          message:
+            "Ranks exchange gradients in every turn but the one the optimizer steps in: it steps with gradients that no other rank has seen",
+        };
+      continue;
+    }
+    const stepped = condition(guard.test, guard.when, facts);
+    if (!synced || !stepped || synced.by !== stepped.by) continue;
+    if (synced.of !== stepped.of || synced.is !== stepped.is || synced.holds !== stepped.holds)
+      yield {
+        at,
+        message: `Ranks exchange gradients when \`${show(synced)}\`, but the optimizer steps when \`${show(stepped)}\`: it steps with gradients that no other rank has seen`,
+      };
+  }
+}
+
+function show({ of, by, is, holds }: Condition): string {
+  return by === "" ? `${of} ${holds ? "==" : "!="} ${is}` : `${of} % ${by} ${holds ? "==" : "!="} ${is}`;
+}
+
+function condition(expr: Expr, when: boolean, facts: Facts, depth = 0): Condition | null {
+  if (depth > 4) return null;
+  if (expr.kind === "Unary" && expr.op === "not") return condition(expr.operand, !when, facts, depth + 1);
+  if (expr.kind === "Name") {
+    const [one, ...more] = facts.file.scopes.reaching(expr);
+    return more.length === 0 && one?.how === "assign" && one.value
+      ? condition(one.value, when, facts, depth + 1)
+      : null;
+  }
+  // `(i + 1) % n == 0 or i + 1 == len(loader)`: the first is what repeats.
+  if (expr.kind === "Bool" && expr.op === "or" && when)
+    return condition(expr.values[0]!, when, facts, depth + 1);
+  const [right] = expr.kind === "Compare" ? expr.rights : [];
+  if (expr.kind !== "Compare" || expr.rights.length !== 1 || !right || !/^(?:==|!=)$/.test(expr.ops[0]!))
     return null;
-  const { left } = expr;
-  if (left.kind !== "Binary" || left.op !== "%") return null;
+  const holds = (expr.ops[0] === "==") === when;
   const bare = (node: Expr): string =>
     facts.file
       .textOf(node)
       .replace(/\s+/g, " ")
       .replace(/^\((.*)\)$/, "$1");
-  return { of: bare(left.left), by: bare(left.right) };
+  const { left } = expr;
+  if (left.kind === "Binary" && left.op === "%")
+    return { of: bare(left.left), by: bare(left.right), is: bare(right), holds };
+  return { of: bare(left), by: "", is: bare(right), holds };
 }
 
-function guardOf(step: Expr, facts: Facts): { readonly of: string; readonly by: string } | null {
-  for (let at = step.parent; at; at = at.parent) {
+/** The test around the optimizer's step, and which of its branches the step is in. */
+function guardOf(step: Expr, facts: Facts): { readonly test: Expr; readonly when: boolean } | null {
+  for (let child: Node = step, at = step.parent; at; child = at, at = at.parent) {
     if (at.kind === "For" || at.kind === "While" || at.kind === "FunctionDef") return null;
-    if (at.kind !== "If") continue;
-    let found: { readonly of: string; readonly by: string } | null = null;
-    walk(at.test, (node) => {
-      if (node.kind === "Compare") found ??= remainder(node, facts);
-    });
-    return found;
+    if (at.kind === "If" && child !== at.test && condition(at.test, true, facts) !== null)
+      return { test: at.test, when: !at.orelse.includes(child as never) };
+    if (at.kind === "If" && child !== at.test && at.test.kind === "Name")
+      return { test: at.test, when: !at.orelse.includes(child as never) };
   }
   return null;
+}
+
+/** True where both are one name, false where one is the other's opposite, null where they are two things. */
+function sameName(a: Expr, b: Expr, facts: Facts): boolean | null {
+  const strip = (expr: Expr): [Expr, boolean] =>
+    expr.kind === "Unary" && expr.op === "not" ? [expr.operand, false] : [expr, true];
+  const [[left, plain], [right, other]] = [strip(a), strip(b)];
+  if (left.kind !== "Name" || right.kind !== "Name" || left.id !== right.id) return null;
+  const same = facts.file.scopes
+    .reaching(left)
+    .every((one) => facts.file.scopes.reaching(right).includes(one));
+  return same ? plain === other : null;
+}
+
+/** `micro == n` in a loop over `range(n)`. */
+function neverHolds({ of, by, is, holds }: Condition, loop: Loop, facts: Facts): boolean {
+  if (by !== "" || !holds || loop.kind !== "For" || loop.iter.kind !== "Call") return false;
+  return (
+    loop.iter.args.length === 1 &&
+    facts.file.dotted(loop.iter.func) === "builtins.range" &&
+    facts.file.textOf(loop.target) === of &&
+    facts.file.textOf(loop.iter.args[0]!.value) === is
+  );
+}
+
+function stepsAfter(loop: Loop, facts: Facts): boolean {
+  return optimizerSteps(facts.file).some((step) => contains(loop, step) || step.start > loop.end);
 }

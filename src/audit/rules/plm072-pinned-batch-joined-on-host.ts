@@ -1,0 +1,76 @@
+import { isTrue, keyword, positional } from "../../python/file.ts";
+import { contains, walk } from "../../python/nodes.ts";
+import type { Call, Expr, For } from "../../python/tree.ts";
+import type { Facts } from "../facts/facts.ts";
+import { loadersOf } from "../facts/loaders.ts";
+import type { Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM072",
+    name: "pinned-batch-joined-on-host",
+    summary: "Pinned batches are joined on the host before the copy: the result is not pinned",
+    severity: "warning",
+    fix: "none",
+    patterns: [72],
+  },
+  *check(facts) {
+    if (!/pin_memory/.test(facts.file.text)) return;
+    for (const call of facts.file.all("Call")) {
+      if (!/^torch\.(?:cat|concat|concatenate|stack|hstack|vstack)$/.test(facts.file.dotted(call.func) ?? ""))
+        continue;
+      const loop = facts.stepLoop(call);
+      const parts = positional(call, 0);
+      if (loop?.kind !== "For" || !parts || !isMoved(call, facts)) continue;
+      const items = parts.kind === "List" || parts.kind === "Tuple" ? parts.items : [parts];
+      if (!items.every((item) => isBatch(item, loop, facts)) || !isPinned(loop, facts)) continue;
+      yield {
+        at: call,
+        message:
+          "The parts are pinned, what they are joined into is not: the copy to the device goes through a staging buffer and the host waits; move the parts, then join them there",
+      };
+    }
+  },
+};
+
+/** Sent to the device as it is, or through the name it is given. */
+function isMoved(call: Call, facts: Facts): boolean {
+  const moves = (expr: Expr): boolean => {
+    const attribute = expr.parent;
+    if (attribute?.kind !== "Attribute" || attribute.value !== expr || attribute.parent?.kind !== "Call")
+      return false;
+    if (attribute.attr === "cuda") return true;
+    const device = keyword(attribute.parent, "device")?.value ?? positional(attribute.parent, 0);
+    return attribute.attr === "to" && facts.isAccelerator(facts.device(device));
+  };
+  if (moves(call)) return true;
+  const statement = call.parent;
+  const target = statement?.kind === "Assign" && statement.value === call ? statement.targets[0] : null;
+  const made = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
+  return made !== null && facts.file.scopes.uses(made).some(moves);
+}
+
+/** What the loop hands out, as it is: not yet moved or computed with. */
+function isBatch(expr: Expr, loop: For, facts: Facts): boolean {
+  if (expr.kind === "Subscript") return isBatch(expr.value, loop, facts);
+  if (expr.kind !== "Name") return false;
+  const definitions = facts.file.scopes.reaching(expr);
+  return (
+    definitions.length > 0 &&
+    definitions.every(({ how, node, value }) => {
+      if (how === "iterate") return contains(loop.target, node);
+      return how === "unpack" && value?.kind === "Name" && isBatch(value, loop, facts);
+    })
+  );
+}
+
+function isPinned(loop: For, facts: Facts): boolean {
+  const loaders = loadersOf(loop.iter, facts);
+  let host = true;
+  walk(loop.iter, (node) => {
+    if (node.kind === "Attribute" && node.attr === "prepare") host = false;
+  });
+  return (
+    host && loaders !== null && loaders.every((call) => isTrue(keyword(call, "pin_memory")?.value ?? null))
+  );
+}

@@ -1,0 +1,129 @@
+import { contains, functionOf, walk } from "../../python/nodes.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
+import type { Facts } from "../facts/facts.ts";
+import { isNetwork } from "../facts/networks.ts";
+import { loopsAround } from "../facts/training.ts";
+import type { Loop } from "../facts/training.ts";
+import type { Rule } from "../rule.ts";
+
+export const rule: Rule = {
+  meta: {
+    code: "PLM080",
+    name: "same-forward-every-step",
+    summary: "A network that does not change is run on the same input in every turn of a loop",
+    severity: "warning",
+    fix: "none",
+    patterns: [80],
+  },
+  *check(facts) {
+    const { file } = facts;
+    for (const call of file.all("Call")) {
+      const [inner] = loopsAround(call);
+      if (!inner) continue;
+      const loop = facts.stepLoop(call);
+      if (loop && isFixed(call, facts) && isInvariant(call, loop, facts)) {
+        if (facts.frequency(call, loop) === "every")
+          yield {
+            at: call,
+            message: `\`${file.textOf(call.func)}\` and its input are the same in every step, and so is what it returns; run it once before the loop`,
+          };
+      } else if (isSoftmax(call, facts) && isInvariant(call, inner, facts) && !lookedAtOnce(call, inner))
+        yield {
+          at: call,
+          severity: "note",
+          message:
+            "The same softmax is computed again in every turn, and kept for backward each time; compute it once before the loop",
+        };
+    }
+  },
+};
+
+/** A network that learns nothing in the loop: run without gradients while in eval mode or frozen. */
+function isFixed(call: Call, facts: Facts): boolean {
+  if ((call.func.kind !== "Name" && call.func.kind !== "Attribute") || call.args.length === 0) return false;
+  if (
+    !isNetwork(call.func, facts) &&
+    !/encoder|reference|teacher|vae|clip/i.test(facts.file.textOf(call.func).slice(-40))
+  )
+    return false;
+  if (facts.file.dotted(call.func) !== null) return false;
+  const frozen = facts.networks.isFrozen(call.func);
+  return (
+    frozen &&
+    (facts.gradMode(call) === "off" ||
+      facts.networks.isFrozenByFlags(call.func) ||
+      facts.networks.isOnlyEvaluated(call.func))
+  );
+}
+
+function isSoftmax(call: Call, facts: Facts): boolean {
+  return /^torch\.(?:nn\.functional\.)?(?:log_softmax|softmax)$/.test(facts.file.dotted(call.func) ?? "");
+}
+
+/** Nothing below the call is bound, or may be changed, in the loop. */
+function isInvariant(call: Call, loop: Loop, facts: Facts): boolean {
+  let same = true;
+  let names = 0;
+  for (const arg of call.args)
+    walk(arg.value, (node) => {
+      if (!same) return false;
+      // Dropout, sampling, a fetch: another result each time.
+      if (node.kind === "Call" && !isPure(node, facts)) same = false;
+      // Where it is sent does not change.
+      if (node.kind === "Attribute" && node.attr === "device") return false;
+      if (node.kind === "Name" && !isCallee(node) && facts.file.dotted(node) === null) {
+        names++;
+        const definitions = facts.file.scopes.lookup(node)?.definitions ?? [];
+        if (definitions.some((one) => contains(loop, one.node)) || isChanged(node, loop, facts)) same = false;
+      }
+      return same;
+    });
+  return same && (names > 0 || call.args.every((arg) => isConstant(arg.value)));
+}
+
+function isConstant(expr: Expr): boolean {
+  return expr.kind === "Str" || expr.kind === "Call";
+}
+
+function isCallee(node: Node): boolean {
+  return node.parent?.kind === "Call" && node.parent.func === node;
+}
+
+/** Tokenizing a constant and moving a tensor change nothing from turn to turn. */
+function isPure(call: Call, facts: Facts): boolean {
+  if (
+    call.func.kind === "Attribute" &&
+    /^(?:to|cuda|unsqueeze|view|reshape|float|half|detach|t|transpose)$/.test(call.func.attr)
+  )
+    return true;
+  return /tokeniz/i.test(facts.file.textOf(call.func).slice(-40));
+}
+
+/** Written to in the loop: `x[i] = …`, `x.add_(…)`, `x.data = …`, or updated by a step as an image that is optimised. */
+function isChanged(name: Expr & { kind: "Name" }, loop: Loop, facts: Facts): boolean {
+  if (/requires_grad/.test(definitionText(name, facts))) return true;
+  return facts.file.all("Name").some((node) => {
+    if (node.id !== name.id || !contains(loop, node) || functionOf(node) !== functionOf(name)) return false;
+    const { parent } = node;
+    if (parent?.kind === "Subscript" && parent.value === node)
+      return (
+        (parent.parent?.kind === "Assign" && parent.parent.targets.includes(parent)) ||
+        (parent.parent?.kind === "AugAssign" && parent.parent.target === parent)
+      );
+    if (parent?.kind !== "Attribute" || parent.value !== node) return false;
+    if (parent.parent?.kind === "Assign" && parent.parent.targets.includes(parent)) return true;
+    return parent.parent?.kind === "Call" && parent.parent.func === parent && /[^_]_$/.test(parent.attr);
+  });
+}
+
+function definitionText(name: Expr & { kind: "Name" }, facts: Facts): string {
+  return facts.file.scopes
+    .reaching(name)
+    .map(({ value }) => (value ? facts.file.textOf(value) : ""))
+    .join(" ");
+}
+
+/** Left again at once: `for …: … break`. */
+function lookedAtOnce(call: Call, loop: Loop): boolean {
+  return loop.body[loop.body.length - 1]?.kind === "Break" && contains(loop, call);
+}

@@ -1,0 +1,60 @@
+import json
+
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Rows(Dataset):
+    def __init__(self, path):
+        self.rows = [json.loads(line) for line in open(path)]  # expect: PLM041
+
+    def __getitem__(self, at):
+        return self.rows[at]
+
+
+class Pairs(Dataset):
+    def __init__(self, lines):
+        self.pairs = []
+        for line in lines:
+            self.pairs.append((line, len(line)))  # expect: PLM041
+
+    def __getitem__(self, at):
+        return self.pairs[at]
+
+
+class Packed(Dataset):
+    def __init__(self, path):
+        # trap: one array, whatever its length
+        self.rows = np.load(path, mmap_mode="r")
+
+    def __getitem__(self, at):
+        return torch.from_numpy(self.rows[at])
+
+
+class Alone(Dataset):
+    def __init__(self, path):
+        # trap: read by this process only
+        self.rows = [json.loads(line) for line in open(path)]
+
+    def __getitem__(self, at):
+        return self.rows[at]
+
+
+class Unused(Dataset):
+    def __init__(self, path):
+        # trap: nobody here gives it to workers
+        self.rows = [json.loads(line) for line in open(path)]
+
+    def __getitem__(self, at):
+        return self.rows[at]
+
+
+def loaders(path, lines, workers):
+    pairs = Pairs(lines)
+    return (
+        DataLoader(Rows(path), num_workers=8),
+        DataLoader(dataset=pairs, num_workers=workers),
+        DataLoader(Packed(path), num_workers=8),
+        DataLoader(Alone(path), num_workers=0),
+    )
