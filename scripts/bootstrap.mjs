@@ -59,7 +59,7 @@ function packagesOf(file) {
 }
 
 function bootstrapPython() {
-  const stamp = hashOf(["requirements-test.txt"]);
+  const stamp = hashOf(["requirements-test.txt", "requirements-parsers.txt"]);
   if (isFresh(VENV_STAMP, stamp)) return;
   const python = findPython();
   if (!works(python, ["-c", "import venv, ensurepip"])) {
@@ -81,6 +81,10 @@ function bootstrapPython() {
   // and the other packages then find torch satisfied instead of pulling a CUDA build of their own choice.
   must(".venv/bin/python", [...pip, torch]);
   must(".venv/bin/python", [...pip, "-r", "requirements-test.txt"]);
+  // Each of these stacks asks for versions of the libraries above that the others refuse, so they come alone, in a
+  // folder of their own that only the test of the emitted files looks into.
+  const apart = ["--no-deps", "--upgrade", "--target", ".venv/parsers", "-r", "requirements-parsers.txt"];
+  must(".venv/bin/python", [...pip, ...apart]);
   markFresh(VENV_STAMP, stamp);
 }
 

@@ -3,7 +3,7 @@ import { checkpointingKind, type Emitter, unsayable, type Vocabulary } from "./e
 import { type Line, yaml } from "./lines.ts";
 import { batchWhy, checkpointingWhy, loraLines, OPTIM, optimizerWhy } from "./settings.ts";
 
-/** axolotl 0.18, utils/schemas. */
+/** axolotl 0.19, utils/schemas. */
 const CAN: Vocabulary = {
   loop: "trainer",
   optimizers: OPTIM,
@@ -16,7 +16,9 @@ const CAN: Vocabulary = {
 
 function cannot(recipe: Recipe): string | null {
   const { method, dtype, autocast } = recipe;
-  if (dtype !== "bf16" || autocast === "fp16") return "weights in another type than bf16";
+  if (dtype !== "bf16") return "weights in another type than bf16";
+  // Documented as bf16: full, but utils/schemas/config.py takes only true, false and auto.
+  if (autocast !== "bf16") return "bf16 weights without bf16 autocast";
   if (method.kind === "lora" && method.quantization) {
     const { type, doubleQuant, computeDtype } = method.quantization;
     if (type !== "nf4" || !doubleQuant || computeDtype !== dtype)
@@ -47,7 +49,7 @@ function adapter(recipe: Recipe): Line[] {
 }
 
 function lines(recipe: Recipe): Line[] {
-  const { loss, autocast, checkpointing, clip } = recipe;
+  const { loss, checkpointing, clip } = recipe;
   const kind = checkpointingKind(checkpointing);
   const result: Line[] = [
     { key: "base_model", value: recipe.model.name, why: "the model that was planned" },
@@ -68,11 +70,7 @@ function lines(recipe: Recipe): Line[] {
     { key: "learning_rate", value: recipe.method.kind === "lora" ? 2e-4 : 1e-5, why: "yours to choose" },
     { key: "num_epochs", value: 1, why: "yours to choose" },
     { key: "max_grad_norm", value: clip ? 1 : 0, why: clip ? "clip the gradients' norm" : "no clipping" },
-    {
-      key: "bf16",
-      value: autocast === "bf16" ? true : "full",
-      why: autocast === "bf16" ? "bf16 weights under autocast" : "bf16 throughout, without autocast",
-    },
+    { key: "bf16", value: true, why: "bf16 weights under autocast" },
     { key: "attn_implementation", value: recipe.attention, why: "as planned" },
     { key: "gradient_checkpointing", value: kind !== "none", why: checkpointingWhy(recipe) },
   ];
@@ -102,6 +100,7 @@ export const axolotl: Emitter = {
   name: "axolotl",
   summary: "axolotl's YAML",
   loop: "trainer",
+  always: { autocast: "bf16" },
   cannot,
   files: (recipe) => [
     {

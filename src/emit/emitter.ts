@@ -12,6 +12,8 @@ export interface Emitter {
   readonly summary: string;
   /** The loop its runs have; null: whatever the run is, the file is only a part of it. */
   readonly loop: Loop | null;
+  /** What its runs do whether or not they are told. */
+  readonly always?: Partial<Pick<Recipe, "autocast">>;
   /** Why the recipe cannot be said in this stack's words; null when it can. */
   readonly cannot: (recipe: Recipe) => string | null;
   readonly files: (recipe: Recipe) => readonly EmittedFile[];

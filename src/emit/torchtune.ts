@@ -13,12 +13,12 @@ const OPTIMIZERS: Partial<Record<OptimizerName, { readonly [key: string]: Value 
   paged_adamw_8bit: { _component_: "bitsandbytes.optim.PagedAdamW8bit" },
 };
 
-/** torchtune 0.7, recipes/*_single_device.py. */
+/** torchtune 0.6.1, recipes/*_single_device.py. Its chunked loss still holds all logits: plans have no such loss. */
 const CAN: Vocabulary = {
   loop: "plain",
   optimizers: Object.fromEntries(Object.keys(OPTIMIZERS).map((name) => [name, name])),
   checkpointings: ["none", "full", "offload"],
-  losses: ["default", "chunked"],
+  losses: ["default"],
   inBackward: true,
   prepares: false,
   spread: ["none"],
@@ -165,13 +165,8 @@ function lines(recipe: Recipe): Line[] {
     },
     {
       key: "loss",
-      value: {
-        _component_:
-          recipe.loss === "chunked"
-            ? "torchtune.modules.loss.LinearCrossEntropyLoss"
-            : "torch.nn.CrossEntropyLoss",
-      },
-      why: recipe.loss === "chunked" ? "head and loss a chunk of tokens at a time" : "all logits at once",
+      value: { _component_: "torch.nn.CrossEntropyLoss" },
+      why: "all logits at once",
     },
     { key: "enable_activation_checkpointing", value: kind !== "none", why: checkpointingWhy(recipe) },
     {

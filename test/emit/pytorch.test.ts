@@ -106,4 +106,4 @@ it("writes scripts that train, to the same weights whatever is saved on memory",
     // fp32 sums in another order.
     if (same) expect(moved[name]!.from[same], name).toBeLessThan(1e-5);
   }
-}, 300_000);
+}, 600_000);

@@ -1,0 +1,90 @@
+/**
+ * Scripts of `plimsoll fit --emit pytorch`, run for real against the plan: `npm run --silent bench:emitted -- write DIR`
+ * writes them, `python bench/record/emitted.py DIR` runs them on a CUDA machine, and
+ * `npm run --silent bench:emitted -- DIR/runs.jsonl` says how far each peak was from the predicted.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pytorch } from "../src/emit/pytorch/pytorch.ts";
+import { cardOf } from "../src/plan/cards.ts";
+import { findModel } from "../src/plan/catalogue/catalogue.ts";
+import { plan } from "../src/plan/plan.ts";
+import { DEFAULT_RECIPE, type Recipe } from "../src/plan/recipe.ts";
+
+const MODEL = findModel("meta-llama/Llama-3.2-1B")!;
+const FULL = { kind: "full", reentrant: false, every: 1, offload: false } as const;
+const ADAPTER = { rank: 16, dropout: 0, targets: "all-linear", dora: false, nonlinearity: "none" } as const;
+
+const CASES: Readonly<Record<string, Partial<Recipe>>> = {
+  plain: {},
+  "in-backward": { optimizerInBackward: true, clip: false, checkpointing: FULL },
+  "on-host": { optimizerOnHost: true, clip: false, checkpointing: FULL, accumulation: 2 },
+  "on-host-in-backward": {
+    optimizerOnHost: true,
+    optimizerInBackward: true,
+    clip: false,
+    checkpointing: { ...FULL, offload: true },
+    loss: "chunked",
+  },
+  "selective-chunked": { checkpointing: { ...FULL, kind: "selective" }, loss: "chunked", batch: 2 },
+  "every-2": { checkpointing: { ...FULL, every: 2 }, dtype: "fp32", autocast: "bf16" },
+  "lora-fused-8bit": {
+    method: { kind: "lora", adapter: ADAPTER, quantization: null },
+    loss: "fused",
+    optimizer: "adamw_bnb_8bit",
+    checkpointing: FULL,
+    batch: 4,
+  },
+};
+
+const recipeOf = (name: string): Recipe => ({ ...DEFAULT_RECIPE, model: MODEL, ...CASES[name] });
+
+function write(folder: string): void {
+  const cases = Object.keys(CASES).map((name) => {
+    const recipe = recipeOf(name);
+    const why = pytorch.cannot(recipe);
+    if (why !== null) throw new Error(`${name}: ${why}`);
+    mkdirSync(join(folder, name), { recursive: true });
+    const [file] = pytorch.files({ ...recipe, model: { ...MODEL, name: "../model" } });
+    writeFileSync(join(folder, name, file!.name), file!.text);
+    return { name, tokens: recipe.batch * recipe.seq * recipe.accumulation };
+  });
+  writeFileSync(join(folder, "cases.json"), `${JSON.stringify({ config: MODEL.config, cases }, null, 1)}\n`);
+}
+
+interface Run {
+  readonly name: string;
+  readonly peak_allocated?: number;
+  readonly peak_reserved?: number;
+}
+
+function compare(file: string): void {
+  const runs = readFileSync(file, "utf8")
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Run);
+  const GB = (bytes: number): string => (bytes / 1e9).toFixed(2);
+  let worst = 0;
+  for (const { name, peak_allocated: allocated, peak_reserved: reserved } of runs) {
+    const made = plan(recipeOf(name), cardOf("H200"));
+    if (allocated === undefined || reserved === undefined) {
+      console.log(`${name}: did not end`);
+      worst = Infinity;
+      continue;
+    }
+    const off = Math.max(
+      Math.abs(made.peakAllocated / allocated - 1),
+      Math.abs(made.peakReserved / reserved - 1),
+    );
+    worst = Math.max(worst, off);
+    console.log(
+      `${name.padEnd(20)} predicted ${GB(made.peakAllocated)} / ${GB(made.peakReserved)} GB, measured ${GB(allocated)} / ${GB(reserved)} GB`,
+    );
+  }
+  console.log(`${runs.length} scripts | worst ${(100 * worst).toFixed(2)} %`);
+}
+
+const [word, folder] = process.argv.slice(2);
+if (word === "write" && folder) write(folder);
+else if (word) compare(word);
+else throw new Error("usage: bench:emitted -- write DIR, or bench:emitted -- DIR/runs.jsonl");
