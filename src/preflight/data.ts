@@ -24,15 +24,30 @@ const BYTES_A_TOKEN = 4;
 const estimate = (text: string): number =>
   Math.max(text.match(/\S+/g)?.length ?? 0, Math.ceil(Buffer.byteLength(text) / BYTES_A_TOKEN));
 
-/** Null for a format that is not read here. */
-export async function longestSample(file: string): Promise<Longest | null> {
+export async function longestSample(file: string): Promise<Longest> {
   if (/\.(?:jsonl|ndjson)$/i.test(file)) return longest(file, jsonLines(file));
   if (/\.txt$/i.test(file)) return longest(file, lines(file));
   if (/\.json$/i.test(file)) return longest(file, jsonRows(file, await whole(file)));
   if (/\.[ct]sv$/i.test(file))
     return longest(file, csvRows(await whole(file), /\.tsv$/i.test(file) ? "\t" : ","));
-  if (/\.(?:parquet|arrow)$/i.test(file)) return null;
-  throw new UserError(`--data ${file}: not a format that is read`, "jsonl, json, csv, tsv, txt or parquet");
+  if (/\.parquet$/i.test(file)) {
+    const { parquetRows } = await import("./tables.ts");
+    return longest(file, parquetRows(file, telling));
+  }
+  if (/\.(?:arrow|feather)$/i.test(file)) {
+    const { arrowRows } = await import("./tables.ts");
+    return longest(file, arrowRows(file, telling));
+  }
+  throw new UserError(
+    `--data ${file}: not a format that is read`,
+    "jsonl, json, csv, tsv, txt, parquet or arrow",
+  );
+}
+
+/** Of a table's columns those that say how long a sample is. */
+function telling(columns: readonly string[]): readonly string[] {
+  const one = ["input_ids", ...FIELDS].find((name) => columns.includes(name));
+  return one === undefined ? columns : [one];
 }
 
 async function longest(file: string, samples: AsyncIterable<unknown> | Iterable<unknown>): Promise<Longest> {
@@ -49,7 +64,8 @@ async function longest(file: string, samples: AsyncIterable<unknown> | Iterable<
 function lengthOf(sample: unknown): { readonly tokens: number; readonly exact: boolean } {
   if (typeof sample === "object" && sample !== null && "input_ids" in sample) {
     const ids = sample.input_ids;
-    if (Array.isArray(ids)) return { tokens: ids.length, exact: true };
+    if (Array.isArray(ids) || ArrayBuffer.isView(ids))
+      return { tokens: (ids as { readonly length: number }).length, exact: true };
   }
   return { tokens: estimate(textOf(sample)), exact: false };
 }
@@ -129,15 +145,7 @@ function* cells(text: string, separator: string): Generator<string[]> {
   if (row.length > 0 || cell !== "") yield [...row, cell];
 }
 
-export function dataCheck(file: string, found: Longest | null, recipe: Recipe | null): Check {
-  if (!found) {
-    const to = file.replace(/\.\w+$/, ".jsonl");
-    return warn(
-      "data",
-      `${file}: this format is not read here`,
-      `python -c "import pandas; pandas.read_parquet('${file}').to_json('${to}', orient='records', lines=True)"`,
-    );
-  }
+export function dataCheck(file: string, found: Longest, recipe: Recipe | null): Check {
   if (found.samples === 0) return fail("data", `${file} holds no sample`, "another --data");
   const about = found.exact ? "" : "about ";
   const how = found.exact ? "" : " (an estimate from the text: the tokenizer was not run)";

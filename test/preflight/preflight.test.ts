@@ -1,5 +1,6 @@
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, expect, test, vi } from "vitest";
 import { command } from "../../src/cli/commands/preflight.ts";
 import { parseCommandLine } from "../../src/cli/parse.ts";
@@ -21,6 +22,7 @@ afterEach(() => void vi.unstubAllEnvs());
 
 const CARD = "0, GPU-aaaa, NVIDIA GeForce RTX 4090, 24564, 24000, 580.65.06";
 const SMALL = ["gpt2", "--seq", "256"];
+const FIXTURES = fileURLToPath(new URL("../fixtures/preflight", import.meta.url));
 const INSTALLED = { torch: "2.11.0", transformers: "5.17.0" };
 
 function program(folder: string, name: string, text: string): string {
@@ -136,9 +138,13 @@ test("--wait ends when the memory is free, and says what it waits for", async ()
   expect(code).toBe(0);
 });
 
-test("--wait gives up when its time is over", async () => {
-  machine({ gpus: CARD.replace("24000", "900") });
-  const { code, out } = await preflight([...SMALL, "--wait=0.005"]);
+test("--wait gives up when its time is over, and says the same thing once", async () => {
+  machine({
+    gpus: CARD.replace("24000", "900"),
+    processes: "GPU-aaaa, 4242, python, 23100\n",
+  });
+  const { code, out, err } = await preflight([...SMALL, "--wait=0.04"]);
+  expect(err).toMatch(/^waiting for [\d.]+ GB: GPU 0 has 944 MB free, held by python \(pid 4242\)\n$/);
   expect(code).toBe(1);
   expect(out).toMatch(/fail {2}GPU 0 memory/);
 });
@@ -346,11 +352,62 @@ test("samples within --seq pass, and SFTTrainer cuts those that are not", async 
   expect(cut.of("data")).toMatchObject({ status: "warn", says: expect.stringContaining("cut to 256") });
 });
 
-test("a parquet file is not read, and the way round it is named", async () => {
-  const file = join(emptyFolder(), "a.parquet");
-  writeFileSync(file, "PAR1");
-  const { of } = await checked([...SMALL, "--data", file], { gpus: CARD });
-  expect(of("data")).toMatchObject({ status: "warn", mend: expect.stringContaining("read_parquet") });
+test.each([
+  ["ids-zstd.parquet", true],
+  ["text-snappy.parquet", false],
+  ["chat-gzip.parquet", false],
+  ["ids-stream.arrow", true],
+  ["chat-file.arrow", false],
+  ["text.feather", false],
+])("the longest sample of the table %s", async (name, exact) => {
+  const { of } = await checked([...SMALL, "--data", join(FIXTURES, name)], { gpus: CARD });
+  expect(of("data")?.says).toMatch(
+    exact
+      ? /^longest of 6 samples: 300 tokens, sample 4/
+      : /^longest of 6 samples: about 30[02] tokens, sample 4/,
+  );
+});
+
+test.each(["a.parquet", "a.arrow"])("%s that is none is said in one line", async (name) => {
+  const file = join(emptyFolder(), name);
+  writeFileSync(file, "nothing of the kind ".repeat(20));
+  machine({ gpus: CARD });
+  await expect(preflight([...SMALL, "--data", file])).rejects.toThrow(/^--data .* cannot be read as/);
+});
+
+/** What a real driver and a real Python answered: test/fixtures/preflight/h200. */
+function h200(state: "idle" | "busy"): World {
+  const read = (name: string): string => readFileSync(join(FIXTURES, "h200", name), "utf8");
+  const { packages, cuda } = JSON.parse(read("python.json")) as Required<Pick<World, "packages" | "cuda">>;
+  return { gpus: read(`${state}-cards.txt`), processes: read(`${state}-apps.txt`), packages, cuda };
+}
+
+test("an H200 as its driver describes it, with nothing on it", async () => {
+  const { code, result, of } = await checked(SMALL, h200("idle"));
+  expect({ code, status: result.status }).toEqual({ code: 0, status: "pass" });
+  expect(result.gpus).toEqual([
+    {
+      index: 0,
+      uuid: "GPU-6ac15b3c-7e60-3f06-b188-3f38d2f84b5d",
+      name: "NVIDIA H200",
+      total: 143771 * 2 ** 20,
+      free: 143156 * 2 ** 20,
+      driver: "580.159.04",
+      holders: [],
+    },
+  ]);
+  expect(of("GPU 0")?.says).toBe("NVIDIA H200, 151 GB, driver 580.159.04");
+  expect(of("python")?.says).toContain("torch 2.11.0, transformers 5.17.0");
+});
+
+test("an H200 that a process holds 40 GiB of", async () => {
+  const { of } = await checked(SMALL, h200("busy"));
+  expect(of("GPU 0 processes")).toMatchObject({ status: "warn", says: "python3 (pid 425, 43.6 GB)" });
+  expect(of("GPU 0 memory")?.status).toBe("pass");
+  const large = await checked(["Qwen/Qwen2.5-7B", "--seq", "8192"], h200("busy"));
+  expect(large.of("GPU 0 memory")?.status).toBe("fail");
+  const alone = await checked(["Qwen/Qwen2.5-7B", "--seq", "8192"], h200("idle"));
+  expect(alone.of("GPU 0 memory")?.status).toBe("pass");
 });
 
 test("host memory too small for what is offloaded fails", async () => {
@@ -361,6 +418,7 @@ test("host memory too small for what is offloaded fails", async () => {
 
 test.each([
   [["--wait=soon"], "--wait takes minutes"],
+  [["--wait"], "for how much memory"],
   [["--checkpoints", "0"], "--checkpoints takes a whole number"],
   [["--card", "24GB", "--cards", "2x24GB"], "exclude each other"],
   [["nothing-of-the-kind"], "nothing-of-the-kind"],

@@ -43,7 +43,7 @@ export const command: Command = {
     data: {
       type: "string",
       value: "FILE",
-      summary: "training data, for its longest sample: jsonl, json, csv, tsv, txt",
+      summary: "training data, for its longest sample: jsonl, json, csv, tsv, txt, parquet, arrow",
     },
     wait: {
       type: "string",
@@ -60,6 +60,8 @@ export const command: Command = {
     const named = positionals[0] ?? rest.find((word) => /\.(?:py|ya?ml)$/i.test(word) && existsSync(word));
     const { card, count } = await cardsFrom(input);
     const asked = named === undefined ? null : await readNamed(named, input, count, io);
+    if (minutes !== null && !asked)
+      throw new UserError("--wait does not know for how much memory", "name a MODEL or FILE to wait for");
     const { preflight } = await import("../../preflight/preflight.ts");
     const { savingOf } = await import("../../preflight/disk.ts");
     const { waitForRoom } = await import("../../preflight/wait.ts");
@@ -85,9 +87,7 @@ export const command: Command = {
           wait: `${about} … --wait`,
         },
       },
-      minutes === null
-        ? null
-        : (need, read) => waitForRoom(need, read, minutes, (gpus) => io.err(waitingLine(need, gpus))),
+      minutes === null ? null : (need, read) => waitForRoom(need, read, minutes, sayWaiting(need, io)),
     );
     if (options["json"]) io.out(`${JSON.stringify(result, null, 2)}\n`);
     else {
@@ -145,8 +145,17 @@ function keptFrom(text: string | undefined): number | null {
   return kept;
 }
 
-function waitingLine(need: Bytes, gpus: readonly Gpu[]): string {
-  const short = gpus.filter(({ free }) => free < need);
-  const held = short.map(({ index, free }) => `GPU ${index} has ${formatBytes(free)} free`);
-  return `waiting for ${formatBytes(need)}: ${held.join(", ")}\n`;
+/** One line for each change: a night of waiting is not a night of lines. */
+function sayWaiting(need: Bytes, io: Io): (gpus: readonly Gpu[]) => void {
+  let last = "";
+  return (gpus) => {
+    const short = gpus.filter(({ free }) => free < need);
+    const held = short.map(({ index, free, holders }) => {
+      const by = holders.map(({ name, pid }) => `${name} (pid ${pid})`);
+      return `GPU ${index} has ${formatBytes(free)} free${by.length > 0 ? `, held by ${by.join(", ")}` : ""}`;
+    });
+    const line = `waiting for ${formatBytes(need)}: ${held.join("; ")}\n`;
+    if (line !== last) io.err(line);
+    last = line;
+  };
 }
