@@ -55,3 +55,21 @@ test("Lightning: epochs, losses, evaluation, and a step's closure is not the opt
   const steady = [...record.column("optimizer")].slice(1);
   expect(Math.min(...steady)).toBeLessThan(0.02);
 });
+
+test("a record that a Trainer's event opened before the first step goes on, on a GPU too", async () => {
+  // At the 64th step the probe weighs what its readings of a GPU's counters have cost.
+  const { code, stderr, records } = await train(`
+import torch
+import plimsoll_probe.session as probe
+model = torch.nn.Linear(4, 4)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+probe._session._cuda.read = lambda: (10, 20, 30, 0, 0, 0)
+probe._session.event("epoch_begin", epoch=0)
+for _ in range(130):
+    model(torch.randn(2, 4)).sum().backward()
+    optimizer.step()
+`);
+  expect(code, stderr).toBe(0);
+  expect(records[0]!.steps).toBe(130);
+  expect(records[0]!.events.filter((event) => event.k === "note")).toEqual([]);
+});
