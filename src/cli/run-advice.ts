@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { UserError } from "../base/errors.ts";
 import { fullestRank, isTight, linesOf, worthDoing, type Advice, type FindingAt } from "../monitor/advice.ts";
+import { CONTEXT } from "../plan/cards.ts";
 import type { RunSummary } from "../monitor/summary.ts";
 import type { Asked } from "./ask.ts";
 
@@ -39,7 +40,7 @@ async function plannedFor(
   const { cardAt, plannedLadder } = await import("../monitor/planned-ladder.ts");
   const fullest = fullestRank(summary)!;
   const oom = summary.ooms.find((one) => one["asked"] !== undefined);
-  const card = cardAt(oom ?? { k: "end", t: 0, reserved: fullest.total }, device);
+  const card = cardAt(oom ?? { k: "end", t: 0, total: fullest.total - CONTEXT }, device);
   const { peakAllocated, peakReserved } = plan(recipe, card);
   return {
     planned: { allocated: peakAllocated, reserved: peakReserved },

@@ -43,16 +43,11 @@ const CHEAPEST_FIRST = [
 ];
 const price = (name: string): number => (CHEAPEST_FIRST.indexOf(name) + 100) % 100;
 
-/** The card as the run had it: what others held, and what a limit kept away, is not there. */
+/** The card as the run had it: without what others held, and no more than a limit on the process allowed. */
 export function cardAt(oom: RecordedEvent, device: string | null): Card {
-  const [asked, free, reserved] = ["asked", "free", "reserved"].map((name) => Number(oom[name] ?? 0)) as [
-    number,
-    number,
-    number,
-  ];
-  // Refused although the card had room: a limit of the process's own (set_per_process_memory_fraction).
-  const limited = asked > 0 && free >= asked;
-  const memory = reserved + (limited ? 0 : free) + CONTEXT;
+  const bytes = (name: string): Bytes => Number(oom[name] ?? Infinity);
+  // The allocator gives as total what the process may have: less than the card under set_per_process_memory_fraction.
+  const memory = Math.min(bytes("total"), bytes("free") + bytes("reserved")) + CONTEXT;
   const like = CARDS.find((card) => device?.includes(card.name)) ?? cardOf("24GB");
   return { ...like, name: device ?? like.name, memory };
 }

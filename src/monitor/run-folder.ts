@@ -27,6 +27,8 @@ export interface RunFile {
   /** The training's own exit code; 128 + the signal's number when a signal ended it, as shells count. */
   readonly exit?: number;
   readonly signal?: string;
+  /** The alert rules it was watched with. */
+  readonly rules?: readonly string[];
 }
 
 /** Makes the folder of a new run. Names sort by time; two runs of one second get different names. */

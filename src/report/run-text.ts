@@ -128,6 +128,11 @@ function rankLines(rank: RankSummary, several: boolean, p: Paint): string[] {
   return lines;
 }
 
+/** The same for a page: one text a line. */
+export function oomText(oom: RecordedEvent, advice: Advice | null): string[] {
+  return oomLines(oom, advice, paint(false)).map((line) => line.trim());
+}
+
 function oomLines(oom: RecordedEvent, advice: Advice | null, p: Paint): string[] {
   const bytes = (name: string): string => formatBytes(Number(oom[name] ?? 0));
   const lines = [
@@ -135,10 +140,13 @@ function oomLines(oom: RecordedEvent, advice: Advice | null, p: Paint): string[]
   ];
   if (oom["asked"] !== undefined) {
     const outside = Number(oom["total"]) - Number(oom["free"]) - Number(oom["reserved"]);
+    const limited = Number(oom["free"]) > Number(oom["total"]);
     lines.push(
-      `  asked ${bytes("asked")}; allocated ${bytes("allocated")}, reserved ${bytes("reserved")}, free on the card ${bytes("free")} of ${bytes("total")}`,
+      `  asked ${bytes("asked")}; allocated ${bytes("allocated")}, reserved ${bytes("reserved")}, free on the card ${bytes("free")}${limited ? "" : ` of ${bytes("total")}`}`,
       `  largest free block ${bytes("largest_free_block")} of ${bytes("reserved_free")} free in the cache: ${isFragmented(oom) ? "fragmented" : "full"}`,
-      `  outside this process's PyTorch ${formatBytes(Math.max(0, outside))}`,
+      limited
+        ? `  this process was limited to ${bytes("total")}: the card itself had room`
+        : `  outside this process's PyTorch ${formatBytes(Math.max(0, outside))}`,
     );
   }
   if (oom["message"]) lines.push(`  ${String(oom["message"])}`);
@@ -229,7 +237,7 @@ function epoch(summary: RunSummary): string {
   return summary.epoch === null ? "" : ` in epoch ${summary.epoch}`;
 }
 
-function ending(run: RunFile): string {
+export function ending(run: RunFile): string {
   if (!run.ended) return "running, or cut off";
   const seconds = Math.round((Date.parse(run.ended) - Date.parse(run.started)) / 1000);
   return `${run.signal ? `ended by ${run.signal}` : `exit ${run.exit}`} after ${seconds} s`;

@@ -8,7 +8,8 @@ const TOP = 10;
 
 export const command: Command = {
   name: "inspect",
-  summary: "a memory snapshot or tape: its peak, leaks, fragmentation and out-of-memory, by line",
+  summary:
+    "a memory snapshot, tape or recorded run: its peak, leaks, fragmentation and out-of-memory, by line",
   usage: "plimsoll inspect FILE [--top N] [--device N] [--against FILE] [--json] [--html OUT] [--tape OUT]",
   examples: [
     { line: "plimsoll inspect snapshot.pickle", says: "what the peak is made of and what grows" },
@@ -17,6 +18,10 @@ export const command: Command = {
     {
       line: "plimsoll inspect snapshot.pickle --html memory.html",
       says: "timeline and flame graph, one file",
+    },
+    {
+      line: "plimsoll inspect .plimsoll/runs/20261115-090000-train --html run.html",
+      says: "a recorded run: timeline, leaks, out-of-memory",
     },
     { line: "plimsoll inspect run.pickle.gz --tape run.arrow", says: "the events as an Arrow table" },
   ],
@@ -36,8 +41,9 @@ export const command: Command = {
   async run(input, io) {
     const file = input.positionals[0]!;
     if (isRunFolder(file)) {
-      const { command: runs } = await import("./runs.ts");
-      return runs.run(input, io);
+      const { json, html } = input.options;
+      const { showRun } = await import("../show-run.ts");
+      return showRun(file, { json: json === true, html: html as string | undefined }, io);
     }
     const top = wholeNumber("top", input.options["top"]) ?? TOP;
     const device = wholeNumber("device", input.options["device"]);

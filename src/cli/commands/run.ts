@@ -120,12 +120,14 @@ export const command: Command = {
     );
     await collector?.close();
     await watching.stop();
-    for (const problem of await sinks.close()) io.err(`plimsoll: ${problem}\n`);
+    // Meanwhile the run's own files are completed: a sink that takes its time shall not cost them.
+    const sinksClosed = sinks.close();
     const { signal } = ended;
     const run = {
       ...readRun(folder),
       ended: new Date().toISOString(),
       exit: ended.code,
+      rules: rules.map((rule) => rule.text),
       ...(signal ? { signal } : {}),
     };
     writeRun(folder, run);
@@ -135,6 +137,7 @@ export const command: Command = {
     if (input.options["json"])
       io.out(`${JSON.stringify({ folder, run, summary: live.summary, advice }, null, 2)}\n`);
     else io.err(runText(run, live.summary, folder, io.color, advice));
+    for (const problem of await sinksClosed) io.err(`plimsoll: ${problem}\n`);
     // The training's exit code is the run's, whatever it is.
     return ended.code as ExitCode;
   },

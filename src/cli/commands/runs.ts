@@ -1,9 +1,9 @@
-import { readAdvice } from "../../monitor/advice.ts";
 import { listRuns, readRun, RUNS_FOLDER } from "../../monitor/run-folder.ts";
 import { summarize } from "../../monitor/summary.ts";
 import { ROWS, Tail } from "../../monitor/tail.ts";
-import { runText, runsText } from "../../report/run-text.ts";
+import { runsText } from "../../report/run-text.ts";
 import type { Command } from "../command.ts";
+import { showRun } from "../show-run.ts";
 
 export const command: Command = {
   name: "runs",
@@ -23,17 +23,7 @@ export const command: Command = {
   arguments: { name: "RUN", min: 0, max: 1 },
   async run(input, io) {
     const one = input.positionals[0];
-    if (one !== undefined) {
-      const run = readRun(one);
-      const summary = summarize(new Tail(one, ROWS).read());
-      const advice = readAdvice(one);
-      io.out(
-        input.options["json"]
-          ? `${JSON.stringify({ run, summary, advice }, null, 2)}\n`
-          : runText(run, summary, one, io.color, advice),
-      );
-      return summary.leaks.length > 0 || summary.ooms.length > 0 ? 1 : 0;
-    }
+    if (one !== undefined) return showRun(one, { json: input.options["json"] === true }, io);
     const root = typeof input.options["dir"] === "string" ? input.options["dir"] : RUNS_FOLDER;
     const runs = listRuns(root).map((folder) => ({
       folder,
