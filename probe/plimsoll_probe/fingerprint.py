@@ -7,10 +7,10 @@ called on, which is what its gradient is the gradient of.
 import atexit
 import contextlib
 import functools
-import gc
 import os
 
 from . import verify
+from .modules import Modules
 from .sketch import Sketcher
 
 _ORDER = ("float64", "float32", "tf32", "float16", "bfloat16")
@@ -91,6 +91,7 @@ class Fingerprint:
         self._nudge = nudge
         self._tally = tally
         self._sketcher = Sketcher(torch)
+        self._modules = Modules(torch)
         self.failed = None
         self._formats = set()
         self._steps = []
@@ -188,11 +189,7 @@ class Fingerprint:
 
     def _weights(self):
         """Every parameter of every module, and whatever else is optimized, each once."""
-        seen = {}
-        for module in _modules(self._torch):
-            for weight in module._parameters.values():
-                if weight is not None:
-                    seen[id(weight)] = weight
+        seen = {id(weight): weight for weight in self._modules.parameters()}
         for optimizer in self._optimizers.values():
             for weight in _parameters(optimizer):
                 seen[id(weight)] = weight
@@ -206,8 +203,7 @@ class Fingerprint:
             if weight.is_floating_point():
                 formats.add(_name(weight.dtype))
         if torch.cuda.is_initialized():
-            convolves = any(isinstance(module, torch.nn.modules.conv._ConvNd) for module in _modules(torch))
-            if torch.get_float32_matmul_precision() != "highest" or (convolves and torch.backends.cudnn.allow_tf32):
+            if torch.get_float32_matmul_precision() != "highest" or (self._modules.convolve() and torch.backends.cudnn.allow_tf32):
                 formats.add("tf32")
         known = [name for name in _ORDER if name in formats]
         return known[-1] if known else "float32"
@@ -232,7 +228,7 @@ class Fingerprint:
                 verify.write(self._session, {"kind": "values", "failed": "%s: %s" % (type(error).__name__, error)})
 
     def _final(self):
-        names = _names(self._torch)
+        names = self._modules.names()
         rows = []
         seen = set()
         for optimizer in self._optimizers.values():
@@ -250,23 +246,6 @@ class Fingerprint:
 
 def _parameters(optimizer):
     return [weight for group in optimizer.param_groups for weight in group["params"]]
-
-
-def _modules(torch):
-    return [thing for thing in gc.get_objects() if issubclass(type(thing), torch.nn.Module)]
-
-
-def _names(torch):
-    """A parameter's longest name: the one in the outermost module; what wrappers put before it is dropped."""
-    names = {}
-    for module in _modules(torch):
-        for name, weight in module.named_parameters():
-            name = name.replace("_orig_mod.", "").replace("_fsdp_wrapped_module.", "")
-            while name.startswith("module."):
-                name = name[len("module."):]
-            if len(name) > len(names.get(id(weight), "")):
-                names[id(weight)] = name
-    return names
 
 
 def _name(dtype):

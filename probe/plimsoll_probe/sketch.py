@@ -25,7 +25,8 @@ class Sketcher:
         squares, sums = 0.0, [0.0] * PROJECTIONS
         digest = hashlib.blake2b(digest_size=16)
         for index, piece in enumerate(_pieces(flat)):
-            digest.update(_raw(piece))
+            host = piece.cpu().contiguous()
+            digest.update(_raw(host))
             wide = self._wide(piece)
             signs = self._signs_on(wide.device)[: wide.numel()]
             found = self._torch.cat([wide.dot(wide).reshape(1), wide @ signs]).tolist()
@@ -95,6 +96,6 @@ def _flips(index):
     return [1.0 if mask >> place & 1 else -1.0 for place in range(PROJECTIONS)]
 
 
-def _raw(piece):
-    host = piece.cpu().contiguous()
+def _raw(host):
+    """The bytes of a contiguous tensor on the CPU, as long as it lives."""
     return (ctypes.c_char * (host.numel() * host.element_size())).from_address(host.data_ptr())
