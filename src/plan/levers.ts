@@ -187,9 +187,15 @@ function checkMethod({ method, model }: Recipe): void {
 }
 
 /** What runs, but not as its author may expect. */
-export function cautions({ method, dtype, model: { config } }: Recipe, card: Card | null): string[] {
+export function cautions(recipe: Recipe, card: Card | null): string[] {
+  const { method, dtype, attention } = recipe;
+  const { config } = recipe.model;
   const experts = config["num_local_experts"] ?? config["num_experts"];
   return [
+    // transformers 5.17, models/bloom/modeling_bloom.py: neither is supported.
+    ...(config["model_type"] === "bloom" && attention !== "eager"
+      ? [`bloom has no ${attention} attention: planned as eager, which holds the whole score matrix`]
+      : []),
     ...(method.kind === "lora" && method.quantization && experts
       ? [`the experts stay in ${dtype}: they are not linear layers, so bitsandbytes does not quantise them`]
       : []),

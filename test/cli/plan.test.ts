@@ -227,6 +227,10 @@ describe("plimsoll plan", () => {
     expect(ran.stdout).not.toContain("without Python stacks");
   });
 
+  test("--json and --markdown together are refused", async () => {
+    expect(await refusal(["gpt2", "--json", "--markdown"])).toContain("exclude each other");
+  });
+
   test("--markdown is a before/after table with the biggest lever", async () => {
     const ran = await plimsoll([
       "plan",

@@ -98,6 +98,9 @@ test("says what runs but not as expected", () => {
   ]);
   expect(cautions(recipe("gpt2"), cardOf("T4"))).toEqual([expect.stringMatching(/no bf16 units/)]);
   expect(cautions(recipe("gpt2", { method: QLORA }), cardOf("4090"))).toEqual([]);
+  const bloom = { ...recipe("gpt2"), model: { name: "bloom", config: { model_type: "bloom" } } };
+  expect(cautions(bloom, null)).toEqual([expect.stringMatching(/no sdpa attention: planned as eager/)]);
+  expect(cautions({ ...bloom, attention: "eager" }, null)).toEqual([]);
 });
 
 test("a lever already pulled is not offered again", () => {

@@ -57,6 +57,11 @@ export const command: Command = {
   arguments: { name: "MODEL|FILE", min: 1, max: 1 },
   async run(input, io) {
     const begin = performance.now();
+    if (input.options["json"] && input.options["markdown"])
+      throw new UserError(
+        "--json and --markdown exclude each other",
+        "one of them; --html FILE goes with both",
+      );
     const { card, count } = cardFrom(input);
     const host = bytesFrom(input, "host");
     const { readAsk } = await import("../ask.ts");
