@@ -99,6 +99,8 @@ class Feed:
             if self._tracker.name in sys.modules:
                 return "the script had no run open"
             return "the script does not use it"
+        # A run that the script has ended gets nothing more.
+        self._target = self._tracker.find()
         self._stop = True
         self._wake.set()
         self._thread.join(seconds)
