@@ -7,13 +7,8 @@ const plants = readPlants().filter(({ pattern }) => wanted.size === 0 || wanted.
 const outcomes = tryPlants(plants);
 const missed = outcomes.filter(({ found }) => !found);
 for (const plant of plants) {
-  const here = missed.filter((one) => one.plant === plant);
-  const instead = [...new Set(here.flatMap((one) => one.instead))];
-  if (here.length > 0)
-    console.log(
-      `missed ${plant.pattern} "${plant.what}" in ${here.map(({ host }) => host).join(", ")}` +
-        (instead.length > 0 ? ` (${instead.join(", ")} instead)` : ""),
-    );
+  const here = missed.filter((one) => one.plant === plant).map(({ host }) => host);
+  if (here.length > 0) console.log(`missed ${plant.pattern} "${plant.what}" in ${here.join(", ")}`);
 }
 for (const plant of plants) {
   const places = outcomes.filter((one) => one.plant === plant).length;

@@ -1,12 +1,14 @@
-import { contains, functionOf, walk } from "../../python/nodes.ts";
+import { contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, For, Node } from "../../python/tree.ts";
+import { appendCall, deleteStatement, indentAt } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFrom, keeps } from "../facts/kept.ts";
+import type { Keep } from "../facts/kept.ts";
 import { carriedNames, isNetwork } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Backward } from "../facts/training.ts";
-import type { Finding, Rule } from "../rule.ts";
+import type { Finding, Fix, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -14,7 +16,7 @@ export const rule: Rule = {
     name: "micro-losses-summed-before-backward",
     summary: "Several forwards are summed and differentiated at once: all their graphs are alive together",
     severity: "warning",
-    fix: "none",
+    fix: "unsafe",
     patterns: [5],
   },
   *check(facts) {
@@ -30,8 +32,12 @@ export const rule: Rule = {
       if (facts.backwards.some(({ call }) => contains(loop, call) && facts.frequency(call, loop) === "every"))
         continue;
       const forward = forwardIn(loop, added, facts);
-      if (forward && isIndependent(forward, loop, facts))
-        yield report(at, file.textOf(root), keep.how === "list" ? "note" : "warning");
+      if (!forward || !isIndependent(forward, loop, facts)) continue;
+      const fix = keep.how === "sum" && later.length === 1 ? backwardEach(keep, later[0]!, facts) : null;
+      yield {
+        ...report(at, file.textOf(root), keep.how === "list" ? "note" : "warning"),
+        ...(fix ? { fix } : {}),
+      };
     }
     yield* comprehensions(facts);
   },
@@ -42,6 +48,33 @@ function report(at: Node, name: string, severity: "note" | "warning"): Finding {
     at,
     severity,
     message: `Every turn's graph stays alive until \`${name}\` is differentiated after the loop; backward in the loop gives the same gradients with one graph at a time`,
+  };
+}
+
+/** `loss.backward()` in the loop, the sum kept for whoever reads it, and nothing to differentiate after. */
+function backwardEach(keep: Keep, { call, loss }: Backward, facts: Facts): Fix | null {
+  const { file } = facts;
+  const { at, added, root, loop } = keep;
+  const statement = statementOf(call);
+  const plain =
+    loss?.kind === "Name" &&
+    call.func.kind === "Attribute" &&
+    call.func.value === loss &&
+    call.args.length === 0;
+  if (!plain || added.kind !== "Name" || root.kind !== "Name" || loss.id !== root.id) return null;
+  if (statement?.kind !== "ExprStmt" || !loop || contains(loop, call)) return null;
+  const start = file.lines.start(file.lines.line(at.start));
+  const indent = indentAt(file, at.start);
+  if (file.text.slice(start, at.start) !== indent) return null;
+  const ending = file.text.includes("\r\n") ? "\r\n" : "\n";
+  return {
+    grade: "unsafe",
+    title: "Differentiate each turn's loss",
+    edits: [
+      { start: at.start, end: at.start, text: `${added.id}.backward()${ending}${indent}` },
+      ...appendCall(added, ".detach()"),
+      ...deleteStatement(statement, file),
+    ],
   };
 }
 

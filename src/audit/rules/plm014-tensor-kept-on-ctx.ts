@@ -90,7 +90,7 @@ function isTensor(expr: Expr, fn: FunctionDef, facts: Facts, depth: number): boo
     case "Binary":
       return again(expr.left) || again(expr.right);
     case "Compare":
-      return again(expr.left);
+      return !/^(?:is|in|not)/.test(expr.ops[0]!) && again(expr.left);
     case "Subscript":
       return again(expr.value);
     case "Call": {

@@ -27,8 +27,9 @@ export const rule: Rule = {
       // A download or a message holds what its sender put in, not what this machine saved.
       const source = positional(call, 0);
       if (source?.kind === "Call" && file.dotted(source.func) === "io.BytesIO") continue;
-      // Schedules, scalers and random states are a few numbers.
-      if (source && /sched|scaler|rng|random/i.test(file.textOf(source))) continue;
+      // Schedules, scalers and random states are a few numbers; features and datasets were made on the host.
+      if (source && /sched|scaler|rng|random|feature|dataset|vocab|metadata|stats/i.test(file.textOf(source)))
+        continue;
       yield {
         at: call.func,
         ...(distributed ? { severity: "warning" as const } : {}),

@@ -12,15 +12,21 @@ export const rule: Rule = {
     patterns: [70],
   },
   *check(facts) {
+    const seen = new Set<unknown>();
     for (const subscript of facts.file.all("Subscript")) {
       const indices = subscript.index.kind === "Tuple" ? subscript.index.items : [subscript.index];
       const index = indices.find((one) => isHostData(one, facts));
-      if (index && facts.onAccelerator(subscript.value) && facts.everyStep(subscript))
+      if (index && facts.onAccelerator(subscript.value) && facts.everyStep(subscript)) {
+        // One index used on many tensors is one finding.
+        const made = index.kind === "Name" ? facts.file.scopes.reaching(index)[0] : index;
+        if (seen.has(made)) continue;
+        seen.add(made);
         yield {
           at: index,
           message:
             "The index is built on the host and copied to the device, with a wait, on every step; keep it there as a tensor, or use a slice",
         };
+      }
     }
   },
 };
