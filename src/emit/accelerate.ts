@@ -14,13 +14,19 @@ const TYPES: Partial<Record<Recipe["parallel"]["kind"], string>> = {
 
 function lines(recipe: Recipe): Line[] {
   const { parallel, autocast } = recipe;
+  const { ranks, nodes = 1, replicas = 1 } = parallel;
   const type = TYPES[parallel.kind]!;
   const result: Line[] = [
     { key: "compute_environment", value: "LOCAL_MACHINE", why: "this machine" },
     { key: "distributed_type", value: type, why: "how the run is spread" },
-    { key: "num_machines", value: 1, why: "one node" },
-    { key: "machine_rank", value: 0, why: "the only one" },
-    { key: "num_processes", value: parallel.ranks, why: "one process a card" },
+    { key: "num_machines", value: nodes, why: nodes > 1 ? "nodes" : "one node" },
+    {
+      key: "machine_rank",
+      value: 0,
+      why:
+        nodes > 1 ? "the first; the others say theirs: accelerate launch --machine_rank N" : "the only one",
+    },
+    { key: "num_processes", value: ranks * replicas, why: "one process a card" },
     {
       key: "mixed_precision",
       value: autocast ?? "no",
@@ -28,7 +34,7 @@ function lines(recipe: Recipe): Line[] {
     },
     { key: "main_training_function", value: "main", why: "accelerate's own default" },
     { key: "rdzv_backend", value: "static", why: "accelerate's own default" },
-    { key: "same_network", value: true, why: "one node" },
+    { key: "same_network", value: true, why: nodes > 1 ? "nodes that reach each other" : "one node" },
     { key: "use_cpu", value: false, why: "train on the card" },
   ];
   if (type === "FSDP")
@@ -44,6 +50,15 @@ function lines(recipe: Recipe): Line[] {
         fsdp_state_dict_type: "SHARDED_STATE_DICT",
       },
       why: "each card holds its share of every layer; checkpointing is left to the Trainer, not both",
+    });
+  if (replicas > 1)
+    result.push({
+      key: "parallelism_config",
+      value: {
+        parallelism_config_dp_replicate_size: replicas,
+        parallelism_config_dp_shard_size: ranks,
+      },
+      why: "sharded within a node, a copy on each: gathers stay off the network",
     });
   if (type === "DEEPSPEED")
     result.push({

@@ -1,6 +1,6 @@
 import type { Dtype } from "../autograd/dtype.ts";
 import type { OptimizerName } from "../optimizers/optimizers.ts";
-import type { Recipe } from "../plan/recipe.ts";
+import { dataRanks, effectiveBatch, type Recipe } from "../plan/recipe.ts";
 import { checkpointingKind } from "./emitter.ts";
 import type { Line } from "./lines.ts";
 
@@ -33,9 +33,11 @@ export function optimizerWhy({ optimizer }: Recipe): string {
   return "the optimizer that was planned";
 }
 
-export function batchWhy({ batch, accumulation, seq, parallel }: Recipe): string {
-  const tokens = batch * accumulation * seq * parallel.ranks;
-  return `${batch} × ${accumulation}${parallel.ranks > 1 ? ` × ${parallel.ranks} cards` : ""} sequences of ${seq} are a step: ${tokens} tokens`;
+export function batchWhy(recipe: Recipe): string {
+  const { batch, accumulation, seq, parallel } = recipe;
+  const tokens = effectiveBatch(recipe) * seq;
+  const cards = dataRanks(parallel);
+  return `${batch} × ${accumulation}${cards > 1 ? ` × ${cards} cards` : ""} sequences of ${seq} are a step: ${tokens} tokens`;
 }
 
 export function checkpointingWhy({ checkpointing }: Recipe): string {

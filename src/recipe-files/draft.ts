@@ -209,11 +209,15 @@ export class Draft {
         every: this.get("checkpointing.every") ?? checkpointing.every,
         offload: this.get("checkpointing.offload") ?? checkpointing.offload,
       };
+    const nodes = this.get("parallel.nodes") ?? 1;
+    const replicas = this.get("parallel.replicas") ?? 1;
     if (this.#any("parallel."))
       recipe.parallel = {
         kind: this.get("parallel.kind") ?? parallel.kind,
-        ranks: this.get("parallel.ranks") ?? parallel.ranks,
+        ranks: (this.get("parallel.ranks") ?? parallel.ranks) / replicas,
         offload: this.get("parallel.offload") ?? parallel.offload,
+        ...(nodes > 1 ? { nodes } : {}),
+        ...(replicas > 1 ? { replicas } : {}),
       };
     return recipe;
   }

@@ -86,6 +86,8 @@ export interface Facts {
   readonly "parallel.kind": Recipe["parallel"]["kind"];
   readonly "parallel.ranks": number;
   readonly "parallel.offload": boolean;
+  readonly "parallel.nodes": number;
+  readonly "parallel.replicas": number;
   readonly allocConf: string;
 }
 

@@ -105,7 +105,10 @@ const CASES: readonly (readonly [emitter: string, parser: string, recipes: reado
   [
     "accelerate",
     "accelerate",
-    (["none", "ddp", "fsdp2", "zero2", "zero3"] as const).map((kind) => spread(kind)),
+    [
+      ...(["none", "ddp", "fsdp2", "zero2", "zero3"] as const).map((kind) => spread(kind)),
+      { parallel: { kind: "fsdp2", ranks: 4, offload: false, nodes: 2, replicas: 2 } },
+    ],
   ],
 ];
 
@@ -173,5 +176,17 @@ describe("the stacks' own parsers", () => {
       )[0]!.text;
       expect(readRecipe({ name: "accelerate.yaml", text }).recipe.parallel?.kind).toBe(kind);
     }
+  });
+
+  it("and plan read copies on several nodes the same way", () => {
+    const parallel = { kind: "fsdp2", ranks: 4, offload: false, nodes: 2, replicas: 2 } as const;
+    const emitted = (name: string, file: number): string =>
+      EMITTERS.find((one) => one.name === name)!.files(recipe("Qwen/Qwen2.5-7B", { parallel }))[file]!.text;
+    const text = emitted("accelerate", 0);
+    expect(text).toContain("num_processes: 8");
+    expect(readRecipe({ name: "accelerate.yaml", text }).recipe.parallel).toEqual(parallel);
+    expect(emitted("launch", 0)).toContain("--nnodes 2");
+    expect(emitted("launch", 0)).toContain("--nproc_per_node 4");
+    expect(emitted("launch", 2)).toContain("#SBATCH --nodes=2");
   });
 });

@@ -23,6 +23,10 @@ export function takeAccelerate(draft: Draft, table: Table, beside: Beside): void
   const kind = typeof distributed?.value === "string" ? distributed.value.toUpperCase() : "";
   const ranks = table.get("num_processes");
   draft.take("parallel.ranks", "num_processes", ranks, COUNT, 1);
+  const machines = table.get("num_machines");
+  if (machines && Number(machines.value) > 1)
+    draft.take("parallel.nodes", "num_machines", machines, COUNT, 1);
+  takeReplicas(draft, table);
   draft.take("autocast", "mixed_precision", table.get("mixed_precision"), MIXED_PRECISION, null);
   draft.take(
     "accumulation",
@@ -45,6 +49,18 @@ export function takeAccelerate(draft: Draft, table: Table, beside: Beside): void
       "ddp",
     );
   }
+}
+
+/** Copies of the sharded model; a number of processes that they do not divide is the launcher's to refuse. */
+function takeReplicas(draft: Draft, table: Table): void {
+  const key = "parallelism_config.parallelism_config_dp_replicate_size";
+  const copies = lookup(table, key);
+  if (!copies || !(Number(copies.value) > 1)) return;
+  if (Number(table.get("num_processes")?.value) % Number(copies.value) !== 0) {
+    draft.warn(`${key} does not divide num_processes`, copies.place);
+    return;
+  }
+  draft.take("parallel.replicas", key, copies, COUNT, 1);
 }
 
 /** The `fsdp_` keys, with or without their prefix (TrainingArguments.fsdp_config drops it). */
