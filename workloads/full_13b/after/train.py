@@ -32,6 +32,7 @@ class Settings:
     learning_rate: float = 1e-4
     weight_decay: float = 0.01
     clip: float = 1.0
+    log_every: int = 10
     memory_every: int = 10
     threshold_gb: float = 45.0
 
@@ -61,7 +62,8 @@ def train(loss_of, optimizer, loader, settings, device, meter, memory):
         optimizer.zero_grad()
         meter.end(total)
         memory.step(step)
-        logger.info("step %d loss %.6f", step, total.item())
+        if step % settings.log_every == 0:
+            logger.info("step %d loss %.6f", step, total.item())
 
 
 def parse():

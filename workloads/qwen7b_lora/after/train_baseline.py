@@ -81,7 +81,8 @@ def train(args, rung, meter):
         optimizer.step()
         optimizer.zero_grad()
         meter.end(total_loss)
-        print(f"step {step} loss {total_loss.item():.6f}", flush=True)
+        if step % 10 == 0:
+            print(f"step {step} loss {total_loss.item():.6f}", flush=True)
 
 
 def main():
