@@ -26,15 +26,31 @@ export interface Audit extends AuditReport {
   readonly project: ProjectFacts;
 }
 
+export interface EditableAudit extends Audit {
+  /** What each file tells the others, as JSON. */
+  readonly summaries: readonly string[];
+}
+
 /** Discover, scan every file, combine what they say, check every file. Paths in the report are relative to `root`. */
 export async function audit(paths: readonly string[], root: string, settings: Settings): Promise<Audit> {
+  const { summaries: _, ...rest } = await auditForEditing(paths, root, settings, false);
+  return rest;
+}
+
+/** The same, with what a workspace needs to go on from there; in a large tree that is memory. */
+export async function auditForEditing(
+  paths: readonly string[],
+  root: string,
+  settings: Settings,
+  keep = true,
+): Promise<EditableAudit> {
   const { files, diagnostics } = discover(paths, root, settings.exclude);
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   // Large files first: the threads then finish together.
   const order = [...files].sort((a, b) => b.bytes - a.bytes);
-  const { parts, findings, project } =
+  const { parts, findings, project, summaries } =
     WORKER && bytes > THREAD_WORTHY
-      ? await inTwoThreads(order, settings, WORKER)
+      ? await inTwoThreads(order, settings, WORKER, keep)
       : inOneThread(order, settings);
   return {
     files: files.length,
@@ -47,6 +63,7 @@ export async function audit(paths: readonly string[], root: string, settings: Se
     diff: null,
     found: files,
     project,
+    summaries,
   };
 }
 
@@ -55,6 +72,7 @@ interface Outcome {
   readonly parts: readonly { readonly diagnostics: readonly Diagnostic[] }[];
   readonly findings: ReportedFinding[];
   readonly project: ProjectFacts;
+  readonly summaries: readonly string[];
 }
 
 function inOneThread(files: readonly FoundFile[], settings: Settings): Outcome {
@@ -62,7 +80,7 @@ function inOneThread(files: readonly FoundFile[], settings: Settings): Outcome {
   const scan = share.scan(new Int32Array(1));
   const project = combineScans([scan]);
   const checked = share.check(scan.relevant, new Int32Array(1), project);
-  return { parts: [scan, checked], findings: checked.findings, project };
+  return { parts: [scan, checked], findings: checked.findings, project, summaries: scan.summaries };
 }
 
 function combineScans(scans: readonly ScanResult[]): ProjectFacts {
@@ -81,7 +99,12 @@ const HEAP_GROWTH = 20;
 /** MB for what was just made, in the second thread: half of V8's own, at no cost that could be measured. */
 const YOUNG = 24;
 
-async function inTwoThreads(files: readonly FoundFile[], settings: Settings, script: URL): Promise<Outcome> {
+async function inTwoThreads(
+  files: readonly FoundFile[],
+  settings: Settings,
+  script: URL,
+  keep: boolean,
+): Promise<Outcome> {
   setFlagsFromString(`--interrupt-budget=${COMPILE_AFTER}`);
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
   const counter = new Int32Array(new SharedArrayBuffer(4));
@@ -96,12 +119,19 @@ async function inTwoThreads(files: readonly FoundFile[], settings: Settings, scr
     const ours = share.scan(counter);
     const scans = [ours, await theirs];
     const project = combineScans(scans);
+    const summaries = keep ? scans.flatMap((scan) => scan.summaries) : [];
+    for (const scan of scans) scan.summaries.length = 0;
     const order = [...ours.relevant, ...scans[1]!.relevant].sort((a, b) => a - b);
     const next = new Int32Array(new SharedArrayBuffer(4));
     const rest = reply<CheckResult>();
     worker.postMessage({ order, next, project });
     const checked = [share.check(order, next, project), await rest];
-    return { parts: [...scans, ...checked], findings: checked.flatMap((part) => part.findings), project };
+    return {
+      parts: [...scans, ...checked],
+      findings: checked.flatMap((part) => part.findings),
+      project,
+      summaries,
+    };
   } finally {
     await worker.terminate();
   }

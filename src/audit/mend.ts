@@ -7,13 +7,13 @@ import type { Audit } from "./audit.ts";
 import { reason } from "./discover.ts";
 import { fixText } from "./fix.ts";
 import type { Grades } from "./fix.ts";
-import type { AuditReport, Diagnostic, ReportedFinding } from "./report.ts";
+import type { Diagnostic, ReportedFinding } from "./report.ts";
 import { check } from "./session.ts";
 import type { Settings } from "./settings.ts";
 import { readSource, writeNotebook } from "./source.ts";
 
 /** Mends every file that has fixes of these grades, on disk or (with `dry`) as a diff only. */
-export function mend(audit: Audit, grades: Grades, settings: Settings, dry: boolean): AuditReport {
+export function mend(audit: Audit, grades: Grades, settings: Settings, dry: boolean): Audit {
   const findings = new Map<string, readonly ReportedFinding[]>();
   const diagnostics: Diagnostic[] = [...audit.diagnostics];
   const fixed: { path: string; fixes: number }[] = [];

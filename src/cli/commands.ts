@@ -12,6 +12,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ readonly command:
   audit: () => import("./commands/audit.ts"),
   explain: () => import("./commands/explain.ts"),
   rules: () => import("./commands/rules.ts"),
+  lsp: () => import("./commands/lsp.ts"),
   preflight: () => import("./commands/preflight.ts"),
   run: () => import("./commands/run.ts"),
   runs: () => import("./commands/runs.ts"),

@@ -1,14 +1,12 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { parse as parseToml } from "smol-toml";
+import { readFileSync, writeFileSync } from "node:fs";
 import packageJson from "../../../package.json" with { type: "json" };
 import { audit } from "../../audit/audit.ts";
+import type { Audit } from "../../audit/audit.ts";
 import { withoutBaseline, writeBaseline } from "../../audit/baseline.ts";
 import { mend } from "../../audit/mend.ts";
 import type { AuditReport } from "../../audit/report.ts";
 import { ALL_META } from "../../audit/rules.ts";
 import { auditTexts } from "../../audit/session.ts";
-import { DEFAULTS, checkCodes, settingsFrom } from "../../audit/settings.ts";
 import type { Settings } from "../../audit/settings.ts";
 import { UserError } from "../../base/errors.ts";
 import { auditGithub } from "../../report/audit/github.ts";
@@ -20,6 +18,7 @@ import { auditMarkdown } from "../../report/audit/markdown.ts";
 import type { RulePage } from "../../report/audit/repair.ts";
 import { auditSarif } from "../../report/audit/sarif.ts";
 import { auditText, statisticsText } from "../../report/audit/text.ts";
+import { chosenRules, settingsNear } from "../audit-settings.ts";
 import type { Command, Input, Io } from "../command.ts";
 import type { ExitCode } from "../exit.ts";
 import { rulePage } from "../rule-pages.ts";
@@ -67,18 +66,38 @@ export const command: Command = {
       value: "RUN",
       summary: "a folder of plimsoll run: what it measured at each finding (waits and copies: run --deep)",
     },
+    watch: { type: "boolean", summary: "go on, and audit each file again when it changes" },
     "exit-zero": { type: "boolean", summary: "exit 0 even with findings" },
   },
   async run(input, io) {
     const { options, positionals } = input;
     const paths = positionals.length === 0 ? ["."] : positionals;
     const root = process.cwd();
-    const settings = settingsOf(input, paths[0] === "-" ? "." : paths[0]!);
+    const settings = settingsNear(paths[0] === "-" ? "." : paths[0]!, chosenRules(options));
     if (options["unsafe-fixes"] === true && options["fix"] !== true && options["diff"] !== true)
       throw new UserError("--unsafe-fixes does nothing by itself", "add --fix or --diff");
-    let report = paths.includes("-")
+    if (options["watch"] === true) {
+      const other = [
+        "fix",
+        "diff",
+        "json",
+        "format",
+        "output",
+        "statistics",
+        "baseline",
+        "write-baseline",
+      ].find((name) => options[name] !== undefined);
+      if (other !== undefined || paths.includes("-"))
+        throw new UserError(
+          `--watch does not go with ${other === undefined ? "standard input" : `--${other}`}`,
+        );
+      const { watch } = await import("../audit-watch.ts");
+      return watch(paths, root, settings, io);
+    }
+    const given = paths.includes("-")
       ? auditStdin(options["stdin-filename"], settings)
       : await onDisk(paths, root, settings, input);
+    let report: AuditReport = given;
     const baseline = options["baseline"];
     if (typeof baseline === "string")
       report = { ...report, findings: withoutBaseline(report.findings, readBaseline(baseline), baseline) };
@@ -96,7 +115,11 @@ export const command: Command = {
       for (const line of merged.others) io.err(`measured, without a finding: ${line}\n`);
     }
     publish(report, input, io);
-    return exitCode(report, options["exit-zero"] === true, options["diff"] === true);
+    const failed = nothingDone(
+      given,
+      given.found.map(({ path }) => path),
+    );
+    return exitCode(report, failed, options["exit-zero"] === true, options["diff"] === true);
   },
 };
 
@@ -105,7 +128,7 @@ async function onDisk(
   root: string,
   settings: Settings,
   { options }: Input,
-): Promise<AuditReport> {
+): Promise<Audit> {
   const result = await audit(paths, root, settings);
   const dry = options["diff"] === true;
   if (!dry && options["fix"] !== true) return result;
@@ -115,13 +138,18 @@ async function onDisk(
   return mend(result, grades, settings, dry);
 }
 
-function auditStdin(name: unknown, settings: Settings): AuditReport {
+function auditStdin(name: unknown, settings: Settings): AuditReport & Pick<Audit, "found"> {
   const text = readFileSync(0, "utf8");
-  const { findings, diagnostics } = auditTexts(
-    [{ path: typeof name === "string" ? name : "stdin.py", text }],
-    settings,
-  );
-  return { files: 1, bytes: Buffer.byteLength(text), findings, diagnostics, fixed: [], diff: null };
+  const path = typeof name === "string" ? name : "stdin.py";
+  const bytes = Buffer.byteLength(text);
+  return {
+    files: 1,
+    bytes,
+    ...auditTexts([{ path, text }], settings),
+    fixed: [],
+    diff: null,
+    found: [{ absolute: path, path, bytes }],
+  };
 }
 
 function publish(report: AuditReport, { options }: Input, io: Io): void {
@@ -161,60 +189,17 @@ function rendered(report: AuditReport, format: string, color: boolean): string {
 }
 
 /** 2 only when nothing could be done: every path failed. With --diff, 1 means that there is something to mend. */
-function exitCode(report: AuditReport, zero: boolean, dry: boolean): ExitCode {
-  if (report.files === 0 && report.diagnostics.some(({ level }) => level === "error")) return 2;
-  const failed = report.diagnostics.filter(({ level }) => level === "error").length;
-  if (failed > 0 && failed >= report.files) return 2;
+function exitCode(report: AuditReport, failed: boolean, zero: boolean, dry: boolean): ExitCode {
+  if (failed) return 2;
   if (zero) return 0;
   if (dry) return report.diff === "" ? 0 : 1;
   return report.findings.length > 0 ? 1 : 0;
 }
 
-function settingsOf({ options }: Input, near: string): Settings {
-  const file = nearestPyproject(resolve(near));
-  let settings = DEFAULTS;
-  if (file) {
-    let data: { tool?: { plimsoll?: Record<string, unknown> } };
-    try {
-      data = parseToml(readFileSync(file, "utf8")) as typeof data;
-    } catch (error) {
-      throw new UserError(
-        `${file}: invalid TOML: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`,
-      );
-    }
-    if (data.tool?.plimsoll) settings = settingsFrom(data.tool.plimsoll, file);
-  }
-  const list = (name: string): string[] =>
-    [options[name] ?? []]
-      .flat()
-      .flatMap((value) => (typeof value === "string" ? value.split(",") : []))
-      .map((value) => value.trim())
-      .filter((value) => value !== "");
-  const [select, ignore, exclude] = [list("select"), list("ignore"), list("exclude")];
-  settings = {
-    ...settings,
-    select: select.length > 0 ? select : settings.select,
-    ignore: [...settings.ignore, ...ignore],
-    exclude: [...settings.exclude, ...exclude],
-  };
-  checkCodes(
-    [
-      ...settings.select,
-      ...settings.ignore,
-      ...Object.values(settings.perFileIgnores).flat(),
-      ...Object.keys(settings.severity),
-    ],
-    ALL_META,
-  );
-  return settings;
-}
-
-function nearestPyproject(from: string): string | null {
-  for (let at = from; ; at = dirname(at)) {
-    const file = join(at, "pyproject.toml");
-    if (existsSync(file)) return file;
-    if (dirname(at) === at) return null;
-  }
+/** Whether each file, and each path that is none, has an error of its own. */
+function nothingDone({ diagnostics }: AuditReport, found: readonly string[]): boolean {
+  const errors = new Set(diagnostics.filter(({ level }) => level === "error").map(({ path }) => path));
+  return errors.size > 0 && found.every((path) => errors.has(path));
 }
 
 function readBaseline(path: string): string {

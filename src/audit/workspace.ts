@@ -1,0 +1,156 @@
+import type { EditableAudit } from "./audit.ts";
+import { combine } from "./facts/project.ts";
+import type { FunctionFacts, ProjectFacts } from "./facts/project.ts";
+import type { FileSummary } from "./facts/summary.ts";
+import type { Diagnostic, ReportedFinding } from "./report.ts";
+import { check, scan } from "./session.ts";
+import type { Settings } from "./settings.ts";
+
+export interface Judged {
+  readonly findings: readonly ReportedFinding[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+interface Entry extends Judged {
+  readonly summary: FileSummary | null;
+  /** The last text without syntax errors, and what was found in it; only of files that were changed. */
+  readonly good: { readonly text: string; readonly findings: readonly ReportedFinding[] } | null;
+}
+
+const NOTHING: Entry = { summary: null, good: null, findings: [], diagnostics: [] };
+
+/** A tree that is being edited: one file is judged anew at once, what that means for the others when there is time. */
+export class Workspace {
+  readonly #settings: Settings;
+  readonly #entries = new Map<string, Entry>();
+  #project: ProjectFacts;
+  #stale = false;
+
+  constructor(audit: EditableAudit, settings: Settings) {
+    this.#settings = settings;
+    this.#project = audit.project;
+    for (const { path } of audit.found) this.#entries.set(path, NOTHING);
+    for (const text of audit.summaries) {
+      const summary = JSON.parse(text) as FileSummary;
+      this.#put(summary.path, { summary });
+    }
+    for (const finding of audit.findings)
+      this.#put(finding.path, { findings: [...this.of(finding.path).findings, finding] });
+    for (const diagnostic of audit.diagnostics)
+      this.#put(diagnostic.path, { diagnostics: [...this.of(diagnostic.path).diagnostics, diagnostic] });
+  }
+
+  get paths(): readonly string[] {
+    return [...this.#entries.keys()];
+  }
+
+  has(path: string): boolean {
+    return this.#entries.has(path);
+  }
+
+  of(path: string): Judged {
+    return this.#entries.get(path) ?? NOTHING;
+  }
+
+  #put(path: string, change: Partial<Entry>): void {
+    this.#entries.set(path, { ...(this.#entries.get(path) ?? NOTHING), ...change });
+  }
+
+  remove(path: string): void {
+    if (this.#entries.get(path)?.summary) this.#stale = true;
+    this.#entries.delete(path);
+  }
+
+  /** The file with this text, judged with what is known of the others. `settle` says what it changes for them. */
+  update(path: string, text: string): Judged {
+    const before = this.#entries.get(path) ?? NOTHING;
+    const { source, summary, diagnostics } = scan(path, text);
+    // While somebody is typing, what was found in the last whole text stands, as far as the text around it does.
+    if (diagnostics.length > 0 && before.good) {
+      this.#put(path, { diagnostics, findings: moved(before.good.findings, before.good.text, text) });
+      return this.of(path);
+    }
+    if (JSON.stringify(summary) !== JSON.stringify(before.summary)) this.#stale = true;
+    const known = this.#stale && summary ? withNew(this.#project, summary) : this.#project;
+    const findings = source ? check(source, known, this.#settings) : [];
+    this.#put(path, {
+      summary,
+      diagnostics,
+      findings,
+      good: diagnostics.length === 0 ? { text, findings } : before.good,
+    });
+    return this.of(path);
+  }
+
+  /** Takes in what the updates since the last time mean for the whole tree. The files that this may concern. */
+  settle(): readonly string[] {
+    if (!this.#stale) return [];
+    this.#stale = false;
+    const before = this.#project;
+    const summaries = [...this.#entries.values()].flatMap(({ summary }) => (summary ? [summary] : []));
+    this.#project = combine(summaries);
+    const changed = changedNames(before, this.#project);
+    if (changed.size === 0) return [];
+    return summaries
+      .filter(
+        ({ module, functions, classes }) =>
+          changed.has(module) ||
+          functions.some(
+            ({ name, calls }) => changed.has(name) || calls.some(({ target }) => changed.has(last(target))),
+          ) ||
+          classes.some(
+            ({ name, bases }) => changed.has(name) || bases.some((base) => changed.has(last(base))),
+          ),
+      )
+      .map(({ path }) => path);
+  }
+}
+
+/** The old facts, with those of functions that are new in this file as the file alone shows them. */
+function withNew(project: ProjectFacts, summary: FileSummary): ProjectFacts {
+  const own = combine([summary]);
+  const functions = new Map<string, FunctionFacts>(project.functions);
+  for (const [name, facts] of own.functions) if (!functions.has(name)) functions.set(name, facts);
+  return {
+    ...project,
+    functions,
+    roles: new Map([...project.roles, ...[...own.roles].filter(([name]) => !project.roles.has(name))]),
+    accelerated: new Set([...project.accelerated, ...own.accelerated]),
+  };
+}
+
+/** Functions, classes and modules of which the tree now says something else; and their last names, by which callers know them. */
+function changedNames(before: ProjectFacts, after: ProjectFacts): Set<string> {
+  const changed = new Set<string>();
+  const compare = <V>(old: ReadonlyMap<string, V>, now: ReadonlyMap<string, V>): void => {
+    for (const name of new Set([...old.keys(), ...now.keys()]))
+      if (JSON.stringify(old.get(name)) !== JSON.stringify(now.get(name))) {
+        changed.add(name);
+        changed.add(last(name));
+      }
+  };
+  compare(before.functions, after.functions);
+  compare(before.roles, after.roles);
+  for (const module of before.accelerated) if (!after.accelerated.has(module)) changed.add(module);
+  for (const module of after.accelerated) if (!before.accelerated.has(module)) changed.add(module);
+  return changed;
+}
+
+const last = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
+
+/** Findings of the old text that stand in lines the new text still has, above or below what was edited. */
+function moved(findings: readonly ReportedFinding[], old: string, now: string): ReportedFinding[] {
+  const [before, after] = [old.split("\n"), now.split("\n")];
+  const most = Math.min(before.length, after.length);
+  let top = 0;
+  while (top < most && before[top] === after[top]) top++;
+  let bottom = 0;
+  while (bottom < most - top && before[before.length - 1 - bottom] === after[after.length - 1 - bottom])
+    bottom++;
+  const shift = after.length - before.length;
+  return findings.flatMap((finding) => {
+    if (finding.endLine <= top) return [{ ...finding, fix: null }];
+    if (finding.line <= before.length - bottom) return [];
+    return [{ ...finding, fix: null, line: finding.line + shift, endLine: finding.endLine + shift }];
+  });
+}

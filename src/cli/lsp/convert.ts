@@ -1,0 +1,64 @@
+import { CodeActionKind, DiagnosticSeverity } from "vscode-languageserver";
+import type { CodeAction, Diagnostic, Range, TextEdit } from "vscode-languageserver";
+import type { Diagnostic as Problem, Place, ReportedFinding } from "../../audit/report.ts";
+
+const SEVERITIES = {
+  error: DiagnosticSeverity.Error,
+  warning: DiagnosticSeverity.Warning,
+  note: DiagnosticSeverity.Information,
+} as const;
+
+/** Both count columns in UTF-16 units; the protocol from 0. */
+export function rangeOf({ line, column, endLine, endColumn }: Place): Range {
+  return {
+    start: { line: line - 1, character: column - 1 },
+    end: { line: endLine - 1, character: endColumn - 1 },
+  };
+}
+
+export function diagnosticOf(finding: ReportedFinding): Diagnostic {
+  return {
+    range: rangeOf(finding),
+    severity: SEVERITIES[finding.severity],
+    code: finding.rule,
+    source: "plimsoll",
+    message: finding.message,
+  };
+}
+
+export function problemOf({ line, message, level }: Problem): Diagnostic {
+  const at = { line: (line ?? 1) - 1, character: 0 };
+  return { range: { start: at, end: at }, severity: SEVERITIES[level], source: "plimsoll", message };
+}
+
+export function overlaps(finding: ReportedFinding, { start, end }: Range): boolean {
+  const own = rangeOf(finding);
+  const before = (a: Range["start"], b: Range["start"]): boolean =>
+    a.line < b.line || (a.line === b.line && a.character < b.character);
+  return !before(own.end, start) && !before(end, own.start);
+}
+
+/** The fix of a finding, and the comment that silences it. */
+export function quickFixes(finding: ReportedFinding, uri: string, lineText: string): CodeAction[] {
+  const diagnostics = [diagnosticOf(finding)];
+  const actions: CodeAction[] = [];
+  const { fix, rule, line } = finding;
+  if (fix)
+    actions.push({
+      title: fix.grade === "safe" ? fix.title : `${fix.title} (may change what the program does)`,
+      kind: CodeActionKind.QuickFix,
+      diagnostics,
+      isPreferred: fix.grade === "safe",
+      edit: {
+        changes: { [uri]: fix.edits.map((edit): TextEdit => ({ range: rangeOf(edit), newText: edit.text })) },
+      },
+    });
+  const end = { line: line - 1, character: lineText.length };
+  actions.push({
+    title: `Silence ${rule} on this line`,
+    kind: CodeActionKind.QuickFix,
+    diagnostics,
+    edit: { changes: { [uri]: [{ range: { start: end, end }, newText: `  # noqa: ${rule}` }] } },
+  });
+  return actions;
+}

@@ -1,0 +1,163 @@
+import { existsSync, readFileSync } from "node:fs";
+import { basename, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { CodeActionKind, TextDocuments, TextDocumentSyncKind } from "vscode-languageserver";
+import type { CodeAction, Connection, Hover, InitializeParams } from "vscode-languageserver";
+import { TextDocument } from "vscode-languageserver-textdocument";
+import packageJson from "../../../package.json" with { type: "json" };
+import { auditForEditing } from "../../audit/audit.ts";
+import { fixText } from "../../audit/fix.ts";
+import { ALL_META } from "../../audit/rules.ts";
+import { DEFAULTS } from "../../audit/settings.ts";
+import type { Settings } from "../../audit/settings.ts";
+import { Workspace } from "../../audit/workspace.ts";
+import { decode } from "../../python/source.ts";
+import { settingsNear } from "../audit-settings.ts";
+import { describeFailure } from "../failure.ts";
+import { rulePage } from "../rule-pages.ts";
+import { diagnosticOf, overlaps, problemOf, quickFixes } from "./convert.ts";
+
+const FIX_ALL = `${CodeActionKind.SourceFixAll}.plimsoll`;
+/** After the last keystroke: what the change means for other open files, and theirs for it. */
+const SETTLE_MS = 300;
+const NO_CHOICE = { select: [], ignore: [], exclude: [] };
+
+/** Diagnostics, hovers and fixes for the files open in an editor, with the facts of the whole folder behind them. */
+export function serve(connection: Connection): void {
+  const documents = new TextDocuments(TextDocument);
+  let root = process.cwd();
+  let settings: Settings = DEFAULTS;
+  let workspace = new Workspace(
+    {
+      files: 0,
+      bytes: 0,
+      findings: [],
+      diagnostics: [],
+      fixed: [],
+      diff: null,
+      found: [],
+      project: { functions: new Map(), roles: new Map(), accelerated: new Set() },
+      summaries: [],
+    },
+    settings,
+  );
+  let settling: NodeJS.Timeout | null = null;
+
+  const pathOf = (uri: string): string => {
+    const file = uri.startsWith("file:") ? fileURLToPath(uri) : uri;
+    const inside = relative(root, file).split(sep).join("/");
+    return inside.startsWith("../") ? file : inside;
+  };
+
+  function publish(document: TextDocument): void {
+    const { findings, diagnostics } = workspace.update(pathOf(document.uri), document.getText());
+    void connection.sendDiagnostics({
+      uri: document.uri,
+      version: document.version,
+      diagnostics: [...diagnostics.map(problemOf), ...findings.map(diagnosticOf)],
+    });
+  }
+
+  function settleSoon(): void {
+    if (settling) clearTimeout(settling);
+    settling = setTimeout(() => {
+      settling = null;
+      const concerned = new Set(workspace.settle());
+      for (const document of documents.all()) if (concerned.has(pathOf(document.uri))) publish(document);
+    }, SETTLE_MS);
+  }
+
+  /** Reads the settings and the whole folder; open documents count as they are in the editor. */
+  async function load(): Promise<void> {
+    try {
+      settings = settingsNear(root, NO_CHOICE);
+      workspace = new Workspace(await auditForEditing([root], root, settings), settings);
+    } catch (error) {
+      connection.window.showWarningMessage(describeFailure(error, false).trim());
+    }
+    for (const document of documents.all()) publish(document);
+    settleSoon();
+  }
+
+  connection.onInitialize(({ workspaceFolders, rootUri }: InitializeParams) => {
+    const folder = workspaceFolders?.[0]?.uri ?? rootUri;
+    if (folder?.startsWith("file:")) root = fileURLToPath(folder);
+    return {
+      serverInfo: { name: "plimsoll", version: packageJson.version },
+      capabilities: {
+        textDocumentSync: TextDocumentSyncKind.Incremental,
+        hoverProvider: true,
+        codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix, FIX_ALL] },
+      },
+    };
+  });
+  connection.onInitialized(() => void load());
+
+  documents.onDidChangeContent(({ document }) => {
+    publish(document);
+    settleSoon();
+  });
+  documents.onDidClose(({ document }) => {
+    void connection.sendDiagnostics({ uri: document.uri, diagnostics: [] });
+  });
+
+  connection.onDidChangeWatchedFiles(({ changes }) => {
+    for (const { uri } of changes) {
+      if (basename(uri) === "pyproject.toml") return void load();
+      const path = pathOf(uri);
+      if (documents.get(uri) || !workspace.has(path)) continue;
+      const file = fileURLToPath(uri);
+      const text = existsSync(file) ? decode(readFileSync(file)) : null;
+      if (text === null) workspace.remove(path);
+      else if (typeof text !== "string") workspace.update(path, text.text);
+    }
+    settleSoon();
+    return undefined;
+  });
+
+  connection.onHover(({ textDocument, position }): Hover | null => {
+    const here = workspace
+      .of(pathOf(textDocument.uri))
+      .findings.filter((finding) => overlaps(finding, { start: position, end: position }));
+    const pages = [...new Set(here.map(({ rule }) => rule))].map(
+      (code) => rulePage(code) ?? ALL_META.find((meta) => meta.code === code)?.summary ?? code,
+    );
+    return pages.length === 0 ? null : { contents: { kind: "markdown", value: pages.join("\n\n---\n\n") } };
+  });
+
+  connection.onCodeAction(({ textDocument, range, context }): CodeAction[] => {
+    const document = documents.get(textDocument.uri);
+    if (!document) return [];
+    const wants = (kind: string): boolean =>
+      context.only === undefined || context.only.some((one) => kind === one || kind.startsWith(`${one}.`));
+    const path = pathOf(document.uri);
+    const lines = document.getText().split(/\r\n|\r|\n/);
+    const quick = wants(CodeActionKind.QuickFix)
+      ? workspace
+          .of(path)
+          .findings.filter((finding) => overlaps(finding, range))
+          .flatMap((finding) => quickFixes(finding, document.uri, lines[finding.line - 1] ?? ""))
+      : [];
+    const all = wants(FIX_ALL) ? fixAll(document, path) : null;
+    return all ? [...quick, all] : quick;
+  });
+
+  function fixAll(document: TextDocument, path: string): CodeAction | null {
+    const text = document.getText();
+    const fixed = fixText(text, new Set(["safe"] as const), (candidate) => {
+      const { findings, diagnostics } = workspace.update(path, candidate);
+      return { findings, broken: diagnostics.length };
+    });
+    workspace.update(path, text);
+    if (typeof fixed === "string" || fixed.applied === 0) return null;
+    const whole = { start: document.positionAt(0), end: document.positionAt(text.length) };
+    return {
+      title: `Apply all safe fixes of plimsoll (${fixed.applied})`,
+      kind: FIX_ALL,
+      edit: { changes: { [document.uri]: [{ range: whole, newText: fixed.text }] } },
+    };
+  }
+
+  documents.listen(connection);
+  connection.listen();
+}

@@ -1,0 +1,255 @@
+import { spawn } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { CLI, plimsoll, runProgram } from "../support/cli.ts";
+import { emptyFolder } from "../support/folder.ts";
+
+const LOOP = `import torch
+
+def train(model, loader, optimizer):
+    total = 0
+    for x, y in loader:
+        loss = torch.nn.functional.cross_entropy(model(x.cuda()), y.cuda())
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        total += loss
+    return total
+`;
+const MENDED = LOOP.replace("total += loss", "total += loss.detach()");
+
+function project(files: Readonly<Record<string, string | Uint8Array>>): string {
+  const folder = emptyFolder();
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(join(folder, dirname(name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return folder;
+}
+
+interface Json {
+  readonly findings: { rule: string; severity: string; path: string; line: number; message: string }[];
+  readonly diagnostics: { path: string; message: string; level: string }[];
+}
+
+async function findings(cwd: string, ...args: string[]): Promise<string[]> {
+  const ran = await plimsoll(["audit", ".", "--json", "--select", "PLM001,PLM9", ...args], { cwd });
+  return (JSON.parse(ran.stdout) as Json).findings.map(({ path, line, rule }) => `${path}:${line} ${rule}`);
+}
+
+describe("what a user may silence", () => {
+  test("noqa on the line, and one that silences nothing", async () => {
+    const cwd = project({
+      "a.py": LOOP.replace("total += loss", "total += loss  # noqa: PLM001"),
+      "b.py": LOOP.replace("total = 0", "total = 0  # noqa: PLM001, E501"),
+      "c.py": LOOP.replace("total += loss", "total += loss  # noqa"),
+    });
+    expect(await findings(cwd)).toEqual(["b.py:4 PLM900", "b.py:10 PLM001"]);
+  });
+
+  test("a baseline leaves out what was there, wherever it has moved, and shows what is new", async () => {
+    const cwd = project({ "a.py": LOOP });
+    const written = await plimsoll(["audit", ".", "--write-baseline", "old.json"], { cwd });
+    expect(written).toMatchObject({ code: 0, stdout: "" });
+    expect(await findings(cwd, "--baseline", "old.json")).toEqual([]);
+    writeFileSync(join(cwd, "a.py"), `"""New first line."""\n${LOOP}${LOOP.replace("train", "again")}`);
+    expect(await findings(cwd, "--baseline", "old.json")).toEqual(["a.py:22 PLM001"]);
+    const wrong = await plimsoll(["audit", ".", "--baseline", "a.py"], { cwd });
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("a.py is not a baseline file") });
+  });
+
+  test("pyproject.toml: ignore, exclude, per-file-ignores and severity; the command line on top", async () => {
+    const cwd = project({
+      "pyproject.toml": `[tool.plimsoll]
+exclude = ["vendored"]
+[tool.plimsoll.per-file-ignores]
+"scripts/*" = ["PLM001"]
+[tool.plimsoll.severity]
+PLM001 = "error"
+`,
+      "a.py": LOOP,
+      "scripts/b.py": LOOP,
+      "vendored/c.py": LOOP,
+    });
+    const ran = await plimsoll(["audit", ".", "--json", "--select", "PLM001"], { cwd });
+    expect((JSON.parse(ran.stdout) as Json).findings).toMatchObject([{ path: "a.py", severity: "error" }]);
+    expect(await findings(cwd, "--ignore", "PLM001")).toEqual([]);
+  });
+
+  test("a setting that does not exist, and one of the wrong type, are named", async () => {
+    const bad = async (table: string): Promise<string> => {
+      const cwd = project({ "pyproject.toml": `[tool.plimsoll]\n${table}\n`, "a.py": LOOP });
+      const ran = await plimsoll(["audit", "."], { cwd });
+      expect(ran.code).toBe(2);
+      return ran.stderr;
+    };
+    expect(await bad('selekt = ["PLM"]')).toContain('unknown setting "selekt"');
+    expect(await bad('ignore = ["PLM777"]')).toContain('no rule starts with "PLM777"');
+    expect(await bad('ignore = "PLM001"')).toContain("ignore must be a list of strings");
+  });
+});
+
+describe("what comes out", () => {
+  test("--statistics counts by rule; stdin has the name it is given", async () => {
+    const cwd = project({ "a.py": LOOP, "b.py": LOOP });
+    const counted = await plimsoll(["audit", ".", "--statistics", "--select", "PLM001"], { cwd });
+    expect(counted.stdout).toBe("     2  PLM001  warning  summed-loss-keeps-graph\n");
+    const piped = await plimsoll(["audit", "-", "--stdin-filename", "src/x.py", "--select", "PLM001"], {
+      cwd,
+      input: LOOP,
+    });
+    expect(piped.code).toBe(1);
+    expect(piped.stdout).toContain("src/x.py:10:9: warning PLM001");
+    expect(piped.stdout).toContain("^^^^^^^^^^^^^");
+  });
+
+  test("rules --json has what documentation and CI ask for; explain shows the page", async () => {
+    const listed = JSON.parse((await plimsoll(["rules", "--json"])).stdout) as Record<string, unknown>[];
+    for (const rule of listed)
+      expect(rule).toMatchObject({
+        code: expect.stringMatching(/^PLM\d{3}$/),
+        name: expect.stringMatching(/^[a-z0-9-]+$/),
+        severity: expect.stringMatching(/^(?:error|warning|note)$/),
+        fix: expect.stringMatching(/^(?:safe|unsafe|none)$/),
+        docs: expect.stringMatching(/^docs\/rules\/PLM\d{3}\.md$/),
+        patterns: expect.any(Array),
+      });
+    for (const rule of listed) expect(existsSync(rule["docs"] as string)).toBe(true);
+    expect((await plimsoll(["explain", "plm001"])).stdout).toContain("# PLM001 summed-loss-keeps-graph");
+    expect((await plimsoll(["explain", "listed-loss-keeps-graph"])).stdout).toContain("PLM002");
+    expect(await plimsoll(["explain", "PLM00X"])).toMatchObject({ code: 2, stdout: "" });
+  });
+});
+
+describe("bad input", () => {
+  test("each bad file is named, and the good one is audited", async () => {
+    const cwd = project({
+      "good.py": LOOP,
+      "binary.py": new Uint8Array([0x69, 0, 1, 2, 3]),
+      "encoding.py": new Uint8Array([0x23, 0x20, 0xe9, 0x0a]),
+      "utf16.py": new Uint8Array([0xff, 0xfe, 0x69, 0x00]),
+      "deep.py": `import torch\nx = ${"(".repeat(100_000)}1${")".repeat(100_000)}\n`,
+      "half.py": `${LOOP}\ndef broken(:\n    pass\n`,
+      "huge.py": "",
+      "empty.py": "",
+    });
+    truncateSync(join(cwd, "huge.py"), 50_000_000);
+    symlinkSync("nowhere.py", join(cwd, "dangling.py"));
+    symlinkSync(".", join(cwd, "loop"));
+    symlinkSync("self.py", join(cwd, "self.py"));
+    const ran = await plimsoll(["audit", ".", "missing", "--json", "--select", "PLM001"], { cwd });
+    const { findings: found, diagnostics } = JSON.parse(ran.stdout) as Json;
+    expect(ran.code).toBe(1);
+    expect(found.map(({ path }) => path)).toEqual(["good.py", "half.py"]);
+    expect(Object.fromEntries(diagnostics.map(({ path, message }) => [path, message]))).toEqual({
+      "binary.py": "binary file",
+      "dangling.py": "no such file or folder",
+      "deep.py": expect.stringContaining("nested too deeply"),
+      "encoding.py": "not valid UTF-8, and no encoding declared",
+      "half.py": expect.stringContaining("invalid syntax"),
+      "huge.py": "too large to audit (50 MB)",
+      missing: "no such file or folder",
+      "self.py": "a symbolic link that leads back to itself",
+      "utf16.py": "UTF-16 is not a Python source encoding",
+    });
+  });
+
+  test("exit 2 only when nothing could be done", async () => {
+    const cwd = project({ "good.py": "import torch\n", "bad.py": new Uint8Array([0, 0]) });
+    const code = async (...paths: string[]): Promise<number | null> =>
+      (await plimsoll(["audit", ...paths], { cwd })).code;
+    expect(await code("missing")).toBe(2);
+    expect(await code("bad.py")).toBe(2);
+    expect(await code("bad.py", "missing")).toBe(2);
+    expect(await code("good.py", "bad.py", "missing")).toBe(0);
+  });
+});
+
+describe("mending", () => {
+  test("--diff shows and changes nothing; --fix changes that and nothing else; twice changes nothing", async () => {
+    const crlf = `\uFEFF${LOOP.replaceAll("\n", "\r\n")}`;
+    const cwd = project({ "a.py": crlf });
+    const fix = ["audit", "a.py", "--select", "PLM001"];
+    const shown = await plimsoll([...fix, "--diff"], { cwd });
+    expect(shown.code).toBe(1);
+    expect(shown.stdout).toContain("+        total += loss.detach()");
+    expect(readFileSync(join(cwd, "a.py"), "utf8")).toBe(crlf);
+    expect((await plimsoll([...fix, "--fix"], { cwd })).code).toBe(0);
+    expect(readFileSync(join(cwd, "a.py"), "utf8")).toBe(`\uFEFF${MENDED.replaceAll("\n", "\r\n")}`);
+    expect((await plimsoll([...fix, "--diff"], { cwd })).code).toBe(0);
+  });
+
+  test("a full disk leaves the file as it was", async () => {
+    const cwd = project({ "a.py": LOOP });
+    // No file may grow beyond nothing: every write fails as on a full disk.
+    const ran = await runProgram(
+      "bash",
+      [
+        "-c",
+        `trap '' XFSZ; ulimit -f 0; exec "$0" "$@"`,
+        process.execPath,
+        CLI,
+        "audit",
+        "a.py",
+        "--fix",
+        "--select",
+        "PLM001",
+      ],
+      { cwd },
+    );
+    expect(ran.code).toBe(1);
+    expect(ran.stdout).toMatch(/warning: a\.py: .+/);
+    expect(readFileSync(join(cwd, "a.py"), "utf8")).toBe(LOOP);
+    expect(readdirSync(cwd)).toEqual(["a.py"]);
+  });
+});
+
+test("--watch audits a changed file again, and the file that it concerns", async () => {
+  const step = `import torch
+
+def step(model, x):
+    torch.cuda.empty_cache()
+    return model(x)
+`;
+  const loop = `from step import step
+
+def train(model, loader, optimizer):
+    for x in loader:
+        step(model, x.cuda()).backward()
+        optimizer.step()
+`;
+  const cwd = project({ "train.py": "from step import step\n# torch\n", "step.py": step });
+  const child = spawn(process.execPath, [CLI, "audit", ".", "--watch", "--select", "PLM031"], { cwd });
+  onTestFinished(() => void child.kill());
+  let seen = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (seen += text));
+  const said = async (stream: NodeJS.ReadableStream, what: RegExp): Promise<void> => {
+    let text = "";
+    for await (const part of stream) {
+      text += String(part);
+      if (what.test(text)) return;
+    }
+  };
+  await said(child.stderr, /watching/);
+  expect(seen).toContain("No findings in 2 files");
+  const settled = new Promise<void>((done) => {
+    child.stdout.on("data", () => {
+      if (/step\.py:4:\d+: warning PLM031/.test(seen)) done();
+    });
+  });
+  writeFileSync(join(cwd, "train.py"), loop);
+  await settled;
+  expect(seen).toMatch(/train\.py in \d+ ms/);
+  const ended = new Promise((done) => child.on("exit", done));
+  child.kill("SIGINT");
+  expect(await ended).toBe(0);
+});

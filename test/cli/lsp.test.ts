@@ -1,0 +1,180 @@
+import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import {
+  CodeActionRequest,
+  createProtocolConnection,
+  DidChangeTextDocumentNotification,
+  DidOpenTextDocumentNotification,
+  HoverRequest,
+  InitializedNotification,
+  InitializeRequest,
+  PublishDiagnosticsNotification,
+  ShutdownRequest,
+  StreamMessageReader,
+  StreamMessageWriter,
+} from "vscode-languageserver/node";
+import type { CodeAction, Diagnostic, ProtocolConnection } from "vscode-languageserver/node";
+import { TextDocument } from "vscode-languageserver-textdocument";
+import { CLI } from "../support/cli.ts";
+import { emptyFolder } from "../support/folder.ts";
+
+const TRAIN = `import torch
+from step import step
+
+def train(model, loader, optimizer):
+    total = 0
+    for x, y in loader:
+        loss = step(model, x.cuda(), y.cuda())
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        total += loss
+    return total
+`;
+/** Called in the training loop of the other file: only together do they show what it costs. */
+const STEP = `import torch
+
+def step(model, x, y):
+    torch.cuda.empty_cache()
+    return torch.nn.functional.cross_entropy(model(x), y)
+`;
+
+interface Client {
+  readonly connection: ProtocolConnection;
+  readonly uri: (name: string) => string;
+  /** The next diagnostics of a file for which the test holds. */
+  readonly diagnostics: (
+    name: string,
+    holds: (codes: string[], all: readonly Diagnostic[]) => boolean,
+  ) => Promise<readonly Diagnostic[]>;
+}
+
+async function start(files: Readonly<Record<string, string>>): Promise<Client> {
+  const folder = emptyFolder();
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const server = spawn(process.execPath, [CLI, "lsp", "--stdio"], { cwd: folder });
+  onTestFinished(() => void server.kill());
+  const connection = createProtocolConnection(
+    new StreamMessageReader(server.stdout),
+    new StreamMessageWriter(server.stdin),
+  );
+  const latest = new Map<string, readonly Diagnostic[]>();
+  const waiting = new Set<() => void>();
+  connection.onNotification(PublishDiagnosticsNotification.type, ({ uri, diagnostics }) => {
+    latest.set(uri, diagnostics);
+    for (const look of waiting) look();
+  });
+  connection.listen();
+  const root = pathToFileURL(folder).href;
+  await connection.sendRequest(InitializeRequest.type, {
+    processId: process.pid,
+    rootUri: root,
+    capabilities: {},
+    workspaceFolders: [{ uri: root, name: "project" }],
+  });
+  await connection.sendNotification(InitializedNotification.type, {});
+  const uri = (name: string): string => pathToFileURL(join(folder, name)).href;
+  return {
+    connection,
+    uri,
+    diagnostics: (name, holds) =>
+      new Promise((done) => {
+        const look = (): void => {
+          const now = latest.get(uri(name));
+          if (
+            !now ||
+            !holds(
+              now.map(({ code }) => String(code)),
+              now,
+            )
+          )
+            return;
+          waiting.delete(look);
+          done(now);
+        };
+        waiting.add(look);
+        look();
+      }),
+  };
+}
+
+const open = (client: Client, name: string, text: string): Promise<void> =>
+  client.connection.sendNotification(DidOpenTextDocumentNotification.type, {
+    textDocument: { uri: client.uri(name), languageId: "python", version: 1, text },
+  });
+
+test("an editor gets diagnostics, hovers, quick fixes and fix-all", async () => {
+  const client = await start({ "train.py": TRAIN, "step.py": STEP });
+  await open(client, "train.py", TRAIN);
+  await open(client, "step.py", STEP);
+  const found = await client.diagnostics("train.py", (codes) => codes.includes("PLM001"));
+  // Known to run every step because another file's loop calls it.
+  await client.diagnostics("step.py", (codes) => codes.includes("PLM031"));
+  const sum = found.find(({ code }) => code === "PLM001")!;
+  expect(sum).toMatchObject({ source: "plimsoll", range: { start: { line: 10, character: 8 } } });
+
+  const textDocument = { uri: client.uri("train.py") };
+  const hover = await client.connection.sendRequest(HoverRequest.type, {
+    textDocument,
+    position: sum.range.start,
+  });
+  expect(hover?.contents).toMatchObject({ kind: "markdown", value: expect.stringContaining("PLM001") });
+  expect(
+    await client.connection.sendRequest(HoverRequest.type, {
+      textDocument,
+      position: { line: 0, character: 0 },
+    }),
+  ).toBeNull();
+
+  const actions = (await client.connection.sendRequest(CodeActionRequest.type, {
+    textDocument,
+    range: sum.range,
+    context: { diagnostics: [sum] },
+  })) as CodeAction[];
+  const document = TextDocument.create(textDocument.uri, "python", 1, TRAIN);
+  const applied = (action: CodeAction): string =>
+    TextDocument.applyEdits(document, action.edit!.changes![textDocument.uri]!);
+  const fix = actions.find(({ isPreferred }) => isPreferred)!;
+  expect(applied(fix)).toBe(TRAIN.replace("total += loss", "total += loss.detach()"));
+  expect(applied(actions.find(({ title }) => title.startsWith("Silence"))!)).toContain(
+    "loss  # noqa: PLM001",
+  );
+  const [all] = (await client.connection.sendRequest(CodeActionRequest.type, {
+    textDocument,
+    range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } },
+    context: { diagnostics: [], only: ["source.fixAll"] },
+  })) as CodeAction[];
+  expect(all!.kind).toBe("source.fixAll.plimsoll");
+  expect(applied(all!)).toContain("total += loss.detach()");
+  await client.connection.sendRequest(ShutdownRequest.type);
+});
+
+test("while a line is half typed, what stands around it is still known", async () => {
+  const client = await start({ "train.py": TRAIN });
+  await open(client, "train.py", TRAIN);
+  await client.diagnostics("train.py", (codes) => codes.includes("PLM001"));
+  const end = { line: 3, character: "def train(model, loader, optimizer):".length };
+  const type = (version: number, text: string): Promise<void> =>
+    client.connection.sendNotification(DidChangeTextDocumentNotification.type, {
+      textDocument: { uri: client.uri("train.py"), version },
+      contentChanges: [{ range: { start: end, end }, text }],
+    });
+  await type(2, "\n    print((");
+  const broken = await client.diagnostics("train.py", (_, all) => all.some(({ code }) => code === undefined));
+  expect(broken.find(({ code }) => code === "PLM001")!.range.start.line).toBe(11);
+});
+
+test("a silenced finding goes away as soon as the comment is typed", async () => {
+  const client = await start({ "train.py": TRAIN });
+  await open(client, "train.py", TRAIN);
+  await client.diagnostics("train.py", (codes) => codes.includes("PLM001"));
+  const at = { line: 10, character: "        total += loss".length };
+  await client.connection.sendNotification(DidChangeTextDocumentNotification.type, {
+    textDocument: { uri: client.uri("train.py"), version: 2 },
+    contentChanges: [{ range: { start: at, end: at }, text: "  # noqa: PLM001" }],
+  });
+  await client.diagnostics("train.py", (codes) => !codes.includes("PLM001") && !codes.includes("PLM900"));
+});
