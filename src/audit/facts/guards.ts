@@ -42,8 +42,19 @@ function leaves(statement: If): boolean {
   return final?.kind === "Continue" || final?.kind === "Return";
 }
 
+/** `if best is None: best = …` runs once. */
+function fillsOnce({ test, body }: If): boolean {
+  if (test.kind !== "Compare" || test.ops[0] !== "is" || test.left.kind !== "Name") return false;
+  const { id } = test.left;
+  return body.some(
+    (one) =>
+      one.kind === "Assign" && one.targets.some((target) => target.kind === "Name" && target.id === id),
+  );
+}
+
 function testFrequency(statement: If, child: Node): Frequency {
   const { test } = statement;
+  if (fillsOnce(statement) && statement.body.includes(child as never)) return "throttled";
   if (isThrottle(test)) return statement.orelse.includes(child as never) ? "unknown" : "throttled";
   return isFlag(test) ? "every" : "unknown";
 }

@@ -79,3 +79,16 @@ class Sliced(torch.nn.Module):
     def forward(self, x):
         # trap: moved away to go on with it on the host
         return self.conv(x.cuda()).relu().to("cpu")
+
+
+def first_only(model, loader, optimizer, device):
+    model.to(device)
+    first = None
+    for x, y in loader:
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        if first is None:
+            # trap: once
+            first = loss.item()
+    return first

@@ -22,3 +22,8 @@ def load(path, options):
 def load_schedule(folder):
     # trap: a few numbers
     return torch.load(folder + "/scheduler.pt")
+
+
+def cached(cached_features_file):
+    # trap: made on the host
+    return torch.load(cached_features_file)
