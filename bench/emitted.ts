@@ -63,6 +63,7 @@ function compare(file: string): void {
     .split("\n")
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Run);
+  if (runs.length === 0) throw new Error(`${file} holds no run`);
   const GB = (bytes: number): string => (bytes / 1e9).toFixed(2);
   let worst = 0;
   for (const { name, peak_allocated: allocated, peak_reserved: reserved } of runs) {

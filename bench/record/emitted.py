@@ -32,7 +32,9 @@ def make_model(config, folder):
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerFast
 
-    model = AutoModelForCausalLM.from_config(AutoConfig.for_model(**config), dtype=torch.bfloat16)
+    # On the card, where a billion random numbers take no time.
+    with torch.device("cuda"):
+        model = AutoModelForCausalLM.from_config(AutoConfig.for_model(**config), dtype=torch.bfloat16)
     model.save_pretrained(folder)
     inner = Tokenizer(models.WordLevel({"a": 0, "b": 1, "c": 2, "<end>": 3}, unk_token="<end>"))
     inner.pre_tokenizer = pre_tokenizers.Whitespace()
@@ -43,13 +45,15 @@ def main(folder):
     with open(os.path.join(folder, "cases.json")) as file:
         cases = json.load(file)
     make_model(cases["config"], os.path.join(folder, "model"))
+    threads = str(max(1, os.cpu_count() // len(cases["cases"])))
     running = []
     for case in cases["cases"]:
         at = os.path.join(folder, case["name"])
         with open(os.path.join(at, "data.txt"), "w") as file:
             file.write(" ".join("abc"[i % 3] for i in range(3 * case["tokens"])))
         process = subprocess.Popen(
-            [sys.executable, "-c", ONE], cwd=at, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            [sys.executable, "-c", ONE], cwd=at, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            env={**os.environ, "OMP_NUM_THREADS": threads},
         )
         running.append((case, process))
     with open(os.path.join(folder, "runs.jsonl"), "w") as rows:
@@ -58,6 +62,7 @@ def main(folder):
             line = next((l for l in output.splitlines() if l.startswith("RESULT ")), None)
             row = json.loads(line[7:]) if line else {"error": output[-1500:]}
             rows.write(json.dumps({"name": case["name"], **row}) + "\n")
+            rows.flush()
             print(case["name"], "ok" if line else row["error"], flush=True)
 
 

@@ -258,6 +258,14 @@ describe("the diff", () => {
     expect(await plimsoll([...words, "--json"], { cwd: folder })).toMatchObject({ code: 2, stdout: "" });
   });
 
+  it("is not written for what the script's trainer has no words for, which is said", async () => {
+    writeFileSync(join(folder, "tune.py"), SFT.replace("Qwen/Qwen2.5-7B", "gpt2").replace("2048", "64"));
+    const words = ["fit", "tune.py", "--card", "4GB", "--loss", "fused", "--keep", "loss", "--emit", "patch"];
+    const { code, stderr } = await plimsoll(words, { cwd: folder });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^--emit patch leaves out .* the fused loss$/m);
+  });
+
   it("is of a script, and says so", async () => {
     const { code, stderr } = await plimsoll(["fit", "gpt2", "--card", "8GB", "--emit", "patch"]);
     expect(code).toBe(2);

@@ -5,7 +5,7 @@ import { EMITTERS } from "../../emit/emitters.ts";
 import type { Fitted } from "../../fit/fit.ts";
 import { KEEPABLE, type Keepable } from "../../fit/space.ts";
 import { type Card, cardOf, cardsOf } from "../../plan/cards.ts";
-import type { Recipe } from "../../plan/recipe.ts";
+import { DEFAULT_RECIPE, type Recipe } from "../../plan/recipe.ts";
 import type { Asked } from "../ask.ts";
 import type { Command, Input, Io } from "../command.ts";
 import { RECIPE_OPTIONS } from "../recipe-options.ts";
@@ -108,6 +108,7 @@ export const command: Command = {
     }
     await print(input, io, fitted);
     if (fitted.recipe) await write(emitters, fitted.recipe, input, io);
+    else sayUnsayable(emitters, recipe, io);
     return fitted.recipe ? 0 : 1;
   },
 };
@@ -153,7 +154,21 @@ async function patchFor({ source, recipe }: Asked): Promise<Emitter> {
   const beside = (name: string): string | null => textBeside(isAbsolute(name) ? name : join(root, name));
   const name = outside ? basename(source.file) : here;
   const file = { name, text: beside(name)! };
-  return patchOf(file, beside, { ...recipe, ...readRecipe(file, beside).recipe });
+  // What the script says itself, without the options beside it.
+  return patchOf(file, beside, {
+    ...DEFAULT_RECIPE,
+    ...readRecipe(file, beside).recipe,
+    model: recipe.model,
+  });
+}
+
+/** Where nothing fits, what is asked for may be the reason: a stack cannot be told it. */
+function sayUnsayable(emitters: readonly Emitter[], recipe: Recipe, io: Io): void {
+  for (const { name, cannot } of emitters) {
+    const why = cannot(recipe);
+    if (why !== null)
+      io.err(`--emit ${name} leaves out recipes it has no words for; the one asked for has: ${why}\n`);
+  }
 }
 
 /** The files are of one kind of loop: where the user named none, that is the one to plan. */
