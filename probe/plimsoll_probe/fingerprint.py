@@ -94,6 +94,7 @@ class Fingerprint:
         self._modules = Modules(torch)
         self.failed = None
         self._formats = set()
+        self._loss_formats = set()
         self._steps = []
         self._loss = None
         self._squares = None
@@ -112,6 +113,7 @@ class Fingerprint:
     def scaled(self, outputs, scaled):
         if isinstance(scaled, self._torch.Tensor) and scaled.requires_grad and scaled.numel() == 1 and self._readable():
             self._unscaled[id(scaled)] = outputs.detach().double().item()
+            self._loss_formats.add(_name(outputs.dtype))
 
     @_quiet
     def backward(self, tensors, grad_tensors=None, *_, **__):
@@ -128,7 +130,10 @@ class Fingerprint:
         loss = 0.0 if self._loss is None else self._loss
         for tensor in several:
             known = self._unscaled.pop(id(tensor), None)
-            loss += tensor.detach().double().item() if known is None else known
+            if known is None:
+                known = tensor.detach().double().item()
+                self._loss_formats.add(_name(tensor.dtype))
+            loss += known
         self._unscaled.clear()
         self._loss = loss
 
@@ -205,8 +210,7 @@ class Fingerprint:
         if torch.cuda.is_initialized():
             if torch.get_float32_matmul_precision() != "highest" or (self._modules.convolve() and torch.backends.cudnn.allow_tf32):
                 formats.add("tf32")
-        known = [name for name in _ORDER if name in formats]
-        return known[-1] if known else "float32"
+        return _coarsest(formats)
 
     def _write(self, pid):
         if os.getpid() != pid:
@@ -220,6 +224,7 @@ class Fingerprint:
             tally = self._tally
             verify.write(self._session, {
                 "kind": "values", "failed": self.failed, "dtype": name, "roundoff": _ROUNDOFF[name],
+                "loss_roundoff": _ROUNDOFF[_coarsest(self._loss_formats)],
                 "steps": self._steps, "weights": self._final(),
                 "rest": tally.rest if tally is not None else [], "peak": tally.peak if tally is not None else [],
             })
@@ -246,6 +251,11 @@ class Fingerprint:
 
 def _parameters(optimizer):
     return [weight for group in optimizer.param_groups for weight in group["params"]]
+
+
+def _coarsest(formats):
+    known = [name for name in _ORDER if name in formats]
+    return known[-1] if known else "float32"
 
 
 def _name(dtype):

@@ -1,4 +1,5 @@
 import { formatBytes } from "../base/units.ts";
+import { MARGIN } from "../verify/sameness.ts";
 import type { Distance, Quantity, Speed, Verification } from "../verify/result.ts";
 
 export interface Row {
@@ -83,7 +84,7 @@ export function derivation({ results }: Verification): readonly string[] {
   const lines = [`${results.verdict}: ${results.why}`];
   if (dtype !== null && roundoff !== null && deterministic !== null)
     lines.push(
-      `computed in ${dtype}: one rounding is ${scientific(roundoff)}; a run of before, each weight moved by one rounding behind the first step, is the yardstick; 8 × that is the tolerance`,
+      `computed in ${dtype}: one rounding is ${scientific(roundoff)}; a run of before, each weight moved by one rounding behind the first step, is the yardstick; ${MARGIN} × that is the tolerance`,
       deterministic
         ? "two runs of before are bit-identical"
         : "two runs of the same code are not bit-identical: where they are farther apart than the yardstick, they are the yardstick",

@@ -23,6 +23,8 @@ export interface Values {
   readonly failed: string | null;
   readonly dtype: string;
   readonly roundoff: number;
+  /** One rounding of the losses themselves, which often are kept more finely. */
+  readonly lossRoundoff: number;
   readonly steps: readonly Step[];
   readonly weights: readonly Weight[];
   /** Bytes of live tensors on a CPU, behind each step and at most during it; empty on a GPU. */
@@ -59,6 +61,7 @@ export function readValues(folder: string): Values | null {
     failed: raw["failed"] as string | null,
     dtype: (raw["dtype"] ?? "float32") as string,
     roundoff: Number(raw["roundoff"] ?? 0),
+    lossRoundoff: Number(raw["loss_roundoff"] ?? 0),
     steps: steps.map(([loss, norm]) => ({ loss: number(loss), norm: number(norm) })),
     weights: weights.map((weight) => ({
       name: weight["name"] as string | null,

@@ -257,15 +257,15 @@ function metricsOf(request: Request, before: Runner, after: Runner): Quantity[] 
   );
 }
 
-/** Ordinary steps and all steps may be told apart when they differ by this much. */
+/** Where the ordinary step is the same, all steps together may differ by less than this without a word. */
 const UNEVEN = 0.2;
 
-function unevenSteps({ change, changeOfAllSteps: all }: Speed): string[] {
-  if (change === null || all === null || Math.abs(Math.log1p(all) - Math.log1p(change)) < Math.log1p(UNEVEN))
+function unevenSteps({ verdict, changeOfAllSteps: all }: Speed): string[] {
+  if (verdict !== "no difference" || all === null || Math.abs(Math.log1p(all)) < Math.log1p(UNEVEN))
     return [];
-  const percent = (share: number): string => `${share < 0 ? "−" : "+"}${Math.abs(share * 100).toFixed(0)} %`;
+  const change = `${all < 0 ? "−" : "+"}${Math.abs(all * 100).toFixed(0)} %`;
   return [
-    `some steps changed and others did not: an ordinary step takes ${percent(change)} time, all steps together ${percent(all)}`,
+    `an ordinary step takes as long as before, but some do not: all steps together take ${change} time`,
   ];
 }
 

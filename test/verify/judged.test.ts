@@ -17,6 +17,7 @@ function values(losses: readonly number[], away = 0, more: Partial<Values> = {})
     failed: null,
     dtype: "float32",
     roundoff: ROUNDOFF,
+    lossRoundoff: ROUNDOFF,
     steps: losses.map((loss) => ({ loss, norm: 1 })),
     weights: [
       { name: "w", shape: [2], digest: `d${away}`, norm: Math.SQRT2, sums: Array(8).fill(away) as number[] },
