@@ -2,28 +2,57 @@
  * npm run --silent bench:audit -- DIR
  *
  * Audits DIR cold, in a process of its own, as built: files, MB, seconds, MB/s and the highest resident memory. Then
- * ruff and torch-preflight on the same tree in the same run, where .venv-peers/bin has them, and the ratios to them.
- * Memory is read from /proc while the process runs, so only Linux reports it.
+ * ruff and torch-preflight on the same tree in the same run, and the ratios to them; they live in .venv-peers, which is
+ * made if it is missing. Memory and processor time are those of the process and all it started, read from /proc: only
+ * Linux reports them. Other work on the machine spoils the seconds; the load before the run is printed beside them.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { availableParallelism, loadavg } from "node:os";
 import { join, resolve } from "node:path";
 import { DEFAULTS } from "../src/audit/settings.ts";
 import { discover } from "../src/audit/discover.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
+const PEERS = join(ROOT, ".venv-peers");
+/** Clock ticks a second in /proc/PID/stat: 100 on every Linux that Node runs on. */
+const TICKS = 100;
 
 interface Run {
   readonly seconds: number;
-  /** Bytes, null where the system does not say. */
-  readonly peak: number | null;
+  /** User and system; 0 where the system does not say. */
+  readonly processor: number;
+  /** Bytes; 0 where the system does not say. */
+  readonly peak: number;
   readonly code: number | null;
 }
 
-function peakOf(pid: number): number {
+/** The process and everything below it. */
+function tree(pid: number): number[] {
   try {
-    const line = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
-    return line ? Number(line[1]) * 1024 : 0;
+    const own = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+      readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").split(" ").filter(Boolean).map(Number),
+    );
+    return [pid, ...own.flatMap(tree)];
+  } catch {
+    return [pid];
+  }
+}
+
+function resident(pid: number): number {
+  try {
+    return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024;
+  } catch {
+    return 0;
+  }
+}
+
+/** Of the process and of the children it has waited for. */
+function processorTime(pid: number): number {
+  try {
+    // After the name, which may hold anything: utime, stime, cutime and cstime are the 14th to 17th fields.
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").pop()!.split(" ");
+    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS;
   } catch {
     return 0;
   }
@@ -33,27 +62,54 @@ async function timed(command: string, args: readonly string[]): Promise<Run> {
   const start = performance.now();
   const child = spawn(command, args, { stdio: "ignore" });
   let peak = 0;
-  const watch = setInterval(() => (peak = Math.max(peak, peakOf(child.pid ?? 0))), 20);
+  let processor = 0;
+  const watch = setInterval(() => {
+    const all = tree(child.pid ?? 0);
+    peak = Math.max(
+      peak,
+      all.reduce((sum, pid) => sum + resident(pid), 0),
+    );
+    processor = Math.max(
+      processor,
+      all.reduce((sum, pid) => sum + processorTime(pid), 0),
+    );
+  }, 20);
   const code = await new Promise<number | null>((done, fail) => {
     child.on("error", fail);
     child.on("exit", done);
   });
   clearInterval(watch);
-  return { seconds: (performance.now() - start) / 1000, peak: peak > 0 ? peak : null, code };
+  return { seconds: (performance.now() - start) / 1000, processor, peak, code };
 }
+
+function must(command: string, args: readonly string[]): void {
+  const { status } = spawnSync(command, args, { stdio: ["ignore", "ignore", "inherit"] });
+  if (status !== 0) process.exit(2);
+}
+
+const words = ({ seconds, processor, peak }: Run): string =>
+  `${seconds.toFixed(2)} s${processor > 0 ? `, ${processor.toFixed(1)} s of processor time` : ""}, ${peak > 0 ? `${(peak / 1e6).toFixed(0)} MB of memory` : "memory unknown"}`;
 
 const folder = process.argv[2];
 if (folder === undefined || !existsSync(folder)) {
   console.error("usage: npm run --silent bench:audit -- DIR");
   process.exit(2);
 }
-const built = spawnSync(process.execPath, [join(ROOT, "scripts/build.mjs")], {
-  stdio: ["ignore", "ignore", "inherit"],
-});
-if (built.status !== 0) process.exit(2);
+must(process.execPath, [join(ROOT, "scripts/build.mjs")]);
+if (!existsSync(join(PEERS, "bin/torch-preflight"))) {
+  must(process.env["PLIMSOLL_PYTHON"] ?? "python3", ["-m", "venv", PEERS]);
+  must(join(PEERS, "bin/pip"), [
+    "install",
+    "--quiet",
+    "--disable-pip-version-check",
+    "ruff",
+    "torch-preflight",
+  ]);
+}
 
 const files = discover([folder], process.cwd(), DEFAULTS.exclude).files.map(({ absolute }) => absolute);
 const megabytes = files.reduce((sum, path) => sum + statSync(path).size, 0) / 1e6;
+console.log(`load before: ${loadavg()[0]!.toFixed(2)} on ${availableParallelism()} cores`);
 const own = await timed(process.execPath, [
   join(ROOT, "dist/plimsoll.js"),
   "audit",
@@ -63,20 +119,15 @@ const own = await timed(process.execPath, [
   "--exit-zero",
 ]);
 console.log(
-  `plimsoll: ${files.length} files, ${megabytes.toFixed(1)} MB, ${own.seconds.toFixed(2)} s, ${(megabytes / own.seconds).toFixed(1)} MB/s, ${own.peak === null ? "memory unknown" : `${(own.peak / 1e6).toFixed(0)} MB of memory`}`,
+  `plimsoll: ${files.length} files, ${megabytes.toFixed(1)} MB, ${words(own)}, ${(megabytes / own.seconds).toFixed(1)} MB/s`,
 );
 
-const PEERS: readonly (readonly [string, readonly string[]])[] = [
+const RUNS: readonly (readonly [string, readonly string[]])[] = [
   ["ruff", ["check", "--no-cache", "--exit-zero", "--isolated", folder]],
   ["torch-preflight", [folder]],
 ];
-for (const [name, args] of PEERS) {
-  const path = join(ROOT, ".venv-peers/bin", name);
-  if (!existsSync(path)) {
-    console.log(`${name}: not in .venv-peers, not compared`);
-    continue;
-  }
-  const peer = await timed(path, args);
+for (const [name, args] of RUNS) {
+  const peer = await timed(join(PEERS, "bin", name), args);
   // 0 and 1 are "clean" and "findings"; anything else did not do the work.
   if (peer.code !== 0 && peer.code !== 1) {
     console.log(`${name}: failed (exit ${peer.code}), not compared`);
@@ -84,7 +135,7 @@ for (const [name, args] of PEERS) {
   }
   const ratio = peer.seconds / own.seconds;
   console.log(
-    `${name}: ${peer.seconds.toFixed(2)} s, ${ratio >= 1 ? `${ratio.toFixed(1)} × as long as plimsoll` : `plimsoll takes ${(1 / ratio).toFixed(1)} × as long`}`,
+    `${name}: ${words(peer)}; ${ratio >= 1 ? `${ratio.toFixed(1)} × as long as plimsoll` : `plimsoll takes ${(1 / ratio).toFixed(1)} × as long`}`,
   );
 }
 process.exit(own.code === 0 ? 0 : 1);
