@@ -388,8 +388,12 @@ interface Rated {
   readonly needs: Bytes;
 }
 
+/** Peaks closer than this are one: a step counter a parameter is no reason to look at a recipe. */
+const SAME_PEAK: Bytes = 2 ** 24;
+const level = (peak: Bytes): number => Math.round(peak / SAME_PEAK);
+
 function noWorse(a: Rated, b: Rated): boolean {
-  return a.peak <= b.peak && a.speed >= b.speed && a.grade <= b.grade && a.needs <= b.needs;
+  return level(a.peak) <= level(b.peak) && a.speed >= b.speed && a.grade <= b.grade && a.needs <= b.needs;
 }
 
 function front(
