@@ -91,12 +91,17 @@ export function readMeasured(folder: string): Measured | null {
           name: device.name,
           peakAllocated: record.atLargest("peak", "peak"),
           peakReserved: record.atLargest("reserved", "reserved"),
-          // Steps at which the counters were not read hold 0.
-          allocated: [...record.column("allocated")].filter((bytes) => bytes > 0),
+          allocated: carried([...record.column("allocated")]),
         }
       : null,
     outside: (raw["outside"] ?? []) as string[],
   };
+}
+
+/** Steps at which the counters were not read hold 0: they take what was read last. */
+function carried(series: readonly Bytes[]): Bytes[] {
+  let last = series.find((bytes) => bytes > 0) ?? 0;
+  return series.map((bytes) => (last = bytes || last));
 }
 
 /** The file of rank 0; of several such processes the one that took the most steps. */
