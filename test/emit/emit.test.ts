@@ -31,7 +31,7 @@ function comparable(name: string, one: Recipe): Record<string, unknown> {
 }
 
 describe.each(whole)("%s", (name) => {
-  const { cannot, files, loop } = emitter(name);
+  const { cannot, files, loop, always } = emitter(name);
 
   it("is read back as the recipe it was written from", () => {
     let said = 0;
@@ -67,6 +67,6 @@ describe.each(whole)("%s", (name) => {
 
   it("refuses another loop's recipe and says why", () => {
     const other = loop === "plain" ? "trainer" : "plain";
-    expect(cannot({ ...recipe("Qwen/Qwen2.5-7B"), loop: other })).toContain(other);
+    expect(cannot({ ...recipe("Qwen/Qwen2.5-7B"), ...always, loop: other })).toContain(other);
   });
 });

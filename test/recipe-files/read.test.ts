@@ -24,6 +24,42 @@ args = TrainingArguments("out", ${args})
 Trainer(model=model, args=args).train()
 `;
 
+describe("loops written by hand", () => {
+  const loop = (parameters: string, more = ""): string => `import torch
+from transformers import AutoModelForCausalLM
+def load():
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    return AutoModelForCausalLM.from_pretrained("gpt2").cpu().to(device)
+model = load()
+trained = [p for p in model.parameters() if p.requires_grad]
+${more}
+optimizer = torch.optim.AdamW(${parameters})
+`;
+
+  test("step where their parameters are", () => {
+    for (const parameters of ["model.parameters()", "trained", "[p for p in model.parameters()]"])
+      expect(script(loop(parameters)).recipe.optimizerOnHost).toBeUndefined();
+    const copies = "copies = {p: p.detach().cpu() for p in trained}";
+    expect(script(loop("copies.values()", copies)).recipe.optimizerOnHost).toBe(true);
+    const copy = "for p in trained:\n    copy = torch.nn.Parameter(p.detach().to('cpu'))";
+    expect(script(loop("[copy]", copy)).recipe.optimizerOnHost).toBe(true);
+  });
+
+  test("step inside backward when a hook does", () => {
+    const hooked = (body: string): string =>
+      `${loop("trained")}def hook(p):\n    ${body}\nfor p in trained:\n    p.register_post_accumulate_grad_hook(hook)\n`;
+    expect(script(hooked("optimizer.step()")).recipe.optimizerInBackward).toBe(true);
+    expect(script(hooked("print(p.grad.norm())")).recipe.optimizerInBackward).toBeUndefined();
+  });
+
+  test("compute the loss in chunks when a checkpoint holds it", () => {
+    const body = (inner: string): string =>
+      `${loop("trained")}from torch.utils.checkpoint import checkpoint\ndef part(h, y):\n    return ${inner}\nloss = checkpoint(part, h, y)\n`;
+    expect(script(body("torch.nn.functional.cross_entropy(head(h), y)")).recipe.loss).toBe("chunked");
+    expect(script(body("layer(h)")).recipe.loss).toBeUndefined();
+  });
+});
+
 describe("values in scripts", () => {
   test.each([
     ["a literal", "4", "", 4],

@@ -1,5 +1,6 @@
+import { statementOf } from "../../python/nodes.ts";
 import { checkpointingKind } from "../emitter.ts";
-import { addAfter, removeStatement, statementOf } from "./edit.ts";
+import { addAfter, removeStatement } from "./edit.ts";
 import { setKeyword } from "./keyword.ts";
 import { argument, type Edits, off, type Stage, together } from "./stage.ts";
 

@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, blocksOf } from "../../python/nodes.ts";
-import type { Arg, Call, Expr, Stmt } from "../../python/tree.ts";
+import { blocksOf } from "../../python/nodes.ts";
+import type { Arg, Call, Stmt } from "../../python/tree.ts";
 import type { Script } from "../../recipe-files/script/program.ts";
 
 /** One replacement in the text of one file of a program. */
@@ -56,15 +56,6 @@ export function addKeyword(call: Call, keyword: string, { name, file }: Script):
     return [insert(comma ? at + comma[0].length : at, `${comma ? "" : ","} ${keyword}`)];
   const line = `${lineEnd(file)}${indentAt(file, last.start)}${keyword},`;
   return [...(comma ? [] : [insert(at, ",")]), insert(endOfLine(file, at + (comma?.[0].length ?? 0)), line)];
-}
-
-export function statementOf(expr: Expr): Stmt | null {
-  let child: Expr | Stmt = expr;
-  for (const parent of ancestors(expr)) {
-    if (blocksOf(parent).some((block) => block.includes(child as Stmt))) return child as Stmt;
-    child = parent as Stmt;
-  }
-  return null;
 }
 
 export function addAfter(statement: Stmt, code: readonly string[], { name, file }: Script): Edit[] {

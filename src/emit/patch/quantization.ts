@@ -1,7 +1,7 @@
 import type { Script } from "../../recipe-files/script/program.ts";
 import { python } from "../lines.ts";
 import { quantizationLines } from "../settings.ts";
-import { addAfter, type Edit, indentAt, isTall, lineEnd } from "./edit.ts";
+import { type Edit, indentAt, isTall, lineEnd } from "./edit.ts";
 import { Code, setKeyword } from "./keyword.ts";
 import { type Edits, type Stage, together } from "./stage.ts";
 
@@ -36,7 +36,10 @@ function nameOf(
   const known = imports.flatMap(({ names }) => names).find((one) => one.name === name);
   if (known) return { name: known.as ?? name, edits: [] };
   const last = imports.findLast(({ parent }) => parent?.kind === "Module");
-  if (last) return { name, edits: addAfter(last, [`from transformers import ${name}`], script) };
+  const beside = last?.names.at(-1);
+  if (beside?.name === "*") return { name, edits: [] };
+  if (beside)
+    return { name, edits: [{ file: script.name, start: beside.end, end: beside.end, text: `, ${name}` }] };
   const whole = file
     .all("Import")
     .flatMap(({ names }) => names)
