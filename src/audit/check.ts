@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { PythonFile } from "../python/file.ts";
 import { Lines } from "../python/source.ts";
 import type { NotebookCell } from "../python/notebook.ts";
 import type { ConfigFile } from "./config.ts";
@@ -18,8 +19,8 @@ export function checkPython(
   cells: readonly NotebookCell[] | null,
 ): ReportedFinding[] {
   const { file } = facts;
-  const suppressions = new Suppressions(file.tree.comments, file.text, file.lines);
-  const report = new Reporter(file.path, file.text, file.lines, settings, cells);
+  const suppressions = new Suppressions(file.tree.comments, file);
+  const report = new Reporter(file.path, file, settings, cells);
   const ran = new Set<string>();
   for (const rule of RULES) {
     const { code } = rule.meta;
@@ -43,7 +44,12 @@ export function checkPython(
 }
 
 export function checkConfig(config: ConfigFile, settings: Settings): ReportedFinding[] {
-  const report = new Reporter(config.path, config.text, new Lines(config.text), settings, null);
+  const report = new Reporter(
+    config.path,
+    { text: config.text, lines: new Lines(config.text) },
+    settings,
+    null,
+  );
   for (const rule of RULES) {
     const { code } = rule.meta;
     if (!rule.checkConfig || !isSelected(code, settings) || isIgnoredIn(config.path, code, settings))
@@ -53,25 +59,20 @@ export function checkConfig(config: ConfigFile, settings: Settings): ReportedFin
   return report.sorted();
 }
 
+/** Most files have no findings, and then nobody asks for their lines. */
+type Source = Pick<PythonFile, "text" | "lines">;
+
 class Reporter {
   readonly #path: string;
-  readonly #text: string;
-  readonly #lines: Lines;
+  readonly #source: Source;
   readonly #settings: Settings;
   readonly #cells: readonly NotebookCell[] | null;
   readonly #found: { readonly start: number; readonly finding: ReportedFinding }[] = [];
   readonly #seen = new Map<string, number>();
 
-  constructor(
-    path: string,
-    text: string,
-    lines: Lines,
-    settings: Settings,
-    cells: readonly NotebookCell[] | null,
-  ) {
+  constructor(path: string, source: Source, settings: Settings, cells: readonly NotebookCell[] | null) {
     this.#path = path;
-    this.#text = text;
-    this.#lines = lines;
+    this.#source = source;
     this.#settings = settings;
     this.#cells = cells;
   }
@@ -117,16 +118,16 @@ class Reporter {
   #place(start: number, end: number, cell: NotebookCell | undefined): Place {
     const above = cell ? cell.line - 1 : 0;
     return {
-      line: this.#lines.line(start) - above,
-      column: this.#lines.column(start),
-      endLine: this.#lines.line(end) - above,
-      endColumn: this.#lines.column(end),
+      line: this.#source.lines.line(start) - above,
+      column: this.#source.lines.column(start),
+      endLine: this.#source.lines.line(end) - above,
+      endColumn: this.#source.lines.column(end),
     };
   }
 
   #fingerprint(code: string, start: number, end: number): string {
     const hash = createHash("sha256")
-      .update(`${code}\0${this.#path}\0${this.#text.slice(start, end).replace(/\s+/g, " ")}`)
+      .update(`${code}\0${this.#path}\0${this.#source.text.slice(start, end).replace(/\s+/g, " ")}`)
       .digest("hex")
       .slice(0, 16);
     // The same text twice in a file: the second is another finding.
@@ -136,17 +137,21 @@ class Reporter {
   }
 
   #frame(start: number, end: number, cell: NotebookCell | undefined): ReportedFinding["frame"] {
-    const first = this.#lines.line(start);
-    const last = Math.min(this.#lines.line(end), first + 5);
+    const first = this.#source.lines.line(start);
+    const last = Math.min(this.#source.lines.line(end), first + 5);
     const above = cell ? cell.line - 1 : 0;
     const low = Math.max(1 + above, first - 1);
-    const high = Math.min(this.#lines.count, last + 1, cell ? this.#lines.line(cell.end) : Infinity);
+    const high = Math.min(
+      this.#source.lines.count,
+      last + 1,
+      cell ? this.#source.lines.line(cell.end) : Infinity,
+    );
     const frame: { line: number; text: string }[] = [];
     for (let line = low; line <= high; line++)
       frame.push({
         line: line - above,
-        text: this.#text
-          .slice(this.#lines.start(line), this.#lines.start(line + 1))
+        text: this.#source.text
+          .slice(this.#source.lines.start(line), this.#source.lines.start(line + 1))
           .replace(/[\r\n]+$/, "")
           .slice(0, 300),
       });

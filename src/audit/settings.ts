@@ -70,7 +70,18 @@ export function checkCodes(codes: readonly string[], rules: readonly RuleMeta[])
 export function isSelected(code: string, settings: Settings): boolean {
   const longest = (prefixes: readonly string[]): number =>
     Math.max(-1, ...prefixes.filter((prefix) => code.startsWith(prefix)).map((prefix) => prefix.length));
-  return longest(settings.select) > longest(settings.ignore);
+  return remembered(code, settings, () => longest(settings.select) > longest(settings.ignore));
+}
+
+const selections = new WeakMap<Settings, Map<string, boolean>>();
+
+/** Asked for every rule in every file. */
+function remembered(code: string, settings: Settings, decide: () => boolean): boolean {
+  let known = selections.get(settings);
+  if (!known) selections.set(settings, (known = new Map()));
+  let answer = known.get(code);
+  if (answer === undefined) known.set(code, (answer = decide()));
+  return answer;
 }
 
 export function isIgnoredIn(path: string, code: string, settings: Settings): boolean {

@@ -1,4 +1,4 @@
-import type { Lines } from "../python/source.ts";
+import type { PythonFile } from "../python/file.ts";
 import type { Comment } from "../python/tree.ts";
 
 const NOQA = /#\s*noqa(?<codes>\s*:\s*(?:[A-Z]+[0-9]+)(?:[\s,]+[A-Z]+[0-9]+)*)?/i;
@@ -15,7 +15,9 @@ export class Suppressions {
     }
   >();
 
-  constructor(comments: readonly Comment[], text: string, lines: Lines) {
+  constructor(comments: readonly Comment[], file: PythonFile) {
+    if (!/noqa/i.test(file.text)) return;
+    const { text, lines } = file;
     for (const comment of comments) {
       const match = NOQA.exec(text.slice(comment.start, comment.end));
       if (!match) continue;

@@ -291,12 +291,15 @@ function callersGradOff(
   };
   for (const [from, list] of edges)
     for (const { to, site } of list) put(callers, to, { from, grad: site.grad });
+  // Sites whose receiver is unknown count for every method of that name, and for no plain function; they are judged once a name, not once a method.
+  const methods = new Map<string, string>();
+  for (const name of functions.keys()) if (isMethod(name)) methods.set(name, last(name));
+  const called = (name: string): string => methods.get(name) ?? "";
+  const asked = new Set(methods.values());
   for (const fn of functions.values())
     for (const site of fn.calls)
-      if (site.target.startsWith("."))
+      if (site.target.startsWith(".") && asked.has(site.target.slice(1)))
         put(byMethod, site.target.slice(1), { from: fn.name, grad: site.grad });
-  // Sites whose receiver is unknown count for every method of that name, and for no plain function; they are judged once a name, not once a method.
-  const called = (name: string): string => (isMethod(name) ? last(name) : "");
   const off = new Set(
     [...functions.keys()].filter(
       (name) => !escapes.has(name) && (callers.has(name) || byMethod.has(called(name))),
