@@ -3,6 +3,7 @@ import type { Tape } from "../tape/tape.ts";
 import { modulePath, parseStack } from "./frames.ts";
 import { markKinds } from "./kinds.ts";
 import { classify } from "./stack-class.ts";
+import { restorePrediction } from "./prediction.ts";
 import { type Mark, markSteps } from "./steps.ts";
 
 /**
@@ -10,6 +11,7 @@ import { type Mark, markSteps } from "./steps.ts";
  * every row, in place. Each distinct stack is looked at once; rows only carry its number.
  */
 export function attribute(tape: Tape, marks: readonly Mark[]): Lifetimes {
+  if (restorePrediction(tape)) return lifetimes(tape);
   const { stack, module } = tape.columns;
   const classes = new Uint8Array(tape.stacks.size);
   const modules = new Int32Array(tape.stacks.size);

@@ -14,7 +14,7 @@ export function parseStack(text: string): Frame[] {
 
 /** Installed packages, the standard library, and checkouts of the well-known training libraries. */
 const INSTALLED =
-  /[\\/](?:site|dist)-packages[\\/]|[\\/]lib[\\/]python\d|^<|[\\/]src[\\/](?:transformers|peft|accelerate|trl|diffusers)[\\/]|[\\/]torch[\\/](?:nn|optim|autograd|utils|_dynamo|_inductor)[\\/]/;
+  /[\\/](?:site|dist)-packages[\\/]|[\\/]lib[\\/]python\d|^<|[\\/]src[\\/](?:transformers|peft|accelerate|trl|diffusers)[\\/]|[\\/]torch[\\/](?:nn|optim|autograd|utils|_dynamo|_inductor)[\\/]|[\\/]plimsoll_probe[\\/]/;
 
 function isUsers(frame: Frame): boolean {
   return frame.file !== "" && frame.file !== "??" && !INSTALLED.test(frame.file);
@@ -36,7 +36,7 @@ export function callerFrame(frames: readonly Frame[]): Frame | null {
 
 /** Frames that stand between the line that matters and the allocation: module calls, wrappers, tensor operators. */
 const PLUMBING =
-  /[\\/]torch[\\/](?!optim[\\/]|serialization|utils[\\/]data[\\/]|distributed[\\/])|[\\/]transformers[\\/](?:utils[\\/]|modeling_layers\.py)|[\\/]accelerate[\\/]utils[\\/]operations\.py|^<frozen|[\\/]contextlib\.py/;
+  /[\\/]torch[\\/](?!optim[\\/]|serialization|utils[\\/]data[\\/]|distributed[\\/])|[\\/]transformers[\\/](?:utils[\\/]|modeling_layers\.py)|[\\/]accelerate[\\/]utils[\\/]operations\.py|^<frozen|[\\/]contextlib\.py|[\\/]plimsoll_probe[\\/]/;
 
 /** The innermost line that says what was being made: model code, an optimizer, the user's script. */
 export function allocationFrame(frames: readonly Frame[]): Frame | null {

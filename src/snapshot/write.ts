@@ -71,6 +71,9 @@ function batched(out: Pickler, count: number, write: (row: number) => void): voi
   }
 }
 
+/** Stands where a predicted row belongs to no module. */
+const NO_MODULE = "(no module)";
+
 /** Frames and stacks of one tape, each written where it first occurs. */
 class Stacks {
   readonly #out: Pickler;
@@ -87,12 +90,13 @@ class Stacks {
     this.#write(stack, () => (stack === 0 ? [] : this.#tape.stacks.text(stack).split("\n")));
   }
 
-  /** The row's stack; where a predicted row has none, its module, phase and kind stand in. */
+  /** The row's stack; where a predicted row has none, its module, phase and kind stand in (read back by inspect). */
   ofRow(row: number): void {
-    const { stack, module, phase, kind, step } = this.#tape.columns;
-    if (stack[row] !== 0 || module[row] === 0) return this.byId(stack[row]!);
+    const { stack, module, phase, kind, step, storage } = this.#tape.columns;
+    const predicted = this.#tape.info.source === "plan" && storage[row]! >= 0;
+    if (stack[row] !== 0 || (module[row] === 0 && !predicted)) return this.byId(stack[row]!);
     const name = `${PHASES[phase[row]!]} ${KINDS[kind[row]!]}`;
-    const frame = `${this.#tape.modules.text(module[row]!)}:${step[row]!}:${name}`;
+    const frame = `${this.#tape.modules.text(module[row]!) || NO_MODULE}:${step[row]!}:${name}`;
     return this.#write(frame, () => [frame]);
   }
 
