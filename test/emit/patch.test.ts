@@ -270,5 +270,8 @@ describe("the diff", () => {
     const { code, stderr } = await plimsoll(["fit", "gpt2", "--card", "8GB", "--emit", "patch"]);
     expect(code).toBe(2);
     expect(stderr).toContain("changes a script");
+    writeFileSync(join(folder, "marked.py"), `\uFEFF${SFT}`);
+    const marked = await plimsoll(["fit", "marked.py", "--card", "24GB", "--emit", "patch"], { cwd: folder });
+    expect(marked).toMatchObject({ code: 2, stderr: expect.stringContaining("not plain UTF-8") });
   });
 });

@@ -154,6 +154,12 @@ async function patchFor({ source, recipe }: Asked): Promise<Emitter> {
   const beside = (name: string): string | null => textBeside(isAbsolute(name) ? name : join(root, name));
   const name = outside ? basename(source.file) : here;
   const file = { name, text: beside(name)! };
+  const { readFile } = await import("node:fs/promises");
+  if (!Buffer.from(file.text).equals(await readFile(source.file)))
+    throw new UserError(
+      `${source.file} is not plain UTF-8: a diff of it would not apply`,
+      "save it as UTF-8, no mark",
+    );
   // What the script says itself, without the options beside it.
   return patchOf(file, beside, {
     ...DEFAULT_RECIPE,
