@@ -32,7 +32,7 @@ export const rule: Rule = {
       if (unused && isTrue(unused.value))
         yield {
           at: unused,
-          severity: "warning",
+
           message: "Every step walks the whole graph on the host to look for parameters without a gradient",
         };
       if (!keyword(call, "gradient_as_bucket_view"))
@@ -73,12 +73,12 @@ function* searches(file: PythonFile): Generator<Finding> {
       (/^(?:DistributedDataParallelKwargs|DDPStrategy)$/.test(name)
         ? keyword(call, "find_unused_parameters")
         : null);
-    if (flag && isTrue(flag.value)) yield { at: flag, severity: "warning", message };
+    if (flag && isTrue(flag.value)) yield { at: flag, message };
     const strategy = keyword(call, "strategy");
     if (
       strategy?.value.kind === "Str" &&
       strategy.value.value?.endsWith("find_unused_parameters_true") === true
     )
-      yield { at: strategy, severity: "warning", message };
+      yield { at: strategy, message };
   }
 }

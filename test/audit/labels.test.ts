@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { ALL_META } from "../../src/audit/rules.ts";
+import { keyOf, readLabels } from "../support/audit-labels.ts";
+import type { Label } from "../support/audit-labels.ts";
+
+const LABELS = readLabels();
+
+const precision = (labels: readonly Label[]): number =>
+  labels.filter((label) => label.verdict === "true").length / labels.length;
+/** What the audit says today, of what makes people act. */
+const raised = LABELS.filter((label) => label.severity !== "note" && !label.mended);
+
+test("each label names a finding once, with its source and a reason", () => {
+  const codes = new Set(ALL_META.map((meta) => meta.code));
+  for (const label of LABELS) {
+    expect(label.repository).toMatch(/^[\w.-]+\/[\w.-]+$/);
+    expect(label.commit).toMatch(/^[0-9a-f]{40}$/);
+    expect(codes).toContain(label.rule);
+    expect(["error", "warning", "note"]).toContain(label.severity);
+    expect(["true", "false"]).toContain(label.verdict);
+    expect(label.why.length).toBeGreaterThan(5);
+    expect(label.excerpt.split("\n").length).toBeLessThanOrEqual(3);
+    if (label.mended) expect(label.verdict).toBe("false");
+  }
+  expect(new Set(LABELS.map(keyOf)).size).toBe(LABELS.length);
+});
+
+test("at least 300 findings were read, of many rules and repositories, none of them dominating", () => {
+  expect(LABELS.length).toBeGreaterThanOrEqual(300);
+  expect(new Set(LABELS.map((label) => label.rule)).size).toBeGreaterThan(50);
+  expect(new Set(LABELS.map((label) => label.repository)).size).toBeGreaterThan(25);
+  for (const { code } of ALL_META)
+    expect(LABELS.filter((label) => label.rule === code).length).toBeLessThan(LABELS.length / 5);
+});
+
+test("at least 95 % of the errors and warnings are true, on repositories held out too", () => {
+  expect(precision(raised)).toBeGreaterThanOrEqual(0.95);
+  expect(precision(raised.filter((label) => label.heldOut))).toBeGreaterThanOrEqual(0.95);
+});

@@ -1,0 +1,32 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** A finding on public code that was read by hand. */
+export interface Label {
+  readonly repository: string;
+  readonly commit: string;
+  readonly path: string;
+  readonly line: number;
+  /** Of a notebook: the line is then counted in the cell. */
+  readonly cell?: number;
+  readonly rule: string;
+  readonly severity: "error" | "warning" | "note";
+  readonly excerpt: string;
+  readonly verdict: "true" | "false";
+  readonly why: string;
+  /** A false alarm that is not raised any more, or not at that severity. */
+  readonly mended?: true;
+  /** Of a repository that no rule was tuned on. */
+  readonly heldOut?: true;
+}
+
+export function readLabels(): Label[] {
+  return readFileSync(join(import.meta.dirname, "../fixtures/audit/labels.jsonl"), "utf8")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Label);
+}
+
+export function keyOf(at: Pick<Label, "repository" | "path" | "line" | "cell" | "rule">): string {
+  return [at.repository, at.path, at.cell ?? "", at.line, at.rule].join("\0");
+}
