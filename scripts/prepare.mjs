@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { must, ROOT, script } from "./process.mjs";
 
 await script(() => {
-  // A global installation from git leaves out what builds the package, though it says otherwise (npm 11).
+  // A global installation from git looks for what builds the package among the global packages (npm 11).
   if (!existsSync(join(ROOT, "node_modules/rolldown")))
     must("npm", [
       "install",
-      "--location=project",
+      "--global=false",
       "--no-save",
       "--ignore-scripts",
       "--no-audit",
