@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { UserError } from "../base/errors.ts";
 import { fullestRank, isTight, linesOf, worthDoing, type Advice, type FindingAt } from "../monitor/advice.ts";
-import { CONTEXT } from "../plan/cards.ts";
 import type { RunSummary } from "../monitor/summary.ts";
+import { CONTEXT } from "../plan/cards.ts";
 import type { Asked } from "./ask.ts";
 
 /** The file of a command that may describe its recipe: the script it runs, or the config it is given. */
@@ -13,7 +13,7 @@ export function recipeFileOf(command: readonly string[]): string | null {
 /** Reads the recipe, plans it on the card that the run had, and looks up what audit says at the run's lines. */
 export async function advise(file: string | null, summary: RunSummary): Promise<Advice> {
   const fullest = fullestRank(summary);
-  const findings = await findingsAt(linesOf(summary));
+  const findings = await findingsAt(linesOf(summary)).catch(() => []);
   const nothing = { version: 1, recipe: null, planned: null, ladder: null, findings } as const;
   const without = (why: string): Advice => ({ ...nothing, why, todo: worthDoing(summary, null, findings) });
   if (!fullest?.device) return without("it did not run on a GPU");
@@ -21,13 +21,19 @@ export async function advise(file: string | null, summary: RunSummary): Promise<
     return without("the command names no script or config that could be read (--recipe FILE)");
   try {
     const { readAsk } = await import("./ask.ts");
-    const asked = await readAsk(file, {}, 1);
+    const ranks = summary.ranks.length;
+    // Several ranks of a script that does not say how it is spread: DDP, as torchrun and accelerate have it.
+    const asked = await readAsk(file, {}, ranks).catch((error: unknown) => {
+      if (ranks > 1) return readAsk(file, { ddp: true }, ranks);
+      throw error;
+    });
     const { planned, ladder } = await plannedFor(asked, summary, fullest.device);
     const todo = worthDoing(summary, ladder, findings);
     return { version: 1, recipe: file, why: null, planned, ladder, findings, todo };
   } catch (error) {
-    if (error instanceof UserError) return without(error.message);
-    throw error;
+    // The training has ended with an exit code of its own, which advice must not take the place of.
+    const said = (error as Error).message;
+    return without(error instanceof UserError ? said : `planning it failed, a fault of plimsoll's: ${said}`);
   }
 }
 

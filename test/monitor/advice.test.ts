@@ -26,7 +26,7 @@ Trainer(model=model, args=args).train()
 `;
 
 /** A run that asked for 2 GB more than the card had. */
-function ranOut(script: string, room: number): RunSummary {
+function ranOut(script: string, room: number, ranks = 1): RunSummary {
   const device = { index: 0, name: "NVIDIA RTX A5000", total: 25.4 * GB, uuid: "u" };
   const columns = ["step", "seconds", "allocated", "reserved", "peak", "retries"];
   const oom = {
@@ -45,14 +45,17 @@ function ranOut(script: string, room: number): RunSummary {
     unnamed: [{ size: 4e8, count: 12, bytes: 48e8 }],
     stack: [{ file: script, line: 9, text: "losses.append(loss)" }],
   };
-  const lines = [
-    { k: "head", rank: 0, host: "h", t: 0, columns, device },
-    oom,
-    [1, 0.1, 2 * GB, room - GB, 3 * GB, 0],
-  ];
-  const record = new Record();
-  record.feed(new TextEncoder().encode(lines.map((line) => `${JSON.stringify(line)}\n`).join("")));
-  return summarize([record]);
+  const records = Array.from({ length: ranks }, (_, rank) => {
+    const record = new Record();
+    const lines = [
+      { k: "head", rank, host: "h", t: 0, columns, device },
+      oom,
+      [1, 0.1, 2 * GB, room - GB, 3 * GB, 0],
+    ];
+    record.feed(new TextEncoder().encode(lines.map((line) => `${JSON.stringify(line)}\n`).join("")));
+    return record;
+  });
+  return summarize(records);
 }
 
 const RUN = { version: 1, name: "r", command: [], cwd: "/", host: "h", plimsoll: "0", started: "" } as const;
@@ -74,6 +77,16 @@ test("an out-of-memory of a readable script gets its ladder from plan, and audit
   expect(text).toContain("in forward of model.layers.3 (Qwen2DecoderLayer)");
   expect(text).toContain("12 × 400 MB");
   expect(text).toMatch(/plan for .*train\.py as it stands needs [\d.]+ GB, and 9\.00 GB were to be had/);
+});
+
+test("several ranks of a script that says nothing of them are planned as DDP", async () => {
+  const script = join(emptyFolder(), "train.py");
+  writeFileSync(script, SCRIPT);
+  const { recipe, why, planned } = await advise(script, ranOut(script, 400 * GB, 2));
+  expect({ recipe, why }).toEqual({ recipe: script, why: null });
+  const alone = await advise(script, ranOut(script, 400 * GB, 1));
+  // DDP keeps its buckets: never less than on one card.
+  expect(planned!.allocated).toBeGreaterThanOrEqual(alone.planned!.allocated);
 });
 
 test("where plan finds room, or there is no recipe, the ladder is in general terms and says why", async () => {
