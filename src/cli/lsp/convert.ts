@@ -9,7 +9,7 @@ const SEVERITIES = {
 } as const;
 
 /** Both count columns in UTF-16 units; the protocol from 0. */
-export function rangeOf({ line, column, endLine, endColumn }: Place): Range {
+function rangeOf({ line, column, endLine, endColumn }: Place): Range {
   return {
     start: { line: line - 1, character: column - 1 },
     end: { line: endLine - 1, character: endColumn - 1 },
