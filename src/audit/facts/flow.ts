@@ -139,6 +139,8 @@ function whereTo(use: Expr, facts: Facts): readonly Definition[] | "escapes" | n
               "escapes")
           : null;
       case "Assign": {
+        // Written into, not read: `kept[step] = loss`.
+        if (at.targets.includes(child as never)) return null;
         if (at.targets.length === 1 && sameAttribute(use, at.targets[0]!)) return null;
         const found = at.targets.map((target) =>
           target.kind === "Name" ? facts.file.scopes.definitionAt(target) : null,

@@ -73,7 +73,7 @@ export function isThrottle(test: Expr): boolean {
       found = true;
     else if (node.kind === "Attribute" || node.kind === "Name") {
       if (
-        /^(?:sync_gradients|should_\w+|do_log|log_now|is_log\w*|time_to_\w+|is_last\w*|last|last_\w+|do_step|step_now|is_accumulat\w+|is_update\w*|profile\w*|debug\w*|verbose\w*|print_\w+)$/i.test(
+        /^(?:sync_gradients|should_\w+|do_log|log_now|is_log\w*|time_to_\w+|is_last\w*|last|last_\w+|do_step|step_now|is_accumulat\w+|is_update\w*|profile\w*|debug\w*|verbose\w*|print_\w+|first_\w+|is_first\w*)$/i.test(
           lastName(node),
         )
       )

@@ -47,6 +47,14 @@ function* candidates(facts: Facts): Generator<Candidate> {
     const root = at.targets.length === 1 && target ? rootOf(target) : null;
     if (!root || !target) continue;
     for (const added of mixedIn(at.value, target, facts)) yield { at, added, how: "sum", root };
+    // `trace[step] = loss`: a dict, or a list of places, that another entry is put into each turn.
+    if (
+      target.kind === "Subscript" &&
+      target.index.kind !== "Str" &&
+      target.index.kind !== "Slice" &&
+      isPlaces(root, facts)
+    )
+      yield { at, added: at.value, how: "list", root };
   }
   for (const at of facts.file.all("Call")) {
     if (at.func.kind !== "Attribute" || !/^(?:append|appendleft|extend|add|push)$/.test(at.func.attr))
@@ -63,6 +71,29 @@ function* candidates(facts: Facts): Generator<Candidate> {
           : [arg.value];
     for (const added of parts) yield { at, added, how: "list", root };
   }
+}
+
+/** Begun as a dict or list, so that what is put into it is kept as it is; into a tensor it would be copied. */
+function isPlaces(root: Expr, facts: Facts): boolean {
+  const own = selfAttribute(root);
+  const cls = own === null ? null : classOf(root);
+  const begun: (Expr | null)[] =
+    root.kind === "Name"
+      ? (facts.file.scopes.lookup(root)?.definitions ?? []).map(({ value }) => value)
+      : (cls ? (attributesOf(cls, facts.file).get(own!)?.writes ?? []) : []).map(({ value }) => value);
+  return (
+    begun.length > 0 &&
+    begun.every(
+      (value) =>
+        value?.kind === "Dict" ||
+        value?.kind === "List" ||
+        (value?.kind === "Binary" && value.left.kind === "List") ||
+        (value?.kind === "Call" &&
+          /^(?:builtins\.dict|collections\.(?:OrderedDict|defaultdict))$/.test(
+            facts.file.dotted(value.func) ?? "",
+          )),
+    )
+  );
 }
 
 /** `stats["loss"]` → `stats`; `self.stats.setdefault(k, [])` → `self.stats`. */

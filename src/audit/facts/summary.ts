@@ -203,7 +203,8 @@ export function summarize(file: PythonFile): FileSummary {
     if (target === null || target.startsWith("torch.") || target.startsWith("numpy.")) continue;
     const fn = entry(functionName(call, file));
     const around = loopsAround(call);
-    const stop = around[0] ?? functionOf(call) ?? file.tree.module;
+    const body = functionOf(call) ?? file.tree.module;
+    const stop = around[0] ?? body;
     const unresolved = target.startsWith(".");
     const tensors = unresolved ? null : passed(call);
     // Of a method of we know not what, only the gradient mode is ever asked; sites that say the same are one.
@@ -211,7 +212,9 @@ export function summarize(file: PythonFile): FileSummary {
       target,
       loops: unresolved ? [] : around.map((loop) => number(fn.loops, loop)),
       grad: lexicalGrad(call, file),
-      throttled: !unresolved && (frequency(call, stop) !== "every" || fillsIn(call, stop)),
+      throttled:
+        !unresolved &&
+        (frequency(call, stop) !== "every" || fillsIn(call, stop) || frequency(call, body) === "throttled"),
       ...(tensors ? { passed: tensors } : {}),
     };
     const key = `${target} ${site.loops.join()} ${site.grad} ${site.throttled} ${tensors ? JSON.stringify(tensors) : ""}`;

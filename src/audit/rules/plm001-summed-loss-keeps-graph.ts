@@ -1,7 +1,8 @@
-import { classOf } from "../../python/nodes.ts";
+import { classOf, contains } from "../../python/nodes.ts";
 import { appendCall } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isBackwarded, isDifferentiatedItself, keeps, keptForBackward } from "../facts/kept.ts";
+import type { Keep } from "../facts/kept.ts";
 import { keptArguments } from "../facts/keepers.ts";
 import type { Rule } from "../rule.ts";
 
@@ -21,6 +22,8 @@ export const rule: Rule = {
       if (facts.value(added).graph !== "yes" || facts.gradMode(at) === "off") continue;
       const freed = isBackwarded(added, keep.loop, facts);
       if ((!freed && keptForBackward(keep, facts)) || isDifferentiatedItself(keep, facts)) continue;
+      // Begun anew inside the loop: a few graph nodes, until the next step.
+      if (freed && isRebegun(keep, facts)) continue;
       const name = facts.file.textOf(root);
       yield {
         at,
@@ -46,4 +49,11 @@ function isStatisticOfModule(root: Parameters<Facts["value"]>[0], facts: Facts):
   if (root.kind === "Name") return false;
   const cls = classOf(root);
   return cls !== null && facts.role(cls) === "module";
+}
+
+function isRebegun({ root, at, loop }: Keep, facts: Facts): boolean {
+  if (root.kind !== "Name" || !loop) return false;
+  return (facts.file.scopes.lookup(root)?.definitions ?? []).some(
+    (one) => one.how !== "augment" && contains(loop, one.node) && !contains(at, one.node),
+  );
 }

@@ -21,28 +21,37 @@ export const rule: Rule = {
   },
   *check(facts) {
     for (const statement of facts.file.all("Assign")) {
-      const attribute = statement.targets.length === 1 ? selfAttribute(statement.targets[0]!) : null;
-      if (attribute !== null) yield* kept(statement, attribute, facts);
+      const [target] = statement.targets;
+      if (statement.targets.length !== 1 || !target) continue;
+      const { value } = statement;
+      const pairs: (readonly [Expr, Expr])[] =
+        target.kind === "Tuple" && value.kind === "Tuple" && target.items.length === value.items.length
+          ? target.items.map((item, at) => [item, value.items[at]!] as const)
+          : [[target, value]];
+      for (const [to, stored] of pairs) {
+        const attribute = selfAttribute(to);
+        if (attribute !== null) yield* kept(statement, attribute, stored, facts);
+      }
     }
     if (/register_(?:full_)?(?:forward|backward)/.test(facts.file.text)) yield* hooks(facts);
   },
 };
 
-function* kept(statement: Assign, attribute: string, facts: Facts): Generator<Finding> {
+function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts): Generator<Finding> {
   const cls = classOf(statement);
   const fn = functionOf(statement);
   if (!cls || fn?.kind !== "FunctionDef" || fn.name === "__init__" || facts.gradMode(statement) === "off")
     return;
   const isForward = fn.name === "forward" && /^(?:module|lightning)$/.test(facts.role(cls));
   if (
-    !(isForward && derivesFromInput(statement.value, facts)) &&
-    !(facts.value(statement.value).graph === "yes" && facts.hot(statement))
+    !(isForward && derivesFromInput(value, facts)) &&
+    !(facts.value(value).graph === "yes" && facts.hot(statement))
   )
     return;
   const reads = facts.file.all("Attribute").filter((node) => node.attr === attribute && !isWritten(node));
   // An auxiliary loss is read with its graph; where nobody reads it here, another file may.
   const cut = reads.length > 0 && reads.every((read) => isCut(read));
-  const unread = reads.length === 0 && !WANTED.test(attribute) && !isScalar(statement.value);
+  const unread = reads.length === 0 && !WANTED.test(attribute) && !isScalar(value);
   const harmless =
     reads.length > 0 &&
     !isForward &&
@@ -50,12 +59,12 @@ function* kept(statement: Assign, attribute: string, facts: Facts): Generator<Fi
     !attributeMayBeDifferentiated(attribute, cls, facts);
   if (!cut && !unread && !harmless) return;
   yield {
-    at: statement,
+    at: statement.value === value ? statement : value,
     ...(cut ? {} : { severity: "note" as const }),
     message: cut
       ? `\`self.${attribute}\` keeps this forward's graph alive until the next one, and all its readers cut it off anyway`
       : `\`self.${attribute}\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
-    fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(statement.value, ".detach()") },
+    fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(value, ".detach()") },
   };
 }
 
@@ -130,7 +139,10 @@ function isScalar(expr: Expr): boolean {
 }
 
 function isWritten(node: Node): boolean {
-  return node.parent?.kind === "Assign" && node.parent.targets.includes(node as never);
+  const { parent } = node;
+  if (parent?.kind === "Tuple")
+    return parent.parent?.kind === "Assign" && parent.parent.targets.includes(parent);
+  return parent?.kind === "Assign" && parent.targets.includes(node as never);
 }
 
 function isCut(node: Node): boolean {

@@ -50,8 +50,16 @@ export const rule: Rule = {
 /** No other backward, here or in a function called here, can want this graph. */
 function isOnlyOne(call: Call, facts: Facts): boolean {
   const { file } = facts;
+  // Another function's backward differentiates other tensors, unless it is handed this graph: those are parameters there.
+  const others = facts.backwards.filter(
+    (one) => one.call !== call && functionOf(one.call) === functionOf(call),
+  );
+  const handed = facts.backwards.some(
+    (one) => one.loss?.kind === "Name" && file.scopes.reaching(one.loss).some(({ how }) => how === "param"),
+  );
   if (
-    facts.backwards.length !== 1 ||
+    others.length > 0 ||
+    handed ||
     /autograd\.grad\b|\bgrad\(|create_graph|autograd\.functional|\.register_hook/.test(file.text)
   )
     return false;
@@ -59,7 +67,7 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
   // A closure or a method may be called several times with one graph; a plain function's own tensors are new each time.
   if (fn?.kind === "Lambda" || (fn && functionOf(fn) !== null)) return false;
   const loop = loopsAround(call)[0];
-  const loss = facts.backwards[0]!.loss;
+  const loss = facts.backwards.find((one) => one.call === call)!.loss;
   if (loss?.kind !== "Name") return false;
   const definitions = file.scopes.reaching(loss);
   if (

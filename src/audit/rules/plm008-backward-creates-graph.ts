@@ -1,4 +1,4 @@
-import { isTrue, keyword } from "../../python/file.ts";
+import { isTrue, keyword, positional } from "../../python/file.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -11,10 +11,10 @@ export const rule: Rule = {
     patterns: [8],
   },
   *check(facts) {
-    if (!/create_graph/.test(facts.file.text)) return;
+    if (!/create_graph|backward\(\w+, *\w+, *True/.test(facts.file.text)) return;
     for (const { call } of facts.backwards) {
-      const flag = keyword(call, "create_graph");
-      if (flag && isTrue(flag.value))
+      const flag = keyword(call, "create_graph")?.value ?? positional(call, 2);
+      if (flag && isTrue(flag))
         yield {
           at: flag,
           message:

@@ -81,6 +81,8 @@ function isStored(name: Expr): boolean {
       parent.value === name &&
       parent.targets.some((target) => target.kind === "Attribute" || target.kind === "Subscript")
     );
+  // Beside other things, in a tuple or a dict that is stored.
+  if (parent?.kind === "Tuple" || parent?.kind === "Dict") return isStored(parent);
   if (parent?.kind !== "Arg") return false;
   for (const at of ancestors(parent))
     if (at.kind === "Call")

@@ -85,6 +85,14 @@ function isTensor(expr: Expr, fn: FunctionDef, facts: Facts, depth: number): boo
           (fn.params[1] === one.node && fn.params[1].annotation === null && !isPlain(one, facts)) ||
           usedAsTensor(one, facts)
         );
+      // `(x, …) = inputs` of setup_context, whose first input is one too.
+      if (
+        one.how === "unpack" &&
+        one.index === 0 &&
+        fn.name === "setup_context" &&
+        one.value?.kind === "Name"
+      )
+        return facts.file.scopes.reaching(one.value).some(({ node }) => node === fn.params[1]);
       return one.how === "assign" && one.value !== null && again(one.value);
     }
     case "Binary":
@@ -112,7 +120,7 @@ function isTensor(expr: Expr, fn: FunctionDef, facts: Facts, depth: number): boo
 /** By its name or its use no tensor: a size, a count, a function to call. */
 function isPlain(param: Definition, facts: Facts): boolean {
   return (
-    /^[A-Z]+$|^(?:n|num|max|min|is|has|use)_|(?:size|length|len|dim|count|experts|group|module|layer|fn|func|function|ctx|state|config|name|mode|eps|alpha|beta|lambda_?|scale)$/.test(
+    /^[A-Z]+$|^(?:n|num|max|min|is|has|use)_|(?:size|length|len|dim|count|experts|group|module|layer|fn|func|function|ctx|state|config|name|mode|eps|alpha|beta|lambda_?|scale|rank|index|idx|id|prob|stride|padding|flag|op)$/.test(
       param.name,
     ) || facts.file.scopes.uses(param).some((use) => use.parent?.kind === "Call" && use.parent.func === use)
   );

@@ -1,8 +1,10 @@
-import { keyword } from "../../python/file.ts";
+import type { Definition } from "../../python/scopes.ts";
+import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import { statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
+import { derivesFrom } from "../facts/kept.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { localName } from "../imports.ts";
 import type { Fix, Rule } from "../rule.ts";
@@ -25,6 +27,8 @@ export const rule: Rule = {
       const certain = isNeverTrained(call.func, facts);
       const named = !certain && isTeacher(call.func, facts);
       if (!(certain || named) || !takesData(call, facts)) continue;
+      // Gradients are wanted through it: for an image or a latent that is itself what learns.
+      if (carriesGradient(call, facts)) continue;
       // `return self.module(*args, **kwargs)` hands on whatever its caller is about.
       if (call.parent?.kind === "Return" && call.args.every((arg) => arg.star !== 0)) continue;
       const fix = wrap(call, facts);
@@ -126,4 +130,22 @@ function wrap(call: Call, facts: Facts): Fix | null {
     ],
     ...(torch === null ? { imports: ["import torch"] } : {}),
   };
+}
+
+/** An argument comes from something that was told to require gradients. */
+function carriesGradient(call: Call, facts: Facts): boolean {
+  const told = new Set<Definition>();
+  const add = (expr: Expr): void => {
+    if (expr.kind === "Name")
+      for (const one of facts.file.scopes.lookup(expr)?.definitions ?? []) told.add(one);
+  };
+  for (const node of facts.file.all("Attribute")) {
+    if (!/^requires_grad_?$/.test(node.attr) || facts.networks.is(node.value)) continue;
+    const { parent } = node;
+    const switched =
+      (parent?.kind === "Call" && parent.func === node && !isFalse(positional(parent, 0))) ||
+      (parent?.kind === "Assign" && parent.value !== node && isTrue(parent.value));
+    if (switched && facts.value(node.value).what !== "module") add(node.value);
+  }
+  return told.size > 0 && call.args.some((arg) => derivesFrom(arg.value, told, facts));
 }

@@ -49,7 +49,7 @@ function* byHand(facts: Facts): Generator<Finding> {
       !one?.value ||
       more.length > 0 ||
       one.how !== "iterate" ||
-      !/parameters\(/.test(facts.file.textOf(one.value))
+      !/parameters\(|\["params"\]/.test(facts.file.textOf(one.value))
     )
       continue;
     if (!facts.hot(call)) continue;

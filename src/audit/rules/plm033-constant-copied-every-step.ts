@@ -25,6 +25,19 @@ export const rule: Rule = {
             at: call,
             message: `This constant is built on the host and copied, synchronously, ${when(hot.why)}; make it a buffer once`,
           };
+      } else if (
+        call.func.kind === "Attribute" &&
+        call.func.attr === "new_tensor" &&
+        call.args[0] &&
+        isLiteral(call.args[0].value)
+      ) {
+        const hot = facts.everyStep(call);
+        if (hot && facts.file.dotted(call.func) === null)
+          yield {
+            at: call,
+            severity: "note",
+            message: `This constant is built on the host and copied, synchronously, ${when(hot.why)}; make it a buffer once`,
+          };
       } else if (call.func.kind === "Attribute" && (call.func.attr === "to" || call.func.attr === "cuda")) {
         const made = madeFrom(call.func.value, facts);
         if (!made || facts.device(positional(call, 0)) === "cpu") continue;
@@ -57,7 +70,9 @@ function when(why: string): string {
 /** `torch.tensor([0.0, 1.0])`: the data are literals. */
 function isConstantFactory(call: Call, facts: Facts): boolean {
   const name = facts.file.dotted(call.func);
-  if (name === null || name !== `torch.${last(name)}` || !HOST_FACTORIES.has(last(name))) return false;
+  if (name === null || name !== `torch.${last(name)}`) return false;
+  if (!HOST_FACTORIES.has(last(name)) && !/^(?:Long|Int|Float|Half|Bool|Byte)Tensor$/.test(last(name)))
+    return false;
   const data = positional(call, 0);
   return data !== null && (isLiteral(data) || isConstant(data, facts, 0));
 }

@@ -57,7 +57,12 @@ function* comprehensions(facts: Facts): Generator<Finding> {
     if (!clause || comp.value || !isOverModules(clause.iter, facts) || facts.gradMode(comp) === "off")
       continue;
     const call = comp.parent?.kind === "Arg" ? comp.parent.parent : null;
-    if (call?.kind !== "Call" || !/^(?:builtins\.sum|torch\.stack)$/.test(facts.file.dotted(call.func) ?? ""))
+    // A list of them, to be stacked later.
+    const listed = comp.parent?.kind === "Assign" && comp.parent.value === comp;
+    if (
+      !listed &&
+      (call?.kind !== "Call" || !/^(?:builtins\.sum|torch\.stack)$/.test(facts.file.dotted(call.func) ?? ""))
+    )
       continue;
     if (computes(comp.element, facts) && facts.everyStep(comp)) yield report(comp, "it");
   }

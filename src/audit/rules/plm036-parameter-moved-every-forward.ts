@@ -17,7 +17,13 @@ export const rule: Rule = {
   *check(facts) {
     if (!/\.to\(/.test(facts.file.text)) return;
     for (const call of facts.file.all("Call")) {
-      if (call.func.kind !== "Attribute" || call.func.attr !== "to" || call.args.length !== 1) continue;
+      if (
+        call.func.kind !== "Attribute" ||
+        call.func.attr !== "to" ||
+        call.args.length < 1 ||
+        call.args.length > 2
+      )
+        continue;
       const device = argument(call, "device", 0);
       if (device?.kind !== "Attribute" || device.attr !== "device" || !isOwn(call.func.value, facts))
         continue;

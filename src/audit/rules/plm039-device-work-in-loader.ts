@@ -42,6 +42,16 @@ function isInLoader(call: Call, facts: Facts): boolean {
   if (fn?.kind === "Lambda") return fn.parent?.kind === "Arg" && fn.parent.name === "collate_fn";
   if (fn?.kind !== "FunctionDef") return false;
   const cls = classOf(fn);
+  // An instance of it is what a DataLoader collates with.
+  if (cls && fn.parent === cls && fn.name === "__call__")
+    return facts.file
+      .all("Arg")
+      .some(
+        ({ name, value }) =>
+          name === "collate_fn" &&
+          value.kind === "Call" &&
+          facts.file.dotted(value.func) === facts.file.qualified(cls),
+      );
   if (cls && fn.parent === cls)
     return /^__(?:getitem|getitems|iter)__$/.test(fn.name) && facts.role(cls) === "dataset";
   // A function that a DataLoader of this file collates with.

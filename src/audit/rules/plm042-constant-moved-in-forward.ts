@@ -18,7 +18,8 @@ export const rule: Rule = {
     if (!/\.(?:to|cuda|type_as)\(/.test(facts.file.text)) return;
     for (const call of facts.file.all("Call")) {
       if (call.func.kind !== "Attribute" || !/^(?:to|cuda|type_as)$/.test(call.func.attr)) continue;
-      const attribute = selfAttribute(call.func.value);
+      const source = call.func.value;
+      const attribute = selfAttribute(source.kind === "Subscript" ? source.value : source);
       const cls = attribute === null ? null : classOf(call);
       if (!cls || !/^(?:module|lightning)$/.test(facts.role(cls)) || !facts.everyStep(call)) continue;
       const arg = argument(call, "device", 0);

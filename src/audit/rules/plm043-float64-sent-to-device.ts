@@ -65,6 +65,10 @@ function toDevice(call: Call, facts: Facts): boolean {
   );
 }
 
+function numpyCall(expr: Expr, facts: Facts): string {
+  return expr.kind === "Call" && !keyword(expr, "dtype") ? (facts.file.dotted(expr.func) ?? "") : "";
+}
+
 function isNumber(expr: Expr): boolean {
   return expr.kind === "Num" || (expr.kind === "Unary" && expr.operand.kind === "Num");
 }
@@ -89,6 +93,9 @@ function isFloat64(expr: Expr, facts: Facts, depth = 0): boolean {
   if (depth > 4) return false;
   // A Python number leaves an array's type as it is.
   if (expr.kind === "Binary") {
+    // A true division of whole numbers is float64.
+    if (expr.op === "/" && /^numpy\.(?:arange|random\.randint)\b/.test(numpyCall(expr.left, facts)))
+      return true;
     const [left, right] = [isFloat64(expr.left, facts, depth + 1), isFloat64(expr.right, facts, depth + 1)];
     return (left && (right || isNumber(expr.right))) || (right && isNumber(expr.left));
   }

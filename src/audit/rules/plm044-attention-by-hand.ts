@@ -131,6 +131,8 @@ function isScores(expr: Expr, facts: Facts, depth = 0): boolean {
       form?.kind === "Str" ? /^\s*(\w+)(\w),\s*(\w+)\2\s*->\s*(\w+)\s*$/.exec(form.value ?? "") : null;
     return match !== null && !match[4]!.includes(match[2]!);
   }
+  if (expr.func.kind === "Attribute" && name === "" && /^(?:matmul|bmm)$/.test(expr.func.attr))
+    return expr.args.length === 1 && isTransposed(expr.args[0]!.value, facts);
   return (
     expr.func.kind === "Attribute" &&
     name === "" &&
@@ -163,7 +165,14 @@ function meetsValues(weights: Call, facts: Facts): boolean {
       .filter((node) => /^torch\.(?:matmul|bmm|einsum)$/.test(facts.file.dotted(node.func) ?? ""))
       .flatMap((node) => positional(node, facts.file.dotted(node.func) === "torch.einsum" ? 1 : 0) ?? []),
   ];
-  return products.some(
+  const methods = facts.file
+    .all("Call")
+    .flatMap(({ func }) =>
+      func.kind === "Attribute" && /^(?:matmul|bmm)$/.test(func.attr) && facts.file.dotted(func) === null
+        ? [func.value]
+        : [],
+    );
+  return [...products, ...methods].some(
     (left) => contains(fn, left) && left.start > weights.start && comesFrom(left, weights, facts, 0),
   );
 }

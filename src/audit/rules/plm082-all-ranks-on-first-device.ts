@@ -22,7 +22,11 @@ export const rule: Rule = {
         /^torch\.distributed\.(?:distributed_c10d\.)?init_process_group$/.test(file.dotted(call.func) ?? ""),
       );
     // Started by something else that gives each rank its own device, or no device at all.
-    if (inits.length === 0 || /CUDA_VISIBLE_DEVICES|gloo|accelerat|deepspeed/i.test(file.text)) return;
+    if (
+      inits.length === 0 ||
+      /CUDA_VISIBLE_DEVICES|gloo|accelerat|deepspeed|\bray\b|FakeTensorMode/i.test(file.text)
+    )
+      return;
     const chooses = file
       .all("Call")
       .filter((call) =>
@@ -46,7 +50,7 @@ function* literals(own: boolean, chooses: readonly Call[], facts: Facts): Genera
   for (const call of file.all("Call")) {
     const given = firstDevice(call, facts);
     if (!given || isConditional(call)) continue;
-    const named = given.kind === "Str" && given.value === "cuda:0";
+    const named = isZero(given) || (given.kind === "Str" && given.value === "cuda:0");
     if (chooses.length > 0) {
       // Once a rank has chosen, "cuda" is its own; at import time, or above the choice, it has not.
       const early = functionOf(call) === null && !isMain(call);
@@ -69,7 +73,11 @@ function firstDevice(call: Call, facts: Facts): Expr | null {
     expr?.kind === "Str" && (expr.value === "cuda" || expr.value === "cuda:0");
   const name = facts.file.dotted(call.func);
   const first = call.args[0]?.value ?? null;
-  if (name === "torch.device") return call.args.length === 1 && isFirst(first) ? first : null;
+  if (name === "torch.device") {
+    const index = call.args[1]?.value;
+    return isFirst(first) && (!index || isZero(index)) ? (index ?? first) : null;
+  }
+  if (/^torch\.cuda\.set_device$/.test(name ?? "")) return isZero(first) ? first : null;
   const device = keyword(call, "device");
   if (name !== null)
     return name.startsWith("torch.") && device && isFirst(device.value) ? device.value : null;
@@ -77,6 +85,10 @@ function firstDevice(call: Call, facts: Facts): Expr | null {
   if (call.func.attr === "cuda") return call.args.length === 0 ? call.func.value : null;
   const to = device?.value ?? first;
   return call.func.attr === "to" && isFirst(to) ? to : null;
+}
+
+function isZero(expr: Expr | null): boolean {
+  return expr?.kind === "Num" && expr.text === "0";
 }
 
 /** `device = torch.device("cuda")`, and no rank ever chooses one. */
