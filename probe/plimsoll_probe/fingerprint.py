@@ -140,8 +140,7 @@ class Fingerprint:
     @_quiet
     def clips(self, parameters):
         if self._readable():
-            with self._aside():
-                self._clipped = self._sketcher.squares(p.grad for p in parameters if p.grad is not None)
+            self._clipped = self._sketcher.squares(p.grad for p in parameters if p.grad is not None)
 
     @_quiet
     def optimizer_begins(self, optimizer):
@@ -150,8 +149,7 @@ class Fingerprint:
         squares, self._clipped = self._clipped, None
         if squares is None:
             gradients = [p.grad for p in _parameters(optimizer) if p.grad is not None]
-            with self._aside():
-                squares = self._sketcher.squares(gradients)
+            squares = self._sketcher.squares(gradients)
             scale = getattr(optimizer, "grad_scale", None)
             if squares is not None and isinstance(scale, self._torch.Tensor):
                 squares /= scale.double().item() ** 2
@@ -181,16 +179,12 @@ class Fingerprint:
         cuda = self._torch.cuda
         return not (cuda.is_initialized() and cuda.is_current_stream_capturing())
 
-    def _aside(self):
-        return contextlib.nullcontext() if self._tally is None else self._tally.aside()
-
     def _move_weights(self):
-        with self._aside():
-            roundoff = _ROUNDOFF[self._format()]
-            for salt, weight in enumerate(self._weights()):
-                if weight.is_floating_point() and _name(weight.dtype) in _ROUNDOFF:
-                    # A weight kept more finely than the training computes still moves by a rounding of the latter.
-                    self._sketcher.nudge(weight, max(roundoff, _ROUNDOFF[_name(weight.dtype)]), salt)
+        roundoff = _ROUNDOFF[self._format()]
+        for salt, weight in enumerate(self._weights()):
+            if weight.is_floating_point() and _name(weight.dtype) in _ROUNDOFF:
+                # A weight kept more finely than the training computes still moves by a rounding of the latter.
+                self._sketcher.nudge(weight, max(roundoff, _ROUNDOFF[_name(weight.dtype)]), salt)
 
     def _weights(self):
         """Every parameter of every module, and whatever else is optimized, each once."""

@@ -10,6 +10,8 @@ import zlib
 
 PROJECTIONS = 8
 PIECE = 1 << 18
+# For norms, which are taken while tensors are counted: 128 kB of fp64 at a time.
+SMALL_PIECE = 1 << 14
 # Odd constants of the splitmix64 generator (Steele, Lea and Flood 2014), as signed integers.
 _MIX = (0x9E3779B97F4A7C15 - (1 << 64), 0xBF58476D1CE4E5B9 - (1 << 64), 0x94D049BB133111EB - (1 << 64))
 
@@ -41,7 +43,7 @@ class Sketcher:
         totals = []
         for tensor in tensors:
             flat = plain(tensor).reshape(-1)
-            for piece in _pieces(flat):
+            for piece in _pieces(flat, PIECE if flat.device.type == "cuda" else SMALL_PIECE):
                 wide = self._wide(piece)
                 totals.append(wide.dot(wide).cpu() if wide.device.type != "cuda" else wide.dot(wide))
         if not totals:
@@ -87,8 +89,8 @@ def plain(tensor):
     return tensor
 
 
-def _pieces(flat):
-    return (flat[start : start + PIECE] for start in range(0, flat.numel(), PIECE))
+def _pieces(flat, size=PIECE):
+    return (flat[start : start + size] for start in range(0, flat.numel(), size))
 
 
 def _flips(index):

@@ -1,11 +1,13 @@
 """The bytes of live tensors on a CPU, exactly, from PyTorch's own profiler: what allocator counters are on a GPU.
 
-The profiler sees every allocation from the import of torch on; it is stopped and started at each step, so that its
-record stays short. Costs milliseconds a step: only for runs whose speed does not matter.
+The profiler sees every allocation from the import of torch on; it is stopped and started behind each step, so that its
+record stays short. It must not be stopped inside a ``record_function``, whose end would be written to memory that went
+with the record: hooks of an optimizer run inside one, so a step is closed when the outermost one has ended. Costs
+milliseconds a step: only for runs whose speed does not matter.
 """
-import contextlib
 import functools
 import os
+import threading
 
 
 def start(torch):
@@ -16,6 +18,7 @@ def start(torch):
 
     tally = TensorBytes(profiler)
     tally.resume()
+    _count_scopes(profiler, tally)
     _give_way(profiler, tally)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=tally.pause, after_in_parent=tally.resume, after_in_child=tally.end)
@@ -28,14 +31,17 @@ class TensorBytes:
         self._running = None
         self._total = 0
         self._highest = 0
+        self._thread = threading.get_ident()
+        self._scopes = 0
+        self._pending = False
         self.ended = False
         self.rest = []
         self.peak = []
 
     def pause(self):
-        running, self._running = self._running, None
-        if running is None:
+        if self._scopes or self._running is None:
             return
+        running, self._running = self._running, None
         running.__exit__(None, None, None)
         for event in running.kineto_results.events():
             if event.name() == "[memory]":
@@ -51,18 +57,21 @@ class TensorBytes:
         running.__enter__()
         self._running = running
 
-    @contextlib.contextmanager
-    def aside(self):
-        """What happens in here is the probe's own."""
-        self.pause()
-        try:
-            yield
-        finally:
-            self.resume()
+    def scope(self, change):
+        """A record_function of the script's own thread begins or has ended."""
+        if threading.get_ident() != self._thread:
+            return
+        self._scopes += change
+        if self._pending and not self._scopes:
+            self._pending = False
+            self.step()
 
     def step(self):
-        """Behind an optimizer step."""
+        """Behind an optimizer's step; inside a scope, behind that."""
         if self.ended:
+            return
+        if self._scopes:
+            self._pending = True
             return
         self.pause()
         self.rest.append(self._total)
@@ -73,6 +82,25 @@ class TensorBytes:
     def end(self):
         self.ended = True
         self._running = None
+
+
+def _count_scopes(profiler, tally):
+    scope = profiler.record_function
+    enter, leave = scope.__enter__, scope.__exit__
+
+    @functools.wraps(enter)
+    def entered(self):
+        tally.scope(1)
+        return enter(self)
+
+    @functools.wraps(leave)
+    def left(self, *error):
+        try:
+            return leave(self, *error)
+        finally:
+            tally.scope(-1)
+
+    scope.__enter__, scope.__exit__ = entered, left
 
 
 def _give_way(profiler, tally):

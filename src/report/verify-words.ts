@@ -116,7 +116,7 @@ export function speedText(speed: Speed): string {
   return `${speed.verdict}: ${speed.why}; time of a step ${percent(change)}${reach}; ${pairs} ${pairs === 1 ? "pair" : "pairs"} of runs, ${stepsTimed} steps each behind ${warmUp} of warm-up; runs of the same code differ by ${percent(spread ?? 0).replace("+", "")}`;
 }
 
-export function percent(share: number): string {
+function percent(share: number): string {
   const value = Math.abs(share * 100);
   const digits = value < 10 ? 1 : 0;
   return `${share < 0 && value >= 0.05 ? "−" : "+"}${value.toFixed(digits)} %`;

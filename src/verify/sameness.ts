@@ -10,8 +10,8 @@ import type { Distance, Results } from "./result.ts";
 export const MARGIN = 16;
 /** A yardstick of one run passes zero now and then: each step is judged by the largest up to a few steps later. */
 const AHEAD = 5;
-/** Sums over many elements (losses, norms) are exact to about a rounding of fp32, whatever was summed. */
-const FINE = 2 ** -24;
+/** Sums over many elements (losses, norms) are exact to about the last digit of fp32, whatever was summed. */
+const FINE = 2 ** -23;
 /** A loss that has all but vanished is compared on the scale of what it was. */
 const VANISHED = 1e-6;
 
@@ -114,7 +114,7 @@ function seriesDistance(
     same: Math.max(0, ...over(same, at)),
     nudged: Math.max(0, ...over(moved, at)),
   }));
-  const fine = Math.min(FINE, samples.before[0]!.roundoff);
+  const fine = Math.min(FINE, 2 * samples.before[0]!.roundoff);
   const tolerances = steps.map((_, at) => {
     const seen = steps.slice(0, at + 1 + AHEAD);
     return MARGIN * Math.max(fine, ...seen.map((step) => Math.max(step.same, step.nudged))) + grain;
