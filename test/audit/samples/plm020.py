@@ -54,3 +54,15 @@ class Average(torch.nn.Module):
     def forward(self, *args, **kwargs):
         # trap: hands on whatever its caller is about
         return self.module(*args, **kwargs)
+
+
+def project(generator, latent, steps):
+    generator.eval()
+    latent.requires_grad = True
+    optimizer = torch.optim.Adam([latent], lr=0.1)
+    for _ in range(steps):
+        noisy = latent + torch.randn_like(latent)
+        # trap: the gradient goes through it, to what learns
+        image = generator(noisy)
+        image.mean().backward()
+        optimizer.step()

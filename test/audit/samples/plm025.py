@@ -92,3 +92,18 @@ def first_only(model, loader, optimizer, device):
             # trap: once
             first = loss.item()
     return first
+
+
+def score(model, task):
+    # trap: called for a few tasks now and then, above a loop of its own
+    return model(task).sum().item()
+
+
+def train_and_score(model, loader, optimizer, tasks, device):
+    model.to(device)
+    for step, (x, y) in enumerate(loader):
+        F.cross_entropy(model(x), y).backward()
+        optimizer.step()
+        if step % 100 == 0:
+            for task in tasks:
+                score(model, task)
