@@ -75,7 +75,16 @@ async function auditOf(folder: string): Promise<Finding[]> {
 
 async function mend({ name, audit: { path }, fix }: Workload, folder: string): Promise<string[]> {
   const at = join(folder, name, path);
-  await plimsoll(["audit", at, "--fix", ...(fix.unsafe ? ["--unsafe-fixes"] : [])], [0, 1]);
+  await plimsoll(
+    [
+      "audit",
+      at,
+      "--fix",
+      ...(fix.unsafe ? ["--unsafe-fixes"] : []),
+      ...(fix.select ? ["--select", fix.select] : []),
+    ],
+    [0, 1],
+  );
   const left = await auditOf(at);
   return fix.gone
     .filter((rule) => left.some((one) => one.rule === rule))
@@ -128,7 +137,8 @@ async function watch({ run }: Workload, folder: string, scratch: string): Promis
 async function prove({ verify }: Workload, before: string, after: string): Promise<string[]> {
   const { stdout } = await plimsoll(
     ["verify", "--json", "--before", before, "--after", after, "--same-results"].concat(
-      ["--max-memory-increase", "0%", "--max-slowdown", verify.slowdown],
+      ["--max-memory-increase", "0%"],
+      verify.slowdown ? ["--max-slowdown", verify.slowdown] : [],
       ["--before-command", `${PYTHON} ${verify.before}`, "--after-command", `${PYTHON} ${verify.after}`],
     ),
     [0, 1],

@@ -68,6 +68,10 @@ export function under(bar: Bar, folder: string): string | null {
       const [before, after] = [get(bar.before).seconds, get(bar.after).seconds];
       return say(after <= before * NO_SLOWER, `${before.toFixed(2)} s → ${after.toFixed(2)} s a step`);
     }
+    case "price": {
+      const slower = get(bar.after).seconds / get(bar.before).seconds - 1;
+      return say(slower <= bar.atMost, `${bar.after} takes ${(100 * slower).toFixed(0)} % longer a step`);
+    }
     case "times faster": {
       const { times } = get(bar.run);
       return say((times ?? 0) >= bar.atLeast, `${times?.toFixed(1)} times`);

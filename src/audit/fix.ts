@@ -35,6 +35,19 @@ const same = (a: Edit, b: Edit): boolean => a.start === b.start && a.end === b.e
 const clash = (a: Edit, b: Edit): boolean =>
   a.start === b.start && a.end === b.end ? true : a.start < b.end && b.start < a.end;
 
+/** Fixes that are sound one by one may not be together: two deletions that leave a block empty. */
+function together(
+  text: string,
+  findings: readonly ReportedFinding[],
+  grades: Grades,
+  sound: (candidate: string) => boolean,
+): readonly ReportedFinding[] {
+  const kept: ReportedFinding[] = [];
+  for (const finding of findings)
+    if (sound(applyFixes(text, [...kept, finding], grades).text)) kept.push(finding);
+  return kept;
+}
+
 /** Fixing one thing may uncover another; this many rounds are enough for anything seen. */
 const MAX_ROUNDS = 8;
 
@@ -54,12 +67,18 @@ export function fixText(
   let current = text;
   let applied = 0;
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const next = applyFixes(current, now.findings, grades);
+    let next = applyFixes(current, now.findings, grades);
     if (next.applied === 0) break;
+    let read = audit(next.text);
+    if (read.broken > before.broken) {
+      const sound = (candidate: string): boolean => audit(candidate).broken <= before.broken;
+      next = applyFixes(current, together(current, now.findings, grades, sound), grades);
+      if (next.applied === 0) return "a fix would break its syntax; left as it was";
+      read = audit(next.text);
+    }
     current = next.text;
     applied += next.applied;
-    now = audit(current);
-    if (now.broken > before.broken) return "a fix would break its syntax; left as it was";
+    now = read;
   }
   const count = (findings: readonly ReportedFinding[], rule: string): number =>
     findings.filter((finding) => finding.rule === rule).length;
