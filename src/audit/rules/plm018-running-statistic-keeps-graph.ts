@@ -43,6 +43,14 @@ export const rule: Rule = {
       const role = facts.role(cls);
       if (role !== "module" && role !== "lightning") continue;
       if (facts.gradMode(statement) === "off" || !derivesFromInput(statement.value, facts)) continue;
+      // Outside of what runs with the forwards it is set up, not updated.
+      if (fn.name !== "forward" && !facts.hot(statement)) continue;
+      // `given if given is not None else self.table` keeps the old one, or takes another.
+      if (
+        statement.value.kind === "IfExp" &&
+        [statement.value.body, statement.value.orelse].some((one) => selfAttribute(one) === attribute)
+      )
+        continue;
       // `self.model = DDP(self.model, …)` wraps a module; it computes nothing.
       if (facts.value(statement.value).what === "module") continue;
       yield {

@@ -93,3 +93,16 @@ class Wrapped(nn.Module):
 
     def forward(self, x):
         return self.module(x)
+
+
+class Quantized(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = torch.zeros(8)
+
+    def pack(self, table=None):
+        # trap: set up once, and not computed from the old one
+        self.table = table.clone() if table is not None else self.table
+
+    def forward(self, x):
+        return x * self.table
