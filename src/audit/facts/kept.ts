@@ -68,9 +68,21 @@ function* candidates(facts: Facts): Generator<Candidate> {
         ? arg.value.items
         : arg.value.kind === "Dict"
           ? arg.value.values
-          : [arg.value];
+          : isRecord(arg.value, facts)
+            ? arg.value.args.map(({ value }) => value)
+            : [arg.value];
     for (const added of parts) yield { at, added, how: "list", root };
   }
+}
+
+/** `Row(step, loss)`: a class of this file, or a named tuple, that holds what it is made of. */
+function isRecord(expr: Expr, facts: Facts): expr is Call {
+  if (expr.kind !== "Call" || expr.func.kind !== "Name") return false;
+  return (facts.file.scopes.lookup(expr.func)?.definitions ?? []).some(
+    ({ how, value }) =>
+      how === "class" ||
+      (value?.kind === "Call" && facts.file.dotted(value.func) === "collections.namedtuple"),
+  );
 }
 
 /** Begun as a dict or list, so that what is put into it is kept as it is; into a tensor it would be copied. */

@@ -35,6 +35,12 @@ export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
       return networkCall(expr.value, facts, depth + 1);
     case "Call": {
       if (isNetwork(expr.func, facts)) return expr;
+      const of = /^torch\.(?:nn\.functional\.)?(?:softmax|log_softmax|sigmoid|tanh|relu)$/.test(
+        facts.file.dotted(expr.func) ?? "",
+      )
+        ? expr.args[0]?.value
+        : undefined;
+      if (of) return networkCall(of, facts, depth + 1);
       if (expr.func.kind !== "Attribute" || facts.file.dotted(expr.func) !== null) return null;
       if (!SAME_SIZE.has(expr.func.attr)) return null;
       if (expr.func.attr === "to" && expr.args.some((arg) => facts.device(arg.value) === "cpu")) return null;

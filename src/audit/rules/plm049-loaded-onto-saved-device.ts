@@ -1,4 +1,5 @@
 import { keyword, positional } from "../../python/file.ts";
+import type { Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import type { Rule } from "../rule.ts";
 
@@ -19,7 +20,7 @@ export const rule: Rule = {
     for (const call of file.all("Call")) {
       if (
         file.dotted(call.func) !== "torch.load" ||
-        keyword(call, "map_location") ||
+        (keyword(call, "map_location") && !isNone(keyword(call, "map_location")!.value)) ||
         positional(call, 1) ||
         call.args.some((arg) => arg.star !== 0)
       )
@@ -30,6 +31,7 @@ export const rule: Rule = {
       // Schedules, scalers and random states are a few numbers; features and datasets were made on the host.
       if (source && /sched|scaler|rng|random|feature|dataset|vocab|metadata|stats/i.test(file.textOf(source)))
         continue;
+      const none = keyword(call, "map_location");
       yield {
         at: call.func,
         ...(distributed ? { severity: "warning" as const } : {}),
@@ -39,9 +41,15 @@ export const rule: Rule = {
         fix: {
           grade: "unsafe",
           title: "Load onto the host",
-          edits: addKeyword(call, 'map_location="cpu"', file),
+          edits: none
+            ? [{ start: none.value.start, end: none.value.end, text: '"cpu"' }]
+            : addKeyword(call, 'map_location="cpu"', file),
         },
       };
     }
   },
 };
+
+function isNone(expr: Expr): boolean {
+  return expr.kind === "Const" && expr.value === null;
+}

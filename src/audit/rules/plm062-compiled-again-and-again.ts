@@ -15,10 +15,23 @@ export const rule: Rule = {
   *check(facts) {
     if (!/compile/.test(facts.file.text)) return;
     const { file } = facts;
+    // Functions of this file that hand out what they compile.
+    const makers = new Set(
+      file
+        .all("Return")
+        .flatMap(({ value, parent }) =>
+          parent?.kind === "FunctionDef" &&
+          value?.kind === "Call" &&
+          file.dotted(value.func) === "torch.compile"
+            ? [file.qualified(parent)]
+            : [],
+        ),
+    );
     for (const call of file.all("Call")) {
       const method =
         call.func.kind === "Attribute" && call.func.attr === "compile" && facts.networks.is(call.func.value);
-      if (!method && file.dotted(call.func) !== "torch.compile") continue;
+      const name = file.dotted(call.func);
+      if (!method && name !== "torch.compile" && !(name !== null && makers.has(name))) continue;
       if (facts.everyStep(call) || facts.everyEpoch(call)) yield { at: call, message: MESSAGE };
     }
     // A function defined in the step and decorated there is compiled each time.

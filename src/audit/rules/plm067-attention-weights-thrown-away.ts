@@ -1,4 +1,4 @@
-import { keyword } from "../../python/file.ts";
+import { isTrue, keyword } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
@@ -18,9 +18,10 @@ export const rule: Rule = {
   *check(facts) {
     if (!/MultiheadAttention/.test(facts.file.text)) return;
     for (const call of facts.file.all("Call")) {
+      const asked = keyword(call, "need_weights");
       if (
         !isAttention(call.func, facts) ||
-        keyword(call, "need_weights") ||
+        (asked && !isTrue(asked.value)) ||
         call.args.some((arg) => arg.star !== 0) ||
         call.args.filter((arg) => arg.name === null).length > 4
       )
@@ -33,7 +34,9 @@ export const rule: Rule = {
         fix: {
           grade: "safe",
           title: "Ask for no weights",
-          edits: addKeyword(call, "need_weights=False", facts.file),
+          edits: asked
+            ? [{ start: asked.value.start, end: asked.value.end, text: "False" }]
+            : addKeyword(call, "need_weights=False", facts.file),
         },
       };
     }

@@ -1,4 +1,4 @@
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Call, Expr, Name } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { contains } from "../../python/nodes.ts";
 import type { Rule } from "../rule.ts";
@@ -49,11 +49,24 @@ function isLogger(call: Call, facts: Facts): boolean {
 function handed(call: Call, facts: Facts): Expr[] {
   return call.args.flatMap(({ value }) => {
     if (value.kind === "Dict") return [...value.values];
+    // `{k: v for k, v in parts.items()}`: the values of that dict.
+    const over = value.kind === "Comp" ? value.clauses[0]?.iter : undefined;
+    if (
+      over?.kind === "Call" &&
+      over.func.kind === "Attribute" &&
+      over.func.attr === "items" &&
+      over.func.value.kind === "Name"
+    )
+      return dictOf(over.func.value, facts) ?? [];
     if (value.kind !== "Name") return [value];
-    // A dict of metrics made before.
-    const [one, ...more] = facts.file.scopes.reaching(value);
-    return more.length === 0 && one?.how === "assign" && one.value?.kind === "Dict"
-      ? [...one.value.values]
-      : [value];
+    return dictOf(value, facts) ?? [value];
   });
+}
+
+/** The values of a dict of metrics made before. */
+function dictOf(name: Name, facts: Facts): Expr[] | null {
+  const [one, ...more] = facts.file.scopes.reaching(name);
+  return more.length === 0 && one?.how === "assign" && one.value?.kind === "Dict"
+    ? [...one.value.values]
+    : null;
 }

@@ -54,7 +54,8 @@ function isEveryEpoch(call: Call, facts: Facts): boolean {
   );
   const inner = [...facts.stepLoops].find((loop) => loop.kind === "For" && contains(loop.iter, call));
   const around = epoch ?? (inner ? loopsAround(inner)[0] : undefined);
-  if (around?.kind !== "For" || facts.frequency(call, around) !== "every") return false;
+  if (!around || facts.frequency(call, around) !== "every") return false;
+  if (around.kind === "While") return true;
   const counts =
     /epoch/i.test(file.textOf(around.target)) ||
     (around.iter.kind === "Call" &&
