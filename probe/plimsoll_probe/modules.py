@@ -6,7 +6,8 @@ class Modules:
     def __init__(self, torch):
         from torch.nn.modules import module
 
-        self._owners = weakref.WeakSet()
+        # In the order of registration, so that a nudge is the same in every run.
+        self._owners = weakref.WeakKeyDictionary()
         self._parents = weakref.WeakKeyDictionary()
         self._convolution = torch.nn.modules.conv._ConvNd
         module.register_module_parameter_registration_hook(self._owns)
@@ -14,7 +15,7 @@ class Modules:
 
     def _owns(self, module, name, parameter):
         try:
-            self._owners.add(module)
+            self._owners[module] = True
         except TypeError:
             # Not hashable: its parameters go without a name.
             pass
