@@ -78,15 +78,23 @@ interface Outcome {
 function inOneThread(files: readonly FoundFile[], settings: Settings): Outcome {
   const share = new Share(files, settings, true);
   const scan = share.scan(new Int32Array(1));
-  const project = combineScans([scan]);
+  const { project, summaries } = combineScans([scan], true);
   const checked = share.check(scan.relevant, new Int32Array(1), project);
-  return { parts: [scan, checked], findings: checked.findings, project, summaries: scan.summaries };
+  return { parts: [scan, checked], findings: checked.findings, project, summaries };
 }
 
-function combineScans(scans: readonly ScanResult[]): ProjectFacts {
-  return combine(
-    scans.flatMap(({ summaries }) => summaries.map((summary) => JSON.parse(summary) as FileSummary)),
-  );
+/** By path, so that the outcome does not depend on which thread took which file. */
+function combineScans(
+  scans: readonly ScanResult[],
+  keep: boolean,
+): { readonly project: ProjectFacts; readonly summaries: readonly string[] } {
+  const texts = scans.flatMap(({ summaries }) => summaries.splice(0)).sort();
+  const summaries = keep ? [...texts] : [];
+  const parsed = texts.map((text, at) => {
+    texts[at] = "";
+    return JSON.parse(text) as FileSummary;
+  });
+  return { project: combine(parsed), summaries };
 }
 
 /**
@@ -118,9 +126,7 @@ async function inTwoThreads(
     const share = new Share(files, settings, false);
     const ours = share.scan(counter);
     const scans = [ours, await theirs];
-    const project = combineScans(scans);
-    const summaries = keep ? scans.flatMap((scan) => scan.summaries) : [];
-    for (const scan of scans) scan.summaries.length = 0;
+    const { project, summaries } = combineScans(scans, keep);
     const order = [...ours.relevant, ...scans[1]!.relevant].sort((a, b) => a - b);
     const next = new Int32Array(new SharedArrayBuffer(4));
     const rest = reply<CheckResult>();
