@@ -9,9 +9,13 @@ export interface Keeps {
   readonly list: readonly string[];
 }
 
+/** What meters and buffers call their doors: every method of a large tree would be too many to walk. */
+const KEEPS =
+  /^_?(?:update|add|push|append|put|store|save|record|log|accumulate|track|insert|observe|collect|remember|write|step|__call__)(?:_\w+)?$/;
+
 /** Whether a method reads a parameter on the host: `float(v)`, `v.item()`. */
 export function readsParameter(fn: FunctionDef): boolean {
-  if (fn.parent?.kind !== "ClassDef" || fn.params.length < 2) return false;
+  if (fn.parent?.kind !== "ClassDef" || fn.params.length < 2 || !KEEPS.test(fn.name)) return false;
   const params = new Set(fn.params.slice(1).map(({ name }) => name));
   const isParam = (expr: Expr | undefined): boolean => expr?.kind === "Name" && params.has(expr.id);
   let found = false;
@@ -30,7 +34,7 @@ export function readsParameter(fn: FunctionDef): boolean {
 
 /** Reads only the shape of each statement: this runs over every method of the tree. */
 export function keptParameters(fn: FunctionDef): Keeps | null {
-  if (fn.parent?.kind !== "ClassDef" || fn.params.length < 2 || fn.name === "forward") return null;
+  if (fn.parent?.kind !== "ClassDef" || fn.params.length < 2 || !KEEPS.test(fn.name)) return null;
   const sum = new Set<string>();
   const list = new Set<string>();
   for (const statement of fn.body)
