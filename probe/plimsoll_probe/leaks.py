@@ -23,6 +23,8 @@ FLOOR_SHARE = 1e-7
 ROUNDS = 6
 # A container that the code itself empties somewhere is given this many steps to do so.
 PATIENCE = 400
+# A cache that is filled with what it does not have yet must still be growing after so many steps.
+PATIENCE_MEMO = 40
 # Survivors of one round whose holders are looked up; each costs a walk over all objects.
 SAMPLES = 3
 # Processor seconds that investigations may take in all: this much, and this share of the run.
@@ -167,10 +169,10 @@ class Leaks:
         if suspect.file is None and self._reported:
             # Most likely another face of what was named already.
             return
-        if suspect.emptied is not None:
-            since = self._waiting.setdefault(key, step)
-            if step - since < PATIENCE:
-                return
+        # Without a line there is nothing to show but growth, which then must last.
+        patience = PATIENCE if suspect.emptied is not None or suspect.file is None else suspect.memo * PATIENCE_MEMO
+        if step - self._waiting.setdefault(key, step) < patience:
+            return
         self._reported.update((key, suspect.held))
         self._report(
             step=step,
@@ -228,6 +230,7 @@ class Suspect:
         self.watched = ()
         self.bounded = False
         self.emptied = None
+        self.memo = False
         self.file = None
         self.line = None
         self._names = []
@@ -291,6 +294,7 @@ class Suspect:
             for name in self._names:
                 self.bounded = self.bounded or source.bounded_by_length(self.file, name)
                 self.emptied = self.emptied or source.emptying_statement(self.file, name)
+                self.memo = self.memo or source.is_memo(self.file, name)
             self.file = os.path.abspath(self.file)
 
     def _by_attribute(self, watched):

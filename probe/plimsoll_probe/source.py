@@ -95,6 +95,15 @@ def bounded_by_length(filename, name):
     return False
 
 
+def is_memo(filename, name):
+    """Whether a container is filled with what it does not have yet: `if key not in cache: cache[key] = …`."""
+    for node in _nodes(filename):
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            if _last_name(node.comparators[0]) == name:
+                return True
+    return False
+
+
 def _compares_length(test, name):
     """`len(name)` against something other than nothing."""
     for node in ast.walk(test):
