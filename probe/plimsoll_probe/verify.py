@@ -47,6 +47,8 @@ def write(session, content):
     from . import process
 
     rank, _, world = process.rank()
+    # As it was at the first step: by now the process may have left its group.
+    rank = getattr(session, "rank", rank)
     name = "verify-%d-%s-%d.json" % (rank, process.host(), os.getpid())
     content = dict(content, rank=rank, world=world, outside=_outside())
     os.makedirs(session.folder, exist_ok=True)
