@@ -164,6 +164,7 @@ function optionsOf({ model, method, seq, effective, card, ranks = 1, host }: Sce
     card: cardOf(card),
     ranks,
     nodes: 1,
+    mayPack: false,
     keep: new Set(),
     host: host ?? null,
     known: true,

@@ -57,6 +57,16 @@ export function changesOf(from: Recipe, to: Recipe): Change[] {
       to.autocast === null ? "updates are rounded to 8 bits of mantissa" : "products in half precision",
       (r) => ({ ...r, dtype: from.dtype, autocast: from.autocast }),
     );
+  if (from.mask && !to.mask)
+    add(
+      "rows packed with samples",
+      2,
+      "samples share a row: more of them in a step, and see each other",
+      (r) => ({
+        ...r,
+        mask: true,
+      }),
+    );
   if (differ("attention"))
     add(`${to.attention} attention`, 0, "nothing", (r) => ({ ...r, attention: from.attention }));
   if (differ("optimizer"))

@@ -7,7 +7,7 @@ import { type Levels, type Profile, profileOf } from "./structure.ts";
 
 type Net = Pick<
   Recipe,
-  "checkpointing" | "loss" | "dtype" | "autocast" | "method" | "attention" | "parallel"
+  "checkpointing" | "loss" | "dtype" | "autocast" | "method" | "attention" | "mask" | "parallel"
 >;
 
 /** What is known of a net at a micro-batch before it is run there. */

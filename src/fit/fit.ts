@@ -102,6 +102,7 @@ export interface FitAsk {
   readonly host: Bytes | null;
   readonly keep: ReadonlySet<Keepable>;
   readonly mayShrinkSeq: boolean;
+  readonly mayPack: boolean;
   readonly sayable?: (recipe: Recipe) => boolean;
 }
 
@@ -117,8 +118,17 @@ export interface Fitted {
 
 /** The fastest recipes that fit, and what each lever is worth in the first. */
 export function fit(ask: FitAsk): Fitted {
-  const { recipe: base, card, cards: ranks, nodes, keep, host, known } = ask;
-  const start = { base, card, ranks, nodes, keep, host, sayable: ask.sayable ?? ((): boolean => true) };
+  const { recipe: base, card, cards: ranks, nodes, keep, host, mayPack, known } = ask;
+  const start = {
+    base,
+    card,
+    ranks,
+    nodes,
+    keep,
+    host,
+    mayPack,
+    sayable: ask.sayable ?? ((): boolean => true),
+  };
   checkSpread(start);
   const before = abridged(base);
   if (ranks === 1) checkRecipe(base, card);

@@ -73,7 +73,7 @@ const SAME_SPEED = 0.04;
 /** Everything but the micro-batch that the net's own run depends on. */
 type Family = Pick<
   Recipe,
-  "checkpointing" | "loss" | "dtype" | "autocast" | "method" | "attention" | "parallel"
+  "checkpointing" | "loss" | "dtype" | "autocast" | "method" | "attention" | "mask" | "parallel"
 >;
 
 type Node =
@@ -91,8 +91,8 @@ export function search(options: SearchOptions): Searched {
 const keyOf = (value: unknown): string => JSON.stringify(value);
 
 const familyOf = (recipe: Recipe): Family => {
-  const { parallel, dtype, autocast, attention, method, loss, checkpointing } = recipe;
-  return { parallel, dtype, autocast, attention, method, loss, checkpointing };
+  const { parallel, dtype, autocast, attention, mask, method, loss, checkpointing } = recipe;
+  return { parallel, dtype, autocast, attention, mask, method, loss, checkpointing };
 };
 
 const quantized = ({ method }: Family): boolean => method.kind === "lora" && method.quantization !== null;
@@ -154,25 +154,19 @@ class Search {
   }
 
   #families(): Family[] {
-    const { checkpointings, losses, precisions, methods, attentions, parallels } = this.#axes;
-    return parallels.flatMap((parallel) =>
-      precisions.flatMap((precision) =>
-        attentions.flatMap((attention) =>
-          methods.flatMap((method) =>
-            losses.flatMap((loss) =>
-              checkpointings.map((checkpointing) => ({
-                parallel,
-                ...precision,
-                attention,
-                method,
-                loss,
-                checkpointing,
-              })),
-            ),
-          ),
-        ),
-      ),
-    );
+    const { checkpointings, losses, precisions, methods, attentions, masks, parallels } = this.#axes;
+    let families: Partial<Family>[] = [{}];
+    const cross = (choices: readonly Partial<Family>[]): void => {
+      families = families.flatMap((family) => choices.map((choice) => ({ ...family, ...choice })));
+    };
+    cross(parallels.map((parallel) => ({ parallel })));
+    cross(precisions);
+    cross(attentions.map((attention) => ({ attention })));
+    cross(masks.map((mask) => ({ mask })));
+    cross(methods.map((method) => ({ method })));
+    cross(losses.map((loss) => ({ loss })));
+    cross(checkpointings.map((checkpointing) => ({ checkpointing })));
+    return families as Family[];
   }
 
   #recipe(family: Family, batch: number, stepping: Stepping): Recipe {
@@ -345,10 +339,21 @@ class Search {
   }
 
   #counts(): Counts {
-    const { checkpointings, losses, precisions, methods, attentions, parallels, steppings, allocators } =
-      this.#axes;
-    const nets =
-      checkpointings.length * losses.length * precisions.length * methods.length * attentions.length;
+    const {
+      checkpointings,
+      losses,
+      precisions,
+      methods,
+      attentions,
+      masks,
+      parallels,
+      steppings,
+      allocators,
+    } = this.#axes;
+    const nets = [checkpointings, losses, precisions, methods, attentions, masks].reduce(
+      (product, axis) => product * axis.length,
+      1,
+    );
     const times = allocators.length;
     const spread = parallels.reduce((sum, parallel) => sum + this.#batches(parallel).length, 0);
     const considered = nets * spread * steppings.length * times;

@@ -37,6 +37,8 @@ export interface Space {
   readonly ranks: number;
   readonly nodes: number;
   readonly keep: ReadonlySet<Keepable>;
+  /** Whether rows may be filled with samples instead of padding: a step then sees more of them. */
+  readonly mayPack: boolean;
   /** Host memory the run may have; null: nothing may be placed there. */
   readonly host: Bytes | null;
 }
@@ -103,6 +105,7 @@ export interface Axes {
   readonly precisions: readonly Pick<Recipe, "dtype" | "autocast">[];
   readonly methods: readonly Method[];
   readonly attentions: readonly Recipe["attention"][];
+  readonly masks: readonly boolean[];
   readonly parallels: readonly Recipe["parallel"][];
   readonly steppings: readonly Stepping[];
   readonly allocators: readonly string[];
@@ -115,7 +118,7 @@ const unique = <T>(values: readonly T[]): T[] => {
 
 /** Every axis with the base's own value first. */
 export function axesOf(space: Space): Axes {
-  const { base, ranks, keep, host } = space;
+  const { base, ranks, keep, host, mayPack } = space;
   const free = <T>(name: Keepable, own: T, others: readonly T[]): T[] =>
     unique(keep.has(name) ? [own] : [own, ...others]);
   return {
@@ -128,6 +131,8 @@ export function axesOf(space: Space): Axes {
     precisions: free("precision", { dtype: base.dtype, autocast: base.autocast }, precisions(base)),
     methods: free("quantization", base.method, quantized(base)),
     attentions: free("attention", base.attention, base.attention === "eager" ? ["sdpa"] : []),
+    // Attention without a mask is leaner and faster.
+    masks: unique(mayPack ? [base.mask, false] : [base.mask]),
     parallels: parallels(space, host !== null && !keep.has("offload")),
     steppings: steppings(base, keep),
     allocators: free("allocator", base.allocConf, expandable(base.allocConf)),

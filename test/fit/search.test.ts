@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { simulate } from "../../src/allocator/simulate.ts";
-import { search, type SearchOptions } from "../../src/fit/search.ts";
+import { type Found, search, type SearchOptions } from "../../src/fit/search.ts";
 import { axesOf, microBatches } from "../../src/fit/space.ts";
 import { speedOf } from "../../src/fit/speed.ts";
 import { footprintOf, leastPeak, profileOf } from "../../src/fit/structure.ts";
@@ -15,6 +15,7 @@ const options = (base: Recipe, card: string, more: Partial<SearchOptions> = {}):
   card: cardOf(card),
   ranks: 1,
   nodes: 1,
+  mayPack: false,
   keep: new Set(),
   host: null,
   known: true,
@@ -78,6 +79,21 @@ describe("search", () => {
     const { ranked } = search(options(base, "8GB", { ranks: 4, nodes: 2, wanted: 2 }));
     expect(ranked.length).toBeGreaterThan(0);
     for (const found of ranked) expect(effectiveBatch(found.recipe)).toBe(8);
+  });
+
+  it("packs rows only where it may, and says what that gives up", () => {
+    const padded = recipe("Qwen/Qwen2.5-0.5B", { seq: 1024, accumulation: 4, mask: true });
+    const keep = new Set(["optimizer", "offload", "allocator", "checkpointing", "loss"] as const);
+    const found = (mayPack: boolean): Found[] => [
+      ...search(options(padded, "24GB", { keep, wanted: 4, mayPack })).ranked,
+    ];
+    expect(found(false).every((one) => one.recipe.mask)).toBe(true);
+    const packed = found(true).filter((one) => !one.recipe.mask);
+    expect(packed.length).toBeGreaterThan(0);
+    for (const { changes, grade } of packed) {
+      expect(changes.map(({ name }) => name)).toContain("rows packed with samples");
+      expect(grade).toBe(2);
+    }
   });
 
   it("gives the same answer twice", () => {

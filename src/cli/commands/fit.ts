@@ -71,6 +71,10 @@ export const command: Command = {
       summary: "what may be shortened when nothing fits",
       choices: ["seq"],
     },
+    "may-pack": {
+      type: "boolean",
+      summary: "rows may be filled with samples instead of padded (a step then sees more of them)",
+    },
     emit: {
       type: "string",
       value: "KINDS",
@@ -101,7 +105,19 @@ export const command: Command = {
     const { fit } = await import("../../fit/fit.ts");
     const begin = performance.now();
     const mayShrinkSeq = options["may-shrink"] === "seq";
-    const fitted = fit({ ...asked, recipe, card, cards: count, nodes, host, keep, mayShrinkSeq, sayable });
+    const mayPack = options["may-pack"] === true;
+    const fitted = fit({
+      ...asked,
+      recipe,
+      card,
+      cards: count,
+      nodes,
+      host,
+      keep,
+      mayShrinkSeq,
+      mayPack,
+      sayable,
+    });
     if (options["timing"]) {
       const seconds = (performance.now() - begin) / 1000;
       io.err(`timing: ${fitted.result.counts.considered} recipes in ${seconds.toFixed(2)} s\n`);
