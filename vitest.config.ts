@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -6,5 +7,7 @@ export default defineConfig({
     globalSetup: ["test/support/build.ts"],
     testTimeout: 60_000,
     pool: "forks",
+    // All cores: by default vitest leaves one to itself, which of two is half.
+    maxWorkers: availableParallelism(),
   },
 });

@@ -67,8 +67,12 @@ export interface Searched {
   readonly counts: Counts;
 }
 
-/** Among speeds closer than this, which is less than the model's own median error, the more exact recipe leads, then the one changed less, then the leaner. */
+/**
+ * Among speeds closer than this, which is less than the model's own median error, the more exact recipe leads, then
+ * the one changed less, then the faster by a percent, then the leaner.
+ */
 const SAME_SPEED = 0.04;
+const percents = (speed: number): number => Math.round(100 * Math.log(speed));
 
 /** Everything but the micro-batch that the net's own run depends on. */
 type Family = Pick<
@@ -325,7 +329,11 @@ class Search {
     const head = safe
       .filter(({ speed }) => speed.tokensPerSecond >= near)
       .toSorted(
-        (a, b) => a.grade - b.grade || a.changes.length - b.changes.length || a.reserved - b.reserved,
+        (a, b) =>
+          a.grade - b.grade ||
+          a.changes.length - b.changes.length ||
+          percents(b.speed.tokensPerSecond) - percents(a.speed.tokensPerSecond) ||
+          a.reserved - b.reserved,
       );
     return [...head, ...safe.filter((found) => !head.includes(found)), ...tight].slice(
       0,
