@@ -12,7 +12,7 @@ import { callTarget, functionName } from "./summary.ts";
 import { backwardCalls, isStepMethod, isTrial, loopsAround, optimizerSteps } from "./training.ts";
 import type { Backward, Loop } from "./training.ts";
 import { Values } from "./values.ts";
-import type { Value } from "./values.ts";
+import type { Value } from "./value.ts";
 
 /** Why code runs at least once per training step. */
 export interface Hot {

@@ -2,7 +2,7 @@ import type { PythonFile } from "../../python/file.ts";
 import type { Call } from "../../python/tree.ts";
 import type { Edges } from "./project.ts";
 import type { FunctionSummary } from "./summary.ts";
-import type { Value } from "./values.ts";
+import type { Value } from "./value.ts";
 import { Values } from "./values.ts";
 import { lexicalGrad } from "./gradmode.ts";
 import { backwardCalls } from "./training.ts";

@@ -4,7 +4,7 @@ import type { CallSite, FileSummary, FunctionSummary } from "./summary.ts";
 import type { Keeps } from "./keepers.ts";
 import { passedParameters } from "./parameters.ts";
 import { last } from "./torch-names.ts";
-import type { Value } from "./values.ts";
+import type { Value } from "./value.ts";
 
 /** What the whole audited tree says about one function. */
 export interface FunctionFacts {

@@ -5,6 +5,7 @@ import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Role } from "./classes.ts";
+import { deviceOf } from "./devices.ts";
 import { fedToNetworks } from "./fed.ts";
 import { Networks } from "./naming.ts";
 import {
@@ -20,34 +21,8 @@ import {
   last,
 } from "./torch-names.ts";
 import { backwardCalls, returnedLosses } from "./training.ts";
-
-export type Tri = "yes" | "no" | "unknown";
-/** "network": wherever the network that computed it lives. */
-export type Device = "cpu" | "accelerator" | "network" | "unknown";
-
-/** What is known about an expression's value. */
-export interface Value {
-  /** "output": what a network returned: a tensor, or a structure of tensors with one history. */
-  readonly what:
-    | "tensor"
-    | "output"
-    | "number"
-    | "string"
-    | "container"
-    | "module"
-    | "optimizer"
-    | "other"
-    | "unknown";
-  readonly device: Device;
-  /** Whether the value keeps an autograd graph alive. */
-  readonly graph: Tri;
-}
-
-const UNKNOWN: Value = { what: "unknown", device: "unknown", graph: "unknown" };
-const NUMBER: Value = { what: "number", device: "cpu", graph: "no" };
-const OTHER: Value = { what: "other", device: "cpu", graph: "no" };
-const plain = (what: Value["what"]): Value => ({ what, device: "cpu", graph: "no" });
-const MODULE: Value = { what: "module", device: "unknown", graph: "unknown" };
+import { MODULE, NUMBER, OTHER, UNKNOWN, combineOperands, either, plain } from "./value.ts";
+import type { Device, Value } from "./value.ts";
 
 /** What the rest of the tree says about this file. */
 export interface Around {
@@ -253,12 +228,7 @@ export class Values {
       if (result === null || (result.what === "number" && one.what === "tensor")) result = one;
       else if (one.what === "number" && result.what === "tensor") continue;
       else if (one.what !== result.what) return UNKNOWN;
-      else
-        result = {
-          what: one.what,
-          device: one.device === result.device ? one.device : "unknown",
-          graph: one.graph === result.graph ? one.graph : "unknown",
-        };
+      else result = either(one, result);
     }
     return result ?? UNKNOWN;
   }
@@ -306,16 +276,8 @@ export class Values {
             ? OTHER
             : UNKNOWN;
       }
-      case "IfExp": {
-        const [a, b] = [this.of(expr.body), this.of(expr.orelse)];
-        return a.what === b.what
-          ? {
-              what: a.what,
-              device: a.device === b.device ? a.device : "unknown",
-              graph: a.graph === b.graph ? a.graph : "unknown",
-            }
-          : UNKNOWN;
-      }
+      case "IfExp":
+        return either(this.of(expr.body), this.of(expr.orelse));
       case "Walrus":
         return this.of(expr.value);
       default:
@@ -358,14 +320,7 @@ export class Values {
           ? this.of(write.value)
           : UNKNOWN,
     );
-    const first = values[0]!;
-    return values.every((value) => value.what === first.what)
-      ? {
-          what: first.what,
-          device: values.every((value) => value.device === first.device) ? first.device : "unknown",
-          graph: values.every((value) => value.graph === first.graph) ? first.graph : "unknown",
-        }
-      : UNKNOWN;
+    return values.reduce(either);
   }
 
   #call(call: Call): Value {
@@ -589,91 +544,10 @@ export class Values {
     return this.device(given.value);
   }
 
-  /** Where a device expression points. `"cuda" if available else "cpu"` means the accelerator: that is where it matters. */
-  device(expr: Expr | null, depth = 0): Device {
-    if (!expr || depth > 10) return "unknown";
-    switch (expr.kind) {
-      case "Str":
-        return expr.value === null
-          ? /cuda|xpu|mps|hpu|npu/.test(this.#file.textOf(expr))
-            ? "accelerator"
-            : "unknown"
-          : expr.value.startsWith("cpu")
-            ? "cpu"
-            : /^(?:cuda|xpu|mps|hpu|npu|tpu|xla)/.test(expr.value)
-              ? "accelerator"
-              : "unknown";
-      case "Num":
-        return "accelerator";
-      case "IfExp": {
-        const [a, b] = [this.device(expr.body, depth + 1), this.device(expr.orelse, depth + 1)];
-        return a === "accelerator" || b === "accelerator" ? "accelerator" : a === b ? a : "unknown";
-      }
-      case "Call": {
-        const name = this.#file.dotted(expr.func);
-        if (name === "torch.device") {
-          const given = positional(expr, 0);
-          const device = this.device(given, depth + 1);
-          // Chosen at run time: the device the training is for.
-          return device === "unknown" && given !== null ? "network" : device;
-        }
-        return name === "torch.cuda.current_device" ? "accelerator" : "unknown";
-      }
-      case "Name": {
-        const devices = new Set(
-          this.#file.scopes
-            .reaching(expr)
-            .map((definition) =>
-              definition.how === "assign"
-                ? this.device(definition.value, depth + 1)
-                : definition.how === "param" && /device$/i.test(definition.name)
-                  ? "network"
-                  : "unknown",
-            ),
-        );
-        if (devices.size === 2 && devices.has("accelerator") && devices.has("cpu")) return "accelerator";
-        return devices.size === 1 ? [...devices][0]! : "unknown";
-      }
-      case "Attribute": {
-        if (expr.attr !== "device") return "unknown";
-        if (expr.value.kind === "Name" && /accelerator|fabric/i.test(expr.value.id)) return "accelerator";
-        const own = selfAttribute(expr);
-        const cls = own === null ? null : classOf(expr);
-        const write = cls ? attributesOf(cls, this.#file).get(own!)?.writes[0]?.value : null;
-        if (write) return this.device(write, depth + 1);
-        const { what, device } = this.of(expr.value);
-        return what === "unknown" || what === "module" ? "network" : device;
-      }
-      default:
-        return "unknown";
-    }
+  /** Where a device expression points. */
+  device(expr: Expr | null): Device {
+    return deviceOf(expr, this.#file, (one) => this.of(one));
   }
-}
-
-/** The value of an operation on these: a tensor if one is; a graph if one has it. */
-function combineOperands(operands: readonly Value[]): Value {
-  const tensors = operands.filter((operand) => operand.what === "tensor" || operand.what === "output");
-  if (tensors.length === 0)
-    return operands.every((operand) => operand.what === "number") && operands.length > 0 ? NUMBER : UNKNOWN;
-  const doubtful = operands.filter((operand) => operand.what === "unknown");
-  const graph: Tri = tensors.some((tensor) => tensor.graph === "yes")
-    ? "yes"
-    : doubtful.length > 0 || tensors.some((tensor) => tensor.graph === "unknown")
-      ? "unknown"
-      : "no";
-  const devices = new Set(tensors.map((tensor) => tensor.device));
-  return {
-    what: "tensor",
-    device:
-      devices.size === 1
-        ? [...devices][0]!
-        : devices.has("accelerator")
-          ? "accelerator"
-          : devices.has("network")
-            ? "network"
-            : "unknown",
-    graph,
-  };
 }
 
 function isModuleRole(role: Role): boolean {

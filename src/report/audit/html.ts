@@ -1,12 +1,11 @@
 import type { AuditReport, ReportedFinding } from "../../audit/report.ts";
-import { exactly, hashOf } from "../html/document.ts";
+import { pageDocument } from "../html/document.ts";
 import { html } from "../html/markup.ts";
 import type { Markup } from "../html/markup.ts";
-import { STYLE } from "../html/style.ts";
 import { BY, change, counts, ease, issues, place, validation } from "./repair.ts";
 import type { Issue, RulePage } from "./repair.ts";
 
-const OWN = `${STYLE}
+const OWN = `
 pre { font: 12.5px/1.45 var(--mono); background: var(--page); border: 1px solid var(--edge); border-radius: 6px; padding: 8px 10px; overflow-x: auto; margin: 6px 0; }
 pre del { text-decoration: none; color: var(--alert); display: block; } pre ins { text-decoration: none; color: var(--good); display: block; }
 pre mark { background: var(--mark); color: inherit; display: block; } pre span { display: block; }
@@ -18,38 +17,23 @@ summary { cursor: pointer; } summary h2 { display: inline; } .error h2 { color: 
 export function auditHtml(report: AuditReport, pages: readonly RulePage[]): string {
   const found = issues(report, pages);
   const title = found.length === 0 ? "No findings" : counts(report);
-  const policy = `default-src 'none'; style-src '${hashOf(OWN)}'; base-uri 'none'; form-action 'none'`;
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta http-equiv="Content-Security-Policy" content="${policy}" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="referrer" content="no-referrer" />
-        <meta name="color-scheme" content="light dark" />
-        <meta name="generator" content="plimsoll" />
-        <title>Training code audit: ${title}</title>
-        ${exactly("<style>", OWN, "</style>")}
-      </head>
-      <body>
-        <header>
-          <p class="brand">
-            <span><b>plimsoll</b> audit</span>
-          </p>
-          <h1 class="${found.length === 0 ? "good" : ""}">${title}</h1>
-          <p class="file">${report.files} files, ${(report.bytes / 1e6).toFixed(1)} MB</p>
-        </header>
-        <main>
-          ${found.length > 0 ? table(found) : null} ${found.map(issue)} ${diagnostics(report)}
-          <section>
-            <h2>Validation</h2>
-            <ol>
-              ${validation(found).map((step) => html`<li>${inline(step)}</li>`)}
-            </ol>
-          </section>
-        </main>
-      </body>
-    </html> `.text;
+  const body = html`<header>
+      <p class="brand">
+        <span><b>plimsoll</b> audit</span>
+      </p>
+      <h1 class="${found.length === 0 ? "good" : ""}">${title}</h1>
+      <p class="file">${report.files} files, ${(report.bytes / 1e6).toFixed(1)} MB</p>
+    </header>
+    <main>
+      ${found.length > 0 ? table(found) : null} ${found.map(issue)} ${diagnostics(report)}
+      <section>
+        <h2>Validation</h2>
+        <ol>
+          ${validation(found).map((step) => html`<li>${inline(step)}</li>`)}
+        </ol>
+      </section>
+    </main>`;
+  return pageDocument(`Training code audit: ${title}`, body, null, OWN);
 }
 
 function table(found: readonly Issue[]): Markup {

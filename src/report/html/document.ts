@@ -40,11 +40,11 @@ export function pageDocument(title: string, body: Markup, data: Uint8Array | nul
 }
 
 /** To the character, because the policy's hashes are over what stands between the tags. */
-export function exactly(open: string, text: string, close: string): Markup {
+function exactly(open: string, text: string, close: string): Markup {
   assert(!/<\/(?:script|style)|<!--/i.test(text), "the text would end its own element");
   return new Markup(open + text + close);
 }
 
-export function hashOf(text: string): string {
+function hashOf(text: string): string {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }

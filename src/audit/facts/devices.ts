@@ -1,0 +1,74 @@
+import { positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { classOf } from "../../python/nodes.ts";
+import type { Expr } from "../../python/tree.ts";
+import { attributesOf, selfAttribute } from "./classes.ts";
+import type { Device, Value } from "./value.ts";
+
+/**
+ * Where a device expression points. `"cuda" if available else "cpu"` means the accelerator: that is where it matters.
+ */
+export function deviceOf(
+  expr: Expr | null,
+  file: PythonFile,
+  valueOf: (expr: Expr) => Value,
+  depth = 0,
+): Device {
+  const follow = (next: Expr | null): Device => deviceOf(next, file, valueOf, depth + 1);
+  if (!expr || depth > 10) return "unknown";
+  switch (expr.kind) {
+    case "Str":
+      return expr.value === null
+        ? /cuda|xpu|mps|hpu|npu/.test(file.textOf(expr))
+          ? "accelerator"
+          : "unknown"
+        : expr.value.startsWith("cpu")
+          ? "cpu"
+          : /^(?:cuda|xpu|mps|hpu|npu|tpu|xla)/.test(expr.value)
+            ? "accelerator"
+            : "unknown";
+    case "Num":
+      return "accelerator";
+    case "IfExp": {
+      const [a, b] = [follow(expr.body), follow(expr.orelse)];
+      return a === "accelerator" || b === "accelerator" ? "accelerator" : a === b ? a : "unknown";
+    }
+    case "Call": {
+      const name = file.dotted(expr.func);
+      if (name === "torch.device") {
+        const given = positional(expr, 0);
+        const device = follow(given);
+        // Chosen at run time: the device the training is for.
+        return device === "unknown" && given !== null ? "network" : device;
+      }
+      return name === "torch.cuda.current_device" ? "accelerator" : "unknown";
+    }
+    case "Name": {
+      const devices = new Set(
+        file.scopes
+          .reaching(expr)
+          .map((definition) =>
+            definition.how === "assign"
+              ? follow(definition.value)
+              : definition.how === "param" && /device$/i.test(definition.name)
+                ? "network"
+                : "unknown",
+          ),
+      );
+      if (devices.size === 2 && devices.has("accelerator") && devices.has("cpu")) return "accelerator";
+      return devices.size === 1 ? [...devices][0]! : "unknown";
+    }
+    case "Attribute": {
+      if (expr.attr !== "device") return "unknown";
+      if (expr.value.kind === "Name" && /accelerator|fabric/i.test(expr.value.id)) return "accelerator";
+      const own = selfAttribute(expr);
+      const cls = own === null ? null : classOf(expr);
+      const write = cls ? attributesOf(cls, file).get(own!)?.writes[0]?.value : null;
+      if (write) return follow(write);
+      const { what, device } = valueOf(expr.value);
+      return what === "unknown" || what === "module" ? "network" : device;
+    }
+    default:
+      return "unknown";
+  }
+}

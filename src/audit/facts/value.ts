@@ -1,0 +1,65 @@
+export type Tri = "yes" | "no" | "unknown";
+/** "network": wherever the network that computed it lives. */
+export type Device = "cpu" | "accelerator" | "network" | "unknown";
+
+/** What is known about an expression's value. */
+export interface Value {
+  /** "output": what a network returned: a tensor, or a structure of tensors with one history. */
+  readonly what:
+    | "tensor"
+    | "output"
+    | "number"
+    | "string"
+    | "container"
+    | "module"
+    | "optimizer"
+    | "other"
+    | "unknown";
+  readonly device: Device;
+  /** Whether the value keeps an autograd graph alive. */
+  readonly graph: Tri;
+}
+
+export const UNKNOWN: Value = { what: "unknown", device: "unknown", graph: "unknown" };
+export const NUMBER: Value = { what: "number", device: "cpu", graph: "no" };
+export const OTHER: Value = { what: "other", device: "cpu", graph: "no" };
+export const plain = (what: Value["what"]): Value => ({ what, device: "cpu", graph: "no" });
+export const MODULE: Value = { what: "module", device: "unknown", graph: "unknown" };
+
+const same = <T>(one: T, other: T, otherwise: T): T => (one === other ? one : otherwise);
+
+/** What holds of both: two values a name or a branch may have. Unknown where they are of different kinds. */
+export function either(one: Value, other: Value): Value {
+  if (one.what !== other.what) return UNKNOWN;
+  return {
+    what: one.what,
+    device: same(one.device, other.device, "unknown"),
+    graph: same(one.graph, other.graph, "unknown"),
+  };
+}
+
+/** The value of an operation on these: a tensor if one is; a graph if one has it. */
+export function combineOperands(operands: readonly Value[]): Value {
+  const tensors = operands.filter((operand) => operand.what === "tensor" || operand.what === "output");
+  if (tensors.length === 0)
+    return operands.every((operand) => operand.what === "number") && operands.length > 0 ? NUMBER : UNKNOWN;
+  const doubtful = operands.filter((operand) => operand.what === "unknown");
+  const graph: Tri = tensors.some((tensor) => tensor.graph === "yes")
+    ? "yes"
+    : doubtful.length > 0 || tensors.some((tensor) => tensor.graph === "unknown")
+      ? "unknown"
+      : "no";
+  const devices = new Set(tensors.map((tensor) => tensor.device));
+  return {
+    what: "tensor",
+    device:
+      devices.size === 1
+        ? [...devices][0]!
+        : devices.has("accelerator")
+          ? "accelerator"
+          : devices.has("network")
+            ? "network"
+            : "unknown",
+    graph,
+  };
+}
