@@ -1,3 +1,4 @@
+import { Calls } from "./calls.ts";
 import { link } from "./nodes.ts";
 import type { NodesByKind } from "./nodes.ts";
 import { Scopes } from "./scopes.ts";
@@ -23,6 +24,7 @@ export class PythonFile {
   readonly module: string;
   readonly #byKind: NodesByKind;
   #scopes: Scopes | null = null;
+  #calls: Calls | null = null;
 
   constructor(path: string, text: string) {
     this.path = path;
@@ -52,6 +54,17 @@ export class PythonFile {
   /** Every node of a kind, in source order. */
   all<K extends Node["kind"]>(kind: K): readonly NodeOf<K>[] {
     return (this.#byKind.get(kind) ?? []) as readonly NodeOf<K>[];
+  }
+
+  /** The calls by what is written: whether that is what a rule looks for is for the rule to ask. */
+  get calls(): Calls {
+    this.#calls ??= new Calls(this.#byKind);
+    return this.#calls;
+  }
+
+  /** Calls that may go to something of one of these names, in source order. */
+  callsNamed(...words: readonly string[]): readonly Call[] {
+    return this.calls.named(words);
   }
 
   textOf(node: { readonly start: number; readonly end: number }): string {

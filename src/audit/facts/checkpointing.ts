@@ -13,7 +13,11 @@ interface CheckpointingSwitch {
 /** `model.gradient_checkpointing_enable()` and `gradient_checkpointing=True` of any call. */
 export function checkpointingSwitches(file: PythonFile): readonly CheckpointingSwitch[] {
   const found: CheckpointingSwitch[] = [];
-  for (const call of file.all("Call")) {
+  const switching = new Set([
+    ...file.callsNamed("gradient_checkpointing_enable"),
+    ...file.calls.given(["gradient_checkpointing"]),
+  ]);
+  for (const call of switching) {
     const enabling = call.func.kind === "Attribute" && call.func.attr === "gradient_checkpointing_enable";
     const flag = keyword(call, "gradient_checkpointing");
     if (!enabling && !isTrue(flag?.value ?? null)) continue;

@@ -97,7 +97,7 @@ function collectAttributes(file: PythonFile): Map<ClassDef, Attributes> {
     for (const one of node.targets) if (one.kind !== "Name") target(one, "assign", node.value);
   for (const node of file.all("AnnAssign")) target(node.target, "assign", node.value);
   for (const node of file.all("AugAssign")) target(node.target, "augment", node.value);
-  for (const node of file.all("Call"))
+  for (const node of file.callsNamed("register_buffer"))
     if (node.func.kind === "Attribute" && node.func.attr === "register_buffer") {
       const name = bufferName(node);
       if (name !== null) add(name, "buffer", node.args[1]?.value ?? null, node);

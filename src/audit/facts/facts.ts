@@ -1,13 +1,14 @@
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { ClassDef, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
 import type { Role } from "./classes.ts";
 import { lexicalGrad } from "./gradmode.ts";
 import type { Networks } from "./naming.ts";
 import { frequency } from "./guards.ts";
 import type { Frequency } from "./guards.ts";
 import type { FunctionFacts, ProjectFacts } from "./project.ts";
+import { last } from "./torch-names.ts";
 import { callTarget, functionName } from "./summary.ts";
 import { backwardCalls, isStepMethod, isTrial, loopsAround, optimizerSteps } from "./training.ts";
 import type { Backward, Loop } from "./training.ts";
@@ -122,6 +123,13 @@ export class Facts {
     return target === null ? null : (this.project.functions.get(target) ?? null);
   }
 
+  /** Calls that may go to a function of the tree of which this is known; whether one does, `callee` says. */
+  callsTo(fact: "loose" | "keeps"): readonly Call[] {
+    const words = wordsOf(this.project)[fact];
+    // The call of an instance is written with a name of its own.
+    return words.has("forward") ? this.file.all("Call") : this.file.callsNamed(...words);
+  }
+
   role(cls: ClassDef): Role {
     let role = this.#roles.get(cls);
     if (!role) {
@@ -160,7 +168,7 @@ export class Facts {
       };
       for (const { call } of this.backwards) add(call);
       for (const call of optimizerSteps(this.file)) add(call);
-      for (const call of this.file.all("Call"))
+      for (const call of this.callsTo("loose"))
         if (loopsAround(call).length > 0 && this.callee(call)?.loose === true) add(call);
       this.#stepLoops = found;
     }
@@ -169,7 +177,8 @@ export class Facts {
 
   /** The innermost training-step loop around the node, in its own function. */
   stepLoop(node: Node): Loop | null {
-    return loopsAround(node).find((loop) => this.stepLoops.has(loop)) ?? null;
+    const loops = this.stepLoops;
+    return loops.size === 0 ? null : (loopsAround(node).find((loop) => loops.has(loop)) ?? null);
   }
 
   /** Whether the node runs at least once per training step, and why. Null means "not known to". */
@@ -212,6 +221,22 @@ export class Facts {
     const hot = this.hot(node);
     return hot && this.frequency(node, hot.within) === "every" ? hot : null;
   }
+}
+
+const words = new WeakMap<ProjectFacts, Readonly<Record<"loose" | "keeps", ReadonlySet<string>>>>();
+
+/** The last words of the functions that take a step, or keep what they are given: few, and asked of every file. */
+function wordsOf(project: ProjectFacts): Readonly<Record<"loose" | "keeps", ReadonlySet<string>>> {
+  let found = words.get(project);
+  if (!found) {
+    const [loose, keeps] = [new Set<string>(), new Set<string>()];
+    for (const [name, facts] of project.functions) {
+      if (facts.loose) loose.add(last(name));
+      if (facts.keeps) keeps.add(last(name));
+    }
+    words.set(project, (found = { loose, keeps }));
+  }
+  return found;
 }
 
 function stepMethod(fn: FunctionDef | Lambda): FunctionDef | null {

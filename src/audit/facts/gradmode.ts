@@ -1,5 +1,6 @@
 import { isFalse, isTrue, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
+import { isStatement } from "../../python/nodes.ts";
 import type { Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { GRAD_OFF_CONTEXTS, GRAD_ON_CONTEXTS } from "./torch-names.ts";
 
@@ -38,7 +39,7 @@ function maySetGrad(expr: Expr): boolean {
 /** What the code around the node says, up to its function: "on" and "off" are certain, null leaves it to the callers. */
 export function lexicalGrad(node: Node, file: PythonFile): "on" | "off" | "unknown" | null {
   for (let child = node, at = node.parent; at; child = at, at = at.parent) {
-    if (at.kind === "With" && at.body.includes(child as never)) {
+    if (at.kind === "With" && isStatement(child)) {
       for (let n = at.items.length - 1; n >= 0; n--) {
         const context = at.items[n]!.context;
         const effect = gradEffect(context, file);
@@ -52,7 +53,7 @@ export function lexicalGrad(node: Node, file: PythonFile): "on" | "off" | "unkno
         // A name bound to a context of unknown make may well be one.
         if (context.kind === "Name" && file.dotted(context) === null) return "unknown";
       }
-    } else if (at.kind === "FunctionDef" && at.body.includes(child as never)) {
+    } else if (at.kind === "FunctionDef" && isStatement(child)) {
       const effect = decoratedGrad(at, file);
       if (effect) return effect;
       if (at.decorators.some((decorator) => maySetGrad(decorator))) return "unknown";

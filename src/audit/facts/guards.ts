@@ -1,4 +1,4 @@
-import { blocksOf, walk } from "../../python/nodes.ts";
+import { blocksOf, isStatement, walk } from "../../python/nodes.ts";
 import type { Expr, If, Node } from "../../python/tree.ts";
 
 /**
@@ -25,10 +25,10 @@ export function frequency(node: Node, stop: Node): Frequency {
   }
   // `if step % n: continue` above the statement throttles it too.
   for (let at: Node | null = node; at && at !== stop; at = at.parent) {
-    const parent: Node | null = at.parent;
-    const block: readonly Node[] = parent
-      ? (blocksOf(parent).find((list) => list.includes(at as never)) ?? [])
-      : [];
+    if (!isStatement(at) || !at.parent) continue;
+    const statement: Node = at;
+    const block: readonly Node[] =
+      blocksOf(at.parent).find((list) => list.includes(statement as never)) ?? [];
     for (const before of block) {
       if (before === at) break;
       if (before.kind === "If" && leaves(before) && isThrottle(before.test)) return "throttled";

@@ -91,7 +91,7 @@ export function* keptArguments(
   facts: Facts,
   how: "sum" | "list",
 ): Generator<{ readonly arg: Expr; readonly into: string }> {
-  for (const call of facts.file.all("Call")) {
+  for (const call of facts.callsTo("keeps")) {
     const callee = call.func.kind === "Attribute" ? facts.callee(call) : null;
     if (!callee?.keeps || callee.keeps[how].length === 0 || !facts.hot(call)) continue;
     for (const [at, { value, name, star }] of call.args.entries()) {

@@ -56,7 +56,7 @@ function* candidates(facts: Facts): Generator<Candidate> {
     )
       yield { at, added: at.value, how: "list", root };
   }
-  for (const at of facts.file.all("Call")) {
+  for (const at of facts.file.callsNamed("append", "appendleft", "extend", "add", "push")) {
     if (at.func.kind !== "Attribute" || !/^(?:append|appendleft|extend|add|push)$/.test(at.func.attr))
       continue;
     const [arg] = at.args;
@@ -204,7 +204,7 @@ export function isEmptied(keep: Keep, facts: Facts): boolean {
   if (writes.filter((write) => write.how === "assign" && !contains(keep.at, write.target)).length > 1)
     return true;
   return facts.file
-    .all("Call")
+    .callsNamed("clear", "pop", "popleft")
     .some(
       (call) =>
         call.func.kind === "Attribute" &&

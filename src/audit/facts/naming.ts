@@ -29,7 +29,7 @@ export class Networks {
     this.#file = file;
     this.#isModule = isModule;
     const modes = new Map<unknown, { trains: boolean; evaluates: boolean }>();
-    for (const call of file.all("Call")) {
+    for (const call of file.callsNamed(...NETWORK_METHODS, "requires_grad_")) {
       if (call.func.kind !== "Attribute" || call.args.length > 1) continue;
       const { attr, value } = call.func;
       if (!NETWORK_METHODS.has(attr) && attr !== "requires_grad_") continue;
@@ -102,6 +102,10 @@ export class Networks {
   isFrozen(callee: Expr): boolean {
     const key = this.key(callee);
     return key !== null && (this.#frozen.has(key) || this.#evaluating.has(key));
+  }
+
+  get someOnlyEvaluated(): boolean {
+    return this.#evaluating.size > 0;
   }
 
   /** Only ever in eval mode, and not frozen by flags: its parameters still require gradients. */

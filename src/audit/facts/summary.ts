@@ -266,7 +266,7 @@ export function summarize(file: PythonFile): FileSummary {
         .filter((base) => base !== ""),
       methods: methodsOf(cls).map((method) => method.name),
     })),
-    accelerator: ACCELERATORS.test(file.text),
+    accelerator: file.mentions(".to(") || ACCELERATORS.test(file.text),
     imports: file
       .all("Alias")
       .map((alias) => (alias.parent?.kind === "Import" ? alias.name : file.importedName(alias))),

@@ -1,6 +1,6 @@
 import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, contains, functionOf } from "../../python/nodes.ts";
+import { ancestors, contains, functionOf, isStatement } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, For, FunctionDef, Node, While } from "../../python/tree.ts";
 import { methodsOf, roleOfBase } from "./classes.ts";
 import type { Role } from "./classes.ts";
@@ -16,7 +16,7 @@ const DRIVERS = /accelerator|fabric|engine|model|self|strategy|optimizer|trainer
 /** Every call that runs a backward pass: on a tensor, through a scaler, an accelerator or an engine. */
 export function backwardCalls(file: PythonFile): readonly Backward[] {
   const found: Backward[] = [];
-  for (const call of file.all("Call")) {
+  for (const call of file.callsNamed("backward", "manual_backward")) {
     if (call.func.kind !== "Attribute") continue;
     const { attr, value: receiver } = call.func;
     if (attr === "manual_backward") found.push({ call, loss: positional(call, 0) });
@@ -96,7 +96,7 @@ function insideFunctionClass(node: Node, file: PythonFile): boolean {
 
 /** `optimizer.step()`, `scaler.step(optimizer)`, `self.optimizers().step()`. */
 export function optimizerSteps(file: PythonFile): readonly Call[] {
-  return file.all("Call").filter((call) => {
+  return file.callsNamed("step").filter((call) => {
     if (call.func.kind !== "Attribute" || call.func.attr !== "step") return false;
     const receiver = tail(call.func.value).split(".").pop() ?? "";
     if (/scaler/i.test(receiver)) return true;
@@ -122,10 +122,14 @@ export function loopsAround(node: Node): Loop[] {
   const loops: Loop[] = [];
   for (let child = node, at = node.parent; at; child = at, at = at.parent) {
     if (at.kind === "FunctionDef" || at.kind === "Lambda" || at.kind === "ClassDef") break;
-    if (at.kind === "For" && at.body.includes(child as never)) loops.push(at);
-    else if (at.kind === "While" && (at.body.includes(child as never) || at.test === child)) loops.push(at);
+    if ((at.kind === "For" || at.kind === "While") && isTurn(at, child)) loops.push(at);
   }
   return loops;
+}
+
+/** A child of a loop that runs in each of its turns: not what it goes over, and not its `else`. */
+function isTurn(loop: Loop, child: Node): boolean {
+  return isStatement(child) ? !loop.orelse.includes(child) : loop.kind === "While" && loop.test === child;
 }
 
 /** Whether each turn of the loop makes the network that it trains: a search over settings, not a training. */

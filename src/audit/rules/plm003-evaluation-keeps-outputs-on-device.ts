@@ -66,7 +66,7 @@ function grownBy(statement: Assign, facts: Facts): Expr | null {
 
 /** A Lightning module's `validation_step` that lists what it computed on self. */
 function* steps(facts: Facts): Generator<Finding> {
-  for (const call of facts.file.all("Call")) {
+  for (const call of facts.file.callsNamed("append")) {
     if (call.func.kind !== "Attribute" || call.func.attr !== "append" || call.args.length !== 1) continue;
     const fn = functionOf(call);
     const cls = classOf(call);

@@ -33,7 +33,7 @@ export const rule: Rule = {
         if (attribute !== null) yield* kept(statement, attribute, stored, facts);
       }
     }
-    if (/register_(?:full_)?(?:forward|backward)/.test(facts.file.text)) yield* hooks(facts);
+    yield* hooks(facts);
   },
 };
 
@@ -72,7 +72,7 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
 function* hooks(facts: Facts): Generator<Finding> {
   const { file } = facts;
   const seen = new Set<Node>();
-  for (const call of file.all("Call")) {
+  for (const call of file.callsNamed("register_forward_hook", "register_forward_pre_hook")) {
     if (call.func.kind !== "Attribute" || !/^register_forward(?:_pre)?_hook$/.test(call.func.attr)) continue;
     const hook = call.args[0]?.value;
     const fn = hook && hookFunction(hook, facts);
@@ -88,7 +88,7 @@ function* hooks(facts: Facts): Generator<Finding> {
         statement.targets.some((target) => target.kind === "Subscript" || target.kind === "Attribute")
       )
         yield report(statement.value);
-    for (const append of file.all("Call"))
+    for (const append of file.callsNamed("append"))
       if (
         functionOf(append) === fn &&
         append.func.kind === "Attribute" &&

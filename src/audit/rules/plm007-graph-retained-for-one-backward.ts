@@ -19,7 +19,6 @@ export const rule: Rule = {
     patterns: [7],
   },
   *check(facts) {
-    if (!/retain_graph|backward\(\w+, *True/.test(facts.file.text)) return;
     for (const { call, loss } of facts.backwards) {
       const flag = keyword(call, "retain_graph");
       const third = positional(call, 1);

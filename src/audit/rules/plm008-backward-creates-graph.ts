@@ -11,7 +11,6 @@ export const rule: Rule = {
     patterns: [8],
   },
   *check(facts) {
-    if (!/create_graph|backward\(\w+, *\w+, *True/.test(facts.file.text)) return;
     for (const { call } of facts.backwards) {
       const flag = keyword(call, "create_graph")?.value ?? positional(call, 2);
       if (flag && isTrue(flag))

@@ -15,7 +15,6 @@ export const rule: Rule = {
     patterns: [10],
   },
   *check(facts) {
-    if (!/except/.test(facts.file.text)) return;
     for (const statement of facts.file.all("Try"))
       for (const handler of statement.handlers) {
         if (!catchesOutOfMemory(handler, facts)) continue;

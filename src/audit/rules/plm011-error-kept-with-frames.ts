@@ -37,7 +37,7 @@ export const rule: Rule = {
 /** `errors.append(sys.exc_info())`, `trace = e.__traceback__`. */
 function* kept(handler: Handler, facts: Facts): Generator<Finding> {
   const { file } = facts;
-  for (const call of file.all("Call"))
+  for (const call of file.callsNamed("exc_info"))
     if (contains(handler, call) && file.dotted(call.func) === "sys.exc_info" && isStored(call))
       yield {
         at: call,

@@ -27,8 +27,7 @@ export const rule: Rule = {
     patterns: [12],
   },
   *check(facts) {
-    if (!/_hook\(/.test(facts.file.text)) return;
-    for (const call of facts.file.all("Call")) {
+    for (const call of facts.file.callsNamed(...HOOKS, ...TENSOR_HOOKS)) {
       if (call.func.kind !== "Attribute") continue;
       const { attr, value: receiver } = call.func;
       if (!HOOKS.has(attr) && !(TENSOR_HOOKS.has(attr) && isParameter(receiver, facts))) continue;

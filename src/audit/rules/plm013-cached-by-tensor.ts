@@ -19,7 +19,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (/cache/.test(file.text))
+    if (file.mentions("cache"))
       for (const fn of file.all("FunctionDef")) {
         const decorator = fn.decorators.find((one) =>
           /^functools\.(?:lru_cache|cache)$/.test(file.dotted(one.kind === "Call" ? one.func : one) ?? ""),

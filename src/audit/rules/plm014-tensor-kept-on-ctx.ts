@@ -17,7 +17,6 @@ export const rule: Rule = {
     patterns: [14],
   },
   *check(facts) {
-    if (!/Function/.test(facts.file.text)) return;
     for (const cls of facts.file.all("ClassDef")) {
       if (facts.role(cls) !== "function") continue;
       const stores = storesOf(cls, facts);

@@ -13,8 +13,8 @@ export const rule: Rule = {
     patterns: [15],
   },
   *check(facts) {
-    if (!/deepcopy|clone\(/.test(facts.file.text)) return;
     const { file } = facts;
+    if (file.callsNamed("deepcopy", "clone").length === 0) return;
     // In a file that never mentions a device, tests above all, the model is on the host.
     if (
       !facts.accelerator ||
@@ -23,7 +23,7 @@ export const rule: Rule = {
     )
       return;
     yield* clones(facts);
-    for (const call of file.all("Call")) {
+    for (const call of file.callsNamed("deepcopy")) {
       if (file.dotted(call.func) !== "copy.deepcopy" || call.args.length !== 1) continue;
       const given = positional(call, 0);
       const state = given?.kind === "Name" ? onlyValue(given, facts) : given;

@@ -18,8 +18,8 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (!/deepcopy/.test(file.text) || !facts.accelerator) return;
-    for (const call of file.all("Call")) {
+    if (file.callsNamed("deepcopy").length === 0 || !facts.accelerator) return;
+    for (const call of file.callsNamed("deepcopy")) {
       if (file.dotted(call.func) !== "copy.deepcopy") continue;
       const source = positional(call, 0);
       const statement = statementOf(call);

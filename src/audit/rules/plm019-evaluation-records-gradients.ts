@@ -96,7 +96,7 @@ function inComprehension(node: Node): boolean {
 function* loops(facts: Facts): Generator<Finding> {
   const { file } = facts;
   const modes = file
-    .all("Call")
+    .callsNamed("eval", "train")
     .filter(
       (call) =>
         call.func.kind === "Attribute" && /^(?:eval|train)$/.test(call.func.attr) && call.args.length <= 1,

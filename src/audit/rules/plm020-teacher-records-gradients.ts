@@ -9,6 +9,12 @@ import { isNetwork } from "../facts/networks.ts";
 import { localName } from "../imports.ts";
 import type { Fix, Rule } from "../rule.ts";
 
+const TEACHER =
+  /^(?:ref|reference|teacher|ref_model|reference_model|ref_policy|teacher_model|frozen_model|\w*_teacher)$/;
+
+const lastName = (callee: Expr): string =>
+  callee.kind === "Name" ? callee.id : callee.kind === "Attribute" ? callee.attr : "";
+
 export const rule: Rule = {
   meta: {
     code: "PLM020",
@@ -20,9 +26,11 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (!/\.eval\(|teacher|ref/.test(file.text)) return;
-    for (const call of file.all("Call")) {
+    const calls = facts.networks.someOnlyEvaluated ? file.all("Call") : file.calls.matching(TEACHER);
+    for (const call of calls) {
       if (call.func.kind !== "Name" && call.func.kind !== "Attribute") continue;
+      // Few callees are either: the cheap questions first.
+      if (!facts.networks.isOnlyEvaluated(call.func) && !TEACHER.test(lastName(call.func))) continue;
       if (!facts.everyStep(call) || facts.gradMode(call) !== "on" || !isNetwork(call.func, facts)) continue;
       const certain = isNeverTrained(call.func, facts);
       const named = !certain && isTeacher(call.func, facts);
@@ -67,13 +75,8 @@ function isNeverTrained(callee: Expr, facts: Facts): boolean {
 
 /** By its name, in a step that trains another network; frozen or trained nowhere in this file. */
 function isTeacher(callee: Expr, facts: Facts): boolean {
-  const name = callee.kind === "Name" ? callee.id : callee.kind === "Attribute" ? callee.attr : "";
-  if (
-    !/^(?:ref|reference|teacher|ref_model|reference_model|ref_policy|teacher_model|frozen_model|\w*_teacher)$/.test(
-      name,
-    )
-  )
-    return false;
+  const name = lastName(callee);
+  if (!TEACHER.test(name)) return false;
   if (facts.networks.isFrozenByFlags(callee)) return false;
   const { text } = facts.file;
   return !new RegExp(

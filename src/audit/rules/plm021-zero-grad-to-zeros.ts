@@ -13,12 +13,13 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (/\.zero_\(/.test(file.text)) yield* byHand(facts);
-    if (!/zero_grad/.test(file.text)) return;
+    yield* byHand(facts);
+    const clears = file.callsNamed("zero_grad");
+    if (clears.length === 0) return;
     // Gradients that are added to by hand must be there to add to.
     if (file.all("AugAssign").some(({ target }) => target.kind === "Attribute" && target.attr === "grad"))
       return;
-    for (const call of file.all("Call")) {
+    for (const call of clears) {
       if (call.func.kind !== "Attribute" || call.func.attr !== "zero_grad" || call.args.length !== 1)
         continue;
       const flag = argument(call, "set_to_none", 0);
@@ -39,7 +40,7 @@ export const rule: Rule = {
 
 /** `for p in model.parameters(): p.grad.zero_()`, on every step. */
 function* byHand(facts: Facts): Generator<Finding> {
-  for (const call of facts.file.all("Call")) {
+  for (const call of facts.file.callsNamed("zero_")) {
     if (call.func.kind !== "Attribute" || call.func.attr !== "zero_" || call.args.length > 0) continue;
     const data = call.func.value;
     const grad = data.kind === "Attribute" && data.attr === "data" ? data.value : data;

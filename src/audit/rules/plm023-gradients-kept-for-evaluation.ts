@@ -48,7 +48,7 @@ function leftUncleared(loop: Loop, facts: Facts): Call | null {
   const backward = facts.backwards.find(({ call }) => contains(loop, call));
   if (!step || !backward) return null;
   const clears = file
-    .all("Call")
+    .callsNamed("zero_grad")
     .filter(
       (call) => call.func.kind === "Attribute" && call.func.attr === "zero_grad" && contains(loop, call),
     );

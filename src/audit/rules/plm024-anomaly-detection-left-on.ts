@@ -16,8 +16,8 @@ export const rule: Rule = {
     patterns: [24],
   },
   *check({ file }) {
-    if (!/detect_anomaly/.test(file.text)) return;
-    for (const call of file.all("Call")) {
+    if (!file.mentions("detect_anomaly")) return;
+    for (const call of file.callsNamed("set_detect_anomaly", "detect_anomaly", "Trainer")) {
       const name = file.dotted(call.func) ?? "";
       const sets = /^torch\.autograd(?:\.anomaly_mode)?\.set_detect_anomaly$/.test(name);
       const detects = /^torch\.autograd(?:\.anomaly_mode)?\.detect_anomaly$/.test(name);

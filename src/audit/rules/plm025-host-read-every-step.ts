@@ -16,7 +16,7 @@ export const rule: Rule = {
     patterns: [25],
   },
   *check(facts) {
-    for (const call of facts.file.all("Call")) {
+    for (const call of facts.file.callsNamed(...READS, "to", "float", "int")) {
       const source = readTensor(call, facts);
       if (!source || !facts.onAccelerator(source)) continue;
       const hot = facts.everyStep(call);

@@ -7,6 +7,10 @@ import { throttle } from "../throttle.ts";
 const SHOWS =
   /^(?:set_postfix|set_postfix_str|set_description|set_description_str|info|debug|warning|error|log|write)$/;
 
+/** Words of what shows its arguments, those above among them. */
+const SHOWN =
+  /^(?:print|str|format|set_postfix|set_postfix_str|set_description|set_description_str|info|debug|warning|error|log|write)$/;
+
 export const rule: Rule = {
   meta: {
     code: "PLM026",
@@ -17,7 +21,7 @@ export const rule: Rule = {
     patterns: [26],
   },
   *check(facts) {
-    for (const call of facts.file.all("Call")) {
+    for (const call of facts.file.calls.matching(SHOWN)) {
       if (!isShown(call, facts)) continue;
       for (const value of call.args.flatMap(({ value: one }) => (one.kind === "Dict" ? one.values : [one])))
         if (facts.onAccelerator(value) && facts.everyStep(call)) yield report(value, call, facts);

@@ -15,7 +15,7 @@ export const rule: Rule = {
     const { file } = facts;
     for (const node of [...file.all("If"), ...file.all("While"), ...file.all("IfExp"), ...file.all("Assert")])
       yield* judge(node.test, node, facts);
-    for (const call of file.all("Call")) {
+    for (const call of file.callsNamed("max", "min", "bool")) {
       const name = file.dotted(call.func);
       if (
         (name === "builtins.max" || name === "builtins.min") &&
@@ -38,6 +38,9 @@ export const rule: Rule = {
           message:
             "Python must know this device value before it can go on: the host waits, on every step, until all queued work is done",
         };
+    }
+    for (const call of file.calls.given(["logging_nan_inf_filter"])) {
+      const name = file.dotted(call.func);
       const filter = call.args.find((arg) => arg.name === "logging_nan_inf_filter");
       if (
         filter?.value.kind === "Const" &&

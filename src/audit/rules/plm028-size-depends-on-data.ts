@@ -23,7 +23,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    for (const call of file.all("Call")) {
+    for (const call of file.callsNamed(...METHODS)) {
       const name = file.dotted(call.func);
       const short =
         name?.startsWith("torch.") === true
@@ -48,7 +48,7 @@ export const rule: Rule = {
           message: `How large \`${short}\` comes out is known to the device only: the host waits for it on every step`,
         };
     }
-    for (const call of file.all("Call"))
+    for (const call of file.callsNamed("where"))
       if (
         file.dotted(call.func) === "torch.where" &&
         call.args.length === 1 &&

@@ -14,7 +14,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const groups = new Map<Node, Call[]>();
-    for (const call of facts.file.all("Call")) {
+    for (const call of facts.file.callsNamed("item", "float")) {
       const hot = readsScalar(call, facts) ? facts.hot(call) : null;
       if (!hot) continue;
       const group = groups.get(hot.within);

@@ -17,9 +17,9 @@ export const rule: Rule = {
     patterns: [30],
   },
   *check(facts) {
-    if (!/synchronize|CUDA_LAUNCH_BLOCKING/.test(facts.file.text)) return;
+    if (!facts.file.mentions("synchronize") && !facts.file.mentions("CUDA_LAUNCH_BLOCKING")) return;
     const { file } = facts;
-    for (const call of file.all("Call")) {
+    for (const call of file.callsNamed("synchronize", "setdefault", "update")) {
       const name = file.dotted(call.func) ?? "";
       const stream =
         call.func.kind === "Attribute" &&

@@ -17,7 +17,7 @@ export const rule: Rule = {
     patterns: [31],
   },
   *check(facts) {
-    for (const call of facts.file.all("Call")) {
+    for (const call of facts.file.callsNamed("empty_cache", "collect")) {
       const name = facts.file.dotted(call.func);
       if (name === null || !(EMPTIES.test(name) || name === "gc.collect")) continue;
       const hot = facts.hot(call);

@@ -13,8 +13,12 @@ export const rule: Rule = {
     patterns: [32],
   },
   *check(facts) {
-    if (!/get_scale|error_if_nonfinite/.test(facts.file.text)) return;
-    for (const call of facts.file.all("Call")) {
+    for (const call of facts.file.callsNamed(
+      "get_scale",
+      "clip_grad_norm_",
+      "clip_grad_norm",
+      "get_total_norm",
+    )) {
       if (
         call.func.kind === "Attribute" &&
         call.func.attr === "get_scale" &&

@@ -5,6 +5,9 @@ import { loopsAround } from "../facts/training.ts";
 import { HOST_FACTORIES, last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
+/** `torch.LongTensor([…])` and its kin. */
+const TENSOR_TYPES = ["LongTensor", "IntTensor", "FloatTensor", "HalfTensor", "BoolTensor", "ByteTensor"];
+
 export const rule: Rule = {
   meta: {
     code: "PLM033",
@@ -15,7 +18,13 @@ export const rule: Rule = {
     patterns: [33],
   },
   *check(facts) {
-    for (const call of facts.file.all("Call")) {
+    for (const call of facts.file.callsNamed(
+      ...HOST_FACTORIES,
+      ...TENSOR_TYPES,
+      "new_tensor",
+      "to",
+      "cuda",
+    )) {
       if (isConstantFactory(call, facts)) {
         const device = keyword(call, "device");
         if (!device || facts.device(device.value) === "cpu" || isNamedCpu(device.value)) continue;
@@ -71,8 +80,7 @@ function when(why: string): string {
 function isConstantFactory(call: Call, facts: Facts): boolean {
   const name = facts.file.dotted(call.func);
   if (name === null || name !== `torch.${last(name)}`) return false;
-  if (!HOST_FACTORIES.has(last(name)) && !/^(?:Long|Int|Float|Half|Bool|Byte)Tensor$/.test(last(name)))
-    return false;
+  if (!HOST_FACTORIES.has(last(name)) && !TENSOR_TYPES.includes(last(name))) return false;
   const data = positional(call, 0);
   return data !== null && (isLiteral(data) || isConstant(data, facts, 0));
 }

@@ -15,7 +15,7 @@ export const rule: Rule = {
     patterns: [34],
   },
   *check(facts) {
-    if (!/modules\(|parameters\(|children\(/.test(facts.file.text)) return;
+    if (facts.file.calls.matching(/modules$|parameters$|children$/).length === 0) return;
     yield* sums(facts);
     yield* comprehensions(facts);
     yield* updates(facts);

@@ -15,9 +15,8 @@ export const rule: Rule = {
     patterns: [35],
   },
   *check(facts) {
-    if (!/\.(?:to|cuda)\(/.test(facts.file.text)) return;
     const { file } = facts;
-    for (const call of file.all("Call")) {
+    for (const call of file.callsNamed("to", "cuda")) {
       if (call.func.kind !== "Attribute" || (call.func.attr !== "to" && call.func.attr !== "cuda")) continue;
       const made = madeBy(call.func.value, facts);
       if (!made) continue;

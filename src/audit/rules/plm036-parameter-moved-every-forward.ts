@@ -15,8 +15,7 @@ export const rule: Rule = {
     patterns: [36],
   },
   *check(facts) {
-    if (!/\.to\(/.test(facts.file.text)) return;
-    for (const call of facts.file.all("Call")) {
+    for (const call of facts.file.callsNamed("to")) {
       if (
         call.func.kind !== "Attribute" ||
         call.func.attr !== "to" ||

@@ -17,8 +17,8 @@ export const rule: Rule = {
     patterns: [37],
   },
   *check(facts) {
-    if (!/pin_memory/.test(facts.file.text)) return;
-    for (const call of facts.file.all("Call")) {
+    if (!facts.file.mentions("pin_memory")) return;
+    for (const call of facts.file.callsNamed("to", "cuda")) {
       if (
         call.func.kind !== "Attribute" ||
         (call.func.attr !== "to" && call.func.attr !== "cuda") ||

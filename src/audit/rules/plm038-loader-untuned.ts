@@ -12,10 +12,9 @@ export const rule: Rule = {
     patterns: [38],
   },
   *check(facts) {
-    if (!/DataLoader/.test(facts.file.text)) return;
     const { file } = facts;
     if (!facts.accelerator) return;
-    for (const call of file.all("Call")) {
+    for (const call of file.callsNamed("DataLoader")) {
       if (
         !/^torch\.utils\.data\.(?:dataloader\.)?DataLoader$/.test(file.dotted(call.func) ?? "") ||
         call.args.some((arg) => arg.star !== 0)

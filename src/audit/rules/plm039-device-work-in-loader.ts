@@ -15,8 +15,8 @@ export const rule: Rule = {
     patterns: [39],
   },
   *check(facts) {
-    if (!/Dataset|collate_fn/.test(facts.file.text)) return;
-    for (const call of facts.file.all("Call"))
+    if (!facts.file.mentions("Dataset") && !facts.file.mentions("collate_fn")) return;
+    for (const call of facts.file.callsNamed("to", "cuda", ...FACTORIES))
       if (sends(call, facts) && isInLoader(call, facts))
         yield {
           at: call,

@@ -16,7 +16,7 @@ export const rule: Rule = {
     patterns: [41],
   },
   *check(facts) {
-    if (!/num_workers/.test(facts.file.text)) return;
+    if (!facts.file.mentions("num_workers")) return;
     const shared = sharedClasses(facts);
     for (const cls of facts.file.all("ClassDef")) {
       if (!shared.has(facts.file.qualified(cls)) || facts.role(cls) !== "dataset") continue;

@@ -15,8 +15,7 @@ export const rule: Rule = {
     patterns: [42],
   },
   *check(facts) {
-    if (!/\.(?:to|cuda|type_as)\(/.test(facts.file.text)) return;
-    for (const call of facts.file.all("Call")) {
+    for (const call of facts.file.callsNamed("to", "cuda", "type_as")) {
       if (call.func.kind !== "Attribute" || !/^(?:to|cuda|type_as)$/.test(call.func.attr)) continue;
       const source = call.func.value;
       const attribute = selfAttribute(source.kind === "Subscript" ? source.value : source);

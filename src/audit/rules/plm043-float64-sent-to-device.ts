@@ -19,8 +19,8 @@ export const rule: Rule = {
     patterns: [43],
   },
   *check(facts) {
-    if (!/numpy/.test(facts.file.text)) return;
-    for (const call of facts.file.all("Call")) {
+    if (!facts.file.mentions("numpy")) return;
+    for (const call of facts.file.callsNamed("to", "cuda", "from_numpy", "tensor", "as_tensor")) {
       const moved =
         call.func.kind === "Attribute" &&
         (call.func.attr === "cuda" ||

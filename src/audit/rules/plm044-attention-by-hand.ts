@@ -15,10 +15,9 @@ export const rule: Rule = {
     patterns: [44],
   },
   *check(facts) {
-    if (/\btri[lu]\(/.test(facts.file.text)) yield* masks(facts);
-    if (!/softmax/i.test(facts.file.text)) return;
+    yield* masks(facts);
     const { file } = facts;
-    for (const call of file.all("Call")) {
+    for (const call of file.mentions("Softmax") ? file.all("Call") : file.callsNamed("softmax")) {
       const name = file.dotted(call.func) ?? "";
       const scores =
         name === "torch.nn.functional.softmax" || name === "torch.softmax"
@@ -47,7 +46,7 @@ export const rule: Rule = {
 
 /** `torch.tril(torch.ones(T, T))` sized by the input, in a forward. */
 function* masks(facts: Facts): Generator<Finding> {
-  for (const call of facts.file.all("Call")) {
+  for (const call of facts.file.callsNamed("tril", "triu")) {
     const fn = functionOf(call);
     const cls = classOf(call);
     const source = maskSource(call, facts);
@@ -161,12 +160,12 @@ function meetsValues(weights: Call, facts: Facts): boolean {
       .filter((node) => node.op === "@")
       .map((node) => node.left),
     ...facts.file
-      .all("Call")
+      .callsNamed("matmul", "bmm", "einsum")
       .filter((node) => /^torch\.(?:matmul|bmm|einsum)$/.test(facts.file.dotted(node.func) ?? ""))
       .flatMap((node) => positional(node, facts.file.dotted(node.func) === "torch.einsum" ? 1 : 0) ?? []),
   ];
   const methods = facts.file
-    .all("Call")
+    .callsNamed("matmul", "bmm")
     .flatMap(({ func }) =>
       func.kind === "Attribute" && /^(?:matmul|bmm)$/.test(func.attr) && facts.file.dotted(func) === null
         ? [func.value]

@@ -18,20 +18,21 @@ export const rule: Rule = {
     patterns: [45, 81],
   },
   *check(facts) {
-    if (/cat\(|concat|stack\(/.test(facts.file.text)) yield* grown(facts);
-    if (/\.repeat\(|\.tile\(/.test(facts.file.text)) yield* repeated(facts);
+    yield* grown(facts);
+    yield* repeated(facts);
   },
 };
 
 function* grown(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  for (const statement of file.all("Assign")) {
+  for (const value of file.callsNamed("cat", "concat", "concatenate", "hstack", "vstack")) {
+    const { parent } = value;
+    const statement = parent?.kind === "IfExp" && parent.orelse === value ? parent.parent : parent;
+    if (statement?.kind !== "Assign") continue;
     const [target] = statement.targets;
-    const value = statement.value.kind === "IfExp" ? statement.value.orelse : statement.value;
     if (
       statement.targets.length !== 1 ||
       target?.kind !== "Name" ||
-      value.kind !== "Call" ||
       !/^torch\.(?:cat|concat|concatenate|hstack|vstack)$/.test(file.dotted(value.func) ?? "")
     )
       continue;
@@ -87,7 +88,7 @@ function isNoneTest(name: Node): boolean {
 /** `x.repeat(n, 1, 1)` along a dimension of one, in code that runs every step. */
 function* repeated(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  for (const call of file.all("Call")) {
+  for (const call of file.callsNamed("repeat", "tile")) {
     if (
       call.func.kind !== "Attribute" ||
       !/^(?:repeat|tile)$/.test(call.func.attr) ||

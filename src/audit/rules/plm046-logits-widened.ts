@@ -16,12 +16,12 @@ export const rule: Rule = {
   *check(facts) {
     // Only a language model's head has outputs that large.
     if (
-      !/logits|lm_head/.test(facts.file.text) ||
+      (!facts.file.mentions("logits") && !facts.file.mentions("lm_head")) ||
       !/lm_head|vocab_size|labels|shift_logits|wte/.test(facts.file.text)
     )
       return;
     const { file } = facts;
-    for (const call of file.all("Call")) {
+    for (const call of file.callsNamed("float", "to")) {
       const source = widened(call, facts);
       if (!source) continue;
       if (

@@ -32,7 +32,7 @@ export const rule: Rule = {
     patterns: [47],
   },
   *check(facts) {
-    if (!/output_(?:attentions|hidden_states)/.test(facts.file.text)) return;
+    if (!facts.file.mentions("output_attentions") && !facts.file.mentions("output_hidden_states")) return;
     const { file } = facts;
     for (const statement of file.all("Assign")) {
       const [target] = statement.targets;
@@ -50,7 +50,7 @@ export const rule: Rule = {
         },
       };
     }
-    for (const call of file.all("Call"))
+    for (const call of file.calls.given([...WANTED.keys()]))
       for (const key of WANTED.keys()) {
         const flag = keyword(call, key);
         if (!flag || !isTrue(flag.value)) continue;

@@ -13,11 +13,11 @@ export const rule: Rule = {
     patterns: [49, 82],
   },
   *check(facts) {
-    if (!/load/.test(facts.file.text)) return;
+    if (facts.file.callsNamed("load").length === 0) return;
     const { file } = facts;
     if (!facts.accelerator) return;
     const distributed = /init_process_group|DistributedDataParallel|LOCAL_RANK/.test(file.text);
-    for (const call of file.all("Call")) {
+    for (const call of file.callsNamed("load")) {
       if (
         file.dotted(call.func) !== "torch.load" ||
         (keyword(call, "map_location") && !isNone(keyword(call, "map_location")!.value)) ||

@@ -13,11 +13,13 @@ export const rule: Rule = {
     patterns: [50],
   },
   *check({ file }) {
-    if (!/from_pretrained/.test(file.text)) return;
-    const frozen = file.all("Call").some((call) => file.dotted(call.func) === "peft.get_peft_model");
+    if (file.callsNamed("from_pretrained").length === 0) return;
+    const frozen = file
+      .callsNamed("get_peft_model")
+      .some((call) => file.dotted(call.func) === "peft.get_peft_model");
     // A script that only runs the model says elsewhere what it computes in.
     if (!frozen && !/Trainer\b|\.backward\(|torch\.optim|training_step/.test(file.text)) return;
-    for (const call of file.all("Call")) {
+    for (const call of file.callsNamed("from_pretrained")) {
       const name = file.dotted(call.func) ?? "";
       if (
         !/^transformers\.(?:AutoModel\w*|\w+For[A-Z]\w+|\w+Model)\.from_pretrained$/.test(name) ||

@@ -18,7 +18,7 @@ export const rule: Rule = {
     patterns: [51],
   },
   *check(facts) {
-    for (const call of facts.file.all("Call")) {
+    for (const call of facts.file.callsNamed("checkpoint", "checkpoint_sequential")) {
       const name = facts.file.dotted(call.func);
       if (
         name === null ||

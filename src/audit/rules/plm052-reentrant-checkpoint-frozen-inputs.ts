@@ -16,9 +16,10 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (/use_reentrant|checkpoint\(/.test(file.text)) yield* byHand(file);
-    if (!/get_peft_model/.test(file.text)) return;
-    const wraps = file.all("Call").filter((call) => file.dotted(call.func) === "peft.get_peft_model");
+    if (file.callsNamed("checkpoint", "checkpoint_sequential").length > 0) yield* byHand(file);
+    const wraps = file
+      .callsNamed("get_peft_model")
+      .filter((call) => file.dotted(call.func) === "peft.get_peft_model");
     // Each of these makes the embeddings' output require gradients, or trains the embeddings.
     if (
       wraps.length === 0 ||
@@ -64,7 +65,7 @@ function* byHand(file: PythonFile): Generator<Finding> {
     const text = file.textOf(cls);
     const frozen = /self\.\w*emb\w*(?:\.weight)?\.requires_grad(?:_\(\s*False|\s*=\s*False)/i.test(text);
     if (!frozen || /enable_input_require_grads|requires_grad_\(\s*(?:True)?\s*\)/.test(text)) continue;
-    for (const call of file.all("Call")) {
+    for (const call of file.callsNamed("checkpoint", "checkpoint_sequential")) {
       if (
         !contains(cls, call) ||
         !/^torch\.utils\.checkpoint\.checkpoint(?:_sequential)?$/.test(file.dotted(call.func) ?? "")

@@ -16,7 +16,7 @@ export const rule: Rule = {
     patterns: [53],
   },
   *check({ file }) {
-    if (!/preserve_rng_state/.test(file.text)) return;
+    if (!file.mentions("preserve_rng_state")) return;
     for (const call of file.all("Call")) {
       const name = file.dotted(call.func);
       const partial = name === "functools.partial" ? positional(call, 0) : null;

@@ -16,7 +16,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (!/compute_metrics/.test(file.text)) return;
+    if (!file.mentions("compute_metrics")) return;
     const named = (pattern: RegExp): Call[] =>
       file
         .all("Call")

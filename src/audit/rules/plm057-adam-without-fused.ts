@@ -13,10 +13,9 @@ export const rule: Rule = {
     patterns: [57],
   },
   *check(facts) {
-    if (!/Adam/.test(facts.file.text)) return;
     const { file } = facts;
     if (!facts.accelerator) return;
-    for (const call of file.all("Call")) {
+    for (const call of file.callsNamed("Adam", "AdamW")) {
       if (!/^torch\.optim\.(?:adamw?\.)?AdamW?$/.test(file.dotted(call.func) ?? "") || hasStars(call))
         continue;
       const chosen = keyword(call, "fused") ?? keyword(call, "foreach");

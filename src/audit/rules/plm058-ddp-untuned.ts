@@ -17,10 +17,9 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (/find_unused_parameters/.test(file.text)) yield* searches(file);
-    if (!/DistributedDataParallel/.test(file.text)) return;
+    yield* searches(file);
     const wraps = file
-      .all("Call")
+      .callsNamed("DistributedDataParallel")
       .filter(
         (call) =>
           /^torch\.nn\.parallel\.(?:distributed\.)?DistributedDataParallel$/.test(
@@ -66,7 +65,7 @@ export const rule: Rule = {
 /** The same setting through accelerate, transformers and Lightning. */
 function* searches(file: PythonFile): Generator<Finding> {
   const message = "Every step walks the whole graph on the host to look for parameters without a gradient";
-  for (const call of file.all("Call")) {
+  for (const call of file.calls.given(["ddp_find_unused_parameters", "find_unused_parameters", "strategy"])) {
     const name = last(file.dotted(call.func) ?? "");
     const flag =
       keyword(call, "ddp_find_unused_parameters") ??

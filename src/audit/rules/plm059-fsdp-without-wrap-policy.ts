@@ -22,7 +22,8 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (!/FullyShardedDataParallel|fully_shard|FSDPStrategy/.test(file.text)) return;
+    if (!["FullyShardedDataParallel", "fully_shard", "FSDPStrategy"].some((word) => file.mentions(word)))
+      return;
     const named = (pattern: RegExp): Call[] =>
       file.all("Call").filter((call) => pattern.test(file.dotted(call.func) ?? ""));
     for (const call of named(/(?:^|\.)FSDPStrategy$/))

@@ -11,8 +11,7 @@ export const rule: Rule = {
     patterns: [60],
   },
   *check({ file }) {
-    if (!/DataParallel/.test(file.text)) return;
-    for (const call of file.all("Call"))
+    for (const call of file.callsNamed("DataParallel"))
       if (/^torch\.nn\.(?:parallel\.(?:data_parallel\.)?)?DataParallel$/.test(file.dotted(call.func) ?? ""))
         yield {
           at: call.func,

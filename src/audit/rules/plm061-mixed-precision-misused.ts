@@ -16,7 +16,7 @@ export const rule: Rule = {
     patterns: [61],
   },
   *check(facts) {
-    if (!/autocast|GradScaler/.test(facts.file.text)) return;
+    if (!facts.file.mentions("autocast") && !facts.file.mentions("GradScaler")) return;
     const { file } = facts;
     for (const { call } of facts.backwards) {
       for (const at of ancestors(call)) {
@@ -36,14 +36,14 @@ export const rule: Rule = {
         }
       }
     }
-    const casts = file.all("Call").filter((call) => isAutocast(call, file));
+    const casts = file.callsNamed("autocast").filter((call) => isAutocast(call, file));
     // Every cast in the file must say bfloat16: then no gradient can underflow.
     const weights =
       casts.length === 0 &&
       /\.bfloat16\(\)|\.to\([^)\n]*bfloat16/.test(file.text) &&
       !/float16\b(?<!bfloat16)|\.half\(/.test(file.text);
     if (!weights && (casts.length === 0 || !casts.every((call) => saysBfloat16(call, file)))) return;
-    for (const call of file.all("Call")) {
+    for (const call of file.callsNamed("GradScaler")) {
       if (!/^torch\.(?:cuda\.)?amp\.(?:grad_scaler\.)?GradScaler$/.test(file.dotted(call.func) ?? ""))
         continue;
       const enabled = keyword(call, "enabled");

@@ -13,7 +13,7 @@ export const rule: Rule = {
     patterns: [62],
   },
   *check(facts) {
-    if (!/compile/.test(facts.file.text)) return;
+    if (!facts.file.mentions("compile")) return;
     const { file } = facts;
     // Functions of this file that hand out what they compile.
     const makers = new Set(
@@ -27,7 +27,8 @@ export const rule: Rule = {
             : [],
         ),
     );
-    for (const call of file.all("Call")) {
+    const words = [...makers].map((name) => name.slice(name.lastIndexOf(".") + 1));
+    for (const call of file.callsNamed("compile", ...words)) {
       const method =
         call.func.kind === "Attribute" && call.func.attr === "compile" && facts.networks.is(call.func.value);
       const name = file.dotted(call.func);

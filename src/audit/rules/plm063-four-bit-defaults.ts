@@ -15,8 +15,8 @@ export const rule: Rule = {
     patterns: [63],
   },
   *check({ file }) {
-    if (!/BitsAndBytesConfig|device_map|load_in_4bit/.test(file.text)) return;
-    for (const call of file.all("Call")) {
+    if (!["BitsAndBytesConfig", "device_map", "load_in_4bit"].some((word) => file.mentions(word))) return;
+    for (const call of file.callsNamed("BitsAndBytesConfig")) {
       if (
         !/^transformers\.(?:utils\.quantization_config\.)?BitsAndBytesConfig$/.test(
           file.dotted(call.func) ?? "",
@@ -50,7 +50,7 @@ export const rule: Rule = {
           },
         };
     }
-    for (const call of file.all("Call")) {
+    for (const call of file.callsNamed("from_pretrained")) {
       const flag = keyword(call, "load_in_4bit");
       if (
         call.func.kind !== "Attribute" ||
@@ -68,7 +68,7 @@ export const rule: Rule = {
       };
     }
     if (!/DistributedDataParallel|ddp_find_unused_parameters|\.prepare\(/.test(file.text)) return;
-    for (const call of file.all("Call")) {
+    for (const call of file.callsNamed("from_pretrained")) {
       const map = keyword(call, "device_map");
       if (
         map?.value.kind === "Str" &&

@@ -15,7 +15,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (!/benchmark/.test(file.text) || !isVarying(facts)) return;
+    if (!file.mentions("benchmark") || !isVarying(facts)) return;
     for (const call of file.all("Call")) {
       const flag = /^(?:pytorch_)?lightning\.(?:pytorch\.)?Trainer$/.test(file.dotted(call.func) ?? "")
         ? keyword(call, "benchmark")

@@ -94,7 +94,7 @@ function throttle(step: Expr, loop: Loop, facts: Facts): { readonly test: Expr; 
 
 function clearsThrottled(loop: Loop, facts: Facts): boolean {
   const clears = facts.file
-    .all("Call")
+    .callsNamed("zero_grad")
     .filter(
       (call) => call.func.kind === "Attribute" && call.func.attr === "zero_grad" && contains(loop, call),
     );

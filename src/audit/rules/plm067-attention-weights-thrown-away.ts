@@ -16,7 +16,7 @@ export const rule: Rule = {
     patterns: [67],
   },
   *check(facts) {
-    if (!/MultiheadAttention/.test(facts.file.text)) return;
+    if (!facts.file.mentions("MultiheadAttention")) return;
     for (const call of facts.file.all("Call")) {
       const asked = keyword(call, "need_weights");
       if (

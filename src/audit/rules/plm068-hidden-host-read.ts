@@ -6,6 +6,12 @@ import type { Edit, Finding, Rule } from "../rule.ts";
 const READS =
   /^(?:math\.\w+|builtins\.(?:any|all|sum|range|list|round|sorted)|numpy\.(?:isnan|isfinite|isinf|mean|array|asarray|sum|exp|log|sqrt))$/;
 
+/** Words of what is called there: the functions of Python's `math`, then those of NumPy and the builtins. */
+const READERS =
+  `acos acosh asin asinh atan atan2 atanh cbrt ceil comb copysign cos cosh degrees dist erf erfc exp exp2 expm1 fabs factorial floor fma fmod frexp fsum gamma gcd hypot
+  isclose isfinite isinf isnan isqrt lcm ldexp lgamma log log10 log1p log2 modf nextafter perm pow prod radians remainder sin sinh sqrt sumprod tan tanh trunc ulp
+  any all sum range list round sorted mean array asarray`.split(/\s+/);
+
 export const rule: Rule = {
   meta: {
     code: "PLM068",
@@ -17,7 +23,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     yield* sizes(facts);
-    for (const call of facts.file.all("Call")) {
+    for (const call of facts.file.callsNamed(...READERS)) {
       const name = facts.file.dotted(call.func) ?? "";
       if (
         !READS.test(name) ||
@@ -76,7 +82,22 @@ function* sizes(facts: Facts): Generator<Finding> {
     const source = expr.kind === "Name" ? file.scopes.reaching(expr).map(({ value }) => value) : [expr];
     return source.length > 0 && source.every((value) => value?.kind === "Call" && isReduction(value));
   };
-  for (const call of file.all("Call")) {
+  for (const call of file.callsNamed(
+    "zeros",
+    "ones",
+    "empty",
+    "full",
+    "arange",
+    "rand",
+    "randn",
+    "eye",
+    "repeat",
+    "expand",
+    "view",
+    "reshape",
+    "new_zeros",
+    "new_ones",
+  )) {
     const name = file.dotted(call.func) ?? "";
     const made =
       name === `torch.${last(name)}` && /^(?:zeros|ones|empty|full|arange|rand|randn|eye)$/.test(last(name));

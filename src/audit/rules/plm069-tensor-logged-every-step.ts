@@ -4,6 +4,8 @@ import { contains } from "../../python/nodes.ts";
 import type { Rule } from "../rule.ts";
 import { throttle } from "../throttle.ts";
 
+const LOGS = /^(?:log(?:_metrics?)?|add_scalars?|add_histogram|update)$/;
+
 export const rule: Rule = {
   meta: {
     code: "PLM069",
@@ -14,8 +16,7 @@ export const rule: Rule = {
     patterns: [69],
   },
   *check(facts) {
-    if (!/add_scalar|add_histogram|log|update\(/.test(facts.file.text)) return;
-    for (const call of facts.file.all("Call")) {
+    for (const call of facts.file.calls.matching(LOGS)) {
       if (!isLogger(call, facts)) continue;
       for (const value of handed(call, facts)) {
         if (!facts.onAccelerator(value) || !facts.everyStep(call)) continue;

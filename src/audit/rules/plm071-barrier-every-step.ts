@@ -11,10 +11,9 @@ export const rule: Rule = {
     patterns: [71],
   },
   *check(facts) {
-    if (!/barrier|all_reduce|wait_for_everyone/.test(facts.file.text)) return;
     const { file } = facts;
     const reduces: Call[] = [];
-    for (const call of file.all("Call")) {
+    for (const call of file.callsNamed("barrier", "all_reduce", "wait_for_everyone")) {
       const name = file.dotted(call.func) ?? "";
       const waits =
         name === "" &&

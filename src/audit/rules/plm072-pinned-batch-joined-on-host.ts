@@ -15,8 +15,8 @@ export const rule: Rule = {
     patterns: [72],
   },
   *check(facts) {
-    if (!/pin_memory/.test(facts.file.text)) return;
-    for (const call of facts.file.all("Call")) {
+    if (!facts.file.mentions("pin_memory")) return;
+    for (const call of facts.file.callsNamed("cat", "concat", "concatenate", "stack", "hstack", "vstack")) {
       if (!/^torch\.(?:cat|concat|concatenate|stack|hstack|vstack)$/.test(facts.file.dotted(call.func) ?? ""))
         continue;
       const loop = facts.stepLoop(call);

@@ -13,7 +13,7 @@ export const rule: Rule = {
     patterns: [73],
   },
   *check(facts) {
-    if (!/distributions/.test(facts.file.text)) return;
+    if (!facts.file.mentions("distributions")) return;
     const { file } = facts;
     if (!facts.accelerator || /set_default_validate_args/.test(file.text)) return;
     for (const call of file.all("Call")) {

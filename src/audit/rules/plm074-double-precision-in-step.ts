@@ -17,7 +17,7 @@ export const rule: Rule = {
     patterns: [74],
   },
   *check(facts) {
-    if (!/double|float64/i.test(facts.file.text)) return;
+    if (!["double", "float64", "Double"].some((word) => facts.file.mentions(word))) return;
     // A sum kept in float64 on the device: every addition is one.
     for (const statement of facts.file.all("AugAssign")) {
       if (statement.target.kind !== "Name" || !facts.everyStep(statement)) continue;

@@ -18,8 +18,8 @@ export const rule: Rule = {
     patterns: [75],
   },
   *check({ file }) {
-    if (!/StateDict/.test(file.text)) return;
-    for (const call of file.all("Call")) {
+    if (!file.mentions("StateDict")) return;
+    for (const call of file.callsNamed("state_dict_type", "set_state_dict_type")) {
       // The type alone, with its default settings: nothing is offloaded.
       if (
         /\.FullyShardedDataParallel\.(?:state_dict_type|set_state_dict_type)$/.test(
@@ -32,7 +32,11 @@ export const rule: Rule = {
       )
         yield { at: call, message: MESSAGE };
     }
-    for (const call of file.all("Call")) {
+    for (const call of file.callsNamed(
+      "FullStateDictConfig",
+      "FullOptimStateDictConfig",
+      "StateDictOptions",
+    )) {
       const name = file.dotted(call.func) ?? "";
       if (call.args.some((arg) => arg.star === 2)) continue;
       const old = /^torch\.distributed\.fsdp\.(?:\w+\.)*Full(?:Optim)?StateDictConfig$/.test(name);

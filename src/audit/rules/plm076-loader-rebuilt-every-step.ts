@@ -1,4 +1,5 @@
 import { positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { contains, walk } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -15,9 +16,10 @@ export const rule: Rule = {
     patterns: [76],
   },
   *check(facts) {
-    if (!/DataLoader|iter\(/.test(facts.file.text)) return;
     const { file } = facts;
-    for (const call of file.all("Call")) {
+    const makers = makersOf(file);
+    const words = [...makers].map((name) => name.slice(name.lastIndexOf(".") + 1));
+    for (const call of file.callsNamed("next", "DataLoader", ...words)) {
       const name = file.dotted(call.func) ?? "";
       if (name === "builtins.next") {
         const inner = positional(call, 0);
@@ -37,7 +39,7 @@ export const rule: Rule = {
             message: "A new DataLoader on every step: its workers are started and stopped each time",
           };
         else if (isEveryEpoch(call, facts)) yield { at: call, severity: "note", message: EPOCH };
-      } else if (isMaker(call, facts) && isEveryEpoch(call, facts))
+      } else if (makers.has(name) && isEveryEpoch(call, facts))
         yield { at: call, severity: "note", message: EPOCH };
     }
   },
@@ -79,21 +81,18 @@ function mentions(call: Call, target: Expr): boolean {
   return found;
 }
 
-/** A function of this file that does nothing but make a DataLoader. */
-function isMaker(call: Call, facts: Facts): boolean {
-  const name = facts.file.dotted(call.func);
-  const fn =
-    name === null
-      ? undefined
-      : facts.file.all("FunctionDef").find((one) => facts.file.qualified(one) === name);
-  return (
-    fn !== undefined &&
-    facts.file
-      .all("Return")
-      .some(
-        ({ value, parent }) =>
-          parent === fn && value?.kind === "Call" && isDataLoader(facts.file.dotted(value.func) ?? ""),
-      )
+/** Functions of this file that do nothing but make a DataLoader. */
+function makersOf(file: PythonFile): ReadonlySet<string> {
+  return new Set(
+    file
+      .callsNamed("DataLoader")
+      .flatMap(({ func, parent }) =>
+        parent?.kind === "Return" &&
+        parent.parent?.kind === "FunctionDef" &&
+        isDataLoader(file.dotted(func) ?? "")
+          ? [file.qualified(parent.parent)]
+          : [],
+      ),
   );
 }
 

@@ -8,6 +8,9 @@ import type { Rule } from "../rule.ts";
 const LAYERS =
   /^torch\.nn\.(?:Linear|Conv[123]d|ConvTranspose[123]d|Embedding|LayerNorm|BatchNorm[123]d|GroupNorm|LSTM|GRU|RNN|MultiheadAttention|Bilinear|PReLU|TransformerEncoderLayer)$/;
 
+const WORDS =
+  /^(?:to|cuda|Linear|Conv[123]d|ConvTranspose[123]d|Embedding|LayerNorm|BatchNorm[123]d|GroupNorm|LSTM|GRU|RNN|MultiheadAttention|Bilinear|PReLU|TransformerEncoderLayer)$/;
+
 export const rule: Rule = {
   meta: {
     code: "PLM077",
@@ -20,7 +23,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    for (const call of file.all("Call")) {
+    for (const call of file.calls.matching(WORDS)) {
       if (
         call.func.kind === "Attribute" &&
         (call.func.attr === "to" || call.func.attr === "cuda") &&

@@ -18,10 +18,10 @@ export const rule: Rule = {
     patterns: [78],
   },
   *check(facts) {
-    if (!/forward/.test(facts.file.text)) return;
+    if (!facts.file.mentions("forward")) return;
     yield* filters(facts);
     yield* neverStored(facts);
-    for (const call of facts.file.all("Call")) {
+    for (const call of facts.file.callsNamed(...TABLES, "tril", "triu")) {
       const name = facts.file.dotted(call.func) ?? "";
       const fn = functionOf(call);
       const cls = classOf(call);
@@ -75,7 +75,7 @@ function reads(expr: Expr): boolean {
 
 /** Filter banks and windows of a library, from settings alone. */
 function* filters(facts: Facts): Generator<Finding> {
-  for (const call of facts.file.all("Call")) {
+  for (const call of facts.file.calls.matching(/fbanks$|^create_fb_matrix$|^mel$|^mel_filter_bank$/)) {
     const name = facts.file.dotted(call.func) ?? "";
     const cls = classOf(call);
     if (

@@ -17,9 +17,13 @@ export const rule: Rule = {
     patterns: [79],
   },
   *check(facts) {
-    if (!/clip_grad/.test(facts.file.text)) return;
     const { file } = facts;
-    for (const call of file.all("Call")) {
+    for (const call of file.callsNamed(
+      "clip_grad_norm_",
+      "clip_grad_norm",
+      "clip_grad_value_",
+      "clip_grad_value",
+    )) {
       const name = file.dotted(call.func) ?? "";
       const torch = /^torch\.nn\.utils\.(?:clip_grad\.)?clip_grad_(?:norm|value)_?$/.test(name);
       const driver =

@@ -17,7 +17,8 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    for (const call of file.all("Call")) {
+    const calls = facts.stepLoops.size > 0 ? file.all("Call") : file.callsNamed("softmax", "log_softmax");
+    for (const call of calls) {
       const [inner] = loopsAround(call);
       if (!inner) continue;
       const loop = facts.stepLoop(call);

@@ -20,9 +20,9 @@ export const rule: Rule = {
     patterns: [81],
   },
   *check(facts) {
-    if (!/clone\(|contiguous\(/.test(facts.file.text)) return;
+    if (facts.file.callsNamed("clone", "contiguous").length === 0) return;
     if (/torch\.compile|cudagraph|CUDAGraph/.test(facts.file.text)) return;
-    for (const call of facts.file.all("Call")) {
+    for (const call of facts.file.callsNamed("clone", "contiguous")) {
       if (call.func.kind !== "Attribute" || call.args.length > 0 || !facts.hot(call)) continue;
       const { attr, value } = call.func;
       // `expand(…).contiguous()` writes out what arithmetic would broadcast.

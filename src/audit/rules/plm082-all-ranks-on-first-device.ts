@@ -14,10 +14,10 @@ export const rule: Rule = {
     patterns: [82],
   },
   *check(facts) {
-    if (!/init_process_group/.test(facts.file.text)) return;
+    if (!facts.file.mentions("init_process_group")) return;
     const { file } = facts;
     const inits = file
-      .all("Call")
+      .callsNamed("init_process_group")
       .filter((call) =>
         /^torch\.distributed\.(?:distributed_c10d\.)?init_process_group$/.test(file.dotted(call.func) ?? ""),
       );
@@ -28,7 +28,7 @@ export const rule: Rule = {
     )
       return;
     const chooses = file
-      .all("Call")
+      .callsNamed("set_device", "set_device_index")
       .filter((call) =>
         /^torch\.(?:cuda|xpu|npu|accelerator)\.set_device(?:_index)?$/.test(file.dotted(call.func) ?? ""),
       );

@@ -21,7 +21,7 @@ export const rule: Rule = {
     patterns: [83],
   },
   *check(facts) {
-    if (!/time/.test(facts.file.text)) return;
+    if (!facts.file.mentions("time")) return;
     const { file } = facts;
     if (!facts.accelerator) return;
     for (const difference of file.all("Binary")) {

@@ -15,7 +15,7 @@ export const rule: Rule = {
     patterns: [84],
   },
   *check(facts) {
-    if (!/require_backward_grad_sync|no_sync/.test(facts.file.text)) return;
+    if (!facts.file.mentions("require_backward_grad_sync") && !facts.file.mentions("no_sync")) return;
     const { file } = facts;
     for (const statement of file.all("Assign")) {
       const [target] = statement.targets;
@@ -23,7 +23,7 @@ export const rule: Rule = {
       const loop = loopsAround(statement)[0];
       if (loop) yield* compare(statement.value, true, statement.value, loop, facts);
     }
-    for (const call of file.all("Call")) {
+    for (const call of file.callsNamed("no_sync")) {
       const loop = loopsAround(call)[0];
       if (call.func.kind === "Attribute" && call.func.attr === "no_sync" && loop)
         yield* skips(call, loop, facts);
