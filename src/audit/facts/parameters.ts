@@ -1,7 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import type { Call } from "../../python/tree.ts";
-import type { Edges } from "./project.ts";
-import type { FunctionSummary } from "./summary.ts";
+import type { Fn } from "./project.ts";
 import type { Value } from "./value.ts";
 import { Values } from "./values.ts";
 import { lexicalGrad } from "./gradmode.ts";
@@ -44,41 +43,31 @@ export function passedBy(file: PythonFile): (call: Call) => Passed | null {
   };
 }
 
-/** For each function, the parameters that are tensors in every call the tree makes of it. */
-export function passedParameters(
-  functions: ReadonlyMap<string, FunctionSummary>,
-  edges: Edges,
-): ReadonlyMap<string, Record<string, Value>> {
-  const found = new Map<string, Record<string, Value>>();
-  const calls = new Map<string, number>();
-  const counts = new Map<string, Map<string, number>>();
-  for (const list of edges.values())
-    for (const { to, site } of list) {
-      calls.set(to, (calls.get(to) ?? 0) + 1);
-      const fn = functions.get(to);
-      if (!site.passed || !fn) continue;
-      // A method is called without its first parameter, unless through its class.
-      const shift = fn.params[0] === "self" ? 1 : 0;
-      for (const [key, value] of Object.entries(site.passed)) {
-        const name = /^\d+$/.test(key) ? fn.params[Number(key) + shift] : key;
-        if (name === undefined || !fn.params.includes(name)) continue;
-        const known = found.get(to) ?? {};
-        found.set(to, known);
-        const before = known[name];
-        known[name] = before
-          ? {
-              what: before.what === value.what ? value.what : "output",
-              device: before.device === value.device ? value.device : "unknown",
-              graph: before.graph === value.graph ? value.graph : "unknown",
-            }
-          : value;
-        const count = counts.get(to) ?? new Map<string, number>();
-        counts.set(to, count);
-        count.set(name, (count.get(name) ?? 0) + 1);
-      }
+/** The parameters that are tensors in every call the tree makes of the function. */
+export function passedParameters({ summary, callers }: Fn): Record<string, Value> | null {
+  let known: Record<string, Value> | null = null;
+  const counts = new Map<string, number>();
+  // A method is called without its first parameter, unless through its class.
+  const shift = summary.params[0] === "self" ? 1 : 0;
+  for (const { site } of callers) {
+    // One caller that passes no tensor at all settles it.
+    if (!site.passed) return null;
+    for (const [key, value] of Object.entries(site.passed)) {
+      const name = /^\d+$/.test(key) ? summary.params[Number(key) + shift] : key;
+      if (name === undefined || !summary.params.includes(name)) continue;
+      known ??= {};
+      const before = known[name];
+      known[name] = before
+        ? {
+            what: before.what === value.what ? value.what : "output",
+            device: before.device === value.device ? value.device : "unknown",
+            graph: before.graph === value.graph ? value.graph : "unknown",
+          }
+        : value;
+      counts.set(name, (counts.get(name) ?? 0) + 1);
     }
-  for (const [name, known] of found)
-    for (const param of Object.keys(known))
-      if (counts.get(name)?.get(param) !== calls.get(name)) delete known[param];
-  return found;
+  }
+  if (known)
+    for (const param of Object.keys(known)) if (counts.get(param) !== callers.length) delete known[param];
+  return known;
 }

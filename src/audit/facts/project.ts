@@ -2,6 +2,7 @@ import { roleOfBase } from "./classes.ts";
 import type { Role } from "./classes.ts";
 import type { CallSite, FileSummary, FunctionSummary } from "./summary.ts";
 import type { Keeps } from "./keepers.ts";
+import { callersGradOff } from "./callers.ts";
 import { passedParameters } from "./parameters.ts";
 import { last } from "./torch-names.ts";
 import type { Value } from "./value.ts";
@@ -34,6 +35,19 @@ export interface ProjectFacts {
   readonly accelerated: ReadonlySet<string>;
 }
 
+/** A function of the tree, with the calls it makes and those it gets. */
+export interface Fn {
+  readonly summary: FunctionSummary;
+  readonly calls: Edge[];
+  readonly callers: Edge[];
+}
+
+export interface Edge {
+  readonly from: Fn;
+  readonly to: Fn;
+  readonly site: CallSite;
+}
+
 const STEP_METHODS: Readonly<Partial<Record<Role, readonly string[]>>> = {
   module: ["forward"],
   lightning: ["forward", "training_step"],
@@ -44,55 +58,56 @@ export function combine(summaries: readonly FileSummary[]): ProjectFacts {
   const names = new Names(summaries);
   const roles = new Map<string, Role>();
   for (const name of names.classes.keys()) roleOf(name, names, roles, new Set());
-  const functions = new Map<string, FunctionSummary>();
-  for (const file of summaries) for (const fn of file.functions) functions.set(fn.name, fn);
-  const edges = new Map<string, readonly { readonly to: string; readonly site: CallSite }[]>();
-  for (const fn of functions.values())
-    edges.set(
-      fn.name,
-      fn.calls.flatMap((site) => {
-        const to = names.resolve(site.target, functions);
-        return to === null ? [] : [{ to, site }];
-      }),
-    );
-
+  const functions = callGraph(summaries, names);
   const loose = closure(
     functions,
     (fn) => fn.loose,
-    edges,
     (site) => site.loops.length === 0,
   );
   const reaches = closure(
     functions,
     (fn) => fn.backward,
-    edges,
     () => true,
   );
-  const hot = spreadHeat(functions, edges, loose, roles, names);
-  const gradOff = callersGradOff(
-    functions,
-    edges,
-    new Set(summaries.flatMap((file) => file.escapes)),
-    (name) => names.classes.has(name.slice(0, name.lastIndexOf("."))),
+  const hot = spreadHeat(functions, loose, roles, names);
+  const gradOff = callersGradOff(functions, new Set(summaries.flatMap((file) => file.escapes)), (name) =>
+    names.classes.has(name.slice(0, name.lastIndexOf("."))),
   );
-  const parameters = passedParameters(functions, edges);
-  const repeated = new Set<string>();
-  for (const list of edges.values())
-    for (const { to, site } of list) if (site.loops.length > 0 && !site.throttled) repeated.add(to);
   const facts = new Map<string, FunctionFacts>();
-  for (const name of functions.keys())
-    facts.set(name, {
-      hot: hot.get(name) ?? null,
-      callersGradOff: gradOff.get(name) ?? "unknown",
-      loose: loose.has(name),
-      reachesBackward: reaches.has(name),
-      parameters: parameters.get(name) ?? NONE,
-      params: functions.get(name)!.params,
-      repeated: repeated.has(name),
-      keeps: functions.get(name)!.keeps,
-      reads: functions.get(name)!.reads,
+  for (const fn of functions.values())
+    facts.set(fn.summary.name, {
+      hot: hot.get(fn) ?? null,
+      callersGradOff: gradOff(fn),
+      loose: loose.has(fn),
+      reachesBackward: reaches.has(fn),
+      parameters: passedParameters(fn) ?? NONE,
+      params: fn.summary.params,
+      repeated: fn.callers.some(({ site }) => site.loops.length > 0 && !site.throttled),
+      keeps: fn.summary.keeps,
+      reads: fn.summary.reads,
     });
   return { functions: facts, roles, accelerated: acceleratedModules(summaries, names) };
+}
+
+/** Every function with the calls between them. */
+function callGraph(summaries: readonly FileSummary[], names: Names): ReadonlyMap<string, Fn> {
+  const functions = new Map<string, Fn>();
+  for (const file of summaries)
+    for (const summary of file.functions) functions.set(summary.name, { summary, calls: [], callers: [] });
+  const known = new Map<string, Fn | null>();
+  for (const from of functions.values())
+    for (const site of from.summary.calls) {
+      let to = known.get(site.target);
+      if (to === undefined) {
+        const name = names.resolve(site.target, functions);
+        known.set(site.target, (to = name === null ? null : functions.get(name)!));
+      }
+      if (!to) continue;
+      const edge = { from, to, site };
+      from.calls.push(edge);
+      to.callers.push(edge);
+    }
+  return functions;
 }
 
 /** In a tree of many small programs, one that stays on the host is told from its neighbours by what it imports. */
@@ -142,19 +157,17 @@ class Names {
 
   /** "utils.train_step" → "project.src.utils.train_step", when only one file is called that. */
   full(dotted: string): string {
-    const parts = dotted.split(".");
-    for (let cut = parts.length - 1; cut > 0; cut--) {
-      const module = this.#modules.get(parts.slice(0, cut).join("."));
-      if (module) return [module, ...parts.slice(cut)].join(".");
+    for (let cut = dotted.lastIndexOf("."); cut > 0; cut = dotted.lastIndexOf(".", cut - 1)) {
+      const module = this.#modules.get(dotted.slice(0, cut));
+      if (module) return module + dotted.slice(cut);
     }
     return dotted;
   }
 
   /** The audited file behind an imported name: the module itself, or the one that defines it. */
   moduleOf(dotted: string): string | null {
-    const parts = dotted.split(".");
-    for (let cut = parts.length; cut > 0; cut--) {
-      const module = this.#modules.get(parts.slice(0, cut).join("."));
+    for (let cut = dotted.length; cut > 0; cut = dotted.lastIndexOf(".", cut - 1)) {
+      const module = this.#modules.get(dotted.slice(0, cut));
       if (module) return module;
     }
     return null;
@@ -207,150 +220,52 @@ function roleOf(name: string, names: Names, roles: Map<string, Role>, seen: Set<
 
 const NONE: Readonly<Record<string, Value>> = {};
 
-export type Edges = ReadonlyMap<string, readonly { readonly to: string; readonly site: CallSite }[]>;
-
 /** Functions for which `own` holds, and those that call them through a site that `carries`. */
 function closure(
-  functions: ReadonlyMap<string, FunctionSummary>,
+  functions: ReadonlyMap<string, Fn>,
   own: (fn: FunctionSummary) => boolean,
-  edges: Edges,
   carries: (site: CallSite) => boolean,
-): Set<string> {
-  const callers = new Map<string, string[]>();
-  for (const [from, list] of edges)
-    for (const { to, site } of list)
-      if (carries(site)) {
-        const known = callers.get(to);
-        if (known) known.push(from);
-        else callers.set(to, [from]);
-      }
-  const found = new Set<string>();
-  const queue = [...functions.values()].filter(own).map((fn) => fn.name);
-  for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
-    if (found.has(name)) continue;
-    found.add(name);
-    queue.push(...(callers.get(name) ?? []));
+): Set<Fn> {
+  const found = new Set<Fn>();
+  const queue = [...functions.values()].filter(({ summary }) => own(summary));
+  for (let fn = queue.pop(); fn !== undefined; fn = queue.pop()) {
+    if (found.has(fn)) continue;
+    found.add(fn);
+    for (const { from, site } of fn.callers) if (carries(site)) queue.push(from);
   }
   return found;
 }
 
 function spreadHeat(
-  functions: ReadonlyMap<string, FunctionSummary>,
-  edges: Edges,
-  loose: ReadonlySet<string>,
+  functions: ReadonlyMap<string, Fn>,
+  loose: ReadonlySet<Fn>,
   roles: ReadonlyMap<string, Role>,
   names: Names,
-): Map<string, string> {
-  const hot = new Map<string, string>();
-  const queue: string[] = [];
-  const heat = (name: string, why: string): void => {
-    if (hot.has(name)) return;
-    hot.set(name, why);
-    queue.push(name);
+): Map<Fn, string> {
+  const hot = new Map<Fn, string>();
+  const queue: Fn[] = [];
+  const heat = (fn: Fn | undefined, why: string): void => {
+    if (!fn || hot.has(fn)) return;
+    hot.set(fn, why);
+    queue.push(fn);
   };
   for (const [cls, role] of roles)
     for (const method of STEP_METHODS[role] ?? [])
       if (names.classes.get(cls)?.methods.includes(method))
-        heat(`${cls}.${method}`, `${method} of ${last(cls)}`);
-  for (const fn of functions.values()) {
-    const steps = new Set(fn.stepLoops);
-    const list = edges.get(fn.name) ?? [];
+        heat(functions.get(`${cls}.${method}`), `${method} of ${last(cls)}`);
+  for (const { summary, calls } of functions.values()) {
+    const steps = new Set(summary.stepLoops);
     // A call to a function that takes a step makes the loop around the call the step's loop.
-    for (const { to, site } of list) if (loose.has(to) && site.loops.length > 0) steps.add(site.loops[0]!);
-    for (const { to, site } of list)
+    for (const { to, site } of calls) if (site.loops.length > 0 && loose.has(to)) steps.add(site.loops[0]!);
+    if (steps.size === 0) continue;
+    const name = last(summary.name);
+    for (const { to, site } of calls)
       if (!site.throttled && site.loops.some((loop) => steps.has(loop)))
-        heat(
-          to,
-          `called in the training loop of ${last(fn.name) === "<body>" ? "the script" : last(fn.name)}`,
-        );
+        heat(to, `called in the training loop of ${name === "<body>" ? "the script" : name}`);
   }
-  for (let name = queue.pop(); name !== undefined; name = queue.pop())
-    for (const { to, site } of edges.get(name) ?? [])
-      if (!site.throttled && !to.endsWith(".__init__"))
-        heat(to, `reached from ${hot.get(name)}`.replace(/^(reached from )+/, "reached from "));
+  for (let fn = queue.pop(); fn !== undefined; fn = queue.pop())
+    for (const { to, site } of fn.calls)
+      if (!site.throttled && !to.summary.name.endsWith(".__init__"))
+        heat(to, `reached from ${hot.get(fn)}`.replace(/^(reached from )+/, "reached from "));
   return hot;
-}
-
-interface Caller {
-  readonly from: string;
-  readonly grad: CallSite["grad"];
-}
-
-function callersGradOff(
-  functions: ReadonlyMap<string, FunctionSummary>,
-  edges: Edges,
-  escapes: ReadonlySet<string>,
-  isMethod: (name: string) => boolean,
-): Map<string, FunctionFacts["callersGradOff"]> {
-  const callers = new Map<string, Caller[]>();
-  const byMethod = new Map<string, Caller[]>();
-  const put = <V>(map: Map<string, V[]>, key: string, value: V): void => {
-    const list = map.get(key);
-    if (list) list.push(value);
-    else map.set(key, [value]);
-  };
-  for (const [from, list] of edges)
-    for (const { to, site } of list) put(callers, to, { from, grad: site.grad });
-  // Sites whose receiver is unknown count for every method of that name, and for no plain function; they are judged once a name, not once a method.
-  const methods = new Map<string, string>();
-  for (const name of functions.keys()) if (isMethod(name)) methods.set(name, last(name));
-  const called = (name: string): string => methods.get(name) ?? "";
-  const asked = new Set(methods.values());
-  for (const fn of functions.values())
-    for (const site of fn.calls)
-      if (site.target.startsWith(".") && asked.has(site.target.slice(1)))
-        put(byMethod, site.target.slice(1), { from: fn.name, grad: site.grad });
-  const off = new Set(
-    [...functions.keys()].filter(
-      (name) => !escapes.has(name) && (callers.has(name) || byMethod.has(called(name))),
-    ),
-  );
-  const isOff = (site: Caller): boolean =>
-    site.grad === "off" ||
-    (site.grad === null &&
-      (functions.get(site.from)?.grad === "off" ||
-        (functions.get(site.from)?.grad === null && off.has(site.from))));
-  // Greatest fixed point: a function is taken to be under no_grad until one caller is found that is not.
-  for (let changed = true; changed;) {
-    changed = false;
-    const methodOff = new Map([...byMethod].map(([name, sites]) => [name, sites.every(isOff)]));
-    for (const name of off)
-      if (methodOff.get(called(name)) === false || !(callers.get(name) ?? []).every(isOff)) {
-        off.delete(name);
-        changed = true;
-      }
-  }
-  // Functions that only call each other are under no_grad for nobody's reason: one caller must really have switched it.
-  const grounded = new Set<string>();
-  const isGrounded = (site: Caller): boolean =>
-    site.grad === "off" ||
-    (site.grad === null && (functions.get(site.from)?.grad === "off" || grounded.has(site.from)));
-  for (let changed = true; changed;) {
-    changed = false;
-    const methodGrounded = new Map([...byMethod].map(([name, sites]) => [name, sites.some(isGrounded)]));
-    for (const name of off)
-      if (
-        !grounded.has(name) &&
-        (methodGrounded.get(called(name)) === true || (callers.get(name) ?? []).some(isGrounded))
-      ) {
-        grounded.add(name);
-        changed = true;
-      }
-  }
-  const methodSome = new Map([...byMethod].map(([name, sites]) => [name, sites.some(mayBeOff)]));
-  function mayBeOff(site: Caller): boolean {
-    return isOff(site) || site.grad === "unknown";
-  }
-  const result = new Map<string, FunctionFacts["callersGradOff"]>();
-  for (const name of functions.keys()) {
-    const some = methodSome.get(called(name)) === true || (callers.get(name) ?? []).some(mayBeOff);
-    if (off.has(name)) result.set(name, grounded.has(name) ? "always" : "unknown");
-    else if (some) result.set(name, "sometimes");
-    else
-      result.set(
-        name,
-        escapes.has(name) || !(callers.has(name) || byMethod.has(called(name))) ? "unknown" : "never",
-      );
-  }
-  return result;
 }

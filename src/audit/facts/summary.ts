@@ -266,7 +266,7 @@ export function summarize(file: PythonFile): FileSummary {
         .filter((base) => base !== ""),
       methods: methodsOf(cls).map((method) => method.name),
     })),
-    accelerator: file.mentions(".to(") || ACCELERATORS.test(file.text),
+    accelerator: file.callsNamed("to").length > 0 || ACCELERATORS.test(file.text),
     imports: file
       .all("Alias")
       .map((alias) => (alias.parent?.kind === "Import" ? alias.name : file.importedName(alias))),

@@ -19,18 +19,17 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (file.mentions("cache"))
-      for (const fn of file.all("FunctionDef")) {
-        const decorator = fn.decorators.find((one) =>
-          /^functools\.(?:lru_cache|cache)$/.test(file.dotted(one.kind === "Call" ? one.func : one) ?? ""),
-        );
-        const param = decorator && fn.params.find((one) => isTensor(one, facts));
-        if (decorator && param)
-          yield {
-            at: decorator,
-            message: `Tensors are looked up by identity: every new \`${param.name}\` misses, and the cache keeps it, its graph and the result alive`,
-          };
-      }
+    for (const fn of file.all("FunctionDef")) {
+      const decorator = fn.decorators.find((one) =>
+        /^functools\.(?:lru_cache|cache)$/.test(file.dotted(one.kind === "Call" ? one.func : one) ?? ""),
+      );
+      const param = decorator && fn.params.find((one) => isTensor(one, facts));
+      if (decorator && param)
+        yield {
+          at: decorator,
+          message: `Tensors are looked up by identity: every new \`${param.name}\` misses, and the cache keeps it, its graph and the result alive`,
+        };
+    }
     yield* ownCaches(facts);
     for (const { added, how, root } of keeps(facts)) {
       const captured = how === "list" ? capturedBy(added, facts) : null;

@@ -1,4 +1,4 @@
-import { isFalse } from "../../python/file.ts";
+import { isFalse, positional } from "../../python/file.ts";
 import { contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Call, FunctionDef, Node } from "../../python/tree.ts";
 import { decorate } from "../edits.ts";
@@ -18,7 +18,9 @@ export const rule: Rule = {
     patterns: [19],
   },
   *check(facts) {
-    const evaluates = facts.file.mentions(".eval(") || facts.file.mentions(".train(False");
+    const evaluates =
+      facts.file.callsNamed("eval").length > 0 ||
+      facts.file.callsNamed("train").some((call) => isFalse(positional(call, 0)));
     const seen = new Set<Node>();
     for (const fn of facts.file.all("FunctionDef")) {
       const found = (evaluates ? evaluation(fn, facts) : null) ?? inspection(fn, facts);

@@ -16,7 +16,6 @@ export const rule: Rule = {
     patterns: [24],
   },
   *check({ file }) {
-    if (!file.mentions("detect_anomaly")) return;
     for (const call of file.callsNamed("set_detect_anomaly", "detect_anomaly", "Trainer")) {
       const name = file.dotted(call.func) ?? "";
       const sets = /^torch\.autograd(?:\.anomaly_mode)?\.set_detect_anomaly$/.test(name);

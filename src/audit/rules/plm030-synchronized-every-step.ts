@@ -17,7 +17,8 @@ export const rule: Rule = {
     patterns: [30],
   },
   *check(facts) {
-    if (!facts.file.mentions("synchronize") && !facts.file.mentions("CUDA_LAUNCH_BLOCKING")) return;
+    if (facts.file.callsNamed("synchronize").length === 0 && !facts.file.mentions("CUDA_LAUNCH_BLOCKING"))
+      return;
     const { file } = facts;
     for (const call of file.callsNamed("synchronize", "setdefault", "update")) {
       const name = file.dotted(call.func) ?? "";

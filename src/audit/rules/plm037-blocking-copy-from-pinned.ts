@@ -17,7 +17,7 @@ export const rule: Rule = {
     patterns: [37],
   },
   *check(facts) {
-    if (!facts.file.mentions("pin_memory")) return;
+    if (facts.stepLoops.size === 0 || !facts.file.mentions("pin_memory")) return;
     for (const call of facts.file.callsNamed("to", "cuda")) {
       if (
         call.func.kind !== "Attribute" ||

@@ -15,7 +15,10 @@ export const rule: Rule = {
     patterns: [39],
   },
   *check(facts) {
-    if (!facts.file.mentions("Dataset") && !facts.file.mentions("collate_fn")) return;
+    const loads =
+      facts.file.calls.given(["collate_fn"]).length > 0 ||
+      facts.file.all("ClassDef").some((cls) => facts.role(cls) === "dataset");
+    if (!loads) return;
     for (const call of facts.file.callsNamed("to", "cuda", ...FACTORIES))
       if (sends(call, facts) && isInLoader(call, facts))
         yield {

@@ -17,7 +17,6 @@ export const rule: Rule = {
     patterns: [40],
   },
   *check(facts) {
-    if (!facts.file.mentions("Dataset")) return;
     for (const cls of facts.file.all("ClassDef")) {
       if (facts.role(cls) !== "dataset") continue;
       const methods = methodsOf(cls);

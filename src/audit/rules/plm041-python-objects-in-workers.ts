@@ -16,7 +16,7 @@ export const rule: Rule = {
     patterns: [41],
   },
   *check(facts) {
-    if (!facts.file.mentions("num_workers")) return;
+    if (facts.file.calls.given(["num_workers"]).length === 0) return;
     const shared = sharedClasses(facts);
     for (const cls of facts.file.all("ClassDef")) {
       if (!shared.has(facts.file.qualified(cls)) || facts.role(cls) !== "dataset") continue;

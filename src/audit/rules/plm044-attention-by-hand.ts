@@ -17,7 +17,9 @@ export const rule: Rule = {
   *check(facts) {
     yield* masks(facts);
     const { file } = facts;
-    for (const call of file.mentions("Softmax") ? file.all("Call") : file.callsNamed("softmax")) {
+    for (const call of file.callsNamed("Softmax").length > 0
+      ? file.all("Call")
+      : file.callsNamed("softmax")) {
       const name = file.dotted(call.func) ?? "";
       const scores =
         name === "torch.nn.functional.softmax" || name === "torch.softmax"

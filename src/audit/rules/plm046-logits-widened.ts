@@ -14,12 +14,6 @@ export const rule: Rule = {
     patterns: [46],
   },
   *check(facts) {
-    // Only a language model's head has outputs that large.
-    if (
-      (!facts.file.mentions("logits") && !facts.file.mentions("lm_head")) ||
-      !/lm_head|vocab_size|labels|shift_logits|wte/.test(facts.file.text)
-    )
-      return;
     const { file } = facts;
     for (const call of file.callsNamed("float", "to")) {
       const source = widened(call, facts);
@@ -29,6 +23,12 @@ export const rule: Rule = {
         facts.gradMode(call) === "off"
       )
         continue;
+      // Only a language model's head has outputs that large.
+      if (
+        (!file.mentions("logits") && !file.mentions("lm_head")) ||
+        !/lm_head|vocab_size|labels|shift_logits|wte/.test(file.text)
+      )
+        return;
       const hot = facts.hot(call);
       const trained = hot ? facts.frequency(call, hot.within) !== "throttled" : facts.gradMode(call) === "on";
       if (trained && feedsLoss(call, facts))

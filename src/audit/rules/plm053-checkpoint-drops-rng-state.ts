@@ -16,8 +16,11 @@ export const rule: Rule = {
     patterns: [53],
   },
   *check({ file }) {
-    if (!file.mentions("preserve_rng_state")) return;
-    for (const call of file.all("Call")) {
+    const calls = new Set([
+      ...file.calls.given(["preserve_rng_state", "gradient_checkpointing_kwargs"]),
+      ...file.callsNamed("gradient_checkpointing_enable"),
+    ]);
+    for (const call of calls) {
       const name = file.dotted(call.func);
       const partial = name === "functools.partial" ? positional(call, 0) : null;
       const bound = partial ? file.dotted(partial) : name;

@@ -20,7 +20,6 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (!file.mentions("use_cache")) return;
     if (checkpointingSwitches(file).length === 0) return;
     const trains = file
       .all("Call")

@@ -16,7 +16,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (!file.mentions("compute_metrics")) return;
+    if (file.calls.given(["compute_metrics"]).length === 0) return;
     const named = (pattern: RegExp): Call[] =>
       file
         .all("Call")

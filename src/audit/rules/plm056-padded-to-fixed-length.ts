@@ -15,7 +15,8 @@ export const rule: Rule = {
     patterns: [56],
   },
   *check({ file }) {
-    if (!file.mentions("max_length")) return;
+    const calls = file.calls.given(["pad_to_max_length", "padding"]);
+    if (calls.length === 0) return;
     // Compiled or traced programs want one shape; an image model's prompt has one length anyway.
     if (
       /torch\.compile|torch_xla|torch_compile|cudagraph|CUDAGraph|StableDiffusion|CLIPTokenizer|diffusers/.test(
@@ -25,7 +26,7 @@ export const rule: Rule = {
       return;
     const trains = /\bTrainer\b|\.backward\(|TrainingArguments|training_step/.test(file.text);
     if (!trains) return;
-    for (const call of file.calls.given(["pad_to_max_length", "padding"])) {
+    for (const call of calls) {
       const old = keyword(call, "pad_to_max_length");
       if (old && isTrue(old.value)) yield { at: old, message: MESSAGE };
       const padding = keyword(call, "padding");

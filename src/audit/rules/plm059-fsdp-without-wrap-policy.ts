@@ -22,8 +22,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (!["FullyShardedDataParallel", "fully_shard", "FSDPStrategy"].some((word) => file.mentions(word)))
-      return;
+    if (file.callsNamed("FullyShardedDataParallel", "fully_shard", "FSDPStrategy").length === 0) return;
     const named = (pattern: RegExp): Call[] =>
       file.all("Call").filter((call) => pattern.test(file.dotted(call.func) ?? ""));
     for (const call of named(/(?:^|\.)FSDPStrategy$/))

@@ -16,7 +16,7 @@ export const rule: Rule = {
     patterns: [61],
   },
   *check(facts) {
-    if (!facts.file.mentions("autocast") && !facts.file.mentions("GradScaler")) return;
+    if (facts.file.callsNamed("autocast", "GradScaler").length === 0) return;
     const { file } = facts;
     for (const { call } of facts.backwards) {
       for (const at of ancestors(call)) {

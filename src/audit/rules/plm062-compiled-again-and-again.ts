@@ -13,17 +13,16 @@ export const rule: Rule = {
     patterns: [62],
   },
   *check(facts) {
-    if (!facts.file.mentions("compile")) return;
     const { file } = facts;
     // Functions of this file that hand out what they compile.
     const makers = new Set(
       file
-        .all("Return")
-        .flatMap(({ value, parent }) =>
-          parent?.kind === "FunctionDef" &&
-          value?.kind === "Call" &&
-          file.dotted(value.func) === "torch.compile"
-            ? [file.qualified(parent)]
+        .callsNamed("compile")
+        .flatMap(({ func, parent }) =>
+          parent?.kind === "Return" &&
+          parent.parent?.kind === "FunctionDef" &&
+          file.dotted(func) === "torch.compile"
+            ? [file.qualified(parent.parent)]
             : [],
         ),
     );

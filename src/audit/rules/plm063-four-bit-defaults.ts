@@ -15,7 +15,11 @@ export const rule: Rule = {
     patterns: [63],
   },
   *check({ file }) {
-    if (!["BitsAndBytesConfig", "device_map", "load_in_4bit"].some((word) => file.mentions(word))) return;
+    if (
+      file.callsNamed("BitsAndBytesConfig").length === 0 &&
+      file.calls.given(["device_map", "load_in_4bit"]).length === 0
+    )
+      return;
     for (const call of file.callsNamed("BitsAndBytesConfig")) {
       if (
         !/^transformers\.(?:utils\.quantization_config\.)?BitsAndBytesConfig$/.test(

@@ -15,7 +15,7 @@ export const rule: Rule = {
     patterns: [72],
   },
   *check(facts) {
-    if (!facts.file.mentions("pin_memory")) return;
+    if (facts.stepLoops.size === 0 || !facts.file.mentions("pin_memory")) return;
     for (const call of facts.file.callsNamed("cat", "concat", "concatenate", "stack", "hstack", "vstack")) {
       if (!/^torch\.(?:cat|concat|concatenate|stack|hstack|vstack)$/.test(facts.file.dotted(call.func) ?? ""))
         continue;

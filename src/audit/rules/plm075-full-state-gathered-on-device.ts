@@ -18,7 +18,6 @@ export const rule: Rule = {
     patterns: [75],
   },
   *check({ file }) {
-    if (!file.mentions("StateDict")) return;
     for (const call of file.callsNamed("state_dict_type", "set_state_dict_type")) {
       // The type alone, with its default settings: nothing is offloaded.
       if (

@@ -18,7 +18,6 @@ export const rule: Rule = {
     patterns: [78],
   },
   *check(facts) {
-    if (!facts.file.mentions("forward")) return;
     yield* filters(facts);
     yield* neverStored(facts);
     for (const call of facts.file.callsNamed(...TABLES, "tril", "triu")) {

@@ -14,7 +14,7 @@ export const rule: Rule = {
     patterns: [82],
   },
   *check(facts) {
-    if (!facts.file.mentions("init_process_group")) return;
+    if (facts.file.callsNamed("init_process_group").length === 0) return;
     const { file } = facts;
     const inits = file
       .callsNamed("init_process_group")

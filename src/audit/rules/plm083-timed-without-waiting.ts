@@ -7,6 +7,8 @@ import type { Rule } from "../rule.ts";
 
 const CLOCKS =
   /^(?:time\.(?:time|perf_counter|monotonic)(?:_ns)?|timeit\.default_timer|datetime\.datetime\.(?:now|utcnow))$/;
+const CLOCK_WORDS =
+  "time time_ns perf_counter perf_counter_ns monotonic monotonic_ns default_timer now utcnow".split(" ");
 /** Anything that makes the host wait makes the clock right. */
 const WAITS =
   /synchronize|\.item\(|\.cpu\(|\.tolist\(|\.numpy\(|elapsed_time|float\(|print\(.*loss|\.to\(["']cpu/;
@@ -21,7 +23,7 @@ export const rule: Rule = {
     patterns: [83],
   },
   *check(facts) {
-    if (!facts.file.mentions("time")) return;
+    if (facts.file.callsNamed(...CLOCK_WORDS).length === 0) return;
     const { file } = facts;
     if (!facts.accelerator) return;
     for (const difference of file.all("Binary")) {

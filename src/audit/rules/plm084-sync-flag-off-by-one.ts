@@ -15,7 +15,8 @@ export const rule: Rule = {
     patterns: [84],
   },
   *check(facts) {
-    if (!facts.file.mentions("require_backward_grad_sync") && !facts.file.mentions("no_sync")) return;
+    if (!facts.file.mentions("require_backward_grad_sync") && facts.file.callsNamed("no_sync").length === 0)
+      return;
     const { file } = facts;
     for (const statement of file.all("Assign")) {
       const [target] = statement.targets;
