@@ -5,12 +5,21 @@ import type { NotebookCell } from "../python/notebook.ts";
 import type { ConfigFile } from "./config.ts";
 import type { Facts } from "./facts/facts.ts";
 import type { Place, ReportedFinding } from "./report.ts";
-import type { Finding, Fix, RuleMeta } from "./rule.ts";
+import type { Finding, Fix, Rule, RuleMeta } from "./rule.ts";
 import { RULES, UNUSED_NOQA } from "./rules.ts";
 import { isIgnoredIn, isSelected } from "./settings.ts";
 import type { Settings } from "./settings.ts";
 import { Suppressions } from "./suppress.ts";
 import { importEdits } from "./imports.ts";
+
+const selections = new WeakMap<Settings, readonly Rule[]>();
+
+/** Chosen once, not for every file. */
+function selectedRules(settings: Settings): readonly Rule[] {
+  let rules = selections.get(settings);
+  if (!rules) selections.set(settings, (rules = RULES.filter(({ meta }) => isSelected(meta.code, settings))));
+  return rules;
+}
 
 /** Every selected rule over one Python file; what `# noqa` silences is left out. */
 export function checkPython(
@@ -22,9 +31,9 @@ export function checkPython(
   const suppressions = new Suppressions(file.tree.comments, file);
   const report = new Reporter(file.path, file, settings, cells);
   const ran = new Set<string>();
-  for (const rule of RULES) {
+  for (const rule of selectedRules(settings)) {
     const { code } = rule.meta;
-    if (!rule.check || !isSelected(code, settings) || isIgnoredIn(file.path, code, settings)) continue;
+    if (!rule.check || isIgnoredIn(file.path, code, settings)) continue;
     ran.add(code);
     for (const finding of rule.check(facts)) {
       const fix = finding.fix?.imports
@@ -50,10 +59,8 @@ export function checkConfig(config: ConfigFile, settings: Settings): ReportedFin
     settings,
     null,
   );
-  for (const rule of RULES) {
-    const { code } = rule.meta;
-    if (!rule.checkConfig || !isSelected(code, settings) || isIgnoredIn(config.path, code, settings))
-      continue;
+  for (const rule of selectedRules(settings)) {
+    if (!rule.checkConfig || isIgnoredIn(config.path, rule.meta.code, settings)) continue;
     for (const finding of rule.checkConfig(config)) report.add(rule.meta, finding, finding.fix);
   }
   return report.sorted();

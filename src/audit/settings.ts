@@ -70,24 +70,14 @@ export function checkCodes(codes: readonly string[], rules: readonly RuleMeta[])
 export function isSelected(code: string, settings: Settings): boolean {
   const longest = (prefixes: readonly string[]): number =>
     Math.max(-1, ...prefixes.filter((prefix) => code.startsWith(prefix)).map((prefix) => prefix.length));
-  return remembered(code, settings, () => longest(settings.select) > longest(settings.ignore));
-}
-
-const selections = new WeakMap<Settings, Map<string, boolean>>();
-
-/** Asked for every rule in every file. */
-function remembered(code: string, settings: Settings, decide: () => boolean): boolean {
-  let known = selections.get(settings);
-  if (!known) selections.set(settings, (known = new Map()));
-  let answer = known.get(code);
-  if (answer === undefined) known.set(code, (answer = decide()));
-  return answer;
+  return longest(settings.select) > longest(settings.ignore);
 }
 
 export function isIgnoredIn(path: string, code: string, settings: Settings): boolean {
-  return Object.entries(settings.perFileIgnores).some(
-    ([glob, codes]) => codes.some((prefix) => code.startsWith(prefix)) && matchesGlob(glob, path),
-  );
+  for (const glob in settings.perFileIgnores)
+    if (settings.perFileIgnores[glob]!.some((prefix) => code.startsWith(prefix)) && matchesGlob(glob, path))
+      return true;
+  return false;
 }
 
 /** A glob without a slash matches the file's name anywhere. */

@@ -16,7 +16,6 @@ export class Suppressions {
   >();
 
   constructor(comments: readonly Comment[], file: PythonFile) {
-    if (!/noqa/i.test(file.text)) return;
     const { text, lines } = file;
     for (const comment of comments) {
       const match = NOQA.exec(text.slice(comment.start, comment.end));

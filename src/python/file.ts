@@ -100,10 +100,14 @@ export class PythonFile {
             (definition.how === "assign" && definition.value?.kind === "Attribute"),
         )
       ) {
-        const definitions = this.scopes.reaching(expr);
-        const names = new Set(definitions.map((definition) => this.#bound(definition)));
-        names.delete("None");
-        if (names.size === 1) result = [...names][0]!;
+        let one: string | null | undefined;
+        for (const definition of this.scopes.reaching(expr)) {
+          const name = this.#bound(definition);
+          if (name === "None") continue;
+          one = one === undefined || one === name ? name : null;
+          if (one === null) break;
+        }
+        result = one ?? null;
       }
     }
     expr.dotted = result;

@@ -165,27 +165,65 @@ function turn(stack: Node[], from: number): void {
 
 export type NodesByKind = ReadonlyMap<Node["kind"], readonly Node[]>;
 
-/** Sets every `parent` and returns all nodes by kind, each list in source order. An explicit stack: chains may be thousands long. */
+/** Deeper than this, an explicit stack takes over: chains of operators may be thousands long. */
+const MAX_RECURSION = 400;
+
+/** Sets every `parent` and returns all nodes by kind, each list in source order. */
 export function link(module: Module): NodesByKind {
   const byKind = new Map<Node["kind"], Node[]>();
-  const stack: Node[] = [module];
-  /** For each node on the stack, what it is evaluated in. */
-  const scopes: ScopeNode[] = [module];
-  while (stack.length > 0) {
-    const node = stack.pop()!;
-    const around = scopes.pop()!;
-    if (node.kind === "Name") node.scope = around;
+  // Half of all nodes are of these kinds: their lists need not be looked up.
+  const [names, attributes, calls, args]: [Node[], Node[], Node[], Node[]] = [[], [], [], []];
+  byKind.set("Name", names).set("Attribute", attributes).set("Call", calls).set("Arg", args);
+  const children: Node[] = [];
+
+  const visit = (node: Node, scope: ScopeNode, depth: number): void => {
+    switch (node.kind) {
+      case "Name":
+        node.scope = scope;
+        names.push(node);
+        return;
+      case "Attribute":
+        attributes.push(node);
+        node.value.parent = node;
+        return below(node.value, scope, depth);
+      case "Call":
+        calls.push(node);
+        node.func.parent = node;
+        below(node.func, scope, depth);
+        for (const arg of node.args) {
+          arg.parent = node;
+          args.push(arg);
+          arg.value.parent = arg;
+          below(arg.value, scope, depth);
+        }
+        return;
+    }
     const list = byKind.get(node.kind);
     if (list) list.push(node);
     else byKind.set(node.kind, [node]);
-    const from = stack.length;
-    pushChildren(node, stack);
-    for (let at = from; at < stack.length; at++) stack[at]!.parent = node;
-    turn(stack, from);
-    if (!isScope(node)) for (let at = from; at < stack.length; at++) scopes.push(around);
-    else
-      for (let at = from; at < stack.length; at++) scopes.push(runsInside(node, stack[at]!) ? node : around);
+    const from = children.length;
+    pushChildren(node, children);
+    const to = children.length;
+    const opens = isScope(node);
+    for (let at = from; at < to; at++) {
+      const child = children[at]!;
+      child.parent = node;
+      below(child, opens && runsInside(node, child) ? node : scope, depth);
+    }
+    children.length = from;
+  };
+
+  const below = (node: Node, scope: ScopeNode, depth: number): void => {
+    if (depth < MAX_RECURSION) visit(node, scope, depth + 1);
+    else deep.push({ node, scope });
+  };
+  const deep: { readonly node: Node; readonly scope: ScopeNode }[] = [{ node: module, scope: module }];
+  let cut = false;
+  for (let one = deep.pop(); one !== undefined; one = deep.pop()) {
+    visit(one.node, one.scope, 0);
+    cut ||= deep.length > 0;
   }
+  if (cut) for (const list of byKind.values()) list.sort((a, b) => a.start - b.start || b.end - a.end);
   return byKind;
 }
 
@@ -268,8 +306,10 @@ export function statementOf(node: Node): Stmt | null {
 }
 
 /** Ancestors from the parent up to the module. */
-export function* ancestors(node: Node): Generator<Node> {
-  for (let at = node.parent; at; at = at.parent) yield at;
+export function ancestors(node: Node): readonly Node[] {
+  const found: Node[] = [];
+  for (let at = node.parent; at; at = at.parent) found.push(at);
+  return found;
 }
 
 export function contains(outer: Node, inner: Node): boolean {
@@ -287,7 +327,7 @@ export function functionOf(node: Node): NodeOf<"FunctionDef"> | NodeOf<"Lambda">
 }
 
 export function classOf(node: Node): NodeOf<"ClassDef"> | null {
-  for (const at of ancestors(node)) if (at.kind === "ClassDef") return at;
+  for (let at = node.parent; at; at = at.parent) if (at.kind === "ClassDef") return at;
   return null;
 }
 

@@ -308,6 +308,7 @@ function backward(
 ): boolean {
   for (let at = from; at >= to; at--) {
     const effect = effectOf(block[at]!, all);
+    if (effect === NO_EFFECT) continue;
     for (const definition of effect.definitions) found.add(definition);
     if (effect.kills) return true;
   }
@@ -332,9 +333,12 @@ function blockEffect(block: readonly Stmt[], all: readonly Definition[]): Effect
   return { definitions: [...found], kills };
 }
 
+const NO_EFFECT: Effect = { definitions: [], kills: false };
+
 function effectOf(statement: Stmt, all: readonly Definition[]): Effect {
+  if (statement.kind !== "If" && !all.some((definition) => within(definition.node, statement)))
+    return NO_EFFECT;
   const inside = all.filter((definition) => within(definition.node, statement));
-  if (inside.length === 0 && statement.kind !== "If") return { definitions: [], kills: false };
   switch (statement.kind) {
     case "If": {
       const body = blockEffect(statement.body, all);

@@ -55,7 +55,8 @@ function selfName(method: FunctionDef): string | null {
 /** The attribute name when the expression is `self.name` inside a method. */
 export function selfAttribute(expr: Expr): string | null {
   if (expr.kind !== "Attribute" || expr.value.kind !== "Name") return null;
-  const method = methodAround(expr);
+  const { scope } = expr.value;
+  const method = scope && isMethod(scope) ? scope : methodAround(scope ?? expr);
   return method && selfName(method) === expr.value.id ? expr.attr : null;
 }
 
@@ -105,10 +106,13 @@ function collectAttributes(file: PythonFile): Map<ClassDef, Attributes> {
   return found;
 }
 
+function isMethod(node: Node): node is FunctionDef {
+  return node.kind === "FunctionDef" && node.parent?.kind === "ClassDef";
+}
+
 /** The method a node stands in, through functions nested in it. */
 function methodAround(node: Node): FunctionDef | null {
-  for (let at = functionOf(node); at; at = functionOf(at))
-    if (at.kind === "FunctionDef" && at.parent?.kind === "ClassDef") return at;
+  for (let at = functionOf(node); at; at = functionOf(at)) if (isMethod(at)) return at;
   return null;
 }
 

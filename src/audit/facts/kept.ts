@@ -119,6 +119,9 @@ function rootOf(expr: Expr): Expr | null {
 
 /** What `x = x + v`, `x = 0.9 * x + 0.1 * v`, `x = v if x is None else …` mixes into x. */
 function mixedIn(value: Expr, target: Expr, facts: Facts): Expr[] {
+  // Most assignments are neither of these.
+  if (value.kind !== "IfExp" && (value.kind !== "Binary" || (value.op !== "+" && value.op !== "-")))
+    return [];
   const own = facts.file.textOf(target);
   const reads = (expr: Expr): boolean => {
     let found = false;
@@ -134,7 +137,7 @@ function mixedIn(value: Expr, target: Expr, facts: Facts): Expr[] {
     const inner = reads(value.orelse) ? value.orelse : reads(value.body) ? value.body : null;
     return inner ? mixedIn(inner, target, facts) : [];
   }
-  if (value.kind !== "Binary" || (value.op !== "+" && value.op !== "-") || !reads(value)) return [];
+  if (!reads(value)) return [];
   const [left, right] = [reads(value.left), reads(value.right)];
   if (left && right) return [];
   return left ? [value.right] : [value.left];

@@ -13,7 +13,9 @@ export type Passed = Readonly<Record<string, Value>>;
 
 /** Looks at the arguments of calls, in files that train: elsewhere nobody asks. */
 export function passedBy(file: PythonFile): (call: Call) => Passed | null {
-  const trains = backwardCalls(file).length > 0 || /\bdef (?:training_step|compute_loss)\b/.test(file.text);
+  const trains =
+    backwardCalls(file).length > 0 ||
+    file.all("FunctionDef").some(({ name }) => name === "training_step" || name === "compute_loss");
   if (!trains) return () => null;
   const roles = new Map<string, Role>();
   for (const cls of file.all("ClassDef")) {

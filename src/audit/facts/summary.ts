@@ -59,12 +59,13 @@ export interface ClassSummary {
   readonly methods: readonly string[];
 }
 
+const NO_LOOPS: readonly Loop[] = [];
 const BODY = "<body>";
 
 export function functionName(node: Node, file: PythonFile): string {
-  const fn = functionOf(node);
-  if (!fn) return `${file.module}.${BODY}`;
-  return fn.kind === "FunctionDef" ? file.qualified(fn) : functionName(fn, file);
+  let fn = functionOf(node);
+  while (fn?.kind === "Lambda") fn = functionOf(fn);
+  return fn ? file.qualified(fn) : `${file.module}.${BODY}`;
 }
 
 /** The qualified name a call goes to, as far as this file can tell. */
@@ -145,6 +146,16 @@ function enclosingClass(node: Node): ClassDef | null {
   return null;
 }
 
+function isSame(a: CallSite, b: CallSite): boolean {
+  return (
+    a.grad === b.grad &&
+    a.throttled === b.throttled &&
+    a.loops.length === b.loops.length &&
+    a.loops.every((loop, at) => loop === b.loops[at]) &&
+    (a.passed === b.passed || JSON.stringify(a.passed) === JSON.stringify(b.passed))
+  );
+}
+
 const ACCELERATORS =
   /\.cuda\(|\.to\(|["']cuda|device_map|accelerat|Trainer\(|deepspeed|fabric|lightning|local_rank/i;
 
@@ -153,7 +164,8 @@ export function summarize(file: PythonFile): FileSummary {
     string,
     {
       calls: CallSite[];
-      seen: Set<string>;
+      /** The same, by target. */
+      seen: Map<string, CallSite[]>;
       loops: Loop[];
       stepLoops: Set<number>;
       loose: boolean;
@@ -169,7 +181,7 @@ export function summarize(file: PythonFile): FileSummary {
     if (!found) {
       found = {
         calls: [],
-        seen: new Set(),
+        seen: new Map(),
         loops: [],
         stepLoops: new Set(),
         loose: false,
@@ -196,30 +208,32 @@ export function summarize(file: PythonFile): FileSummary {
   }
   const passed = passedBy(file);
   const calls = file.all("Call");
-  const called = new Set<Expr>();
+  const isCalled = (expr: Expr): boolean => expr.parent?.kind === "Call" && expr.parent.func === expr;
   for (const call of calls) {
-    called.add(call.func);
     const target = callTarget(call, file);
     if (target === null || target.startsWith("torch.") || target.startsWith("numpy.")) continue;
     const fn = entry(functionName(call, file));
-    const around = loopsAround(call);
+    const unresolved = target.startsWith(".");
+    const around = unresolved ? NO_LOOPS : loopsAround(call);
     const body = functionOf(call) ?? file.tree.module;
     const stop = around[0] ?? body;
-    const unresolved = target.startsWith(".");
     const tensors = unresolved ? null : passed(call);
     // Of a method of we know not what, only the gradient mode is ever asked; sites that say the same are one.
     const site: CallSite = {
       target,
-      loops: unresolved ? [] : around.map((loop) => number(fn.loops, loop)),
+      loops: around.map((loop) => number(fn.loops, loop)),
       grad: lexicalGrad(call, file),
       throttled:
         !unresolved &&
-        (frequency(call, stop) !== "every" || fillsIn(call, stop) || frequency(call, body) === "throttled"),
+        (frequency(call, stop) !== "every" ||
+          fillsIn(call, stop) ||
+          (stop !== body && frequency(call, body) === "throttled")),
       ...(tensors ? { passed: tensors } : {}),
     };
-    const key = `${target} ${site.loops.join()} ${site.grad} ${site.throttled} ${tensors ? JSON.stringify(tensors) : ""}`;
-    if (fn.seen.has(key)) continue;
-    fn.seen.add(key);
+    const seen = fn.seen.get(target);
+    if (seen?.some((other) => isSame(other, site))) continue;
+    if (seen) seen.push(site);
+    else fn.seen.set(target, [site]);
     fn.calls.push(site);
   }
   const mark = (call: Call, backward: boolean): void => {
@@ -235,12 +249,12 @@ export function summarize(file: PythonFile): FileSummary {
   const escapes: string[] = [];
   const defined = new Set(file.all("FunctionDef").map((fn) => fn.name));
   for (const name of file.all("Name"))
-    if (defined.has(name.id) && !called.has(name) && !file.scopes.binds(name)) {
+    if (!isCalled(name) && defined.has(name.id) && !file.scopes.binds(name)) {
       const dotted = file.dotted(name);
       if (dotted !== null) escapes.push(dotted);
     }
   for (const attribute of file.all("Attribute"))
-    if (defined.has(attribute.attr) && !called.has(attribute) && selfAttribute(attribute) !== null) {
+    if (!isCalled(attribute) && defined.has(attribute.attr) && selfAttribute(attribute) !== null) {
       const cls = enclosingClass(attribute);
       if (cls) escapes.push(`${file.qualified(cls)}.${attribute.attr}`);
     }

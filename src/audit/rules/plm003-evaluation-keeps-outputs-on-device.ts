@@ -23,7 +23,9 @@ export const rule: Rule = {
     for (const keep of keeps(facts))
       if (keep.how === "list" && keep.loop)
         yield* judge(keep.added, keep.loop, facts.file.textOf(keep.root), facts);
-    for (const statement of facts.file.all("Assign")) {
+    for (const { parent } of facts.file.callsNamed("cat", "concat", "concatenate", "hstack", "vstack")) {
+      const statement = parent?.kind === "IfExp" ? parent.parent : parent;
+      if (statement?.kind !== "Assign") continue;
       const grown = grownBy(statement, facts);
       const [loop] = loopsAround(statement);
       if (grown && loop) yield* judge(grown, loop, facts.file.textOf(statement.targets[0]!), facts);

@@ -35,11 +35,13 @@ export const rule: Rule = {
         };
     }
     for (const statement of facts.file.all("Assign")) {
-      const attribute = statement.targets.length === 1 ? selfAttribute(statement.targets[0]!) : null;
-      const cls = attribute === null ? null : classOf(statement);
-      if (!cls || !isStatistic(attribute!, cls, facts)) continue;
+      const [target] = statement.targets;
+      if (target?.kind !== "Attribute" || statement.targets.length !== 1) continue;
       const fn = functionOf(statement);
       if (fn?.kind !== "FunctionDef" || fn.name === "__init__") continue;
+      const attribute = selfAttribute(target);
+      const cls = attribute === null ? null : classOf(statement);
+      if (!cls || !isStatistic(attribute!, cls, facts)) continue;
       const role = facts.role(cls);
       if (role !== "module" && role !== "lightning") continue;
       if (facts.gradMode(statement) === "off" || !derivesFromInput(statement.value, facts)) continue;

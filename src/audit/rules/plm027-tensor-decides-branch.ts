@@ -85,7 +85,7 @@ function* judge(test: Expr, node: Node, facts: Facts): Generator<Finding> {
       continue;
     const inner = operand.kind === "Unary" && operand.op === "not" ? operand.operand : operand;
     // What a network was fed or returned may be a structure, whose truth is its length.
-    if (facts.value(inner).what === "tensor" && facts.onAccelerator(inner) && facts.everyStep(node))
+    if (facts.everyStep(node) && facts.value(inner).what === "tensor" && facts.onAccelerator(inner))
       yield {
         at: operand,
         message:

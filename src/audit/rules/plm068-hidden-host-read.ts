@@ -78,9 +78,14 @@ function* sizes(facts: Facts): Generator<Finding> {
   });
   const { file } = facts;
   const isCount = (expr: Expr): boolean => {
-    if (!facts.onAccelerator(expr) || facts.value(expr).what !== "tensor") return false;
+    if (expr.kind !== "Name" && expr.kind !== "Call") return false;
     const source = expr.kind === "Name" ? file.scopes.reaching(expr).map(({ value }) => value) : [expr];
-    return source.length > 0 && source.every((value) => value?.kind === "Call" && isReduction(value));
+    return (
+      source.length > 0 &&
+      source.every((value) => value?.kind === "Call" && isReduction(value)) &&
+      facts.onAccelerator(expr) &&
+      facts.value(expr).what === "tensor"
+    );
   };
   for (const call of file.callsNamed(
     "zeros",
