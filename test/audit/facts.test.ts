@@ -61,3 +61,12 @@ test("unit tests are not audited", () => {
   expect(audit("tests/test_train.py")).toBe(0);
   expect(audit("train.py")).toBe(1);
 });
+
+test("a counter that is raised in many places of a loop does not make the audit search through all their orders", () => {
+  const branches = Array.from(
+    { length: 40 },
+    (_, at) => `        if flags[${at}]:\n            i += 1\n`,
+  ).join("");
+  const text = `import torch\n\n\ndef run(flags, device):\n    i = 0\n    for _ in range(9):\n${branches}        if i > 3:\n            print(i)\n`;
+  expect(found(text, "PLM027")).toBe(0);
+});

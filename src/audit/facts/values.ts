@@ -44,6 +44,7 @@ export class Values {
   readonly #file: PythonFile;
   readonly #around: Around;
   readonly #known = new Map<Expr, Value>();
+  readonly #definitions = new Map<Definition, Value>();
   readonly #open = new Set<Expr | Definition>();
   #cyclic = false;
   #steps = 0;
@@ -138,13 +139,28 @@ export class Values {
   }
 
   definition(definition: Definition): Value {
+    const known = this.#definitions.get(definition);
+    if (known) return known;
+    // `i += 1` in many places of one loop: each may be what reached the others, and so on.
+    if (this.#steps > MAX_STEPS) {
+      this.#cyclic = true;
+      return UNKNOWN;
+    }
     this.#open.add(definition);
-    const base = this.#definitionBase(definition);
+    this.#steps++;
+    const value = this.#defined(definition);
     this.#open.delete(definition);
-    if (this.#open.size === 0) {
+    const outermost = this.#open.size === 0;
+    if (outermost || !this.#cyclic) this.#definitions.set(definition, value);
+    if (outermost) {
       this.#cyclic = false;
       this.#steps = 0;
     }
+    return value;
+  }
+
+  #defined(definition: Definition): Value {
+    const base = this.#definitionBase(definition);
     if (definition.value?.kind !== "Const" && this.differentiated.has(definition))
       return { what: "tensor", device: base.device === "unknown" ? "network" : base.device, graph: "yes" };
     if (base.what === "unknown" && this.#isFed(definition))
