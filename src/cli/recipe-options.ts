@@ -66,6 +66,10 @@ export const RECIPE_OPTIONS: Readonly<Record<string, Option>> = {
     summary: "a learned function on LoRA's bottleneck",
     choices: ["none", "fourier"],
   },
+  "autocast-adapters": {
+    type: "boolean",
+    summary: "LoRA computes in the model's half precision, its weights stay fp32 (PEFT casts inputs to fp32)",
+  },
   quant: {
     type: "string",
     value: "TYPE",
@@ -212,7 +216,7 @@ function bitsFrom(text: string | undefined): number[] {
 
 function methodFrom(values: Values, base: Method): Method {
   const given = values["method"] as (typeof METHODS)[number] | undefined;
-  const adapting = ["rank", "lora-dropout", "targets", "dora", "nonlinearity"].filter(
+  const adapting = ["rank", "lora-dropout", "targets", "dora", "nonlinearity", "autocast-adapters"].filter(
     (name) => name in values,
   );
   const packing = ["quant", "kbit-prepared"].filter((name) => name in values);
@@ -261,6 +265,7 @@ function adapterFrom(values: Values, base: Adapter | null): Adapter {
     dora: values["dora"] === true || (base?.dora ?? false),
     nonlinearity:
       (values["nonlinearity"] as Adapter["nonlinearity"] | undefined) ?? base?.nonlinearity ?? "none",
+    ...(values["autocast-adapters"] === true || base?.autocast ? { autocast: true } : {}),
   };
 }
 

@@ -30,6 +30,7 @@ export interface Vocabulary {
   readonly losses: readonly Recipe["loss"][];
   readonly inBackward: boolean;
   readonly onHost?: boolean;
+  readonly autocastAdapters?: boolean;
   /** It calls prepare_model_for_kbit_training on 4-bit weights; null: as it is told. */
   readonly prepares: boolean | null;
   readonly spread: readonly Recipe["parallel"]["kind"][];
@@ -58,6 +59,8 @@ export function unsayable(recipe: Recipe, can: Vocabulary): string | null {
   if (method.kind === "qat") return "quantisation-aware training";
   if (method.kind === "full" && method.frozenLayers > 0) return "frozen layers";
   if (method.kind === "lora" && method.adapter.nonlinearity !== "none") return "a non-linearity in LoRA";
+  if (method.kind === "lora" && method.adapter.autocast && !can.autocastAdapters)
+    return "adapters that compute under autocast";
   const prepared = method.kind === "lora" && method.quantization ? method.quantization.prepared : null;
   if (prepared !== null && can.prepares !== null && prepared !== can.prepares)
     return `4-bit weights ${prepared ? "after" : "without"} prepare_model_for_kbit_training`;

@@ -45,11 +45,21 @@ export function changesOf(from: Recipe, to: Recipe): Change[] {
       "nothing where the loss is averaged over the step's tokens",
       (r) => ({ ...r, batch: from.batch, accumulation: from.accumulation }),
     );
-  if (differ("method"))
+  if (packed(to) !== packed(from))
     add("base weights in NF4", 1, "the frozen weights are rounded to 4 bits", (r) => ({
       ...r,
       method: from.method,
     }));
+  if (autocastAdapters(to) !== autocastAdapters(from))
+    add(
+      "adapters computed under autocast",
+      1,
+      "their products are rounded as the model's own are; their weights stay fp32",
+      (r) =>
+        r.method.kind === "lora"
+          ? { ...r, method: { ...r.method, adapter: { ...r.method.adapter, autocast: false } } }
+          : r,
+    );
   if (to.dtype !== from.dtype || to.autocast !== from.autocast)
     add(
       to.autocast === null ? `${to.dtype} weights` : `${to.autocast} autocast`,
@@ -100,6 +110,11 @@ export function changesOf(from: Recipe, to: Recipe): Change[] {
     add("expandable segments", 0, "nothing measured", (r) => ({ ...r, allocConf: from.allocConf }));
   return changes;
 }
+
+const packed = ({ method }: Recipe): boolean => method.kind === "lora" && method.quantization !== null;
+
+const autocastAdapters = ({ method }: Recipe): boolean =>
+  method.kind === "lora" && method.adapter.autocast === true;
 
 function spread({ ranks, nodes = 1, replicas = 1 }: Recipe["parallel"]): string {
   if (replicas > 1) return `${ranks} cards, a copy on each of ${replicas} nodes`;

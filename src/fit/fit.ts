@@ -103,6 +103,7 @@ export interface FitAsk {
   readonly keep: ReadonlySet<Keepable>;
   readonly mayShrinkSeq: boolean;
   readonly mayPack: boolean;
+  readonly mayAutocastAdapters: boolean;
   readonly sayable?: (recipe: Recipe) => boolean;
 }
 
@@ -118,7 +119,7 @@ export interface Fitted {
 
 /** The fastest recipes that fit, and what each lever is worth in the first. */
 export function fit(ask: FitAsk): Fitted {
-  const { recipe: base, card, cards: ranks, nodes, keep, host, mayPack, known } = ask;
+  const { recipe: base, card, cards: ranks, nodes, keep, host, mayPack, mayAutocastAdapters, known } = ask;
   const start = {
     base,
     card,
@@ -127,6 +128,7 @@ export function fit(ask: FitAsk): Fitted {
     keep,
     host,
     mayPack,
+    mayAutocastAdapters,
     sayable: ask.sayable ?? ((): boolean => true),
   };
   checkSpread(start);

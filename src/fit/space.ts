@@ -39,6 +39,8 @@ export interface Space {
   readonly keep: ReadonlySet<Keepable>;
   /** Whether rows may be filled with samples instead of padding: a step then sees more of them. */
   readonly mayPack: boolean;
+  /** Whether LoRA may compute under autocast instead of in fp32. */
+  readonly mayAutocastAdapters: boolean;
   /** Host memory the run may have; null: nothing may be placed there. */
   readonly host: Bytes | null;
 }
@@ -57,6 +59,7 @@ const NONE = checkpoint({ kind: "none" });
 const CHECKPOINTINGS: readonly Checkpointing[] = [
   NONE,
   checkpoint({ every: 4 }),
+  checkpoint({ every: 3 }),
   checkpoint({ every: 2 }),
   checkpoint({ kind: "selective" }),
   checkpoint({}),
@@ -118,7 +121,7 @@ const unique = <T>(values: readonly T[]): T[] => {
 
 /** Every axis with the base's own value first. */
 export function axesOf(space: Space): Axes {
-  const { base, ranks, keep, host, mayPack } = space;
+  const { base, ranks, keep, host, mayPack, mayAutocastAdapters } = space;
   const free = <T>(name: Keepable, own: T, others: readonly T[]): T[] =>
     unique(keep.has(name) ? [own] : [own, ...others]);
   return {
@@ -129,7 +132,9 @@ export function axesOf(space: Space): Axes {
     ).filter((c) => !c.offload || base.checkpointing.offload || !keep.has("offload")),
     losses: free("loss", base.loss, LOSSES[base.loop]),
     precisions: free("precision", { dtype: base.dtype, autocast: base.autocast }, precisions(base)),
-    methods: free("quantization", base.method, quantized(base)),
+    methods: [base.method, ...(mayAutocastAdapters ? autocastAdapters(base) : [])].flatMap((method) =>
+      free("quantization", method, quantized({ ...base, method })),
+    ),
     attentions: free("attention", base.attention, base.attention === "eager" ? ["sdpa"] : []),
     // Attention without a mask is leaner and faster.
     masks: unique(mayPack ? [base.mask, false] : [base.mask]),
@@ -143,6 +148,10 @@ function precisions({ dtype, autocast }: Recipe): Pick<Recipe, "dtype" | "autoca
   if (dtype !== "fp32") return [];
   const under = autocast === null ? [{ dtype, autocast: "bf16" as const }] : [];
   return [...under, { dtype: "bf16", autocast: null }];
+}
+
+function autocastAdapters({ method }: Recipe): Method[] {
+  return method.kind === "lora" ? [{ ...method, adapter: { ...method.adapter, autocast: true } }] : [];
 }
 
 function quantized({ method, dtype }: Recipe): Method[] {

@@ -59,7 +59,8 @@ export interface RunSummary {
 }
 
 export function summarize(records: readonly Record[]): RunSummary {
-  const ranks = records.filter((record) => record.steps > 0).map(summarizeRank);
+  // Most runs that do not fit run out before their first step has ended.
+  const ranks = records.filter((record) => record.steps > 0 || ranOut(record)).map(summarizeRank);
   const logs = records.flatMap((record) => record.events.filter((event) => event.k === "log"));
   const slowest = ranks.toSorted((a, b) => b.medianStep - a.medianStep)[0];
   return {
@@ -78,13 +79,24 @@ export function summarize(records: readonly Record[]): RunSummary {
   };
 }
 
+const ranOut = (record: Record): boolean => record.events.some((event) => event.k === "oom");
+
+/** What the allocator held when the run ran out, which no step's row has. */
+function atOom(record: Record, name: string): Bytes {
+  const ooms = record.events.filter((event) => event.k === "oom");
+  return Math.max(0, ...ooms.map((event) => Number(event[name] ?? 0)));
+}
+
 function summarizeRank(record: Record): RankSummary {
   const head = record.head!;
   const seconds = record.column("seconds");
   const steady = seconds.length > 1 ? seconds.subarray(1) : seconds;
   const total = record.total("seconds");
   const allocated = record.column("allocated");
-  const peakReserved = record.atLargest("reserved", "reserved");
+  const stepsReserved = record.atLargest("reserved", "reserved");
+  const stepsAllocated = record.atLargest("peak", "peak");
+  const peakReserved = Math.max(stepsReserved, atOom(record, "reserved"));
+  const peakAllocated = Math.max(stepsAllocated, atOom(record, "peak"));
   const lost = record.events.findLast((event) => event.k === "dropped");
   return {
     rank: head.rank,
@@ -101,14 +113,14 @@ function summarizeRank(record: Record): RankSummary {
       ]),
     ),
     microBatches: record.last("micro"),
-    allocated: record.last("allocated") || lastRead(allocated),
-    reserved: record.last("reserved") || lastRead(record.column("reserved")),
-    peakAllocated: record.atLargest("peak", "peak"),
-    peakStep: record.atLargest("peak", "step"),
+    allocated: record.last("allocated") || lastRead(allocated) || atOom(record, "allocated"),
+    reserved: record.last("reserved") || lastRead(record.column("reserved")) || peakReserved,
+    peakAllocated,
+    peakStep: peakAllocated > stepsAllocated ? record.steps : record.atLargest("peak", "step"),
     peakReserved,
-    fragmentation: peakReserved > 0 ? 1 - record.atLargest("reserved", "allocated") / peakReserved : 0,
+    fragmentation: stepsReserved > 0 ? 1 - record.atLargest("reserved", "allocated") / stepsReserved : 0,
     growthPer100Steps: growthPer100(head.device ? allocated : record.column("heap"), record.steps),
-    retries: record.atLargest("retries", "retries"),
+    retries: Math.max(record.atLargest("retries", "retries"), atOom(record, "retries")),
     ooms: record.events.filter((event) => event.k === "oom").length,
     hostPeak: record.host.resident,
     workersPeak: record.host.children,

@@ -14,6 +14,8 @@ export interface LoraOptions {
   readonly targets: readonly string[] | "all-linear";
   readonly dora: boolean;
   readonly nonlinearity: "none" | "fourier";
+  /** peft.helpers.disable_input_dtype_casting: the input is left as it is, for autocast to cast the weights. */
+  readonly autocast?: boolean;
 }
 
 function dropped(torch: Torch, x: Tensor, p: number): Tensor {
@@ -24,10 +26,16 @@ const base = (torch: Torch, layer: Linear, x: Tensor): Tensor =>
   torch.module("base_layer", [x], () => plainLinear(torch, layer, x));
 
 /** peft.tuners.lora.layer.Linear.forward: the input is cast to the adapter's type, the result cast back. */
-function plainForward(torch: Torch, layer: Linear, weights: LoraWeights, p: number, x: Tensor): Tensor {
+function plainForward(
+  torch: Torch,
+  layer: Linear,
+  weights: LoraWeights,
+  { dropout: p, autocast }: LoraOptions,
+  x: Tensor,
+): Tensor {
   let result = torch.let(base(torch, layer, x));
   const dtype = result.dtype;
-  const wide = torch.let(to(torch, x, weights.a.dtype));
+  const wide = autocast ? x : torch.let(to(torch, x, weights.a.dtype));
   result = weights.magnitude
     ? torch.set(result, doraForward(torch, layer, weights, wide, result))
     : torch.set(
@@ -38,7 +46,13 @@ function plainForward(torch: Torch, layer: Linear, weights: LoraWeights, p: numb
 }
 
 /** peft.tuners.lora.bnb.Linear4bit.forward: clones the base's result, and casts the adapter's before adding. */
-function quantizedForward(torch: Torch, layer: Linear, weights: LoraWeights, p: number, x: Tensor): Tensor {
+function quantizedForward(
+  torch: Torch,
+  layer: Linear,
+  weights: LoraWeights,
+  { dropout: p }: LoraOptions,
+  x: Tensor,
+): Tensor {
   let result = torch.let(base(torch, layer, x));
   result = torch.set(result, clone(torch, result));
   const dtype = result.dtype;
@@ -57,10 +71,10 @@ function targeted(layer: Linear, targets: readonly string[] | "all-linear"): boo
   return targets === "all-linear" ? layer.name !== "lm_head" : targets.includes(layer.name);
 }
 
-function wrapper(weights: LoraWeights, p: number): LinearWrapper {
+function wrapper(weights: LoraWeights, options: LoraOptions): LinearWrapper {
   return {
     forward: (torch, layer, x) =>
-      (layer.quant ? quantizedForward : plainForward)(torch, layer, weights, p, x),
+      (layer.quant ? quantizedForward : plainForward)(torch, layer, weights, options, x),
   };
 }
 
@@ -77,7 +91,7 @@ export function wrapLora(
     if (!targeted(layer, options.targets)) continue;
     const module = torch.tape.modules.id(layer.path);
     const weights = torch.within(module, () => makeWeights(torch, layer, options));
-    layer.wrapper = wrapper(weights, options.dropout);
+    layer.wrapper = wrapper(weights, options);
     wrapped.push({ weights, module });
   }
   if (wrapped.length === 0) {

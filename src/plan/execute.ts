@@ -353,7 +353,7 @@ function forwardLoss(
       const hidden = torch.let(net.hidden(forward));
       return head ? torch.let(LOSSES[lossOf(recipe)](forward, net, hidden)) : hidden;
     });
-  const autocast = castsOnGather(recipe) ? null : recipe.autocast;
+  const autocast = castsOnGather(recipe) ? null : (recipe.autocast ?? adapterAutocast(recipe));
   const loss = autocast ? torch.autocasting(autocast, run) : run();
   strategy?.afterForward?.(loss);
   const logits = outputs.length > 0 ? outputs[outputs.length - 1]!.storage.bytes : 0;
@@ -362,6 +362,11 @@ function forwardLoss(
     loss: head && training && recipe.accumulation > 1 ? unary(torch, "DivBackward", loss, "nothing") : loss,
     logits,
   };
+}
+
+function adapterAutocast({ method, dtype }: Recipe): Recipe["autocast"] {
+  const narrow = method.kind === "lora" && method.adapter.autocast === true;
+  return narrow && (dtype === "bf16" || dtype === "fp16") ? dtype : null;
 }
 
 /**

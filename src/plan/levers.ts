@@ -16,6 +16,8 @@ export interface Rule {
 
 const lora = (r: Recipe): boolean => r.method.kind === "lora";
 const quantized = (r: Recipe): boolean => r.method.kind === "lora" && r.method.quantization !== null;
+const autocastAdapters = (r: Recipe): boolean =>
+  r.method.kind === "lora" && r.method.adapter.autocast === true;
 const half = (r: Recipe): boolean => r.autocast !== null || r.dtype !== "fp32";
 const bitsandbytes = (r: Recipe): boolean =>
   /bnb|paged|lion/.test(r.optimizer) && !r.optimizer.includes("torchao");
@@ -84,6 +86,19 @@ export const RULES: readonly Rule[] = [
     message: "--dora and --nonlinearity change the same bottleneck",
     hint: "one of them",
     source: "PEFT: a LoRA variant replaces the layer's forward",
+  },
+  {
+    id: "autocast-adapters",
+    broken: (r) =>
+      autocastAdapters(r) &&
+      (r.dtype === "fp32" ||
+        r.autocast !== null ||
+        r.loop !== "plain" ||
+        !/^(?:none|ddp)$/.test(r.parallel.kind) ||
+        (r.method.kind === "lora" && (r.method.adapter.dora || r.method.adapter.nonlinearity !== "none"))),
+    message: "--autocast-adapters is for plain LoRA beside weights in half precision, in a loop of one's own",
+    hint: "--dtype bf16 --loop plain, on one card or with --ddp",
+    source: "peft.helpers.disable_input_dtype_casting: autocast, or something else, has to cast in its place",
   },
   {
     id: "bnb-fsdp2",

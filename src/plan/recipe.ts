@@ -21,6 +21,8 @@ export interface Adapter {
   readonly dora: boolean;
   /** A learned non-linearity on the bottleneck. */
   readonly nonlinearity: "none" | "fourier";
+  /** Computes in the model's half precision under autocast, PEFT's casting of inputs to fp32 off; weights stay fp32. */
+  readonly autocast?: boolean;
 }
 
 export interface Quantization {

@@ -51,6 +51,10 @@ for (const [level, operators] of [
   for (const operator of operators) BINDING[code(operator)] = level + 1;
 const COMPARISON = new Uint8Array(256);
 for (const operator of ["<", ">", "==", "!=", "<=", ">=", "in", "is"]) COMPARISON[code(operator)] = 1;
+/** Whether an expression goes on after an operand. */
+const CONTINUES = new Uint8Array(256);
+for (let kind = 0; kind < 256; kind++) CONTINUES[kind] = BINDING[kind]! | COMPARISON[kind]!;
+for (const kind of [NOT, AND, OR, IF]) CONTINUES[kind] = 1;
 const CONSTANTS = new Map<number, null | boolean | "...">([
   [NONE, null],
   [TRUE, true],
@@ -62,7 +66,17 @@ const CONSTANTS = new Map<number, null | boolean | "...">([
 const MAX_DEPTH = 200;
 
 export function nameNode(id: string, start: number, end: number): Name {
-  return { kind: "Name", start, end, parent: null, id, scope: null, dotted: undefined, reaching: undefined };
+  return {
+    kind: "Name",
+    start,
+    end,
+    parent: null,
+    id,
+    scope: null,
+    binds: false,
+    dotted: undefined,
+    reaching: undefined,
+  };
 }
 
 /** Expressions by recursive descent; the one statement forms are read with. */
@@ -153,7 +167,10 @@ export class ExpressionParser extends Cursor {
   }
 
   conditional(): Expr {
-    const body = this.disjunction();
+    // Most expressions are one operand, and need not go down through all the operators.
+    const operand = this.kind === NOT ? null : this.unary();
+    if (operand && CONTINUES[this.kind] === 0) return operand;
+    const body = this.disjunction(operand);
     if (this.kind !== IF) return body;
     this.next();
     const test = this.disjunction();
@@ -162,24 +179,25 @@ export class ExpressionParser extends Cursor {
     return { kind: "IfExp", start: body.start, end: orelse.end, parent: null, test, body, orelse };
   }
 
-  disjunction(): Expr {
-    const first = this.conjunction();
+  /** `given`, here and below: the first operand, where it has been read already. */
+  disjunction(given: Expr | null = null): Expr {
+    const first = this.conjunction(given);
     if (this.kind !== OR) return first;
     const values = [first];
     while (this.take(OR)) values.push(this.conjunction());
     return { kind: "Bool", start: first.start, end: this.last, parent: null, op: "or", values };
   }
 
-  conjunction(): Expr {
-    const first = this.negation();
+  conjunction(given: Expr | null = null): Expr {
+    const first = this.negation(given);
     if (this.kind !== AND) return first;
     const values = [first];
     while (this.take(AND)) values.push(this.negation());
     return { kind: "Bool", start: first.start, end: this.last, parent: null, op: "and", values };
   }
 
-  negation(): Expr {
-    if (this.kind !== NOT) return this.comparison();
+  negation(given: Expr | null = null): Expr {
+    if (given || this.kind !== NOT) return this.comparison(given);
     const start = this.start;
     if (++this.depth > MAX_DEPTH) this.fail("nested too deeply");
     this.next();
@@ -188,8 +206,8 @@ export class ExpressionParser extends Cursor {
     return { kind: "Unary", start, end: operand.end, parent: null, op: "not", operand };
   }
 
-  comparison(): Expr {
-    const left = this.binary(1);
+  comparison(given: Expr | null): Expr {
+    const left = this.binary(1, given);
     if (COMPARISON[this.kind] !== 1 && !(this.kind === NOT && this.peek() === IN)) return left;
     const ops: string[] = [];
     const rights: Expr[] = [];
@@ -210,8 +228,8 @@ export class ExpressionParser extends Cursor {
     return { kind: "Compare", start: left.start, end: this.last, parent: null, left, ops, rights };
   }
 
-  binary(level: number): Expr {
-    let left = this.unary();
+  binary(level: number, given: Expr | null = null): Expr {
+    let left = given ?? this.unary();
     for (;;) {
       const binding = BINDING[this.kind]!;
       if (binding < level || binding === 0) return left;

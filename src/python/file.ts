@@ -20,6 +20,7 @@ export class PythonFile {
   readonly #names = new Map<string, Map<string, string>>();
   readonly #mentions = new Map<string, boolean>();
   readonly #qualified = new Map<Node, string>();
+  readonly #imported = new Map<Node, string>();
   /** "pkg.sub.module" from the path; what relative imports count from. */
   readonly module: string;
   readonly #byKind: NodesByKind;
@@ -140,6 +141,12 @@ export class PythonFile {
   }
 
   importedName(alias: NodeOf<"Alias">): string {
+    let name = this.#imported.get(alias);
+    if (name === undefined) this.#imported.set(alias, (name = this.#importedName(alias)));
+    return name;
+  }
+
+  #importedName(alias: NodeOf<"Alias">): string {
     const statement = alias.parent!;
     if (statement.kind !== "ImportFrom") return alias.as === null ? alias.name.split(".")[0]! : alias.name;
     if (statement.level === 0) return `${statement.module}.${alias.name}`;

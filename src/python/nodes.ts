@@ -170,61 +170,101 @@ const MAX_RECURSION = 400;
 
 /** Sets every `parent` and returns all nodes by kind, each list in source order. */
 export function link(module: Module): NodesByKind {
-  const byKind = new Map<Node["kind"], Node[]>();
-  // Half of all nodes are of these kinds: their lists need not be looked up.
-  const [names, attributes, calls, args]: [Node[], Node[], Node[], Node[]] = [[], [], [], []];
-  byKind.set("Name", names).set("Attribute", attributes).set("Call", calls).set("Arg", args);
-  const children: Node[] = [];
+  const linker = new Linker();
+  linker.visit(module, null, module, 0);
+  return linker.finish();
+}
 
-  const visit = (node: Node, scope: ScopeNode, depth: number): void => {
+/** The kinds that most nodes are of are taken one by one; the others by `pushChildren`. */
+class Linker {
+  readonly #byKind = new Map<Node["kind"], Node[]>();
+  readonly #names: Node[] = this.#list("Name");
+  readonly #attributes: Node[] = this.#list("Attribute");
+  readonly #calls: Node[] = this.#list("Call");
+  readonly #args: Node[] = this.#list("Arg");
+  readonly #numbers: Node[] = this.#list("Num");
+  readonly #constants: Node[] = this.#list("Const");
+  readonly #assigns: Node[] = this.#list("Assign");
+  readonly #subscripts: Node[] = this.#list("Subscript");
+  readonly #binaries: Node[] = this.#list("Binary");
+  readonly #deep: { readonly node: Node; readonly parent: Node | null; readonly scope: ScopeNode }[] = [];
+
+  #list(kind: Node["kind"]): Node[] {
+    const list: Node[] = [];
+    this.#byKind.set(kind, list);
+    return list;
+  }
+
+  visit(node: Node, parent: Node | null, scope: ScopeNode, depth: number): void {
+    if (depth > MAX_RECURSION) {
+      this.#deep.push({ node, parent, scope });
+      return;
+    }
+    node.parent = parent;
     switch (node.kind) {
       case "Name":
         node.scope = scope;
-        names.push(node);
+        this.#names.push(node);
         return;
       case "Attribute":
-        attributes.push(node);
-        node.value.parent = node;
-        return below(node.value, scope, depth);
-      case "Call":
-        calls.push(node);
-        node.func.parent = node;
-        below(node.func, scope, depth);
-        for (const arg of node.args) {
-          arg.parent = node;
-          args.push(arg);
-          arg.value.parent = arg;
-          below(arg.value, scope, depth);
-        }
+        this.#attributes.push(node);
+        this.visit(node.value, node, scope, depth + 1);
         return;
+      case "Arg":
+        this.#args.push(node);
+        this.visit(node.value, node, scope, depth + 1);
+        return;
+      case "Call":
+        this.#calls.push(node);
+        this.visit(node.func, node, scope, depth + 1);
+        for (let at = 0; at < node.args.length; at++) this.visit(node.args[at]!, node, scope, depth + 1);
+        return;
+      case "Num":
+        this.#numbers.push(node);
+        return;
+      case "Const":
+        this.#constants.push(node);
+        return;
+      case "Assign":
+        this.#assigns.push(node);
+        for (let at = 0; at < node.targets.length; at++)
+          this.visit(node.targets[at]!, node, scope, depth + 1);
+        this.visit(node.value, node, scope, depth + 1);
+        return;
+      case "Subscript":
+        this.#subscripts.push(node);
+        this.visit(node.value, node, scope, depth + 1);
+        this.visit(node.index, node, scope, depth + 1);
+        return;
+      case "Binary":
+        this.#binaries.push(node);
+        this.visit(node.left, node, scope, depth + 1);
+        this.visit(node.right, node, scope, depth + 1);
+        return;
+      default:
+        this.#other(node, scope, depth);
     }
-    const list = byKind.get(node.kind);
-    if (list) list.push(node);
-    else byKind.set(node.kind, [node]);
-    const from = children.length;
-    pushChildren(node, children);
-    const to = children.length;
-    const opens = isScope(node);
-    for (let at = from; at < to; at++) {
-      const child = children[at]!;
-      child.parent = node;
-      below(child, opens && runsInside(node, child) ? node : scope, depth);
-    }
-    children.length = from;
-  };
-
-  const below = (node: Node, scope: ScopeNode, depth: number): void => {
-    if (depth < MAX_RECURSION) visit(node, scope, depth + 1);
-    else deep.push({ node, scope });
-  };
-  const deep: { readonly node: Node; readonly scope: ScopeNode }[] = [{ node: module, scope: module }];
-  let cut = false;
-  for (let one = deep.pop(); one !== undefined; one = deep.pop()) {
-    visit(one.node, one.scope, 0);
-    cut ||= deep.length > 0;
   }
-  if (cut) for (const list of byKind.values()) list.sort((a, b) => a.start - b.start || b.end - a.end);
-  return byKind;
+
+  #other(node: Node, scope: ScopeNode, depth: number): void {
+    (this.#byKind.get(node.kind) ?? this.#list(node.kind)).push(node);
+    const children: Node[] = [];
+    pushChildren(node, children);
+    const opens = isScope(node);
+    for (let at = 0; at < children.length; at++) {
+      const child = children[at]!;
+      this.visit(child, node, opens && runsInside(node, child) ? node : scope, depth + 1);
+    }
+  }
+
+  finish(): NodesByKind {
+    const cut = this.#deep.length > 0;
+    for (let one = this.#deep.pop(); one !== undefined; one = this.#deep.pop())
+      this.visit(one.node, one.parent, one.scope, 0);
+    if (cut)
+      for (const list of this.#byKind.values()) list.sort((a, b) => a.start - b.start || b.end - a.end);
+    return this.#byKind;
+  }
 }
 
 export function isScope(node: Node): node is ScopeNode {

@@ -40,7 +40,6 @@ export class Scopes {
   readonly #scopes = new Map<Node, Scope>();
   readonly #nodes: NodesByKind;
   #names: ReadonlyMap<string, readonly Name[]> | null = null;
-  readonly #defining = new Set<Node>();
 
   constructor(nodes: NodesByKind) {
     this.#nodes = nodes;
@@ -82,7 +81,8 @@ export class Scopes {
       // A class body's names are seen by the body itself, not by its methods.
       if (scope === own || scope.node.kind !== "ClassDef") {
         const definitions = scope.bindings.get(name.id);
-        if (definitions && !scope.outer.has(name.id)) return { scope, definitions };
+        if (definitions && (scope.outer.size === 0 || !scope.outer.has(name.id)))
+          return { scope, definitions };
       }
       scope = scope.parent;
     }
@@ -104,13 +104,13 @@ export class Scopes {
   uses(definition: Definition): readonly Name[] {
     this.#names ??= byName((this.#nodes.get("Name") ?? []) as Name[]);
     return (this.#names.get(definition.name) ?? []).filter(
-      (name) => !this.#defining.has(name) && this.reaching(name).includes(definition),
+      (name) => !name.binds && this.reaching(name).includes(definition),
     );
   }
 
   /** Whether the Name node is written rather than read. The target of `+=` is both and counts as written. */
   binds(name: Name): boolean {
-    return this.#defining.has(name);
+    return name.binds;
   }
 
   definitionAt(node: Node): Definition | null {
@@ -132,14 +132,14 @@ export class Scopes {
     let scope = this.scopeOf(at);
     // A walrus inside a comprehension binds outside of it.
     while (definition.how === "walrus" && scope.node.kind === "Comp" && scope.parent) scope = scope.parent;
-    if (scope.outer.has(definition.name)) {
+    if (scope.outer.size > 0 && scope.outer.has(definition.name)) {
       const home = this.#outerScope(scope);
       if (home) scope = home;
     }
     const list = scope.bindings.get(definition.name);
     if (list) list.push(definition);
     else scope.bindings.set(definition.name, [definition]);
-    this.#defining.add(definition.node);
+    if (definition.node.kind === "Name") definition.node.binds = true;
   }
 
   #outerScope(scope: Scope): Scope | null {
@@ -204,8 +204,13 @@ export class Scopes {
     });
     for (const scope of this.#scopes.values())
       for (const list of scope.bindings.values())
-        if (list.length > 1) list.sort((a, b) => a.node.start - b.node.start);
+        if (!isSorted(list)) list.sort((a, b) => a.node.start - b.node.start);
   }
+}
+
+function isSorted(list: readonly Definition[]): boolean {
+  for (let at = 1; at < list.length; at++) if (list[at]!.node.start < list[at - 1]!.node.start) return false;
+  return true;
 }
 
 function byName(all: readonly Name[]): Map<string, Name[]> {

@@ -12,6 +12,8 @@ export interface Name extends Base {
   readonly id: string;
   /** Set by `link`: what it is evaluated in. */
   scope: ScopeNode | null;
+  /** Set by `Scopes`: it is written here, not read. */
+  binds: boolean;
   /** What PythonFile.dotted and Scopes.reaching answered: kept here, because every rule asks again. */
   dotted: string | null | undefined;
   reaching: readonly Definition[] | undefined;

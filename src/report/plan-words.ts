@@ -40,12 +40,12 @@ function methodWords(method: PlanResult["recipe"]["method"]): string {
     case "qat":
       return `quantisation-aware ${method.adapter ? `LoRA r${method.adapter.rank}` : "training"} at ${method.bits.join(", ")} bits`;
     case "lora": {
-      const { rank, targets, dora, nonlinearity, dropout } = method.adapter;
+      const { rank, targets, dora, nonlinearity, dropout, autocast } = method.adapter;
       const name = `${method.quantization ? "Q" : ""}${dora ? "DoRA" : "LoRA"}`;
       const where = targets === "all-linear" ? "all linear layers" : targets.join(", ");
       return `${name} r${rank} on ${where}${dropout > 0 ? `, dropout ${dropout}` : ""}${
         nonlinearity === "none" ? "" : `, ${nonlinearity}`
-      }${method.quantization ? ` (${method.quantization.type}${method.quantization.doubleQuant ? ", double" : ""})` : ""}`;
+      }${autocast ? ", computed under autocast" : ""}${method.quantization ? ` (${method.quantization.type}${method.quantization.doubleQuant ? ", double" : ""})` : ""}`;
     }
   }
 }

@@ -109,7 +109,11 @@ function rankLines(rank: RankSummary, several: boolean, p: Paint): string[] {
   const name = several ? `rank ${rank.rank} on ${rank.host}: ` : "";
   const rate = `${rank.stepsPerSecond.toPrecision(3)} steps/s`;
   const micro = rank.microBatches > 1 ? `, ${rank.microBatches} micro-batches a step` : "";
-  const lines = [`${indent}${name}${rank.steps.toLocaleString("en")} steps, ${rate}${micro}`];
+  const lines = [
+    rank.steps > 0
+      ? `${indent}${name}${rank.steps.toLocaleString("en")} steps, ${rate}${micro}`
+      : `${indent}${name}no step was finished`,
+  ];
   if (rank.total > 0) {
     lines.push(
       `${indent}peak ${p("bold", formatBytes(rank.peakAllocated))} allocated (first reached at step ${rank.peakStep}), ${formatBytes(rank.peakReserved)} reserved of ${formatBytes(rank.total)} on ${rank.device}`,

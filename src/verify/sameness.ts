@@ -40,7 +40,7 @@ export function compareResults(samples: Samples): Results {
   const [first, second] = [before[0]!, after[0]!];
   const again = before[1];
   const base = {
-    dtype: first.dtype,
+    dtype: first.roundoff >= second.roundoff ? first.dtype : second.dtype,
     roundoff: Math.max(first.roundoff, second.roundoff),
     deterministic: again ? identical(first, again) : null,
     losses: null,

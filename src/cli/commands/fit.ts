@@ -75,6 +75,10 @@ export const command: Command = {
       type: "boolean",
       summary: "rows may be filled with samples instead of padded (a step then sees more of them)",
     },
+    "may-autocast-adapters": {
+      type: "boolean",
+      summary: "LoRA may compute in the model's half precision (see --autocast-adapters)",
+    },
     emit: {
       type: "string",
       value: "KINDS",
@@ -106,6 +110,7 @@ export const command: Command = {
     const begin = performance.now();
     const mayShrinkSeq = options["may-shrink"] === "seq";
     const mayPack = options["may-pack"] === true;
+    const mayAutocastAdapters = options["may-autocast-adapters"] === true;
     const fitted = fit({
       ...asked,
       recipe,
@@ -116,6 +121,7 @@ export const command: Command = {
       keep,
       mayShrinkSeq,
       mayPack,
+      mayAutocastAdapters,
       sayable,
     });
     if (options["timing"]) {

@@ -13,6 +13,7 @@ const CAN: Vocabulary = {
   losses: ["default", "chunked", "fused"],
   inBackward: true,
   onHost: true,
+  autocastAdapters: true,
   prepares: null,
   spread: ["none"],
 };
@@ -20,10 +21,17 @@ const CAN: Vocabulary = {
 /** Families whose head is model.lm_head over model.model: what a loss of the script's own needs. */
 const OWN_HEAD = /^(?:llama|mistral|mixtral|qwen2|qwen3|qwen3_moe|phi3|olmo2|starcoder2|stablelm|gemma)$/;
 
+const autocastAdapters = ({ method }: Recipe): boolean =>
+  method.kind === "lora" && method.adapter.autocast === true;
+
+/** What the forward is cast to, for the model's sake or its adapters'. */
+const castOf = (recipe: Recipe): Recipe["dtype"] | null =>
+  recipe.autocast ?? (autocastAdapters(recipe) ? recipe.dtype : null);
+
 function cannot(recipe: Recipe): string | null {
-  const { autocast, checkpointing, attention, loss, model } = recipe;
+  const { checkpointing, attention, loss, model } = recipe;
   const type = String(model.config["model_type"]);
-  if (autocast === "fp16") return "fp16 autocast, which needs a gradient scaler";
+  if (castOf(recipe) === "fp16") return "fp16 autocast, which needs a gradient scaler";
   if (checkpointing.kind === "selective" && attention !== "sdpa")
     return `selective checkpointing of ${attention} attention`;
   if ((loss === "chunked" || loss === "fused") && !OWN_HEAD.test(type))
@@ -80,7 +88,8 @@ const data = ({ mask }: Recipe): string[] =>
       ];
 
 function loop(recipe: Recipe, step: readonly string[], own: boolean): string[] {
-  const { mask, autocast, accumulation } = recipe;
+  const { mask, accumulation } = recipe;
+  const autocast = castOf(recipe);
   const call = own
     ? `loss_of(ids${mask ? ", attention_mask=attention_mask" : ""})`
     : mask
@@ -121,6 +130,7 @@ function script(recipe: Recipe): string {
     steps.import,
     "import torch",
     peft.length > 0 ? `from peft import ${peft.join(", ")}` : null,
+    autocastAdapters(recipe) ? "from peft.tuners.tuners_utils import BaseTunerLayer" : null,
     ...(loss?.imports ?? []),
     ...saved.imports,
     "from torch.utils.data import DataLoader",
@@ -164,6 +174,14 @@ function script(recipe: Recipe): string {
         ]
       : []),
     ...(method.kind === "lora" ? [`model = get_peft_model(model, ${lora(recipe)})`] : []),
+    ...(autocastAdapters(recipe)
+      ? [
+          "# Adapters stay in fp32 and compute in the model's type: autocast casts them, and PEFT leaves their inputs alone.",
+          "for module in model.modules():",
+          "    if isinstance(module, BaseTunerLayer):",
+          "        module.cast_input_dtype_enabled = False",
+        ]
+      : []),
     ...saved.code,
     "model.train()",
     "trained = [p for p in model.parameters() if p.requires_grad]",
