@@ -101,11 +101,11 @@ function combineScans(
  * V8 compiles what has run this much into optimized code. Its own 132 kB has the rules compiled, and often thrown away
  * and compiled again, before they have seen all kinds of nodes: a third of the processor time of a large audit.
  */
-const COMPILE_AFTER = 1_200_000;
+const COMPILE_AFTER = 600_000;
 /** Percent that a heap may grow before it is swept. By itself V8 lets it grow fourfold: 600 MB of dead trees. */
 const HEAP_GROWTH = 10;
-/** MB for what was just made, in the second thread: a quarter of V8's own. With the above, 5 % of the time for 22 MB. */
-const YOUNG = 12;
+/** MB for what was just made, in the second thread: less than V8's own 48, to stay below 300 MB in all. */
+const YOUNG = 30;
 
 async function inTwoThreads(
   files: readonly FoundFile[],
@@ -114,6 +114,8 @@ async function inTwoThreads(
   keep: boolean,
 ): Promise<Outcome> {
   setFlagsFromString(`--interrupt-budget=${COMPILE_AFTER}`);
+  // Both cores are busy already: threads that help to collect only wait for each other.
+  setFlagsFromString("--no-parallel-scavenge");
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
   const counter = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(script, {

@@ -19,6 +19,7 @@ export interface FunctionFacts {
   readonly reachesBackward: boolean;
   /** Parameters for which every caller in the tree passes a tensor on the device. */
   readonly parameters: Readonly<Record<string, Value>>;
+  /** Of a function that keeps some of them. */
   readonly params: readonly string[];
   /** Called from inside a loop, on every turn of it. */
   readonly repeated: boolean;
@@ -81,7 +82,7 @@ export function combine(summaries: readonly FileSummary[]): ProjectFacts {
       loose: loose.has(fn),
       reachesBackward: reaches.has(fn),
       parameters: passedParameters(fn) ?? NONE,
-      params: fn.summary.params,
+      params: fn.summary.keeps ? fn.summary.params : NO_PARAMS,
       repeated: fn.callers.some(({ site }) => site.loops.length > 0 && !site.throttled),
       keeps: fn.summary.keeps,
       reads: fn.summary.reads,
@@ -218,6 +219,7 @@ function roleOf(name: string, names: Names, roles: Map<string, Role>, seen: Set<
   return role;
 }
 
+const NO_PARAMS: readonly string[] = [];
 const NONE: Readonly<Record<string, Value>> = {};
 
 /** Functions for which `own` holds, and those that call them through a site that `carries`. */
@@ -263,9 +265,14 @@ function spreadHeat(
       if (!site.throttled && site.loops.some((loop) => steps.has(loop)))
         heat(to, `called in the training loop of ${name === "<body>" ? "the script" : name}`);
   }
-  for (let fn = queue.pop(); fn !== undefined; fn = queue.pop())
+  // One text for all that one reason reaches: there are tens of thousands.
+  const further = new Map<string, string>();
+  for (let fn = queue.pop(); fn !== undefined; fn = queue.pop()) {
+    const why = hot.get(fn)!;
+    let reached = why.startsWith("reached from ") ? why : further.get(why);
+    if (reached === undefined) further.set(why, (reached = `reached from ${why}`));
     for (const { to, site } of fn.calls)
-      if (!site.throttled && !to.summary.name.endsWith(".__init__"))
-        heat(to, `reached from ${hot.get(fn)}`.replace(/^(reached from )+/, "reached from "));
+      if (!site.throttled && !to.summary.name.endsWith(".__init__")) heat(to, reached);
+  }
   return hot;
 }
