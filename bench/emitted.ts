@@ -7,37 +7,8 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pytorch } from "../src/emit/pytorch/pytorch.ts";
 import { cardOf } from "../src/plan/cards.ts";
-import { findModel } from "../src/plan/catalogue/catalogue.ts";
 import { plan } from "../src/plan/plan.ts";
-import { DEFAULT_RECIPE, type Recipe } from "../src/plan/recipe.ts";
-
-const MODEL = findModel("meta-llama/Llama-3.2-1B")!;
-const FULL = { kind: "full", reentrant: false, every: 1, offload: false } as const;
-const ADAPTER = { rank: 16, dropout: 0, targets: "all-linear", dora: false, nonlinearity: "none" } as const;
-
-const CASES: Readonly<Record<string, Partial<Recipe>>> = {
-  plain: {},
-  "in-backward": { optimizerInBackward: true, clip: false, checkpointing: FULL },
-  "on-host": { optimizerOnHost: true, clip: false, checkpointing: FULL, accumulation: 2 },
-  "on-host-in-backward": {
-    optimizerOnHost: true,
-    optimizerInBackward: true,
-    clip: false,
-    checkpointing: { ...FULL, offload: true },
-    loss: "chunked",
-  },
-  "selective-chunked": { checkpointing: { ...FULL, kind: "selective" }, loss: "chunked", batch: 2 },
-  "every-2": { checkpointing: { ...FULL, every: 2 }, dtype: "fp32", autocast: "bf16" },
-  "lora-fused-8bit": {
-    method: { kind: "lora", adapter: ADAPTER, quantization: null },
-    loss: "fused",
-    optimizer: "adamw_bnb_8bit",
-    checkpointing: FULL,
-    batch: 4,
-  },
-};
-
-const recipeOf = (name: string): Recipe => ({ ...DEFAULT_RECIPE, model: MODEL, ...CASES[name] });
+import { CASES, MODEL, recipeOf } from "./emitted/cases.ts";
 
 function write(folder: string): void {
   const cases = Object.keys(CASES).map((name) => {

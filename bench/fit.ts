@@ -165,6 +165,7 @@ function optionsOf({ model, method, seq, effective, card, ranks = 1, host }: Sce
     ranks,
     nodes: 1,
     mayPack: false,
+    mayAutocastAdapters: false,
     keep: new Set(),
     host: host ?? null,
     known: true,

@@ -1,7 +1,7 @@
 import { UserError } from "../base/errors.ts";
 import type { Bytes } from "../base/units.ts";
 import { type Card, CARDS, cardOf, CONTEXT } from "../plan/cards.ts";
-import { checkRecipe, LEVERS } from "../plan/levers.ts";
+import { checkRecipe, type Lever, LEVERS } from "../plan/levers.ts";
 import { plan } from "../plan/plan.ts";
 import type { Recipe } from "../plan/recipe.ts";
 import type { RecordedEvent } from "./record.ts";
@@ -60,20 +60,36 @@ export function plannedLadder(recipe: Recipe, card: Card): PlannedLadder {
     return rung && rung.reserved < made.peakReserved ? [rung] : [];
   });
   const fits = made.verdict!.fits;
-  const together: PlannedRung[] = [];
-  if (!fits && !alone.some((rung) => rung.fits)) {
-    let changed = recipe;
-    let need = made.peakReserved;
-    for (const { name, cost, apply } of levers) {
-      const next = apply(changed);
-      const rung = tried(next, card, name, cost);
-      if (!rung || rung.reserved >= need) continue;
-      together.push(rung);
-      if (rung.fits) break;
-      [changed, need] = [next!, rung.reserved];
-    }
-  }
+  const together =
+    fits || alone.some((rung) => rung.fits) ? [] : fewest(recipe, card, levers, made.peakReserved);
   return { reserved: made.peakReserved, usable: made.verdict!.usable, fits, alone, together };
+}
+
+/** Levers laid on each other until it fits; then those that the last one made needless are taken out, dearest first. */
+function fewest(recipe: Recipe, card: Card, levers: readonly Lever[], most: Bytes): PlannedRung[] {
+  const stacked = stack(recipe, card, levers, most);
+  if (!stacked.at(-1)?.fits) return stacked;
+  let kept = levers.filter(({ name }) => stacked.some((rung) => rung.change === name));
+  for (const lever of kept.slice(0, -1).toReversed()) {
+    const fewer = kept.filter((one) => one !== lever);
+    if (stack(recipe, card, fewer, most).at(-1)?.fits) kept = fewer;
+  }
+  return stack(recipe, card, kept, most);
+}
+
+function stack(recipe: Recipe, card: Card, levers: readonly Lever[], most: Bytes): PlannedRung[] {
+  const rungs: PlannedRung[] = [];
+  let changed = recipe;
+  let need = most;
+  for (const { name, cost, apply } of levers) {
+    const next = apply(changed);
+    const rung = tried(next, card, name, cost);
+    if (!rung || rung.reserved >= need) continue;
+    rungs.push(rung);
+    if (rung.fits) break;
+    [changed, need] = [next!, rung.reserved];
+  }
+  return rungs;
 }
 
 function tried(recipe: Recipe | null, card: Card, change: string, cost: string): PlannedRung | null {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { pytorch } from "../../src/emit/pytorch/pytorch.ts";
 import type { Recipe } from "../../src/plan/recipe.ts";
-import { CHECKPOINTED, LORA, recipe } from "../plan/recipes.ts";
+import { ADAPTER, CHECKPOINTED, LORA, recipe } from "../plan/recipes.ts";
 import { emptyFolder } from "../support/folder.ts";
 import { python } from "../support/python.ts";
 
@@ -33,6 +33,10 @@ const CASES: Readonly<Record<string, readonly [Partial<Recipe>, same: string | n
   masked: [{ mask: true, clip: true }, null],
   maskedChunked: [{ mask: true, clip: true, loss: "chunked" }, "masked"],
   lora: [{ method: LORA, autocast: "bf16" }, null],
+  loraAutocast: [
+    { dtype: "bf16", method: { kind: "lora", adapter: { ...ADAPTER, autocast: true }, quantization: null } },
+    null,
+  ],
   loraChunked: [{ method: LORA, autocast: "bf16", loss: "chunked", checkpointing: CHECKPOINTED }, null],
   adafactor: [{ optimizer: "adafactor" }, null],
   momentum: [{ optimizer: "sgd_momentum" }, null],

@@ -16,6 +16,7 @@ const options = (base: Recipe, card: string, more: Partial<SearchOptions> = {}):
   ranks: 1,
   nodes: 1,
   mayPack: false,
+  mayAutocastAdapters: false,
   keep: new Set(),
   host: null,
   known: true,
@@ -94,6 +95,33 @@ describe("search", () => {
       expect(changes.map(({ name }) => name)).toContain("rows packed with samples");
       expect(grade).toBe(2);
     }
+  });
+
+  it("lets adapters compute under autocast only where it may: leaner, faster, and said to round", () => {
+    const base = recipe("Qwen/Qwen2.5-0.5B", { seq: 1024, method: LORA });
+    const keep = new Set([
+      "optimizer",
+      "offload",
+      "allocator",
+      "checkpointing",
+      "loss",
+      "quantization",
+    ] as const);
+    const found = (mayAutocastAdapters: boolean): Found[] => [
+      ...search(options(base, "24GB", { keep, wanted: 2, mayAutocastAdapters })).ranked,
+    ];
+    const [plain] = found(false);
+    const [first] = found(true);
+    expect(plain!.recipe.method).toEqual(base.method);
+    expect(first!.recipe.method).toMatchObject({ adapter: { autocast: true } });
+    expect(first!.changes.map(({ name, grade }) => [name, grade])).toEqual([
+      ["adapters computed under autocast", 1],
+    ]);
+    const peak = (one: Recipe): number => simulate(execute(one).tape).stats.allocated.peak;
+    expect(peak(first!.recipe)).toBeLessThan(peak(plain!.recipe));
+    expect(speedOf(execute(first!.recipe), first!.recipe, cardOf("24GB")).device).toBeLessThan(
+      speedOf(execute(base), base, cardOf("24GB")).device,
+    );
   });
 
   it("gives the same answer twice", () => {

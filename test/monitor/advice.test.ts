@@ -26,7 +26,7 @@ Trainer(model=model, args=args).train()
 `;
 
 /** A run that asked for 2 GB more than the card had. */
-function ranOut(script: string, room: number, ranks = 1): RunSummary {
+function ranOut(script: string, room: number, ranks = 1, steps = 1): RunSummary {
   const total = Math.max(25.4 * GB, room);
   const device = { index: 0, name: "NVIDIA RTX A5000", total, uuid: "u" };
   const columns = ["step", "seconds", "allocated", "reserved", "peak", "retries"];
@@ -51,7 +51,7 @@ function ranOut(script: string, room: number, ranks = 1): RunSummary {
     const lines = [
       { k: "head", rank, host: "h", t: 0, columns, device },
       oom,
-      [1, 0.1, 2 * GB, room - GB, 3 * GB, 0],
+      ...(steps > 0 ? [[1, 0.1, 2 * GB, room - GB, 3 * GB, 0]] : []),
     ];
     record.feed(new TextEncoder().encode(lines.map((line) => `${JSON.stringify(line)}\n`).join("")));
     return record;
@@ -78,6 +78,19 @@ test("an out-of-memory of a readable script gets its ladder from plan, and audit
   expect(text).toContain("in forward of model.layers.3 (Qwen2DecoderLayer)");
   expect(text).toContain("12 × 400 MB");
   expect(text).toMatch(/plan for .*train\.py as it stands needs [\d.]+ GB, and 9\.00 GB were to be had/);
+});
+
+test("a run that ran out before its first step had ended gets the same report", async () => {
+  const script = join(emptyFolder(), "train.py");
+  writeFileSync(script, SCRIPT);
+  const summary = ranOut(script, 9 * GB, 1, 0);
+  expect(summary.ranks).toMatchObject([{ steps: 0, device: "NVIDIA RTX A5000", peakReserved: 8 * GB }]);
+  const advice = await advise(script, summary);
+  expect(advice).toMatchObject({ recipe: script, ladder: { fits: false } });
+  const text = runText(RUN, summary, "/runs/r", false, advice);
+  expect(text).toContain("no step was finished");
+  expect(text).toContain("in forward of model.layers.3 (Qwen2DecoderLayer)");
+  expect(text).toMatch(/as it stands needs [\d.]+ GB, and 9\.00 GB were to be had/);
 });
 
 test("several ranks of a script that says nothing of them are planned as DDP", async () => {
@@ -110,5 +123,17 @@ test("where no lever suffices alone they are laid on each other until it fits", 
   expect(alone.some((rung) => rung.fits)).toBe(false);
   const needs = together.map((rung) => rung.reserved);
   expect(needs).toEqual(needs.toSorted((a, b) => b - a));
+  expect(together.at(-1)!.fits).toBe(true);
+});
+
+test("levers that the last one makes needless are not asked for", () => {
+  const { name, config } = findModel("meta-llama/Llama-3.2-1B")!;
+  const recipe = { ...DEFAULT_RECIPE, model: { name, config }, batch: 8, seq: 2048 };
+  const { together } = plannedLadder(recipe, cardOf("24GB"));
+  // Checkpointing makes an 8-bit optimizer needless, which rounds, and a smaller micro-batch, which is slower.
+  expect(together.map((rung) => rung.change)).toEqual([
+    "chunked cross-entropy",
+    "full gradient checkpointing",
+  ]);
   expect(together.at(-1)!.fits).toBe(true);
 });
