@@ -102,6 +102,8 @@ class Fingerprint:
         self._clipped = None
         self._unscaled = {}
         self._optimizers = {}
+        self._names = {}
+        self._convolves = False
         self._session_step = 0
 
     @_quiet
@@ -160,7 +162,9 @@ class Fingerprint:
     def optimizer_ended(self, optimizer):
         if not self._optimizers:
             atexit.register(self._write, os.getpid())
-        self._optimizers[id(optimizer)] = optimizer
+        if id(optimizer) not in self._optimizers:
+            self._optimizers[id(optimizer)] = optimizer
+            self._look_at_modules()
         self._stepped = True
         if self._nudge:
             self._nudge = False
@@ -168,6 +172,12 @@ class Fingerprint:
         if self._tally is not None and self._session.step != self._session_step:
             self._session_step = self._session.step
             self._tally.step()
+
+    def _look_at_modules(self):
+        """Now, because at exit a model that lived in a function is gone."""
+        self._names.update(self._modules.names())
+        self._formats.update(_name(weight.dtype) for weight in self._weights() if weight.is_floating_point())
+        self._convolves = self._convolves or self._modules.convolve()
 
     def _close(self):
         norm = None if self._squares is None else self._squares ** 0.5
@@ -198,11 +208,8 @@ class Fingerprint:
         """The coarsest number format the training computes in."""
         torch = self._torch
         formats = set(self._formats)
-        for weight in self._weights():
-            if weight.is_floating_point():
-                formats.add(_name(weight.dtype))
         if torch.cuda.is_initialized():
-            if torch.get_float32_matmul_precision() != "highest" or (self._modules.convolve() and torch.backends.cudnn.allow_tf32):
+            if torch.get_float32_matmul_precision() != "highest" or (self._convolves and torch.backends.cudnn.allow_tf32):
                 formats.add("tf32")
         return _coarsest(formats)
 
@@ -227,7 +234,7 @@ class Fingerprint:
                 verify.write(self._session, {"kind": "values", "failed": "%s: %s" % (type(error).__name__, error)})
 
     def _final(self):
-        names = self._modules.names()
+        names = self._names
         rows = []
         seen = set()
         for optimizer in self._optimizers.values():

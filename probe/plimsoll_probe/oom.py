@@ -55,10 +55,11 @@ def _record(torch, session, state, traceback=None, **facts):
     if state["count"] >= _MOST:
         return
     state["count"] += 1
-    facts["phase"] = session.phase
     facts["stack"] = _stack(traceback)
     facts.update(session.memory())
     facts["module"] = holdings.running_module(torch, traceback)
+    # Nothing marks the first forward's beginning, but a module that runs is one.
+    facts["phase"] = "forward" if session.phase == "load" and facts["module"] else session.phase
     held = holdings.Holdings(torch)
     facts["kinds"] = held.kinds
     facts["modules"] = held.by_module()

@@ -133,6 +133,32 @@ test("other arithmetic is told from other rounding", async () => {
   });
 });
 
+test("a model in a function is gone at exit: its frozen half precision and the names are known all the same", async () => {
+  const cwd = emptyFolder();
+  const folder = emptyFolder();
+  writeFileSync(
+    join(cwd, "train.py"),
+    `
+import torch
+def main():
+    base = torch.nn.Linear(8, 8).bfloat16().requires_grad_(False)
+    model = torch.nn.ModuleDict({"base": base, "head": torch.nn.Linear(8, 1)})
+    optimizer = torch.optim.SGD(model["head"].parameters(), lr=0.1)
+    for step in range(3):
+        model["head"](base(torch.randn(4, 8).bfloat16()).float()).sum().backward()
+        optimizer.step()
+main()
+`,
+  );
+  const env = { OMP_NUM_THREADS: "1", PLIMSOLL_VERIFY: "values", PLIMSOLL_SEED: "0" };
+  const probed = probeEnvironment(env, folder, { leaks: false }) as { [name: string]: string };
+  const { code, stderr } = await runProgram(PYTHON, ["train.py"], { cwd, env: probed });
+  expect(code, stderr).toBe(0);
+  const values = readValues(folder)!;
+  expect(values).toMatchObject({ failed: null, dtype: "bfloat16", roundoff: 2 ** -8 });
+  expect(values.weights.map((weight) => weight.name)).toEqual(["head.weight", "head.bias"]);
+});
+
 test("a side that does not run is exit 2, with its last lines; so is one that takes no step", async () => {
   const { cwd, scratch, worktrees, env } = project("raise SystemExit('no data here')");
   const broken = await plimsoll(["verify", "--", PYTHON, "train.py"], { cwd, env });
