@@ -6,15 +6,21 @@ from torch import nn
 from torch.nn.functional import cross_entropy, pad
 from torch.utils.checkpoint import checkpoint
 
+from . import adapters
+
 
 class CausalLoss(nn.Module):
     """A module, so that DistributedDataParallel can wrap the loss with the model that it calls piece by piece."""
 
-    def __init__(self, model, kind="default"):
+    def __init__(self, model, kind="default", autocast=None):
         super().__init__()
-        self.model, self.kind = model, kind
+        self.model, self.kind, self.autocast = model, kind, autocast
 
     def forward(self, ids):
+        with adapters.autocast(ids.device, self.autocast):
+            return self._loss(ids)
+
+    def _loss(self, ids):
         if self.kind == "default":
             return self.model(input_ids=ids, labels=ids).loss
         base = self.model.get_base_model() if hasattr(self.model, "get_base_model") else self.model

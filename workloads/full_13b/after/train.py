@@ -17,7 +17,7 @@ from harness.data import Counting
 from harness.losses import CausalLoss
 
 import spread
-from host_optimizer import CardAdamW, HostAdamW
+from host_optimizer import CardOptimizer, HostOptimizer
 from memory import MemoryLog
 
 logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
@@ -27,14 +27,16 @@ logger = logging.getLogger("training")
 @dataclass
 class Settings:
     length: int = 2048
-    accumulation: int = 32
-    micro_batch: int = 1
+    # Thirty-two sequences a step, as in the report, but four at a time: gradients travel to the host eight times, not 32.
+    accumulation: int = 8
+    micro_batch: int = 4
     learning_rate: float = 1e-4
     weight_decay: float = 0.01
     clip: float = 1.0
     log_every: int = 10
     memory_every: int = 10
     threshold_gb: float = 45.0
+    checkpoint_every: int = 1
 
 
 SIZES = {"tiny": Settings(length=128, accumulation=2, micro_batch=2), "full": Settings()}
@@ -71,7 +73,10 @@ def parse():
     parser.add_argument("--size", choices=SIZES, default="full")
     parser.add_argument("--batches", type=int, default=24, help="micro-batches in the epoch")
     parser.add_argument("--accumulation", type=int)
-    parser.add_argument("--optimizer", choices=("host", "8bit", "card"), default="host")
+    parser.add_argument("--optimizer", choices=("adamw", "8bit"), default="8bit", help="8bit needs bitsandbytes and CUDA")
+    parser.add_argument("--state", choices=("host", "card"), default="host", help="where optimizer state and gradients wait")
+    parser.add_argument("--micro-batch", type=int)
+    parser.add_argument("--checkpoint-every", type=int, help="recompute one layer in so many")
     parser.add_argument("--loss", choices=("default", "chunked", "fused"), default="default")
     parser.add_argument("--spread", choices=("none", "fsdp2", "layers"), default="none")
     parser.add_argument("--fake-ranks", type=int, help="with --spread fsdp2: one rank of so many, on this card alone")
@@ -80,7 +85,21 @@ def parse():
     return parser.parse_args()
 
 
-def build(args, device):
+def build_optimizer(args, model, settings):
+    """8-bit moments where the report has them, plain ones where bitsandbytes cannot be."""
+    options = {"lr": settings.learning_rate, "weight_decay": settings.weight_decay}
+    trained = [p for p in model.parameters() if p.requires_grad]
+    sharded = args.spread == "fsdp2"  # FSDP2 offloads gradients and state itself, and bitsandbytes knows no DTensor
+    if args.optimizer == "8bit" and torch.cuda.is_available() and not sharded:
+        import bitsandbytes as bnb
+
+        optimizer = bnb.optim.AdamW8bit(trained, **options)
+    else:
+        optimizer = torch.optim.AdamW(trained, fused=True, **options)
+    return CardOptimizer(optimizer) if sharded or args.state == "card" else HostOptimizer(optimizer)
+
+
+def build(args, settings, device):
     torch.manual_seed(0)
     dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
     if args.spread == "fsdp2":
@@ -88,7 +107,7 @@ def build(args, device):
         model = spread.shard(causal_model(HERE / f"{args.size}.json", dtype, "meta"), device)
     else:
         model = causal_model(HERE / f"{args.size}.json", dtype, device)
-    model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+    model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False}, every_n_layers=settings.checkpoint_every)
     if args.spread == "layers":
         count = torch.cuda.device_count()
         model = spread.split(model, [f"cuda:{i}" for i in range(count)] if count else ["cpu", "cpu"])
@@ -98,20 +117,17 @@ def build(args, device):
 def main():
     args = parse()
     settings = SIZES[args.size]
-    if args.accumulation:
-        settings.accumulation = args.accumulation
+    settings.accumulation = args.accumulation or settings.accumulation
+    settings.micro_batch = args.micro_batch or settings.micro_batch
+    settings.checkpoint_every = args.checkpoint_every or settings.checkpoint_every
     meter = measure.Meter(args, "full_13b", "after")
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    model = build(args, device)
+    model = build(args, settings, device)
     meter.built(model)
     if torch.cuda.is_available():
         # What building the model left in the cache is no part of training.
         torch.cuda.empty_cache()
-    options = {"lr": settings.learning_rate, "weight_decay": settings.weight_decay}
-    if args.optimizer == "host" and args.spread != "fsdp2":
-        optimizer = HostAdamW(model.parameters(), **options)
-    else:  # FSDP2 offloads gradients and state itself
-        optimizer = CardAdamW(model.parameters(), args.optimizer == "8bit", **options)
+    optimizer = build_optimizer(args, model, settings)
     data = Counting(model.config.vocab_size, settings.length, args.batches * settings.micro_batch)
     shared = args.spread == "fsdp2" and not args.fake_ranks
     loader = DataLoader(
@@ -121,8 +137,8 @@ def main():
     memory = MemoryLog(settings.memory_every, settings.threshold_gb, args.wandb)
     train(CausalLoss(model, args.loss), optimizer, loader, settings, device, meter, memory)
     meter.report(
-        accumulation=settings.accumulation, length=settings.length, optimizer=args.optimizer, spread=args.spread,
-        loss=args.loss, ranks=args.fake_ranks, alerts=memory.alerts,
+        accumulation=settings.accumulation, micro_batch=settings.micro_batch, length=settings.length, optimizer=args.optimizer, state=args.state,
+        spread=args.spread, checkpoint_every=settings.checkpoint_every, loss=args.loss, ranks=args.fake_ranks, alerts=memory.alerts,
     )
 
 

@@ -7,5 +7,5 @@ export PYTORCH_CUDA_ALLOC_CONF="expandable_segments:True"
 export TOKENIZERS_PARALLELISM=false
 
 # Does the card have room for this, is somebody else on it, is the environment sound?
-plimsoll preflight "$here/config/config.py" --batch 1 --accumulation 16 --loss fused
+plimsoll preflight "$here/config/config.py" --loss fused --autocast-adapters --alloc-conf "$PYTORCH_CUDA_ALLOC_CONF"
 exec python3 "$here/train_baseline.py" "$@"

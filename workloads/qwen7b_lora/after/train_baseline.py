@@ -10,7 +10,7 @@ from torch.utils.data import DataLoader
 HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parents[1]))
 from config.config import LORA_CONFIG, MAX_SEQ_LENGTH, TRAINING_CONFIG
-from harness import measure
+from harness import adapters, measure
 from harness.build import causal_model, fill_adapters
 from harness.data import Counting
 from harness.losses import CausalLoss
@@ -62,7 +62,12 @@ def train(args, rung, meter):
     model = load_model(args, rung, device)
     model.train()
     meter.built(model)
-    loss_of = CausalLoss(model, rung.loss(device))
+    with adapters.computing_in(model, model.dtype):
+        steps(args, rung, meter, model, device)
+
+
+def steps(args, rung, meter, model, device):
+    loss_of = CausalLoss(model, rung.loss(device), model.dtype)
     batch, accumulation = args.batch // rung.split, args.accumulation * rung.split
     data = Counting(model.config.vocab_size, args.length)
     loader = DataLoader(data, batch_size=batch, pin_memory=device.type == "cuda")

@@ -9,7 +9,7 @@ from torch.utils.data import DataLoader, DistributedSampler
 
 HERE = Path(__file__).resolve().parents[1]
 sys.path.append(str(HERE.parents[1]))
-from harness import measure
+from harness import adapters, measure
 from harness.data import Counting
 from harness.losses import CausalLoss
 
@@ -47,19 +47,20 @@ def main():
 
     torch.manual_seed(config["seed"])
     weights = HERE.parent / f"{args.size}.json"
-    model = build(Phi4ModelConfig(**config["model"]), config["task"]["lora"], weights, device)
-    meter.built(model)
-    optimizer = build_optimizer(settings["optimizer"], model, settings["lr"])
-    vocabulary = model.config.vocab_size
-    model = CausalLoss(model, settings["loss"])
+    model_config = Phi4ModelConfig(**config["model"])
+    tuned = build(model_config, config["task"]["lora"], weights, device)
+    meter.built(tuned)
+    optimizer = build_optimizer(settings["optimizer"], tuned, settings["lr"])
+    model = CausalLoss(tuned, settings["loss"], model_config.autocast)
     if ddp:
         model = torch.nn.parallel.DistributedDataParallel(
             model, device_ids=[device.index] if device.type == "cuda" else None
         )
-    data = Counting(vocabulary, settings["max_length"])
+    data = Counting(tuned.config.vocab_size, settings["max_length"])
     sampler = DistributedSampler(data, shuffle=False) if ddp else None
     loader = DataLoader(data, batch_size=settings["batch"], sampler=sampler, num_workers=settings["num_workers"])
-    train(model, loader, optimizer, settings, device, meter)
+    with adapters.computing_in(tuned, model_config.autocast):
+        train(model, loader, optimizer, settings, device, meter)
     meter.report(model=config["model"], train=settings)
 
 

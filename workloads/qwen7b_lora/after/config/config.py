@@ -16,6 +16,6 @@ TRAINING_CONFIG = {
     "learning_rate": 2e-4,
     "optim": "adamw_torch_fused",
     "gradient_checkpointing": True,
-    "rung": "half-batch",
+    "rung": "fused-loss",
     "max_grad_norm": 1.0,
 }

@@ -18,6 +18,12 @@ class Phi4ModelConfig:
     use_cache: bool = True
     gradient_checkpointing: bool = False
     checkpoint_every: int = 1
+    autocast_adapters: bool = False
+
+    @property
+    def autocast(self):
+        """What the adapters compute in; None: in fp32, as PEFT keeps them."""
+        return DTYPES[self.torch_dtype] if self.autocast_adapters else None
 
 
 def build(config, lora, weights_file, device):
