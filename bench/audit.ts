@@ -15,6 +15,8 @@ import { discover } from "../src/audit/discover.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 const PEERS = join(ROOT, ".venv-peers");
+/** A peer that takes this many times as long as we do is stopped: the ratio is known well enough. */
+const PATIENCE = 25;
 /** Clock ticks a second in /proc/PID/stat: 100 on every Linux that Node runs on. */
 const TICKS = 100;
 
@@ -25,6 +27,8 @@ interface Run {
   /** Bytes; 0 where the system does not say. */
   readonly peak: number;
   readonly code: number | null;
+  /** It took longer than it was given. */
+  readonly stopped: boolean;
 }
 
 /** The process and everything below it. */
@@ -58,13 +62,18 @@ function processorTime(pid: number): number {
   }
 }
 
-async function timed(command: string, args: readonly string[]): Promise<Run> {
+async function timed(command: string, args: readonly string[], limit = Infinity): Promise<Run> {
   const start = performance.now();
   const child = spawn(command, args, { stdio: "ignore" });
+  let stopped = false;
   let peak = 0;
   let processor = 0;
   const watch = setInterval(() => {
     const all = tree(child.pid ?? 0);
+    if (performance.now() - start > limit * 1000 && !stopped) {
+      stopped = true;
+      for (const pid of all) process.kill(pid, "SIGKILL");
+    }
     peak = Math.max(
       peak,
       all.reduce((sum, pid) => sum + resident(pid), 0),
@@ -79,7 +88,7 @@ async function timed(command: string, args: readonly string[]): Promise<Run> {
     child.on("exit", done);
   });
   clearInterval(watch);
-  return { seconds: (performance.now() - start) / 1000, processor, peak, code };
+  return { seconds: (performance.now() - start) / 1000, processor, peak, code, stopped };
 }
 
 function must(command: string, args: readonly string[]): void {
@@ -127,7 +136,13 @@ const RUNS: readonly (readonly [string, readonly string[]])[] = [
   ["torch-preflight", [folder]],
 ];
 for (const [name, args] of RUNS) {
-  const peer = await timed(join(PEERS, "bin", name), args);
+  const peer = await timed(join(PEERS, "bin", name), args, PATIENCE * own.seconds);
+  if (peer.stopped) {
+    console.log(
+      `${name}: stopped after ${peer.seconds.toFixed(0)} s; more than ${PATIENCE} × as long as plimsoll`,
+    );
+    continue;
+  }
   // 0 and 1 are "clean" and "findings"; anything else did not do the work.
   if (peer.code !== 0 && peer.code !== 1) {
     console.log(`${name}: failed (exit ${peer.code}), not compared`);

@@ -1,3 +1,6 @@
+import { Lines } from "../python/source.ts";
+import { parse } from "../python/statements.ts";
+import type { SyntaxDiagnostic } from "../python/tree.ts";
 import { checkConfig, checkPython } from "./check.ts";
 import { Facts } from "./facts/facts.ts";
 import { combine } from "./facts/project.ts";
@@ -19,7 +22,13 @@ export interface Scan {
 /** First look at one text: parse it and note what other files need to know. */
 export function scan(path: string, text: string): Scan {
   const source = readSource(path, text);
-  if (source === null) return { source, summary: null, diagnostics: [] };
+  // Nothing for any rule; that it is broken is worth a word all the same.
+  if (source === null)
+    return {
+      source,
+      summary: null,
+      diagnostics: path.endsWith(".py") ? syntaxErrors(path, parse(text).errors, () => new Lines(text)) : [],
+    };
   if (typeof source === "string")
     return {
       source: null,
@@ -28,13 +37,17 @@ export function scan(path: string, text: string): Scan {
     };
   if (source.kind === "config") return { source, summary: null, diagnostics: [] };
   const { file } = source;
-  const [first, ...others] = file.tree.errors;
-  const more = others.length > 0 ? ` (and ${others.length} more)` : "";
-  const diagnostics: Diagnostic[] = first
-    ? [{ path, line: file.lines.line(first.offset), message: `${first.message}${more}`, level: "warning" }]
-    : [];
+  const diagnostics = syntaxErrors(path, file.tree.errors, () => file.lines);
   if (isUnitTest(file)) return { source: null, summary: null, diagnostics };
   return { source, summary: summarize(file), diagnostics };
+}
+
+function syntaxErrors(path: string, errors: readonly SyntaxDiagnostic[], lines: () => Lines): Diagnostic[] {
+  const [first, ...others] = errors;
+  const more = others.length > 0 ? ` (and ${others.length} more)` : "";
+  return first
+    ? [{ path, line: lines().line(first.offset), message: `${first.message}${more}`, level: "warning" }]
+    : [];
 }
 
 /** Second look, when the whole tree has been seen. */

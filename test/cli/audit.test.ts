@@ -143,6 +143,8 @@ describe("bad input", () => {
       "empty.py": "",
     });
     truncateSync(join(cwd, "huge.py"), 50_000_000);
+    // Nothing to do with training, and broken.
+    writeFileSync(join(cwd, "other.py"), "def broken(:\n");
     symlinkSync("nowhere.py", join(cwd, "dangling.py"));
     symlinkSync(".", join(cwd, "loop"));
     symlinkSync("self.py", join(cwd, "self.py"));
@@ -158,6 +160,7 @@ describe("bad input", () => {
       "half.py": expect.stringContaining("invalid syntax"),
       "huge.py": "too large to audit (50 MB)",
       missing: "no such file or folder",
+      "other.py": expect.stringContaining("invalid syntax"),
       "self.py": "a symbolic link that leads back to itself",
       "utf16.py": "UTF-16 is not a Python source encoding",
     });
