@@ -30,16 +30,19 @@ export class Calls {
 
   /** Every call that may go to something of one of these names, in source order. */
   named(words: readonly string[]): readonly Call[] {
-    const lists: (readonly Call[])[] = [];
-    for (const word of words) {
+    let found = NONE;
+    let several = false;
+    const add = (word: string): void => {
       const calls = this.#byWord.get(word);
-      if (calls) lists.push(calls);
-      for (const alias of this.#aliases.get(word) ?? []) {
-        const others = this.#byWord.get(alias);
-        if (others) lists.push(others);
-      }
+      if (!calls) return;
+      several = found !== NONE;
+      found = several ? found.concat(calls) : calls;
+    };
+    for (const word of words) {
+      add(word);
+      if (this.#aliases.size > 0) for (const alias of this.#aliases.get(word) ?? NO_WORDS) add(alias);
     }
-    return merged(lists);
+    return several ? inOrder(found) : found;
   }
 
   /** The same by a pattern, which is tried on each word once. */
@@ -53,13 +56,18 @@ export class Calls {
 
   /** Calls that are given one of these keyword arguments, in source order. */
   given(keywords: readonly string[]): readonly Call[] {
-    return merged(keywords.flatMap((one) => [this.#byKeyword.get(one) ?? NONE]));
+    let found = NONE;
+    for (const keyword of keywords) {
+      const calls = this.#byKeyword.get(keyword);
+      if (calls) found = found === NONE ? calls : inOrder(found.concat(calls));
+    }
+    return found;
   }
 }
 
-function merged(lists: readonly (readonly Call[])[]): readonly Call[] {
-  if (lists.length <= 1) return lists[0] ?? NONE;
-  return [...new Set(lists.flat())].sort((a, b) => a.start - b.start || b.end - a.end);
+function inOrder(calls: readonly Call[]): readonly Call[] {
+  return [...new Set(calls)].sort((a, b) => a.start - b.start || b.end - a.end);
 }
 
 const NONE: readonly Call[] = [];
+const NO_WORDS: readonly string[] = [];

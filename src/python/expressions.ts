@@ -75,6 +75,7 @@ export function nameNode(id: string, start: number, end: number): Name {
     scope: null,
     binds: false,
     dotted: undefined,
+    binding: undefined,
     reaching: undefined,
   };
 }

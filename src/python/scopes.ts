@@ -36,6 +36,11 @@ export interface Scope {
   readonly outer: Set<string>;
 }
 
+export interface Binding {
+  readonly scope: Scope;
+  readonly definitions: readonly Definition[];
+}
+
 export class Scopes {
   readonly #scopes = new Map<Node, Scope>();
   readonly #nodes: NodesByKind;
@@ -74,7 +79,12 @@ export class Scopes {
   }
 
   /** All definitions of the name the expression refers to, whatever their order; empty for builtins and unknowns. */
-  lookup(name: Name): { scope: Scope; definitions: readonly Definition[] } | null {
+  lookup(name: Name): Binding | null {
+    if (name.binding === undefined) name.binding = this.#find(name);
+    return name.binding;
+  }
+
+  #find(name: Name): Binding | null {
     let scope: Scope | null = this.scopeOf(name);
     const own = scope;
     while (scope) {

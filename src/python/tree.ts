@@ -1,4 +1,4 @@
-import type { Definition } from "./scopes.ts";
+import type { Binding, Definition } from "./scopes.ts";
 
 /** The Python tree: plain objects with offsets into the source. `parent` is set once, by `link` in index.ts. */
 interface Base {
@@ -14,8 +14,9 @@ export interface Name extends Base {
   scope: ScopeNode | null;
   /** Set by `Scopes`: it is written here, not read. */
   binds: boolean;
-  /** What PythonFile.dotted and Scopes.reaching answered: kept here, because every rule asks again. */
+  /** What PythonFile.dotted, Scopes.lookup and Scopes.reaching answered: kept here, because every rule asks again. */
   dotted: string | null | undefined;
+  binding: Binding | null | undefined;
   reaching: readonly Definition[] | undefined;
 }
 /** What has names of its own. */

@@ -195,6 +195,13 @@ export function summarize(file: PythonFile): FileSummary {
     }
     return found;
   };
+  const byNode = new Map<Node | null, ReturnType<typeof entry>>();
+  const around = (node: Node): ReturnType<typeof entry> => {
+    const fn = functionOf(node);
+    let found = byNode.get(fn);
+    if (!found) byNode.set(fn, (found = entry(functionName(node, file))));
+    return found;
+  };
   const number = (loops: Loop[], loop: Loop): number => {
     const at = loops.indexOf(loop);
     return at >= 0 ? at : loops.push(loop) - 1;
@@ -212,16 +219,16 @@ export function summarize(file: PythonFile): FileSummary {
   for (const call of calls) {
     const target = callTarget(call, file);
     if (target === null || target.startsWith("torch.") || target.startsWith("numpy.")) continue;
-    const fn = entry(functionName(call, file));
+    const fn = around(call);
     const unresolved = target.startsWith(".");
-    const around = unresolved ? NO_LOOPS : loopsAround(call);
+    const loops = unresolved ? NO_LOOPS : loopsAround(call);
     const body = functionOf(call) ?? file.tree.module;
-    const stop = around[0] ?? body;
+    const stop = loops[0] ?? body;
     const tensors = unresolved ? null : passed(call);
     // Of a method of we know not what, only the gradient mode is ever asked; sites that say the same are one.
     const site: CallSite = {
       target,
-      loops: around.map((loop) => number(fn.loops, loop)),
+      loops: loops.map((loop) => number(fn.loops, loop)),
       grad: lexicalGrad(call, file),
       throttled:
         !unresolved &&
@@ -236,11 +243,20 @@ export function summarize(file: PythonFile): FileSummary {
     else fn.seen.set(target, [site]);
     fn.calls.push(site);
   }
+  const makers = new Set<string>();
+  for (const call of file.calls.matching(/optim|^(?:Adam\w*|SGD|RMSprop|Adagrad|LBFGS)$/i))
+    if (
+      call.parent?.kind === "Assign" &&
+      call.parent.targets.some((target) => target.kind !== "Attribute") &&
+      !/(?:^|\.)(?:step|zero_grad|prepare\w*|optimizers?)$/.test(file.textOf(call.func).slice(-40))
+    )
+      makers.add(functionName(call, file));
   const mark = (call: Call, backward: boolean): void => {
     const fn = entry(functionName(call, file));
     if (backward) fn.backward = true;
     const inner = loopsAround(call)[0];
-    if (!inner) fn.loose = true;
+    // What makes its own optimizer is a training of its own, however often it is called.
+    if (!inner) fn.loose ||= !makers.has(functionName(call, file));
     else if (!isTrial(inner, file)) fn.stepLoops.add(number(fn.loops, inner));
   };
   for (const { call } of backwardCalls(file)) mark(call, true);
