@@ -1,6 +1,7 @@
 /** The committed GPU runs, held against the plans and the bars. */
 import { existsSync, readFileSync } from "node:fs";
 import { formatBytes } from "../../src/base/units.ts";
+import type { Verification } from "../../src/verify/result.ts";
 import type { Bar } from "./workloads.ts";
 
 /** Of the predicted peak, allocated. */
@@ -32,6 +33,20 @@ export function recorded(folder: string, run: string): Recorded | null {
   return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Recorded) : null;
 }
 
+/** What `plimsoll run` said on the GPU. */
+interface Watched {
+  readonly leaks: readonly { readonly file: string; readonly text: string }[];
+  readonly alerts: readonly { readonly rule: string }[];
+}
+
+function read<T>(folder: string, name: string): T {
+  const file = `${folder}/${name}.json`;
+  if (!existsSync(file)) throw new Error(`${name}: no evidence`);
+  return JSON.parse(readFileSync(file, "utf8")) as T;
+}
+
+const verified = (folder: string, name: string): Verification => read(folder, name);
+
 /** Why the prediction is not good enough; null when it is. */
 export function farFrom(run: string, plan: Predicted, folder: string): string | null {
   const measured = recorded(folder, run);
@@ -44,11 +59,7 @@ export function farFrom(run: string, plan: Predicted, folder: string): string | 
 
 /** Why a bar is not reached; null when it is. */
 export function under(bar: Bar, folder: string): string | null {
-  const get = (run: string): Recorded => {
-    const found = recorded(folder, run);
-    if (!found) throw new Error(`${run}: no evidence`);
-    return found;
-  };
+  const get = (run: string): Recorded => read(folder, run);
   const say = (holds: boolean, why: string): string | null => (holds ? null : `${bar.what}: ${why}`);
   switch (bar.what) {
     case "grows": {
@@ -64,13 +75,30 @@ export function under(bar: Bar, folder: string): string | null {
       const room = bar.card - CONTEXT;
       return say(reserved <= room && (cap ?? Infinity) <= room, `${bar.run} took ${formatBytes(reserved)}`);
     }
+    case "same and leaner": {
+      const { results, memory } = verified(folder, bar.verified);
+      const peak = memory.find(({ name }) => name === "peak allocated");
+      const same = results.verdict === "bit-identical" || results.verdict.startsWith("same");
+      return say(same && peak?.verdict === "less", `results ${results.verdict}, peak ${peak?.verdict}`);
+    }
+    case "no slower in pairs": {
+      const { interval } = verified(folder, bar.verified).speed;
+      return say(interval !== null && interval[1] < NO_SLOWER - 1, `within ${JSON.stringify(interval)}`);
+    }
+    case "no slower in blocks": {
+      const { before, after } = read<{ before: number; after: number }>(folder, bar.run);
+      return say(after <= before * NO_SLOWER, `${before.toFixed(3)} s → ${after.toFixed(3)} s a step`);
+    }
     case "no slower": {
       const [before, after] = [get(bar.before).seconds, get(bar.after).seconds];
       return say(after <= before * NO_SLOWER, `${before.toFixed(2)} s → ${after.toFixed(2)} s a step`);
     }
-    case "price": {
-      const slower = get(bar.after).seconds / get(bar.before).seconds - 1;
-      return say(slower <= bar.atMost, `${bar.after} takes ${(100 * slower).toFixed(0)} % longer a step`);
+    case "watched": {
+      const { leaks, alerts } = read<Watched>(folder, bar.run);
+      const named = leaks.some(
+        ({ file, text }) => file.endsWith(bar.leak.file) && text.includes(bar.leak.at),
+      );
+      return say(named && alerts.some(({ rule }) => rule === bar.alert), JSON.stringify(alerts));
     }
     case "times faster": {
       const { times } = get(bar.run);

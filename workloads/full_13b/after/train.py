@@ -27,9 +27,9 @@ logger = logging.getLogger("training")
 @dataclass
 class Settings:
     length: int = 2048
-    # Thirty-two sequences a step, as in the report, but four at a time: gradients travel to the host eight times, not 32.
-    accumulation: int = 8
-    micro_batch: int = 4
+    # Thirty-two sequences a step, as in the report, but eight at a time: gradients travel to the host four times, not 32.
+    accumulation: int = 4
+    micro_batch: int = 8
     learning_rate: float = 1e-4
     weight_decay: float = 0.01
     clip: float = 1.0
