@@ -2,7 +2,7 @@
  * npm run --silent bench:labels -- DIR
  *
  * Audits each repository in DIR (a folder "owner+name" each, checked out at the commit that the labels name) and
- * compares what is found with the labels in test/fixtures/audit/labels.jsonl: findings that were read by hand.
+ * compares what is found with the labels in test/fixtures/audit: findings that were read by hand.
  * By severity: how many findings are labelled true, labelled false, and not labelled; then the false ones that are
  * still reported. The last line is the precision over the labelled errors and warnings.
  */

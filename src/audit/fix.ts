@@ -48,6 +48,14 @@ function together(
   return kept;
 }
 
+type Reader = (text: string) => { readonly findings: readonly ReportedFinding[]; readonly broken: number };
+
+interface Fixed {
+  readonly text: string;
+  readonly applied: number;
+  readonly findings: readonly ReportedFinding[];
+}
+
 /** Fixing one thing may uncover another; this many rounds are enough for anything seen. */
 const MAX_ROUNDS = 8;
 
@@ -55,13 +63,28 @@ const MAX_ROUNDS = 8;
  * Fixes a text until nothing fixable is left. `audit` reads a candidate: its findings and its syntax errors.
  * Null with a reason when the outcome would be worse than what was there.
  */
-export function fixText(
-  text: string,
-  grades: Grades,
-  audit: (text: string) => { readonly findings: readonly ReportedFinding[]; readonly broken: number },
-):
-  | { readonly text: string; readonly applied: number; readonly findings: readonly ReportedFinding[] }
-  | string {
+export function fixText(text: string, grades: Grades, audit: Reader): Fixed | string {
+  const whole = attempt(text, grades, audit, null);
+  if (typeof whole !== "string") return whole;
+  // One rule's fixes may be what stands in the way of the others'.
+  const rules = new Set(
+    audit(text).findings.flatMap(({ rule, fix }) => (fix && grades.has(fix.grade) ? [rule] : [])),
+  );
+  if (rules.size > 1)
+    for (const rule of rules) {
+      const part = attempt(text, grades, audit, rule);
+      if (typeof part !== "string" && part.applied > 0) return part;
+    }
+  return whole;
+}
+
+function attempt(text: string, grades: Grades, reader: Reader, without: string | null): Fixed | string {
+  const audit = (candidate: string): ReturnType<Reader> => {
+    const { findings, broken } = reader(candidate);
+    return without === null
+      ? { findings, broken }
+      : { findings: findings.map((one) => (one.rule === without ? { ...one, fix: null } : one)), broken };
+  };
   const before = audit(text);
   let now = before;
   let current = text;

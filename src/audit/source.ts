@@ -13,6 +13,8 @@ const RELEVANT = /torch|transformers|lightning|accelerate|deepspeed|diffusers|pe
 /** Nor has one that only speaks of them: it must import one, or treat something as a tensor, a network or an optimizer. */
 const USES =
   /^[ \t]*(?:from|import)[ \t]+(?:\w+[ \t]*,[ \t]*)*(?:torch|transformers|lightning|pytorch_lightning|accelerate|deepspeed|diffusers|peft|trl|apex|bitsandbytes|timm|unsloth|sentence_transformers|fastai|ignite|composer)\w*|\.(?:backward|cuda|detach|item|zero_grad|requires_grad_?|no_grad|parameters|state_dict)\b|\b(?:DataLoader|Dataset|Trainer|optimizer)\b|cudnn|CUDA_/m;
+/** But what a training hands its tensors to may know nothing of torch: a meter, a helper that reads them. */
+const HELPS = /\.item\(\)|\.detach\(\)|\.backward\(|\bclass \w*(?:Meter|Averag|Tracker)/;
 
 /** Null: nothing to audit. A string: why the file cannot be read. */
 export function readSource(path: string, text: string): Source | string | null {
@@ -21,7 +23,7 @@ export function readSource(path: string, text: string): Source | string | null {
     const config = readConfig(path, text);
     return typeof config === "string" ? config : { kind: "config", config };
   }
-  if (!RELEVANT.test(text) || !USES.test(text)) return null;
+  if (!(RELEVANT.test(text) ? USES : HELPS).test(text)) return null;
   if (!path.endsWith(".ipynb")) return { kind: "python", file: new PythonFile(path, text), notebook: null };
   const notebook = readNotebook(text);
   return typeof notebook === "string"

@@ -92,7 +92,13 @@ function collectAttributes(file: PythonFile): Map<ClassDef, Attributes> {
   const target = (expr: Expr, how: "assign" | "augment", value: Expr | null): void => {
     const name = selfAttribute(expr);
     if (name !== null) add(name, how, value, expr);
-    else if (expr.kind === "Tuple") for (const item of expr.items) target(item, how, null);
+    else if (expr.kind === "Tuple")
+      for (const [at, item] of expr.items.entries())
+        target(
+          item,
+          how,
+          value?.kind === "Tuple" && value.items.length === expr.items.length ? value.items[at]! : null,
+        );
   };
   for (const node of file.all("Assign"))
     for (const one of node.targets) if (one.kind !== "Name") target(one, "assign", node.value);

@@ -5,6 +5,9 @@ import type { Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Device, Value } from "./value.ts";
 
+/** Devices that results are sent to, away from where they were computed. */
+const ELSEWHERE = /^(?:out|output|stor\w*|save|offload|result|host|cpu|dst|dest|target)_/i;
+
 /**
  * Where a device expression points. `"cuda" if available else "cpu"` means the accelerator: that is where it matters.
  */
@@ -50,7 +53,9 @@ export function deviceOf(
           .map((definition) =>
             definition.how === "assign"
               ? follow(definition.value)
-              : definition.how === "param" && /device$/i.test(definition.name)
+              : definition.how === "param" &&
+                  /device$/i.test(definition.name) &&
+                  !ELSEWHERE.test(definition.name)
                 ? "network"
                 : "unknown",
           ),

@@ -11,6 +11,9 @@ const DATA =
 const PLAIN =
   /^(?:args?|cfg|conf|config|opts?|options?|h?params|kwargs|epochs?|it|i|j|n|k|rank|device|dtype|mode|name|path|(?:\w*_)?(?:steps?|iter\w*|epoch|size|len|length|dim|scale|weight|factor|coeff?|alpha|beta|lr|strategy|type|name|mode|config|args|flag|seed|prompts?|texts?))$/i;
 
+/** Definitions behind an argument that are looked at before it is left alone. */
+const MAX_HISTORY = 60;
+
 /** Definitions whose value a network, or a loss beside a network's output, is called with: they are on its device. */
 export function fedToNetworks(file: PythonFile, networks: Networks): ReadonlySet<Definition> {
   const found = new Set<Definition>();
@@ -30,7 +33,7 @@ export function fedToNetworks(file: PythonFile, networks: Networks): ReadonlySet
     else if (
       (networks.isLoss(call.func) ||
         /^torch\.nn\.functional\.\w*(?:loss|entropy\w*)$/.test(file.dotted(call.func) ?? "")) &&
-      call.args.some((arg) => isOutput(arg.value, file, networks, 0))
+      call.args.some((arg) => isOutput(arg.value, file, networks, new Set()))
     )
       feed(call, 2);
   return found;
@@ -54,14 +57,16 @@ function rootOf(expr: Expr): (Expr & { kind: "Name" }) | null {
   }
 }
 
-function isOutput(expr: Expr, file: PythonFile, networks: Networks, depth: number): boolean {
-  if (depth > 6) return false;
-  const again = (inner: Expr): boolean => isOutput(inner, file, networks, depth + 1);
+/** Each definition is followed once: a module's forward rebinds the same name dozens of times. */
+function isOutput(expr: Expr, file: PythonFile, networks: Networks, seen: Set<Definition>): boolean {
+  const again = (inner: Expr): boolean => isOutput(inner, file, networks, seen);
   switch (expr.kind) {
     case "Name":
-      return file.scopes
-        .reaching(expr)
-        .some(({ how, value }) => value !== null && (how === "assign" || how === "unpack") && again(value));
+      return file.scopes.reaching(expr).some((one) => {
+        if (seen.has(one) || seen.size > MAX_HISTORY) return false;
+        seen.add(one);
+        return one.value !== null && (one.how === "assign" || one.how === "unpack") && again(one.value);
+      });
     case "Attribute":
     case "Subscript":
       return again(expr.value);

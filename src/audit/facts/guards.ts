@@ -1,4 +1,4 @@
-import { blocksOf, isStatement, walk } from "../../python/nodes.ts";
+import { blocksOf, functionOf, isStatement, walk } from "../../python/nodes.ts";
 import type { Expr, If, Node } from "../../python/tree.ts";
 
 /**
@@ -31,7 +31,8 @@ export function frequency(node: Node, stop: Node): Frequency {
       blocksOf(at.parent).find((list) => list.includes(statement as never)) ?? [];
     for (const before of block) {
       if (before === at) break;
-      if (before.kind === "If" && leaves(before) && isThrottle(before.test)) return "throttled";
+      if (before.kind === "If" && leaves(before) && (isThrottle(before.test) || isHit(before)))
+        return "throttled";
     }
   }
   return result;
@@ -42,21 +43,69 @@ function leaves(statement: If): boolean {
   return final?.kind === "Continue" || final?.kind === "Return";
 }
 
+/** `if cached is not None: return cached`: what follows runs once for each key. */
+function isHit({ test, body }: If): boolean {
+  const final = body[body.length - 1];
+  const given = final?.kind === "Return" ? final.value : null;
+  if (test.kind !== "Compare" || !given) return false;
+  if (test.ops[0] === "in") return given.kind === "Subscript";
+  return (
+    test.ops[0] === "is not" &&
+    test.left.kind === "Name" &&
+    given.kind === "Name" &&
+    given.id === test.left.id
+  );
+}
+
 /** `if best is None: best = …` runs once. */
 function fillsOnce({ test, body }: If): boolean {
-  if (test.kind !== "Compare" || test.ops[0] !== "is" || test.left.kind !== "Name") return false;
-  const { id } = test.left;
-  return body.some(
-    (one) =>
-      one.kind === "Assign" && one.targets.some((target) => target.kind === "Name" && target.id === id),
+  if (test.kind !== "Compare" || test.ops[0] !== "is") return false;
+  const { left } = test;
+  return body.some((one) => one.kind === "Assign" && one.targets.some((target) => isSamePlace(left, target)));
+}
+
+/** The same name, or the same attribute of one. */
+function isSamePlace(a: Expr, b: Expr): boolean {
+  if (a.kind === "Name") return b.kind === "Name" && a.id === b.id;
+  return (
+    a.kind === "Attribute" && b.kind === "Attribute" && a.attr === b.attr && isSamePlace(a.value, b.value)
   );
 }
 
 function testFrequency(statement: If, child: Node): Frequency {
   const { test } = statement;
   if (fillsOnce(statement) && statement.body.includes(child as never)) return "throttled";
+  if (isOffByDefault(statement, child)) return "unknown";
+  if (isForEvaluation(statement, child)) return "throttled";
   if (isThrottle(test)) return statement.orelse.includes(child as never) ? "unknown" : "throttled";
   return isFlag(test) ? "every" : "unknown";
+}
+
+/** `if not self.training:`, and the `else` of `if self.training:`. */
+function isForEvaluation(statement: If, child: Node): boolean {
+  const { test } = statement;
+  const inverted = test.kind === "Unary" && test.op === "not";
+  const asked = inverted ? test.operand : test;
+  return (
+    asked.kind === "Attribute" &&
+    asked.attr === "training" &&
+    (inverted ? statement.body : statement.orelse).includes(child as never)
+  );
+}
+
+/** `if not keep_dims:` in a function whose `keep_dims` is True unless someone says otherwise. */
+function isOffByDefault(statement: If, child: Node): boolean {
+  let { test } = statement;
+  let runs = statement.body.includes(child as never);
+  if (test.kind === "Unary" && test.op === "not") {
+    test = test.operand;
+    runs = !runs;
+  }
+  if (test.kind !== "Name") return false;
+  const { id } = test;
+  const fn = functionOf(statement);
+  const given = fn?.params.find((param) => param.name === id)?.default;
+  return given?.kind === "Const" && typeof given.value === "boolean" && given.value !== runs;
 }
 
 /** A remainder or a counter compared: what people write to do something once in a while. */
@@ -73,7 +122,7 @@ export function isThrottle(test: Expr): boolean {
       found = true;
     else if (node.kind === "Attribute" || node.kind === "Name") {
       if (
-        /^(?:sync_gradients|should_\w+|do_log|log_now|is_log\w*|time_to_\w+|is_last\w*|last|last_\w+|do_step|step_now|is_accumulat\w+|is_update\w*|profile\w*|debug\w*|verbose\w*|print_\w+|first_\w+|is_first\w*)$/i.test(
+        /^(?:sync_gradients|should_\w+|do_log|log_now|is_log\w*|time_to_\w+|is_last\w*|last|last_\w+|do_step|step_now|is_accumulat\w+|is_update\w*|profile\w*|debug\w*|verbose\w*|print_\w+|first_\w+|is_first\w*|(?:is|do|to)_\w*(?:eval|valid|sav|checkpoint|logging|test)\w*|is_\w*step)$/i.test(
           lastName(node),
         )
       )

@@ -45,7 +45,7 @@ export function keptParameters(fn: FunctionDef): Keeps | null {
       if (
         node.kind === "Call" &&
         node.func.kind === "Attribute" &&
-        node.func.attr === "append" &&
+        /^(?:append|appendleft|extend)$/.test(node.func.attr) &&
         node.args.length === 1 &&
         selfAttribute(node.func.value) !== null
       )

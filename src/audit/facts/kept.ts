@@ -39,7 +39,7 @@ function* candidates(facts: Facts): Generator<Candidate> {
     const root = rootOf(at.target);
     if (at.op !== "+" || !root) continue;
     if (at.value.kind === "List" || at.value.kind === "Tuple")
-      for (const added of at.value.items) yield { at, added, how: "list", root };
+      for (const added of parts(at.value, facts)) yield { at, added, how: "list", root };
     else yield { at, added: at.value, how: "sum", root };
   }
   for (const at of facts.file.all("Assign")) {
@@ -63,16 +63,28 @@ function* candidates(facts: Facts): Generator<Candidate> {
     const root = rootOf(at.func.value);
     if (!arg || at.args.length !== 1 || arg.star !== 0 || !root) continue;
     if (at.func.attr === "push" && root.kind === "Name" && facts.value(root).what === "unknown") continue;
-    const parts =
-      arg.value.kind === "Tuple" || arg.value.kind === "List"
-        ? arg.value.items
-        : arg.value.kind === "Dict"
-          ? arg.value.values
-          : isRecord(arg.value, facts)
-            ? arg.value.args.map(({ value }) => value)
-            : [arg.value];
-    for (const added of parts) yield { at, added, how: "list", root };
+    // What another object's method does with it, the method says (keepers.ts).
+    if (isMeter(root, facts)) continue;
+    for (const added of parts(arg.value, facts)) yield { at, added, how: "list", root };
   }
+}
+
+/** What is kept with a record: `(step, loss)`, `{"loss": loss}`, `Row(step, loss)`. */
+function parts(expr: Expr, facts: Facts): readonly Expr[] {
+  if (expr.kind === "Tuple" || expr.kind === "List") return expr.items.flatMap((item) => parts(item, facts));
+  if (expr.kind === "Dict") return expr.values;
+  return isRecord(expr, facts) ? expr.args.map(({ value }) => value) : [expr];
+}
+
+/** Made by a class that is no collection: `meter = Averager()`. */
+function isMeter(root: Expr, facts: Facts): boolean {
+  if (root.kind !== "Name") return false;
+  return (facts.file.scopes.lookup(root)?.definitions ?? []).some(({ value }) => {
+    if (value?.kind !== "Call") return false;
+    const name =
+      value.func.kind === "Name" ? value.func.id : value.func.kind === "Attribute" ? value.func.attr : "";
+    return /^[A-Z]/.test(name) && !/^(?:Ordered|default)?[Dd]ict$|Counter|Deque|Queue|List|Buffer/.test(name);
+  });
 }
 
 /** `Row(step, loss)`: a class of this file, or a named tuple, that holds what it is made of. */
@@ -236,13 +248,31 @@ export function isDifferentiatedItself(keep: Keep, facts: Facts): boolean {
 /** Whether a backward of the same turn runs through the value's graph, which frees what the graph saved. */
 export function isBackwarded(expr: Expr, within: Node | null, facts: Facts): boolean {
   const mine = new Set<Definition>();
-  for (const name of namesIn(expr)) for (const one of facts.file.scopes.reaching(name)) mine.add(one);
+  const add = (name: Name): void => {
+    for (const one of facts.file.scopes.reaching(name)) {
+      if (mine.has(one)) continue;
+      mine.add(one);
+      for (const earlier of scaledFrom(one, facts)) add(earlier);
+    }
+  };
+  for (const name of namesIn(expr)) add(name);
   return facts.backwards.some(
     ({ call, loss }) =>
       loss !== null &&
       (within ? contains(within, call) : functionOf(call) === functionOf(expr)) &&
       derivesFrom(loss, mine, facts),
   );
+}
+
+/** `loss *= n` and `loss = loss / n` have the graph of what they scale, and no more of it. */
+function scaledFrom({ how, node, value }: Definition, facts: Facts): Name[] {
+  const isPlain = (expr: Expr): boolean => !["tensor", "output"].includes(facts.value(expr).what);
+  const scales = node.parent?.kind === "AugAssign" && /^[*/]$/.test(node.parent.op);
+  if (how === "augment") return node.kind === "Name" && scales && value && isPlain(value) ? [node] : [];
+  if (how !== "assign" || value?.kind !== "Binary" || (value.op !== "*" && value.op !== "/")) return [];
+  const { left, right } = value;
+  if (left.kind === "Name" && isPlain(right)) return [left];
+  return right.kind === "Name" && isPlain(left) ? [right] : [];
 }
 
 /** Whether one of these definitions is among what the expression is computed from. */

@@ -1,6 +1,6 @@
 import { isFalse, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, classOf, walk } from "../../python/nodes.ts";
+import { ancestors, classOf, functionOf, walk } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr } from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
 
@@ -8,12 +8,15 @@ import { selfAttribute } from "./classes.ts";
 const NETWORK_METHODS = new Set(["eval", "train", "parameters", "named_parameters", "named_modules"]);
 /** What people call a network. Only asked of something that is called and bound to no function. */
 const NETWORK_NAME =
-  /^(?:\w*_)?(?:model|net|network|unet|transformer|teacher|student|reference|policy|backbone|generator|discriminator|critic|actor)(?:_\w+)?$|^net[A-Z]\w*$/i;
+  /^(?:\w*_)?(?:model|net|network|unet|transformer|teacher|student|reference|policy|backbone|generator|discriminator|critic|actor|rnn|lstm|gru|resnet|vgg|classifier|autoencoder|denoiser)(?:_\w+)?$|^net[A-Z]\w*$/i;
 /** As papers write them. */
 const LETTER = /^[GD](?:_[A-Z]\w*)?$/;
 /** Named after a network that it serves: `teacher_tokenizer`, `model_config`. */
 const NOT_A_NETWORK =
-  /(?:processor|tokenizer|config|collator|loader|optimizer|opt|scheduler|dataset|transforms?|path|name|type|class|cls|fn|func|factory|builder|args|kwargs|id|card|output|outputs|input|inputs)$/i;
+  /(?:processor|tokenizer|config|collator|loader|optimizer|opt|scheduler|dataset|transforms?|path|name|type|class|cls|fn|func|factory|builder|args|kwargs|id|card|output|outputs|input|inputs|info|infos|list|size|url|repo|dir|file|files|names|map|ids|hash|version|cost|summary|stats|flops|keys|status)$/i;
+/** What is done with a network, not one: `get_unet`, `self.build_model`. */
+const DEED =
+  /^_*(?:get|make|build|create|load|init|setup|prepare|wrap|unwrap|save|set|reset|update|train|fit|eval|evaluate|test|validate|run|freeze|unfreeze|register|configure|export|convert|compile|sample|count|print|log|add|remove|find|select|choose|download|restore|check|is|has|show|plot|report|record|write|read|reduce|gather|aggregate|format|parse|store|track|draw|smooth|include|exclude|skip|keep|use|drop|filter)_/i;
 const LOSS_NAME =
   /^(?:\w*_)?(?:criterion|crit|loss|loss_?fn|loss_?func|loss_?fct|loss_?function|objective)(?:_\w+)?$/i;
 
@@ -41,8 +44,10 @@ export class Networks {
       }
       this.#used.add(key);
       const mode = modes.get(key) ?? { trains: false, evaluates: false };
-      if (attr === "eval" || (attr === "train" && isFalse(positional(call, 0)))) mode.evaluates = true;
-      else if (attr === "train" || trains(call, file)) mode.trains = true;
+      if (attr === "eval" || (attr === "train" && isFalse(positional(call, 0)))) {
+        // A part of a module is trained with the whole; only what is so from the start, or kept so, never is.
+        if (typeof key !== "string" || !this.#isPart(call)) mode.evaluates = true;
+      } else if (attr === "train" || trains(call, file)) mode.trains = true;
       modes.set(key, mode);
     }
     for (const loop of file.all("For")) {
@@ -80,6 +85,7 @@ export class Networks {
       return (
         (NETWORK_NAME.test(callee.id) || LETTER.test(callee.id)) &&
         !NOT_A_NETWORK.test(callee.id) &&
+        !DEED.test(callee.id) &&
         !LOSS_NAME.test(callee.id) &&
         (this.#file.scopes
           .lookup(callee)
@@ -94,6 +100,7 @@ export class Networks {
       callee.kind === "Attribute" &&
       NETWORK_NAME.test(callee.attr) &&
       !NOT_A_NETWORK.test(callee.attr) &&
+      !DEED.test(callee.attr) &&
       !LOSS_NAME.test(callee.attr)
     );
   }
@@ -122,9 +129,13 @@ export class Networks {
   /** Called like a loss: of a criterion handed in, or made elsewhere. */
   isLoss(callee: Expr): boolean {
     if (this.#file.dotted(callee) !== null) return false;
-    return callee.kind === "Name"
-      ? LOSS_NAME.test(callee.id)
-      : callee.kind === "Attribute" && selfAttribute(callee) !== null && LOSS_NAME.test(callee.attr);
+    const name =
+      callee.kind === "Name"
+        ? callee.id
+        : callee.kind === "Attribute" && selfAttribute(callee) !== null
+          ? callee.attr
+          : "";
+    return LOSS_NAME.test(name) && !DEED.test(name);
   }
 
   /** The same for every mention of one variable, or of one attribute in a class. */
@@ -137,6 +148,16 @@ export class Networks {
     // `model.module` is the model inside its wrapper.
     if (expr.kind === "Attribute" && expr.attr === "module") return this.key(expr.value);
     return null;
+  }
+
+  #isPart(call: Call): boolean {
+    const cls = classOf(call);
+    if (!cls || !this.#isModule(cls)) return false;
+    const fn = functionOf(call);
+    return (
+      fn?.kind !== "FunctionDef" ||
+      !/^(?:__init__|train|_?(?:init|build|setup|load|freeze)\w*)$/.test(fn.name)
+    );
   }
 
   #isSelf(name: Expr & { kind: "Name" }): boolean {

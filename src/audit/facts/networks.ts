@@ -43,7 +43,15 @@ export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
       if (of) return networkCall(of, facts, depth + 1);
       if (expr.func.kind !== "Attribute" || facts.file.dotted(expr.func) !== null) return null;
       if (!SAME_SIZE.has(expr.func.attr)) return null;
-      if (expr.func.attr === "to" && expr.args.some((arg) => facts.device(arg.value) === "cpu")) return null;
+      // To the host, or to a device that somebody else chose.
+      if (
+        expr.func.attr === "to" &&
+        expr.args.some(({ value }) => {
+          const device = facts.device(value);
+          return device === "cpu" || (device === "unknown" && /device/i.test(facts.file.textOf(value)));
+        })
+      )
+        return null;
       return networkCall(expr.func.value, facts, depth + 1);
     }
     default:

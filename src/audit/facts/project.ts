@@ -55,6 +55,9 @@ const STEP_METHODS: Readonly<Partial<Record<Role, readonly string[]>>> = {
   trainer: ["compute_loss", "training_step"],
 };
 
+/** Modules that run a trained network: no step of training goes through them. */
+const INFERENCE = /Inference|Export|Onnx|ONNX|TensorRT|TRT/;
+
 export function combine(summaries: readonly FileSummary[]): ProjectFacts {
   const names = new Names(summaries);
   const roles = new Map<string, Role>();
@@ -253,7 +256,7 @@ function spreadHeat(
   };
   for (const [cls, role] of roles)
     for (const method of STEP_METHODS[role] ?? [])
-      if (names.classes.get(cls)?.methods.includes(method))
+      if (names.classes.get(cls)?.methods.includes(method) && !INFERENCE.test(last(cls)))
         heat(functions.get(`${cls}.${method}`), `${method} of ${last(cls)}`);
   for (const { summary, calls } of functions.values()) {
     const steps = new Set(summary.stepLoops);

@@ -24,8 +24,11 @@ export function backwardCalls(file: PythonFile): readonly Backward[] {
       if (insideFunctionClass(call, file)) continue;
       if (receiver.kind === "Call" && receiver.func.kind === "Name" && receiver.func.id === "super") continue;
       const dotted = file.dotted(receiver);
-      if (dotted === "torch.autograd") found.push({ call, loss: positional(call, 0) });
-      else if (dotted !== null) continue;
+      if (dotted === "torch.autograd") {
+        const first = positional(call, 0);
+        const listed = first?.kind === "List" || first?.kind === "Tuple" ? first.items : [first];
+        found.push({ call, loss: listed.length === 1 ? listed[0]! : null });
+      } else if (dotted !== null) continue;
       else {
         const first = positional(call, 0);
         const driver = first !== null && DRIVERS.test(tail(receiver));

@@ -1,8 +1,8 @@
 import { argument, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf } from "../../python/nodes.ts";
+import { classOf, contains } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, ClassDef, Expr, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, If, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Role } from "./classes.ts";
 import { deviceOf } from "./devices.ts";
@@ -51,6 +51,7 @@ export class Values {
   #differentiated: ReadonlySet<Definition> | null = null;
   #networks: Networks | null = null;
   #fed: ReadonlySet<Definition> | null = null;
+  #asked: readonly { readonly name: string; readonly test: If }[] | null = null;
 
   constructor(file: PythonFile, around: Around) {
     this.#file = file;
@@ -111,7 +112,9 @@ export class Values {
         if (found.has(definition)) continue;
         if (definition.value?.kind === "Num") continue;
         found.add(definition);
-        if (definition.value && (definition.how === "assign" || definition.how === "augment"))
+        // `loss += penalty` says that both are tensors, `loss /= steps` of the loss alone.
+        const adds = definition.node.parent?.kind === "AugAssign" && /^[-+]$/.test(definition.node.parent.op);
+        if (definition.value && (definition.how === "assign" || (definition.how === "augment" && adds)))
           this.#trace(definition.value, found);
         if (definition.how === "augment") {
           const statement = definition.node.parent;
@@ -198,7 +201,7 @@ export class Values {
         return value.what === "tensor" || value.what === "output" ? value : UNKNOWN;
       }
       case "iterate":
-        return definition.value ? this.#element(definition.value) : UNKNOWN;
+        return definition.value ? this.#element(definition.value, positionIn(definition)) : UNKNOWN;
       case "param":
         return this.#parameter(definition);
       case "function":
@@ -219,15 +222,46 @@ export class Values {
     return this.#around.parameter(definition) ?? said;
   }
 
-  #element(iterable: Expr): Value {
+  /** What a loop over this hands out; of pairs and triples the one at a position. */
+  #element(iterable: Expr, at: number | null): Value {
     if (iterable.kind === "Call") {
       const name = this.#file.dotted(iterable.func);
       if (name === "builtins.range") return NUMBER;
+      if (name === "builtins.enumerate" && at !== null && iterable.args[0])
+        return at === 0 ? NUMBER : this.#element(iterable.args[0].value, null);
+      if (name === "builtins.zip" && at !== null && iterable.args[at])
+        return this.#element(iterable.args[at].value, null);
+      if (iterable.func.kind === "Attribute" && /^(?:items|values)$/.test(iterable.func.attr)) {
+        const made = this.#literal(iterable.func.value);
+        if (made?.kind === "Dict" && iterable.func.attr === (at === null ? "values" : "items"))
+          return at === 0 ? plain("string") : this.#alike(made.values);
+      }
       if (iterable.func.kind === "Attribute" && iterable.func.attr === "parameters")
         return { what: "tensor", device: "unknown", graph: "no" };
     }
+    const made = at === null ? this.#literal(iterable) : null;
+    if (made?.kind === "List" || made?.kind === "Tuple") return this.#alike(made.items);
+    if (iterable.kind === "Name" && this.#isCollection(iterable)) {
+      const one = this.#alternatives(this.#file.scopes.reaching(iterable));
+      return one.what === "tensor" || one.what === "output" ? one : UNKNOWN;
+    }
     const value = this.of(iterable);
     return value.what === "tensor" ? value : UNKNOWN;
+  }
+
+  /** A list or dict as it was written down, where there is only one it can be. */
+  #literal(expr: Expr): Expr | null {
+    if (expr.kind !== "Name") return expr;
+    const definitions = this.#file.scopes.reaching(expr);
+    return definitions.length === 1 && definitions[0]!.how === "assign" ? definitions[0]!.value : null;
+  }
+
+  /** Tensors, wherever each of them is computed; unknown where one is none. */
+  #alike(items: readonly Expr[]): Value {
+    const values = items.map((item) => this.of(item));
+    return values.length > 0 && values.every(({ what }) => what === "tensor" || what === "output")
+      ? combineOperands(values)
+      : UNKNOWN;
   }
 
   #alternatives(definitions: readonly Definition[]): Value {
@@ -266,13 +300,18 @@ export class Values {
       case "Lambda":
         return OTHER;
       case "Name":
-        return this.#alternatives(this.#file.scopes.reaching(expr));
+        return this.#isCollection(expr)
+          ? plain("container")
+          : this.#alternatives(this.#file.scopes.reaching(expr));
       case "Attribute":
         return this.#attribute(expr);
       case "Call":
         return this.#call(expr);
       case "Subscript": {
-        const value = this.of(expr.value);
+        const value =
+          expr.value.kind === "Name" && this.#isCollection(expr.value)
+            ? this.#alternatives(this.#file.scopes.reaching(expr.value))
+            : this.of(expr.value);
         if (value.what === "tensor") return value;
         return value.what === "output"
           ? { ...value, what: expr.index.kind === "Str" && expr.index.value === "loss" ? "tensor" : "output" }
@@ -299,6 +338,26 @@ export class Values {
       default:
         return UNKNOWN;
     }
+  }
+
+  /** Under `if isinstance(x, (list, tuple))`. */
+  #isCollection(name: Expr & { kind: "Name" }): boolean {
+    this.#asked ??= this.#file.callsNamed("isinstance").flatMap((call) => {
+      const [of, type] = call.args;
+      const test = call.parent;
+      return of?.value.kind === "Name" &&
+        type &&
+        test?.kind === "If" &&
+        /^\(?(?:(?:list|tuple|dict|set|Sequence|Mapping)(?:, ?|\)?$))+$/.test(this.#file.textOf(type.value))
+        ? [{ name: of.value.id, test }]
+        : [];
+    });
+    return (
+      this.#asked.length > 0 &&
+      this.#asked.some(
+        (one) => one.name === name.id && one.test.body.some((statement) => contains(statement, name)),
+      )
+    );
   }
 
   /** The result of an operation: without recording it has no graph, whatever its operands. */
@@ -520,7 +579,14 @@ export class Values {
         .map((arg) => this.of(arg.value))
         .filter((operand) => operand.what === "tensor");
       const result = this.#computed(call, [value, ...others]);
-      return GRAPHLESS.has(attr) ? { ...result, graph: "no" } : result;
+      const several =
+        /^(?:chunk|split|unbind|tensor_split|topk|sort)$/.test(attr) ||
+        (/^(?:max|min|median|mode|kthvalue)$/.test(attr) &&
+          call.args.some(
+            (arg) => arg.name === "dim" || arg.value.kind === "Num" || arg.value.kind === "Unary",
+          ));
+      const whole = several ? { ...result, what: "output" as const } : result;
+      return GRAPHLESS.has(attr) ? { ...whole, graph: "no" } : whole;
     }
     return attr.startsWith("_") || known
       ? UNKNOWN
@@ -564,6 +630,14 @@ export class Values {
   device(expr: Expr | null): Device {
     return deviceOf(expr, this.#file, (one) => this.of(one));
   }
+}
+
+/** Where in `for a, b in …` a name stands; null for a name by itself, or deeper in. */
+function positionIn({ node, index }: Definition): number | null {
+  const tuple = node.parent;
+  return tuple?.kind === "Tuple" && (tuple.parent?.kind === "For" || tuple.parent?.kind === "Clause")
+    ? index
+    : null;
 }
 
 function isModuleRole(role: Role): boolean {

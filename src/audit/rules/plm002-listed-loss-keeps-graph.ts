@@ -1,6 +1,10 @@
+import { contains, functionOf } from "../../python/nodes.ts";
+import type { Expr } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { keptArguments } from "../facts/keepers.ts";
 import { isBackwarded, keeps, keptForBackward } from "../facts/kept.ts";
+import type { Facts } from "../facts/facts.ts";
+import type { Loop } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -19,15 +23,18 @@ export const rule: Rule = {
       if (facts.value(added).graph !== "yes" || facts.gradMode(at) === "off") continue;
       const freed = isBackwarded(added, loop, facts);
       if (!freed && keptForBackward(keep, facts)) continue;
+      // The micro-batches of one step: the list is that step's own.
+      if (freed && root.kind === "Name" && loop && !takesStep(loop, facts)) continue;
       // A term of what is differentiated after the loop: that backward frees the activations.
       if (!freed && isBackwarded(added, null, facts)) continue;
       const name = facts.file.textOf(root);
       const scalar = facts.value(added).what === "tensor" && freed;
+      const what = scalar && isLoss(added, facts) ? "loss" : "outputs";
       yield {
         at,
         severity: scalar ? "warning" : "error",
         message: freed
-          ? `\`${name}\` keeps every step's ${scalar ? "loss" : "outputs"} on the device with their graph nodes`
+          ? `\`${name}\` keeps every step's ${what} on the device with their graph nodes`
           : `\`${name}\` keeps every turn's whole graph, activations included, alive: memory grows until it runs out`,
         fix: {
           grade: scalar ? "safe" : "unsafe",
@@ -44,3 +51,21 @@ export const rule: Rule = {
       };
   },
 };
+
+function isLoss(added: Expr, facts: Facts): boolean {
+  if (/loss|cost|objective/i.test(facts.file.textOf(added))) return true;
+  return (
+    added.kind === "Name" && facts.file.scopes.reaching(added).some((one) => facts.isDifferentiated(one))
+  );
+}
+
+/** Whether a step is taken in the loop, or in a function it calls: then each turn is one. */
+function takesStep(loop: Loop, facts: Facts): boolean {
+  return (
+    facts.file
+      .callsNamed("step", "optimizer_step", "step_and_update_lr")
+      .some((call) => contains(loop, call)) ||
+    facts.callsTo("loose").some((call) => contains(loop, call) && facts.callee(call)?.loose === true) ||
+    functionOf(loop) === null
+  );
+}

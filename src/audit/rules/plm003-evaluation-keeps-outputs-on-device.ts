@@ -39,8 +39,9 @@ function* judge(added: Expr, loop: Node, into: string, facts: Facts): Generator<
   if (loop.kind !== "For" || !source || !contains(loop, source)) return;
   if (facts.gradMode(source) !== "off" || facts.hot(source)) return;
   // Over the batches of a loader; over a handful of heads or scales it is small.
-  const over = facts.file.textOf(loop.iter);
-  if (!/load|batch|data|dl\b|valid|test/i.test(over) || /\brange\(/.test(over)) return;
+  const over = facts.file.textOf(loop.iter).replace(/\w*batch_?size\w*/gi, "");
+  // Pieces of a tensor that is on the device already are no larger together than it.
+  if (!/load|batch|data|dl\b|valid|test/i.test(over) || /\brange\(|\.(?:split|chunk)\(/.test(over)) return;
   // One number an example: small for any dataset.
   if (/scores?["'\]]*$|loss["'\]]*$|rewards?["'\]]*$/.test(facts.file.textOf(added))) return;
   yield {

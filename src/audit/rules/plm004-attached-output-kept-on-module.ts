@@ -1,4 +1,4 @@
-import { classOf, functionOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Assign, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
@@ -78,14 +78,26 @@ function* hooks(facts: Facts): Generator<Finding> {
     const fn = hook && hookFunction(hook, facts);
     if (!fn || fn.kind !== "FunctionDef" || seen.has(fn) || facts.gradMode(fn.body[0]!) === "off") continue;
     seen.add(fn);
-    const given = new Set(fn.params.slice(-2).map((param) => param.name));
+    // What is run through hooks without recording has no graph to keep.
+    const around = functionOf(fn);
+    if (around && /no_grad|inference_mode/.test(file.textOf(around))) continue;
+    // `_kind=kind` is the hook's own; the module and its output come without a default.
+    const given = new Set(
+      fn.params
+        .filter((param) => param.default === null)
+        .slice(-2)
+        .map((param) => param.name),
+    );
     const isGiven = (expr: Expr): boolean =>
       expr.kind === "Subscript" ? isGiven(expr.value) : expr.kind === "Name" && given.has(expr.id);
     for (const statement of file.all("Assign"))
       if (
         functionOf(statement) === fn &&
         isGiven(statement.value) &&
-        statement.targets.some((target) => target.kind === "Subscript" || target.kind === "Attribute")
+        statement.targets.some(
+          (target) =>
+            (target.kind === "Subscript" || target.kind === "Attribute") && !isWanted(target, fn, facts),
+        )
       )
         yield report(statement.value);
     for (const append of file.callsNamed("append"))
@@ -94,10 +106,28 @@ function* hooks(facts: Facts): Generator<Finding> {
         append.func.kind === "Attribute" &&
         append.func.attr === "append" &&
         append.args.length === 1 &&
-        isGiven(append.args[0]!.value)
+        isGiven(append.args[0]!.value) &&
+        !isWanted(append.func.value, fn, facts)
       )
         yield report(append.args[0]!.value);
   }
+}
+
+/** Read outside the hook with its graph: to be part of a loss, or of the same forward. */
+function isWanted(place: Expr, hook: FunctionDef, facts: Facts): boolean {
+  let root = place;
+  while (root.kind === "Subscript" || (root.kind === "Attribute" && selfAttribute(root) === null))
+    root = root.value;
+  const name = root.kind === "Name" ? root.id : root.kind === "Attribute" ? root.attr : "";
+  const mentions = root.kind === "Name" ? facts.file.all("Name") : facts.file.all("Attribute");
+  return mentions.some((node) => {
+    if ((node.kind === "Name" ? node.id : node.attr) !== name || contains(hook, node)) return false;
+    if (node.kind === "Name" && facts.file.scopes.binds(node)) return false;
+    let at: Node = node;
+    while (at.parent?.kind === "Subscript" && at.parent.value === at) at = at.parent;
+    if (isWritten(at) || isCut(at)) return false;
+    return !(at.parent?.kind === "Attribute" && /^(?:clear|keys|append|pop)$/.test(at.parent.attr));
+  });
 }
 
 function report(value: Expr): Finding {

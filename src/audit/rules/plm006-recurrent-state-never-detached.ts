@@ -4,6 +4,8 @@ import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { derivesFromInput } from "../facts/flow.ts";
+import { derivesFrom } from "../facts/kept.ts";
 import { isNetwork } from "../facts/networks.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -17,6 +19,7 @@ export const rule: Rule = {
     patterns: [6],
   },
   *check(facts) {
+    yield* inForward(facts);
     if (facts.backwards.length === 0) return;
     const { file } = facts;
     for (const call of file.all("Call")) {
@@ -93,6 +96,46 @@ function* onSelf(facts: Facts): Generator<Finding> {
         message: `\`self.${own}\` brings the graphs of all steps before into this one: backward walks through every one of them, or fails at the second`,
       };
     }
+  }
+}
+
+/** A forward that mixes `self.memory` into its result, and keeps that result's graph in `self.memory` for the next. */
+function* inForward(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const statement of file.all("Assign")) {
+    const [target] = statement.targets;
+    const own = target && target.kind === "Attribute" ? selfAttribute(target) : null;
+    const method = own === null ? null : functionOf(statement);
+    const cls = own === null ? null : classOf(statement);
+    if (!cls || method?.kind !== "FunctionDef" || method.name !== "forward" || facts.role(cls) !== "module")
+      continue;
+    // Caches of generation are meant to be carried, without gradients.
+    if (/cache|past|kv|mask|shape|size/i.test(own!) || facts.frequency(statement, method) !== "every")
+      continue;
+    if (new RegExp(`\\b${own}\\b[^\\n]*detach|\\.detach\\(\\)[^\\n]*\\b${own}\\b`).test(file.text)) continue;
+    const writes = attributesOf(cls, file).get(own!)?.writes ?? [];
+    if (writes.some((write) => write.in !== method && write.in.name !== "__init__")) continue;
+    if (writes.some((write) => write.how === "buffer" || write.how === "augment")) continue;
+    const reads = file
+      .all("Attribute")
+      .filter((node) => contains(method, node) && selfAttribute(node) === own && node !== target);
+    // Read into what is then kept: through a name, not in the statement itself, which is a running statistic's.
+    const mixed = new Set<Definition>();
+    for (const read of reads) {
+      const into = statementOf(read);
+      if (contains(statement, read)) continue;
+      if (read.parent?.kind !== "Binary" && read.parent?.kind !== "Arg") continue;
+      if (into?.kind === "Assign" && into.targets[0]?.kind === "Name" && facts.gradMode(into) !== "off") {
+        const made = file.scopes.definitionAt(into.targets[0]);
+        if (made) mixed.add(made);
+      }
+    }
+    if (mixed.size === 0 || facts.gradMode(statement) === "off") continue;
+    if (!derivesFromInput(statement.value, facts) || !derivesFrom(statement.value, mixed, facts)) continue;
+    yield {
+      at: target!,
+      message: `\`self.${own}\` brings the graphs of all forwards before into the next one: backward walks through every one of them, or fails at the second`,
+    };
   }
 }
 

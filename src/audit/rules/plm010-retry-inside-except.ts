@@ -89,7 +89,11 @@ function repeated(statement: Try, handler: Handler, facts: Facts): Call | null {
     /^(?:print|log\w*|warn\w*|zero_grad|empty_cache|collect|append|format|str|write|info|update|items|keys|values|len|range|to|cuda|get|set_\w+|is_available|join|chunk|split|next|iter|enumerate|dumps?|encode|decode|exit|sleep|time)$/i;
   for (const one of statement.body)
     walk(one, (node) => {
-      if (node.kind === "Call" && !bookkeeping.test(tail(node, facts)))
+      if (
+        node.kind === "Call" &&
+        !bookkeeping.test(tail(node, facts)) &&
+        !/profil|logger|writer|record|snapshot|monitor/i.test(facts.file.textOf(node.func))
+      )
         tried.add(facts.file.textOf(node.func));
     });
   // A function that calls itself tries again too.

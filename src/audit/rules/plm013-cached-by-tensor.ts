@@ -1,7 +1,7 @@
 import type { Definition } from "../../python/scopes.ts";
-import { functionOf } from "../../python/nodes.ts";
+import { classOf, functionOf } from "../../python/nodes.ts";
 import type { Expr, FunctionDef, Param } from "../../python/tree.ts";
-import { selfAttribute } from "../facts/classes.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { keeps } from "../facts/kept.ts";
 import { usedAsTensor } from "../facts/tensor-use.ts";
@@ -48,7 +48,7 @@ function isTensor(param: Param, facts: Facts): boolean {
     const name = facts.file.dotted(annotation);
     return (
       name === "torch.Tensor" ||
-      (annotation.kind === "Str" && /^(?:torch\.)?Tensor$/.test(annotation.value ?? ""))
+      (annotation.kind === "Str" && /^(?:\w+\.)?Tensor$/.test(annotation.value ?? ""))
     );
   }
   const definition = facts.file.scopes.definitionAt(param);
@@ -85,7 +85,17 @@ function only(definitions: readonly Definition[]): Definition | null {
 }
 
 function isDict(expr: Expr, fn: FunctionDef, facts: Facts): boolean {
-  if (selfAttribute(expr) !== null) return /cache|memo|store/i.test(selfAttribute(expr)!);
+  const own = selfAttribute(expr);
+  if (own !== null) {
+    const cls = classOf(expr);
+    const writes = cls ? (attributesOf(cls, facts.file).get(own)?.writes ?? []) : [];
+    return (
+      /cache|memo|store|seen|known/i.test(own) &&
+      writes.every(
+        ({ how, value }) => how !== "buffer" && (value === null || facts.value(value).what !== "tensor"),
+      )
+    );
+  }
   if (expr.kind !== "Name") return false;
   const made = only(facts.file.scopes.lookup(expr)?.definitions ?? []);
   return made?.value?.kind === "Dict" && functionOf(made.node) !== fn;

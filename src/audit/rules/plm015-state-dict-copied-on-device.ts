@@ -1,4 +1,5 @@
 import { positional } from "../../python/file.ts";
+import { classOf } from "../../python/nodes.ts";
 import type { Expr, Name } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -25,6 +26,9 @@ export const rule: Rule = {
     yield* clones(facts);
     for (const call of file.callsNamed("deepcopy")) {
       if (file.dotted(call.func) !== "copy.deepcopy" || call.args.length !== 1) continue;
+      // Copied into other weights, or written out: then it is gone.
+      const taker = call.parent?.kind === "Arg" ? call.parent.parent : null;
+      if (taker?.kind === "Call" && /\b(?:load_state_dict|save)$/.test(file.textOf(taker.func))) continue;
       const given = positional(call, 0);
       const state = given?.kind === "Name" ? onlyValue(given, facts) : given;
       if (
@@ -42,8 +46,15 @@ export const rule: Rule = {
         (receiver.kind === "Call" && receiver.func.kind === "Attribute" && receiver.func.attr === "cpu")
       )
         continue;
+      // A module that copies a part of itself does so when it is made, on the host.
+      const cls = classOf(call);
+      if (cls && facts.role(cls) === "module") continue;
       yield {
         at: call,
+        // Where nothing trains, the model may be on the host still.
+        ...(facts.hot(call) || facts.functionFacts(call).reachesBackward || facts.everyEpoch(call)
+          ? {}
+          : { severity: "note" as const }),
         message: `A second copy of every weight of \`${text.length > 40 ? "the model" : text}\` stays on the device; on the host it costs nothing there`,
         fix: {
           grade: "unsafe",

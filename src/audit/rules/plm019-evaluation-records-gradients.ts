@@ -18,6 +18,8 @@ export const rule: Rule = {
     patterns: [19],
   },
   *check(facts) {
+    // What torch had before no_grad: programs of that time ran their evaluation so.
+    if (/volatile\s*=\s*True/.test(facts.file.text)) return;
     const evaluates =
       facts.file.callsNamed("eval").length > 0 ||
       facts.file.callsNamed("train").some((call) => isFalse(positional(call, 0)));

@@ -1,8 +1,9 @@
 import type { Definition } from "../../python/scopes.ts";
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
-import { statementOf, walk } from "../../python/nodes.ts";
+import { classOf, contains, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
+import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFrom } from "../facts/kept.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -32,7 +33,7 @@ export const rule: Rule = {
       // Few callees are either: the cheap questions first.
       if (!facts.networks.isOnlyEvaluated(call.func) && !TEACHER.test(lastName(call.func))) continue;
       if (!facts.everyStep(call) || facts.gradMode(call) !== "on" || !isNetwork(call.func, facts)) continue;
-      const certain = isNeverTrained(call.func, facts);
+      const certain = isNeverTrained(call.func, facts) && !isAlone(call, facts);
       const named = !certain && isTeacher(call.func, facts);
       if (!(certain || named) || !takesData(call, facts)) continue;
       // Gradients are wanted through it: for an image or a latent that is itself what learns.
@@ -41,17 +42,49 @@ export const rule: Rule = {
       if (call.parent?.kind === "Return" && call.args.every((arg) => arg.star !== 0)) continue;
       const fix = wrap(call, facts);
       const name = file.textOf(call.func);
+      const isPart = (of: Call): boolean => {
+        const cls = of.func.kind === "Attribute" && selfAttribute(of.func) !== null ? classOf(of) : null;
+        return cls !== null && facts.role(cls) === "module";
+      };
       yield {
         at: call,
-        ...(certain ? {} : { severity: "note" as const }),
-        message: certain
-          ? `\`${name}\` is in eval mode and no optimizer has its parameters, yet its graph and activations are kept for backward, which then computes gradients for it`
-          : `\`${name}\` is a reference that nobody trains here, yet its graph and activations are kept for backward unless its parameters are frozen elsewhere`,
+        // What holds a part of a module may train it with the whole.
+        ...(certain && !isPart(call) ? {} : { severity: "note" as const }),
+        message: isDetached(call)
+          ? `\`${name}\` is not trained, yet its forward records a graph and keeps every activation, only for \`.detach()\` to throw them away`
+          : certain
+            ? `\`${name}\` is in eval mode and no optimizer has its parameters, yet its graph and activations are kept for backward, which then computes gradients for it`
+            : `\`${name}\` is a reference that nobody trains here, yet its graph and activations are kept for backward unless its parameters are frozen elsewhere`,
         ...(fix ? { fix } : {}),
       };
     }
   },
 };
+
+/** The only network of its step, handed in: it is what that step trains, in eval mode for its norms. */
+function isAlone(call: Call, facts: Facts): boolean {
+  const loop = facts.stepLoop(call);
+  const given = call.func.kind === "Name" ? facts.file.scopes.reaching(call.func) : [];
+  if (!loop || given.length === 0 || !given.every(({ how }) => how === "param")) return false;
+  const key = facts.networks.key(call.func);
+  return !facts.file
+    .all("Call")
+    .some(
+      (other) =>
+        contains(loop, other) &&
+        (other.func.kind === "Name" || other.func.kind === "Attribute") &&
+        !facts.networks.isLoss(other.func) &&
+        isNetwork(other.func, facts) &&
+        facts.networks.key(other.func) !== key,
+    );
+}
+
+function isDetached(call: Call): boolean {
+  let at = call.parent;
+  // `teacher(x)[0].detach()`, `teacher(x).logits.detach()`.
+  while (at?.kind === "Subscript" || (at?.kind === "Attribute" && at.attr !== "detach")) at = at.parent;
+  return at?.kind === "Attribute" && at.attr === "detach";
+}
 
 /** Only ever in eval mode, not frozen by flags (those record nothing), and in no optimizer. */
 function isNeverTrained(callee: Expr, facts: Facts): boolean {

@@ -30,6 +30,13 @@ export const rule: Rule = {
       const after = loop.body.findIndex((one) => step && contains(one, step));
       yield* evaluations(loop.body.slice(after + 1), clear, facts);
     }
+    // Between the backward and the step that uses its gradients.
+    for (const { call } of facts.backwards) {
+      const statement = statementOf(call);
+      const rest = statement && facts.stepLoop(call) ? restOf(statement) : [];
+      const until = rest.findIndex((one) => optimizerSteps(file).some((step) => contains(one, step)));
+      if (until > 0) yield* evaluations(rest.slice(0, until), null, facts);
+    }
     // A function that trains an epoch, and what its caller does next.
     for (const call of file.all("Call")) {
       const statement = statementOf(call);

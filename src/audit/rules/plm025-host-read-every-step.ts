@@ -1,7 +1,7 @@
 import { argument } from "../../python/file.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
-import { statementOf } from "../../python/nodes.ts";
-import type { Facts } from "../facts/facts.ts";
+import type { Call, Expr } from "../../python/tree.ts";
+import { contains, statementOf } from "../../python/nodes.ts";
+import type { Facts, Hot } from "../facts/facts.ts";
 import type { Fix, Rule } from "../rule.ts";
 
 const READS = new Set(["item", "tolist", "cpu", "numpy"]);
@@ -20,7 +20,7 @@ export const rule: Rule = {
       const source = readTensor(call, facts);
       if (!source || !facts.onAccelerator(source)) continue;
       const hot = facts.everyStep(call);
-      if (!hot || (isMove(call) && offloads(hot.within))) continue;
+      if (!hot || (isMove(call) && offloads(hot))) continue;
       const fix = detachInstead(call, source, facts);
       yield {
         at: call,
@@ -57,8 +57,10 @@ function isMove(call: Call): boolean {
 }
 
 /** A forward that moves a tensor to the host goes on with it there: to save memory, or because another process wants it. */
-function offloads(within: Node): boolean {
-  return within.kind === "FunctionDef" && within.name === "forward";
+function offloads({ why, within }: Hot): boolean {
+  return (
+    (within.kind === "FunctionDef" && within.name === "forward") || why.startsWith("reached from forward of ")
+  );
 }
 
 /** `total += loss.item()` can sum on the device instead; the reader of `total` then gets a tensor. */
@@ -72,6 +74,16 @@ function detachInstead(call: Call, source: Expr, facts: Facts): Fix | null {
   )
     return null;
   if (statement.value !== call || facts.value(source).graph === "unknown") return null;
+  // Shown in every turn of a loop further out, the sum would be waited for there.
+  const loop = facts.stepLoop(call);
+  const shown =
+    statement.target.kind === "Name" &&
+    (facts.file.scopes.lookup(statement.target)?.definitions ?? []).some((one) =>
+      facts.file.scopes
+        .uses(one)
+        .some((use) => use !== statement.target && loop && !contains(loop, use) && facts.everyStep(use)),
+    );
+  if (shown) return null;
   return {
     grade: "unsafe",
     title: "Sum on the device, read once after the loop",

@@ -36,7 +36,7 @@ export const rule: Rule = {
       // Beside a clock it is what makes the clock right.
       const fn = functionOf(call);
       if (
-        /Event\(|elapsed_time|profil|bench/i.test(file.textOf(fn ?? file.tree.module)) ||
+        /Event\(|elapsed_time|profil|bench|(?<![a-z]_)stream\(/i.test(file.textOf(fn ?? file.tree.module)) ||
         besideClock(call, file)
       )
         continue;

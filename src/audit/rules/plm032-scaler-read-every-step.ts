@@ -1,6 +1,8 @@
 import { isTrue, keyword } from "../../python/file.ts";
-import type { Expr } from "../../python/tree.ts";
+import { contains } from "../../python/nodes.ts";
+import type { Call, Expr } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
+import { optimizerSteps } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -34,7 +36,7 @@ export const rule: Rule = {
         strict &&
         isTrue(strict.value) &&
         facts.file.dotted(call.func)?.startsWith("torch.nn.utils.") === true &&
-        facts.everyStep(call)
+        (facts.everyStep(call) !== null || isWithStep(call, facts))
       )
         yield {
           at: strict,
@@ -59,4 +61,14 @@ function isScaler(expr: Expr, facts: Facts): boolean {
         (how === "param" && expr.id.endsWith("scaler")) ||
         (value?.kind === "Call" && (facts.file.dotted(value.func) ?? "").endsWith("GradScaler")),
     );
+}
+
+/** In the same `if` as the optimizer's step: as often as that. */
+function isWithStep(call: Call, facts: Facts): boolean {
+  const block = call.parent?.parent;
+  return (
+    block?.kind === "If" &&
+    facts.hot(call) !== null &&
+    optimizerSteps(facts.file).some((step) => block.body.some((one) => contains(one, step)))
+  );
 }

@@ -1,5 +1,5 @@
-import { walk } from "../../python/nodes.ts";
-import type { Call, ClassDef, FunctionDef, Node } from "../../python/tree.ts";
+import { contains, walk } from "../../python/nodes.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
@@ -81,18 +81,58 @@ function* appends(method: FunctionDef, facts: Facts): Generator<{ at: Call; mess
   for (const statement of method.body) {
     if (statement.kind !== "For") continue;
     const calls: Call[] = [];
-    let heavy = false;
     walk(statement, (node) => {
-      if (node.kind !== "Call") return;
-      if (node.func.kind === "Attribute" && node.func.attr === "append" && node.parent?.kind === "ExprStmt")
+      if (
+        node.kind === "Call" &&
+        node.func.kind === "Attribute" &&
+        node.func.attr === "append" &&
+        node.parent?.kind === "ExprStmt" &&
+        node.args[0] &&
+        isWorked(node.args[0].value, statement, facts, 0)
+      )
         calls.push(node);
-      else if (WORKS.test(facts.file.dotted(node.func) ?? facts.file.textOf(node.func).slice(0, 80)))
-        heavy = true;
     });
-    if (heavy && calls[0])
-      yield {
-        at: calls[0],
-        message: MESSAGE,
-      };
+    const at = calls.find((call) => isKept(call, method, facts));
+    if (at) yield { at, message: MESSAGE };
   }
+}
+
+/** What is put into the list is what was worked out, through names of the same loop. */
+function isWorked(expr: Expr, loop: Node, facts: Facts, depth: number): boolean {
+  if (depth > 4) return false;
+  // A count or an index is no example.
+  if (facts.value(expr).what === "number") return false;
+  if (works(expr, facts)) return true;
+  let found = false;
+  walk(expr, (node) => {
+    if (node.kind === "Name" && !facts.file.scopes.binds(node))
+      for (const one of facts.file.scopes.reaching(node))
+        if (
+          one.value &&
+          one.how !== "iterate" &&
+          contains(loop, one.node) &&
+          isWorked(one.value, loop, facts, depth + 1)
+        )
+          found = true;
+    return !found;
+  });
+  return found;
+}
+
+/** On self, or in a list that is put there or returned. */
+function isKept(call: Call, method: FunctionDef, facts: Facts): boolean {
+  const root = call.func.kind === "Attribute" ? call.func.value : call.func;
+  if (root.kind !== "Name") return true;
+  return facts.file
+    .all("Name")
+    .some(
+      (node) =>
+        node.id === root.id &&
+        contains(method, node) &&
+        !contains(call, node) &&
+        (node.parent?.kind === "Return" ||
+          node.parent?.kind === "Arg" ||
+          (node.parent?.kind === "Assign" &&
+            node.parent.targets.some((target) => selfAttribute(target) !== null))),
+    );
 }

@@ -1,4 +1,5 @@
 import { argument, keyword } from "../../python/file.ts";
+import { classOf, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -31,7 +32,7 @@ export const rule: Rule = {
         return;
       const hot = facts.hot(call);
       const trained = hot ? facts.frequency(call, hot.within) !== "throttled" : facts.gradMode(call) === "on";
-      if (trained && feedsLoss(call, facts))
+      if (trained && isVocabulary(call, facts) && feedsLoss(call, facts))
         yield {
           at: call,
           message:
@@ -40,6 +41,21 @@ export const rule: Rule = {
     }
   },
 };
+
+/** Of a language model, and not in pieces already. */
+function isVocabulary(call: Call, facts: Facts): boolean {
+  const fn = functionOf(call);
+  const around = classOf(call) ?? fn;
+  const text = facts.file.textOf(around ?? facts.file.tree.module);
+  if (fn && /chunk/i.test(facts.file.textOf(fn))) return false;
+  if (/chunk/i.test(around?.kind === "ClassDef" ? around.name : "")) return false;
+  const statement = statementOf(call);
+  if (statement && /num_labels|num_classes|n_classes|label_ids/.test(facts.file.textOf(statement)))
+    return false;
+  return /lm_head|vocab|shift_l|CausalLM|LMHead|ForConditionalGeneration|ignore_index|wte|embed_out|unembed|to_logits|input_ids/.test(
+    text,
+  );
+}
 
 function widened(call: Call, facts: Facts): Expr | null {
   if (call.func.kind !== "Attribute" || facts.file.dotted(call.func) !== null) return null;

@@ -1,5 +1,7 @@
 import { keyword, positional } from "../../python/file.ts";
+import { ancestors } from "../../python/nodes.ts";
 import type { Expr } from "../../python/tree.ts";
+import type { Facts } from "../facts/facts.ts";
 import { addKeyword } from "../edits.ts";
 import type { Rule } from "../rule.ts";
 
@@ -31,11 +33,12 @@ export const rule: Rule = {
       // Schedules, scalers and random states are a few numbers; features and datasets were made on the host.
       if (source && /sched|scaler|rng|random|feature|dataset|vocab|metadata|stats/i.test(file.textOf(source)))
         continue;
+      const everywhere = distributed && !isOneRank(call, facts);
       const none = keyword(call, "map_location");
       yield {
         at: call.func,
-        ...(distributed ? { severity: "warning" as const } : {}),
-        message: distributed
+        ...(everywhere ? { severity: "warning" as const } : {}),
+        message: everywhere
           ? "Every process loads onto the device the file was saved from, usually the first one: its memory holds one copy for each rank"
           : "The tensors come back on the device they were saved from, beside the model that they are copied into",
         fix: {
@@ -52,4 +55,17 @@ export const rule: Rule = {
 
 function isNone(expr: Expr): boolean {
   return expr.kind === "Const" && expr.value === null;
+}
+
+/** `if rank == 0:`, `if is_main_process():`. */
+function isOneRank(node: Expr, facts: Facts): boolean {
+  for (const at of ancestors(node))
+    if (
+      at.kind === "If" &&
+      // One rank's branch, or the branch of a single process beside one that maps.
+      (/rank|main_process|is_master|is_main|is_primary/i.test(facts.file.textOf(at.test)) ||
+        /map_location/.test(facts.file.textOf(at)))
+    )
+      return true;
+  return false;
 }

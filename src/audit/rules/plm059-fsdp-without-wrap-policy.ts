@@ -25,7 +25,7 @@ export const rule: Rule = {
     if (file.callsNamed("FullyShardedDataParallel", "fully_shard", "FSDPStrategy").length === 0) return;
     const named = (pattern: RegExp): Call[] =>
       file.all("Call").filter((call) => pattern.test(file.dotted(call.func) ?? ""));
-    for (const call of named(/(?:^|\.)FSDPStrategy$/))
+    for (const call of named(/^(?:pytorch_)?lightning(?:_fabric)?\.(?:\w+\.)*FSDPStrategy$/))
       if (!hasStars(call) && !keyword(call, "auto_wrap_policy") && !keyword(call, "policy"))
         yield { at: call.func, message: MESSAGE };
     // `fully_shard` of the root alone, with no loop over its blocks before.

@@ -60,7 +60,9 @@ export const rule: Rule = {
         call.func.kind !== "Attribute" ||
         call.func.attr !== "from_pretrained" ||
         !flag ||
-        !isTrue(flag.value)
+        !isTrue(flag.value) ||
+        // Other libraries have other defaults.
+        !/^(?:transformers|peft|diffusers|trl)\./.test(file.dotted(call.func) ?? "")
       )
         continue;
       if (keyword(call, "quantization_config") || keyword(call, "bnb_4bit_compute_dtype") || hasStars(call))

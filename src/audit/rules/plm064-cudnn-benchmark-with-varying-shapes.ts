@@ -69,5 +69,14 @@ function isRandom(expr: Expr, file: PythonFile, depth: number): boolean {
     return file.scopes.reaching(expr).some(({ value }) => value !== null && isRandom(value, file, depth + 1));
   if (expr.kind === "Binary")
     return isRandom(expr.left, file, depth + 1) || isRandom(expr.right, file, depth + 1);
-  return expr.kind === "Call" && /^(?:random|numpy\.random)\./.test(file.dotted(expr.func) ?? "");
+  if (expr.kind === "Subscript") return isRandom(expr.value, file, depth + 1);
+  if (expr.kind !== "Call") return false;
+  const name = file.dotted(expr.func) ?? "";
+  if (/^(?:random|numpy\.random)\.|^torch\.(?:randint|rand|randperm)$/.test(name)) return true;
+  // `int(torch.randint(…))`, `torch.randint(…).item()`.
+  if (name === "builtins.int")
+    return expr.args[0] !== undefined && isRandom(expr.args[0].value, file, depth + 1);
+  return expr.func.kind === "Attribute" && /^(?:item|tolist|choice|integers)$/.test(expr.func.attr)
+    ? isRandom(expr.func.value, file, depth + 1)
+    : false;
 }

@@ -1,8 +1,9 @@
 import { ancestors, contains, functionOf, walk } from "../../python/nodes.ts";
-import type { Expr } from "../../python/tree.ts";
+import type { Call, Expr } from "../../python/tree.ts";
 import type { Loop } from "../facts/training.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isNetwork } from "../facts/networks.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -39,14 +40,9 @@ export const rule: Rule = {
       const text = file.textOf(loop);
       // Clearing every turn is no accumulation.
       if (!clearsThrottled(loop, facts) || loop.kind !== "For") continue;
-      const divided = isDivided(text, count);
+      const divided = isDivided(text, count) || dividesGradients(text);
       if (!divided) {
-        const fix = divideLoss(backward.loss, count, facts);
-        yield {
-          at: backward.call,
-          message: `The gradients of ${count} backwards add up undivided: the step is ${count} times larger than that of one batch of the same size`,
-          ...(fix ? { fix } : {}),
-        };
+        yield undivided(backward.call, backward.loss, count, facts);
       }
       if (every.by.kind !== "Num" || every.by.text !== "1") {
         const drops =
@@ -73,6 +69,39 @@ export const rule: Rule = {
     }
   },
 };
+
+function undivided(at: Call, loss: Expr, count: string, facts: Facts): Finding {
+  const fix = divideLoss(loss, count, facts);
+  const own = isOwnLoss(loss, facts, 0);
+  const told = `The gradients of ${count} backwards add up undivided: the step is ${count} times larger than that of one batch of the same size`;
+  return {
+    at,
+    ...(own ? { severity: "note" as const } : {}),
+    message: own ? `${told}, unless the loss is made to be summed` : told,
+    ...(fix ? { fix } : {}),
+  };
+}
+
+/** Computed by a function of the project's own, unpacked beside its parts: whether it is a mean or a sum, it alone knows. */
+function isOwnLoss(loss: Expr, facts: Facts, depth: number): boolean {
+  if (depth > 4) return false;
+  if (loss.kind === "Name")
+    return facts.file.scopes
+      .reaching(loss)
+      .some(({ how, node, value }) =>
+        how === "unpack"
+          ? value?.kind === "Call" &&
+            facts.file.dotted(value.func)?.startsWith("torch.") !== true &&
+            !isNetwork(value.func, facts)
+          : how === "augment"
+            ? node.kind === "Name" && isOwnLoss(node, facts, depth + 1)
+            : how === "assign" && value !== null && isOwnLoss(value, facts, depth + 1),
+      );
+  return (
+    loss.kind === "Binary" &&
+    (isOwnLoss(loss.left, facts, depth + 1) || isOwnLoss(loss.right, facts, depth + 1))
+  );
+}
 
 /** The innermost `if (i + 1) % n == 0` around the step: its test and its n. */
 function throttle(step: Expr, loop: Loop, facts: Facts): { readonly test: Expr; readonly by: Expr } | null {
@@ -151,16 +180,19 @@ function* microSteps(facts: Facts): Generator<Finding> {
       continue;
     if (
       /accelerat|fabric|engine|deepspeed/i.test(file.textOf(call.func)) ||
-      isDivided(file.textOf(inner), file.textOf(count))
+      isDivided(file.textOf(inner), file.textOf(count)) ||
+      dividesGradients(file.textOf(outer))
     )
       continue;
-    const fix = divideLoss(loss, file.textOf(count), facts);
-    yield {
-      at: call,
-      message: `The gradients of ${file.textOf(count)} backwards add up undivided: the step is ${file.textOf(count)} times larger than that of one batch of the same size`,
-      ...(fix ? { fix } : {}),
-    };
+    yield undivided(call, loss, file.textOf(count), facts);
   }
+}
+
+/** `p.grad.div_(n)`, `p.grad /= n` after the micro-steps. */
+function dividesGradients(text: string): boolean {
+  return /\bgrads?\b[\w.]*\.(?:div_|mul_)\(|\.grad\s*[*/]=|_foreach_(?:div|mul)_\(|\.grad\s*=\s*[\w.]+\s*\//.test(
+    text,
+  );
 }
 
 function isDivided(text: string, count: string): boolean {

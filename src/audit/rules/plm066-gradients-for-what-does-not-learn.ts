@@ -1,7 +1,9 @@
-import { contains, functionOf, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
+import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { derivesFromInput } from "../facts/flow.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { optimizerSteps } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -17,9 +19,12 @@ export const rule: Rule = {
     patterns: [66],
   },
   *check(facts) {
-    if (facts.backwards.length === 0) return;
     const seen = new Set<Node>();
-    for (const finding of [...evaluated(facts), ...leftOut(facts), ...adversaries(facts)]) {
+    const trains = facts.backwards.length > 0;
+    for (const finding of [
+      ...(facts.networks.someOnlyEvaluated ? parts(facts) : []),
+      ...(trains ? [...evaluated(facts), ...leftOut(facts), ...adversaries(facts)] : []),
+    ]) {
       if (seen.has(finding.at as Node)) continue;
       seen.add(finding.at as Node);
       yield finding;
@@ -38,6 +43,25 @@ function* evaluated(facts: Facts): Generator<Finding> {
     yield {
       at: call,
       message: `Gradients must pass through \`${facts.file.textOf(call.func)}\`, but its parameters still require their own: each is computed and kept for nobody; \`requires_grad_(False)\` on it stops that`,
+    };
+  }
+}
+
+/** A part of a module, in eval mode from the start, through which its forward sends what it is given: a perceptual loss. */
+function* parts(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of file.all("Call")) {
+    const own = call.func.kind === "Attribute" ? selfAttribute(call.func) : null;
+    const cls = own === null ? null : classOf(call);
+    if (!cls || facts.role(cls) !== "module" || !facts.networks.isOnlyEvaluated(call.func)) continue;
+    if (facts.gradMode(call) === "off" || !facts.hot(call)) continue;
+    const detached = call.parent?.kind === "Attribute" && call.parent.attr === "detach";
+    if (detached || /requires_grad|freeze|no_grad|inference_mode/.test(file.textOf(cls))) continue;
+    if (!call.args.some((arg) => derivesFromInput(arg.value, facts))) continue;
+    yield {
+      at: call,
+      severity: "note",
+      message: `\`${file.textOf(call.func)}\` is in eval mode for good, yet its parameters still require gradients: where they pass through it, each of its own is computed too, unless it is frozen elsewhere`,
     };
   }
 }
@@ -103,7 +127,14 @@ function* leftOut(facts: Facts): Generator<Finding> {
 function isOwnNetwork(callee: Expr, fn: Node, facts: Facts): boolean {
   if (callee.kind !== "Name") return false;
   const definitions = facts.file.scopes.lookup(callee)?.definitions ?? [];
-  const mine = definitions.length === 1 && contains(fn, definitions[0]!.node);
+  const [one] = definitions;
+  // A driver holds the optimizer of what it wrapped: `engine, *_ = deepspeed.initialize(…)`.
+  if (
+    one?.value?.kind === "Call" &&
+    /\b(?:initialize|prepare|setup)$/.test(facts.file.textOf(one.value.func))
+  )
+    return false;
+  const mine = definitions.length === 1 && contains(fn, one!.node);
   // Its parameters named anywhere else: another optimizer may have them.
   return (
     mine &&

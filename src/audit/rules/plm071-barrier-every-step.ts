@@ -35,17 +35,17 @@ export const rule: Rule = {
     const groups = new Map<Node, Call[]>();
     for (const call of reduces) {
       const [arg] = call.args;
-      if (!arg || facts.value(arg.value).what !== "tensor") {
-        // One call in a loop over metrics is as many reductions.
-        if (isOverMetrics(call))
-          yield {
-            at: call,
-            severity: "note",
-            message:
-              "One reduction for each metric, on every step, each as slow as one of all; stack the values and reduce once",
-          };
+      // One call in a loop over metrics is as many reductions.
+      if (isOverMetrics(call)) {
+        yield {
+          at: call,
+          severity: "note",
+          message:
+            "One reduction for each metric, on every step, each as slow as one of all; stack the values and reduce once",
+        };
         continue;
       }
+      if (!arg || facts.value(arg.value).what !== "tensor") continue;
       const within = facts.hot(call)!.within;
       const group = groups.get(within);
       if (group) group.push(call);

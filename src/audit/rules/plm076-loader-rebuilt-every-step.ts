@@ -110,6 +110,11 @@ function isLoader(expr: Expr, facts: Facts): boolean {
     definitions.every(
       (one) =>
         (one.how === "param" && /loader$|_dl$/.test(expr.id)) ||
+        // `model, loader = accelerator.prepare(model, loader)`: the same loader, wrapped.
+        (/loader$|_dl$/.test(expr.id) &&
+          one.value?.kind === "Call" &&
+          one.value.func.kind === "Attribute" &&
+          /^(?:prepare|setup_dataloaders|prepare_data_loader)$/.test(one.value.func.attr)) ||
         (one.value !== null &&
           one.value.kind === "Call" &&
           isDataLoader(facts.file.dotted(one.value.func) ?? "")),

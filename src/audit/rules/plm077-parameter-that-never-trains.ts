@@ -29,7 +29,8 @@ export const rule: Rule = {
         (call.func.attr === "to" || call.func.attr === "cuda") &&
         call.func.value.kind === "Call" &&
         /^torch\.nn\.(?:parameter\.)?Parameter$/.test(file.dotted(call.func.value.func) ?? "") &&
-        isKept(call)
+        isKept(call) &&
+        !isSameType(call, facts)
       )
         yield {
           at: call,
@@ -59,6 +60,15 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `.to(torch.float32)` of what is float32 gives back the parameter itself. */
+function isSameType(call: Call, facts: Facts): boolean {
+  const [arg] = call.args;
+  const type = arg && call.args.length === 1 ? (facts.file.dotted(arg.value) ?? "") : "";
+  if (!/^torch\.(?:float|half|bfloat|double|int|long)\w*$/.test(type)) return false;
+  const made = facts.file.textOf((call.func as Expr & { kind: "Attribute" }).value);
+  return made.includes("dtype") ? made.includes(last(type)) : /^torch\.float(?:32)?$/.test(type);
+}
 
 /** Stored on the module or under a name; passed on it may be wanted as a copy. */
 function isKept(call: Call): boolean {

@@ -69,6 +69,8 @@ function isSetting(expr: Expr, facts: Facts): boolean {
 }
 
 function reads(expr: Expr): boolean {
+  // Written down, from this size on it is a table too.
+  if (expr.kind === "Num") return Number(expr.text) >= 256;
   return expr.kind === "Binary" ? reads(expr.left) || reads(expr.right) : selfAttribute(expr) !== null;
 }
 

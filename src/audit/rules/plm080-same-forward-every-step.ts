@@ -75,15 +75,34 @@ function isInvariant(call: Call, loop: Loop, facts: Facts): boolean {
       if (node.kind === "Name" && !isCallee(node) && facts.file.dotted(node) === null) {
         names++;
         const definitions = facts.file.scopes.lookup(node)?.definitions ?? [];
-        if (definitions.some((one) => contains(loop, one.node)) || isChanged(node, loop, facts)) same = false;
+        const inside = definitions.filter((one) => contains(loop, one.node));
+        const [only] = definitions;
+        // Made in the loop, of nothing that changes there: `ids = tokenizer([""])`.
+        const remade =
+          definitions.length === 1 &&
+          only?.how === "assign" &&
+          only.value !== null &&
+          isSame(only.value, loop, facts);
+        if ((inside.length > 0 && !remade) || isChanged(node, loop, facts)) same = false;
       }
       return same;
     });
   return same && (names > 0 || call.args.every((arg) => isConstant(arg.value)));
 }
 
+function isSame(value: Expr, loop: Loop, facts: Facts): boolean {
+  let at = value;
+  while (
+    at.kind === "Attribute" ||
+    at.kind === "Subscript" ||
+    (at.kind === "Call" && at.func.kind === "Attribute")
+  )
+    at = at.kind === "Call" ? (at.func as Expr & { kind: "Attribute" }).value : at.value;
+  return at.kind === "Call" && isPure(at, facts) && isInvariant(at, loop, facts);
+}
+
 function isConstant(expr: Expr): boolean {
-  return expr.kind === "Str" || expr.kind === "Call";
+  return ["Str", "Call", "Const", "Num", "List", "Tuple"].includes(expr.kind);
 }
 
 function isCallee(node: Node): boolean {

@@ -1,5 +1,5 @@
 import { classOf } from "../../python/nodes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { networkCall } from "../facts/networks.ts";
@@ -27,7 +27,10 @@ export const rule: Rule = {
       const { attr, value } = call.func;
       // `expand(…).contiguous()` writes out what arithmetic would broadcast.
       const written =
-        /^(?:clone|contiguous)$/.test(attr) && isExpanded(value) && !isChangedLater(call, facts);
+        /^(?:clone|contiguous)$/.test(attr) &&
+        isExpanded(value) &&
+        !isChangedLater(call, facts) &&
+        !isReshaped(call, facts);
       const fresh = attr === "clone" && isFresh(value, facts);
       const unread =
         attr === "clone" &&
@@ -44,7 +47,7 @@ export const rule: Rule = {
         fix: {
           grade: "unsafe",
           title: "Remove the copy",
-          edits: [{ start: value.end, end: call.end, text: "" }],
+          edits: [{ start: facts.file.text.lastIndexOf(".", call.func.attrStart), end: call.end, text: "" }],
         },
       };
     }
@@ -73,6 +76,18 @@ function isDetached(expr: Expr, facts: Facts): boolean {
   );
 }
 
+/** A view of another shape, or a kernel of one's own, needs it written out. */
+function isReshaped(call: Call, facts: Facts): boolean {
+  const isShaping = (node: Node): boolean =>
+    node.parent?.kind === "Attribute" &&
+    /^(?:view|reshape|flatten|data_ptr|stride|unflatten)$/.test(node.parent.attr);
+  if (isShaping(call)) return true;
+  const { parent } = call;
+  const target = parent?.kind === "Assign" ? parent.targets[0] : null;
+  const made = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
+  return made !== null && facts.file.scopes.uses(made).some(isShaping);
+}
+
 /** Whether the copy may be written to: kept somewhere, handed on, or changed in place. */
 function isChangedLater(call: Call, facts: Facts): boolean {
   const { parent } = call;
@@ -91,6 +106,8 @@ function isChangedLater(call: Call, facts: Facts): boolean {
 }
 
 function isFresh(expr: Expr, facts: Facts): boolean {
+  // `(a * b).clone()`
+  if (expr.kind === "Binary") return facts.value(expr).what === "tensor";
   if (expr.kind !== "Call") return false;
   // A layer that computes; `Identity`, `Dropout` and `Flatten` may hand on their input.
   if (selfAttribute(expr.func) !== null)

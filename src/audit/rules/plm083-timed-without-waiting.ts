@@ -1,5 +1,5 @@
 import { classOf, functionOf, walk } from "../../python/nodes.ts";
-import type { Expr } from "../../python/tree.ts";
+import type { Call, Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -11,7 +11,7 @@ const CLOCK_WORDS =
   "time time_ns perf_counter perf_counter_ns monotonic monotonic_ns default_timer now utcnow".split(" ");
 /** Anything that makes the host wait makes the clock right. */
 const WAITS =
-  /synchronize|\.item\(|\.cpu\(|\.tolist\(|\.numpy\(|elapsed_time|float\(|print\(.*loss|\.to\(["']cpu/;
+  /synchronize|\b(?!no_)\w*sync\w*\(|\.item\(|\.cpu\(|\.tolist\(|\.numpy\(|elapsed_time|float\(|print\(.*loss|\.to\(["']cpu/;
 
 export const rule: Rule = {
   meta: {
@@ -42,6 +42,7 @@ export const rule: Rule = {
       const between = { start: start.end, end: end.start };
       if (WAITS.test(file.text.slice(between.start, between.end))) continue;
       let works = false;
+      let waits = false;
       walk(fn ?? file.tree.module, (node) => {
         if (
           node.kind === "Call" &&
@@ -50,9 +51,16 @@ export const rule: Rule = {
           (isNetwork(node.func, facts) || facts.backwards.some(({ call }) => call === node))
         )
           works = true;
-        return !works;
+        if (
+          node.kind === "Call" &&
+          between.start <= node.start &&
+          node.end <= between.end &&
+          isWait(node, facts)
+        )
+          waits = true;
+        return !waits;
       });
-      if (works)
+      if (works && !waits)
         yield {
           at: difference,
           message:
@@ -61,6 +69,16 @@ export const rule: Rule = {
     }
   },
 };
+
+/** A name or function of this file that stands for waiting: `wait = torch.cuda.synchronize if … else …`. */
+function isWait(call: Call, facts: Facts): boolean {
+  return (
+    call.func.kind === "Name" &&
+    (facts.file.scopes.lookup(call.func)?.definitions ?? []).some(({ node, value }) =>
+      /synchronize/.test(facts.file.textOf(node.kind === "FunctionDef" ? node : (value ?? node))),
+    )
+  );
+}
 
 /** The clock call that one definition gave the name. */
 function clockStart(name: Expr & { kind: "Name" }, facts: Facts): Expr | null {
