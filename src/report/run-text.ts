@@ -226,7 +226,7 @@ function deepLines({ waits, copies }: RunSummary): string[] {
 
 function plannedLine({ planned, recipe }: Advice, summary: RunSummary): string {
   const measured = fullestRank(summary)!;
-  return `plan for ${recipe} as it stands: peak ${formatBytes(planned!.allocated)} allocated, ${formatBytes(planned!.reserved)} reserved; measured ${formatBytes(measured.peakAllocated)} and ${formatBytes(measured.peakReserved)}`;
+  return `plan for ${recipe} as it stands: peak ${formatBytes(planned!.allocated)} allocated, ${formatBytes(planned!.reserved)} reserved; ${summary.ooms.length > 0 ? "when it ran out it had reached" : "measured"} ${formatBytes(measured.peakAllocated)} and ${formatBytes(measured.peakReserved)}`;
 }
 
 function findings(summary: RunSummary): string {
