@@ -80,6 +80,14 @@ class Tiny(unittest.TestCase):
             self.assertLess(report["losses"][-1], report["losses"][0] + 0.1)
 
 
+    def test_two_versions_are_timed_in_turn(self):
+        folder = str(WORKLOADS / "qat_gpt2/before")
+        report = train(f"qat_gpt2/pairs.py {folder} {folder} --size tiny --pairs 2 --steps 2")
+        self.assertEqual(len(report["blocks"]), 2)
+        low, high = report["interval99"]
+        self.assertTrue(low <= report["change"] <= high)
+
+
 class Full13b(unittest.TestCase):
     def test_one_of_two_ranks_under_fsdp2_trains_its_shard(self):
         try:
