@@ -5,7 +5,7 @@ import { checkConfig, checkPython } from "./check.ts";
 import { Facts } from "./facts/facts.ts";
 import { combine } from "./facts/project.ts";
 import type { ProjectFacts } from "./facts/project.ts";
-import { summarize } from "./facts/summary.ts";
+import { summarize } from "./facts/summarize.ts";
 import type { FileSummary } from "./facts/summary.ts";
 import type { Diagnostic, ReportedFinding } from "./report.ts";
 import type { Settings } from "./settings.ts";

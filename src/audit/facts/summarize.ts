@@ -1,0 +1,219 @@
+import type { PythonFile } from "../../python/file.ts";
+import { classOf, functionOf } from "../../python/nodes.ts";
+import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
+import { methodsOf, selfAttribute } from "./classes.ts";
+import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
+import { frequency } from "./guards.ts";
+import { keptParameters, readsParameter } from "./keepers.ts";
+import { passedBy } from "./parameters.ts";
+import type { Passed } from "./parameters.ts";
+import { callTarget, functionName } from "./summary.ts";
+import type { CallSite, ClassSummary, FileSummary, FunctionSummary } from "./summary.ts";
+import { backwardCalls, isTrial, loopsAround, optimizerSteps } from "./training.ts";
+import type { Loop } from "./training.ts";
+
+const ACCELERATORS =
+  /\.cuda\(|\.to\(|["']cuda|device_map|accelerat|Trainer\(|deepspeed|fabric|lightning|local_rank/i;
+
+export function summarize(file: PythonFile): FileSummary {
+  return new Summarizer(file).summary();
+}
+
+/** What a file's calls say about one of its functions, as far as they have been looked at. */
+class FunctionNotes {
+  readonly calls: CallSite[] = [];
+  /** The same, by target. */
+  readonly seen = new Map<string, CallSite[]>();
+  readonly loops: Loop[] = [];
+  readonly stepLoops = new Set<number>();
+  loose = false;
+  backward = false;
+
+  number(loop: Loop): number {
+    const at = this.loops.indexOf(loop);
+    return at >= 0 ? at : this.loops.push(loop) - 1;
+  }
+}
+
+/** A method for each kind of thing that is looked at: V8 compiles what is called often, not one long function. */
+class Summarizer {
+  readonly #file: PythonFile;
+  readonly #byName = new Map<string, FunctionNotes>();
+  readonly #byNode = new Map<Node | null, FunctionNotes>();
+  readonly #definitions = new Map<string, FunctionDef>();
+  readonly #defined = new Set<string>();
+  readonly #escapes: string[] = [];
+  readonly #passed: (call: Call) => Passed | null;
+
+  constructor(file: PythonFile) {
+    this.#file = file;
+    for (const fn of file.all("FunctionDef")) {
+      const name = file.qualified(fn);
+      this.#notes(name);
+      this.#definitions.set(name, fn);
+      this.#defined.add(fn.name);
+    }
+    this.#passed = passedBy(file);
+  }
+
+  summary(): FileSummary {
+    const file = this.#file;
+    for (const call of file.all("Call")) this.#call(call);
+    const makers = this.#optimizerMakers();
+    for (const { call } of backwardCalls(file)) this.#step(call, true, makers);
+    for (const call of optimizerSteps(file)) this.#step(call, false, makers);
+    for (const name of file.all("Name")) this.#name(name);
+    for (const attribute of file.all("Attribute")) this.#attribute(attribute);
+    return {
+      path: file.path,
+      module: file.module,
+      functions: [...this.#byName].map(([name, notes]) => this.#function(name, notes)),
+      classes: file.all("ClassDef").map((cls) => this.#class(cls)),
+      accelerator: file.callsNamed("to").length > 0 || ACCELERATORS.test(file.text),
+      imports: file
+        .all("Alias")
+        .map((alias) => (alias.parent?.kind === "Import" ? alias.name : file.importedName(alias))),
+      escapes: this.#escapes,
+    };
+  }
+
+  #notes(name: string): FunctionNotes {
+    let found = this.#byName.get(name);
+    if (!found) this.#byName.set(name, (found = new FunctionNotes()));
+    return found;
+  }
+
+  #around(node: Node): FunctionNotes {
+    const fn = functionOf(node);
+    let found = this.#byNode.get(fn);
+    if (!found) this.#byNode.set(fn, (found = this.#notes(functionName(node, this.#file))));
+    return found;
+  }
+
+  #call(call: Call): void {
+    const target = callTarget(call, this.#file);
+    if (target === null || target.startsWith("torch.") || target.startsWith("numpy.")) return;
+    const notes = this.#around(call);
+    const site = target.startsWith(".")
+      ? this.#unresolved(call, target)
+      : this.#resolved(call, target, notes);
+    const seen = notes.seen.get(target);
+    if (seen?.some((other) => isSame(other, site)) === true) return;
+    if (seen) seen.push(site);
+    else notes.seen.set(target, [site]);
+    notes.calls.push(site);
+  }
+
+  /** Of a method of we know not what, only the gradient mode is ever asked; sites that say the same are one. */
+  #unresolved(call: Call, target: string): CallSite {
+    return { target, loops: [], grad: lexicalGrad(call, this.#file), throttled: false };
+  }
+
+  #resolved(call: Call, target: string, notes: FunctionNotes): CallSite {
+    const loops = loopsAround(call);
+    const body = functionOf(call) ?? this.#file.tree.module;
+    const stop = loops[0] ?? body;
+    const passed = this.#passed(call);
+    return {
+      target,
+      loops: loops.map((loop) => notes.number(loop)),
+      grad: lexicalGrad(call, this.#file),
+      throttled:
+        frequency(call, stop) !== "every" ||
+        fillsIn(call, stop) ||
+        (stop !== body && frequency(call, body) === "throttled"),
+      ...(passed ? { passed } : {}),
+    };
+  }
+
+  /** Functions that make their own optimizer. */
+  #optimizerMakers(): ReadonlySet<string> {
+    const makers = new Set<string>();
+    for (const call of this.#file.calls.matching(/optim|^(?:Adam\w*|SGD|RMSprop|Adagrad|LBFGS)$/i))
+      if (
+        call.parent?.kind === "Assign" &&
+        call.parent.targets.some((target) => target.kind !== "Attribute") &&
+        !/(?:^|\.)(?:step|zero_grad|prepare\w*|optimizers?)$/.test(this.#file.textOf(call.func).slice(-40))
+      )
+        makers.add(functionName(call, this.#file));
+    return makers;
+  }
+
+  #step(call: Call, backward: boolean, makers: ReadonlySet<string>): void {
+    const notes = this.#around(call);
+    if (backward) notes.backward = true;
+    const inner = loopsAround(call)[0];
+    // What makes its own optimizer is a training of its own, however often it is called.
+    if (!inner) notes.loose ||= !makers.has(functionName(call, this.#file));
+    else if (!isTrial(inner, this.#file)) notes.stepLoops.add(notes.number(inner));
+  }
+
+  #name(name: Name): void {
+    if (isCalled(name) || !this.#defined.has(name.id) || this.#file.scopes.binds(name)) return;
+    const dotted = this.#file.dotted(name);
+    if (dotted !== null) this.#escapes.push(dotted);
+  }
+
+  #attribute(attribute: Attribute): void {
+    if (isCalled(attribute) || !this.#defined.has(attribute.attr) || selfAttribute(attribute) === null)
+      return;
+    const cls = classOf(attribute);
+    if (cls) this.#escapes.push(`${this.#file.qualified(cls)}.${attribute.attr}`);
+  }
+
+  #function(name: string, notes: FunctionNotes): FunctionSummary {
+    const fn = this.#definitions.get(name);
+    return {
+      name,
+      grad: fn ? decoratedGrad(fn, this.#file) : null,
+      calls: notes.calls,
+      loose: notes.loose,
+      stepLoops: [...notes.stepLoops],
+      backward: notes.backward,
+      params: fn ? fn.params.map((param) => param.name) : [],
+      keeps: fn ? keptParameters(fn) : null,
+      reads: fn ? readsParameter(fn) : false,
+    };
+  }
+
+  #class(cls: ClassDef): ClassSummary {
+    const bases: string[] = [];
+    for (const arg of cls.args) {
+      const base = arg.name === null ? this.#file.dotted(arg.value) : null;
+      if (base !== null) bases.push(base);
+    }
+    return {
+      name: this.#file.qualified(cls),
+      bases,
+      methods: methodsOf(cls).map((method) => method.name),
+    };
+  }
+}
+
+function isCalled(expr: Expr): boolean {
+  return expr.parent?.kind === "Call" && expr.parent.func === expr;
+}
+
+/** Under `if x is None`: runs when nobody passed x, or once. */
+function fillsIn(node: Node, stop: Node): boolean {
+  for (let child = node, at = node.parent; at && at !== stop; child = at, at = at.parent)
+    if (
+      at.kind === "If" &&
+      at.body.includes(child as never) &&
+      at.test.kind === "Compare" &&
+      at.test.ops[0] === "is" &&
+      at.test.rights[0]?.kind === "Const"
+    )
+      return true;
+  return false;
+}
+
+function isSame(a: CallSite, b: CallSite): boolean {
+  return (
+    a.grad === b.grad &&
+    a.throttled === b.throttled &&
+    a.loops.length === b.loops.length &&
+    a.loops.every((loop, at) => loop === b.loops[at]) &&
+    (a.passed === b.passed || JSON.stringify(a.passed) === JSON.stringify(b.passed))
+  );
+}
