@@ -239,7 +239,12 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
         return expr.args.some((arg) => again(arg.value));
       if (expr.func.kind !== "Attribute") return false;
       if (CUTS.has(expr.func.attr) || expr.func.attr.startsWith("new_")) return false;
-      return again(expr.func.value);
+      return (
+        again(expr.func.value) ||
+        // `self.mean.lerp(x.mean(), 0.1)` mixes the two.
+        (/^(?:lerp|add|sub|mul|div|where|maximum|minimum|addcmul)$/.test(expr.func.attr) &&
+          expr.args.some((arg) => again(arg.value)))
+      );
     }
     default:
       return false;

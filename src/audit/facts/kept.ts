@@ -56,12 +56,13 @@ function* candidates(facts: Facts): Generator<Candidate> {
     )
       yield { at, added: at.value, how: "list", root };
   }
-  for (const at of facts.file.callsNamed("append", "appendleft", "extend", "add", "push")) {
-    if (at.func.kind !== "Attribute" || !/^(?:append|appendleft|extend|add|push)$/.test(at.func.attr))
+  for (const at of facts.file.callsNamed("append", "appendleft", "extend", "insert", "add", "push")) {
+    if (at.func.kind !== "Attribute" || !/^(?:append|appendleft|extend|insert|add|push)$/.test(at.func.attr))
       continue;
-    const [arg] = at.args;
+    const inserts = at.func.attr === "insert";
+    const arg = at.args[inserts ? 1 : 0];
     const root = rootOf(at.func.value);
-    if (!arg || at.args.length !== 1 || arg.star !== 0 || !root) continue;
+    if (!arg || at.args.length !== (inserts ? 2 : 1) || arg.star !== 0 || !root) continue;
     if (at.func.attr === "push" && root.kind === "Name" && facts.value(root).what === "unknown") continue;
     // What another object's method does with it, the method says (keepers.ts).
     if (isMeter(root, facts)) continue;

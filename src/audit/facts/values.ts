@@ -268,6 +268,8 @@ export class Values {
     if (definitions.length === 0) return UNKNOWN;
     let result: Value | null = null;
     for (const definition of definitions) {
+      // What is deleted cannot be read.
+      if (definition.how === "delete") continue;
       // What a loop feeds back adds nothing to what comes in from outside it.
       if (this.#open.has(definition)) {
         this.#cyclic = true;
@@ -470,8 +472,10 @@ export class Values {
         builtin === "sorted"
       )
         return plain("container");
-      if (builtin === "sum" || builtin === "abs" || builtin === "max" || builtin === "min")
-        return builtin === "abs" && call.args[0] ? this.of(call.args[0].value) : UNKNOWN;
+      if (builtin === "abs") return call.args[0] ? this.of(call.args[0].value) : UNKNOWN;
+      // `min(loss, 20)` may be either: a tensor as far as it matters.
+      if ((builtin === "max" || builtin === "min") && call.args.length > 1)
+        return combineOperands(call.args.map((arg) => this.of(arg.value)));
       return UNKNOWN;
     }
     if (

@@ -53,6 +53,7 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
   const others = facts.backwards.filter(
     (one) => one.call !== call && functionOf(one.call) === functionOf(call),
   );
+  if (isHelper(call, facts)) return true;
   const handed = facts.backwards.some(
     (one) => one.loss?.kind === "Name" && file.scopes.reaching(one.loss).some(({ how }) => how === "param"),
   );
@@ -82,6 +83,21 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
     fn.params[0]?.name === "self" &&
     /self\.\w*(?:hidden|state|memory|prev|cache)/.test(file.textOf(fn))
   );
+}
+
+/** The file's only backward, in a function that one place calls with the loss. */
+function isHelper(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const fn = functionOf(call);
+  const [one] = facts.backwards;
+  if (facts.backwards.length !== 1 || fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module")
+    return false;
+  if (one?.loss?.kind !== "Name" || loopsAround(call).length > 0) return false;
+  if (!file.scopes.reaching(one.loss).every(({ how }) => how === "param")) return false;
+  if (/autograd\.grad\b|\bgrad\(|create_graph|autograd\.functional|\.register_hook/.test(file.text))
+    return false;
+  const calls = file.callsNamed(fn.name).filter((other) => file.dotted(other.func) === file.qualified(fn));
+  return calls.length === 1 && facts.everyStep(calls[0]!) !== null;
 }
 
 function isCounter(name: string, loop: { start: number; end: number }, facts: Facts): boolean {

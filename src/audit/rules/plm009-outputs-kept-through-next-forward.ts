@@ -59,7 +59,8 @@ function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): Name | n
   const [target] = statement.targets;
   if (statement.targets.length !== 1 || !target) return null;
   let value: Expr = statement.value;
-  if (value.kind === "Subscript") value = value.value;
+  if (value.kind === "Subscript" || (value.kind === "Attribute" && value.attr === "logits"))
+    value = value.value;
   if (value.kind !== "Call" || !isNetwork(value.func, facts)) return null;
   if (target.kind === "Name") return target;
   if (target.kind !== "Tuple") return null;

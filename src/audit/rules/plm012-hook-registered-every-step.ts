@@ -50,8 +50,10 @@ export const rule: Rule = {
 /** Thrown away, or bound to a name of this function that nobody calls `remove` on. A handle that is kept may be removed elsewhere. */
 function isLeft(call: Call, facts: Facts): boolean {
   const statement = statementOf(call);
-  if (statement?.kind === "ExprStmt") return statement.value === call;
-  if (statement?.kind !== "Assign" || statement.value !== call || statement.targets.length !== 1)
+  // `[m.register_forward_hook(f) for m in model.modules()]`
+  const made = call.parent?.kind === "Comp" && call.parent.element === call ? call.parent : call;
+  if (statement?.kind === "ExprStmt") return statement.value === made;
+  if (statement?.kind !== "Assign" || statement.value !== made || statement.targets.length !== 1)
     return false;
   const [target] = statement.targets;
   const definition = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;

@@ -23,7 +23,7 @@ export const rule: Rule = {
       if (call.func.kind !== "Attribute" || call.func.attr !== "zero_grad" || call.args.length !== 1)
         continue;
       const flag = argument(call, "set_to_none", 0);
-      if (!flag || !isFalse(flag)) continue;
+      if (!flag || !(isFalse(flag) || (flag.kind === "Num" && flag.text === "0"))) continue;
       yield {
         at: flag,
         message:

@@ -1,3 +1,7 @@
+import { contains, walk } from "../../python/nodes.ts";
+import type { Call } from "../../python/tree.ts";
+import type { Facts } from "../facts/facts.ts";
+import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
 const MESSAGE =
@@ -33,6 +37,7 @@ export const rule: Rule = {
       const name = file.dotted(call.func);
       if (!method && name !== "torch.compile" && !(name !== null && makers.has(name))) continue;
       if (facts.everyStep(call) || facts.everyEpoch(call)) yield { at: call, message: MESSAGE };
+      else if (isRepeated(call, facts)) yield { at: call, severity: "note", message: MESSAGE };
     }
     // A function defined in the step and decorated there is compiled each time.
     for (const fn of file.all("FunctionDef"))
@@ -41,3 +46,16 @@ export const rule: Rule = {
           yield { at: decorator, message: MESSAGE };
   },
 };
+
+/** In a loop that changes nothing about what is compiled, or how. */
+function isRepeated(call: Call, facts: Facts): boolean {
+  const [loop] = loopsAround(call);
+  if (!loop || call.args.length === 0 || facts.frequency(call, loop) !== "every") return false;
+  let same = true;
+  walk(call, (node) => {
+    if (node.kind === "Name" && facts.file.scopes.reaching(node).some((one) => contains(loop, one.node)))
+      same = false;
+    return same;
+  });
+  return same;
+}

@@ -19,10 +19,11 @@ export const rule: Rule = {
     const { file } = facts;
     const makers = makersOf(file);
     const words = [...makers].map((name) => name.slice(name.lastIndexOf(".") + 1));
-    for (const call of file.callsNamed("next", "DataLoader", ...words)) {
+    for (const call of file.callsNamed("next", "__next__", "DataLoader", ...words)) {
       const name = file.dotted(call.func) ?? "";
-      if (name === "builtins.next") {
-        const inner = positional(call, 0);
+      const asked = call.func.kind === "Attribute" && call.func.attr === "__next__" ? call.func.value : null;
+      if (name === "builtins.next" || asked) {
+        const inner = asked ?? positional(call, 0);
         const made =
           inner?.kind === "Call" && file.dotted(inner.func) === "builtins.iter" ? positional(inner, 0) : null;
         if (made && isLoader(made, facts) && facts.everyStep(call))
