@@ -64,7 +64,9 @@ class HostOptimizer:
         devices = {p.device for p in self.parameters}
         self.inward, self.outward = ({d: Lane(d) for d in devices} for _ in range(2))
         self.gradients, self.norms, self.homes = {}, {}, {}
-        self.coefficient = None
+        self.coefficient = self.visiting = None
+        # As a hook of the optimizer's, so that who watches its steps sees gradients as they were before clipping.
+        optimizer.register_step_pre_hook(self._scale)
         for parameter in self.parameters:
             parameter.register_post_accumulate_grad_hook(self._leave)
 
@@ -102,13 +104,17 @@ class HostOptimizer:
             coming = self._fetch(following) if following is not None else None
             if came:
                 torch.cuda.current_stream(parameter.device).wait_event(came)
-            if self.coefficient is not None:
-                gradient.mul_(self.coefficient.to(parameter.device))
-            parameter.grad = gradient
+            parameter.grad, self.visiting = gradient, parameter
             self.optimizer.step()  # the only parameter with a gradient
+            assert self.visiting is None, "the optimizer does not call its hooks"
             parameter.grad = None
             self._send_home(parameter, gradient)
         self._settle()
+
+    def _scale(self, *_):
+        parameter, self.visiting = self.visiting, None
+        if self.coefficient is not None:
+            parameter.grad.mul_(self.coefficient.to(parameter.device))
 
     def _fetch(self, parameter):
         lane = self.inward[parameter.device]
