@@ -90,12 +90,19 @@ export function derivation({ results }: Verification): readonly string[] {
         : "two runs of the same code are not bit-identical: where they are farther apart than the yardstick, they are the yardstick",
     );
   const rows = [
-    ["losses", results.losses, "steps"],
-    ["gradient norms", results.gradientNorms, "steps"],
-    ["final weights", results.weights, "parameters"],
+    ["losses", results.losses, "steps", "backward was given no scalar"],
+    ["gradient norms", results.gradientNorms, "steps", "no gradients were seen"],
+    [
+      "final weights",
+      results.weights,
+      "parameters",
+      "the two sides do not train parameters of the same names, or of the same shapes in the same order",
+    ],
   ] as const;
-  for (const [name, distance, unit] of rows)
+  const read = rows.some(([, distance]) => distance !== null);
+  for (const [name, distance, unit, otherwise] of rows)
     if (distance) lines.push(`${name}: ${distanceText(distance, unit)}`);
+    else if (read) lines.push(`${name}: not compared: ${otherwise}`);
   return lines;
 }
 

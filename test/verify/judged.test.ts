@@ -1,10 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { derivation } from "../../src/report/verify-words.ts";
 import { judge } from "../../src/verify/gates.ts";
 import { compareMemory, growth } from "../../src/verify/memory.ts";
 import { lastNumber, metricIn, parseMetric } from "../../src/verify/metric.ts";
 import { compareQuantity } from "../../src/verify/quantity.ts";
 import type { Measured, Values } from "../../src/verify/readings.ts";
+import type { Verification } from "../../src/verify/result.ts";
 import { compareResults, MARGIN } from "../../src/verify/sameness.ts";
 import { compareSpeed } from "../../src/verify/speed.ts";
 import { compareWarnings, warningsOf } from "../../src/verify/warnings.ts";
@@ -172,4 +174,14 @@ test("metrics: the last number in the log", () => {
   expect(() => parseMetric("accuracy")).toThrow("has no group");
   expect(() => parseMetric("(")).toThrow("--metric (");
   expect(lastNumber("eval: 3 of 4, f1 8.1e-1")).toBeCloseTo(0.81);
+});
+
+test("the coarser side's format is named; weights that cannot be laid side by side are said to be left out", () => {
+  const before = values(LOSSES);
+  const other = { name: "v", shape: [3], digest: "d", norm: 1, sums: Array(8).fill(0) as number[] };
+  const after = values(LOSSES, 0, { dtype: "bfloat16", roundoff: 2 ** -8, weights: [other] });
+  const results = compareResults({ before: [before, before], after: [after], nudged: [before] });
+  expect(results).toMatchObject({ verdict: "same within rounding", dtype: "bfloat16", weights: null });
+  const said = derivation({ results } as Verification);
+  expect(said.find((line) => line.startsWith("final weights"))).toMatch(/^final weights: not compared: /);
 });
