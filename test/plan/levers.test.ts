@@ -25,6 +25,9 @@ const BROKEN: Readonly<Record<string, readonly [Partial<Recipe>, string?]>> = {
       },
     },
   ],
+  "autocast-adapters": [
+    { dtype: "fp32", method: { kind: "lora", quantization: null, adapter: { ...ADAPTER, autocast: true } } },
+  ],
   "bnb-fsdp2": [{ optimizer: "adamw_bnb_8bit", parallel: { kind: "fsdp2", ranks: 2, offload: false } }],
   "peft-zero3-reentrant": [
     { method: LORA, checkpointing: CHECKPOINTED, parallel: { kind: "zero3", ranks: 2, offload: false } },
