@@ -71,7 +71,7 @@ export function deviceOf(
       const write = cls ? attributesOf(cls, file).get(own!)?.writes[0]?.value : null;
       if (write) return follow(write);
       const { what, device } = valueOf(expr.value);
-      return what === "unknown" || what === "module" ? "network" : device;
+      return what === "tensor" || what === "output" ? device : "network";
     }
     default:
       return "unknown";

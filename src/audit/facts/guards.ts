@@ -59,8 +59,14 @@ function isHit({ test, body }: If): boolean {
 
 /** `if best is None: best = …` runs once. */
 function fillsOnce({ test, body }: If): boolean {
-  if (test.kind !== "Compare" || test.ops[0] !== "is") return false;
-  const { left } = test;
+  // `if not shown: shown = True`
+  const left =
+    test.kind === "Unary" && test.op === "not"
+      ? test.operand
+      : test.kind === "Compare" && test.ops[0] === "is"
+        ? test.left
+        : null;
+  if (!left) return false;
   return body.some((one) => one.kind === "Assign" && one.targets.some((target) => isSamePlace(left, target)));
 }
 
@@ -77,8 +83,23 @@ function testFrequency(statement: If, child: Node): Frequency {
   if (fillsOnce(statement) && statement.body.includes(child as never)) return "throttled";
   if (isOffByDefault(statement, child)) return "unknown";
   if (isForEvaluation(statement, child)) return "throttled";
+  // What a module has not made yet, it makes once.
+  if (isUnmade(test) && statement.body.includes(child as never)) return "unknown";
   if (isThrottle(test)) return statement.orelse.includes(child as never) ? "unknown" : "throttled";
   return isFlag(test) ? "every" : "unknown";
+}
+
+/** `self.graph is None` */
+function isUnmade(test: Expr): boolean {
+  return (
+    test.kind === "Compare" &&
+    test.ops[0] === "is" &&
+    test.rights[0]?.kind === "Const" &&
+    test.rights[0].value === null &&
+    test.left.kind === "Attribute" &&
+    test.left.value.kind === "Name" &&
+    test.left.value.id === "self"
+  );
 }
 
 /** `if not self.training:`, and the `else` of `if self.training:`. */

@@ -55,8 +55,9 @@ const STEP_METHODS: Readonly<Partial<Record<Role, readonly string[]>>> = {
   trainer: ["compute_loss", "training_step"],
 };
 
+const EXPORT = /onnx|_export|export_/i;
 /** Modules that run a trained network: no step of training goes through them. */
-const INFERENCE = /Inference|Export|Onnx|ONNX|TensorRT|TRT/;
+const INFERENCE = /Inference|Export|Onnx|ONNX|TensorRT|TRT|PostProcess|Postprocess/;
 
 export function combine(summaries: readonly FileSummary[]): ProjectFacts {
   const names = new Names(summaries);
@@ -68,6 +69,7 @@ export function combine(summaries: readonly FileSummary[]): ProjectFacts {
     (fn) => fn.loose,
     (site) => site.loops.length === 0,
   );
+  for (const fn of epochs(functions)) if (!fn.summary.loose) loose.delete(fn);
   const reaches = closure(
     functions,
     (fn) => fn.backward,
@@ -228,17 +230,35 @@ const NONE: Readonly<Record<string, Value>> = {};
 /** Functions for which `own` holds, and those that call them through a site that `carries`. */
 function closure(
   functions: ReadonlyMap<string, Fn>,
-  own: (fn: FunctionSummary) => boolean,
+  own: (fn: FunctionSummary, of: Fn) => boolean,
   carries: (site: CallSite) => boolean,
 ): Set<Fn> {
   const found = new Set<Fn>();
-  const queue = [...functions.values()].filter(({ summary }) => own(summary));
+  const queue = [...functions.values()].filter((fn) => own(fn.summary, fn));
   for (let fn = queue.pop(); fn !== undefined; fn = queue.pop()) {
     if (found.has(fn)) continue;
     found.add(fn);
     for (const { from, site } of fn.callers) if (carries(site)) queue.push(from);
   }
   return found;
+}
+
+/** Functions that go through many steps, and what calls them: a step taken beside that makes them no step. */
+function epochs(functions: ReadonlyMap<string, Fn>): Set<Fn> {
+  const once = closure(
+    functions,
+    (fn) => fn.steps === "once",
+    (site) => site.loops.length === 0,
+  );
+  const many = new Set<Fn>();
+  for (const fn of functions.values())
+    if (fn.summary.steps === "many" || fn.calls.some(({ to, site }) => site.loops.length > 0 && once.has(to)))
+      many.add(fn);
+  return closure(
+    functions,
+    (_, fn) => many.has(fn),
+    () => true,
+  );
 }
 
 function spreadHeat(
@@ -250,7 +270,7 @@ function spreadHeat(
   const hot = new Map<Fn, string>();
   const queue: Fn[] = [];
   const heat = (fn: Fn | undefined, why: string): void => {
-    if (!fn || hot.has(fn)) return;
+    if (!fn || hot.has(fn) || EXPORT.test(last(fn.summary.name))) return;
     hot.set(fn, why);
     queue.push(fn);
   };

@@ -27,6 +27,7 @@ class FunctionNotes {
   readonly loops: Loop[] = [];
   readonly stepLoops = new Set<number>();
   loose = false;
+  steps: FunctionSummary["steps"] = "none";
   backward = false;
 
   number(loop: Loop): number {
@@ -146,6 +147,7 @@ class Summarizer {
     // What makes its own optimizer is a training of its own, however often it is called.
     if (!inner) notes.loose ||= !makers.has(functionName(call, this.#file));
     else if (!isTrial(inner, this.#file)) notes.stepLoops.add(notes.number(inner));
+    if (!backward && notes.steps !== "many") notes.steps = inner ? "many" : "once";
   }
 
   #name(name: Name): void {
@@ -170,6 +172,7 @@ class Summarizer {
       loose: notes.loose,
       stepLoops: [...notes.stepLoops],
       backward: notes.backward,
+      steps: notes.steps,
       params: fn ? fn.params.map((param) => param.name) : [],
       keeps: fn ? keptParameters(fn) : null,
       reads: fn ? readsParameter(fn) : false,

@@ -29,6 +29,8 @@ export interface FunctionSummary {
   /** Loops, by number, that are the innermost ones around a backward or an optimizer step. */
   readonly stepLoops: readonly number[];
   readonly backward: boolean;
+  /** An optimizer steps here: once, or in a loop of its own, which then goes through many steps and is none. */
+  readonly steps: "none" | "once" | "many";
   readonly params: readonly string[];
   readonly keeps: Keeps | null;
   /** Turns one of its parameters into a Python number. */

@@ -197,6 +197,13 @@ export class Values {
         return combineOperands([before, value]);
       }
       case "unpack": {
+        // `x, T, W = self.patch_embed(x)`: sizes beside the tensor.
+        if (
+          /^[A-Z]$|^(?:bs|h|w|t|n|height|width|length|\w*_(?:len|size|length|dim|shape))$/.test(
+            definition.name,
+          )
+        )
+          return UNKNOWN;
         const value = definition.value ? this.of(definition.value) : UNKNOWN;
         return value.what === "tensor" || value.what === "output" ? value : UNKNOWN;
       }
@@ -326,6 +333,7 @@ export class Values {
       case "Compare": {
         if (expr.ops.some((op) => op === "is" || op === "is not" || op === "in" || op === "not in"))
           return OTHER;
+        if (expr.rights.some((right) => right.kind === "Const" || right.kind === "Str")) return OTHER;
         const value = combineOperands([this.of(expr.left), ...expr.rights.map((right) => this.of(right))]);
         return value.what === "tensor"
           ? { ...value, graph: "no" }

@@ -4,6 +4,7 @@ import type { Facts } from "../facts/facts.ts";
 import { isBackwarded, isDifferentiatedItself, keeps, keptForBackward } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
 import { keptArguments } from "../facts/keepers.ts";
+import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -53,7 +54,11 @@ function isStatisticOfModule(root: Parameters<Facts["value"]>[0], facts: Facts):
 
 function isRebegun({ root, at, loop }: Keep, facts: Facts): boolean {
   if (root.kind !== "Name" || !loop) return false;
+  // In this loop, or in one over batches around it.
+  const around = loopsAround(loop)[0];
+  const batches =
+    around?.kind === "For" && /load|batch|data/i.test(facts.file.textOf(around.iter)) ? around : loop;
   return (facts.file.scopes.lookup(root)?.definitions ?? []).some(
-    (one) => one.how !== "augment" && contains(loop, one.node) && !contains(at, one.node),
+    (one) => one.how !== "augment" && contains(batches, one.node) && !contains(at, one.node),
   );
 }

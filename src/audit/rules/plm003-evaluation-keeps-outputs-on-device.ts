@@ -1,6 +1,6 @@
 import { positional } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
-import type { Assign, Expr, Node } from "../../python/tree.ts";
+import type { Assign, Call, Expr, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -22,7 +22,9 @@ export const rule: Rule = {
     if (!facts.accelerator) return;
     for (const keep of keeps(facts))
       if (keep.how === "list" && keep.loop)
-        yield* judge(keep.added, keep.loop, facts.file.textOf(keep.root), facts);
+        for (const finding of judge(keep.added, keep.loop, facts.file.textOf(keep.root), facts))
+          // What is spread into the list may be anything that can be gone through.
+          yield keep.at.kind === "Call" && isExtend(keep.at) ? { ...finding, severity: "note" } : finding;
     for (const { parent } of facts.file.callsNamed("cat", "concat", "concatenate", "hstack", "vstack")) {
       const statement = parent?.kind === "IfExp" ? parent.parent : parent;
       if (statement?.kind !== "Assign") continue;
@@ -33,6 +35,10 @@ export const rule: Rule = {
     yield* steps(facts);
   },
 };
+
+function isExtend(call: Call): boolean {
+  return call.func.kind === "Attribute" && call.func.attr === "extend";
+}
 
 function* judge(added: Expr, loop: Node, into: string, facts: Facts): Generator<Finding> {
   const source = networkCall(added, facts);

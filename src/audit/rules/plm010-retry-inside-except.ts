@@ -2,6 +2,7 @@ import { functionOf, walk } from "../../python/nodes.ts";
 import type { Call, Handler, Try } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isNetwork } from "../facts/networks.ts";
 import type { Fix, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -23,6 +24,12 @@ export const rule: Rule = {
         const fix = moveOut(statement, handler, facts);
         yield {
           at: again,
+          // Of a function that nobody here shows to run a network we only suppose it.
+          ...(isNetwork(again.func, facts) ||
+          facts.hot(again) ||
+          facts.callee(again)?.reachesBackward === true
+            ? {}
+            : { severity: "note" as const }),
           message:
             "The caught error's traceback still holds the failed attempt's frames and all their tensors; retry after the `except` block has ended",
           ...(fix ? { fix } : {}),
@@ -86,7 +93,7 @@ function catchesOutOfMemory(handler: Handler, facts: Facts): boolean {
 function repeated(statement: Try, handler: Handler, facts: Facts): Call | null {
   const tried = new Set<string>();
   const bookkeeping =
-    /^(?:print|log\w*|warn\w*|zero_grad|empty_cache|collect|append|format|str|write|info|update|items|keys|values|len|range|to|cuda|get|set_\w+|is_available|join|chunk|split|next|iter|enumerate|dumps?|encode|decode|exit|sleep|time)$/i;
+    /^(?:print|log\w*|warn\w*|zero_grad|empty_cache|collect|append|format|str|write|info|update|items|keys|values|len|range|to|cuda|get|set_\w+|is_available|join|chunk|split|next|iter|enumerate|dumps?|encode|decode|exit|sleep|time|is_\w+|_is_\w+|\w*oom\w*|\w*error\w*)$/i;
   for (const one of statement.body)
     walk(one, (node) => {
       if (

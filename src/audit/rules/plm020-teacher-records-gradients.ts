@@ -1,6 +1,6 @@
 import type { Definition } from "../../python/scopes.ts";
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
-import { classOf, contains, statementOf, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
@@ -33,7 +33,8 @@ export const rule: Rule = {
       // Few callees are either: the cheap questions first.
       if (!facts.networks.isOnlyEvaluated(call.func) && !TEACHER.test(lastName(call.func))) continue;
       if (!facts.everyStep(call) || facts.gradMode(call) !== "on" || !isNetwork(call.func, facts)) continue;
-      const certain = isNeverTrained(call.func, facts) && !isAlone(call, facts);
+      const certain =
+        isNeverTrained(call.func, facts) && !isAlone(call, facts) && hasTrainedPeer(call, facts);
       const named = !certain && isTeacher(call.func, facts);
       if (!(certain || named) || !takesData(call, facts)) continue;
       // Gradients are wanted through it: for an image or a latent that is itself what learns.
@@ -60,6 +61,16 @@ export const rule: Rule = {
     }
   },
 };
+
+/** Another network of the same function is what its step trains. */
+function hasTrainedPeer(call: Call, facts: Facts): boolean {
+  const fn = functionOf(call);
+  const key = facts.networks.key(call.func);
+  return facts.file.callsNamed("train", "parameters", "backward").some((other) => {
+    if (other.func.kind !== "Attribute" || (fn && functionOf(other) !== fn)) return false;
+    return other.func.attr === "backward" || facts.networks.key(other.func.value) !== key;
+  });
+}
 
 /** The only network of its step, handed in: it is what that step trains, in eval mode for its norms. */
 function isAlone(call: Call, facts: Facts): boolean {

@@ -45,6 +45,8 @@ function isShown(call: Call, facts: Facts): boolean {
   if (call.func.kind !== "Attribute") return false;
   if (call.func.attr === "format" && call.func.value.kind === "Str") return !isRaised(call);
   if (!SHOWS.test(call.func.attr)) return false;
+  // Arguments of a debug message are formatted only where somebody wants it.
+  if (call.func.attr === "debug") return false;
   return call.func.attr.startsWith("set_") || /logg|tqdm|bar/i.test(facts.file.textOf(call.func.value));
 }
 

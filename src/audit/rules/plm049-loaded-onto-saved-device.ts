@@ -1,6 +1,6 @@
 import { keyword, positional } from "../../python/file.ts";
-import { ancestors } from "../../python/nodes.ts";
-import type { Expr } from "../../python/tree.ts";
+import { ancestors, functionOf } from "../../python/nodes.ts";
+import type { Call, Expr } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { addKeyword } from "../edits.ts";
 import type { Rule } from "../rule.ts";
@@ -19,6 +19,12 @@ export const rule: Rule = {
     const { file } = facts;
     if (!facts.accelerator) return;
     const distributed = /init_process_group|DistributedDataParallel|LOCAL_RANK/.test(file.text);
+    /** In the function that sets the ranks up, or wraps the model: elsewhere it may be a tool of one process. */
+    const amongRanks = (call: Call): boolean =>
+      distributed &&
+      /init_process_group|DistributedDataParallel\(|DDP\(|\brank\b|local_rank/i.test(
+        file.textOf(functionOf(call) ?? file.tree.module),
+      );
     for (const call of file.callsNamed("load")) {
       if (
         file.dotted(call.func) !== "torch.load" ||
@@ -29,11 +35,18 @@ export const rule: Rule = {
         continue;
       // A download or a message holds what its sender put in, not what this machine saved.
       const source = positional(call, 0);
-      if (source?.kind === "Call" && file.dotted(source.func) === "io.BytesIO") continue;
+      const read =
+        source?.kind === "Name" ? file.scopes.reaching(source).map(({ value }) => value) : [source];
+      if (read.some((one) => one?.kind === "Call" && file.dotted(one.func) === "io.BytesIO")) continue;
       // Schedules, scalers and random states are a few numbers; features and datasets were made on the host.
-      if (source && /sched|scaler|rng|random|feature|dataset|vocab|metadata|stats/i.test(file.textOf(source)))
+      if (
+        source &&
+        /sched|scaler|rng|random|feature|dataset|vocab|meta|stats|corpus|cache|shape/i.test(
+          file.textOf(source),
+        )
+      )
         continue;
-      const everywhere = distributed && !isOneRank(call, facts);
+      const everywhere = amongRanks(call) && !isOneRank(call, facts);
       const none = keyword(call, "map_location");
       yield {
         at: call.func,

@@ -2,6 +2,7 @@ import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { addKeyword } from "../edits.ts";
 import { optimizerSteps } from "../facts/training.ts";
+import type { Loop } from "../facts/training.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -47,9 +48,11 @@ export const rule: Rule = {
         };
     }
     if (wraps.length === 0 || /no_sync|require_backward_grad_sync/.test(file.text)) return;
+    const seen = new Set<Loop>();
     for (const step of optimizerSteps(file)) {
       const loop = facts.stepLoop(step);
-      if (!loop || facts.frequency(step, loop) !== "throttled") continue;
+      if (!loop || seen.has(loop) || facts.frequency(step, loop) !== "throttled") continue;
+      seen.add(loop);
       for (const { call } of facts.backwards)
         if (facts.stepLoop(call) === loop && facts.frequency(call, loop) === "every")
           yield {

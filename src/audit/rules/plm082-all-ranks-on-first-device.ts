@@ -49,7 +49,8 @@ function* literals(own: boolean, chooses: readonly Call[], facts: Facts): Genera
   const { file } = facts;
   for (const call of file.all("Call")) {
     const given = firstDevice(call, facts);
-    if (!given || isConditional(call)) continue;
+    // The default of a parameter allocates nothing.
+    if (!given || isConditional(call) || call.parent?.kind === "Param") continue;
     const named = isZero(given) || (given.kind === "Str" && given.value === "cuda:0");
     if (chooses.length > 0) {
       // Once a rank has chosen, "cuda" is its own; at import time, or above the choice, it has not.
