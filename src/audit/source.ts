@@ -24,6 +24,12 @@ export function readSource(path: string, text: string): Source | string | null {
     return typeof config === "string" ? config : { kind: "config", config };
   }
   if (!(RELEVANT.test(text) ? USES : HELPS).test(text)) return null;
+  // Another library's tensors have other methods, or other costs.
+  if (
+    /^(?:import|from) (?:paddle|tensorflow|jax|mindspore)\b/m.test(text) &&
+    !/^\s*(?:import|from) torch\b/m.test(text)
+  )
+    return null;
   if (!path.endsWith(".ipynb")) return { kind: "python", file: new PythonFile(path, text), notebook: null };
   const notebook = readNotebook(text);
   return typeof notebook === "string"

@@ -276,7 +276,16 @@ function spreadHeat(
   };
   for (const [cls, role] of roles)
     for (const method of STEP_METHODS[role] ?? [])
-      if (names.classes.get(cls)?.methods.includes(method) && !INFERENCE.test(last(cls)))
+      if (
+        names.classes.get(cls)?.methods.includes(method) &&
+        !INFERENCE.test(last(cls)) &&
+        // Beside a training_step it is what that calls, or for inference.
+        !(
+          role === "lightning" &&
+          method === "forward" &&
+          names.classes.get(cls)!.methods.includes("training_step")
+        )
+      )
         heat(functions.get(`${cls}.${method}`), `${method} of ${last(cls)}`);
   for (const { summary, calls } of functions.values()) {
     const steps = new Set(summary.stepLoops);

@@ -88,6 +88,9 @@ function findTarget(call: Call, file: PythonFile): string | null {
     return type !== null ? `${type}.${func.attr}` : `.${func.attr}`;
   }
   if (func.kind === "Name") {
+    // `self(x)` runs the forward of its own class.
+    const cls = func.id === "self" ? enclosingClass(call) : null;
+    if (cls) return `${file.qualified(cls)}.forward`;
     const type = instanceType(func, file);
     if (type !== null) return `${type}.forward`;
   }

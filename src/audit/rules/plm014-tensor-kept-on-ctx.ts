@@ -119,7 +119,7 @@ function isTensor(expr: Expr, fn: FunctionDef, facts: Facts, depth: number): boo
 /** By its name or its use no tensor: a size, a count, a function to call. */
 function isPlain(param: Definition, facts: Facts): boolean {
   return (
-    /^[A-Z]+$|^(?:n|num|max|min|is|has|use)_|(?:shape|size|length|len|dim|count|expert|group|module|layer|fn|func|function|ctx|state|config|name|mode|eps|alpha|beta|lambda_?|scale|rank|index|idx|id|prob|stride|padding|flag|op)s?$/.test(
+    /^[A-Z]+$|^(?:n|d|num|max|min|is|has|use)_|(?:shape|size|length|len|dim|count|expert|group|module|layer|fn|func|function|ctx|state|config|name|mode|eps|alpha|beta|lambda_?|scale|rank|index|idx|id|prob|stride|padding|flag|op)s?$/.test(
       param.name,
     ) || facts.file.scopes.uses(param).some((use) => use.parent?.kind === "Call" && use.parent.func === use)
   );
