@@ -141,7 +141,11 @@ function whereTo(use: Expr, facts: Facts): readonly Definition[] | "escapes" | n
       case "Assign": {
         // Written into, not read: `kept[step] = loss`.
         if (at.targets.includes(child as never)) return null;
-        if (at.targets.length === 1 && sameAttribute(use, at.targets[0]!)) return null;
+        if (
+          at.targets.length === 1 &&
+          (sameAttribute(use, at.targets[0]!) || sameMember(use, at.targets[0]!))
+        )
+          return null;
         const found = at.targets.map((target) =>
           target.kind === "Name" ? facts.file.scopes.definitionAt(target) : null,
         );
@@ -164,6 +168,19 @@ function whereTo(use: Expr, facts: Facts): readonly Definition[] | "escapes" | n
     }
   }
   return "escapes";
+}
+
+/** `totals.loss` that is read to write `totals.loss` anew. */
+function sameMember(use: Expr, target: Expr): boolean {
+  const { parent } = use;
+  return (
+    use.kind === "Name" &&
+    parent?.kind === "Attribute" &&
+    target.kind === "Attribute" &&
+    target.attr === parent.attr &&
+    target.value.kind === "Name" &&
+    target.value.id === use.id
+  );
 }
 
 /** `self.x` that is read to write `self.x` anew. */

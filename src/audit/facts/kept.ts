@@ -125,6 +125,9 @@ function isPlaces(root: Expr, facts: Facts): boolean {
 function rootOf(expr: Expr): Expr | null {
   if (expr.kind === "Name" || selfAttribute(expr) !== null) return expr;
   if (expr.kind === "Subscript") return rootOf(expr.value);
+  // `totals.loss` of a record of one's own.
+  if (expr.kind === "Attribute" && expr.value.kind === "Name" && !/^(?:grad|data)$/.test(expr.attr))
+    return expr.value;
   return expr.kind === "Call" && expr.func.kind === "Attribute" && expr.func.attr === "setdefault"
     ? rootOf(expr.func.value)
     : null;

@@ -42,6 +42,13 @@ export const rule: Rule = {
 /** `self.weight`, or `params.weight` with `params` taken from the module. */
 function isOwn(expr: Expr, facts: Facts, depth = 0): boolean {
   if (depth > 4) return false;
+  // `self.gamma.to(x.dtype).to(x.device)`
+  if (expr.kind === "Call")
+    return (
+      expr.func.kind === "Attribute" &&
+      /^(?:to|type|float|half)$/.test(expr.func.attr) &&
+      isOwn(expr.func.value, facts, depth)
+    );
   if (selfAttribute(expr) !== null)
     return (
       depth > 0 ||

@@ -1,6 +1,7 @@
-import { positional } from "../../python/file.ts";
+import { isFalse, keyword, positional } from "../../python/file.ts";
+import { classOf } from "../../python/nodes.ts";
 import type { Expr, Name } from "../../python/tree.ts";
-import { selfAttribute } from "../facts/classes.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
 
@@ -61,7 +62,10 @@ function isChained(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Binary") return expr.op === "@";
   if (expr.kind !== "Call") return false;
   if (MULTIPLIES.test(facts.file.dotted(expr.func) ?? "")) return true;
-  return selfAttribute(expr.func) !== null && /lora|adapter|down/i.test(facts.file.textOf(expr.func));
+  return (
+    selfAttribute(expr.func) !== null &&
+    (/lora|adapter|down/i.test(facts.file.textOf(expr.func)) || isNarrow(expr.func, facts))
+  );
 }
 
 function isScalar(expr: Expr, facts: Facts): boolean {
@@ -70,5 +74,20 @@ function isScalar(expr: Expr, facts: Facts): boolean {
     expr.kind === "Attribute" &&
     selfAttribute(expr) !== null &&
     (/^(?:scal|alpha)/.test(expr.attr) || facts.value(expr).what === "number")
+  );
+}
+
+/** A linear layer without a bias: one half of a product of low rank. */
+function isNarrow(expr: Expr, facts: Facts): boolean {
+  const cls = classOf(expr);
+  const writes = cls ? (attributesOf(cls, facts.file).get(selfAttribute(expr)!)?.writes ?? []) : [];
+  return (
+    writes.length > 0 &&
+    writes.every(
+      ({ value }) =>
+        value?.kind === "Call" &&
+        facts.file.dotted(value.func) === "torch.nn.Linear" &&
+        isFalse(keyword(value, "bias")?.value ?? null),
+    )
   );
 }

@@ -50,6 +50,8 @@ function isLogger(call: Call, facts: Facts): boolean {
 function handed(call: Call, facts: Facts): Expr[] {
   return call.args.flatMap(({ value }) => {
     if (value.kind === "Dict") return [...value.values];
+    if (value.kind === "Call" && facts.file.dotted(value.func) === "builtins.dict")
+      return value.args.map((arg) => arg.value);
     // `{k: v for k, v in parts.items()}`: the values of that dict.
     const over = value.kind === "Comp" ? value.clauses[0]?.iter : undefined;
     if (
