@@ -12,7 +12,7 @@ export type Source =
 const RELEVANT = /torch|transformers|lightning|accelerate|deepspeed|diffusers|peft|\btrl\b|apex|cudnn|cuda/;
 /** Nor has one that only speaks of them: it must import one, or treat something as a tensor, a network or an optimizer. */
 const USES =
-  /^[ \t]*(?:from|import)[ \t]+(?:\w+[ \t]*,[ \t]*)*(?:torch|transformers|lightning|pytorch_lightning|accelerate|deepspeed|diffusers|peft|trl|apex|bitsandbytes|timm|unsloth|sentence_transformers|fastai|ignite|composer)\w*|\.(?:backward|cuda|detach|item|zero_grad|requires_grad_?|no_grad|parameters|state_dict)\b|\b(?:DataLoader|Dataset|Trainer|optimizer)\b|cudnn|CUDA_/m;
+  /(?:^|[:;])[ \t]*(?:from|import)[ \t][^\n]*\b(?:torch|transformers|lightning|pytorch_lightning|accelerate|deepspeed|diffusers|peft|trl|apex|bitsandbytes|timm|unsloth|sentence_transformers|fastai|ignite|composer)|\.(?:backward|cuda|detach|item|zero_grad|requires_grad_?|no_grad|parameters|state_dict)\b|\b(?:DataLoader|Dataset|Trainer|optimizer)\b|cudnn|CUDA_/m;
 /** But what a training hands its tensors to may know nothing of torch: a meter, a helper that reads them. */
 const HELPS = /\.item\(\)|\.detach\(\)|\.backward\(|\bclass \w*(?:Meter|Averag|Tracker)/;
 

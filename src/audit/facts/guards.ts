@@ -85,8 +85,21 @@ function testFrequency(statement: If, child: Node): Frequency {
   if (isForEvaluation(statement, child)) return "throttled";
   // What a module has not made yet, it makes once.
   if (isUnmade(test) && statement.body.includes(child as never)) return "unknown";
+  if (test.kind === "Name" && isNamedThrottle(test.id, statement)) return "throttled";
   if (isThrottle(test)) return statement.orelse.includes(child as never) ? "unknown" : "throttled";
   return isFlag(test) ? "every" : "unknown";
+}
+
+/** `due = step % n == 0` above, in the same block or under a test of its own. */
+function isNamedThrottle(name: string, statement: If): boolean {
+  const block: readonly Node[] = statement.parent
+    ? (blocksOf(statement.parent).find((list) => list.includes(statement)) ?? [])
+    : [];
+  const sets = (one: Node): boolean =>
+    one.kind === "Assign"
+      ? one.targets.some((target) => target.kind === "Name" && target.id === name) && isThrottle(one.value)
+      : one.kind === "If" && [...one.body, ...one.orelse].some(sets);
+  return block.slice(0, block.indexOf(statement)).some(sets);
 }
 
 /** `self.graph is None` */

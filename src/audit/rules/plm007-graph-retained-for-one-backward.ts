@@ -1,6 +1,7 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
-import { contains, functionOf } from "../../python/nodes.ts";
-import type { Call } from "../../python/tree.ts";
+import { contains, functionOf, walk } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
+import type { Call, Expr } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { carriedNames, isNetwork } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -75,6 +76,8 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
     definitions.some((one) => one.how === "param" || (loop && !contains(loop, one.node)))
   )
     return false;
+  // Its terms are used again below: something else may differentiate them.
+  if (definitions.some((one) => isReadAfter(one, call, facts))) return false;
   // A hidden state carried over, as a name or on self, needs the old graph: another rule's matter.
   if (loop && [...carriedNames(loop, loop, facts)].some((name) => !isCounter(name, loop, facts)))
     return false;
@@ -83,6 +86,25 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
     fn.params[0]?.name === "self" &&
     /self\.\w*(?:hidden|state|memory|prev|cache)/.test(file.textOf(fn))
   );
+}
+
+function isReadAfter(one: Definition, call: Call, facts: Facts): boolean {
+  let found = false;
+  if (one.value)
+    walk(one.value, (node) => {
+      // Only losses have graphs that someone might want again.
+      if (node.kind === "Name" && node.id !== one.name && /loss|objective|cost/i.test(node.id))
+        for (const term of facts.file.scopes.reaching(node))
+          if (facts.file.scopes.uses(term).some((use) => isWantedAgain(use, call))) found = true;
+      return !found;
+    });
+  return found;
+}
+
+function isWantedAgain(use: Expr, call: Call): boolean {
+  const { parent } = use;
+  if (use.start < call.end || functionOf(use) !== functionOf(call)) return false;
+  return !(parent?.kind === "Attribute" && /^(?:item|detach|cpu|shape|data)$/.test(parent.attr));
 }
 
 /** The file's only backward, in a function that one place calls with the loss. */
