@@ -70,3 +70,14 @@ test("a counter that is raised in many places of a loop does not make the audit 
   const text = `import torch\n\n\ndef run(flags, device):\n    i = 0\n    for _ in range(9):\n${branches}        if i > 3:\n            print(i)\n`;
   expect(found(text, "PLM027")).toBe(0);
 });
+
+test("a file that imports torch in company is audited like any other", () => {
+  const text = `import numpy as np, torch\n\n\ndef make():\n    return torch.zeros(4).to("cuda")\n`;
+  expect(found(text, "PLM035")).toBe(1);
+  expect(
+    found(
+      text.replace("import numpy as np, torch", "try: import torch\nexcept ImportError: torch = None"),
+      "PLM035",
+    ),
+  ).toBe(1);
+});
