@@ -174,6 +174,8 @@ function moduleName(path: string): string {
     .replace(/\.(?:pyi?|ipynb)$/, "")
     .replace(/(?:^|\/)__init__$/, "")
     .replace(/^\.?\//, "")
+    // A dot at the start of a folder's name is no separator.
+    .replace(/(?<=^|\/)\./g, "_")
     .replaceAll("/", ".");
 }
 

@@ -81,3 +81,12 @@ test("a file that imports torch in company is audited like any other", () => {
     ),
   ).toBe(1);
 });
+
+test("files in a folder whose name starts with a dot know each other too", () => {
+  const step = { path: ".work/step.py", text: STEP.replace("def train", "def fit") };
+  const move = {
+    path: ".work/main.py",
+    text: "from .step import fit\n\n\ndef main(model, loader, optimizer):\n    fit(model.cuda(), loader, optimizer)\n",
+  };
+  expect(auditTexts([step, move], { ...DEFAULTS, select: ["PLM025"] }).findings).toHaveLength(1);
+});
