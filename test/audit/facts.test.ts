@@ -83,10 +83,17 @@ test("a file that imports torch in company is audited like any other", () => {
 });
 
 test("files in a folder whose name starts with a dot know each other too", () => {
-  const step = { path: ".work/step.py", text: STEP.replace("def train", "def fit") };
-  const move = {
-    path: ".work/main.py",
-    text: "from .step import fit\n\n\ndef main(model, loader, optimizer):\n    fit(model.cuda(), loader, optimizer)\n",
-  };
-  expect(auditTexts([step, move], { ...DEFAULTS, select: ["PLM025"] }).findings).toHaveLength(1);
+  const folder = (name: string): number =>
+    auditTexts(
+      [
+        {
+          path: `${name}/main.py`,
+          text: `from .metrics import note\n${STEP.replace("print(loss.item())", "note(loss)").replace("def", "\ndef")}\n\ntrain(net.cuda(), data, opt)\n`,
+        },
+        { path: `${name}/metrics.py`, text: "import torch\n\n\ndef note(loss):\n    print(loss.item())\n" },
+      ],
+      { ...DEFAULTS, select: ["PLM025"] },
+    ).findings.length;
+  expect(folder("work")).toBe(1);
+  expect(folder(".work")).toBe(1);
 });
