@@ -170,13 +170,15 @@ export class PythonFile {
 }
 
 function moduleName(path: string): string {
-  return path
-    .replace(/\.(?:pyi?|ipynb)$/, "")
-    .replace(/(?:^|\/)__init__$/, "")
-    .replace(/^\.?\//, "")
-    // A dot at the start of a folder's name is no separator.
-    .replace(/(?<=^|\/)\./g, "_")
-    .replaceAll("/", ".");
+  return (
+    path
+      .replace(/\.(?:pyi?|ipynb)$/, "")
+      .replace(/(?:^|\/)__init__$/, "")
+      .replace(/^\.?\//, "")
+      // A dot at the start of a folder's name is no separator.
+      .replace(/(?<=^|\/)\./g, "_")
+      .replaceAll("/", ".")
+  );
 }
 
 /** The value of a keyword argument, or null. */
