@@ -16,6 +16,17 @@ const USES =
 /** But what a training hands its tensors to may know nothing of torch: a meter, a helper that reads them. */
 const HELPS = /\.item\(\)|\.detach\(\)|\.backward\(|\bclass \w*(?:Meter|Averag|Tracker)/;
 
+const OTHERS = [
+  "import paddle",
+  "import tensorflow",
+  "import jax",
+  "import mindspore",
+  "from paddle",
+  "from tensorflow",
+  "from jax",
+  "from mindspore",
+];
+
 /** Null: nothing to audit. A string: why the file cannot be read. */
 export function readSource(path: string, text: string): Source | string | null {
   if (/\.(?:ya?ml|json|toml)$/.test(path)) {
@@ -26,6 +37,7 @@ export function readSource(path: string, text: string): Source | string | null {
   if (!(RELEVANT.test(text) ? USES : HELPS).test(text)) return null;
   // Another library's tensors have other methods, or other costs.
   if (
+    OTHERS.some((name) => text.includes(name)) &&
     /^(?:import|from) (?:paddle|tensorflow|jax|mindspore)\b/m.test(text) &&
     !/^\s*(?:import|from) torch\b/m.test(text)
   )
