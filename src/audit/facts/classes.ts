@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import { functionOf } from "../../python/nodes.ts";
+import { classOf, functionOf } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { last } from "./torch-names.ts";
 
@@ -26,6 +26,10 @@ export function roleOfBase(dotted: string): Role | null {
     return "module";
   if (name.endsWith("Trainer")) return "trainer";
   return null;
+}
+
+export function isModuleRole(role: Role): boolean {
+  return role === "module" || role === "lightning";
 }
 
 /** How an attribute of a module was set: all of its writes in the class. */
@@ -69,6 +73,14 @@ export function attributesOf(cls: ClassDef, file: PythonFile): ReadonlyMap<strin
   let found = known.get(file);
   if (!found) known.set(file, (found = collectAttributes(file)));
   return found.get(cls) ?? NONE;
+}
+
+/** Whether all that is ever written to `self.name` are calls for which this holds. */
+export function isOnlyMadeBy(expr: Expr, file: PythonFile, holds: (made: Call) => boolean): boolean {
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  return writes.length > 0 && writes.every(({ value }) => value?.kind === "Call" && holds(value));
 }
 
 function collectAttributes(file: PythonFile): Map<ClassDef, Attributes> {

@@ -1,25 +1,14 @@
-import { argument, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, ClassDef, Expr, If, Node } from "../../python/tree.ts";
-import { attributesOf, selfAttribute } from "./classes.ts";
+import type { ClassDef, Expr, If, Node } from "../../python/tree.ts";
+import { CallValues } from "./call-values.ts";
+import { attributesOf, isModuleRole, selfAttribute } from "./classes.ts";
 import type { Role } from "./classes.ts";
 import { deviceOf } from "./devices.ts";
 import { fedToNetworks } from "./fed.ts";
 import { Networks } from "./naming.ts";
-import {
-  FACTORIES,
-  FUNCTIONS,
-  GRAPHLESS,
-  LIKE_FACTORIES,
-  METHODS,
-  PLAIN_ATTRIBUTES,
-  TENSOR_ATTRIBUTES,
-  TENSOR_ONLY_METHODS,
-  TUPLE_RESULTS,
-  last,
-} from "./torch-names.ts";
+import { PLAIN_ATTRIBUTES, TENSOR_ATTRIBUTES } from "./torch-names.ts";
 import { backwardCalls, returnedLosses } from "./training.ts";
 import { MODULE, NUMBER, OTHER, UNKNOWN, combineOperands, either, plain } from "./value.ts";
 import type { Device, Value } from "./value.ts";
@@ -43,6 +32,7 @@ const MAX_STEPS = 400;
 export class Values {
   readonly #file: PythonFile;
   readonly #around: Around;
+  readonly #calls: CallValues;
   readonly #known = new Map<Expr, Value>();
   readonly #definitions = new Map<Definition, Value>();
   readonly #open = new Set<Expr | Definition>();
@@ -56,6 +46,7 @@ export class Values {
   constructor(file: PythonFile, around: Around) {
     this.#file = file;
     this.#around = around;
+    this.#calls = new CallValues(file, around, this);
   }
 
   get networks(): Networks {
@@ -315,7 +306,7 @@ export class Values {
       case "Attribute":
         return this.#attribute(expr);
       case "Call":
-        return this.#call(expr);
+        return this.#calls.of(expr);
       case "Subscript": {
         const value =
           expr.value.kind === "Name" && this.#isCollection(expr.value)
@@ -329,7 +320,7 @@ export class Values {
       case "Unary":
         return expr.op === "not" ? OTHER : this.of(expr.operand);
       case "Binary":
-        return this.#computed(expr, [this.of(expr.left), this.of(expr.right)]);
+        return this.computed(expr, [this.of(expr.left), this.of(expr.right)]);
       case "Compare": {
         if (expr.ops.some((op) => op === "is" || op === "is not" || op === "in" || op === "not in"))
           return OTHER;
@@ -371,7 +362,7 @@ export class Values {
   }
 
   /** The result of an operation: without recording it has no graph, whatever its operands. */
-  #computed(node: Expr, operands: readonly Value[]): Value {
+  computed(node: Expr, operands: readonly Value[]): Value {
     const value = combineOperands(operands);
     return (value.what === "tensor" || value.what === "output") && this.#gradMode(node) === "off"
       ? { ...value, graph: "no" }
@@ -408,236 +399,6 @@ export class Values {
     return values.reduce(either);
   }
 
-  #call(call: Call): Value {
-    const name = this.#file.dotted(call.func);
-    if (name !== null) return this.#namedCall(call, name);
-    if (call.func.kind === "Attribute") {
-      const method = this.#method(call, call.func.value, call.func.attr);
-      if (method) return method;
-    }
-    const callee = this.of(call.func);
-    const operands = call.args.map((arg) => this.of(arg.value));
-    if (callee.what !== "module" && !this.networks.is(call.func))
-      return this.networks.isLoss(call.func) &&
-        operands.some(({ what }) => what === "tensor" || what === "output")
-        ? this.#computed(
-            call,
-            operands.filter(({ what }) => what === "tensor" || what === "output"),
-          )
-        : UNKNOWN;
-    const mode = this.#gradMode(call);
-    const made = this.#madeBy(call.func);
-    // A loss has no parameters: its result has a graph exactly when an operand has.
-    if (made !== null && made.endsWith("Loss"))
-      return this.#computed(call, [...operands, { what: "tensor", device: "unknown", graph: "no" }]);
-    return {
-      what: "output",
-      device: "network",
-      graph: mode === "off" ? "no" : mode === "on" && !this.networks.isFrozen(call.func) ? "yes" : "unknown",
-    };
-  }
-
-  /** The class name of a module made in this file, for `self.x` and names. */
-  #madeBy(expr: Expr): string | null {
-    let made: Expr | null = null;
-    if (expr.kind === "Name") {
-      const definitions = this.#file.scopes.reaching(expr);
-      made = definitions.length === 1 ? definitions[0]!.value : null;
-    } else {
-      const own = selfAttribute(expr);
-      const cls = own === null ? null : classOf(expr);
-      made = (cls && attributesOf(cls, this.#file).get(own!)?.writes[0]?.value) ?? null;
-    }
-    if (
-      made?.kind === "Call" &&
-      made.func.kind === "Attribute" &&
-      (made.func.attr === "to" || made.func.attr === "cuda")
-    )
-      made = made.func.value;
-    const name = made?.kind === "Call" ? this.#file.dotted(made.func) : null;
-    return name === null ? null : last(name);
-  }
-
-  #namedCall(call: Call, name: string): Value {
-    if (name.startsWith("builtins.")) {
-      const builtin = last(name);
-      if (
-        builtin === "float" ||
-        builtin === "int" ||
-        builtin === "len" ||
-        builtin === "round" ||
-        builtin === "bool" ||
-        builtin === "id"
-      )
-        return NUMBER;
-      if (builtin === "str" || builtin === "repr") return plain("string");
-      if (
-        builtin === "list" ||
-        builtin === "tuple" ||
-        builtin === "dict" ||
-        builtin === "set" ||
-        builtin === "range" ||
-        builtin === "sorted"
-      )
-        return plain("container");
-      if (builtin === "abs") return call.args[0] ? this.of(call.args[0].value) : UNKNOWN;
-      // `min(loss, 20)` may be either: a tensor as far as it matters.
-      if ((builtin === "max" || builtin === "min") && call.args.length > 1)
-        return combineOperands(call.args.map((arg) => this.of(arg.value)));
-      return UNKNOWN;
-    }
-    if (
-      name.startsWith("math.") ||
-      name.startsWith("time.") ||
-      name.startsWith("os.") ||
-      name.startsWith("random.")
-    )
-      return NUMBER;
-    if (name.startsWith("numpy.")) return OTHER;
-    if (name === "copy.deepcopy") {
-      const source = call.args[0] ? this.of(call.args[0].value) : UNKNOWN;
-      return source.what === "module" ? MODULE : UNKNOWN;
-    }
-    if (!name.startsWith("torch.")) return makesNetwork(name, this.#around) ? MODULE : UNKNOWN;
-    const short = last(name);
-    const operands = call.args.map((arg) => this.of(arg.value));
-    if (name === `torch.${short}`) {
-      if (FACTORIES.has(short))
-        return {
-          what: "tensor",
-          device: this.#factoryDevice(call),
-          graph: isTrue(keyword(call, "requires_grad")?.value ?? null) ? "yes" : "no",
-        };
-      if (LIKE_FACTORIES.has(short))
-        return { what: "tensor", device: operands[0]?.device ?? "unknown", graph: "no" };
-      if (FUNCTIONS.has(short)) {
-        const list = positional(call, 0);
-        const items =
-          list && (list.kind === "List" || list.kind === "Tuple")
-            ? list.items.map((item) => this.of(item))
-            : operands;
-        const value = this.#computed(call, [
-          ...items,
-          { what: "tensor", device: items[0]?.device ?? "unknown", graph: "no" },
-        ]);
-        const graph = GRAPHLESS.has(short)
-          ? "no"
-          : items.some((item) => item.what === "container") &&
-              value.graph !== "yes" &&
-              this.#gradMode(call) !== "off"
-            ? "unknown"
-            : value.graph;
-        return TUPLE_RESULTS.has(short) ? { ...value, what: "output", graph } : { ...value, graph };
-      }
-      return UNKNOWN;
-    }
-    if (name.startsWith("torch.nn.functional."))
-      return this.#computed(call, [
-        ...operands,
-        { what: "tensor", device: operands[0]?.device ?? "unknown", graph: "no" },
-      ]);
-    if (name === "torch.nn.Parameter" || name === "torch.nn.parameter.Parameter")
-      return { what: "tensor", device: operands[0]?.device ?? "unknown", graph: "no" };
-    if (/^torch\.nn\.(?:\w+\.)*[A-Z]/.test(name) || name === "torch.compile") return MODULE;
-    if (/^torch\.nn\.utils\.(?:clip_grad\.)?clip_grad_norm_$/.test(name))
-      return { what: "tensor", device: "network", graph: "no" };
-    if (/^torch\.optim\.(?:\w+\.)*[A-Z]/.test(name) && !name.includes("lr_scheduler"))
-      return plain("optimizer");
-    return UNKNOWN;
-  }
-
-  #method(call: Call, receiver: Expr, attr: string): Value | null {
-    const value = this.of(receiver);
-    const isTensor = value.what === "tensor" || value.what === "output" || TENSOR_ONLY_METHODS.has(attr);
-    if (attr === "item") return NUMBER;
-    if (value.what === "module")
-      return ["to", "cuda", "cpu", "eval", "train", "half", "bfloat16", "float", "requires_grad_"].includes(
-        attr,
-      )
-        ? value
-        : UNKNOWN;
-    if (!isTensor && attr !== "cpu" && attr !== "cuda" && attr !== "to") return null;
-    if (attr === "detach" || attr === "detach_") return { what: "tensor", device: value.device, graph: "no" };
-    if (attr === "tolist") return plain("container");
-    if (
-      attr === "numpy" ||
-      attr === "size" ||
-      attr === "dim" ||
-      attr === "numel" ||
-      attr === "element_size" ||
-      attr === "data_ptr" ||
-      attr === "backward"
-    )
-      return OTHER;
-    const known = value.what === "tensor" || value.what === "output";
-    if (attr === "cpu") return known ? { ...value, what: "tensor", device: "cpu" } : null;
-    if (attr === "cuda")
-      return known
-        ? { ...value, device: "accelerator" }
-        : this.#isData(receiver)
-          ? { what: "tensor", device: "accelerator", graph: "no" }
-          : null;
-    if (attr === "to" && (known || this.#isData(receiver))) {
-      const given = argument(call, "device", 0);
-      const device = this.device(given);
-      // `.to(torch.float16)` stays where it is.
-      const isType = given !== null && this.#file.dotted(given)?.startsWith("torch.") === true;
-      if (known) return { ...value, device: isType ? value.device : device };
-      return device === "unknown" || isType ? UNKNOWN : { what: "output", device, graph: "no" };
-    }
-    if (attr.startsWith("new_")) return { what: "tensor", device: value.device, graph: "no" };
-    if (known && METHODS.has(attr)) {
-      const others = call.args
-        .map((arg) => this.of(arg.value))
-        .filter((operand) => operand.what === "tensor");
-      const result = this.#computed(call, [value, ...others]);
-      const several =
-        /^(?:chunk|split|unbind|tensor_split|topk|sort)$/.test(attr) ||
-        (/^(?:max|min|median|mode|kthvalue)$/.test(attr) &&
-          call.args.some(
-            (arg) => arg.name === "dim" || arg.value.kind === "Num" || arg.value.kind === "Unary",
-          ));
-      const whole = several ? { ...result, what: "output" as const } : result;
-      return GRAPHLESS.has(attr) ? { ...whole, graph: "no" } : whole;
-    }
-    return attr.startsWith("_") || known
-      ? UNKNOWN
-      : TENSOR_ONLY_METHODS.has(attr)
-        ? { what: "tensor", device: value.device, graph: value.graph }
-        : UNKNOWN;
-  }
-
-  /** What a loop over batches hands out, or a part of it. */
-  #isData(expr: Expr): boolean {
-    if (expr.kind === "Subscript") return this.#isData(expr.value);
-    if (expr.kind !== "Name") return false;
-    const definitions = this.#file.scopes.reaching(expr);
-    return (
-      definitions.length > 0 &&
-      definitions.every(
-        ({ how, value, node }) =>
-          (how === "iterate" &&
-            value !== null &&
-            !/modules|children|layers|blocks|models|parameters/.test(this.#file.textOf(value))) ||
-          (how === "unpack" && value !== null && value.kind === "Name" && this.#isData(value)) ||
-          (how === "assign" &&
-            value?.kind === "Call" &&
-            this.#file.dotted(value.func) === "builtins.next" &&
-            node.kind === "Name"),
-      )
-    );
-  }
-
-  #factoryDevice(call: Call): Device {
-    const given = keyword(call, "device");
-    if (!given)
-      return /set_default_device|set_default_tensor_type/.test(this.#file.text) ||
-        call.args.some((arg) => arg.star === 2)
-        ? "unknown"
-        : "cpu";
-    return this.device(given.value);
-  }
-
   /** Where a device expression points. */
   device(expr: Expr | null): Device {
     return deviceOf(expr, this.#file, (one) => this.of(one));
@@ -650,21 +411,6 @@ function positionIn({ node, index }: Definition): number | null {
   return tuple?.kind === "Tuple" && (tuple.parent?.kind === "For" || tuple.parent?.kind === "Clause")
     ? index
     : null;
-}
-
-function isModuleRole(role: Role): boolean {
-  return role === "module" || role === "lightning";
-}
-
-/** Constructors and loaders of networks. */
-function makesNetwork(name: string, around: Around): boolean {
-  if (isModuleRole(around.roleOfName(name))) return true;
-  if (/^(?:timm|torchvision\.models)\.(?:\w+\.)*[a-z]\w*$/.test(name))
-    return !/transforms|list_models/.test(name);
-  if (/^(?:peft\.get_peft_model|peft\.prepare_model_for_kbit_training)$/.test(name)) return true;
-  return /^(?:transformers|diffusers|peft|trl|sentence_transformers)\.(?:\w+\.)*\w*(?:Model\w*|For[A-Z]\w+|AutoencoderKL)\.from_(?:pretrained|config)$/.test(
-    name,
-  );
 }
 
 function annotated(file: PythonFile, annotation: Expr): Value {

@@ -2,7 +2,7 @@ import { argument } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Expr } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
-import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -74,16 +74,12 @@ function isOwn(expr: Expr, facts: Facts, depth = 0): boolean {
 
 /** Written as `nn.Parameter(…)` or a layer: it moves with the module. */
 function isParameterOrModule(expr: Expr, facts: Facts): boolean {
-  const cls = classOf(expr);
-  const writes = cls ? (attributesOf(cls, facts.file).get(selfAttribute(expr)!)?.writes ?? []) : [];
-  return (
-    writes.length > 0 &&
-    writes.every(
-      ({ value }) =>
-        value?.kind === "Call" &&
-        (/^torch\.nn\.(?:parameter\.)?Parameter$/.test(facts.file.dotted(value.func) ?? "") ||
-          facts.value(value).what === "module"),
-    )
+  return isOnlyMadeBy(
+    expr,
+    facts.file,
+    (made) =>
+      /^torch\.nn\.(?:parameter\.)?Parameter$/.test(facts.file.dotted(made.func) ?? "") ||
+      facts.value(made).what === "module",
   );
 }
 

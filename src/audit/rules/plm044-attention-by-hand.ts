@@ -1,7 +1,7 @@
 import { positional } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
-import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import { isOnlyMadeBy } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -94,15 +94,7 @@ function derivesFromShape(expr: Expr): boolean {
 
 /** `self.softmax = nn.Softmax(dim=-1)`. */
 function isSoftmaxLayer(expr: Expr, facts: Facts): boolean {
-  const own = selfAttribute(expr);
-  const cls = own === null ? null : classOf(expr);
-  const writes = cls ? (attributesOf(cls, facts.file).get(own!)?.writes ?? []) : [];
-  return (
-    writes.length > 0 &&
-    writes.every(
-      ({ value }) => value?.kind === "Call" && facts.file.dotted(value.func) === "torch.nn.Softmax",
-    )
-  );
+  return isOnlyMadeBy(expr, facts.file, (made) => facts.file.dotted(made.func) === "torch.nn.Softmax");
 }
 
 /** `q @ k.transpose(-2, -1)`, scaled or masked, directly or through names of the function. */

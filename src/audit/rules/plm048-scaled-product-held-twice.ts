@@ -1,7 +1,6 @@
 import { isFalse, keyword, positional } from "../../python/file.ts";
-import { classOf } from "../../python/nodes.ts";
 import type { Expr, Name } from "../../python/tree.ts";
-import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
 
@@ -79,15 +78,10 @@ function isScalar(expr: Expr, facts: Facts): boolean {
 
 /** A linear layer without a bias: one half of a product of low rank. */
 function isNarrow(expr: Expr, facts: Facts): boolean {
-  const cls = classOf(expr);
-  const writes = cls ? (attributesOf(cls, facts.file).get(selfAttribute(expr)!)?.writes ?? []) : [];
-  return (
-    writes.length > 0 &&
-    writes.every(
-      ({ value }) =>
-        value?.kind === "Call" &&
-        facts.file.dotted(value.func) === "torch.nn.Linear" &&
-        isFalse(keyword(value, "bias")?.value ?? null),
-    )
+  return isOnlyMadeBy(
+    expr,
+    facts.file,
+    (made) =>
+      facts.file.dotted(made.func) === "torch.nn.Linear" && isFalse(keyword(made, "bias")?.value ?? null),
   );
 }

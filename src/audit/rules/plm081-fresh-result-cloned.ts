@@ -1,6 +1,5 @@
-import { classOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
-import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { networkCall } from "../facts/networks.ts";
 import { FUNCTIONS, last } from "../facts/torch-names.ts";
@@ -122,16 +121,9 @@ function isFresh(expr: Expr, facts: Facts): boolean {
 }
 
 function isComputingLayer(expr: Expr, facts: Facts): boolean {
-  const cls = classOf(expr);
-  const writes = cls ? (attributesOf(cls, facts.file).get(selfAttribute(expr)!)?.writes ?? []) : [];
-  return (
-    writes.length > 0 &&
-    writes.every(
-      ({ value }) =>
-        value?.kind === "Call" &&
-        /^torch\.nn\.(?:Linear|Bilinear|Conv\w+|\w*Norm\w*|Embedding|GELU|SiLU|Tanh|Sigmoid|Softmax)$/.test(
-          facts.file.dotted(value.func) ?? "",
-        ),
-    )
+  return isOnlyMadeBy(expr, facts.file, (made) =>
+    /^torch\.nn\.(?:Linear|Bilinear|Conv\w+|\w*Norm\w*|Embedding|GELU|SiLU|Tanh|Sigmoid|Softmax)$/.test(
+      facts.file.dotted(made.func) ?? "",
+    ),
   );
 }
