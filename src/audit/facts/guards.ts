@@ -20,6 +20,9 @@ export function frequency(node: Node, stop: Node): Frequency {
       if (isThrottle(at.test)) return "throttled";
     } else if (at.kind === "Handler" || at.kind === "Case") {
       result = "unknown";
+    } else if (at.kind === "Assert" && child !== at.test) {
+      // What it says is put together when it fails.
+      return "throttled";
     } else if (at.kind === "Bool" && at.values[0] !== child && at.values.some((value) => isThrottle(value)))
       return "throttled";
   }
@@ -119,7 +122,15 @@ function isUnmade(test: Expr): boolean {
 function isForEvaluation(statement: If, child: Node): boolean {
   const { test } = statement;
   const inverted = test.kind === "Unary" && test.op === "not";
-  const asked = inverted ? test.operand : test;
+  const bare = inverted ? test.operand : test;
+  // `if self.training is True:`
+  const asked =
+    bare.kind === "Compare" &&
+    bare.ops[0] === "is" &&
+    bare.rights[0]?.kind === "Const" &&
+    bare.rights[0].value === true
+      ? bare.left
+      : bare;
   return (
     asked.kind === "Attribute" &&
     asked.attr === "training" &&
@@ -154,6 +165,8 @@ export function isThrottle(test: Expr): boolean {
       /step|iter|epoch|batch_idx|count|^i$|idx|time/i.test(lastName(node.left))
     )
       found = true;
+    // `if len(micro) == 8:` collects that many first.
+    else if (node.kind === "Compare" && /^(?:==|>=)$/.test(node.ops[0]!) && isLength(node.left)) found = true;
     else if (node.kind === "Attribute" || node.kind === "Name") {
       if (
         /^(?:sync_gradients|should_\w+|do_log|log_now|is_log\w*|time_to_\w+|is_last\w*|last|last_\w+|do_step|step_now|is_accumulat\w+|is_update\w*|profile\w*|debug\w*|verbose\w*|print_\w+|first_\w+|is_first\w*|(?:is|do|to)_\w*(?:eval|valid|sav|checkpoint|logging|test)\w*|is_\w*step)$/i.test(
@@ -167,7 +180,24 @@ export function isThrottle(test: Expr): boolean {
   return found;
 }
 
-/** Tests whose outcome is the same for every step of a run. */
+function isLength(expr: Expr): boolean {
+  return expr.kind === "Call" && expr.func.kind === "Name" && expr.func.id === "len";
+}
+
+/** `step > args.learning_starts`, `len(memory) > batch_size`: from then on it holds. */
+function isPastStart({ left, ops, rights }: Expr & { kind: "Compare" }): boolean {
+  const [right] = rights;
+  if (rights.length !== 1 || !right || !/^>=?$/.test(ops[0]!)) return false;
+  if (isLength(left))
+    return (
+      /memory|buffer|replay|pool|\brb\b/i.test(
+        lastName((left as Expr & { kind: "Call" }).args[0]?.value ?? left),
+      ) && /size|batch|start|warm|min/i.test(lastName(right))
+    );
+  return /start|warm_?up|burn_?in|begin|prefill|initial_/i.test(lastName(right));
+}
+
+/** Tests whose outcome is the same for every step of a run, or for all but the first. */
 function isFlag(test: Expr): boolean {
   switch (test.kind) {
     case "Name":
@@ -179,6 +209,7 @@ function isFlag(test: Expr): boolean {
     case "Bool":
       return test.values.every(isFlag);
     case "Compare":
+      if (isPastStart(test)) return true;
       return (
         test.rights.every(
           (right) =>

@@ -2,6 +2,8 @@ import { walk } from "../../python/nodes.ts";
 import type { Expr, FunctionDef } from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
+import type { FunctionFacts, ProjectFacts } from "./project.ts";
+import { last } from "./torch-names.ts";
 
 /** Parameters of a method that it adds to, or lists in, an attribute of self: meters and buffers. */
 export interface Keeps {
@@ -17,10 +19,15 @@ const KEEPS =
 export function readsParameter(fn: FunctionDef): boolean {
   if (fn.parent?.kind !== "ClassDef" || fn.params.length < 2 || !KEEPS.test(fn.name)) return false;
   const params = new Set(fn.params.slice(1).map(({ name }) => name));
+  const entries = fn.params.find(({ star }) => star === 2)?.name;
   const isParam = (expr: Expr | undefined): boolean => expr?.kind === "Name" && params.has(expr.id);
   let found = false;
   for (const statement of fn.body)
     walk(statement, (node) => {
+      // `for name, value in kwargs.items():`
+      if (node.kind === "For" && entries !== undefined && isEntries(node.iter, entries))
+        for (const item of node.target.kind === "Tuple" ? node.target.items : [node.target])
+          if (item.kind === "Name") params.add(item.id);
       if (node.kind === "Call") {
         if (node.func.kind === "Name" && node.func.id === "float" && isParam(node.args[0]?.value))
           found = true;
@@ -30,6 +37,16 @@ export function readsParameter(fn: FunctionDef): boolean {
       return !found;
     });
   return found;
+}
+
+function isEntries(iter: Expr, kwargs: string): boolean {
+  return (
+    iter.kind === "Call" &&
+    iter.func.kind === "Attribute" &&
+    /^(?:items|values)$/.test(iter.func.attr) &&
+    iter.func.value.kind === "Name" &&
+    iter.func.value.id === kwargs
+  );
 }
 
 /** Reads only the shape of each statement: this runs over every method of the tree. */
@@ -92,7 +109,8 @@ export function* keptArguments(
   how: "sum" | "list",
 ): Generator<{ readonly arg: Expr; readonly into: string }> {
   for (const call of facts.callsTo("keeps")) {
-    const callee = call.func.kind === "Attribute" ? facts.callee(call) : null;
+    const callee =
+      call.func.kind === "Attribute" ? (facts.callee(call) ?? soleMethod(call.func.attr, facts)) : null;
     if (!callee?.keeps || callee.keeps[how].length === 0 || !facts.hot(call)) continue;
     for (const [at, { value, name, star }] of call.args.entries()) {
       const param = name ?? callee.params[at + 1];
@@ -101,4 +119,23 @@ export function* keptArguments(
         yield { arg: value, into: facts.file.textOf(call.func) };
     }
   }
+}
+
+/** Doors that plain lists, dicts, files and loggers have too. */
+const COMMON = /^(?:append|add|update|insert|put|write|step|log|save|collect|__call__)$/;
+const soles = new WeakMap<ProjectFacts, ReadonlyMap<string, FunctionFacts | null>>();
+
+/** The one function of the tree with this name: what a call on a parameter goes to, which nobody says the class of. */
+function soleMethod(name: string, { project }: Facts): FunctionFacts | null {
+  if (COMMON.test(name)) return null;
+  let found = soles.get(project);
+  if (!found) {
+    const byName = new Map<string, FunctionFacts | null>();
+    for (const [full, one] of project.functions) {
+      const short = last(full);
+      if (KEEPS.test(short)) byName.set(short, byName.has(short) ? null : one);
+    }
+    soles.set(project, (found = byName));
+  }
+  return found.get(name) ?? null;
 }

@@ -71,7 +71,7 @@ function* candidates(facts: Facts): Generator<Candidate> {
 }
 
 /** What is kept with a record: `(step, loss)`, `{"loss": loss}`, `Row(step, loss)`. */
-function parts(expr: Expr, facts: Facts): readonly Expr[] {
+export function parts(expr: Expr, facts: Facts): readonly Expr[] {
   if (expr.kind === "Tuple" || expr.kind === "List") return expr.items.flatMap((item) => parts(item, facts));
   if (expr.kind === "Dict") return expr.values;
   return isRecord(expr, facts) ? expr.args.map(({ value }) => value) : [expr];

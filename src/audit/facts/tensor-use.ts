@@ -1,4 +1,5 @@
 import { keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Facts } from "./facts.ts";
 import { FUNCTIONS, METHODS, TENSOR_ONLY_METHODS, last } from "./torch-names.ts";
@@ -12,7 +13,12 @@ export function usedAsTensor(definition: Definition, facts: Facts): boolean {
   const { what } = facts.valueOfDefinition(definition);
   if (what === "tensor") return true;
   if (what !== "unknown" && what !== "output") return false;
-  return facts.file.scopes.uses(definition).some((use) => {
+  return isUsedAsTensor(definition, facts.file);
+}
+
+/** The same by what is written alone. */
+export function isUsedAsTensor(definition: Definition, file: PythonFile): boolean {
+  return file.scopes.uses(definition).some((use) => {
     const { parent } = use;
     if (parent?.kind === "Attribute" && parent.value === use) {
       if (/^(?:shape|device|dtype|requires_grad|mT|is_cuda)$/.test(parent.attr)) return true;
@@ -27,7 +33,7 @@ export function usedAsTensor(definition: Definition, facts: Facts): boolean {
     if (parent?.kind === "Binary") return parent.op === "@";
     const call = parent?.kind === "Arg" ? parent.parent : null;
     if (call?.kind !== "Call" || positional(call, 0) !== use) return false;
-    const name = facts.file.dotted(call.func) ?? "";
+    const name = file.dotted(call.func) ?? "";
     return (
       (name === `torch.${last(name)}` && FUNCTIONS.has(last(name))) || name.startsWith("torch.nn.functional.")
     );

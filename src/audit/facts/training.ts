@@ -30,6 +30,8 @@ export function backwardCalls(file: PythonFile): readonly Backward[] {
         found.push({ call, loss: listed.length === 1 ? listed[0]! : null });
       } else if (dotted !== null) continue;
       else {
+        // `y, logdet = flow.backward(z)` is the inverse of a flow: a backward pass returns nothing.
+        if (call.parent?.kind === "Assign" && call.parent.targets[0]?.kind === "Tuple") continue;
         const first = positional(call, 0);
         const driver = first !== null && DRIVERS.test(tail(receiver));
         found.push({ call, loss: unscaled(driver ? first : receiver) });

@@ -7,6 +7,7 @@ import { attributesOf, isModuleRole, selfAttribute } from "./classes.ts";
 import type { Role } from "./classes.ts";
 import { deviceOf } from "./devices.ts";
 import { fedToNetworks } from "./fed.ts";
+import { FORWARD_INPUT, isForwardInput } from "./inputs.ts";
 import { Networks } from "./naming.ts";
 import { PLAIN_ATTRIBUTES, TENSOR_ATTRIBUTES } from "./torch-names.ts";
 import { backwardCalls, returnedLosses } from "./training.ts";
@@ -39,6 +40,7 @@ export class Values {
   #cyclic = false;
   #steps = 0;
   #differentiated: ReadonlySet<Definition> | null = null;
+  #differentiatedAttributes: ReadonlySet<string> | null = null;
   #networks: Networks | null = null;
   #fed: ReadonlySet<Definition> | null = null;
   #asked: readonly { readonly name: string; readonly test: If }[] | null = null;
@@ -94,6 +96,19 @@ export class Values {
       for (const loss of returnedLosses(this.#file, this.#around.role)) this.#trace(loss, found);
     }
     return this.#differentiated;
+  }
+
+  /** Attributes of classes, by where the class starts, that a backward pass starts from. */
+  get #attributesWithGraph(): ReadonlySet<string> {
+    if (!this.#differentiatedAttributes) {
+      const found = new Set<string>();
+      for (const { loss } of backwardCalls(this.#file)) {
+        const own = loss ? selfAttribute(loss) : null;
+        if (own !== null) found.add(`${classOf(loss!)!.start}.${own}`);
+      }
+      this.#differentiatedAttributes = found;
+    }
+    return this.#differentiatedAttributes;
   }
 
   /** Follows a differentiated expression to the names that must be tensors with a graph too. */
@@ -217,7 +232,10 @@ export class Values {
         ? annotated(this.#file, definition.node.annotation)
         : UNKNOWN;
     if (said.what !== "unknown" && said.what !== "tensor") return said;
-    return this.#around.parameter(definition) ?? said;
+    return (
+      this.#around.parameter(definition) ??
+      (isForwardInput(definition, this.#file, this.#around.role) ? FORWARD_INPUT : said)
+    );
   }
 
   /** What a loop over this hands out; of pairs and triples the one at a position. */
@@ -244,7 +262,8 @@ export class Values {
       return one.what === "tensor" || one.what === "output" ? one : UNKNOWN;
     }
     const value = this.of(iterable);
-    return value.what === "tensor" ? value : UNKNOWN;
+    // A tensor's rows; the layers of a module that is a list of them.
+    return value.what === "tensor" || (value.what === "module" && at === null) ? value : UNKNOWN;
   }
 
   /** A list or dict as it was written down, where there is only one it can be. */
@@ -277,8 +296,10 @@ export class Values {
       // `total = 0.0` before the loop does not make the sum a number.
       if (result === null || (result.what === "number" && one.what === "tensor")) result = one;
       else if (one.what === "number" && result.what === "tensor") continue;
-      else if (one.what !== result.what) return UNKNOWN;
-      else result = either(one, result);
+      else if (one.what !== result.what) {
+        if (!isTensorLike(one) || !isTensorLike(result)) return UNKNOWN;
+        result = either({ ...one, what: "output" }, { ...result, what: "output" });
+      } else result = either(one, result);
     }
     return result ?? UNKNOWN;
   }
@@ -384,6 +405,9 @@ export class Values {
 
   #selfAttribute(expr: Expr, name: string): Value {
     const cls = classOf(expr);
+    // `self.loss.backward()` somewhere in the class.
+    if (cls && this.#attributesWithGraph.has(`${cls.start}.${name}`))
+      return { what: "tensor", device: "network", graph: "yes" };
     const attribute = cls && attributesOf(cls, this.#file).get(name);
     if (!attribute) return UNKNOWN;
     const writes = attribute.writes.filter((write) => !write.value || !this.#open.has(write.value));
@@ -403,6 +427,10 @@ export class Values {
   device(expr: Expr | null): Device {
     return deviceOf(expr, this.#file, (one) => this.of(one));
   }
+}
+
+function isTensorLike({ what }: Value): boolean {
+  return what === "tensor" || what === "output";
 }
 
 /** Where in `for a, b in …` a name stands; null for a name by itself, or deeper in. */

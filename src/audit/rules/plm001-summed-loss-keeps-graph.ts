@@ -14,7 +14,7 @@ export const rule: Rule = {
     summary: "A loss with its graph is added to a running sum that is never differentiated",
     severity: "error",
     fix: "safe",
-    patterns: [1],
+    patterns: [1, 18],
   },
   *check(facts) {
     for (const keep of keeps(facts)) {

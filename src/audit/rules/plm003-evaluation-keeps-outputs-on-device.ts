@@ -4,7 +4,7 @@ import type { Assign, Call, Expr, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { keeps } from "../facts/kept.ts";
+import { keeps, parts } from "../facts/kept.ts";
 import { networkCall } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -21,8 +21,14 @@ export const rule: Rule = {
   *check(facts) {
     if (!facts.accelerator) return;
     for (const keep of keeps(facts))
-      if (keep.how === "list" && keep.loop)
-        for (const finding of judge(keep.added, keep.loop, facts.file.textOf(keep.root), facts))
+      if (keep.how === "list" && keep.loop?.kind === "For")
+        for (const finding of judge(
+          keep.added,
+          keep.loop,
+          keep.loop.iter,
+          `\`${facts.file.textOf(keep.root)}\``,
+          facts,
+        ))
           // What is spread into the list may be anything that can be gone through.
           yield keep.at.kind === "Call" && isExtend(keep.at) ? { ...finding, severity: "note" } : finding;
     for (const { parent } of facts.file.callsNamed("cat", "concat", "concatenate", "hstack", "vstack")) {
@@ -30,8 +36,10 @@ export const rule: Rule = {
       if (statement?.kind !== "Assign") continue;
       const grown = grownBy(statement, facts);
       const [loop] = loopsAround(statement);
-      if (grown && loop) yield* judge(grown, loop, facts.file.textOf(statement.targets[0]!), facts);
+      if (grown && loop?.kind === "For")
+        yield* judge(grown, loop, loop.iter, `\`${facts.file.textOf(statement.targets[0]!)}\``, facts);
     }
+    yield* comprehensions(facts);
     yield* steps(facts);
   },
 };
@@ -40,19 +48,19 @@ function isExtend(call: Call): boolean {
   return call.func.kind === "Attribute" && call.func.attr === "extend";
 }
 
-function* judge(added: Expr, loop: Node, into: string, facts: Facts): Generator<Finding> {
+function* judge(added: Expr, loop: Node, iter: Expr, into: string, facts: Facts): Generator<Finding> {
   const source = networkCall(added, facts);
-  if (loop.kind !== "For" || !source || !contains(loop, source)) return;
+  if (!source || !contains(loop, source)) return;
   if (facts.gradMode(source) !== "off" || facts.hot(source)) return;
   // Over the batches of a loader; over a handful of heads or scales it is small.
-  const over = facts.file.textOf(loop.iter).replace(/\w*batch_?size\w*/gi, "");
+  const over = facts.file.textOf(iter).replace(/\w*batch_?size\w*/gi, "");
   // Pieces of a tensor that is on the device already are no larger together than it.
   if (!/load|batch|data|dl\b|valid|test/i.test(over) || /\brange\(|\.(?:split|chunk)\(/.test(over)) return;
   // One number an example: small for any dataset.
   if (/scores?["'\]]*$|loss["'\]]*$|rewards?["'\]]*$/.test(facts.file.textOf(added))) return;
   yield {
     at: added,
-    message: `\`${into}\` keeps the outputs of every batch on the device: its memory grows with the dataset`,
+    message: `${into} keeps the outputs of every batch on the device: its memory grows with the dataset`,
     fix: { grade: "unsafe", title: "Keep them on the host", edits: appendCall(added, ".cpu()") },
   };
 }
@@ -82,11 +90,22 @@ function* steps(facts: Facts): Generator<Finding> {
     if (fn?.kind !== "FunctionDef" || !/^(?:validation|test)_step$/.test(fn.name) || !cls) continue;
     const added = call.args[0]!.value;
     if (facts.role(cls) !== "lightning" || selfAttribute(call.func.value) === null) continue;
-    if (networkCall(added, facts))
+    for (const part of parts(added, facts)) {
+      if (!networkCall(part, facts)) continue;
       yield {
-        at: added,
+        at: part,
         message: `\`${facts.file.textOf(call.func.value)}\` keeps the outputs of every batch on the device: its memory grows with the dataset`,
-        fix: { grade: "unsafe", title: "Keep them on the host", edits: appendCall(added, ".cpu()") },
+        fix: { grade: "unsafe", title: "Keep them on the host", edits: appendCall(part, ".cpu()") },
       };
+    }
+  }
+}
+
+/** `[model(x) for x, _ in loader]`. */
+function* comprehensions(facts: Facts): Generator<Finding> {
+  for (const comp of facts.file.all("Comp")) {
+    const [clause] = comp.clauses;
+    if (!clause || comp.flavour !== "list") continue;
+    for (const part of parts(comp.element, facts)) yield* judge(part, comp, clause.iter, "The list", facts);
   }
 }

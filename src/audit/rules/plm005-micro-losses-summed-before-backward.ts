@@ -164,20 +164,28 @@ function isIndependent(forward: Call, loop: For, facts: Facts): boolean {
   });
   let own = false;
   let outside = false;
-  for (const arg of forward.args)
-    walk(arg.value, (node) => {
-      if (node.kind !== "Name") return;
+  const seen = new Set<Definition>();
+  const look = (expr: Expr): void =>
+    walk(expr, (node) => {
+      if (node.kind !== "Name" || facts.file.scopes.binds(node)) return;
       if (target.has(node.id)) own = true;
       for (const one of facts.file.scopes.reaching(node)) {
-        if (contains(loop, one.node) && one.value) {
-          if (mentions(one.value, target)) own = true;
-          // Fetched anew: `x, y = get_batch()`.
-          if (one.how === "unpack" && one.value.kind === "Call" && !isNetwork(one.value.func, facts))
-            own = true;
+        if (seen.has(one) || !one.value) continue;
+        seen.add(one);
+        if (!contains(loop, one.node)) {
+          if (one.value.kind === "Call" && isNetwork(one.value.func, facts)) outside = true;
+          continue;
         }
-        if (!contains(loop, one.node) && one.value?.kind === "Call" && isNetwork(one.value.func, facts))
-          outside = true;
+        // Fetched anew: `x, y = get_batch()`, `batch = next(it)`.
+        if (
+          one.value.kind === "Call" &&
+          !isNetwork(one.value.func, facts) &&
+          (one.how === "unpack" || facts.file.dotted(one.value.func) === "builtins.next")
+        )
+          own = true;
+        look(one.value);
       }
     });
+  for (const arg of forward.args) look(arg.value);
   return own && !outside && loopsAround(forward).includes(loop);
 }

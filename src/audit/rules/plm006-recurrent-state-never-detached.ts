@@ -20,6 +20,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     yield* inForward(facts);
+    yield* throughLayer(facts);
     if (facts.backwards.length === 0) return;
     const { file } = facts;
     for (const call of file.all("Call")) {
@@ -137,6 +138,41 @@ function* inForward(facts: Facts): Generator<Finding> {
       message: `\`self.${own}\` brings the graphs of all forwards before into the next one: backward walks through every one of them, or fails at the second`,
     };
   }
+}
+
+/** `out, self.state = self.lstm(x, self.state)` in a module's forward. */
+function* throughLayer(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const statement of file.all("Assign")) {
+    const [target] = statement.targets;
+    const call = statement.value;
+    if (call.kind !== "Call" || !target || !isRecurrentLayer(call.func, facts)) continue;
+    const fn = functionOf(statement);
+    const cls = classOf(statement);
+    if (!cls || fn?.kind !== "FunctionDef" || facts.role(cls) !== "module") continue;
+    if (facts.gradMode(statement) === "off" || facts.backwards.some((one) => functionOf(one.call) === fn))
+      continue;
+    const kept = new Set(partsOf(target).map(selfAttribute));
+    const passed = call.args.flatMap(({ value }) => partsOf(value));
+    const read = passed.find((part) => selfAttribute(part) !== null && kept.has(selfAttribute(part)));
+    const own = read ? selfAttribute(read) : null;
+    if (!read || own === null) continue;
+    if (new RegExp(`\\b${own}\\b[^\\n]*detach|\\.detach_?\\(\\)[^\\n]*\\b${own}\\b`).test(file.text))
+      continue;
+    // Begun anew by somebody: perhaps before every step.
+    const renewed = (attributesOf(cls, file).get(own)?.writes ?? []).some(
+      (write) => write.in !== fn && write.in.name !== "__init__",
+    );
+    yield {
+      at: read,
+      ...(renewed || fn.name !== "forward" ? { severity: "note" as const } : {}),
+      message: `\`self.${own}\` brings the graphs of all forwards before into this one: backward walks through every one of them, or fails at the second`,
+    };
+  }
+}
+
+function partsOf(expr: Expr): readonly Expr[] {
+  return expr.kind === "Tuple" || expr.kind === "List" ? expr.items.flatMap(partsOf) : [expr];
 }
 
 /** A network of this file around a recurrent layer, which detaches nothing. */

@@ -3,6 +3,7 @@ import type { Call, Expr, Name, Node, Stmt } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
@@ -16,14 +17,14 @@ export const rule: Rule = {
     patterns: [9],
   },
   *check(facts) {
-    if (facts.backwards.length === 0) return;
     const { file } = facts;
     for (const statement of file.all("Assign")) {
       const target = outputsOf(statement, facts);
       if (!target) continue;
-      const loop = facts.stepLoop(statement);
+      const evaluates = facts.gradMode(statement) === "off";
+      const loop = evaluates ? batchLoop(statement, facts) : facts.stepLoop(statement);
       const own = loop ? stepIn(loop, statement) : -1;
-      if (!loop || own < 0 || facts.gradMode(statement) === "off") continue;
+      if (!loop || own < 0) continue;
       const definition = file.scopes.definitionAt(target);
       const others = file.scopes.scopeOf(target).bindings.get(target.id) ?? [];
       if (!definition || others.some((one) => one !== definition && contains(loop, one.node))) continue;
@@ -31,7 +32,7 @@ export const rule: Rule = {
       if (uses.some((use) => !contains(loop, use) || use.start < statement.end)) continue;
       if (!isOnlyForLoss(uses, target, facts)) continue;
       const last = Math.max(own, ...uses.map((use) => loop.body.findIndex((one) => contains(one, use))));
-      if (!facts.backwards.some(({ call }) => contains(loop, call))) continue;
+      if (!evaluates && !facts.backwards.some(({ call }) => contains(loop, call))) continue;
       // Before the backward, where that is not the last use itself: the logits are then gone at its peak.
       const after = loop.body[last];
       if (!after || !["ExprStmt", "Assign", "AugAssign", "If", "With"].includes(after.kind)) continue;
@@ -53,6 +54,14 @@ export const rule: Rule = {
     }
   },
 };
+
+/** The loop over a loader's batches that an evaluation is. */
+function batchLoop(statement: Stmt, facts: Facts): Loop | null {
+  const loop = loopsAround(statement)[0] ?? null;
+  return loop?.kind === "For" && /load|batch|data|_dl\b|_iter\b/i.test(facts.file.textOf(loop.iter))
+    ? loop
+    : null;
+}
 
 /** The name that a network's outputs are bound to: whole, or as what is unpacked beside the loss. */
 function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): Name | null {
@@ -82,8 +91,13 @@ function isOnlyForLoss(uses: readonly Name[], target: Name, facts: Facts): boole
   );
   if (attributes.length === uses.length && uses.some(isLoss)) return true;
   // A language model's logits, from which the loss is computed here.
-  if (!/logits/.test(target.id) || !/vocab|lm_head|CausalLM|logits\.size\(-1\)|labels/.test(facts.file.text))
-    return false;
+  if (!/vocab|lm_head|CausalLM|logits\.size\(-1\)|labels/.test(facts.file.text)) return false;
+  if (
+    uses.length > 0 &&
+    uses.every((use) => use.parent?.kind === "Attribute" && use.parent.attr === "logits")
+  )
+    return true;
+  if (!/logits/.test(target.id)) return false;
   return uses.every((use) => feedsLoss(use, facts));
 }
 

@@ -98,7 +98,7 @@ function repeated(statement: Try, handler: Handler, facts: Facts): Call | null {
     walk(one, (node) => {
       if (
         node.kind === "Call" &&
-        !bookkeeping.test(tail(node, facts)) &&
+        (!bookkeeping.test(tail(node, facts)) || isCoder(node, facts)) &&
         !/profil|logger|writer|record|snapshot|monitor/i.test(facts.file.textOf(node.func))
       )
         tried.add(facts.file.textOf(node.func));
@@ -121,6 +121,11 @@ function repeated(statement: Try, handler: Handler, facts: Facts): Call | null {
       return found === null;
     });
   return found;
+}
+
+/** `self.vae.decode(latents)`, not `name.decode("utf-8")`. */
+function isCoder({ func }: Call, facts: Facts): boolean {
+  return func.kind === "Attribute" && /^(?:en|de)code$/.test(func.attr) && isNetwork(func.value, facts);
 }
 
 function tail(call: Call, facts: Facts): string {

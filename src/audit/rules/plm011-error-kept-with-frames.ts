@@ -2,6 +2,7 @@ import { ancestors, contains, walk } from "../../python/nodes.ts";
 import type { Expr, Handler, Try } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { optimizerSteps } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -19,7 +20,8 @@ export const rule: Rule = {
       yield* kept(handler, facts);
       if (handler.name === null) continue;
       for (const name of facts.file.all("Name")) {
-        if (name.id !== handler.name || !contains(handler, name) || !isStored(name)) continue;
+        if (name.id !== handler.name || !contains(handler, name)) continue;
+        if (!isStored(name) && !outlives(name, handler, facts)) continue;
         yield {
           at: name,
           message: `\`${name.id}\` holds its traceback, that the frames of the attempt, and those every tensor they had: nothing of it is freed while this is kept`,
@@ -58,14 +60,32 @@ function isAssigned(node: Expr): boolean {
   return node.parent?.kind === "Assign" && node.parent.value === node;
 }
 
+/** `last = e` into a name that is there before the handler, or read after it. */
+function outlives(name: Expr, handler: Handler, facts: Facts): boolean {
+  const { parent } = name;
+  if (parent?.kind !== "Assign" || parent.value !== name) return false;
+  const { scopes } = facts.file;
+  return parent.targets.some((target) => {
+    if (target.kind !== "Name") return false;
+    const all = scopes.lookup(target)?.definitions ?? [];
+    return (
+      all.some((one) => one.how === "assign" && !contains(handler, one.node)) ||
+      scopes.uses(scopes.definitionAt(target)!).some((use) => !contains(handler, use))
+    );
+  });
+}
+
 function runsNetwork(handler: Handler, facts: Facts): boolean {
   const attempt = handler.parent as Try;
+  const steps = optimizerSteps(facts.file);
   let found = false;
   for (const statement of attempt.body)
     walk(statement, (node) => {
       if (
         node.kind === "Call" &&
-        (isNetwork(node.func, facts) || facts.backwards.some(({ call }) => call === node))
+        (isNetwork(node.func, facts) ||
+          facts.backwards.some(({ call }) => call === node) ||
+          steps.includes(node))
       )
         found = true;
       return !found;

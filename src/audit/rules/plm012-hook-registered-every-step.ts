@@ -21,7 +21,8 @@ export const rule: Rule = {
   meta: {
     code: "PLM012",
     name: "hook-registered-every-step",
-    summary: "A hook is registered again on every step or epoch, and never removed",
+    summary:
+      "A hook is registered again on every step or epoch and never removed, or its handle is thrown away",
     severity: "error",
     fix: "none",
     patterns: [12],
@@ -33,7 +34,16 @@ export const rule: Rule = {
       if (!HOOKS.has(attr) && !(TENSOR_HOOKS.has(attr) && isParameter(receiver, facts))) continue;
       if (!isLeft(call, facts)) continue;
       const hot = facts.everyStep(call);
-      if (!hot && !facts.everyEpoch(call)) continue;
+      if (!hot && !facts.everyEpoch(call)) {
+        if (isThrownAway(call, facts))
+          yield {
+            at: call,
+            severity: "note",
+            message:
+              "The hook's handle is thrown away: nothing can remove it, and it runs, and keeps what it captured, for as long as the module lives",
+          };
+        continue;
+      }
       const often = hot
         ? hot.why.startsWith("in ")
           ? "on every step"
@@ -58,6 +68,19 @@ function isLeft(call: Call, facts: Facts): boolean {
   const [target] = statement.targets;
   const definition = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
   return definition !== null && facts.file.scopes.uses(definition).length === 0;
+}
+
+/** On another module: what a module registers on itself and its layers belongs to it. */
+function isThrownAway(call: Call, facts: Facts): boolean {
+  if (call.func.kind !== "Attribute" || !/^register_(?:forward|full_backward|backward)/.test(call.func.attr))
+    return false;
+  const { value } = call.func;
+  if (value.kind === "Name" && (value.id === "self" || facts.file.dotted(value) !== null)) return false;
+  const cls = selfAttribute(value) === null ? null : classOf(call);
+  if (cls && facts.role(cls) === "module") return false;
+  return (
+    statementOf(call)?.kind === "ExprStmt" && !/(?:^|\/)tests?\/|(?:^|\/)test_[^/]*$/.test(facts.file.path)
+  );
 }
 
 /** What a loop over parameters hands out, or a weight of a module. */

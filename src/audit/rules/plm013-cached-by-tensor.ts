@@ -1,10 +1,12 @@
 import type { Definition } from "../../python/scopes.ts";
-import { classOf, functionOf } from "../../python/nodes.ts";
+import { argument } from "../../python/file.ts";
+import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Expr, FunctionDef, Param } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { keeps } from "../facts/kept.ts";
 import { usedAsTensor } from "../facts/tensor-use.ts";
+import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -23,14 +25,22 @@ export const rule: Rule = {
       const decorator = fn.decorators.find((one) =>
         /^functools\.(?:lru_cache|cache)$/.test(file.dotted(one.kind === "Call" ? one.func : one) ?? ""),
       );
-      const param = decorator && fn.params.find((one) => isTensor(one, facts));
-      if (decorator && param)
+      if (!decorator) continue;
+      const param = fn.params.find((one) => isTensor(one, facts));
+      if (!param && isUnbounded(decorator, facts) && returnsDeviceTensor(fn, facts))
+        yield {
+          at: decorator,
+          severity: "note",
+          message: `The cache never forgets: a tensor stays on the device for every set of arguments that \`${fn.name}\` was ever called with`,
+        };
+      if (param)
         yield {
           at: decorator,
           message: `Tensors are looked up by identity: every new \`${param.name}\` misses, and the cache keeps it, its graph and the result alive`,
         };
     }
     yield* ownCaches(facts);
+    yield* closures(facts);
     for (const { added, how, root } of keeps(facts)) {
       const captured = how === "list" ? capturedBy(added, facts) : null;
       if (captured)
@@ -41,6 +51,62 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `@lru_cache(maxsize=None)` and `@cache`. */
+function isUnbounded(decorator: Expr, facts: Facts): boolean {
+  if (decorator.kind !== "Call") return (facts.file.dotted(decorator) ?? "").endsWith(".cache");
+  const size = argument(decorator, "maxsize", 0);
+  return size?.kind === "Const" && size.value === null;
+}
+
+function returnsDeviceTensor(fn: FunctionDef, facts: Facts): boolean {
+  return facts.file
+    .all("Return")
+    .some(
+      ({ value, parent }) =>
+        value !== null && parent !== null && functionOf(value) === fn && facts.onAccelerator(value),
+    );
+}
+
+/** A function made in every step, over that step's tensors, and put where it stays. */
+function* closures(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of file.callsNamed(
+    "append",
+    "add",
+    "insert",
+    "register",
+    "add_callback",
+    "add_done_callback",
+  )) {
+    const around = functionOf(call);
+    if (around?.kind !== "FunctionDef" || call.func.kind !== "Attribute" || !facts.hot(call)) continue;
+    // In a loop all of them share one variable, which holds the last turn's.
+    if (loopsAround(call).length > 0) continue;
+    if (selfAttribute(call.func.value) === null && !isGlobal(call.func.value, facts)) continue;
+    const given = call.args[call.args.length - 1]?.value;
+    const made = given?.kind === "Name" ? only(file.scopes.reaching(given))?.node : given;
+    if (!made || (made.kind !== "FunctionDef" && made.kind !== "Lambda")) continue;
+    const captured = file
+      .all("Name")
+      .find(
+        (name) =>
+          contains(made, name) &&
+          !file.scopes.binds(name) &&
+          file.scopes.lookup(name)?.scope.node === around &&
+          facts.value(name).graph === "yes",
+      );
+    if (captured)
+      yield {
+        at: given!,
+        message: `Each function put into \`${file.textOf(call.func.value)}\` keeps its own \`${captured.id}\` alive, with its graph`,
+      };
+  }
+}
+
+function isGlobal(expr: Expr, facts: Facts): boolean {
+  return expr.kind === "Name" && facts.file.scopes.lookup(expr)?.scope.node.kind === "Module";
+}
 
 function isTensor(param: Param, facts: Facts): boolean {
   const { annotation } = param;

@@ -82,6 +82,8 @@ function isTensor(expr: Expr, fn: FunctionDef, facts: Facts, depth: number): boo
       if (one.how === "param")
         return (
           (fn.params[1] === one.node && fn.params[1].annotation === null && !isPlain(one, facts)) ||
+          // What forward returned.
+          (fn.params[2] === one.node && fn.name === "setup_context") ||
           usedAsTensor(one, facts)
         );
       // `(x, …) = inputs` of setup_context, whose first input is one too.

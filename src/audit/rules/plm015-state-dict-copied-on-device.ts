@@ -16,14 +16,10 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     if (file.callsNamed("deepcopy", "clone").length === 0) return;
-    // In a file that never mentions a device, tests above all, the model is on the host.
-    if (
-      !facts.accelerator ||
-      !/cuda|device|accelerat/i.test(file.text) ||
-      /(?:^|\/)tests?\/|(?:^|\/)test_[^/]*$/.test(file.path)
-    )
-      return;
+    // In tests the model is on the host.
+    if (!facts.accelerator || /(?:^|\/)tests?\/|(?:^|\/)test_[^/]*$/.test(file.path)) return;
     yield* clones(facts);
+    const mentioned = /cuda|device|accelerat/i.test(file.text);
     for (const call of file.callsNamed("deepcopy")) {
       if (file.dotted(call.func) !== "copy.deepcopy" || call.args.length !== 1) continue;
       // Copied into other weights, or written out: then it is gone.
@@ -51,8 +47,9 @@ export const rule: Rule = {
       if (cls && facts.role(cls) === "module") continue;
       yield {
         at: call,
-        // Where nothing trains, the model may be on the host still.
-        ...(facts.hot(call) || facts.functionFacts(call).reachesBackward || facts.everyEpoch(call)
+        // Where nothing trains, or no device is mentioned, the model may be on the host still.
+        ...(mentioned &&
+        (facts.hot(call) || facts.functionFacts(call).reachesBackward || facts.everyEpoch(call))
           ? {}
           : { severity: "note" as const }),
         message: `A second copy of every weight of \`${text.length > 40 ? "the model" : text}\` stays on the device; on the host it costs nothing there`,

@@ -11,7 +11,8 @@ export const rule: Rule = {
   meta: {
     code: "PLM016",
     name: "copied-model-still-trains",
-    summary: "A copy of the model, for averaging or reference, still requires gradients",
+    summary:
+      "A copy of the model, for averaging or reference, stays on the device, or still requires gradients",
     severity: "note",
     fix: "none",
     patterns: [16],
@@ -35,17 +36,19 @@ export const rule: Rule = {
       // Only a copy that plays a part in training: an average, a teacher, a reference.
       const owner = classOf(call)?.name ?? "";
       if (!PART.test(copy) && !(copy.startsWith("self.") && PART.test(owner))) continue;
-      if (/requires_grad_\(/.test(file.textOf(statement.value))) continue;
       const escaped = copy.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-      if (
+      const frozen =
+        /requires_grad_\(/.test(file.textOf(statement.value)) ||
         new RegExp(
           `${escaped}\\.(?:requires_grad_|eval\\(\\)\\.requires_grad_)|in ${escaped}\\.(?:named_)?parameters\\(|(?:requires_grad|freeze)\\w*\\(\\s*${escaped}\\b`,
-        ).test(file.text)
-      )
-        continue;
+        ).test(file.text);
+      // Kept on the host it costs the device nothing.
+      if (frozen && /\.cpu\(|["']cpu["']/.test(file.textOf(statement.value))) continue;
       yield {
         at: call,
-        message: `\`${copy}\` is a whole second model on the device, and its parameters require gradients like the first's: freeze it, or keep it on the host or as an adapter switched off`,
+        message: frozen
+          ? `\`${copy}\` is a whole second model on the device: an average can be kept on the host, and a reference of an adapter is the base with the adapter switched off`
+          : `\`${copy}\` is a whole second model on the device, and its parameters require gradients like the first's: freeze it, or keep it on the host or as an adapter switched off`,
       };
     }
   },
@@ -57,7 +60,7 @@ function bare(expr: Expr): Expr {
   while (
     at.kind === "Call" &&
     at.func.kind === "Attribute" &&
-    /^(?:to|cuda|eval|train|half|bfloat16)$/.test(at.func.attr)
+    /^(?:to|cpu|cuda|eval|train|half|bfloat16|requires_grad_)$/.test(at.func.attr)
   )
     at = at.func.value;
   return at;

@@ -1,9 +1,12 @@
 import { isFalse, positional } from "../../python/file.ts";
-import { contains, functionOf, walk } from "../../python/nodes.ts";
-import type { Call, FunctionDef, Node } from "../../python/tree.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
+import type { Call, FunctionDef, If, Node } from "../../python/tree.ts";
 import { decorate } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
+import { isThrottle } from "../facts/guards.ts";
+import { isNetwork } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import { localName } from "../imports.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -46,6 +49,7 @@ export const rule: Rule = {
         const fn = functionOf(finding.at as Node);
         if (!fn || (!seen.has(fn) && facts.functionFacts(finding.at as Node).reachesBackward)) yield finding;
       }
+    if (facts.backwards.length > 0) yield* samples(facts);
   },
 };
 
@@ -128,6 +132,50 @@ function* loops(facts: Facts): Generator<Finding> {
         message: `\`${file.textOf(found.func)}\` is in eval mode, yet each call records a graph and saves its activations`,
       };
   }
+}
+
+/** `if step % 100 == 0: images = netG(noise); save_image(images)`: a look now and then, in the step's own loop. */
+function* samples(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const statement of file.all("Assign")) {
+    const call = statement.value;
+    const [target] = statement.targets;
+    if (call.kind !== "Call" || target?.kind !== "Name" || call.func.kind === "Call") continue;
+    const loop = facts.stepLoop(statement);
+    const block = loop ? throttled(statement, loop) : null;
+    if (!block || !isNetwork(call.func, facts) || facts.networks.isLoss(call.func)) continue;
+    if (facts.networks.isFrozen(call.func) || facts.gradMode(call) !== "on" || unrecorded(call, facts))
+      continue;
+    // What is differentiated, penalised or handed back needs its graph.
+    if (
+      facts.backwards.some((one) => contains(block, one.call)) ||
+      /autograd|\.grad\b/.test(file.textOf(block))
+    )
+      continue;
+    const uses = file.scopes.uses(file.scopes.definitionAt(target)!);
+    if (uses.length === 0 || uses.some((use) => !contains(block, use) || !isLook(use, file))) continue;
+    yield {
+      at: call.func,
+      severity: "note",
+      message: `\`${target.id}\` is only looked at, yet \`${file.textOf(call.func)}\` records a graph for it and saves its activations`,
+    };
+  }
+}
+
+/** The nearest test below the loop that lets the node run once in a while. */
+function throttled(node: Node, loop: Node): If | null {
+  for (let at = node.parent; at && at !== loop; at = at.parent)
+    if (at.kind === "If" && isThrottle(at.test)) return at;
+  return null;
+}
+
+function isLook(use: Node, file: PythonFile): boolean {
+  const statement = statementOf(use);
+  return (
+    statement !== null &&
+    statement.kind !== "Return" &&
+    !/loss|penalt|crit|backward|yield/i.test(file.textOf(statement))
+  );
 }
 
 function attributeOf(call: Call): string {

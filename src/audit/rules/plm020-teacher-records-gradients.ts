@@ -1,17 +1,19 @@
 import type { Definition } from "../../python/scopes.ts";
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
-import { selfAttribute } from "../facts/classes.ts";
+import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { lexicalGrad } from "../facts/gradmode.ts";
 import { derivesFrom } from "../facts/kept.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { localName } from "../imports.ts";
-import type { Fix, Rule } from "../rule.ts";
+import type { Finding, Fix, Rule } from "../rule.ts";
 
 const TEACHER =
-  /^(?:ref|reference|teacher|ref_model|reference_model|ref_policy|teacher_model|frozen_model|\w*_teacher)$/;
+  /^(?:ref|reference|teacher|ref_model|reference_model|ref_policy|teacher_(?:model|net|network|encoder)|frozen_model|\w*_teacher|model_ref|policy_ref|(?:\w+_)?target(?:_(?:net|network|model|critic|actor|policy|encoder|q|qf|q_net|q_network))?|target_\w*(?:net|network|model|critic|actor|policy|encoder)\d?|(?:model|net|encoder)_ema|ema_(?:model|net|unet)|momentum_encoder|old_policy|policy_old)$/;
 
 const lastName = (callee: Expr): string =>
   callee.kind === "Name" ? callee.id : callee.kind === "Attribute" ? callee.attr : "";
@@ -59,8 +61,56 @@ export const rule: Rule = {
         ...(fix ? { fix } : {}),
       };
     }
+    yield* handedOn(facts);
   },
 };
+
+/** `logps(ref_model, batch)`, where the helper runs what it is given, and gradients are recorded there. */
+function* handedOn(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  if (
+    !facts.networks.someOnlyEvaluated &&
+    !/\b(?:ref|teacher)|reference|_teacher|frozen_model/.test(file.text)
+  )
+    return;
+  for (const arg of file.all("Arg")) {
+    const { value, parent: call } = arg;
+    if (call?.kind !== "Call" || arg.star !== 0 || (value.kind !== "Name" && value.kind !== "Attribute"))
+      continue;
+    if (!facts.networks.isOnlyEvaluated(value) && !TEACHER.test(lastName(value))) continue;
+    const helper = helperOf(call, file);
+    const at = helper?.fn.params[call.args.indexOf(arg) + helper.shift];
+    const param = arg.name === null ? at : helper?.fn.params.find(({ name }) => name === arg.name);
+    if (!helper || !param || !facts.everyStep(call) || facts.gradMode(call) !== "on") continue;
+    if (facts.networks.isFrozenByFlags(value)) continue;
+    if (!facts.networks.isOnlyEvaluated(value) && !isTeacher(value, facts)) continue;
+    const definition = file.scopes.definitionAt(param);
+    const run = definition
+      ? file.scopes.uses(definition).find((use) => use.parent?.kind === "Call" && use.parent.func === use)
+      : null;
+    if (!run || lexicalGrad(run, file) !== null) continue;
+    const others = call.args.filter((other) => other !== arg);
+    if (!others.every((other) => isData(other.value, facts, new Set())) || carriesGradient(call, facts))
+      continue;
+    yield {
+      at: call,
+      severity: "note",
+      message: `\`${file.textOf(value)}\` is a reference that nobody trains here, yet \`${file.textOf(call.func)}\` runs it with its graph and activations kept for backward, unless its parameters are frozen elsewhere`,
+    };
+  }
+}
+
+/** The function of this file that a call goes to, and how many of its parameters are given by the call's receiver. */
+function helperOf(call: Call, file: PythonFile): { readonly fn: FunctionDef; readonly shift: number } | null {
+  if (call.func.kind === "Name") {
+    const [one, ...more] = file.scopes.lookup(call.func)?.definitions ?? [];
+    return one?.node.kind === "FunctionDef" && more.length === 0 ? { fn: one.node, shift: 0 } : null;
+  }
+  const own = selfAttribute(call.func);
+  const cls = own === null ? null : classOf(call);
+  const fn = cls ? methodsOf(cls).find(({ name }) => name === own) : undefined;
+  return fn ? { fn, shift: fn.params[0]?.name === "self" ? 1 : 0 } : null;
+}
 
 /** Another network of the same function is what its step trains. */
 function hasTrainedPeer(call: Call, facts: Facts): boolean {
@@ -122,10 +172,18 @@ function isTeacher(callee: Expr, facts: Facts): boolean {
   const name = lastName(callee);
   if (!TEACHER.test(name)) return false;
   if (facts.networks.isFrozenByFlags(callee)) return false;
-  const { text } = facts.file;
-  return !new RegExp(
-    `\\b${name}\\.(?:parameters|train|requires_grad_|named_parameters)\\(|freeze\\w*\\([^)]*${name}`,
-  ).test(text);
+  const { file } = facts;
+  const key = facts.networks.key(callee);
+  // A moving average goes through its parameters beside another network's; an optimizer is given them.
+  const trained = file
+    .callsNamed("parameters", "named_parameters", "train", "requires_grad_")
+    .some(
+      (call) =>
+        call.func.kind === "Attribute" &&
+        (facts.networks.key(call.func.value) === key || lastName(call.func.value) === name) &&
+        !(call.parent?.kind === "Arg" && file.textOf((call.parent.parent as Call).func) === "zip"),
+    );
+  return !trained && !new RegExp(`freeze\\w*\\([^)]*${name}`).test(file.text);
 }
 
 /** Its inputs are the batch itself: nothing that gradients must pass through. */

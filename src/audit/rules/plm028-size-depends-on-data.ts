@@ -41,7 +41,7 @@ export const rule: Rule = {
         continue;
       // Repeating by a plain number has a known size.
       const repeats = call.args[name?.startsWith("torch.") === true ? 1 : 0]?.value;
-      if (short === "repeat_interleave" && !(repeats && facts.value(repeats).what === "tensor")) continue;
+      if (short === "repeat_interleave" && !(repeats && isCounts(repeats, facts))) continue;
       if (facts.everyStep(call))
         yield {
           at: call,
@@ -83,6 +83,17 @@ export const rule: Rule = {
     }
   },
 };
+
+/** How often each row is repeated: a tensor, or what is called one by its name. */
+function isCounts(expr: Expr, facts: Facts): boolean {
+  const { what } = facts.value(expr);
+  return (
+    what === "tensor" ||
+    (what === "unknown" &&
+      expr.kind === "Name" &&
+      /(?:counts|durations?|lengths|repeats|sizes|degrees|num_nodes)$/.test(expr.id))
+  );
+}
 
 /** A tensor of booleans: a comparison, or one combined with others, directly or through a name. */
 function isMask(expr: Expr, facts: Facts, depth = 0): boolean {

@@ -3,8 +3,9 @@ import torch.nn as nn
 
 
 def train(model, loader, optimizer, record):
-    # trap: once, for the whole run
-    model.register_forward_hook(record)
+    model.register_forward_hook(record)  # expect: PLM012
+    # trap: once, with a handle to remove it by
+    watch = model.register_forward_hook(record)
     for x in loader:
         model.encoder.register_forward_hook(record)  # expect: PLM012
         # trap: the handle is kept
@@ -15,6 +16,7 @@ def train(model, loader, optimizer, record):
         out.sum().backward()
         handle.remove()
         optimizer.step()
+    watch.remove()
 
 
 class Net(nn.Module):

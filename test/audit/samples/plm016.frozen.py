@@ -7,7 +7,8 @@ device = torch.device("cuda")
 
 def train(model):
     model.train()
-    # trap: frozen
-    ema = copy.deepcopy(model)
+    ema = copy.deepcopy(model)  # expect: PLM016
     ema.requires_grad_(False)
-    return ema
+    # trap: frozen, and on the host
+    reference = copy.deepcopy(model).cpu().requires_grad_(False)
+    return ema, reference

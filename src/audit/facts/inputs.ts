@@ -1,0 +1,59 @@
+import type { PythonFile } from "../../python/file.ts";
+import { classOf } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
+import type { ClassDef } from "../../python/tree.ts";
+import { isModuleRole } from "./classes.ts";
+import type { Role } from "./classes.ts";
+import { isUsedAsTensor } from "./tensor-use.ts";
+import { METHODS } from "./torch-names.ts";
+import type { Value } from "./value.ts";
+
+/** Parameters of a forward that may be on the host, or no tensors at all. */
+const PLAIN_INPUT = /len|length|size|shape|num|count|meta|info|targets|^(?:[hwntbk]|hw)$/i;
+/** What a module's forward computes with is where the module is. */
+export const FORWARD_INPUT: Value = { what: "tensor", device: "network", graph: "unknown" };
+
+/** Whether a definition is a parameter of a module's forward that is used as a tensor there. */
+export function isForwardInput(
+  definition: Definition,
+  file: PythonFile,
+  role: (cls: ClassDef) => Role,
+): boolean {
+  const { node, name } = definition;
+  const fn = node.parent;
+  if (node.kind !== "Param" || fn?.kind !== "FunctionDef" || fn.name !== "forward") return false;
+  const cls = classOf(fn);
+  return (
+    cls !== null &&
+    node.default === null &&
+    node.star === 0 &&
+    !PLAIN_INPUT.test(name) &&
+    isModuleRole(role(cls)) &&
+    !isAsked(definition, file) &&
+    (isUsedAsTensor(definition, file) || hasTensorMethod(definition, file))
+  );
+}
+
+/** Asked for its type, it may be anything. */
+function isAsked(definition: Definition, file: PythonFile): boolean {
+  return (
+    file.callsNamed("isinstance").length > 0 &&
+    file.scopes.uses(definition).some(({ parent }) => {
+      const call = parent?.kind === "Arg" ? parent.parent : null;
+      return call?.kind === "Call" && call.func.kind === "Name" && call.func.id === "isinstance";
+    })
+  );
+}
+
+function hasTensorMethod(definition: Definition, file: PythonFile): boolean {
+  return file.scopes
+    .uses(definition)
+    .some(
+      ({ parent }) =>
+        parent?.kind === "Attribute" &&
+        parent.parent?.kind === "Call" &&
+        parent.parent.func === parent &&
+        METHODS.has(parent.attr) &&
+        !/^(?:sort|split|all|any|index|type)$/.test(parent.attr),
+    );
+}
