@@ -155,8 +155,11 @@ export class CallValues {
             : value.graph;
         return TUPLE_RESULTS.has(short) ? { ...value, what: "output", graph } : { ...value, graph };
       }
-      return UNKNOWN;
     }
+    const typed = /^torch\.(cuda\.)?(?:Float|Double|Half|BFloat16|Long|Int|Short|Byte|Bool)?Tensor$/.exec(
+      name,
+    );
+    if (typed) return { what: "tensor", device: typed[1] ? "accelerator" : "cpu", graph: "no" };
     if (name.startsWith("torch.nn.functional."))
       return this.#values.computed(call, [
         ...operands,

@@ -49,7 +49,18 @@ export function literalDict(expr: Expr, file: PythonFile): Dict | Call | null {
       ? expr
       : null;
   if (expr.kind !== "Name") return null;
-  const definitions = file.scopes.reaching(expr);
-  const value = definitions.length === 1 && definitions[0]!.how === "assign" ? definitions[0]!.value : null;
-  return value && value.kind !== "Name" ? literalDict(value, file) : null;
+  const [one, ...more] = file.scopes.reaching(expr);
+  if (more.length > 0 || one?.how !== "assign" || !one.value || one.value.kind === "Name") return null;
+  return file.scopes.uses(one).some(changes) ? null : literalDict(one.value, file);
+}
+
+/** `settings["x"] = …`, `settings.update(…)` */
+function changes(use: Expr): boolean {
+  const at = use.parent;
+  if (at?.kind === "Attribute") return /^(?:update|setdefault|pop|clear|popitem)$/.test(at.attr);
+  return (
+    at?.kind === "Subscript" &&
+    at.value === use &&
+    (at.parent?.kind === "Delete" || (at.parent?.kind === "Assign" && at.parent.targets.includes(at)))
+  );
 }

@@ -4,7 +4,7 @@ import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.
 import { last } from "./torch-names.ts";
 
 /** What a class is to training, by what it derives from. */
-export type Role = "module" | "lightning" | "trainer" | "dataset" | "function" | "other";
+export type Role = "module" | "lightning" | "trainer" | "callback" | "dataset" | "function" | "other";
 
 /** Bases from outside the audited tree. */
 export function roleOfBase(dotted: string): Role | null {
@@ -25,6 +25,8 @@ export function roleOfBase(dotted: string): Role | null {
   if (dotted.startsWith("transformers.") && /(?:Model|For[A-Z]\w+|Layer|Attention|Embeddings?)$/.test(name))
     return "module";
   if (name.endsWith("Trainer")) return "trainer";
+  if (name === "TrainerCallback" || (name === "Callback" && /^(?:pytorch_)?lightning\b/.test(dotted)))
+    return "callback";
   return null;
 }
 

@@ -8,6 +8,9 @@ import type { Device, Value } from "./value.ts";
 /** Devices that results are sent to, away from where they were computed. */
 const ELSEWHERE = /^(?:out|output|stor\w*|save|offload|result|host|cpu|dst|dest|target)_/i;
 
+/** What people call a device, or the number of one. */
+const NAMED = /device$|^(?:dev|gpu|gpu_id|device_id|rank|local_rank)$/i;
+
 /**
  * Where a device expression points. `"cuda" if available else "cpu"` means the accelerator: that is where it matters.
  */
@@ -44,7 +47,11 @@ export function deviceOf(
         // Chosen at run time: the device the training is for.
         return device === "unknown" && given !== null ? "network" : device;
       }
-      return name === "torch.cuda.current_device" ? "accelerator" : "unknown";
+      // `int(os.environ["LOCAL_RANK"])`
+      const rank =
+        name === "torch.distributed.get_rank" ||
+        (name === "builtins.int" && /LOCAL_RANK/.test(file.textOf(expr)));
+      return rank || name === "torch.cuda.current_device" ? "accelerator" : "unknown";
     }
     case "Name": {
       const devices = new Set(
@@ -53,9 +60,7 @@ export function deviceOf(
           .map((definition) =>
             definition.how === "assign"
               ? follow(definition.value)
-              : definition.how === "param" &&
-                  /device$/i.test(definition.name) &&
-                  !ELSEWHERE.test(definition.name)
+              : definition.how === "param" && NAMED.test(definition.name) && !ELSEWHERE.test(definition.name)
                 ? "network"
                 : "unknown",
           ),
@@ -64,12 +69,13 @@ export function deviceOf(
       return devices.size === 1 ? [...devices][0]! : "unknown";
     }
     case "Attribute": {
-      if (expr.attr !== "device") return "unknown";
+      if (expr.attr !== "device" && !NAMED.test(expr.attr)) return "unknown";
       if (expr.value.kind === "Name" && /accelerator|fabric/i.test(expr.value.id)) return "accelerator";
       const own = selfAttribute(expr);
       const cls = own === null ? null : classOf(expr);
       const write = cls ? attributesOf(cls, file).get(own!)?.writes[0]?.value : null;
       if (write) return follow(write);
+      if (expr.attr !== "device") return ELSEWHERE.test(expr.attr) ? "unknown" : "network";
       const { what, device } = valueOf(expr.value);
       return what === "tensor" || what === "output" ? device : "network";
     }

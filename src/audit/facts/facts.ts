@@ -184,11 +184,29 @@ export class Facts {
   /** Whether the node runs at least once per training step, and why. Null means "not known to". */
   hot(node: Node): Hot | null {
     const loop = this.stepLoop(node);
-    if (loop) return { why: "in the training loop", within: loop };
+    if (loop) return { why: "in the training loop", within: this.#stepBlock(node, loop) };
     const fn = enclosingFunction(node);
     if (!fn) return null;
     const facts = this.functionFacts(node);
     return facts.hot === null ? null : { why: facts.hot, within: fn };
+  }
+
+  /** The loop, or the branch of it that all its steps are taken in, if the node is there too: `if step % train_every == 0:`. */
+  #stepBlock(node: Node, loop: Loop): Node {
+    const backwards = this.backwards.filter(({ call }) => loopsAround(call)[0] === loop);
+    const [first] = backwards;
+    if (!first) return loop;
+    for (let child: Node = first.call, at = child.parent; at && at !== loop; child = at, at = at.parent) {
+      if (at.kind !== "If" || child === at.test) continue;
+      const branch = at.body.includes(child as never) ? at.body : at.orelse;
+      if (
+        [node, ...backwards.map(({ call }) => call)].every((one) =>
+          branch.some((statement) => contains(statement, one)),
+        )
+      )
+        return at;
+    }
+    return loop;
   }
 
   /** How often the node runs per turn of what makes it hot. */
@@ -221,6 +239,19 @@ export class Facts {
     const hot = this.hot(node);
     return hot && this.frequency(node, hot.within) === "every" ? hot : null;
   }
+}
+
+/** In the branch of a loop that all its optimizer steps are taken in, on every turn of that: `if (i + 1) % accumulate == 0:`. */
+export function everyUpdate(node: Node, facts: Facts): boolean {
+  const loop = facts.stepLoop(node);
+  const steps = loop ? optimizerSteps(facts.file).filter((step) => contains(loop, step)) : [];
+  for (let child = node, at = node.parent; at && at !== loop; child = at, at = at.parent) {
+    if (at.kind !== "If" || child === at.test) continue;
+    const branch = at.body.includes(child as never) ? at.body : at.orelse;
+    if (steps.length > 0 && steps.every((step) => branch.some((statement) => contains(statement, step))))
+      return facts.frequency(node, at) === "every";
+  }
+  return false;
 }
 
 const words = new WeakMap<ProjectFacts, Readonly<Record<"loose" | "keeps", ReadonlySet<string>>>>();

@@ -62,6 +62,15 @@ function isHit({ test, body }: If): boolean {
 
 /** `if best is None: best = …` runs once. */
 function fillsOnce({ test, body }: If): boolean {
+  return asks(test).some((one) => isFilled(one, body));
+}
+
+/** The questions of `a or (b and not c)`. */
+function asks(test: Expr): Expr[] {
+  return test.kind === "Bool" ? test.values.flatMap(asks) : [test];
+}
+
+function isFilled(test: Expr, body: If["body"]): boolean {
   // `if not shown: shown = True`
   const left =
     test.kind === "Unary" && test.op === "not"

@@ -49,15 +49,27 @@ export interface Edge {
   readonly site: CallSite;
 }
 
+/** What Lightning calls around every batch it trains on. */
+const BATCH_HOOKS = [
+  "on_train_batch_start",
+  "on_train_batch_end",
+  "on_before_backward",
+  "on_after_backward",
+  "on_before_optimizer_step",
+  "on_before_zero_grad",
+];
 const STEP_METHODS: Readonly<Partial<Record<Role, readonly string[]>>> = {
   module: ["forward"],
-  lightning: ["forward", "training_step"],
+  lightning: ["forward", "training_step", "optimizer_step", ...BATCH_HOOKS],
   trainer: ["compute_loss", "training_step"],
+  callback: ["on_step_begin", "on_substep_end", "on_pre_optimizer_step", "on_step_end", ...BATCH_HOOKS],
 };
 
+/** Run once by a person or a test, not once a step. */
+const ONE_SHOT = /^<body>$|^_*(?:test|main|demo|check|example|bench|profile|run|verify|worker|setup)/i;
 const EXPORT = /onnx|_export|export_/i;
 /** Modules that run a trained network: no step of training goes through them. */
-const INFERENCE = /Inference|Export|Onnx|ONNX|TensorRT|TRT|PostProcess|Postprocess/;
+const INFERENCE = /Inference|KVCache|Export|Onnx|ONNX|TensorRT|TRT|PostProcess|Postprocess/;
 
 export function combine(summaries: readonly FileSummary[]): ProjectFacts {
   const names = new Names(summaries);
@@ -279,6 +291,7 @@ function spreadHeat(
       if (
         names.classes.get(cls)?.methods.includes(method) &&
         !INFERENCE.test(last(cls)) &&
+        !EXPORT.test(cls) &&
         // Beside a training_step it is what that calls, or for inference.
         !(
           role === "lightning" &&
@@ -287,6 +300,11 @@ function spreadHeat(
         )
       )
         heat(functions.get(`${cls}.${method}`), `${method} of ${last(cls)}`);
+  const stepping = closure(
+    functions,
+    (fn) => fn.steps !== "none",
+    (site) => site.loops.length === 0,
+  );
   for (const { summary, calls } of functions.values()) {
     const steps = new Set(summary.stepLoops);
     // A call to a function that takes a step makes the loop around the call the step's loop.
@@ -294,8 +312,18 @@ function spreadHeat(
     if (steps.size === 0) continue;
     const name = last(summary.name);
     for (const { to, site } of calls)
-      if (!site.throttled && site.loops.some((loop) => steps.has(loop)))
+      // However rarely a step is taken, what takes it runs once a step.
+      if (
+        (!site.throttled || (loose.has(to) && stepping.has(to))) &&
+        site.loops.some((loop) => steps.has(loop))
+      )
         heat(to, `called in the training loop of ${name === "<body>" ? "the script" : name}`);
+  }
+  // Nobody is seen calling it, as with the methods of an agent: what differentiates and steps once is a step.
+  for (const fn of functions.values()) {
+    const { name, loose: steps, backward, steps: optimizer } = fn.summary;
+    if (steps && backward && optimizer === "once" && fn.callers.length === 0 && !ONE_SHOT.test(last(name)))
+      heat(fn, `a training step, ${last(name)}`);
   }
   // One text for all that one reason reaches: there are tens of thousands.
   const further = new Map<string, string>();

@@ -1,9 +1,11 @@
+import { keyword } from "../../python/file.ts";
 import { ancestors, blocksOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Node } from "../../python/tree.ts";
 import { deleteStatement } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isThrottle } from "../facts/guards.ts";
-import type { Rule } from "../rule.ts";
+import { loopsAround } from "../facts/training.ts";
+import type { Finding, Rule, Severity } from "../rule.ts";
 
 const EMPTIES = /^torch\.(?:cuda|xpu|mps|npu)(?:\.memory)?\.empty_cache$/;
 
@@ -17,6 +19,7 @@ export const rule: Rule = {
     patterns: [31],
   },
   *check(facts) {
+    yield* asked(facts);
     for (const call of facts.file.callsNamed("empty_cache", "collect")) {
       const name = facts.file.dotted(call.func);
       if (name === null || !(EMPTIES.test(name) || name === "gc.collect")) continue;
@@ -25,8 +28,9 @@ export const rule: Rule = {
       const frequency = facts.frequency(call, hot.within);
       // After an out-of-memory error, or under a test we cannot read, it may be right.
       if (frequency === "unknown") continue;
-      const inLoop = hot.within.kind === "For" || hot.within.kind === "While";
-      const rare = frequency === "throttled" && inLoop;
+      const inLoop = hot.within.kind !== "FunctionDef" && hot.within.kind !== "Lambda";
+      // Every fourth layer of a forward is every step.
+      const rare = frequency === "throttled" && (inLoop || loopsAround(call).length === 0);
       // Beside a validation or a save it marks the boundary of a phase; alone under its throttle it is a habit.
       if (rare && !standsAlone(call, facts)) continue;
       if (handsOver(call) || isAskedFor(call, facts)) continue;
@@ -50,7 +54,27 @@ export const rule: Rule = {
       };
     }
   },
+  *checkConfig(config) {
+    for (const { value, valueAt } of config.named("torch_empty_cache_steps"))
+      if (typeof value === "number") yield { at: valueAt, severity: severityOf(value), message: ASKED };
+  },
 };
+
+const ASKED =
+  "`torch_empty_cache_steps` empties the cache inside training: the device stops, and the next step allocates the blocks again";
+
+/** `TrainingArguments(torch_empty_cache_steps=1)` */
+function* asked({ file }: Facts): Generator<Finding> {
+  for (const call of file.calls.given(["torch_empty_cache_steps"])) {
+    const setting = keyword(call, "torch_empty_cache_steps")!;
+    if (setting.value.kind === "Num")
+      yield { at: setting, severity: severityOf(Number(setting.value.text)), message: ASKED };
+  }
+}
+
+function severityOf(steps: number): Severity {
+  return steps === 1 ? "warning" : "note";
+}
 
 function standsAlone(call: Node, facts: Facts): boolean {
   for (const at of ancestors(call)) {

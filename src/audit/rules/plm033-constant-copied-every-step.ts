@@ -1,12 +1,22 @@
 import { keyword, positional } from "../../python/file.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import { classOf } from "../../python/nodes.ts";
+import type { Call, Expr, Param } from "../../python/tree.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loopsAround } from "../facts/training.ts";
 import { HOST_FACTORIES, last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
 /** `torch.LongTensor([…])` and its kin. */
-const TENSOR_TYPES = ["LongTensor", "IntTensor", "FloatTensor", "HalfTensor", "BoolTensor", "ByteTensor"];
+const TENSOR_TYPES = [
+  "Tensor",
+  "LongTensor",
+  "IntTensor",
+  "FloatTensor",
+  "HalfTensor",
+  "BoolTensor",
+  "ByteTensor",
+];
 
 export const rule: Rule = {
   meta: {
@@ -82,32 +92,71 @@ function isConstantFactory(call: Call, facts: Facts): boolean {
   if (name === null || name !== `torch.${last(name)}`) return false;
   if (!HOST_FACTORIES.has(last(name)) && !TENSOR_TYPES.includes(last(name))) return false;
   const data = positional(call, 0);
+  // `torch.FloatTensor(3, 4)` is a shape.
+  if (TENSOR_TYPES.includes(last(name)) && data?.kind === "Num") return false;
   return data !== null && (isLiteral(data) || isConstant(data, facts, 0));
 }
 
 /** A module's constant, or NumPy's work on literals. */
 function isConstant(expr: Expr, facts: Facts, depth: number): boolean {
   if (depth > 4) return false;
-  if (isLiteral(expr)) return true;
+  const again = (inner: Expr): boolean => isConstant(inner, facts, depth + 1);
+  if (isLiteral(expr) || isSetting(expr)) return true;
+  if (expr.kind === "List" || expr.kind === "Tuple") return expr.items.length > 0 && expr.items.every(again);
+  if (expr.kind === "Unary") return again(expr.operand);
+  if (expr.kind === "Binary") return again(expr.left) && again(expr.right);
+  const own = selfAttribute(expr);
+  if (own !== null) {
+    const cls = classOf(expr);
+    const writes = cls ? (attributesOf(cls, facts.file).get(own)?.writes ?? []) : [];
+    return (
+      writes.length > 0 &&
+      writes.every(({ in: method, value }) => method.name === "__init__" && value !== null && again(value))
+    );
+  }
   if (expr.kind === "Name") {
     const found = facts.file.scopes.lookup(expr);
     const [one, ...more] = found?.definitions ?? [];
+    if (more.length > 0 || !one) return false;
+    // What is a number or a list of them unless a caller says otherwise.
+    if (one.how === "param" && one.node.kind === "Param") return isNumbers(one.node, facts);
     return (
-      found?.scope.node.kind === "Module" &&
-      more.length === 0 &&
-      one?.how === "assign" &&
+      one.how === "assign" &&
       one.value !== null &&
-      isConstant(one.value, facts, depth + 1)
+      again(one.value) &&
+      !facts.file.scopes
+        .uses(one)
+        .some(({ parent }) => parent?.kind === "Attribute" && /^(?:append|extend|insert)$/.test(parent.attr))
     );
   }
   if (expr.kind !== "Call") return false;
   const name = facts.file.dotted(expr.func) ?? "";
+  if (name.startsWith("math.")) return expr.args.every(({ value }) => again(value));
   if (/^numpy\.(?:array|asarray|linspace|arange|zeros|ones|eye)$/.test(name))
     return expr.args.every(({ value, name: key }) => key === "dtype" || isConstant(value, facts, depth + 1));
   return (
     expr.func.kind === "Attribute" &&
     /^(?:astype|reshape)$/.test(expr.func.attr) &&
     isConstant(expr.func.value, facts, depth + 1)
+  );
+}
+
+/** `args.gamma`, `self.cfg.alpha`: one value for the whole run. */
+function isSetting(expr: Expr): boolean {
+  if (expr.kind !== "Attribute") return false;
+  const owner =
+    expr.value.kind === "Name" ? expr.value.id : expr.value.kind === "Attribute" ? expr.value.attr : "";
+  return /^(?:args|opt|opts|cfg|conf|config|hparams|flags|FLAGS|params|settings|hps?)$/.test(owner);
+}
+
+/** `alpha=(0.25, 0.75)`, `alpha: float`, `weights: Sequence[float]` */
+function isNumbers({ name, annotation, default: given }: Param, facts: Facts): boolean {
+  if (given && given.kind !== "Const" && isLiteral(given)) return true;
+  const type = annotation ? facts.file.textOf(annotation) : "";
+  // A whole number may be a length, which is another one for each batch.
+  if (type === "int") return /^(?:pad|sos|eos|bos|blank|num_classes|\w+_(?:id|idx|index))$/.test(name);
+  return /^(?:float|(?:typing\.)?(?:list|tuple|List|Tuple|Sequence)\[float(?:, ?(?:float|\.\.\.))*\])$/.test(
+    type,
   );
 }
 

@@ -1,6 +1,7 @@
 import { contains, walk } from "../../python/nodes.ts";
-import type { Call, Clause, Expr, For, Node } from "../../python/tree.ts";
+import type { Clause, Expr, For, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isOnlyMadeBy } from "../facts/classes.ts";
 import { derivesFrom } from "../facts/kept.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -15,7 +16,11 @@ export const rule: Rule = {
     patterns: [34],
   },
   *check(facts) {
-    if (facts.file.calls.matching(/modules$|parameters$|children$/).length === 0) return;
+    if (
+      facts.file.calls.matching(/modules$|parameters$|children$|^(?:Module|Parameter)List$/).length === 0 &&
+      !facts.file.mentions("param_groups")
+    )
+      return;
     yield* sums(facts);
     yield* comprehensions(facts);
     yield* updates(facts);
@@ -61,7 +66,8 @@ function* comprehensions(facts: Facts): Generator<Finding> {
     const listed = comp.parent?.kind === "Assign" && comp.parent.value === comp;
     if (
       !listed &&
-      (call?.kind !== "Call" || !/^(?:builtins\.sum|torch\.stack)$/.test(facts.file.dotted(call.func) ?? ""))
+      (call?.kind !== "Call" ||
+        !/^(?:builtins\.(?:sum|max|min)|torch\.stack)$/.test(facts.file.dotted(call.func) ?? ""))
     )
       continue;
     if (computes(comp.element, facts) && facts.everyStep(comp)) yield report(comp, "it");
@@ -73,18 +79,21 @@ function* updates(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const loop of file.all("For")) {
     if (!isOverModules(loop.iter, facts) || !facts.everyStep(loop)) continue;
-    let found: Call | null = null;
+    let found: Node | null = null;
     walk(loop, (node) => {
       if (
-        node.kind === "Call" &&
-        node.func.kind === "Attribute" &&
-        /^(?:add_|mul_|sub_|div_|lerp_|addcmul_|addcdiv_|copy_|clamp_|normal_)$/.test(node.func.attr) &&
-        !/dist|reduce/.test(file.textOf(node.func.value))
+        (node.kind === "Call" &&
+          node.func.kind === "Attribute" &&
+          /^(?:add_|mul_|sub_|div_|lerp_|addcmul_|addcdiv_|copy_|clamp_|clip_|normal_|zero_|sign_)$/.test(
+            node.func.attr,
+          ) &&
+          !/dist|reduce/.test(file.textOf(node.func.value))) ||
+        isWritten(node, loop, facts)
       )
         found ??= node;
       return found === null;
     });
-    const update = found as Call | null;
+    const update = found as Node | null;
     if (update && loopsAround(update).find((one) => one.kind === "For" && contains(loop, one)) === loop)
       yield {
         at: update,
@@ -94,6 +103,29 @@ function* updates(facts: Facts): Generator<Finding> {
   }
 }
 
+/** `p -= lr * p.grad`, `p.data = …`, `shadow[name] = decay * shadow[name] + (1 - decay) * p.data` */
+function isWritten(node: Node, loop: For, facts: Facts): boolean {
+  const target =
+    node.kind === "AugAssign" ? node.target : node.kind === "Assign" ? (node.targets[0] ?? null) : null;
+  if (!target || (node.kind !== "AugAssign" && node.kind !== "Assign")) return false;
+  const { value } = node;
+  const own = (expr: Expr): boolean =>
+    expr.kind === "Attribute"
+      ? /^(?:data|grad)$/.test(expr.attr) && own(expr.value)
+      : expr.kind === "Name" &&
+        facts.file.scopes.lookup(expr)?.definitions.some((one) => contains(loop.target, one.node)) === true;
+  if (node.kind === "AugAssign") return own(target);
+  if (target.kind === "Subscript" || (target.kind === "Attribute" && own(target))) {
+    let mentions = false;
+    walk(value, (inner) => {
+      if ((inner.kind === "Name" || inner.kind === "Attribute") && own(inner)) mentions = true;
+      return !mentions;
+    });
+    return mentions && (value.kind === "Binary" || computes(value, facts));
+  }
+  return false;
+}
+
 function report(at: Node, name: string): Finding {
   return {
     at,
@@ -101,10 +133,34 @@ function report(at: Node, name: string): Finding {
   };
 }
 
-function isOverModules(iter: For["iter"], facts: Facts): boolean {
+function isOverModules(iter: For["iter"], facts: Facts, depth = 0): boolean {
+  const again = (inner: Expr): boolean => depth < 4 && isOverModules(inner, facts, depth + 1);
+  // `group["params"]` of an optimizer.
+  if (iter.kind === "Subscript")
+    return iter.index.kind === "Str" && iter.index.value === "params" && facts.file.mentions("param_groups");
+  if (iter.kind === "Name") {
+    const [one, ...more] = facts.file.scopes.reaching(iter);
+    return more.length === 0 && one?.how === "assign" && one.value !== null && again(one.value);
+  }
+  // `[p for p in model.parameters() if p.requires_grad]`
+  if (iter.kind === "Comp")
+    return iter.element.kind === "Name" && iter.clauses[0] !== undefined && again(iter.clauses[0].iter);
+  if (
+    iter.kind === "Attribute" &&
+    isOnlyMadeBy(
+      iter,
+      facts.file,
+      (made) =>
+        /^torch\.nn\.(?:Module|Parameter)List$/.test(facts.file.dotted(made.func) ?? "") || again(made),
+    )
+  )
+    return true;
   if (iter.kind !== "Call") return false;
-  if (facts.file.dotted(iter.func) === "builtins.zip")
-    return iter.args.some((arg) => isOverModules(arg.value, facts));
+  const name = facts.file.dotted(iter.func) ?? "";
+  if (name === "builtins.zip") return iter.args.some((arg) => again(arg.value));
+  if (/^builtins\.(?:list|tuple|enumerate)$/.test(name))
+    return iter.args[0] !== undefined && again(iter.args[0].value);
+  if (name === "builtins.filter") return iter.args[1] !== undefined && again(iter.args[1].value);
   return (
     iter.func.kind === "Attribute" &&
     /^(?:named_)?(?:modules|parameters|children)$/.test(iter.func.attr) &&
@@ -116,6 +172,7 @@ function isOverModules(iter: For["iter"], facts: Facts): boolean {
 function computes(value: Expr, facts: Facts): boolean {
   const { what } = facts.value(value);
   if (what === "number") return false;
+  if (runsModule(value, facts)) return false;
   if (value.kind === "Name")
     return facts.file.scopes
       .reaching(value)
@@ -139,6 +196,21 @@ function computes(value: Expr, facts: Facts): boolean {
     return !found;
   });
   return found && !/\b(?:numel|item)\b/.test(facts.file.textOf(value));
+}
+
+/** `layer(x)`: the module itself is the work, and no small one. */
+function runsModule(value: Expr, facts: Facts): boolean {
+  let found = false;
+  walk(value, (node) => {
+    if (
+      node.kind === "Call" &&
+      node.func.kind === "Name" &&
+      facts.file.scopes.lookup(node.func)?.definitions.some(({ how }) => how === "iterate") === true
+    )
+      found = true;
+    return !found;
+  });
+  return found;
 }
 
 function isReturned(node: Node): boolean {

@@ -16,8 +16,8 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    for (const call of file.callsNamed("to", "cuda")) {
-      if (call.func.kind !== "Attribute" || (call.func.attr !== "to" && call.func.attr !== "cuda")) continue;
+    for (const call of file.callsNamed("to", "cuda", "type_as")) {
+      if (call.func.kind !== "Attribute" || !/^(?:to|cuda|type_as)$/.test(call.func.attr)) continue;
       const made = madeBy(call.func.value, facts);
       if (!made) continue;
       const apart = made !== call.func.value;
@@ -36,9 +36,9 @@ export const rule: Rule = {
         keyword(made, "generator")
       )
         continue;
-      const device =
-        call.func.attr === "cuda" ? (call.args.length === 0 ? '"cuda"' : null) : deviceText(call, facts);
-      if (device === null) continue;
+      const device = call.func.attr === "cuda" && call.args.length === 0 ? '"cuda"' : deviceText(call, facts);
+      const likeTensor = device === null && goesToTensor(call, facts);
+      if (device === null && !likeTensor && call.func.attr !== "cuda") continue;
       const dtype = positional(call, 1);
       const edits: Edit[] = [
         ...addKeyword(
@@ -53,7 +53,7 @@ export const rule: Rule = {
         at: call,
         ...(hot ? { severity: "warning" as const } : {}),
         message: `\`torch.${last(name)}\` fills host memory that is then copied to the device${hot ? ", on every step" : ""}; with \`device=\` it is made there`,
-        ...(apart
+        ...(apart || device === null
           ? {}
           : {
               fix: {
@@ -67,9 +67,33 @@ export const rule: Rule = {
   },
 };
 
+const RESHAPES =
+  /^(?:bool|float|half|long|int|bfloat16|view|reshape|unsqueeze|squeeze|expand|repeat|t|transpose|triu|tril|fill_|normal_|uniform_|requires_grad_|contiguous|mul|div|add)$/;
+
+/** `.to(x)`, `.type_as(x)`: where another tensor is. */
+function goesToTensor(call: Call, facts: Facts): boolean {
+  const to = call.args.length === 1 ? positional(call, 0) : null;
+  return (
+    to?.kind === "Name" &&
+    !/dtype|device/.test(to.id) &&
+    facts.value(to).what === "tensor" &&
+    facts.isAccelerator(facts.value(to).device)
+  );
+}
+
 /** The factory itself, or the one a name was just given and that nothing else reads. */
 function madeBy(expr: Expr, facts: Facts): Call | null {
-  if (expr.kind === "Call") return expr;
+  if (expr.kind === "Call") {
+    // `torch.triu(torch.ones(n, n)).bool()`: what is done on the way can be done there.
+    const name = facts.file.dotted(expr.func);
+    const inner =
+      name === null && expr.func.kind === "Attribute" && RESHAPES.test(expr.func.attr)
+        ? expr.func.value
+        : name !== null && /^torch\.(?:tril|triu|unsqueeze|reshape|square|sqrt|exp)$/.test(name)
+          ? positional(expr, 0)
+          : null;
+    return inner?.kind === "Call" ? madeBy(inner, facts) : expr;
+  }
   if (expr.kind !== "Name") return null;
   const [one, ...more] = facts.file.scopes.reaching(expr);
   if (more.length > 0 || one?.how !== "assign" || one.value?.kind !== "Call") return null;

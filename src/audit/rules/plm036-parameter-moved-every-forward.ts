@@ -1,6 +1,6 @@
 import { argument } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
-import type { Expr } from "../../python/tree.ts";
+import type { Expr, Name } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Rule } from "../rule.ts";
@@ -15,17 +15,14 @@ export const rule: Rule = {
     patterns: [36],
   },
   *check(facts) {
-    for (const call of facts.file.callsNamed("to")) {
-      if (
-        call.func.kind !== "Attribute" ||
+    for (const call of facts.file.callsNamed("to", "cuda", "type_as")) {
+      if (call.func.kind !== "Attribute" || !/^(?:to|cuda|type_as)$/.test(call.func.attr)) continue;
+      const device = call.func.attr === "to" ? argument(call, "device", 0) : null;
+      const moves =
         call.func.attr !== "to" ||
-        call.args.length < 1 ||
-        call.args.length > 2
-      )
-        continue;
-      const device = argument(call, "device", 0);
-      if (device?.kind !== "Attribute" || device.attr !== "device" || !isOwn(call.func.value, facts))
-        continue;
+        (device?.kind === "Attribute" && device.attr === "device") ||
+        (device?.kind === "Name" && !/dtype/.test(device.id) && isGiven(device, facts));
+      if (!moves || !isOwn(call.func.value, facts)) continue;
       const cls = classOf(call);
       if (!cls || !/^(?:module|lightning)$/.test(facts.role(cls))) continue;
       const hot = facts.hot(call) ?? (takesTensor(call, facts) ? { within: call } : null);
@@ -38,6 +35,14 @@ export const rule: Rule = {
     }
   },
 };
+
+/** Handed in: `weight.to(x)`, `weight.to(device)`. */
+function isGiven(name: Name, facts: Facts): boolean {
+  const { what } = facts.value(name);
+  return (
+    what === "tensor" || what === "output" || facts.isAccelerator(facts.device(name)) || name.id === "device"
+  );
+}
 
 /** `self.weight`, or `params.weight` with `params` taken from the module. */
 function isOwn(expr: Expr, facts: Facts, depth = 0): boolean {

@@ -1,9 +1,11 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
-import { contains, walk } from "../../python/nodes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import { contains, functionOf, walk } from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
+import { given } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loadersOf } from "../facts/loaders.ts";
+import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
@@ -17,59 +19,112 @@ export const rule: Rule = {
     patterns: [37],
   },
   *check(facts) {
-    if (facts.stepLoops.size === 0 || !facts.file.mentions("pin_memory")) return;
-    for (const call of facts.file.callsNamed("to", "cuda")) {
-      if (
-        call.func.kind !== "Attribute" ||
-        (call.func.attr !== "to" && call.func.attr !== "cuda") ||
-        keyword(call, "non_blocking") ||
-        call.args.length > 1
-      )
-        continue;
+    const { file } = facts;
+    if (!file.mentions("pin_memory")) return;
+    for (const call of file.callsNamed("to", "cuda")) {
+      if (call.func.kind !== "Attribute" || !/^(?:to|cuda)$/.test(call.func.attr)) continue;
+      const flag = keyword(call, "non_blocking")?.value ?? positional(call, call.func.attr === "to" ? 2 : 1);
+      if (flag && !(flag.kind === "Const" && flag.value === false)) continue;
       const device = keyword(call, "device")?.value ?? positional(call, 0);
       if (call.func.attr === "to" && !facts.isAccelerator(facts.device(device))) continue;
-      const loop = facts.stepLoop(call);
-      if (loop?.kind !== "For" || loopsAround(call)[0] !== loop || facts.frequency(call, loop) !== "every")
-        continue;
-      if (!isBatch(call.func.value, loop.target, facts) || !isPinned(loop.iter, facts)) continue;
+      const trains = facts.everyStep(call) !== null;
+      if (!isFromPinned(call, facts)) continue;
       yield {
         at: call,
+        ...(trains ? {} : { severity: "note" as const }),
         message:
           "The loader pins its batches, yet the host waits for this copy; with `non_blocking=True` it goes on and the copy overlaps",
         fix: {
           grade: "unsafe",
           title: "Copy without waiting",
-          edits: addKeyword(call, "non_blocking=True", facts.file),
+          edits: flag
+            ? [{ start: flag.start, end: flag.end, text: "True" }]
+            : addKeyword(call, "non_blocking=True", file),
         },
       };
     }
   },
 };
 
-/** The loop's own variable, a part of it, or what a comprehension takes out of it. */
-function isBatch(expr: Expr, target: Expr, facts: Facts): boolean {
-  if (expr.kind === "Subscript") return isBatch(expr.value, target, facts);
-  if (expr.kind !== "Name") return false;
-  const definitions = facts.file.scopes.reaching(expr);
-  const [one] = definitions;
-  if (definitions.length !== 1 || one?.how !== "iterate")
-    return one?.how === "unpack" && one.value?.kind === "Name" && isBatch(one.value, target, facts);
-  if (contains(target, one.node)) return true;
-  let found = false;
-  if (one.value)
+/** In a loop over a pinned loader, or in a function that such a loop hands its batch to. */
+function isFromPinned(call: Call & { func: Expr }, facts: Facts): boolean {
+  if (call.func.kind !== "Attribute") return false;
+  const [loop] = loopsAround(call);
+  if (loop) {
+    const source = batchSource(call.func.value, facts);
+    return source !== null && isPinned(source, facts) && facts.frequency(call, loop) === "every";
+  }
+  const fn = functionOf(call);
+  if (fn?.kind !== "FunctionDef") return false;
+  const param = paramBehind(call.func.value, fn, facts);
+  return param !== null && callsOf(fn, facts).some((site) => isHandedBatch(site, param, fn, facts));
+}
+
+function callsOf(fn: FunctionDef, facts: Facts): readonly Call[] {
+  const name = facts.file.qualified(fn);
+  return facts.file
+    .callsNamed(fn.name)
+    .filter((site) => !contains(fn, site) && callTarget(site, facts.file) === name);
+}
+
+function isHandedBatch(site: Call, param: string, fn: FunctionDef, facts: Facts): boolean {
+  const shift = fn.parent?.kind === "ClassDef" && fn.params[0]?.name === "self" ? 1 : 0;
+  const index = fn.params.findIndex(({ name }) => name === param) - shift;
+  const passed = keyword(site, param)?.value ?? positional(site, index);
+  if (!passed || loopsAround(site).length === 0) return false;
+  const parts = passed.kind === "Tuple" || passed.kind === "List" ? passed.items : [passed];
+  return parts.every((part) => {
+    const source = batchSource(part, facts);
+    return source !== null && isPinned(source, facts);
+  });
+}
+
+/** The parameter that a moved expression is, or is a part of. */
+function paramBehind(expr: Expr, fn: FunctionDef, facts: Facts, depth = 0): string | null {
+  if (depth > 4) return null;
+  if (expr.kind === "Subscript" || expr.kind === "Attribute")
+    return paramBehind(expr.value, fn, facts, depth + 1);
+  if (expr.kind !== "Name") return null;
+  const [one, ...more] = facts.file.scopes.reaching(expr);
+  if (!one || more.length > 0) return null;
+  if (one.how === "param") return contains(fn, one.node) ? one.name : null;
+  if ((one.how !== "iterate" && one.how !== "unpack" && one.how !== "assign") || !one.value) return null;
+  return paramBehind(underItems(one.value), fn, facts, depth + 1);
+}
+
+/** `batch` of `batch.items()`. */
+function underItems(expr: Expr): Expr {
+  return expr.kind === "Call" && expr.func.kind === "Attribute" && /^(?:items|values)$/.test(expr.func.attr)
+    ? expr.func.value
+    : expr;
+}
+
+/** What hands out the batch that an expression is, or is a part of: the iterable of a loop, or what `next` is called on. */
+function batchSource(expr: Expr, facts: Facts, depth = 0): Expr | null {
+  if (depth > 5) return null;
+  const again = (inner: Expr): Expr | null => batchSource(inner, facts, depth + 1);
+  if (expr.kind === "Subscript" || expr.kind === "Attribute") return again(expr.value);
+  if (expr.kind === "Call" && facts.file.dotted(expr.func) === "builtins.next") return positional(expr, 0);
+  if (expr.kind !== "Name") return null;
+  const sources = facts.file.scopes.reaching(expr).map((one) => {
+    if (!one.value) return null;
+    if (one.how === "assign" || one.how === "unpack") return again(one.value);
+    if (one.how !== "iterate") return null;
+    if (one.value.parent?.kind === "For") return one.value;
+    // A comprehension over the batch, or over its items.
+    let found: Expr | null = null;
     walk(one.value, (node) => {
-      if (
-        node.kind === "Name" &&
-        facts.file.scopes.reaching(node).some((outer) => contains(target, outer.node))
-      )
-        found = true;
-      return !found;
+      if (node.kind === "Name") found ??= again(node);
+      return found === null;
     });
-  return found;
+    return found;
+  });
+  // Moved already, it is no longer the loader's.
+  return sources.find((one) => one !== null) ?? null;
 }
 
 /** Every loader it may come from, as this file shows them, has `pin_memory=True`. */
 function isPinned(iter: Expr, facts: Facts): boolean {
   const loaders: readonly Call[] | null = loadersOf(iter, facts);
-  return loaders !== null && loaders.every((call) => isTrue(keyword(call, "pin_memory")?.value ?? null));
+  return loaders !== null && loaders.every((call) => isTrue(given(call, "pin_memory", facts.file)));
 }

@@ -1,6 +1,12 @@
 import { isFalse, isTrue, keyword } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import type { Expr, Name } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
+import { given, hidesArguments } from "../facts/arguments.ts";
 import type { Rule } from "../rule.ts";
+
+const UNPINNED =
+  "Batches are copied from pageable memory: the copy goes through a staging buffer and cannot overlap with the device's work";
 
 export const rule: Rule = {
   meta: {
@@ -13,34 +19,39 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
+    for (const call of file.calls.given(["dataloader_pin_memory"])) {
+      const pin = keyword(call, "dataloader_pin_memory")!;
+      if (isFalse(pin.value)) yield { at: pin, message: UNPINNED };
+    }
     if (!facts.accelerator) return;
     for (const call of file.callsNamed("DataLoader")) {
       if (
         !/^torch\.utils\.data\.(?:dataloader\.)?DataLoader$/.test(file.dotted(call.func) ?? "") ||
-        call.args.some((arg) => arg.star !== 0)
+        hidesArguments(call, file)
       )
         continue;
-      if (call.args.filter((arg) => arg.name === null).length > 5) continue;
+      if (call.args.filter((arg) => arg.name === null && arg.star === 0).length > 5) continue;
       // A collate function may return tensors that are on the device already; those cannot be pinned.
-      const pin = keyword(call, "pin_memory");
-      const unpinned = pin ? isFalse(pin.value) : keyword(call, "collate_fn") === null;
-      const workers = keyword(call, "num_workers");
-      const idle = !workers || (workers.value.kind === "Num" && workers.value.text === "0");
+      const pin = given(call, "pin_memory", file);
+      const collate = given(call, "collate_fn", file);
+      const unpinned = pin ? isFalse(pin) : collate === null || staysOnHost(collate, file);
+      const workers = given(call, "num_workers", file);
+      const idle = !workers || (workers.kind === "Num" && workers.text === "0");
       if (unpinned)
         yield {
           at: call.func,
           message: idle
             ? "The training process itself loads every batch and copies it from pageable memory: neither overlaps with the device's work"
-            : "Batches are copied from pageable memory: the copy goes through a staging buffer and cannot overlap with the device's work",
+            : UNPINNED,
           fix: {
             grade: "unsafe",
             title: "Pin the batches",
             edits: pin
-              ? [{ start: pin.value.start, end: pin.value.end, text: "True" }]
+              ? [{ start: pin.start, end: pin.end, text: "True" }]
               : addKeyword(call, "pin_memory=True", file),
           },
         };
-      else if (idle && isTrue(pin?.value ?? null))
+      else if (idle && isTrue(pin))
         yield {
           at: call.func,
           message:
@@ -48,4 +59,26 @@ export const rule: Rule = {
         };
     }
   },
+  *checkConfig(config) {
+    for (const { value, valueAt } of config.named("dataloader_pin_memory"))
+      if (value === false) yield { at: valueAt, message: UNPINNED };
+  },
 };
+
+/** The collator of a library, or a function of this file that names no device. */
+function staysOnHost(collate: Expr, file: PythonFile): boolean {
+  const made = collate.kind === "Name" ? onlyValue(collate, file) : collate;
+  const name = file.dotted(made?.kind === "Call" ? made.func : (made ?? collate)) ?? "";
+  if (/^(?:transformers\.\w*[cC]ollator\w*|torch\.utils\.data\.(?:\w+\.)*default_collate)$/.test(name))
+    return true;
+  const written =
+    collate.kind === "Lambda"
+      ? collate
+      : file.all("FunctionDef").find((fn) => file.qualified(fn) === file.dotted(collate));
+  return written !== undefined && !/device|cuda|\.to\(/.test(file.textOf(written));
+}
+
+function onlyValue(name: Name, file: PythonFile): Expr | null {
+  const [one, ...more] = file.scopes.reaching(name);
+  return more.length === 0 && one?.how === "assign" ? one.value : null;
+}

@@ -35,7 +35,7 @@ function sends(call: Call, facts: Facts): boolean {
   if (name === `torch.${last(name)}` && FACTORIES.has(last(name)))
     return device !== null && facts.isAccelerator(facts.device(device.value));
   if (call.func.kind !== "Attribute") return false;
-  if (call.func.attr === "cuda") return call.args.length === 0;
+  if (call.func.attr === "cuda") return true;
   const to = call.func.attr === "to" ? (device?.value ?? call.args[0]?.value ?? null) : null;
   return to !== null && facts.isAccelerator(facts.device(to));
 }

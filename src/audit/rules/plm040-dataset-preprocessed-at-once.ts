@@ -1,5 +1,6 @@
+import { keyword, positional } from "../../python/file.ts";
 import { contains, walk } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, For, FunctionDef, Node } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
@@ -48,9 +49,10 @@ const WORKS =
 
 /** `self.items = [tokenizer(t) for t in texts]`, `torch.stack([torch.load(f) for f in files])`, `list(map(…))`. */
 function* displays(method: FunctionDef, facts: Facts): Generator<{ at: Node; message: string }> {
-  for (const statement of method.body) {
+  for (const statement of statementsOf(method)) {
     if (statement.kind !== "Assign" || !statement.targets.some((target) => selfAttribute(target) !== null))
       continue;
+    if (isWhole(statement.value, method, facts)) yield { at: statement.value, message: MESSAGE };
     let found: Node | null = null;
     walk(statement.value, (node) => {
       const maps =
@@ -62,6 +64,39 @@ function* displays(method: FunctionDef, facts: Facts): Generator<{ at: Node; mes
     });
     if (found) yield { at: found, message: MESSAGE };
   }
+}
+
+/** Every statement of a method, also under `with`, `if` and in loops. */
+function statementsOf(method: FunctionDef): Node[] {
+  const found: Node[] = [];
+  walk(method, (node) => {
+    if (node.kind === "Assign" || node.kind === "For") found.push(node);
+    return node === method || (node.kind !== "FunctionDef" && node.kind !== "Lambda");
+  });
+  return found;
+}
+
+/** `tokenizer(texts, padding=True)` of all that the constructor was given, or an array read as a whole. */
+function isWhole(expr: Expr, method: FunctionDef, facts: Facts): boolean {
+  const { file } = facts;
+  // `h5py.File(path)["images"][:]`
+  if (expr.kind === "Subscript")
+    return (
+      /^(?::|\(\)|\.\.\.)$/.test(file.textOf(expr.index).trim()) &&
+      expr.value.kind === "Subscript" &&
+      file.mentions("h5py")
+    );
+  if (expr.kind !== "Call") return false;
+  const name = file.dotted(expr.func) ?? "";
+  if (name === "numpy.load") return !keyword(expr, "mmap_mode") && positional(expr, 1) === null;
+  const first = positional(expr, 0);
+  if (!first || !/tokeniz|batch_encode|^tok$/i.test(file.textOf(expr.func).slice(-40))) return false;
+  const from = first.kind === "Call" ? positional(first, 0) : first;
+  return (
+    from?.kind === "Name" &&
+    method.params.some((param) => param.name === from.id) &&
+    /padding|truncation|return_tensors|max_length/.test(file.textOf(expr))
+  );
 }
 
 function works(expr: Node, facts: Facts): boolean {
@@ -77,10 +112,33 @@ function works(expr: Node, facts: Facts): boolean {
   return found;
 }
 
-function* appends(method: FunctionDef, facts: Facts): Generator<{ at: Call; message: string }> {
-  for (const statement of method.body) {
+/** `self.cache[i] = self.mel(wave)` */
+function entryMade(loop: For, facts: Facts): Node | null {
+  let found: Node | null = null;
+  walk(loop, (node) => {
+    if (node.kind === "Assign") {
+      const [target] = node.targets;
+      if (
+        target?.kind === "Subscript" &&
+        selfAttribute(target.value) !== null &&
+        isWorked(node.value, loop, facts, 0)
+      )
+        found ??= node;
+    }
+    return found === null;
+  });
+  return found;
+}
+
+function* appends(method: FunctionDef, facts: Facts): Generator<{ at: Node; message: string }> {
+  for (const statement of statementsOf(method)) {
     if (statement.kind !== "For") continue;
     const calls: Call[] = [];
+    const entry = entryMade(statement, facts);
+    if (entry) {
+      yield { at: entry, message: MESSAGE };
+      continue;
+    }
     walk(statement, (node) => {
       if (
         node.kind === "Call" &&

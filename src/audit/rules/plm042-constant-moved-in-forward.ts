@@ -1,7 +1,9 @@
 import { argument } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
-import type { Node } from "../../python/tree.ts";
+import type { Expr, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import type { Attribute } from "../facts/classes.ts";
+import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
 import type { Fix, Rule } from "../rule.ts";
 
@@ -17,10 +19,9 @@ export const rule: Rule = {
   *check(facts) {
     for (const call of facts.file.callsNamed("to", "cuda", "type_as")) {
       if (call.func.kind !== "Attribute" || !/^(?:to|cuda|type_as)$/.test(call.func.attr)) continue;
-      const source = call.func.value;
-      const attribute = selfAttribute(source.kind === "Subscript" ? source.value : source);
+      const attribute = selfAttribute(root(call.func.value));
       const cls = attribute === null ? null : classOf(call);
-      if (!cls || !/^(?:module|lightning)$/.test(facts.role(cls)) || !facts.everyStep(call)) continue;
+      if (!cls || !/^(?:module|lightning|other)$/.test(facts.role(cls)) || !facts.everyStep(call)) continue;
       const arg = argument(call, "device", 0);
       // A dtype is no transfer; what cannot be told from one is not reported.
       if (
@@ -34,31 +35,43 @@ export const rule: Rule = {
       )
         continue;
       const writes = attributesOf(cls, facts.file).get(attribute!)?.writes ?? [];
-      const [write] = writes;
-      if (writes.length !== 1 || write!.how !== "assign" || write!.in.name !== "__init__" || !write!.value)
-        continue;
-      const value = facts.value(write!.value);
-      if (
-        value.what !== "tensor" ||
-        value.device !== "cpu" ||
-        /Parameter\(/.test(facts.file.textOf(write!.value))
-      )
-        continue;
       // `self.x = self.x.to(device)` copies once and keeps the copy.
-      if (
+      const rebinds =
         call.parent?.kind === "Assign" &&
-        call.parent.targets.some((target) => selfAttribute(target) === attribute)
-      )
-        continue;
-      const fix = asBuffer(write!.target.parent, attribute!);
+        call.parent.targets.some((target) => selfAttribute(target) === attribute);
+      const made = rebinds ? writes.filter(({ value }) => value !== call) : writes;
+      if (made.length === 0 || !made.every((write) => isOnHost(write, facts))) continue;
+      const module = facts.role(cls) !== "other";
+      const fix = made.length === 1 && module ? asBuffer(made[0]!.target.parent, attribute!) : null;
       yield {
         at: call,
-        message: `\`self.${attribute}\` stays on the host when the module moves: every forward copies it again, and waits; register it as a buffer`,
+        ...(rebinds ? { severity: "note" as const } : {}),
+        message: rebinds
+          ? `\`self.${attribute}\` does not move with the module, so that every forward must look whether it has to; register it as a buffer`
+          : module
+            ? `\`self.${attribute}\` stays on the host when the module moves: every forward copies it again, and waits; register it as a buffer`
+            : `\`self.${attribute}\` stays on the host: every call copies it again, and waits; make it on the device`,
         ...(fix ? { fix } : {}),
       };
     }
   },
 };
+
+/** `self.x`, under an index or a change of shape. */
+function root(expr: Expr): Expr {
+  if (expr.kind === "Subscript") return root(expr.value);
+  return expr.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    /^(?:view|reshape|unsqueeze|expand|float|t|clone|squeeze)$/.test(expr.func.attr)
+    ? root(expr.func.value)
+    : expr;
+}
+
+function isOnHost(write: Attribute["writes"][number], facts: Facts): boolean {
+  if (write.how !== "assign" || write.in.name !== "__init__" || !write.value) return false;
+  const { what, device } = facts.value(write.value);
+  return what === "tensor" && device === "cpu" && !/Parameter\(/.test(facts.file.textOf(write.value));
+}
 
 function asBuffer(assign: Node | null, attribute: string): Fix | null {
   if (assign?.kind !== "Assign" || assign.targets.length !== 1) return null;

@@ -1,5 +1,7 @@
 import { keyword, positional } from "../../python/file.ts";
+import { classOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
@@ -7,7 +9,10 @@ import type { Rule } from "../rule.ts";
 
 /** NumPy functions whose result is float64 unless told otherwise. */
 const FLOAT64 =
-  /^numpy\.(?:zeros|ones|empty|linspace|logspace|random\.(?:rand|randn|random|uniform|normal|standard_normal))$/;
+  /^numpy\.(?:zeros|ones|empty|eye|identity|linspace|logspace|geomspace|hanning|hamming|blackman|bartlett|kaiser|random\.(?:rand|randn|random|random_sample|uniform|normal|standard_normal|beta|gamma|exponential|dirichlet|laplace|lognormal))$/;
+/** NumPy functions whose result has the type of their first argument. */
+const SAME =
+  /^numpy\.(?:cumprod|cumsum|sqrt|exp|log|log1p|sin|cos|tanh|abs|clip|flip|append|concatenate|stack|vstack|hstack|tile|repeat|minimum|maximum|square|power|outer|expand_dims|reshape|transpose|ascontiguousarray)$/;
 
 export const rule: Rule = {
   meta: {
@@ -24,8 +29,11 @@ export const rule: Rule = {
       const moved =
         call.func.kind === "Attribute" &&
         (call.func.attr === "cuda" ||
-          (call.func.attr === "to" && call.args.length === 1 && toDevice(call, facts)))
-          ? call.func.value
+          (call.func.attr === "to" &&
+            !keyword(call, "dtype") &&
+            positional(call, 1) === null &&
+            toDevice(call, facts)))
+          ? factory(call.func.value, facts, 0)
           : null;
       const made = moved ?? (keyword(call, "device") ? call : null);
       if (made?.kind !== "Call" || keyword(made, "dtype")) continue;
@@ -56,6 +64,25 @@ export const rule: Rule = {
     }
   },
 };
+
+/** The tensor that is moved, as it was made: through a name and changes of shape. */
+function factory(expr: Expr, facts: Facts, depth: number): Expr | null {
+  if (depth > 4) return null;
+  if (expr.kind === "Name") {
+    const [one, ...more] = facts.file.scopes.reaching(expr);
+    return more.length === 0 && one?.how === "assign" && one.value
+      ? factory(one.value, facts, depth + 1)
+      : null;
+  }
+  return expr.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    /^(?:unsqueeze|view|reshape|squeeze|flatten|permute|transpose|contiguous|clone|pin_memory|t)$/.test(
+      expr.func.attr,
+    ) &&
+    facts.file.dotted(expr.func) === null
+    ? factory(expr.func.value, facts, depth + 1)
+    : expr;
+}
 
 function toDevice(call: Call, facts: Facts): boolean {
   const arg = keyword(call, "device")?.value ?? positional(call, 0);
@@ -89,6 +116,16 @@ function isGenerator(call: Call, facts: Facts): boolean {
   );
 }
 
+/** Numbers, in rows or not, and at least one of them with a point. */
+function areFloats(items: readonly Expr[]): boolean {
+  const flat = items.flatMap((item) => (item.kind === "List" || item.kind === "Tuple" ? item.items : [item]));
+  const numbers = flat.map((item) => (item.kind === "Unary" ? item.operand : item));
+  return (
+    numbers.every((item) => item.kind === "Num") &&
+    numbers.some((item) => item.kind === "Num" && /[.e]/.test(item.text))
+  );
+}
+
 function isFloat64(expr: Expr, facts: Facts, depth = 0): boolean {
   if (depth > 4) return false;
   // A Python number leaves an array's type as it is.
@@ -99,15 +136,39 @@ function isFloat64(expr: Expr, facts: Facts, depth = 0): boolean {
     const [left, right] = [isFloat64(expr.left, facts, depth + 1), isFloat64(expr.right, facts, depth + 1)];
     return (left && (right || isNumber(expr.right))) || (right && isNumber(expr.left));
   }
+  // A part of it, `returns[::-1]`, or its negative.
+  if (expr.kind === "Subscript") return isFloat64(expr.value, facts, depth + 1);
+  if (expr.kind === "Unary") return isFloat64(expr.operand, facts, depth + 1);
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  if (cls) {
+    const writes = attributesOf(cls, facts.file).get(own!)?.writes ?? [];
+    return (
+      writes.length > 0 &&
+      writes.every(
+        ({ how, value }) => how === "assign" && value !== null && isFloat64(value, facts, depth + 1),
+      )
+    );
+  }
   if (expr.kind === "Call" && isGenerator(expr, facts)) return !keyword(expr, "dtype");
+  if (expr.kind === "Call" && SAME.test(facts.file.dotted(expr.func) ?? "")) {
+    const first = positional(expr, 0);
+    const parts = first?.kind === "List" || first?.kind === "Tuple" ? first.items : first ? [first] : [];
+    return (
+      !keyword(expr, "dtype") && parts.length > 0 && parts.every((part) => isFloat64(part, facts, depth + 1))
+    );
+  }
+  if (
+    expr.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    facts.file.dotted(expr.func) === null &&
+    /^(?:copy|reshape|cumsum|cumprod|transpose|mean|sum|flatten|ravel|squeeze)$/.test(expr.func.attr)
+  )
+    return isFloat64(expr.func.value, facts, depth + 1);
   if (expr.kind === "Call" && /^numpy\.(?:array|asarray)$/.test(facts.file.dotted(expr.func) ?? "")) {
     const data = positional(expr, 0);
     return (
-      data?.kind === "List" &&
-      !keyword(expr, "dtype") &&
-      expr.args.length === 1 &&
-      data.items.every((item) => item.kind === "Num") &&
-      data.items.some((item) => item.kind === "Num" && /[.e]/.test(item.text))
+      data?.kind === "List" && !keyword(expr, "dtype") && expr.args.length === 1 && areFloats(data.items)
     );
   }
   if (expr.kind === "Call")

@@ -48,10 +48,17 @@ export const rule: Rule = {
 
 /** `torch.tril(torch.ones(T, T))` sized by the input, in a forward. */
 function* masks(facts: Facts): Generator<Finding> {
-  for (const call of facts.file.callsNamed("tril", "triu")) {
+  for (const call of facts.file.callsNamed(
+    "tril",
+    "triu",
+    "generate_square_subsequent_mask",
+    "_generate_square_subsequent_mask",
+  )) {
     const fn = functionOf(call);
     const cls = classOf(call);
-    const source = maskSource(call, facts);
+    const source = (call.func.kind === "Attribute" ? call.func.attr : "").endsWith("_mask")
+      ? call
+      : maskSource(call, facts);
     if (
       !source ||
       fn?.kind !== "FunctionDef" ||
@@ -89,7 +96,10 @@ function derivesFromShape(expr: Expr): boolean {
   if (expr.kind === "Tuple" || expr.kind === "List") return expr.items.some(derivesFromShape);
   if (expr.kind === "Subscript") return derivesFromShape(expr.value);
   if (expr.kind === "Attribute") return expr.attr === "shape";
-  return expr.kind === "Call" && expr.func.kind === "Attribute" && expr.func.attr === "size";
+  if (expr.kind !== "Call") return false;
+  return expr.func.kind === "Attribute"
+    ? expr.func.attr === "size"
+    : expr.func.kind === "Name" && expr.func.id === "len";
 }
 
 /** `self.softmax = nn.Softmax(dim=-1)`. */
@@ -103,7 +113,7 @@ function isScores(expr: Expr, facts: Facts, depth = 0): boolean {
   const again = (inner: Expr): boolean => isScores(inner, facts, depth + 1);
   if (expr.kind === "Binary")
     return expr.op === "@"
-      ? isTransposed(expr.right, facts)
+      ? isTransposed(expr.right, facts) || isTransposed(expr.left, facts)
       : /^[*/+-]$/.test(expr.op) && (again(expr.left) || again(expr.right));
   if (expr.kind === "Name")
     return facts.file.scopes
@@ -113,15 +123,18 @@ function isScores(expr: Expr, facts: Facts, depth = 0): boolean {
       );
   if (expr.kind !== "Call") return false;
   const name = facts.file.dotted(expr.func) ?? "";
-  if (/^torch\.(?:matmul|bmm)$/.test(name)) {
-    const right = positional(expr, 1);
-    return right !== null && isTransposed(right, facts);
-  }
+  const first = name === "torch.baddbmm" ? 1 : 0;
+  if (/^torch\.(?:matmul|bmm|baddbmm)$/.test(name))
+    return [positional(expr, first), positional(expr, first + 1)].some(
+      (side) => side !== null && isTransposed(side, facts),
+    );
   // "bhid,bhjd->bhij": two inputs, summed over their last dimension.
   if (/^torch\.einsum$/.test(name)) {
     const form = positional(expr, 0);
     const match =
-      form?.kind === "Str" ? /^\s*(\w+)(\w),\s*(\w+)\2\s*->\s*(\w+)\s*$/.exec(form.value ?? "") : null;
+      form?.kind === "Str"
+        ? /^([\w.]+)(\w),([\w.]+)\2->([\w.]+)$/.exec((form.value ?? "").replaceAll(" ", ""))
+        : null;
     return match !== null && !match[4]!.includes(match[2]!);
   }
   if (expr.func.kind === "Attribute" && name === "" && /^(?:matmul|bmm)$/.test(expr.func.attr))
@@ -134,7 +147,11 @@ function isScores(expr: Expr, facts: Facts, depth = 0): boolean {
   );
 }
 
-function isTransposed(expr: Expr, facts: Facts): boolean {
+function isTransposed(expr: Expr, facts: Facts, depth = 0): boolean {
+  if (expr.kind === "Name" && depth < 3)
+    return facts.file.scopes
+      .reaching(expr)
+      .some((one) => one.how === "assign" && one.value !== null && isTransposed(one.value, facts, depth + 1));
   if (expr.kind === "Attribute") return expr.attr === "mT" || expr.attr === "T";
   return (
     expr.kind === "Call" &&

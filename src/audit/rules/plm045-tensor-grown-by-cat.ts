@@ -38,7 +38,7 @@ function* grown(facts: Facts): Generator<Finding> {
       continue;
     const parts = positional(value, 0);
     const loop = loopsAround(statement)[0];
-    if (!loop || (parts?.kind !== "Tuple" && parts?.kind !== "List") || parts.items.length !== 2) continue;
+    if (!loop || (parts?.kind !== "Tuple" && parts?.kind !== "List") || parts.items.length < 2) continue;
     const own = parts.items.find((item) => item.kind === "Name" && item.id === target.id);
     if (own?.kind !== "Name") continue;
     const before = file.scopes.reaching(own);
@@ -46,7 +46,10 @@ function* grown(facts: Facts): Generator<Finding> {
     if (
       before.some(
         (one) =>
-          contains(loop, one.node) && !contains(statement, one.node) && one.node.start < statement.start,
+          contains(loop, one.node) &&
+          !contains(statement, one.node) &&
+          one.node.start < statement.start &&
+          !isOtherBranch(one.node, statement),
       ) ||
       !before.some((one) => !contains(loop, one.node)) ||
       before.some((one) => one.how === "param")
@@ -73,6 +76,14 @@ function* grown(facts: Facts): Generator<Finding> {
       message: `Every turn allocates \`${target.id}\` anew and copies all of it; collect the parts in a list and \`cat\` once after the loop`,
     };
   }
+}
+
+/** `if all is None: all = part`, `else: all = cat(…)`: one turn takes only one of them. */
+function isOtherBranch(before: Node, statement: Node): boolean {
+  for (let child: Node = statement, at = child.parent; at; child = at, at = at.parent)
+    if (at.kind === "If" && at.orelse.includes(child as never))
+      return at.body.some((one) => contains(one, before));
+  return false;
 }
 
 /** The loop goes over a loader, or runs a network each turn. */
@@ -152,5 +163,16 @@ function hasDimensionOfOne(expr: Expr, facts: Facts, depth: number): boolean {
   }
   if (expr.kind === "Subscript") return /\bNone\b/.test(facts.file.textOf(expr.index));
   if (expr.kind !== "Call" || expr.func.kind !== "Attribute") return false;
+  const name = facts.file.dotted(expr.func) ?? "";
+  const first = positional(expr, 0);
+  // A row, or a vector that gets a new first dimension.
+  if (/^torch\.(?:zeros|ones|full|empty|randn|rand)$/.test(name) || /^(?:view|reshape)$/.test(expr.func.attr))
+    return (
+      (first?.kind === "Num" && first.text === "1") ||
+      (first?.kind === "Tuple" && first.items[0]?.kind === "Num" && first.items[0].text === "1")
+    );
+  if (/^torch\.(?:arange|linspace)$/.test(name)) return true;
+  if (/^(?:to|float|cuda|type_as|long)$/.test(expr.func.attr) && name === "")
+    return hasDimensionOfOne(expr.func.value, facts, depth + 1);
   return expr.func.attr === "unsqueeze" || isTrue(keyword(expr, "keepdim")?.value ?? null);
 }

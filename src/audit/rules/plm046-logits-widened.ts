@@ -1,4 +1,4 @@
-import { argument, keyword } from "../../python/file.ts";
+import { argument, keyword, positional } from "../../python/file.ts";
 import { classOf, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { selfAttribute } from "../facts/classes.ts";
@@ -16,11 +16,11 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    for (const call of file.callsNamed("float", "to")) {
+    for (const call of file.callsNamed("float", "to", "type", "softmax", "log_softmax")) {
       const source = widened(call, facts);
       if (!source) continue;
       if (
-        !/logits$|^(?:lm_head|embed_out|unembed|to_logits)$/.test(name(source)) ||
+        !/logits$|^(?:lm_head|head|output_layer|embed_out|unembed|to_logits)$/.test(name(source)) ||
         facts.gradMode(call) === "off"
       )
         continue;
@@ -52,18 +52,32 @@ function isVocabulary(call: Call, facts: Facts): boolean {
   const statement = statementOf(call);
   if (statement && /num_labels|num_classes|n_classes|label_ids/.test(facts.file.textOf(statement)))
     return false;
-  return /lm_head|vocab|shift_l|CausalLM|LMHead|ForConditionalGeneration|ignore_index|wte|embed_out|unembed|to_logits|input_ids/.test(
-    text,
+  const { file } = facts;
+  return (
+    /lm_head|vocab|shift_l|CausalLM|LMHead|ForConditionalGeneration|ignore_index|wte|embed_out|unembed|to_logits|input_ids/.test(
+      text,
+    ) ||
+    (/CausalLM|LMHeadModel|ForConditionalGeneration|MaskedLM|input_ids/.test(file.text) &&
+      !/Classification|num_labels|RewardModel/.test(file.text))
   );
 }
 
 function widened(call: Call, facts: Facts): Expr | null {
-  if (call.func.kind !== "Attribute" || facts.file.dotted(call.func) !== null) return null;
+  const name = facts.file.dotted(call.func);
+  const isFloat32 = (type: Expr | null): boolean =>
+    type !== null && /^torch\.float(?:32)?$/.test(facts.file.dotted(type) ?? "");
+  const makes = call.func.kind === "Attribute" && call.func.attr.endsWith("softmax");
+  // `log_softmax(logits, dim=-1, dtype=torch.float32)`
+  if (makes || name?.endsWith("softmax") === true)
+    return isFloat32(keyword(call, "dtype")?.value ?? null)
+      ? name === null && call.func.kind === "Attribute"
+        ? call.func.value
+        : positional(call, 0)
+      : null;
+  if (call.func.kind !== "Attribute" || name !== null) return null;
   if (call.func.attr === "float" && call.args.length === 0) return call.func.value;
-  const dtype = call.func.attr === "to" ? argument(call, "dtype", 0) : null;
-  return dtype && facts.file.dotted(dtype) === "torch.float32" && !keyword(call, "device")
-    ? call.func.value
-    : null;
+  const dtype = /^(?:to|type)$/.test(call.func.attr) ? argument(call, "dtype", 0) : null;
+  return isFloat32(dtype) && !keyword(call, "device") ? call.func.value : null;
 }
 
 function name(expr: Expr): string {
@@ -81,6 +95,7 @@ function name(expr: Expr): string {
 /** Passed to a cross-entropy, directly or through names of this function. */
 function feedsLoss(expr: Expr, facts: Facts, depth = 0): boolean {
   if (depth > 4) return false;
+  if (expr.kind === "Call" && facts.file.textOf(expr.func).endsWith("log_softmax")) return true;
   for (let at = expr.parent; at; at = at.parent) {
     if (
       at.kind === "Call" &&

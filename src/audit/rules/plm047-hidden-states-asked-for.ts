@@ -8,6 +8,8 @@ const WANTED: ReadonlyMap<string, RegExp> = new Map([
   ["output_attentions", /attentions\b/g],
 ]);
 
+const TRAINS = /Trainer\b|\.backward\(|training_step/;
+
 const MESSAGES: Readonly<Record<string, string>> = {
   output_attentions:
     "The attention matrices of all layers are built and kept for nobody, and the fused attention cannot be used",
@@ -37,8 +39,14 @@ export const rule: Rule = {
     for (const statement of file.all("Assign")) {
       const [target] = statement.targets;
       if (target?.kind !== "Attribute" || !isTrue(statement.value) || !WANTED.has(target.attr)) continue;
-      if (target.value.kind !== "Attribute" || target.value.attr !== "config") continue;
-      if (isRead(target.attr, file) || !/\bTrainer\b|\.backward\(/.test(file.text)) continue;
+      const owner =
+        target.value.kind === "Attribute"
+          ? target.value.attr
+          : target.value.kind === "Name"
+            ? target.value.id
+            : "";
+      if (!/^(?:\w+_)?(?:config|cfg)$/.test(owner) || /generation/.test(owner)) continue;
+      if (isRead(target.attr, file) || !TRAINS.test(file.text)) continue;
       yield {
         at: statement.value,
         severity: "note",
@@ -56,9 +64,9 @@ export const rule: Rule = {
         if (!flag || !isTrue(flag.value)) continue;
         const step = isNetwork(call.func, facts) && facts.hot(call) !== null;
         const loads =
-          call.func.kind === "Attribute" &&
-          call.func.attr === "from_pretrained" &&
-          /\bTrainer\b|\.backward\(/.test(file.text);
+          (/^transformers\.\w+Config$/.test(file.dotted(call.func) ?? "") ||
+            (call.func.kind === "Attribute" && /^from_(?:pretrained|config)$/.test(call.func.attr))) &&
+          TRAINS.test(file.text);
         if (!(step || loads) || facts.gradMode(call) === "off") continue;
         if (isRead(key, file)) continue;
         // Taken apart by position: a model of its own make, such as one with a value head, that may need them.
@@ -78,13 +86,16 @@ export const rule: Rule = {
       }
   },
   *checkConfig(config) {
-    for (const setting of config.named("output_attentions"))
-      if (setting.value === true)
-        yield {
-          at: setting.valueAt,
-          severity: "note",
-          message:
-            "The attention matrices of all layers are built and kept, and the fused attention cannot be used",
-        };
+    for (const key of WANTED.keys())
+      for (const setting of config.named(key))
+        if (setting.value === true)
+          yield {
+            at: setting.valueAt,
+            severity: "note",
+            message:
+              key === "output_attentions"
+                ? "The attention matrices of all layers are built and kept, and the fused attention cannot be used"
+                : "The hidden states of all layers are kept until the outputs go",
+          };
   },
 };

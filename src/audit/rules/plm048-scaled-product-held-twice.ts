@@ -1,6 +1,7 @@
 import { isFalse, keyword, positional } from "../../python/file.ts";
+import { classOf } from "../../python/nodes.ts";
 import type { Expr, Name } from "../../python/tree.ts";
-import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
 
@@ -15,10 +16,11 @@ export const rule: Rule = {
   },
   *check(facts) {
     for (const product of facts.file.all("Binary")) {
-      if (product.op !== "*") continue;
-      const [large, factor] = isProduct(product.left, facts)
-        ? [product.left, product.right]
-        : [product.right, product.left];
+      if (product.op !== "*" && product.op !== "/") continue;
+      const [large, factor] =
+        product.op === "/" || isProduct(product.left, facts)
+          ? [product.left, product.right]
+          : [product.right, product.left];
       if (!isProduct(large, facts) || !isScalar(factor, facts)) continue;
       const hot = facts.everyStep(product);
       if (hot?.why.startsWith("forward") === true || hot?.why.includes("forward of") === true)
@@ -69,10 +71,32 @@ function isChained(expr: Expr, facts: Facts): boolean {
 
 function isScalar(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Num") return true;
+  if (expr.kind === "Binary") return isScalar(expr.left, facts) && isScalar(expr.right, facts);
+  if (expr.kind === "Name") {
+    const [one, ...more] = facts.file.scopes.reaching(expr);
+    return (
+      more.length === 0 &&
+      ((one?.how === "assign" &&
+        one.value !== null &&
+        one.value.kind !== "Name" &&
+        isScalar(one.value, facts)) ||
+        (one?.how === "param" && /^(?:scal\w*|alpha|lora_alpha)$/.test(expr.id)))
+    );
+  }
+  // `self.scaling["default"]`
+  if (expr.kind === "Subscript") return isScalar(expr.value, facts);
+  const own = expr.kind === "Attribute" ? selfAttribute(expr) : null;
+  if (own === null) return false;
+  if (/^(?:scal|alpha|lora_alpha)/.test(own) || facts.value(expr).what === "number") return true;
+  const cls = classOf(expr);
+  const writes = cls ? (attributesOf(cls, facts.file).get(own)?.writes ?? []) : [];
+  // A setting of the constructor: what is handed in and never made a tensor.
   return (
-    expr.kind === "Attribute" &&
-    selfAttribute(expr) !== null &&
-    (/^(?:scal|alpha)/.test(expr.attr) || facts.value(expr).what === "number")
+    /^(?:s|r|rank|lora_r|lora_scal\w*|multiplier|factor|weight_scale|gain|lambda_?)$/.test(own) &&
+    writes.length > 0 &&
+    writes.every(
+      ({ how, value }) => how === "assign" && value !== null && facts.value(value).what !== "tensor",
+    )
   );
 }
 

@@ -1,5 +1,5 @@
-import { keyword } from "../../python/file.ts";
 import { addKeyword } from "../edits.ts";
+import { given, hidesArguments } from "../facts/arguments.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -23,12 +23,12 @@ export const rule: Rule = {
       const name = file.dotted(call.func) ?? "";
       if (
         !/^transformers\.(?:AutoModel\w*|\w+For[A-Z]\w+|\w+Model)\.from_pretrained$/.test(name) ||
-        call.args.some((arg) => arg.star === 2)
+        hidesArguments(call, file)
       )
         continue;
       if (
         ["torch_dtype", "dtype", "quantization_config", "load_in_4bit", "load_in_8bit", "config"].some(
-          (key) => keyword(call, key),
+          (key) => given(call, key, file),
         )
       )
         continue;

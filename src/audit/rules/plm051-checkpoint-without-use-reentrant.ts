@@ -43,9 +43,11 @@ export const rule: Rule = {
       };
     }
     for (const { call, useReentrant, at } of checkpointingSwitches(facts.file)) {
-      if (useReentrant || at !== call || call.args.length > 0) continue;
+      const asked = at !== call && /(?:Arguments|Config)$/.test(facts.file.dotted(call.func) ?? "");
+      if (useReentrant || (at === call ? call.args.length > 0 : !asked)) continue;
+      if (hasStars(call) || keyword(call, "gradient_checkpointing_kwargs")) continue;
       yield {
-        at: call,
+        at,
         severity: "note",
         message:
           "Nothing says which path: transformers 4 takes the reentrant one, which gives no gradients when no input requires them; transformers 5 the other",
@@ -56,5 +58,18 @@ export const rule: Rule = {
         },
       };
     }
+  },
+  *checkConfig(config) {
+    if (config.settings.some(({ path }) => /use_reentrant/.test(path))) return;
+    // Only what is handed to transformers as it is.
+    if (!config.has("per_device_train_batch_size") && !config.has("micro_batch_size")) return;
+    for (const { value, valueAt } of config.named("gradient_checkpointing"))
+      if (value === true)
+        yield {
+          at: valueAt,
+          severity: "note",
+          message:
+            "Nothing says which path: transformers 4 takes the reentrant one, which gives no gradients when no input requires them; transformers 5 the other",
+        };
   },
 };

@@ -20,6 +20,7 @@ export const rule: Rule = {
     const wraps = file
       .callsNamed("get_peft_model")
       .filter((call) => file.dotted(call.func) === "peft.get_peft_model");
+    if (wraps.length === 0) yield* frozenEmbeddings(file);
     // Each of these makes the embeddings' output require gradients, or trains the embeddings.
     if (
       wraps.length === 0 ||
@@ -58,6 +59,29 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `for p in model.get_input_embeddings().parameters(): p.requires_grad = False`, and `model.model.embed_tokens.requires_grad_(False)`. */
+const FREEZES =
+  /(?:get_input_embeddings\(\)|\.(?:embed_tokens|wte|word_embeddings|embeddings))(?:\.weight)?\.requires_grad(?:_\(\s*False|\s*=\s*False)|for\s+(\w+)\s+in\s+[\w.]*(?:get_input_embeddings\(\)|\.(?:embed_tokens|wte|word_embeddings|embeddings))\.parameters\(\):\s*\1\.requires_grad(?:_\(\s*False|\s*=\s*False)/;
+
+/** A model of transformers whose embeddings the script freezes before it checkpoints on the reentrant path. */
+function* frozenEmbeddings(file: PythonFile): Generator<Finding> {
+  for (const { useReentrant } of checkpointingSwitches(file)) {
+    if (!useReentrant || !isTrue(useReentrant)) continue;
+    if (!FREEZES.test(file.text) || /enable_input_require_grads|make_inputs_require_grad/.test(file.text))
+      return;
+    yield {
+      at: useReentrant,
+      message:
+        "The embeddings are frozen, so no input of a reentrant checkpoint requires gradients: what it runs gets none, or backward raises",
+      fix: {
+        grade: "unsafe",
+        title: "Pass use_reentrant=False",
+        edits: [{ start: useReentrant.start, end: useReentrant.end, text: "False" }],
+      },
+    };
+  }
+}
 
 /** A module that freezes its embedding and checkpoints what follows on the reentrant path. */
 function* byHand(file: PythonFile): Generator<Finding> {

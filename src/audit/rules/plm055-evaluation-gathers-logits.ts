@@ -1,6 +1,6 @@
-import { keyword } from "../../python/file.ts";
 import type { Call } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
+import { given, hidesArguments } from "../facts/arguments.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
@@ -16,7 +16,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (file.calls.given(["compute_metrics"]).length === 0) return;
+    if (!file.mentions("compute_metrics")) return;
     const named = (pattern: RegExp): Call[] =>
       file
         .all("Call")
@@ -29,9 +29,9 @@ export const rule: Rule = {
     const trainers = named(/Trainer$/);
     // The metrics want logits, and nothing shrinks them first.
     if (
-      !trainers.some((call) => keyword(call, "compute_metrics")) ||
+      !trainers.some((call) => given(call, "compute_metrics", file)) ||
       trainers.some(
-        (call) => keyword(call, "preprocess_logits_for_metrics") || call.args.some((arg) => arg.star === 2),
+        (call) => given(call, "preprocess_logits_for_metrics", file) !== null || hidesArguments(call, file),
       )
     )
       return;
@@ -43,18 +43,20 @@ export const rule: Rule = {
       );
     for (const call of named(/^(?:Training|Seq2SeqTraining)Arguments$|^\w+Config$/)) {
       const evaluates =
-        keyword(call, "eval_strategy") ?? keyword(call, "evaluation_strategy") ?? keyword(call, "do_eval");
+        given(call, "eval_strategy", file) ??
+        given(call, "evaluation_strategy", file) ??
+        given(call, "do_eval", file);
       if (
         !evaluates ||
-        (evaluates.value.kind === "Str" && evaluates.value.value === "no") ||
-        (evaluates.value.kind === "Const" && evaluates.value.value !== true)
+        (evaluates.kind === "Str" && evaluates.value === "no") ||
+        (evaluates.kind === "Const" && evaluates.value !== true)
       )
         continue;
       if (
-        keyword(call, "eval_accumulation_steps") ||
-        keyword(call, "predict_with_generate") ||
-        keyword(call, "prediction_loss_only") ||
-        call.args.some((arg) => arg.star === 2)
+        ["eval_accumulation_steps", "predict_with_generate", "prediction_loss_only"].some((key) =>
+          given(call, key, file),
+        ) ||
+        hidesArguments(call, file)
       )
         continue;
       yield {

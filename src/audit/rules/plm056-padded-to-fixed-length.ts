@@ -1,4 +1,6 @@
 import { isTrue, keyword } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import type { Expr } from "../../python/tree.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
@@ -16,7 +18,7 @@ export const rule: Rule = {
   },
   *check({ file }) {
     const calls = file.calls.given(["pad_to_max_length", "padding"]);
-    if (calls.length === 0) return;
+    if (!file.mentions("max_length") && !file.mentions("enable_padding")) return;
     // Compiled or traced programs want one shape; an image model's prompt has one length anyway.
     if (
       /torch\.compile|torch_xla|torch_compile|cudagraph|CUDAGraph|StableDiffusion|CLIPTokenizer|diffusers/.test(
@@ -24,17 +26,28 @@ export const rule: Rule = {
       )
     )
       return;
-    const trains = /\bTrainer\b|\.backward\(|TrainingArguments|training_step/.test(file.text);
+    // A script that trains, or prepares what another one trains on.
+    const trains =
+      /Trainer\b|\.backward\(|TrainingArguments|training_step|\bDataset\b|load_dataset|DataCollator|DataLoader/.test(
+        file.text,
+      );
     if (!trains) return;
+    for (const call of file.callsNamed("enable_padding"))
+      if (keyword(call, "length")) yield { at: call, message: MESSAGE };
     for (const call of calls) {
       const old = keyword(call, "pad_to_max_length");
       if (old && isTrue(old.value)) yield { at: old, message: MESSAGE };
       const padding = keyword(call, "padding");
-      if (padding?.value.kind !== "Str" || padding.value.value !== "max_length") continue;
+      if (!padding || !isFixed(padding.value, file)) continue;
       const name = last(file.dotted(call.func) ?? "");
+      if (name === "dict") {
+        if (isHandedOn(call, file)) yield { at: padding, message: MESSAGE };
+        continue;
+      }
       const collates =
         name.startsWith("DataCollator") || (call.func.kind === "Attribute" && call.func.attr === "pad");
-      if (!collates && !/tokeniz|processor|^self\.tok/i.test(file.textOf(call.func).slice(0, 60))) continue;
+      if (!collates && !/tok(?:eniz|$|\b)|tknzr|processor|encode/i.test(file.textOf(call.func).slice(0, 60)))
+        continue;
       // Where batches are collated is where to pad; before that, only with a collator that does.
       const text = collates
         ? "True"
@@ -54,6 +67,11 @@ export const rule: Rule = {
             }
           : {}),
       };
+    }
+    for (const dict of file.all("Dict")) {
+      const at = dict.keys.findIndex((key) => key?.kind === "Str" && key.value === "padding");
+      const value = at < 0 ? null : dict.values[at]!;
+      if (value && isFixed(value, file) && isHandedOn(dict, file)) yield { at: value, message: MESSAGE };
     }
     for (const statement of file.all("Assign")) {
       const [target] = statement.targets;
@@ -78,3 +96,29 @@ export const rule: Rule = {
         yield { at: setting.valueAt, message: MESSAGE };
   },
 };
+
+/** `"max_length"`, `PaddingStrategy.MAX_LENGTH` */
+function isFixed(expr: Expr, file: PythonFile): boolean {
+  return expr.kind === "Str"
+    ? expr.value === "max_length"
+    : expr.kind === "Attribute" && (file.dotted(expr) ?? "").endsWith("PaddingStrategy.MAX_LENGTH");
+}
+
+/** Settings bound to a name that a tokenizer is then given with `**`. */
+function isHandedOn(settings: Expr, file: PythonFile): boolean {
+  const assign = settings.parent;
+  const [target] = assign?.kind === "Assign" ? assign.targets : [];
+  const uses =
+    settings.parent?.kind === "Arg"
+      ? [settings]
+      : target?.kind === "Name"
+        ? file.scopes.uses(file.scopes.definitionAt(target)!)
+        : [];
+  return uses.some(
+    ({ parent }) =>
+      parent?.kind === "Arg" &&
+      parent.star === 2 &&
+      parent.parent?.kind === "Call" &&
+      /tok|processor|encode|collator/i.test(file.textOf(parent.parent.func).slice(0, 60)),
+  );
+}

@@ -2,6 +2,11 @@ import { hasStars, isFalse, isTrue, keyword } from "../../python/file.ts";
 import { addKeyword } from "../edits.ts";
 import type { Rule } from "../rule.ts";
 
+const MESSAGE =
+  "The default step makes temporaries as large as all parameters; `fused=True` updates them in place in one kernel";
+/** What transformers calls the optimizers that take that path. */
+const UNFUSED = /^adamw_(?:torch|hf)$/;
+
 export const rule: Rule = {
   meta: {
     code: "PLM057",
@@ -14,6 +19,15 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
+    for (const call of file.calls.given(["optim"])) {
+      const chosen = keyword(call, "optim")!;
+      if (
+        chosen.value.kind === "Str" &&
+        UNFUSED.test(chosen.value.value ?? "") &&
+        /(?:Arguments|Config)$/.test(file.dotted(call.func) ?? "")
+      )
+        yield { at: chosen, message: MESSAGE };
+    }
     if (!facts.accelerator) return;
     for (const call of file.callsNamed("Adam", "AdamW")) {
       if (!/^torch\.optim\.(?:adamw?\.)?AdamW?$/.test(file.dotted(call.func) ?? "") || hasStars(call))
@@ -26,8 +40,7 @@ export const rule: Rule = {
       if (/deepspeed|fully_shard|FullyShardedDataParallel|sparse=True|offload/i.test(file.text)) continue;
       yield {
         at: call.func,
-        message:
-          "The default step makes temporaries as large as all parameters; `fused=True` updates them in place in one kernel",
+        message: MESSAGE,
         fix: {
           grade: "unsafe",
           title: "Use the fused kernel",
@@ -37,5 +50,9 @@ export const rule: Rule = {
         },
       };
     }
+  },
+  *checkConfig(config) {
+    for (const { value, valueAt } of [...config.named("optim"), ...config.named("optimizer")])
+      if (typeof value === "string" && UNFUSED.test(value)) yield { at: valueAt, message: MESSAGE };
   },
 };

@@ -1,10 +1,13 @@
-import { isTrue, keyword } from "../../python/file.ts";
+import { isFalse, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { addKeyword } from "../edits.ts";
+import { given, hidesArguments } from "../facts/arguments.ts";
 import { optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
+
+const SEARCHES = "Every step walks the whole graph on the host to look for parameters without a gradient";
 
 export const rule: Rule = {
   meta: {
@@ -25,17 +28,13 @@ export const rule: Rule = {
         (call) =>
           /^torch\.nn\.parallel\.(?:distributed\.)?DistributedDataParallel$/.test(
             file.dotted(call.func) ?? "",
-          ) && !call.args.some((arg) => arg.star === 2),
+          ) && !hidesArguments(call, file),
       );
     for (const call of wraps) {
-      const unused = keyword(call, "find_unused_parameters");
-      if (unused && isTrue(unused.value))
-        yield {
-          at: unused,
-
-          message: "Every step walks the whole graph on the host to look for parameters without a gradient",
-        };
-      if (!keyword(call, "gradient_as_bucket_view"))
+      const unused = given(call, "find_unused_parameters", file);
+      if (isTrue(unused)) yield { at: unused!, message: SEARCHES };
+      const view = given(call, "gradient_as_bucket_view", file);
+      if (!view || isFalse(view))
         yield {
           at: call.func,
           message:
@@ -43,7 +42,9 @@ export const rule: Rule = {
           fix: {
             grade: "unsafe",
             title: "Let gradients be views of the buckets",
-            edits: addKeyword(call, "gradient_as_bucket_view=True", file),
+            edits: view
+              ? [{ start: view.start, end: view.end, text: "True" }]
+              : addKeyword(call, "gradient_as_bucket_view=True", file),
           },
         };
     }
@@ -63,11 +64,18 @@ export const rule: Rule = {
           };
     }
   },
+  *checkConfig(config) {
+    for (const { key, value, valueAt } of config.settings)
+      if (
+        (/^(?:ddp_)?find_unused_parameters$/.test(key) && value === true) ||
+        (key === "strategy" && typeof value === "string" && value.endsWith("find_unused_parameters_true"))
+      )
+        yield { at: valueAt, message: SEARCHES };
+  },
 };
 
 /** The same setting through accelerate, transformers and Lightning. */
 function* searches(file: PythonFile): Generator<Finding> {
-  const message = "Every step walks the whole graph on the host to look for parameters without a gradient";
   for (const call of file.calls.given(["ddp_find_unused_parameters", "find_unused_parameters", "strategy"])) {
     const name = last(file.dotted(call.func) ?? "");
     const flag =
@@ -75,12 +83,12 @@ function* searches(file: PythonFile): Generator<Finding> {
       (/^(?:DistributedDataParallelKwargs|DDPStrategy)$/.test(name)
         ? keyword(call, "find_unused_parameters")
         : null);
-    if (flag && isTrue(flag.value)) yield { at: flag, message };
+    if (flag && isTrue(flag.value)) yield { at: flag, message: SEARCHES };
     const strategy = keyword(call, "strategy");
     if (
       strategy?.value.kind === "Str" &&
       strategy.value.value?.endsWith("find_unused_parameters_true") === true
     )
-      yield { at: strategy, message };
+      yield { at: strategy, message: SEARCHES };
   }
 }

@@ -7,6 +7,9 @@ import type { Rule } from "../rule.ts";
 const MESSAGE =
   "Without `auto_wrap_policy` the model is one unit: each forward and backward gathers all its parameters at once, as if nothing were sharded";
 
+const UNWRAPPED =
+  "Without `auto_wrap` the model is one unit: each forward and backward gathers all its parameters at once, as if nothing were sharded";
+
 function isNetwork(expr: Expr | null, facts: Facts): boolean {
   return expr !== null && (facts.networks.is(expr) || facts.value(expr).what === "module");
 }
@@ -22,6 +25,19 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
+    for (const call of file.calls.given(["fsdp"])) {
+      const asked = keyword(call, "fsdp")!;
+      if (
+        asked.value.kind === "Str" &&
+        /shard/.test(asked.value.value ?? "") &&
+        !/auto_wrap/.test(asked.value.value ?? "") &&
+        /(?:Arguments|Config)$/.test(file.dotted(call.func) ?? "") &&
+        !hasStars(call) &&
+        !keyword(call, "fsdp_config") &&
+        !keyword(call, "fsdp_transformer_layer_cls_to_wrap")
+      )
+        yield { at: asked, message: UNWRAPPED };
+    }
     if (file.callsNamed("FullyShardedDataParallel", "fully_shard", "FSDPStrategy").length === 0) return;
     const named = (pattern: RegExp): Call[] =>
       file.all("Call").filter((call) => pattern.test(file.dotted(call.func) ?? ""));
@@ -60,6 +76,14 @@ export const rule: Rule = {
         (key === "fsdp" && typeof value === "string" && value !== ""),
     );
     if (!fsdp) return;
+    for (const { value, valueAt } of config.named("fsdp"))
+      if (
+        typeof value === "string" &&
+        /shard/.test(value) &&
+        !/auto_wrap/.test(value) &&
+        !config.settings.some(({ path }) => /wrap|fsdp_config/.test(path))
+      )
+        yield { at: valueAt, message: UNWRAPPED };
     for (const setting of config.named("fsdp_auto_wrap_policy"))
       if (setting.value === "NO_WRAP")
         yield {

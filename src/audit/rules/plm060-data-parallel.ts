@@ -11,8 +11,12 @@ export const rule: Rule = {
     patterns: [60],
   },
   *check({ file }) {
-    for (const call of file.callsNamed("DataParallel"))
-      if (/^torch\.nn\.(?:parallel\.(?:data_parallel\.)?)?DataParallel$/.test(file.dotted(call.func) ?? ""))
+    for (const call of file.callsNamed("DataParallel", "data_parallel"))
+      if (
+        /^torch\.nn\.(?:parallel\.(?:data_parallel\.)?)?(?:DataParallel|data_parallel)$/.test(
+          file.dotted(call.func) ?? "",
+        )
+      )
         yield {
           at: call.func,
           message:
