@@ -99,14 +99,14 @@ function findTarget(call: Call, file: PythonFile): string | null {
 
 /** The class an expression is an instance of, when every reaching definition is the same constructor call. */
 function instanceType(expr: Expr, file: PythonFile): string | null {
-  if (expr.kind === "Call") return className(file.dotted(expr.func));
+  if (expr.kind === "Call") return madeBy(expr, file);
   if (expr.kind === "Name") {
     const types = new Set(
       file.scopes
         .reaching(expr)
         .map((definition) =>
           definition.how === "assign" && definition.value?.kind === "Call"
-            ? className(file.dotted(definition.value.func))
+            ? madeBy(definition.value, file)
             : null,
         ),
     );
@@ -115,7 +115,19 @@ function instanceType(expr: Expr, file: PythonFile): string | null {
   const attribute = selfAttribute(expr);
   const cls = attribute === null ? null : enclosingClass(expr);
   const value = cls && attributesOf(cls, file).get(attribute!)?.writes[0]?.value;
-  return value?.kind === "Call" ? className(file.dotted(value.func)) : null;
+  return value?.kind === "Call" ? madeBy(value, file) : null;
+}
+
+/** The class of `Net(…)`, and of `Net(…).to(device).train()`. */
+function madeBy(call: Call, file: PythonFile): string | null {
+  let made = call;
+  while (
+    made.func.kind === "Attribute" &&
+    made.func.value.kind === "Call" &&
+    /^(?:to|cuda|cpu|train|eval|half|bfloat16|float|double|requires_grad_)$/.test(made.func.attr)
+  )
+    made = made.func.value;
+  return className(file.dotted(made.func));
 }
 
 /** Classes are told from functions by their capital, as nearly all Python code writes them. */

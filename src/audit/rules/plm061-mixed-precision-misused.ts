@@ -1,10 +1,14 @@
 import { argument, isFalse, keyword } from "../../python/file.ts";
 import { ancestors, statementOf } from "../../python/nodes.ts";
-import type { Call, With } from "../../python/tree.ts";
+import type { Call, Expr, With } from "../../python/tree.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { addKeyword, indentAt } from "../edits.ts";
+import { isOnlyMadeBy } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Fix, Rule } from "../rule.ts";
+
+const UNDER =
+  "Backward runs under autocast: it already uses each forward operation's type, and autocast may now cast what it should not; leave the block first";
 
 export const rule: Rule = {
   meta: {
@@ -20,23 +24,31 @@ export const rule: Rule = {
     const { file } = facts;
     for (const { call } of facts.backwards) {
       for (const at of ancestors(call)) {
-        if (at.kind === "FunctionDef" || at.kind === "Lambda") break;
-        if (
-          at.kind === "With" &&
-          at.items.some(({ context }) => context.kind === "Call" && isAutocast(context, file))
-        ) {
+        if (at.kind === "Lambda") break;
+        if (at.kind === "FunctionDef") {
+          if (at.decorators.some((one) => isAutocast(one, facts))) yield { at: call, message: UNDER };
+          break;
+        }
+        if (at.kind === "With" && at.items.some(({ context }) => isAutocast(context, facts))) {
           const fix = moveOut(call, at, facts);
-          yield {
-            at: call,
-            message:
-              "Backward runs under autocast: it already uses each forward operation's type, and autocast may now cast what it should not; leave the block first",
-            ...(fix ? { fix } : {}),
-          };
+          yield { at: call, message: UNDER, ...(fix ? { fix } : {}) };
           break;
         }
       }
     }
-    const casts = file.callsNamed("autocast").filter((call) => isAutocast(call, file));
+    // `with autocast(): train_step(model, batch)`, and the backward is in there.
+    for (const call of facts.callsTo("loose"))
+      if (
+        ancestors(call).some(
+          (at) => at.kind === "With" && at.items.some(({ context }) => isAutocast(context, facts)),
+        ) &&
+        facts.callee(call)?.reachesBackward === true &&
+        // A test of a kernel runs both ways on purpose.
+        !/(?:^|\.)_?test_/.test(facts.file.textOf(call.func)) &&
+        !facts.backwards.some((backward) => backward.call === call)
+      )
+        yield { at: call, message: UNDER };
+    const casts = file.callsNamed("autocast").filter((call) => isTorchAutocast(call, file));
     // Every cast in the file must say bfloat16: then no gradient can underflow.
     const weights =
       casts.length === 0 &&
@@ -81,10 +93,32 @@ function moveOut(call: Call, block: With, facts: Facts): Fix | null {
   };
 }
 
-function isAutocast(call: Call, file: PythonFile): boolean {
+/** The context itself, a name or attribute it was kept under, or that of a driver: `accelerator.autocast()`. */
+function isAutocast(expr: Expr, facts: Facts, depth = 0): boolean {
+  const { file } = facts;
+  const again = (inner: Expr | null): boolean => inner !== null && isAutocast(inner, facts, depth + 1);
+  if (depth > 4) return false;
+  if (expr.kind === "Call")
+    return (
+      isTorchAutocast(expr, file) ||
+      (expr.func.kind === "Attribute" &&
+        expr.func.attr === "autocast" &&
+        file.dotted(expr.func) === null &&
+        /(?:accelerator|fabric)$/i.test(file.textOf(expr.func.value)))
+    );
+  // `nullcontext() if device == "cpu" else autocast(…)`
+  if (expr.kind === "IfExp") return again(expr.body) || again(expr.orelse);
+  if (expr.kind === "Name") {
+    const definitions = file.scopes.reaching(expr);
+    return definitions.length > 0 && definitions.every(({ how, value }) => how === "assign" && again(value));
+  }
+  return isOnlyMadeBy(expr, file, (made) => isTorchAutocast(made, file));
+}
+
+function isTorchAutocast(call: Call, file: PythonFile): boolean {
   const name = file.dotted(call.func) ?? "";
   return (
-    /^torch\.(?:amp\.|cuda\.amp\.)?(?:autocast_mode\.)?autocast$/.test(name) &&
+    /^torch\.(?:amp\.|cuda\.amp\.|cpu\.amp\.)?(?:autocast_mode\.)?autocast$/.test(name) &&
     !isFalse(keyword(call, "enabled")?.value ?? null)
   );
 }

@@ -1,6 +1,8 @@
-import { contains, walk } from "../../python/nodes.ts";
-import type { Call } from "../../python/tree.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { contains, functionOf, walk } from "../../python/nodes.ts";
+import type { Call, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isNetwork } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
@@ -23,20 +25,18 @@ export const rule: Rule = {
       file
         .callsNamed("compile")
         .flatMap(({ func, parent }) =>
-          parent?.kind === "Return" &&
-          parent.parent?.kind === "FunctionDef" &&
-          file.dotted(func) === "torch.compile"
-            ? [file.qualified(parent.parent)]
-            : [],
+          file.dotted(func) === "torch.compile" ? handedOut(parent, file) : [],
         ),
     );
     const words = [...makers].map((name) => name.slice(name.lastIndexOf(".") + 1));
     for (const call of file.callsNamed("compile", ...words)) {
       const method =
-        call.func.kind === "Attribute" && call.func.attr === "compile" && facts.networks.is(call.func.value);
+        call.func.kind === "Attribute" && call.func.attr === "compile" && isNetwork(call.func.value, facts);
       const name = file.dotted(call.func);
       if (!method && name !== "torch.compile" && !(name !== null && makers.has(name))) continue;
-      if (facts.everyStep(call) || facts.everyEpoch(call)) yield { at: call, message: MESSAGE };
+      // A decorator runs where its function is defined, not in it.
+      const runs = call.parent?.kind === "FunctionDef" ? call.parent : call;
+      if (facts.everyStep(runs) || facts.everyEpoch(runs)) yield { at: call, message: MESSAGE };
       else if (isRepeated(call, facts)) yield { at: call, severity: "note", message: MESSAGE };
     }
     // A function defined in the step and decorated there is compiled each time.
@@ -46,6 +46,18 @@ export const rule: Rule = {
           yield { at: decorator, message: MESSAGE };
   },
 };
+
+/** `return torch.compile(net)`, or by the name it was given. */
+function handedOut(parent: Node | null, file: PythonFile): string[] {
+  const fn = parent ? functionOf(parent) : null;
+  if (fn?.kind !== "FunctionDef") return [];
+  if (parent!.kind === "Return") return [file.qualified(fn)];
+  const target = parent!.kind === "Assign" ? parent!.targets[0] : null;
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  return made && file.scopes.uses(made).some((use) => use.parent?.kind === "Return")
+    ? [file.qualified(fn)]
+    : [];
+}
 
 /** In a loop that changes nothing about what is compiled, or how. */
 function isRepeated(call: Call, facts: Facts): boolean {

@@ -1,9 +1,14 @@
 import { hasStars, isTrue, keyword } from "../../python/file.ts";
 import { ancestors } from "../../python/nodes.ts";
-import type { Node } from "../../python/tree.ts";
+import type { PythonFile } from "../../python/file.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
+import { literalDict } from "../facts/checkpointing.ts";
 import { localName } from "../imports.ts";
 import type { Rule } from "../rule.ts";
+
+const FP4 = 'The default 4-bit type is fp4; "nf4" fits normally distributed weights better at the same size';
+const FLOAT32 = "The 4-bit weights are computed with in float32: several times slower than in bfloat16";
 
 export const rule: Rule = {
   meta: {
@@ -16,42 +21,66 @@ export const rule: Rule = {
   },
   *check({ file }) {
     if (
-      file.callsNamed("BitsAndBytesConfig").length === 0 &&
+      file.callsNamed("BitsAndBytesConfig", "Linear4bit").length === 0 &&
       file.calls.given(["device_map", "load_in_4bit"]).length === 0
     )
       return;
+    for (const call of file.callsNamed("Linear4bit"))
+      if (
+        /^bitsandbytes\.nn\.(?:modules\.)?Linear4bit$/.test(file.dotted(call.func) ?? "") &&
+        !keyword(call, "quant_type") &&
+        !hasStars(call) &&
+        // Its sixth parameter.
+        call.args.length < 6
+      )
+        yield { at: call.func, severity: "note", message: FP4 };
     for (const call of file.callsNamed("BitsAndBytesConfig")) {
       if (
         !/^transformers\.(?:utils\.quantization_config\.)?BitsAndBytesConfig$/.test(
           file.dotted(call.func) ?? "",
-        ) ||
-        call.args.some((arg) => arg.star === 2) ||
-        !isTrue(keyword(call, "load_in_4bit")?.value ?? null)
+        )
       )
         continue;
+      const settings = settingsOf(call, file);
+      if (!settings || !isTrue(settings.get("load_in_4bit") ?? null)) continue;
       const torch = localName(file, "torch");
-      if (!keyword(call, "bnb_4bit_compute_dtype"))
+      const compute = settings.get("bnb_4bit_compute_dtype");
+      const type = settings.get("bnb_4bit_quant_type");
+      const written = call.args.every((arg) => arg.star === 0);
+      if (!compute || isFloat32(compute, file))
         yield {
-          at: call.func,
-          message: "Without `bnb_4bit_compute_dtype` the 4-bit weights are computed with in float32",
-          fix: {
-            grade: "unsafe",
-            title: "Compute in bfloat16",
-            edits: addKeyword(call, `bnb_4bit_compute_dtype=${torch ?? "torch"}.bfloat16`, file),
-            ...(torch === null ? { imports: ["import torch"] } : {}),
-          },
+          at: compute ?? call.func,
+          ...(compute ? { severity: "note" as const } : {}),
+          message: compute
+            ? FLOAT32
+            : `Without \`bnb_4bit_compute_dtype\` the 4-bit weights are computed with in float32`,
+          ...(written && !compute
+            ? {
+                fix: {
+                  grade: "unsafe" as const,
+                  title: "Compute in bfloat16",
+                  edits: addKeyword(call, `bnb_4bit_compute_dtype=${torch ?? "torch"}.bfloat16`, file),
+                  ...(torch === null ? { imports: ["import torch"] } : {}),
+                },
+              }
+            : {}),
         };
-      else if (!keyword(call, "bnb_4bit_quant_type"))
+      else if (!type || (type.kind === "Str" && type.value === "fp4"))
         yield {
-          at: call.func,
+          at: type ?? call.func,
           severity: "note",
-          message:
-            'The default 4-bit type is fp4; "nf4" fits normally distributed weights better at the same size',
-          fix: {
-            grade: "unsafe",
-            title: "Use nf4",
-            edits: addKeyword(call, 'bnb_4bit_quant_type="nf4"', file),
-          },
+          message: FP4,
+          ...(type || written
+            ? {
+                fix: {
+                  grade: "unsafe" as const,
+                  title: "Use nf4",
+                  edits: type
+                    ? [{ start: type.start, end: type.end, text: '"nf4"' }]
+                    : addKeyword(call, 'bnb_4bit_quant_type="nf4"', file),
+                },
+              }
+            : {}),
         };
     }
     for (const call of file.callsNamed("from_pretrained")) {
@@ -73,12 +102,13 @@ export const rule: Rule = {
           "Asked for like this the 4-bit weights are fp4 and are computed with in float32; say both in a `BitsAndBytesConfig`",
       };
     }
-    if (!/DistributedDataParallel|ddp_find_unused_parameters|\.prepare\(/.test(file.text)) return;
+    if (!/DistributedDataParallel|ddp_find_unused_parameters|\.prepare\(|init_process_group/.test(file.text))
+      return;
     for (const call of file.callsNamed("from_pretrained")) {
       const map = keyword(call, "device_map");
       if (
-        map?.value.kind === "Str" &&
-        map.value.value === "auto" &&
+        map &&
+        isAuto(map.value, file) &&
         call.func.kind === "Attribute" &&
         call.func.attr === "from_pretrained" &&
         !isConditional(call)
@@ -90,7 +120,68 @@ export const rule: Rule = {
         };
     }
   },
+  *checkConfig(config) {
+    for (const setting of config.settings)
+      if (/^(?:bnb_4bit_quant_type|quantization_type)$/.test(setting.key) && setting.value === "fp4")
+        yield { at: setting.valueAt, severity: "note", message: FP4 };
+      else if (
+        setting.key === "bnb_4bit_compute_dtype" &&
+        /^(?:torch\.)?float(?:32)?$/.test(String(setting.value))
+      )
+        yield { at: setting.valueAt, severity: "note", message: FLOAT32 };
+      else if (setting.key === "load_in_4bit" && setting.value === true) {
+        // Handed to transformers as it is: axolotl and others fill in what is missing by themselves.
+        const at = setting.path.slice(0, -"load_in_4bit".length);
+        const beside = config.settings.filter(({ path }) => path.startsWith(at));
+        const whole =
+          /(?:^|\.)(?:quantization_config|bnb_config)\.$/.test(at) ||
+          beside.some(({ key, value }) => key === "_target_" && String(value).endsWith("BitsAndBytesConfig"));
+        if (whole && !beside.some(({ key }) => key === "bnb_4bit_compute_dtype"))
+          yield {
+            at: setting.keyAt,
+            message: "Without `bnb_4bit_compute_dtype` the 4-bit weights are computed with in float32",
+          };
+      }
+  },
 };
+
+/** What a call is given by keyword, its own and those of a dict written down in this file; null where more may come. */
+function settingsOf(call: Call, file: PythonFile): ReadonlyMap<string, Expr> | null {
+  const found = new Map<string, Expr>();
+  for (const { name, star, value } of call.args) {
+    if (star === 0) {
+      if (name !== null) found.set(name, value);
+      continue;
+    }
+    const dict = literalDict(value, file);
+    if (!dict) return null;
+    if (dict.kind === "Call") for (const arg of dict.args) found.set(arg.name ?? "", arg.value);
+    else
+      for (const [at, key] of dict.keys.entries())
+        if (key?.kind === "Str" && key.value !== null) found.set(key.value, dict.values[at]!);
+  }
+  return found;
+}
+
+function isFloat32(expr: Expr, file: PythonFile): boolean {
+  const name = expr.kind === "Str" ? expr.value : file.dotted(expr);
+  return name === "float32" || name === "torch.float32" || name === "torch.float";
+}
+
+/** "auto", or a name that is always that. */
+function isAuto(expr: Expr, file: PythonFile): boolean {
+  if (expr.kind === "Name") {
+    const definitions = file.scopes.lookup(expr)?.definitions ?? [];
+    const [one] = definitions;
+    return (
+      definitions.length === 1 &&
+      one!.how === "assign" &&
+      one!.value?.kind === "Str" &&
+      one!.value.value === "auto"
+    );
+  }
+  return expr.kind === "Str" && expr.value === "auto";
+}
 
 /** Under a test that may tell one process from many. */
 function isConditional(node: Node): boolean {

@@ -22,6 +22,12 @@ export const rule: Rule = {
         : null;
       if (flag && isTrue(flag.value)) yield report(flag, flag.value);
     }
+    // `with cudnn.flags(benchmark=True):`
+    for (const call of file.callsNamed("flags")) {
+      const flag = keyword(call, "benchmark");
+      if (flag && isTrue(flag.value) && file.dotted(call.func) === "torch.backends.cudnn.flags")
+        yield report(flag, flag.value);
+    }
     for (const statement of file.all("Assign")) {
       const [target] = statement.targets;
       if (!target || file.dotted(target) !== "torch.backends.cudnn.benchmark" || !isTrue(statement.value))
@@ -46,21 +52,35 @@ function report(at: Node, value: Expr): Finding {
 
 /** Batches padded to their own longest member, or resized at random: each is a new shape. */
 function isVarying({ file }: Facts): boolean {
-  return file.all("Call").some((call) => {
-    const name = file.dotted(call.func) ?? "";
-    if (name === "torch.nn.functional.interpolate")
-      return call.args.some(
-        ({ name: key, value }) => (key === "size" || key === "scale_factor") && isRandom(value, file, 0),
+  return (
+    file.all("Call").some((call) => {
+      const name = file.dotted(call.func) ?? "";
+      if (RESIZES.test(name))
+        return call.args.some(
+          ({ name: key, value }, at) =>
+            (key === "size" || key === "scale_factor" || (key === null && (at === 1 || at === 2))) &&
+            isRandom(value, file, 0),
+        );
+      return (
+        /^torch\.nn\.utils\.rnn\.(?:pad_sequence|pack_padded_sequence)$/.test(name) ||
+        /^transformers\.DataCollator(?:WithPadding|ForSeq2Seq|ForTokenClassification|CTCWithPadding)$/.test(
+          name,
+        ) ||
+        call.args.some(
+          (arg) => arg.name === "padding" && arg.value.kind === "Str" && arg.value.value === "longest",
+        )
       );
-    return (
-      name === "torch.nn.utils.rnn.pad_sequence" ||
-      /^transformers\.DataCollatorWithPadding$/.test(name) ||
-      call.args.some(
-        (arg) => arg.name === "padding" && arg.value.kind === "Str" && arg.value.value === "longest",
-      )
-    );
-  });
+    }) ||
+    // `wave[..., :n]` with another n each time; a window of one length that starts anywhere is no new shape.
+    file.all("Slice").some(({ lower, upper }) => {
+      if (!upper || !isRandom(upper, file, 0)) return !upper && lower !== null && isRandom(lower, file, 0);
+      return lower === null || !isRandom(lower, file, 0);
+    })
+  );
 }
+
+const RESIZES =
+  /^(?:torch\.nn\.functional\.(?:interpolate|upsample)|torchvision\.transforms\.(?:v2\.)?functional\.(?:resize|center_crop))$/;
 
 function isRandom(expr: Expr, file: PythonFile, depth: number): boolean {
   if (depth > 4) return false;

@@ -1,5 +1,5 @@
 import { ancestors, contains, functionOf, walk } from "../../python/nodes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Call, Expr, If, Node } from "../../python/tree.ts";
 import type { Loop } from "../facts/training.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -20,26 +20,19 @@ export const rule: Rule = {
     const { file } = facts;
     yield* microSteps(facts);
     for (const step of optimizerSteps(file)) {
-      const loop = facts.stepLoop(step);
+      const loop = facts.stepLoop(step) ?? functionOf(step);
       if (!loop) continue;
       const every = throttle(step, loop, facts);
-      // A driver (accelerate, DeepSpeed) divides by itself.
       const backwards = facts.backwards.filter(
         ({ call }) => contains(loop, call) && facts.frequency(call, loop) === "every",
       );
       const [backward] = backwards;
-      if (
-        !every ||
-        backwards.length !== 1 ||
-        !backward?.loss ||
-        backward.call.args.some((arg) => arg.name === null) ||
-        /accelerat|fabric|engine|deepspeed/i.test(file.textOf(backward.call.func))
-      )
+      if (!every || backwards.length !== 1 || !backward?.loss || dividesItself(backward.call, facts))
         continue;
       const count = file.textOf(every.by);
       const text = file.textOf(loop);
       // Clearing every turn is no accumulation.
-      if (!clearsThrottled(loop, facts) || loop.kind !== "For") continue;
+      if (!clearsThrottled(loop, every.branch, facts)) continue;
       const divided = isDivided(text, count) || dividesGradients(text);
       if (!divided) {
         yield undivided(backward.call, backward.loss, count, facts);
@@ -55,7 +48,7 @@ export const rule: Rule = {
               other.start > loop.end &&
               functionOf(other) === functionOf(step),
           );
-        if (drops && isFinite(loop, facts)) {
+        if (drops && loop.kind === "For" && isFinite(loop, facts)) {
           const fix = countTheEnd(every.test, loop, facts);
           yield {
             at: every.test,
@@ -103,8 +96,32 @@ function isOwnLoss(loss: Expr, facts: Facts, depth: number): boolean {
   );
 }
 
-/** The innermost `if (i + 1) % n == 0` around the step: its test and its n. */
-function throttle(step: Expr, loop: Loop, facts: Facts): { readonly test: Expr; readonly by: Expr } | null {
+/** A driver that divides by itself: DeepSpeed always, accelerate where it has been told of the accumulation. */
+function dividesItself(backward: Call, { file }: Facts): boolean {
+  const name = file.textOf(backward.func);
+  if (/fabric|manual_backward/i.test(name)) return false;
+  if (/accelerat/i.test(name)) {
+    const made = file.callsNamed("Accelerator");
+    return (
+      made.length === 0 ||
+      /\.accumulate\(/.test(file.text) ||
+      made.some((call) =>
+        call.args.some((arg) => arg.star !== 0 || (arg.name ?? "").startsWith("gradient_accumulation")),
+      )
+    );
+  }
+  return /engine|deepspeed/i.test(name) || backward.args.some((arg) => arg.name === null);
+}
+
+interface Throttle {
+  readonly test: Expr;
+  /** After how many turns. */
+  readonly by: Expr;
+  readonly branch: Node;
+}
+
+/** The innermost `if (i + 1) % n == 0` around the step, or a counter that is compared with n and set back. */
+function throttle(step: Expr, loop: Node, facts: Facts): Throttle | null {
   for (const at of ancestors(step)) {
     if (at === loop) return null;
     if (at.kind !== "If" || !at.body.some((one) => contains(one, step))) continue;
@@ -116,18 +133,43 @@ function throttle(step: Expr, loop: Loop, facts: Facts): { readonly test: Expr; 
     walk(test, (node) => {
       if (node.kind === "Binary" && node.op === "%" && node.left.kind !== "Str") by ??= node.right;
     });
-    if (by) return { test, by };
+    by ??= countedTo(test, at, loop, facts);
+    if (by) return { test, by, branch: at };
   }
   return null;
 }
 
-function clearsThrottled(loop: Loop, facts: Facts): boolean {
+/** `if seen == n:`, where `seen` grows by one in each turn and begins again in here. */
+function countedTo(test: Expr, branch: If, loop: Node, { file }: Facts): Expr | null {
+  const [right] = test.kind === "Compare" ? test.rights : [];
+  if (test.kind !== "Compare" || !right || test.rights.length !== 1 || !/^(?:==|>=)$/.test(test.ops[0]!))
+    return null;
+  const counter = file.textOf(test.left);
+  const grows = file
+    .all("AugAssign")
+    .some((one) => one.op === "+" && contains(loop, one) && file.textOf(one.target) === counter);
+  const begins = file
+    .all("Assign")
+    .some(
+      (one) =>
+        contains(branch, one) &&
+        one.targets.some((target) => file.textOf(target) === counter) &&
+        one.value.kind === "Num" &&
+        one.value.text === "0",
+    );
+  return grows && begins ? right : null;
+}
+
+function clearsThrottled(loop: Node, branch: Node, facts: Facts): boolean {
   const clears = facts.file
     .callsNamed("zero_grad")
     .filter(
       (call) => call.func.kind === "Attribute" && call.func.attr === "zero_grad" && contains(loop, call),
     );
-  return clears.length > 0 && clears.every((call) => facts.frequency(call, loop) === "throttled");
+  return (
+    clears.length > 0 &&
+    clears.every((call) => contains(branch, call) || facts.frequency(call, loop) === "throttled")
+  );
 }
 
 /** Over a loader, which ends; not over an endless stream. */
@@ -179,7 +221,7 @@ function* microSteps(facts: Facts): Generator<Finding> {
     )
       continue;
     if (
-      /accelerat|fabric|engine|deepspeed/i.test(file.textOf(call.func)) ||
+      dividesItself(call, facts) ||
       isDivided(file.textOf(inner), file.textOf(count)) ||
       dividesGradients(file.textOf(outer))
     )
@@ -190,7 +232,7 @@ function* microSteps(facts: Facts): Generator<Finding> {
 
 /** `p.grad.div_(n)`, `p.grad /= n` after the micro-steps. */
 function dividesGradients(text: string): boolean {
-  return /\bgrads?\b[\w.]*\.(?:div_|mul_)\(|\.grad\s*[*/]=|_foreach_(?:div|mul)_\(|\.grad\s*=\s*[\w.]+\s*\//.test(
+  return /scale_grad\w*\(|\bgrads?\b[\w.]*\.(?:div_|mul_)\(|\.grad\s*[*/]=|_foreach_(?:div|mul)_\(|\.grad\s*=\s*[\w.]+\s*\//.test(
     text,
   );
 }

@@ -5,7 +5,7 @@ import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
 import { isNetwork } from "../facts/networks.ts";
-import { optimizerSteps } from "../facts/training.ts";
+import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -74,14 +74,26 @@ function namedIn(name: string, facts: Facts): boolean {
   ).test(facts.file.text);
 }
 
+/** `for net in (vae, encoder): net.requires_grad_(False)` */
+function isFrozenInTurn(name: string, { file }: Facts): boolean {
+  return file.all("For").some(({ iter, body }) => {
+    const listed = iter.kind === "Tuple" || iter.kind === "List" ? iter.items : [];
+    return (
+      listed.some((item) => file.textOf(item) === name) &&
+      body.some((statement) => /requires_grad|freeze/.test(file.textOf(statement)))
+    );
+  });
+}
+
 /** Not in the one optimizer whose parameters this function names, and nothing freezes it. */
 function* leftOut(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const made of file.all("Call")) {
     if (!/^torch\.optim\.(?:\w+\.)*[A-Z]\w*$/.test(file.dotted(made.func) ?? "")) continue;
-    const source = parametersOf(made.args[0]?.value ?? null);
+    const source = parametersOf(made.args[0]?.value ?? null, facts);
     const fn = functionOf(made);
-    if (!source || !fn || /requires_grad|freeze/.test(file.textOf(fn))) continue;
+    if (!source) continue;
+    const freezes = /requires_grad|freeze/.test(file.textOf(fn ?? file.tree.module));
     const others = file
       .all("Call")
       .filter(
@@ -99,19 +111,16 @@ function* leftOut(facts: Facts): Generator<Finding> {
         facts.gradMode(call) !== "on"
       )
         continue;
-      if ((call.func.kind !== "Name" && call.func.kind !== "Attribute") || !isNetwork(call.func, facts))
+      const run = networkRun(call, facts);
+      if (!run || facts.networks.isLoss(run) || facts.networks.isFrozen(run) || !feedsBackward(call, facts))
         continue;
-      if (
-        facts.networks.isLoss(call.func) ||
-        facts.networks.isFrozen(call.func) ||
-        !feedsBackward(call, facts)
-      )
-        continue;
-      const callee = file.textOf(call.func);
+      const callee = file.textOf(run);
       const optimised = file.textOf(source);
       const part = optimised.startsWith(`${callee}.`) && optimised !== `${callee}.module`;
-      if (callee === optimised || (!part && !isOwnNetwork(call.func, fn, facts))) continue;
+      if (callee === optimised || (!part && !isOwnNetwork(run, fn ?? file.tree.module, facts))) continue;
       if (!part && callee.startsWith(`${optimised}.`)) continue;
+      // Whether it is this one that is frozen is told by its name, of a part only by reading all of it.
+      if (freezes && (part || namedIn(callee, facts) || isFrozenInTurn(callee, facts))) continue;
       yield {
         at: call,
         severity: "note",
@@ -134,6 +143,8 @@ function isOwnNetwork(callee: Expr, fn: Node, facts: Facts): boolean {
     /\b(?:initialize|prepare|setup)$/.test(facts.file.textOf(one.value.func))
   )
     return false;
+  // `Vgg16(requires_grad=False)`
+  if (one?.value && /requires_grad|freeze|frozen/i.test(facts.file.textOf(one.value))) return false;
   const mine = definitions.length === 1 && contains(fn, one!.node);
   // Its parameters named anywhere else: another optimizer may have them.
   return (
@@ -149,10 +160,34 @@ function isOwnNetwork(callee: Expr, fn: Node, facts: Facts): boolean {
   );
 }
 
-function parametersOf(expr: Expr | null): Expr | null {
-  return expr?.kind === "Call" && expr.func.kind === "Attribute" && expr.func.attr === "parameters"
-    ? expr.func.value
+/** `net(x)`, and the forwards that go by other names: `vae.encode(x)`. */
+function networkRun(call: Call, facts: Facts): Expr | null {
+  const { func } = call;
+  if ((func.kind === "Name" || func.kind === "Attribute") && isNetwork(func, facts)) return func;
+  return func.kind === "Attribute" &&
+    /^(?:encode|decode|forward|(?:encode|forward|extract|get)_\w*(?:features?|image|text|latents?))$/.test(
+      func.attr,
+    ) &&
+    isNetwork(func.value, facts)
+    ? func.value
     : null;
+}
+
+/** `net` of `net.parameters()`, of a list of those that require gradients, or of a name for either. */
+function parametersOf(expr: Expr | null, facts: Facts, depth = 0): Expr | null {
+  if (!expr || depth > 4) return null;
+  const again = (inner: Expr | null): Expr | null => parametersOf(inner, facts, depth + 1);
+  if (expr.kind === "Name") {
+    const [one, ...more] = facts.file.scopes.reaching(expr);
+    return more.length === 0 && one?.how === "assign" ? again(one.value) : null;
+  }
+  if (expr.kind === "Comp")
+    return expr.clauses.length === 1 && expr.value === null ? again(expr.clauses[0]!.iter) : null;
+  if (expr.kind !== "Call") return null;
+  const name = facts.file.dotted(expr.func);
+  if (name === "builtins.list") return again(expr.args[0]?.value ?? null);
+  if (name === "builtins.filter") return again(expr.args[1]?.value ?? null);
+  return expr.func.kind === "Attribute" && expr.func.attr === "parameters" ? expr.func.value : null;
 }
 
 function feedsBackward(call: Call, facts: Facts): boolean {
@@ -164,18 +199,28 @@ function feedsBackward(call: Call, facts: Facts): boolean {
   );
 }
 
-/** Two networks, two optimizers: what the second step's loss goes through gets gradients too. */
+/** Two networks, two optimizers: what one's loss goes through gets gradients too. */
 function* adversaries(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  for (const loop of facts.stepLoops) {
-    const steps = optimizerSteps(file).filter((call) => contains(loop, call));
+  const steps = optimizerSteps(file);
+  if (steps.length < 2) return;
+  // A turn of the loop, or a function that takes both steps: an agent's update, a training_step of one's own.
+  const turns = new Set<Node>(facts.stepLoops);
+  for (const step of steps) {
+    const fn = functionOf(step);
+    if (fn && loopsAround(step).length === 0) turns.add(fn);
+  }
+  for (const turn of turns) {
     const receivers = new Set(
-      steps.map((call) => (call.func.kind === "Attribute" ? file.textOf(call.func.value) : "")),
+      steps
+        .filter((call) => contains(turn, call))
+        .map((call) => (call.func.kind === "Attribute" ? file.textOf(call.func.value) : "")),
     );
-    if (receivers.size < 2 || /requires_grad|toggle_optimizer/.test(file.textOf(loop))) continue;
-    const found: Call[] = [];
-    for (const { call: backward, loss } of facts.backwards)
-      if (loss && contains(loop, backward)) collect(loss, loop, found, facts);
+    if (receivers.size < 2 || /requires_grad|toggle_optimizer|freeze/.test(file.textOf(turn))) continue;
+    const losses = facts.backwards.flatMap(({ call, loss }) =>
+      loss && contains(turn, call) ? [runsBehind(loss, facts)] : [],
+    );
+    const found = losses.flatMap((runs) => judges(runs, losses, facts));
     for (const node of new Set(found))
       yield {
         at: node,
@@ -185,32 +230,37 @@ function* adversaries(facts: Facts): Generator<Finding> {
   }
 }
 
-/** Calls of a network that judges, in this loss, what another made, and earlier in the turn what was detached or real: that was its own step. */
-function collect(loss: Expr, loop: Node, found: Call[], facts: Facts): void {
-  const { file } = facts;
+/** The runs of networks that a loss is computed from. */
+function runsBehind(loss: Expr, facts: Facts): readonly Call[] {
+  const found: Call[] = [];
   reaches(
     loss,
     (node) => {
-      if (node.kind !== "Call" || !isNetwork(node.func, facts) || facts.networks.isLoss(node.func))
-        return false;
-      const judge = file.textOf(node.func);
-      const own = file
-        .all("Call")
-        .some(
-          (other) =>
-            other !== node &&
-            contains(loop, other) &&
-            other.start < node.start &&
-            file.textOf(other.func) === judge &&
-            other.args.every((arg) => !comesFromNetwork(arg.value, other.func, facts, new Set())),
-        );
-      if (own && node.args.some((arg) => comesFromNetwork(arg.value, node.func, facts, new Set())))
+      if (node.kind === "Call" && isNetwork(node.func, facts) && !facts.networks.isLoss(node.func))
         found.push(node);
       return false;
     },
     facts,
     new Set(),
   );
+  return found;
+}
+
+/** Of the runs behind one loss, those of a network that judges what another made, and learns from another loss: from what is real or detached. */
+function judges(runs: readonly Call[], losses: readonly (readonly Call[])[], facts: Facts): Call[] {
+  const { file } = facts;
+  const judgesOthers = (call: Call): boolean =>
+    call.args.some((arg) => comesFromNetwork(arg.value, call.func, facts, new Set()));
+  return runs.filter((run) => {
+    const judge = file.textOf(run.func);
+    const same = (other: Call): boolean => file.textOf(other.func) === judge;
+    return (
+      judgesOthers(run) &&
+      // Its own loss looks at both: this is it.
+      !runs.some((other) => same(other) && !judgesOthers(other)) &&
+      losses.some((others) => others !== runs && others.some((other) => same(other) && !judgesOthers(other)))
+    );
+  });
 }
 
 /** Whether what an expression is computed from holds a node; detached parts do not count. */

@@ -1,4 +1,4 @@
-import { isTrue, keyword } from "../../python/file.ts";
+import { argument, isTrue } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
@@ -18,12 +18,12 @@ export const rule: Rule = {
   *check(facts) {
     if (!facts.file.mentions("MultiheadAttention")) return;
     for (const call of facts.file.all("Call")) {
-      const asked = keyword(call, "need_weights");
+      // Its fifth parameter.
+      const asked = argument(call, "need_weights", 4);
       if (
         !isAttention(call.func, facts) ||
-        (asked && !isTrue(asked.value)) ||
-        call.args.some((arg) => arg.star !== 0) ||
-        call.args.filter((arg) => arg.name === null).length > 4
+        (asked && !isTrue(asked)) ||
+        call.args.some((arg) => arg.star !== 0)
       )
         continue;
       if (!isThrownAway(call, facts)) continue;
@@ -35,7 +35,7 @@ export const rule: Rule = {
           grade: "safe",
           title: "Ask for no weights",
           edits: asked
-            ? [{ start: asked.value.start, end: asked.value.end, text: "False" }]
+            ? [{ start: asked.start, end: asked.end, text: "False" }]
             : addKeyword(call, "need_weights=False", facts.file),
         },
       };
@@ -53,16 +53,27 @@ function isAttention(expr: Expr, facts: Facts): boolean {
     const writes = cls ? (attributesOf(cls, facts.file).get(own)?.writes ?? []) : [];
     return writes.length > 0 && writes.every((write) => made(write.value));
   }
+  // `self.layers[0](…)`
+  if (expr.kind === "Subscript") return isListOf(expr.value, made, facts);
   if (expr.kind !== "Name") return false;
   const definitions = facts.file.scopes.reaching(expr);
   return (
     definitions.length > 0 &&
-    definitions.every(
-      ({ how, value }) =>
-        (how === "assign" && made(value)) ||
-        (how === "iterate" && value !== null && isListOf(value, made, facts)),
-    )
+    definitions.every(({ how, value, index }) => {
+      if (!value) return false;
+      if (how === "assign")
+        return made(value) || (selfAttribute(value) !== null && isAttention(value, facts));
+      return how === "iterate" && isListOf(iterated(value, index, facts), made, facts);
+    })
   );
+}
+
+/** What one name of `for a, b in zip(self.x, self.y)`, or of `enumerate`, goes through. */
+function iterated(over: Expr, index: number | null, facts: Facts): Expr {
+  const name = over.kind === "Call" ? facts.file.dotted(over.func) : null;
+  if (over.kind !== "Call" || index === null) return over;
+  if (name === "builtins.zip") return over.args[index]?.value ?? over;
+  return name === "builtins.enumerate" && index === 1 ? (over.args[0]?.value ?? over) : over;
 }
 
 /** `for attn in self.layers` over `nn.ModuleList([nn.MultiheadAttention(…) for …])`. */
@@ -99,7 +110,8 @@ function isThrownAway(call: Call, facts: Facts): boolean {
     );
   }
   if (target?.kind !== "Tuple" || target.items.length !== 2) return false;
-  const weights = target.items[1]!;
+  const [, second] = target.items;
+  const weights = second!.kind === "Starred" ? second!.value : second!;
   if (weights.kind !== "Name") return false;
   const definition = facts.file.scopes.definitionAt(weights);
   return definition !== null && facts.file.scopes.uses(definition).length === 0;

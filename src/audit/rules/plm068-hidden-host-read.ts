@@ -1,16 +1,19 @@
+import { argument } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Edit, Finding, Rule } from "../rule.ts";
 
 const READS =
-  /^(?:math\.\w+|builtins\.(?:any|all|sum|range|list|round|sorted)|numpy\.(?:isnan|isfinite|isinf|mean|array|asarray|sum|exp|log|sqrt))$/;
+  /^(?:math\.\w+|builtins\.(?:any|all|sum|range|list|tuple|set|round|sorted|divmod)|statistics\.\w+|collections\.Counter|numpy\.(?:isnan|isfinite|isinf|mean|array|asarray|sum|exp|log|sqrt))$/;
 
 /** Words of what is called there: the functions of Python's `math`, then those of NumPy and the builtins. */
 const READERS =
   `acos acosh asin asinh atan atan2 atanh cbrt ceil comb copysign cos cosh degrees dist erf erfc exp exp2 expm1 fabs factorial floor fma fmod frexp fsum gamma gcd hypot
   isclose isfinite isinf isnan isqrt lcm ldexp lgamma log log10 log1p log2 modf nextafter perm pow prod radians remainder sin sinh sqrt sumprod tan tanh trunc ulp
-  any all sum range list round sorted mean array asarray`.split(/\s+/);
+  any all sum range list tuple set round sorted divmod mean fmean median stdev Counter array asarray`.split(
+    /\s+/,
+  );
 
 export const rule: Rule = {
   meta: {
@@ -23,6 +26,8 @@ export const rule: Rule = {
   },
   *check(facts) {
     yield* sizes(facts);
+    yield* scalars(facts);
+    yield* members(facts);
     for (const call of facts.file.callsNamed(...READERS)) {
       const name = facts.file.dotted(call.func) ?? "";
       if (
@@ -33,7 +38,7 @@ export const rule: Rule = {
         continue;
       const own = /^builtins\.(any|all|sum)$/.exec(name)?.[1];
       const [only] = call.args;
-      const each = /^builtins\.(?:any|all|sum|list|sorted)$/.test(name);
+      const each = /^builtins\.(?:any|all|sum|list|tuple|set|sorted)$|^statistics\.|Counter$/.test(name);
       const short = name.replace("builtins.", "");
       yield {
         at: call,
@@ -77,16 +82,8 @@ function* sizes(facts: Facts): Generator<Finding> {
     message: "Python wants a number here and reads the device tensor for it, with a wait, on every step",
   });
   const { file } = facts;
-  const isCount = (expr: Expr): boolean => {
-    if (expr.kind !== "Name" && expr.kind !== "Call") return false;
-    const source = expr.kind === "Name" ? file.scopes.reaching(expr).map(({ value }) => value) : [expr];
-    return (
-      source.length > 0 &&
-      source.every((value) => value?.kind === "Call" && isReduction(value)) &&
-      facts.onAccelerator(expr) &&
-      facts.value(expr).what === "tensor"
-    );
-  };
+  const isCount = (expr: Expr): boolean =>
+    isSingle(expr, facts, 0) && facts.onAccelerator(expr) && facts.value(expr).what === "tensor";
   for (const call of file.callsNamed(
     "zeros",
     "ones",
@@ -102,30 +99,138 @@ function* sizes(facts: Facts): Generator<Finding> {
     "reshape",
     "new_zeros",
     "new_ones",
+    "randint",
+    "randperm",
+    "topk",
+    "narrow",
+    "split",
+    "chunk",
+    "roll",
+    "tile",
+    "one_hot",
   )) {
     const name = file.dotted(call.func) ?? "";
     const made =
-      name === `torch.${last(name)}` && /^(?:zeros|ones|empty|full|arange|rand|randn|eye)$/.test(last(name));
+      name === `torch.${last(name)}` &&
+      /^(?:zeros|ones|empty|full|arange|rand|randn|eye|randint|randperm|topk|narrow|split|chunk|roll|tile)$/.test(
+        last(name),
+      );
     const method =
       name === "" &&
       call.func.kind === "Attribute" &&
-      /^(?:repeat|expand|view|reshape|new_zeros|new_ones)$/.test(call.func.attr);
-    if (!made && !method) continue;
-    for (const { value, name: key } of call.args)
-      if (key === null)
+      /^(?:repeat|expand|view|reshape|new_zeros|new_ones|topk|narrow|split|chunk|roll|tile)$/.test(
+        call.func.attr,
+      );
+    if (!made && !method && name !== "torch.nn.functional.one_hot") continue;
+    // The first argument of these is the tensor they work on.
+    const of =
+      name !== "" && /^(?:topk|narrow|split|chunk|roll|tile|one_hot)$/.test(last(name)) ? call.args[0] : null;
+    for (const arg of call.args) {
+      const { value, name: key } = arg;
+      if (arg === of) continue;
+      if (key === null || /^(?:size|k|num_classes|repeats|shifts|length)$/.test(key))
         for (const part of value.kind === "Tuple" || value.kind === "List" ? value.items : [value])
           if (isCount(part) && facts.everyStep(call)) yield report(part);
+    }
   }
   for (const slice of file.all("Slice"))
     for (const bound of [slice.lower, slice.upper])
       if (bound && isCount(bound) && facts.everyStep(slice)) yield report(bound);
 }
 
-/** Reduced to one number: `mask.sum()`, `lengths.max()`. */
-function isReduction(call: Call): boolean {
-  return (
-    call.func.kind === "Attribute" &&
-    /^(?:sum|max|min|argmax|count_nonzero|amax|amin)$/.test(call.func.attr) &&
-    call.args.length === 0
-  );
+/** Reduced to one number: `mask.sum()`, `lengths.max() + 1`, one of a vector. */
+function isSingle(expr: Expr, facts: Facts, depth: number): boolean {
+  if (depth > 4) return false;
+  const again = (inner: Expr): boolean => isSingle(inner, facts, depth + 1);
+  switch (expr.kind) {
+    case "Name": {
+      const source = facts.file.scopes
+        .reaching(expr)
+        .map(({ how, value }) => (how === "assign" ? value : null));
+      return source.length > 0 && source.every((value) => value !== null && again(value));
+    }
+    case "Binary": {
+      const isNumber = (side: Expr): boolean => facts.value(side).what === "number";
+      return (
+        (again(expr.left) && (isNumber(expr.right) || again(expr.right))) ||
+        (isNumber(expr.left) && again(expr.right))
+      );
+    }
+    case "Subscript":
+      // Of what has more dimensions it would be no number, and no size.
+      return expr.index.kind === "Name" || expr.index.kind === "Num" || expr.index.kind === "Unary";
+    case "Call": {
+      if (expr.func.kind !== "Attribute") return false;
+      if (facts.file.dotted(expr.func) !== null)
+        return (
+          /^torch\.(?:sum|max|min|count_nonzero|amax|amin)$/.test(facts.file.dotted(expr.func)!) &&
+          expr.args.length === 1
+        );
+      if (expr.args.length > 0) return false;
+      return (
+        /^(?:sum|max|min|argmax|count_nonzero|amax|amin)$/.test(expr.func.attr) ||
+        (/^(?:long|int|detach|round|ceil|floor|squeeze)$/.test(expr.func.attr) && again(expr.func.value))
+      );
+    }
+    default:
+      return false;
+  }
+}
+
+/** Parameters of torch's functions that are Python numbers: a device tensor given for one is read. */
+const NUMBERS: Readonly<Record<string, readonly [name: string, at: number][]>> = {
+  full: [["fill_value", 1]],
+  full_like: [["fill_value", 1]],
+  new_full: [["fill_value", 1]],
+  leaky_relu: [["negative_slope", 1]],
+  threshold: [["threshold", 1]],
+  dropout: [["p", 1]],
+  huber_loss: [["delta", 3]],
+  smooth_l1_loss: [["beta", 5]],
+  add: [["alpha", 9]],
+  sub: [["alpha", 9]],
+  add_: [["alpha", 9]],
+  sub_: [["alpha", 9]],
+  addcmul: [["value", 9]],
+  addcdiv: [["value", 9]],
+};
+
+function* scalars(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const report = (at: Expr): Finding => ({
+    at,
+    message: "Only a Python number fits here: the device tensor is read for it, with a wait, on every step",
+  });
+  for (const call of file.callsNamed(...Object.keys(NUMBERS))) {
+    const name = file.dotted(call.func);
+    const word = name !== null ? last(name) : call.func.kind === "Attribute" ? call.func.attr : "";
+    if (name !== null && !/^torch\.(?:nn\.functional\.)?\w+$/.test(name)) continue;
+    for (const [key, at] of NUMBERS[word] ?? []) {
+      const given = argument(call, key, at);
+      if (given && isTensor(given, facts) && facts.everyStep(call)) yield report(given);
+    }
+  }
+  // With two tensors, or one bound alone, `clamp` stays on the device; a number beside a tensor makes both numbers.
+  for (const call of file.callsNamed("clamp", "clip", "clamp_")) {
+    const name = file.dotted(call.func);
+    if (name !== null && !/^torch\.(?:clamp|clip)$/.test(name)) continue;
+    const from = name === null ? 0 : 1;
+    const bounds = [argument(call, "min", from), argument(call, "max", from + 1)];
+    const tensor = bounds.find((one) => one && isTensor(one, facts));
+    if (tensor && bounds.some((one) => one && facts.value(one).what === "number") && facts.everyStep(call))
+      yield report(tensor);
+  }
+}
+
+/** `if pad_id in tokens:` compares on the device and reads the answer. */
+function* members(facts: Facts): Generator<Finding> {
+  for (const compare of facts.file.all("Compare")) {
+    const [right] = compare.rights;
+    if (compare.rights.length !== 1 || !right || !/^(?:not )?in$/.test(compare.ops[0]!)) continue;
+    if (compare.left.kind === "Str" || !isTensor(right, facts) || !facts.everyStep(compare)) continue;
+    yield {
+      at: compare,
+      message: "`in` searches the device tensor and reads the answer on the host, with a wait, on every step",
+    };
+  }
 }

@@ -1,4 +1,5 @@
 import type { Call, Expr, Name } from "../../python/tree.ts";
+import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { contains } from "../../python/nodes.ts";
 import type { Rule } from "../rule.ts";
@@ -19,7 +20,7 @@ export const rule: Rule = {
     for (const call of facts.file.calls.matching(LOGS)) {
       if (!isLogger(call, facts)) continue;
       for (const value of handed(call, facts)) {
-        if (!facts.onAccelerator(value) || !facts.everyStep(call)) continue;
+        if (!facts.onAccelerator(value) || !(facts.everyStep(call) || everyUpdate(call, facts))) continue;
         const loop = facts.stepLoop(call);
         const edits = loop && contains(call, value) ? throttle(call, loop, facts.file) : null;
         yield {

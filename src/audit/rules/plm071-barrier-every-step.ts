@@ -1,4 +1,6 @@
-import type { Call, Node } from "../../python/tree.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { functionOf } from "../../python/nodes.ts";
+import type { Call, FunctionDef, Node } from "../../python/tree.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -18,8 +20,11 @@ export const rule: Rule = {
       const waits =
         name === "" &&
         call.func.kind === "Attribute" &&
-        call.func.attr === "wait_for_everyone" &&
-        /accelerator/i.test(file.textOf(call.func.value));
+        (call.func.attr === "wait_for_everyone"
+          ? /accelerator|state/i
+          : /(?:fabric|strategy|trainer)$/i
+        ).test(file.textOf(call.func.value)) &&
+        call.func.attr !== "all_reduce";
       if (
         (waits || /^torch\.distributed\.(?:distributed_c10d\.)?barrier$/.test(name)) &&
         facts.everyStep(call)
@@ -33,6 +38,24 @@ export const rule: Rule = {
         reduces.push(call);
     }
     const groups = new Map<Node, Call[]>();
+    const put = (call: Call): void => {
+      const { within } = facts.hot(call)!;
+      const group = groups.get(within);
+      if (group) group.push(call);
+      else groups.set(within, [call]);
+    };
+    // `reduce_mean(loss)`, `reduce_mean(accuracy)`: a function of this file that does nothing but reduce what it is given.
+    const helpers = new Set(reduces.flatMap((call) => reducerOf(call, file)));
+    if (helpers.size > 0)
+      for (const call of file.callsNamed(...[...helpers].map((fn) => fn.name)))
+        if (
+          [...helpers].some((fn) => file.dotted(call.func) === file.qualified(fn)) &&
+          facts.everyStep(call) &&
+          // One in another loop of the step is told where that loop is.
+          call.args[0] &&
+          facts.value(call.args[0].value).what === "tensor"
+        )
+          put(call);
     for (const call of reduces) {
       const [arg] = call.args;
       // One call in a loop over metrics is as many reductions.
@@ -46,10 +69,7 @@ export const rule: Rule = {
         continue;
       }
       if (!arg || facts.value(arg.value).what !== "tensor") continue;
-      const within = facts.hot(call)!.within;
-      const group = groups.get(within);
-      if (group) group.push(call);
-      else groups.set(within, [call]);
+      put(call);
     }
     for (const here of groups.values())
       if (here.length > 1)
@@ -60,6 +80,25 @@ export const rule: Rule = {
         };
   },
 };
+
+/** The function a reduction of its own parameter stands in, or of a copy of that. */
+function reducerOf(call: Call, file: PythonFile): FunctionDef[] {
+  const fn = functionOf(call);
+  const given = call.args[0]?.value;
+  if (fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module" || given?.kind !== "Name") return [];
+  const first = fn.params[0]?.name;
+  const from = file.scopes
+    .reaching(given)
+    .every(
+      ({ how, name, value }) =>
+        (how === "param" && name === first) ||
+        (how === "assign" &&
+          value?.kind === "Call" &&
+          value.func.kind === "Attribute" &&
+          /^(?:clone|detach)$/.test(value.func.attr)),
+    );
+  return from ? [fn] : [];
+}
 
 /** `for value in metrics.values(): all_reduce(value)`. */
 function isOverMetrics(call: Call): boolean {

@@ -3,6 +3,7 @@ import { contains, walk } from "../../python/nodes.ts";
 import type { Call, Expr, For } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loadersOf } from "../facts/loaders.ts";
+import { METHODS } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -53,13 +54,36 @@ function isMoved(call: Call, facts: Facts): boolean {
 /** What the loop hands out, as it is: not yet moved or computed with. */
 function isBatch(expr: Expr, loop: For, facts: Facts): boolean {
   if (expr.kind === "Subscript") return isBatch(expr.value, loop, facts);
+  // Computed from it on the host: `images.flip(-1)`.
+  if (expr.kind === "Call")
+    return (
+      expr.func.kind === "Attribute" &&
+      METHODS.has(expr.func.attr) &&
+      facts.file.dotted(expr.func) === null &&
+      isBatch(expr.func.value, loop, facts)
+    );
+  // `[b["image"] for b in (weak, strong)]`
+  if (expr.kind === "Comp")
+    return (
+      expr.value === null &&
+      expr.clauses.length === 1 &&
+      (expr.clauses[0]!.iter.kind === "Tuple" || expr.clauses[0]!.iter.kind === "List"
+        ? expr.clauses[0]!.iter.items
+        : [expr.clauses[0]!.iter]
+      ).every((item) => isBatch(item, loop, facts))
+    );
   if (expr.kind !== "Name") return false;
   const definitions = facts.file.scopes.reaching(expr);
   return (
     definitions.length > 0 &&
     definitions.every(({ how, node, value }) => {
       if (how === "iterate") return contains(loop.target, node);
-      return how === "unpack" && value?.kind === "Name" && isBatch(value, loop, facts);
+      return (
+        (how === "unpack" || how === "assign") &&
+        value !== null &&
+        (value.kind === "Name" || value.kind === "Subscript") &&
+        isBatch(value, loop, facts)
+      );
     })
   );
 }

@@ -1,6 +1,7 @@
 import { keyword } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isNetwork } from "../facts/networks.ts";
 import { METHODS } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
@@ -29,6 +30,27 @@ export const rule: Rule = {
       if (dtype && isDouble(dtype.value, facts) && facts.onAccelerator(made))
         yield { at: statement, severity: "note", message: MESSAGE };
     }
+    // A whole network, or all that is made from here on.
+    if (facts.backwards.length > 0 && facts.accelerator)
+      for (const call of facts.file.callsNamed(
+        "double",
+        "to",
+        "type",
+        "set_default_dtype",
+        "set_default_tensor_type",
+      )) {
+        const name = facts.file.dotted(call.func);
+        const all =
+          /^torch\.set_default_(?:dtype|tensor_type)$/.test(name ?? "") &&
+          call.args.some(
+            ({ value }) =>
+              isDouble(value, facts) ||
+              (value.kind === "Str" && (value.value ?? "").endsWith("DoubleTensor")),
+          );
+        const source = all ? null : widened(call, facts);
+        if (all || (source && isNetworkItself(source, facts)))
+          yield { at: call, severity: "note", message: MESSAGE };
+      }
     for (const call of facts.file.all("Call")) {
       const source = widened(call, facts);
       if (source && facts.onAccelerator(source) && facts.everyStep(call))
@@ -39,6 +61,21 @@ export const rule: Rule = {
     }
   },
 };
+
+function isNetworkItself(expr: Expr, facts: Facts): boolean {
+  const made =
+    expr.kind === "Call" && expr.func.kind === "Attribute" && facts.file.dotted(expr.func) === null
+      ? expr.func.value
+      : null;
+  // `Net().to(device)`
+  if (
+    made &&
+    expr.kind === "Call" &&
+    /^(?:to|cuda|train)$/.test((expr.func as Expr & { kind: "Attribute" }).attr)
+  )
+    return isNetworkItself(made, facts);
+  return facts.value(expr).what === "module" || (expr.kind !== "Call" && isNetwork(expr, facts));
+}
 
 /** The tensor that a call turns into float64. */
 function widened(call: Call, facts: Facts): Expr | null {

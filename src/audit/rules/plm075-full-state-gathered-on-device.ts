@@ -1,9 +1,9 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, statementOf } from "../../python/nodes.ts";
-import type { Call } from "../../python/tree.ts";
+import { ancestors, functionOf, statementOf } from "../../python/nodes.ts";
+import type { Call, Comp, For } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 const MESSAGE =
   "The whole unsharded model is gathered on the device before it is saved: the save needs the memory that sharding was for";
@@ -18,6 +18,7 @@ export const rule: Rule = {
     patterns: [75],
   },
   *check({ file }) {
+    yield* wholeTensors(file);
     for (const call of file.callsNamed("state_dict_type", "set_state_dict_type")) {
       // The type alone, with its default settings: nothing is offloaded.
       if (
@@ -62,6 +63,31 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `{name: p.full_tensor() for name, p in model.state_dict().items()}`: each is whole on the device, and all stay there. */
+function* wholeTensors(file: PythonFile): Generator<Finding> {
+  for (const call of file.callsNamed("full_tensor")) {
+    if (call.func.kind !== "Attribute" || call.args.length > 0) continue;
+    const moved = call.parent?.kind === "Attribute" && /^(?:cpu|to)$/.test(call.parent.attr);
+    const kept = call.parent?.kind === "Comp" && (call.parent.value === call || call.parent.element === call);
+    const put =
+      call.parent?.kind === "Assign" &&
+      call.parent.value === call &&
+      call.parent.targets.some((target) => target.kind === "Subscript");
+    // Handed to another engine it may well be wanted there.
+    if (
+      moved ||
+      !(kept || put) ||
+      !/save|checkpoint|ckpt/i.test(file.textOf(functionOf(call) ?? file.tree.module))
+    )
+      continue;
+    const over = kept
+      ? (call.parent as Comp).clauses[0]?.iter
+      : ancestors(call).find((at): at is For => at.kind === "For")?.iter;
+    if (over && /state_dict\(|\bsd\b|state\w*\.items\(|parameters\(/.test(file.textOf(over)))
+      yield { at: call, message: MESSAGE };
+  }
+}
 
 function loads(call: Call, file: PythonFile): boolean {
   for (const at of ancestors(call))

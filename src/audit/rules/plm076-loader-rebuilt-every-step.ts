@@ -1,9 +1,10 @@
 import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, walk } from "../../python/nodes.ts";
+import { contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loopsAround } from "../facts/training.ts";
+import type { Loop } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -39,7 +40,8 @@ export const rule: Rule = {
             at: call,
             message: "A new DataLoader on every step: its workers are started and stopped each time",
           };
-        else if (isEveryEpoch(call, facts)) yield { at: call, severity: "note", message: EPOCH };
+        else if (isEveryEpoch(call, facts) || isOneEpoch(call, facts))
+          yield { at: call, severity: "note", message: EPOCH };
       } else if (makers.has(name) && isEveryEpoch(call, facts))
         yield { at: call, severity: "note", message: EPOCH };
     }
@@ -66,6 +68,32 @@ function isEveryEpoch(call: Call, facts: Facts): boolean {
       !/fold|stage|split/i.test(file.textOf(around)));
   // Its data is the turn's own where the target of the loop is part of it.
   return counts && !mentions(call, around.target);
+}
+
+/** In a function that goes through the data once, and is called again for each epoch. */
+function isOneEpoch(call: Call, facts: Facts): boolean {
+  const fn = functionOf(call);
+  const { repeated } = facts.functionFacts(call);
+  if (
+    fn?.kind !== "FunctionDef" ||
+    !repeated ||
+    loopsAround(call).length > 0 ||
+    facts.frequency(call, fn) !== "every"
+  )
+    return false;
+  const steps = [...facts.stepLoops].filter((loop) => functionOf(loop) === fn);
+  // What loops over epochs, or makes its own optimizer, is a training of its own each time.
+  return (
+    steps.length > 0 &&
+    steps.every((loop) => loopsAround(loop).length === 0 && !/epoch/i.test(headOf(loop, facts))) &&
+    !/\boptim\.|\bAdamW?\(|\bSGD\(|fold|seed|task/i.test(facts.file.textOf(fn))
+  );
+}
+
+function headOf(loop: Loop, { file }: Facts): string {
+  return loop.kind === "For"
+    ? `${file.textOf(loop.target)} ${file.textOf(loop.iter)}`
+    : file.textOf(loop.test);
 }
 
 function mentions(call: Call, target: Expr): boolean {
@@ -102,7 +130,12 @@ function isDataLoader(name: string): boolean {
 }
 
 function isLoader(expr: Expr, facts: Facts): boolean {
-  if (expr.kind === "Call") return isDataLoader(facts.file.dotted(expr.func) ?? "");
+  if (expr.kind === "Call")
+    return (
+      isDataLoader(facts.file.dotted(expr.func) ?? "") ||
+      (expr.func.kind === "Attribute" && /data_?loader$/.test(expr.func.attr))
+    );
+  if (expr.kind === "Subscript") return isLoader(expr.value, facts);
   if (expr.kind === "Attribute") return /loader$|_dl$/.test(expr.attr);
   if (expr.kind !== "Name") return false;
   const definitions = facts.file.scopes.reaching(expr);

@@ -1,15 +1,21 @@
 import { ancestors, classOf, functionOf, statementOf } from "../../python/nodes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
-import { selfAttribute } from "../facts/classes.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
+import { isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
-const LAYERS =
-  /^torch\.nn\.(?:Linear|Conv[123]d|ConvTranspose[123]d|Embedding|LayerNorm|BatchNorm[123]d|GroupNorm|LSTM|GRU|RNN|MultiheadAttention|Bilinear|PReLU|TransformerEncoderLayer)$/;
+const LAYER =
+  "Linear|Conv[123]d|ConvTranspose[123]d|Embedding|EmbeddingBag|LayerNorm|RMSNorm|BatchNorm[123]d|GroupNorm|LSTM|GRU|RNN|LSTMCell|GRUCell|RNNCell|MultiheadAttention|Bilinear|PReLU|Transformer(?:Encoder|Decoder)Layer|Parameter";
+const LAYERS = new RegExp(`^torch\\.nn\\.(?:parameter\\.)?(?:${LAYER})$`);
+/** Methods that hand out another tensor than the one they are called on. */
+const COPIES =
+  "to|cuda|half|bfloat16|double|clone|view|reshape|unsqueeze|squeeze|expand|repeat|t|transpose|permute|mul|div|add|sub|softmax|sigmoid|exp|normal|flatten";
+const MAKES_OTHER = new RegExp(`^(?:${COPIES})$`);
+const WORDS = new RegExp(`^(?:${COPIES}|${LAYER}|setattr)$`);
 
-const WORDS =
-  /^(?:to|cuda|Linear|Conv[123]d|ConvTranspose[123]d|Embedding|LayerNorm|BatchNorm[123]d|GroupNorm|LSTM|GRU|RNN|MultiheadAttention|Bilinear|PReLU|TransformerEncoderLayer)$/;
+const NO_ATTRIBUTE =
+  "A module has no `requires_grad`: this sets an attribute nobody reads, and its parameters go on training; call `requires_grad_(…)`";
 
 export const rule: Rule = {
   meta: {
@@ -26,7 +32,7 @@ export const rule: Rule = {
     for (const call of file.calls.matching(WORDS)) {
       if (
         call.func.kind === "Attribute" &&
-        (call.func.attr === "to" || call.func.attr === "cuda") &&
+        MAKES_OTHER.test(call.func.attr) &&
         call.func.value.kind === "Call" &&
         /^torch\.nn\.(?:parameter\.)?Parameter$/.test(file.dotted(call.func.value.func) ?? "") &&
         isKept(call) &&
@@ -37,6 +43,7 @@ export const rule: Rule = {
           message:
             "What is stored is a copy of the parameter, no parameter itself: the optimizer never sees it; move the data first, then wrap it",
         };
+      if (isFreezing(call, facts)) yield { at: call, message: NO_ATTRIBUTE };
       const name = file.dotted(call.func) ?? "";
       if (LAYERS.test(name) && isMadeInForward(call, facts))
         yield {
@@ -50,16 +57,26 @@ export const rule: Rule = {
         target?.kind === "Attribute" &&
         target.attr === "requires_grad" &&
         statement.value.kind === "Const" &&
-        isModule(target.value, facts)
+        isModule(target.value, facts) &&
+        // `if isinstance(x, nn.Parameter): x.requires_grad = True`
+        !ancestors(statement).some((at) => at.kind === "If" && /Parameter\b/.test(file.textOf(at.test)))
       )
-        yield {
-          at: statement,
-          message:
-            "A module has no `requires_grad`: this sets an attribute nobody reads, and its parameters go on training; call `requires_grad_(…)`",
-        };
+        yield { at: statement, message: NO_ATTRIBUTE };
     }
   },
 };
+
+/** `setattr(model.encoder, "requires_grad", False)` */
+function isFreezing(call: Call, facts: Facts): boolean {
+  const [of, name, value] = call.args;
+  return (
+    facts.file.dotted(call.func) === "builtins.setattr" &&
+    name?.value.kind === "Str" &&
+    name.value.value === "requires_grad" &&
+    value?.value.kind === "Const" &&
+    isModule(of!.value, facts)
+  );
+}
 
 /** `.to(torch.float32)` of what is float32 gives back the parameter itself. */
 function isSameType(call: Call, facts: Facts): boolean {
@@ -83,12 +100,11 @@ function isKept(call: Call): boolean {
 function isMadeInForward(call: Call, facts: Facts): boolean {
   const fn = functionOf(call);
   const cls = classOf(call);
+  if (fn?.kind !== "FunctionDef" || !cls || fn.parent !== cls || !isModuleRole(facts.role(cls))) return false;
+  // A method that forward calls makes what it uses itself; one that hands it out may be called once.
   if (
-    fn?.kind !== "FunctionDef" ||
-    fn.name !== "forward" ||
-    !cls ||
-    fn.parent !== cls ||
-    facts.role(cls) !== "module"
+    !/^(?:forward|training_step)$/.test(fn.name) &&
+    !(facts.functionFacts(call).hot !== null && isUsedHere(call, facts))
   )
     return false;
   // Under a test it may well be made once and kept: `if self.layer is None: self.layer = Linear(...)`.
@@ -99,19 +115,37 @@ function isMadeInForward(call: Call, facts: Facts): boolean {
   return false;
 }
 
+/** Called at once, or by the local name it is given. */
+function isUsedHere(call: Call, facts: Facts): boolean {
+  let made: Node = call;
+  while (
+    made.parent?.kind === "Attribute" &&
+    made.parent.parent?.kind === "Call" &&
+    made.parent.parent.func === made.parent
+  )
+    made = made.parent.parent;
+  if (made.parent?.kind === "Call" && made.parent.func === made) return true;
+  const target = made.parent?.kind === "Assign" ? made.parent.targets[0] : null;
+  const definition = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
+  const uses = definition ? facts.file.scopes.uses(definition) : [];
+  return uses.length > 0 && uses.every((use) => use.parent?.kind === "Call" && use.parent.func === use);
+}
+
 /** Made as one, handed out by a loop over modules, or a part of a network that is no parameter by its name. */
 function isModule(expr: Expr, facts: Facts): boolean {
   if (facts.value(expr).what === "module") return true;
   if (expr.kind === "Name") {
     const definitions = facts.file.scopes.reaching(expr);
     return (
-      definitions.length > 0 &&
-      definitions.every(
-        ({ how, value }) =>
-          how === "iterate" &&
-          value !== null &&
-          /\.(?:children|modules|layers|blocks)(?:\(\))?$/.test(facts.file.textOf(value)),
-      )
+      facts.networks.is(expr) ||
+      (definitions.length > 0 &&
+        definitions.every(({ how, value, index }) => {
+          if (how !== "iterate" || value === null) return false;
+          const over = facts.file.textOf(value);
+          return /\.named_(?:children|modules)\(\)/.test(over)
+            ? index === 1
+            : /\.(?:children|modules)\(\)|\.(?:layers?|blocks|features)(?:\[[^\]]*\])?$/.test(over);
+        }))
     );
   }
   const owner = rootOf(expr);

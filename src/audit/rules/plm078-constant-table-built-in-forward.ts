@@ -102,12 +102,16 @@ function* filters(facts: Facts): Generator<Finding> {
 function* neverStored(facts: Facts): Generator<Finding> {
   for (const test of facts.file.all("If")) {
     const { test: asked } = test;
-    if (asked.kind !== "Compare" || asked.ops[0] !== "not in" || !asked.rights[0]) continue;
-    const own = selfAttribute(asked.rights[0]);
+    if (asked.kind !== "Compare" || !asked.rights[0]) continue;
+    // `if n in self.cache: return self.cache[n]` says the same.
+    const hit = asked.ops[0] === "in" && test.body[0]?.kind === "Return" && test.body.length === 1;
+    const lookup = asked.ops[0] === "is" && isNone(asked.rights[0]) ? gotten(asked.left, facts) : null;
+    if (asked.ops[0] !== "not in" && !hit && !lookup) continue;
+    const own = selfAttribute(lookup ?? asked.rights[0]);
     const cls = own === null ? null : classOf(test);
     if (!cls || facts.role(cls) !== "module" || !facts.hot(test)) continue;
     const made = attributesOf(cls, facts.file).get(own!)?.writes ?? [];
-    if (made.length === 0 || !made.every(({ value }) => value?.kind === "Dict" && value.keys.length === 0))
+    if (made.length === 0 || !made.every(({ value }) => value !== null && isEmptyDict(value, facts)))
       continue;
     const text = facts.file.textOf(cls);
     const escaped = `self\\.${own}`;
@@ -119,4 +123,26 @@ function* neverStored(facts: Facts): Generator<Finding> {
       message: `What is missing from \`self.${own}\` is computed and never put there: every forward misses and computes it again`,
     };
   }
+}
+
+function isNone(expr: Expr): boolean {
+  return expr.kind === "Const" && expr.value === null;
+}
+
+function isEmptyDict(expr: Expr, facts: Facts): boolean {
+  return (
+    (expr.kind === "Dict" && expr.keys.length === 0) ||
+    (expr.kind === "Call" &&
+      expr.args.length === 0 &&
+      /^(?:builtins\.dict|collections\.OrderedDict)$/.test(facts.file.dotted(expr.func) ?? ""))
+  );
+}
+
+/** `self.cache` of `self.cache.get(key)`, asked about by the name that took it. */
+function gotten(expr: Expr, facts: Facts): Expr | null {
+  const [one, ...more] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
+  const value = expr.kind === "Name" ? (more.length === 0 ? (one?.value ?? null) : null) : expr;
+  return value?.kind === "Call" && value.func.kind === "Attribute" && value.func.attr === "get"
+    ? value.func.value
+    : null;
 }

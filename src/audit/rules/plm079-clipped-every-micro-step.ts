@@ -1,9 +1,10 @@
-import { contains, functionOf, statementOf } from "../../python/nodes.ts";
-import type { Call } from "../../python/tree.ts";
+import { keyword } from "../../python/file.ts";
+import { ancestors, contains, functionOf, statementOf } from "../../python/nodes.ts";
+import type { Call, Node } from "../../python/tree.ts";
 import { deleteStatement, indentAt } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isNetwork } from "../facts/networks.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
-import type { Loop } from "../facts/training.ts";
 import type { Fix, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -23,16 +24,29 @@ export const rule: Rule = {
       "clip_grad_norm",
       "clip_grad_value_",
       "clip_grad_value",
+      "clip_gradients",
     )) {
       const name = file.dotted(call.func) ?? "";
       const torch = /^torch\.nn\.utils\.(?:clip_grad\.)?clip_grad_(?:norm|value)_?$/.test(name);
+      const method = name === "" && call.func.kind === "Attribute" ? call.func : null;
       const driver =
-        name === "" &&
-        call.func.kind === "Attribute" &&
-        /^clip_grad_(?:norm|value)_$/.test(call.func.attr) &&
-        /accelerator/i.test(file.textOf(call.func.value));
-      if (!torch && !driver) continue;
-      const [inner] = loopsAround(call);
+        method !== null &&
+        /accelerator/i.test(file.textOf(method.value)) &&
+        /^clip_grad_(?:norm|value)_$/.test(method.attr);
+      const fabric =
+        method !== null && method.attr === "clip_gradients" && /fabric/i.test(file.textOf(method.value));
+      const own =
+        method !== null &&
+        /^clip_grad_(?:norm|value)_$/.test(method.attr) &&
+        !driver &&
+        isNetwork(method.value, facts);
+      if (!torch && !driver && !fabric && !own) continue;
+      const clips = torch ? clipsInHook(call, facts) : null;
+      if (clips) {
+        yield { at: call, message: clips };
+        continue;
+      }
+      const inner = loopsAround(call)[0] ?? functionOf(call);
       if (!inner) continue;
       if (torch && clipsByItself(inner, facts)) {
         yield {
@@ -54,11 +68,40 @@ export const rule: Rule = {
   },
 };
 
+/** In a hook or step of a framework that clips by itself, or goes through several micro-batches for a step. */
+function clipsInHook(call: Call, facts: Facts): string | null {
+  const fn = functionOf(call);
+  const cls = fn?.parent?.kind === "ClassDef" ? fn.parent : null;
+  if (fn?.kind !== "FunctionDef" || !cls || facts.frequency(call, fn) !== "every") return null;
+  const role = facts.role(cls);
+  if (role === "trainer" && /^(?:training_step|compute_loss)$/.test(fn.name))
+    return "The Trainer clips before each step by `max_grad_norm`; here half-summed gradients are clipped on every micro-step beside that";
+  if (role !== "lightning" && role !== "callback") return null;
+  const given = (key: string): boolean =>
+    facts.file.calls.given([key]).some((one) => {
+      const value = keyword(one, key)!.value;
+      return (
+        !(value.kind === "Num" && Number(value.text) <= (key === "accumulate_grad_batches" ? 1 : 0)) &&
+        value.kind !== "Const"
+      );
+    });
+  if (/^on_(?:after_backward|before_optimizer_step)$/.test(fn.name) && given("gradient_clip_val"))
+    return "The Lightning Trainer clips by `gradient_clip_val` already: every step computes the norm, and scales, twice";
+  return fn.name === "on_after_backward" && given("accumulate_grad_batches")
+    ? "This hook runs after every micro-batch: half-summed gradients are clipped, and the later batches count for more; clip in `configure_gradient_clipping`, or by `gradient_clip_val`"
+    : null;
+}
+
 /** Every turn clips; the optimizer steps in some of them, or after this loop of micro-batches. */
-function isMicroStep(call: Call, loop: Loop, facts: Facts): boolean {
+function isMicroStep(call: Call, loop: Node, facts: Facts): boolean {
   if (facts.frequency(call, loop) !== "every") return false;
   const inside = optimizerSteps(facts.file).filter((step) => contains(loop, step));
-  if (inside.length > 0) return inside.every((step) => facts.frequency(step, loop) === "throttled");
+  // Beside a backward of its own turn: what clips in a function of its own may be called once a step.
+  if (inside.length > 0)
+    return (
+      facts.backwards.some(({ call: backward }) => contains(loop, backward)) &&
+      inside.every((step) => facts.frequency(step, loop) === "throttled" || isCounted(step, loop, facts))
+    );
   const outer = loopsAround(call)[1];
   return (
     outer !== undefined &&
@@ -67,8 +110,20 @@ function isMicroStep(call: Call, loop: Loop, facts: Facts): boolean {
   );
 }
 
+/** Under `if self.seen == self.n:`, where `seen` is counted up in each turn. */
+function isCounted(step: Call, loop: Node, { file }: Facts): boolean {
+  for (const at of ancestors(step)) {
+    if (at === loop) return false;
+    if (at.kind !== "If" || at.test.kind !== "Compare") continue;
+    const counter = file.textOf(at.test.left);
+    if (file.all("AugAssign").some((one) => contains(loop, one) && file.textOf(one.target) === counter))
+      return true;
+  }
+  return false;
+}
+
 /** Under `accelerator.accumulate` gradients are whole only when `sync_gradients` says so. */
-function isAccumulated(call: Call, loop: Loop, facts: Facts): boolean {
+function isAccumulated(call: Call, loop: Node, facts: Facts): boolean {
   const text = facts.file.textOf(loop);
   return (
     /\.accumulate\(/.test(text) &&
@@ -77,23 +132,24 @@ function isAccumulated(call: Call, loop: Loop, facts: Facts): boolean {
   );
 }
 
-function clipsByItself(loop: Loop, facts: Facts): boolean {
+function clipsByItself(loop: Node, facts: Facts): boolean {
   return (
     /deepspeed/.test(facts.file.text) &&
-    facts.backwards.some(({ call }) => {
-      if (!contains(loop, call) || call.func.kind !== "Attribute" || call.func.value.kind !== "Name")
-        return false;
-      return facts.file.scopes
-        .reaching(call.func.value)
-        .some(
-          ({ value }) => value?.kind === "Call" && facts.file.dotted(value.func) === "deepspeed.initialize",
-        );
-    })
+    facts.file
+      .callsNamed("initialize")
+      .some((call) => facts.file.dotted(call.func) === "deepspeed.initialize") &&
+    // `engine.backward(loss)`: on a tensor there is nothing to pass.
+    facts.backwards.some(
+      ({ call }) =>
+        contains(loop, call) &&
+        call.args.some((arg) => arg.name === null) &&
+        !/accelerat|fabric|manual_/i.test(facts.file.textOf(call.func)),
+    )
   );
 }
 
 /** The statement as it is, moved to right before the step. */
-function beforeStep(call: Call, loop: Loop, facts: Facts): Fix | null {
+function beforeStep(call: Call, loop: Node, facts: Facts): Fix | null {
   const { file } = facts;
   const statement = statementOf(call);
   const steps = optimizerSteps(file).filter(

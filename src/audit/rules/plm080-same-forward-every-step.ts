@@ -42,19 +42,32 @@ export const rule: Rule = {
 /** A network that learns nothing in the loop: run without gradients while in eval mode or frozen. */
 function isFixed(call: Call, facts: Facts): boolean {
   if ((call.func.kind !== "Name" && call.func.kind !== "Attribute") || call.args.length === 0) return false;
-  if (
-    !isNetwork(call.func, facts) &&
-    !/encoder|reference|teacher|vae|clip/i.test(facts.file.textOf(call.func).slice(-40))
-  )
-    return false;
   if (facts.file.dotted(call.func) !== null) return false;
-  const frozen = facts.networks.isFrozen(call.func);
+  const run = forwardOf(call.func, facts);
   return (
-    frozen &&
+    run !== null &&
+    facts.networks.isFrozen(run) &&
     (facts.gradMode(call) === "off" ||
-      facts.networks.isFrozenByFlags(call.func) ||
-      facts.networks.isOnlyEvaluated(call.func))
+      facts.networks.isFrozenByFlags(run) ||
+      facts.networks.isOnlyEvaluated(run))
   );
+}
+
+/** The network that a call runs: `net(x)`, `clip.encode_text(x)`. */
+function forwardOf(func: Expr, facts: Facts): Expr | null {
+  if (
+    isNetwork(func, facts) ||
+    /encoder|reference|teacher|vae|clip/i.test(facts.file.textOf(func).slice(-40))
+  )
+    return facts.networks.isFrozen(func) ? func : methodOf(func);
+  return methodOf(func);
+}
+
+function methodOf(func: Expr): Expr | null {
+  return func.kind === "Attribute" &&
+    /^(?:forward|encode|decode|encode_\w+|get_\w*features|forward_features|extract_features)$/.test(func.attr)
+    ? func.value
+    : null;
 }
 
 function isSoftmax(call: Call, facts: Facts): boolean {

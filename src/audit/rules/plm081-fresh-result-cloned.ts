@@ -1,7 +1,7 @@
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { networkCall } from "../facts/networks.ts";
+import { isNetwork, networkCall } from "../facts/networks.ts";
 import { FUNCTIONS, last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
@@ -22,8 +22,12 @@ export const rule: Rule = {
     if (facts.file.callsNamed("clone", "contiguous").length === 0) return;
     if (/torch\.compile|cudagraph|CUDAGraph/.test(facts.file.text)) return;
     for (const call of facts.file.callsNamed("clone", "contiguous")) {
-      if (call.func.kind !== "Attribute" || call.args.length > 0 || !facts.hot(call)) continue;
-      const { attr, value } = call.func;
+      if (call.func.kind !== "Attribute") continue;
+      // `torch.clone(x)`
+      const named = facts.file.dotted(call.func) === "torch.clone" && call.args.length === 1;
+      if ((call.args.length > 0 && !named) || !facts.hot(call)) continue;
+      const { attr } = call.func;
+      const value = named ? call.args[0]!.value : call.func.value;
       // `expand(…).contiguous()` writes out what arithmetic would broadcast.
       const written =
         /^(?:clone|contiguous)$/.test(attr) &&
@@ -46,7 +50,12 @@ export const rule: Rule = {
         fix: {
           grade: "unsafe",
           title: "Remove the copy",
-          edits: [{ start: facts.file.text.lastIndexOf(".", call.func.attrStart), end: call.end, text: "" }],
+          edits: named
+            ? [
+                { start: call.start, end: value.start, text: "(" },
+                { start: value.end, end: call.end, text: ")" },
+              ]
+            : [{ start: facts.file.text.lastIndexOf(".", call.func.attrStart), end: call.end, text: "" }],
         },
       };
     }
@@ -63,7 +72,12 @@ function isExpanded(expr: Expr): boolean {
 
 /** What the network of this step returned, under its name. */
 function isOutput(expr: Expr, facts: Facts): boolean {
-  return (expr.kind === "Name" || expr.kind === "Attribute") && networkCall(expr, facts) !== null;
+  return (
+    (expr.kind === "Name" ||
+      expr.kind === "Attribute" ||
+      (expr.kind === "Call" && isNetwork(expr.func, facts))) &&
+    networkCall(expr, facts) !== null
+  );
 }
 
 function isDetached(expr: Expr, facts: Facts): boolean {
@@ -99,6 +113,13 @@ function isChangedLater(call: Call, facts: Facts): boolean {
   return facts.file.scopes.uses(made).some((use) => {
     const at = use.parent;
     if (at?.kind === "Binary" || at?.kind === "Compare") return false;
+    // A loss, or a function of torch's, only reads it.
+    if (at?.kind === "Arg" && at.parent?.kind === "Call") {
+      const name = facts.file.dotted(at.parent.func);
+      return name === null
+        ? !facts.networks.isLoss(at.parent.func)
+        : !/^torch\.(?:nn\.functional\.)?\w*[^_]$/.test(name);
+    }
     if (at?.kind === "Attribute" && at.value === use) return /[^_]_$/.test(at.attr) || at.attr === "data";
     return true;
   });
@@ -109,15 +130,19 @@ function isFresh(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Binary") return facts.value(expr).what === "tensor";
   if (expr.kind !== "Call") return false;
   // A layer that computes; `Identity`, `Dropout` and `Flatten` may hand on their input.
-  if (selfAttribute(expr.func) !== null)
-    return isComputingLayer(expr.func, facts) && facts.file.text[expr.end] === ".";
+  if (selfAttribute(expr.func) !== null) return isComputingLayer(expr.func, facts) && isClosed(expr, facts);
   const name = facts.file.dotted(expr.func) ?? "";
   return (
     name === `torch.${last(name)}` &&
     FUNCTIONS.has(last(name)) &&
     !VIEWS.test(last(name)) &&
-    facts.file.text[expr.end] === "."
+    isClosed(expr, facts)
   );
+}
+
+/** Cloned just as it is. */
+function isClosed(expr: Expr, { file }: Facts): boolean {
+  return file.text[expr.end] === "." || expr.parent?.kind === "Arg";
 }
 
 function isComputingLayer(expr: Expr, facts: Facts): boolean {

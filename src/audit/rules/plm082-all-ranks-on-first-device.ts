@@ -14,16 +14,19 @@ export const rule: Rule = {
     patterns: [82],
   },
   *check(facts) {
-    if (facts.file.callsNamed("init_process_group").length === 0) return;
+    if (facts.file.callsNamed("init_process_group", "DistributedDataParallel").length === 0) return;
     const { file } = facts;
     const inits = file
       .callsNamed("init_process_group")
       .filter((call) =>
         /^torch\.distributed\.(?:distributed_c10d\.)?init_process_group$/.test(file.dotted(call.func) ?? ""),
       );
+    const wraps = file
+      .callsNamed("DistributedDataParallel")
+      .filter((call) => (file.dotted(call.func) ?? "").endsWith(".DistributedDataParallel"));
     // Started by something else that gives each rank its own device, or no device at all.
     if (
-      inits.length === 0 ||
+      (inits.length === 0 && wraps.length === 0) ||
       /CUDA_VISIBLE_DEVICES|gloo|accelerat|deepspeed|\bray\b|FakeTensorMode/i.test(file.text)
     )
       return;
@@ -37,7 +40,13 @@ export const rule: Rule = {
       /local_rank|LOCAL_RANK|cuda:\{|"cuda:" ?\+|torch\.device\(\s*["']cuda["']\s*,|get_rank|device_id\b|cuda\(\s*\w/i.test(
         file.text,
       );
-    yield* literals(own, chooses, facts);
+    for (const call of wraps) {
+      const ids = keyword(call, "device_ids")?.value;
+      if (ids?.kind === "List" && ids.items.length === 1 && isZero(ids.items[0]!))
+        yield { at: ids, message: MESSAGE };
+    }
+    // Where the ranks are set up elsewhere, they may have chosen there: only what names the first device is sure.
+    yield* inits.length > 0 ? literals(own, chooses, facts) : literals(true, [], facts, true);
   },
 };
 
@@ -45,13 +54,19 @@ const MESSAGE =
   "Every rank of this program means the first device by this: it holds one copy for each process, and the others stay empty";
 
 /** Places that mean the first device: `.cuda()`, "cuda", "cuda:0". */
-function* literals(own: boolean, chooses: readonly Call[], facts: Facts): Generator<Finding> {
+function* literals(
+  own: boolean,
+  chooses: readonly Call[],
+  facts: Facts,
+  onlyNamed = false,
+): Generator<Finding> {
   const { file } = facts;
   for (const call of file.all("Call")) {
     const given = firstDevice(call, facts);
     // The default of a parameter allocates nothing.
     if (!given || isConditional(call) || call.parent?.kind === "Param") continue;
     const named = isZero(given) || (given.kind === "Str" && given.value === "cuda:0");
+    if (onlyNamed && !named) continue;
     if (chooses.length > 0) {
       // Once a rank has chosen, "cuda" is its own; at import time, or above the choice, it has not.
       const early = functionOf(call) === null && !isMain(call);
@@ -79,13 +94,19 @@ function firstDevice(call: Call, facts: Facts): Expr | null {
     return isFirst(first) && (!index || isZero(index)) ? (index ?? first) : null;
   }
   if (/^torch\.cuda\.set_device$/.test(name ?? "")) return isZero(first) ? first : null;
-  const device = keyword(call, "device");
+  const device = keyword(call, name === "torch.load" ? "map_location" : "device");
+  // Said by number, or where a file is loaded: one rank alone may be meant, except where the ranks are set up.
+  const shared = /init_process_group|DistributedDataParallel\(|DDP\(/.test(
+    facts.file.textOf(functionOf(call) ?? facts.file.tree.module),
+  );
+  if (name === "torch.load" && !shared) return null;
   if (name !== null)
     return name.startsWith("torch.") && device && isFirst(device.value) ? device.value : null;
   if (call.func.kind !== "Attribute") return null;
-  if (call.func.attr === "cuda") return call.args.length === 0 ? call.func.value : null;
+  if (call.func.attr === "cuda")
+    return call.args.length === 0 ? call.func.value : shared && isZero(first) ? first : null;
   const to = device?.value ?? first;
-  return call.func.attr === "to" && isFirst(to) ? to : null;
+  return call.func.attr === "to" && (isFirst(to) || (shared && isZero(to))) ? to : null;
 }
 
 function isZero(expr: Expr | null): boolean {

@@ -1,9 +1,9 @@
 import { classOf, functionOf, walk } from "../../python/nodes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
-import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 const CLOCKS =
   /^(?:time\.(?:time|perf_counter|monotonic)(?:_ns)?|timeit\.default_timer|datetime\.datetime\.(?:now|utcnow))$/;
@@ -12,6 +12,9 @@ const CLOCK_WORDS =
 /** Anything that makes the host wait makes the clock right. */
 const WAITS =
   /synchronize|\b(?!no_)\w*sync\w*\(|\.item\(|\.cpu\(|\.tolist\(|\.numpy\(|elapsed_time|float\(|print\(.*loss|\.to\(["']cpu/;
+
+const MESSAGE =
+  "Between the two readings the device's work is only queued: this times the launching; wait for the device before each reading";
 
 export const rule: Rule = {
   meta: {
@@ -26,6 +29,7 @@ export const rule: Rule = {
     if (facts.file.callsNamed(...CLOCK_WORDS).length === 0) return;
     const { file } = facts;
     if (!facts.accelerator) return;
+    yield* blocks(facts);
     for (const difference of file.all("Binary")) {
       if (difference.op !== "-") continue;
       const start =
@@ -60,15 +64,70 @@ export const rule: Rule = {
           waits = true;
         return !waits;
       });
-      if (works && !waits)
-        yield {
-          at: difference,
-          message:
-            "Between the two readings the device's work is only queued: this times the launching; wait for the device before each reading",
-        };
+      if (works && !waits) yield { at: difference, message: MESSAGE };
     }
   },
 };
+
+/** Device work in a block, or a function, that a timer of this file is put around. */
+function* blocks(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const timers = new Set<string>();
+  const decorators = new Set<string>();
+  for (const fn of file.all("FunctionDef")) {
+    const text = file.textOf(fn);
+    if (WAITS.test(text) || clocksIn(fn, facts) < 2) continue;
+    if (fn.decorators.some((one) => file.dotted(one) === "contextlib.contextmanager"))
+      timers.add(file.qualified(fn));
+    const outer = functionOf(fn);
+    const timed = outer?.kind === "FunctionDef" ? outer.params[0]?.name : undefined;
+    if (timed !== undefined && new RegExp(`\\b${timed}\\(\\*`).test(text))
+      decorators.add(file.qualified(outer as FunctionDef));
+  }
+  for (const cls of file.all("ClassDef")) {
+    const doors = methodsOf(cls).filter(({ name }) => name === "__enter__" || name === "__exit__");
+    if (doors.length === 2 && doors.every((fn) => clocksIn(fn, facts) > 0 && !WAITS.test(file.textOf(fn))))
+      timers.add(file.qualified(cls));
+  }
+  if (timers.size > 0)
+    for (const block of file.all("With"))
+      for (const { context } of block.items) {
+        const name = context.kind === "Call" ? context.func : context;
+        const made = name.kind === "Name" || name.kind === "Attribute" ? file.dotted(name) : null;
+        if (made !== null && timers.has(made) && isUnwaited(block.body, facts))
+          yield { at: context, message: MESSAGE };
+      }
+  if (decorators.size > 0)
+    for (const fn of file.all("FunctionDef"))
+      for (const decorator of fn.decorators)
+        if (decorators.has(file.dotted(decorator) ?? "") && isUnwaited(fn.body, facts))
+          yield { at: decorator, message: MESSAGE };
+}
+
+function clocksIn(fn: FunctionDef, facts: Facts): number {
+  let found = 0;
+  for (const statement of fn.body)
+    walk(statement, (node) => {
+      if (node.kind === "Call" && readsClock(node, facts)) found++;
+    });
+  return found;
+}
+
+/** Runs a network, or a backward, and nothing that waits for it. */
+function isUnwaited(body: readonly Node[], facts: Facts): boolean {
+  let works = false;
+  for (const statement of body) {
+    if (WAITS.test(facts.file.textOf(statement))) return false;
+    walk(statement, (node) => {
+      if (
+        node.kind === "Call" &&
+        (isNetwork(node.func, facts) || facts.backwards.some(({ call }) => call === node))
+      )
+        works = true;
+    });
+  }
+  return works;
+}
 
 /** A name or function of this file that stands for waiting: `wait = torch.cuda.synchronize if … else …`. */
 function isWait(call: Call, facts: Facts): boolean {
