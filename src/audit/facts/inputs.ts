@@ -22,6 +22,8 @@ export function isForwardInput(
   const { node, name } = definition;
   const fn = node.parent;
   if (node.kind !== "Param" || fn?.kind !== "FunctionDef" || fn.name !== "forward") return false;
+  // `self.norm(x)` is a layer, not a tensor's method.
+  if (node === fn.params[0]) return false;
   const cls = classOf(fn);
   return (
     cls !== null &&
