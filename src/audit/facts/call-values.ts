@@ -106,6 +106,11 @@ export class CallValues {
         builtin === "sorted"
       )
         return plain("container");
+      // `sum(p.grad.norm() for p in …)`: a tensor as soon as one is added.
+      if (builtin === "sum" && call.args[0]?.value.kind === "Comp") {
+        const one = this.#values.of(call.args[0].value.element);
+        return one.what === "tensor" ? one : UNKNOWN;
+      }
       if (builtin === "abs") return call.args[0] ? this.#values.of(call.args[0].value) : UNKNOWN;
       // `min(loss, 20)` may be either: a tensor as far as it matters.
       if ((builtin === "max" || builtin === "min") && call.args.length > 1)

@@ -12,8 +12,9 @@ import type { CallSite, ClassSummary, FileSummary, FunctionSummary } from "./sum
 import { backwardCalls, isTrial, loopsAround, optimizerSteps } from "./training.ts";
 import type { Loop } from "./training.ts";
 
+/** Whoever says where a tensor is made has more than one place in mind. */
 const ACCELERATORS =
-  /\.cuda\(|\.to\(|["']cuda|device_map|accelerat|Trainer\(|deepspeed|fabric|lightning|local_rank/i;
+  /\bdevice=|\.cuda\(|\.to\(|["']cuda|device_map|accelerat|Trainer\(|deepspeed|fabric|lightning|local_rank/i;
 
 export function summarize(file: PythonFile): FileSummary {
   return new Summarizer(file).summary();

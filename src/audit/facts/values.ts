@@ -136,7 +136,7 @@ export class Values {
     } else if (
       expr.kind === "Call" &&
       expr.func.kind === "Attribute" &&
-      (expr.func.attr === "mean" || expr.func.attr === "sum") &&
+      /^(?:mean|sum|double|float|half|bfloat16|squeeze)$/.test(expr.func.attr) &&
       this.#file.dotted(expr.func) === null
     ) {
       this.#trace(expr.func.value, found);
@@ -252,8 +252,13 @@ export class Values {
         if (made?.kind === "Dict" && iterable.func.attr === (at === null ? "values" : "items"))
           return at === 0 ? plain("string") : this.#alike(made.values);
       }
-      if (iterable.func.kind === "Attribute" && iterable.func.attr === "parameters")
-        return { what: "tensor", device: "unknown", graph: "no" };
+      if (
+        iterable.func.kind === "Attribute" &&
+        (at === null
+          ? iterable.func.attr === "parameters"
+          : at === 1 && iterable.func.attr === "named_parameters")
+      )
+        return { what: "tensor", device: "network", graph: "no" };
     }
     const made = at === null ? this.#literal(iterable) : null;
     if (made?.kind === "List" || made?.kind === "Tuple") return this.#alike(made.items);

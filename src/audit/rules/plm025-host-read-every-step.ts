@@ -4,7 +4,7 @@ import { contains, statementOf } from "../../python/nodes.ts";
 import type { Facts, Hot } from "../facts/facts.ts";
 import type { Fix, Rule } from "../rule.ts";
 
-const READS = new Set(["item", "tolist", "cpu", "numpy"]);
+const READS = new Set(["item", "tolist", "cpu"]);
 
 export const rule: Rule = {
   meta: {
@@ -34,7 +34,10 @@ export const rule: Rule = {
 /** The tensor a call copies to the host; null for any other call. */
 function readTensor(call: Call, facts: Facts): Expr | null {
   if (call.func.kind === "Attribute" && READS.has(call.func.attr) && call.args.length === 0)
-    return call.func.value;
+    // A tensor on a device has no `numpy()`: whoever calls it computes on the host.
+    return call.func.attr === "numpy" && facts.value(call.func.value).device === "network"
+      ? null
+      : call.func.value;
   if (
     call.func.kind === "Attribute" &&
     call.func.attr === "to" &&

@@ -30,18 +30,21 @@ function* grown(facts: Facts): Generator<Finding> {
     const statement = parent?.kind === "IfExp" && parent.orelse === value ? parent.parent : parent;
     if (statement?.kind !== "Assign") continue;
     const [target] = statement.targets;
-    if (
-      statement.targets.length !== 1 ||
-      target?.kind !== "Name" ||
-      !/^torch\.(?:cat|concat|concatenate|hstack|vstack)$/.test(file.dotted(value.func) ?? "")
-    )
+    const own = target ? selfAttribute(target) : null;
+    if (own !== null && isTorchCat(value, facts) && joins(value, own) && facts.everyStep(value)) {
+      yield {
+        at: statement,
+        message: `Every step allocates \`self.${own}\` anew and copies all of it, and it never ends to grow; collect the parts in a list, or write into a tensor made once`,
+      };
       continue;
+    }
+    if (statement.targets.length !== 1 || target?.kind !== "Name" || !isTorchCat(value, facts)) continue;
     const parts = positional(value, 0);
     const loop = loopsAround(statement)[0];
     if (!loop || (parts?.kind !== "Tuple" && parts?.kind !== "List") || parts.items.length < 2) continue;
-    const own = parts.items.find((item) => item.kind === "Name" && item.id === target.id);
-    if (own?.kind !== "Name") continue;
-    const before = file.scopes.reaching(own);
+    const same = parts.items.find((item) => item.kind === "Name" && item.id === target.id);
+    if (same?.kind !== "Name") continue;
+    const before = file.scopes.reaching(same);
     // Begun in this turn: two parts joined once.
     if (
       before.some(
@@ -62,7 +65,7 @@ function* grown(facts: Facts): Generator<Finding> {
       .filter(
         (name) =>
           name.id === target.id &&
-          name !== own &&
+          name !== same &&
           contains(loop, name) &&
           functionOf(name) === fn &&
           !file.scopes.binds(name) &&
@@ -76,6 +79,19 @@ function* grown(facts: Facts): Generator<Finding> {
       message: `Every turn allocates \`${target.id}\` anew and copies all of it; collect the parts in a list and \`cat\` once after the loop`,
     };
   }
+}
+
+function isTorchCat(call: Call, facts: Facts): boolean {
+  return /^torch\.(?:cat|concat|concatenate|hstack|vstack)$/.test(facts.file.dotted(call.func) ?? "");
+}
+
+/** `cat([self.bank, …])` */
+function joins(call: Call, attribute: string): boolean {
+  const parts = positional(call, 0);
+  return (
+    (parts?.kind === "Tuple" || parts?.kind === "List") &&
+    parts.items.some((item) => selfAttribute(item) === attribute)
+  );
 }
 
 /** `if all is None: all = part`, `else: all = cat(…)`: one turn takes only one of them. */
@@ -100,22 +116,22 @@ function isNoneTest(name: Node): boolean {
 function* repeated(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const call of file.callsNamed("repeat", "tile")) {
-    if (
-      call.func.kind !== "Attribute" ||
-      !/^(?:repeat|tile)$/.test(call.func.attr) ||
-      file.dotted(call.func) !== null
-    )
+    if (call.func.kind !== "Attribute" || !/^(?:repeat|tile)$/.test(call.func.attr)) continue;
+    // `torch.tile(x, (n, 1))`
+    const named = file.dotted(call.func) === "torch.tile";
+    if (file.dotted(call.func) !== null && !named) continue;
+    const source = named ? call.args[0]?.value : call.func.value;
+    const [first, ...more] = (named ? call.args.slice(1) : call.args).map(({ value }) => value);
+    const times = first?.kind === "Tuple" && more.length === 0 ? first.items : first ? [first, ...more] : [];
+    const keeps = times.filter((value) => value.kind === "Num" && value.text === "1").length;
+    if (!source || times.length < 2 || keeps < times.length - 1 - stars(call) || !facts.everyStep(call))
       continue;
-    const source = call.func.value;
-    const keeps = call.args.filter((arg) => arg.value.kind === "Num" && arg.value.text === "1").length;
-    if (call.args.length < 2 || keeps < call.args.length - 1 - stars(call) || !facts.everyStep(call))
-      continue;
-    if (!hasDimensionOfOne(source, facts, 0)) continue;
+    if (!hasDimensionOfOne(source, facts, 0) && !isReduced(source, times, facts)) continue;
     yield {
       at: call,
       severity: "note",
       message: `\`${call.func.attr}\` writes out every copy; \`expand\` gives the same values as a view, and arithmetic broadcasts by itself`,
-      ...(call.func.attr === "repeat" && stars(call) === 0
+      ...(call.func.attr === "repeat" && stars(call) === 0 && first?.kind !== "Tuple"
         ? {
             fix: {
               grade: "unsafe" as const,
@@ -133,6 +149,19 @@ function* repeated(facts: Facts): Generator<Finding> {
         : {}),
     };
   }
+}
+
+/** `x.mean(0)` in rows: the new first dimension is the one that is repeated. */
+function isReduced(expr: Expr, times: readonly Expr[], facts: Facts): boolean {
+  return (
+    expr.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    /^(?:mean|sum|std|var|amax|amin)$/.test(expr.func.attr) &&
+    expr.args.length === 1 &&
+    positional(expr, 0)?.kind === "Num" &&
+    facts.value(expr).what === "tensor" &&
+    !(times[0]?.kind === "Num")
+  );
 }
 
 function stars(call: Call): number {

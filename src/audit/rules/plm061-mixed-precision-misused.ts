@@ -56,7 +56,9 @@ export const rule: Rule = {
       !/float16\b(?<!bfloat16)|\.half\(/.test(file.text);
     if (!weights && (casts.length === 0 || !casts.every((call) => saysBfloat16(call, file)))) return;
     for (const call of file.callsNamed("GradScaler")) {
-      if (!/^torch\.(?:cuda\.)?amp\.(?:grad_scaler\.)?GradScaler$/.test(file.dotted(call.func) ?? ""))
+      if (
+        !/^torch\.(?:(?:cuda\.|cpu\.)?amp\.(?:grad_scaler\.)?)?GradScaler$/.test(file.dotted(call.func) ?? "")
+      )
         continue;
       const enabled = keyword(call, "enabled");
       if (enabled && (isFalse(enabled.value) || enabled.value.kind !== "Const")) continue;

@@ -22,7 +22,8 @@ export const rule: Rule = {
   *check({ file }) {
     if (
       file.callsNamed("BitsAndBytesConfig", "Linear4bit").length === 0 &&
-      file.calls.given(["device_map", "load_in_4bit"]).length === 0
+      file.calls.given(["device_map", "load_in_4bit"]).length === 0 &&
+      !file.mentions("load_in_4bit")
     )
       return;
     for (const call of file.callsNamed("Linear4bit"))
@@ -84,18 +85,19 @@ export const rule: Rule = {
         };
     }
     for (const call of file.callsNamed("from_pretrained")) {
-      const flag = keyword(call, "load_in_4bit");
+      const settings = settingsOf(call, file);
+      const flag = settings?.get("load_in_4bit") ?? null;
       if (
         call.func.kind !== "Attribute" ||
         call.func.attr !== "from_pretrained" ||
+        !settings ||
         !flag ||
-        !isTrue(flag.value) ||
+        !isTrue(flag) ||
         // Other libraries have other defaults.
         !/^(?:transformers|peft|diffusers|trl)\./.test(file.dotted(call.func) ?? "")
       )
         continue;
-      if (keyword(call, "quantization_config") || keyword(call, "bnb_4bit_compute_dtype") || hasStars(call))
-        continue;
+      if (settings.has("quantization_config") || settings.has("bnb_4bit_compute_dtype")) continue;
       yield {
         at: flag,
         message:

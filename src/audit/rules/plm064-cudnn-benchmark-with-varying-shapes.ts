@@ -1,6 +1,7 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import type { Expr, Node } from "../../python/tree.ts";
+import { contains } from "../../python/nodes.ts";
+import type { Expr, FunctionDef, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -62,6 +63,8 @@ function isVarying({ file }: Facts): boolean {
             isRandom(value, file, 0),
         );
       return (
+        // Detectors resize each image by its own sides.
+        /^torchvision\.models\.detection\.\w*(?:rcnn|retinanet|fcos)\w*$/.test(name) ||
         /^torch\.nn\.utils\.rnn\.(?:pad_sequence|pack_padded_sequence)$/.test(name) ||
         /^transformers\.DataCollator(?:WithPadding|ForSeq2Seq|ForTokenClassification|CTCWithPadding)$/.test(
           name,
@@ -71,6 +74,7 @@ function isVarying({ file }: Facts): boolean {
         )
       );
     }) ||
+    file.all("FunctionDef").some((fn) => isCollate(fn, file) && padsToLongest(fn, file)) ||
     // `wave[..., :n]` with another n each time; a window of one length that starts anywhere is no new shape.
     file.all("Slice").some(({ lower, upper }) => {
       if (!upper || !isRandom(upper, file, 0)) return !upper && lower !== null && isRandom(lower, file, 0);
@@ -83,8 +87,9 @@ const RESIZES =
   /^(?:torch\.nn\.functional\.(?:interpolate|upsample)|torchvision\.transforms\.(?:v2\.)?functional\.(?:resize|center_crop))$/;
 
 function isRandom(expr: Expr, file: PythonFile, depth: number): boolean {
-  if (depth > 4) return false;
-  if (expr.kind === "Tuple") return expr.items.some((item) => isRandom(item, file, depth + 1));
+  if (depth > 8) return false;
+  if (expr.kind === "Tuple" || expr.kind === "List")
+    return expr.items.some((item) => isRandom(item, file, depth + 1));
   if (expr.kind === "Name")
     return file.scopes.reaching(expr).some(({ value }) => value !== null && isRandom(value, file, depth + 1));
   if (expr.kind === "Binary")
@@ -99,4 +104,29 @@ function isRandom(expr: Expr, file: PythonFile, depth: number): boolean {
   return expr.func.kind === "Attribute" && /^(?:item|tolist|choice|integers)$/.test(expr.func.attr)
     ? isRandom(expr.func.value, file, depth + 1)
     : false;
+}
+
+/** Named so, handed to a loader as its `collate_fn`, or called by a class that is. */
+function isCollate(fn: FunctionDef, file: PythonFile): boolean {
+  const cls = fn.parent?.kind === "ClassDef" ? fn.parent.name : "";
+  return (
+    /collate|pad_batch|make_batch/i.test(fn.name) ||
+    (fn.name === "__call__" && /collat|pad/i.test(cls)) ||
+    file.calls.given(["collate_fn"]).some((call) => {
+      const given = keyword(call, "collate_fn")!.value;
+      return given.kind === "Name" && file.dotted(given) === file.qualified(fn);
+    })
+  );
+}
+
+/** `max(len(x) for x in batch)`, or of a list of lengths. */
+function padsToLongest(fn: FunctionDef, file: PythonFile): boolean {
+  return file
+    .callsNamed("max")
+    .some(
+      (call) =>
+        contains(fn, call) &&
+        (file.dotted(call.func) === "builtins.max" || call.func.kind === "Attribute") &&
+        /len|size|shape/i.test(file.textOf(call)),
+    );
 }

@@ -1,4 +1,4 @@
-import { ancestors, contains, functionOf, walk } from "../../python/nodes.ts";
+import { ancestors, blocksOf, contains, functionOf, isStatement, walk } from "../../python/nodes.ts";
 import type { Call, Expr, If, Node } from "../../python/tree.ts";
 import type { Loop } from "../facts/training.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
@@ -122,8 +122,10 @@ interface Throttle {
 
 /** The innermost `if (i + 1) % n == 0` around the step, or a counter that is compared with n and set back. */
 function throttle(step: Expr, loop: Node, facts: Facts): Throttle | null {
-  for (const at of ancestors(step)) {
+  for (const at of [step, ...ancestors(step)]) {
     if (at === loop) return null;
+    const left = leftBefore(at);
+    if (left) return left;
     if (at.kind !== "If" || !at.body.some((one) => contains(one, step))) continue;
     // `last = (i + 1) % n == 0` above it says the same.
     const named = at.test.kind === "Name" ? facts.file.scopes.reaching(at.test) : [];
@@ -135,6 +137,21 @@ function throttle(step: Expr, loop: Node, facts: Facts): Throttle | null {
     });
     by ??= countedTo(test, at, loop, facts);
     if (by) return { test, by, branch: at };
+  }
+  return null;
+}
+
+/** `if i % n: continue` above it. */
+function leftBefore(at: Node): Throttle | null {
+  if (!isStatement(at) || !at.parent) return null;
+  const block = blocksOf(at.parent).find((list) => list.includes(at)) ?? [];
+  for (const before of block.slice(0, block.indexOf(at))) {
+    if (before.kind !== "If" || before.body[before.body.length - 1]?.kind !== "Continue") continue;
+    let by: Expr | null = null;
+    walk(before.test, (node) => {
+      if (node.kind === "Binary" && node.op === "%" && node.left.kind !== "Str") by ??= node.right;
+    });
+    if (by) return { test: before.test, by, branch: before };
   }
   return null;
 }
@@ -176,7 +193,7 @@ function clearsThrottled(loop: Node, branch: Node, facts: Facts): boolean {
 function isFinite(loop: Loop, facts: Facts): boolean {
   return (
     loop.kind === "For" &&
-    /load|data|batch/i.test(facts.file.textOf(loop.iter)) &&
+    /load|data|batch|\bdl\b|_dl\b/i.test(facts.file.textOf(loop.iter)) &&
     !/cycle|infinite|iter\(/i.test(facts.file.textOf(loop.iter))
   );
 }

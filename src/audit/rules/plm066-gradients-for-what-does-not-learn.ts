@@ -284,18 +284,30 @@ function reaches(expr: Expr, is: (node: Node) => boolean, facts: Facts, seen: Se
   return found;
 }
 
+/** Methods of networks that run them. */
+const ACTS =
+  /^(?:get_action\w*|act|sample|rsample|evaluate\w*|forward\w*|encode\w*|decode\w*|generate|predict\w*|reconstruct)$/;
+
 /** What another network computed, with its graph. */
 function comesFromNetwork(expr: Expr, except: Expr, facts: Facts, seen: Set<Definition>): boolean {
   const own = facts.file.textOf(except);
   return reaches(
     expr,
-    (node) =>
-      node.kind === "Call" &&
-      (node.func.kind === "Name" || node.func.kind === "Attribute") &&
-      facts.file.textOf(node.func) !== own &&
-      isNetwork(node.func, facts) &&
-      !facts.networks.isFrozen(node.func) &&
-      facts.gradMode(node) !== "off",
+    (node) => {
+      if (node.kind !== "Call" || (node.func.kind !== "Name" && node.func.kind !== "Attribute")) return false;
+      const run = isNetwork(node.func, facts)
+        ? node.func
+        : // `actor.get_action(obs)`
+          node.func.kind === "Attribute" && ACTS.test(node.func.attr) && isNetwork(node.func.value, facts)
+          ? node.func.value
+          : null;
+      return (
+        run !== null &&
+        facts.file.textOf(run) !== own &&
+        !facts.networks.isFrozen(run) &&
+        facts.gradMode(node) !== "off"
+      );
+    },
     facts,
     seen,
   );

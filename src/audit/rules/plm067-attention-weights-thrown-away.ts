@@ -85,7 +85,8 @@ function isListOf(expr: Expr, made: (value: Expr | null) => boolean, facts: Fact
     writes.length > 0 &&
     writes.every(({ value }) => {
       const list = value?.kind === "Call" ? (value.args[0]?.value ?? null) : value;
-      if (list?.kind === "Comp") return made(list.element);
+      if (list?.kind === "Comp") return made(list.value ?? list.element);
+      if (list?.kind === "Dict") return list.values.length > 0 && list.values.every(made);
       return list?.kind === "List" && list.items.length > 0 && list.items.every(made);
     })
   );

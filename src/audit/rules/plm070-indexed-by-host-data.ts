@@ -35,9 +35,12 @@ function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
   if (expr.kind === "List")
     return expr.items.length > 0 && expr.items.every((item) => facts.value(item).what === "number");
   if (expr.kind === "Comp") return expr.value === null && facts.value(expr.element).what !== "tensor";
+  // `np.random.rand(n) > 0.5`
+  if (expr.kind === "Compare") return isHostArray(expr.left, facts, depth + 1);
+  if (expr.kind === "Unary") return isHostData(expr.operand, facts, depth + 1);
   if (expr.kind === "Subscript") return isHostData(expr.value, facts, depth + 1);
   if (expr.kind === "Call")
-    return /^(?:numpy\.(?:array|arange|where|nonzero|argsort|random\.(?:permutation|choice|randint))|random\.(?:sample|choices)|builtins\.(?:list|sorted))$/.test(
+    return /^(?:numpy\.(?:array|asarray|arange|where|nonzero|flatnonzero|argsort|argpartition|random\.\w+)|random\.(?:sample|choices)|builtins\.(?:list|sorted))$/.test(
       facts.file.dotted(expr.func) ?? "",
     );
   if (expr.kind !== "Name" || depth > 3) return false;
@@ -48,4 +51,8 @@ function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
     definitions[0]!.value !== null &&
     isHostData(definitions[0]!.value, facts, depth + 1)
   );
+}
+
+function isHostArray(expr: Expr, facts: Facts, depth: number): boolean {
+  return expr.kind !== "List" && expr.kind !== "Comp" && isHostData(expr, facts, depth);
 }

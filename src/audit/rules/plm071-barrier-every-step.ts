@@ -1,6 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
 import { functionOf } from "../../python/nodes.ts";
 import type { Call, FunctionDef, Node } from "../../python/tree.ts";
+import { callTarget } from "../facts/summary.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -49,7 +50,7 @@ export const rule: Rule = {
     if (helpers.size > 0)
       for (const call of file.callsNamed(...[...helpers].map((fn) => fn.name)))
         if (
-          [...helpers].some((fn) => file.dotted(call.func) === file.qualified(fn)) &&
+          [...helpers].some((fn) => callTarget(call, file) === file.qualified(fn)) &&
           facts.everyStep(call) &&
           // One in another loop of the step is told where that loop is.
           call.args[0] &&
@@ -85,8 +86,10 @@ export const rule: Rule = {
 function reducerOf(call: Call, file: PythonFile): FunctionDef[] {
   const fn = functionOf(call);
   const given = call.args[0]?.value;
-  if (fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module" || given?.kind !== "Name") return [];
-  const first = fn.params[0]?.name;
+  const method = fn?.parent?.kind === "ClassDef";
+  if (fn?.kind !== "FunctionDef" || (fn.parent?.kind !== "Module" && !method) || given?.kind !== "Name")
+    return [];
+  const first = fn.params[method && fn.params[0]?.name === "self" ? 1 : 0]?.name;
   const from = file.scopes
     .reaching(given)
     .every(

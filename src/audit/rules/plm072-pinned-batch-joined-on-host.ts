@@ -55,13 +55,16 @@ function isMoved(call: Call, facts: Facts): boolean {
 function isBatch(expr: Expr, loop: For, facts: Facts): boolean {
   if (expr.kind === "Subscript") return isBatch(expr.value, loop, facts);
   // Computed from it on the host: `images.flip(-1)`.
-  if (expr.kind === "Call")
-    return (
-      expr.func.kind === "Attribute" &&
-      METHODS.has(expr.func.attr) &&
-      facts.file.dotted(expr.func) === null &&
-      isBatch(expr.func.value, loop, facts)
-    );
+  if (expr.kind === "Call") {
+    const name = expr.func.kind === "Attribute" ? facts.file.dotted(expr.func) : null;
+    const of =
+      name?.startsWith("torch.") === true
+        ? expr.args[0]?.value
+        : expr.func.kind === "Attribute" && name === null && METHODS.has(expr.func.attr)
+          ? expr.func.value
+          : undefined;
+    return of !== undefined && isBatch(of, loop, facts);
+  }
   // `[b["image"] for b in (weak, strong)]`
   if (expr.kind === "Comp")
     return (

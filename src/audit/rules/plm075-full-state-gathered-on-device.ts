@@ -1,4 +1,4 @@
-import { isTrue, keyword } from "../../python/file.ts";
+import { isFalse, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Call, Comp, For } from "../../python/tree.ts";
@@ -19,6 +19,20 @@ export const rule: Rule = {
   },
   *check({ file }) {
     yield* wholeTensors(file);
+    for (const call of file.callsNamed("summon_full_params")) {
+      const block = call.parent?.kind === "WithItem" ? call.parent.parent : null;
+      const offload = keyword(call, "offload_to_cpu");
+      if (
+        (file.dotted(call.func) ?? "").endsWith(".FullyShardedDataParallel.summon_full_params") &&
+        (!offload || isFalse(offload.value)) &&
+        // One module at a time is as much as a forward gathers.
+        !isFalse(keyword(call, "recurse")?.value ?? null) &&
+        /save|checkpoint|ckpt/i.test(file.textOf(functionOf(call) ?? file.tree.module)) &&
+        block &&
+        /state_dict\(|named_parameters\(|torch\.save|save_\w+\(/.test(file.textOf(block))
+      )
+        yield { at: call, message: MESSAGE };
+    }
     for (const call of file.callsNamed("state_dict_type", "set_state_dict_type")) {
       // The type alone, with its default settings: nothing is offloaded.
       if (

@@ -3,6 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
+import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
@@ -42,7 +43,7 @@ export const rule: Rule = {
           };
         else if (isEveryEpoch(call, facts) || isOneEpoch(call, facts))
           yield { at: call, severity: "note", message: EPOCH };
-      } else if (makers.has(name) && isEveryEpoch(call, facts))
+      } else if (makers.has(callTarget(call, file) ?? name) && isEveryEpoch(call, facts))
         yield { at: call, severity: "note", message: EPOCH };
     }
   },

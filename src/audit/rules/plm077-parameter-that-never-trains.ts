@@ -1,4 +1,4 @@
-import { ancestors, classOf, functionOf, statementOf } from "../../python/nodes.ts";
+import { ancestors, classOf, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -8,11 +8,9 @@ import type { Rule } from "../rule.ts";
 const LAYER =
   "Linear|Conv[123]d|ConvTranspose[123]d|Embedding|EmbeddingBag|LayerNorm|RMSNorm|BatchNorm[123]d|GroupNorm|LSTM|GRU|RNN|LSTMCell|GRUCell|RNNCell|MultiheadAttention|Bilinear|PReLU|Transformer(?:Encoder|Decoder)Layer|Parameter";
 const LAYERS = new RegExp(`^torch\\.nn\\.(?:parameter\\.)?(?:${LAYER})$`);
-/** Methods that hand out another tensor than the one they are called on. */
-const COPIES =
-  "to|cuda|half|bfloat16|double|clone|view|reshape|unsqueeze|squeeze|expand|repeat|t|transpose|permute|mul|div|add|sub|softmax|sigmoid|exp|normal|flatten";
-const MAKES_OTHER = new RegExp(`^(?:${COPIES})$`);
-const WORDS = new RegExp(`^(?:${COPIES}|${LAYER}|setattr)$`);
+const WORDS = new RegExp(`^(?:${LAYER}|setattr)$`);
+/** Methods that hand back the tensor itself, or may. */
+const SAME = /_$|^(?:contiguous|float|register_hook)$/;
 
 const NO_ATTRIBUTE =
   "A module has no `requires_grad`: this sets an attribute nobody reads, and its parameters go on training; call `requires_grad_(…)`";
@@ -30,21 +28,15 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     for (const call of file.calls.matching(WORDS)) {
-      if (
-        call.func.kind === "Attribute" &&
-        MAKES_OTHER.test(call.func.attr) &&
-        call.func.value.kind === "Call" &&
-        /^torch\.nn\.(?:parameter\.)?Parameter$/.test(file.dotted(call.func.value.func) ?? "") &&
-        isKept(call) &&
-        !isSameType(call, facts)
-      )
+      const name = file.dotted(call.func) ?? "";
+      const copy = /^torch\.nn\.(?:parameter\.)?Parameter$/.test(name) ? storedCopy(call, facts) : null;
+      if (copy)
         yield {
-          at: call,
+          at: copy,
           message:
             "What is stored is a copy of the parameter, no parameter itself: the optimizer never sees it; move the data first, then wrap it",
         };
       if (isFreezing(call, facts)) yield { at: call, message: NO_ATTRIBUTE };
-      const name = file.dotted(call.func) ?? "";
       if (LAYERS.test(name) && isMadeInForward(call, facts))
         yield {
           at: call,
@@ -87,14 +79,32 @@ function isSameType(call: Call, facts: Facts): boolean {
   return made.includes("dtype") ? made.includes(last(type)) : /^torch\.float(?:32)?$/.test(type);
 }
 
-/** Stored on the module or under a name; passed on it may be wanted as a copy. */
-function isKept(call: Call): boolean {
-  const statement = statementOf(call);
-  return (
+/** What is computed from the parameter and stored on the module in its place: `Parameter(x).to(device)`, `Parameter(x) * 0.02`. */
+function storedCopy(made: Call, facts: Facts): Expr | null {
+  let at: Expr = made;
+  let copied = false;
+  for (;;) {
+    const parent: Node | null = at.parent;
+    if (parent?.kind === "Binary") {
+      at = parent;
+      copied = true;
+    } else if (
+      parent?.kind === "Attribute" &&
+      parent.parent?.kind === "Call" &&
+      parent.parent.func === parent
+    ) {
+      const same = SAME.test(parent.attr) || (parent.attr === "to" && isSameType(parent.parent, facts));
+      at = parent.parent;
+      copied ||= !same;
+    } else break;
+  }
+  const statement = at.parent;
+  return copied &&
     statement?.kind === "Assign" &&
-    statement.value === call &&
+    statement.value === at &&
     statement.targets.some((target) => selfAttribute(target) !== null)
-  );
+    ? at
+    : null;
 }
 
 function isMadeInForward(call: Call, facts: Facts): boolean {
@@ -144,7 +154,7 @@ function isModule(expr: Expr, facts: Facts): boolean {
           const over = facts.file.textOf(value);
           return /\.named_(?:children|modules)\(\)/.test(over)
             ? index === 1
-            : /\.(?:children|modules)\(\)|\.(?:layers?|blocks|features)(?:\[[^\]]*\])?$/.test(over);
+            : /\.(?:children|modules)\(\)|\.(?:layers?|blocks|features|h|stages)(?:\[[^\]]*\])?$/.test(over);
         }))
     );
   }

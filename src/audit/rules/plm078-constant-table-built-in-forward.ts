@@ -6,7 +6,17 @@ import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
 
-const TABLES = new Set(["arange", "linspace", "logspace", "eye", "hann_window", "hamming_window"]);
+const TABLES = new Set([
+  "arange",
+  "linspace",
+  "logspace",
+  "eye",
+  "hann_window",
+  "hamming_window",
+  "blackman_window",
+  "kaiser_window",
+  "bartlett_window",
+]);
 
 export const rule: Rule = {
   meta: {
@@ -25,7 +35,7 @@ export const rule: Rule = {
       const fn = functionOf(call);
       const cls = classOf(call);
       if (
-        name !== `torch.${last(name)}` ||
+        (name !== `torch.${last(name)}` && name !== `numpy.${last(name)}`) ||
         fn?.kind !== "FunctionDef" ||
         !(fn.name === "forward" || (fn.parent === cls && fn.name !== "__init__")) ||
         !cls ||
@@ -76,11 +86,15 @@ function reads(expr: Expr): boolean {
 
 /** Filter banks and windows of a library, from settings alone. */
 function* filters(facts: Facts): Generator<Finding> {
-  for (const call of facts.file.calls.matching(/fbanks$|^create_fb_matrix$|^mel$|^mel_filter_bank$/)) {
+  for (const call of facts.file.calls.matching(
+    /fbanks$|^create_fb_matrix$|^mel$|^mel_filter_bank$|^(?:Mel|Inverse)?(?:MelSpectrogram|Spectrogram|MelScale|MFCC|LFCC|Resample)$/,
+  )) {
     const name = facts.file.dotted(call.func) ?? "";
     const cls = classOf(call);
     if (
-      !/(?:melscale_fbanks|create_fb_matrix|linear_fbanks|filters\.mel|mel_filter_bank)$/.test(name) ||
+      !/(?:melscale_fbanks|create_fb_matrix|linear_fbanks|filters\.mel|mel_filter_bank)$|^torchaudio\.transforms\.[A-Z]\w+$/.test(
+        name,
+      ) ||
       !cls
     )
       continue;

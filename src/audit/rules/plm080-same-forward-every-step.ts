@@ -85,6 +85,9 @@ function isInvariant(call: Call, loop: Loop, facts: Facts): boolean {
       if (node.kind === "Call" && !isPure(node, facts)) same = false;
       // Where it is sent does not change.
       if (node.kind === "Attribute" && node.attr === "device") return false;
+      // What is defined nowhere here comes from outside: another cell, a star import.
+      const outside = node.kind === "Name" && facts.file.scopes.lookup(node) === null;
+      if (outside && !isCallee(node)) names++;
       if (node.kind === "Name" && !isCallee(node) && facts.file.dotted(node) === null) {
         names++;
         const definitions = facts.file.scopes.lookup(node)?.definitions ?? [];

@@ -34,7 +34,9 @@ export const rule: Rule = {
         isExpanded(value) &&
         !isChangedLater(call, facts) &&
         !isReshaped(call, facts);
-      const fresh = attr === "clone" && isFresh(value, facts);
+      const fresh =
+        attr === "clone" &&
+        (isFresh(value, facts) || (value.kind === "Call" && isNetwork(value.func, facts)));
       const unread =
         attr === "clone" &&
         (isOutput(value, facts) || isDetached(value, facts)) &&

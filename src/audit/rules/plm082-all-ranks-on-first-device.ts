@@ -85,8 +85,13 @@ function* literals(
 
 /** The device a call allocates on or names, when that is the first one for every process. */
 function firstDevice(call: Call, facts: Facts): Expr | null {
-  const isFirst = (expr: Expr | null): boolean =>
-    expr?.kind === "Str" && (expr.value === "cuda" || expr.value === "cuda:0");
+  const isFirst = (expr: Expr | null): boolean => {
+    if (expr?.kind === "Name") {
+      const [one, ...more] = facts.file.scopes.reaching(expr);
+      return more.length === 0 && one?.how === "assign" && one.value?.kind === "Str" && isFirst(one.value);
+    }
+    return expr?.kind === "Str" && (expr.value === "cuda" || expr.value === "cuda:0");
+  };
   const name = facts.file.dotted(call.func);
   const first = call.args[0]?.value ?? null;
   if (name === "torch.device") {

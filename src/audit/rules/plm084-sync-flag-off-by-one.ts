@@ -1,3 +1,4 @@
+import { argument } from "../../python/file.ts";
 import { contains, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -15,7 +16,10 @@ export const rule: Rule = {
     patterns: [84],
   },
   *check(facts) {
-    if (!facts.file.mentions("require_backward_grad_sync") && facts.file.callsNamed("no_sync").length === 0)
+    if (
+      !facts.file.mentions("require_backward_grad_sync") &&
+      facts.file.callsNamed("no_sync", "no_backward_sync").length === 0
+    )
       return;
     const { file } = facts;
     for (const statement of file.all("Assign")) {
@@ -23,6 +27,12 @@ export const rule: Rule = {
       if (target?.kind !== "Attribute" || target.attr !== "require_backward_grad_sync") continue;
       const loop = loopsAround(statement)[0];
       if (loop) yield* compare(statement.value, true, statement.value, loop, facts);
+    }
+    // `with fabric.no_backward_sync(model, enabled=…)`
+    for (const call of file.callsNamed("no_backward_sync")) {
+      const loop = loopsAround(call)[0];
+      const enabled = argument(call, "enabled", 1);
+      if (loop && enabled) yield* compare(enabled, false, call, loop, facts);
     }
     for (const call of file.callsNamed("no_sync")) {
       const loop = loopsAround(call)[0];
@@ -73,6 +83,13 @@ function* compare(test: Expr, when: boolean, at: Expr, loop: Loop, facts: Facts)
     yield {
       at,
       message: `\`${facts.file.textOf(test)}\` is never true in this loop: gradients are exchanged in none of its turns`,
+    };
+    return;
+  }
+  if (synced && isNotLast(synced, loop, facts)) {
+    yield {
+      at,
+      message: `Ranks exchange gradients when \`${show(synced)}\`, but the optimizer steps after the last turn: what the others add later, no other rank sees`,
     };
     return;
   }
@@ -164,6 +181,32 @@ function neverHolds({ of, by, is, holds }: Condition, loop: Loop, facts: Facts):
     facts.file.dotted(loop.iter.func) === "builtins.range" &&
     facts.file.textOf(loop.target) === of &&
     facts.file.textOf(loop.iter.args[0]!.value) === is
+  );
+}
+
+/** `micro == 0` in a loop over `range(n)` that the optimizer steps after. */
+function isNotLast({ of, by, is, holds }: Condition, loop: Loop, facts: Facts): boolean {
+  if (by !== "" || !holds || loop.kind !== "For" || loop.iter.kind !== "Call") return false;
+  const [count] = loop.iter.args;
+  if (
+    !count ||
+    loop.iter.args.length !== 1 ||
+    facts.file.dotted(loop.iter.func) !== "builtins.range" ||
+    facts.file.textOf(loop.target) !== of ||
+    !/^\d+$/.test(is)
+  )
+    return false;
+  const last = count.value.kind === "Num" ? String(Number(count.value.text) - 1) : null;
+  const outer = loopsAround(loop)[0];
+  return (
+    is !== last &&
+    optimizerSteps(facts.file).some(
+      (step) =>
+        step.start > loop.end &&
+        functionOf(step) === functionOf(loop) &&
+        (loopsAround(step)[0] ?? null) === (outer ?? null),
+    ) &&
+    !optimizerSteps(facts.file).some((step) => contains(loop, step))
   );
 }
 
