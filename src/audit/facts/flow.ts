@@ -1,7 +1,7 @@
 import type { Definition } from "../../python/scopes.ts";
-import { contains, functionOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { ClassDef, Expr, Node } from "../../python/tree.ts";
-import { selfAttribute } from "./classes.ts";
+import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { last } from "./torch-names.ts";
 
@@ -250,7 +250,8 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
       }
       // A layer of the module, or one of a list of them: its result has the graph of its input, and of its weights.
       if (
-        (selfAttribute(expr.func) !== null && facts.value(expr.func).what === "module") ||
+        (selfAttribute(expr.func) !== null &&
+          (facts.value(expr.func).what === "module" || isHanded(expr.func, facts))) ||
         (expr.func.kind === "Name" && isLayerOfLoop(expr.func, facts))
       )
         return expr.args.some((arg) => again(arg.value));
@@ -266,6 +267,22 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
     default:
       return false;
   }
+}
+
+/** `self.encoder = encoder` of a module: a layer, or a function of tensors, that its maker chose. */
+function isHanded(callee: Expr, facts: Facts): boolean {
+  const cls = classOf(callee);
+  if (!cls || facts.role(cls) !== "module") return false;
+  const writes = attributesOf(cls, facts.file).get(selfAttribute(callee)!)?.writes ?? [];
+  return (
+    writes.length > 0 &&
+    writes.every(
+      ({ value, in: method }) =>
+        method.name === "__init__" &&
+        value?.kind === "Name" &&
+        method.params.some(({ name }) => name === value.id),
+    )
+  );
 }
 
 /** `for block in self.blocks: x = block(x)`. */

@@ -49,29 +49,41 @@ function isEntries(iter: Expr, kwargs: string): boolean {
   );
 }
 
-/** Reads only the shape of each statement: this runs over every method of the tree. */
+/** Reads only the shape of each statement: this runs over every function of the tree. */
 export function keptParameters(fn: FunctionDef): Keeps | null {
-  if (fn.parent?.kind !== "ClassDef" || fn.params.length < 2 || !KEEPS.test(fn.name)) return null;
+  const isMethod = fn.parent?.kind === "ClassDef";
+  if (fn.params.length < (isMethod ? 2 : 1) || !KEEPS.test(fn.name)) return null;
   const sum = new Set<string>();
   const list = new Set<string>();
+  const outer = new Set<string>();
+  const isKept = (expr: Expr): boolean =>
+    isMethod ? selfAttribute(root(expr)) !== null : isOuter(root(expr), fn, outer);
   for (const statement of fn.body)
     walk(statement, (node) => {
       if (node.kind === "FunctionDef" || node.kind === "Lambda") return false;
-      if (node.kind === "AugAssign" && node.op === "+" && selfAttribute(node.target) !== null)
+      if (node.kind === "Global" || node.kind === "Nonlocal") for (const name of node.names) outer.add(name);
+      if (node.kind === "AugAssign" && node.op === "+" && isKept(node.target))
         for (const name of plainNames(node.value)) sum.add(name);
+      // `self.mean = 0.9 * self.mean + 0.1 * v`
+      if (node.kind === "Assign" && node.targets.length === 1 && node.value.kind === "Binary") {
+        const [target] = node.targets;
+        const own = target ? selfAttribute(target) : null;
+        if (own !== null && readsOwn(node.value, own))
+          for (const name of plainNames(node.value)) sum.add(name);
+      }
       if (
         node.kind === "Call" &&
         node.func.kind === "Attribute" &&
         /^(?:append|appendleft|extend)$/.test(node.func.attr) &&
         node.args.length === 1 &&
-        selfAttribute(node.func.value) !== null
+        isKept(node.func.value)
       )
         for (const name of plainNames(node.args[0]!.value)) list.add(name);
       return true;
     });
   // A name bound anew in the body is no longer what was passed.
   const params = fn.params
-    .slice(1)
+    .slice(isMethod ? 1 : 0)
     .map(({ name }) => name)
     .filter((name) => (sum.has(name) || list.has(name)) && !isRebound(fn, name));
   const kept = {
@@ -79,6 +91,28 @@ export function keptParameters(fn: FunctionDef): Keeps | null {
     list: params.filter((name) => list.has(name)),
   };
   return kept.sum.length + kept.list.length > 0 ? kept : null;
+}
+
+/** `stats["loss"]` → `stats`. */
+function root(expr: Expr): Expr {
+  return expr.kind === "Subscript" ? root(expr.value) : expr;
+}
+
+/** A variable of the code around the function: declared so, or filled without being bound here. */
+function isOuter(expr: Expr, fn: FunctionDef, declared: ReadonlySet<string>): boolean {
+  if (expr.kind !== "Name") return false;
+  if (declared.has(expr.id)) return true;
+  const filled = expr.parent?.kind === "Subscript" || expr.parent?.kind === "Attribute";
+  return filled && !fn.params.some(({ name }) => name === expr.id) && !isRebound(fn, expr.id);
+}
+
+function readsOwn(expr: Expr, attribute: string): boolean {
+  let found = false;
+  walk(expr, (node) => {
+    if (node.kind === "Attribute" && selfAttribute(node) === attribute) found = true;
+    return !found;
+  });
+  return found;
 }
 
 function isRebound(fn: FunctionDef, name: string): boolean {
@@ -95,11 +129,17 @@ function isRebound(fn: FunctionDef, name: string): boolean {
   return found;
 }
 
+/** Methods of a tensor whose result has its graph. */
+const GRAPHS =
+  /^(?:mean|sum|abs|norm|sqrt|pow|exp|log|float|view|reshape|flatten|squeeze|unsqueeze|clone|max|min|std|var|softmax|sigmoid)$/;
+
 /** Names that come through with their graph: `v`, `v * n`, `(v, n)`. */
 function plainNames(expr: Expr): string[] {
   if (expr.kind === "Name") return [expr.id];
   if (expr.kind === "Binary") return [...plainNames(expr.left), ...plainNames(expr.right)];
   if (expr.kind === "Tuple" || expr.kind === "List") return expr.items.flatMap(plainNames);
+  if (expr.kind === "Call" && expr.func.kind === "Attribute" && GRAPHS.test(expr.func.attr))
+    return plainNames(expr.func.value);
   return [];
 }
 
@@ -110,10 +150,10 @@ export function* keptArguments(
 ): Generator<{ readonly arg: Expr; readonly into: string }> {
   for (const call of facts.callsTo("keeps")) {
     const callee =
-      call.func.kind === "Attribute" ? (facts.callee(call) ?? soleMethod(call.func.attr, facts)) : null;
+      facts.callee(call) ?? (call.func.kind === "Attribute" ? soleMethod(call.func.attr, facts) : null);
     if (!callee?.keeps || callee.keeps[how].length === 0 || !facts.hot(call)) continue;
     for (const [at, { value, name, star }] of call.args.entries()) {
-      const param = name ?? callee.params[at + 1];
+      const param = name ?? callee.params[callee.params[0] === "self" ? at + 1 : at];
       if (star !== 0 || param === undefined || !callee.keeps[how].includes(param)) continue;
       if (facts.value(value).graph === "yes" && facts.gradMode(call) !== "off")
         yield { arg: value, into: facts.file.textOf(call.func) };

@@ -8,7 +8,7 @@ import { selfAttribute } from "./classes.ts";
 const NETWORK_METHODS = new Set(["eval", "train", "parameters", "named_parameters", "named_modules"]);
 /** What people call a network. Only asked of something that is called and bound to no function. */
 const NETWORK_NAME =
-  /^(?:\w*_)?(?:model|net|network|unet|transformer|teacher|student|reference|policy|backbone|generator|discriminator|critic|actor|rnn|lstm|gru|resnet|vgg|classifier|autoencoder|denoiser|lm|llm|gpt|bert|vae)(?:_\w+)?$|^net[A-Z]\w*$/i;
+  /^(?:\w*_)?(?:model|net|network|unet|transformer|teacher|student|reference|policy|backbone|generator|discriminator|critic|actor|rnn|lstm|gru|resnet|vgg|classifier|autoencoder|encoder|decoder|denoiser|lm|llm|gpt|bert|vae)(?:_\w+)?$|^net[A-Z]\w*$/i;
 /** As papers write them. */
 const LETTER = /^[GD](?:_[A-Z]\w*)?$/;
 /** Named after a network that it serves: `teacher_tokenizer`, `model_config`. */

@@ -42,6 +42,9 @@ export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
         : undefined;
       if (of) return networkCall(of, facts, depth + 1);
       if (expr.func.kind !== "Attribute" || facts.file.dotted(expr.func) !== null) return null;
+      // Of all ranks, on the device: `accelerator.gather_for_metrics(logits)`.
+      if (/^(?:all_)?gather(?:_for_metrics)?$|^pad_across_processes$/.test(expr.func.attr) && expr.args[0])
+        return networkCall(expr.args[0].value, facts, depth + 1);
       if (!SAME_SIZE.has(expr.func.attr)) return null;
       // To the host, or to a device that somebody else chose.
       if (

@@ -3,6 +3,7 @@ import type { Expr } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { keptArguments } from "../facts/keepers.ts";
 import { isBackwarded, keeps, keptForBackward } from "../facts/kept.ts";
+import type { Keep } from "../facts/kept.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
@@ -22,7 +23,17 @@ export const rule: Rule = {
       if (keep.how !== "list" || (root.kind !== "Name" && loop === null)) continue;
       if (facts.value(added).graph !== "yes" || facts.gradMode(at) === "off") continue;
       const freed = isBackwarded(added, loop, facts);
-      if (!freed && keptForBackward(keep, facts)) continue;
+      if (!freed && keptForBackward(keep, facts)) {
+        // Differentiated every turn, and never emptied, it would be gone through twice: nobody wants these graphs.
+        if (isReplayed(keep, facts))
+          yield {
+            at,
+            severity: "note",
+            message: `\`${facts.file.textOf(root)}\` keeps every turn's graph, though it is drawn from again and again: only detached tensors can be`,
+            fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(added, ".detach()") },
+          };
+        continue;
+      }
       // The micro-batches of one step: the list is that step's own.
       if (freed && root.kind === "Name" && loop && !takesStep(loop, facts)) continue;
       // A term of what is differentiated after the loop: that backward frees the activations.
@@ -51,6 +62,21 @@ export const rule: Rule = {
       };
   },
 };
+
+/** `random.sample(memory, n)` in a loop that differentiates each turn. */
+function isReplayed({ root, loop }: Keep, facts: Facts): boolean {
+  const { file } = facts;
+  if (!loop || !facts.backwards.some(({ call }) => contains(loop, call))) return false;
+  const name = file.textOf(root);
+  return file
+    .callsNamed("sample", "choice", "choices")
+    .some(
+      (call) =>
+        contains(loop, call) &&
+        (call.args.some(({ value }) => file.textOf(value) === name) ||
+          (call.func.kind === "Attribute" && file.textOf(call.func.value) === name)),
+    );
+}
 
 function isLoss(added: Expr, facts: Facts): boolean {
   if (/loss|cost|objective/i.test(facts.file.textOf(added))) return true;

@@ -41,6 +41,7 @@ export const rule: Rule = {
     }
     yield* comprehensions(facts);
     yield* steps(facts);
+    yield* onSelf(facts);
   },
 };
 
@@ -98,6 +99,18 @@ function* steps(facts: Facts): Generator<Finding> {
         fix: { grade: "unsafe", title: "Keep them on the host", edits: appendCall(part, ".cpu()") },
       };
     }
+  }
+}
+
+/** `self.outputs.append(model(x))` in a loop over batches of a method that evaluates. */
+function* onSelf(facts: Facts): Generator<Finding> {
+  for (const call of facts.file.callsNamed("append", "extend")) {
+    if (call.func.kind !== "Attribute" || call.args.length !== 1 || facts.hot(call)) continue;
+    const root = call.func.value.kind === "Subscript" ? call.func.value.value : call.func.value;
+    const [loop] = loopsAround(call);
+    if (selfAttribute(root) === null || loop?.kind !== "For") continue;
+    for (const part of parts(call.args[0]!.value, facts))
+      yield* judge(part, loop, loop.iter, `\`${facts.file.textOf(root)}\``, facts);
   }
 }
 

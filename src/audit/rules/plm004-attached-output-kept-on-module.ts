@@ -3,6 +3,7 @@ import type { Assign, Expr, FunctionDef, Lambda, Node } from "../../python/tree.
 import { appendCall } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { parts } from "../facts/kept.ts";
 import { attributeMayBeDifferentiated, derivesFromInput } from "../facts/flow.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -30,7 +31,14 @@ export const rule: Rule = {
           : [[target, value]];
       for (const [to, stored] of pairs) {
         const attribute = selfAttribute(to);
-        if (attribute !== null) yield* kept(statement, attribute, stored, facts);
+        if (attribute === null) continue;
+        const inside = stored.kind === "Dict" || stored.kind === "Tuple" ? parts(stored, facts) : [stored];
+        for (const part of inside) {
+          const found = [...kept(statement, attribute, part, facts)];
+          yield* found;
+          // One of what is kept together is enough to say it.
+          if (found.length > 0) break;
+        }
       }
     }
     yield* hooks(facts);
@@ -52,12 +60,22 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
   // An auxiliary loss is read with its graph; where nobody reads it here, another file may.
   const cut = reads.length > 0 && reads.every((read) => isCut(read));
   const unread = reads.length === 0 && !WANTED.test(attribute) && !isScalar(value);
+  // Read in this forward only, which has the tensor under its own name.
+  const local =
+    isForward &&
+    reads.length > 0 &&
+    !WANTED.test(attribute) &&
+    !/len|size|shape|num|cache|kv/i.test(attribute) &&
+    !isScalar(value) &&
+    reads.every(
+      (read) => functionOf(read) === fn && selfAttribute(read) !== null && read.start > statement.end,
+    );
   const harmless =
     reads.length > 0 &&
     !isForward &&
     !WANTED.test(attribute) &&
     !attributeMayBeDifferentiated(attribute, cls, facts);
-  if (!cut && !unread && !harmless) return;
+  if (!cut && !unread && !harmless && !local) return;
   yield {
     at: statement.value === value ? statement : value,
     ...(cut ? {} : { severity: "note" as const }),

@@ -155,9 +155,29 @@ function forwardIn(loop: For, value: Expr, facts: Facts, depth = 0): Call | null
   return found;
 }
 
+/** `X, Y = get_batch("train")`: the next turn's data, which has no graph. */
+function isFetched(name: string, loop: For, facts: Facts): boolean {
+  const inside = (facts.file.scopes.scopeOf(loop).bindings.get(name) ?? []).filter((one) =>
+    contains(loop, one.node),
+  );
+  return (
+    inside.length > 0 &&
+    inside.every(
+      ({ value }) =>
+        value?.kind === "Call" &&
+        !isNetwork(value.func, facts) &&
+        value.args.every(
+          (arg) => arg.value.kind === "Str" || arg.value.kind === "Num" || arg.value.kind === "Name",
+        ) &&
+        /batch|next|sample|load|data/i.test(facts.file.textOf(value.func)),
+    )
+  );
+}
+
 /** Each turn runs on its own data: nothing is carried over, and no graph comes in from before the loop. */
 function isIndependent(forward: Call, loop: For, facts: Facts): boolean {
-  if (forward.args.length === 0 || carriedNames(forward, loop, facts).size > 0) return false;
+  if (forward.args.length === 0) return false;
+  for (const name of carriedNames(forward, loop, facts)) if (!isFetched(name, loop, facts)) return false;
   const target = new Set<string>();
   walk(loop.target, (node) => {
     if (node.kind === "Name") target.add(node.id);

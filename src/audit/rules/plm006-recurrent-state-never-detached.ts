@@ -1,8 +1,8 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import { classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
-import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
+import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
 import { derivesFrom } from "../facts/kept.ts";
@@ -38,7 +38,10 @@ export const rule: Rule = {
         for (const part of value.kind === "Tuple" ? value.items : [value]) {
           if (part.kind !== "Name") continue;
           const definitions = file.scopes.reaching(part);
-          const carried = definitions.find((one) => statement !== null && contains(statement, one.node));
+          const carried = definitions.find(
+            (one) =>
+              statement !== null && (contains(statement, one.node) || isRenamed(one, statement, facts)),
+          );
           if (!carried || definitions.every((one) => contains(loop, one.node))) continue;
           const begins = definitions.filter((one) => !contains(loop, one.node));
           yield report(part, part.id, begins, value === part, call, facts);
@@ -140,6 +143,15 @@ function* inForward(facts: Facts): Generator<Finding> {
   }
 }
 
+/** `hidden = new_hidden`, of what the call returned. */
+function isRenamed({ how, value }: Definition, statement: Node, facts: Facts): boolean {
+  return (
+    how === "assign" &&
+    value?.kind === "Name" &&
+    facts.file.scopes.reaching(value).some((one) => contains(statement, one.node))
+  );
+}
+
 /** `out, self.state = self.lstm(x, self.state)` in a module's forward. */
 function* throughLayer(facts: Facts): Generator<Finding> {
   const { file } = facts;
@@ -149,7 +161,8 @@ function* throughLayer(facts: Facts): Generator<Finding> {
     if (call.kind !== "Call" || !target || !isRecurrentLayer(call.func, facts)) continue;
     const fn = functionOf(statement);
     const cls = classOf(statement);
-    if (!cls || fn?.kind !== "FunctionDef" || facts.role(cls) !== "module") continue;
+    if (!cls || fn?.kind !== "FunctionDef" || !isModuleRole(facts.role(cls))) continue;
+    if (/^(?:validation|test|predict)_/.test(fn.name)) continue;
     if (facts.gradMode(statement) === "off" || facts.backwards.some((one) => functionOf(one.call) === fn))
       continue;
     const kept = new Set(partsOf(target).map(selfAttribute));
@@ -165,7 +178,7 @@ function* throughLayer(facts: Facts): Generator<Finding> {
     );
     yield {
       at: read,
-      ...(renewed || fn.name !== "forward" ? { severity: "note" as const } : {}),
+      ...(renewed || !/^(?:forward|training_step)$/.test(fn.name) ? { severity: "note" as const } : {}),
       message: `\`self.${own}\` brings the graphs of all forwards before into this one: backward walks through every one of them, or fails at the second`,
     };
   }

@@ -23,9 +23,16 @@ export const rule: Rule = {
     for (const { call, loss } of facts.backwards) {
       const flag = keyword(call, "retain_graph");
       const third = positional(call, 1);
-      if (!flag && isTrue(third) && loss && isOnlyOne(call, facts))
+      const retains = flag ? isTrue(flag.value) : isTrue(third);
+      if (!retains || !loss) continue;
+      const alone = isOnlyOne(call, facts);
+      if (!alone && !sharesNothing(call, facts)) continue;
+      // What several backwards share is followed by names only.
+      const severity = alone ? {} : { severity: "note" as const };
+      if (!flag) {
         yield {
           at: third!,
+          ...severity,
           message: MESSAGE,
           fix: {
             grade: "unsafe",
@@ -33,13 +40,15 @@ export const rule: Rule = {
             edits: [{ start: third!.start, end: third!.end, text: "False" }],
           },
         };
-      if (!flag || !isTrue(flag.value) || !loss || !isOnlyOne(call, facts)) continue;
+        continue;
+      }
       const before = call.args[call.args.indexOf(flag) - 1];
       const after = call.args[call.args.indexOf(flag) + 1];
       const start = before ? before.end : flag.start;
       const end = before ? flag.end : (after?.start ?? flag.end);
       yield {
         at: flag,
+        ...severity,
         message: MESSAGE,
         fix: { grade: "unsafe", title: "Remove retain_graph", edits: [{ start, end, text: "" }] },
       };
@@ -68,7 +77,7 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
   // A closure or a method may be called several times with one graph; a plain function's own tensors are new each time.
   if (fn?.kind === "Lambda" || (fn && functionOf(fn) !== null)) return false;
   const loop = loopsAround(call)[0];
-  const loss = facts.backwards.find((one) => one.call === call)!.loss;
+  const loss = reduced(facts.backwards.find((one) => one.call === call)!.loss);
   if (loss?.kind !== "Name") return false;
   const definitions = file.scopes.reaching(loss);
   if (
@@ -86,6 +95,75 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
     fn.params[0]?.name === "self" &&
     /self\.\w*(?:hidden|state|memory|prev|cache)/.test(file.textOf(fn))
   );
+}
+
+/** `loss.mean()` → `loss`. */
+function reduced(loss: Expr | null): Expr | null {
+  let at = loss;
+  while (at?.kind === "Call" && at.func.kind === "Attribute" && /^(?:mean|sum|float)$/.test(at.func.attr))
+    at = at.func.value;
+  return at;
+}
+
+/** Several losses, none of which has a piece of graph in common with this one, or with the turn before. */
+function sharesNothing(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const fn = functionOf(call);
+  if (/autograd\.grad\b|\bgrad\(|create_graph|autograd\.functional|\.register_hook/.test(file.text))
+    return false;
+  if (fn?.kind === "Lambda" || (fn && functionOf(fn) !== null)) return false;
+  const here = facts.backwards.filter((one) => functionOf(one.call) === fn);
+  const own = here.find((one) => one.call === call)!;
+  const loop = loopsAround(call)[0];
+  if (!loop || here.length < 2 || here.some((one) => one.loss === null)) return false;
+  const mine = graphBehind(own.loss!, facts);
+  if (mine.size === 0 || [...mine].some((one) => one.how === "param" || !contains(loop, one.node)))
+    return false;
+  return here.every((other) => {
+    if (other === own) return true;
+    const theirs = graphBehind(other.loss!, facts);
+    return theirs.size > 0 && ![...theirs].some((one) => mine.has(one));
+  });
+}
+
+/** Calls a network, or a method of one. */
+function runsNetwork(expr: Expr, facts: Facts): boolean {
+  let found = false;
+  walk(expr, (node) => {
+    if (node.kind === "Call" && facts.file.dotted(node.func) === null)
+      found ||=
+        isNetwork(node.func, facts) ||
+        (node.func.kind === "Attribute" && facts.value(node.func.value).what === "module");
+    return !found;
+  });
+  return found;
+}
+
+/** The definitions behind a loss that carry a graph, as far as names show; what is detached is not followed. */
+function graphBehind(loss: Expr, facts: Facts): ReadonlySet<Definition> {
+  const found = new Set<Definition>();
+  const seen = new Set<Definition>();
+  const follow = (expr: Expr): void =>
+    walk(expr, (node) => {
+      if (node.kind === "Call" && node.func.kind === "Attribute" && /^(?:detach|item)$/.test(node.func.attr))
+        return false;
+      if (node.kind === "Name" && !facts.file.scopes.binds(node))
+        for (const one of facts.file.scopes.reaching(node)) {
+          if (seen.has(one) || seen.size > 200) continue;
+          seen.add(one);
+          if (one.how === "iterate" || one.how === "import" || one.how === "function" || one.how === "class")
+            continue;
+          const { what, graph } = facts.valueOfDefinition(one);
+          if (what === "module" || what === "number" || what === "optimizer" || graph === "no") continue;
+          if (facts.gradMode(one.node) === "off") continue;
+          const carries = graph === "yes" || (one.value !== null && runsNetwork(one.value, facts));
+          if (carries && !facts.networks.is(node)) found.add(one);
+          if (one.value) follow(one.value);
+        }
+      return true;
+    });
+  follow(loss);
+  return found;
 }
 
 function isReadAfter(one: Definition, call: Call, facts: Facts): boolean {

@@ -97,7 +97,7 @@ function isOnlyForLoss(uses: readonly Name[], target: Name, facts: Facts): boole
     uses.every((use) => use.parent?.kind === "Attribute" && use.parent.attr === "logits")
   )
     return true;
-  if (!/logits/.test(target.id)) return false;
+  if (!/logits|scores?$|outputs?$|preds?$|predictions?/.test(target.id)) return false;
   return uses.every((use) => feedsLoss(use, facts));
 }
 

@@ -1,4 +1,4 @@
-import { ancestors, contains, walk } from "../../python/nodes.ts";
+import { ancestors, contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Expr, Handler, Try } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -21,7 +21,7 @@ export const rule: Rule = {
       if (handler.name === null) continue;
       for (const name of facts.file.all("Name")) {
         if (name.id !== handler.name || !contains(handler, name)) continue;
-        if (!isStored(name) && !outlives(name, handler, facts)) continue;
+        if (!isKept(name, handler, facts)) continue;
         yield {
           at: name,
           message: `\`${name.id}\` holds its traceback, that the frames of the attempt, and those every tensor they had: nothing of it is freed while this is kept`,
@@ -40,14 +40,22 @@ export const rule: Rule = {
 function* kept(handler: Handler, facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const call of file.callsNamed("exc_info"))
-    if (contains(handler, call) && file.dotted(call.func) === "sys.exc_info" && isStored(call))
+    if (
+      contains(handler, call) &&
+      file.dotted(call.func) === "sys.exc_info" &&
+      isKept(call.parent?.kind === "Subscript" ? call.parent : call, handler, facts)
+    )
       yield {
         at: call,
         message:
           "The traceback holds the frames of the attempt, and those every tensor they had: nothing of it is freed while this is kept",
       };
   for (const node of file.all("Attribute"))
-    if (contains(handler, node) && node.attr === "__traceback__" && (isStored(node) || isAssigned(node)))
+    if (
+      contains(handler, node) &&
+      node.attr === "__traceback__" &&
+      (isKept(node, handler, facts) || isAssigned(node))
+    )
       yield {
         at: node,
         message:
@@ -60,6 +68,12 @@ function isAssigned(node: Expr): boolean {
   return node.parent?.kind === "Assign" && node.parent.value === node;
 }
 
+function isKept(expr: Expr, handler: Handler, facts: Facts): boolean {
+  // Through a queue to another process goes a copy, without its traceback.
+  const processes = /multiprocessing|\bmp\.(?:Queue|Process|spawn)/.test(facts.file.text);
+  return isStored(expr, processes) || outlives(expr, handler, facts);
+}
+
 /** `last = e` into a name that is there before the handler, or read after it. */
 function outlives(name: Expr, handler: Handler, facts: Facts): boolean {
   const { parent } = name;
@@ -68,6 +82,9 @@ function outlives(name: Expr, handler: Handler, facts: Facts): boolean {
   return parent.targets.some((target) => {
     if (target.kind !== "Name") return false;
     const all = scopes.lookup(target)?.definitions ?? [];
+    const fn = functionOf(handler);
+    // `global last`
+    if (fn && scopes.lookup(target)?.scope.node.kind === "Module") return true;
     return (
       all.some((one) => one.how === "assign" && !contains(handler, one.node)) ||
       scopes.uses(scopes.definitionAt(target)!).some((use) => !contains(handler, use))
@@ -94,7 +111,7 @@ function runsNetwork(handler: Handler, facts: Facts): boolean {
 }
 
 /** `self.error = e`, `errors.append(e)`, `errors[key] = e`: it outlives the handler. */
-function isStored(name: Expr): boolean {
+function isStored(name: Expr, processes: boolean): boolean {
   const { parent } = name;
   if (parent?.kind === "Assign")
     return (
@@ -102,10 +119,16 @@ function isStored(name: Expr): boolean {
       parent.targets.some((target) => target.kind === "Attribute" || target.kind === "Subscript")
     );
   // Beside other things, in a tuple or a dict that is stored.
-  if (parent?.kind === "Tuple" || parent?.kind === "Dict") return isStored(parent);
+  if (parent?.kind === "Tuple" || parent?.kind === "Dict") return isStored(parent, processes);
   if (parent?.kind !== "Arg") return false;
   for (const at of ancestors(parent))
     if (at.kind === "Call")
-      return at.func.kind === "Attribute" && at.func.attr === "append" && at.args.length === 1;
+      return (
+        at.func.kind === "Attribute" &&
+        (processes ? /^(?:append|appendleft|add)$/ : /^(?:append|appendleft|add|put|put_nowait)$/).test(
+          at.func.attr,
+        ) &&
+        at.args.length === 1
+      );
   return false;
 }

@@ -1,7 +1,7 @@
 import type { Definition } from "../../python/scopes.ts";
 import { argument } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
-import type { Expr, FunctionDef, Param } from "../../python/tree.ts";
+import type { Expr, FunctionDef, Name, Param } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { keeps } from "../facts/kept.ts";
@@ -113,8 +113,8 @@ function isTensor(param: Param, facts: Facts): boolean {
   if (annotation) {
     const name = facts.file.dotted(annotation);
     return (
-      name === "torch.Tensor" ||
-      (annotation.kind === "Str" && /^(?:\w+\.)?Tensor$/.test(annotation.value ?? ""))
+      /^torch\.(?:cuda\.)?\w*Tensor$/.test(name ?? "") ||
+      (annotation.kind === "Str" && /^(?:\w+\.)?\w*Tensor$/.test(annotation.value ?? ""))
     );
   }
   const definition = facts.file.scopes.definitionAt(param);
@@ -125,25 +125,37 @@ function isTensor(param: Param, facts: Facts): boolean {
 function* ownCaches(facts: Facts): Generator<Finding> {
   for (const statement of facts.file.all("Assign"))
     for (const target of statement.targets) {
-      if (target.kind !== "Subscript" || target.index.kind !== "Name") continue;
+      if (target.kind !== "Subscript") continue;
       const fn = functionOf(statement);
-      const key = only(facts.file.scopes.reaching(target.index));
-      if (fn?.kind !== "FunctionDef" || key?.how !== "param" || !isDict(target.value, fn, facts)) continue;
-      // Asked for its type, it may be anything.
-      const asked = facts.file.scopes
-        .uses(key)
-        .some(
-          (use) =>
-            use.parent?.kind === "Arg" &&
-            use.parent.parent?.kind === "Call" &&
-            facts.file.dotted(use.parent.parent.func) === "builtins.isinstance",
-        );
-      if (!asked && usedAsTensor(key, facts))
+      if (fn?.kind !== "FunctionDef" || !isDict(target.value, fn, facts)) continue;
+      for (const name of keyNames(target.index, facts)) {
+        const key = only(facts.file.scopes.reaching(name));
+        if (key?.how !== "param") continue;
+        // Asked for its type, it may be anything.
+        const asked = facts.file.scopes
+          .uses(key)
+          .some(
+            (use) =>
+              use.parent?.kind === "Arg" &&
+              use.parent.parent?.kind === "Call" &&
+              facts.file.dotted(use.parent.parent.func) === "builtins.isinstance",
+          );
+        if (asked || !(isTensor(key.node as Param, facts) || usedAsTensor(key, facts))) continue;
         yield {
           at: target,
-          message: `Tensors are looked up by identity: every new \`${target.index.id}\` misses, and the cache keeps it, its graph and the result alive`,
+          message: `Tensors are looked up by identity: every new \`${name.id}\` misses, and the cache keeps it, its graph and the result alive`,
         };
+        break;
+      }
     }
+}
+
+/** `x`, `(x, y)`, and the same through a name: `key = (x, y)`. */
+function keyNames(index: Expr, facts: Facts): readonly Name[] {
+  if (index.kind === "Tuple") return index.items.flatMap((item) => (item.kind === "Name" ? [item] : []));
+  if (index.kind !== "Name") return [];
+  const made = only(facts.file.scopes.reaching(index));
+  return made?.how === "assign" && made.value?.kind === "Tuple" ? keyNames(made.value, facts) : [index];
 }
 
 function only(definitions: readonly Definition[]): Definition | null {

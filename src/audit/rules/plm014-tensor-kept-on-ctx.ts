@@ -61,7 +61,12 @@ function storesOf(cls: ClassDef, facts: Facts): Store[] {
           : [];
     for (const [to, value] of pairs) {
       if (to.kind !== "Attribute" || to.value.kind !== "Name" || to.value.id !== fn.params[0]?.name) continue;
-      const parts = value.kind === "List" || value.kind === "Tuple" ? value.items : [value];
+      const parts =
+        value.kind === "List" || value.kind === "Tuple"
+          ? value.items
+          : value.kind === "Dict"
+            ? value.values
+            : [value];
       if (parts.some((part) => isTensor(part, fn, facts, 0)))
         found.push({ at: statement, attr: to.attr, value, fn });
     }
@@ -81,6 +86,7 @@ function isTensor(expr: Expr, fn: FunctionDef, facts: Facts, depth: number): boo
       if (definitions.length !== 1 || !one) return false;
       if (one.how === "param")
         return (
+          isRest(one.name, fn) ||
           (fn.params[1] === one.node && fn.params[1].annotation === null && !isPlain(one, facts)) ||
           // What forward returned.
           (fn.params[2] === one.node && fn.name === "setup_context") ||
@@ -103,6 +109,9 @@ function isTensor(expr: Expr, fn: FunctionDef, facts: Facts, depth: number): boo
     case "Subscript":
       return again(expr.value);
     case "Call": {
+      // `list(tensors)` of all that was passed.
+      if (/^builtins\.(?:list|tuple)$/.test(facts.file.dotted(expr.func) ?? ""))
+        return expr.args.some(({ value }) => value.kind === "Name" && isRest(value.id, fn));
       if (/^torch\.\w+$/.test(facts.file.dotted(expr.func) ?? ""))
         return expr.args.some((arg) => again(arg.value));
       return (
@@ -116,6 +125,12 @@ function isTensor(expr: Expr, fn: FunctionDef, facts: Facts, depth: number): boo
     default:
       return false;
   }
+}
+
+function isRest(name: string, fn: FunctionDef): boolean {
+  return (
+    /tensor|inputs|activation/.test(name) && fn.params.some((one) => one.star === 1 && one.name === name)
+  );
 }
 
 /** By its name or its use no tensor: a size, a count, a function to call. */

@@ -79,16 +79,20 @@ function* clones(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const comp of file.all("Comp")) {
     const [clause] = comp.clauses;
-    const copied = comp.value ?? comp.element;
+    // A dict's value, or the second of a pair.
+    const copied =
+      comp.value ?? (comp.element.kind === "Tuple" ? (comp.element.items[1] ?? comp.element) : comp.element);
     if (
       !clause ||
-      comp.value === null ||
+      (comp.value === null &&
+        comp.element.kind !== "Tuple" &&
+        !file.textOf(clause.iter).endsWith("parameters()")) ||
       !file.textOf(copied).endsWith(".clone()") ||
       /cpu/.test(file.textOf(copied))
     )
       continue;
     const over = file.textOf(clause.iter);
-    if (!/\.(?:state_dict\(\)\.items|named_parameters)\(\)$/.test(over) || /optim|sched/i.test(over))
+    if (!/\.(?:state_dict\(\)\.items|(?:named_)?parameters)\(\)$/.test(over) || /optim|sched/i.test(over))
       continue;
     yield {
       at: comp,

@@ -13,7 +13,7 @@ export const rule: Rule = {
     summary: "Tensors with their graphs are kept in a list on self that is never emptied",
     severity: "error",
     fix: "unsafe",
-    patterns: [17, 2],
+    patterns: [17, 2, 4],
   },
   *check(facts) {
     for (const keep of keeps(facts)) {

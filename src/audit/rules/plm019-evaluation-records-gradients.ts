@@ -1,7 +1,7 @@
 import { isFalse, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
-import type { Call, FunctionDef, If, Node } from "../../python/tree.ts";
+import type { Attribute, Call, FunctionDef, If, Node } from "../../python/tree.ts";
 import { decorate } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
@@ -49,7 +49,11 @@ export const rule: Rule = {
         const fn = functionOf(finding.at as Node);
         if (!fn || (!seen.has(fn) && facts.functionFacts(finding.at as Node).reachesBackward)) yield finding;
       }
-    if (facts.backwards.length > 0) yield* samples(facts);
+    if (facts.backwards.length > 0) {
+      const looks = [...samples(facts)];
+      yield* looks;
+      for (const finding of detached(facts)) if (!looks.some(({ at }) => at === finding.at)) yield finding;
+    }
   },
 };
 
@@ -160,6 +164,50 @@ function* samples(facts: Facts): Generator<Finding> {
       message: `\`${target.id}\` is only looked at, yet \`${file.textOf(call.func)}\` records a graph for it and saves its activations`,
     };
   }
+}
+
+/** `action = actor(obs)` of a step, of which only `action.detach()` is ever used. */
+function* detached(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const statement of file.all("Assign")) {
+    const [target] = statement.targets;
+    const cut = statement.value.kind === "Call" && attributeOf(statement.value) === "detach";
+    const call = cut ? ((statement.value as Call).func as Attribute).value : statement.value;
+    if (call.kind !== "Call" || statement.targets.length !== 1 || !target || call.args.length === 0) continue;
+    const names = target.kind === "Name" ? [target] : target.kind === "Tuple" ? target.items : [];
+    if (names.length === 0 || !runsNetwork(call, facts) || !facts.hot(statement)) continue;
+    if (facts.gradMode(call) !== "on" || unrecorded(call, facts)) continue;
+    const uses = names.flatMap((name) => {
+      const definition = name.kind === "Name" ? file.scopes.definitionAt(name) : null;
+      return definition ? file.scopes.uses(definition) : [];
+    });
+    if (uses.length === 0 || !names.every((name) => name.kind === "Name")) continue;
+    if (!cut && !uses.every((use) => isCut(use))) continue;
+    yield {
+      at: call.func,
+      severity: "note",
+      message: `\`${file.textOf(call.func)}\` records a graph and saves its activations here, only for \`.detach()\` to throw them away`,
+    };
+  }
+}
+
+function isCut(use: Node): boolean {
+  return use.parent?.kind === "Attribute" && /^(?:detach|data|argmax|shape|size)$/.test(use.parent.attr);
+}
+
+/** A network, or a method of one: `actor.get_action(obs)`. */
+function runsNetwork({ func }: Call, facts: Facts): boolean {
+  const net = facts.file.dotted(func) === null && isNetwork(func, facts) ? func : null;
+  const owner =
+    func.kind === "Attribute" &&
+    /^(?:forward|act|get_\w*action\w*|sample\w*|encode\w*|decode\w*|predict|get_value|get_features)$/.test(
+      func.attr,
+    ) &&
+    facts.value(func.value).what === "module"
+      ? func.value
+      : null;
+  const one = net ?? owner;
+  return one !== null && !facts.networks.isLoss(one) && !facts.networks.isFrozen(one);
 }
 
 /** The nearest test below the loop that lets the node run once in a while. */

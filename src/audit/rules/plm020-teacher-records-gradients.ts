@@ -176,7 +176,7 @@ function isTeacher(callee: Expr, facts: Facts): boolean {
   const key = facts.networks.key(callee);
   // A moving average goes through its parameters beside another network's; an optimizer is given them.
   const trained = file
-    .callsNamed("parameters", "named_parameters", "train", "requires_grad_")
+    .callsNamed("parameters", "named_parameters", "requires_grad_")
     .some(
       (call) =>
         call.func.kind === "Attribute" &&

@@ -1,8 +1,9 @@
-import { blocksOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
-import type { Call, Stmt } from "../../python/tree.ts";
+import { blocksOf, classOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
+import type { Call, Expr, Stmt } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
+import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { optimizerSteps } from "../facts/training.ts";
+import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -25,6 +26,13 @@ export const rule: Rule = {
       const fn = functionOf(loop);
       if (fn?.kind === "FunctionDef") leave.add(file.qualified(fn));
       yield* evaluations(restOf(loop), clear, facts);
+      const phases = loopsAround(loop)[0];
+      if (phases?.kind === "For" && isPhases(phases.iter))
+        yield {
+          at: clear,
+          message:
+            "The last step's gradients, as large as the trainable parameters, stay allocated during the phase that evaluates; call `zero_grad()` after the step instead",
+        };
       // Now and then, inside the loop itself, after the step.
       const step = optimizerSteps(file).findLast((call) => contains(loop, call));
       const after = loop.body.findIndex((one) => step && contains(one, step));
@@ -40,11 +48,29 @@ export const rule: Rule = {
     // A function that trains an epoch, and what its caller does next.
     for (const call of file.all("Call")) {
       const statement = statementOf(call);
-      if (!leave.has(file.dotted(call.func) ?? "") || !statement) continue;
+      if (leave.size === 0 || !statement || !leave.has(target(call, facts))) continue;
       yield* evaluations(restOf(statement), null, facts);
     }
   },
 };
+
+/** `for phase in ["train", "val"]:` */
+function isPhases(iter: Expr): boolean {
+  return (
+    (iter.kind === "List" || iter.kind === "Tuple") &&
+    iter.items.length > 1 &&
+    iter.items.some(
+      (item) => item.kind === "Str" && /^(?:val|valid|validation|test|eval|dev)$/.test(item.value ?? ""),
+    )
+  );
+}
+
+/** `train_epoch(…)`, `self.train_epoch()`. */
+function target(call: Call, { file }: Facts): string {
+  const own = selfAttribute(call.func);
+  const cls = own === null ? null : classOf(call);
+  return cls ? `${file.qualified(cls)}.${own}` : (file.dotted(call.func) ?? "");
+}
 
 /** The call that clears gradients before each forward or backward, when none does after the step. */
 function leftUncleared(loop: Loop, facts: Facts): Call | null {

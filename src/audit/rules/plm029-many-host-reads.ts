@@ -21,6 +21,13 @@ export const rule: Rule = {
       if (group) group.push(call);
       else groups.set(hot.within, [call]);
     }
+    // Beside those, what nobody knows the make of is read the same way.
+    for (const call of facts.file.callsNamed("item")) {
+      if (call.func.kind !== "Attribute" || call.args.length > 0 || groups.size === 0) continue;
+      if (facts.value(call.func.value).what !== "unknown") continue;
+      const hot = facts.hot(call);
+      if (hot) groups.get(hot.within)?.push(call);
+    }
     // One after the other, each is a round trip; the second already finds an empty queue.
     for (const group of groups.values()) {
       if (group.length < 3) continue;

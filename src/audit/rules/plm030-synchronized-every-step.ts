@@ -28,24 +28,25 @@ export const rule: Rule = {
         call.func.value.kind === "Call" &&
         /^torch\.\w+\.(?:current|default)_stream$/.test(file.dotted(call.func.value.func) ?? "");
       if (name === "os.environ.setdefault" || name === "os.environ.update") yield* environment(call, file);
+      const event = isEvent(call, file);
       if (
-        !(stream || /^torch\.(?:cuda|xpu|mps|npu|accelerator)\.synchronize$/.test(name)) ||
+        !(stream || event || /^torch\.(?:cuda|xpu|mps|npu|accelerator)\.synchronize$/.test(name)) ||
         !facts.everyStep(call)
       )
         continue;
       // Beside a clock it is what makes the clock right.
       const fn = functionOf(call);
-      if (
-        /Event\(|elapsed_time|profil|bench|(?<![a-z]_)stream\(/i.test(file.textOf(fn ?? file.tree.module)) ||
-        besideClock(call, file)
-      )
-        continue;
+      const around = file.textOf(fn ?? file.tree.module);
+      if (/profil|bench|(?<![a-z]_)stream\(/i.test(around)) continue;
+      const timed = event || /Event\(|elapsed_time/.test(around) || besideClock(call, file);
       const statement = statementOf(call);
       yield {
         at: call,
-        message:
-          "The host waits here on every step until the device has finished; operations are in order without it",
-        ...(statement?.kind === "ExprStmt" && statement.value === call
+        ...(timed ? { severity: "note" as const } : {}),
+        message: timed
+          ? "The host waits here on every step to read a clock; events that are read some steps later time the device without a wait"
+          : "The host waits here on every step until the device has finished; operations are in order without it",
+        ...(statement?.kind === "ExprStmt" && statement.value === call && !timed
           ? { fix: { grade: "unsafe" as const, title: "Remove it", edits: deleteStatement(statement, file) } }
           : {}),
       };
@@ -69,6 +70,18 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `done.synchronize()` of a `torch.cuda.Event()`. */
+function isEvent({ func }: Call, file: PythonFile): boolean {
+  if (func.kind !== "Attribute" || func.attr !== "synchronize" || func.value.kind !== "Name") return false;
+  const made = file.scopes.reaching(func.value);
+  return (
+    made.length > 0 &&
+    made.every(
+      ({ value }) => value?.kind === "Call" && /^torch\.\w+\.Event$/.test(file.dotted(value.func) ?? ""),
+    )
+  );
+}
 
 /** Within three statements of a reading of a clock. */
 function besideClock(call: Call, file: PythonFile): boolean {
