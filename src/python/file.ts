@@ -21,6 +21,7 @@ export class PythonFile {
   readonly #mentions = new Map<string, boolean>();
   readonly #qualified = new Map<Node, string>();
   readonly #imported = new Map<Node, string>();
+  readonly #answers = new Map<unknown, unknown>();
   /** "pkg.sub.module" from the path; what relative imports count from. */
   readonly module: string;
   readonly #byKind: NodesByKind;
@@ -52,6 +53,16 @@ export class PythonFile {
     return known;
   }
 
+  /**
+   * What `ask` says of this file, asked once. Kept here and not in a WeakMap beside `ask`: what an old WeakMap holds
+   * counts as alive for the young collector, and with it the whole tree.
+   */
+  once<T>(ask: (file: PythonFile) => T): T {
+    let answer = this.#answers.get(ask) as T | undefined;
+    if (answer === undefined) this.#answers.set(ask, (answer = ask(this)));
+    return answer;
+  }
+
   /** Every node of a kind, in source order. */
   all<K extends Node["kind"]>(kind: K): readonly NodeOf<K>[] {
     return (this.#byKind.get(kind) ?? []) as readonly NodeOf<K>[];
@@ -66,6 +77,11 @@ export class PythonFile {
   /** Calls that may go to something of one of these names, in source order. */
   callsNamed(...words: readonly string[]): readonly Call[] {
     return this.calls.named(words);
+  }
+
+  /** Assignments to an attribute of this name, of whatever: `config.use_cache = True`. */
+  assignsTo(attribute: string): readonly NodeOf<"Assign">[] {
+    return this.once(assignsByAttribute).get(attribute) ?? [];
   }
 
   textOf(node: { readonly start: number; readonly end: number }): string {
@@ -167,6 +183,18 @@ export class PythonFile {
     }
     return name;
   }
+}
+
+function assignsByAttribute(file: PythonFile): ReadonlyMap<string, readonly NodeOf<"Assign">[]> {
+  const found = new Map<string, NodeOf<"Assign">[]>();
+  for (const statement of file.all("Assign")) {
+    const [target] = statement.targets;
+    if (target?.kind !== "Attribute") continue;
+    const list = found.get(target.attr);
+    if (list) list.push(statement);
+    else found.set(target.attr, [statement]);
+  }
+  return found;
 }
 
 function moduleName(path: string): string {

@@ -187,6 +187,9 @@ class Linker {
   readonly #assigns: Node[] = this.#list("Assign");
   readonly #subscripts: Node[] = this.#list("Subscript");
   readonly #binaries: Node[] = this.#list("Binary");
+  readonly #strings: Node[] = this.#list("Str");
+  readonly #expressions: Node[] = this.#list("ExprStmt");
+  readonly #children: Node[] = [];
   readonly #deep: { readonly node: Node; readonly parent: Node | null; readonly scope: ScopeNode }[] = [];
 
   #list(kind: Node["kind"]): Node[] {
@@ -241,6 +244,14 @@ class Linker {
         this.visit(node.left, node, scope, depth + 1);
         this.visit(node.right, node, scope, depth + 1);
         return;
+      case "Str":
+        this.#strings.push(node);
+        for (let at = 0; at < node.parts.length; at++) this.visit(node.parts[at]!, node, scope, depth + 1);
+        return;
+      case "ExprStmt":
+        this.#expressions.push(node);
+        this.visit(node.value, node, scope, depth + 1);
+        return;
       default:
         this.#other(node, scope, depth);
     }
@@ -248,13 +259,17 @@ class Linker {
 
   #other(node: Node, scope: ScopeNode, depth: number): void {
     (this.#byKind.get(node.kind) ?? this.#list(node.kind)).push(node);
-    const children: Node[] = [];
+    // One array for all: what the visits below put on top is gone again when they return.
+    const children = this.#children;
+    const from = children.length;
     pushChildren(node, children);
+    const to = children.length;
     const opens = isScope(node);
-    for (let at = 0; at < children.length; at++) {
+    for (let at = from; at < to; at++) {
       const child = children[at]!;
       this.visit(child, node, opens && runsInside(node, child) ? node : scope, depth + 1);
     }
+    children.length = from;
   }
 
   finish(): NodesByKind {

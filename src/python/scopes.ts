@@ -43,6 +43,7 @@ export interface Binding {
 
 export class Scopes {
   readonly #scopes = new Map<Node, Scope>();
+  #latest: Scope | null = null;
   readonly #nodes: NodesByKind;
   #names: ReadonlyMap<string, readonly Name[]> | null = null;
 
@@ -65,6 +66,8 @@ export class Scopes {
   }
 
   #scope(node: ScopeNode): Scope {
+    // One name after the other is asked for in the same scope.
+    if (this.#latest?.node === node) return this.#latest;
     let scope = this.#scopes.get(node);
     if (!scope) {
       scope = {
@@ -75,6 +78,7 @@ export class Scopes {
       };
       this.#scopes.set(node, scope);
     }
+    this.#latest = scope;
     return scope;
   }
 

@@ -1,3 +1,5 @@
+import { isAscii } from "node:buffer";
+
 /** Offsets to lines and columns, for one text. Line ends are \n, \r\n or a lone \r, as Python counts them. */
 export class Lines {
   readonly #starts: Int32Array;
@@ -64,6 +66,13 @@ export function decode(bytes: Uint8Array): Decoded | string {
   if (cookie !== undefined && !bom && LATIN.test(cookie))
     return { text: Buffer.from(bytes).toString("latin1"), encoding: "latin1", bom: false };
   if (cookie !== undefined && !UTF8.test(cookie)) return `encoding "${cookie}" is not supported`;
+  // Nearly all files, and many times faster than checking each byte.
+  if (isAscii(bytes))
+    return {
+      text: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1"),
+      encoding: "utf-8",
+      bom,
+    };
   try {
     return {
       text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(

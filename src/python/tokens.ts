@@ -155,9 +155,13 @@ class Tokenizer {
   readonly out: Tokens;
   /** Depth of open brackets: line ends inside them are nothing. */
   depth: number;
+  /** The next backslash, as far as it has been looked for. */
+  backslash = -1;
+  readonly returns: boolean;
 
   constructor(text: string, from: number, to: number, bracketed: boolean) {
     this.text = text;
+    this.returns = text.includes("\r");
     const guess = Math.max(16, (to - from) >> 1);
     if (!bracketed && scratch.kinds.length < guess)
       scratch = {
@@ -257,7 +261,7 @@ class Tokenizer {
         at = next;
       } else if (c === 35) {
         const start = at;
-        while (at < to && text.charCodeAt(at) !== 10 && text.charCodeAt(at) !== 13) at++;
+        at = this.lineEnd(at, to);
         this.out.comments.push({ start, end: at });
       } else if (c === 92) {
         const next = text.charCodeAt(at + 1);
@@ -344,6 +348,25 @@ class Tokenizer {
     return at + length;
   }
 
+  lineEnd(from: number, to: number): number {
+    let at = from;
+    if (this.returns)
+      while (at < to && this.text.charCodeAt(at) !== 10 && this.text.charCodeAt(at) !== 13) at++;
+    else at = this.text.indexOf("\n", from);
+    return at < 0 || at > to ? to : at;
+  }
+
+  /** Where a string in triple quotes without a backslash ends: most docstrings, and most of many files. Null where one must look closer. */
+  tripleEnd(from: number, to: number, quotes: string): number | null {
+    const close = this.text.indexOf(quotes, from);
+    if (close < 0 || close + 3 > to) return null;
+    if (this.backslash < from) {
+      const next = this.text.indexOf("\\", from);
+      this.backslash = next < 0 ? this.text.length : next;
+    }
+    return this.backslash < close ? null : close + 3;
+  }
+
   /** A whole string token, prefix included. Format strings keep the ranges of their expressions. */
   string(start: number, quoteAt: number, to: number): number {
     const prefix = this.text.slice(start, quoteAt).toLowerCase();
@@ -359,6 +382,8 @@ class Tokenizer {
     const quote = text.charCodeAt(quoteAt);
     const triple = text.charCodeAt(quoteAt + 1) === quote && text.charCodeAt(quoteAt + 2) === quote;
     let at = quoteAt + (triple ? 3 : 1);
+    const plainEnd = triple && !fields ? this.tripleEnd(at, to, quote === 34 ? '"""' : "'''") : null;
+    if (plainEnd !== null) return plainEnd;
     while (at < to) {
       const c = text.charCodeAt(at);
       if (c === 92) {
