@@ -8,10 +8,16 @@ import { check, scan } from "./session.ts";
 import type { Settings } from "./settings.ts";
 import { readSource } from "./source.ts";
 import type { Source } from "./source.ts";
+import { youngCollector } from "./young.ts";
 
 /** Larger than any source worth reading; a data file with a code file's name. */
 const MAX_BYTES = 5_000_000;
 const MAX_CONFIG_BYTES = 200_000;
+/**
+ * A tree takes some 50 bytes for each byte of source: before this much the 16 MB for the young are not full, and V8 does
+ * not have to collect in the middle of a file, when it must copy the whole tree.
+ */
+const COLLECT_AFTER = 150_000;
 /** Next file to take, shared by the threads. */
 export type Counter = Int32Array;
 
@@ -34,53 +40,75 @@ export class Share {
   readonly #settings: Settings;
   readonly #keep: boolean;
   readonly #kept = new Map<number, Source>();
+  readonly #collectYoung: (() => void) | null;
+  /** Bytes of source since the young were collected. */
+  #since = 0;
 
   /** `keep`: hold on to the trees between the two looks. In a large tree parsing twice costs less than the memory. */
   constructor(files: readonly FoundFile[], settings: Settings, keep: boolean) {
     this.#files = files;
     this.#settings = settings;
     this.#keep = keep;
+    this.#collectYoung = keep ? null : youngCollector();
   }
 
+  /** Each file in a call of its own: what a loop's variables hold is alive until they get their next value. */
   scan(counter: Counter): ScanResult {
     const result: ScanResult = { summaries: [], diagnostics: [], relevant: [] };
     for (let at = Atomics.add(counter, 0, 1); at < this.#files.length; at = Atomics.add(counter, 0, 1)) {
-      const file = this.#files[at]!;
-      const text = this.#read(file);
-      if (text === null) continue;
-      if (typeof text !== "string") {
-        result.diagnostics.push(text);
-        continue;
-      }
-      const one = scan(file.path, text);
-      result.diagnostics.push(...one.diagnostics);
-      if (one.summary) result.summaries.push(JSON.stringify(one.summary));
-      if (!one.source) continue;
-      result.relevant.push(at);
-      if (this.#keep) this.#kept.set(at, one.source);
+      this.#scanFile(at, result);
+      this.#done(this.#files[at]!);
     }
     return result;
+  }
+
+  #scanFile(at: number, result: ScanResult): void {
+    const file = this.#files[at]!;
+    const text = this.#read(file);
+    if (text === null) return;
+    if (typeof text !== "string") {
+      result.diagnostics.push(text);
+      return;
+    }
+    const one = scan(file.path, text);
+    result.diagnostics.push(...one.diagnostics);
+    if (one.summary) result.summaries.push(JSON.stringify(one.summary));
+    if (!one.source) return;
+    result.relevant.push(at);
+    if (this.#keep) this.#kept.set(at, one.source);
   }
 
   check(order: readonly number[], counter: Counter, project: ProjectFacts): CheckResult {
     const result: CheckResult = { findings: [], diagnostics: [] };
     for (let next = Atomics.add(counter, 0, 1); next < order.length; next = Atomics.add(counter, 0, 1)) {
-      const at = order[next]!;
-      const source = this.#kept.get(at) ?? this.#again(this.#files[at]!);
-      try {
-        if (source) result.findings.push(...check(source, project, this.#settings));
-      } catch (error) {
-        // A bug of ours on one file must not cost the others their findings; it is said, not hidden.
-        result.diagnostics.push({
-          path: this.#files[at]!.path,
-          line: null,
-          message: `internal error, please report it: ${reason(error)}`,
-          level: "error",
-        });
-      }
-      this.#kept.delete(at);
+      this.#checkFile(order[next]!, project, result);
+      this.#done(this.#files[order[next]!]!);
     }
     return result;
+  }
+
+  #checkFile(at: number, project: ProjectFacts, result: CheckResult): void {
+    const source = this.#kept.get(at) ?? this.#again(this.#files[at]!);
+    try {
+      if (source) result.findings.push(...check(source, project, this.#settings));
+    } catch (error) {
+      // A bug of ours on one file must not cost the others their findings; it is said, not hidden.
+      result.diagnostics.push({
+        path: this.#files[at]!.path,
+        line: null,
+        message: `internal error, please report it: ${reason(error)}`,
+        level: "error",
+      });
+    }
+    this.#kept.delete(at);
+  }
+
+  /** Between two files nothing of the last one is alive any more: the cheapest moment to collect what was made for it. */
+  #done(file: FoundFile): void {
+    this.#since += file.bytes;
+    if (!this.#collectYoung || this.#since < COLLECT_AFTER) return;
+    this.#since = 0;
+    this.#collectYoung();
   }
 
   #again(file: FoundFile): Source | null {

@@ -68,13 +68,10 @@ export function selfAttribute(expr: Expr): string | null {
 
 type Attributes = Map<string, { name: string; writes: Attribute["writes"][number][] }>;
 const NONE: ReadonlyMap<string, Attribute> = new Map();
-const known = new WeakMap<PythonFile, Map<ClassDef, Attributes>>();
 
 /** Every attribute that methods of the class set on `self`. */
 export function attributesOf(cls: ClassDef, file: PythonFile): ReadonlyMap<string, Attribute> {
-  let found = known.get(file);
-  if (!found) known.set(file, (found = collectAttributes(file)));
-  return found.get(cls) ?? NONE;
+  return file.once(collectAttributes).get(cls) ?? NONE;
 }
 
 /** Whether all that is ever written to `self.name` are calls for which this holds. */

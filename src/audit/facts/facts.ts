@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, contains, functionOf } from "../../python/nodes.ts";
+import { contains, functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
 import type { Role } from "./classes.ts";
@@ -44,6 +44,7 @@ export class Facts {
   /** By function; null stands for the file's own statements. */
   readonly #functions = new Map<Node | null, FunctionFacts>();
   readonly #roles = new Map<ClassDef, Role>();
+  readonly #answers = new Map<unknown, unknown>();
 
   constructor(file: PythonFile, project: ProjectFacts) {
     this.file = file;
@@ -54,6 +55,13 @@ export class Facts {
       roleOfName: (dotted) => this.project.roles.get(dotted) ?? "other",
       parameter: (definition) => this.#parameter(definition),
     });
+  }
+
+  /** What `ask` says of these facts, asked once. */
+  once<T>(ask: (facts: Facts) => T): T {
+    let answer = this.#answers.get(ask) as T | undefined;
+    if (answer === undefined) this.#answers.set(ask, (answer = ask(this)));
+    return answer;
   }
 
   get networks(): Networks {
@@ -275,6 +283,7 @@ function stepMethod(fn: FunctionDef | Lambda): FunctionDef | null {
 }
 
 function enclosingFunction(node: Node): FunctionDef | Lambda | null {
-  for (const at of ancestors(node)) if (at.kind === "FunctionDef" || at.kind === "Lambda") return at;
+  for (let at = node.parent; at; at = at.parent)
+    if (at.kind === "FunctionDef" || at.kind === "Lambda") return at;
   return null;
 }

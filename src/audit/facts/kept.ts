@@ -23,13 +23,13 @@ export interface Keep {
   readonly loop: Loop | null;
 }
 
-const known = new WeakMap<Facts, readonly Keep[]>();
-
 /** Everything in the file that grows from turn to turn: sums, averages, lists, entries of dicts. */
 export function keeps(facts: Facts): readonly Keep[] {
-  let found = known.get(facts);
-  if (!found) known.set(facts, (found = [...candidates(facts)].flatMap((one) => outlives(one, facts))));
-  return found;
+  return facts.once(allKeeps);
+}
+
+function allKeeps(facts: Facts): readonly Keep[] {
+  return [...candidates(facts)].flatMap((one) => outlives(one, facts));
 }
 
 type Candidate = Omit<Keep, "loop">;
