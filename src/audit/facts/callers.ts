@@ -47,7 +47,8 @@ export function callersGradOff(
   for (const [name, fn] of functions) if (!escapes.has(name) && isCalled(fn)) off.add(fn);
   const isOff = (from: Fn, grad: CallSite["grad"]): boolean =>
     grad === "off" ||
-    (grad === null && (from.summary.grad === "off" || (from.summary.grad === null && off.has(from))));
+    (grad === undefined &&
+      (from.summary.grad === "off" || (from.summary.grad === undefined && off.has(from))));
   const removed: Fn[] = [];
   const remove = (fn: Fn): void => {
     if (off.delete(fn)) removed.push(fn);
@@ -63,9 +64,9 @@ export function callersGradOff(
   for (const fn of functions.values())
     if (off.has(fn) && fn.callers.some(({ from, site }) => !isOff(from, site.grad))) remove(fn);
   for (let fn = removed.pop(); fn !== undefined; fn = removed.pop()) {
-    if (fn.summary.grad !== null) continue;
-    for (const { to, site } of fn.calls) if (site.grad === null) remove(to);
-    for (const { called, grad } of unresolved.get(fn) ?? []) if (grad === null) judge(called);
+    if (fn.summary.grad !== undefined) continue;
+    for (const { to, site } of fn.calls) if (site.grad === undefined) remove(to);
+    for (const { called, grad } of unresolved.get(fn) ?? []) if (grad === undefined) judge(called);
   }
 
   // Functions that only call each other are under no_grad for nobody's reason: one caller must really have switched it.
@@ -77,14 +78,14 @@ export function callersGradOff(
     queue.push(fn);
   };
   const switches = (from: Fn, grad: CallSite["grad"]): boolean =>
-    grad === "off" || (grad === null && from.summary.grad === "off");
+    grad === "off" || (grad === undefined && from.summary.grad === "off");
   for (const called of methods.values())
     if (called.callers.some(({ from, grad }) => switches(from, grad))) called.functions.forEach(ground);
   for (const fn of off) if (fn.callers.some(({ from, site }) => switches(from, site.grad))) ground(fn);
   for (let fn = queue.pop(); fn !== undefined; fn = queue.pop()) {
-    for (const { to, site } of fn.calls) if (site.grad === null) ground(to);
+    for (const { to, site } of fn.calls) if (site.grad === undefined) ground(to);
     for (const { called, grad } of unresolved.get(fn) ?? [])
-      if (grad === null) called.functions.forEach(ground);
+      if (grad === undefined) called.functions.forEach(ground);
   }
 
   const mayBeOff = (from: Fn, grad: CallSite["grad"]): boolean => grad === "unknown" || isOff(from, grad);

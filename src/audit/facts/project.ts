@@ -78,13 +78,13 @@ export function combine(summaries: readonly FileSummary[]): ProjectFacts {
   const functions = callGraph(summaries, names);
   const loose = closure(
     functions,
-    (fn) => fn.loose,
-    (site) => site.loops.length === 0,
+    (fn) => fn.loose === true,
+    (site) => !site.loops,
   );
   for (const fn of epochs(functions)) if (!fn.summary.loose) loose.delete(fn);
   const reaches = closure(
     functions,
-    (fn) => fn.backward,
+    (fn) => fn.backward === true,
     () => true,
   );
   const hot = spreadHeat(functions, loose, roles, names);
@@ -100,9 +100,9 @@ export function combine(summaries: readonly FileSummary[]): ProjectFacts {
       reachesBackward: reaches.has(fn),
       parameters: passedParameters(fn) ?? NONE,
       params: fn.summary.keeps ? fn.summary.params : NO_PARAMS,
-      repeated: fn.callers.some(({ site }) => site.loops.length > 0 && !site.throttled),
-      keeps: fn.summary.keeps,
-      reads: fn.summary.reads,
+      repeated: fn.callers.some(({ site }) => site.loops && !site.throttled),
+      keeps: fn.summary.keeps ?? null,
+      reads: fn.summary.reads ?? false,
     });
   return { functions: facts, roles, accelerated: acceleratedModules(summaries, names) };
 }
@@ -260,11 +260,11 @@ function epochs(functions: ReadonlyMap<string, Fn>): Set<Fn> {
   const once = closure(
     functions,
     (fn) => fn.steps === "once",
-    (site) => site.loops.length === 0,
+    (site) => !site.loops,
   );
   const many = new Set<Fn>();
   for (const fn of functions.values())
-    if (fn.summary.steps === "many" || fn.calls.some(({ to, site }) => site.loops.length > 0 && once.has(to)))
+    if (fn.summary.steps === "many" || fn.calls.some(({ to, site }) => site.loops && once.has(to)))
       many.add(fn);
   return closure(
     functions,
@@ -302,20 +302,20 @@ function spreadHeat(
         heat(functions.get(`${cls}.${method}`), `${method} of ${last(cls)}`);
   const stepping = closure(
     functions,
-    (fn) => fn.steps !== "none",
-    (site) => site.loops.length === 0,
+    (fn) => fn.steps !== undefined,
+    (site) => !site.loops,
   );
   for (const { summary, calls } of functions.values()) {
     const steps = new Set(summary.stepLoops);
     // A call to a function that takes a step makes the loop around the call the step's loop.
-    for (const { to, site } of calls) if (site.loops.length > 0 && loose.has(to)) steps.add(site.loops[0]!);
+    for (const { to, site } of calls) if (site.loops && loose.has(to)) steps.add(site.loops[0]!);
     if (steps.size === 0) continue;
     const name = last(summary.name);
     for (const { to, site } of calls)
       // However rarely a step is taken, what takes it runs once a step.
       if (
         (!site.throttled || (loose.has(to) && stepping.has(to))) &&
-        site.loops.some((loop) => steps.has(loop))
+        site.loops?.some((loop) => steps.has(loop))
       )
         heat(to, `called in the training loop of ${name === "<body>" ? "the script" : name}`);
   }

@@ -28,7 +28,7 @@ class FunctionNotes {
   readonly loops: Loop[] = [];
   readonly stepLoops = new Set<number>();
   loose = false;
-  steps: FunctionSummary["steps"] = "none";
+  steps: FunctionSummary["steps"];
   backward = false;
 
   number(loop: Loop): number {
@@ -108,7 +108,7 @@ class Summarizer {
 
   /** Of a method of we know not what, only the gradient mode is ever asked; sites that say the same are one. */
   #unresolved(call: Call, target: string): CallSite {
-    return { target, loops: [], grad: lexicalGrad(call, this.#file), throttled: false };
+    return { target, loops: undefined, grad: lexicalGrad(call, this.#file) ?? undefined };
   }
 
   #resolved(call: Call, target: string, notes: FunctionNotes): CallSite {
@@ -118,13 +118,14 @@ class Summarizer {
     const passed = this.#passed(call);
     return {
       target,
-      loops: loops.map((loop) => notes.number(loop)),
-      grad: lexicalGrad(call, this.#file),
+      loops: loops.length > 0 ? loops.map((loop) => notes.number(loop)) : undefined,
+      grad: lexicalGrad(call, this.#file) ?? undefined,
       throttled:
         frequency(call, stop) !== "every" ||
         fillsIn(call, stop) ||
-        (stop !== body && frequency(call, body) === "throttled"),
-      ...(passed ? { passed } : {}),
+        (stop !== body && frequency(call, body) === "throttled") ||
+        undefined,
+      passed: passed ?? undefined,
     };
   }
 
@@ -168,15 +169,15 @@ class Summarizer {
     const fn = this.#definitions.get(name);
     return {
       name,
-      grad: fn ? decoratedGrad(fn, this.#file) : null,
+      grad: (fn && decoratedGrad(fn, this.#file)) ?? undefined,
       calls: notes.calls,
-      loose: notes.loose,
-      stepLoops: [...notes.stepLoops],
-      backward: notes.backward,
+      loose: notes.loose || undefined,
+      stepLoops: notes.stepLoops.size > 0 ? [...notes.stepLoops] : undefined,
+      backward: notes.backward || undefined,
       steps: notes.steps,
       params: fn ? fn.params.map((param) => param.name) : [],
-      keeps: fn ? keptParameters(fn) : null,
-      reads: fn ? readsParameter(fn) : false,
+      keeps: (fn && keptParameters(fn)) ?? undefined,
+      reads: (fn && readsParameter(fn)) || undefined,
     };
   }
 
@@ -216,8 +217,8 @@ function isSame(a: CallSite, b: CallSite): boolean {
   return (
     a.grad === b.grad &&
     a.throttled === b.throttled &&
-    a.loops.length === b.loops.length &&
-    a.loops.every((loop, at) => loop === b.loops[at]) &&
+    a.loops?.length === b.loops?.length &&
+    (a.loops?.every((loop, at) => loop === b.loops![at]) ?? true) &&
     (a.passed === b.passed || JSON.stringify(a.passed) === JSON.stringify(b.passed))
   );
 }

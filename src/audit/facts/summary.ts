@@ -5,7 +5,10 @@ import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Keeps } from "./keepers.ts";
 import type { Passed } from "./parameters.ts";
 
-/** What the rest of the project needs to know about a file. Plain data: it crosses threads. */
+/**
+ * What the rest of the project needs to know about a file. Plain data: it crosses threads as JSON, tens of thousands of
+ * functions of it, so what says nothing is left out.
+ */
 export interface FileSummary {
   readonly path: string;
   readonly module: string;
@@ -22,31 +25,31 @@ export interface FileSummary {
 export interface FunctionSummary {
   /** Qualified; a file's own statements are "<module>.<body>". */
   readonly name: string;
-  readonly grad: "on" | "off" | null;
+  readonly grad?: "on" | "off" | undefined;
   readonly calls: readonly CallSite[];
   /** A backward or optimizer step outside of any loop here. */
-  readonly loose: boolean;
+  readonly loose?: true | undefined;
   /** Loops, by number, that are the innermost ones around a backward or an optimizer step. */
-  readonly stepLoops: readonly number[];
-  readonly backward: boolean;
+  readonly stepLoops?: readonly number[] | undefined;
+  readonly backward?: true | undefined;
   /** An optimizer steps here: once, or in a loop of its own, which then goes through many steps and is none. */
-  readonly steps: "none" | "once" | "many";
+  readonly steps?: "once" | "many" | undefined;
   readonly params: readonly string[];
-  readonly keeps: Keeps | null;
+  readonly keeps?: Keeps | undefined;
   /** Turns one of its parameters into a Python number. */
-  readonly reads: boolean;
+  readonly reads?: true | undefined;
 }
 
 export interface CallSite {
   /** A qualified name, or ".method" where the receiver is unknown. */
   readonly target: string;
   /** Loops around it, innermost first. */
-  readonly loops: readonly number[];
-  readonly grad: "on" | "off" | "unknown" | null;
+  readonly loops?: readonly number[] | undefined;
+  readonly grad?: "on" | "off" | "unknown" | undefined;
   /** A test stands between it and what runs every turn, and not one that holds for a whole run. */
-  readonly throttled: boolean;
+  readonly throttled?: true | undefined;
   /** Tensors among the arguments. */
-  readonly passed?: Passed;
+  readonly passed?: Passed | undefined;
 }
 
 export interface ClassSummary {
