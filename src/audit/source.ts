@@ -1,6 +1,7 @@
 import { PythonFile } from "../python/file.ts";
 import { cellSource, readNotebook } from "../python/notebook.ts";
 import type { Notebook } from "../python/notebook.ts";
+import type { NodeOf } from "../python/tree.ts";
 import { type ConfigFile, TRAINING_CONFIG, readConfig } from "./config.ts";
 
 /** A file as the rules see it. */
@@ -17,16 +18,19 @@ const USES =
 const HELPS =
   /\.item\(\)|\.detach\(\)|\.backward\(|\.state_dict\(\)|\bclass \w*(?:Meter|Averag|Tracker|Buffer|Memory|Recorder|History)/;
 
-const OTHERS = [
-  "import paddle",
-  "import tensorflow",
-  "import jax",
-  "import mindspore",
-  "from paddle",
-  "from tensorflow",
-  "from jax",
-  "from mindspore",
-];
+const OTHER_LIBRARY = /^(?:paddle|tensorflow|jax|mindspore)(?:\.|$)/;
+
+/** Written for another library, whose tensors have other methods, or other costs. */
+function isOfAnother(file: PythonFile): boolean {
+  const modules = (alias: NodeOf<"Alias">): string =>
+    alias.parent?.kind === "ImportFrom" ? alias.parent.module : alias.name;
+  return (
+    file
+      .all("Alias")
+      .some((alias) => alias.parent?.parent?.kind === "Module" && OTHER_LIBRARY.test(modules(alias))) &&
+    !file.all("Alias").some((alias) => /^torch(?:\.|$)/.test(modules(alias)))
+  );
+}
 
 /** Null: nothing to audit. A string: why the file cannot be read. */
 export function readSource(path: string, text: string): Source | string | null {
@@ -36,18 +40,10 @@ export function readSource(path: string, text: string): Source | string | null {
     return typeof config === "string" ? config : { kind: "config", config };
   }
   if (!(RELEVANT.test(text) ? USES : HELPS).test(text)) return null;
-  // Another library's tensors have other methods, or other costs.
-  if (
-    OTHERS.some((name) => text.includes(name)) &&
-    /^(?:import|from) (?:paddle|tensorflow|jax|mindspore)\b/m.test(text) &&
-    !/^\s*(?:import|from) torch\b/m.test(text)
-  )
-    return null;
-  if (!path.endsWith(".ipynb")) return { kind: "python", file: new PythonFile(path, text), notebook: null };
-  const notebook = readNotebook(text);
-  return typeof notebook === "string"
-    ? notebook
-    : { kind: "python", file: new PythonFile(path, notebook.text), notebook };
+  const notebook = path.endsWith(".ipynb") ? readNotebook(text) : null;
+  if (typeof notebook === "string") return notebook;
+  const file = new PythonFile(path, notebook?.text ?? text);
+  return isOfAnother(file) ? null : { kind: "python", file, notebook };
 }
 
 /** The notebook's JSON with the joined text of its code cells replaced; null where that would change anything else. */

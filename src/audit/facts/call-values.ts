@@ -265,7 +265,7 @@ export class CallValues {
   #factoryDevice(call: Call): Device {
     const given = keyword(call, "device");
     if (!given)
-      return /set_default_device|set_default_tensor_type/.test(this.#file.text) ||
+      return this.#file.callsNamed("set_default_device", "set_default_tensor_type").length > 0 ||
         call.args.some((arg) => arg.star === 2)
         ? "unknown"
         : "cpu";

@@ -28,7 +28,7 @@ export function fedToNetworks(file: PythonFile, networks: Networks): ReadonlySet
             found.add(definition);
     }
   };
-  for (const call of file.all("Call"))
+  for (const call of networks.calls)
     if (networks.is(call.func)) feed(call, 3);
     else if (
       (networks.isLoss(call.func) ||

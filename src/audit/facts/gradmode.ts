@@ -72,7 +72,7 @@ function statementSetsGrad(
   file: PythonFile,
 ): "on" | "off" | "unknown" | null {
   let result: "on" | "off" | "unknown" | null = null;
-  if (!file.mentions("set_grad_enabled")) return result;
+  if (file.callsNamed("set_grad_enabled").length === 0) return result;
   for (const statement of block.body) {
     if (statement === before) break;
     if (

@@ -20,6 +20,12 @@ const DEED =
 const LOSS_NAME =
   /^(?:\w*_)?(?:criterion|crit|loss|loss_?fn|loss_?func|loss_?fct|loss_?function|objective)(?:_\w+)?$/i;
 
+/** The words that make a call one of a network or a loss, where nothing but its name says so. */
+const CALLED = new RegExp(
+  `${NETWORK_NAME.source}|${LETTER.source}|${LOSS_NAME.source}|^self$|(?:loss|entropy\\w*)$`,
+  "i",
+);
+
 /** Which names and attributes of a file are networks. */
 export class Networks {
   readonly #file: PythonFile;
@@ -56,7 +62,7 @@ export class Networks {
       const key = this.key(loop.iter.func.value);
       if (key !== null && /requires_grad(?:_\(|\s*=\s*)False/.test(file.textOf(loop))) this.#frozen.add(key);
     }
-    for (const statement of file.all("Assign"))
+    for (const statement of file.callsNamed("eval", "requires_grad_").length > 0 ? file.all("Assign") : [])
       for (const target of statement.targets) {
         // `teacher = load().to(device).eval()`
         const chain = statement.value.kind === "Call" ? calledOn(statement.value) : [];
@@ -73,6 +79,11 @@ export class Networks {
     for (const [key, mode] of modes)
       if (mode.trains) this.#frozen.delete(key);
       else if (mode.evaluates && !this.#frozen.has(key)) this.#evaluating.add(key);
+  }
+
+  /** Every call that may be one of a network or a loss. */
+  get calls(): readonly Call[] {
+    return this.#used.size > 0 ? this.#file.all("Call") : this.#file.calls.matching(CALLED);
   }
 
   is(callee: Expr): boolean {

@@ -155,6 +155,7 @@ function isRenamed({ how, value }: Definition, statement: Node, facts: Facts): b
 /** `out, self.state = self.lstm(x, self.state)` in a module's forward. */
 function* throughLayer(facts: Facts): Generator<Finding> {
   const { file } = facts;
+  if (file.calls.matching(/^(?:LSTM|GRU|RNN)(?:Cell)?$/).length === 0) return;
   for (const statement of file.all("Assign")) {
     const [target] = statement.targets;
     const call = statement.value;

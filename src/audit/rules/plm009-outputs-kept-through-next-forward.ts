@@ -19,7 +19,7 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     for (const statement of file.all("Assign")) {
-      const target = outputsOf(statement, facts);
+      const target = loopsAround(statement).length > 0 ? outputsOf(statement, facts) : null;
       if (!target) continue;
       const evaluates = facts.gradMode(statement) === "off";
       const loop = evaluates ? batchLoop(statement, facts) : facts.stepLoop(statement);

@@ -1,4 +1,4 @@
-import { isFalse, positional } from "../../python/file.ts";
+import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Attribute, Call, FunctionDef, If, Node } from "../../python/tree.ts";
@@ -22,7 +22,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     // What torch had before no_grad: programs of that time ran their evaluation so.
-    if (/volatile\s*=\s*True/.test(facts.file.text)) return;
+    if (facts.file.calls.given(["volatile"]).some((call) => isTrue(keyword(call, "volatile")!.value))) return;
     const evaluates =
       facts.file.callsNamed("eval").length > 0 ||
       facts.file.callsNamed("train").some((call) => isFalse(positional(call, 0)));

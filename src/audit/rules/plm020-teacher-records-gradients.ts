@@ -73,11 +73,17 @@ function* handedOn(facts: Facts): Generator<Finding> {
     !/\b(?:ref|teacher)|reference|_teacher|frozen_model/.test(file.text)
   )
     return;
+  const words = new Map<string, boolean>();
+  const isTeachers = (word: string): boolean => {
+    let known = words.get(word);
+    if (known === undefined) words.set(word, (known = TEACHER.test(word)));
+    return known;
+  };
   for (const arg of file.all("Arg")) {
     const { value, parent: call } = arg;
     if (call?.kind !== "Call" || arg.star !== 0 || (value.kind !== "Name" && value.kind !== "Attribute"))
       continue;
-    if (!facts.networks.isOnlyEvaluated(value) && !TEACHER.test(lastName(value))) continue;
+    if (!facts.networks.isOnlyEvaluated(value) && !isTeachers(lastName(value))) continue;
     const helper = helperOf(call, file);
     const at = helper?.fn.params[call.args.indexOf(arg) + helper.shift];
     const param = arg.name === null ? at : helper?.fn.params.find(({ name }) => name === arg.name);

@@ -17,10 +17,9 @@ export const rule: Rule = {
   },
   *check(facts) {
     for (const call of facts.file.callsNamed(...READS, "to", "float", "int")) {
-      const source = readTensor(call, facts);
-      if (!source || !facts.onAccelerator(source)) continue;
       const hot = facts.everyStep(call);
-      if (!hot || (isMove(call) && offloads(hot))) continue;
+      const source = hot ? readTensor(call, facts) : null;
+      if (!hot || !source || !facts.onAccelerator(source) || (isMove(call) && offloads(hot))) continue;
       const fix = detachInstead(call, source, facts);
       yield {
         at: call,

@@ -17,8 +17,6 @@ export const rule: Rule = {
     patterns: [30],
   },
   *check(facts) {
-    if (facts.file.callsNamed("synchronize").length === 0 && !facts.file.mentions("CUDA_LAUNCH_BLOCKING"))
-      return;
     const { file } = facts;
     for (const call of file.callsNamed("synchronize", "setdefault", "update")) {
       const name = file.dotted(call.func) ?? "";
@@ -51,6 +49,7 @@ export const rule: Rule = {
           : {}),
       };
     }
+    if (!file.all("Str").some(({ value }) => value === "CUDA_LAUNCH_BLOCKING")) return;
     for (const statement of file.all("Assign")) {
       const [target] = statement.targets;
       if (

@@ -24,7 +24,6 @@ export const rule: Rule = {
     patterns: [43],
   },
   *check(facts) {
-    if (!facts.file.mentions("numpy")) return;
     for (const call of facts.file.callsNamed("to", "cuda", "from_numpy", "tensor", "as_tensor")) {
       const moved =
         call.func.kind === "Attribute" &&

@@ -16,8 +16,10 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (!file.mentions("benchmark") || !isVarying(facts)) return;
-    for (const call of file.all("Call")) {
+    const given = file.calls.given(["benchmark"]);
+    const set = file.assignsTo("benchmark");
+    if ((given.length === 0 && set.length === 0) || !isVarying(facts)) return;
+    for (const call of given) {
       const flag = /^(?:pytorch_)?lightning\.(?:pytorch\.)?Trainer$/.test(file.dotted(call.func) ?? "")
         ? keyword(call, "benchmark")
         : null;
@@ -29,7 +31,7 @@ export const rule: Rule = {
       if (flag && isTrue(flag.value) && file.dotted(call.func) === "torch.backends.cudnn.flags")
         yield report(flag, flag.value);
     }
-    for (const statement of file.all("Assign")) {
+    for (const statement of set) {
       const [target] = statement.targets;
       if (!target || file.dotted(target) !== "torch.backends.cudnn.benchmark" || !isTrue(statement.value))
         continue;

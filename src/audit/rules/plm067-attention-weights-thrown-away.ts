@@ -16,7 +16,7 @@ export const rule: Rule = {
     patterns: [67],
   },
   *check(facts) {
-    if (!facts.file.mentions("MultiheadAttention")) return;
+    if (facts.file.callsNamed("MultiheadAttention").length === 0) return;
     for (const call of facts.file.all("Call")) {
       // Its fifth parameter.
       const asked = argument(call, "need_weights", 4);

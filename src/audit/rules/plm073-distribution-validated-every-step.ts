@@ -13,10 +13,9 @@ export const rule: Rule = {
     patterns: [73],
   },
   *check(facts) {
-    if (!facts.file.mentions("distributions")) return;
     const { file } = facts;
-    if (!facts.accelerator || /set_default_validate_args/.test(file.text)) return;
-    for (const call of file.all("Call")) {
+    if (!facts.accelerator || file.callsNamed("set_default_validate_args").length > 0) return;
+    for (const call of file.calls.matching(/^[A-Z]/)) {
       const name = file.dotted(call.func) ?? "";
       if (
         !/^torch\.distributions\.(?:\w+\.)*[A-Z]\w*$/.test(name) ||

@@ -18,9 +18,11 @@ export const rule: Rule = {
     patterns: [74],
   },
   *check(facts) {
-    if (!["double", "float64", "Double"].some((word) => facts.file.mentions(word))) return;
+    const typed = facts.file.calls
+      .given(["dtype"])
+      .some((call) => isDouble(keyword(call, "dtype")!.value, facts));
     // A sum kept in float64 on the device: every addition is one.
-    for (const statement of facts.file.all("AugAssign")) {
+    for (const statement of typed ? facts.file.all("AugAssign") : []) {
       if (statement.target.kind !== "Name" || !facts.everyStep(statement)) continue;
       const made = facts.file.scopes
         .lookup(statement.target)
@@ -51,7 +53,8 @@ export const rule: Rule = {
         if (all || (source && isNetworkItself(source, facts)))
           yield { at: call, severity: "note", message: MESSAGE };
       }
-    for (const call of facts.file.all("Call")) {
+    const widening = facts.file.callsNamed("double", "to", "type");
+    for (const call of typed ? facts.file.all("Call") : widening) {
       const source = widened(call, facts);
       if (source && facts.onAccelerator(source) && facts.everyStep(call))
         yield {

@@ -20,7 +20,6 @@ export const rule: Rule = {
   },
   *check(facts) {
     if (facts.file.callsNamed("clone", "contiguous").length === 0) return;
-    if (/torch\.compile|cudagraph|CUDAGraph/.test(facts.file.text)) return;
     for (const call of facts.file.callsNamed("clone", "contiguous")) {
       if (call.func.kind !== "Attribute") continue;
       // `torch.clone(x)`
@@ -42,6 +41,7 @@ export const rule: Rule = {
         (isOutput(value, facts) || isDetached(value, facts)) &&
         !isChangedLater(call, facts);
       if (!written && !fresh && !unread) continue;
+      if (/torch\.compile|cudagraph|CUDAGraph/.test(facts.file.text)) return;
       yield {
         at: call,
         message: written

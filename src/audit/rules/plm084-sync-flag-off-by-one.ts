@@ -16,15 +16,8 @@ export const rule: Rule = {
     patterns: [84],
   },
   *check(facts) {
-    if (
-      !facts.file.mentions("require_backward_grad_sync") &&
-      facts.file.callsNamed("no_sync", "no_backward_sync").length === 0
-    )
-      return;
     const { file } = facts;
-    for (const statement of file.all("Assign")) {
-      const [target] = statement.targets;
-      if (target?.kind !== "Attribute" || target.attr !== "require_backward_grad_sync") continue;
+    for (const statement of file.assignsTo("require_backward_grad_sync")) {
       const loop = loopsAround(statement)[0];
       if (loop) yield* compare(statement.value, true, statement.value, loop, facts);
     }
