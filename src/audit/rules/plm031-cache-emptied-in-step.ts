@@ -1,13 +1,15 @@
 import { keyword } from "../../python/file.ts";
 import { ancestors, blocksOf, statementOf, walk } from "../../python/nodes.ts";
-import type { Node } from "../../python/tree.ts";
+import type { Call, Node } from "../../python/tree.ts";
 import { deleteStatement } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isThrottle } from "../facts/guards.ts";
+import { last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule, Severity } from "../rule.ts";
 
-const EMPTIES = /^torch\.(?:cuda|xpu|mps|npu)(?:\.memory)?\.empty_cache$/;
+const EMPTIES =
+  /^torch\.(?:cuda|xpu|mps|npu|accelerator)(?:\.memory)?\.empty_cache$|^accelerate\.utils\.(?:memory\.)?(?:release_memory|clear_device_cache)$/;
 
 export const rule: Rule = {
   meta: {
@@ -20,8 +22,13 @@ export const rule: Rule = {
   },
   *check(facts) {
     yield* asked(facts);
-    for (const call of facts.file.callsNamed("empty_cache", "collect")) {
-      const name = facts.file.dotted(call.func);
+    for (const call of facts.file.callsNamed(
+      "empty_cache",
+      "collect",
+      "release_memory",
+      "clear_device_cache",
+    )) {
+      const name = facts.file.dotted(call.func) ?? throughAccelerator(call, facts);
       if (name === null || !(EMPTIES.test(name) || name === "gc.collect")) continue;
       const hot = facts.hot(call);
       if (!hot) continue;
@@ -35,7 +42,7 @@ export const rule: Rule = {
       if (rare && !standsAlone(call, facts)) continue;
       if (handsOver(call) || isAskedFor(call, facts)) continue;
       const statement = statementOf(call);
-      const what = name === "gc.collect" ? "`gc.collect()`" : "`empty_cache()`";
+      const what = `\`${name === "gc.collect" ? name : last(name)}()\``;
       yield {
         at: call,
         severity: rare ? "note" : "warning",
@@ -59,6 +66,16 @@ export const rule: Rule = {
       if (typeof value === "number") yield { at: valueAt, severity: severityOf(value), message: ASKED };
   },
 };
+
+/** `get_accelerator().empty_cache()` */
+function throughAccelerator({ func }: Call, facts: Facts): string | null {
+  return func.kind === "Attribute" &&
+    func.attr === "empty_cache" &&
+    func.value.kind === "Call" &&
+    facts.file.textOf(func.value.func).endsWith("get_accelerator")
+    ? "torch.accelerator.empty_cache"
+    : null;
+}
 
 const ASKED =
   "`torch_empty_cache_steps` empties the cache inside training: the device stops, and the next step allocates the blocks again";

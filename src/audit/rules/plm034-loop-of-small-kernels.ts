@@ -22,6 +22,7 @@ export const rule: Rule = {
     )
       return;
     yield* sums(facts);
+    yield* lists(facts);
     yield* comprehensions(facts);
     yield* updates(facts);
   },
@@ -46,6 +47,17 @@ function* sums(facts: Facts): Generator<Finding> {
     // The sum must be handed on as a loss, returned, or made on every step.
     if (differentiated || file.scopes.uses(made).some((use) => isReturned(use)) || facts.everyStep(statement))
       yield report(statement, target.id);
+  }
+}
+
+/** `terms.append((fisher[n] * (p - old[n]) ** 2).sum())`, to be summed after the loop. */
+function* lists(facts: Facts): Generator<Finding> {
+  for (const call of facts.file.callsNamed("append")) {
+    const [loop] = loopsAround(call);
+    const [item] = call.args;
+    if (loop?.kind !== "For" || !item || call.func.kind !== "Attribute") continue;
+    if (isOverModules(loop.iter, facts) && computes(item.value, facts) && facts.everyStep(call))
+      yield report(call, facts.file.textOf(call.func.value));
   }
 }
 

@@ -76,7 +76,7 @@ function goesToTensor(call: Call, facts: Facts): boolean {
   return (
     to?.kind === "Name" &&
     !/dtype|device/.test(to.id) &&
-    facts.value(to).what === "tensor" &&
+    /^(?:tensor|output)$/.test(facts.value(to).what) &&
     facts.isAccelerator(facts.value(to).device)
   );
 }

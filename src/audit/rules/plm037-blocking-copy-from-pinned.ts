@@ -49,6 +49,17 @@ export const rule: Rule = {
 /** In a loop over a pinned loader, or in a function that such a loop hands its batch to. */
 function isFromPinned(call: Call & { func: Expr }, facts: Facts): boolean {
   if (call.func.kind !== "Attribute") return false;
+  const around = functionOf(call);
+  // `map(lambda t: t.to(device), batch)`
+  if (around?.kind === "Lambda") {
+    const map = around.parent?.kind === "Arg" ? around.parent.parent : null;
+    return (
+      map?.kind === "Call" &&
+      facts.file.dotted(map.func) === "builtins.map" &&
+      loopsAround(map).length > 0 &&
+      map.args.slice(1).every(({ value }) => isPinnedBatch(value, facts))
+    );
+  }
   const [loop] = loopsAround(call);
   if (loop) {
     const source = batchSource(call.func.value, facts);
@@ -71,8 +82,12 @@ function isHandedBatch(site: Call, param: string, fn: FunctionDef, facts: Facts)
   const shift = fn.parent?.kind === "ClassDef" && fn.params[0]?.name === "self" ? 1 : 0;
   const index = fn.params.findIndex(({ name }) => name === param) - shift;
   const passed = keyword(site, param)?.value ?? positional(site, index);
-  if (!passed || loopsAround(site).length === 0) return false;
-  const parts = passed.kind === "Tuple" || passed.kind === "List" ? passed.items : [passed];
+  return passed !== null && loopsAround(site).length > 0 && isPinnedBatch(passed, facts);
+}
+
+/** A batch of a pinned loader, or its parts in a tuple. */
+function isPinnedBatch(expr: Expr, facts: Facts): boolean {
+  const parts = expr.kind === "Tuple" || expr.kind === "List" ? expr.items : [expr];
   return parts.every((part) => {
     const source = batchSource(part, facts);
     return source !== null && isPinned(source, facts);

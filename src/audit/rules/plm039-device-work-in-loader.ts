@@ -1,6 +1,7 @@
-import { keyword } from "../../python/file.ts";
-import { classOf, functionOf } from "../../python/nodes.ts";
-import type { Call } from "../../python/tree.ts";
+import { keyword, positional } from "../../python/file.ts";
+import { classOf, functionOf, walk } from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { FACTORIES, last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
@@ -19,7 +20,7 @@ export const rule: Rule = {
       facts.file.calls.given(["collate_fn"]).length > 0 ||
       facts.file.all("ClassDef").some((cls) => facts.role(cls) === "dataset");
     if (!loads) return;
-    for (const call of facts.file.callsNamed("to", "cuda", ...FACTORIES))
+    for (const call of facts.file.callsNamed("to", "cuda", "load", ...FACTORIES))
       if (sends(call, facts) && isInLoader(call, facts))
         yield {
           at: call,
@@ -34,10 +35,24 @@ function sends(call: Call, facts: Facts): boolean {
   const device = keyword(call, "device");
   if (name === `torch.${last(name)}` && FACTORIES.has(last(name)))
     return device !== null && facts.isAccelerator(facts.device(device.value));
+  if (name === "torch.load")
+    return facts.isAccelerator(facts.device(keyword(call, "map_location")?.value ?? positional(call, 1)));
   if (call.func.kind !== "Attribute") return false;
   if (call.func.attr === "cuda") return true;
   const to = call.func.attr === "to" ? (device?.value ?? call.args[0]?.value ?? null) : null;
   return to !== null && facts.isAccelerator(facts.device(to));
+}
+
+const HANDS_OUT = /^__(?:getitem|getitems|iter|next)__$/;
+
+/** `self.read(path)` somewhere in the method. */
+function callsOwn(method: FunctionDef, name: string): boolean {
+  let found = false;
+  walk(method, (node) => {
+    if (node.kind === "Call" && selfAttribute(node.func) === name) found = true;
+    return !found;
+  });
+  return found;
 }
 
 function isInLoader(call: Call, facts: Facts): boolean {
@@ -56,9 +71,22 @@ function isInLoader(call: Call, facts: Facts): boolean {
           facts.file.dotted(value.func) === facts.file.qualified(cls),
       );
   if (cls && fn.parent === cls)
-    return /^__(?:getitem|getitems|iter)__$/.test(fn.name) && facts.role(cls) === "dataset";
+    return (
+      facts.role(cls) === "dataset" &&
+      (HANDS_OUT.test(fn.name) ||
+        methodsOf(cls).some((method) => HANDS_OUT.test(method.name) && callsOwn(method, fn.name)))
+    );
   // A function that a DataLoader of this file collates with.
   return facts.file
     .all("Arg")
-    .some((arg) => arg.name === "collate_fn" && arg.value.kind === "Name" && arg.value.id === fn.name);
+    .some(({ name, value }) => name === "collate_fn" && collatesWith(value, fn, facts));
+}
+
+/** The function itself, or `partial(collate, …)` of it. */
+function collatesWith(value: Expr, fn: FunctionDef, facts: Facts): boolean {
+  const first =
+    value.kind === "Call" && facts.file.dotted(value.func) === "functools.partial"
+      ? positional(value, 0)
+      : value;
+  return first?.kind === "Name" && first.id === fn.name;
 }

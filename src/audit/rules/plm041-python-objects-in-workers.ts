@@ -1,9 +1,12 @@
-import { keyword, positional } from "../../python/file.ts";
-import { functionOf, walk } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr, Node } from "../../python/tree.ts";
-import { methodsOf, selfAttribute } from "../facts/classes.ts";
+import { positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { classOf, functionOf, walk } from "../../python/nodes.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import { given } from "../facts/arguments.ts";
+import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isDataLoader } from "../facts/loaders.ts";
+import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -16,7 +19,7 @@ export const rule: Rule = {
     patterns: [41],
   },
   *check(facts) {
-    if (facts.file.calls.given(["num_workers"]).length === 0) return;
+    if (!facts.file.mentions("num_workers")) return;
     const shared = sharedClasses(facts);
     for (const cls of facts.file.all("ClassDef")) {
       if (!shared.has(facts.file.qualified(cls)) || facts.role(cls) !== "dataset") continue;
@@ -34,18 +37,33 @@ export const rule: Rule = {
 /** Classes of this file that a DataLoader with worker processes is given an instance of. */
 function sharedClasses({ file }: Facts): Set<string> {
   const found = new Set<string>();
-  for (const call of file.all("Call")) {
-    const workers = isDataLoader(file.dotted(call.func)) ? keyword(call, "num_workers") : null;
-    if (!workers || (workers.value.kind === "Num" && workers.value.text === "0")) continue;
-    const given = keyword(call, "dataset")?.value ?? positional(call, 0);
-    const made = given?.kind === "Name" ? file.scopes.reaching(given).map(({ value }) => value) : [given];
-    for (const one of made)
-      if (one?.kind === "Call") {
-        const name = file.dotted(one.func);
-        if (name !== null) found.add(name);
-      }
+  for (const call of file.callsNamed("DataLoader")) {
+    if (!isDataLoader(file.dotted(call.func))) continue;
+    const workers = given(call, "num_workers", file) ?? positional(call, 5);
+    if (!workers || (workers.kind === "Num" && workers.text === "0")) continue;
+    made(given(call, "dataset", file) ?? positional(call, 0), file, found, 0);
   }
   return found;
+}
+
+/** The classes an expression may be an instance of, through names, attributes, and what wraps a dataset. */
+function made(expr: Expr | null, file: PythonFile, found: Set<string>, depth: number): void {
+  if (!expr || depth > 4) return;
+  const again = (inner: Expr | null): void => made(inner, file, found, depth + 1);
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  if (cls)
+    attributesOf(cls, file)
+      .get(own!)
+      ?.writes.forEach(({ value }) => again(value));
+  else if (expr.kind === "Name") file.scopes.reaching(expr).forEach(({ value }) => again(value));
+  else if (expr.kind === "Subscript") again(expr.value);
+  else if (expr.kind === "Call") {
+    const name = file.dotted(expr.func);
+    if (name !== null) found.add(name);
+    // `random_split(Pairs(…), …)`, `Subset(…)`
+    if (name?.startsWith("torch.utils.data.") === true) again(positional(expr, 0));
+  }
 }
 
 /** Where the constructor keeps a list or dict of Python objects, one for each example. */
@@ -61,10 +79,18 @@ function heldObjects(cls: ClassDef, facts: Facts): Node | null {
       node.kind === "Call" &&
       node.func.kind === "Attribute" &&
       node.func.attr === "append" &&
-      selfAttribute(node.func.value) !== null &&
+      isHeld(node.func.value, init, facts) &&
       functionOf(node) === init &&
       node.args.length === 1 &&
       isObject(node.args[0]!.value, facts)
+    )
+      found = node;
+    else if (
+      node.kind === "Assign" &&
+      node.targets[0]?.kind === "Subscript" &&
+      selfAttribute(node.targets[0].value) !== null &&
+      loopsAround(node).length > 0 &&
+      isObject(node.value, facts)
     )
       found = node;
     return true;
@@ -72,17 +98,55 @@ function heldObjects(cls: ClassDef, facts: Facts): Node | null {
   return found;
 }
 
+/** `self.items`, `self.by_id.setdefault(key, [])`, or a list that becomes one of them. */
+function isHeld(expr: Expr, init: FunctionDef, facts: Facts): boolean {
+  if (selfAttribute(expr) !== null) return true;
+  if (expr.kind === "Subscript") return isHeld(expr.value, init, facts);
+  if (expr.kind === "Call")
+    return (
+      expr.func.kind === "Attribute" &&
+      expr.func.attr === "setdefault" &&
+      isHeld(expr.func.value, init, facts)
+    );
+  if (expr.kind !== "Name") return false;
+  return facts.file
+    .all("Assign")
+    .some(
+      ({ targets, value, ...statement }) =>
+        value.kind === "Name" &&
+        value.id === expr.id &&
+        targets.some((target) => selfAttribute(target) !== null) &&
+        init.start <= statement.start &&
+        statement.end <= init.end,
+    );
+}
+
 const READERS = /^(?:json|pickle|cPickle|yaml|orjson|ujson)\.loads?$|^csv\.(?:reader|DictReader)$/;
 
 /** `[json.loads(line) for line in file]`, `file.readlines()`, `pickle.load(file)`, `list(csv.reader(file))`. */
-function isObjects(expr: Expr, facts: Facts): boolean {
+function isObjects(expr: Expr, facts: Facts, depth = 0): boolean {
+  if (depth > 4) return false;
+  if (expr.kind === "Name") {
+    const [one, ...more] = facts.file.scopes.reaching(expr);
+    return (
+      more.length === 0 &&
+      one?.how === "assign" &&
+      one.value !== null &&
+      isObjects(one.value, facts, depth + 1)
+    );
+  }
+  // A part of what was read.
+  if (expr.kind === "Subscript") return isObjects(expr.value, facts, depth + 1);
   if (expr.kind === "Comp") return expr.value !== null || isObject(expr.element, facts);
   if (expr.kind !== "Call") return false;
   const name = facts.file.dotted(expr.func) ?? "";
-  if (READERS.test(name)) return true;
+  if (READERS.test(name) || /^(?:glob\.i?glob|os\.listdir)$/.test(name)) return true;
   if (name === "builtins.list" || name === "builtins.sorted")
-    return expr.args.some(({ value }) => isObjects(value, facts) || isRead(value, facts));
-  return expr.func.kind === "Attribute" && /^(?:readlines|splitlines|to_dict)$/.test(expr.func.attr);
+    return expr.args.some(({ value }) => isObjects(value, facts, depth + 1) || isRead(value, facts));
+  if (expr.func.kind !== "Attribute") return false;
+  if (expr.func.attr === "tolist" || expr.func.attr === "split")
+    return /read|df|frame|csv|data|text/i.test(facts.file.textOf(expr.func.value));
+  return /^(?:readlines|splitlines|to_dict|r?glob|iterdir)$/.test(expr.func.attr);
 }
 
 function isRead(expr: Expr, facts: Facts): boolean {
@@ -91,8 +155,17 @@ function isRead(expr: Expr, facts: Facts): boolean {
 
 /** A dict, a tuple, a string or what a reader made: anything with a reference count of its own. */
 function isObject(expr: Expr, facts: Facts): boolean {
-  if (expr.kind === "Dict" || expr.kind === "Tuple" || expr.kind === "List" || expr.kind === "Str")
-    return true;
+  if (/^(?:Dict|Tuple|List|Str|Comp)$/.test(expr.kind)) return true;
+  // What a loop over a file or a list of records hands out, or was made into in it.
+  if (expr.kind === "Name")
+    return facts.file.scopes
+      .reaching(expr)
+      .some(
+        ({ how, value }) =>
+          value !== null &&
+          ((how === "iterate" && isObjects(value, facts, 1)) ||
+            (how === "assign" && value.kind !== "Name" && isObject(value, facts))),
+      );
   if (expr.kind !== "Call") return false;
   return (
     READERS.test(facts.file.dotted(expr.func) ?? "") ||

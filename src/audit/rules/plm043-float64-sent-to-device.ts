@@ -126,7 +126,7 @@ function areFloats(items: readonly Expr[]): boolean {
 }
 
 function isFloat64(expr: Expr, facts: Facts, depth = 0): boolean {
-  if (depth > 4) return false;
+  if (depth > 8) return false;
   // A Python number leaves an array's type as it is.
   if (expr.kind === "Binary") {
     // A true division of whole numbers is float64.
@@ -161,7 +161,9 @@ function isFloat64(expr: Expr, facts: Facts, depth = 0): boolean {
     expr.kind === "Call" &&
     expr.func.kind === "Attribute" &&
     facts.file.dotted(expr.func) === null &&
-    /^(?:copy|reshape|cumsum|cumprod|transpose|mean|sum|flatten|ravel|squeeze)$/.test(expr.func.attr)
+    /^(?:copy|reshape|cumsum|cumprod|transpose|mean|std|var|sum|max|min|clip|flatten|ravel|squeeze)$/.test(
+      expr.func.attr,
+    )
   )
     return isFloat64(expr.func.value, facts, depth + 1);
   if (expr.kind === "Call" && /^numpy\.(?:array|asarray)$/.test(facts.file.dotted(expr.func) ?? "")) {

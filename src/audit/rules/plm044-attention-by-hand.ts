@@ -182,9 +182,9 @@ function meetsValues(weights: Call, facts: Facts): boolean {
         ? [func.value]
         : [],
     );
-  return [...products, ...methods].some(
-    (left) => contains(fn, left) && left.start > weights.start && comesFrom(left, weights, facts, 0),
-  );
+  return [...products, ...methods]
+    .flatMap((left) => (left.kind === "List" || left.kind === "Tuple" ? left.items : [left]))
+    .some((left) => contains(fn, left) && left.start > weights.start && comesFrom(left, weights, facts, 0));
 }
 
 function comesFrom(expr: Expr, source: Call, facts: Facts, depth: number): boolean {

@@ -27,7 +27,7 @@ export const rule: Rule = {
       // Only a language model's head has outputs that large.
       if (
         (!file.mentions("logits") && !file.mentions("lm_head")) ||
-        !/lm_head|vocab_size|labels|shift_logits|wte/.test(file.text)
+        !/lm_head|vocab_size|labels|shift_logits|wte|CausalLM|LMHead|input_ids/.test(file.text)
       )
         return;
       const hot = facts.hot(call);
@@ -102,7 +102,9 @@ function feedsLoss(expr: Expr, facts: Facts, depth = 0): boolean {
       (/cross_entropy$|nll_loss$|log_softmax$|logsumexp$|CrossEntropyLoss$/.test(
         facts.file.dotted(at.func) ?? "",
       ) ||
-        /loss_f(?:n|ct|unc\w*)$|criterion$/.test(facts.file.textOf(at.func).slice(-40)))
+        /loss_f(?:n|ct|unc\w*)$|criterion$|CrossEntropyLoss\([^()]*\)$/.test(
+          facts.file.textOf(at.func).slice(-40),
+        ))
     )
       return true;
     if (at.kind === "Assign") {

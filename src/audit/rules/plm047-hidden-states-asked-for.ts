@@ -38,6 +38,11 @@ export const rule: Rule = {
     const { file } = facts;
     for (const statement of file.all("Assign")) {
       const [target] = statement.targets;
+      // `batch["output_attentions"] = True`
+      const put =
+        target?.kind === "Subscript" && target.index.kind === "Str" ? (target.index.value ?? "") : "";
+      if (isTrue(statement.value) && WANTED.has(put) && facts.hot(statement) && !isRead(put, file))
+        yield { at: statement, message: MESSAGES[put]! };
       if (target?.kind !== "Attribute" || !isTrue(statement.value) || !WANTED.has(target.attr)) continue;
       const owner =
         target.value.kind === "Attribute"

@@ -5,6 +5,9 @@ import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
 
+const MESSAGE =
+  "The unscaled product is alive while the scaled one is made; scale the smaller operand, or rebind the result step by step";
+
 export const rule: Rule = {
   meta: {
     code: "PLM048",
@@ -15,6 +18,15 @@ export const rule: Rule = {
     patterns: [48],
   },
   *check(facts) {
+    for (const call of facts.file.callsNamed("mul", "div", "multiply")) {
+      const { func } = call;
+      const [large, factor] =
+        func.kind === "Attribute" && facts.file.dotted(func) === null
+          ? [func.value, positional(call, 0)]
+          : [positional(call, 0), positional(call, 1)];
+      if (large && factor && isProduct(large, facts) && isScalar(factor, facts) && isForward(call, facts))
+        yield { at: call, message: MESSAGE };
+    }
     for (const product of facts.file.all("Binary")) {
       if (product.op !== "*" && product.op !== "/") continue;
       const [large, factor] =
@@ -22,16 +34,15 @@ export const rule: Rule = {
           ? [product.left, product.right]
           : [product.right, product.left];
       if (!isProduct(large, facts) || !isScalar(factor, facts)) continue;
-      const hot = facts.everyStep(product);
-      if (hot?.why.startsWith("forward") === true || hot?.why.includes("forward of") === true)
-        yield {
-          at: product,
-          message:
-            "The unscaled product is alive while the scaled one is made; scale the smaller operand, or rebind the result step by step",
-        };
+      if (isForward(product, facts)) yield { at: product, message: MESSAGE };
     }
   },
 };
+
+function isForward(expr: Expr, facts: Facts): boolean {
+  const why = facts.everyStep(expr)?.why ?? "";
+  return why.startsWith("forward") || why.includes("forward of");
+}
 
 /** `x @ A @ B`, `linear(linear(x, A), B)`, `self.lora_B(self.lora_A(x))`: the last product is as large as the layer's output. */
 function isProduct(expr: Expr, facts: Facts): boolean {

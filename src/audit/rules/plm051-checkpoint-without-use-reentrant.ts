@@ -1,4 +1,4 @@
-import { hasStars, keyword } from "../../python/file.ts";
+import { hasStars, keyword, positional } from "../../python/file.ts";
 import { addKeyword } from "../edits.ts";
 import { checkpointingSwitches } from "../facts/checkpointing.ts";
 import type { Rule } from "../rule.ts";
@@ -40,6 +40,17 @@ export const rule: Rule = {
                 edits: addKeyword(call, "use_reentrant=False", facts.file),
               },
             }),
+      };
+    }
+    for (const call of facts.file.callsNamed("partial")) {
+      const bound = facts.file.dotted(call.func) === "functools.partial" ? positional(call, 0) : null;
+      if (!bound || !CHECKPOINTS.has(facts.file.dotted(bound) ?? "") || keyword(call, "use_reentrant"))
+        continue;
+      if (facts.file.mentions("use_reentrant") || call.args.some((arg) => arg.star === 2)) continue;
+      yield {
+        at: call,
+        message:
+          "Without `use_reentrant` torch warns and takes the reentrant path, which gives no gradients when no input requires them and cannot be nested",
       };
     }
     for (const { call, useReentrant, at } of checkpointingSwitches(facts.file)) {

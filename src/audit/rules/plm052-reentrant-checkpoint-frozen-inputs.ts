@@ -87,7 +87,10 @@ function* frozenEmbeddings(file: PythonFile): Generator<Finding> {
 function* byHand(file: PythonFile): Generator<Finding> {
   for (const cls of file.all("ClassDef")) {
     const text = file.textOf(cls);
-    const frozen = /self\.\w*emb\w*(?:\.weight)?\.requires_grad(?:_\(\s*False|\s*=\s*False)/i.test(text);
+    const frozen =
+      /self\.\w*emb\w*(?:\.weight)?\.requires_grad(?:_\(\s*False|\s*=\s*False)|for\s+(\w+)\s+in\s+self\.\w*emb\w*\.parameters\(\):\s*\1\.requires_grad(?:_\(\s*False|\s*=\s*False)|self\.\w*emb\w*\s*=\s*nn\.Embedding\.from_pretrained\((?![^)]*freeze\s*=\s*False)/i.test(
+        text,
+      );
     if (!frozen || /enable_input_require_grads|requires_grad_\(\s*(?:True)?\s*\)/.test(text)) continue;
     for (const call of file.callsNamed("checkpoint", "checkpoint_sequential")) {
       if (

@@ -1,6 +1,7 @@
 import { isFalse, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Expr } from "../../python/tree.ts";
+import { given } from "../facts/arguments.ts";
 import { entry, literalDict } from "../facts/checkpointing.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -18,14 +19,14 @@ export const rule: Rule = {
   *check({ file }) {
     const calls = new Set([
       ...file.calls.given(["preserve_rng_state", "gradient_checkpointing_kwargs"]),
-      ...file.callsNamed("gradient_checkpointing_enable"),
+      ...file.callsNamed("gradient_checkpointing_enable", "checkpoint", "checkpoint_sequential"),
     ]);
     for (const call of calls) {
       const name = file.dotted(call.func);
       const partial = name === "functools.partial" ? positional(call, 0) : null;
       const bound = partial ? file.dotted(partial) : name;
       if (bound?.startsWith("torch.utils.checkpoint.") === true) {
-        const flag = keyword(call, "preserve_rng_state")?.value ?? null;
+        const flag = given(call, "preserve_rng_state", file);
         if (isFalse(flag)) yield report(flag!, file);
       }
       const settings =

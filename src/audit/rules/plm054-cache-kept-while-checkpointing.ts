@@ -1,6 +1,6 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import { functionOf } from "../../python/nodes.ts";
-import { checkpointingSwitches } from "../facts/checkpointing.ts";
+import { checkpointingSwitches, entry } from "../facts/checkpointing.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Expr } from "../../python/tree.ts";
@@ -41,7 +41,14 @@ export const rule: Rule = {
         continue;
       yield finding(statement.value);
     }
-    for (const call of file.all("Call")) {
+    // `model_init_kwargs={"use_cache": True}`
+    for (const dict of off || !file.mentions("use_cache") ? [] : file.all("Dict")) {
+      const value = entry(dict, "use_cache");
+      const arg = dict.parent?.kind === "Arg" ? dict.parent : null;
+      if (isTrue(value) && arg && (arg.star === 2 || /^model_(?:init_)?kwargs$/.test(arg.name ?? "")))
+        yield finding(value!);
+    }
+    for (const call of file.calls.given(["use_cache"])) {
       const name = call.func.kind === "Attribute" ? call.func.attr : last(file.dotted(call.func) ?? "");
       const flag = keyword(call, "use_cache");
       if (

@@ -53,12 +53,14 @@ export const rule: Rule = {
       )
         continue;
       if (
-        ["eval_accumulation_steps", "predict_with_generate", "prediction_loss_only"].some((key) =>
-          given(call, key, file),
-        ) ||
+        ["eval_accumulation_steps", "predict_with_generate", "prediction_loss_only"].some((key) => {
+          const value = given(call, key, file);
+          return value !== null && !(value.kind === "Const" && value.value === null);
+        }) ||
         hidesArguments(call, file)
       )
         continue;
+      const none = given(call, "eval_accumulation_steps", file);
       yield {
         at: call.func,
         ...(small ? { severity: "note" as const } : {}),
@@ -67,7 +69,9 @@ export const rule: Rule = {
         fix: {
           grade: "unsafe",
           title: "Move them to the host every 16 batches",
-          edits: addKeyword(call, "eval_accumulation_steps=16", file),
+          edits: none
+            ? [{ start: none.start, end: none.end, text: "16" }]
+            : addKeyword(call, "eval_accumulation_steps=16", file),
         },
       };
     }

@@ -46,8 +46,7 @@ export const rule: Rule = {
       }
       const collates =
         name.startsWith("DataCollator") || (call.func.kind === "Attribute" && call.func.attr === "pad");
-      if (!collates && !/tok(?:eniz|$|\b)|tknzr|processor|encode/i.test(file.textOf(call.func).slice(0, 60)))
-        continue;
+      if (!collates && !isTokenizer(call.func, file)) continue;
       // Where batches are collated is where to pad; before that, only with a collator that does.
       const text = collates
         ? "True"
@@ -96,6 +95,17 @@ export const rule: Rule = {
         yield { at: setting.valueAt, message: MESSAGE };
   },
 };
+
+/** By its name, or by what it was loaded with. */
+function isTokenizer(callee: Expr, file: PythonFile): boolean {
+  if (/tok(?:eniz|$|\b)|tknzr|processor|encode/i.test(file.textOf(callee).slice(0, 60))) return true;
+  const [one, ...more] = callee.kind === "Name" ? file.scopes.reaching(callee) : [];
+  return (
+    more.length === 0 &&
+    one?.value?.kind === "Call" &&
+    /(?:Tokenizer\w*|Processor)\.from_pretrained$/.test(file.dotted(one.value.func) ?? "")
+  );
+}
 
 /** `"max_length"`, `PaddingStrategy.MAX_LENGTH` */
 function isFixed(expr: Expr, file: PythonFile): boolean {

@@ -1,5 +1,6 @@
-import { hasStars, isFalse, isTrue, keyword } from "../../python/file.ts";
+import { isFalse, isTrue, keyword } from "../../python/file.ts";
 import { addKeyword } from "../edits.ts";
+import { given, hidesArguments } from "../facts/arguments.ts";
 import type { Rule } from "../rule.ts";
 
 const MESSAGE =
@@ -30,12 +31,16 @@ export const rule: Rule = {
     }
     if (!facts.accelerator) return;
     for (const call of file.callsNamed("Adam", "AdamW")) {
-      if (!/^torch\.optim\.(?:adamw?\.)?AdamW?$/.test(file.dotted(call.func) ?? "") || hasStars(call))
+      if (
+        !/^torch\.optim\.(?:adamw?\.)?AdamW?$/.test(file.dotted(call.func) ?? "") ||
+        hidesArguments(call, file)
+      )
         continue;
+      const fused = given(call, "fused", file);
+      const foreach = given(call, "foreach", file);
+      if ((fused && !isFalse(fused)) || (!fused && foreach && !isTrue(foreach))) continue;
+      if (["capturable", "differentiable"].some((key) => given(call, key, file))) continue;
       const chosen = keyword(call, "fused") ?? keyword(call, "foreach");
-      const slow =
-        chosen !== null && (chosen.name === "fused" ? isFalse(chosen.value) : isTrue(chosen.value));
-      if ((chosen && !slow) || ["capturable", "differentiable"].some((key) => keyword(call, key))) continue;
       // Sharded or offloaded parameters are stepped elsewhere; sparse ones have no fused kernel.
       if (/deepspeed|fully_shard|FullyShardedDataParallel|sparse=True|offload/i.test(file.text)) continue;
       yield {

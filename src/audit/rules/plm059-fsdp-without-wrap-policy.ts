@@ -38,6 +38,22 @@ export const rule: Rule = {
       )
         yield { at: asked, message: UNWRAPPED };
     }
+    for (const call of file.callsNamed("FullyShardedDataParallelPlugin")) {
+      const policy = keyword(call, "auto_wrap_policy");
+      const none = policy?.value.kind === "Str" && policy.value.value?.toUpperCase() === "NO_WRAP";
+      // Without one, `accelerate launch` may still name it.
+      if ((policy && !none) || hasStars(call)) continue;
+      yield { at: policy ?? call.func, ...(none ? {} : { severity: "note" as const }), message: MESSAGE };
+    }
+    for (const call of file.calls.given(["strategy"])) {
+      const strategy = keyword(call, "strategy")!;
+      if (
+        strategy.value.kind === "Str" &&
+        /^fsdp(?:_native|_full_shard\w*)?$/.test(strategy.value.value ?? "") &&
+        !/configure_(?:model|sharded_model)|\bwrap\(/.test(file.text)
+      )
+        yield { at: strategy, message: MESSAGE };
+    }
     if (file.callsNamed("FullyShardedDataParallel", "fully_shard", "FSDPStrategy").length === 0) return;
     const named = (pattern: RegExp): Call[] =>
       file.all("Call").filter((call) => pattern.test(file.dotted(call.func) ?? ""));
