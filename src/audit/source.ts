@@ -34,12 +34,18 @@ function isOfAnother(file: PythonFile): boolean {
 
 /** Null: nothing to audit. A string: why the file cannot be read. */
 export function readSource(path: string, text: string): Source | string | null {
-  if (/\.(?:ya?ml|json|toml)$/.test(path)) {
+  return isConfig(path) || (RELEVANT.test(text) ? USES : HELPS).test(text) ? readAgain(path, text) : null;
+}
+
+const isConfig = (path: string): boolean => /\.(?:ya?ml|json|toml)$/.test(path);
+
+/** The same for a file that was found worth reading before. */
+export function readAgain(path: string, text: string): Source | string | null {
+  if (isConfig(path)) {
     if (!TRAINING_CONFIG.test(text)) return null;
     const config = readConfig(path, text);
     return typeof config === "string" ? config : { kind: "config", config };
   }
-  if (!(RELEVANT.test(text) ? USES : HELPS).test(text)) return null;
   const notebook = path.endsWith(".ipynb") ? readNotebook(text) : null;
   if (typeof notebook === "string") return notebook;
   const file = new PythonFile(path, notebook?.text ?? text);

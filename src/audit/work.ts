@@ -6,7 +6,7 @@ import type { ProjectFacts } from "./facts/project.ts";
 import type { Diagnostic, ReportedFinding } from "./report.ts";
 import { check, scan } from "./session.ts";
 import type { Settings } from "./settings.ts";
-import { readSource } from "./source.ts";
+import { readAgain } from "./source.ts";
 import type { Source } from "./source.ts";
 import { youngCollector } from "./young.ts";
 
@@ -113,7 +113,7 @@ export class Share {
 
   #again(file: FoundFile): Source | null {
     const text = this.#read(file);
-    const source = typeof text === "string" ? readSource(file.path, text) : null;
+    const source = typeof text === "string" ? readAgain(file.path, text) : null;
     return typeof source === "string" ? null : source;
   }
 

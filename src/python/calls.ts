@@ -30,19 +30,16 @@ export class Calls {
 
   /** Every call that may go to something of one of these names, in source order. */
   named(words: readonly string[]): readonly Call[] {
-    let found = NONE;
-    let several = false;
+    const lists: (readonly Call[])[] = [];
     const add = (word: string): void => {
       const calls = this.#byWord.get(word);
-      if (!calls) return;
-      several = found !== NONE;
-      found = several ? found.concat(calls) : calls;
+      if (calls && !lists.includes(calls)) lists.push(calls);
     };
     for (const word of words) {
       add(word);
       if (this.#aliases.size > 0) for (const alias of this.#aliases.get(word) ?? NO_WORDS) add(alias);
     }
-    return several ? inOrder(found) : found;
+    return joined(lists);
   }
 
   /** The same by a pattern, which is tried on each word once. */
@@ -56,17 +53,19 @@ export class Calls {
 
   /** Calls that are given one of these keyword arguments, in source order. */
   given(keywords: readonly string[]): readonly Call[] {
-    let found = NONE;
-    for (const keyword of keywords) {
+    const lists = keywords.flatMap((keyword) => {
       const calls = this.#byKeyword.get(keyword);
-      if (calls) found = found === NONE ? calls : inOrder(found.concat(calls));
-    }
-    return found;
+      return calls ? [calls] : [];
+    });
+    // One call may be given several of them.
+    return lists.length > 1 ? [...new Set(joined(lists))] : joined(lists);
   }
 }
 
-function inOrder(calls: readonly Call[]): readonly Call[] {
-  return [...new Set(calls)].sort((a, b) => a.start - b.start || b.end - a.end);
+/** Lists in source order as one. */
+function joined(lists: readonly (readonly Call[])[]): readonly Call[] {
+  if (lists.length <= 1) return lists[0] ?? NONE;
+  return lists.flat().sort((a, b) => a.start - b.start || b.end - a.end);
 }
 
 const NONE: readonly Call[] = [];

@@ -166,10 +166,14 @@ export class PythonFile {
     const statement = alias.parent!;
     if (statement.kind !== "ImportFrom") return alias.as === null ? alias.name.split(".")[0]! : alias.name;
     if (statement.level === 0) return `${statement.module}.${alias.name}`;
-    const base = this.module.split(".");
     const isPackage = this.path.endsWith("/__init__.py") || this.path === "__init__.py";
-    const kept = base.slice(0, Math.max(0, base.length - statement.level + (isPackage ? 1 : 0)));
-    return [...kept, ...(statement.module === "" ? [] : [statement.module]), alias.name].join(".");
+    // Each dot but the first goes one folder up; in a package's own file, the first is the package itself.
+    let base = this.module;
+    for (let up = statement.level - (isPackage ? 1 : 0); up > 0; up--)
+      base = base.slice(0, Math.max(0, base.lastIndexOf(".")));
+    const module =
+      statement.module === "" ? base : base === "" ? statement.module : `${base}.${statement.module}`;
+    return module === "" ? alias.name : `${module}.${alias.name}`;
   }
 
   /** "<module>.Class.method" for a definition; nested functions get their parents' names too. */

@@ -116,10 +116,22 @@ export class Scopes {
 
   /** Every read of a name that this definition may reach. */
   uses(definition: Definition): readonly Name[] {
-    this.#names ??= byName((this.#nodes.get("Name") ?? []) as Name[]);
-    return (this.#names.get(definition.name) ?? []).filter(
-      (name) => !name.binds && this.reaching(name).includes(definition),
-    );
+    const found: Name[] = [];
+    for (const name of this.#mentions(definition))
+      if (!name.binds && name.id === definition.name && this.reaching(name).includes(definition))
+        found.push(name);
+    return found;
+  }
+
+  /** Where the definition may be read: for what is a function's own, the names in the function. */
+  #mentions({ name, how, node }: Definition): readonly Name[] {
+    const all = (this.#nodes.get("Name") ?? []) as readonly Name[];
+    const scope = this.scopeOf(node);
+    if (scope.node.kind !== "FunctionDef" || how === "walrus" || scope.outer.has(name)) {
+      this.#names ??= byName(all);
+      return this.#names.get(name) ?? [];
+    }
+    return all.slice(firstFrom(all, scope.node.start), firstFrom(all, scope.node.end));
   }
 
   /** Whether the Name node is written rather than read. The target of `+=` is both and counts as written. */
@@ -225,6 +237,18 @@ export class Scopes {
 function isSorted(list: readonly Definition[]): boolean {
   for (let at = 1; at < list.length; at++) if (list[at]!.node.start < list[at - 1]!.node.start) return false;
   return true;
+}
+
+/** Position of the first name that starts there or later. */
+function firstFrom(names: readonly Name[], offset: number): number {
+  let low = 0;
+  let high = names.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (names[middle]!.start < offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function byName(all: readonly Name[]): Map<string, Name[]> {

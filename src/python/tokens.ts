@@ -161,7 +161,8 @@ class Tokenizer {
 
   constructor(text: string, from: number, to: number, bracketed: boolean) {
     this.text = text;
-    this.returns = text.includes("\r");
+    // A field of a format string has no comments.
+    this.returns = bracketed || text.includes("\r");
     const guess = Math.max(16, (to - from) >> 1);
     if (!bracketed && scratch.kinds.length < guess)
       scratch = {

@@ -43,10 +43,13 @@ function* candidates(facts: Facts): Generator<Candidate> {
     else yield { at, added: at.value, how: "sum", root };
   }
   for (const at of facts.file.all("Assign")) {
-    const [target] = at.targets;
-    const root = at.targets.length === 1 && target ? rootOf(target) : null;
-    if (!root || !target) continue;
-    for (const added of mixedIn(at.value, target, facts)) yield { at, added, how: "sum", root };
+    const target = at.targets[0]!;
+    // Most assignments are neither of these.
+    const mixes = at.value.kind === "IfExp" || at.value.kind === "Binary";
+    if (at.targets.length !== 1 || (!mixes && target.kind !== "Subscript")) continue;
+    const root = rootOf(target);
+    if (!root) continue;
+    if (mixes) for (const added of mixedIn(at.value, target, facts)) yield { at, added, how: "sum", root };
     // `trace[step] = loss`: a dict, or a list of places, that another entry is put into each turn.
     if (
       target.kind === "Subscript" &&
@@ -135,7 +138,6 @@ function rootOf(expr: Expr): Expr | null {
 
 /** What `x = x + v`, `x = 0.9 * x + 0.1 * v`, `x = v if x is None else …` mixes into x. */
 function mixedIn(value: Expr, target: Expr, facts: Facts): Expr[] {
-  // Most assignments are neither of these.
   if (value.kind !== "IfExp" && (value.kind !== "Binary" || (value.op !== "+" && value.op !== "-")))
     return [];
   const own = facts.file.textOf(target);

@@ -27,8 +27,9 @@ export const rule: Rule = {
       facts.file.callsNamed("eval").length > 0 ||
       facts.file.callsNamed("train").some((call) => isFalse(positional(call, 0)));
     const seen = new Set<Node>();
+    const switching = new Set(evaluates ? facts.file.callsNamed("eval", "train").map(functionOf) : []);
     for (const fn of facts.file.all("FunctionDef")) {
-      const found = (evaluates ? evaluation(fn, facts) : null) ?? inspection(fn, facts);
+      const found = (switching.has(fn) ? evaluation(fn, facts) : null) ?? inspection(fn, facts);
       if (!found || usesGradients(fn, facts)) continue;
       seen.add(fn);
       const torch = localName(facts.file, "torch");
@@ -141,6 +142,7 @@ function* loops(facts: Facts): Generator<Finding> {
 /** `if step % 100 == 0: images = netG(noise); save_image(images)`: a look now and then, in the step's own loop. */
 function* samples(facts: Facts): Generator<Finding> {
   const { file } = facts;
+  if (facts.stepLoops.size === 0) return;
   for (const statement of file.all("Assign")) {
     const call = statement.value;
     const [target] = statement.targets;
@@ -233,7 +235,8 @@ function attributeOf(call: Call): string {
 /** A loop over modules or parameters that turns tensor expressions into numbers and nothing else. */
 function inspection(fn: FunctionDef, facts: Facts): { at: Node; message: string; severity: "note" } | null {
   if (facts.functionFacts(fn.body[0] ?? fn).hot !== null) return null;
-  for (const loop of fn.body.flatMap((statement) => (statement.kind === "For" ? [statement] : []))) {
+  for (const loop of fn.body) {
+    if (loop.kind !== "For") continue;
     const over = loop.iter.kind === "Call" && loop.iter.func.kind === "Attribute" ? loop.iter.func.attr : "";
     if (!/^(?:named_)?(?:modules|parameters)$/.test(over)) continue;
     let found: Call | null = null;

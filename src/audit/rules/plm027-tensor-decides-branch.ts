@@ -1,6 +1,6 @@
 import type { Expr, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
-import type { Finding, Rule } from "../rule.ts";
+import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -13,8 +13,16 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    for (const node of [...file.all("If"), ...file.all("While"), ...file.all("IfExp"), ...file.all("Assert")])
-      yield* judge(node.test, node, facts);
+    for (const nodes of [file.all("If"), file.all("While"), file.all("IfExp"), file.all("Assert")])
+      for (const node of nodes) {
+        const at = judge(node.test, node, facts);
+        if (at)
+          yield {
+            at,
+            message:
+              "Python must know this device value before it can go on: the host waits, on every step, until all queued work is done",
+          };
+      }
     for (const call of file.callsNamed("max", "min", "bool")) {
       const name = file.dotted(call.func);
       if (
@@ -74,22 +82,18 @@ export const rule: Rule = {
 const FILTER =
   "The filter tests the loss for NaN on the host after every micro-step, and waits for the device each time";
 
-function* judge(test: Expr, node: Node, facts: Facts): Generator<Finding> {
+/** The operand of a test that is a device tensor. */
+function judge(test: Expr, node: Node, facts: Facts): Expr | null {
   // What stands after `and` or `or` is looked at only sometimes.
-  const operands = test.kind === "Bool" ? test.values.slice(0, 1) : [test];
-  for (const operand of operands) {
-    if (
-      operand.kind === "Const" ||
-      (operand.kind === "Compare" && /^(?:is|in|not in|is not)$/.test(operand.ops[0]!))
-    )
-      continue;
-    const inner = operand.kind === "Unary" && operand.op === "not" ? operand.operand : operand;
-    // What a network was fed or returned may be a structure, whose truth is its length.
-    if (facts.everyStep(node) && facts.value(inner).what === "tensor" && facts.onAccelerator(inner))
-      yield {
-        at: operand,
-        message:
-          "Python must know this device value before it can go on: the host waits, on every step, until all queued work is done",
-      };
-  }
+  const operand = test.kind === "Bool" ? test.values[0]! : test;
+  if (
+    operand.kind === "Const" ||
+    (operand.kind === "Compare" && /^(?:is|in|not in|is not)$/.test(operand.ops[0]!))
+  )
+    return null;
+  const inner = operand.kind === "Unary" && operand.op === "not" ? operand.operand : operand;
+  // What a network was fed or returned may be a structure, whose truth is its length.
+  return facts.everyStep(node) && facts.value(inner).what === "tensor" && facts.onAccelerator(inner)
+    ? operand
+    : null;
 }
