@@ -34,6 +34,9 @@ const COLD: FunctionFacts = {
   reads: false,
 };
 
+/** What Lightning and transformers call once an epoch. */
+const EPOCH_HOOKS = /^on_(?:train_)?epoch_(?:start|begin|end)$/;
+
 /** All a rule may ask about one file. Every answer has an "unknown", on which rules stay silent. */
 export class Facts {
   readonly file: PythonFile;
@@ -236,6 +239,10 @@ export class Facts {
     );
     if (trains) return this.frequency(node, trains) === "every";
     const fn = functionOf(node);
+    if (fn?.kind === "FunctionDef" && fn.parent?.kind === "ClassDef" && EPOCH_HOOKS.test(fn.name)) {
+      const role = this.role(fn.parent);
+      if (role === "lightning" || role === "callback") return this.frequency(node, fn) === "every";
+    }
     const { repeated, reachesBackward } = this.functionFacts(node);
     return (
       loops.length === 0 && fn !== null && repeated && reachesBackward && this.frequency(node, fn) === "every"

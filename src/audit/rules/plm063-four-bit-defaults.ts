@@ -1,7 +1,7 @@
 import { hasStars, isTrue, keyword } from "../../python/file.ts";
 import { ancestors } from "../../python/nodes.ts";
 import type { PythonFile } from "../../python/file.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
+import type { Call, Dict, Expr, Node } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { literalDict } from "../facts/checkpointing.ts";
 import { localName } from "../imports.ts";
@@ -36,11 +36,7 @@ export const rule: Rule = {
       )
         yield { at: call.func, severity: "note", message: FP4 };
     for (const call of file.callsNamed("BitsAndBytesConfig")) {
-      if (
-        !/^transformers\.(?:utils\.quantization_config\.)?BitsAndBytesConfig$/.test(
-          file.dotted(call.func) ?? "",
-        )
-      )
+      if (!/^(?:transformers|diffusers)\.(?:\w+\.)*BitsAndBytesConfig$/.test(file.dotted(call.func) ?? ""))
         continue;
       const settings = settingsOf(call, file);
       if (!settings || !isTrue(settings.get("load_in_4bit") ?? null)) continue;
@@ -85,7 +81,11 @@ export const rule: Rule = {
         };
     }
     for (const call of file.callsNamed("from_pretrained")) {
-      const settings = settingsOf(call, file);
+      const own = settingsOf(call, file);
+      // `quantization_config={"load_in_4bit": True}`
+      const inner = own?.get("quantization_config");
+      const dict = inner ? literalDict(inner, file) : null;
+      const settings = dict ? entriesOf(dict) : own;
       const flag = settings?.get("load_in_4bit") ?? null;
       if (
         call.func.kind !== "Attribute" ||
@@ -157,11 +157,17 @@ function settingsOf(call: Call, file: PythonFile): ReadonlyMap<string, Expr> | n
     }
     const dict = literalDict(value, file);
     if (!dict) return null;
-    if (dict.kind === "Call") for (const arg of dict.args) found.set(arg.name ?? "", arg.value);
-    else
-      for (const [at, key] of dict.keys.entries())
-        if (key?.kind === "Str" && key.value !== null) found.set(key.value, dict.values[at]!);
+    for (const [key, given] of entriesOf(dict)) found.set(key, given);
   }
+  return found;
+}
+
+function entriesOf(dict: Dict | Call): ReadonlyMap<string, Expr> {
+  const found = new Map<string, Expr>();
+  if (dict.kind === "Call") for (const arg of dict.args) found.set(arg.name ?? "", arg.value);
+  else
+    for (const [at, key] of dict.keys.entries())
+      if (key?.kind === "Str" && key.value !== null) found.set(key.value, dict.values[at]!);
   return found;
 }
 

@@ -1,3 +1,4 @@
+import { argument } from "../../python/file.ts";
 import { ancestors, blocksOf, contains, functionOf, isStatement, walk } from "../../python/nodes.ts";
 import type { Call, Expr, If, Node } from "../../python/tree.ts";
 import type { Loop } from "../facts/training.ts";
@@ -220,14 +221,9 @@ function* microSteps(facts: Facts): Generator<Finding> {
   for (const { call, loss } of facts.backwards) {
     const [inner, outer] = loopsAround(call);
     if (!loss || !outer || inner?.kind !== "For" || inner.iter.kind !== "Call") continue;
-    const count = file.dotted(inner.iter.func) === "builtins.range" ? inner.iter.args[0]?.value : null;
-    if (
-      !count ||
-      inner.iter.args.length !== 1 ||
-      count.kind === "Num" ||
-      !/accum|micro/i.test(file.textOf(count))
-    )
-      continue;
+    const ranged = file.dotted(inner.iter.func) === "builtins.range" && inner.iter.args.length === 1;
+    const count = ranged ? inner.iter.args[0]!.value : chunkCount(inner.iter, facts);
+    if (!count || (ranged && (count.kind === "Num" || !/accum|micro/i.test(file.textOf(count))))) continue;
     const steps = optimizerSteps(file).filter(
       (step) => contains(outer, step) && functionOf(step) === functionOf(call),
     );
@@ -245,6 +241,22 @@ function* microSteps(facts: Facts): Generator<Finding> {
       continue;
     yield undivided(call, loss, file.textOf(count), facts);
   }
+}
+
+/** The n of `x.chunk(n)`, in a loop over that or over several such at once. */
+function chunkCount(over: Call, facts: Facts): Expr | null {
+  const parts =
+    facts.file.dotted(over.func) === "builtins.zip" ? over.args.map(({ value }) => value) : [over];
+  for (const part of parts)
+    if (
+      part.kind === "Call" &&
+      part.func.kind === "Attribute" &&
+      /^(?:chunk|tensor_split)$/.test(part.func.attr)
+    ) {
+      const torch = /^torch\.(?:chunk|tensor_split)$/.test(facts.file.dotted(part.func) ?? "");
+      return argument(part, "chunks", torch ? 1 : 0);
+    }
+  return null;
 }
 
 /** `p.grad.div_(n)`, `p.grad /= n` after the micro-steps. */

@@ -23,7 +23,9 @@ export const rule: Rule = {
     const trains = facts.backwards.length > 0;
     for (const finding of [
       ...(facts.networks.someOnlyEvaluated ? parts(facts) : []),
-      ...(trains ? [...evaluated(facts), ...leftOut(facts), ...adversaries(facts)] : []),
+      ...(trains
+        ? [...evaluated(facts), ...leftOut(facts), ...leftOutOfClass(facts), ...adversaries(facts)]
+        : []),
     ]) {
       if (seen.has(finding.at as Node)) continue;
       seen.add(finding.at as Node);
@@ -38,7 +40,17 @@ function* evaluated(facts: Facts): Generator<Finding> {
     if (call.func.kind !== "Name" && call.func.kind !== "Attribute") continue;
     if (!facts.networks.isOnlyEvaluated(call.func) || !facts.everyStep(call) || facts.gradMode(call) !== "on")
       continue;
-    if (!call.args.some((arg) => comesFromNetwork(arg.value, call.func, facts, new Set()))) continue;
+    // Made by another network here, or handed in with its graph.
+    if (
+      !call.args.some(
+        (arg) =>
+          comesFromNetwork(arg.value, call.func, facts, new Set()) ||
+          (arg.value.kind === "Name" &&
+            facts.file.scopes.reaching(arg.value).every(({ how }) => how === "param") &&
+            facts.value(arg.value).graph === "yes"),
+      )
+    )
+      continue;
     if (namedIn(facts.file.textOf(call.func), facts)) continue;
     yield {
       at: call,
@@ -132,6 +144,41 @@ function* leftOut(facts: Facts): Generator<Finding> {
   }
 }
 
+/** The same of a class that keeps its networks and its one optimizer on self. */
+function* leftOutOfClass(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const cls of file.all("ClassDef")) {
+    if (facts.role(cls) !== "other") continue;
+    const made = file
+      .all("Call")
+      .filter(
+        (call) => contains(cls, call) && /^torch\.optim\.(?:\w+\.)*[A-Z]/.test(file.dotted(call.func) ?? ""),
+      );
+    const source = made.length === 1 ? parametersOf(made[0]!.args[0]?.value ?? null, facts) : null;
+    if (!source || selfAttribute(source) === null) continue;
+    const optimised = file.textOf(source);
+    const text = file.textOf(cls);
+    for (const call of file.all("Call")) {
+      const own = contains(cls, call) ? selfAttribute(call.func) : null;
+      if (own === null || !isNetwork(call.func, facts) || facts.networks.isLoss(call.func)) continue;
+      const callee = file.textOf(call.func);
+      if (callee === optimised || facts.networks.isFrozenByFlags(call.func)) continue;
+      if (
+        new RegExp(
+          `\\b${own}\\b[^\\n]*(?:parameters|requires_grad|freeze)|(?:freeze|requires_grad)\\w*\\([^\\n]*\\b${own}\\b`,
+        ).test(text)
+      )
+        continue;
+      if (facts.gradMode(call) !== "on" || !facts.hot(call) || !feedsBackward(call, facts)) continue;
+      yield {
+        at: call,
+        severity: "note",
+        message: `\`${callee}\` is in no optimizer of this class, yet its graph is kept and its gradients are computed; run it under \`no_grad\`, or freeze it`,
+      };
+    }
+  }
+}
+
 /** A parameter or variable of this very function: whether anything else trains it is seen here. */
 function isOwnNetwork(callee: Expr, fn: Node, facts: Facts): boolean {
   if (callee.kind !== "Name") return false;
@@ -180,6 +227,12 @@ function parametersOf(expr: Expr | null, facts: Facts, depth = 0): Expr | null {
   if (expr.kind === "Name") {
     const [one, ...more] = facts.file.scopes.reaching(expr);
     return more.length === 0 && one?.how === "assign" ? again(one.value) : null;
+  }
+  // `[{"params": net.fc.parameters(), "lr": …}]`
+  if (expr.kind === "List" && expr.items.length === 1 && expr.items[0]!.kind === "Dict") {
+    const group = expr.items[0]! as Expr & { kind: "Dict" };
+    const at = group.keys.findIndex((key) => key?.kind === "Str" && key.value === "params");
+    return at < 0 ? null : again(group.values[at]!);
   }
   if (expr.kind === "Comp")
     return expr.clauses.length === 1 && expr.value === null ? again(expr.clauses[0]!.iter) : null;

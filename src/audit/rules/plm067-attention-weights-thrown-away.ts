@@ -1,5 +1,5 @@
 import { argument, isTrue } from "../../python/file.ts";
-import { classOf } from "../../python/nodes.ts";
+import { classOf, contains } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
@@ -63,7 +63,9 @@ function isAttention(expr: Expr, facts: Facts): boolean {
       if (!value) return false;
       if (how === "assign")
         return made(value) || (selfAttribute(value) !== null && isAttention(value, facts));
-      return how === "iterate" && isListOf(iterated(value, index, facts), made, facts);
+      if (how !== "iterate") return false;
+      const over = iterated(value, index, facts);
+      return isListOf(over, made, facts, over === value ? index : null);
     })
   );
 }
@@ -76,20 +78,37 @@ function iterated(over: Expr, index: number | null, facts: Facts): Expr {
   return name === "builtins.enumerate" && index === 1 ? (over.args[0]?.value ?? over) : over;
 }
 
-/** `for attn in self.layers` over `nn.ModuleList([nn.MultiheadAttention(…) for …])`. */
-function isListOf(expr: Expr, made: (value: Expr | null) => boolean, facts: Facts): boolean {
+/** `for attn in self.layers` over `nn.ModuleList([nn.MultiheadAttention(…) for …])`; `index` in a list of lists of layers. */
+function isListOf(
+  expr: Expr,
+  made: (value: Expr | null) => boolean,
+  facts: Facts,
+  index: number | null = null,
+): boolean {
   const own = selfAttribute(expr);
   const cls = own === null ? null : classOf(expr);
   const writes = cls ? (attributesOf(cls, facts.file).get(own!)?.writes ?? []) : [];
+  if (!cls || writes.length === 0) return false;
+  const appended = facts.file
+    .callsNamed("append")
+    .filter(
+      (call) =>
+        contains(cls, call) && call.func.kind === "Attribute" && selfAttribute(call.func.value) === own,
+    )
+    .map((call) => call.args[0]?.value ?? null);
+  const items = [...writes.flatMap(({ value }) => itemsOf(value)), ...appended];
   return (
-    writes.length > 0 &&
-    writes.every(({ value }) => {
-      const list = value?.kind === "Call" ? (value.args[0]?.value ?? null) : value;
-      if (list?.kind === "Comp") return made(list.value ?? list.element);
-      if (list?.kind === "Dict") return list.values.length > 0 && list.values.every(made);
-      return list?.kind === "List" && list.items.length > 0 && list.items.every(made);
-    })
+    items.length > 0 &&
+    items.every((item) => made(item) || (index !== null && made(itemsOf(item)[index] ?? null)))
   );
+}
+
+/** What is written down in `ModuleList([…])`, `ModuleDict({…})`, a list, or a comprehension. */
+function itemsOf(value: Expr | null): readonly (Expr | null)[] {
+  const list = value?.kind === "Call" ? (value.args[0]?.value ?? null) : value;
+  if (list?.kind === "Comp") return [list.value ?? list.element];
+  if (list?.kind === "Dict") return list.values;
+  return list?.kind === "List" || list?.kind === "Tuple" ? list.items : [];
 }
 
 /** `attn(...)[0]`, or unpacked into a name that is never read. */

@@ -108,6 +108,7 @@ function* sizes(facts: Facts): Generator<Finding> {
     "roll",
     "tile",
     "one_hot",
+    "pad",
   )) {
     const name = file.dotted(call.func) ?? "";
     const made =
@@ -121,10 +122,12 @@ function* sizes(facts: Facts): Generator<Finding> {
       /^(?:repeat|expand|view|reshape|new_zeros|new_ones|topk|narrow|split|chunk|roll|tile)$/.test(
         call.func.attr,
       );
-    if (!made && !method && name !== "torch.nn.functional.one_hot") continue;
+    if (!made && !method && !/^torch\.nn\.functional\.(?:one_hot|pad)$/.test(name)) continue;
     // The first argument of these is the tensor they work on.
     const of =
-      name !== "" && /^(?:topk|narrow|split|chunk|roll|tile|one_hot)$/.test(last(name)) ? call.args[0] : null;
+      name !== "" && /^(?:topk|narrow|split|chunk|roll|tile|one_hot|pad)$/.test(last(name))
+        ? call.args[0]
+        : null;
     for (const arg of call.args) {
       const { value, name: key } = arg;
       if (arg === of) continue;
@@ -133,6 +136,15 @@ function* sizes(facts: Facts): Generator<Finding> {
           if (isCount(part) && facts.everyStep(call)) yield report(part);
     }
   }
+  // `names[predictions.argmax()]`: a list wants a number.
+  for (const subscript of file.all("Subscript"))
+    if (
+      (subscript.index.kind === "Name" || subscript.index.kind === "Call") &&
+      facts.value(subscript.value).what === "container" &&
+      isCount(subscript.index) &&
+      facts.everyStep(subscript)
+    )
+      yield report(subscript.index);
   for (const slice of file.all("Slice"))
     for (const bound of [slice.lower, slice.upper])
       if (bound && isCount(bound) && facts.everyStep(slice)) yield report(bound);
@@ -150,7 +162,7 @@ function isSingle(expr: Expr, facts: Facts, depth: number): boolean {
       return source.length > 0 && source.every((value) => value !== null && again(value));
     }
     case "Binary": {
-      const isNumber = (side: Expr): boolean => facts.value(side).what === "number";
+      const isNumber = (side: Expr): boolean => /^(?:number|other)$/.test(facts.value(side).what);
       return (
         (again(expr.left) && (isNumber(expr.right) || again(expr.right))) ||
         (isNumber(expr.left) && again(expr.right))

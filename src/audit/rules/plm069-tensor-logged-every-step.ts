@@ -5,7 +5,8 @@ import { contains } from "../../python/nodes.ts";
 import type { Rule } from "../rule.ts";
 import { throttle } from "../throttle.ts";
 
-const LOGS = /^(?:log(?:_metrics?)?|add_scalars?|add_histogram|update)$/;
+const LOGS =
+  /^(?:log(?:_metrics?|_value)?|add_scalars?|add_histogram|update|report_scalar|track|append|scalar)$/;
 
 export const rule: Rule = {
   meta: {
@@ -36,11 +37,20 @@ export const rule: Rule = {
 
 function isLogger(call: Call, facts: Facts): boolean {
   const name = facts.file.dotted(call.func) ?? "";
+  if (/^(?:tensorflow\.summary\.scalar|tensorboard_logger\.log_value)$/.test(name)) return true;
   if (/^(?:wandb|mlflow|neptune|comet_ml|swanlab|trackio)\.(?:log|log_metric|log_metrics)$/.test(name))
     return true;
   if (name !== "" || call.func.kind !== "Attribute") return false;
   return (
     /^(?:add_scalar|add_scalars|add_histogram)$/.test(call.func.attr) ||
+    // ClearML, Aim and neptune: `run["train/loss"].append(loss)`.
+    (call.func.attr === "report_scalar" && facts.file.mentions("clearml")) ||
+    (call.func.attr === "track" && facts.file.mentions("aim")) ||
+    (/^(?:append|log)$/.test(call.func.attr) &&
+      call.func.value.kind === "Subscript" &&
+      call.func.value.index.kind === "Str" &&
+      facts.file.mentions("neptune") &&
+      /run|exp|neptune/i.test(facts.file.textOf(call.func.value.value))) ||
     (/^log(?:_metrics|_metric)?$/.test(call.func.attr) &&
       /wandb|run|tracker|accelerator|fabric|logger|experiment/i.test(facts.file.textOf(call.func.value))) ||
     // A meter of this tree that turns what it is given into a number.

@@ -1,4 +1,5 @@
-import type { Expr } from "../../python/tree.ts";
+import type { Call, Expr } from "../../python/tree.ts";
+import { isOnlyMadeBy } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
 
@@ -39,6 +40,7 @@ function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
   if (expr.kind === "Compare") return isHostArray(expr.left, facts, depth + 1);
   if (expr.kind === "Unary") return isHostData(expr.operand, facts, depth + 1);
   if (expr.kind === "Subscript") return isHostData(expr.value, facts, depth + 1);
+  if (expr.kind === "Call" && isDrawn(expr, facts)) return true;
   if (expr.kind === "Call")
     return /^(?:numpy\.(?:array|asarray|arange|where|nonzero|flatnonzero|argsort|argpartition|random\.\w+)|random\.(?:sample|choices)|builtins\.(?:list|sorted))$/.test(
       facts.file.dotted(expr.func) ?? "",
@@ -51,6 +53,23 @@ function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
     definitions[0]!.value !== null &&
     isHostData(definitions[0]!.value, facts, depth + 1)
   );
+}
+
+/** `rng.permutation(n)` of a NumPy generator. */
+function isDrawn({ func }: Call, facts: Facts): boolean {
+  if (
+    func.kind !== "Attribute" ||
+    !/^(?:permutation|choice|integers|random|randint|permuted|uniform)$/.test(func.attr)
+  )
+    return false;
+  const made = (value: Expr | null): boolean =>
+    value?.kind === "Call" &&
+    /^numpy\.random\.(?:default_rng|RandomState|Generator)$/.test(facts.file.dotted(value.func) ?? "");
+  if (func.value.kind === "Name") {
+    const definitions = facts.file.scopes.reaching(func.value);
+    return definitions.length > 0 && definitions.every(({ value }) => made(value));
+  }
+  return made(func.value) || isOnlyMadeBy(func.value, facts.file, made);
 }
 
 function isHostArray(expr: Expr, facts: Facts, depth: number): boolean {

@@ -1,8 +1,11 @@
 import type { PythonFile } from "../../python/file.ts";
 import { functionOf } from "../../python/nodes.ts";
-import type { Call, FunctionDef, Node } from "../../python/tree.ts";
+import type { Call, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { callTarget } from "../facts/summary.ts";
 import type { Rule } from "../rule.ts";
+
+/** What programs call their own reduction of one tensor, in a file of its own. */
+const REDUCERS = /^(?:all_?)?reduce_(?:tensor|mean|value|sum|loss|scalar|avg|metric)$/;
 
 export const rule: Rule = {
   meta: {
@@ -16,7 +19,7 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     const reduces: Call[] = [];
-    for (const call of file.callsNamed("barrier", "all_reduce", "wait_for_everyone")) {
+    for (const call of file.callsNamed("barrier", "all_reduce", "reduce", "gather", "wait_for_everyone")) {
       const name = file.dotted(call.func) ?? "";
       const waits =
         name === "" &&
@@ -25,7 +28,7 @@ export const rule: Rule = {
           ? /accelerator|state/i
           : /(?:fabric|strategy|trainer)$/i
         ).test(file.textOf(call.func.value)) &&
-        call.func.attr !== "all_reduce";
+        /^(?:barrier|wait_for_everyone)$/.test(call.func.attr);
       if (
         (waits || /^torch\.distributed\.(?:distributed_c10d\.)?barrier$/.test(name)) &&
         facts.everyStep(call)
@@ -35,7 +38,15 @@ export const rule: Rule = {
           message:
             "Every rank waits here for the slowest, on every step; the reduction of the gradients already keeps them together",
         };
-      if (/^torch\.distributed\.(?:distributed_c10d\.)?all_reduce$/.test(name) && facts.everyStep(call))
+      const driver =
+        name === "" &&
+        call.func.kind === "Attribute" &&
+        /^(?:reduce|gather)$/.test(call.func.attr) &&
+        /accelerator|fabric/i.test(file.textOf(call.func.value));
+      if (
+        (driver || /^torch\.distributed\.(?:distributed_c10d\.)?(?:all_)?reduce$/.test(name)) &&
+        facts.everyStep(call)
+      )
         reduces.push(call);
     }
     const groups = new Map<Node, Call[]>();
@@ -47,6 +58,18 @@ export const rule: Rule = {
     };
     // `reduce_mean(loss)`, `reduce_mean(accuracy)`: a function of this file that does nothing but reduce what it is given.
     const helpers = new Set(reduces.flatMap((call) => reducerOf(call, file)));
+    for (const call of file.calls.matching(REDUCERS)) {
+      const [given] = call.args;
+      if (
+        call.func.kind === "Name" &&
+        !(file.dotted(call.func) ?? "").startsWith("torch.") &&
+        ![...helpers].some((fn) => fn.name === (call.func as Name).id) &&
+        given &&
+        facts.value(given.value).what === "tensor" &&
+        facts.everyStep(call)
+      )
+        put(call);
+    }
     if (helpers.size > 0)
       for (const call of file.callsNamed(...[...helpers].map((fn) => fn.name)))
         if (

@@ -44,9 +44,18 @@ function isMoved(call: Call, facts: Facts): boolean {
     const device = keyword(attribute.parent, "device")?.value ?? positional(attribute.parent, 0);
     return attribute.attr === "to" && facts.isAccelerator(facts.device(device));
   };
-  if (moves(call)) return true;
-  const statement = call.parent;
-  const target = statement?.kind === "Assign" && statement.value === call ? statement.targets[0] : null;
+  // `torch.stack(…).flatten(0, 1).to(device)`
+  let last: Expr = call;
+  while (
+    last.parent?.kind === "Attribute" &&
+    METHODS.has(last.parent.attr) &&
+    last.parent.parent?.kind === "Call" &&
+    last.parent.parent.func === last.parent
+  )
+    last = last.parent.parent;
+  if (moves(last)) return true;
+  const statement = last.parent;
+  const target = statement?.kind === "Assign" && statement.value === last ? statement.targets[0] : null;
   const made = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
   return made !== null && facts.file.scopes.uses(made).some(moves);
 }

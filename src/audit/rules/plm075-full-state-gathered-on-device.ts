@@ -84,10 +84,11 @@ function* wholeTensors(file: PythonFile): Generator<Finding> {
     if (call.func.kind !== "Attribute" || call.args.length > 0) continue;
     const moved = call.parent?.kind === "Attribute" && /^(?:cpu|to)$/.test(call.parent.attr);
     const kept = call.parent?.kind === "Comp" && (call.parent.value === call || call.parent.element === call);
+    const whole = call.parent?.kind === "IfExp" && call.parent.test !== call ? call.parent : call;
     const put =
-      call.parent?.kind === "Assign" &&
-      call.parent.value === call &&
-      call.parent.targets.some((target) => target.kind === "Subscript");
+      whole.parent?.kind === "Assign" &&
+      whole.parent.value === whole &&
+      whole.parent.targets.some((target) => target.kind === "Subscript");
     // Handed to another engine it may well be wanted there.
     if (
       moved ||

@@ -1,12 +1,12 @@
-import { positional } from "../../python/file.ts";
+import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf, walk } from "../../python/nodes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -21,6 +21,12 @@ export const rule: Rule = {
     const { file } = facts;
     const makers = makersOf(file);
     const words = [...makers].map((name) => name.slice(name.lastIndexOf(".") + 1));
+    yield* begun(facts);
+    for (const call of file.calls.given(["reload_dataloaders_every_n_epochs"])) {
+      const every = keyword(call, "reload_dataloaders_every_n_epochs")!;
+      if (every.value.kind === "Num" && every.value.text === "1")
+        yield { at: every, severity: "note", message: EPOCH };
+    }
     for (const call of file.callsNamed("next", "__next__", "DataLoader", ...words)) {
       const name = file.dotted(call.func) ?? "";
       const asked = call.func.kind === "Attribute" && call.func.attr === "__next__" ? call.func.value : null;
@@ -28,12 +34,7 @@ export const rule: Rule = {
         const inner = asked ?? positional(call, 0);
         const made =
           inner?.kind === "Call" && file.dotted(inner.func) === "builtins.iter" ? positional(inner, 0) : null;
-        if (made && isLoader(made, facts) && facts.everyStep(call))
-          yield {
-            at: call,
-            message:
-              "A new iterator on every step: its workers are started, the first batches loaded, one is taken and the rest thrown away",
-          };
+        if (made && isLoader(made, facts) && facts.everyStep(call)) yield { at: call, message: STEP };
       } else if (isDataLoader(name)) {
         const hot = facts.everyStep(call);
         if (hot?.why === "in the training loop")
@@ -49,8 +50,31 @@ export const rule: Rule = {
   },
 };
 
+const STEP =
+  "A new iterator on every step: its workers are started, the first batches loaded, one is taken and the rest thrown away";
 const EPOCH =
   "A new DataLoader in every epoch starts its workers again; make it once, with `persistent_workers=True`";
+
+/** `it = iter(loader)`, or `for batch in loader: break`, in the step itself. */
+function* begun(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of file.callsNamed("iter")) {
+    const over = positional(call, 0);
+    if (file.dotted(call.func) !== "builtins.iter" || !over || call.parent?.kind !== "Assign") continue;
+    const [target] = call.parent.targets;
+    const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+    const loop = facts.stepLoop(call);
+    if (!made || !loop || !isLoader(over, facts) || !facts.everyStep(call)) continue;
+    // Gone through to its end in there, it is an epoch of its own.
+    const taken = file.scopes.uses(made).every((use) => loopsAround(use)[0] === loop);
+    if (taken) yield { at: call, message: STEP };
+  }
+  for (const loop of file.all("For")) {
+    const last = loop.body[loop.body.length - 1];
+    if (last?.kind === "Break" && isLoader(loop.iter, facts) && facts.everyStep(loop) && facts.stepLoop(loop))
+      yield { at: loop.iter, message: STEP };
+  }
+}
 
 /** In a loop over epochs: over folds or stages each has its own data. */
 function isEveryEpoch(call: Call, facts: Facts): boolean {
@@ -117,13 +141,20 @@ function makersOf(file: PythonFile): ReadonlySet<string> {
     file
       .callsNamed("DataLoader")
       .flatMap(({ func, parent }) =>
-        parent?.kind === "Return" &&
-        parent.parent?.kind === "FunctionDef" &&
-        isDataLoader(file.dotted(func) ?? "")
-          ? [file.qualified(parent.parent)]
-          : [],
+        isDataLoader(file.dotted(func) ?? "") && parent ? handedOut(parent, file) : [],
       ),
   );
+}
+
+/** `return DataLoader(…)`, or by the name it was given. */
+function handedOut(parent: Node, file: PythonFile): string[] {
+  const fn = functionOf(parent);
+  if (fn?.kind !== "FunctionDef") return [];
+  if (parent.kind === "Return") return [file.qualified(fn)];
+  const target = parent.kind === "Assign" ? parent.targets[0] : null;
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  const uses = made ? file.scopes.uses(made) : [];
+  return uses.length > 0 && uses.every((use) => use.parent?.kind === "Return") ? [file.qualified(fn)] : [];
 }
 
 function isDataLoader(name: string): boolean {

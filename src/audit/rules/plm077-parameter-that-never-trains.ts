@@ -1,6 +1,6 @@
 import { ancestors, classOf, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
-import { isModuleRole, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
@@ -159,12 +159,34 @@ function isModule(expr: Expr, facts: Facts): boolean {
     );
   }
   const owner = rootOf(expr);
+  if (
+    expr.kind === "Attribute" &&
+    owner !== null &&
+    facts.networks.is(owner) &&
+    isLayerOfClasses(expr.attr, facts)
+  )
+    return true;
   return (
     expr.kind !== "Call" &&
     owner !== null &&
     facts.networks.is(owner) &&
     /(?:embeddings?|encoder|decoder|backbone|layers?|layer\d|head|classifier|features|stem|blocks?|fc|body|trunk)(?:\[[-\w]+\])?$/.test(
       facts.file.textOf(expr),
+    )
+  );
+}
+
+/** An attribute that the classes of this file only ever give a module. */
+function isLayerOfClasses(name: string, facts: Facts): boolean {
+  const writes = facts.file
+    .all("ClassDef")
+    .flatMap((cls) => attributesOf(cls, facts.file).get(name)?.writes ?? []);
+  return (
+    writes.length > 0 &&
+    writes.every(
+      ({ value }) =>
+        value?.kind === "Call" &&
+        /^torch\.nn\.(?!Parameter|parameter|functional)/.test(facts.file.dotted(value.func) ?? ""),
     )
   );
 }

@@ -30,6 +30,7 @@ export const rule: Rule = {
   *check(facts) {
     yield* filters(facts);
     yield* neverStored(facts);
+    yield* neverKept(facts);
     for (const call of facts.file.callsNamed(...TABLES, "tril", "triu")) {
       const name = facts.file.dotted(call.func) ?? "";
       const fn = functionOf(call);
@@ -52,7 +53,7 @@ export const rule: Rule = {
       if (
         values.length === 0 ||
         !values.every((value) => isSetting(value, facts)) ||
-        !values.some((value) => reads(value))
+        !values.some((value) => reads(value, facts))
       )
         continue;
       if (facts.everyStep(call))
@@ -71,6 +72,14 @@ function isOnes(expr: Expr | null, facts: Facts): boolean {
 /** A number, or an attribute that only `__init__` writes, and arithmetic on these. */
 function isSetting(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Num") return true;
+  if (expr.kind === "Unary") return isSetting(expr.operand, facts);
+  // `half = self.dim // 2`
+  if (expr.kind === "Name") {
+    const inner = namedSetting(expr, facts);
+    return inner !== null && isSetting(inner, facts);
+  }
+  // `self.config.length`
+  if (expr.kind === "Attribute" && expr.value.kind === "Attribute") return isSetting(expr.value, facts);
   if (expr.kind === "Binary") return isSetting(expr.left, facts) && isSetting(expr.right, facts);
   const own = selfAttribute(expr);
   const cls = own === null ? null : classOf(expr);
@@ -78,10 +87,29 @@ function isSetting(expr: Expr, facts: Facts): boolean {
   return writes.length > 0 && writes.every((write) => write.in.name === "__init__");
 }
 
-function reads(expr: Expr): boolean {
+/** What the only definition of a local name says, above it in the same function. */
+function namedSetting(name: Expr & { kind: "Name" }, facts: Facts): Expr | null {
+  const [one, ...more] = facts.file.scopes.reaching(name);
+  return more.length === 0 &&
+    one?.how === "assign" &&
+    one.value !== null &&
+    one.value.kind !== "Name" &&
+    functionOf(one.value) === functionOf(name)
+    ? one.value
+    : null;
+}
+
+function reads(expr: Expr, facts: Facts): boolean {
   // Written down, from this size on it is a table too.
   if (expr.kind === "Num") return Number(expr.text) >= 256;
-  return expr.kind === "Binary" ? reads(expr.left) || reads(expr.right) : selfAttribute(expr) !== null;
+  if (expr.kind === "Name") {
+    const inner = namedSetting(expr, facts);
+    return inner !== null && reads(inner, facts);
+  }
+  if (expr.kind === "Attribute" && expr.value.kind === "Attribute") return reads(expr.value, facts);
+  return expr.kind === "Binary"
+    ? reads(expr.left, facts) || reads(expr.right, facts)
+    : selfAttribute(expr) !== null;
 }
 
 /** Filter banks and windows of a library, from settings alone. */
@@ -135,6 +163,34 @@ function* neverStored(facts: Facts): Generator<Finding> {
       at: asked,
       severity: "warning",
       message: `What is missing from \`self.${own}\` is computed and never put there: every forward misses and computes it again`,
+    };
+  }
+}
+
+/** `if self.table is None: …` that computes it and keeps it under another name. */
+function* neverKept(facts: Facts): Generator<Finding> {
+  for (const test of facts.file.all("If")) {
+    const { test: asked } = test;
+    if (asked.kind !== "Compare" || asked.ops[0] !== "is" || !asked.rights[0] || !isNone(asked.rights[0]))
+      continue;
+    const own = selfAttribute(asked.left);
+    const cls = own === null ? null : classOf(test);
+    if (!cls || facts.role(cls) !== "module" || !facts.hot(test)) continue;
+    const writes = attributesOf(cls, facts.file).get(own!)?.writes ?? [];
+    if (writes.length === 0 || !writes.every(({ value }) => value !== null && isNone(value))) continue;
+    // Set from outside it would not be asked for in vain.
+    if (
+      new RegExp(`\\.${own}\\s*=[^=]|["']${own}["']`).test(
+        facts.file.text.replace(facts.file.textOf(cls), ""),
+      )
+    )
+      continue;
+    if (!test.body.some((one) => one.kind === "Assign" && /torch\.|self\./.test(facts.file.textOf(one))))
+      continue;
+    yield {
+      at: asked,
+      severity: "note",
+      message: `\`self.${own}\` stays None: what is computed here is never kept in it, and every forward computes it again`,
     };
   }
 }

@@ -1,11 +1,15 @@
 import { keyword } from "../../python/file.ts";
 import { ancestors, contains, functionOf, statementOf } from "../../python/nodes.ts";
-import type { Call, Node } from "../../python/tree.ts";
+import type { Call, FunctionDef, Node } from "../../python/tree.ts";
 import { deleteStatement, indentAt } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { callTarget } from "../facts/summary.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
-import type { Fix, Rule } from "../rule.ts";
+import type { Finding, Fix, Rule } from "../rule.ts";
+
+const HALF =
+  "Half-summed gradients are clipped on every micro-step: the norm is computed many times, and the later batches count for more; clip once, before the step";
 
 export const rule: Rule = {
   meta: {
@@ -19,6 +23,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
+    yield* byHelpers(facts);
     for (const call of file.callsNamed(
       "clip_grad_norm_",
       "clip_grad_norm",
@@ -60,13 +65,29 @@ export const rule: Rule = {
       const fix = torch ? beforeStep(call, inner, facts) : null;
       yield {
         at: call,
-        message:
-          "Half-summed gradients are clipped on every micro-step: the norm is computed many times, and the later batches count for more; clip once, before the step",
+        message: HALF,
         ...(fix ? { fix } : {}),
       };
     }
   },
 };
+
+/** A function of this file that only clips, called on every micro-step. */
+function* byHelpers(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const helpers = new Set<FunctionDef>();
+  for (const call of file.callsNamed("clip_grad_norm_", "clip_grad_value_")) {
+    const fn = functionOf(call);
+    if (fn?.kind === "FunctionDef" && loopsAround(call).length === 0 && !facts.functionFacts(call).loose)
+      helpers.add(fn);
+  }
+  if (helpers.size === 0) return;
+  for (const call of file.callsNamed(...[...helpers].map(({ name }) => name))) {
+    if (![...helpers].some((fn) => callTarget(call, file) === file.qualified(fn))) continue;
+    const inner = loopsAround(call)[0] ?? functionOf(call);
+    if (inner && isMicroStep(call, inner, facts)) yield { at: call, message: HALF };
+  }
+}
 
 /** In a hook or step of a framework that clips by itself, or goes through several micro-batches for a step. */
 function clipsInHook(call: Call, facts: Facts): string | null {

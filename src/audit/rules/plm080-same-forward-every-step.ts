@@ -2,6 +2,7 @@ import { contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
@@ -42,14 +43,27 @@ export const rule: Rule = {
 /** A network that learns nothing in the loop: run without gradients while in eval mode or frozen. */
 function isFixed(call: Call, facts: Facts): boolean {
   if ((call.func.kind !== "Name" && call.func.kind !== "Attribute") || call.args.length === 0) return false;
-  if (facts.file.dotted(call.func) !== null) return false;
-  const run = forwardOf(call.func, facts);
+  if (facts.file.dotted(call.func) !== null) return isHelper(call, facts);
+  const run = forwardOf(call.func, facts) ?? null;
   return (
     run !== null &&
     facts.networks.isFrozen(run) &&
     (facts.gradMode(call) === "off" ||
       facts.networks.isFrozenByFlags(run) ||
       facts.networks.isOnlyEvaluated(run))
+  );
+}
+
+/** `encode_prompt(text_encoder, ids)`: a function of this file that runs the frozen network it is given. */
+function isHelper(call: Call, facts: Facts): boolean {
+  const name = facts.file.dotted(call.func)!;
+  if (!/^\w*(?:encode|embed|feature|forward)\w*$/.test(last(name)) || facts.gradMode(call) !== "off")
+    return false;
+  const networks = call.args.filter(({ value }) => value.kind === "Name" && facts.networks.isFrozen(value));
+  return (
+    networks.length > 0 &&
+    networks.length < call.args.length &&
+    facts.file.all("FunctionDef").some((fn) => facts.file.qualified(fn) === name)
   );
 }
 

@@ -65,7 +65,8 @@ function* literals(
     const given = firstDevice(call, facts);
     // The default of a parameter allocates nothing.
     if (!given || isConditional(call) || call.parent?.kind === "Param") continue;
-    const named = isZero(given) || (given.kind === "Str" && given.value === "cuda:0");
+    const said = given.kind === "IfExp" ? given.body : given;
+    const named = isZero(said) || (said.kind === "Str" && said.value === "cuda:0");
     if (onlyNamed && !named) continue;
     if (chooses.length > 0) {
       // Once a rank has chosen, "cuda" is its own; at import time, or above the choice, it has not.
@@ -76,7 +77,7 @@ function* literals(
       );
       if (named || early || above)
         yield { at: call, ...(named ? {} : { severity: "warning" as const }), message: MESSAGE };
-    } else if (named || !own || isDeviceOnly(call, facts)) {
+    } else if (named || !own || isDeviceOnly(call, facts) || file.dotted(call.func) === "torch.load") {
       yield { at: call, message: MESSAGE };
       if (!named) return;
     }
@@ -90,6 +91,9 @@ function firstDevice(call: Call, facts: Facts): Expr | null {
       const [one, ...more] = facts.file.scopes.reaching(expr);
       return more.length === 0 && one?.how === "assign" && one.value?.kind === "Str" && isFirst(one.value);
     }
+    // `"cuda:0" if torch.cuda.is_available() else "cpu"`
+    if (expr?.kind === "IfExp" && facts.file.textOf(expr.test).endsWith("is_available()"))
+      return isFirst(expr.body);
     return expr?.kind === "Str" && (expr.value === "cuda" || expr.value === "cuda:0");
   };
   const name = facts.file.dotted(call.func);

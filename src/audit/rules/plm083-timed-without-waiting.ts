@@ -30,6 +30,7 @@ export const rule: Rule = {
     const { file } = facts;
     if (!facts.accelerator) return;
     yield* blocks(facts);
+    yield* hooks(facts);
     for (const difference of file.all("Binary")) {
       if (difference.op !== "-") continue;
       const start =
@@ -102,6 +103,30 @@ function* blocks(facts: Facts): Generator<Finding> {
       for (const decorator of fn.decorators)
         if (decorators.has(file.dotted(decorator) ?? "") && isUnwaited(fn.body, facts))
           yield { at: decorator, message: MESSAGE };
+}
+
+/** A callback that reads the clock when a batch begins and when it ends: the framework's work lies between. */
+function* hooks(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const difference of file.all("Binary")) {
+    const own = difference.op === "-" ? selfAttribute(difference.right) : null;
+    const fn = own === null ? null : functionOf(difference);
+    const cls = fn?.parent?.kind === "ClassDef" ? fn.parent : null;
+    if (!cls || fn?.kind !== "FunctionDef" || !/^on_(?:train_)?(?:batch|step)_end$/.test(fn.name)) continue;
+    if (facts.role(cls) !== "callback" && facts.role(cls) !== "lightning") continue;
+    const writes = attributesOf(cls, file).get(own!)?.writes ?? [];
+    if (
+      readsClock(difference.left, facts) &&
+      writes.some(
+        ({ in: method, value }) =>
+          /^on_(?:train_)?(?:batch|step)_(?:start|begin)$/.test(method.name) &&
+          value !== null &&
+          readsClock(value, facts),
+      ) &&
+      !methodsOf(cls).some((method) => WAITS.test(file.textOf(method)))
+    )
+      yield { at: difference, message: MESSAGE };
+  }
 }
 
 function clocksIn(fn: FunctionDef, facts: Facts): number {

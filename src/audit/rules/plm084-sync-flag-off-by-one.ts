@@ -138,8 +138,14 @@ function condition(expr: Expr, when: boolean, facts: Facts, depth = 0): Conditio
       .replace(/^\((.*)\)$/, "$1");
   const { left } = expr;
   if (left.kind === "Binary" && left.op === "%")
-    return { of: bare(left.left), by: bare(left.right), is: bare(right), holds };
+    return sameForm({ of: bare(left.left), by: bare(left.right), is: bare(right), holds });
   return { of: bare(left), by: "", is: bare(right), holds };
+}
+
+/** `i % n == n - 1` is `(i + 1) % n == 0`. */
+function sameForm(one: Condition): Condition {
+  const of = one.of.replace(/^1 \+ (.+)$/, "$1 + 1");
+  return one.is === `${one.by} - 1` ? { ...one, of: `${of} + 1`, is: "0" } : { ...one, of };
 }
 
 /** The test around the optimizer's step, and which of its branches the step is in. */

@@ -35,3 +35,21 @@ def always(model, loader, optimizer):
         model.require_backward_grad_sync = True
         model(x).sum().backward()
         optimizer.step()
+
+
+def counted_from_the_other_end(model, loader, optimizer, n):
+    for step, x in enumerate(loader):
+        # trap: the same turn, written differently
+        model.require_backward_grad_sync = step % n == n - 1
+        model(x).sum().backward()
+        if (step + 1) % n == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+def first_of_each(model, loader, optimizer, n):
+    for batch in loader:
+        for micro in range(n):
+            model.require_backward_grad_sync = micro == 0  # expect: PLM084
+            model(batch[micro]).sum().backward()
+        optimizer.step()
