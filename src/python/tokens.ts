@@ -103,12 +103,16 @@ const KEYWORDS = [
 ];
 const TEXTS = [...OPERATORS, ...KEYWORDS];
 const CODES = new Map(TEXTS.map((text, at) => [text, at + FIRST_TEXT]));
-const KEYWORD_CODES = new Map(KEYWORDS.map((text) => [text, CODES.get(text)!]));
 /** The factors give each keyword a slot of its own: found by trying. */
 const keywordSlot = (text: string, start: number, length: number): number =>
   (text.charCodeAt(start) + 11 * text.charCodeAt(start + length - 1) + length) & 127;
 const KEYWORD_TABLE: (string | undefined)[] = Array.from({ length: 128 });
-for (const keyword of KEYWORDS) KEYWORD_TABLE[keywordSlot(keyword, 0, keyword.length)] = keyword;
+const KEYWORD_CODES = new Uint8Array(128);
+for (const keyword of KEYWORDS) {
+  const slot = keywordSlot(keyword, 0, keyword.length);
+  KEYWORD_TABLE[slot] = keyword;
+  KEYWORD_CODES[slot] = CODES.get(keyword)!;
+}
 /** As `text.startsWith(keyword, start)`, which takes longer than all the rest of a word. */
 function stands(keyword: string, text: string, start: number): boolean {
   for (let at = 0; at < keyword.length; at++)
@@ -184,21 +188,24 @@ class Tokenizer {
 
   push(kind: number, start: number, end: number): void {
     const out = this.out;
-    if (out.count === out.kinds.length) {
-      const size = out.count * 2;
-      const kinds = new Uint8Array(size);
-      const starts = new Int32Array(size);
-      const ends = new Int32Array(size);
-      kinds.set(out.kinds);
-      starts.set(out.starts);
-      ends.set(out.ends);
-      out.kinds = kinds;
-      out.starts = starts;
-      out.ends = ends;
-    }
+    if (out.count === out.kinds.length) this.grow();
     out.kinds[out.count] = kind;
     out.starts[out.count] = start;
     out.ends[out.count++] = end;
+  }
+
+  grow(): void {
+    const out = this.out;
+    const size = out.count * 2;
+    const kinds = new Uint8Array(size);
+    const starts = new Int32Array(size);
+    const ends = new Int32Array(size);
+    kinds.set(out.kinds);
+    starts.set(out.starts);
+    ends.set(out.ends);
+    out.kinds = kinds;
+    out.starts = starts;
+    out.ends = ends;
   }
 
   error(offset: number, message: string): void {
@@ -309,9 +316,10 @@ class Tokenizer {
     }
     let kind = NAME;
     if (length >= 2 && length <= 8) {
-      const keyword = KEYWORD_TABLE[keywordSlot(text, start, length)];
+      const slot = keywordSlot(text, start, length);
+      const keyword = KEYWORD_TABLE[slot];
       if (keyword !== undefined && keyword.length === length && stands(keyword, text, start))
-        kind = KEYWORD_CODES.get(keyword)!;
+        kind = KEYWORD_CODES[slot]!;
     }
     this.push(kind, start, at);
     return at;
