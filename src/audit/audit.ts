@@ -120,6 +120,9 @@ async function inTwoThreads(
 ): Promise<Outcome> {
   setFlagsFromString(`--interrupt-budget=${COMPILE_AFTER}`);
   setFlagsFromString(`--max-inlined-bytecode-size=${INLINE_UP_TO}`);
+  // V8 would put what outlived a few collections, parts of trees, among the old from the start: those then keep the rest of
+  // their trees alive, dead or not, whenever the young are collected.
+  setFlagsFromString("--no-allocation-site-pretenuring");
   // Both cores are busy already: threads that help to collect only wait for each other.
   setFlagsFromString("--no-parallel-scavenge");
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
