@@ -263,7 +263,12 @@ export function everyUpdate(node: Node, facts: Facts): boolean {
   for (let child = node, at = node.parent; at && at !== loop; child = at, at = at.parent) {
     if (at.kind !== "If" || child === at.test) continue;
     const branch = at.body.includes(child as never) ? at.body : at.orelse;
-    if (steps.length > 0 && steps.every((step) => branch.some((statement) => contains(statement, step))))
+    // `if accelerator.sync_gradients:` is as often as the optimizer steps.
+    const synced = at.test.kind === "Attribute" && at.test.attr === "sync_gradients" && branch === at.body;
+    if (
+      synced ||
+      (steps.length > 0 && steps.every((step) => branch.some((statement) => contains(statement, step))))
+    )
       return facts.frequency(node, at) === "every";
   }
   return false;

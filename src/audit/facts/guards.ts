@@ -34,11 +34,15 @@ export function frequency(node: Node, stop: Node): Frequency {
       blocksOf(at.parent).find((list) => list.includes(statement as never)) ?? [];
     for (const before of block) {
       if (before === at) break;
-      if (before.kind === "If" && leaves(before) && (isThrottle(before.test) || isHit(before)))
-        return "throttled";
+      if (before.kind === "If" && leaves(before) && (skips(before.test) || isHit(before))) return "throttled";
     }
   }
   return result;
+}
+
+/** `if a and b: continue` skips only where both hold. */
+function skips(test: Expr): boolean {
+  return test.kind === "Bool" && test.op === "and" ? test.values.every(isThrottle) : isThrottle(test);
 }
 
 function leaves(statement: If): boolean {
@@ -225,7 +229,8 @@ function isFlag(test: Expr): boolean {
             right.kind === "Const" ||
             right.kind === "Str" ||
             (right.kind === "Num" &&
-              (test.left.kind === "Attribute" || /rank|world|accum|num_|n_/.test(lastName(test.left)))),
+              (test.left.kind === "Attribute" ||
+                /rank|world|accum|num_|n_|max_norm|clip|coef|lambda/.test(lastName(test.left)))),
         ) &&
         (test.left.kind === "Name" || test.left.kind === "Attribute")
       );

@@ -38,6 +38,11 @@ export function backwardCalls(file: PythonFile): readonly Backward[] {
       }
     }
   }
+  // `loss_scaler(loss, optimizer, parameters=…)`, as timm and what follows it write it: scales, differentiates and steps.
+  for (const call of file.calls.matching(/^(?:loss_|amp_|grad_)?scaler$/)) {
+    const [loss, optimizer] = [positional(call, 0), positional(call, 1)];
+    if (loss && optimizer && /optim|^opt$/i.test(tail(optimizer))) found.push({ call, loss });
+  }
   return found;
 }
 
@@ -101,8 +106,8 @@ function insideFunctionClass(node: Node, file: PythonFile): boolean {
 
 /** `optimizer.step()`, `scaler.step(optimizer)`, `self.optimizers().step()`. */
 export function optimizerSteps(file: PythonFile): readonly Call[] {
-  return file.callsNamed("step").filter((call) => {
-    if (call.func.kind !== "Attribute" || call.func.attr !== "step") return false;
+  return file.callsNamed("step", "step_and_update_lr").filter((call) => {
+    if (call.func.kind !== "Attribute" || !call.func.attr.startsWith("step")) return false;
     const receiver = tail(call.func.value).split(".").pop() ?? "";
     if (/scaler/i.test(receiver)) return true;
     if (/sched/i.test(receiver)) return false;

@@ -2,6 +2,7 @@ import { keyword } from "../../python/file.ts";
 import { ancestors, blocksOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Node } from "../../python/tree.ts";
 import { deleteStatement } from "../edits.ts";
+import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isThrottle } from "../facts/guards.ts";
 import { last } from "../facts/torch-names.ts";
@@ -37,7 +38,8 @@ export const rule: Rule = {
       if (frequency === "unknown") continue;
       const inLoop = hot.within.kind !== "FunctionDef" && hot.within.kind !== "Lambda";
       // Every fourth layer of a forward is every step.
-      const rare = frequency === "throttled" && (inLoop || loopsAround(call).length === 0);
+      const rare =
+        frequency === "throttled" && !everyUpdate(call, facts) && (inLoop || loopsAround(call).length === 0);
       // Beside a validation or a save it marks the boundary of a phase; alone under its throttle it is a habit.
       if (rare && !standsAlone(call, facts)) continue;
       if (handsOver(call) || isAskedFor(call, facts)) continue;

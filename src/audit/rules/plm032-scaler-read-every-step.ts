@@ -1,8 +1,7 @@
 import { isTrue, keyword } from "../../python/file.ts";
-import { contains } from "../../python/nodes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Expr } from "../../python/tree.ts";
+import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
-import { optimizerSteps } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -17,26 +16,27 @@ export const rule: Rule = {
   *check(facts) {
     for (const call of facts.file.callsNamed(
       "get_scale",
+      "state_dict",
       "clip_grad_norm_",
       "clip_grad_norm",
       "get_total_norm",
     )) {
       if (
         call.func.kind === "Attribute" &&
-        call.func.attr === "get_scale" &&
+        /^(?:get_scale|state_dict)$/.test(call.func.attr) &&
         isScaler(call.func.value, facts) &&
-        facts.everyStep(call)
+        (facts.everyStep(call) || everyUpdate(call, facts))
       )
         yield {
           at: call,
-          message: "`get_scale()` copies the scale from the device, with a wait, on every step",
+          message: `\`${call.func.attr}()\` copies the scale from the device, with a wait, on every step`,
         };
       const strict = keyword(call, "error_if_nonfinite");
       if (
         strict &&
         isTrue(strict.value) &&
         facts.file.dotted(call.func)?.startsWith("torch.nn.utils.") === true &&
-        (facts.everyStep(call) !== null || isWithStep(call, facts))
+        (facts.everyStep(call) !== null || everyUpdate(call, facts))
       )
         yield {
           at: strict,
@@ -59,16 +59,7 @@ function isScaler(expr: Expr, facts: Facts): boolean {
     .every(
       ({ how, value }) =>
         (how === "param" && expr.id.endsWith("scaler")) ||
+        (value?.kind === "Attribute" && value.attr.endsWith("scaler")) ||
         (value?.kind === "Call" && (facts.file.dotted(value.func) ?? "").endsWith("GradScaler")),
     );
-}
-
-/** In the same `if` as the optimizer's step: as often as that. */
-function isWithStep(call: Call, facts: Facts): boolean {
-  const block = call.parent?.parent;
-  return (
-    block?.kind === "If" &&
-    facts.hot(call) !== null &&
-    optimizerSteps(facts.file).some((step) => block.body.some((one) => contains(one, step)))
-  );
 }

@@ -2,7 +2,9 @@ import { keyword, positional } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Call, Expr, Param } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
+import { literalDict } from "../facts/checkpointing.ts";
 import { loopsAround } from "../facts/training.ts";
 import { HOST_FACTORIES, last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
@@ -35,15 +37,29 @@ export const rule: Rule = {
       "to",
       "cuda",
     )) {
-      if (isConstantFactory(call, facts)) {
-        const device = keyword(call, "device");
-        if (!device || facts.device(device.value) === "cpu" || isNamedCpu(device.value)) continue;
-        const hot = facts.hot(call);
-        if (hot && facts.frequency(call, hot.within) === "every")
+      if (isDeviceType(call, facts)) {
+        const hot = facts.everyStep(call);
+        if (hot)
           yield {
             at: call,
             message: `This constant is built on the host and copied, synchronously, ${when(hot.why)}; make it a buffer once`,
           };
+      } else if (isConstantFactory(call, facts)) {
+        const device = keyword(call, "device");
+        if (!device || facts.device(device.value) === "cpu" || isNamedCpu(device.value)) continue;
+        const hot = facts.hot(call);
+        if (hot && (facts.frequency(call, hot.within) === "every" || everyUpdate(call, facts)))
+          yield {
+            at: call,
+            message: `This constant is built on the host and copied, synchronously, ${when(hot.why)}; make it a buffer once`,
+          };
+      } else if (isMoved(call, facts) && facts.everyStep(call)) {
+        yield {
+          at: call,
+          severity: "note",
+          message:
+            "Python numbers are made into a tensor on the host and copied, synchronously, on every step; keep them as numbers, or compute them on the device",
+        };
       } else if (
         call.func.kind === "Attribute" &&
         call.func.attr === "new_tensor" &&
@@ -70,7 +86,8 @@ export const rule: Rule = {
             /^(?:named_)?(?:modules|parameters|children)$/.test(loop.iter.func.attr) &&
             !(loop.start <= made.start && made.end <= loop.end),
         );
-        if (hot ? facts.frequency(call, hot.within) !== "every" && !perModule : !perModule) continue;
+        const often = hot && (facts.frequency(call, hot.within) === "every" || everyUpdate(call, facts));
+        if (!often && !perModule) continue;
         yield {
           at: call,
           message: perModule
@@ -81,6 +98,38 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `torch.tensor(step / total, device=device)`, `torch.tensor([len(s) for s in batch]).to(device)` */
+function isMoved(call: Call, facts: Facts): boolean {
+  const { func } = call;
+  const to = func.kind === "Attribute" && /^(?:to|cuda)$/.test(func.attr) ? func : null;
+  const made = to ? to.value : call;
+  const device = keyword(call, "device")?.value ?? (to ? positional(call, 0) : null);
+  if (made.kind !== "Call" || !/^torch\.(?:as_)?tensor$/.test(facts.file.dotted(made.func) ?? ""))
+    return false;
+  if (to?.attr !== "cuda" && !(device && facts.isAccelerator(facts.device(device)))) return false;
+  const data = positional(made, 0);
+  return data !== null && isPython(data, facts);
+}
+
+/** Numbers of Python's own, or a list of them. */
+function isPython(expr: Expr, facts: Facts): boolean {
+  if (expr.kind === "List" || expr.kind === "Tuple") return expr.items.every((item) => isPython(item, facts));
+  if (expr.kind === "Comp") return facts.value(expr.element).what === "number";
+  // `optimizer.param_groups[0]["lr"]`
+  if (expr.kind === "Subscript") return expr.index.kind === "Str" && expr.index.value === "lr";
+  return facts.value(expr).what === "number";
+}
+
+/** `torch.cuda.FloatTensor([1.0])` */
+function isDeviceType(call: Call, facts: Facts): boolean {
+  const data = positional(call, 0);
+  return (
+    /^torch\.cuda\.\w+Tensor$/.test(facts.file.dotted(call.func) ?? "") &&
+    (data?.kind === "List" || data?.kind === "Tuple") &&
+    isConstant(data, facts, 0)
+  );
+}
 
 function when(why: string): string {
   return why.startsWith("in ") ? "on every step" : `on every call (${why})`;
@@ -102,6 +151,8 @@ function isConstant(expr: Expr, facts: Facts, depth: number): boolean {
   if (depth > 4) return false;
   const again = (inner: Expr): boolean => isConstant(inner, facts, depth + 1);
   if (isLiteral(expr) || isSetting(expr)) return true;
+  if (expr.kind === "Attribute" && /^(?:numpy|math)\.(?:pi|e|inf)$/.test(facts.file.dotted(expr) ?? ""))
+    return true;
   if (expr.kind === "List" || expr.kind === "Tuple") return expr.items.length > 0 && expr.items.every(again);
   if (expr.kind === "Unary") return again(expr.operand);
   if (expr.kind === "Binary") return again(expr.left) && again(expr.right);
@@ -131,7 +182,15 @@ function isConstant(expr: Expr, facts: Facts, depth: number): boolean {
   }
   if (expr.kind !== "Call") return false;
   const name = facts.file.dotted(expr.func) ?? "";
-  if (name.startsWith("math.")) return expr.args.every(({ value }) => again(value));
+  // `float("-inf")`, `list(WEIGHTS.values())`
+  if (name === "builtins.float") return expr.args[0]?.value.kind === "Str";
+  if (/^builtins\.(?:list|tuple)$/.test(name)) return expr.args[0] !== undefined && again(expr.args[0].value);
+  if (expr.func.kind === "Attribute" && expr.func.attr === "values" && expr.func.value.kind === "Name") {
+    const dict = literalDict(expr.func.value, facts.file);
+    return dict?.kind === "Dict" && dict.values.every(again);
+  }
+  if (name.startsWith("math.") || /^numpy\.(?:log|sqrt|exp|sin|cos|log2|deg2rad)$/.test(name))
+    return expr.args.every(({ value }) => again(value));
   if (/^numpy\.(?:array|asarray|linspace|arange|zeros|ones|eye)$/.test(name))
     return expr.args.every(({ value, name: key }) => key === "dtype" || isConstant(value, facts, depth + 1));
   return (
@@ -174,6 +233,15 @@ function isNamedCpu(expr: Expr): boolean {
 
 /** The factory call behind a receiver: the call itself, or the one definition of the name. */
 function madeFrom(expr: Expr, facts: Facts): Call | null {
+  // `torch.tensor([…])[None].view(1, 3, 1, 1)`
+  if (expr.kind === "Subscript") return madeFrom(expr.value, facts);
+  if (
+    expr.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    facts.file.dotted(expr.func) === null &&
+    /^(?:view|reshape|unsqueeze|float|half|long|t|expand|type)$/.test(expr.func.attr)
+  )
+    return madeFrom(expr.func.value, facts);
   if (expr.kind === "Call") return isConstantFactory(expr, facts) && !keyword(expr, "device") ? expr : null;
   if (expr.kind !== "Name") return null;
   const definitions = facts.file.scopes.reaching(expr);

@@ -1,5 +1,6 @@
 import { contains, walk } from "../../python/nodes.ts";
 import type { Clause, Expr, For, Node } from "../../python/tree.ts";
+import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isOnlyMadeBy } from "../facts/classes.ts";
 import { derivesFrom } from "../facts/kept.ts";
@@ -17,7 +18,8 @@ export const rule: Rule = {
   },
   *check(facts) {
     if (
-      facts.file.calls.matching(/modules$|parameters$|children$|^(?:Module|Parameter)List$/).length === 0 &&
+      facts.file.calls.matching(/modules$|parameters$|children$|^state_dict$|^(?:Module|Parameter)List$/)
+        .length === 0 &&
       !facts.file.mentions("param_groups")
     )
       return;
@@ -45,7 +47,11 @@ function* sums(facts: Facts): Generator<Finding> {
       facts.isDifferentiated(made) ||
       facts.backwards.some(({ loss }) => loss !== null && derivesFrom(loss, new Set([made]), facts));
     // The sum must be handed on as a loss, returned, or made on every step.
-    if (differentiated || file.scopes.uses(made).some((use) => isReturned(use)) || facts.everyStep(statement))
+    if (
+      differentiated ||
+      file.scopes.uses(made).some((use) => isReturned(use)) ||
+      isStepped(statement, facts)
+    )
       yield report(statement, target.id);
   }
 }
@@ -56,7 +62,7 @@ function* lists(facts: Facts): Generator<Finding> {
     const [loop] = loopsAround(call);
     const [item] = call.args;
     if (loop?.kind !== "For" || !item || call.func.kind !== "Attribute") continue;
-    if (isOverModules(loop.iter, facts) && computes(item.value, facts) && facts.everyStep(call))
+    if (isOverModules(loop.iter, facts) && computes(item.value, facts) && isStepped(call, facts))
       yield report(call, facts.file.textOf(call.func.value));
   }
 }
@@ -82,7 +88,7 @@ function* comprehensions(facts: Facts): Generator<Finding> {
         !/^(?:builtins\.(?:sum|max|min)|torch\.stack)$/.test(facts.file.dotted(call.func) ?? ""))
     )
       continue;
-    if (computes(comp.element, facts) && facts.everyStep(comp)) yield report(comp, "it");
+    if (computes(comp.element, facts) && isStepped(comp, facts)) yield report(comp, "it");
   }
 }
 
@@ -90,7 +96,7 @@ function* comprehensions(facts: Facts): Generator<Finding> {
 function* updates(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const loop of file.all("For")) {
-    if (!isOverModules(loop.iter, facts) || !facts.everyStep(loop)) continue;
+    if (!isOverModules(loop.iter, facts) || !isStepped(loop, facts)) continue;
     let found: Node | null = null;
     walk(loop, (node) => {
       if (
@@ -138,6 +144,11 @@ function isWritten(node: Node, loop: For, facts: Facts): boolean {
   return false;
 }
 
+/** On every step, or beside every step of the optimizer. */
+function isStepped(node: Node, facts: Facts): boolean {
+  return facts.everyStep(node) !== null || everyUpdate(node, facts);
+}
+
 function report(at: Node, name: string): Finding {
   return {
     at,
@@ -173,6 +184,14 @@ function isOverModules(iter: For["iter"], facts: Facts, depth = 0): boolean {
   if (/^builtins\.(?:list|tuple|enumerate)$/.test(name))
     return iter.args[0] !== undefined && again(iter.args[0].value);
   if (name === "builtins.filter") return iter.args[1] !== undefined && again(iter.args[1].value);
+  // `model.state_dict().values()`
+  if (
+    iter.func.kind === "Attribute" &&
+    /^(?:values|items)$/.test(iter.func.attr) &&
+    iter.func.value.kind === "Call" &&
+    iter.func.value.func.kind === "Attribute"
+  )
+    return iter.func.value.func.attr === "state_dict";
   return (
     iter.func.kind === "Attribute" &&
     /^(?:named_)?(?:modules|parameters|children)$/.test(iter.func.attr) &&
@@ -191,6 +210,11 @@ function computes(value: Expr, facts: Facts): boolean {
       .some((one) => one.value !== null && one.value.kind !== "Name" && computes(one.value, facts));
   let found = false;
   walk(value, (node) => {
+    // `norm = p.grad.norm()` above, then `total += norm ** 2`
+    if (node.kind === "Name" && node.parent?.kind === "Binary")
+      found ||= facts.file.scopes
+        .reaching(node)
+        .some(({ how, value: made }) => how === "assign" && made?.kind === "Call" && computes(made, facts));
     if (node.kind === "Call" && node.func.kind === "Attribute") {
       if (
         /^(?:numel|size|dim|item|element_size)$/.test(node.func.attr) ||
@@ -198,7 +222,7 @@ function computes(value: Expr, facts: Facts): boolean {
       )
         found = false;
       else if (
-        /^(?:mean|sum|norm|pow|abs|square)$/.test(node.func.attr) ||
+        /^(?:mean|sum|norm|pow|abs|square|std|var|max|min)$/.test(node.func.attr) ||
         (facts.file.dotted(node.func) ?? "").startsWith("torch.")
       ) {
         found = true;

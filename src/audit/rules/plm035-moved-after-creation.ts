@@ -83,6 +83,15 @@ function goesToTensor(call: Call, facts: Facts): boolean {
 
 /** The factory itself, or the one a name was just given and that nothing else reads. */
 function madeBy(expr: Expr, facts: Facts): Call | null {
+  // `(torch.rand(n) > 0.1)`, `2 * torch.rand(n)`
+  if (expr.kind === "Compare" && expr.rights.every((right) => right.kind === "Num"))
+    return expr.left.kind === "Call" ? madeBy(expr.left, facts) : null;
+  if (expr.kind === "Binary") {
+    const made = expr.right.kind === "Num" ? expr.left : expr.left.kind === "Num" ? expr.right : null;
+    return made && made.kind !== "Name" ? madeBy(made, facts) : null;
+  }
+  // `torch.eye(3)[None]`
+  if (expr.kind === "Subscript" && expr.value.kind === "Call") return madeBy(expr.value, facts);
   if (expr.kind === "Call") {
     // `torch.triu(torch.ones(n, n)).bool()`: what is done on the way can be done there.
     const name = facts.file.dotted(expr.func);

@@ -66,7 +66,8 @@ function isOwn(expr: Expr, facts: Facts, depth = 0): boolean {
     return (
       /^(?:weight|bias|sigma|scale|gamma|beta|alpha)$/.test(expr.attr) && isOwn(expr.value, facts, depth + 1)
     );
-  if (expr.kind === "Subscript") return depth > 0 && isOwn(expr.value, facts, depth + 1);
+  if (expr.kind === "Subscript")
+    return depth > 0 ? isOwn(expr.value, facts, depth + 1) : isParameterOrModule(expr.value, facts);
   if (expr.kind !== "Name" || depth === 0) return false;
   const definitions = facts.file.scopes.reaching(expr);
   return (

@@ -8,6 +8,9 @@ import type { Rule } from "../rule.ts";
 const UNPINNED =
   "Batches are copied from pageable memory: the copy goes through a staging buffer and cannot overlap with the device's work";
 
+const IDLE =
+  "The training process itself loads every batch, between the steps: with workers it is ready before";
+
 export const rule: Rule = {
   meta: {
     code: "PLM038",
@@ -22,6 +25,10 @@ export const rule: Rule = {
     for (const call of file.calls.given(["dataloader_pin_memory"])) {
       const pin = keyword(call, "dataloader_pin_memory")!;
       if (isFalse(pin.value)) yield { at: pin, message: UNPINNED };
+    }
+    for (const call of file.calls.given(["dataloader_num_workers"])) {
+      const workers = keyword(call, "dataloader_num_workers")!;
+      if (workers.value.kind === "Num" && workers.value.text === "0") yield { at: workers, message: IDLE };
     }
     if (!facts.accelerator) return;
     for (const call of file.callsNamed("DataLoader")) {
@@ -54,14 +61,15 @@ export const rule: Rule = {
       else if (idle && isTrue(pin))
         yield {
           at: call.func,
-          message:
-            "The training process itself loads every batch, between the steps: with workers it is ready before",
+          message: IDLE,
         };
     }
   },
   *checkConfig(config) {
     for (const { value, valueAt } of config.named("dataloader_pin_memory"))
       if (value === false) yield { at: valueAt, message: UNPINNED };
+    for (const { value, valueAt } of config.named("dataloader_num_workers"))
+      if (value === 0) yield { at: valueAt, message: IDLE };
   },
 };
 

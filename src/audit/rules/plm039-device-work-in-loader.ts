@@ -70,6 +70,11 @@ function isInLoader(call: Call, facts: Facts): boolean {
           value.kind === "Call" &&
           facts.file.dotted(value.func) === facts.file.qualified(cls),
       );
+  // `collate_fn=maker.collate`
+  const handed = facts.file
+    .all("Arg")
+    .some(({ name, value }) => name === "collate_fn" && value.kind === "Attribute" && value.attr === fn.name);
+  if (cls && fn.parent === cls && handed) return true;
   if (cls && fn.parent === cls)
     return (
       facts.role(cls) === "dataset" &&

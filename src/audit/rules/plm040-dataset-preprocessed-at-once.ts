@@ -45,7 +45,7 @@ function calledBy(init: FunctionDef, cls: ClassDef): FunctionDef[] {
 
 /** What makes it expensive: a tokenizer, an image, a tensor for each example. */
 const WORKS =
-  /tokeniz|process|transform|Image\.open|imread|encode|torch\.tensor|load_image|torchaudio|np\.load|numpy\.load|torch\.load|read_image|librosa/i;
+  /tokeniz|process|transform|Image\.open|imread|encode|torch\.tensor|load_image|torchaudio|np\.load|numpy\.load|torch\.load|read_image|librosa|nibabel|pydicom|SimpleITK|tifffile|rasterio|soundfile|imageio|cv2\.|spectrogram/i;
 
 /** `self.items = [tokenizer(t) for t in texts]`, `torch.stack([torch.load(f) for f in files])`, `list(map(…))`. */
 function* displays(method: FunctionDef, facts: Facts): Generator<{ at: Node; message: string }> {
@@ -60,6 +60,15 @@ function* displays(method: FunctionDef, facts: Facts): Generator<{ at: Node; mes
       const made =
         node.kind === "Comp" ? (node.value ?? node.element) : maps?.kind === "Lambda" ? maps.body : null;
       if (made && works(made, facts)) found ??= node;
+      // `pool.map(tokenizer.encode, files)`
+      if (
+        node.kind === "Call" &&
+        node.func.kind === "Attribute" &&
+        /^i?map(?:_unordered)?$/.test(node.func.attr) &&
+        node.args[0] &&
+        WORKS.test(facts.file.textOf(node.args[0].value))
+      )
+        found ??= node;
       return found === null;
     });
     if (found) yield { at: found, message: MESSAGE };
@@ -89,6 +98,10 @@ function isWhole(expr: Expr, method: FunctionDef, facts: Facts): boolean {
   if (expr.kind !== "Call") return false;
   const name = file.dotted(expr.func) ?? "";
   if (name === "numpy.load") return !keyword(expr, "mmap_mode") && positional(expr, 1) === null;
+  if (name === "torch.load") return !keyword(expr, "mmap");
+  // A function of this file that works through all of them.
+  const helper = name === "" ? undefined : file.all("FunctionDef").find((fn) => file.qualified(fn) === name);
+  if (helper?.parent?.kind === "Module" && isListed(helper, facts)) return true;
   const first = positional(expr, 0);
   if (!first || !/tokeniz|batch_encode|^tok$/i.test(file.textOf(expr.func).slice(-40))) return false;
   const from = first.kind === "Call" ? positional(first, 0) : first;
@@ -97,6 +110,17 @@ function isWhole(expr: Expr, method: FunctionDef, facts: Facts): boolean {
     method.params.some((param) => param.name === from.id) &&
     /padding|truncation|return_tensors|max_length/.test(file.textOf(expr))
   );
+}
+
+/** `return [tokenizer(text) for text in texts]` */
+function isListed(fn: FunctionDef, facts: Facts): boolean {
+  let found = false;
+  walk(fn, (node) => {
+    if (node.kind === "Return" && node.value?.kind === "Comp" && works(node.value.element, facts))
+      found = true;
+    return !found;
+  });
+  return found;
 }
 
 function works(expr: Node, facts: Facts): boolean {

@@ -55,7 +55,7 @@ function made(expr: Expr | null, file: PythonFile, found: Set<string>, depth: nu
   if (cls)
     attributesOf(cls, file)
       .get(own!)
-      ?.writes.forEach(({ value }) => again(value));
+      ?.writes.forEach(({ value, target }) => again(value ?? unpacked(target)));
   else if (expr.kind === "Name") file.scopes.reaching(expr).forEach(({ value }) => again(value));
   else if (expr.kind === "Subscript") again(expr.value);
   else if (expr.kind === "Call") {
@@ -64,6 +64,12 @@ function made(expr: Expr | null, file: PythonFile, found: Set<string>, depth: nu
     // `random_split(Pairs(…), …)`, `Subset(…)`
     if (name?.startsWith("torch.utils.data.") === true) again(positional(expr, 0));
   }
+}
+
+/** The right side of `self.a, self.b = random_split(…)`. */
+function unpacked(target: Expr): Expr | null {
+  const statement = target.parent?.kind === "Tuple" ? target.parent.parent : null;
+  return statement?.kind === "Assign" ? statement.value : null;
 }
 
 /** Where the constructor keeps a list or dict of Python objects, one for each example. */
@@ -78,11 +84,11 @@ function heldObjects(cls: ClassDef, facts: Facts): Node | null {
     } else if (
       node.kind === "Call" &&
       node.func.kind === "Attribute" &&
-      node.func.attr === "append" &&
+      /^(?:append|extend)$/.test(node.func.attr) &&
       isHeld(node.func.value, init, facts) &&
       functionOf(node) === init &&
       node.args.length === 1 &&
-      isObject(node.args[0]!.value, facts)
+      (node.func.attr === "append" ? isObject : isObjects)(node.args[0]!.value, facts)
     )
       found = node;
     else if (
@@ -141,12 +147,29 @@ function isObjects(expr: Expr, facts: Facts, depth = 0): boolean {
   if (expr.kind !== "Call") return false;
   const name = facts.file.dotted(expr.func) ?? "";
   if (READERS.test(name) || /^(?:glob\.i?glob|os\.listdir)$/.test(name)) return true;
+  if (name === "builtins.zip") return expr.args.some(({ value }) => isObjects(value, facts, depth + 1));
+  // A function of this file that collects them.
+  const helper =
+    name === "" ? undefined : facts.file.all("FunctionDef").find((fn) => facts.file.qualified(fn) === name);
+  if (helper) return collects(helper, facts);
   if (name === "builtins.list" || name === "builtins.sorted")
     return expr.args.some(({ value }) => isObjects(value, facts, depth + 1) || isRead(value, facts));
   if (expr.func.kind !== "Attribute") return false;
   if (expr.func.attr === "tolist" || expr.func.attr === "split")
     return /read|df|frame|csv|data|text/i.test(facts.file.textOf(expr.func.value));
   return /^(?:readlines|splitlines|to_dict|r?glob|iterdir)$/.test(expr.func.attr);
+}
+
+/** It appends objects to a list, or returns a comprehension of them. */
+function collects(fn: FunctionDef, facts: Facts): boolean {
+  let found = false;
+  walk(fn, (node) => {
+    if (node.kind === "Call" && node.func.kind === "Attribute" && node.func.attr === "append")
+      found ||= node.args[0] !== undefined && isObject(node.args[0].value, facts);
+    if (node.kind === "Return" && node.value?.kind === "Comp") found ||= isObject(node.value.element, facts);
+    return !found;
+  });
+  return found;
 }
 
 function isRead(expr: Expr, facts: Facts): boolean {
@@ -156,6 +179,8 @@ function isRead(expr: Expr, facts: Facts): boolean {
 /** A dict, a tuple, a string or what a reader made: anything with a reference count of its own. */
 function isObject(expr: Expr, facts: Facts): boolean {
   if (/^(?:Dict|Tuple|List|Str|Comp)$/.test(expr.kind)) return true;
+  // A field of a record.
+  if (expr.kind === "Subscript") return expr.index.kind === "Str";
   // What a loop over a file or a list of records hands out, or was made into in it.
   if (expr.kind === "Name")
     return facts.file.scopes
@@ -167,8 +192,12 @@ function isObject(expr: Expr, facts: Facts): boolean {
             (how === "assign" && value.kind !== "Name" && isObject(value, facts))),
       );
   if (expr.kind !== "Call") return false;
+  const name = facts.file.dotted(expr.func) ?? "";
+  // A path, or an instance of a class of this file.
+  if (/^(?:os\.path\.join|builtins\.(?:str|tuple|list|dict)|pathlib\.Path)$/.test(name)) return true;
+  if (facts.file.all("ClassDef").some((cls) => facts.file.qualified(cls) === name)) return true;
   return (
-    READERS.test(facts.file.dotted(expr.func) ?? "") ||
+    READERS.test(name) ||
     (expr.func.kind === "Attribute" &&
       /^(?:strip|rstrip|split|lower|decode)$/.test(expr.func.attr) &&
       !isTensorWork(expr))

@@ -12,7 +12,7 @@ const FLOAT64 =
   /^numpy\.(?:zeros|ones|empty|eye|identity|linspace|logspace|geomspace|hanning|hamming|blackman|bartlett|kaiser|random\.(?:rand|randn|random|random_sample|uniform|normal|standard_normal|beta|gamma|exponential|dirichlet|laplace|lognormal))$/;
 /** NumPy functions whose result has the type of their first argument. */
 const SAME =
-  /^numpy\.(?:cumprod|cumsum|sqrt|exp|log|log1p|sin|cos|tanh|abs|clip|flip|append|concatenate|stack|vstack|hstack|tile|repeat|minimum|maximum|square|power|outer|expand_dims|reshape|transpose|ascontiguousarray)$/;
+  /^numpy\.(?:cumprod|cumsum|sqrt|exp|log|log1p|sin|cos|tanh|abs|clip|flip|append|concatenate|stack|vstack|hstack|tile|repeat|minimum|maximum|square|power|outer|expand_dims|reshape|transpose|ascontiguousarray|meshgrid)$/;
 
 export const rule: Rule = {
   meta: {
@@ -133,7 +133,11 @@ function isFloat64(expr: Expr, facts: Facts, depth = 0): boolean {
     if (expr.op === "/" && /^numpy\.(?:arange|random\.randint)\b/.test(numpyCall(expr.left, facts)))
       return true;
     const [left, right] = [isFloat64(expr.left, facts, depth + 1), isFloat64(expr.right, facts, depth + 1)];
-    return (left && (right || isNumber(expr.right))) || (right && isNumber(expr.left));
+    const plain = (side: Expr): boolean =>
+      isNumber(side) ||
+      side.kind === "Attribute" ||
+      (side.kind === "Call" && /^builtins\.(?:len|float|int)$/.test(facts.file.dotted(side.func) ?? ""));
+    return (left && (right || plain(expr.right))) || (right && plain(expr.left));
   }
   // A part of it, `returns[::-1]`, or its negative.
   if (expr.kind === "Subscript") return isFloat64(expr.value, facts, depth + 1);

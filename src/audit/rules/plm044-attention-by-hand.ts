@@ -102,8 +102,9 @@ function derivesFromShape(expr: Expr): boolean {
     : expr.func.kind === "Name" && expr.func.id === "len";
 }
 
-/** `self.softmax = nn.Softmax(dim=-1)`. */
+/** `self.softmax = nn.Softmax(dim=-1)`, or `nn.Softmax(dim=-1)(scores)`. */
 function isSoftmaxLayer(expr: Expr, facts: Facts): boolean {
+  if (expr.kind === "Call") return facts.file.dotted(expr.func) === "torch.nn.Softmax";
   return isOnlyMadeBy(expr, facts.file, (made) => facts.file.dotted(made.func) === "torch.nn.Softmax");
 }
 
@@ -116,11 +117,13 @@ function isScores(expr: Expr, facts: Facts, depth = 0): boolean {
       ? isTransposed(expr.right, facts) || isTransposed(expr.left, facts)
       : /^[*/+-]$/.test(expr.op) && (again(expr.left) || again(expr.right));
   if (expr.kind === "Name")
-    return facts.file.scopes
-      .reaching(expr)
-      .some(
-        (one) => one.value !== null && (one.how === "assign" || one.how === "augment") && again(one.value),
-      );
+    return facts.file.scopes.reaching(expr).some(
+      (one) =>
+        one.value !== null &&
+        ((one.how === "assign" && again(one.value)) ||
+          // `scores += bias`: what they were before.
+          (one.how === "augment" && one.node.kind === "Name" && one.node !== expr && again(one.node))),
+    );
   if (expr.kind !== "Call") return false;
   const name = facts.file.dotted(expr.func) ?? "";
   const first = name === "torch.baddbmm" ? 1 : 0;
@@ -166,14 +169,14 @@ function meetsValues(weights: Call, facts: Facts): boolean {
   const fn = functionOf(weights);
   if (!fn) return false;
   const products = [
-    ...facts.file
-      .all("Binary")
-      .filter((node) => node.op === "@")
-      .map((node) => node.left),
+    ...facts.file.all("Binary").flatMap(({ op, left, right }) => (op === "@" ? [left, right] : [])),
     ...facts.file
       .callsNamed("matmul", "bmm", "einsum")
-      .filter((node) => /^torch\.(?:matmul|bmm|einsum)$/.test(facts.file.dotted(node.func) ?? ""))
-      .flatMap((node) => positional(node, facts.file.dotted(node.func) === "torch.einsum" ? 1 : 0) ?? []),
+      .flatMap(({ func, args }) =>
+        /^torch\.(?:matmul|bmm|einsum)$/.test(facts.file.dotted(func) ?? "")
+          ? args.map(({ value }) => value)
+          : [],
+      ),
   ];
   const methods = facts.file
     .callsNamed("matmul", "bmm")

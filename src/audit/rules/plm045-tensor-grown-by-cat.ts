@@ -124,9 +124,13 @@ function* repeated(facts: Facts): Generator<Finding> {
     const [first, ...more] = (named ? call.args.slice(1) : call.args).map(({ value }) => value);
     const times = first?.kind === "Tuple" && more.length === 0 ? first.items : first ? [first, ...more] : [];
     const keeps = times.filter((value) => value.kind === "Num" && value.text === "1").length;
-    if (!source || times.length < 2 || keeps < times.length - 1 - stars(call) || !facts.everyStep(call))
+    if (!source || times.length < 2 || !facts.everyStep(call)) continue;
+    const once = keeps >= times.length - 1 - stars(call);
+    if (
+      !isOneWhereRepeated(times, source) &&
+      !(once && (hasDimensionOfOne(source, facts, 0) || isReduced(source, times, facts)))
+    )
       continue;
-    if (!hasDimensionOfOne(source, facts, 0) && !isReduced(source, times, facts)) continue;
     yield {
       at: call,
       severity: "note",
@@ -162,6 +166,14 @@ function isReduced(expr: Expr, times: readonly Expr[], facts: Facts): boolean {
     facts.value(expr).what === "tensor" &&
     !(times[0]?.kind === "Num")
   );
+}
+
+/** `x.view(1, 1, h, 1).repeat(b, 1, 1, w)` */
+function isOneWhereRepeated(times: readonly Expr[], source: Expr): boolean {
+  if (source.kind !== "Call" || source.func.kind !== "Attribute") return false;
+  if (!/^(?:view|reshape)$/.test(source.func.attr) || source.args.length !== times.length) return false;
+  const isOne = (expr: Expr): boolean => expr.kind === "Num" && expr.text === "1";
+  return times.every((value, at) => isOne(value) || isOne(source.args[at]!.value));
 }
 
 function stars(call: Call): number {

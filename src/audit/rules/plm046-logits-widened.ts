@@ -19,15 +19,19 @@ export const rule: Rule = {
     for (const call of file.callsNamed("float", "to", "type", "softmax", "log_softmax")) {
       const source = widened(call, facts);
       if (!source) continue;
+      const named = name(source);
+      const made = source.kind === "Name" ? file.scopes.reaching(source)[0]?.value : null;
       if (
-        !/logits$|^(?:lm_head|head|output_layer|embed_out|unembed|to_logits)$/.test(name(source)) ||
+        !/logits$|^(?:lm_head|head|output|fc_out|out_head|output_layer|embed_out|unembed|to_logits)$/.test(
+          named.endsWith("logits") || !made ? named : name(made),
+        ) ||
         facts.gradMode(call) === "off"
       )
         continue;
       // Only a language model's head has outputs that large.
       if (
         (!file.mentions("logits") && !file.mentions("lm_head")) ||
-        !/lm_head|vocab_size|labels|shift_logits|wte|CausalLM|LMHead|input_ids/.test(file.text)
+        !/lm_head|vocab_size|labels|shift_logits|wte|CausalLM|LMHead|input_ids|SFTTrainer/.test(file.text)
       )
         return;
       const hot = facts.hot(call);
@@ -57,7 +61,9 @@ function isVocabulary(call: Call, facts: Facts): boolean {
     /lm_head|vocab|shift_l|CausalLM|LMHead|ForConditionalGeneration|ignore_index|wte|embed_out|unembed|to_logits|input_ids/.test(
       text,
     ) ||
-    (/CausalLM|LMHeadModel|ForConditionalGeneration|MaskedLM|input_ids/.test(file.text) &&
+    (/CausalLM|LMHeadModel|ForConditionalGeneration|MaskedLM|input_ids|(?:SFT|DPO|GRPO|KTO)Trainer/.test(
+      file.text,
+    ) &&
       !/Classification|num_labels|RewardModel/.test(file.text))
   );
 }

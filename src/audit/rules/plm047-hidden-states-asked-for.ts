@@ -1,5 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { isTrue, keyword } from "../../python/file.ts";
+import { entry } from "../facts/checkpointing.ts";
 import { isNetwork } from "../facts/networks.ts";
 import type { Rule } from "../rule.ts";
 
@@ -63,6 +64,18 @@ export const rule: Rule = {
         },
       };
     }
+    // `model(**batch, **extra)`
+    for (const dict of file.all("Dict"))
+      for (const key of WANTED.keys()) {
+        const value = entry(dict, key);
+        const [target] = dict.parent?.kind === "Assign" ? dict.parent.targets : [];
+        if (!isTrue(value) || target?.kind !== "Name" || isRead(key, file)) continue;
+        const handed = file.scopes.uses(file.scopes.definitionAt(target)!).some(({ parent }) => {
+          const call = parent?.kind === "Arg" && parent.star === 2 ? parent.parent : null;
+          return call?.kind === "Call" && isNetwork(call.func, facts) && facts.hot(call) !== null;
+        });
+        if (handed) yield { at: value!, message: MESSAGES[key]! };
+      }
     for (const call of file.calls.given([...WANTED.keys()]))
       for (const key of WANTED.keys()) {
         const flag = keyword(call, key);

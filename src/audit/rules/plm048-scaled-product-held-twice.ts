@@ -1,6 +1,6 @@
 import { isFalse, keyword, positional } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
-import type { Expr, Name } from "../../python/tree.ts";
+import type { Call, Expr, Name } from "../../python/tree.ts";
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
@@ -54,7 +54,12 @@ function isProduct(expr: Expr, facts: Facts): boolean {
     const first = positional(expr, 0);
     return first !== null && isChained(first, facts);
   }
-  return selfAttribute(expr.func) !== null && expr.args.length === 1 && isChained(expr.args[0]!.value, facts);
+  // `x.matmul(a).matmul(b)`
+  if (isMatmul(expr, facts)) return expr.func.kind === "Attribute" && isChained(expr.func.value, facts);
+  // A layer of the module, or one that was taken out of it.
+  const layer =
+    selfAttribute(expr.func) !== null || (expr.func.kind === "Name" && /lora|adapter/i.test(expr.func.id));
+  return layer && expr.args.length === 1 && isChained(expr.args[0]!.value, facts);
 }
 
 const MULTIPLIES = /^torch\.(?:matmul|mm|bmm|nn\.functional\.linear)$/;
@@ -70,10 +75,27 @@ function isProductByName(name: Name, facts: Facts): boolean {
   return !rebinds && isProduct(one.value, facts) && facts.file.scopes.uses(one).length === 1;
 }
 
-function isChained(expr: Expr, facts: Facts): boolean {
+function isMatmul({ func }: Call, facts: Facts): boolean {
+  return (
+    func.kind === "Attribute" && /^(?:matmul|mm|bmm)$/.test(func.attr) && facts.file.dotted(func) === null
+  );
+}
+
+function isChained(expr: Expr, facts: Facts, depth = 0): boolean {
   if (expr.kind === "Binary") return expr.op === "@";
+  if (expr.kind === "Name" && depth < 2) {
+    const [one, ...more] = facts.file.scopes.reaching(expr);
+    return (
+      more.length === 0 &&
+      one?.how === "assign" &&
+      one.value !== null &&
+      isChained(one.value, facts, depth + 1)
+    );
+  }
   if (expr.kind !== "Call") return false;
+  if (isMatmul(expr, facts)) return true;
   if (MULTIPLIES.test(facts.file.dotted(expr.func) ?? "")) return true;
+  if (expr.func.kind === "Name") return /lora|adapter/i.test(expr.func.id);
   return (
     selfAttribute(expr.func) !== null &&
     (/lora|adapter|down/i.test(facts.file.textOf(expr.func)) || isNarrow(expr.func, facts))

@@ -1,6 +1,29 @@
+import type { PythonFile } from "../../python/file.ts";
+import type { Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { given, hidesArguments } from "../facts/arguments.ts";
 import type { Rule } from "../rule.ts";
+
+const TYPED = ["torch_dtype", "dtype", "quantization_config", "load_in_4bit", "load_in_8bit"];
+
+function isSaid(value: Expr | null): boolean {
+  return value !== null && !(value.kind === "Const" && value.value === null);
+}
+
+/** None, or a configuration loaded or made here without a word about types, which then decides nothing. */
+function isPlainConfig(config: Expr | null, file: PythonFile): boolean {
+  if (!config) return true;
+  const [one, ...more] = config.kind === "Name" ? file.scopes.reaching(config) : [];
+  const made =
+    config.kind === "Call" ? config : more.length === 0 && one?.how === "assign" ? one.value : null;
+  return (
+    made?.kind === "Call" &&
+    /^transformers\.\w*Config(?:\.from_pretrained)?$/.test(file.dotted(made.func) ?? "") &&
+    !hidesArguments(made, file) &&
+    !TYPED.some((key) => given(made, key, file)) &&
+    !/\.(?:torch_)?dtype\s*=|quantization_config/.test(file.text)
+  );
+}
 
 export const rule: Rule = {
   meta: {
@@ -27,9 +50,8 @@ export const rule: Rule = {
       )
         continue;
       if (
-        ["torch_dtype", "dtype", "quantization_config", "load_in_4bit", "load_in_8bit", "config"].some(
-          (key) => given(call, key, file),
-        )
+        TYPED.some((key) => isSaid(given(call, key, file))) ||
+        !isPlainConfig(given(call, "config", file), file)
       )
         continue;
       // Made half afterwards: `.half()`, `.to(torch.bfloat16)`.

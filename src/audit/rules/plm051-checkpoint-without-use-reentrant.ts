@@ -1,6 +1,6 @@
 import { hasStars, keyword, positional } from "../../python/file.ts";
 import { addKeyword } from "../edits.ts";
-import { checkpointingSwitches } from "../facts/checkpointing.ts";
+import { checkpointingSwitches, literalDict } from "../facts/checkpointing.ts";
 import type { Rule } from "../rule.ts";
 
 const CHECKPOINTS = new Set([
@@ -55,18 +55,24 @@ export const rule: Rule = {
     }
     for (const { call, useReentrant, at } of checkpointingSwitches(facts.file)) {
       const asked = at !== call && /(?:Arguments|Config)$/.test(facts.file.dotted(call.func) ?? "");
-      if (useReentrant || (at === call ? call.args.length > 0 : !asked)) continue;
-      if (hasStars(call) || keyword(call, "gradient_checkpointing_kwargs")) continue;
+      // Settings that are written out and do not say it are as good as none.
+      const settings = keyword(call, "gradient_checkpointing_kwargs")?.value ?? positional(call, 0);
+      const silent = settings === null || literalDict(settings, facts.file) !== null;
+      if (useReentrant || hasStars(call) || !silent || (at !== call && !asked)) continue;
       yield {
         at,
         severity: "note",
         message:
           "Nothing says which path: transformers 4 takes the reentrant one, which gives no gradients when no input requires them; transformers 5 the other",
-        fix: {
-          grade: "unsafe",
-          title: "Pass use_reentrant=False",
-          edits: addKeyword(call, 'gradient_checkpointing_kwargs={"use_reentrant": False}', facts.file),
-        },
+        ...(settings
+          ? {}
+          : {
+              fix: {
+                grade: "unsafe" as const,
+                title: "Pass use_reentrant=False",
+                edits: addKeyword(call, 'gradient_checkpointing_kwargs={"use_reentrant": False}', facts.file),
+              },
+            }),
       };
     }
   },

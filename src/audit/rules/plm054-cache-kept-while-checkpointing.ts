@@ -45,7 +45,12 @@ export const rule: Rule = {
     for (const dict of off || !file.mentions("use_cache") ? [] : file.all("Dict")) {
       const value = entry(dict, "use_cache");
       const arg = dict.parent?.kind === "Arg" ? dict.parent : null;
-      if (isTrue(value) && arg && (arg.star === 2 || /^model_(?:init_)?kwargs$/.test(arg.name ?? "")))
+      const updates = arg?.parent?.kind === "Call" && file.textOf(arg.parent.func).endsWith("config.update");
+      if (
+        isTrue(value) &&
+        arg &&
+        (updates || arg.star === 2 || /^model_(?:init_)?kwargs$/.test(arg.name ?? ""))
+      )
         yield finding(value!);
     }
     for (const call of file.calls.given(["use_cache"])) {

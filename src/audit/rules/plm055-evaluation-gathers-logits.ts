@@ -29,7 +29,11 @@ export const rule: Rule = {
     const trainers = named(/Trainer$/);
     // The metrics want logits, and nothing shrinks them first.
     if (
-      !trainers.some((call) => given(call, "compute_metrics", file)) ||
+      !(trainers.length > 0 && /\btrainer\.compute_metrics\s*=/.test(file.text)) &&
+      !trainers.some((call) => given(call, "compute_metrics", file))
+    )
+      return;
+    if (
       trainers.some(
         (call) => given(call, "preprocess_logits_for_metrics", file) !== null || hidesArguments(call, file),
       )

@@ -1,4 +1,4 @@
-import { isTrue, keyword } from "../../python/file.ts";
+import { isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Expr } from "../../python/tree.ts";
 import { last } from "../facts/torch-names.ts";
@@ -46,7 +46,9 @@ export const rule: Rule = {
       }
       const collates =
         name.startsWith("DataCollator") || (call.func.kind === "Attribute" && call.func.attr === "pad");
-      if (!collates && !isTokenizer(call.func, file)) continue;
+      // `partial(tokenizer, padding="max_length")`
+      const callee = file.dotted(call.func) === "functools.partial" ? positional(call, 0) : call.func;
+      if (!collates && !(callee && isTokenizer(callee, file))) continue;
       // Where batches are collated is where to pad; before that, only with a collator that does.
       const text = collates
         ? "True"
@@ -109,6 +111,10 @@ function isTokenizer(callee: Expr, file: PythonFile): boolean {
 
 /** `"max_length"`, `PaddingStrategy.MAX_LENGTH` */
 function isFixed(expr: Expr, file: PythonFile): boolean {
+  if (expr.kind === "Name") {
+    const [one, ...more] = file.scopes.reaching(expr);
+    return more.length === 0 && one?.value?.kind === "Str" && one.value.value === "max_length";
+  }
   return expr.kind === "Str"
     ? expr.value === "max_length"
     : expr.kind === "Attribute" && (file.dotted(expr) ?? "").endsWith("PaddingStrategy.MAX_LENGTH");

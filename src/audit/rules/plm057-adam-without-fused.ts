@@ -59,5 +59,17 @@ export const rule: Rule = {
   *checkConfig(config) {
     for (const { value, valueAt } of [...config.named("optim"), ...config.named("optimizer")])
       if (typeof value === "string" && UNFUSED.test(value)) yield { at: valueAt, message: MESSAGE };
+    // Hydra: `_target_: torch.optim.AdamW` and what it is called with beside it.
+    for (const { value, valueAt, path } of config.named("_target_")) {
+      const place = path.slice(0, -"_target_".length);
+      if (
+        typeof value === "string" &&
+        /^torch\.optim\.AdamW?$/.test(value) &&
+        !config.settings.some(
+          (one) => /^(?:fused|foreach)$/.test(one.path.slice(place.length)) && one.path.startsWith(place),
+        )
+      )
+        yield { at: valueAt, message: MESSAGE };
+    }
   },
 };

@@ -80,7 +80,7 @@ function* searches(file: PythonFile): Generator<Finding> {
     const name = last(file.dotted(call.func) ?? "");
     const flag =
       keyword(call, "ddp_find_unused_parameters") ??
-      (/^(?:DistributedDataParallelKwargs|DDPStrategy)$/.test(name)
+      (/^(?:DistributedDataParallelKwargs|DDP\w*(?:Strategy|Plugin))$/.test(name)
         ? keyword(call, "find_unused_parameters")
         : null);
     if (flag && isTrue(flag.value)) yield { at: flag, message: SEARCHES };

@@ -1,5 +1,6 @@
 import { hasStars, keyword, positional } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
+import { given, hidesArguments } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
@@ -74,12 +75,12 @@ export const rule: Rule = {
     // Several wraps, or `wrap()` inside the model, make units by hand.
     if (wraps.length !== 1 || named(/^torch\.distributed\.fsdp\.wrap\./).length > 0) return;
     const [call] = wraps;
-    const policy = keyword(call!, "auto_wrap_policy");
+    const policy = given(call!, "auto_wrap_policy", file);
     if (
-      hasStars(call!) ||
+      hidesArguments(call!, file) ||
       // Nothing is sharded, so nothing is gathered.
       /NO_SHARD/.test(file.textOf(call!)) ||
-      (policy && !(policy.value.kind === "Const" && policy.value.value === null)) ||
+      (policy && !(policy.kind === "Const" && policy.value === null)) ||
       call!.args.filter((arg) => arg.name === null).length > 4
     )
       return;

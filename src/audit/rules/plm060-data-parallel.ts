@@ -1,5 +1,9 @@
 import type { Rule } from "../rule.ts";
 
+const NAMES = /^torch\.nn\.(?:parallel\.(?:data_parallel\.)?)?(?:DataParallel|data_parallel)$/;
+const MESSAGE =
+  "`DataParallel` copies the model to all devices in every forward, in one process, and gathers outputs and gradients on the first; use DistributedDataParallel";
+
 export const rule: Rule = {
   meta: {
     code: "PLM060",
@@ -11,16 +15,11 @@ export const rule: Rule = {
     patterns: [60],
   },
   *check({ file }) {
+    if (!file.mentions("DataParallel") && !file.mentions("data_parallel")) return;
     for (const call of file.callsNamed("DataParallel", "data_parallel"))
-      if (
-        /^torch\.nn\.(?:parallel\.(?:data_parallel\.)?)?(?:DataParallel|data_parallel)$/.test(
-          file.dotted(call.func) ?? "",
-        )
-      )
-        yield {
-          at: call.func,
-          message:
-            "`DataParallel` copies the model to all devices in every forward, in one process, and gathers outputs and gradients on the first; use DistributedDataParallel",
-        };
+      if (NAMES.test(file.dotted(call.func) ?? "")) yield { at: call.func, message: MESSAGE };
+    for (const { args } of file.all("ClassDef"))
+      for (const { value } of args)
+        if (NAMES.test(file.dotted(value) ?? "")) yield { at: value, message: MESSAGE };
   },
 };

@@ -15,8 +15,8 @@ class Layer(nn.Module):
         host = torch.tensor([1, 2, 3])
         # trap: made on the device, no copy
         ones = torch.ones(3, device=x.device)
-        # trap: not a constant
-        sizes = torch.tensor([len(x)], device=x.device)
+        # no constant, but a copy that waits all the same
+        sizes = torch.tensor([len(x)], device=x.device)  # expect: PLM033
         return (x - mean) / std * ones, host, sizes
 
 
