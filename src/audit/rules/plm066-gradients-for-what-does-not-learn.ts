@@ -24,7 +24,13 @@ export const rule: Rule = {
     for (const finding of [
       ...(facts.networks.someOnlyEvaluated ? parts(facts) : []),
       ...(trains
-        ? [...evaluated(facts), ...leftOut(facts), ...leftOutOfClass(facts), ...adversaries(facts)]
+        ? [
+            ...evaluated(facts),
+            ...leftOut(facts),
+            ...leftOutOfClass(facts),
+            ...partsOptimised(facts),
+            ...adversaries(facts),
+          ]
         : []),
     ]) {
       if (seen.has(finding.at as Node)) continue;
@@ -142,6 +148,48 @@ function* leftOut(facts: Facts): Generator<Finding> {
       };
     }
   }
+}
+
+/** One part of a network in the program's only optimizer, the whole handed to what trains it, and nothing frozen anywhere. */
+function* partsOptimised(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const made = file.calls
+    .matching(/^[A-Z]/)
+    .filter(
+      (call) =>
+        /^torch\.optim\.(?:\w+\.)*[A-Z]/.test(file.dotted(call.func) ?? "") &&
+        !/lr_scheduler/.test(file.dotted(call.func)!),
+    );
+  const source = made.length === 1 ? parametersOf(made[0]!.args[0]?.value ?? null, facts) : null;
+  const whole = source?.kind === "Attribute" || source?.kind === "Subscript" ? source.value : null;
+  if (
+    !source ||
+    whole?.kind !== "Name" ||
+    whole.id === "self" ||
+    (source.kind === "Attribute" && source.attr === "module")
+  )
+    return;
+  if (
+    !isNetwork(whole, facts) ||
+    /requires_grad|freeze|add_param_group|no_grad\(\)\s*:\s*\n[^\n]*(?:backbone|encoder|trunk)/.test(
+      file.text,
+    )
+  )
+    return;
+  const handed = file
+    .callsNamed(...new Set(file.all("FunctionDef").map(({ name }) => name)))
+    .some(
+      (call) =>
+        functionOf(call) === functionOf(made[0]!) &&
+        facts.callee(call)?.reachesBackward === true &&
+        call.args.some(({ value }) => value.kind === "Name" && value.id === whole.id),
+    );
+  if (handed)
+    yield {
+      at: made[0]!.args[0]!.value,
+      severity: "note",
+      message: `Only \`${file.textOf(source)}\` is optimised; every other parameter of \`${whole.id}\` gets gradients that nobody uses or clears: freeze them with \`requires_grad_(False)\``,
+    };
 }
 
 /** The same of a class that keeps its networks and its one optimizer on self. */

@@ -1,5 +1,6 @@
 import { argument } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
+import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Edit, Finding, Rule } from "../rule.ts";
@@ -140,14 +141,26 @@ function* sizes(facts: Facts): Generator<Finding> {
   for (const subscript of file.all("Subscript"))
     if (
       (subscript.index.kind === "Name" || subscript.index.kind === "Call") &&
-      facts.value(subscript.value).what === "container" &&
+      isWrittenDown(subscript.value, facts) &&
       isCount(subscript.index) &&
+      facts.value(subscript.value).what === "container" &&
       facts.everyStep(subscript)
     )
       yield report(subscript.index);
   for (const slice of file.all("Slice"))
     for (const bound of [slice.lower, slice.upper])
       if (bound && isCount(bound) && facts.everyStep(slice)) yield report(bound);
+}
+
+/** A name that is a list or dict somewhere: asked without following the flow, of every subscript. */
+function isWrittenDown(expr: Expr, { file }: Facts): boolean {
+  return (
+    expr.kind === "Name" &&
+    (file.scopes
+      .lookup(expr)
+      ?.definitions.some(({ value }) => /^(?:List|Tuple|Dict|Comp)$/.test(value?.kind ?? "")) ??
+      false)
+  );
 }
 
 /** Reduced to one number: `mask.sum()`, `lengths.max() + 1`, one of a vector. */
@@ -239,6 +252,8 @@ function* members(facts: Facts): Generator<Finding> {
   for (const compare of facts.file.all("Compare")) {
     const [right] = compare.rights;
     if (compare.rights.length !== 1 || !right || !/^(?:not )?in$/.test(compare.ops[0]!)) continue;
+    // Nearly all others ask a dict, or a list written down.
+    if (right.kind !== "Name" && selfAttribute(right) === null) continue;
     if (compare.left.kind === "Str" || !isTensor(right, facts) || !facts.everyStep(compare)) continue;
     yield {
       at: compare,

@@ -35,7 +35,9 @@ export const rule: Rule = {
         !isReshaped(call, facts);
       const fresh =
         attr === "clone" &&
-        (isFresh(value, facts) || (value.kind === "Call" && isNetwork(value.func, facts)));
+        (isFresh(value, facts) ||
+          (value.kind === "Call" && isNetwork(value.func, facts)) ||
+          isOnlyUse(value, facts));
       const unread =
         attr === "clone" &&
         (isOutput(value, facts) || isDetached(value, facts)) &&
@@ -79,6 +81,18 @@ function isOutput(expr: Expr, facts: Facts): boolean {
       expr.kind === "Attribute" ||
       (expr.kind === "Call" && isNetwork(expr.func, facts))) &&
     networkCall(expr, facts) !== null
+  );
+}
+
+/** `out = net(x)`, and `out = out.clone()` is all that is ever done with that. */
+function isOnlyUse(expr: Expr, facts: Facts): boolean {
+  const [made, ...more] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
+  return (
+    more.length === 0 &&
+    made?.how === "assign" &&
+    made.value?.kind === "Call" &&
+    isNetwork(made.value.func, facts) &&
+    facts.file.scopes.uses(made).length === 1
   );
 }
 
