@@ -17,12 +17,13 @@ export const rule: Rule = {
   *check(facts) {
     for (const call of facts.file.callsNamed("to", "cuda", "type_as")) {
       if (call.func.kind !== "Attribute" || !/^(?:to|cuda|type_as)$/.test(call.func.attr)) continue;
+      if (!isOwn(call.func.value, facts)) continue;
       const device = call.func.attr === "to" ? argument(call, "device", 0) : null;
       const moves =
         call.func.attr !== "to" ||
         (device?.kind === "Attribute" && device.attr === "device") ||
         (device?.kind === "Name" && !/dtype/.test(device.id) && isGiven(device, facts));
-      if (!moves || !isOwn(call.func.value, facts)) continue;
+      if (!moves) continue;
       const cls = classOf(call);
       if (!cls || !/^(?:module|lightning)$/.test(facts.role(cls))) continue;
       const hot = facts.hot(call) ?? (takesTensor(call, facts) ? { within: call } : null);

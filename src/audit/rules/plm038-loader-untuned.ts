@@ -1,8 +1,9 @@
-import { isFalse, isTrue, keyword } from "../../python/file.ts";
+import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Expr, Name } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { given, hidesArguments } from "../facts/arguments.ts";
+import { isDataLoader } from "../facts/loaders.ts";
 import type { Rule } from "../rule.ts";
 
 const UNPINNED =
@@ -31,12 +32,13 @@ export const rule: Rule = {
       if (workers.value.kind === "Num" && workers.value.text === "0") yield { at: workers, message: IDLE };
     }
     if (!facts.accelerator) return;
+    // `partial(DataLoader, batch_size=32)`, unless some call of it pins.
+    for (const call of file.mentions("pin_memory") ? [] : file.callsNamed("partial")) {
+      const bound = file.dotted(call.func) === "functools.partial" ? positional(call, 0) : null;
+      if (bound && isDataLoader(file.dotted(bound))) yield { at: call, message: UNPINNED };
+    }
     for (const call of file.callsNamed("DataLoader")) {
-      if (
-        !/^torch\.utils\.data\.(?:dataloader\.)?DataLoader$/.test(file.dotted(call.func) ?? "") ||
-        hidesArguments(call, file)
-      )
-        continue;
+      if (!isDataLoader(file.dotted(call.func)) || hidesArguments(call, file)) continue;
       if (call.args.filter((arg) => arg.name === null && arg.star === 0).length > 5) continue;
       // A collate function may return tensors that are on the device already; those cannot be pinned.
       const pin = given(call, "pin_memory", file);

@@ -22,8 +22,9 @@ export const rule: Rule = {
     if (!facts.file.mentions("num_workers")) return;
     const shared = sharedClasses(facts);
     for (const cls of facts.file.all("ClassDef")) {
-      if (!shared.has(facts.file.qualified(cls)) || facts.role(cls) !== "dataset") continue;
-      const held = heldObjects(cls, facts);
+      const instances = shared.get(facts.file.qualified(cls));
+      if (!instances || facts.role(cls) !== "dataset") continue;
+      const held = heldObjects(cls, facts) ?? handedObjects(cls, instances, facts);
       if (held)
         yield {
           at: held,
@@ -34,9 +35,9 @@ export const rule: Rule = {
   },
 };
 
-/** Classes of this file that a DataLoader with worker processes is given an instance of. */
-function sharedClasses({ file }: Facts): Set<string> {
-  const found = new Set<string>();
+/** Classes of this file that a DataLoader with worker processes is given an instance of, and the calls that make these. */
+function sharedClasses({ file }: Facts): Map<string, Call[]> {
+  const found = new Map<string, Call[]>();
   for (const call of file.callsNamed("DataLoader")) {
     if (!isDataLoader(file.dotted(call.func))) continue;
     const workers = given(call, "num_workers", file) ?? positional(call, 5);
@@ -47,7 +48,7 @@ function sharedClasses({ file }: Facts): Set<string> {
 }
 
 /** The classes an expression may be an instance of, through names, attributes, and what wraps a dataset. */
-function made(expr: Expr | null, file: PythonFile, found: Set<string>, depth: number): void {
+function made(expr: Expr | null, file: PythonFile, found: Map<string, Call[]>, depth: number): void {
   if (!expr || depth > 4) return;
   const again = (inner: Expr | null): void => made(inner, file, found, depth + 1);
   const own = selfAttribute(expr);
@@ -60,7 +61,7 @@ function made(expr: Expr | null, file: PythonFile, found: Set<string>, depth: nu
   else if (expr.kind === "Subscript") again(expr.value);
   else if (expr.kind === "Call") {
     const name = file.dotted(expr.func);
-    if (name !== null) found.add(name);
+    if (name !== null) found.set(name, [...(found.get(name) ?? []), expr]);
     // `random_split(Pairs(…), …)`, `Subset(…)`
     if (name?.startsWith("torch.utils.data.") === true) again(positional(expr, 0));
   }
@@ -70,6 +71,21 @@ function made(expr: Expr | null, file: PythonFile, found: Set<string>, depth: nu
 function unpacked(target: Expr): Expr | null {
   const statement = target.parent?.kind === "Tuple" ? target.parent.parent : null;
   return statement?.kind === "Assign" ? statement.value : null;
+}
+
+/** `Prompts([json.loads(line) for line in file])`, of a class that keeps what it is given. */
+function handedObjects(cls: ClassDef, instances: readonly Call[], facts: Facts): Node | null {
+  const init = methodsOf(cls).find((method) => method.name === "__init__");
+  if (!init) return null;
+  for (const call of instances)
+    for (const [at, { name, star, value }] of call.args.entries()) {
+      const param = name ?? init.params[at + 1]?.name;
+      const kept = [...attributesOf(cls, facts.file).values()].some(({ writes }) =>
+        writes.some(({ value: stored }) => stored?.kind === "Name" && stored.id === param),
+      );
+      if (star === 0 && kept && isObjects(value, facts)) return value;
+    }
+  return null;
 }
 
 /** Where the constructor keeps a list or dict of Python objects, one for each example. */

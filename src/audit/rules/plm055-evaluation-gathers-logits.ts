@@ -1,3 +1,4 @@
+import type { PythonFile } from "../../python/file.ts";
 import type { Call } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { given, hidesArguments } from "../facts/arguments.ts";
@@ -35,7 +36,7 @@ export const rule: Rule = {
       return;
     if (
       trainers.some(
-        (call) => given(call, "preprocess_logits_for_metrics", file) !== null || hidesArguments(call, file),
+        (call) => isGiven(call, "preprocess_logits_for_metrics", file) || hidesArguments(call, file),
       )
     )
       return;
@@ -57,10 +58,9 @@ export const rule: Rule = {
       )
         continue;
       if (
-        ["eval_accumulation_steps", "predict_with_generate", "prediction_loss_only"].some((key) => {
-          const value = given(call, key, file);
-          return value !== null && !(value.kind === "Const" && value.value === null);
-        }) ||
+        ["eval_accumulation_steps", "predict_with_generate", "prediction_loss_only"].some((key) =>
+          isGiven(call, key, file),
+        ) ||
         hidesArguments(call, file)
       )
         continue;
@@ -81,3 +81,9 @@ export const rule: Rule = {
     }
   },
 };
+
+/** Something other than `None`. */
+function isGiven(call: Call, name: string, file: PythonFile): boolean {
+  const value = given(call, name, file);
+  return value !== null && !(value.kind === "Const" && value.value === null);
+}
