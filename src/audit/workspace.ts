@@ -1,6 +1,7 @@
 import type { EditableAudit } from "./audit.ts";
 import { combine } from "./facts/project.ts";
 import type { FunctionFacts, ProjectFacts } from "./facts/project.ts";
+import { targetOf } from "./facts/summary.ts";
 import type { FileSummary } from "./facts/summary.ts";
 import type { Diagnostic, ReportedFinding } from "./report.ts";
 import { check, scan } from "./session.ts";
@@ -96,7 +97,7 @@ export class Workspace {
         ({ module, functions, classes }) =>
           changed.has(module) ||
           functions.some(
-            ({ name, calls }) => changed.has(name) || calls.some(({ target }) => changed.has(last(target))),
+            ({ name, calls }) => changed.has(name) || calls.some((call) => changed.has(last(targetOf(call)))),
           ) ||
           classes.some(
             ({ name, bases }) => changed.has(name) || bases.some((base) => changed.has(last(base))),

@@ -1,4 +1,5 @@
 import type { Fn, FunctionFacts } from "./project.ts";
+import { siteOf, targetOf } from "./summary.ts";
 import type { CallSite } from "./summary.ts";
 import { last } from "./torch-names.ts";
 
@@ -32,7 +33,9 @@ export function callersGradOff(
   /** For each function, the methods it calls on receivers that are unknown. */
   const unresolved = new Map<Fn, { readonly called: Called; readonly grad: CallSite["grad"] }[]>();
   for (const from of functions.values())
-    for (const { target, grad } of from.summary.calls) {
+    for (const call of from.summary.calls) {
+      const target = targetOf(call);
+      const { grad } = siteOf(call);
       const called = target.startsWith(".") ? methods.get(target.slice(1)) : undefined;
       if (!called) continue;
       called.callers.push({ from, grad });

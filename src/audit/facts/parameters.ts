@@ -48,15 +48,17 @@ export function passedBy(file: PythonFile): (call: Call) => Passed | null {
 /** The parameters that are tensors in every call the tree makes of the function. */
 export function passedParameters({ summary, callers }: Fn): Record<string, Value> | null {
   let known: Record<string, Value> | null = null;
+  let params: readonly string[] = [];
   const counts = new Map<string, number>();
   // A method is called without its first parameter, unless through its class.
-  const shift = summary.params[0] === "self" ? 1 : 0;
   for (const { site } of callers) {
     // One caller that passes no tensor at all settles it.
     if (!site.passed) return null;
+    if (params.length === 0) params = summary.params.split(",");
+    const shift = params[0] === "self" ? 1 : 0;
     for (const [key, value] of Object.entries(site.passed)) {
-      const name = /^\d+$/.test(key) ? summary.params[Number(key) + shift] : key;
-      if (name === undefined || !summary.params.includes(name)) continue;
+      const name = /^\d+$/.test(key) ? params[Number(key) + shift] : key;
+      if (name === undefined || !params.includes(name)) continue;
       known ??= {};
       const before = known[name];
       known[name] = before

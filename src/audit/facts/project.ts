@@ -1,5 +1,6 @@
 import { roleOfBase } from "./classes.ts";
 import type { Role } from "./classes.ts";
+import { siteOf, targetOf } from "./summary.ts";
 import type { CallSite, FileSummary, FunctionSummary } from "./summary.ts";
 import type { Keeps } from "./keepers.ts";
 import { callersGradOff } from "./callers.ts";
@@ -46,7 +47,7 @@ export interface Fn {
 export interface Edge {
   readonly from: Fn;
   readonly to: Fn;
-  readonly site: CallSite;
+  readonly site: Omit<CallSite, "target">;
 }
 
 /** What Lightning calls around every batch it trains on. */
@@ -92,18 +93,31 @@ export function combine(summaries: readonly FileSummary[]): ProjectFacts {
     names.classes.has(name.slice(0, name.lastIndexOf("."))),
   );
   const facts = new Map<string, FunctionFacts>();
-  for (const fn of functions.values())
-    facts.set(fn.summary.name, {
+  // Of most functions only this is known: one object for all that are alike, which also crosses threads once.
+  const alike = new Map<FunctionFacts["callersGradOff"], FunctionFacts>();
+  for (const fn of functions.values()) {
+    const one: FunctionFacts = {
       hot: hot.get(fn) ?? null,
       callersGradOff: gradOff(fn),
       loose: loose.has(fn),
       reachesBackward: reaches.has(fn),
       parameters: passedParameters(fn) ?? NONE,
-      params: fn.summary.keeps ? fn.summary.params : NO_PARAMS,
+      params: fn.summary.keeps ? fn.summary.params.split(",") : NO_PARAMS,
       repeated: fn.callers.some(({ site }) => site.loops && !site.throttled),
       keeps: fn.summary.keeps ?? null,
       reads: fn.summary.reads ?? false,
-    });
+    };
+    const plain =
+      one.hot === null &&
+      !one.loose &&
+      !one.reachesBackward &&
+      one.parameters === NONE &&
+      !one.repeated &&
+      !one.keeps &&
+      !one.reads;
+    if (plain && !alike.has(one.callersGradOff)) alike.set(one.callersGradOff, one);
+    facts.set(fn.summary.name, plain ? alike.get(one.callersGradOff)! : one);
+  }
   return { functions: facts, roles, accelerated: acceleratedModules(summaries, names) };
 }
 
@@ -114,14 +128,16 @@ function callGraph(summaries: readonly FileSummary[], names: Names): ReadonlyMap
     for (const summary of file.functions) functions.set(summary.name, { summary, calls: [], callers: [] });
   const known = new Map<string, Fn | null>();
   for (const from of functions.values())
-    for (const site of from.summary.calls) {
-      let to = known.get(site.target);
+    for (const call of from.summary.calls) {
+      const target = targetOf(call);
+      if (target.startsWith(".")) continue;
+      let to = known.get(target);
       if (to === undefined) {
-        const name = names.resolve(site.target, functions);
-        known.set(site.target, (to = name === null ? null : functions.get(name)!));
+        const name = names.resolve(target, functions);
+        known.set(target, (to = name === null ? null : functions.get(name)!));
       }
       if (!to) continue;
-      const edge = { from, to, site };
+      const edge = { from, to, site: siteOf(call) };
       from.calls.push(edge);
       to.callers.push(edge);
     }
@@ -243,7 +259,7 @@ const NONE: Readonly<Record<string, Value>> = {};
 function closure(
   functions: ReadonlyMap<string, Fn>,
   own: (fn: FunctionSummary, of: Fn) => boolean,
-  carries: (site: CallSite) => boolean,
+  carries: (site: Edge["site"]) => boolean,
 ): Set<Fn> {
   const found = new Set<Fn>();
   const queue = [...functions.values()].filter((fn) => own(fn.summary, fn));

@@ -60,12 +60,9 @@ class Summarizer {
 
   summary(): FileSummary {
     const file = this.#file;
-    for (const call of file.all("Call")) this.#call(call);
-    const makers = this.#optimizerMakers();
-    for (const { call } of backwardCalls(file)) this.#step(call, true, makers);
-    for (const call of optimizerSteps(file)) this.#step(call, false, makers);
-    for (const name of file.all("Name")) this.#name(name);
-    for (const attribute of file.all("Attribute")) this.#attribute(attribute);
+    this.#calls();
+    this.#steps();
+    this.#values();
     return {
       path: file.path,
       module: file.module,
@@ -77,6 +74,22 @@ class Summarizer {
         .map((alias) => (alias.parent?.kind === "Import" ? alias.name : file.importedName(alias))),
       escapes: this.#escapes,
     };
+  }
+
+  #calls(): void {
+    for (const call of this.#file.all("Call")) this.#call(call);
+  }
+
+  #steps(): void {
+    const makers = this.#optimizerMakers();
+    for (const { call } of backwardCalls(this.#file)) this.#step(call, true, makers);
+    for (const call of optimizerSteps(this.#file)) this.#step(call, false, makers);
+  }
+
+  /** Functions that are used as values. */
+  #values(): void {
+    for (const name of this.#file.all("Name")) this.#name(name);
+    for (const attribute of this.#file.all("Attribute")) this.#attribute(attribute);
   }
 
   #notes(name: string): FunctionNotes {
@@ -170,12 +183,14 @@ class Summarizer {
     return {
       name,
       grad: (fn && decoratedGrad(fn, this.#file)) ?? undefined,
-      calls: notes.calls,
+      calls: notes.calls.map((site) =>
+        site.loops || site.grad || site.throttled || site.passed ? site : site.target,
+      ),
       loose: notes.loose || undefined,
       stepLoops: notes.stepLoops.size > 0 ? [...notes.stepLoops] : undefined,
       backward: notes.backward || undefined,
       steps: notes.steps,
-      params: fn ? fn.params.map((param) => param.name) : [],
+      params: fn ? fn.params.map((param) => param.name).join() : "",
       keeps: (fn && keptParameters(fn)) ?? undefined,
       reads: (fn && readsParameter(fn)) || undefined,
     };

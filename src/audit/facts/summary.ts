@@ -26,7 +26,8 @@ export interface FunctionSummary {
   /** Qualified; a file's own statements are "<module>.<body>". */
   readonly name: string;
   readonly grad?: "on" | "off" | undefined;
-  readonly calls: readonly CallSite[];
+  /** A call of which there is nothing else to say is its target alone. */
+  readonly calls: readonly (string | CallSite)[];
   /** A backward or optimizer step outside of any loop here. */
   readonly loose?: true | undefined;
   /** Loops, by number, that are the innermost ones around a backward or an optimizer step. */
@@ -34,7 +35,8 @@ export interface FunctionSummary {
   readonly backward?: true | undefined;
   /** An optimizer steps here: once, or in a loop of its own, which then goes through many steps and is none. */
   readonly steps?: "once" | "many" | undefined;
-  readonly params: readonly string[];
+  /** With a comma between them: most are never asked for. */
+  readonly params: string;
   readonly keeps?: Keeps | undefined;
   /** Turns one of its parameters into a Python number. */
   readonly reads?: true | undefined;
@@ -51,6 +53,13 @@ export interface CallSite {
   /** Tensors among the arguments. */
   readonly passed?: Passed | undefined;
 }
+
+const NOTHING_MORE: Omit<CallSite, "target"> = {};
+
+export const targetOf = (call: string | CallSite): string => (typeof call === "string" ? call : call.target);
+/** What is said of a call beside its target. */
+export const siteOf = (call: string | CallSite): Omit<CallSite, "target"> =>
+  typeof call === "string" ? NOTHING_MORE : call;
 
 export interface ClassSummary {
   readonly name: string;
