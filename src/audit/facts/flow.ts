@@ -90,8 +90,7 @@ function whereTo(use: Expr, facts: Facts): readonly Definition[] | "escapes" | n
       case "Attribute":
         if (at.parent?.kind === "Call" && at.parent.func === at) {
           if (CUTS.has(at.attr)) return at.attr === "backward" ? "escapes" : null;
-          if (at.attr === "append" || at.attr === "extend" || at.attr === "clear" || at.attr === "pop")
-            return null;
+          if (at.attr === "append" || at.attr === "extend" || at.attr === "clear") return null;
         } else if (at.attr === "data" || at.attr === "shape" || at.attr === "device" || at.attr === "dtype")
           return null;
         break;

@@ -17,7 +17,7 @@ export function frequency(node: Node, stop: Node): Frequency {
       if (one === "throttled") return "throttled";
       if (one === "unknown") result = "unknown";
     } else if (at.kind === "IfExp" && child !== at.test) {
-      if (isThrottle(at.test)) return "throttled";
+      if (isThrottle(at.test) || isFirst(at, child)) return "throttled";
     } else if (at.kind === "Handler" || at.kind === "Case") {
       result = "unknown";
     } else if (at.kind === "Assert" && child !== at.test) {
@@ -67,6 +67,18 @@ function isHit({ test, body }: If): boolean {
 /** `if best is None: best = …` runs once. */
 function fillsOnce({ test, body }: If): boolean {
   return asks(test).some((one) => isFilled(one, body));
+}
+
+/** `avg = 0.9 * avg + new if avg != 0 else new`, `new if avg is None else …`: one of the two runs once. */
+function isFirst(one: Expr & { kind: "IfExp" }, child: Node): boolean {
+  const { test, parent } = one;
+  if (test.kind !== "Compare" || parent?.kind !== "Assign") return false;
+  if (!parent.targets.some((target) => isSamePlace(test.left, target))) return false;
+  const [op, right] = [test.ops[0]!, test.rights[0]];
+  const empty = (right?.kind === "Num" && Number(right.text) === 0) || right?.kind === "Const";
+  return (
+    empty && child === (/^(?:!=|is not|>)$/.test(op) ? one.orelse : /^(?:==|is)$/.test(op) ? one.body : null)
+  );
 }
 
 /** The questions of `a or (b and not c)`. */

@@ -109,6 +109,7 @@ export class Networks {
     }
     return (
       callee.kind === "Attribute" &&
+      !isMethod(callee) &&
       NETWORK_NAME.test(callee.attr) &&
       !NOT_A_NETWORK.test(callee.attr) &&
       !DEED.test(callee.attr) &&
@@ -175,6 +176,18 @@ export class Networks {
     const cls = classOf(name);
     return cls !== null && name.id === "self" && this.#isModule(cls);
   }
+}
+
+/** `self.pick_action_and_get_critic_values(…)`: a method of the class around it, no attribute. */
+function isMethod(callee: Expr): boolean {
+  const own = selfAttribute(callee);
+  return (
+    own !== null &&
+    (classOf(callee)?.body.some(
+      (one) => one.kind === "FunctionDef" && one.name === own && one.decorators.length === 0,
+    ) ??
+      false)
+  );
 }
 
 /** The methods of a chain of calls: `load().to(device).eval()` gives to and eval. */

@@ -346,7 +346,7 @@ function spreadHeat(
   for (let fn = queue.pop(); fn !== undefined; fn = queue.pop()) {
     const why = hot.get(fn)!;
     let reached = why.startsWith("reached from ") ? why : further.get(why);
-    if (reached === undefined) further.set(why, (reached = `reached from ${why}`));
+    if (reached === undefined) further.set(why, (reached = `reached from ${why.replace(/^called in /, "")}`));
     for (const { to, site } of fn.calls)
       if (!site.throttled && !to.summary.name.endsWith(".__init__")) heat(to, reached);
   }

@@ -24,6 +24,9 @@ export interface Around {
   readonly parameter: (definition: Definition) => Value | null;
 }
 
+const COLLECTIONS = /^\(?(?:(?:list|tuple|dict|set|Sequence|Mapping)(?:, ?|\)?$))+$/;
+const NUMBERS = /^\(?(?:(?:float|int|bool|numbers\.Number|Number)(?:, ?|\)?$))+$/;
+
 /** An expression nested deeper than this gets no facts: it is generated code. */
 const MAX_DEPTH = 60;
 /** Evaluations spent on one question before the answer is "unknown". */
@@ -43,7 +46,7 @@ export class Values {
   #differentiatedAttributes: ReadonlySet<string> | null = null;
   #networks: Networks | null = null;
   #fed: ReadonlySet<Definition> | null = null;
-  #asked: readonly { readonly name: string; readonly test: If }[] | null = null;
+  #asked: readonly { readonly name: string; readonly test: If; readonly what: Value }[] | null = null;
 
   constructor(file: PythonFile, around: Around) {
     this.#file = file;
@@ -326,9 +329,7 @@ export class Values {
       case "Lambda":
         return OTHER;
       case "Name":
-        return this.#isCollection(expr)
-          ? plain("container")
-          : this.#alternatives(this.#file.scopes.reaching(expr));
+        return this.#askedFor(expr) ?? this.#alternatives(this.#file.scopes.reaching(expr));
       case "Attribute":
         return this.#attribute(expr);
       case "Call":
@@ -367,24 +368,25 @@ export class Values {
     }
   }
 
-  /** Under `if isinstance(x, (list, tuple))`. */
   #isCollection(name: Expr & { kind: "Name" }): boolean {
+    return this.#askedFor(name)?.what === "container";
+  }
+
+  /** Under `if isinstance(x, (list, tuple))`, or `isinstance(x, float)`. */
+  #askedFor(name: Expr & { kind: "Name" }): Value | null {
     this.#asked ??= this.#file.callsNamed("isinstance").flatMap((call) => {
       const [of, type] = call.args;
       const test = call.parent;
-      return of?.value.kind === "Name" &&
-        type &&
-        test?.kind === "If" &&
-        /^\(?(?:(?:list|tuple|dict|set|Sequence|Mapping)(?:, ?|\)?$))+$/.test(this.#file.textOf(type.value))
-        ? [{ name: of.value.id, test }]
-        : [];
+      if (of?.value.kind !== "Name" || !type || test?.kind !== "If") return [];
+      const text = this.#file.textOf(type.value);
+      const what = COLLECTIONS.test(text) ? plain("container") : NUMBERS.test(text) ? NUMBER : null;
+      return what ? [{ name: of.value.id, test, what }] : [];
     });
-    return (
-      this.#asked.length > 0 &&
-      this.#asked.some(
-        (one) => one.name === name.id && one.test.body.some((statement) => contains(statement, name)),
-      )
+    if (this.#asked.length === 0) return null;
+    const found = this.#asked.find(
+      (one) => one.name === name.id && one.test.body.some((statement) => contains(statement, name)),
     );
+    return found?.what ?? null;
   }
 
   /** The result of an operation: without recording it has no graph, whatever its operands. */
@@ -400,7 +402,7 @@ export class Values {
     if (own !== null) return this.#selfAttribute(expr, own);
     const value = this.of(expr.value);
     if (PLAIN_ATTRIBUTES.has(expr.attr)) return OTHER;
-    if (expr.attr === "data" && value.what === "tensor") return { ...value, graph: "no" };
+    if (expr.attr === "data" && isTensorLike(value)) return { ...value, graph: "no" };
     if (expr.attr === "grad" && value.what === "tensor") return { ...value, graph: "no" };
     if (value.what === "tensor" && TENSOR_ATTRIBUTES.has(expr.attr)) return value;
     if (value.what === "output")

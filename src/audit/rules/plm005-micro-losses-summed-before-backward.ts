@@ -140,12 +140,7 @@ function forwardIn(loop: For, value: Expr, facts: Facts, depth = 0): Call | null
   let found: Call | null = null;
   walk(value, (node) => {
     if (found || node.kind === "Lambda") return false;
-    if (
-      node.kind === "Call" &&
-      isNetwork(node.func, facts) &&
-      !/loss|crit/i.test(facts.file.textOf(node.func))
-    )
-      found = node;
+    if (node.kind === "Call" && isNetwork(node.func, facts) && !isLoss(node.func, facts)) found = node;
     else if (node.kind === "Name" && !facts.file.scopes.binds(node))
       for (const one of facts.file.scopes.reaching(node))
         if (one.value && contains(loop, one.node) && (one.how === "assign" || one.how === "unpack"))
@@ -153,6 +148,17 @@ function forwardIn(loop: For, value: Expr, facts: Facts, depth = 0): Call | null
     return found === null;
   });
   return found;
+}
+
+/** By its name, or made by one of torch's: `mse = nn.MSELoss()`. */
+function isLoss(callee: Expr, facts: Facts): boolean {
+  if (/loss|crit/i.test(facts.file.textOf(callee))) return true;
+  return (
+    callee.kind === "Name" &&
+    facts.file.scopes
+      .reaching(callee)
+      .some(({ value }) => value?.kind === "Call" && facts.file.dotted(value.func)?.endsWith("Loss"))
+  );
 }
 
 /** `X, Y = get_batch("train")`: the next turn's data, which has no graph. */

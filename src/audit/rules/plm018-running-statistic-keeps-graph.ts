@@ -1,5 +1,5 @@
 import { classOf, functionOf, walk } from "../../python/nodes.ts";
-import type { Assign, ClassDef, Expr } from "../../python/tree.ts";
+import type { Assign, ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -23,9 +23,11 @@ export const rule: Rule = {
       const fn = functionOf(statement);
       if (!cls || fn?.kind !== "FunctionDef" || fn.name === "__init__") continue;
       if (!/^(?:module|lightning)$/.test(facts.role(cls)) || facts.gradMode(statement) === "off") continue;
+      if (isBegunAnew(attribute!, cls, fn, facts)) continue;
       if (facts.hot(statement) && derivesFromInput(statement.value, facts))
         yield {
           at: statement,
+          ...(shapesResult(attribute!, cls, fn, facts) ? { severity: "note" as const } : {}),
           message: `\`self.${attribute}\` is computed from its own last value with gradients recorded: it chains the graphs of all forwards so far`,
           fix: {
             grade: "unsafe",
@@ -41,7 +43,7 @@ export const rule: Rule = {
       if (fn?.kind !== "FunctionDef" || fn.name === "__init__") continue;
       const attribute = selfAttribute(target);
       const cls = attribute === null ? null : classOf(statement);
-      if (!cls || !isStatistic(attribute!, cls, facts)) continue;
+      if (!cls || !isStatistic(attribute!, cls, facts) || isBegunAnew(attribute!, cls, fn, facts)) continue;
       const role = facts.role(cls);
       if (role !== "module" && role !== "lightning") continue;
       if (facts.gradMode(statement) === "off" || !derivesFromInput(statement.value, facts)) continue;
@@ -83,6 +85,43 @@ function reads(value: Expr, attribute: string): boolean {
     return !found;
   });
   return found;
+}
+
+/** Begun anew by what runs with the forwards, `self.init_states(inputs)`: it lasts for one of them. */
+function isBegunAnew(attribute: string, cls: ClassDef, update: FunctionDef, facts: Facts): boolean {
+  return (
+    attributesOf(cls, facts.file)
+      .get(attribute)
+      ?.writes.some(
+        ({ how, in: method, value, target }) =>
+          how === "assign" &&
+          method.name !== "__init__" &&
+          method !== update &&
+          value !== null &&
+          !reads(value, attribute) &&
+          (facts.hot(target) !== null || !/reset|epoch/i.test(method.name)) &&
+          facts.frequency(target, method) === "every",
+      ) ?? false
+  );
+}
+
+/**
+ * A module without layers whose results are computed from the statistic, as one that normalizes observations.
+ * With gradients in its input, the second backward would fail on the graph of the first.
+ */
+function shapesResult(attribute: string, cls: ClassDef, update: FunctionDef, facts: Facts): boolean {
+  const attributes = [...attributesOf(cls, facts.file).values()];
+  if (attributes.some(({ writes }) => writes.some(({ value }) => value && isLayer(value, facts))))
+    return false;
+  return facts.file.all("Attribute").some((node) => {
+    if (selfAttribute(node) !== attribute || classOf(node) !== cls) return false;
+    const fn = functionOf(node);
+    return node.parent?.kind === "Binary" && (fn !== update || update.name === "forward");
+  });
+}
+
+function isLayer(value: Expr, facts: Facts): boolean {
+  return facts.value(value).what === "module" || /\bParameter\b/.test(facts.file.textOf(value));
 }
 
 /** One of the attribute's writes reads it: an average, a minimum, a sum over forwards. */

@@ -24,19 +24,25 @@ export const rule: Rule = {
     for (const call of facts.file.calls.matching(SHOWN)) {
       if (!isShown(call, facts)) continue;
       for (const value of call.args.flatMap(({ value: one }) => (one.kind === "Dict" ? one.values : [one])))
-        if (facts.onAccelerator(value) && facts.everyStep(call)) yield report(value, call, facts);
+        // Of `"%.3f" % loss` the loss is told below.
+        if (!isFormat(value) && facts.onAccelerator(value) && facts.everyStep(call))
+          yield report(value, call, facts);
     }
     for (const text of facts.file.all("Str"))
       for (const part of text.parts)
         if (facts.onAccelerator(part) && facts.everyStep(text) && !isRaised(text))
           yield report(part, showing(text), facts);
     for (const format of facts.file.all("Binary"))
-      if (format.op === "%" && format.left.kind === "Str")
+      if (isFormat(format))
         for (const value of format.right.kind === "Tuple" ? format.right.items : [format.right])
           if (facts.onAccelerator(value) && facts.everyStep(format) && !isRaised(format))
             yield report(value, showing(format), facts);
   },
 };
+
+function isFormat(expr: Expr): boolean {
+  return expr.kind === "Binary" && expr.op === "%" && expr.left.kind === "Str";
+}
 
 function isShown(call: Call, facts: Facts): boolean {
   const name = facts.file.dotted(call.func) ?? "";

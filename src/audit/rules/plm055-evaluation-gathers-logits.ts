@@ -1,7 +1,9 @@
+import { argument } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import type { Call } from "../../python/tree.ts";
+import type { Call, Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { given, hidesArguments } from "../facts/arguments.ts";
+import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
@@ -29,24 +31,19 @@ export const rule: Rule = {
         );
     const trainers = named(/Trainer$/);
     // The metrics want logits, and nothing shrinks them first.
-    if (
-      !(trainers.length > 0 && /\btrainer\.compute_metrics\s*=/.test(file.text)) &&
-      !trainers.some((call) => given(call, "compute_metrics", file))
-    )
-      return;
+    const later = trainers.length > 0 && /\btrainer\.compute_metrics\s*=/.test(file.text);
+    const measures = (call: Call): boolean => later || given(call, "compute_metrics", file) !== null;
+    if (!trainers.some(measures)) return;
     if (
       trainers.some(
         (call) => isGiven(call, "preprocess_logits_for_metrics", file) || hidesArguments(call, file),
       )
     )
       return;
-    // A row of class scores for each example is small; a vocabulary for each token is not.
-    const small =
-      /For(?:Sequence|Image|Audio|Video)Classification|ForMultipleChoice/.test(file.text) &&
-      !/CausalLM|Seq2Seq|MaskedLM|ConditionalGeneration|TokenClassification|QuestionAnswering|Segmentation/.test(
-        file.text,
-      );
-    for (const call of named(/^(?:Training|Seq2SeqTraining)Arguments$|^\w+Config$/)) {
+    const settings = named(/^(?:Training|Seq2SeqTraining)Arguments$|^\w+Config$/);
+    const isSeen = (trainer: Call): boolean =>
+      settingsOf(trainer, facts).some((one) => settings.includes(one as Call));
+    for (const call of settings) {
       const evaluates =
         given(call, "eval_strategy", file) ??
         given(call, "evaluation_strategy", file) ??
@@ -64,6 +61,12 @@ export const rule: Rule = {
         hidesArguments(call, file)
       )
         continue;
+      // Where it is seen which trainers these are for, those are asked.
+      const mine = trainers.filter((trainer) => settingsOf(trainer, facts).includes(call));
+      if (mine.length > 0 && !mine.some(measures)) continue;
+      if (mine.length === 0 && trainers.every(isSeen)) continue;
+      const models = mine.map((trainer) => modelOf(trainer, facts));
+      const small = isSmall(models.length > 0 && models.every((model) => model) ? models.join() : file.text);
       const none = given(call, "eval_accumulation_steps", file);
       yield {
         at: call.func,
@@ -86,4 +89,30 @@ export const rule: Rule = {
 function isGiven(call: Call, name: string, file: PythonFile): boolean {
   const value = given(call, name, file);
   return value !== null && !(value.kind === "Const" && value.value === null);
+}
+
+/** A row of class scores for each example is small; a vocabulary for each token is not. */
+function isSmall(text: string): boolean {
+  return (
+    /For(?:Sequence|Image|Audio|Video)Classification|ForMultipleChoice/.test(text) &&
+    !/CausalLM|Seq2Seq|MaskedLM|ConditionalGeneration|TokenClassification|QuestionAnswering|Segmentation/.test(
+      text,
+    )
+  );
+}
+
+/** What `args=` of a trainer may have been made by. */
+function settingsOf(trainer: Call, { file }: Facts): Expr[] {
+  const settings = argument(trainer, "args", 1);
+  if (settings?.kind !== "Name") return settings ? [settings] : [];
+  return file.scopes.reaching(settings).flatMap(({ value }) => (value ? [value] : []));
+}
+
+/** What the trainer's model is made by, as it is written; "" where that is not seen. */
+function modelOf(trainer: Call, { file }: Facts): string {
+  const model = argument(trainer, "model", 0);
+  const made = model?.kind === "Name" ? file.scopes.reaching(model) : [];
+  return made.length > 0 && made.every(({ value }) => value?.kind === "Call")
+    ? made.map(({ value }) => file.textOf(value!)).join()
+    : "";
 }

@@ -1,3 +1,5 @@
+import type { PythonFile } from "../../python/file.ts";
+import type { Node } from "../../python/tree.ts";
 import type { Rule } from "../rule.ts";
 
 const NAMES = /^torch\.nn\.(?:parallel\.(?:data_parallel\.)?)?(?:DataParallel|data_parallel)$/;
@@ -17,9 +19,23 @@ export const rule: Rule = {
   *check({ file }) {
     if (!file.mentions("DataParallel") && !file.mentions("data_parallel")) return;
     for (const call of file.callsNamed("DataParallel", "data_parallel"))
-      if (NAMES.test(file.dotted(call.func) ?? "")) yield { at: call.func, message: MESSAGE };
+      if (NAMES.test(file.dotted(call.func) ?? "") && !isWithoutDevice(call, file))
+        yield { at: call.func, message: MESSAGE };
     for (const { args } of file.all("ClassDef"))
       for (const { value } of args)
         if (NAMES.test(file.dotted(value) ?? "")) yield { at: value, message: MESSAGE };
   },
 };
+
+/** In the `else` of `if torch.cuda.is_available():`, where it only passes the call on. */
+function isWithoutDevice(node: Node, file: PythonFile): boolean {
+  for (let child = node, at = node.parent; at; child = at, at = at.parent)
+    if (
+      at.kind === "If" &&
+      at.orelse.includes(child as never) &&
+      at.test.kind === "Call" &&
+      file.dotted(at.test.func) === "torch.cuda.is_available"
+    )
+      return true;
+  return false;
+}

@@ -56,7 +56,7 @@ export const rule: Rule = {
     const widening = facts.file.callsNamed("double", "to", "type");
     for (const call of typed ? facts.file.all("Call") : widening) {
       const source = widened(call, facts);
-      if (source && facts.onAccelerator(source) && facts.everyStep(call))
+      if (source && !isCompared(source) && facts.onAccelerator(source) && facts.everyStep(call))
         yield {
           at: call,
           message: MESSAGE,
@@ -64,6 +64,16 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `(best == labels).double().sum()` counts: one number comes out. */
+function isCompared(source: Expr): boolean {
+  return (
+    source.kind === "Compare" ||
+    (source.kind === "Call" &&
+      source.func.kind === "Attribute" &&
+      /^(?:eq|ne|lt|gt|le|ge|isnan|isfinite|bool)$/.test(source.func.attr))
+  );
+}
 
 function isNetworkItself(expr: Expr, facts: Facts): boolean {
   const made =
