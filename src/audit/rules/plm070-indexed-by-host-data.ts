@@ -1,6 +1,7 @@
 import type { Call, Expr } from "../../python/tree.ts";
 import { isOnlyMadeBy } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isNetwork } from "../facts/networks.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -17,7 +18,7 @@ export const rule: Rule = {
     for (const subscript of facts.file.all("Subscript")) {
       const indices = subscript.index.kind === "Tuple" ? subscript.index.items : [subscript.index];
       const index = indices.find((one) => isHostData(one, facts));
-      if (index && facts.onAccelerator(subscript.value) && facts.everyStep(subscript)) {
+      if (index && isOnDevice(subscript.value, facts) && facts.everyStep(subscript)) {
         // One index used on many tensors is one finding.
         const made = index.kind === "Name" ? facts.file.scopes.reaching(index)[0] : index;
         if (seen.has(made)) continue;
@@ -31,6 +32,18 @@ export const rule: Rule = {
     }
   },
 };
+
+/** Computed there, or the weight of a layer of a network that is: `model.items.weight`. */
+function isOnDevice(expr: Expr, facts: Facts): boolean {
+  if (facts.onAccelerator(expr)) return true;
+  const [one, ...more] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
+  const weight =
+    expr.kind === "Name" ? (more.length === 0 && one?.how === "assign" ? one.value : null) : expr;
+  if (!facts.accelerator || weight?.kind !== "Attribute" || weight.attr !== "weight") return false;
+  let root: Expr = weight.value;
+  while (root.kind === "Attribute" && !isNetwork(root, facts)) root = root.value;
+  return isNetwork(root, facts);
+}
 
 function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
   if (expr.kind === "List")

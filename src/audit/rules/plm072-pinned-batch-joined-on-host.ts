@@ -1,5 +1,6 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
 import { contains, walk } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, For } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loadersOf } from "../facts/loaders.ts";
@@ -23,7 +24,7 @@ export const rule: Rule = {
       const loop = facts.stepLoop(call);
       const parts = positional(call, 0);
       if (loop?.kind !== "For" || !parts || !isMoved(call, facts)) continue;
-      const items = parts.kind === "List" || parts.kind === "Tuple" ? parts.items : [parts];
+      const items = itemsOf(parts);
       if (!items.every((item) => isBatch(item, loop, facts)) || !isPinned(loop, facts)) continue;
       yield {
         at: call,
@@ -33,6 +34,12 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `[x] + [torch.rot90(x, k) for k in (1, 2, 3)]` too. */
+function itemsOf(parts: Expr): readonly Expr[] {
+  if (parts.kind === "Binary" && parts.op === "+") return [...itemsOf(parts.left), ...itemsOf(parts.right)];
+  return parts.kind === "List" || parts.kind === "Tuple" ? parts.items : [parts];
+}
 
 /** Sent to the device as it is, or through the name it is given. */
 function isMoved(call: Call, facts: Facts): boolean {
@@ -79,25 +86,27 @@ function isBatch(expr: Expr, loop: For, facts: Facts): boolean {
     return (
       expr.value === null &&
       expr.clauses.length === 1 &&
-      (expr.clauses[0]!.iter.kind === "Tuple" || expr.clauses[0]!.iter.kind === "List"
-        ? expr.clauses[0]!.iter.items
-        : [expr.clauses[0]!.iter]
-      ).every((item) => isBatch(item, loop, facts))
+      (isBatch(expr.element, loop, facts) ||
+        (expr.clauses[0]!.iter.kind === "Tuple" || expr.clauses[0]!.iter.kind === "List"
+          ? expr.clauses[0]!.iter.items
+          : [expr.clauses[0]!.iter]
+        ).every((item) => isBatch(item, loop, facts)))
     );
   if (expr.kind !== "Name") return false;
+  const isFrom = ({ how, node, value }: Definition): boolean => {
+    if (how === "iterate") return contains(loop.target, node);
+    return (
+      (how === "unpack" || how === "assign") &&
+      value !== null &&
+      (value.kind === "Name" || value.kind === "Subscript") &&
+      isBatch(value, loop, facts)
+    );
+  };
   const definitions = facts.file.scopes.reaching(expr);
-  return (
-    definitions.length > 0 &&
-    definitions.every(({ how, node, value }) => {
-      if (how === "iterate") return contains(loop.target, node);
-      return (
-        (how === "unpack" || how === "assign") &&
-        value !== null &&
-        (value.kind === "Name" || value.kind === "Subscript") &&
-        isBatch(value, loop, facts)
-      );
-    })
-  );
+  // A comprehension sees every definition of a name around it, also those that come later.
+  return expr.scope?.kind === "Comp"
+    ? definitions.some(isFrom)
+    : definitions.length > 0 && definitions.every(isFrom);
 }
 
 function isPinned(loop: For, facts: Facts): boolean {
