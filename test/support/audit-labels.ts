@@ -21,7 +21,7 @@ export interface Label {
 }
 
 /** The later ones are of rounds on repositories that nobody had looked at before. */
-const FILES = ["labels.jsonl", "labels-later.jsonl"];
+const FILES = ["labels.jsonl", "labels-later.jsonl", "labels-newest.jsonl"];
 
 export function readLabels(): Label[] {
   return FILES.flatMap((name) =>
