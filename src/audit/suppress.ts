@@ -16,7 +16,7 @@ export class Suppressions {
   >();
 
   constructor(comments: readonly Comment[], file: PythonFile) {
-    const { text, lines } = file;
+    const { text } = file;
     for (const comment of comments) {
       const match = NOQA.exec(text.slice(comment.start, comment.end));
       if (!match) continue;
@@ -27,7 +27,7 @@ export class Suppressions {
           const start = comment.start + match.index + match[0].length - listed!.length + code.index;
           codes.set(code[0].toUpperCase(), { start, end: start + code[0].length });
         }
-      this.#byLine.set(lines.line(comment.start), { comment, codes, used: new Set() });
+      this.#byLine.set(file.lines.line(comment.start), { comment, codes, used: new Set() });
     }
   }
 

@@ -51,7 +51,9 @@ export interface Decoded {
   readonly bom: boolean;
 }
 
-const COOKIE = /^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)/;
+/** In the first or the second line. */
+const COOKIE = /^(?:[^\r\n]*(?:\r\n|\r|\n))??[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]+)/;
+const UTF8_DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const UTF8 = /^(?:utf-?8(?:-sig)?|ascii|us-ascii)$/i;
 const LATIN = /^(?:latin-?1|iso-?8859-?1|cp1252|windows-1252)$/i;
 
@@ -61,26 +63,15 @@ export function decode(bytes: Uint8Array): Decoded | string {
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))
     return "UTF-16 is not a Python source encoding";
   if (bytes.subarray(0, 8192).includes(0)) return "binary file";
-  const head = String.fromCharCode(...bytes.subarray(bom ? 3 : 0, 400)).split(/\r\n|\r|\n/, 2);
-  const cookie = head.map((line) => COOKIE.exec(line)?.[1]).find((name) => name !== undefined);
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const cookie = COOKIE.exec(buffer.toString("latin1", bom ? 3 : 0, 400))?.[1];
   if (cookie !== undefined && !bom && LATIN.test(cookie))
-    return { text: Buffer.from(bytes).toString("latin1"), encoding: "latin1", bom: false };
+    return { text: buffer.toString("latin1"), encoding: "latin1", bom: false };
   if (cookie !== undefined && !UTF8.test(cookie)) return `encoding "${cookie}" is not supported`;
   // Nearly all files, and many times faster than checking each byte.
-  if (isAscii(bytes))
-    return {
-      text: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1"),
-      encoding: "utf-8",
-      bom,
-    };
+  if (isAscii(bytes)) return { text: buffer.toString("latin1"), encoding: "utf-8", bom };
   try {
-    return {
-      text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
-        bom ? bytes.subarray(3) : bytes,
-      ),
-      encoding: "utf-8",
-      bom,
-    };
+    return { text: UTF8_DECODER.decode(bom ? bytes.subarray(3) : bytes), encoding: "utf-8", bom };
   } catch {
     return "not valid UTF-8, and no encoding declared";
   }
