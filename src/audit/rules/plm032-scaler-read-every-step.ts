@@ -1,5 +1,5 @@
 import { isTrue, keyword } from "../../python/file.ts";
-import type { Expr } from "../../python/tree.ts";
+import type { Call, Expr } from "../../python/tree.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
@@ -23,7 +23,7 @@ export const rule: Rule = {
     )) {
       if (
         call.func.kind === "Attribute" &&
-        /^(?:get_scale|state_dict)$/.test(call.func.attr) &&
+        (call.func.attr === "get_scale" || isScaleOf(call)) &&
         isScaler(call.func.value, facts) &&
         (facts.everyStep(call) || everyUpdate(call, facts))
       )
@@ -51,6 +51,17 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `scaler.state_dict()["scale"]`: the state as a whole is for a checkpoint. */
+function isScaleOf({ func, parent }: Call): boolean {
+  return (
+    func.kind === "Attribute" &&
+    func.attr === "state_dict" &&
+    parent?.kind === "Subscript" &&
+    parent.index.kind === "Str" &&
+    parent.index.value === "scale"
+  );
+}
 
 function isScaler(expr: Expr, facts: Facts): boolean {
   if (expr.kind !== "Name") return expr.kind === "Attribute" && expr.attr.endsWith("scaler");

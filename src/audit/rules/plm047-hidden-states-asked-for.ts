@@ -1,5 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { isTrue, keyword } from "../../python/file.ts";
+import type { Call } from "../../python/tree.ts";
 import { entry } from "../facts/checkpointing.ts";
 import { isNetwork } from "../facts/networks.ts";
 import type { Rule } from "../rule.ts";
@@ -23,6 +24,20 @@ function isRead(key: string, file: PythonFile): boolean {
   const mentions = file.text.match(WANTED.get(key)!)?.length ?? 0;
   const asked = file.text.match(new RegExp(`${key}\\b`, "g"))?.length ?? 0;
   return mentions > asked || /outputs?\[[-\d]/.test(file.text);
+}
+
+/** What it returns is a name that is then asked for its items by number. */
+function isIndexed(call: Call, file: PythonFile): boolean {
+  const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
+  return (
+    target?.kind === "Name" &&
+    file.scopes
+      .uses(file.scopes.definitionAt(target)!)
+      .some(
+        ({ parent }) =>
+          parent?.kind === "Subscript" && (parent.index.kind === "Num" || parent.index.kind === "Unary"),
+      )
+  );
 }
 
 export const rule: Rule = {
@@ -87,6 +102,7 @@ export const rule: Rule = {
           TRAINS.test(file.text);
         if (!(step || loads) || facts.gradMode(call) === "off") continue;
         if (isRead(key, file)) continue;
+        if (isIndexed(call, file)) continue;
         // Taken apart by position: a model of its own make, such as one with a value head, that may need them.
         if (call.parent?.kind === "Assign" && call.parent.targets.some((target) => target.kind === "Tuple"))
           continue;
