@@ -27,6 +27,17 @@ export const rule: Rule = {
       if (every.value.kind === "Num" && every.value.text === "1")
         yield { at: every, severity: "note", message: EPOCH };
     }
+    // By its name, where another file makes it.
+    for (const call of file.calls.matching(/^(?:get|make|build|create)_\w*(?:loader|_dl)$/)) {
+      const name = file.dotted(call.func) ?? "";
+      if (
+        call.func.kind === "Name" &&
+        name !== "" &&
+        !name.startsWith(`${file.module}.`) &&
+        isEveryEpoch(call, facts)
+      )
+        yield { at: call, severity: "note", message: EPOCH };
+    }
     for (const call of file.callsNamed("next", "__next__", "DataLoader", ...words)) {
       const name = file.dotted(call.func) ?? "";
       const asked = call.func.kind === "Attribute" && call.func.attr === "__next__" ? call.func.value : null;

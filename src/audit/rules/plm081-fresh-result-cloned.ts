@@ -43,7 +43,7 @@ export const rule: Rule = {
         (isOutput(value, facts) || isDetached(value, facts)) &&
         !isChangedLater(call, facts);
       if (!written && !fresh && !unread) continue;
-      if (/torch\.compile|cudagraph|CUDAGraph/.test(facts.file.text)) return;
+      if (/reduce-overhead|max-autotune|cudagraph|CUDAGraph/i.test(facts.file.text)) return;
       yield {
         at: call,
         message: written
@@ -79,6 +79,7 @@ function isOutput(expr: Expr, facts: Facts): boolean {
   return (
     (expr.kind === "Name" ||
       expr.kind === "Attribute" ||
+      expr.kind === "Subscript" ||
       (expr.kind === "Call" && isNetwork(expr.func, facts))) &&
     networkCall(expr, facts) !== null
   );

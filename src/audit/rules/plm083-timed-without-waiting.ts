@@ -3,6 +3,7 @@ import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { callTarget } from "../facts/summary.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 const CLOCKS =
@@ -53,7 +54,7 @@ export const rule: Rule = {
           node.kind === "Call" &&
           between.start <= node.start &&
           node.end <= between.end &&
-          (isNetwork(node.func, facts) || facts.backwards.some(({ call }) => call === node))
+          isWork(node, facts)
         )
           works = true;
         if (
@@ -152,6 +153,15 @@ function isUnwaited(body: readonly Node[], facts: Facts): boolean {
     });
   }
   return works;
+}
+
+/** A run of a network, a backward, or a step that a function of this file takes without waiting for it. */
+function isWork(call: Call, facts: Facts): boolean {
+  if (isNetwork(call.func, facts) || facts.backwards.some((one) => one.call === call)) return true;
+  if (call.func.kind !== "Name" || facts.callee(call)?.reachesBackward !== true) return false;
+  const target = callTarget(call, facts.file);
+  const fn = facts.file.all("FunctionDef").find((one) => facts.file.qualified(one) === target);
+  return fn !== undefined && !WAITS.test(facts.file.textOf(fn)) && facts.functionFacts(fn.body[0]!).loose;
 }
 
 /** A name or function of this file that stands for waiting: `wait = torch.cuda.synchronize if … else …`. */
