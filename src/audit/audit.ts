@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { setFlagsFromString } from "node:v8";
 import { Worker } from "node:worker_threads";
 import { discover } from "./discover.ts";
 import type { FoundFile } from "./discover.ts";
+import { tuneForLargeTrees } from "./engine.ts";
 import { combine } from "./facts/project.ts";
 import type { ProjectFacts } from "./facts/project.ts";
 import type { FileSummary } from "./facts/summary.ts";
@@ -97,18 +97,6 @@ function combineScans(
   return { project: combine(parsed), summaries };
 }
 
-/**
- * V8 compiles what has run this much into optimized code. Its own 132 kB has the rules compiled, and often thrown away
- * and compiled again, before they have seen all kinds of nodes: a third of the processor time of a large audit.
- */
-const COMPILE_AFTER = 600_000;
-/**
- * V8 copies functions of up to 460 bytes of bytecode into their callers. The rules are called from everywhere: compiling
- * all those copies, in each thread, takes longer than they save.
- */
-const INLINE_UP_TO = 100;
-/** Percent that a heap may grow before it is swept. By itself V8 lets it grow fourfold: 600 MB of dead trees. */
-const HEAP_GROWTH = 10;
 /** MB for what was just made, in the second thread: less than V8's own 48, to stay below 300 MB in all. */
 const YOUNG = 30;
 
@@ -118,14 +106,7 @@ async function inTwoThreads(
   script: URL,
   keep: boolean,
 ): Promise<Outcome> {
-  setFlagsFromString(`--interrupt-budget=${COMPILE_AFTER}`);
-  setFlagsFromString(`--max-inlined-bytecode-size=${INLINE_UP_TO}`);
-  // V8 would put what outlived a few collections, parts of trees, among the old from the start: those then keep the rest of
-  // their trees alive, dead or not, whenever the young are collected.
-  setFlagsFromString("--no-allocation-site-pretenuring");
-  // Both cores are busy already: threads that help to collect only wait for each other.
-  setFlagsFromString("--no-parallel-scavenge");
-  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
+  tuneForLargeTrees();
   const counter = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(script, {
     workerData: { files, settings, counter },

@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import { decode } from "../python/source.ts";
 import { reason } from "./discover.ts";
 import type { FoundFile } from "./discover.ts";
+import { youngCollector } from "./engine.ts";
 import type { ProjectFacts } from "./facts/project.ts";
 import type { Diagnostic, ReportedFinding } from "./report.ts";
 import { check, scan } from "./session.ts";
 import type { Settings } from "./settings.ts";
 import { readAgain } from "./source.ts";
 import type { Source } from "./source.ts";
-import { youngCollector } from "./young.ts";
 
 /** Larger than any source worth reading; a data file with a code file's name. */
 const MAX_BYTES = 5_000_000;

@@ -1,0 +1,41 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+
+/** V8's: 11 in Node 20, 12 in 22, 13 in 24. A flag that a version does not have is complained about on stderr. */
+const VERSION = Number.parseInt(process.versions.v8, 10);
+/**
+ * V8 11 compiles what has run this much into optimized code. Its own 132 kB has the rules compiled, and often thrown away
+ * and compiled again, before they have seen all kinds of nodes: a third of the processor time of a large audit.
+ */
+const COMPILE_AFTER = 600_000;
+/**
+ * V8 copies functions of up to 460 bytes of bytecode into their callers. The rules are called from everywhere: compiling
+ * all those copies, in each thread, takes longer than they save.
+ */
+const INLINE_UP_TO = 100;
+/** Percent that a heap may grow before it is swept. By itself V8 lets it grow fourfold: 600 MB of dead trees. */
+const HEAP_GROWTH = 10;
+
+/** For two threads that go through tens of megabytes of source, one file after the other. */
+export function tuneForLargeTrees(): void {
+  if (VERSION === 11) setFlagsFromString(`--interrupt-budget=${COMPILE_AFTER}`);
+  if (VERSION < 11 || VERSION > 13) return;
+  setFlagsFromString(`--max-inlined-bytecode-size=${INLINE_UP_TO}`);
+  // V8 would put what outlived a few collections, parts of trees, among the old from the start: those then keep the rest of
+  // their trees alive, dead or not, whenever the young are collected.
+  setFlagsFromString("--no-allocation-site-pretenuring");
+  // Both cores are busy already: threads that help to collect only wait for each other.
+  setFlagsFromString("--no-parallel-scavenge");
+  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
+}
+
+/**
+ * Collects what was made lately and is dead already; what is older stays. V8 does so by itself whenever the space for the
+ * young is full. Choosing the moment saves copying what will be dead a moment later: a tenth of a large audit.
+ */
+export function youngCollector(): (() => void) | null {
+  // V8 gives new contexts this function, and only with the flag; without it, it collects when it wants to.
+  setFlagsFromString("--expose-gc");
+  const collect: unknown = runInNewContext("globalThis.gc");
+  return typeof collect === "function" ? () => collect(true) : null;
+}
