@@ -160,9 +160,18 @@ function isConstant(expr: Expr, facts: Facts, depth: number): boolean {
   if (own !== null) {
     const cls = classOf(expr);
     const writes = cls ? (attributesOf(cls, facts.file).get(own)?.writes ?? []) : [];
-    return (
-      writes.length > 0 &&
-      writes.every(({ in: method, value }) => method.name === "__init__" && value !== null && again(value))
+    // `strides = (8, 16, 32)` of the class itself.
+    if (writes.length === 0)
+      return (
+        cls?.body.some(
+          (one) =>
+            one.kind === "Assign" &&
+            one.targets.some((target) => target.kind === "Name" && target.id === own) &&
+            again(one.value),
+        ) ?? false
+      );
+    return writes.every(
+      ({ in: method, value }) => method.name === "__init__" && value !== null && again(value),
     );
   }
   if (expr.kind === "Name") {

@@ -77,8 +77,7 @@ function addedTo(value: Expr, target: Expr | undefined): Expr | null {
 function* comprehensions(facts: Facts): Generator<Finding> {
   for (const comp of facts.file.all("Comp")) {
     const clause: Clause | undefined = comp.clauses[0];
-    if (!clause || comp.value || !isOverModules(clause.iter, facts) || facts.gradMode(comp) === "off")
-      continue;
+    if (!clause || !isOverModules(clause.iter, facts) || facts.gradMode(comp) === "off") continue;
     const call = comp.parent?.kind === "Arg" ? comp.parent.parent : null;
     // A list of them, to be stacked later.
     const listed = comp.parent?.kind === "Assign" && comp.parent.value === comp;
@@ -88,7 +87,7 @@ function* comprehensions(facts: Facts): Generator<Finding> {
         !/^(?:builtins\.(?:sum|max|min)|torch\.stack)$/.test(facts.file.dotted(call.func) ?? ""))
     )
       continue;
-    if (computes(comp.element, facts) && isStepped(comp, facts)) yield report(comp, "it");
+    if (computes(comp.value ?? comp.element, facts) && isStepped(comp, facts)) yield report(comp, "it");
   }
 }
 

@@ -135,12 +135,19 @@ function isHeld(expr: Expr, init: FunctionDef, facts: Facts): boolean {
     .all("Assign")
     .some(
       ({ targets, value, ...statement }) =>
-        value.kind === "Name" &&
-        value.id === expr.id &&
+        isMadeOf(value, expr.id) &&
         targets.some((target) => selfAttribute(target) !== null) &&
         init.start <= statement.start &&
         statement.end <= init.end,
     );
+}
+
+/** The list itself, or `list(groups.values())`. */
+function isMadeOf(value: Expr, id: string): boolean {
+  if (value.kind === "Name") return value.id === id;
+  if (value.kind !== "Call") return false;
+  const inner = value.args[0]?.value ?? (value.func.kind === "Attribute" ? value.func.value : null);
+  return inner !== null && isMadeOf(inner, id);
 }
 
 const READERS = /^(?:json|pickle|cPickle|yaml|orjson|ujson)\.loads?$|^csv\.(?:reader|DictReader)$/;
@@ -195,8 +202,8 @@ function isRead(expr: Expr, facts: Facts): boolean {
 /** A dict, a tuple, a string or what a reader made: anything with a reference count of its own. */
 function isObject(expr: Expr, facts: Facts): boolean {
   if (/^(?:Dict|Tuple|List|Str|Comp)$/.test(expr.kind)) return true;
-  // A field of a record.
-  if (expr.kind === "Subscript") return expr.index.kind === "Str";
+  // A field of a record, or a part of a row.
+  if (expr.kind === "Subscript") return expr.index.kind === "Str" || isObject(expr.value, facts);
   // What a loop over a file or a list of records hands out, or was made into in it.
   if (expr.kind === "Name")
     return facts.file.scopes

@@ -1,5 +1,5 @@
 import { keyword, positional } from "../../python/file.ts";
-import { classOf } from "../../python/nodes.ts";
+import { classOf, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
@@ -126,7 +126,7 @@ function areFloats(items: readonly Expr[]): boolean {
 }
 
 function isFloat64(expr: Expr, facts: Facts, depth = 0): boolean {
-  if (depth > 8) return false;
+  if (depth > 14) return false;
   // A Python number leaves an array's type as it is.
   if (expr.kind === "Binary") {
     // A true division of whole numbers is float64.
@@ -136,6 +136,7 @@ function isFloat64(expr: Expr, facts: Facts, depth = 0): boolean {
     const plain = (side: Expr): boolean =>
       isNumber(side) ||
       side.kind === "Attribute" ||
+      (side.kind === "Name" && !/^(?:tensor|output)$/.test(facts.value(side).what)) ||
       (side.kind === "Call" && /^builtins\.(?:len|float|int)$/.test(facts.file.dotted(side.func) ?? ""));
     return (left && (right || plain(expr.right))) || (right && plain(expr.left));
   }
@@ -154,6 +155,17 @@ function isFloat64(expr: Expr, facts: Facts, depth = 0): boolean {
     );
   }
   if (expr.kind === "Call" && isGenerator(expr, facts)) return !keyword(expr, "dtype");
+  // What a function of this file returns.
+  const name = expr.kind === "Call" ? facts.file.dotted(expr.func) : null;
+  const fn = name?.startsWith(`${facts.file.module}.`)
+    ? facts.file.all("FunctionDef").find((one) => facts.file.qualified(one) === name)
+    : undefined;
+  if (fn) {
+    const returns = facts.file.all("Return").filter((one) => functionOf(one) === fn);
+    return (
+      returns.length > 0 && returns.every(({ value }) => value !== null && isFloat64(value, facts, depth + 1))
+    );
+  }
   if (expr.kind === "Call" && SAME.test(facts.file.dotted(expr.func) ?? "")) {
     const first = positional(expr, 0);
     const parts = first?.kind === "List" || first?.kind === "Tuple" ? first.items : first ? [first] : [];

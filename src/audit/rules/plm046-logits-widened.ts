@@ -108,7 +108,7 @@ function feedsLoss(expr: Expr, facts: Facts, depth = 0): boolean {
       (/cross_entropy$|nll_loss$|log_softmax$|logsumexp$|CrossEntropyLoss$/.test(
         facts.file.dotted(at.func) ?? "",
       ) ||
-        /loss_f(?:n|ct|unc\w*)$|criterion$|CrossEntropyLoss\([^()]*\)$/.test(
+        /loss_f(?:n|ct|unc\w*)$|criterion$|\.log_softmax$|\.logsumexp$|CrossEntropyLoss\([^()]*\)$/.test(
           facts.file.textOf(at.func).slice(-40),
         ))
     )
