@@ -4,6 +4,7 @@ import { ancestors, contains, functionOf, isStatement } from "../../python/nodes
 import type { Call, ClassDef, Expr, For, FunctionDef, Node, While } from "../../python/tree.ts";
 import { methodsOf, roleOfBase } from "./classes.ts";
 import type { Role } from "./classes.ts";
+import { lexicalGrad } from "./gradmode.ts";
 
 export interface Backward {
   readonly call: Call;
@@ -32,6 +33,8 @@ export function backwardCalls(file: PythonFile): readonly Backward[] {
       else {
         // `y, logdet = flow.backward(z)` is the inverse of a flow: a backward pass returns nothing.
         if (call.parent?.kind === "Assign" && call.parent.targets[0]?.kind === "Tuple") continue;
+        // A method of that name which, in a validation, only computes the losses.
+        if (receiver.kind === "Name" && receiver.id === "self" && lexicalGrad(call, file) === "off") continue;
         const first = positional(call, 0);
         const driver = first !== null && DRIVERS.test(tail(receiver));
         found.push({ call, loss: unscaled(driver ? first : receiver) });

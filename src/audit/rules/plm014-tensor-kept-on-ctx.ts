@@ -136,7 +136,7 @@ function isRest(name: string, fn: FunctionDef): boolean {
 /** By its name or its use no tensor: a size, a count, a function to call. */
 function isPlain(param: Definition, facts: Facts): boolean {
   return (
-    /^[A-Z]+$|^(?:n|d|num|max|min|is|has|use)_|(?:shape|size|length|len|dim|count|expert|group|module|layer|fn|func|function|ctx|state|config|name|mode|eps|alpha|beta|lambda_?|scale|rank|index|idx|id|prob|stride|padding|flag|op)s?$/.test(
+    /^[A-Z]+$|^(?:n|d|num|max|min|is|has|use)_|(?:shape|size|length|len|dim|count|expert|group|module|layer|fn|func|function|ctx|state|config|name|mode|eps|alpha|beta|lambda_?|scale|rank|index|idx|id|prob|stride|padding|flag|op|info|meta|metadata|option|setting|spec)s?$/.test(
       param.name,
     ) || facts.file.scopes.uses(param).some((use) => use.parent?.kind === "Call" && use.parent.func === use)
   );

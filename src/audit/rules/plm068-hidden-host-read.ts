@@ -6,15 +6,13 @@ import { last } from "../facts/torch-names.ts";
 import type { Edit, Finding, Rule } from "../rule.ts";
 
 const READS =
-  /^(?:math\.\w+|builtins\.(?:any|all|sum|range|list|tuple|set|round|sorted|divmod)|statistics\.\w+|collections\.Counter|numpy\.(?:isnan|isfinite|isinf|mean|array|asarray|sum|exp|log|sqrt))$/;
+  /^(?:math\.\w+|builtins\.(?:any|all|sum|range|round|sorted|divmod)|statistics\.\w+|collections\.Counter|numpy\.(?:isnan|isfinite|isinf|mean|array|asarray|sum|exp|log|sqrt))$/;
 
 /** Words of what is called there: the functions of Python's `math`, then those of NumPy and the builtins. */
 const READERS =
   `acos acosh asin asinh atan atan2 atanh cbrt ceil comb copysign cos cosh degrees dist erf erfc exp exp2 expm1 fabs factorial floor fma fmod frexp fsum gamma gcd hypot
   isclose isfinite isinf isnan isqrt lcm ldexp lgamma log log10 log1p log2 modf nextafter perm pow prod radians remainder sin sinh sqrt sumprod tan tanh trunc ulp
-  any all sum range list tuple set round sorted divmod mean fmean median stdev Counter array asarray`.split(
-    /\s+/,
-  );
+  any all sum range round sorted divmod mean fmean median stdev Counter array asarray`.split(/\s+/);
 
 export const rule: Rule = {
   meta: {
@@ -39,7 +37,7 @@ export const rule: Rule = {
         continue;
       const own = /^builtins\.(any|all|sum)$/.exec(name)?.[1];
       const [only] = call.args;
-      const each = /^builtins\.(?:any|all|sum|list|tuple|set|sorted)$|^statistics\.|Counter$/.test(name);
+      const each = /^builtins\.(?:any|all|sum|sorted)$|^statistics\.|Counter$/.test(name);
       const short = name.replace("builtins.", "");
       yield {
         at: call,
