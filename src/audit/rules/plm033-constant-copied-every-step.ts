@@ -154,6 +154,7 @@ function isConstant(expr: Expr, facts: Facts, depth: number): boolean {
   if (expr.kind === "Attribute" && /^(?:numpy|math)\.(?:pi|e|inf)$/.test(facts.file.dotted(expr) ?? ""))
     return true;
   if (expr.kind === "List" || expr.kind === "Tuple") return expr.items.length > 0 && expr.items.every(again);
+  if (expr.kind === "Comp") return expr.value === null && expr.clauses.every(({ iter }) => again(iter));
   if (expr.kind === "Unary") return again(expr.operand);
   if (expr.kind === "Binary") return again(expr.left) && again(expr.right);
   const own = selfAttribute(expr);
@@ -192,6 +193,7 @@ function isConstant(expr: Expr, facts: Facts, depth: number): boolean {
   if (expr.kind !== "Call") return false;
   const name = facts.file.dotted(expr.func) ?? "";
   // `float("-inf")`, `list(WEIGHTS.values())`
+  if (name === "builtins.range") return expr.args.every(({ value }) => again(value));
   if (name === "builtins.float") return expr.args[0]?.value.kind === "Str";
   if (/^builtins\.(?:list|tuple)$/.test(name)) return expr.args[0] !== undefined && again(expr.args[0].value);
   if (expr.func.kind === "Attribute" && expr.func.attr === "values" && expr.func.value.kind === "Name") {

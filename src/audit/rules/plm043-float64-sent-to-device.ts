@@ -115,6 +115,20 @@ function isGenerator(call: Call, facts: Facts): boolean {
   );
 }
 
+/** `np.array(x, dtype=np.float64)`, `x.astype(np.float64)` */
+function saysFloat64(call: Call, facts: Facts): boolean {
+  const casts = call.func.kind === "Attribute" && call.func.attr === "astype";
+  const made = (facts.file.dotted(call.func) ?? "").startsWith("numpy.");
+  const type = keyword(call, "dtype")?.value ?? (casts ? positional(call, 0) : null);
+  return (
+    (casts || made) &&
+    type !== null &&
+    (type.kind === "Str"
+      ? type.value === "float64"
+      : /^(?:numpy\.(?:float64|double)|builtins\.float)$/.test(facts.file.dotted(type) ?? ""))
+  );
+}
+
 /** Numbers, in rows or not, and at least one of them with a point. */
 function areFloats(items: readonly Expr[]): boolean {
   const flat = items.flatMap((item) => (item.kind === "List" || item.kind === "Tuple" ? item.items : [item]));
@@ -154,6 +168,7 @@ function isFloat64(expr: Expr, facts: Facts, depth = 0): boolean {
       )
     );
   }
+  if (expr.kind === "Call" && saysFloat64(expr, facts)) return true;
   if (expr.kind === "Call" && isGenerator(expr, facts)) return !keyword(expr, "dtype");
   // What a function of this file returns.
   const name = expr.kind === "Call" ? facts.file.dotted(expr.func) : null;

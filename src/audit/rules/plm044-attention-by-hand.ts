@@ -187,7 +187,12 @@ function meetsValues(weights: Call, facts: Facts): boolean {
     );
   return [...products, ...methods]
     .flatMap((left) => (left.kind === "List" || left.kind === "Tuple" ? left.items : [left]))
-    .some((left) => contains(fn, left) && left.start > weights.start && comesFrom(left, weights, facts, 0));
+    .some(
+      (left) =>
+        contains(fn, left) &&
+        (left.start > weights.start || contains(left, weights)) &&
+        comesFrom(left, weights, facts, 0),
+    );
 }
 
 function comesFrom(expr: Expr, source: Call, facts: Facts, depth: number): boolean {
