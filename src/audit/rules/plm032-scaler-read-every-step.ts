@@ -1,4 +1,4 @@
-import { isTrue, keyword } from "../../python/file.ts";
+import { isTrue, keyword, positional } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -32,20 +32,20 @@ export const rule: Rule = {
           message: `\`${call.func.attr}()\` copies the scale from the device, with a wait, on every step`,
         };
       const strict = keyword(call, "error_if_nonfinite");
+      const asked = strict?.value ?? positional(call, 3);
       if (
-        strict &&
-        isTrue(strict.value) &&
+        isTrue(asked) &&
         facts.file.dotted(call.func)?.startsWith("torch.nn.utils.") === true &&
         (facts.everyStep(call) !== null || everyUpdate(call, facts))
       )
         yield {
-          at: strict,
+          at: strict ?? asked!,
           message:
             "`error_if_nonfinite=True` makes the host look at the norm, and wait for it, on every step",
           fix: {
             grade: "unsafe",
             title: "Do not look",
-            edits: [{ start: strict.value.start, end: strict.value.end, text: "False" }],
+            edits: [{ start: asked!.start, end: asked!.end, text: "False" }],
           },
         };
     }

@@ -160,6 +160,9 @@ function isOverModules(iter: For["iter"], facts: Facts, depth = 0): boolean {
   // `group["params"]` of an optimizer.
   if (iter.kind === "Subscript")
     return iter.index.kind === "Str" && iter.index.value === "params" && facts.file.mentions("param_groups");
+  // Handed in by that name.
+  const called = iter.kind === "Name" ? iter.id : iter.kind === "Attribute" ? iter.attr : "";
+  if (/(?:^|_)param(?:s|eters)$/.test(called)) return true;
   if (iter.kind === "Name") {
     const [one, ...more] = facts.file.scopes.reaching(iter);
     return more.length === 0 && one?.how === "assign" && one.value !== null && again(one.value);

@@ -56,8 +56,9 @@ function callsOwn(method: FunctionDef, name: string): boolean {
 }
 
 function isInLoader(call: Call, facts: Facts): boolean {
-  const fn = functionOf(call);
-  if (fn?.kind === "Lambda") return fn.parent?.kind === "Arg" && fn.parent.name === "collate_fn";
+  let fn = functionOf(call);
+  if (fn?.kind === "Lambda" && fn.parent?.kind === "Arg" && fn.parent.name === "collate_fn") return true;
+  while (fn?.kind === "Lambda") fn = functionOf(fn);
   if (fn?.kind !== "FunctionDef") return false;
   const cls = classOf(fn);
   // An instance of it is what a DataLoader collates with.

@@ -145,7 +145,9 @@ function isScores(expr: Expr, facts: Facts, depth = 0): boolean {
   return (
     expr.func.kind === "Attribute" &&
     name === "" &&
-    /^(?:masked_fill|masked_fill_|float|div|div_|mul)$/.test(expr.func.attr) &&
+    /^(?:masked_fill|masked_fill_|float|div|div_|mul|mul_|add|add_|sub|clamp|type_as|to)$/.test(
+      expr.func.attr,
+    ) &&
     again(expr.func.value)
   );
 }

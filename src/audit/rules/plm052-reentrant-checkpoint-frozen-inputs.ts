@@ -62,7 +62,7 @@ export const rule: Rule = {
 
 /** `for p in model.get_input_embeddings().parameters(): p.requires_grad = False`, and `model.model.embed_tokens.requires_grad_(False)`. */
 const FREEZES =
-  /(?:get_input_embeddings\(\)|\.(?:embed_tokens|wte|word_embeddings|embeddings))(?:\.weight)?\.requires_grad(?:_\(\s*False|\s*=\s*False)|for\s+(\w+)\s+in\s+[\w.]*(?:get_input_embeddings\(\)|\.(?:embed_tokens|wte|word_embeddings|embeddings))\.parameters\(\):\s*\1\.requires_grad(?:_\(\s*False|\s*=\s*False)/;
+  /(?:get_input_embeddings\(\)|\.(?:embed_tokens|wte|word_embeddings|embeddings))(?:\.weight)?\.requires_grad(?:_\(\s*False|\s*=\s*False)|for\s+(\w+)\s+in\s+[\w.]*(?:get_input_embeddings\(\)|\.(?:embed_tokens|wte|word_embeddings|embeddings))\.parameters\(\):\s*\1\.requires_grad(?:_\(\s*False|\s*=\s*False)|["'](?:wte|emb\w*|\w*embeddings?|embed_tokens)["']\s+in\s+\w+[^\n]*:\s*\w+\.requires_grad(?:_\(\s*False|\s*=\s*False)/;
 
 /** A model of transformers whose embeddings the script freezes before it checkpoints on the reentrant path. */
 function* frozenEmbeddings(file: PythonFile): Generator<Finding> {

@@ -28,10 +28,11 @@ export const rule: Rule = {
     const { file } = facts;
     for (const call of file.calls.given(["fsdp"])) {
       const asked = keyword(call, "fsdp")!;
+      const items = asked.value.kind === "List" ? asked.value.items : [asked.value];
+      const words = items.map((item) => (item.kind === "Str" ? (item.value ?? "") : "auto_wrap")).join(" ");
       if (
-        asked.value.kind === "Str" &&
-        /shard/.test(asked.value.value ?? "") &&
-        !/auto_wrap/.test(asked.value.value ?? "") &&
+        /shard/.test(words) &&
+        !/auto_wrap/.test(words) &&
         /(?:Arguments|Config)$/.test(file.dotted(call.func) ?? "") &&
         !hasStars(call) &&
         !keyword(call, "fsdp_config") &&
