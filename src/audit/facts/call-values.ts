@@ -17,6 +17,10 @@ import { MODULE, NUMBER, OTHER, UNKNOWN, combineOperands, plain } from "./value.
 import type { Device, Value } from "./value.ts";
 import type { Around, Values } from "./values.ts";
 
+/** Methods that run the network they are of. */
+const RUNS =
+  /^(?:forward|encode|decode|encode_\w+|decode_\w+|forward_\w+|extract_features?|get_\w*(?:features|embeddings?|logits)|reconstruct|training_losses|evaluate_actions|get_value|get_action\w*)$/;
+
 /** What calls return: of networks and losses, of torch and other libraries, of a tensor's methods. */
 export class CallValues {
   readonly #file: PythonFile;
@@ -46,21 +50,19 @@ export class CallValues {
             operands.filter(({ what }) => what === "tensor" || what === "output"),
           )
         : UNKNOWN;
-    const mode = this.#around.gradMode(call);
     const made = this.#madeBy(call.func);
     // A loss has no parameters: its result has a graph exactly when an operand has.
     if (made !== null && made.endsWith("Loss"))
       return this.#values.computed(call, [...operands, { what: "tensor", device: "unknown", graph: "no" }]);
-    return {
-      what: "output",
-      device: "network",
-      graph:
-        mode === "off"
-          ? "no"
-          : mode === "on" && !this.#values.networks.isFrozen(call.func)
-            ? "yes"
-            : "unknown",
-    };
+    return this.#output(call, call.func);
+  }
+
+  /** What a network, or a method that runs it, returns. */
+  #output(call: Call, network: Expr): Value {
+    const mode = this.#around.gradMode(call);
+    const graph =
+      mode === "off" ? "no" : mode === "on" && !this.#values.networks.isFrozen(network) ? "yes" : "unknown";
+    return { what: "output", device: "network", graph };
   }
 
   /** The class name of a module made in this file, for `self.x` and names. */
@@ -115,6 +117,18 @@ export class CallValues {
       // `min(loss, 20)` may be either: a tensor as far as it matters.
       if ((builtin === "max" || builtin === "min") && call.args.length > 1)
         return combineOperands(call.args.map((arg) => this.#values.of(arg.value)));
+      // `x, y = map(lambda t: t.to(device), batch)`
+      const each = builtin === "map" ? call.args[0]?.value : null;
+      if (each?.kind === "Lambda" && each.body.kind === "Call" && each.body.func.kind === "Attribute") {
+        const moved = each.body;
+        const device =
+          each.body.func.attr === "cuda"
+            ? "accelerator"
+            : each.body.func.attr === "to"
+              ? this.#values.device(argument(moved, "device", 0))
+              : "unknown";
+        if (device !== "unknown") return { what: "output", device, graph: "no" };
+      }
       return UNKNOWN;
     }
     if (
@@ -170,6 +184,8 @@ export class CallValues {
         ...operands,
         { what: "tensor", device: operands[0]?.device ?? "unknown", graph: "no" },
       ]);
+    if (name === "torch.autograd.Variable" || name === "torch.autograd.variable.Variable")
+      return operands[0] ?? UNKNOWN;
     if (name === "torch.nn.Parameter" || name === "torch.nn.parameter.Parameter")
       return { what: "tensor", device: operands[0]?.device ?? "unknown", graph: "no" };
     if (/^torch\.nn\.(?:\w+\.)*[A-Z]/.test(name) || name === "torch.compile") return MODULE;
@@ -184,6 +200,8 @@ export class CallValues {
     const value = this.#values.of(receiver);
     const isTensor = value.what === "tensor" || value.what === "output" || TENSOR_ONLY_METHODS.has(attr);
     if (attr === "item") return NUMBER;
+    if (RUNS.test(attr) && (value.what === "module" || this.#values.networks.is(receiver)))
+      return this.#output(call, receiver);
     if (value.what === "module")
       return ["to", "cuda", "cpu", "eval", "train", "half", "bfloat16", "float", "requires_grad_"].includes(
         attr,
@@ -220,6 +238,9 @@ export class CallValues {
       return device === "unknown" || isType ? UNKNOWN : { what: "output", device, graph: "no" };
     }
     if (attr.startsWith("new_")) return { what: "tensor", device: value.device, graph: "no" };
+    // `vae.encode(x).latent_dist.sample()`
+    if (value.what === "output" && /^(?:sample|rsample|mode)$/.test(attr) && call.args.length === 0)
+      return value;
     if (known && METHODS.has(attr)) {
       const others = call.args
         .map((arg) => this.#values.of(arg.value))

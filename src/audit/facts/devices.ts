@@ -35,6 +35,9 @@ export function deviceOf(
             : "unknown";
     case "Num":
       return "accelerator";
+    // `rank % torch.cuda.device_count()`
+    case "Binary":
+      return expr.op === "%" && /device_count\(/.test(file.textOf(expr.right)) ? "accelerator" : "unknown";
     case "IfExp": {
       const [a, b] = [follow(expr.body), follow(expr.orelse)];
       return a === "accelerator" || b === "accelerator" ? "accelerator" : a === b ? a : "unknown";

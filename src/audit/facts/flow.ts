@@ -57,17 +57,21 @@ export function mayBeDifferentiated(definition: Definition, facts: Facts): boole
   return false;
 }
 
-/** The same for what is kept in an attribute: every read of it in the class. */
-export function attributeMayBeDifferentiated(attribute: string, cls: ClassDef, facts: Facts): boolean {
-  return facts.file
-    .all("Attribute")
-    .some(
-      (node) =>
-        contains(cls, node) &&
-        selfAttribute(node) === attribute &&
-        !isWritten(node) &&
-        leadsToBackward(whereTo(node, facts), facts),
+/** The same for what is kept in an attribute, or in one member of it: every read of it in the class. */
+export function attributeMayBeDifferentiated(
+  attribute: string,
+  cls: ClassDef,
+  facts: Facts,
+  member: string | null = null,
+): boolean {
+  return facts.file.all("Attribute").some((node) => {
+    if (selfAttribute(node) !== attribute || !contains(cls, node) || isWritten(node)) return false;
+    if (member === null) return leadsToBackward(whereTo(node, facts), facts);
+    const { parent } = node;
+    return (
+      parent?.kind === "Attribute" && parent.attr === member && leadsToBackward(whereTo(parent, facts), facts)
     );
+  });
 }
 
 function leadsToBackward(where: readonly Definition[] | "escapes" | null, facts: Facts): boolean {
@@ -221,6 +225,9 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
       );
     case "Subscript":
       return again(expr.value);
+    case "List":
+    case "Tuple":
+      return expr.items.some(again);
     case "Binary":
       return again(expr.left) || again(expr.right);
     case "Unary":

@@ -47,7 +47,8 @@ function isAsked(definition: Definition, file: PythonFile): boolean {
   );
 }
 
-function hasTensorMethod(definition: Definition, file: PythonFile): boolean {
+/** One of a tensor's methods is called on it, which strings do not have. */
+export function hasTensorMethod(definition: Definition, file: PythonFile): boolean {
   return file.scopes
     .uses(definition)
     .some(

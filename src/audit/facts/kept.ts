@@ -128,6 +128,8 @@ function isPlaces(root: Expr, facts: Facts): boolean {
 function rootOf(expr: Expr): Expr | null {
   if (expr.kind === "Name" || selfAttribute(expr) !== null) return expr;
   if (expr.kind === "Subscript") return rootOf(expr.value);
+  // `self.memory.values`
+  if (expr.kind === "Attribute" && selfAttribute(expr.value) !== null) return expr.value;
   // `totals.loss` of a record of one's own.
   if (expr.kind === "Attribute" && expr.value.kind === "Name" && !/^(?:grad|data)$/.test(expr.attr))
     return expr.value;
@@ -172,12 +174,9 @@ function outlives(one: Candidate, facts: Facts): Keep[] {
       (other) => other.how !== "augment" && !contains(one.at, other.node) && !isReset(other, loop),
     );
     const outside = found.scope.node !== file.scopes.scopeOf(one.root).node;
-    // A global or a closure's variable that a hot function fills.
+    // A global or a closure's variable that a hot function fills, or a loop of it.
     if (outside)
-      return found.scope.node.kind === "Module" &&
-        begins.every(isFresh) &&
-        begins.length > 0 &&
-        facts.hot(one.at)
+      return begins.every(isFresh) && begins.length > 0 && (loop !== null || facts.hot(one.at))
         ? [{ ...one, loop }]
         : [];
     if (!loop || begins.length === 0) return [];
@@ -188,7 +187,9 @@ function outlives(one: Candidate, facts: Facts): Keep[] {
   const attribute = selfAttribute(one.root);
   const cls = attribute === null ? null : classOf(one.root);
   const method = functionOf(one.at);
-  if (!cls || method?.kind !== "FunctionDef" || method.name === "__init__" || !facts.hot(one.at)) return [];
+  if (!cls || method?.kind !== "FunctionDef" || method.name === "__init__") return [];
+  // Every step, or in every turn of some loop, as what plays for an agent.
+  if (!facts.hot(one.at) && !facts.functionFacts(one.at).repeated) return [];
   const writes = attributesOf(cls, file).get(attribute!)?.writes ?? [];
   const begins = writes.filter((write) => write.how !== "augment" && !contains(one.at, write.target));
   return begins.length > 0 && begins.every((write) => write.in !== method)
@@ -197,7 +198,7 @@ function outlives(one: Candidate, facts: Facts): Keep[] {
 }
 
 /** `if step % 100 == 0: total = 0.0`: begun anew now and then, and alive for many turns all the same. */
-function isReset(definition: Definition, loop: Loop | null): boolean {
+export function isReset(definition: Definition, loop: Loop | null): boolean {
   if (!loop || !contains(loop, definition.node) || !isFresh(definition)) return false;
   for (let at = definition.node.parent; at && at !== loop; at = at.parent)
     if (at.kind === "If" && isThrottle(at.test)) return true;
@@ -238,10 +239,29 @@ export function isEmptied(keep: Keep, facts: Facts): boolean {
 export function keptForBackward(keep: Keep, facts: Facts): boolean {
   if (keep.root.kind !== "Name") {
     const cls = classOf(keep.root);
-    return !cls || attributeMayBeDifferentiated(selfAttribute(keep.root)!, cls, facts);
+    return !cls || attributeMayBeDifferentiated(selfAttribute(keep.root)!, cls, facts, memberOf(keep));
   }
   const definitions = facts.file.scopes.lookup(keep.root)?.definitions ?? [];
   return definitions.some((one) => mayBeDifferentiated(one, facts));
+}
+
+/** "values" of `self.memory.values.append(v)`. */
+function memberOf({ at }: Keep): string | null {
+  const place = at.kind === "Call" && at.func.kind === "Attribute" ? at.func.value : null;
+  return place?.kind === "Attribute" && selfAttribute(place.value) !== null ? place.attr : null;
+}
+
+/** Whether what is kept brings a graph, on one of the ways it may have come. */
+export function keepsGraph(added: Expr, facts: Facts): boolean {
+  if (facts.value(added).graph === "yes") return true;
+  if (added.kind === "Binary" && /^[-+*/]$/.test(added.op))
+    return keepsGraph(added.left, facts) || keepsGraph(added.right, facts);
+  return (
+    added.kind === "Name" &&
+    facts.file.scopes
+      .reaching(added)
+      .some((one) => facts.isDifferentiated(one) || facts.valueOfDefinition(one).graph === "yes")
+  );
 }
 
 export function isDifferentiatedItself(keep: Keep, facts: Facts): boolean {

@@ -155,9 +155,11 @@ function acceleratedModules(summaries: readonly FileSummary[], names: Names): Se
   for (const file of summaries)
     for (const name of file.imports) {
       const module = names.moduleOf(name);
-      if (module === null) continue;
-      join(file.module, module);
-      join(module, file.module);
+      // A package whose `__init__` only imports is not among the summaries; its modules are.
+      for (const one of module === null ? names.inPackage(name) : [module]) {
+        join(file.module, one);
+        join(one, file.module);
+      }
     }
   const found = new Set<string>();
   const queue = summaries.filter((file) => file.accelerator).map((file) => file.module);
@@ -176,6 +178,8 @@ class Names {
     { readonly bases: readonly string[]; readonly methods: readonly string[] }
   >();
   readonly #modules = new Map<string, string | null>();
+  /** The modules of a package, by what imports may call it; null where two are called that. */
+  readonly #packages = new Map<string, { readonly full: string; readonly modules: string[] } | null>();
 
   constructor(summaries: readonly FileSummary[]) {
     for (const file of summaries) {
@@ -185,6 +189,14 @@ class Names {
         const suffix = parts.slice(from).join(".");
         // A suffix two files share names neither, unless it is one's full name.
         this.#modules.set(suffix, from > 0 && this.#modules.has(suffix) ? null : file.module);
+      }
+      const full = parts.slice(0, -1).join(".");
+      for (let from = 0; from < parts.length - 1; from++) {
+        const suffix = parts.slice(from, -1).join(".");
+        const known = this.#packages.get(suffix);
+        if (known === undefined) this.#packages.set(suffix, { full, modules: [file.module] });
+        else if (known?.full === full) known.modules.push(file.module);
+        else this.#packages.set(suffix, null);
       }
     }
   }
@@ -205,6 +217,15 @@ class Names {
       if (module) return module;
     }
     return null;
+  }
+
+  /** `from project import algo`: the modules directly in the package, or in the one that the name is of. */
+  inPackage(dotted: string): readonly string[] {
+    const cut = dotted.lastIndexOf(".");
+    return (
+      (this.#packages.get(dotted) ?? (cut > 0 ? this.#packages.get(dotted.slice(0, cut)) : null))?.modules ??
+      []
+    );
   }
 
   resolve(target: string, functions: ReadonlyMap<string, unknown>): string | null {

@@ -28,12 +28,18 @@ export const MODULE: Value = { what: "module", device: "unknown", graph: "unknow
 
 const same = <T>(one: T, other: T, otherwise: T): T => (one === other ? one : otherwise);
 
+/** The accelerator, and where the training runs, is where the training runs. */
+function eitherDevice(one: Device, other: Device): Device {
+  const runs = (device: Device): boolean => device === "accelerator" || device === "network";
+  return one === other ? one : runs(one) && runs(other) ? "network" : "unknown";
+}
+
 /** What holds of both: two values a name or a branch may have. Unknown where they are of different kinds. */
 export function either(one: Value, other: Value): Value {
   if (one.what !== other.what) return UNKNOWN;
   return {
     what: one.what,
-    device: same(one.device, other.device, "unknown"),
+    device: eitherDevice(one.device, other.device),
     graph: same(one.graph, other.graph, "unknown"),
   };
 }

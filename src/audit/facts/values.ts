@@ -1,7 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { ClassDef, Expr, If, Node } from "../../python/tree.ts";
+import type { Attribute, ClassDef, Expr, If, Node, Subscript } from "../../python/tree.ts";
 import { CallValues } from "./call-values.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "./classes.ts";
 import type { Role } from "./classes.ts";
@@ -44,6 +44,8 @@ export class Values {
   #steps = 0;
   #differentiated: ReadonlySet<Definition> | null = null;
   #differentiatedAttributes: ReadonlySet<string> | null = null;
+  /** What holds a differentiated loss beside others: `losses` of `losses["loss"].mean()`. */
+  readonly #holders = new Set<Definition>();
   #networks: Networks | null = null;
   #fed: ReadonlySet<Definition> | null = null;
   #asked: readonly { readonly name: string; readonly test: If; readonly what: Value }[] | null = null;
@@ -76,6 +78,8 @@ export class Values {
       this.#cyclic = true;
       return UNKNOWN;
     }
+    // First of all, so that no answer is given, and kept, before it is known.
+    if (this.#differentiated === null) void this.differentiated;
     this.#open.add(expr);
     this.#steps++;
     const value = this.#compute(expr);
@@ -97,6 +101,9 @@ export class Values {
       this.#differentiated = found;
       for (const { loss } of backwardCalls(this.#file)) if (loss) this.#trace(loss, found);
       for (const loss of returnedLosses(this.#file, this.#around.role)) this.#trace(loss, found);
+      // What was asked on the way did not know of these yet.
+      this.#known.clear();
+      this.#definitions.clear();
     }
     return this.#differentiated;
   }
@@ -136,10 +143,19 @@ export class Values {
       // In a product either side may be a plain weight; in a quotient only the right one.
       if (expr.op === "/" || (expr.op === "*" && this.#isPlain(expr.right))) this.#trace(expr.left, found);
       else if (expr.op === "*" && this.#isPlain(expr.left)) this.#trace(expr.right, found);
+      else if (expr.op === "*" && (isLossOf(expr.left) || isTerm(expr.left))) this.#trace(expr.left, found);
+      else if (expr.op === "*" && isTerm(expr.right)) this.#trace(expr.right, found);
+      // The terms of a sum that are called losses are tensors like it.
+      else if (expr.op === "+" || expr.op === "-")
+        for (const side of [expr.left, expr.right])
+          if (side.kind === "Binary" || isTerm(side)) this.#trace(side, found);
+    } else if (isLossOf(expr) && expr.value.kind === "Name") {
+      for (const definition of this.#file.scopes.reaching(expr.value))
+        if (definition.how === "assign" || definition.how === "unpack") this.#holders.add(definition);
     } else if (
       expr.kind === "Call" &&
       expr.func.kind === "Attribute" &&
-      /^(?:mean|sum|double|float|half|bfloat16|squeeze)$/.test(expr.func.attr) &&
+      /^(?:mean|sum|double|float|half|bfloat16|squeeze|to)$/.test(expr.func.attr) &&
       this.#file.dotted(expr.func) === null
     ) {
       this.#trace(expr.func.value, found);
@@ -175,6 +191,8 @@ export class Values {
     const base = this.#definitionBase(definition);
     if (definition.value?.kind !== "Const" && this.differentiated.has(definition))
       return { what: "tensor", device: base.device === "unknown" ? "network" : base.device, graph: "yes" };
+    if (base.what === "unknown" && this.#holders.has(definition))
+      return { what: "output", device: "network", graph: "yes" };
     if (base.what === "unknown" && this.#isFed(definition))
       return {
         what: "output",
@@ -304,6 +322,14 @@ export class Values {
       // `total = 0.0` before the loop does not make the sum a number.
       if (result === null || (result.what === "number" && one.what === "tensor")) result = one;
       else if (one.what === "number" && result.what === "tensor") continue;
+      // `if cuda: data = data.cuda()` is for the device.
+      else if (one.what === "unknown" && definition.how === "iterate" && isOnDevice(result)) continue;
+      else if (
+        result.what === "unknown" &&
+        isOnDevice(one) &&
+        definitions.some(({ how }) => how === "iterate")
+      )
+        result = one;
       else if (one.what !== result.what) {
         if (!isTensorLike(one) || !isTensorLike(result)) return UNKNOWN;
         result = either({ ...one, what: "output" }, { ...result, what: "output" });
@@ -340,6 +366,12 @@ export class Values {
             ? this.#alternatives(this.#file.scopes.reaching(expr.value))
             : this.of(expr.value);
         if (value.what === "tensor") return value;
+        // `batch = {k: v.to(device) for k, v in batch.items()}`
+        const made = value.what === "container" ? this.#literal(expr.value) : null;
+        if (made?.kind === "Comp" && expr.index.kind !== "Slice") {
+          const one = this.of(made.value ?? made.element);
+          return isTensorLike(one) ? one : UNKNOWN;
+        }
         return value.what === "output"
           ? { ...value, what: expr.index.kind === "Str" && expr.index.value === "loss" ? "tensor" : "output" }
           : UNKNOWN;
@@ -434,6 +466,21 @@ export class Values {
   device(expr: Expr | null): Device {
     return deviceOf(expr, this.#file, (one) => this.of(one));
   }
+}
+
+/** What people add up to a loss. */
+function isTerm(expr: Expr): boolean {
+  return expr.kind === "Name" && /loss|entropy/i.test(expr.id) && !/weight|coef|scale/i.test(expr.id);
+}
+
+/** `losses["loss"]`, `outputs.loss`. */
+function isLossOf(expr: Expr): expr is Subscript | Attribute {
+  if (expr.kind === "Attribute") return /loss/i.test(expr.attr);
+  return expr.kind === "Subscript" && expr.index.kind === "Str" && /loss/i.test(expr.index.value ?? "");
+}
+
+function isOnDevice(value: Value): boolean {
+  return isTensorLike(value) && value.device !== "cpu" && value.device !== "unknown";
 }
 
 function isTensorLike({ what }: Value): boolean {

@@ -1,10 +1,17 @@
 import { classOf, contains } from "../../python/nodes.ts";
 import { appendCall } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
-import { isBackwarded, isDifferentiatedItself, keeps, keptForBackward } from "../facts/kept.ts";
+import {
+  isBackwarded,
+  isDifferentiatedItself,
+  isReset,
+  keeps,
+  keepsGraph,
+  keptForBackward,
+} from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
 import { keptArguments } from "../facts/keepers.ts";
-import { loopsAround } from "../facts/training.ts";
+import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -20,7 +27,7 @@ export const rule: Rule = {
     for (const keep of keeps(facts)) {
       if (keep.how !== "sum" || isStatisticOfModule(keep.root, facts)) continue;
       const { added, at, root } = keep;
-      if (facts.value(added).graph !== "yes" || facts.gradMode(at) === "off") continue;
+      if (facts.gradMode(at) === "off" || !keepsGraph(added, facts)) continue;
       const freed = isBackwarded(added, keep.loop, facts);
       if ((!freed && keptForBackward(keep, facts)) || isDifferentiatedItself(keep, facts)) continue;
       // Begun anew inside the loop: a few graph nodes, until the next step.
@@ -59,6 +66,12 @@ function isRebegun({ root, at, loop }: Keep, facts: Facts): boolean {
   const batches =
     around?.kind === "For" && /load|batch|data/i.test(facts.file.textOf(around.iter)) ? around : loop;
   return (facts.file.scopes.lookup(root)?.definitions ?? []).some(
-    (one) => one.how !== "augment" && contains(batches, one.node) && !contains(at, one.node),
+    (one) =>
+      one.how !== "augment" &&
+      contains(batches, one.node) &&
+      !contains(at, one.node) &&
+      // Now and then is after many steps, unless it is with the optimizer's.
+      (!isReset(one, loop) ||
+        optimizerSteps(facts.file).some((step) => step.parent?.parent === one.node.parent?.parent)),
   );
 }

@@ -2,7 +2,7 @@ import { contains, functionOf } from "../../python/nodes.ts";
 import type { Expr } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { keptArguments } from "../facts/keepers.ts";
-import { isBackwarded, keeps, keptForBackward } from "../facts/kept.ts";
+import { isBackwarded, keeps, keepsGraph, keptForBackward } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Loop } from "../facts/training.ts";
@@ -21,7 +21,7 @@ export const rule: Rule = {
     for (const keep of keeps(facts)) {
       const { added, at, root, loop } = keep;
       if (keep.how !== "list" || (root.kind !== "Name" && loop === null)) continue;
-      if (facts.value(added).graph !== "yes" || facts.gradMode(at) === "off") continue;
+      if (facts.gradMode(at) === "off" || !keepsGraph(added, facts)) continue;
       const freed = isBackwarded(added, loop, facts);
       if (!freed && keptForBackward(keep, facts)) {
         // Differentiated every turn, and never emptied, it would be gone through twice: nobody wants these graphs.

@@ -52,13 +52,20 @@ function isExtend(call: Call): boolean {
 function* judge(added: Expr, loop: Node, iter: Expr, into: string, facts: Facts): Generator<Finding> {
   const source = networkCall(added, facts);
   if (!source || !contains(loop, source)) return;
-  if (facts.gradMode(source) !== "off" || facts.hot(source)) return;
+  const hot = facts.hot(source);
+  if (facts.gradMode(source) !== "off") return;
+  // Beside a step's own outputs; an evaluation now and then stands in the same loop.
+  if (hot && facts.frequency(source, hot.within) !== "throttled") return;
   // Over the batches of a loader; over a handful of heads or scales it is small.
   const over = facts.file.textOf(iter).replace(/\w*batch_?size\w*/gi, "");
   // Pieces of a tensor that is on the device already are no larger together than it.
   if (!/load|batch|data|dl\b|valid|test/i.test(over) || /\brange\(|\.(?:split|chunk)\(/.test(over)) return;
   // One number an example: small for any dataset.
-  if (/scores?["'\]]*$|loss["'\]]*$|rewards?["'\]]*$/.test(facts.file.textOf(added))) return;
+  if (
+    /scores?["'\]]*$|loss["'\]]*$|rewards?["'\]]*$/.test(facts.file.textOf(added)) &&
+    !(added.kind === "Name" && facts.file.scopes.reaching(added).every(({ value }) => value === source))
+  )
+    return;
   yield {
     at: added,
     message: `${into} keeps the outputs of every batch on the device: its memory grows with the dataset`,

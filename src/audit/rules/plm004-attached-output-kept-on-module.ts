@@ -31,7 +31,11 @@ export const rule: Rule = {
           : [[target, value]];
       for (const [to, stored] of pairs) {
         const attribute = selfAttribute(to);
-        if (attribute === null) continue;
+        if (attribute === null) {
+          if (to.kind === "Attribute" && to.value.kind === "Name")
+            yield* onObject(statement, to, stored, facts);
+          continue;
+        }
         const inside = stored.kind === "Dict" || stored.kind === "Tuple" ? parts(stored, facts) : [stored];
         for (const part of inside) {
           const found = [...kept(statement, attribute, part, facts)];
@@ -45,12 +49,41 @@ export const rule: Rule = {
   },
 };
 
+/** `state.last_output = outputs`, of an object that is there before the loop and after it. */
+function* onObject(
+  statement: Assign,
+  target: Expr & { kind: "Attribute" },
+  value: Expr,
+  facts: Facts,
+): Generator<Finding> {
+  const { file } = facts;
+  const loop = facts.stepLoop(statement);
+  if (!loop || target.value.kind !== "Name" || WANTED.test(target.attr) || isScalar(value)) return;
+  if (/^(?:grad|data|requires_grad)$/.test(target.attr) || facts.value(value).graph !== "yes") return;
+  const { what } = facts.value(target.value);
+  if (what === "tensor" || what === "output" || facts.gradMode(statement) === "off") return;
+  const made = file.scopes.reaching(target.value);
+  if (made.length === 0 || made.some((one) => contains(loop, one.node))) return;
+  const reads = file.all("Attribute").filter((node) => node.attr === target.attr && !isWritten(node));
+  if (!reads.every((read) => isCut(read))) return;
+  yield {
+    at: statement,
+    severity: "note",
+    message: `\`${file.textOf(target)}\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
+    fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(value, ".detach()") },
+  };
+}
+
 function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts): Generator<Finding> {
   const cls = classOf(statement);
   const fn = functionOf(statement);
   if (!cls || fn?.kind !== "FunctionDef" || fn.name === "__init__" || facts.gradMode(statement) === "off")
     return;
-  const isForward = fn.name === "forward" && /^(?:module|lightning)$/.test(facts.role(cls));
+  // Whatever a module's method computes from its arguments, a forward computes with it.
+  const isForward =
+    /^(?:module|lightning)$/.test(facts.role(cls)) &&
+    (fn.name === "forward" ||
+      !/^_*(?:init|reset|load|set|build|register|update|prepare|setup|create|make|fuse|merge)/.test(fn.name));
   if (
     !(isForward && derivesFromInput(value, facts)) &&
     !(facts.value(value).graph === "yes" && facts.hot(statement))
@@ -78,7 +111,7 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
   if (!cut && !unread && !harmless && !local) return;
   yield {
     at: statement.value === value ? statement : value,
-    ...(cut ? {} : { severity: "note" as const }),
+    ...(cut && (fn.name === "forward" || !isForward) ? {} : { severity: "note" as const }),
     message: cut
       ? `\`self.${attribute}\` keeps this forward's graph alive until the next one, and all its readers cut it off anyway`
       : `\`self.${attribute}\` keeps this step's graph alive until the next one, and nobody here differentiates it`,

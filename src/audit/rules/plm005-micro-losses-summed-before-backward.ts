@@ -1,4 +1,4 @@
-import { contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, For, Node } from "../../python/tree.ts";
 import { appendCall, deleteStatement, indentAt } from "../edits.ts";
@@ -6,7 +6,7 @@ import type { Facts } from "../facts/facts.ts";
 import { derivesFrom, keeps } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
 import { carriedNames, isNetwork } from "../facts/networks.ts";
-import { loopsAround } from "../facts/training.ts";
+import { isStepMethod, loopsAround } from "../facts/training.ts";
 import type { Backward } from "../facts/training.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
 
@@ -20,6 +20,7 @@ export const rule: Rule = {
     patterns: [5],
   },
   *check(facts) {
+    yield* returned(facts);
     if (facts.backwards.length === 0) return;
     const { file } = facts;
     for (const keep of keeps(facts)) {
@@ -42,6 +43,29 @@ export const rule: Rule = {
     yield* comprehensions(facts);
   },
 };
+
+/** A Trainer's `compute_loss` that runs the model several times and returns the sum: it is differentiated outside. */
+function* returned(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  if (!file.mentions("def compute_loss") && !file.mentions("def training_step")) return;
+  for (const { loop, root, added, at } of keeps(facts)) {
+    const fn = functionOf(at);
+    const cls = fn && classOf(fn);
+    if (loop?.kind !== "For" || root.kind !== "Name" || fn?.kind !== "FunctionDef" || !cls) continue;
+    if (!isStepMethod(fn, facts.role(cls)) || facts.gradMode(at) === "off") continue;
+    const sums = new Set(file.scopes.lookup(root)?.definitions ?? []);
+    const given = file
+      .all("Return")
+      .some((one) => functionOf(one) === fn && one.value !== null && derivesFrom(one.value, sums, facts));
+    const forward = given ? forwardIn(loop, added, facts) : null;
+    if (forward && isIndependent(forward, loop, facts))
+      yield {
+        at,
+        severity: "note",
+        message: `Every turn's graph stays alive until \`${root.id}\` is differentiated by the trainer; smaller batches with gradient accumulation have one graph at a time`,
+      };
+  }
+}
 
 function report(at: Node, name: string, severity: "note" | "warning"): Finding {
   return {
@@ -193,6 +217,7 @@ function isIndependent(forward: Call, loop: For, facts: Facts): boolean {
   const seen = new Set<Definition>();
   const look = (expr: Expr): void =>
     walk(expr, (node) => {
+      if (node.kind === "Call" && facts.file.dotted(node.func) === "builtins.next") own = true;
       if (node.kind !== "Name" || facts.file.scopes.binds(node)) return;
       if (target.has(node.id)) own = true;
       for (const one of facts.file.scopes.reaching(node)) {

@@ -1,7 +1,7 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
 import { contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { carriedNames, isNetwork } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -61,7 +61,7 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
   const { file } = facts;
   // Another function's backward differentiates other tensors, unless it is handed this graph: those are parameters there.
   const others = facts.backwards.filter(
-    (one) => one.call !== call && functionOf(one.call) === functionOf(call),
+    (one) => one.call !== call && functionOf(one.call) === functionOf(call) && !isOtherBranch(one.call, call),
   );
   if (isHelper(call, facts)) return true;
   const handed = facts.backwards.some(
@@ -97,12 +97,27 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
   );
 }
 
-/** `loss.mean()` → `loss`. */
+/** In the `else` of the same test: `if amp: scaler.scale(loss).backward()`, `else: loss.backward()`. */
+function isOtherBranch(a: Call, b: Call): boolean {
+  for (let at: Node | null = a; at; at = at.parent) {
+    const test: Node | null = at.parent;
+    if (test?.kind !== "If" || !contains(test, b)) continue;
+    const inBody = (node: Node): boolean => test.body.some((one) => contains(one, node));
+    const inElse = (node: Node): boolean => test.orelse.some((one) => contains(one, node));
+    return (inBody(a) && inElse(b)) || (inElse(a) && inBody(b));
+  }
+  return false;
+}
+
+/** `loss.mean()`, `loss / steps` → `loss`. */
 function reduced(loss: Expr | null): Expr | null {
   let at = loss;
-  while (at?.kind === "Call" && at.func.kind === "Attribute" && /^(?:mean|sum|float)$/.test(at.func.attr))
-    at = at.func.value;
-  return at;
+  for (;;) {
+    if (at?.kind === "Call" && at.func.kind === "Attribute" && /^(?:mean|sum|float)$/.test(at.func.attr))
+      at = at.func.value;
+    else if (at?.kind === "Binary" && (at.op === "/" || at.op === "*")) at = at.left;
+    else return at;
+  }
 }
 
 /** Several losses, none of which has a piece of graph in common with this one, or with the turn before. */
@@ -115,9 +130,10 @@ function sharesNothing(call: Call, facts: Facts): boolean {
   const here = facts.backwards.filter((one) => functionOf(one.call) === fn);
   const own = here.find((one) => one.call === call)!;
   const loop = loopsAround(call)[0];
-  if (!loop || here.length < 2 || here.some((one) => one.loss === null)) return false;
+  const within = loop ?? fn;
+  if (!within || here.length < 2 || here.some((one) => one.loss === null)) return false;
   const mine = graphBehind(own.loss!, facts);
-  if (mine.size === 0 || [...mine].some((one) => one.how === "param" || !contains(loop, one.node)))
+  if (mine.size === 0 || [...mine].some((one) => one.how === "param" || !contains(within, one.node)))
     return false;
   return here.every((other) => {
     if (other === own) return true;
@@ -207,9 +223,23 @@ function isCounter(name: string, loop: { start: number; end: number }, facts: Fa
       (one) =>
         one.id === name && loop.start <= one.start && one.end <= loop.end && facts.file.scopes.binds(one),
     );
+  // Cut off in each turn: `states = detach(states)`.
+  const cut = all.some((one) => {
+    const value = facts.file.scopes.definitionAt(one)?.value;
+    return value != null && /detach|repackage/.test(facts.file.textOf(value));
+  });
+  if (cut) return true;
   return all.every((one) => {
     const definition = facts.file.scopes.definitionAt(one);
     if (definition?.value == null) return false;
+    // What a loop hands out is data.
+    if (definition.how === "iterate") return true;
+    // `data_iter = iter(loader)`, `batch = next(data_iter)`
+    if (
+      definition.value.kind === "Call" &&
+      /^(?:builtins\.(?:iter|next)|time\.\w+)$/.test(facts.file.dotted(definition.value.func) ?? "")
+    )
+      return true;
     // `x, y = get_batch("train")` brings data, not a graph.
     if (
       definition.value.kind === "Call" &&
@@ -218,7 +248,7 @@ function isCounter(name: string, loop: { start: number; end: number }, facts: Fa
       return !isNetwork(definition.value.func, facts);
     return (
       (definition.how === "augment" || definition.how === "assign") &&
-      facts.value(definition.value).what === "number"
+      (facts.value(definition.value).what === "number" || facts.value(definition.value).graph === "no")
     );
   });
 }

@@ -91,7 +91,8 @@ function isOnlyForLoss(uses: readonly Name[], target: Name, facts: Facts): boole
   );
   if (attributes.length === uses.length && uses.some(isLoss)) return true;
   // A language model's logits, from which the loss is computed here.
-  if (!/vocab|lm_head|CausalLM|logits\.size\(-1\)|labels/.test(facts.file.text)) return false;
+  if (!/vocab|lm_head|CausalLM|logits\.size\(-1\)|labels|input_ids|token|\blm\(/.test(facts.file.text))
+    return false;
   if (
     uses.length > 0 &&
     uses.every((use) => use.parent?.kind === "Attribute" && use.parent.attr === "logits")

@@ -102,7 +102,8 @@ function runsNetwork(handler: Handler, facts: Facts): boolean {
         node.kind === "Call" &&
         (isNetwork(node.func, facts) ||
           facts.backwards.some(({ call }) => call === node) ||
-          steps.includes(node))
+          steps.includes(node) ||
+          facts.callee(node)?.reachesBackward === true)
       )
         found = true;
       return !found;

@@ -4,6 +4,7 @@ import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Expr, FunctionDef, Name, Param } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { hasTensorMethod } from "../facts/inputs.ts";
 import { keeps } from "../facts/kept.ts";
 import { usedAsTensor } from "../facts/tensor-use.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -118,7 +119,27 @@ function isTensor(param: Param, facts: Facts): boolean {
     );
   }
   const definition = facts.file.scopes.definitionAt(param);
-  return definition !== null && param.name !== "self" && usedAsTensor(definition, facts);
+  return (
+    definition !== null &&
+    param.name !== "self" &&
+    (usedAsTensor(definition, facts) ||
+      isFedToLayer(definition, facts) ||
+      hasTensorMethod(definition, facts.file))
+  );
+}
+
+/** `self.proj(x)` in a module. */
+function isFedToLayer(definition: Definition, facts: Facts): boolean {
+  return facts.file.scopes.uses(definition).some(({ parent }) => {
+    const call = parent?.kind === "Arg" ? parent.parent : null;
+    if (call?.kind !== "Call" || selfAttribute(call.func) === null) return false;
+    const cls = classOf(call);
+    return (
+      cls !== null &&
+      facts.role(cls) === "module" &&
+      (facts.value(call.func).what === "module" || facts.networks.is(call.func))
+    );
+  });
 }
 
 /** `cache[x] = …` where x is a tensor parameter and the dict outlives the call. */

@@ -1,4 +1,4 @@
-import { classOf, contains, functionOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { ClassDef, Expr, FunctionDef, Stmt } from "../../python/tree.ts";
 import { deleteStatement, indentAt } from "../edits.ts";
@@ -67,7 +67,9 @@ function storesOf(cls: ClassDef, facts: Facts): Store[] {
           : value.kind === "Dict"
             ? value.values
             : [value];
-      if (parts.some((part) => isTensor(part, fn, facts, 0)))
+      // `ctx.input_tensors = list(args[:n])` says itself what they are.
+      const said = /tensors?$|inputs$|activations?$/.test(to.attr) && readsRest(value, fn);
+      if (said || parts.some((part) => isTensor(part, fn, facts, 0)))
         found.push({ at: statement, attr: to.attr, value, fn });
     }
   }
@@ -125,6 +127,15 @@ function isTensor(expr: Expr, fn: FunctionDef, facts: Facts, depth: number): boo
     default:
       return false;
   }
+}
+
+function readsRest(expr: Expr, fn: FunctionDef): boolean {
+  let found = false;
+  walk(expr, (node) => {
+    if (node.kind === "Name" && fn.params.some((one) => one.star === 1 && one.name === node.id)) found = true;
+    return !found;
+  });
+  return found;
 }
 
 function isRest(name: string, fn: FunctionDef): boolean {

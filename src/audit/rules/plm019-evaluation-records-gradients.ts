@@ -51,6 +51,7 @@ export const rule: Rule = {
         if (!fn || (!seen.has(fn) && facts.functionFacts(finding.at as Node).reachesBackward)) yield finding;
       }
     if (facts.backwards.length > 0) {
+      if (evaluates) yield* blocks(facts, seen);
       const looks = [...samples(facts)];
       yield* looks;
       for (const finding of detached(facts)) if (!looks.some(({ at }) => at === finding.at)) yield finding;
@@ -82,7 +83,10 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
     return true;
   });
   for (const call of calls) {
-    const mode = modes.get(facts.file.textOf(call.func));
+    const runs = call.func.kind === "Attribute" && /^(?:forward|encode|decode|predict)$/.test(call.func.attr);
+    const mode = modes.get(
+      facts.file.textOf(runs && call.func.kind === "Attribute" ? call.func.value : call.func),
+    );
     if (
       !mode ||
       mode.eval < 0 ||
@@ -135,6 +139,41 @@ function* loops(facts: Facts): Generator<Finding> {
       yield {
         at: found.func,
         message: `\`${file.textOf(found.func)}\` is in eval mode, yet each call records a graph and saves its activations`,
+      };
+  }
+}
+
+/** `if step % n == 0: model.eval(); loss = model(batch)`: an evaluation without a loop of its own, in the step's. */
+function* blocks(facts: Facts, seen: ReadonlySet<Node>): Generator<Finding> {
+  const { file } = facts;
+  for (const mode of file.callsNamed("eval")) {
+    const statement = statementOf(mode);
+    const block = statement?.parent;
+    if (
+      mode.func.kind !== "Attribute" ||
+      mode.args.length > 0 ||
+      block?.kind !== "If" ||
+      !facts.stepLoop(block)
+    )
+      continue;
+    const fn = functionOf(block);
+    if ((fn && seen.has(fn)) || facts.backwards.some((one) => contains(block, one.call))) continue;
+    if (/requires_grad|autograd|\.grad\b/.test(file.textOf(block))) continue;
+    const name = file.textOf(mode.func.value);
+    const run = file
+      .all("Call")
+      .find(
+        (call) =>
+          call.start > mode.end &&
+          contains(block, call) &&
+          loopsAround(call)[0] === loopsAround(block)[0] &&
+          file.textOf(call.func) === name &&
+          !unrecorded(call, facts),
+      );
+    if (run)
+      yield {
+        at: run.func,
+        message: `\`${name}\` is in eval mode, yet each call records a graph and saves its activations`,
       };
   }
 }

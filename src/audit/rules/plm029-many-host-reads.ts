@@ -66,9 +66,18 @@ function readsEach(comp: Comp): boolean {
     read.func.kind === "Attribute" &&
     read.func.attr === "item" &&
     read.args.length === 0 &&
-    read.func.value.kind === "Name" &&
+    isNameOrMean(read.func.value) &&
     comp.clauses.length === 1
   );
+}
+
+/** `v`, `v.mean()` */
+function isNameOrMean(expr: Expr): boolean {
+  return expr.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    /^(?:mean|sum|detach)$/.test(expr.func.attr)
+    ? isNameOrMean(expr.func.value)
+    : expr.kind === "Name";
 }
 
 /** `a, b = x.item(), y.item()` in one transfer. */

@@ -35,7 +35,7 @@ export const rule: Rule = {
       // Beside a clock it is what makes the clock right.
       const fn = functionOf(call);
       const around = file.textOf(fn ?? file.tree.module);
-      if (/profil|bench|(?<![a-z]_)stream\(/i.test(around)) continue;
+      if (/profil|(?<!cudnn\.)bench|(?<![a-z]_)stream\(/i.test(around)) continue;
       const timed = event || /Event\(|elapsed_time/.test(around) || besideClock(call, file);
       const statement = statementOf(call);
       yield {

@@ -30,9 +30,20 @@ def after(model, loader, optimizer):
 def two(model, critic, loader, optimizer):
     for x, y in loader:
         loss = F.cross_entropy(model(x), y)
-        # trap: two backwards in one turn
-        optimizer.zero_grad()
+        optimizer.zero_grad()  # expect: PLM022
         loss.backward()
+        critic(x).sum().backward()
+        optimizer.step()
+
+
+def apart(model, critic, loader, optimizer):
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        # trap: before the forward of what is differentiated next
+        optimizer.zero_grad()
         critic(x).sum().backward()
         optimizer.step()
 
