@@ -42,7 +42,7 @@ export class Networks {
       if (call.func.kind !== "Attribute" || call.args.length > 1) continue;
       const { attr, value } = call.func;
       if (!NETWORK_METHODS.has(attr) && attr !== "requires_grad_") continue;
-      const key = this.key(value);
+      const key = this.key(moved(value));
       if (key === null) continue;
       if (attr === "requires_grad_") {
         if (isFalse(positional(call, 0))) this.#frozen.add(key);
@@ -188,6 +188,18 @@ function isMethod(callee: Expr): boolean {
     ) ??
       false)
   );
+}
+
+/** `net` of `net.cuda()`, which is what `net.cuda().eval()` is called on. */
+function moved(expr: Expr): Expr {
+  let at = expr;
+  while (
+    at.kind === "Call" &&
+    at.func.kind === "Attribute" &&
+    /^(?:to|cuda|cpu|half|float|bfloat16|train|eval)$/.test(at.func.attr)
+  )
+    at = at.func.value;
+  return at;
 }
 
 /** The methods of a chain of calls: `load().to(device).eval()` gives to and eval. */

@@ -37,7 +37,8 @@ export const rule: Rule = {
       // A decorator runs where its function is defined, not in it.
       const runs = call.parent?.kind === "FunctionDef" ? call.parent : call;
       if (facts.everyStep(runs) || facts.everyEpoch(runs)) yield { at: call, message: MESSAGE };
-      else if (isRepeated(call, facts)) yield { at: call, severity: "note", message: MESSAGE };
+      else if (isRepeated(call, facts) || isCalledAgain(call, facts))
+        yield { at: call, severity: "note", message: MESSAGE };
     }
     // A function defined in the step and decorated there is compiled each time.
     for (const fn of file.all("FunctionDef"))
@@ -57,6 +58,24 @@ function handedOut(parent: Node | null, file: PythonFile): string[] {
   return made && file.scopes.uses(made).some((use) => use.parent?.kind === "Return")
     ? [file.qualified(fn)]
     : [];
+}
+
+/** What a function is given, compiled for its own use, in one that is called in every turn of a loop: a validation. */
+function isCalledAgain(call: Call, facts: Facts): boolean {
+  const fn = functionOf(call);
+  const given = call.args[0]?.value;
+  const target = call.parent?.kind === "Assign" ? call.parent.targets[0] : null;
+  const made = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
+  return (
+    fn?.kind === "FunctionDef" &&
+    given?.kind === "Name" &&
+    made !== null &&
+    facts.file.scopes.reaching(given).every(({ how }) => how === "param") &&
+    !facts.file.scopes.uses(made).some((use) => use.parent?.kind === "Return") &&
+    loopsAround(call).length === 0 &&
+    facts.functionFacts(call).repeated &&
+    facts.frequency(call, fn) === "every"
+  );
 }
 
 /** In a loop that changes nothing about what is compiled, or how. */

@@ -71,7 +71,8 @@ function handed(call: Call, facts: Facts): Expr[] {
       over.func.attr === "items" &&
       over.func.value.kind === "Name"
     )
-      return dictOf(over.func.value, facts) ?? [];
+      // What a network returned by name, as much as what was written down.
+      return dictOf(over.func.value, facts) ?? [over.func.value];
     if (value.kind !== "Name") return [value];
     return dictOf(value, facts) ?? [value];
   });

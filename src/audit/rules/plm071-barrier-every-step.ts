@@ -129,7 +129,9 @@ function reducerOf(call: Call, file: PythonFile): FunctionDef[] {
 /** `for value in metrics.values(): all_reduce(value)`. */
 function isOverMetrics(call: Call): boolean {
   for (let at: Node | null = call.parent; at && at.kind !== "FunctionDef"; at = at.parent)
-    if (at.kind === "For")
+    if (at.kind === "For" && (at.iter.kind === "Tuple" || at.iter.kind === "List"))
+      return at.iter.items.length > 1;
+    else if (at.kind === "For")
       return (
         at.iter.kind === "Call" &&
         at.iter.func.kind === "Attribute" &&

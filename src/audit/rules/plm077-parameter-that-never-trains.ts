@@ -158,6 +158,8 @@ function isModule(expr: Expr, facts: Facts): boolean {
         }))
     );
   }
+  // `model[0]` of a Sequential.
+  if (expr.kind === "Subscript" && expr.index.kind === "Num" && facts.networks.is(expr.value)) return true;
   const owner = rootOf(expr);
   if (
     expr.kind === "Attribute" &&

@@ -146,7 +146,7 @@ function isPure(call: Call, facts: Facts): boolean {
     /^(?:to|cuda|unsqueeze|view|reshape|float|half|detach|t|transpose)$/.test(call.func.attr)
   )
     return true;
-  return /tokeniz/i.test(facts.file.textOf(call.func).slice(-40));
+  return /tokeniz|(?:^|[._])tok$/i.test(facts.file.textOf(call.func).slice(-40));
 }
 
 /** Written to in the loop: `x[i] = …`, `x.add_(…)`, `x.data = …`, or updated by a step as an image that is optimised. */

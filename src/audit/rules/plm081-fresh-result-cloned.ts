@@ -79,7 +79,8 @@ function isOutput(expr: Expr, facts: Facts): boolean {
   return (
     (expr.kind === "Name" ||
       expr.kind === "Attribute" ||
-      expr.kind === "Subscript" ||
+      // A part under its name; a slice is copied so that the rest can go.
+      (expr.kind === "Subscript" && expr.index.kind === "Str") ||
       (expr.kind === "Call" && isNetwork(expr.func, facts))) &&
     networkCall(expr, facts) !== null
   );
