@@ -109,7 +109,7 @@ function isMoved(call: Call, facts: Facts): boolean {
     return false;
   if (to?.attr !== "cuda" && !(device && facts.isAccelerator(facts.device(device)))) return false;
   const data = positional(made, 0);
-  return data !== null && isPython(data, facts);
+  return data !== null && !isConstant(data, facts, 0) && isPython(data, facts);
 }
 
 /** Numbers of Python's own, or a list of them. */

@@ -85,10 +85,10 @@ export const rule: Rule = {
   },
 };
 
-/** Something other than `None`. */
+/** Something other than `None` or `False`. */
 function isGiven(call: Call, name: string, file: PythonFile): boolean {
   const value = given(call, name, file);
-  return value !== null && !(value.kind === "Const" && value.value === null);
+  return value !== null && !(value.kind === "Const" && (value.value === null || value.value === false));
 }
 
 /** A row of class scores for each example is small; a vocabulary for each token is not. */
@@ -112,7 +112,9 @@ function settingsOf(trainer: Call, { file }: Facts): Expr[] {
 function modelOf(trainer: Call, { file }: Facts): string {
   const model = argument(trainer, "model", 0);
   const made = model?.kind === "Name" ? file.scopes.reaching(model) : [];
-  return made.length > 0 && made.every(({ value }) => value?.kind === "Call")
+  const text = made.every(({ value }) => value?.kind === "Call")
     ? made.map(({ value }) => file.textOf(value!)).join()
     : "";
+  // `get_peft_model(model, config)` does not say what it wraps.
+  return /For[A-Z]\w+|LM\w*\b/.test(text) ? text : "";
 }
