@@ -1,6 +1,6 @@
-import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
-import type { Definition } from "../../python/scopes.ts";
+import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
+import { comesFromNetwork, feedsBackward, runsBehind } from "../facts/behind-loss.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
@@ -50,7 +50,7 @@ function* evaluated(facts: Facts): Generator<Finding> {
     if (
       !call.args.some(
         (arg) =>
-          comesFromNetwork(arg.value, call.func, facts, new Set()) ||
+          comesFromNetwork(arg.value, call.func, facts) ||
           (arg.value.kind === "Name" &&
             facts.file.scopes.reaching(arg.value).every(({ how }) => how === "param") &&
             facts.value(arg.value).graph === "yes"),
@@ -254,7 +254,6 @@ function isOwnNetwork(callee: Expr, fn: Node, facts: Facts): boolean {
       )
   );
 }
-
 /** `net(x)`, and the forwards that go by other names: `vae.encode(x)`. */
 function networkRun(call: Call, facts: Facts): Expr | null {
   const { func } = call;
@@ -291,15 +290,6 @@ function parametersOf(expr: Expr | null, facts: Facts, depth = 0): Expr | null {
   return expr.func.kind === "Attribute" && expr.func.attr === "parameters" ? expr.func.value : null;
 }
 
-function feedsBackward(call: Call, facts: Facts): boolean {
-  return facts.backwards.some(
-    ({ call: backward, loss }) =>
-      loss !== null &&
-      functionOf(backward) === functionOf(call) &&
-      reaches(loss, (node) => node === call, facts, new Set()),
-  );
-}
-
 /** Two networks, two optimizers: what one's loss goes through gets gradients too. */
 function* adversaries(facts: Facts): Generator<Finding> {
   const { file } = facts;
@@ -331,27 +321,11 @@ function* adversaries(facts: Facts): Generator<Finding> {
   }
 }
 
-/** The runs of networks that a loss is computed from. */
-function runsBehind(loss: Expr, facts: Facts): readonly Call[] {
-  const found: Call[] = [];
-  reaches(
-    loss,
-    (node) => {
-      if (node.kind === "Call" && isNetwork(node.func, facts) && !facts.networks.isLoss(node.func))
-        found.push(node);
-      return false;
-    },
-    facts,
-    new Set(),
-  );
-  return found;
-}
-
 /** Of the runs behind one loss, those of a network that judges what another made, and learns from another loss: from what is real or detached. */
 function judges(runs: readonly Call[], losses: readonly (readonly Call[])[], facts: Facts): Call[] {
   const { file } = facts;
   const judgesOthers = (call: Call): boolean =>
-    call.args.some((arg) => comesFromNetwork(arg.value, call.func, facts, new Set()));
+    call.args.some((arg) => comesFromNetwork(arg.value, call.func, facts));
   return runs.filter((run) => {
     const judge = file.textOf(run.func);
     const same = (other: Call): boolean => file.textOf(other.func) === judge;
@@ -362,54 +336,4 @@ function judges(runs: readonly Call[], losses: readonly (readonly Call[])[], fac
       losses.some((others) => others !== runs && others.some((other) => same(other) && !judgesOthers(other)))
     );
   });
-}
-
-/** Whether what an expression is computed from holds a node; detached parts do not count. */
-function reaches(expr: Expr, is: (node: Node) => boolean, facts: Facts, seen: Set<Definition>): boolean {
-  let found = false;
-  walk(expr, (node) => {
-    if (found || node.kind === "Lambda") return false;
-    if (is(node)) {
-      found = true;
-      return false;
-    }
-    if (node.kind === "Call" && node.func.kind === "Attribute" && node.func.attr === "detach") return false;
-    if (node.kind === "Name" && !facts.file.scopes.binds(node))
-      for (const one of facts.file.scopes.reaching(node)) {
-        if (seen.has(one) || one.how === "param" || !one.value) continue;
-        seen.add(one);
-        if (reaches(one.value, is, facts, seen)) found = true;
-      }
-    return !found;
-  });
-  return found;
-}
-
-/** Methods of networks that run them. */
-const ACTS =
-  /^(?:get_action\w*|act|sample|rsample|evaluate\w*|forward\w*|encode\w*|decode\w*|generate|predict\w*|reconstruct)$/;
-
-/** What another network computed, with its graph. */
-function comesFromNetwork(expr: Expr, except: Expr, facts: Facts, seen: Set<Definition>): boolean {
-  const own = facts.file.textOf(except);
-  return reaches(
-    expr,
-    (node) => {
-      if (node.kind !== "Call" || (node.func.kind !== "Name" && node.func.kind !== "Attribute")) return false;
-      const run = isNetwork(node.func, facts)
-        ? node.func
-        : // `actor.get_action(obs)`
-          node.func.kind === "Attribute" && ACTS.test(node.func.attr) && isNetwork(node.func.value, facts)
-          ? node.func.value
-          : null;
-      return (
-        run !== null &&
-        facts.file.textOf(run) !== own &&
-        !facts.networks.isFrozen(run) &&
-        facts.gradMode(node) !== "off"
-      );
-    },
-    facts,
-    seen,
-  );
 }

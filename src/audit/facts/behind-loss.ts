@@ -1,0 +1,84 @@
+import { functionOf, walk } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
+import type { Facts } from "./facts.ts";
+import { isNetwork } from "./networks.ts";
+
+/** Whether a backward of the same function starts from what this call returns. */
+export function feedsBackward(call: Call, facts: Facts): boolean {
+  return facts.backwards.some(
+    ({ call: backward, loss }) =>
+      loss !== null &&
+      functionOf(backward) === functionOf(call) &&
+      reaches(loss, (node) => node === call, facts),
+  );
+}
+
+/** The runs of networks that a loss is computed from. */
+export function runsBehind(loss: Expr, facts: Facts): readonly Call[] {
+  const found: Call[] = [];
+  reaches(
+    loss,
+    (node) => {
+      if (node.kind === "Call" && isNetwork(node.func, facts) && !facts.networks.isLoss(node.func))
+        found.push(node);
+      return false;
+    },
+    facts,
+  );
+  return found;
+}
+
+/** Whether what an expression is computed from holds a node; detached parts do not count. */
+function reaches(
+  expr: Expr,
+  is: (node: Node) => boolean,
+  facts: Facts,
+  seen = new Set<Definition>(),
+): boolean {
+  let found = false;
+  walk(expr, (node) => {
+    if (found || node.kind === "Lambda") return false;
+    if (is(node)) {
+      found = true;
+      return false;
+    }
+    if (node.kind === "Call" && node.func.kind === "Attribute" && node.func.attr === "detach") return false;
+    if (node.kind === "Name" && !facts.file.scopes.binds(node))
+      for (const one of facts.file.scopes.reaching(node)) {
+        if (seen.has(one) || one.how === "param" || !one.value) continue;
+        seen.add(one);
+        if (reaches(one.value, is, facts, seen)) found = true;
+      }
+    return !found;
+  });
+  return found;
+}
+
+/** Methods of networks that run them. */
+const ACTS =
+  /^(?:get_action\w*|act|sample|rsample|evaluate\w*|forward\w*|encode\w*|decode\w*|generate|predict\w*|reconstruct)$/;
+
+/** What another network computed, with its graph. */
+export function comesFromNetwork(expr: Expr, except: Expr, facts: Facts): boolean {
+  const own = facts.file.textOf(except);
+  return reaches(
+    expr,
+    (node) => {
+      if (node.kind !== "Call" || (node.func.kind !== "Name" && node.func.kind !== "Attribute")) return false;
+      const run = isNetwork(node.func, facts)
+        ? node.func
+        : // `actor.get_action(obs)`
+          node.func.kind === "Attribute" && ACTS.test(node.func.attr) && isNetwork(node.func.value, facts)
+          ? node.func.value
+          : null;
+      return (
+        run !== null &&
+        facts.file.textOf(run) !== own &&
+        !facts.networks.isFrozen(run) &&
+        facts.gradMode(node) !== "off"
+      );
+    },
+    facts,
+  );
+}
