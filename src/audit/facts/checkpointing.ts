@@ -1,6 +1,7 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import type { Call, Dict, Expr } from "../../python/tree.ts";
+import type { Call, Expr } from "../../python/tree.ts";
+import { entry, literalDict } from "./arguments.ts";
 
 /** One place that turns on activation checkpointing of a whole model. */
 interface CheckpointingSwitch {
@@ -32,35 +33,4 @@ export function checkpointingSwitches(file: PythonFile): readonly CheckpointingS
     });
   }
   return found;
-}
-
-/** The value under a string key of a dict display or of `dict(key=value)`. */
-export function entry(dict: Dict | Call, key: string): Expr | null {
-  if (dict.kind === "Call") return keyword(dict, key)?.value ?? null;
-  const at = dict.keys.findIndex((one) => one?.kind === "Str" && one.value === key);
-  return at < 0 ? null : dict.values[at]!;
-}
-
-/** A dict written out in place, or the one a name was bound to. */
-export function literalDict(expr: Expr, file: PythonFile): Dict | Call | null {
-  if (expr.kind === "Dict") return expr.keys.includes(null) ? null : expr;
-  if (expr.kind === "Call")
-    return file.dotted(expr.func) === "builtins.dict" && expr.args.every((arg) => arg.name !== null)
-      ? expr
-      : null;
-  if (expr.kind !== "Name") return null;
-  const [one, ...more] = file.scopes.reaching(expr);
-  if (more.length > 0 || one?.how !== "assign" || !one.value || one.value.kind === "Name") return null;
-  return file.scopes.uses(one).some(changes) ? null : literalDict(one.value, file);
-}
-
-/** `settings["x"] = …`, `settings.update(…)` */
-function changes(use: Expr): boolean {
-  const at = use.parent;
-  if (at?.kind === "Attribute") return /^(?:update|setdefault|pop|clear|popitem)$/.test(at.attr);
-  return (
-    at?.kind === "Subscript" &&
-    at.value === use &&
-    (at.parent?.kind === "Delete" || (at.parent?.kind === "Assign" && at.parent.targets.includes(at)))
-  );
 }

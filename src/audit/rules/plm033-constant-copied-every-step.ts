@@ -1,10 +1,10 @@
 import { keyword, positional } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Call, Expr, Param } from "../../python/tree.ts";
+import { literalDict } from "../facts/arguments.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
-import { literalDict } from "../facts/checkpointing.ts";
 import { loopsAround } from "../facts/training.ts";
 import { HOST_FACTORIES, last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";

@@ -1,7 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
 import { isTrue, keyword } from "../../python/file.ts";
 import type { Call } from "../../python/tree.ts";
-import { entry } from "../facts/checkpointing.ts";
+import { entry } from "../facts/arguments.ts";
 import { isNetwork } from "../facts/networks.ts";
 import type { Rule } from "../rule.ts";
 

@@ -1,6 +1,7 @@
 import { hasStars, keyword, positional } from "../../python/file.ts";
 import { addKeyword } from "../edits.ts";
-import { checkpointingSwitches, literalDict } from "../facts/checkpointing.ts";
+import { literalDict } from "../facts/arguments.ts";
+import { checkpointingSwitches } from "../facts/checkpointing.ts";
 import type { Rule } from "../rule.ts";
 
 const CHECKPOINTS = new Set([

@@ -1,8 +1,7 @@
 import { isFalse, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Expr } from "../../python/tree.ts";
-import { given } from "../facts/arguments.ts";
-import { entry, literalDict } from "../facts/checkpointing.ts";
+import { entry, given, literalDict } from "../facts/arguments.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
 

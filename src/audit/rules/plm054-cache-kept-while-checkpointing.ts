@@ -1,6 +1,7 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import { functionOf } from "../../python/nodes.ts";
-import { checkpointingSwitches, entry } from "../facts/checkpointing.ts";
+import { entry } from "../facts/arguments.ts";
+import { checkpointingSwitches } from "../facts/checkpointing.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Expr } from "../../python/tree.ts";

@@ -3,7 +3,7 @@ import { ancestors } from "../../python/nodes.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Call, Dict, Expr, Node } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
-import { literalDict } from "../facts/checkpointing.ts";
+import { literalDict } from "../facts/arguments.ts";
 import { localName } from "../imports.ts";
 import type { Rule } from "../rule.ts";
 
