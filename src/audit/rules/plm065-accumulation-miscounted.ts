@@ -261,7 +261,7 @@ function chunkCount(over: Call, facts: Facts): Expr | null {
 
 /** `p.grad.div_(n)`, `p.grad /= n` after the micro-steps. */
 function dividesGradients(text: string): boolean {
-  return /scale_grad\w*\(|\bgrads?\b[\w.]*\.(?:div_|mul_)\(|\.grad\s*[*/]=|_foreach_(?:div|mul)_\(|\.grad\s*=\s*[\w.]+\s*\//.test(
+  return /scale_grad\w*\(|grad_scaler\(|\bgrads?\b[\w.]*\.(?:div_|mul_)\(|\.grad\s*[*/]=|_foreach_(?:div|mul)_\(|\.grad\s*=\s*[\w.]+\s*\//.test(
     text,
   );
 }

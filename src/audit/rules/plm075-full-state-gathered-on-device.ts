@@ -1,7 +1,7 @@
 import { isFalse, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, functionOf, statementOf } from "../../python/nodes.ts";
-import type { Call, Comp, For } from "../../python/tree.ts";
+import { ancestors, functionOf, statementOf, walk } from "../../python/nodes.ts";
+import type { Call, Comp, Expr, For } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -90,18 +90,35 @@ function* wholeTensors(file: PythonFile): Generator<Finding> {
       whole.parent.value === whole &&
       whole.parent.targets.some((target) => target.kind === "Subscript");
     // Handed to another engine it may well be wanted there.
-    if (
-      moved ||
-      !(kept || put) ||
-      !/save|checkpoint|ckpt/i.test(file.textOf(functionOf(call) ?? file.tree.module))
-    )
-      continue;
+    if (moved || !(kept || put) || !isSaved(call, file)) continue;
     const over = kept
       ? (call.parent as Comp).clauses[0]?.iter
       : ancestors(call).find((at): at is For => at.kind === "For")?.iter;
     if (over && /state_dict\(|\bsd\b|state\w*\.items\(|parameters\(/.test(file.textOf(over)))
       yield { at: call, message: MESSAGE };
   }
+}
+
+/** In a function that is called after saving, or handed by its name to something that is. */
+function isSaved(call: Call, file: PythonFile): boolean {
+  const fn = functionOf(call);
+  if (fn?.kind === "FunctionDef" && /save|checkpoint|ckpt|export/i.test(fn.name)) return true;
+  const statement = statementOf(call);
+  const target = statement?.kind === "Assign" ? statement.targets[0] : null;
+  const name = target?.kind === "Subscript" ? target.value : target;
+  if (name?.kind !== "Name") return false;
+  return file.calls
+    .matching(/save|dump|write/i)
+    .some((one) => functionOf(one) === fn && one.args.some(({ value }) => names(value, name.id)));
+}
+
+function names(expr: Expr, id: string): boolean {
+  let found = false;
+  walk(expr, (node) => {
+    if (node.kind === "Name" && node.id === id) found = true;
+    return !found;
+  });
+  return found;
 }
 
 function loads(call: Call, file: PythonFile): boolean {
