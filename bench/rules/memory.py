@@ -340,6 +340,23 @@ def _():
     }
 
 
+@case("PLM016", "a reference copied from the model and run in the step, its parameters trainable against frozen", steps=3, warm=1)
+def _():
+    def stepping(frozen):
+        model, data = gpt(), tokens()
+        reference = copy.deepcopy(model)
+        if frozen:
+            reference.requires_grad_(False)
+
+        def step():
+            (model(data) - reference(data)).square().mean().backward()
+            model.zero_grad()
+
+        return step
+
+    return {"before": lambda: stepping(False), "after": lambda: stepping(True)}
+
+
 @case("PLM017", "a buffer of attached tensors against detached ones", steps=3, warm=1)
 def _():
     model, data, kept = gpt(), tokens(), []
@@ -478,6 +495,27 @@ def _():
         return trainer(gpt(checkpointed=functools.partial(checkpoint, use_reentrant=reentrant)))
 
     return {"before": lambda: running(True), "after": lambda: running(False)}
+
+
+@case("PLM055", "transformers' evaluation loop: 8 batches of logits gathered on the device against moved to the host", steps=1, warm=1)
+def _():
+    from transformers.trainer_pt_utils import EvalLoopContainer
+
+    def evaluating(accumulation):
+        model, data = gpt(), tokens()
+
+        @torch.no_grad()
+        def step():
+            kept = EvalLoopContainer(do_nested_concat=True, padding_index=-100)
+            for at in range(8):
+                kept.add(model(data).float())
+                if accumulation and (at + 1) % accumulation == 0:
+                    kept.to_cpu_and_numpy()
+            kept.to_cpu_and_numpy()
+
+        return step
+
+    return {"before": lambda: evaluating(None), "after": lambda: evaluating(2)}
 
 
 @case("PLM066", "a generator's step that computes the discriminator's gradients")

@@ -89,6 +89,29 @@ def _():
     }
 
 
+class Images(torch.utils.data.Dataset):
+    """Ready on the host; moved one by one where `device` says so."""
+
+    def __init__(self, device):
+        self.device = device
+
+    def __len__(self):
+        return 1 << 20
+
+    def __getitem__(self, at):
+        image = torch.zeros(3, 224, 224)
+        return image.to(self.device) if self.device else image
+
+
+@case("PLM039", "32 images moved one by one in __getitem__ against their batch moved once")
+def _():
+    def loading_images(inside):
+        loader = iter(torch.utils.data.DataLoader(Images(DEVICE if inside else None), batch_size=32))
+        return lambda: next(loader).to(DEVICE)
+
+    return {"before": lambda: loading_images(True), "after": lambda: loading_images(False)}
+
+
 @case("PLM076", "a loader with two workers rebuilt every step against one iterator", steps=2, warm=1)
 def _():
     settings = {"batch_size": 4, "num_workers": 2}
@@ -303,6 +326,46 @@ def _():
 @case("PLM058-view", "DDP without gradient_as_bucket_view (one process, NCCL)")
 def _():
     return {"before": lambda: parallel(), "after": lambda: parallel(gradient_as_bucket_view=True)}
+
+
+def sharded(by_block):
+    """FSDP2 over one process: nothing crosses a network, but what is gathered is allocated all the same."""
+    one_process()
+    from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+
+    model = gpt(torch.float32)
+    policy = {"mp_policy": MixedPrecisionPolicy(param_dtype=torch.bfloat16)}
+    if by_block:
+        for block in model.blocks:
+            fully_shard(block, **policy)
+    fully_shard(model, **policy)
+    return model
+
+
+@case("PLM059", "FSDP2 around the whole model against around each block as well (one process, bf16 of fp32)", steps=3, warm=1)
+def _():
+    def stepping(by_block):
+        model, data = sharded(by_block), tokens()
+
+        def step():
+            loss_of(model(data), data).backward()
+            model.zero_grad()
+
+        return step
+
+    return {"before": lambda: stepping(False), "after": lambda: stepping(True)}
+
+
+@case("PLM075", "a full state dict gathered on the device against on the host (FSDP2, one process)", steps=1, warm=1)
+def _():
+    from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
+
+    def gathering(offload):
+        model = sharded(True)
+        options = StateDictOptions(full_state_dict=True, cpu_offload=offload)
+        return lambda: get_model_state_dict(model, options=options)
+
+    return {"before": lambda: gathering(False), "after": lambda: gathering(True)}
 
 
 @case("PLM061-autocast", "backward under autocast against outside of it")
