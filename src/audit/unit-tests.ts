@@ -1,7 +1,7 @@
 import type { PythonFile } from "../python/file.ts";
 import { last } from "./facts/torch-names.ts";
 
-const PLACES = /(?:^|\/)(?:tests?\/(?:.*\/)?[^/]+|test_[^/]*|[^/]*_test|conftest)\.py$/;
+const PLACES = /(?:^|\/)(?:(?:tests?|testing)\/(?:.*\/)?[^/]+|test_[^/]*|[^/]*_test|conftest)\.py$/;
 
 /** A file of unit tests: it trains toys to look at them, so what it costs matters to nobody, and what it calls is not hot for it. */
 export function isUnitTest(file: PythonFile): boolean {

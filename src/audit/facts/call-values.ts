@@ -21,6 +21,9 @@ import type { Around, Values } from "./values.ts";
 const RUNS =
   /^(?:forward|encode|decode|encode_\w+|decode_\w+|forward_\w+|extract_features?|get_\w*(?:features|embeddings?|logits)|reconstruct|training_losses|evaluate_actions|get_value|get_action\w*)$/;
 
+/** Modules of torch that people make by themselves, to measure with. */
+const PARAMETERLESS = new Set(["CosineSimilarity", "PairwiseDistance", "Softmax", "LogSoftmax", "Sigmoid"]);
+
 /** What calls return: of networks and losses, of torch and other libraries, of a tensor's methods. */
 export class CallValues {
   readonly #file: PythonFile;
@@ -52,7 +55,7 @@ export class CallValues {
         : UNKNOWN;
     const made = this.#madeBy(call.func);
     // A loss has no parameters: its result has a graph exactly when an operand has.
-    if (made !== null && made.endsWith("Loss"))
+    if (made !== null && (made.endsWith("Loss") || PARAMETERLESS.has(made)))
       return this.#values.computed(call, [...operands, { what: "tensor", device: "unknown", graph: "no" }]);
     return this.#output(call, call.func);
   }

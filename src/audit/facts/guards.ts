@@ -118,16 +118,17 @@ function testFrequency(statement: If, child: Node): Frequency {
   return isFlag(test) ? "every" : "unknown";
 }
 
-/** `due = step % n == 0` above, in the same block or under a test of its own. */
+/** `due = step % n == 0` above, in the same block or under a test of its own, or before the loops around. */
 function isNamedThrottle(name: string, statement: If): boolean {
-  const block: readonly Node[] = statement.parent
-    ? (blocksOf(statement.parent).find((list) => list.includes(statement)) ?? [])
-    : [];
   const sets = (one: Node): boolean =>
     one.kind === "Assign"
       ? one.targets.some((target) => target.kind === "Name" && target.id === name) && isThrottle(one.value)
       : one.kind === "If" && [...one.body, ...one.orelse].some(sets);
-  return block.slice(0, block.indexOf(statement)).some(sets);
+  for (let at: Node = statement; at.parent && at.kind !== "FunctionDef"; at = at.parent) {
+    const block: readonly Node[] = blocksOf(at.parent).find((list) => list.includes(at as never)) ?? [];
+    if (block.slice(0, Math.max(0, block.indexOf(at))).some(sets)) return true;
+  }
+  return false;
 }
 
 /** `self.graph is None` */

@@ -70,7 +70,8 @@ const STEP_METHODS: Readonly<Partial<Record<Role, readonly string[]>>> = {
 const ONE_SHOT = /^<body>$|^_*(?:test|main|demo|check|example|bench|profile|run|verify|worker|setup)/i;
 const EXPORT = /onnx|_export|export_/i;
 /** Modules that run a trained network: no step of training goes through them. */
-const INFERENCE = /Inference|KVCache|Export|Onnx|ONNX|TensorRT|TRT|PostProcess|Postprocess/;
+const INFERENCE =
+  /Inference|Searcher|BeamSearch|GreedySearch|KVCache|Export|Onnx|ONNX|TensorRT|TRT|PostProcess|Postprocess/;
 
 export function combine(summaries: readonly FileSummary[]): ProjectFacts {
   const names = new Names(summaries);
@@ -328,6 +329,7 @@ function spreadHeat(
       if (
         names.classes.get(cls)?.methods.includes(method) &&
         !INFERENCE.test(last(cls)) &&
+        !cls.includes(".inference.") &&
         !EXPORT.test(cls) &&
         // Beside a training_step it is what that calls, or for inference.
         !(

@@ -5,6 +5,7 @@ import { keptArguments } from "../facts/keepers.ts";
 import { isBackwarded, keeps, keepsGraph, keptForBackward } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
 import type { Facts } from "../facts/facts.ts";
+import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
@@ -36,6 +37,7 @@ export const rule: Rule = {
       }
       // The micro-batches of one step: the list is that step's own.
       if (freed && root.kind === "Name" && loop && !takesStep(loop, facts)) continue;
+      if (isOfOneStep(keep, facts)) continue;
       // A term of what is differentiated after the loop: that backward frees the activations.
       if (!freed && isBackwarded(added, null, facts)) continue;
       const name = facts.file.textOf(root);
@@ -82,6 +84,20 @@ function isLoss(added: Expr, facts: Facts): boolean {
   if (/loss|cost|objective/i.test(facts.file.textOf(added))) return true;
   return (
     added.kind === "Name" && facts.file.scopes.reaching(added).some((one) => facts.isDifferentiated(one))
+  );
+}
+
+/** Begun anew in a loop further out, which takes the step after this one: gone with it. */
+function isOfOneStep({ root, loop }: Keep, { file }: Facts): boolean {
+  const around = loop && loopsAround(loop)[0];
+  return (
+    around !== null &&
+    around !== undefined &&
+    root.kind === "Name" &&
+    file.callsNamed("step").some((call) => contains(around, call) && !contains(loop!, call)) &&
+    (file.scopes.lookup(root)?.definitions ?? []).some(
+      ({ how, node }) => how === "assign" && contains(around, node) && !contains(loop!, node),
+    )
   );
 }
 

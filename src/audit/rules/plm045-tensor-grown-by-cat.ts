@@ -75,7 +75,8 @@ function* grown(facts: Facts): Generator<Finding> {
     yield {
       at: statement,
       // Over a handful of parts nobody notices; over batches, or in the step, it is quadratic.
-      severity: facts.hot(statement) || overBatches(loop, facts) ? "warning" : "note",
+      severity:
+        (facts.hot(statement) && !overSettings(loop, facts)) || overBatches(loop, facts) ? "warning" : "note",
       message: `Every turn allocates \`${target.id}\` anew and copies all of it; collect the parts in a list and \`cat\` once after the loop`,
     };
   }
@@ -110,6 +111,14 @@ function overBatches(loop: Loop, facts: Facts): boolean {
 
 function isNoneTest(name: Node): boolean {
   return name.parent?.kind === "Compare" && name.parent.ops[0]!.startsWith("is");
+}
+
+/** `for kind in self.config.kinds`: a handful. */
+function overSettings(loop: Loop, { file }: Facts): boolean {
+  return (
+    loop.kind === "For" &&
+    /^(?:self\.)?_?(?:config|cfg|args|opts?|hparams)\.\w+$/.test(file.textOf(loop.iter))
+  );
 }
 
 /** `x.repeat(n, 1, 1)` along a dimension of one, in code that runs every step. */

@@ -66,7 +66,10 @@ export const rule: Rule = {
       if (mine.length > 0 && !mine.some(measures)) continue;
       if (mine.length === 0 && trainers.every(isSeen)) continue;
       const models = mine.map((trainer) => modelOf(trainer, facts));
-      const small = isSmall(models.length > 0 && models.every((model) => model) ? models.join() : file.text);
+      const small = isSmall(
+        // `get_peft_model(model, …)` does not say what it wraps.
+        models.length > 0 && models.every((model) => /For[A-Z]|LM/.test(model)) ? models.join() : file.text,
+      );
       const none = given(call, "eval_accumulation_steps", file);
       yield {
         at: call.func,

@@ -36,8 +36,9 @@ export const rule: Rule = {
       if (!method && name !== "torch.compile" && !(name !== null && makers.has(name))) continue;
       // A decorator runs where its function is defined, not in it.
       const runs = call.parent?.kind === "FunctionDef" ? call.parent : call;
-      if (facts.everyStep(runs) || facts.everyEpoch(runs)) yield { at: call, message: MESSAGE };
-      else if (isRepeated(call, facts) || isCalledAgain(call, facts))
+      if (facts.everyStep(runs) || facts.everyEpoch(runs)) {
+        if (!isOfSetting(call, facts)) yield { at: call, message: MESSAGE };
+      } else if (isRepeated(call, facts) || isCalledAgain(call, facts))
         yield { at: call, severity: "note", message: MESSAGE };
     }
     // A function defined in the step and decorated there is compiled each time.
@@ -47,6 +48,18 @@ export const rule: Rule = {
           yield { at: decorator, message: MESSAGE };
   },
 };
+
+/** In `for n in args.sizes:` another function is compiled for each. */
+function isOfSetting(call: Call, facts: Facts): boolean {
+  const [loop] = loopsAround(call);
+  const given = call.args[0]?.value;
+  return (
+    loop?.kind === "For" &&
+    /^(?:args|cfg|config|opts?)\.\w+$/.test(facts.file.textOf(loop.iter)) &&
+    given?.kind === "Name" &&
+    facts.file.scopes.reaching(given).some((one) => contains(loop, one.node))
+  );
+}
 
 /** `return torch.compile(net)`, or by the name it was given. */
 function handedOut(parent: Node | null, file: PythonFile): string[] {
