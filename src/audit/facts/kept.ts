@@ -171,7 +171,11 @@ function outlives(one: Candidate, facts: Facts): Keep[] {
     const found = file.scopes.lookup(one.root);
     if (!found) return [];
     const begins = found.definitions.filter(
-      (other) => other.how !== "augment" && !contains(one.at, other.node) && !isReset(other, loop),
+      (other) =>
+        other.how !== "augment" &&
+        !contains(one.at, other.node) &&
+        !isReset(other, loop) &&
+        !isRescaled(other),
     );
     const outside = found.scope.node !== file.scopes.scopeOf(one.root).node;
     // A global or a closure's variable that a hot function fills, or a loop of it.
@@ -179,7 +183,10 @@ function outlives(one: Candidate, facts: Facts): Keep[] {
       return begins.every(isFresh) && begins.length > 0 && (loop !== null || facts.hot(one.at))
         ? [{ ...one, loop }]
         : [];
-    if (!loop || begins.length === 0) return [];
+    if (!loop) return [];
+    // `total = loss if first else total + loss` begins by itself.
+    if (begins.length === 0)
+      return one.at.kind === "Assign" && one.at.value.kind === "IfExp" ? [{ ...one, loop }] : [];
     return begins.some((other) => other.how === "param" || contains(loop, other.node))
       ? []
       : [{ ...one, loop }];
@@ -195,6 +202,16 @@ function outlives(one: Candidate, facts: Facts): Keep[] {
   return begins.length > 0 && begins.every((write) => write.in !== method)
     ? [{ ...one, loop: loopsAround(one.at)[0] ?? null }]
     : [];
+}
+
+/** `total = total / 10`, before it is shown. */
+export function isRescaled({ name, value }: Definition): boolean {
+  return (
+    value?.kind === "Binary" &&
+    (value.op === "/" || value.op === "*") &&
+    value.left.kind === "Name" &&
+    value.left.id === name
+  );
 }
 
 /** `if step % 100 == 0: total = 0.0`: begun anew now and then, and alive for many turns all the same. */

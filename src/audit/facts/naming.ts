@@ -98,12 +98,16 @@ export class Networks {
         !NOT_A_NETWORK.test(callee.id) &&
         !DEED.test(callee.id) &&
         !LOSS_NAME.test(callee.id) &&
-        (this.#file.scopes
-          .lookup(callee)
-          ?.definitions.every(
-            ({ how, value }) =>
-              how === "param" || how === "unpack" || how === "delete" || value?.kind === "Call",
-          ) ??
+        (this.#file.scopes.lookup(callee)?.definitions.every(
+          ({ how, value }) =>
+            how === "param" ||
+            how === "unpack" ||
+            how === "delete" ||
+            value?.kind === "Call" ||
+            // `model.module if ddp else model`
+            (value?.kind === "IfExp" && value.body.kind !== "Const" && value.orelse.kind !== "Const") ||
+            (value?.kind === "Attribute" && value.attr === "module"),
+        ) ??
           false)
       );
     }

@@ -4,6 +4,7 @@ import type { Facts } from "../facts/facts.ts";
 import {
   isBackwarded,
   isDifferentiatedItself,
+  isRescaled,
   isReset,
   keeps,
   keepsGraph,
@@ -70,6 +71,7 @@ function isRebegun({ root, at, loop }: Keep, facts: Facts): boolean {
       one.how !== "augment" &&
       contains(batches, one.node) &&
       !contains(at, one.node) &&
+      !isRescaled(one) &&
       // Now and then is after many steps, unless it is with the optimizer's.
       (!isReset(one, loop) ||
         optimizerSteps(facts.file).some((step) => step.parent?.parent === one.node.parent?.parent)),

@@ -246,9 +246,14 @@ function isCounter(name: string, loop: { start: number; end: number }, facts: Fa
       definition.value.args.every(({ value }) => value.kind === "Str" || value.kind === "Num")
     )
       return !isNetwork(definition.value.func, facts);
+    const { what, graph } = facts.value(definition.value);
+    if (what === "number" || graph === "no") return true;
+    // `best = scores["iou"]`, `total = total / 10`: only what is called with it can hand on a state.
     return (
+      graph === "unknown" &&
       (definition.how === "augment" || definition.how === "assign") &&
-      (facts.value(definition.value).what === "number" || facts.value(definition.value).graph === "no")
+      definition.value.kind !== "Call" &&
+      !runsNetwork(definition.value, facts)
     );
   });
 }

@@ -29,7 +29,8 @@ export const rule: Rule = {
     const seen = new Set<Node>();
     const switching = new Set(evaluates ? facts.file.callsNamed("eval", "train").map(functionOf) : []);
     for (const fn of facts.file.all("FunctionDef")) {
-      const found = (switching.has(fn) ? evaluation(fn, facts) : null) ?? inspection(fn, facts);
+      const found =
+        (switching.has(fn) ? evaluation(fn, facts) : null) ?? inspection(fn, facts) ?? named(fn, facts);
       if (!found || usesGradients(fn, facts)) continue;
       seen.add(fn);
       const torch = localName(facts.file, "torch");
@@ -99,6 +100,36 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
       at: call.func,
       message: `\`${facts.file.textOf(call.func)}\` is in eval mode, yet each call records a graph and saves its activations`,
     };
+  }
+  return null;
+}
+
+/** `def validate(model, loader)`, whose caller has switched to eval mode. */
+function named(fn: FunctionDef, facts: Facts): { at: Node; message: string; severity: "note" } | null {
+  if (!/^_*(?:validat|evaluat|eval_|test_?(?:epoch|model|loop)|val_)|^_?(?:eval|test|val)$/.test(fn.name))
+    return null;
+  // Nobody is seen calling it: a caller elsewhere may have switched recording off.
+  if (facts.functionFacts(fn.body[0] ?? fn).callersGradOff !== "never") return null;
+  for (const loop of facts.file.all("For")) {
+    if (functionOf(loop) !== fn || !/load|_dl\b|batch|data/i.test(facts.file.textOf(loop.iter))) continue;
+    let found: Call | null = null;
+    walk(loop, (node) => {
+      if (
+        node.kind === "Call" &&
+        isNetwork(node.func, facts) &&
+        !facts.networks.isLoss(node.func) &&
+        !unrecorded(node, facts)
+      )
+        found ??= node;
+      return found === null;
+    });
+    const call = found as Call | null;
+    if (call)
+      return {
+        at: call.func,
+        severity: "note",
+        message: `\`${fn.name}\` differentiates nothing, yet each call of \`${facts.file.textOf(call.func)}\` records a graph and saves its activations`,
+      };
   }
   return null;
 }
