@@ -22,8 +22,11 @@ export const rule: Rule = {
   },
   *check(facts) {
     for (const statement of facts.file.all("Assign")) {
-      const [target] = statement.targets;
-      if (statement.targets.length !== 1 || !target) continue;
+      const target = statement.targets[0]!;
+      // A plain variable, or made with the object: most assignments are.
+      if (statement.targets.length !== 1 || target.kind === "Name") continue;
+      const fn = functionOf(statement);
+      if (fn?.kind === "FunctionDef" && fn.name === "__init__") continue;
       const { value } = statement;
       const pairs: (readonly [Expr, Expr])[] =
         target.kind === "Tuple" && value.kind === "Tuple" && target.items.length === value.items.length

@@ -18,7 +18,12 @@ export const rule: Rule = {
   },
   *check({ file }) {
     const calls = file.calls.given(["pad_to_max_length", "padding"]);
-    if (!file.mentions("max_length") && !file.mentions("enable_padding")) return;
+    if (
+      !file.all("Str").some(({ value }) => value === "max_length") &&
+      !calls.some((call) => keyword(call, "padding")?.value.kind !== "Num") &&
+      file.callsNamed("enable_padding").length === 0
+    )
+      return;
     // Compiled or traced programs want one shape; an image model's prompt has one length anyway.
     if (
       /torch\.compile|torch_xla|torch_compile|cudagraph|CUDAGraph|StableDiffusion|CLIPTokenizer|diffusers/.test(

@@ -167,6 +167,9 @@ function isSingle(expr: Expr, facts: Facts, depth: number): boolean {
   const again = (inner: Expr): boolean => isSingle(inner, facts, depth + 1);
   switch (expr.kind) {
     case "Name": {
+      // Most are parameters, or sizes unpacked from a shape: those need no flow analysis.
+      const all = facts.file.scopes.lookup(expr)?.definitions;
+      if (!all?.some(({ how, value }) => how === "assign" && value && value.kind !== "Num")) return false;
       const source = facts.file.scopes
         .reaching(expr)
         .map(({ how, value }) => (how === "assign" ? value : null));
