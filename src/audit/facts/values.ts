@@ -32,6 +32,21 @@ const MAX_DEPTH = 60;
 /** Evaluations spent on one question before the answer is "unknown". */
 const MAX_STEPS = 400;
 
+const STRING = plain("string");
+const CONTAINER = plain("container");
+/** What an expression is by its form alone. */
+const WRITTEN: Readonly<Partial<Record<Expr["kind"], Value>>> = {
+  Num: NUMBER,
+  Str: STRING,
+  Const: OTHER,
+  Tuple: CONTAINER,
+  List: CONTAINER,
+  Set: CONTAINER,
+  Dict: CONTAINER,
+  Comp: CONTAINER,
+  Lambda: OTHER,
+};
+
 /** Answers by following definitions; anything that cannot be followed is "unknown". */
 export class Values {
   readonly #file: PythonFile;
@@ -72,6 +87,8 @@ export class Values {
   }
 
   of(expr: Expr): Value {
+    const written = WRITTEN[expr.kind];
+    if (written) return written;
     const known = this.#known.get(expr);
     if (known) return known;
     if (this.#open.has(expr) || this.#open.size > MAX_DEPTH || this.#steps > MAX_STEPS) {
@@ -271,7 +288,7 @@ export class Values {
       if (iterable.func.kind === "Attribute" && /^(?:items|values)$/.test(iterable.func.attr)) {
         const made = this.#literal(iterable.func.value);
         if (made?.kind === "Dict" && iterable.func.attr === (at === null ? "values" : "items"))
-          return at === 0 ? plain("string") : this.#alike(made.values);
+          return at === 0 ? STRING : this.#alike(made.values);
       }
       if (
         iterable.func.kind === "Attribute" &&
@@ -340,20 +357,6 @@ export class Values {
 
   #compute(expr: Expr): Value {
     switch (expr.kind) {
-      case "Num":
-        return NUMBER;
-      case "Str":
-        return plain("string");
-      case "Const":
-        return OTHER;
-      case "Tuple":
-      case "List":
-      case "Set":
-      case "Dict":
-      case "Comp":
-        return plain("container");
-      case "Lambda":
-        return OTHER;
       case "Name":
         return this.#askedFor(expr) ?? this.#alternatives(this.#file.scopes.reaching(expr));
       case "Attribute":
@@ -411,7 +414,7 @@ export class Values {
       const test = call.parent;
       if (of?.value.kind !== "Name" || !type || test?.kind !== "If") return [];
       const text = this.#file.textOf(type.value);
-      const what = COLLECTIONS.test(text) ? plain("container") : NUMBERS.test(text) ? NUMBER : null;
+      const what = COLLECTIONS.test(text) ? CONTAINER : NUMBERS.test(text) ? NUMBER : null;
       return what ? [{ name: of.value.id, test, what }] : [];
     });
     if (this.#asked.length === 0) return null;
