@@ -113,7 +113,9 @@ function testFrequency(statement: If, child: Node): Frequency {
   if (isForEvaluation(statement, child)) return "throttled";
   // What a module has not made yet, it makes once.
   if (isUnmade(test) && statement.body.includes(child as never)) return "unknown";
-  if (test.kind === "Name" && isNamedThrottle(test.id, statement)) return "throttled";
+  // `if early or late:`
+  const named = test.kind === "Bool" && test.op === "or" ? test.values : [test];
+  if (named.every((one) => one.kind === "Name" && isNamedThrottle(one.id, statement))) return "throttled";
   if (isThrottle(test)) return statement.orelse.includes(child as never) ? "unknown" : "throttled";
   return isFlag(test) ? "every" : "unknown";
 }

@@ -243,7 +243,7 @@ export class Values {
       case "unpack": {
         // `x, T, W = self.patch_embed(x)`: sizes beside the tensor.
         if (
-          /^[A-Z]$|^(?:bs|h|w|t|n|height|width|length|\w*_(?:len|size|length|dim|shape))$/.test(
+          /^[A-Z]$|^(?:bs|h|w|t|n|height|width|length|\w*_(?:len|size|length|dim|shape|count))$/.test(
             definition.name,
           )
         )

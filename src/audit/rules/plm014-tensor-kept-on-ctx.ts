@@ -21,15 +21,26 @@ export const rule: Rule = {
       if (facts.role(cls) !== "function") continue;
       const stores = storesOf(cls, facts);
       const fix = saveInstead(cls, stores, facts);
+      const dropped = droppedIn(cls, facts);
       for (const store of stores)
-        yield {
-          at: store.at,
-          message: `\`ctx.${store.attr}\` keeps the tensor past its backward, out of sight of checkpointing and offloading; \`save_for_backward\` is freed with the graph`,
-          ...(fix ? { fix } : {}),
-        };
+        if (!dropped.has(store.attr))
+          yield {
+            at: store.at,
+            message: `\`ctx.${store.attr}\` keeps the tensor past its backward, out of sight of checkpointing and offloading; \`save_for_backward\` is freed with the graph`,
+            ...(fix ? { fix } : {}),
+          };
     }
   },
 };
+
+/** `del ctx.inputs` in backward: gone when that is done. */
+function droppedIn(cls: ClassDef, facts: Facts): ReadonlySet<string> {
+  const deleted = facts.file
+    .all("Delete")
+    .filter((statement) => contains(cls, statement))
+    .flatMap(({ targets }) => targets);
+  return new Set(deleted.flatMap((one) => (one.kind === "Attribute" ? [one.attr] : [])));
+}
 
 interface Store {
   readonly at: Stmt & { kind: "Assign" };

@@ -1,0 +1,20 @@
+import torch
+
+
+class Checkpoint(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, function, length, *args):
+        ctx.function = function
+        # trap: deleted by backward
+        ctx.input_tensors = list(args[:length])
+        with torch.no_grad():
+            return ctx.function(*ctx.input_tensors)
+
+    @staticmethod
+    def backward(ctx, *grads):
+        inputs = [x.detach().requires_grad_(True) for x in ctx.input_tensors]
+        with torch.enable_grad():
+            outputs = ctx.function(*inputs)
+        found = torch.autograd.grad(outputs, inputs, grads)
+        del ctx.input_tensors
+        return (None, None) + found
