@@ -1,4 +1,5 @@
 import { classOf, contains } from "../../python/nodes.ts";
+import type { Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import {
@@ -73,7 +74,13 @@ function isRebegun({ root, at, loop }: Keep, facts: Facts): boolean {
       !contains(at, one.node) &&
       !isRescaled(one) &&
       // Now and then is after many steps, unless it is with the optimizer's.
-      (!isReset(one, loop) ||
-        optimizerSteps(facts.file).some((step) => step.parent?.parent === one.node.parent?.parent)),
+      (!isReset(one, loop) || isWithStep(one.node, loop, facts)),
   );
+}
+
+/** In the branch that also steps the optimizer. */
+function isWithStep(node: Node, loop: Node, facts: Facts): boolean {
+  for (let at = node.parent; at && at !== loop; at = at.parent)
+    if (at.kind === "If" && optimizerSteps(facts.file).some((step) => contains(at!, step))) return true;
+  return false;
 }
