@@ -27,6 +27,8 @@ export interface Around {
 const COLLECTIONS = /^\(?(?:(?:list|tuple|dict|set|Sequence|Mapping)(?:, ?|\)?$))+$/;
 const NUMBERS = /^\(?(?:(?:float|int|bool|numbers\.Number|Number)(?:, ?|\)?$))+$/;
 
+const COUNTED = /accura|_acc$|^acc|correct|count|precision|recall|f1|iou|^num_/i;
+
 /** An expression nested deeper than this gets no facts: it is generated code. */
 const MAX_DEPTH = 60;
 /** Evaluations spent on one question before the answer is "unknown". */
@@ -376,7 +378,13 @@ export class Values {
           return isTensorLike(one) ? one : UNKNOWN;
         }
         return value.what === "output"
-          ? { ...value, what: expr.index.kind === "Str" && expr.index.value === "loss" ? "tensor" : "output" }
+          ? {
+              what: expr.index.kind === "Str" && expr.index.value === "loss" ? "tensor" : "output",
+              device: value.device,
+              // `outputs["accuracy"]` was counted: it has no graph, and may be a number.
+              graph:
+                expr.index.kind === "Str" && COUNTED.test(expr.index.value ?? "") ? "unknown" : value.graph,
+            }
           : UNKNOWN;
       }
       case "Unary":
