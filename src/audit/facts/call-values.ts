@@ -19,7 +19,7 @@ import type { Around, Values } from "./values.ts";
 
 /** Methods that run the network they are of. */
 const RUNS =
-  /^(?:forward|encode|decode|encode_\w+|decode_\w+|forward_\w+|extract_features?|get_\w*(?:features|embeddings?|logits)|reconstruct|training_losses|evaluate_actions|get_value|get_action\w*)$/;
+  /^(?:forward|encode|decode|encode_\w+|decode_\w+|extract_features?|get_\w*(?:features|embeddings?|logits)|reconstruct|training_losses|evaluate_actions|get_value|get_action\w*)$/;
 
 /** Modules of torch that people make by themselves, to measure with. */
 const PARAMETERLESS = new Set(["CosineSimilarity", "PairwiseDistance", "Softmax", "LogSoftmax", "Sigmoid"]);

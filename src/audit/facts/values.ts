@@ -484,10 +484,13 @@ function isTerm(expr: Expr): boolean {
   return expr.kind === "Name" && /loss|entropy/i.test(expr.id) && !/weight|coef|scale/i.test(expr.id);
 }
 
+/** A loss, not its weight. */
+const LOSS = /^(?:\w+[_/])?loss(?:es)?$/i;
+
 /** `losses["loss"]`, `outputs.loss`. */
 function isLossOf(expr: Expr): expr is Subscript | Attribute {
-  if (expr.kind === "Attribute") return /loss/i.test(expr.attr);
-  return expr.kind === "Subscript" && expr.index.kind === "Str" && /loss/i.test(expr.index.value ?? "");
+  if (expr.kind === "Attribute") return LOSS.test(expr.attr);
+  return expr.kind === "Subscript" && expr.index.kind === "Str" && LOSS.test(expr.index.value ?? "");
 }
 
 function isOnDevice(value: Value): boolean {

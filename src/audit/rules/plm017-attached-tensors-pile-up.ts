@@ -19,7 +19,10 @@ export const rule: Rule = {
     for (const keep of keeps(facts)) {
       const { added, at, root } = keep;
       if (keep.how !== "list" || root.kind === "Name" || facts.gradMode(at) === "off") continue;
-      if (facts.value(added).graph !== "yes" && !(isModule(at, facts) && computesFromInput(added, facts)))
+      if (
+        facts.value(added).graph !== "yes" &&
+        !(isModule(at, facts) && facts.hot(at) && computesFromInput(added, facts))
+      )
         continue;
       // A bounded deque, or one renewed elsewhere, is no pile; what is read for a loss needs its graph.
       if (isEmptied(keep, facts)) continue;

@@ -43,7 +43,13 @@ export const rule: Rule = {
       if (fn?.kind !== "FunctionDef" || fn.name === "__init__") continue;
       const attribute = selfAttribute(target);
       const cls = attribute === null ? null : classOf(statement);
-      if (!cls || !isStatistic(attribute!, cls, facts) || isBegunAnew(attribute!, cls, fn, facts)) continue;
+      if (
+        !cls ||
+        /cache|past|(?:^|_)kv/i.test(attribute!) ||
+        !isStatistic(attribute!, cls, facts) ||
+        isBegunAnew(attribute!, cls, fn, facts)
+      )
+        continue;
       const role = facts.role(cls);
       if (role !== "module" && role !== "lightning") continue;
       if (facts.gradMode(statement) === "off" || !derivesFromInput(statement.value, facts)) continue;

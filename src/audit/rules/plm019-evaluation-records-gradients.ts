@@ -84,7 +84,7 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
     return true;
   });
   for (const call of calls) {
-    const runs = call.func.kind === "Attribute" && /^(?:forward|encode|decode|predict)$/.test(call.func.attr);
+    const runs = call.func.kind === "Attribute" && /^forward$/.test(call.func.attr);
     const mode = modes.get(
       facts.file.textOf(runs && call.func.kind === "Attribute" ? call.func.value : call.func),
     );
