@@ -1,4 +1,4 @@
-import { classOf, contains } from "../../python/nodes.ts";
+import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -29,6 +29,9 @@ export const rule: Rule = {
     for (const keep of keeps(facts)) {
       if (keep.how !== "sum" || isStatisticOfModule(keep.root, facts)) continue;
       const { added, at, root } = keep;
+      // The scores of a hypothesis are summed for one sentence.
+      const fn = functionOf(at);
+      if (fn?.kind === "FunctionDef" && /decod|search|generat|rescor|beam/i.test(fn.name)) continue;
       if (facts.gradMode(at) === "off" || !keepsGraph(added, facts)) continue;
       const freed = isBackwarded(added, keep.loop, facts);
       if ((!freed && keptForBackward(keep, facts)) || isDifferentiatedItself(keep, facts)) continue;
