@@ -1,16 +1,16 @@
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Attribute, ClassDef, Expr, If, Node, Subscript } from "../../python/tree.ts";
+import type { ClassDef, Expr, If, Node } from "../../python/tree.ts";
 import { CallValues } from "./call-values.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "./classes.ts";
 import type { Role } from "./classes.ts";
 import { deviceOf } from "./devices.ts";
+import { Differentiated } from "./differentiated.ts";
 import { fedToNetworks } from "./fed.ts";
 import { FORWARD_INPUT, isForwardInput } from "./inputs.ts";
 import { Networks } from "./naming.ts";
 import { PLAIN_ATTRIBUTES, TENSOR_ATTRIBUTES } from "./torch-names.ts";
-import { backwardCalls, returnedLosses } from "./training.ts";
 import { MODULE, NUMBER, OTHER, UNKNOWN, combineOperands, either, plain } from "./value.ts";
 import type { Device, Value } from "./value.ts";
 
@@ -59,10 +59,7 @@ export class Values {
   readonly #open = new Set<Expr | Definition>();
   #cyclic = false;
   #steps = 0;
-  #differentiated: ReadonlySet<Definition> | null = null;
-  #differentiatedAttributes: ReadonlySet<string> | null = null;
-  /** What holds a differentiated loss beside others: `losses` of `losses["loss"].mean()`. */
-  readonly #holders = new Set<Definition>();
+  #differentiated: Differentiated | null = null;
   #networks: Networks | null = null;
   #fed: ReadonlySet<Definition> | null = null;
   #asked: readonly { readonly name: string; readonly test: If; readonly what: Value }[] | null = null;
@@ -98,7 +95,7 @@ export class Values {
       return UNKNOWN;
     }
     // First of all, so that no answer is given, and kept, before it is known.
-    if (this.#differentiated === null) void this.differentiated;
+    if (this.#differentiated === null) void this.#behindLosses;
     this.#open.add(expr);
     this.#steps++;
     const value = this.#compute(expr);
@@ -115,74 +112,21 @@ export class Values {
 
   /** Definitions whose value is differentiated later: certainly tensors with a graph. */
   get differentiated(): ReadonlySet<Definition> {
+    return this.#behindLosses.definitions;
+  }
+
+  get #behindLosses(): Differentiated {
     if (!this.#differentiated) {
-      const found = new Set<Definition>();
-      this.#differentiated = found;
-      for (const { loss } of backwardCalls(this.#file)) if (loss) this.#trace(loss, found);
-      for (const loss of returnedLosses(this.#file, this.#around.role)) this.#trace(loss, found);
+      this.#differentiated = new Differentiated(
+        this.#file,
+        (expr) => expr.kind === "Num" || this.of(expr).what === "number",
+      );
+      this.#differentiated.follow(this.#around.role);
       // What was asked on the way did not know of these yet.
       this.#known.clear();
       this.#definitions.clear();
     }
     return this.#differentiated;
-  }
-
-  /** Attributes of classes, by where the class starts, that a backward pass starts from. */
-  get #attributesWithGraph(): ReadonlySet<string> {
-    if (!this.#differentiatedAttributes) {
-      const found = new Set<string>();
-      for (const { loss } of backwardCalls(this.#file)) {
-        const own = loss ? selfAttribute(loss) : null;
-        if (own !== null) found.add(`${classOf(loss!)!.start}.${own}`);
-      }
-      this.#differentiatedAttributes = found;
-    }
-    return this.#differentiatedAttributes;
-  }
-
-  /** Follows a differentiated expression to the names that must be tensors with a graph too. */
-  #trace(expr: Expr, found: Set<Definition>): void {
-    if (expr.kind === "Name") {
-      for (const definition of this.#file.scopes.reaching(expr)) {
-        if (found.has(definition)) continue;
-        if (definition.value?.kind === "Num") continue;
-        found.add(definition);
-        // `loss += penalty` says that both are tensors, `loss /= steps` of the loss alone.
-        const adds = definition.node.parent?.kind === "AugAssign" && /^[-+]$/.test(definition.node.parent.op);
-        if (definition.value && (definition.how === "assign" || (definition.how === "augment" && adds)))
-          this.#trace(definition.value, found);
-        if (definition.how === "augment") {
-          const statement = definition.node.parent;
-          if (statement?.kind === "AugAssign" && (statement.op === "/" || statement.op === "*"))
-            for (const earlier of this.#file.scopes.reaching(definition.node as never))
-              if (!found.has(earlier) && earlier.value?.kind !== "Num") found.add(earlier);
-        }
-      }
-    } else if (expr.kind === "Binary") {
-      // In a product either side may be a plain weight; in a quotient only the right one.
-      if (expr.op === "/" || (expr.op === "*" && this.#isPlain(expr.right))) this.#trace(expr.left, found);
-      else if (expr.op === "*" && this.#isPlain(expr.left)) this.#trace(expr.right, found);
-      else if (expr.op === "*" && (isLossOf(expr.left) || isTerm(expr.left))) this.#trace(expr.left, found);
-      else if (expr.op === "*" && isTerm(expr.right)) this.#trace(expr.right, found);
-      // The terms of a sum that are called losses are tensors like it.
-      else if (expr.op === "+" || expr.op === "-")
-        for (const side of [expr.left, expr.right])
-          if (side.kind === "Binary" || isTerm(side)) this.#trace(side, found);
-    } else if (isLossOf(expr) && expr.value.kind === "Name") {
-      for (const definition of this.#file.scopes.reaching(expr.value))
-        if (definition.how === "assign" || definition.how === "unpack") this.#holders.add(definition);
-    } else if (
-      expr.kind === "Call" &&
-      expr.func.kind === "Attribute" &&
-      /^(?:mean|sum|double|float|half|bfloat16|squeeze|to)$/.test(expr.func.attr) &&
-      this.#file.dotted(expr.func) === null
-    ) {
-      this.#trace(expr.func.value, found);
-    }
-  }
-
-  #isPlain(expr: Expr): boolean {
-    return expr.kind === "Num" || this.of(expr).what === "number";
   }
 
   definition(definition: Definition): Value {
@@ -210,7 +154,7 @@ export class Values {
     const base = this.#definitionBase(definition);
     if (definition.value?.kind !== "Const" && this.differentiated.has(definition))
       return { what: "tensor", device: base.device === "unknown" ? "network" : base.device, graph: "yes" };
-    if (base.what === "unknown" && this.#holders.has(definition))
+    if (base.what === "unknown" && this.#behindLosses.holders.has(definition))
       return { what: "output", device: "network", graph: "yes" };
     if (base.what === "unknown" && this.#isFed(definition))
       return {
@@ -456,7 +400,7 @@ export class Values {
   #selfAttribute(expr: Expr, name: string): Value {
     const cls = classOf(expr);
     // `self.loss.backward()` somewhere in the class.
-    if (cls && this.#attributesWithGraph.has(`${cls.start}.${name}`))
+    if (cls && this.#behindLosses.attributes.has(`${cls.start}.${name}`))
       return { what: "tensor", device: "network", graph: "yes" };
     const attribute = cls && attributesOf(cls, this.#file).get(name);
     if (!attribute) return UNKNOWN;
@@ -477,20 +421,6 @@ export class Values {
   device(expr: Expr | null): Device {
     return deviceOf(expr, this.#file, (one) => this.of(one));
   }
-}
-
-/** What people add up to a loss. */
-function isTerm(expr: Expr): boolean {
-  return expr.kind === "Name" && /loss|entropy/i.test(expr.id) && !/weight|coef|scale/i.test(expr.id);
-}
-
-/** A loss, not its weight. */
-const LOSS = /^(?:\w+[_/])?loss(?:es)?$/i;
-
-/** `losses["loss"]`, `outputs.loss`. */
-function isLossOf(expr: Expr): expr is Subscript | Attribute {
-  if (expr.kind === "Attribute") return LOSS.test(expr.attr);
-  return expr.kind === "Subscript" && expr.index.kind === "Str" && LOSS.test(expr.index.value ?? "");
 }
 
 function isOnDevice(value: Value): boolean {

@@ -1,0 +1,90 @@
+import type { PythonFile } from "../../python/file.ts";
+import { classOf } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
+import type { Attribute, ClassDef, Expr, Subscript } from "../../python/tree.ts";
+import { selfAttribute } from "./classes.ts";
+import type { Role } from "./classes.ts";
+import { backwardCalls, returnedLosses } from "./training.ts";
+
+/** What a file's backward passes start from, and what must therefore be a tensor with a graph. */
+export class Differentiated {
+  readonly definitions = new Set<Definition>();
+  /** What holds a differentiated loss beside others: `losses` of `losses["loss"].mean()`. */
+  readonly holders = new Set<Definition>();
+  /** Attributes of classes, by where the class starts. */
+  readonly attributes = new Set<string>();
+  readonly #file: PythonFile;
+  readonly #isPlain: (expr: Expr) => boolean;
+
+  constructor(file: PythonFile, isPlain: (expr: Expr) => boolean) {
+    this.#file = file;
+    this.#isPlain = isPlain;
+  }
+
+  /** Apart from the constructor: whether something is a plain number is asked on the way, of who asks back. */
+  follow(role: (cls: ClassDef) => Role): void {
+    const losses = backwardCalls(this.#file).flatMap(({ loss }) => (loss ? [loss] : []));
+    for (const loss of losses) {
+      const own = selfAttribute(loss);
+      if (own !== null) this.attributes.add(`${classOf(loss)!.start}.${own}`);
+    }
+    for (const loss of losses) this.#trace(loss);
+    for (const loss of returnedLosses(this.#file, role)) this.#trace(loss);
+  }
+
+  /** Follows a differentiated expression to the names that must be tensors with a graph too. */
+  #trace(expr: Expr): void {
+    if (expr.kind === "Name") {
+      for (const definition of this.#file.scopes.reaching(expr)) {
+        if (this.definitions.has(definition)) continue;
+        if (definition.value?.kind === "Num") continue;
+        this.definitions.add(definition);
+        // `loss += penalty` says that both are tensors, `loss /= steps` of the loss alone.
+        const adds = definition.node.parent?.kind === "AugAssign" && /^[-+]$/.test(definition.node.parent.op);
+        if (definition.value && (definition.how === "assign" || (definition.how === "augment" && adds)))
+          this.#trace(definition.value);
+        if (definition.how === "augment") {
+          const statement = definition.node.parent;
+          if (statement?.kind === "AugAssign" && (statement.op === "/" || statement.op === "*"))
+            for (const earlier of this.#file.scopes.reaching(definition.node as never))
+              if (!this.definitions.has(earlier) && earlier.value?.kind !== "Num")
+                this.definitions.add(earlier);
+        }
+      }
+    } else if (expr.kind === "Binary") {
+      // In a product either side may be a plain weight; in a quotient only the right one.
+      if (expr.op === "/" || (expr.op === "*" && this.#isPlain(expr.right))) this.#trace(expr.left);
+      else if (expr.op === "*" && this.#isPlain(expr.left)) this.#trace(expr.right);
+      else if (expr.op === "*" && (isLossOf(expr.left) || isTerm(expr.left))) this.#trace(expr.left);
+      else if (expr.op === "*" && isTerm(expr.right)) this.#trace(expr.right);
+      // The terms of a sum that are called losses are tensors like it.
+      else if (expr.op === "+" || expr.op === "-")
+        for (const side of [expr.left, expr.right])
+          if (side.kind === "Binary" || isTerm(side)) this.#trace(side);
+    } else if (isLossOf(expr) && expr.value.kind === "Name") {
+      for (const definition of this.#file.scopes.reaching(expr.value))
+        if (definition.how === "assign" || definition.how === "unpack") this.holders.add(definition);
+    } else if (
+      expr.kind === "Call" &&
+      expr.func.kind === "Attribute" &&
+      /^(?:mean|sum|double|float|half|bfloat16|squeeze|to)$/.test(expr.func.attr) &&
+      this.#file.dotted(expr.func) === null
+    ) {
+      this.#trace(expr.func.value);
+    }
+  }
+}
+
+/** What people add up to a loss. */
+function isTerm(expr: Expr): boolean {
+  return expr.kind === "Name" && /loss|entropy/i.test(expr.id) && !/weight|coef|scale/i.test(expr.id);
+}
+
+/** A loss, not its weight. */
+const LOSS = /^(?:\w+[_/])?loss(?:es)?$/i;
+
+/** `losses["loss"]`, `outputs.loss`. */
+function isLossOf(expr: Expr): expr is Subscript | Attribute {
+  if (expr.kind === "Attribute") return LOSS.test(expr.attr);
+  return expr.kind === "Subscript" && expr.index.kind === "Str" && LOSS.test(expr.index.value ?? "");
+}
