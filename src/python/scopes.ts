@@ -114,6 +114,12 @@ export class Scopes {
     return result;
   }
 
+  /** What the name is assigned, where there is only one thing it can be. */
+  onlyValue(name: Name): Expr | null {
+    const definitions = this.reaching(name);
+    return definitions.length === 1 && definitions[0]!.how === "assign" ? definitions[0]!.value : null;
+  }
+
   /** Every read of a name that this definition may reach. */
   uses(definition: Definition): readonly Name[] {
     const found: Name[] = [];

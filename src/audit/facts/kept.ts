@@ -318,9 +318,11 @@ function scaledFrom({ how, node, value }: Definition, facts: Facts): Name[] {
   return right.kind === "Name" && isPlain(left) ? [right] : [];
 }
 
-/** Whether one of these definitions is among what the expression is computed from. */
-export /** Nearest first: a long history behind one term must not hide the next. */
-function derivesFrom(expr: Expr, goal: ReadonlySet<Definition>, facts: Facts): boolean {
+/**
+ * Whether one of these definitions is among what the expression is computed from. Nearest first: a long history behind one
+ * term must not hide the next.
+ */
+export function derivesFrom(expr: Expr, goal: ReadonlySet<Definition>, facts: Facts): boolean {
   const seen = new Set<Definition>();
   const queue: Name[] = namesIn(expr);
   for (let at = 0; at < queue.length && seen.size <= MAX_HISTORY; at++)

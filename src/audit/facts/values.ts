@@ -257,9 +257,7 @@ export class Values {
 
   /** A list or dict as it was written down, where there is only one it can be. */
   #literal(expr: Expr): Expr | null {
-    if (expr.kind !== "Name") return expr;
-    const definitions = this.#file.scopes.reaching(expr);
-    return definitions.length === 1 && definitions[0]!.how === "assign" ? definitions[0]!.value : null;
+    return expr.kind === "Name" ? this.#file.scopes.onlyValue(expr) : expr;
   }
 
   /** Tensors, wherever each of them is computed; unknown where one is none. */

@@ -1,6 +1,5 @@
 import { positional } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
-import type { Expr, Name } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -26,7 +25,7 @@ export const rule: Rule = {
       const taker = call.parent?.kind === "Arg" ? call.parent.parent : null;
       if (taker?.kind === "Call" && /\b(?:load_state_dict|save)$/.test(file.textOf(taker.func))) continue;
       const given = positional(call, 0);
-      const state = given?.kind === "Name" ? onlyValue(given, facts) : given;
+      const state = given?.kind === "Name" ? file.scopes.onlyValue(given) : given;
       if (
         state?.kind !== "Call" ||
         state.func.kind !== "Attribute" ||
@@ -68,11 +67,6 @@ export const rule: Rule = {
     }
   },
 };
-
-function onlyValue(name: Name, facts: Facts): Expr | null {
-  const definitions = facts.file.scopes.reaching(name);
-  return definitions.length === 1 && definitions[0]!.how === "assign" ? definitions[0]!.value : null;
-}
 
 /** `{k: v.clone() for k, v in model.state_dict().items()}`. */
 function* clones(facts: Facts): Generator<Finding> {

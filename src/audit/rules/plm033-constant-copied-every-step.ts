@@ -255,8 +255,7 @@ function madeFrom(expr: Expr, facts: Facts): Call | null {
     return madeFrom(expr.func.value, facts);
   if (expr.kind === "Call") return isConstantFactory(expr, facts) && !keyword(expr, "device") ? expr : null;
   if (expr.kind !== "Name") return null;
-  const definitions = facts.file.scopes.reaching(expr);
-  const value = definitions.length === 1 && definitions[0]!.how === "assign" ? definitions[0]!.value : null;
+  const value = facts.file.scopes.onlyValue(expr);
   return value?.kind === "Call" && isConstantFactory(value, facts) && !keyword(value, "device")
     ? value
     : null;

@@ -165,8 +165,8 @@ function isOverModules(iter: For["iter"], facts: Facts, depth = 0): boolean {
   const called = iter.kind === "Name" ? iter.id : iter.kind === "Attribute" ? iter.attr : "";
   if (/(?:^|_)param(?:s|eters)$/.test(called)) return true;
   if (iter.kind === "Name") {
-    const [one, ...more] = facts.file.scopes.reaching(iter);
-    return more.length === 0 && one?.how === "assign" && one.value !== null && again(one.value);
+    const value = facts.file.scopes.onlyValue(iter);
+    return value !== null && again(value);
   }
   // `[p for p in model.parameters() if p.requires_grad]`
   if (iter.kind === "Comp")

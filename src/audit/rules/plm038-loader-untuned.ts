@@ -1,6 +1,6 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import type { Expr, Name } from "../../python/tree.ts";
+import type { Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { given, hidesArguments } from "../facts/arguments.ts";
 import { isDataLoader } from "../facts/loaders.ts";
@@ -77,7 +77,7 @@ export const rule: Rule = {
 
 /** The collator of a library, or a function of this file that names no device. */
 function staysOnHost(collate: Expr, file: PythonFile): boolean {
-  const made = collate.kind === "Name" ? onlyValue(collate, file) : collate;
+  const made = collate.kind === "Name" ? file.scopes.onlyValue(collate) : collate;
   const name = file.dotted(made?.kind === "Call" ? made.func : (made ?? collate)) ?? "";
   if (/^(?:transformers\.\w*[cC]ollator\w*|torch\.utils\.data\.(?:\w+\.)*default_collate)$/.test(name))
     return true;
@@ -86,9 +86,4 @@ function staysOnHost(collate: Expr, file: PythonFile): boolean {
       ? collate
       : file.all("FunctionDef").find((fn) => file.qualified(fn) === file.dotted(collate));
   return written !== undefined && !/device|cuda|\.to\(/.test(file.textOf(written));
-}
-
-function onlyValue(name: Name, file: PythonFile): Expr | null {
-  const [one, ...more] = file.scopes.reaching(name);
-  return more.length === 0 && one?.how === "assign" ? one.value : null;
 }

@@ -156,13 +156,8 @@ const READERS = /^(?:json|pickle|cPickle|yaml|orjson|ujson)\.loads?$|^csv\.(?:re
 function isObjects(expr: Expr, facts: Facts, depth = 0): boolean {
   if (depth > 4) return false;
   if (expr.kind === "Name") {
-    const [one, ...more] = facts.file.scopes.reaching(expr);
-    return (
-      more.length === 0 &&
-      one?.how === "assign" &&
-      one.value !== null &&
-      isObjects(one.value, facts, depth + 1)
-    );
+    const value = facts.file.scopes.onlyValue(expr);
+    return value !== null && isObjects(value, facts, depth + 1);
   }
   // A part of what was read.
   if (expr.kind === "Subscript") return isObjects(expr.value, facts, depth + 1);

@@ -68,10 +68,8 @@ export const rule: Rule = {
 function factory(expr: Expr, facts: Facts, depth: number): Expr | null {
   if (depth > 4) return null;
   if (expr.kind === "Name") {
-    const [one, ...more] = facts.file.scopes.reaching(expr);
-    return more.length === 0 && one?.how === "assign" && one.value
-      ? factory(one.value, facts, depth + 1)
-      : null;
+    const value = facts.file.scopes.onlyValue(expr);
+    return value ? factory(value, facts, depth + 1) : null;
   }
   return expr.kind === "Call" &&
     expr.func.kind === "Attribute" &&

@@ -203,13 +203,8 @@ function hasDimensionOfOne(expr: Expr, facts: Facts, depth: number): boolean {
     );
   }
   if (expr.kind === "Name") {
-    const [one, ...more] = facts.file.scopes.reaching(expr);
-    return (
-      more.length === 0 &&
-      one?.how === "assign" &&
-      one.value !== null &&
-      hasDimensionOfOne(one.value, facts, depth + 1)
-    );
+    const value = facts.file.scopes.onlyValue(expr);
+    return value !== null && hasDimensionOfOne(value, facts, depth + 1);
   }
   if (expr.kind === "Subscript") return /\bNone\b/.test(facts.file.textOf(expr.index));
   if (expr.kind !== "Call" || expr.func.kind !== "Attribute") return false;

@@ -84,13 +84,8 @@ function isMatmul({ func }: Call, facts: Facts): boolean {
 function isChained(expr: Expr, facts: Facts, depth = 0): boolean {
   if (expr.kind === "Binary") return expr.op === "@";
   if (expr.kind === "Name" && depth < 2) {
-    const [one, ...more] = facts.file.scopes.reaching(expr);
-    return (
-      more.length === 0 &&
-      one?.how === "assign" &&
-      one.value !== null &&
-      isChained(one.value, facts, depth + 1)
-    );
+    const value = facts.file.scopes.onlyValue(expr);
+    return value !== null && isChained(value, facts, depth + 1);
   }
   if (expr.kind !== "Call") return false;
   if (isMatmul(expr, facts)) return true;

@@ -13,9 +13,7 @@ function isSaid(value: Expr | null): boolean {
 /** None, or a configuration loaded or made here without a word about types, which then decides nothing. */
 function isPlainConfig(config: Expr | null, file: PythonFile): boolean {
   if (!config) return true;
-  const [one, ...more] = config.kind === "Name" ? file.scopes.reaching(config) : [];
-  const made =
-    config.kind === "Call" ? config : more.length === 0 && one?.how === "assign" ? one.value : null;
+  const made = config.kind === "Name" ? file.scopes.onlyValue(config) : config;
   return (
     made?.kind === "Call" &&
     /^transformers\.\w*Config(?:\.from_pretrained)?$/.test(file.dotted(made.func) ?? "") &&

@@ -272,8 +272,7 @@ function parametersOf(expr: Expr | null, facts: Facts, depth = 0): Expr | null {
   if (!expr || depth > 4) return null;
   const again = (inner: Expr | null): Expr | null => parametersOf(inner, facts, depth + 1);
   if (expr.kind === "Name") {
-    const [one, ...more] = facts.file.scopes.reaching(expr);
-    return more.length === 0 && one?.how === "assign" ? again(one.value) : null;
+    return again(facts.file.scopes.onlyValue(expr));
   }
   // `[{"params": net.fc.parameters(), "lr": …}]`
   if (expr.kind === "List" && expr.items.length === 1 && expr.items[0]!.kind === "Dict") {

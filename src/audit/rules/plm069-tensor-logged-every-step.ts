@@ -80,8 +80,6 @@ function handed(call: Call, facts: Facts): Expr[] {
 
 /** The values of a dict of metrics made before. */
 function dictOf(name: Name, facts: Facts): Expr[] | null {
-  const [one, ...more] = facts.file.scopes.reaching(name);
-  return more.length === 0 && one?.how === "assign" && one.value?.kind === "Dict"
-    ? [...one.value.values]
-    : null;
+  const value = facts.file.scopes.onlyValue(name);
+  return value?.kind === "Dict" ? [...value.values] : null;
 }

@@ -36,9 +36,7 @@ export const rule: Rule = {
 /** Computed there, or the weight of a layer of a network that is: `model.items.weight`. */
 function isOnDevice(expr: Expr, facts: Facts): boolean {
   if (facts.onAccelerator(expr)) return true;
-  const [one, ...more] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
-  const weight =
-    expr.kind === "Name" ? (more.length === 0 && one?.how === "assign" ? one.value : null) : expr;
+  const weight = expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : expr;
   if (!facts.accelerator || weight?.kind !== "Attribute" || weight.attr !== "weight") return false;
   let root: Expr = weight.value;
   while (root.kind === "Attribute" && !isNetwork(root, facts)) root = root.value;

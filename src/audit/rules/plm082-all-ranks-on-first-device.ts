@@ -88,8 +88,8 @@ function* literals(
 function firstDevice(call: Call, facts: Facts): Expr | null {
   const isFirst = (expr: Expr | null): boolean => {
     if (expr?.kind === "Name") {
-      const [one, ...more] = facts.file.scopes.reaching(expr);
-      return more.length === 0 && one?.how === "assign" && one.value?.kind === "Str" && isFirst(one.value);
+      const value = facts.file.scopes.onlyValue(expr);
+      return value?.kind === "Str" && isFirst(value);
     }
     // `"cuda:0" if torch.cuda.is_available() else "cpu"`
     if (expr?.kind === "IfExp" && facts.file.textOf(expr.test).endsWith("is_available()"))

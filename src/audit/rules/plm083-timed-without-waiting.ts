@@ -176,8 +176,7 @@ function isWait(call: Call, facts: Facts): boolean {
 
 /** The clock call that one definition gave the name. */
 function clockStart(name: Expr & { kind: "Name" }, facts: Facts): Expr | null {
-  const definitions = facts.file.scopes.reaching(name);
-  const value = definitions.length === 1 && definitions[0]!.how === "assign" ? definitions[0]!.value : null;
+  const value = facts.file.scopes.onlyValue(name);
   return value && readsClock(value, facts) ? value : null;
 }
 

@@ -119,10 +119,8 @@ function condition(expr: Expr, when: boolean, facts: Facts, depth = 0): Conditio
   if (depth > 4) return null;
   if (expr.kind === "Unary" && expr.op === "not") return condition(expr.operand, !when, facts, depth + 1);
   if (expr.kind === "Name") {
-    const [one, ...more] = facts.file.scopes.reaching(expr);
-    return more.length === 0 && one?.how === "assign" && one.value
-      ? condition(one.value, when, facts, depth + 1)
-      : null;
+    const value = facts.file.scopes.onlyValue(expr);
+    return value ? condition(value, when, facts, depth + 1) : null;
   }
   // `(i + 1) % n == 0 or i + 1 == len(loader)`: the first is what repeats.
   if (expr.kind === "Bool" && expr.op === "or" && when)
