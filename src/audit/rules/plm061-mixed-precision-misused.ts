@@ -1,9 +1,9 @@
 import { argument, isFalse, keyword } from "../../python/file.ts";
-import { ancestors, statementOf } from "../../python/nodes.ts";
+import { ancestors, classOf, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, With } from "../../python/tree.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { addKeyword, indentAt } from "../edits.ts";
-import { isOnlyMadeBy } from "../facts/classes.ts";
+import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Fix, Rule } from "../rule.ts";
 
@@ -127,5 +127,21 @@ function isTorchAutocast(call: Call, file: PythonFile): boolean {
 
 function saysBfloat16(call: Call, file: PythonFile): boolean {
   const dtype = argument(call, "dtype", 1);
-  return dtype !== null && file.dotted(dtype) === "torch.bfloat16";
+  return dtype !== null && isBfloat16(dtype, file);
+}
+
+/** Said here, or by the name or attribute it was kept under. */
+function isBfloat16(expr: Expr, file: PythonFile, depth = 0): boolean {
+  if (file.dotted(expr) === "torch.bfloat16") return true;
+  if (depth > 3) return false;
+  if (expr.kind === "Name") {
+    const value = file.scopes.onlyValue(expr);
+    return value !== null && isBfloat16(value, file, depth + 1);
+  }
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  return (
+    writes.length > 0 && writes.every(({ value }) => value !== null && isBfloat16(value, file, depth + 1))
+  );
 }

@@ -2,11 +2,16 @@ import type { Call, Expr, Name } from "../../python/tree.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { contains } from "../../python/nodes.ts";
+import { callTarget } from "../facts/summary.ts";
 import type { Rule } from "../rule.ts";
 import { throttle } from "../throttle.ts";
 
 const LOGS =
-  /^(?:log(?:_metrics?|_value)?|add_scalars?|add_histogram|update|report_scalar|track|append|scalar)$/;
+  /^(?:log(?:_metrics?|_value)?|add_scalars?|add_histogram|update|add|push|record|accumulate|observe|report_scalar|track|append|scalar)$/;
+
+/** Classes that count, by what people call them: a buffer takes tensors to keep them, and reads only a flag. */
+const METERS =
+  /(?:Meter|Metric|Averag|Avg|Running|Tracker|Stat|Monitor|Loss|Counter|History|Logger|Recorder)\w*\.\w+$/;
 
 export const rule: Rule = {
   meta: {
@@ -54,7 +59,10 @@ function isLogger(call: Call, facts: Facts): boolean {
     (/^log(?:_metrics|_metric)?$/.test(call.func.attr) &&
       /wandb|run|tracker|accelerator|fabric|logger|experiment/i.test(facts.file.textOf(call.func.value))) ||
     // A meter of this tree that turns what it is given into a number.
-    (call.func.attr === "update" && facts.callee(call)?.reads === true)
+    (call.func.attr === "update" && facts.callee(call)?.reads === true) ||
+    (/^(?:add|push|record|accumulate|observe)$/.test(call.func.attr) &&
+      METERS.test(callTarget(call, facts.file) ?? "") &&
+      facts.callee(call)?.reads === true)
   );
 }
 

@@ -1,7 +1,8 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf, walk } from "../../python/nodes.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
+import type { Call, Expr, Name, Node } from "../../python/tree.ts";
+import { isOnlyMadeBy } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -20,7 +21,7 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     const makers = makersOf(file);
-    const words = [...makers].map((name) => name.slice(name.lastIndexOf(".") + 1));
+    const words = [...makers.keys()].map((name) => name.slice(name.lastIndexOf(".") + 1));
     yield* begun(facts);
     for (const call of file.calls.given(["reload_dataloaders_every_n_epochs"])) {
       const every = keyword(call, "reload_dataloaders_every_n_epochs")!;
@@ -55,8 +56,10 @@ export const rule: Rule = {
           };
         else if (isEveryEpoch(call, facts) || isOneEpoch(call, facts))
           yield { at: call, severity: "note", message: EPOCH };
-      } else if (makers.has(callTarget(call, file) ?? name) && isEveryEpoch(call, facts))
-        yield { at: call, severity: "note", message: EPOCH };
+      } else {
+        const maker = makers.get(callTarget(call, file) ?? name);
+        if (maker && isEveryEpoch(call, facts, maker)) yield { at: call, severity: "note", message: EPOCH };
+      }
     }
   },
 };
@@ -88,13 +91,14 @@ function* begun(facts: Facts): Generator<Finding> {
 }
 
 /** In a loop over epochs: over folds or stages each has its own data. */
-function isEveryEpoch(call: Call, facts: Facts): boolean {
+function isEveryEpoch(call: Call, facts: Facts, made: Call | null = null): boolean {
   const { file } = facts;
   const epoch = loopsAround(call).find((loop) =>
     [...facts.stepLoops].some((inner) => inner !== loop && contains(loop, inner)),
   );
   const inner = [...facts.stepLoops].find((loop) => loop.kind === "For" && contains(loop.iter, call));
-  const around = epoch ?? (inner ? loopsAround(inner)[0] : undefined);
+  const around =
+    epoch ?? (inner ? loopsAround(inner)[0] : loopsAround(call).find((loop) => isTrainedIn(loop, facts)));
   if (!around || facts.frequency(call, around) !== "every") return false;
   if (around.kind === "While") return true;
   const counts =
@@ -103,7 +107,42 @@ function isEveryEpoch(call: Call, facts: Facts): boolean {
       file.dotted(around.iter.func) === "builtins.range" &&
       !/fold|stage|split/i.test(file.textOf(around)));
   // Its data is the turn's own where the target of the loop is part of it.
-  return counts && !mentions(call, around.target);
+  return counts && !(made ? isMadeOf(made, call, around.target, facts) : mentions(call, around.target));
+}
+
+/** `for epoch in range(n): train(…)`, and the steps are in there. */
+function isTrainedIn(loop: Loop, facts: Facts): boolean {
+  return (
+    /epoch/i.test(headOf(loop, facts)) &&
+    facts.file
+      .all("Call")
+      .some((call) => contains(loop, call) && facts.callee(call)?.reachesBackward === true)
+  );
+}
+
+/** Whether what a maker puts into its loader depends on the turn it is called in: to shuffle by it alone does not. */
+function isMadeOf(made: Call, call: Call, target: Expr, facts: Facts): boolean {
+  const fn = functionOf(made);
+  if (fn?.kind !== "FunctionDef") return true;
+  const { params } = fn;
+  const shift = fn.parent?.kind === "ClassDef" ? 1 : 0;
+  const given = new Set(
+    call.args.flatMap((arg, at) =>
+      names(arg.value).some((name) => names(target).some(({ id }) => id === name.id))
+        ? [arg.name ?? params[at + shift]?.name ?? ""]
+        : [],
+    ),
+  );
+  return (
+    given.size > 0 &&
+    made.args.some((arg) =>
+      names(arg.value).some((name) =>
+        facts.file.scopes
+          .reaching(name)
+          .some(({ how, node }) => (how === "param" ? given.has(name.id) : functionOf(node) === fn)),
+      ),
+    )
+  );
 }
 
 /** In a function that goes through the data once, and is called again for each epoch. */
@@ -132,27 +171,28 @@ function headOf(loop: Loop, { file }: Facts): string {
     : file.textOf(loop.test);
 }
 
-function mentions(call: Call, target: Expr): boolean {
-  const names = new Set<string>();
-  walk(target, (node) => {
-    if (node.kind === "Name") names.add(node.id);
+function names(expr: Expr): Name[] {
+  const found: Name[] = [];
+  walk(expr, (node) => {
+    if (node.kind === "Name") found.push(node);
   });
-  let found = false;
-  for (const arg of call.args)
-    walk(arg.value, (node) => {
-      if (node.kind === "Name" && names.has(node.id)) found = true;
-      return !found;
-    });
   return found;
 }
 
-/** Functions of this file that do nothing but make a DataLoader. */
-function makersOf(file: PythonFile): ReadonlySet<string> {
-  return new Set(
+function mentions(call: Call, target: Expr): boolean {
+  const ids = new Set(names(target).map(({ id }) => id));
+  return call.args.some((arg) => names(arg.value).some(({ id }) => ids.has(id)));
+}
+
+/** Functions of this file that do nothing but make a DataLoader, and where they do. */
+function makersOf(file: PythonFile): ReadonlyMap<string, Call> {
+  return new Map(
     file
       .callsNamed("DataLoader")
-      .flatMap(({ func, parent }) =>
-        isDataLoader(file.dotted(func) ?? "") && parent ? handedOut(parent, file) : [],
+      .flatMap((call) =>
+        isDataLoader(file.dotted(call.func) ?? "") && call.parent
+          ? handedOut(call.parent, file).map((name): [string, Call] => [name, call])
+          : [],
       ),
   );
 }
@@ -179,7 +219,11 @@ function isLoader(expr: Expr, facts: Facts): boolean {
       (expr.func.kind === "Attribute" && /data_?loader$/.test(expr.func.attr))
     );
   if (expr.kind === "Subscript") return isLoader(expr.value, facts);
-  if (expr.kind === "Attribute") return /loader$|_dl$/.test(expr.attr);
+  if (expr.kind === "Attribute")
+    return (
+      /loader$|_dl$/.test(expr.attr) ||
+      isOnlyMadeBy(expr, facts.file, (made) => isDataLoader(facts.file.dotted(made.func) ?? ""))
+    );
   if (expr.kind !== "Name") return false;
   const definitions = facts.file.scopes.reaching(expr);
   return (

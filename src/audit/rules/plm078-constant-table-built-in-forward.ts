@@ -146,7 +146,13 @@ function* neverStored(facts: Facts): Generator<Finding> {
     const { test: asked } = test;
     if (asked.kind !== "Compare" || !asked.rights[0]) continue;
     // `if n in self.cache: return self.cache[n]` says the same.
-    const hit = asked.ops[0] === "in" && test.body[0]?.kind === "Return" && test.body.length === 1;
+    const [first] = test.body;
+    const hit =
+      asked.ops[0] === "in" &&
+      test.body.length === 1 &&
+      (first?.kind === "Return" ||
+        // `table = self.cache[n]`, and the other branch computes it.
+        (first?.kind === "Assign" && first.value.kind === "Subscript" && test.orelse.length > 0));
     const lookup = asked.ops[0] === "is" && isNone(asked.rights[0]) ? gotten(asked.left, facts) : null;
     if (asked.ops[0] !== "not in" && !hit && !lookup) continue;
     const own = selfAttribute(lookup ?? asked.rights[0]);
@@ -211,7 +217,8 @@ function isEmptyDict(expr: Expr, facts: Facts): boolean {
 /** `self.cache` of `self.cache.get(key)`, asked about by the name that took it. */
 function gotten(expr: Expr, facts: Facts): Expr | null {
   const [one, ...more] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
-  const value = expr.kind === "Name" ? (more.length === 0 ? (one?.value ?? null) : null) : expr;
+  const bare = expr.kind === "Walrus" ? expr.value : expr;
+  const value = expr.kind === "Name" ? (more.length === 0 ? (one?.value ?? null) : null) : bare;
   return value?.kind === "Call" && value.func.kind === "Attribute" && value.func.attr === "get"
     ? value.func.value
     : null;

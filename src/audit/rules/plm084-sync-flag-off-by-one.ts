@@ -108,6 +108,11 @@ function* compare(test: Expr, when: boolean, at: Expr, loop: Loop, facts: Facts)
         at,
         message: `Ranks exchange gradients when \`${show(synced)}\`, but the optimizer steps when \`${show(stepped)}\`: it steps with gradients that no other rank has seen`,
       };
+    else if (isAlternative(guard.test, facts) && guard.when && !isAlternative(test, facts))
+      yield {
+        at,
+        message: `The optimizer steps for what is left over as well, but gradients are exchanged only when \`${show(synced)}\`: after the last turns each rank steps with its own`,
+      };
   }
 }
 
@@ -138,6 +143,12 @@ function condition(expr: Expr, when: boolean, facts: Facts, depth = 0): Conditio
   if (left.kind === "Binary" && left.op === "%")
     return sameForm({ of: bare(left.left), by: bare(left.right), is: bare(right), holds });
   return { of: bare(left), by: "", is: bare(right), holds };
+}
+
+/** `(i + 1) % n == 0 or i + 1 == len(loader)`, or the name it was given. */
+function isAlternative(test: Expr, facts: Facts): boolean {
+  const said = test.kind === "Name" ? facts.file.scopes.onlyValue(test) : test;
+  return said?.kind === "Bool" && said.op === "or";
 }
 
 /** `i % n == n - 1` is `(i + 1) % n == 0`. */
