@@ -10,7 +10,16 @@ import type { Frequency } from "./guards.ts";
 import type { FunctionFacts, ProjectFacts } from "./project.ts";
 import { last } from "./torch-names.ts";
 import { callTarget, functionName } from "./summary.ts";
-import { backwardCalls, isStepMethod, isTrial, loopsAround, optimizerSteps } from "./training.ts";
+import {
+  backwardCalls,
+  isStepMethod,
+  isTrial,
+  leftoverSteps,
+  loopOfSteps,
+  loopsAround,
+  optimizerSteps,
+  stepBlock,
+} from "./training.ts";
 import type { Backward, Loop } from "./training.ts";
 import { Values } from "./values.ts";
 import type { Value } from "./value.ts";
@@ -174,11 +183,13 @@ export class Facts {
     if (!this.#stepLoops) {
       const found = new Set<Loop>();
       const add = (node: Node): void => {
-        const loop = loopsAround(node)[0];
+        const loop = loopOfSteps(node);
         if (loop && !isTrial(loop, this.file)) found.add(loop);
       };
       for (const { call } of this.backwards) add(call);
-      for (const call of optimizerSteps(this.file)) add(call);
+      const steps = optimizerSteps(this.file);
+      const leftover = leftoverSteps(this.backwards, steps);
+      for (const call of steps) if (!leftover.has(call)) add(call);
       for (const call of this.callsTo("loose"))
         if (loopsAround(call).length > 0 && this.callee(call)?.loose === true) add(call);
       this.#stepLoops = found;
@@ -195,29 +206,11 @@ export class Facts {
   /** Whether the node runs at least once per training step, and why. Null means "not known to". */
   hot(node: Node): Hot | null {
     const loop = this.stepLoop(node);
-    if (loop) return { why: "in the training loop", within: this.#stepBlock(node, loop) };
+    if (loop) return { why: "in the training loop", within: stepBlock(node, loop, this.backwards) };
     const fn = enclosingFunction(node);
     if (!fn) return null;
     const facts = this.functionFacts(node);
     return facts.hot === null ? null : { why: facts.hot, within: fn };
-  }
-
-  /** The loop, or the branch of it that all its steps are taken in, if the node is there too: `if step % train_every == 0:`. */
-  #stepBlock(node: Node, loop: Loop): Node {
-    const backwards = this.backwards.filter(({ call }) => loopsAround(call)[0] === loop);
-    const [first] = backwards;
-    if (!first) return loop;
-    for (let child: Node = first.call, at = child.parent; at && at !== loop; child = at, at = at.parent) {
-      if (at.kind !== "If" || child === at.test) continue;
-      const branch = at.body.includes(child as never) ? at.body : at.orelse;
-      if (
-        [node, ...backwards.map(({ call }) => call)].every((one) =>
-          branch.some((statement) => contains(statement, one)),
-        )
-      )
-        return at;
-    }
-    return loop;
   }
 
   /** How often the node runs per turn of what makes it hot. */

@@ -111,26 +111,35 @@ function testFrequency(statement: If, child: Node): Frequency {
   if (fillsOnce(statement) && statement.body.includes(child as never)) return "throttled";
   if (isOffByDefault(statement, child)) return "unknown";
   if (isForEvaluation(statement, child)) return "throttled";
+  if (isWithoutRequired(statement, child)) return "unknown";
   // What a module has not made yet, it makes once.
   if (isUnmade(test) && statement.body.includes(child as never)) return "unknown";
   // `if early or late:`
   const named = test.kind === "Bool" && test.op === "or" ? test.values : [test];
   if (named.every((one) => one.kind === "Name" && isNamedThrottle(one.id, statement))) return "throttled";
+  // `accumulating = (i + 1) % n != 0` above, and `if not accumulating:`
+  if (test.kind === "Unary" && test.op === "not" && test.operand.kind === "Name")
+    if (isNamedThrottle(test.operand.id, statement, isMostly)) return "throttled";
   if (isThrottle(test)) return statement.orelse.includes(child as never) ? "unknown" : "throttled";
   return isFlag(test) ? "every" : "unknown";
 }
 
 /** `due = step % n == 0` above, in the same block or under a test of its own, or before the loops around. */
-function isNamedThrottle(name: string, statement: If): boolean {
+function isNamedThrottle(name: string, statement: If, says = isThrottle): boolean {
   const sets = (one: Node): boolean =>
     one.kind === "Assign"
-      ? one.targets.some((target) => target.kind === "Name" && target.id === name) && isThrottle(one.value)
+      ? one.targets.some((target) => target.kind === "Name" && target.id === name) && says(one.value)
       : one.kind === "If" && [...one.body, ...one.orelse].some(sets);
   for (let at: Node = statement; at.parent && at.kind !== "FunctionDef"; at = at.parent) {
     const block: readonly Node[] = blocksOf(at.parent).find((list) => list.includes(at as never)) ?? [];
     if (block.slice(0, Math.max(0, block.indexOf(at))).some(sets)) return true;
   }
   return false;
+}
+
+/** `(i + 1) % n != 0`: in all turns but one. */
+function isMostly(test: Expr): boolean {
+  return test.kind === "Compare" && test.ops[0] === "!=" && isThrottle(test);
 }
 
 /** `self.graph is None` */
@@ -146,9 +155,15 @@ function isUnmade(test: Expr): boolean {
   );
 }
 
-/** `if not self.training:`, and the `else` of `if self.training:`. */
+/** `if not self.training:`, `if not train and split:`, and the `else` of `if self.training:`. */
 function isForEvaluation(statement: If, child: Node): boolean {
-  const { test } = statement;
+  const body = statement.body.includes(child as never);
+  if (statement.test.kind === "Bool" && statement.test.op === "and" && body)
+    return statement.test.values.some((one) => saysEvaluation(one, true));
+  return saysEvaluation(statement.test, body);
+}
+
+function saysEvaluation(test: Expr, body: boolean): boolean {
   const inverted = test.kind === "Unary" && test.op === "not";
   const bare = inverted ? test.operand : test;
   // `if self.training is True:`
@@ -160,9 +175,28 @@ function isForEvaluation(statement: If, child: Node): boolean {
       ? bare.left
       : bare;
   return (
-    asked.kind === "Attribute" &&
-    asked.attr === "training" &&
-    (inverted ? statement.body : statement.orelse).includes(child as never)
+    inverted === body &&
+    ((asked.kind === "Attribute" && asked.attr === "training") ||
+      (asked.kind === "Name" && /^(?:is_)?train(?:ing)?$/.test(asked.id)))
+  );
+}
+
+/** `if teacher is None:` in a function that cannot be called without one; a network's own may get None for a state. */
+function isWithoutRequired(statement: If, child: Node): boolean {
+  const { test } = statement;
+  if (test.kind !== "Compare" || test.left.kind !== "Name" || !/^is(?: not)?$/.test(test.ops[0]!))
+    return false;
+  const [right] = test.rights;
+  const fn = functionOf(statement);
+  if (right?.kind !== "Const" || right.value !== null || fn?.kind !== "FunctionDef" || fn.name === "forward")
+    return false;
+  const { id } = test.left;
+  const given = fn.params.find((param) => param.name === id);
+  return (
+    given !== undefined &&
+    !given.default &&
+    !given.annotation &&
+    (test.ops[0] === "is") === statement.body.includes(child as never)
   );
 }
 
@@ -238,6 +272,8 @@ function isFlag(test: Expr): boolean {
       return test.values.every(isFlag);
     case "Compare":
       if (isPastStart(test)) return true;
+      if (test.left.kind === "Call" && /^(?:get_world_size|device_count)$/.test(lastName(test.left.func)))
+        return true;
       return (
         test.rights.every(
           (right) =>

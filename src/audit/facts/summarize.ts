@@ -9,8 +9,16 @@ import { passedBy } from "./parameters.ts";
 import type { Passed } from "./parameters.ts";
 import { callTarget, functionName } from "./summary.ts";
 import type { CallSite, ClassSummary, FileSummary, FunctionSummary } from "./summary.ts";
-import { backwardCalls, isTrial, loopsAround, optimizerSteps } from "./training.ts";
-import type { Loop } from "./training.ts";
+import {
+  backwardCalls,
+  isTrial,
+  leftoverSteps,
+  loopOfSteps,
+  loopsAround,
+  optimizerSteps,
+  stepBlock,
+} from "./training.ts";
+import type { Backward, Loop } from "./training.ts";
 
 /** Whoever says where a tensor is made has more than one place in mind. */
 const ACCELERATORS =
@@ -45,10 +53,12 @@ class Summarizer {
   readonly #definitions = new Map<string, FunctionDef>();
   readonly #defined = new Set<string>();
   readonly #escapes: string[] = [];
+  readonly #backwards: readonly Backward[];
   readonly #passed: (call: Call) => Passed | null;
 
   constructor(file: PythonFile) {
     this.#file = file;
+    this.#backwards = backwardCalls(file);
     for (const fn of file.all("FunctionDef")) {
       const name = file.qualified(fn);
       this.#notes(name);
@@ -62,6 +72,7 @@ class Summarizer {
     const file = this.#file;
     this.#calls();
     this.#steps();
+    this.#decorators();
     this.#values();
     return {
       path: file.path,
@@ -82,14 +93,30 @@ class Summarizer {
 
   #steps(): void {
     const makers = this.#optimizerMakers();
-    for (const { call } of backwardCalls(this.#file)) this.#step(call, true, makers);
-    for (const call of optimizerSteps(this.#file)) this.#step(call, false, makers);
+    const backwards = this.#backwards;
+    const steps = optimizerSteps(this.#file);
+    const leftover = leftoverSteps(backwards, steps);
+    for (const { call } of backwards) this.#step(call, true, makers);
+    for (const call of steps) if (!leftover.has(call)) this.#step(call, false, makers);
   }
 
   /** Functions that are used as values. */
   #values(): void {
     for (const name of this.#file.all("Name")) this.#name(name);
     for (const attribute of this.#file.all("Attribute")) this.#attribute(attribute);
+  }
+
+  /** Whoever calls a decorated function calls what the decorator has put around it. */
+  #decorators(): void {
+    const wrappers = [...this.#definitions].filter(([, { parent }]) => parent?.kind === "FunctionDef");
+    if (wrappers.length === 0) return;
+    for (const [name, fn] of this.#definitions)
+      for (const decorator of fn.decorators) {
+        const by = this.#file.dotted(decorator.kind === "Call" ? decorator.func : decorator);
+        if (by === null || !by.startsWith(this.#file.module)) continue;
+        for (const [wrapper] of wrappers)
+          if (wrapper.startsWith(`${by}.`)) this.#notes(name).calls.push({ target: wrapper });
+      }
   }
 
   #notes(name: string): FunctionNotes {
@@ -127,7 +154,7 @@ class Summarizer {
   #resolved(call: Call, target: string, notes: FunctionNotes): CallSite {
     const loops = loopsAround(call);
     const body = functionOf(call) ?? this.#file.tree.module;
-    const stop = loops[0] ?? body;
+    const stop = loops[0] ? stepBlock(call, loops[0], this.#backwards) : body;
     const passed = this.#passed(call);
     return {
       target,
@@ -136,7 +163,7 @@ class Summarizer {
       throttled:
         frequency(call, stop) !== "every" ||
         fillsIn(call, stop) ||
-        (stop !== body && frequency(call, body) === "throttled") ||
+        (stop !== body && stop === loops[0] && frequency(call, body) === "throttled") ||
         undefined,
       passed: passed ?? undefined,
     };
@@ -158,7 +185,7 @@ class Summarizer {
   #step(call: Call, backward: boolean, makers: ReadonlySet<string>): void {
     const notes = this.#around(call);
     if (backward) notes.backward = true;
-    const inner = loopsAround(call)[0];
+    const inner = loopOfSteps(call);
     // What makes its own optimizer is a training of its own, however often it is called.
     if (!inner) notes.loose ||= !makers.has(functionName(call, this.#file));
     else if (!isTrial(inner, this.#file)) notes.stepLoops.add(notes.number(inner));

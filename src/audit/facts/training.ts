@@ -128,6 +128,60 @@ export function optimizerSteps(file: PythonFile): readonly Call[] {
   });
 }
 
+/**
+ * Optimizer steps after a loop that goes through whole steps of its own, with no backward beside them: what the last
+ * turns had accumulated. The code around such a step goes through many of them and is none itself.
+ */
+export function leftoverSteps(backwards: readonly Backward[], steps: readonly Call[]): ReadonlySet<Call> {
+  const found = new Set<Call>();
+  if (steps.length < 2) return found;
+  for (const step of steps) {
+    const around = blockOf(step);
+    const whole = (loop: Loop): boolean =>
+      loop !== around &&
+      loop.end <= step.start &&
+      contains(around, loop) &&
+      [steps, backwards.map(({ call }) => call)].every((calls) =>
+        calls.some((call) => loopsAround(call)[0] === loop),
+      );
+    if (
+      backwards.every(({ call }) => blockOf(call) !== around) &&
+      steps.some((other) => other !== step && loopsAround(other).slice(0, 1).some(whole))
+    )
+      found.add(step);
+  }
+  return found;
+}
+
+/** The innermost loop around, or the function; a file's own statements are under its root. */
+function blockOf(node: Node): Node {
+  const loop = loopsAround(node)[0];
+  if (loop) return loop;
+  const fn = functionOf(node);
+  if (fn) return fn;
+  let at = node;
+  while (at.parent) at = at.parent;
+  return at;
+}
+
+/** The loop, or the branch of it that all its steps are taken in, if the node is there too: `if step % train_every == 0:`. */
+export function stepBlock(node: Node, loop: Loop, all: readonly Backward[]): Node {
+  const backwards = all.filter(({ call }) => loopsAround(call)[0] === loop);
+  const [first] = backwards;
+  if (!first) return loop;
+  for (let child: Node = first.call, at = child.parent; at && at !== loop; child = at, at = at.parent) {
+    if (at.kind !== "If" || child === at.test) continue;
+    const branch = at.body.includes(child as never) ? at.body : at.orelse;
+    if (
+      [node, ...backwards.map(({ call }) => call)].every((one) =>
+        branch.some((statement) => contains(statement, one)),
+      )
+    )
+      return at;
+  }
+  return loop;
+}
+
 export type Loop = For | While;
 
 /** Loops around a node inside its own function, innermost first. A comprehension is not a loop here. */
@@ -138,6 +192,23 @@ export function loopsAround(node: Node): Loop[] {
     if ((at.kind === "For" || at.kind === "While") && isTurn(at, child)) loops.push(at);
   }
   return loops;
+}
+
+/** The loop whose every turn takes this step; `for opt in optimizers: opt.step()` goes through one step, not many. */
+export function loopOfSteps(call: Node): Loop | null {
+  const [inner, outer] = loopsAround(call);
+  return inner && isOverOptimizers(inner, call) ? (outer ?? null) : (inner ?? null);
+}
+
+function isOverOptimizers(loop: Loop, call: Node): boolean {
+  if (loop.kind !== "For" || call.kind !== "Call" || call.func.kind !== "Attribute") return false;
+  if (!/^(?:step|zero_grad)$/.test(call.func.attr)) return false;
+  let receiver = call.func.value;
+  if (receiver.kind === "Subscript") receiver = receiver.index;
+  if (receiver.kind !== "Name") return false;
+  const { id } = receiver;
+  const bound = loop.target.kind === "Tuple" ? loop.target.items : [loop.target];
+  return bound.some((item) => item.kind === "Name" && item.id === id);
 }
 
 /** A child of a loop that runs in each of its turns: not what it goes over, and not its `else`. */

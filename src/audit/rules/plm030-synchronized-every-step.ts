@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import { blocksOf, functionOf, statementOf } from "../../python/nodes.ts";
+import { blocksOf, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { deleteStatement } from "../edits.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -32,6 +32,7 @@ export const rule: Rule = {
         !facts.everyStep(call)
       )
         continue;
+      if (isAfterRead(call)) continue;
       // Beside a clock it is what makes the clock right.
       const fn = functionOf(call);
       const around = file.textOf(fn ?? file.tree.module);
@@ -59,8 +60,7 @@ export const rule: Rule = {
         file.dotted(target.value) !== "os.environ"
       )
         continue;
-      if (statement.value.kind !== "Str" || statement.value.value !== "1" || statement.parent?.kind === "If")
-        continue;
+      if (!isOne(statement.value) || statement.parent?.kind === "If") continue;
       yield {
         at: statement,
         message: BLOCKING,
@@ -80,6 +80,26 @@ function isEvent({ func }: Call, file: PythonFile): boolean {
       ({ value }) => value?.kind === "Call" && /^torch\.\w+\.Event$/.test(file.dotted(value.func) ?? ""),
     )
   );
+}
+
+/** Nothing is queued since the last `.item()`, which waited for all of it. */
+function isAfterRead(call: Call): boolean {
+  let at = statementOf(call);
+  // `if torch.cuda.is_available(): torch.cuda.synchronize()`
+  if (at?.parent?.kind === "If" && at.parent.body[0] === at) at = at.parent;
+  const block = at?.parent ? (blocksOf(at.parent).find((list) => list.includes(at)) ?? []) : [];
+  for (const before of block.slice(0, at ? block.indexOf(at) : 0).reverse()) {
+    if (before.kind !== "Assign" && before.kind !== "ExprStmt") return false;
+    const calls: Call[] = [];
+    walk(before, (node) => {
+      if (node.kind === "Call") calls.push(node);
+    });
+    if (calls.some(({ func }) => func.kind === "Attribute" && /^(?:item|tolist)$/.test(func.attr)))
+      return true;
+    if (!calls.every(({ func }) => func.kind === "Attribute" && /^(?:size|update|append)$/.test(func.attr)))
+      return false;
+  }
+  return false;
 }
 
 /** Within three statements of a reading of a clock. */
@@ -123,5 +143,10 @@ function* environment(call: Call, file: PythonFile): Generator<Finding> {
 }
 
 function isOne(expr: Expr | null): boolean {
+  // `str(1)`
+  if (expr?.kind === "Call" && expr.func.kind === "Name" && expr.func.id === "str") {
+    const given = expr.args[0]?.value;
+    return given?.kind === "Num" && given.text === "1";
+  }
   return expr?.kind === "Str" && expr.value === "1";
 }

@@ -19,7 +19,11 @@ export const rule: Rule = {
   *check({ file }) {
     if (!file.mentions("DataParallel") && !file.mentions("data_parallel")) return;
     for (const call of file.callsNamed("DataParallel", "data_parallel"))
-      if (NAMES.test(file.dotted(call.func) ?? "") && !isWithoutDevice(call, file))
+      if (
+        NAMES.test(file.dotted(call.func) ?? "") &&
+        !isWithoutDevice(call, file) &&
+        !isUnwrapped(call, file)
+      )
         yield { at: call.func, message: MESSAGE };
     for (const { args } of file.all("ClassDef"))
       for (const { value } of args)
@@ -27,6 +31,16 @@ export const rule: Rule = {
         if (NAMES.test(file.dotted(value) ?? "")) yield { at: value, severity: "note", message: MESSAGE };
   },
 };
+
+/** `model = DataParallel(model)`, and nothing but `model.module` afterwards: it never runs. */
+function isUnwrapped({ parent }: Node, file: PythonFile): boolean {
+  const target = parent?.kind === "Assign" ? parent.targets[0] : null;
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  const uses = made ? file.scopes.uses(made) : [];
+  return (
+    uses.length > 0 && uses.every((use) => use.parent?.kind === "Attribute" && use.parent.attr === "module")
+  );
+}
 
 /** In the `else` of `if torch.cuda.is_available():`, where it only passes the call on. */
 function isWithoutDevice(node: Node, file: PythonFile): boolean {

@@ -1,6 +1,7 @@
 import { argument } from "../../python/file.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 import { selfAttribute } from "../facts/classes.ts";
+import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Edit, Finding, Rule } from "../rule.ts";
@@ -31,8 +32,8 @@ export const rule: Rule = {
       const name = facts.file.dotted(call.func) ?? "";
       if (
         !READS.test(name) ||
-        !call.args.some((arg) => arg.star === 0 && isTensor(arg.value, facts)) ||
-        !facts.everyStep(call)
+        !read(call, name).some((arg) => arg.star === 0 && isTensor(arg.value, facts)) ||
+        !everyTurn(call, facts)
       )
         continue;
       const own = /^builtins\.(any|all|sum)$/.exec(name)?.[1];
@@ -57,6 +58,16 @@ export const rule: Rule = {
     }
   },
 };
+
+/** On every step, or on every one the optimizer takes: a norm is read where it is clipped. */
+function everyTurn(node: Node, facts: Facts): boolean {
+  return facts.everyStep(node) !== null || everyUpdate(node, facts);
+}
+
+/** What `sum` starts from is added to, not gone through. */
+function read(call: Call, name: string): Call["args"] {
+  return name === "builtins.sum" ? call.args.slice(0, 1) : call.args;
+}
 
 /** `list(x.chunk(4))` goes through a tuple of tensors, not through a tensor. */
 function isTensor(expr: Expr, facts: Facts): boolean {
@@ -132,7 +143,7 @@ function* sizes(facts: Facts): Generator<Finding> {
       if (arg === of) continue;
       if (key === null || /^(?:size|k|num_classes|repeats|shifts|length)$/.test(key))
         for (const part of value.kind === "Tuple" || value.kind === "List" ? value.items : [value])
-          if (isCount(part) && facts.everyStep(call)) yield report(part);
+          if (isCount(part) && everyTurn(call, facts)) yield report(part);
     }
   }
   // `names[predictions.argmax()]`: a list wants a number.
@@ -142,12 +153,12 @@ function* sizes(facts: Facts): Generator<Finding> {
       isWrittenDown(subscript.value, facts) &&
       isCount(subscript.index) &&
       facts.value(subscript.value).what === "container" &&
-      facts.everyStep(subscript)
+      everyTurn(subscript, facts)
     )
       yield report(subscript.index);
   for (const slice of file.all("Slice"))
     for (const bound of [slice.lower, slice.upper])
-      if (bound && isCount(bound) && facts.everyStep(slice)) yield report(bound);
+      if (bound && isCount(bound) && everyTurn(slice, facts)) yield report(bound);
 }
 
 /** A name that is a list or dict somewhere: asked without following the flow, of every subscript. */
@@ -233,7 +244,7 @@ function* scalars(facts: Facts): Generator<Finding> {
     if (name !== null && !/^torch\.(?:nn\.functional\.)?\w+$/.test(name)) continue;
     for (const [key, at] of NUMBERS[word] ?? []) {
       const given = argument(call, key, at);
-      if (given && isTensor(given, facts) && facts.everyStep(call)) yield report(given);
+      if (given && isTensor(given, facts) && everyTurn(call, facts)) yield report(given);
     }
   }
   // With two tensors, or one bound alone, `clamp` stays on the device; a number beside a tensor makes both numbers.
@@ -243,7 +254,7 @@ function* scalars(facts: Facts): Generator<Finding> {
     const from = name === null ? 0 : 1;
     const bounds = [argument(call, "min", from), argument(call, "max", from + 1)];
     const tensor = bounds.find((one) => one && isTensor(one, facts));
-    if (tensor && bounds.some((one) => one && facts.value(one).what === "number") && facts.everyStep(call))
+    if (tensor && bounds.some((one) => one && facts.value(one).what === "number") && everyTurn(call, facts))
       yield report(tensor);
   }
 }
@@ -255,7 +266,7 @@ function* members(facts: Facts): Generator<Finding> {
     if (compare.rights.length !== 1 || !right || !/^(?:not )?in$/.test(compare.ops[0]!)) continue;
     // Nearly all others ask a dict, or a list written down.
     if (right.kind !== "Name" && selfAttribute(right) === null) continue;
-    if (compare.left.kind === "Str" || !isTensor(right, facts) || !facts.everyStep(compare)) continue;
+    if (compare.left.kind === "Str" || !isTensor(right, facts) || !everyTurn(compare, facts)) continue;
     yield {
       at: compare,
       message: "`in` searches the device tensor and reads the answer on the host, with a wait, on every step",

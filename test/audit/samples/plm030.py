@@ -37,3 +37,15 @@ def measure(model, loader, optimizer):
         torch.cuda.synchronize()  # expect: PLM030
         print(time.perf_counter() - start)
         optimizer.step()
+
+
+def after_reads(model, loader, optimizer, meter):
+    for x in loader:
+        loss = model(x.cuda()).sum()
+        loss.backward()
+        optimizer.step()
+        value = loss.item()
+        meter.update(value, x.size(0))
+        if torch.cuda.is_available():
+            # trap: the read above has waited for everything
+            torch.cuda.synchronize()

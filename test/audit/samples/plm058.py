@@ -20,3 +20,13 @@ def train(model, loader, optimizer):
         if (step + 1) % 4 == 0:
             optimizer.step()
             optimizer.zero_grad()
+
+
+def train_around(args, model, loader, optimizer):
+    bare = model.module if isinstance(model, DDP) else model
+    for step, x in enumerate(loader):
+        # trap: the wrapper sees no forward, and reduces nothing
+        bare(x).sum().backward()
+        if (step + 1) % 4 == 0:
+            optimizer.step()
+            optimizer.zero_grad()

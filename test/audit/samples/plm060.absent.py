@@ -7,3 +7,9 @@ if torch.cuda.is_available():
 else:
     # trap: without a device it passes the call on
     model = nn.DataParallel(model)
+
+bare = build()
+# trap: unwrapped at once, it never runs
+bare = nn.DataParallel(bare)
+bare = bare.module
+print(bare(torch.zeros(2, 3)))

@@ -32,3 +32,9 @@ def attend(model, loader, optimizer):
         heads = list(torch.chunk(q, 4, dim=0))
         sum(head.mean() for head in heads).backward()
         optimizer.step()
+
+
+class Routed(torch.nn.Module):
+    def forward(self, x):
+        # trap: a list of tensors, added to what it starts from
+        return sum([layer.loss for layer in self.layers], x.cuda().new_zeros(1).squeeze())

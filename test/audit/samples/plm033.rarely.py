@@ -1,0 +1,17 @@
+import torch
+import torch.nn.functional as F
+
+device = torch.device("cuda")
+
+
+def train(model, loader, optimizer, teacher, alpha):
+    for x, y in loader:
+        logits = model(x.to(device))
+        if teacher is not None:
+            distance = F.mse_loss(logits, teacher(x.to(device)).detach())
+        else:
+            # trap: nobody calls this without a teacher
+            distance = torch.tensor(0.0, device=device)
+        offset = torch.tensor(0.5, device=device)  # expect: PLM033
+        (F.cross_entropy(logits, y.to(device)) + alpha * distance + offset).backward()
+        optimizer.step()
