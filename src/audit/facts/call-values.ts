@@ -24,6 +24,9 @@ const RUNS =
 /** Modules of torch that people make by themselves, to measure with. */
 const PARAMETERLESS = new Set(["CosineSimilarity", "PairwiseDistance", "Softmax", "LogSoftmax", "Sigmoid"]);
 
+/** What a function that is handed a batch calls it. */
+const BATCHES = /^(?:\w*_)?(?:batch|minibatch|rollouts?|samples?|transitions?|examples?)$/;
+
 /** What calls return: of networks and losses, of torch and other libraries, of a tensor's methods. */
 export class CallValues {
   readonly #file: PythonFile;
@@ -278,6 +281,7 @@ export class CallValues {
             value !== null &&
             !/modules|children|layers|blocks|models|parameters/.test(this.#file.textOf(value))) ||
           (how === "unpack" && value !== null && value.kind === "Name" && this.#isData(value)) ||
+          (how === "param" && BATCHES.test(expr.id)) ||
           (how === "assign" &&
             value?.kind === "Call" &&
             this.#file.dotted(value.func) === "builtins.next" &&

@@ -13,12 +13,13 @@ export interface Keeps {
 
 /** What meters and buffers call their doors: every method of a large tree would be too many to walk. */
 const KEEPS =
-  /^_?(?:update|add|push|append|put|store|save|record|log|accumulate|track|insert|observe|collect|remember|write|step|__call__)(?:_\w+)?$/;
+  /^_?(?:update|add|push|append|put|store|save|record|log|accumulate|track|insert|observe|collect|remember|write|step|query|enqueue|feed|register|extend|__call__)(?:_\w+)?$/;
 
 /** Whether a method reads a parameter on the host: `float(v)`, `v.item()`. */
 export function readsParameter(fn: FunctionDef): boolean {
-  if (fn.parent?.kind !== "ClassDef" || fn.params.length < 2 || !KEEPS.test(fn.name)) return false;
-  const params = new Set(fn.params.slice(1).map(({ name }) => name));
+  const method = fn.parent?.kind === "ClassDef";
+  if (fn.params.length < (method ? 2 : 1) || !KEEPS.test(fn.name)) return false;
+  const params = new Set(fn.params.slice(method ? 1 : 0).map(({ name }) => name));
   const entries = fn.params.find(({ star }) => star === 2)?.name;
   const isParam = (expr: Expr | undefined): boolean => expr?.kind === "Name" && params.has(expr.id);
   let found = false;
@@ -28,6 +29,11 @@ export function readsParameter(fn: FunctionDef): boolean {
       if (node.kind === "For" && entries !== undefined && isEntries(node.iter, entries))
         for (const item of node.target.kind === "Tuple" ? node.target.items : [node.target])
           if (item.kind === "Name") params.add(item.id);
+      if (node.kind === "Comp" && entries !== undefined)
+        for (const { iter, target } of node.clauses)
+          if (isEntries(iter, entries))
+            for (const item of target.kind === "Tuple" ? target.items : [target])
+              if (item.kind === "Name") params.add(item.id);
       if (node.kind === "Call") {
         if (node.func.kind === "Name" && node.func.id === "float" && isParam(node.args[0]?.value))
           found = true;
@@ -56,11 +62,15 @@ export function keptParameters(fn: FunctionDef): Keeps | null {
   const sum = new Set<string>();
   const list = new Set<string>();
   const outer = new Set<string>();
+  const through = new Map<string, string>();
   const isKept = (expr: Expr): boolean =>
     isMethod ? selfAttribute(root(expr)) !== null : isOuter(root(expr), fn, outer);
   for (const statement of fn.body)
     walk(statement, (node) => {
       if (node.kind === "FunctionDef" || node.kind === "Lambda") return false;
+      // `for image in images:` goes through what was passed.
+      if (node.kind === "For" && node.iter.kind === "Name" && node.target.kind === "Name")
+        through.set(node.target.id, node.iter.id);
       if (node.kind === "Global" || node.kind === "Nonlocal") for (const name of node.names) outer.add(name);
       if (node.kind === "AugAssign" && node.op === "+" && isKept(node.target))
         for (const name of plainNames(node.value)) sum.add(name);
@@ -81,6 +91,7 @@ export function keptParameters(fn: FunctionDef): Keeps | null {
         for (const name of plainNames(node.args[0]!.value)) list.add(name);
       return true;
     });
+  for (const [item, whole] of through) if (list.has(item)) list.add(whole);
   // A name bound anew in the body is no longer what was passed.
   const params = fn.params
     .slice(isMethod ? 1 : 0)
@@ -162,7 +173,7 @@ export function* keptArguments(
 }
 
 /** Doors that plain lists, dicts, files and loggers have too. */
-const COMMON = /^(?:append|add|update|insert|put|write|step|log|save|collect|__call__)$/;
+const COMMON = /^(?:append|add|update|insert|put|write|step|log|save|collect|register|extend|feed|__call__)$/;
 const soles = new WeakMap<ProjectFacts, ReadonlyMap<string, FunctionFacts | null>>();
 
 /** The one function of the tree with this name: what a call on a parameter goes to, which nobody says the class of. */

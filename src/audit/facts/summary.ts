@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { functionOf } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Attribute, Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Keeps } from "./keepers.ts";
 import type { Passed } from "./parameters.ts";
@@ -96,7 +96,7 @@ function findTarget(call: Call, file: PythonFile): string | null {
       }
       return `${file.qualified(cls)}.${own}`;
     }
-    const type = instanceType(func.value, file);
+    const type = instanceType(func.value, file) ?? samplerOf(func, file);
     return type !== null ? `${type}.${func.attr}` : `.${func.attr}`;
   }
   if (func.kind === "Name") {
@@ -114,13 +114,14 @@ function instanceType(expr: Expr, file: PythonFile): string | null {
   if (expr.kind === "Call") return madeBy(expr, file);
   if (expr.kind === "Name") {
     const types = new Set(
-      file.scopes
-        .reaching(expr)
-        .map((definition) =>
-          definition.how === "assign" && definition.value?.kind === "Call"
-            ? madeBy(definition.value, file)
+      file.scopes.reaching(expr).map(({ how, value, node }) =>
+        how === "assign" && value?.kind === "Call"
+          ? madeBy(value, file)
+          : // `def train(net, buffer: ReplayBuffer)`
+            how === "param" && node.kind === "Param" && node.annotation
+            ? className(file.dotted(node.annotation))
             : null,
-        ),
+      ),
     );
     return types.size === 1 ? [...types][0]! : null;
   }
@@ -128,6 +129,29 @@ function instanceType(expr: Expr, file: PythonFile): string | null {
   const cls = attribute === null ? null : enclosingClass(expr);
   const value = cls && attributesOf(cls, file).get(attribute!)?.writes[0]?.value;
   return value?.kind === "Call" ? madeBy(value, file) : null;
+}
+
+const SAMPLES = /^(?:sample(?:_\w+)?|(?:get|next|draw|fetch)_(?:\w+_)?batch|draw)$/;
+
+/** The one class of the file that has such a method, for a replay buffer that is handed in: nobody says what it is. */
+function samplerOf({ attr, value }: Attribute, file: PythonFile): string | null {
+  if (!SAMPLES.test(attr) || !isHandedIn(value, file)) return null;
+  const [cls, ...more] = file
+    .all("ClassDef")
+    .filter((one) => one !== enclosingClass(value) && methodsOf(one).some(({ name }) => name === attr));
+  return cls && more.length === 0 ? file.qualified(cls) : null;
+}
+
+/** A parameter, or what `__init__` was given and kept on self. */
+function isHandedIn(expr: Expr, file: PythonFile): boolean {
+  if (expr.kind === "Name") {
+    const definitions = file.scopes.reaching(expr);
+    return definitions.length > 0 && definitions.every(({ how }) => how === "param");
+  }
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : enclosingClass(expr);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  return writes.length > 0 && writes.every(({ value }) => value?.kind === "Name" && isHandedIn(value, file));
 }
 
 /** The class of `Net(…)`, and of `Net(…).to(device).train()`. */

@@ -28,12 +28,20 @@ export const rule: Rule = {
           file.dotted(func) === "torch.compile" ? handedOut(parent, file) : [],
         ),
     );
-    const words = [...makers].map((name) => name.slice(name.lastIndexOf(".") + 1));
+    // `jit = partial(torch.compile, fullgraph=True)`
+    const partials = file.callsNamed("partial").flatMap(({ args, parent }) => {
+      const target = parent?.kind === "Assign" ? parent.targets[0] : null;
+      return target?.kind === "Name" && args[0] && file.dotted(args[0].value) === "torch.compile"
+        ? [target.id]
+        : [];
+    });
+    const words = [...[...makers].map((name) => name.slice(name.lastIndexOf(".") + 1)), ...partials];
     for (const call of file.callsNamed("compile", ...words)) {
       const method =
         call.func.kind === "Attribute" && call.func.attr === "compile" && isNetwork(call.func.value, facts);
       const name = file.dotted(call.func);
-      if (!method && name !== "torch.compile" && !(name !== null && makers.has(name))) continue;
+      const partial = call.func.kind === "Name" && partials.includes(call.func.id);
+      if (!method && !partial && name !== "torch.compile" && !(name !== null && makers.has(name))) continue;
       // A decorator runs where its function is defined, not in it.
       const runs = call.parent?.kind === "FunctionDef" ? call.parent : call;
       if (facts.everyStep(runs) || facts.everyEpoch(runs)) {

@@ -39,7 +39,10 @@ export const rule: Rule = {
       if (!/^(?:transformers|diffusers)\.(?:\w+\.)*BitsAndBytesConfig$/.test(file.dotted(call.func) ?? ""))
         continue;
       const settings = settingsOf(call, file);
-      if (!settings || !isTrue(settings.get("load_in_4bit") ?? null)) continue;
+      const four = settings?.get("load_in_4bit") ?? null;
+      // `load_in_4bit=bits == 4`: sometimes, and then like this.
+      const sometimes = four !== null && /^(?:Compare|Name|Attribute)$/.test(four.kind);
+      if (!settings || (!isTrue(four) && !sometimes)) continue;
       const torch = localName(file, "torch");
       const compute = settings.get("bnb_4bit_compute_dtype");
       const type = settings.get("bnb_4bit_quant_type");
@@ -47,7 +50,7 @@ export const rule: Rule = {
       if (!compute || isFloat32(compute, file))
         yield {
           at: compute ?? call.func,
-          ...(compute ? { severity: "note" as const } : {}),
+          ...(compute || sometimes ? { severity: "note" as const } : {}),
           message: compute
             ? FLOAT32
             : `Without \`bnb_4bit_compute_dtype\` the 4-bit weights are computed with in float32`,

@@ -96,7 +96,8 @@ function isRandom(expr: Expr, file: PythonFile, depth: number): boolean {
     return file.scopes.reaching(expr).some(({ value }) => value !== null && isRandom(value, file, depth + 1));
   if (expr.kind === "Binary")
     return isRandom(expr.left, file, depth + 1) || isRandom(expr.right, file, depth + 1);
-  if (expr.kind === "Subscript") return isRandom(expr.value, file, depth + 1);
+  if (expr.kind === "Subscript")
+    return isRandom(expr.value, file, depth + 1) || isRandom(expr.index, file, depth + 1);
   if (expr.kind !== "Call") return false;
   const name = file.dotted(expr.func) ?? "";
   if (/^(?:random|numpy\.random)\.|^torch\.(?:randint|rand|randperm)$/.test(name)) return true;

@@ -64,10 +64,10 @@ export const rule: Rule = {
   },
 };
 
-function undivided(at: Call, loss: Expr, count: string, facts: Facts): Finding {
-  const fix = divideLoss(loss, count, facts);
+function undivided(at: Call, loss: Expr, count: string, facts: Facts, fixable = true): Finding {
+  const fix = fixable ? divideLoss(loss, count, facts) : null;
   const own = isOwnLoss(loss, facts, 0);
-  const told = `The gradients of ${count} backwards add up undivided: the step is ${count} times larger than that of one batch of the same size`;
+  const told = `The gradients of ${count} backwards add up undivided: the step is ${fixable ? count : "as many"} times larger than that of one batch of the same size`;
   return {
     at,
     ...(own ? { severity: "note" as const } : {}),
@@ -219,7 +219,9 @@ function divideLoss(loss: Expr, count: string, facts: Facts): Fix | null {
 function* microSteps(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const { call, loss } of facts.backwards) {
-    const [inner, outer] = loopsAround(call);
+    const [inner, around] = loopsAround(call);
+    // A method that goes through the parts of one batch is the step by itself.
+    const outer = around ?? functionOf(call);
     if (!loss || !outer || inner?.kind !== "For" || inner.iter.kind !== "Call") continue;
     const ranged = file.dotted(inner.iter.func) === "builtins.range" && inner.iter.args.length === 1;
     const count = ranged ? inner.iter.args[0]!.value : chunkCount(inner.iter, facts);
@@ -230,9 +232,17 @@ function* microSteps(facts: Facts): Generator<Finding> {
     if (
       steps.length === 0 ||
       steps.some((step) => contains(inner, step)) ||
-      loopsAround(steps[0]!)[0] !== outer
+      loopsAround(steps[0]!)[0] !== around
     )
       continue;
+    const text = file.textOf(inner);
+    if (/reduction=["']sum/.test(text)) continue;
+    // Of a size that is given, not into so many: whatever is divided by may be their number.
+    if (count.kind === "Call") {
+      if (!/[/*]/.test(text) && !dividesItself(call, facts) && !dividesGradients(file.textOf(outer)))
+        yield undivided(call, loss, "all its", facts, false);
+      continue;
+    }
     if (
       dividesItself(call, facts) ||
       isDivided(file.textOf(inner), file.textOf(count)) ||
@@ -243,7 +253,7 @@ function* microSteps(facts: Facts): Generator<Finding> {
   }
 }
 
-/** The n of `x.chunk(n)`, in a loop over that or over several such at once. */
+/** The n of `x.chunk(n)`, in a loop over that or over several such at once; of `x.split(size)` the call itself. */
 function chunkCount(over: Call, facts: Facts): Expr | null {
   const parts =
     facts.file.dotted(over.func) === "builtins.zip" ? over.args.map(({ value }) => value) : [over];
@@ -255,7 +265,13 @@ function chunkCount(over: Call, facts: Facts): Expr | null {
     ) {
       const torch = /^torch\.(?:chunk|tensor_split)$/.test(facts.file.dotted(part.func) ?? "");
       return argument(part, "chunks", torch ? 1 : 0);
-    }
+    } else if (
+      part.kind === "Call" &&
+      part.func.kind === "Attribute" &&
+      part.func.attr === "split" &&
+      facts.value(part.func.value).what === "tensor"
+    )
+      return part;
   return null;
 }
 

@@ -16,12 +16,12 @@ export const rule: Rule = {
     patterns: [67],
   },
   *check(facts) {
-    if (facts.file.callsNamed("MultiheadAttention").length === 0) return;
+    if (!facts.file.mentions("MultiheadAttention")) return;
     for (const call of facts.file.all("Call")) {
       // Its fifth parameter.
       const asked = argument(call, "need_weights", 4);
       if (
-        !isAttention(call.func, facts) ||
+        !(isAttention(call.func, facts) || isInherited(call.func, facts)) ||
         (asked && !isTrue(asked)) ||
         call.args.some((arg) => arg.star !== 0)
       )
@@ -53,8 +53,11 @@ function isAttention(expr: Expr, facts: Facts): boolean {
     const writes = cls ? (attributesOf(cls, facts.file).get(own)?.writes ?? []) : [];
     return writes.length > 0 && writes.every((write) => made(write.value));
   }
-  // `self.layers[0](…)`
-  if (expr.kind === "Subscript") return isListOf(expr.value, made, facts);
+  // `self.layers[0](…)`, `self.layers["attn"](…)`
+  if (expr.kind === "Subscript")
+    return expr.index.kind === "Str"
+      ? made(entryOf(expr.value, expr.index.value, facts))
+      : isListOf(expr.value, made, facts);
   if (expr.kind !== "Name") return false;
   const definitions = facts.file.scopes.reaching(expr);
   return (
@@ -68,6 +71,35 @@ function isAttention(expr: Expr, facts: Facts): boolean {
       return isListOf(over, made, facts, over === value ? index : null);
     })
   );
+}
+
+/** `super().forward(…)` in a class of one's own that is one. */
+function isInherited(expr: Expr, { file }: Facts): boolean {
+  if (expr.kind !== "Attribute" || expr.attr !== "forward" || expr.value.kind !== "Call") return false;
+  if (file.textOf(expr.value.func) !== "super") return false;
+  const cls = classOf(expr);
+  return (
+    cls !== null &&
+    cls.args.some(({ value }) => file.dotted(value) === "torch.nn.MultiheadAttention") &&
+    cls.args.length === 1
+  );
+}
+
+/** What `self.layers` has under a key, in a dict written down once. */
+function entryOf(expr: Expr, key: string | null, facts: Facts): Expr | null {
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const writes = cls ? (attributesOf(cls, facts.file).get(own!)?.writes ?? []) : [];
+  const [write] = writes;
+  if (writes.length !== 1 || write?.value?.kind !== "Call") return null;
+  const [given] = write.value.args;
+  if (given?.value.kind === "Dict") {
+    const at = given.value.keys.findIndex((one) => one?.kind === "Str" && one.value === key);
+    return at < 0 ? null : given.value.values[at]!;
+  }
+  // `ModuleDict(dict(attn=…))`
+  const named = given?.value.kind === "Call" ? given.value.args : [];
+  return named.find(({ name }) => name === key)?.value ?? null;
 }
 
 /** What one name of `for a, b in zip(self.x, self.y)`, or of `enumerate`, goes through. */

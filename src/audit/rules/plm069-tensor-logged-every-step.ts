@@ -1,13 +1,14 @@
 import type { Call, Expr, Name } from "../../python/tree.ts";
+import { selfAttribute } from "../facts/classes.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
-import { contains } from "../../python/nodes.ts";
+import { classOf, contains } from "../../python/nodes.ts";
 import { callTarget } from "../facts/summary.ts";
 import type { Rule } from "../rule.ts";
 import { throttle } from "../throttle.ts";
 
 const LOGS =
-  /^(?:log(?:_metrics?|_value)?|add_scalars?|add_histogram|update|add|push|record|accumulate|observe|report_scalar|track|append|scalar)$/;
+  /^(?:log(?:_\w+)?|add_scalars?|add_histogram|update|add|push|record|accumulate|observe|report_scalar|track|append|scalar)$/;
 
 /** Classes that count, by what people call them: a buffer takes tensors to keep them, and reads only a flag. */
 const METERS =
@@ -45,6 +46,9 @@ function isLogger(call: Call, facts: Facts): boolean {
   if (/^(?:tensorflow\.summary\.scalar|tensorboard_logger\.log_value)$/.test(name)) return true;
   if (/^(?:wandb|mlflow|neptune|comet_ml|swanlab|trackio)\.(?:log|log_metric|log_metrics)$/.test(name))
     return true;
+  // A function of the tree that turns what it is given into numbers.
+  if (call.func.kind === "Name" && /^(?:log|record|track)_?/.test(call.func.id))
+    return facts.callee(call)?.reads === true;
   if (name !== "" || call.func.kind !== "Attribute") return false;
   return (
     /^(?:add_scalar|add_scalars|add_histogram)$/.test(call.func.attr) ||
@@ -58,12 +62,19 @@ function isLogger(call: Call, facts: Facts): boolean {
       /run|exp|neptune/i.test(facts.file.textOf(call.func.value.value))) ||
     (/^log(?:_metrics|_metric)?$/.test(call.func.attr) &&
       /wandb|run|tracker|accelerator|fabric|logger|experiment/i.test(facts.file.textOf(call.func.value))) ||
+    // The Trainer of transformers hands it to its callbacks, which turn each into a number.
+    (call.func.attr === "log" && isTrainer(call, facts)) ||
     // A meter of this tree that turns what it is given into a number.
     (call.func.attr === "update" && facts.callee(call)?.reads === true) ||
     (/^(?:add|push|record|accumulate|observe)$/.test(call.func.attr) &&
       METERS.test(callTarget(call, facts.file) ?? "") &&
       facts.callee(call)?.reads === true)
   );
+}
+
+function isTrainer(call: Call, facts: Facts): boolean {
+  const cls = selfAttribute(call.func) === null ? null : classOf(call);
+  return cls !== null && facts.role(cls) === "trainer" && facts.file.mentions("transformers");
 }
 
 function handed(call: Call, facts: Facts): Expr[] {

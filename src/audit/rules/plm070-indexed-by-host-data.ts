@@ -51,7 +51,7 @@ function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
   if (expr.kind === "Compare") return isHostArray(expr.left, facts, depth + 1);
   if (expr.kind === "Unary") return isHostData(expr.operand, facts, depth + 1);
   if (expr.kind === "Subscript") return isHostData(expr.value, facts, depth + 1);
-  if (expr.kind === "Call" && isDrawn(expr, facts)) return true;
+  if (expr.kind === "Call" && (isDrawn(expr, facts) || isReadBack(expr, facts))) return true;
   if (expr.kind === "Call")
     return /^(?:numpy\.(?:array|asarray|arange|where|nonzero|flatnonzero|argsort|argpartition|random\.\w+)|random\.(?:sample|choices)|builtins\.(?:list|sorted))$/.test(
       facts.file.dotted(expr.func) ?? "",
@@ -60,9 +60,43 @@ function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
   const definitions = facts.file.scopes.reaching(expr);
   return (
     definitions.length === 1 &&
-    definitions[0]!.how === "assign" &&
     definitions[0]!.value !== null &&
-    isHostData(definitions[0]!.value, facts, depth + 1)
+    (definitions[0]!.how === "assign"
+      ? isHostData(definitions[0]!.value, facts, depth + 1)
+      : definitions[0]!.how === "unpack"
+        ? isPairOfArrays(definitions[0]!.value, facts)
+        : definitions[0]!.how === "iterate" && isListOfIndices(definitions[0]!.value, facts))
+  );
+}
+
+/** `for rows in np.array_split(order, n)`, `for rows in BatchSampler(…)`: each is an array, or a list. */
+function isListOfIndices(over: Expr, { file }: Facts): boolean {
+  const value = over.kind === "Name" ? file.scopes.onlyValue(over) : over;
+  return (
+    value?.kind === "Call" &&
+    /^(?:numpy\.(?:array_)?split|torch\.utils\.data\.(?:sampler\.)?BatchSampler)$/.test(
+      file.dotted(value.func) ?? "",
+    )
+  );
+}
+
+/** `rows, columns = linear_sum_assignment(cost)` */
+function isPairOfArrays(expr: Expr, { file }: Facts): boolean {
+  return (
+    expr.kind === "Call" &&
+    /^(?:scipy\.optimize\.linear_sum_assignment|numpy\.(?:where|nonzero|unravel_index))$/.test(
+      file.dotted(expr.func) ?? "",
+    )
+  );
+}
+
+/** `scores.argsort().cpu().numpy()`, `best.tolist()` */
+function isReadBack({ func, args }: Call, { file }: Facts): boolean {
+  return (
+    func.kind === "Attribute" &&
+    args.length === 0 &&
+    /^(?:numpy|tolist)$/.test(func.attr) &&
+    file.dotted(func) === null
   );
 }
 

@@ -65,7 +65,7 @@ export const rule: Rule = {
         !(file.dotted(call.func) ?? "").startsWith("torch.") &&
         ![...helpers].some((fn) => fn.name === (call.func as Name).id) &&
         given &&
-        facts.value(given.value).what === "tensor" &&
+        !/^(?:number|string|container)$/.test(facts.value(given.value).what) &&
         facts.everyStep(call)
       )
         put(call);
@@ -96,7 +96,10 @@ export const rule: Rule = {
       put(call);
     }
     for (const here of groups.values())
-      if (here.length > 1)
+      if (
+        here.length > 1 &&
+        here.some(({ args: [given] }) => given && facts.value(given.value).what === "tensor")
+      )
         yield {
           at: here[1]!,
           severity: "note",

@@ -1,5 +1,5 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
-import { contains, walk } from "../../python/nodes.ts";
+import { contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, For } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -21,11 +21,16 @@ export const rule: Rule = {
     for (const call of facts.file.callsNamed("cat", "concat", "concatenate", "stack", "hstack", "vstack")) {
       if (!/^torch\.(?:cat|concat|concatenate|stack|hstack|vstack)$/.test(facts.file.dotted(call.func) ?? ""))
         continue;
-      const loop = facts.stepLoop(call);
       const parts = positional(call, 0);
-      if (loop?.kind !== "For" || !parts || !isMoved(call, facts)) continue;
+      if (!parts || !isMoved(call, facts)) continue;
+      const loop = facts.stepLoop(call);
       const items = itemsOf(parts);
-      if (!items.every((item) => isBatch(item, loop, facts)) || !isPinned(loop, facts)) continue;
+      const joins =
+        loop?.kind === "For"
+          ? items.every((item) => isBatch(item, loop, facts)) &&
+            (isCounted(loop, facts) || isPinned(loop, facts))
+          : !loop && isHandedBatch(call, items, facts);
+      if (!joins) continue;
       yield {
         at: call,
         message:
@@ -34,6 +39,43 @@ export const rule: Rule = {
     }
   },
 };
+
+/** In a function of this file that every call gives what the loader handed out: `both_views(images, device)`. */
+function isHandedBatch(call: Call, items: readonly Expr[], facts: Facts): boolean {
+  const fn = functionOf(call);
+  if (fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module") return false;
+  const given = new Set<string>();
+  const isGiven = (expr: Expr): boolean => {
+    if (expr.kind === "Subscript") return isGiven(expr.value);
+    if (expr.kind === "Call") {
+      const of = hostOperand(expr, facts);
+      return of !== undefined && isGiven(of);
+    }
+    const named =
+      expr.kind === "Name" && facts.file.scopes.reaching(expr).every(({ how }) => how === "param");
+    if (named) given.add(expr.id);
+    return named;
+  };
+  if (!items.every(isGiven)) return false;
+  const calls = facts.file
+    .callsNamed(fn.name)
+    .filter((one) => facts.file.dotted(one.func) === facts.file.qualified(fn));
+  return (
+    calls.length > 0 &&
+    calls.every((one) => {
+      const loop = facts.stepLoop(one);
+      return (
+        loop?.kind === "For" &&
+        isPinned(loop, facts) &&
+        [...given].every((name) => {
+          const at = fn.params.findIndex((param) => param.name === name);
+          const value = keyword(one, name)?.value ?? positional(one, at);
+          return value !== null && value !== undefined && isBatch(value, loop, facts);
+        })
+      );
+    })
+  );
+}
 
 /** `[x] + [torch.rot90(x, k) for k in (1, 2, 3)]` too. */
 function itemsOf(parts: Expr): readonly Expr[] {
@@ -67,18 +109,19 @@ function isMoved(call: Call, facts: Facts): boolean {
   return made !== null && facts.file.scopes.uses(made).some(moves);
 }
 
+/** What a function or method of torch's computes from. */
+function hostOperand({ func, args }: Call, { file }: Facts): Expr | undefined {
+  const name = func.kind === "Attribute" ? file.dotted(func) : null;
+  if (name?.startsWith("torch.") === true) return args[0]?.value;
+  return func.kind === "Attribute" && name === null && METHODS.has(func.attr) ? func.value : undefined;
+}
+
 /** What the loop hands out, as it is: not yet moved or computed with. */
 function isBatch(expr: Expr, loop: For, facts: Facts): boolean {
   if (expr.kind === "Subscript") return isBatch(expr.value, loop, facts);
   // Computed from it on the host: `images.flip(-1)`.
   if (expr.kind === "Call") {
-    const name = expr.func.kind === "Attribute" ? facts.file.dotted(expr.func) : null;
-    const of =
-      name?.startsWith("torch.") === true
-        ? expr.args[0]?.value
-        : expr.func.kind === "Attribute" && name === null && METHODS.has(expr.func.attr)
-          ? expr.func.value
-          : undefined;
+    const of = hostOperand(expr, facts);
     return of !== undefined && isBatch(of, loop, facts);
   }
   // `[b["image"] for b in (weak, strong)]`
@@ -94,7 +137,8 @@ function isBatch(expr: Expr, loop: For, facts: Facts): boolean {
     );
   if (expr.kind !== "Name") return false;
   const isFrom = ({ how, node, value }: Definition): boolean => {
-    if (how === "iterate") return contains(loop.target, node);
+    if (how === "iterate") return contains(loop.target, node) && !isCounted(loop, facts);
+    if (value?.kind === "Call") return isTaken(value, facts);
     return (
       (how === "unpack" || how === "assign") &&
       value !== null &&
@@ -109,13 +153,38 @@ function isBatch(expr: Expr, loop: For, facts: Facts): boolean {
     : definitions.length > 0 && definitions.every(isFrom);
 }
 
+/** `for step in range(n):`, where batches are taken by `next`. */
+function isCounted(loop: For, { file }: Facts): boolean {
+  return loop.iter.kind === "Call" && file.dotted(loop.iter.func) === "builtins.range";
+}
+
+/** `next(it)` of an iterator over a pinned loader. */
+function isTaken(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const it = positional(call, 0);
+  if (file.dotted(call.func) !== "builtins.next" || it?.kind !== "Name") return false;
+  const definitions = file.scopes.reaching(it);
+  return (
+    definitions.length > 0 &&
+    definitions.every(({ how, value }) => {
+      const over =
+        how === "assign" && value?.kind === "Call" && file.dotted(value.func) === "builtins.iter"
+          ? positional(value, 0)
+          : null;
+      return over !== null && over !== undefined && areAllPinned(loadersOf(over, facts));
+    })
+  );
+}
+
+function areAllPinned(loaders: readonly Call[] | null): boolean {
+  return loaders !== null && loaders.every((call) => isTrue(keyword(call, "pin_memory")?.value ?? null));
+}
+
 function isPinned(loop: For, facts: Facts): boolean {
   const loaders = loadersOf(loop.iter, facts);
   let host = true;
   walk(loop.iter, (node) => {
     if (node.kind === "Attribute" && node.attr === "prepare") host = false;
   });
-  return (
-    host && loaders !== null && loaders.every((call) => isTrue(keyword(call, "pin_memory")?.value ?? null))
-  );
+  return host && areAllPinned(loaders);
 }

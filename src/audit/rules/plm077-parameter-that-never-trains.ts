@@ -98,6 +98,8 @@ function storedCopy(made: Call, facts: Facts): Expr | null {
       copied ||= !same;
     } else break;
   }
+  // `self.scales = [Parameter(x).to(device) for …]`
+  while (at.parent?.kind === "Comp" || at.parent?.kind === "List") at = at.parent;
   const statement = at.parent;
   return copied &&
     statement?.kind === "Assign" &&

@@ -1,6 +1,6 @@
 import { classOf, functionOf } from "../../python/nodes.ts";
 import { positional } from "../../python/file.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
@@ -29,6 +29,8 @@ export const rule: Rule = {
   },
   *check(facts) {
     yield* filters(facts);
+    yield* built(facts);
+    yield* waves(facts);
     yield* neverStored(facts);
     yield* neverKept(facts);
     for (const call of facts.file.callsNamed(...TABLES, "tril", "triu")) {
@@ -110,6 +112,128 @@ function reads(expr: Expr, facts: Facts): boolean {
   return expr.kind === "Binary"
     ? reads(expr.left, facts) || reads(expr.right, facts)
     : selfAttribute(expr) !== null;
+}
+
+/** `alibi(self.heads, self.max_len, x.device)`: a function of this file that makes a table of what it is given. */
+function* built(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const makers = new Set<FunctionDef>();
+  for (const call of file.callsNamed(...TABLES)) {
+    const fn = functionOf(call);
+    if (
+      fn?.kind === "FunctionDef" &&
+      fn.parent?.kind === "Module" &&
+      !/cache/.test(fn.decorators.map((one) => file.textOf(one)).join(" ")) &&
+      /^(?:torch|numpy)\.\w+$/.test(file.dotted(call.func) ?? "")
+    )
+      makers.add(fn);
+  }
+  if (makers.size === 0) return;
+  for (const call of file.callsNamed(...[...makers].map(({ name }) => name))) {
+    const cls = classOf(call);
+    const fn = functionOf(call);
+    if (!cls || facts.role(cls) !== "module" || fn?.kind !== "FunctionDef" || fn.name === "__init__")
+      continue;
+    if (![...makers].some((one) => file.qualified(one) === file.dotted(call.func))) continue;
+    const given = call.args.map(({ value }) => value).filter((value) => !isPlace(value));
+    if (given.length === 0 || !given.every((value) => isSetting(value, facts)) || !facts.everyStep(call))
+      continue;
+    // Few numbers cost nothing.
+    if (!given.some((value) => reads(value, facts))) continue;
+    yield {
+      at: call,
+      message: `\`${file.textOf(call.func)}\` builds the same table in every forward from settings that never change; build it once, as a buffer with \`persistent=False\``,
+    };
+  }
+}
+
+/** A device or a type. */
+function isPlace(expr: Expr): boolean {
+  return (expr.kind === "Attribute" || expr.kind === "Name") && /^(?:device|dtype)$/.test(lastWord(expr));
+}
+
+function lastWord(expr: Expr & { kind: "Attribute" | "Name" }): string {
+  return expr.kind === "Name" ? expr.id : expr.attr;
+}
+
+/** Sines and cosines of positions alone: the same up to the length of the input, which a table made once covers. */
+function* waves(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const seen = new Set<unknown>();
+  for (const call of file.callsNamed("sin", "cos")) {
+    const fn = functionOf(call);
+    const cls = classOf(call);
+    if (fn?.kind !== "FunctionDef" || fn.parent !== cls || !cls || fn.name === "__init__" || seen.has(fn))
+      continue;
+    const of =
+      file.dotted(call.func) === `torch.${call.func.kind === "Attribute" ? call.func.attr : ""}`
+        ? positional(call, 0)
+        : file.dotted(call.func) === null && call.func.kind === "Attribute"
+          ? call.func.value
+          : null;
+    if (!of || facts.role(cls) !== "module" || !isPositions(of, facts) || !facts.everyStep(call)) continue;
+    seen.add(fn);
+    yield {
+      at: call,
+      message:
+        "The table depends on nothing but positions, and every forward computes it again; build it once for the longest input, as a buffer with `persistent=False`",
+    };
+  }
+}
+
+/** Made of `arange` alone: by torch's functions and methods, with numbers, sizes and settings. */
+function isPositions(expr: Expr, facts: Facts): boolean {
+  let counted = false;
+  const made = (one: Expr, depth: number): boolean => {
+    const again = (inner: Expr): boolean => made(inner, depth + 1);
+    if (depth > 12) return false;
+    if (one.kind === "Num" || one.kind === "Str" || one.kind === "Const" || one.kind === "Slice") return true;
+    if (isPlace(one) || isSetting(one, facts) || isSize(one, facts)) return true;
+    if (one.kind === "Binary") return again(one.left) && again(one.right);
+    if (one.kind === "Unary") return again(one.operand);
+    if (one.kind === "Tuple" || one.kind === "List") return one.items.every(again);
+    if (one.kind === "Subscript") return again(one.value);
+    if (one.kind === "Name") {
+      const value = facts.file.scopes.onlyValue(one);
+      return value !== null && functionOf(value) === functionOf(one) && again(value);
+    }
+    if (one.kind !== "Call") return false;
+    const name = facts.file.dotted(one.func);
+    const given = one.args.every((arg) => arg.star === 0 && (arg.name === "dtype" || again(arg.value)));
+    if (name !== null) {
+      if (/^torch\.(?:arange|linspace)$/.test(name)) counted = true;
+      return (
+        given &&
+        /^(?:torch\.(?:arange|linspace|outer|einsum|exp|pow|float_power|matmul|cat|tensor|log)|math\.\w+)$/.test(
+          name,
+        )
+      );
+    }
+    return (
+      one.func.kind === "Attribute" &&
+      /^(?:to|float|double|unsqueeze|view|reshape|expand|exp|pow|mul|div|neg|reciprocal|type_as|cuda|t)$/.test(
+        one.func.attr,
+      ) &&
+      given &&
+      again(one.func.value)
+    );
+  };
+  return made(expr, 0) && counted;
+}
+
+/** `x.size(1)`, `x.shape[1]`, or a name unpacked from these. */
+function isSize(expr: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  const isShape = (one: Expr | null): boolean =>
+    (one?.kind === "Attribute" && one.attr === "shape") ||
+    (one?.kind === "Call" && one.func.kind === "Attribute" && one.func.attr === "size");
+  if (expr.kind === "Name") {
+    const [one, ...more] = file.scopes.reaching(expr);
+    return more.length === 0 && (one?.how === "unpack" || one?.how === "assign") && one.value !== null
+      ? isShape(one.value) || (one.how === "assign" && one.value.kind !== "Name" && isSize(one.value, facts))
+      : false;
+  }
+  return isShape(expr) || (expr.kind === "Subscript" && isShape(expr.value));
 }
 
 /** Filter banks and windows of a library, from settings alone. */

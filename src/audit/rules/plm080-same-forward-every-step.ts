@@ -1,5 +1,6 @@
-import { contains, functionOf, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { last } from "../facts/torch-names.ts";
@@ -99,6 +100,8 @@ function isInvariant(call: Call, loop: Loop, facts: Facts): boolean {
       if (node.kind === "Call" && !isPure(node, facts)) same = false;
       // Where it is sent does not change.
       if (node.kind === "Attribute" && node.attr === "device") return false;
+      // An image that is optimised, kept on self.
+      if (node.kind === "Attribute" && isOptimised(node, facts)) same = false;
       // What is defined nowhere here comes from outside: another cell, a star import.
       const outside = node.kind === "Name" && facts.file.scopes.lookup(node) === null;
       if (outside && !isCallee(node)) names++;
@@ -164,6 +167,13 @@ function isChanged(name: Expr & { kind: "Name" }, loop: Loop, facts: Facts): boo
     if (parent.parent?.kind === "Assign" && parent.parent.targets.includes(parent)) return true;
     return parent.parent?.kind === "Call" && parent.parent.func === parent && /[^_]_$/.test(parent.attr);
   });
+}
+
+function isOptimised(expr: Expr, { file }: Facts): boolean {
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  return writes.some(({ value }) => value !== null && /requires_grad|Parameter\(/.test(file.textOf(value)));
 }
 
 function definitionText(name: Expr & { kind: "Name" }, facts: Facts): string {

@@ -53,6 +53,9 @@ export const rule: Rule = {
 const MESSAGE =
   "Every rank of this program means the first device by this: it holds one copy for each process, and the others stay empty";
 
+const BEFORE_CHOICE =
+  "Made before the rank has chosen its device: every process opens the first one for it, and what is made there stays there";
+
 /** Places that mean the first device: `.cuda()`, "cuda", "cuda:0". */
 function* literals(
   own: boolean,
@@ -70,13 +73,20 @@ function* literals(
     if (onlyNamed && !named) continue;
     if (chooses.length > 0) {
       // Once a rank has chosen, "cuda" is its own; at import time, or above the choice, it has not.
-      const early = functionOf(call) === null && !isMain(call);
+      const early =
+        functionOf(call) === null &&
+        !isMain(call) &&
+        !chooses.some(
+          (choice) => functionOf(choice) === null && choice.start < call.start && !isConditional(choice),
+        );
       const above = chooses.some(
         (choice) =>
           functionOf(choice) === functionOf(call) && call.start < choice.start && !isConditional(choice),
       );
       if (named || early || above)
-        yield { at: call, ...(named ? {} : { severity: "warning" as const }), message: MESSAGE };
+        yield named
+          ? { at: call, message: MESSAGE }
+          : { at: call, severity: "warning", message: BEFORE_CHOICE };
     } else if (named || !own || isDeviceOnly(call, facts) || file.dotted(call.func) === "torch.load") {
       yield { at: call, message: MESSAGE };
       if (!named) return;
@@ -98,6 +108,13 @@ function firstDevice(call: Call, facts: Facts): Expr | null {
   };
   const name = facts.file.dotted(call.func);
   const first = call.args[0]?.value ?? null;
+  // At import it opens the first device in every process, and what is made before a rank chooses stays there.
+  if (name === "torch.set_default_tensor_type")
+    return first !== null &&
+      functionOf(call) === null &&
+      /torch\.cuda\./.test(first.kind === "Str" ? (first.value ?? "") : (facts.file.dotted(first) ?? ""))
+      ? first
+      : null;
   if (name === "torch.device") {
     const index = call.args[1]?.value;
     return isFirst(first) && (!index || isZero(index)) ? (index ?? first) : null;

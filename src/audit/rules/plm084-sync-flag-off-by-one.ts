@@ -27,6 +27,12 @@ export const rule: Rule = {
       const enabled = argument(call, "enabled", 1);
       if (loop && enabled) yield* compare(enabled, false, call, loop, facts);
     }
+    // `context = net.no_sync if … else nullcontext`, entered by that name.
+    if (file.mentions("no_sync"))
+      for (const one of file.all("Attribute")) {
+        const loop = one.attr === "no_sync" && one.parent?.kind === "IfExp" ? loopsAround(one)[0] : undefined;
+        if (loop) yield* skips(one, loop, facts);
+      }
     for (const call of file.callsNamed("no_sync")) {
       const loop = loopsAround(call)[0];
       if (call.func.kind === "Attribute" && call.func.attr === "no_sync" && loop)
@@ -36,7 +42,7 @@ export const rule: Rule = {
 };
 
 /** When `no_sync()` is entered: by a conditional expression, under an `if`, or always. */
-function* skips(call: Call, loop: Loop, facts: Facts): Generator<Finding> {
+function* skips(call: Expr, loop: Loop, facts: Facts): Generator<Finding> {
   if (call.parent?.kind === "IfExp" && call.parent.test !== call) {
     yield* compare(call.parent.test, call.parent.orelse === call, call, loop, facts);
     return;
