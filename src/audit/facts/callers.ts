@@ -3,6 +3,13 @@ import { siteOf, targetOf } from "./summary.ts";
 import type { CallSite } from "./summary.ts";
 import { last } from "./torch-names.ts";
 
+/** A forward that only methods of its class are seen calling, as `generate` does: training calls it through an instance. */
+function isCalledFromOutside({ summary, callers }: Fn): boolean {
+  if (!summary.name.endsWith(".forward")) return false;
+  const cls = summary.name.slice(0, -"forward".length);
+  return callers.length > 0 && callers.every(({ from }) => from.summary.name.startsWith(cls));
+}
+
 interface Caller {
   readonly from: Fn;
   readonly grad: CallSite["grad"];
@@ -47,7 +54,8 @@ export function callersGradOff(
 
   // Greatest fixed point: a function is taken to be under no_grad until one caller is found that is not.
   const off = new Set<Fn>();
-  for (const [name, fn] of functions) if (!escapes.has(name) && isCalled(fn)) off.add(fn);
+  for (const [name, fn] of functions)
+    if (!escapes.has(name) && isCalled(fn) && !isCalledFromOutside(fn)) off.add(fn);
   const isOff = (from: Fn, grad: CallSite["grad"]): boolean =>
     grad === "off" ||
     (grad === undefined &&

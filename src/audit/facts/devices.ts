@@ -54,7 +54,9 @@ export function deviceOf(
       const rank =
         name === "torch.distributed.get_rank" ||
         (name === "builtins.int" && /LOCAL_RANK/.test(file.textOf(expr)));
-      return rank || name === "torch.cuda.current_device" ? "accelerator" : "unknown";
+      return rank || name === "torch.cuda.current_device" || name === "torch.accelerator.current_accelerator"
+        ? "accelerator"
+        : "unknown";
     }
     case "Name": {
       const devices = new Set(

@@ -235,7 +235,11 @@ class Names {
     const full = this.full(target);
     if (functions.has(full)) return full;
     const cut = full.lastIndexOf(".");
-    return cut < 0 ? null : this.#inherited(full.slice(0, cut), full.slice(cut + 1), functions, 0);
+    if (cut < 0) return null;
+    const [cls, method] = [full.slice(0, cut), full.slice(cut + 1)];
+    const found = this.#inherited(cls, method, functions, 0);
+    // The call of an instance is taken for a module's forward: of another class it is `__call__`.
+    return found ?? (method === "forward" ? this.#inherited(cls, "__call__", functions, 0) : null);
   }
 
   #inherited(

@@ -202,7 +202,11 @@ function isConstant(expr: Expr, facts: Facts, depth: number): boolean {
   }
   if (name.startsWith("math.") || /^numpy\.(?:log|sqrt|exp|sin|cos|log2|deg2rad)$/.test(name))
     return expr.args.every(({ value }) => again(value));
-  if (/^numpy\.(?:array|asarray|linspace|arange|zeros|ones|eye)$/.test(name))
+  if (
+    /^numpy\.(?:array|asarray|linspace|logspace|geomspace|arange|zeros|ones|full|eye|cum(?:prod|sum)|concatenate|stack|append|outer|tri[lu]|flip|power|square|clip|diag|hanning|hamming)$/.test(
+      name,
+    )
+  )
     return expr.args.every(({ value, name: key }) => key === "dtype" || isConstant(value, facts, depth + 1));
   return (
     expr.func.kind === "Attribute" &&

@@ -39,7 +39,7 @@ export const rule: Rule = {
       const device = call.func.attr === "cuda" && call.args.length === 0 ? '"cuda"' : deviceText(call, facts);
       const likeTensor = device === null && goesToTensor(call, facts);
       if (device === null && !likeTensor && call.func.attr !== "cuda") continue;
-      const dtype = positional(call, 1);
+      const dtype = keyword(call, "dtype")?.value ?? positional(call, 1);
       const edits: Edit[] = [
         ...addKeyword(
           made,
@@ -112,7 +112,9 @@ function madeBy(expr: Expr, facts: Facts): Call | null {
 /** The text of an argument that is certainly a device: `.to()` takes dtypes and tensors too. */
 function deviceText(call: Call, facts: Facts): string | null {
   // Beside the device there may be a type, and how to copy.
-  const others = call.args.filter(({ name }) => name !== "non_blocking" && name !== "device");
+  const others = call.args.filter(
+    ({ name }) => name !== "non_blocking" && name !== "device" && name !== "dtype",
+  );
   const [first, second] = keyword(call, "device") ? [null, others[0]] : others;
   if (others.length > (first === null ? 1 : 2) || (second && second.name !== null)) return null;
   if (second && !(facts.file.dotted(second.value) ?? "").startsWith("torch.")) return null;

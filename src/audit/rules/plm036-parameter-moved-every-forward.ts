@@ -1,6 +1,6 @@
 import { argument } from "../../python/file.ts";
-import { classOf } from "../../python/nodes.ts";
-import type { Expr, Name } from "../../python/tree.ts";
+import { classOf, contains } from "../../python/nodes.ts";
+import type { Call, Expr, Name } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Rule } from "../rule.ts";
@@ -17,6 +17,14 @@ export const rule: Rule = {
   *check(facts) {
     for (const call of facts.file.callsNamed("to", "cuda", "type_as")) {
       if (call.func.kind !== "Attribute" || !/^(?:to|cuda|type_as)$/.test(call.func.attr)) continue;
+      if (isNetworkMoved(call, facts)) {
+        yield {
+          at: call,
+          message:
+            "The network is moved on every step: all its parameters are walked on the host to find that they are there already; move it once, before the loop",
+        };
+        continue;
+      }
       if (!isOwn(call.func.value, facts)) continue;
       const device = call.func.attr === "to" ? argument(call, "device", 0) : null;
       const moves =
@@ -36,6 +44,23 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `net.to(device)` in the loop that trains it; one that is sent away in between has to come back. */
+function isNetworkMoved(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const moved = call.func.kind === "Attribute" ? call.func.value : null;
+  const loop = facts.stepLoop(call);
+  if (!moved || !loop || !facts.networks.is(moved) || facts.everyStep(call) === null) return false;
+  if (call.func.kind === "Attribute" && call.func.attr === "to" && !facts.isAccelerator(facts.device(argument(call, "device", 0))))
+    return false;
+  const text = file.textOf(moved);
+  return !file
+    .callsNamed("to", "cpu")
+    .some(
+      (other) =>
+        other !== call && contains(loop, other) && other.func.kind === "Attribute" && file.textOf(other.func.value) === text,
+    );
+}
 
 /** Handed in: `weight.to(x)`, `weight.to(device)`. */
 function isGiven(name: Name, facts: Facts): boolean {
@@ -69,14 +94,25 @@ function isOwn(expr: Expr, facts: Facts, depth = 0): boolean {
     );
   if (expr.kind === "Subscript")
     return depth > 0 ? isOwn(expr.value, facts, depth + 1) : isParameterOrModule(expr.value, facts);
-  if (expr.kind !== "Name" || depth === 0) return false;
-  const definitions = facts.file.scopes.reaching(expr);
-  return (
-    definitions.length === 1 &&
-    definitions[0]!.how === "assign" &&
-    definitions[0]!.value !== null &&
-    isOwn(definitions[0]!.value, facts, depth + 1)
-  );
+  if (expr.kind !== "Name") return false;
+  const [one, ...more] = facts.file.scopes.reaching(expr);
+  if (!one?.value || more.length > 0) return false;
+  // `for block in self.blocks: block.to(x.device)`
+  if (one.how === "iterate") return isParameterOrModule(handedOut(one.value), facts);
+  // `head = self.heads[task]`
+  if (depth === 0)
+    return (
+      one.how === "assign" && one.value.kind !== "Call" && isParameterOrModule(handedOut(one.value), facts)
+    );
+  return one.how === "assign" && isOwn(one.value, facts, depth + 1);
+}
+
+/** `self.blocks` of `enumerate(self.blocks)`, `self.heads.values()` and `self.heads[task]`. */
+function handedOut(expr: Expr): Expr {
+  if (expr.kind === "Subscript") return expr.value;
+  if (expr.kind !== "Call") return expr;
+  const { func } = expr;
+  return func.kind === "Attribute" ? func.value : (expr.args[0]?.value ?? expr);
 }
 
 /** Written as `nn.Parameter(…)` or a layer: it moves with the module. */

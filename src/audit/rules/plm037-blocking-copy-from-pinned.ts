@@ -49,6 +49,15 @@ export const rule: Rule = {
 /** In a loop over a pinned loader, or in a function that such a loop hands its batch to. */
 function isFromPinned(call: Call & { func: Expr }, facts: Facts): boolean {
   if (call.func.kind !== "Attribute") return false;
+  // `x.pin_memory().to(device)`
+  const { value } = call.func;
+  if (
+    value.kind === "Call" &&
+    value.func.kind === "Attribute" &&
+    value.func.attr === "pin_memory" &&
+    facts.hot(call) !== null
+  )
+    return true;
   const around = functionOf(call);
   // `map(lambda t: t.to(device), batch)`
   if (around?.kind === "Lambda") {

@@ -70,6 +70,15 @@ export const rule: Rule = {
   *checkConfig(config) {
     for (const { value, valueAt } of config.named("dataloader_pin_memory"))
       if (value === false) yield { at: valueAt, message: UNPINNED };
+    // Hydra: `_target_: torch.utils.data.DataLoader` and what it is called with beside it.
+    const loaders = config
+      .named("_target_")
+      .flatMap(({ value, path }) =>
+        typeof value === "string" && isDataLoader(value) ? [path.slice(0, -"_target_".length)] : [],
+      );
+    for (const { value, valueAt, path } of loaders.length > 0 ? config.named("pin_memory") : [])
+      if (value === false && loaders.includes(path.slice(0, -"pin_memory".length)))
+        yield { at: valueAt, message: UNPINNED };
     for (const { value, valueAt } of config.named("dataloader_num_workers"))
       if (value === 0) yield { at: valueAt, message: IDLE };
   },

@@ -1,6 +1,6 @@
 import { keyword, positional } from "../../python/file.ts";
 import { classOf, functionOf, walk } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import type { Arg, Call, ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { FACTORIES, last } from "../facts/torch-names.ts";
@@ -17,7 +17,8 @@ export const rule: Rule = {
   },
   *check(facts) {
     const loads =
-      facts.file.calls.given(["collate_fn"]).length > 0 ||
+      facts.file.calls.given(COLLATES).length > 0 ||
+      facts.file.callsNamed("Lambda").length > 0 ||
       facts.file.all("ClassDef").some((cls) => facts.role(cls) === "dataset");
     if (!loads) return;
     for (const call of facts.file.callsNamed("to", "cuda", "load", ...FACTORIES))
@@ -30,17 +31,34 @@ export const rule: Rule = {
   },
 };
 
+/** What a DataLoader and a Trainer call it. */
+const COLLATES = ["collate_fn", "data_collator"];
+
+/** `batch["x"].device`: where the example is already, on the host. */
+function isWhereItIs(expr: Expr, { file, networks }: Facts): boolean {
+  const device = expr.kind === "Name" ? (file.scopes.onlyValue(expr) ?? expr) : expr;
+  return (
+    device.kind === "Attribute" &&
+    device.attr === "device" &&
+    !networks.is(device.value) &&
+    !/^(?:self|cls|args|cfg|config|accelerator)$/.test(file.textOf(device.value)) &&
+    selfAttribute(device.value) === null
+  );
+}
+
 function sends(call: Call, facts: Facts): boolean {
   const name = facts.file.dotted(call.func) ?? "";
   const device = keyword(call, "device");
   if (name === `torch.${last(name)}` && FACTORIES.has(last(name)))
-    return device !== null && facts.isAccelerator(facts.device(device.value));
+    return (
+      device !== null && facts.isAccelerator(facts.device(device.value)) && !isWhereItIs(device.value, facts)
+    );
   if (name === "torch.load")
     return facts.isAccelerator(facts.device(keyword(call, "map_location")?.value ?? positional(call, 1)));
   if (call.func.kind !== "Attribute") return false;
   if (call.func.attr === "cuda") return true;
   const to = call.func.attr === "to" ? (device?.value ?? call.args[0]?.value ?? null) : null;
-  return to !== null && facts.isAccelerator(facts.device(to));
+  return to !== null && facts.isAccelerator(facts.device(to)) && !isWhereItIs(to, facts);
 }
 
 const HANDS_OUT = /^__(?:getitem|getitems|iter|next)__$/;
@@ -57,24 +75,22 @@ function callsOwn(method: FunctionDef, name: string): boolean {
 
 function isInLoader(call: Call, facts: Facts): boolean {
   let fn = functionOf(call);
-  if (fn?.kind === "Lambda" && fn.parent?.kind === "Arg" && fn.parent.name === "collate_fn") return true;
+  if (
+    fn?.kind === "Lambda" &&
+    fn.parent?.kind === "Arg" &&
+    (collates(fn.parent) || isTransform(fn.parent, facts))
+  )
+    return true;
   while (fn?.kind === "Lambda") fn = functionOf(fn);
   if (fn?.kind !== "FunctionDef") return false;
   const cls = classOf(fn);
   // An instance of it is what a DataLoader collates with.
   if (cls && fn.parent === cls && fn.name === "__call__")
-    return facts.file
-      .all("Arg")
-      .some(
-        ({ name, value }) =>
-          name === "collate_fn" &&
-          value.kind === "Call" &&
-          facts.file.dotted(value.func) === facts.file.qualified(cls),
-      );
+    return facts.file.all("Arg").some((arg) => collates(arg) && isInstance(arg.value, cls, facts));
   // `collate_fn=maker.collate`
   const handed = facts.file
     .all("Arg")
-    .some(({ name, value }) => name === "collate_fn" && value.kind === "Attribute" && value.attr === fn.name);
+    .some((arg) => collates(arg) && arg.value.kind === "Attribute" && arg.value.attr === fn.name);
   if (cls && fn.parent === cls && handed) return true;
   if (cls && fn.parent === cls)
     return (
@@ -83,9 +99,25 @@ function isInLoader(call: Call, facts: Facts): boolean {
         methodsOf(cls).some((method) => HANDS_OUT.test(method.name) && callsOwn(method, fn.name)))
     );
   // A function that a DataLoader of this file collates with.
-  return facts.file
-    .all("Arg")
-    .some(({ name, value }) => name === "collate_fn" && collatesWith(value, fn, facts));
+  return facts.file.all("Arg").some((arg) => collates(arg) && collatesWith(arg.value, fn, facts));
+}
+
+function collates({ name }: Arg): boolean {
+  return name !== null && COLLATES.includes(name);
+}
+
+/** `transforms.Lambda(lambda x: x.to(device))` runs in the loader, on each example. */
+function isTransform({ parent }: Arg, { file }: Facts): boolean {
+  return (
+    parent?.kind === "Call" &&
+    /^torchvision\.transforms\.(?:transforms\.|v2\.)?Lambda$/.test(file.dotted(parent.func) ?? "")
+  );
+}
+
+/** Made in place, or once before. */
+function isInstance(value: Expr, cls: ClassDef, { file }: Facts): boolean {
+  const made = value.kind === "Name" ? file.scopes.onlyValue(value) : value;
+  return made?.kind === "Call" && file.dotted(made.func) === file.qualified(cls);
 }
 
 /** The function itself, or `partial(collate, …)` of it. */

@@ -1,4 +1,5 @@
 import { keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { contains, walk } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, For, FunctionDef, Node } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
@@ -66,13 +67,21 @@ function* displays(method: FunctionDef, facts: Facts): Generator<{ at: Node; mes
         node.func.kind === "Attribute" &&
         /^i?map(?:_unordered)?$/.test(node.func.attr) &&
         node.args[0] &&
-        WORKS.test(facts.file.textOf(node.args[0].value))
+        (WORKS.test(facts.file.textOf(node.args[0].value)) || isWorker(node.args[0].value, facts))
       )
         found ??= node;
       return found === null;
     });
     if (found) yield { at: found, message: MESSAGE };
   }
+}
+
+/** A function of this file that reads or makes one example. */
+function isWorker(expr: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  const name = expr.kind === "Name" ? file.dotted(expr) : null;
+  const fn = name === null ? undefined : file.all("FunctionDef").find((one) => file.qualified(one) === name);
+  return fn?.body.some((statement) => works(statement, facts)) ?? false;
 }
 
 /** Every statement of a method, also under `with`, `if` and in loops. */
@@ -89,14 +98,28 @@ function statementsOf(method: FunctionDef): Node[] {
 function isWhole(expr: Expr, method: FunctionDef, facts: Facts): boolean {
   const { file } = facts;
   // `h5py.File(path)["images"][:]`
-  if (expr.kind === "Subscript")
+  if (expr.kind === "Subscript") {
+    // `tokenizer(texts, …)["input_ids"]`
+    if (expr.index.kind === "Str") return isWhole(expr.value, method, facts);
     return (
       /^(?::|\(\)|\.\.\.)$/.test(file.textOf(expr.index).trim()) &&
       expr.value.kind === "Subscript" &&
       file.mentions("h5py")
     );
+  }
+  if (expr.kind === "Attribute" && expr.value.kind === "Call") return isWhole(expr.value, method, facts);
   if (expr.kind !== "Call") return false;
+  // `torch.from_numpy(file["x"][:]).float()`
+  if (
+    expr.func.kind === "Attribute" &&
+    expr.func.value.kind === "Call" &&
+    /^(?:float|long|to)$/.test(expr.func.attr)
+  )
+    return isWhole(expr.func.value, method, facts);
   const name = file.dotted(expr.func) ?? "";
+  const inner = positional(expr, 0);
+  if (inner && /^torch\.(?:from_numpy|(?:as_)?tensor)$|^numpy\.(?:as)?array$/.test(name))
+    return isWhole(inner, method, facts);
   if (name === "numpy.load") return !keyword(expr, "mmap_mode") && positional(expr, 1) === null;
   if (name === "torch.load") return !keyword(expr, "mmap");
   // A function of this file that works through all of them.
@@ -104,11 +127,26 @@ function isWhole(expr: Expr, method: FunctionDef, facts: Facts): boolean {
   if (helper?.parent?.kind === "Module" && isListed(helper, facts)) return true;
   const first = positional(expr, 0);
   if (!first || !/tokeniz|batch_encode|^tok$/i.test(file.textOf(expr.func).slice(-40))) return false;
-  const from = first.kind === "Call" ? positional(first, 0) : first;
+  const from = first.kind === "Call" && !isMany(first, file) ? positional(first, 0) : first;
   return (
-    from?.kind === "Name" &&
-    method.params.some((param) => param.name === from.id) &&
+    from !== null &&
+    (isMany(from, file) || (from.kind === "Name" && method.params.some((param) => param.name === from.id))) &&
     /padding|truncation|return_tensors|max_length/.test(file.textOf(expr))
+  );
+}
+
+/** Lines read here, or a column. */
+function isMany(expr: Expr, file: PythonFile): boolean {
+  if (expr.kind === "Name") {
+    const value = file.scopes.onlyValue(expr);
+    return value !== null && value.kind !== "Name" && isMany(value, file);
+  }
+  if (expr.kind === "Comp") return true;
+  if (expr.kind === "Subscript") return expr.index.kind === "Str";
+  return (
+    expr.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    /^(?:splitlines|readlines|tolist|split)$/.test(expr.func.attr)
   );
 }
 

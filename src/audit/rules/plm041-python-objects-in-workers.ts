@@ -170,8 +170,18 @@ function isObjects(expr: Expr, facts: Facts, depth = 0): boolean {
   const helper =
     name === "" ? undefined : facts.file.all("FunctionDef").find((fn) => facts.file.qualified(fn) === name);
   if (helper) return collects(helper, facts);
+  // `self.items = self.scan()`
+  const own = selfAttribute(expr.func);
+  const method = own === null ? undefined : methodsOf(classOf(expr)!).find((one) => one.name === own);
+  if (method) return collects(method, facts);
   if (name === "builtins.list" || name === "builtins.sorted")
-    return expr.args.some(({ value }) => isObjects(value, facts, depth + 1) || isRead(value, facts));
+    return expr.args.some(
+      ({ value }) =>
+        isObjects(value, facts, depth + 1) ||
+        isRead(value, facts) ||
+        // A tuple for each example.
+        (value.kind === "Call" && facts.file.dotted(value.func) === "builtins.zip"),
+    );
   if (expr.func.kind !== "Attribute") return false;
   if (expr.func.attr === "tolist" || expr.func.attr === "split")
     return /read|df|frame|csv|data|text/i.test(facts.file.textOf(expr.func.value));

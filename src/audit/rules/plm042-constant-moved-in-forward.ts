@@ -19,7 +19,7 @@ export const rule: Rule = {
   *check(facts) {
     for (const call of facts.file.callsNamed("to", "cuda", "type_as")) {
       if (call.func.kind !== "Attribute" || !/^(?:to|cuda|type_as)$/.test(call.func.attr)) continue;
-      const attribute = selfAttribute(root(call.func.value));
+      const attribute = selfAttribute(root(listed(root(call.func.value), facts)));
       const cls = attribute === null ? null : classOf(call);
       if (!cls || !/^(?:module|lightning|other)$/.test(facts.role(cls)) || !facts.everyStep(call)) continue;
       const arg = argument(call, "device", 0);
@@ -67,9 +67,20 @@ function root(expr: Expr): Expr {
     : expr;
 }
 
+/** `self.cells` behind the `cell` of `for cell in self.cells`, also beside another list. */
+function listed(expr: Expr, { file }: Facts): Expr {
+  const [one, ...more] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  if (one?.how !== "iterate" || !one.value || more.length > 0) return expr;
+  const over = one.value;
+  const lists = over.kind === "Call" ? over.args.map(({ value }) => value) : [over];
+  return lists.length === 1 ? lists[0]! : (lists[one.index ?? -1] ?? expr);
+}
+
 function isOnHost(write: Attribute["writes"][number], facts: Facts): boolean {
   if (write.how !== "assign" || write.in.name !== "__init__" || !write.value) return false;
-  const { what, device } = facts.value(write.value);
+  const { what, device } = facts.value(
+    write.value.kind === "Comp" && write.value.value === null ? write.value.element : write.value,
+  );
   return what === "tensor" && device === "cpu" && !/Parameter\(/.test(facts.file.textOf(write.value));
 }
 

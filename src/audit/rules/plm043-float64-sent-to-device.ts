@@ -12,7 +12,7 @@ const FLOAT64 =
   /^numpy\.(?:zeros|ones|empty|eye|identity|linspace|logspace|geomspace|hanning|hamming|blackman|bartlett|kaiser|random\.(?:rand|randn|random|random_sample|uniform|normal|standard_normal|beta|gamma|exponential|dirichlet|laplace|lognormal))$/;
 /** NumPy functions whose result has the type of their first argument. */
 const SAME =
-  /^numpy\.(?:cumprod|cumsum|sqrt|exp|log|log1p|sin|cos|tanh|abs|clip|flip|append|concatenate|stack|vstack|hstack|tile|repeat|minimum|maximum|square|power|outer|expand_dims|reshape|transpose|ascontiguousarray|meshgrid)$/;
+  /^numpy\.(?:cumprod|cumsum|sqrt|exp|log|log1p|sin|cos|tanh|abs|clip|flip|append|concatenate|stack|vstack|hstack|tile|repeat|minimum|maximum|square|power|expand_dims|reshape|transpose|ascontiguousarray|meshgrid)$/;
 
 export const rule: Rule = {
   meta: {
@@ -93,6 +93,22 @@ function numpyCall(expr: Expr, facts: Facts): string {
   return expr.kind === "Call" && !keyword(expr, "dtype") ? (facts.file.dotted(expr.func) ?? "") : "";
 }
 
+/** An array of integers. */
+function isWhole(expr: Expr, facts: Facts): boolean {
+  if (expr.kind === "Name") {
+    const value = facts.file.scopes.onlyValue(expr);
+    return value !== null && value.kind === "Call" && isWhole(value, facts);
+  }
+  return (
+    /^numpy\.(?:arange|bincount|random\.randint)$/.test(numpyCall(expr, facts)) && !hasPoint(expr, facts)
+  );
+}
+
+/** `np.arange(0, 1, 0.1)` */
+function hasPoint(expr: Expr, facts: Facts): boolean {
+  return /\d\.|\.\d|\de-|minlength=None/.test(facts.file.textOf(expr));
+}
+
 function isNumber(expr: Expr): boolean {
   return expr.kind === "Num" || (expr.kind === "Unary" && expr.operand.kind === "Num");
 }
@@ -141,15 +157,24 @@ function isFloat64(expr: Expr, facts: Facts, depth = 0): boolean {
   if (depth > 14) return false;
   // A Python number leaves an array's type as it is.
   if (expr.kind === "Binary") {
-    // A true division of whole numbers is float64.
-    if (expr.op === "/" && /^numpy\.(?:arange|random\.randint)\b/.test(numpyCall(expr.left, facts)))
-      return true;
+    // A true division of whole numbers is float64, and so is their product with a number that has a point.
+    const [whole, other] = isWhole(expr.left, facts) ? [expr.left, expr.right] : [expr.right, expr.left];
+    if (isWhole(whole, facts) && /^[-+*/]$/.test(expr.op))
+      return (
+        (expr.op === "/" && !/^(?:tensor|output)$/.test(facts.value(other).what)) ||
+        (other.kind === "Num" && /[.e]/.test(other.text))
+      );
     const [left, right] = [isFloat64(expr.left, facts, depth + 1), isFloat64(expr.right, facts, depth + 1)];
     const plain = (side: Expr): boolean =>
       isNumber(side) ||
       side.kind === "Attribute" ||
       (side.kind === "Name" && !/^(?:tensor|output)$/.test(facts.value(side).what)) ||
-      (side.kind === "Call" && /^builtins\.(?:len|float|int)$/.test(facts.file.dotted(side.func) ?? ""));
+      (side.kind === "Call" &&
+        (/^builtins\.(?:len|float|int)$/.test(facts.file.dotted(side.func) ?? "") ||
+          // `counts.sum()`
+          (side.func.kind === "Attribute" &&
+            /^(?:sum|max|min)$/.test(side.func.attr) &&
+            isWhole(side.func.value, facts))));
     return (left && (right || plain(expr.right))) || (right && plain(expr.left));
   }
   // A part of it, `returns[::-1]`, or its negative.
@@ -178,6 +203,12 @@ function isFloat64(expr: Expr, facts: Facts, depth = 0): boolean {
     return (
       returns.length > 0 && returns.every(({ value }) => value !== null && isFloat64(value, facts, depth + 1))
     );
+  }
+  // Of two factors one is enough, beside whole numbers.
+  if (expr.kind === "Call" && /^numpy\.(?:outer|dot|multiply|kron)$/.test(facts.file.dotted(expr.func) ?? "")) {
+    const parts = expr.args.map(({ value }) => value);
+    const wide = parts.filter((part) => isFloat64(part, facts, depth + 1));
+    return wide.length > 0 && parts.every((part) => wide.includes(part) || isWhole(part, facts));
   }
   if (expr.kind === "Call" && SAME.test(facts.file.dotted(expr.func) ?? "")) {
     const first = positional(expr, 0);

@@ -1,4 +1,5 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
@@ -31,15 +32,33 @@ function* grown(facts: Facts): Generator<Finding> {
     if (statement?.kind !== "Assign") continue;
     const [target] = statement.targets;
     const own = target ? selfAttribute(target) : null;
-    if (own !== null && isTorchCat(value, facts) && joins(value, own) && facts.everyStep(value)) {
+    const [around] = loopsAround(statement);
+    const often = (): boolean =>
+      facts.everyStep(value) !== null || (around !== undefined && overBatches(around, facts));
+    if (own !== null && isTorchCat(value, facts) && joins(value, own) && often()) {
       yield {
         at: statement,
         message: `Every step allocates \`self.${own}\` anew and copies all of it, and it never ends to grow; collect the parts in a list, or write into a tensor made once`,
       };
       continue;
     }
-    if (statement.targets.length !== 1 || target?.kind !== "Name" || !isTorchCat(value, facts)) continue;
     const parts = positional(value, 0);
+    // `feats["a"] = cat([feats["a"], a])`
+    if (
+      target?.kind === "Subscript" &&
+      target.value.kind === "Name" &&
+      (parts?.kind === "Tuple" || parts?.kind === "List") &&
+      parts.items.some((item) => file.textOf(item) === file.textOf(target)) &&
+      isTorchCat(value, facts) &&
+      often()
+    ) {
+      yield {
+        at: statement,
+        message: `Every turn allocates \`${file.textOf(target)}\` anew and copies all of it; collect the parts in a list and \`cat\` once after the loop`,
+      };
+      continue;
+    }
+    if (statement.targets.length !== 1 || target?.kind !== "Name" || !isTorchCat(value, facts)) continue;
     const loop = loopsAround(statement)[0];
     if (!loop || (parts?.kind !== "Tuple" && parts?.kind !== "List") || parts.items.length < 2) continue;
     const same = parts.items.find((item) => item.kind === "Name" && item.id === target.id);
@@ -69,7 +88,8 @@ function* grown(facts: Facts): Generator<Finding> {
           contains(loop, name) &&
           functionOf(name) === fn &&
           !file.scopes.binds(name) &&
-          !isNoneTest(name),
+          !isNoneTest(name) &&
+          !isLast(name, file),
       );
     if (reads.length > 0) continue;
     yield {
@@ -109,6 +129,11 @@ function overBatches(loop: Loop, facts: Facts): boolean {
   return facts.file.all("Call").some((call) => contains(loop, call) && isNetwork(call.func, facts));
 }
 
+/** `states[-1:]`: of all that has been joined only the last part is read. */
+function isLast({ parent }: Node, file: PythonFile): boolean {
+  return parent?.kind === "Subscript" && /^(?::, *)?-1:?$/.test(file.textOf(parent.index).trim());
+}
+
 function isNoneTest(name: Node): boolean {
   return name.parent?.kind === "Compare" && name.parent.ops[0]!.startsWith("is");
 }
@@ -136,7 +161,7 @@ function* repeated(facts: Facts): Generator<Finding> {
     if (!source || times.length < 2 || !facts.everyStep(call)) continue;
     const once = keeps >= times.length - 1 - stars(call);
     if (
-      !isOneWhereRepeated(times, source) &&
+      !isOneWhereRepeated(times, source, facts) &&
       !(once && (hasDimensionOfOne(source, facts, 0) || isReduced(source, times, facts)))
     )
       continue;
@@ -177,12 +202,16 @@ function isReduced(expr: Expr, times: readonly Expr[], facts: Facts): boolean {
   );
 }
 
-/** `x.view(1, 1, h, 1).repeat(b, 1, 1, w)` */
-function isOneWhereRepeated(times: readonly Expr[], source: Expr): boolean {
-  if (source.kind !== "Call" || source.func.kind !== "Attribute") return false;
-  if (!/^(?:view|reshape)$/.test(source.func.attr) || source.args.length !== times.length) return false;
-  const isOne = (expr: Expr): boolean => expr.kind === "Num" && expr.text === "1";
-  return times.every((value, at) => isOne(value) || isOne(source.args[at]!.value));
+/** `x.view(1, 1, h, 1).repeat(b, 1, 1, w)`, `torch.rand(n, 1).repeat(1, m)` */
+function isOneWhereRepeated(times: readonly Expr[], expr: Expr, { file }: Facts): boolean {
+  const source = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+  if (source?.kind !== "Call" || source.func.kind !== "Attribute") return false;
+  const made = /^torch\.(?:rand|randn|zeros|ones|empty)$/.test(file.dotted(source.func) ?? "");
+  if (!made && !/^(?:view|reshape)$/.test(source.func.attr)) return false;
+  const [first, ...more] = source.args.filter(({ name }) => name === null).map(({ value }) => value);
+  const sizes = first?.kind === "Tuple" && more.length === 0 ? first.items : first ? [first, ...more] : [];
+  const isOne = (one: Expr): boolean => one.kind === "Num" && one.text === "1";
+  return sizes.length === times.length && times.every((value, at) => isOne(value) || isOne(sizes[at]!));
 }
 
 function stars(call: Call): number {

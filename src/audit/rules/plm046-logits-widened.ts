@@ -58,7 +58,7 @@ function isVocabulary(call: Call, facts: Facts): boolean {
     return false;
   const { file } = facts;
   return (
-    /lm_head|vocab|shift_l|CausalLM|LMHead|ForConditionalGeneration|ignore_index|wte|embed_out|unembed|to_logits|input_ids/.test(
+    /lm_head|vocab|shift_l|CausalLM|LMHead|ForConditionalGeneration|ignore_index|wte|embed_out|unembed|to_logits|input_ids|\w\[(?::|\.\.\.), 1:\]/.test(
       text,
     ) ||
     (/CausalLM|LMHeadModel|ForConditionalGeneration|MaskedLM|input_ids|(?:SFT|DPO|GRPO|KTO)Trainer/.test(
@@ -89,6 +89,8 @@ function widened(call: Call, facts: Facts): Expr | null {
 function name(expr: Expr): string {
   if (expr.kind === "Name") return expr.id;
   if (expr.kind === "Attribute") return expr.attr;
+  // `outputs["logits"]`
+  if (expr.kind === "Subscript" && expr.index.kind === "Str") return expr.index.value ?? "";
   return expr.kind === "Subscript"
     ? name(expr.value)
     : expr.kind === "Call" && expr.func.kind === "Attribute"

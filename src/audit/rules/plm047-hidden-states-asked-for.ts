@@ -80,11 +80,21 @@ export const rule: Rule = {
       };
     }
     // `model(**batch, **extra)`
-    for (const dict of file.all("Dict"))
+    const made = file.calls.given([...WANTED.keys()]).filter((call) => file.dotted(call.func) === "builtins.dict");
+    for (const dict of [...file.all("Dict"), ...made])
       for (const key of WANTED.keys()) {
         const value = entry(dict, key);
         const [target] = dict.parent?.kind === "Assign" ? dict.parent.targets : [];
-        if (!isTrue(value) || target?.kind !== "Name" || isRead(key, file)) continue;
+        if (!isTrue(value) || isRead(key, file)) continue;
+        // `model.config.update({…})`
+        const updated = dict.parent?.kind === "Arg" ? dict.parent.parent : null;
+        if (
+          updated?.kind === "Call" &&
+          /(?:config|cfg)\.update$/.test(file.textOf(updated.func)) &&
+          TRAINS.test(file.text)
+        )
+          yield { at: value!, severity: "note", message: MESSAGES[key]! };
+        if (target?.kind !== "Name") continue;
         const handed = file.scopes.uses(file.scopes.definitionAt(target)!).some(({ parent }) => {
           const call = parent?.kind === "Arg" && parent.star === 2 ? parent.parent : null;
           return call?.kind === "Call" && isNetwork(call.func, facts) && facts.hot(call) !== null;

@@ -24,16 +24,16 @@ export const rule: Rule = {
         func.kind === "Attribute" && facts.file.dotted(func) === null
           ? [func.value, positional(call, 0)]
           : [positional(call, 0), positional(call, 1)];
-      if (large && factor && isProduct(large, facts) && isScalar(factor, facts) && isForward(call, facts))
+      if (large && factor && isLarge(large, facts) && isScalar(factor, facts) && isForward(call, facts))
         yield { at: call, message: MESSAGE };
     }
     for (const product of facts.file.all("Binary")) {
       if (product.op !== "*" && product.op !== "/") continue;
       const [large, factor] =
-        product.op === "/" || isProduct(product.left, facts)
+        product.op === "/" || isLarge(product.left, facts)
           ? [product.left, product.right]
           : [product.right, product.left];
-      if (!isProduct(large, facts) || !isScalar(factor, facts)) continue;
+      if (!isLarge(large, facts) || !isScalar(factor, facts)) continue;
       if (isForward(product, facts)) yield { at: product, message: MESSAGE };
     }
   },
@@ -41,7 +41,50 @@ export const rule: Rule = {
 
 function isForward(expr: Expr, facts: Facts): boolean {
   const why = facts.everyStep(expr)?.why ?? "";
-  return why.startsWith("forward") || why.includes("forward of");
+  return why.startsWith("forward") || why.includes("forward of") || why.includes("training loop of");
+}
+
+function isLarge(expr: Expr, facts: Facts): boolean {
+  return (
+    isProduct(expr, facts) || (expr.kind === "Name" && isHeld(expr, facts)) || isScaledBranch(expr, facts)
+  );
+}
+
+/** A layer's output, a product or a scaled one that keeps its name, and so its memory, beside its scaled double. */
+function isHeld(name: Name, facts: Facts): boolean {
+  const [one, ...more] = facts.file.scopes.reaching(name);
+  const [scaled, statement] = [name.parent, name.parent?.parent];
+  if (more.length > 0 || one?.how !== "assign" || !one.value || scaled?.kind !== "Binary") return false;
+  if (statement?.kind !== "Assign" || statement.targets.some((to) => to.kind !== "Name" || to.id === name.id))
+    return false;
+  const { value } = one;
+  const made =
+    value.kind === "Binary"
+      ? value.op === "@" || (value.op === "*" && value.left.kind === "Name" && isScalar(value.right, facts))
+      : value.kind === "Call" &&
+        (MULTIPLIES.test(facts.file.dotted(value.func) ?? "") ||
+          isMatmul(value, facts) ||
+          (selfAttribute(value.func) !== null && isLayer(value.func, facts)));
+  return made && facts.file.scopes.uses(one).length === 1;
+}
+
+/** `x + self.body(x) * self.res_scale` */
+function isScaledBranch(expr: Expr, facts: Facts): boolean {
+  if (expr.kind !== "Call" || selfAttribute(expr.func) === null) return false;
+  const around =
+    expr.parent?.kind === "Arg" || expr.parent?.kind === "Attribute" ? expr.parent.parent : expr.parent;
+  return (
+    around !== null &&
+    around !== undefined &&
+    /self\.\w*scal/.test(facts.file.textOf(around)) &&
+    isLayer(expr.func, facts)
+  );
+}
+
+function isLayer(expr: Expr, facts: Facts): boolean {
+  return isOnlyMadeBy(expr, facts.file, (made) =>
+    /^torch\.nn\.(?:Linear|Conv\w+|Sequential|Bilinear)$/.test(facts.file.dotted(made.func) ?? ""),
+  );
 }
 
 /** `x @ A @ B`, `linear(linear(x, A), B)`, `self.lora_B(self.lora_A(x))`: the last product is as large as the layer's output. */
@@ -50,19 +93,25 @@ function isProduct(expr: Expr, facts: Facts): boolean {
     return expr.op === "@" && (isChained(expr.left, facts) || isChained(expr.right, facts));
   if (expr.kind === "Name") return isProductByName(expr, facts);
   if (expr.kind !== "Call") return false;
-  if (MULTIPLIES.test(facts.file.dotted(expr.func) ?? "")) {
-    const first = positional(expr, 0);
-    return first !== null && isChained(first, facts);
-  }
+  if (MULTIPLIES.test(facts.file.dotted(expr.func) ?? ""))
+    return expr.args.slice(0, 3).some(({ name, value }) => name === null && isChained(value, facts));
+  // `self.dropout(self.up(self.down(x)))`
+  if (isDropout(expr.func, facts)) return expr.args[0] !== undefined && isProduct(expr.args[0].value, facts);
   // `x.matmul(a).matmul(b)`
   if (isMatmul(expr, facts)) return expr.func.kind === "Attribute" && isChained(expr.func.value, facts);
   // A layer of the module, or one that was taken out of it.
   const layer =
-    selfAttribute(expr.func) !== null || (expr.func.kind === "Name" && /lora|adapter/i.test(expr.func.id));
+    selfAttribute(picked(expr.func)) !== null ||
+    (expr.func.kind === "Name" && /lora|adapter/i.test(expr.func.id));
   return layer && expr.args.length === 1 && isChained(expr.args[0]!.value, facts);
 }
 
-const MULTIPLIES = /^torch\.(?:matmul|mm|bmm|nn\.functional\.linear)$/;
+/** `self.lora_B` of `self.lora_B[name]`. */
+function picked(expr: Expr): Expr {
+  return expr.kind === "Subscript" ? expr.value : expr;
+}
+
+const MULTIPLIES = /^torch\.(?:matmul|mm|bmm|einsum|nn\.functional\.linear)$/;
 
 /** Bound once, and still named when its scaled double is made. */
 function isProductByName(name: Name, facts: Facts): boolean {
@@ -92,8 +141,8 @@ function isChained(expr: Expr, facts: Facts, depth = 0): boolean {
   if (MULTIPLIES.test(facts.file.dotted(expr.func) ?? "")) return true;
   if (expr.func.kind === "Name") return /lora|adapter/i.test(expr.func.id);
   return (
-    selfAttribute(expr.func) !== null &&
-    (/lora|adapter|down/i.test(facts.file.textOf(expr.func)) || isNarrow(expr.func, facts))
+    selfAttribute(picked(expr.func)) !== null &&
+    (/lora|adapter|down/i.test(facts.file.textOf(picked(expr.func))) || isNarrow(expr.func, facts))
   );
 }
 
@@ -108,23 +157,37 @@ function isScalar(expr: Expr, facts: Facts): boolean {
         one.value !== null &&
         one.value.kind !== "Name" &&
         isScalar(one.value, facts)) ||
-        (one?.how === "param" && /^(?:scal\w*|alpha|lora_alpha)$/.test(expr.id)))
+        (one?.how === "param" && /^(?:scal\w*|alpha|lora_alpha|temperature|temp|tau)$/.test(expr.id)))
     );
   }
+  // `self.A.shape[1]`, `q.size(-1)`
+  if (/\.shape\[-?\d\]$|\.size\(-?\d\)$/.test(facts.file.textOf(expr).slice(-24))) return true;
   // `self.scaling["default"]`
   if (expr.kind === "Subscript") return isScalar(expr.value, facts);
   const own = expr.kind === "Attribute" ? selfAttribute(expr) : null;
   if (own === null) return false;
-  if (/^(?:scal|alpha|lora_alpha)/.test(own) || facts.value(expr).what === "number") return true;
+  if (/^(?:scal|\w+_scale$|alpha|lora_alpha)/.test(own) || facts.value(expr).what === "number") return true;
   const cls = classOf(expr);
   const writes = cls ? (attributesOf(cls, facts.file).get(own)?.writes ?? []) : [];
-  // A setting of the constructor: what is handed in and never made a tensor.
+  // A setting of the constructor: what is a number unless somebody says otherwise,
+  const isNumber = ({ value }: (typeof writes)[number]): boolean => {
+    const [given] = value?.kind === "Name" ? facts.file.scopes.reaching(value) : [];
+    return given?.node.kind === "Param" && given.node.default?.kind === "Num";
+  };
+  if (writes.length > 0 && writes.every(isNumber)) return true;
+  // or what is handed in and never made a tensor.
   return (
     /^(?:s|r|rank|lora_r|lora_scal\w*|multiplier|factor|weight_scale|gain|lambda_?)$/.test(own) &&
     writes.length > 0 &&
     writes.every(
       ({ how, value }) => how === "assign" && value !== null && facts.value(value).what !== "tensor",
     )
+  );
+}
+
+function isDropout(expr: Expr, facts: Facts): boolean {
+  return isOnlyMadeBy(expr, facts.file, (made) =>
+    /^torch\.nn\.Dropout\w*$/.test(facts.file.dotted(made.func) ?? ""),
   );
 }
 

@@ -5,6 +5,9 @@ import type { Facts } from "../facts/facts.ts";
 import { addKeyword } from "../edits.ts";
 import type { Rule } from "../rule.ts";
 
+const BACK =
+  "The tensors come back on the device they were saved from, beside the model that they are copied into";
+
 export const rule: Rule = {
   meta: {
     code: "PLM049",
@@ -15,7 +18,7 @@ export const rule: Rule = {
     patterns: [49, 82],
   },
   *check(facts) {
-    if (facts.file.callsNamed("load").length === 0) return;
+    if (facts.file.callsNamed("load", "partial").length === 0) return;
     const { file } = facts;
     if (!facts.accelerator) return;
     const distributed = /init_process_group|DistributedDataParallel|LOCAL_RANK/.test(file.text);
@@ -25,6 +28,14 @@ export const rule: Rule = {
       /init_process_group|DistributedDataParallel\(|DDP\(|\brank\b|local_rank/i.test(
         file.textOf(functionOf(call) ?? file.tree.module),
       );
+    for (const call of file.callsNamed("partial"))
+      if (
+        file.dotted(call.func) === "functools.partial" &&
+        call.args[0] &&
+        file.dotted(call.args[0].value) === "torch.load" &&
+        !keyword(call, "map_location")
+      )
+        yield { at: call, message: BACK };
     for (const call of file.callsNamed("load")) {
       if (
         file.dotted(call.func) !== "torch.load" ||
@@ -46,14 +57,16 @@ export const rule: Rule = {
         )
       )
         continue;
-      const everywhere = amongRanks(call) && !isOneRank(call, facts);
+      // What each rank has saved for itself comes back to it.
+      const ranked = [source, ...read].some((one) => one && /rank/i.test(file.textOf(one)));
+      const everywhere = amongRanks(call) && !ranked && !isOneRank(call, facts);
       const none = keyword(call, "map_location");
       yield {
         at: call.func,
         ...(everywhere ? { severity: "warning" as const } : {}),
         message: everywhere
           ? "Every process loads onto the device the file was saved from, usually the first one: its memory holds one copy for each rank"
-          : "The tensors come back on the device they were saved from, beside the model that they are copied into",
+          : BACK,
         fix: {
           grade: "unsafe",
           title: "Load onto the host",

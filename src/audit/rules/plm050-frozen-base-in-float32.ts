@@ -39,7 +39,7 @@ export const rule: Rule = {
       .callsNamed("get_peft_model")
       .some((call) => file.dotted(call.func) === "peft.get_peft_model");
     // A script that only runs the model says elsewhere what it computes in.
-    if (!frozen && !/Trainer\b|\.backward\(|torch\.optim|training_step/.test(file.text)) return;
+    if (!frozen && !/Trainer\b|\.backward\(|torch\.optim|training_step|requires_grad/.test(file.text)) return;
     for (const call of file.callsNamed("from_pretrained")) {
       const name = file.dotted(call.func) ?? "";
       if (

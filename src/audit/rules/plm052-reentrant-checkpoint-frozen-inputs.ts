@@ -64,11 +64,18 @@ export const rule: Rule = {
 const FREEZES =
   /(?:get_input_embeddings\(\)|\.(?:embed_tokens|wte|word_embeddings|embeddings))(?:\.weight)?\.requires_grad(?:_\(\s*False|\s*=\s*False)|for\s+(\w+)\s+in\s+[\w.]*(?:get_input_embeddings\(\)|\.(?:embed_tokens|wte|word_embeddings|embeddings))\.parameters\(\):\s*\1\.requires_grad(?:_\(\s*False|\s*=\s*False)|["'](?:wte|emb\w*|\w*embeddings?|embed_tokens)["']\s+in\s+\w+[^\n]*:\s*\w+\.requires_grad(?:_\(\s*False|\s*=\s*False)/;
 
+/** `freeze(model.get_input_embeddings())` */
+const HELPED =
+  /\b(?<!un)freeze\w*\(\s*[\w.]*(?:get_input_embeddings\(\)|\.(?:embed_tokens|wte|word_embeddings|embeddings))\s*\)/;
+
 /** A model of transformers whose embeddings the script freezes before it checkpoints on the reentrant path. */
 function* frozenEmbeddings(file: PythonFile): Generator<Finding> {
   for (const { useReentrant } of checkpointingSwitches(file)) {
     if (!useReentrant || !isTrue(useReentrant)) continue;
-    if (!FREEZES.test(file.text) || /enable_input_require_grads|make_inputs_require_grad/.test(file.text))
+    if (
+      !(FREEZES.test(file.text) || HELPED.test(file.text) || freezesRest(file.text)) ||
+      /enable_input_require_grads|make_inputs_require_grad/.test(file.text)
+    )
       return;
     yield {
       at: useReentrant,
@@ -83,15 +90,36 @@ function* frozenEmbeddings(file: PythonFile): Generator<Finding> {
   }
 }
 
+/** `self.tok.requires_grad_(False)`, `for p in self.embed.parameters(): p.requires_grad = False`, and a table that was loaded. */
+function isFrozen(text: string): boolean {
+  const made = [...text.matchAll(/self\.(\w+)\s*=\s*(?:torch\.)?(?:nn\.)?Embedding\(/g)].map(
+    ([, name]) => name!,
+  );
+  const table = String.raw`self\.(?:${["\\w*emb\\w*", ...made].join("|")})`;
+  const off = String.raw`\.requires_grad(?:_\(\s*False|\s*=\s*False)`;
+  return new RegExp(
+    String.raw`${table}(?:\.weight)?${off}|for\s+(\w+)\s+in\s+${table}\.parameters\(\):\s*\1${off}|${table}\s*=\s*(?:torch\.)?nn\.Embedding\.from_pretrained\((?![^)]*freeze\s*=\s*False)`,
+    "i",
+  ).test(text);
+}
+
+/** `p.requires_grad = "lora" in name`: what lies inside the checkpoints trains, and the embeddings do not. */
+function freezesRest(text: string): boolean {
+  const kept =
+    /\bnamed_parameters\(\):\s*\w+\.requires_grad(?:_\(|\s*=\s*)([^\n]*["'] in \w[^\n]*)/.exec(text)?.[1] ??
+    /\bif ([^\n]*["'] not in \w+[^\n]*):\s*\w+\.requires_grad(?:_\(\s*False|\s*=\s*False)/.exec(text)?.[1] ??
+    "";
+  return (
+    /lora|adapter|layer|block|attn|attention|mlp|["']h\.\d/i.test(kept) && !/emb|wte|tok|shared/i.test(kept)
+  );
+}
+
 /** A module that freezes its embedding and checkpoints what follows on the reentrant path. */
 function* byHand(file: PythonFile): Generator<Finding> {
   for (const cls of file.all("ClassDef")) {
     const text = file.textOf(cls);
-    const frozen =
-      /self\.\w*emb\w*(?:\.weight)?\.requires_grad(?:_\(\s*False|\s*=\s*False)|for\s+(\w+)\s+in\s+self\.\w*emb\w*\.parameters\(\):\s*\1\.requires_grad(?:_\(\s*False|\s*=\s*False)|self\.\w*emb\w*\s*=\s*nn\.Embedding\.from_pretrained\((?![^)]*freeze\s*=\s*False)/i.test(
-        text,
-      );
-    if (!frozen || /enable_input_require_grads|requires_grad_\(\s*(?:True)?\s*\)/.test(text)) continue;
+    if (!isFrozen(text) || /enable_input_require_grads|requires_grad_\(\s*(?:True)?\s*\)/.test(text))
+      continue;
     for (const call of file.callsNamed("checkpoint", "checkpoint_sequential")) {
       if (
         !contains(cls, call) ||

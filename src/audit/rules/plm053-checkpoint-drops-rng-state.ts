@@ -5,6 +5,10 @@ import { entry, given, literalDict } from "../facts/arguments.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
 
+/** torch's own, and what wraps whole modules in it. */
+const CHECKPOINTS =
+  /^torch\.(?:utils\.checkpoint\.|distributed\.algorithms\._checkpoint\.checkpoint_wrapper\.)|^deepspeed\.checkpointing\./;
+
 export const rule: Rule = {
   meta: {
     code: "PLM053",
@@ -24,9 +28,9 @@ export const rule: Rule = {
       const name = file.dotted(call.func);
       const partial = name === "functools.partial" ? positional(call, 0) : null;
       const bound = partial ? file.dotted(partial) : name;
-      if (bound?.startsWith("torch.utils.checkpoint.") === true) {
+      if (bound !== null && CHECKPOINTS.test(bound)) {
         const flag = given(call, "preserve_rng_state", file);
-        if (isFalse(flag)) yield report(flag!, file);
+        if (isFalse(flag) || isOffByDefault(flag, file)) yield report(flag!, file);
       }
       const settings =
         keyword(call, "gradient_checkpointing_kwargs")?.value ??
@@ -56,6 +60,12 @@ export const rule: Rule = {
         };
   },
 };
+
+/** `def run(fn, *args, rng=False)`, handed on. */
+function isOffByDefault(flag: Expr | null, file: PythonFile): boolean {
+  const [one, ...more] = flag?.kind === "Name" ? file.scopes.reaching(flag) : [];
+  return more.length === 0 && one?.node.kind === "Param" && isFalse(one.node.default ?? null);
+}
 
 const WRONG =
   "With dropout the recomputed segment draws another mask than its forward did: the gradients belong to a network that never ran";

@@ -1,6 +1,6 @@
-import { isTrue, keyword } from "../../python/file.ts";
+import { isTrue } from "../../python/file.ts";
 import { functionOf } from "../../python/nodes.ts";
-import { entry } from "../facts/arguments.ts";
+import { entry, given } from "../facts/arguments.ts";
 import { checkpointingSwitches } from "../facts/checkpointing.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { last } from "../facts/torch-names.ts";
@@ -42,6 +42,11 @@ export const rule: Rule = {
         continue;
       yield finding(statement.value);
     }
+    // `setattr(model.config, "use_cache", True)`
+    for (const call of off ? [] : file.callsNamed("setattr")) {
+      const [, name, value] = call.args.map((arg) => arg.value);
+      if (name?.kind === "Str" && name.value === "use_cache" && value && isTrue(value)) yield finding(value);
+    }
     // `model_init_kwargs={"use_cache": True}`
     for (const dict of off || !file.mentions("use_cache") ? [] : file.all("Dict")) {
       const value = entry(dict, "use_cache");
@@ -54,18 +59,24 @@ export const rule: Rule = {
       )
         yield finding(value!);
     }
-    for (const call of file.calls.given(["use_cache"])) {
+    const asked = new Set([
+      ...file.calls.given(["use_cache"]),
+      // `from_pretrained(name, **settings)`
+      ...(file.mentions("use_cache") ? file.callsNamed("from_pretrained", "from_config") : []),
+    ]);
+    for (const call of asked) {
       const name = call.func.kind === "Attribute" ? call.func.attr : last(file.dotted(call.func) ?? "");
-      const flag = keyword(call, "use_cache");
+      const flag = given(call, "use_cache", file);
+      // Written in the call it has been seen above.
       if (
-        !flag ||
-        !isTrue(flag.value) ||
+        !isTrue(flag) ||
         off ||
+        call.args.some(({ star, value }) => star === 2 && value.kind === "Dict") ||
         !(/^(?:from_pretrained|from_config)$|Config$/.test(name) || isNetwork(call.func, facts)) ||
         /Generation|generate/.test(file.textOf(call.func))
       )
         continue;
-      yield finding(flag.value);
+      yield finding(flag!);
     }
   },
   *checkConfig(config) {

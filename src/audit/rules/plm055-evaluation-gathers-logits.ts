@@ -19,7 +19,8 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (!file.mentions("compute_metrics")) return;
+    if (!file.mentions("Trainer")) return;
+    if (!file.mentions("compute_metrics") && file.callsNamed("predict").length === 0) return;
     const named = (pattern: RegExp): Call[] =>
       file
         .all("Call")
@@ -33,7 +34,18 @@ export const rule: Rule = {
     // The metrics want logits, and nothing shrinks them first.
     const later = trainers.length > 0 && /\btrainer\.compute_metrics\s*=/.test(file.text);
     const measures = (call: Call): boolean => later || given(call, "compute_metrics", file) !== null;
-    if (!trainers.some(measures)) return;
+    // `trainer.predict(…)` gathers them whoever measures.
+    const asked = (word: string): Set<Call> =>
+      new Set(
+        file.callsNamed(word).flatMap(({ func }) => {
+          const from = func.kind === "Attribute" && func.value.kind === "Name" ? func.value : null;
+          const made = from && file.scopes.onlyValue(from);
+          return made?.kind === "Call" && trainers.includes(made) ? [made] : [];
+        }),
+      );
+    const predicting = asked("predict");
+    const evaluating = asked("evaluate");
+    if (!trainers.some((call) => measures(call) || predicting.has(call))) return;
     if (
       trainers.some(
         (call) => isGiven(call, "preprocess_logits_for_metrics", file) || hidesArguments(call, file),
@@ -44,16 +56,17 @@ export const rule: Rule = {
     const isSeen = (trainer: Call): boolean =>
       settingsOf(trainer, facts).some((one) => settings.includes(one as Call));
     for (const call of settings) {
+      const mine = trainers.filter((trainer) => settingsOf(trainer, facts).includes(call));
       const evaluates =
         given(call, "eval_strategy", file) ??
         given(call, "evaluation_strategy", file) ??
         given(call, "do_eval", file);
-      if (
+      const never =
         !evaluates ||
         (evaluates.kind === "Str" && evaluates.value === "no") ||
-        (evaluates.kind === "Const" && evaluates.value !== true)
-      )
-        continue;
+        (evaluates.kind === "Const" && evaluates.value !== true);
+      const called = mine.some((one) => predicting.has(one) || (measures(one) && evaluating.has(one)));
+      if (never && !called) continue;
       if (
         ["eval_accumulation_steps", "predict_with_generate", "prediction_loss_only"].some((key) =>
           isGiven(call, key, file),
@@ -62,14 +75,12 @@ export const rule: Rule = {
       )
         continue;
       // Where it is seen which trainers these are for, those are asked.
-      const mine = trainers.filter((trainer) => settingsOf(trainer, facts).includes(call));
-      if (mine.length > 0 && !mine.some(measures)) continue;
+      if (mine.length > 0 && !mine.some((one) => measures(one) || predicting.has(one))) continue;
       if (mine.length === 0 && trainers.every(isSeen)) continue;
       const models = mine.map((trainer) => modelOf(trainer, facts));
-      const small = isSmall(
-        // `get_peft_model(model, …)` does not say what it wraps.
-        models.length > 0 && models.every((model) => /For[A-Z]|LM/.test(model)) ? models.join() : file.text,
-      );
+      // `get_peft_model(model, …)` does not say what it wraps.
+      const seen = models.length > 0 && models.every((model) => /For[A-Z]|LM/.test(model));
+      const small = isSmall(seen ? models.join() : file.text) || (!seen && !mine.some(measures));
       const none = given(call, "eval_accumulation_steps", file);
       yield {
         at: call.func,

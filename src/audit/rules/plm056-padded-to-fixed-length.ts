@@ -33,7 +33,7 @@ export const rule: Rule = {
       return;
     // A script that trains, or prepares what another one trains on.
     const trains =
-      /Trainer\b|\.backward\(|TrainingArguments|training_step|\bDataset\b|load_dataset|DataCollator|DataLoader/.test(
+      /Trainer\b|\.backward\(|TrainingArguments|training_step|\bDataset\b|load_dataset|DataCollator|DataLoader|\.map\(|\blabels\b/.test(
         file.text,
       );
     if (!trains) return;

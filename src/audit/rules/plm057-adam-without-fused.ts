@@ -1,12 +1,46 @@
-import { isFalse, isTrue, keyword } from "../../python/file.ts";
+import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import type { Call, Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
-import { given, hidesArguments } from "../facts/arguments.ts";
+import { entry, given, hidesArguments, literalDict } from "../facts/arguments.ts";
 import type { Rule } from "../rule.ts";
 
 const MESSAGE =
   "The default step makes temporaries as large as all parameters; `fused=True` updates them in place in one kernel";
 /** What transformers calls the optimizers that take that path. */
 const UNFUSED = /^adamw_(?:torch|hf)$/;
+
+/** Calls of what was picked out of a table or by its name. */
+function chosenCalls(file: PythonFile): readonly Call[] {
+  if (!/\bAdamW?\b/.test(file.text)) return [];
+  const [tables, names] = [file.all("Subscript"), file.callsNamed("getattr")];
+  return [...tables, ...names].flatMap((picked) =>
+    picked.parent?.kind === "Call" && picked.parent.func === picked ? [picked.parent] : [],
+  );
+}
+
+/** `OPTIMIZERS["adamw"]`, `getattr(torch.optim, name)`: what they stand for, where the file shows the word. */
+function chosenFrom(func: Expr, file: PythonFile): string | null {
+  if (func.kind === "Subscript") {
+    const table = literalDict(func.value, file);
+    const word = wordOf(func.index, file);
+    const found = table && word !== null ? entry(table, word) : null;
+    return found && file.dotted(found);
+  }
+  if (func.kind !== "Call" || file.dotted(func.func) !== "builtins.getattr") return null;
+  const [place, name] = [positional(func, 0), positional(func, 1)];
+  const [from, word] = [place && file.dotted(place), name && wordOf(name, file)];
+  return from && word ? `${from}.${word}` : null;
+}
+
+/** The text itself, or a parameter's unless a caller says otherwise. */
+function wordOf(expr: Expr, file: PythonFile): string | null {
+  if (expr.kind === "Str") return expr.value;
+  if (expr.kind !== "Name") return null;
+  const [one, ...more] = file.scopes.reaching(expr);
+  const value = one?.node.kind === "Param" ? one.node.default : (one?.value ?? null);
+  return more.length === 0 && value?.kind === "Str" ? value.value : null;
+}
 
 export const rule: Rule = {
   meta: {
@@ -30,9 +64,11 @@ export const rule: Rule = {
         yield { at: chosen, message: MESSAGE };
     }
     if (!facts.accelerator) return;
-    for (const call of file.callsNamed("Adam", "AdamW")) {
+    for (const call of [...file.callsNamed("Adam", "AdamW"), ...chosenCalls(file)]) {
       if (
-        !/^torch\.optim\.(?:adamw?\.)?AdamW?$/.test(file.dotted(call.func) ?? "") ||
+        !/^torch\.optim\.(?:adamw?\.)?AdamW?$/.test(
+          file.dotted(call.func) ?? chosenFrom(call.func, file) ?? "",
+        ) ||
         hidesArguments(call, file)
       )
         continue;

@@ -11,6 +11,10 @@ const MESSAGE =
 const UNWRAPPED =
   "Without `auto_wrap` the model is one unit: each forward and backward gathers all its parameters at once, as if nothing were sharded";
 
+function isNone(expr: Expr | null): boolean {
+  return expr?.kind === "Const" && expr.value === null;
+}
+
 function isNetwork(expr: Expr | null, facts: Facts): boolean {
   return expr !== null && (facts.networks.is(expr) || facts.value(expr).what === "module");
 }
@@ -82,7 +86,7 @@ export const rule: Rule = {
       hidesArguments(call!, file) ||
       // Nothing is sharded, so nothing is gathered.
       /NO_SHARD/.test(file.textOf(call!)) ||
-      (policy && !(policy.kind === "Const" && policy.value === null)) ||
+      (policy && !isNone(policy.kind === "Name" ? file.scopes.onlyValue(policy) : policy)) ||
       call!.args.filter((arg) => arg.name === null).length > 4
     )
       return;
