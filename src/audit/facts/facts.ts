@@ -206,6 +206,7 @@ export class Facts {
   /** Whether the node runs at least once per training step, and why. Null means "not known to". */
   hot(node: Node): Hot | null {
     const loop = this.stepLoop(node);
+    if (loop && isMeasurement(node)) return null;
     if (loop) return { why: "in the training loop", within: stepBlock(node, loop, this.backwards) };
     const fn = enclosingFunction(node);
     if (!fn) return null;
@@ -281,6 +282,12 @@ function wordsOf(project: ProjectFacts): Readonly<Record<"loose" | "keeps", Read
     words.set(project, (found = { loose, keeps }));
   }
   return found;
+}
+
+/** `def measure_vram(…):` takes a few steps to look at them. */
+function isMeasurement(node: Node): boolean {
+  const fn = functionOf(node);
+  return fn?.kind === "FunctionDef" && /^_*(?:measure|profile|benchmark)_/.test(fn.name);
 }
 
 function stepMethod(fn: FunctionDef | Lambda): FunctionDef | null {

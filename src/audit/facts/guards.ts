@@ -42,7 +42,17 @@ export function frequency(node: Node, stop: Node): Frequency {
 
 /** `if a and b: continue` skips only where both hold. */
 function skips(test: Expr): boolean {
-  return test.kind === "Bool" && test.op === "and" ? test.values.every(isThrottle) : isThrottle(test);
+  if (test.kind === "Bool")
+    return test.op === "and" ? test.values.every(isThrottle) : test.values.some(skips);
+  return isThrottle(test) || isNotYet(test);
+}
+
+/** `if step != due: return`, `if step - last < interval: return`. */
+function isNotYet(test: Expr): boolean {
+  if (test.kind !== "Compare" || test.ops.length !== 1) return false;
+  const [op, right] = [test.ops[0]!, test.rights[0]!];
+  if (!COUNTER.test(lastName(test.left))) return false;
+  return op === "!=" || (/^<=?$/.test(op) && /interval|every|freq|period/i.test(lastName(right)));
 }
 
 function leaves(statement: If): boolean {
@@ -112,6 +122,7 @@ function testFrequency(statement: If, child: Node): Frequency {
   if (isOffByDefault(statement, child)) return "unknown";
   if (isForEvaluation(statement, child)) return "throttled";
   if (isWithoutRequired(statement, child)) return "unknown";
+  if (isEmptied(statement, child)) return "unknown";
   // What a module has not made yet, it makes once.
   if (isUnmade(test) && statement.body.includes(child as never)) return "unknown";
   // `if early or late:`
@@ -181,6 +192,22 @@ function saysEvaluation(test: Expr, body: boolean): boolean {
   );
 }
 
+/** `if not pairs: return zero` of a list filled above: hardly any batch is empty. */
+function isEmptied({ test, body, parent }: If, child: Node): boolean {
+  if (test.kind !== "Unary" || test.op !== "not" || test.operand.kind !== "Name") return false;
+  if (!body.includes(child as never) || body[body.length - 1]?.kind !== "Return") return false;
+  const { id } = test.operand;
+  const above: readonly Node[] =
+    (parent && blocksOf(parent).find((list) => list.some((one) => one.kind === "If" && one.test === test))) ??
+    [];
+  return above.some(
+    (one) =>
+      one.kind === "Assign" &&
+      /^(?:Comp|List)$/.test(one.value.kind) &&
+      one.targets.some((target) => target.kind === "Name" && target.id === id),
+  );
+}
+
 /** `if teacher is None:` in a function that cannot be called without one; a network's own may get None for a state. */
 function isWithoutRequired(statement: If, child: Node): boolean {
   const { test } = statement;
@@ -215,6 +242,8 @@ function isOffByDefault(statement: If, child: Node): boolean {
   return given?.kind === "Const" && typeof given.value === "boolean" && given.value !== runs;
 }
 
+const COUNTER = /step|iter|epoch|batch_idx|count|^i$|idx|time/i;
+
 /** A remainder or a counter compared: what people write to do something once in a while. */
 export function isThrottle(test: Expr): boolean {
   let found = false;
@@ -224,7 +253,7 @@ export function isThrottle(test: Expr): boolean {
       node.kind === "Compare" &&
       // `i == len(loader) - 1` is the last turn only, whatever it is compared with.
       (node.rights.some((right) => right.kind === "Num") || node.ops.includes("==")) &&
-      /step|iter|epoch|batch_idx|count|^i$|idx|time/i.test(lastName(node.left))
+      COUNTER.test(lastName(node.left))
     )
       found = true;
     // `if len(micro) == 8:` collects that many first.

@@ -336,7 +336,7 @@ export class Values {
       case "Compare": {
         if (expr.ops.some((op) => op === "is" || op === "is not" || op === "in" || op === "not in"))
           return OTHER;
-        if (expr.rights.some((right) => right.kind === "Const" || right.kind === "Str")) return OTHER;
+        if (expr.rights.some((right) => /^(?:Const|Str|Tuple|List|Dict)$/.test(right.kind))) return OTHER;
         const value = combineOperands([this.of(expr.left), ...expr.rights.map((right) => this.of(right))]);
         return value.what === "tensor"
           ? { ...value, graph: "no" }

@@ -1,5 +1,7 @@
 import { positional } from "../../python/file.ts";
-import { classOf } from "../../python/nodes.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { classOf, functionOf, statementOf } from "../../python/nodes.ts";
+import type { Call } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -37,10 +39,11 @@ export const rule: Rule = {
       const text = file.textOf(receiver);
       // An optimizer's state holds more than tensors; a model moved to the host is copied there.
       if (
-        /optim|sched|scaler/i.test(text) ||
+        /optim|sched|scaler|\bopt(?:_|$)/i.test(text) ||
         (receiver.kind === "Call" && receiver.func.kind === "Attribute" && receiver.func.attr === "cpu")
       )
         continue;
+      if (isDeleted(call, file)) continue;
       // A module that copies a part of itself does so when it is made, on the host.
       const cls = classOf(call);
       if (cls && facts.role(cls) === "module") continue;
@@ -67,6 +70,23 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `initial = dict(model=deepcopy(…))` … `del initial`: taken for a while, as around a warm-up. */
+function isDeleted(call: Call, file: PythonFile): boolean {
+  const statement = statementOf(call);
+  const target = statement?.kind === "Assign" ? statement.targets[0] : null;
+  return (
+    target?.kind === "Name" &&
+    file
+      .all("Delete")
+      .some(
+        (one) =>
+          one.start > call.start &&
+          functionOf(one) === functionOf(call) &&
+          one.targets.some((gone) => gone.kind === "Name" && gone.id === target.id),
+      )
+  );
+}
 
 /** `{k: v.clone() for k, v in model.state_dict().items()}`. */
 function* clones(facts: Facts): Generator<Finding> {

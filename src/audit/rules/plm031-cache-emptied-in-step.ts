@@ -49,8 +49,8 @@ export const rule: Rule = {
         at: call,
         severity: rare ? "note" : "warning",
         message: rare
-          ? `${what} now and then in the training loop gains nothing: the peak stays, and freed blocks must be allocated again`
-          : `${what} ${inLoop ? "on every step" : `in code that runs every step (${hot.why})`} stops the device and throws away blocks that the next step allocates again`,
+          ? `${what} now and then in the training loop gains nothing: ${name === "gc.collect" ? "reference counts have freed all but cycles already" : "the peak stays, and freed blocks must be allocated again"}`
+          : `${what} ${inLoop ? "on every step" : `in code that runs every step (${hot.why})`} ${name === "gc.collect" ? "goes through every Python object on the host, while the device is given nothing to do" : "stops the device and throws away blocks that the next step allocates again"}`,
         ...(statement?.kind === "ExprStmt" && statement.value === call
           ? {
               fix: {

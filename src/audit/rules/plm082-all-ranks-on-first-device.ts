@@ -66,8 +66,9 @@ function* literals(
   const { file } = facts;
   for (const call of file.all("Call")) {
     const given = firstDevice(call, facts);
-    // The default of a parameter allocates nothing.
-    if (!given || isConditional(call) || call.parent?.kind === "Param") continue;
+    // A device as the default of a parameter allocates nothing.
+    const isDefault = call.parent?.kind === "Param" && file.dotted(call.func) === "torch.device";
+    if (!given || isConditional(call) || isDefault) continue;
     const said = given.kind === "IfExp" ? given.body : given;
     const named = isZero(said) || (said.kind === "Str" && said.value === "cuda:0");
     if (onlyNamed && !named) continue;

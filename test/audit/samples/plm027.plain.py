@@ -38,3 +38,12 @@ def train(model, loader, optimizer, accum_grad):
         if i % accum_grad == 0:
             optimizer.step()
             optimizer.zero_grad()
+
+
+class Split(torch.nn.Module):
+    def forward(self, x):
+        patches, grid = self.splitter(x)
+        # trap: compared with a tuple, it is one
+        if grid == (1, 1):
+            return patches
+        return torch.cat([patches, patches])

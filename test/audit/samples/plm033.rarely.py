@@ -15,3 +15,12 @@ def train(model, loader, optimizer, teacher, alpha):
         offset = torch.tensor(0.5, device=device)  # expect: PLM033
         (F.cross_entropy(logits, y.to(device)) + alpha * distance + offset).backward()
         optimizer.step()
+
+
+class Listwise(torch.nn.Module):
+    def forward(self, queries, documents):
+        pairs = [(query, one) for query, all_of in zip(queries, documents) for one in all_of]
+        if not pairs:
+            # trap: hardly any batch is empty
+            return torch.tensor(0.0, device=device, requires_grad=True)
+        return self.model(pairs).sum() * torch.tensor(2.0, device=device)  # expect: PLM033

@@ -23,3 +23,11 @@ def train(model, data, optimizer):
         optimizer.step()
         # trap: to the host, where it would be wrong
         print(y.to("cpu"))
+
+
+def measure_memory(model, data, optimizer):
+    # trap: a few steps, to look at them (a note)
+    for x in DataLoader(data, pin_memory=True):
+        model(x.to("cuda")).sum().backward()  # expect: PLM037
+        optimizer.step()
+        break

@@ -27,3 +27,11 @@ def load_schedule(folder):
 def cached(cached_features_file):
     # trap: made on the host
     return torch.load(cached_features_file)
+
+
+def resume(folder, rank, model):
+    torch.distributed.init_process_group("nccl")
+    path = folder + "/queue" + str(rank) + ".pt"
+    # trap: the rank's own file, on the rank's own device (a note)
+    queue = torch.load(path)  # expect: PLM049
+    return queue, torch.nn.parallel.DistributedDataParallel(model, device_ids=[rank], gradient_as_bucket_view=True)
