@@ -1,5 +1,5 @@
 import { blocksOf, functionOf, isStatement, walk } from "../../python/nodes.ts";
-import type { Expr, If, Node } from "../../python/tree.ts";
+import type { Call, Expr, If, Node } from "../../python/tree.ts";
 
 /**
  * How often a statement runs each time the code around it does.
@@ -11,18 +11,24 @@ export type Frequency = "every" | "throttled" | "unknown";
 /** From the node up to (not including) `stop`, usually the loop or function that is hot. */
 export function frequency(node: Node, stop: Node): Frequency {
   let result: Frequency = "every";
+  let complains = false;
   for (let child = node, at = node.parent; at && at !== stop; child = at, at = at.parent) {
     if (at.kind === "If" && child !== at.test) {
+      // What is wrong under a test is wrong now and then.
+      if (complains) return "throttled";
       const one = testFrequency(at, child);
       if (one === "throttled") return "throttled";
       if (one === "unknown") result = "unknown";
     } else if (at.kind === "IfExp" && child !== at.test) {
-      if (isThrottle(at.test) || isFirst(at, child)) return "throttled";
+      if (isThrottle(at.test) || isFirst(at, child) || saysEvaluation(at.test, child === at.body))
+        return "throttled";
     } else if (at.kind === "Handler" || at.kind === "Case") {
       result = "unknown";
-    } else if (at.kind === "Assert" && child !== at.test) {
+    } else if (at.kind === "Raise" || (at.kind === "Assert" && child !== at.test)) {
       // What it says is put together when it fails.
       return "throttled";
+    } else if (at.kind === "Call" && isComplaint(at)) {
+      complains = true;
     } else if (at.kind === "Bool" && at.values[0] !== child && at.values.some((value) => isThrottle(value)))
       return "throttled";
   }
@@ -38,6 +44,11 @@ export function frequency(node: Node, stop: Node): Frequency {
     }
   }
   return result;
+}
+
+/** `warnings.warn(…)`, `logger.warning(…)` */
+function isComplaint({ func }: Call): boolean {
+  return func.kind === "Attribute" && /^(?:warn|warning|error|critical)$/.test(func.attr);
 }
 
 /** `if a and b: continue` skips only where both hold. */
@@ -119,6 +130,7 @@ function isSamePlace(a: Expr, b: Expr): boolean {
 function testFrequency(statement: If, child: Node): Frequency {
   const { test } = statement;
   if (fillsOnce(statement) && statement.body.includes(child as never)) return "throttled";
+  if (isExport(test)) return statement.body.includes(child as never) ? "throttled" : "every";
   if (isOffByDefault(statement, child)) return "unknown";
   if (isForEvaluation(statement, child)) return "throttled";
   if (isWithoutRequired(statement, child)) return "unknown";
@@ -133,6 +145,12 @@ function testFrequency(statement: If, child: Node): Frequency {
     if (isNamedThrottle(test.operand.id, statement, isMostly)) return "throttled";
   if (isThrottle(test)) return statement.orelse.includes(child as never) ? "unknown" : "throttled";
   return isFlag(test) ? "every" : "unknown";
+}
+
+/** `if self.onnx_trace:`, `if torch.onnx.is_in_onnx_export():` */
+function isExport(test: Expr): boolean {
+  const name = lastName(test.kind === "Call" ? test.func : test);
+  return /onnx|^(?:is_)?(?:tracing|scripting|exporting|exportable)$|^export(?:_mode)?$/.test(name);
 }
 
 /** `due = step % n == 0` above, in the same block or under a test of its own, or before the loops around. */

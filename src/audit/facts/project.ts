@@ -69,6 +69,8 @@ const STEP_METHODS: Readonly<Partial<Record<Role, readonly string[]>>> = {
 /** Run once by a person or a test, not once a step. */
 const ONE_SHOT = /^<body>$|^_*(?:test|main|demo|check|example|bench|profile|run|verify|worker|setup)/i;
 const EXPORT = /onnx|_export|export_/i;
+/** Run when someone asks. */
+const ASIDE = /onnx|_export|export_|^_*test_/i;
 /** Modules that run a trained network: no step of training goes through them. */
 const INFERENCE =
   /Inference|Searcher|BeamSearch|GreedySearch|KVCache|Export|Onnx|ONNX|TensorRT|TRT|PostProcess|Postprocess/;
@@ -324,7 +326,7 @@ function spreadHeat(
   const hot = new Map<Fn, string>();
   const queue: Fn[] = [];
   const heat = (fn: Fn | undefined, why: string): void => {
-    if (!fn || hot.has(fn) || EXPORT.test(last(fn.summary.name))) return;
+    if (!fn || hot.has(fn) || ASIDE.test(last(fn.summary.name))) return;
     hot.set(fn, why);
     queue.push(fn);
   };
@@ -335,6 +337,8 @@ function spreadHeat(
         !INFERENCE.test(last(cls)) &&
         !cls.includes(".inference.") &&
         !EXPORT.test(cls) &&
+        // What is decorated with `no_grad` searches or generates, unless a step calls it.
+        functions.get(`${cls}.${method}`)?.summary.grad !== "off" &&
         // Beside a training_step it is what that calls, or for inference.
         !(
           role === "lightning" &&

@@ -22,7 +22,7 @@ import type { Backward, Loop } from "./training.ts";
 
 /** Whoever says where a tensor is made has more than one place in mind. */
 const ACCELERATORS =
-  /\bdevice=|\.cuda\(|\.to\(|["']cuda|device_map|accelerat|Trainer\(|deepspeed|fabric|lightning|local_rank/i;
+  /\bdevice=|\.cuda\(|["']cuda|device_map|accelerat|Trainer\(|deepspeed|fabric|lightning|local_rank/i;
 
 export function summarize(file: PythonFile): FileSummary {
   return new Summarizer(file).summary();
@@ -79,7 +79,7 @@ class Summarizer {
       module: file.module,
       functions: [...this.#byName].map(([name, notes]) => this.#function(name, notes)),
       classes: file.all("ClassDef").map((cls) => this.#class(cls)),
-      accelerator: file.callsNamed("to").length > 0 || ACCELERATORS.test(file.text),
+      accelerator: file.callsNamed("to").some((call) => !isCast(call, file)) || ACCELERATORS.test(file.text),
       imports: file
         .all("Alias")
         .map((alias) => (alias.parent?.kind === "Import" ? alias.name : file.importedName(alias))),
@@ -235,6 +235,20 @@ class Summarizer {
       methods: methodsOf(cls).map((method) => method.name),
     };
   }
+}
+
+/** `x.to(torch.float32)` stays where it is. */
+function isCast({ args }: Call, file: PythonFile): boolean {
+  return (
+    args.length > 0 &&
+    args.every(
+      ({ name, value }) =>
+        name === "dtype" ||
+        /^torch\.(?:float|double|half|bfloat16|u?int|short|long|bool|complex)\d*$/.test(
+          file.dotted(value) ?? "",
+        ),
+    )
+  );
 }
 
 function isCalled(expr: Expr): boolean {

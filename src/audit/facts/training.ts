@@ -216,8 +216,43 @@ function isTurn(loop: Loop, child: Node): boolean {
   return isStatement(child) ? !loop.orelse.includes(child) : loop.kind === "While" && loop.test === child;
 }
 
-/** Whether each turn of the loop makes the network that it trains: a search over settings, not a training. */
+/** More than a trial of the code takes, less than a training does. */
+const FEW_STEPS = 16;
+
+/** `for step in range(10)` that no longer loop repeats: a smoke test, whatever it costs. */
+function isShort(loop: Loop, file: PythonFile): boolean {
+  const fn = functionOf(loop);
+  // A function with a few turns may be called in every turn of something longer.
+  if (fn && !(fn.kind === "FunctionDef" && /^_*(?:main|test|demo|smoke)/.test(fn.name))) return false;
+  let turns = 1;
+  for (const around of [loop, ...loopsAround(loop)]) {
+    if (around.kind !== "For") return false;
+    const { iter } = around;
+    const end =
+      iter.kind === "Call" && file.dotted(iter.func) === "builtins.range" ? positional(iter, 0) : null;
+    if (iter.kind !== "Call" || iter.args.length !== 1 || !end) return false;
+    const count = end.kind === "Name" ? file.scopes.onlyValue(end) : null;
+    // A number in the call itself is as often the example of a page as the size of a trial.
+    if (count?.kind !== "Num" || /epoch/i.test(file.textOf(around.target) + file.textOf(end))) return false;
+    turns *= Number(count.text);
+  }
+  return turns <= FEW_STEPS;
+}
+
+/** Under `if profile:`. */
+function isProfiled(loop: Loop): boolean {
+  for (let child: Node = loop, at = loop.parent; at; child = at, at = at.parent)
+    if (at.kind === "If" && at.body.includes(child as never) && at.test.kind === "Name")
+      if (/^(?:profil|bench|smoke|dry_run)/i.test(at.test.id)) return true;
+  return false;
+}
+
+/**
+ * Whether each turn of the loop makes the network that it trains: a search over settings, not a training. Nor are a few
+ * turns one.
+ */
 export function isTrial(loop: Loop, file: PythonFile): boolean {
+  if (isShort(loop, file) || isProfiled(loop)) return true;
   for (const statement of file.all("Assign")) {
     if (!contains(loop, statement) || loopsAround(statement)[0] !== loop) continue;
     // Under a test it is made now and then, for a validation.

@@ -64,6 +64,7 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
     (one) => one.call !== call && functionOf(one.call) === functionOf(call) && !isOtherBranch(one.call, call),
   );
   if (isHelper(call, facts)) return true;
+  if (isAskedAgain(call, facts)) return false;
   const handed = facts.backwards.some(
     (one) => one.loss?.kind === "Name" && file.scopes.reaching(one.loss).some(({ how }) => how === "param"),
   );
@@ -118,6 +119,23 @@ function reduced(loss: Expr | null): Expr | null {
     else if (at?.kind === "Binary" && (at.op === "/" || at.op === "*")) at = at.left;
     else return at;
   }
+}
+
+/** `if self.sparsity.due(step):` here, and around a backward of another function too: that one wants the graph. */
+function isAskedAgain(call: Call, { backwards, file }: Facts): boolean {
+  const tests = (node: Node): string[] => {
+    const found: string[] = [];
+    for (let at = node.parent; at; at = at.parent) if (at.kind === "If") found.push(file.textOf(at.test));
+    return found;
+  };
+  const asked = tests(call).filter((text) => text.includes("("));
+  return (
+    asked.length > 0 &&
+    backwards.some(
+      (one) =>
+        functionOf(one.call) !== functionOf(call) && tests(one.call).some((text) => asked.includes(text)),
+    )
+  );
 }
 
 /** Several losses, none of which has a piece of graph in common with this one, or with the turn before. */

@@ -80,7 +80,7 @@ function storesOf(cls: ClassDef, facts: Facts): Store[] {
             : [value];
       // `ctx.input_tensors = list(args[:n])` says itself what they are.
       const said = /tensors?$|inputs$|activations?$/.test(to.attr) && readsRest(value, fn);
-      if (said || parts.some((part) => isTensor(part, fn, facts, 0)))
+      if (said || parts.some((part) => !isWeight(part, fn) && isTensor(part, fn, facts, 0)))
         found.push({ at: statement, attr: to.attr, value, fn });
     }
   }
@@ -138,6 +138,16 @@ function isTensor(expr: Expr, fn: FunctionDef, facts: Facts, depth: number): boo
     default:
       return false;
   }
+}
+
+/** A layer's own weight, handed in as it is: the layer keeps it anyway. */
+function isWeight(expr: Expr, fn: FunctionDef): boolean {
+  return (
+    expr.kind === "Name" &&
+    fn.params.some(({ name }) => name === expr.id) &&
+    /(?:^|_)(?:weight|bias)\d*$/.test(expr.id) &&
+    !/attn|attention|expert|top_?k|rout|flow|loss|sample|class/.test(expr.id)
+  );
 }
 
 function readsRest(expr: Expr, fn: FunctionDef): boolean {

@@ -3,6 +3,7 @@ import type { Call, Expr } from "../../python/tree.ts";
 import { contains, statementOf } from "../../python/nodes.ts";
 import type { Facts, Hot } from "../facts/facts.ts";
 import type { Fix, Rule } from "../rule.ts";
+import { isAction } from "../facts/actions.ts";
 
 const READS = new Set(["item", "tolist", "cpu"]);
 
@@ -20,6 +21,7 @@ export const rule: Rule = {
       const hot = facts.everyStep(call);
       const source = hot ? readTensor(call, facts) : null;
       if (!hot || !source || !facts.onAccelerator(source) || (isMove(call) && offloads(hot))) continue;
+      if (isAction(call, facts.file)) continue;
       const fix = detachInstead(call, source, facts);
       yield {
         at: call,

@@ -51,7 +51,9 @@ export const rule: Rule = {
         if (hot && (facts.frequency(call, hot.within) === "every" || everyUpdate(call, facts)))
           yield {
             at: call,
-            message: `This constant is built on the host and copied, synchronously, ${when(hot.why)}; make it a buffer once`,
+            message: `This constant is built on the host and copied, synchronously, ${when(hot.why)}; ${
+              positional(call, 0)?.kind === "Num" ? "`torch.full` makes it there" : "make it a buffer once"
+            }`,
           };
       } else if (isMoved(call, facts) && facts.everyStep(call)) {
         yield {

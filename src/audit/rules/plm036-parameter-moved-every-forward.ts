@@ -51,14 +51,21 @@ function isNetworkMoved(call: Call, facts: Facts): boolean {
   const moved = call.func.kind === "Attribute" ? call.func.value : null;
   const loop = facts.stepLoop(call);
   if (!moved || !loop || !facts.networks.is(moved) || facts.everyStep(call) === null) return false;
-  if (call.func.kind === "Attribute" && call.func.attr === "to" && !facts.isAccelerator(facts.device(argument(call, "device", 0))))
+  if (
+    call.func.kind === "Attribute" &&
+    call.func.attr === "to" &&
+    !facts.isAccelerator(facts.device(argument(call, "device", 0)))
+  )
     return false;
   const text = file.textOf(moved);
   return !file
     .callsNamed("to", "cpu")
     .some(
       (other) =>
-        other !== call && contains(loop, other) && other.func.kind === "Attribute" && file.textOf(other.func.value) === text,
+        other !== call &&
+        contains(loop, other) &&
+        other.func.kind === "Attribute" &&
+        file.textOf(other.func.value) === text,
     );
 }
 

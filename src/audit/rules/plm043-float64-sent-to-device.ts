@@ -205,7 +205,10 @@ function isFloat64(expr: Expr, facts: Facts, depth = 0): boolean {
     );
   }
   // Of two factors one is enough, beside whole numbers.
-  if (expr.kind === "Call" && /^numpy\.(?:outer|dot|multiply|kron)$/.test(facts.file.dotted(expr.func) ?? "")) {
+  if (
+    expr.kind === "Call" &&
+    /^numpy\.(?:outer|dot|multiply|kron)$/.test(facts.file.dotted(expr.func) ?? "")
+  ) {
     const parts = expr.args.map(({ value }) => value);
     const wide = parts.filter((part) => isFloat64(part, facts, depth + 1));
     return wide.length > 0 && parts.every((part) => wide.includes(part) || isWhole(part, facts));

@@ -80,7 +80,9 @@ export const rule: Rule = {
       };
     }
     // `model(**batch, **extra)`
-    const made = file.calls.given([...WANTED.keys()]).filter((call) => file.dotted(call.func) === "builtins.dict");
+    const made = file.calls
+      .given([...WANTED.keys()])
+      .filter((call) => file.dotted(call.func) === "builtins.dict");
     for (const dict of [...file.all("Dict"), ...made])
       for (const key of WANTED.keys()) {
         const value = entry(dict, key);

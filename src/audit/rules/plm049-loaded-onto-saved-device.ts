@@ -8,6 +8,8 @@ import type { Rule } from "../rule.ts";
 const BACK =
   "The tensors come back on the device they were saved from, beside the model that they are copied into";
 
+const SMALL = /sched|scaler|rng|random|feature|dataset|vocab|meta|stats|corpus|cache|shape/i;
+
 export const rule: Rule = {
   meta: {
     code: "PLM049",
@@ -50,13 +52,8 @@ export const rule: Rule = {
         source?.kind === "Name" ? file.scopes.reaching(source).map(({ value }) => value) : [source];
       if (read.some((one) => one?.kind === "Call" && file.dotted(one.func) === "io.BytesIO")) continue;
       // Schedules, scalers and random states are a few numbers; features and datasets were made on the host.
-      if (
-        source &&
-        /sched|scaler|rng|random|feature|dataset|vocab|meta|stats|corpus|cache|shape/i.test(
-          file.textOf(source),
-        )
-      )
-        continue;
+      const into = call.parent?.kind === "Assign" ? call.parent.targets[0] : undefined;
+      if ((source && SMALL.test(file.textOf(source))) || (into && SMALL.test(file.textOf(into)))) continue;
       // What each rank has saved for itself comes back to it.
       const ranked = [source, ...read].some((one) => one && /rank/i.test(file.textOf(one)));
       const everywhere = amongRanks(call) && !ranked && !isOneRank(call, facts);

@@ -3,6 +3,9 @@ import { addKeyword } from "../edits.ts";
 import { literalDict } from "../facts/arguments.ts";
 import { checkpointingSwitches } from "../facts/checkpointing.ts";
 import type { Rule } from "../rule.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { ancestors } from "../../python/nodes.ts";
+import type { Call } from "../../python/tree.ts";
 
 const CHECKPOINTS = new Set([
   "torch.utils.checkpoint.checkpoint",
@@ -28,6 +31,7 @@ export const rule: Rule = {
         call.args.some((arg) => arg.star === 2)
       )
         continue;
+      if (isForOldTorch(call, facts.file)) continue;
       yield {
         at: call.func,
         message:
@@ -91,3 +95,11 @@ export const rule: Rule = {
         };
   },
 };
+
+/** The `else` of `if is_torch_version(">=", "1.11.0"):`, whose body says which path. */
+function isForOldTorch(call: Call, file: PythonFile): boolean {
+  for (const at of ancestors(call))
+    if (at.kind === "If" && /torch_version|torch\.__version__|TORCH_/.test(file.textOf(at.test)))
+      return at.body.some((one) => file.textOf(one).includes("use_reentrant"));
+  return false;
+}

@@ -52,7 +52,13 @@ export const rule: Rule = {
     }
     if (wraps.length === 0 || /no_sync|require_backward_grad_sync/.test(file.text)) return;
     const seen = new Set<Loop>();
-    for (const step of optimizerSteps(file)) {
+    const steps = optimizerSteps(file);
+    // A step in every turn uses its gradients up: the rarer one beside it is another optimizer's, or regularizes.
+    for (const step of steps) {
+      const loop = facts.stepLoop(step);
+      if (loop && facts.frequency(step, loop) === "every") seen.add(loop);
+    }
+    for (const step of steps) {
       const loop = facts.stepLoop(step);
       if (!loop || seen.has(loop) || facts.frequency(step, loop) !== "throttled") continue;
       seen.add(loop);

@@ -43,7 +43,7 @@ export const rule: Rule = {
       yield {
         at: call,
         message: each
-          ? `\`${short}\` goes through the device tensor element by element on the host: a wait for each, on every step; torch has its own`
+          ? `\`${short}\` goes through the device tensor element by element: a ${own === "sum" ? "kernel" : "wait"} for each, on every step; torch has its own`
           : `\`${short}\` reads the device tensor on the host, with a wait, on every step; torch has its own`,
         ...(own && only && call.args.length === 1
           ? {

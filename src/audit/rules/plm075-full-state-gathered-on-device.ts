@@ -1,7 +1,7 @@
 import { isFalse, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, functionOf, statementOf, walk } from "../../python/nodes.ts";
-import type { Call, Comp, Expr, For } from "../../python/tree.ts";
+import type { Call, Comp, Expr, For, Name, Node } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -106,10 +106,28 @@ function isSaved(call: Call, file: PythonFile): boolean {
   const statement = statementOf(call);
   const target = statement?.kind === "Assign" ? statement.targets[0] : null;
   const name = target?.kind === "Subscript" ? target.value : target;
-  if (name?.kind !== "Name") return false;
+  if (name?.kind !== "Name" || isHandedOn(name, file)) return false;
   return file.calls
     .matching(/save|dump|write/i)
     .some((one) => functionOf(one) === fn && one.args.some(({ value }) => names(value, name.id)));
+}
+
+/** `self.sync_weights(gathered)`: whoever gets it wants it on the device, saved or not. */
+function isHandedOn(name: Name, file: PythonFile): boolean {
+  const definition = file.scopes.definitionAt(name);
+  return (
+    definition !== null &&
+    file.scopes
+      .uses(definition)
+      .some(
+        ({ parent }) =>
+          parent?.kind === "Arg" && isCallOf(/sync|broadcast|update_weights|load/i, parent, file),
+      )
+  );
+}
+
+function isCallOf(verb: RegExp, arg: Node, file: PythonFile): boolean {
+  return arg.parent?.kind === "Call" && verb.test(file.textOf(arg.parent.func));
 }
 
 function names(expr: Expr, id: string): boolean {

@@ -28,3 +28,12 @@ def forward(blocks, x, mask, options):
     # trap: another function of that name
     Checkpointer().checkpoint(x)
     return checkpoint_saved(x)
+
+
+def by_version(block, x):
+    if is_torch_version(">=", "1.11.0"):
+        x = checkpoint(block, x, use_reentrant=False)
+    else:
+        # trap: a torch that does not know the argument
+        x = checkpoint(block, x)
+    return x

@@ -30,3 +30,15 @@ def train_around(args, model, loader, optimizer):
         if (step + 1) % 4 == 0:
             optimizer.step()
             optimizer.zero_grad()
+
+
+def adversarial(model, loader, optimizer):
+    for step, x in enumerate(loader):
+        optimizer.zero_grad()
+        # trap: used up in the same turn; the rarer step is another loss's
+        model(x).sum().backward()
+        optimizer.step()
+        if step % 16 == 0:
+            optimizer.zero_grad()
+            model(x).square().sum().backward()
+            optimizer.step()

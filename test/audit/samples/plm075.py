@@ -15,3 +15,16 @@ def configs(wanted):
     # trap: sharded
     f = StateDictOptions(full_state_dict=False)
     return a, b, c, d, e, f
+
+
+def hand_over(model, engine, checkpointer, due):
+    # trap: for another engine, on the device; saving it too costs nothing more
+    gathered = {k: v.full_tensor() for k, v in model.state_dict().items()}
+    engine.sync_weights(gathered)
+    if due:
+        checkpointer.save_checkpoint(gathered)
+
+
+def keep(model, checkpointer):
+    gathered = {k: v.full_tensor() for k, v in model.state_dict().items()}  # expect: PLM075
+    checkpointer.save_checkpoint(gathered)
