@@ -1,7 +1,7 @@
-import { isTrue, keyword } from "../../python/file.ts";
+import { isTrue } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
-import { entry, literalDict } from "./arguments.ts";
+import { entry, given, literalDict } from "./arguments.ts";
 
 /** One place that turns on activation checkpointing of a whole model. */
 interface CheckpointingSwitch {
@@ -17,17 +17,22 @@ export function checkpointingSwitches(file: PythonFile): readonly CheckpointingS
   const switching = new Set([
     ...file.callsNamed("gradient_checkpointing_enable"),
     ...file.calls.given(["gradient_checkpointing"]),
+    // `TrainingArguments(**settings)`
+    ...(file.mentions("gradient_checkpointing")
+      ? file.calls
+          .matching(/(?:Arguments|Config)$/)
+          .filter((call) => call.args.some(({ star }) => star === 2))
+      : []),
   ]);
   for (const call of switching) {
     const enabling = call.func.kind === "Attribute" && call.func.attr === "gradient_checkpointing_enable";
-    const flag = keyword(call, "gradient_checkpointing");
-    if (!enabling && !isTrue(flag?.value ?? null)) continue;
+    const flag = given(call, "gradient_checkpointing", file);
+    if (!enabling && !isTrue(flag)) continue;
     const settings =
-      keyword(call, "gradient_checkpointing_kwargs")?.value ??
-      (enabling ? (call.args[0]?.value ?? null) : null);
+      given(call, "gradient_checkpointing_kwargs", file) ?? (enabling ? (call.args[0]?.value ?? null) : null);
     const dict = settings && literalDict(settings, file);
     found.push({
-      at: enabling ? call : flag!.value,
+      at: enabling ? call : flag!,
       call,
       useReentrant: dict ? entry(dict, "use_reentrant") : null,
     });

@@ -1,5 +1,5 @@
-import { keyword, positional } from "../../python/file.ts";
-import { classOf } from "../../python/nodes.ts";
+import { argument, keyword, positional } from "../../python/file.ts";
+import { classOf, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, Param } from "../../python/tree.ts";
 import { literalDict } from "../facts/arguments.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
@@ -47,6 +47,7 @@ export const rule: Rule = {
       } else if (isConstantFactory(call, facts)) {
         const device = keyword(call, "device");
         if (!device || facts.device(device.value) === "cpu" || isNamedCpu(device.value)) continue;
+        if (isOfHostCallers(device.value, facts)) continue;
         const hot = facts.hot(call);
         if (hot && (facts.frequency(call, hot.within) === "every" || everyUpdate(call, facts)))
           yield {
@@ -197,7 +198,8 @@ function isConstant(expr: Expr, facts: Facts, depth: number): boolean {
   // `float("-inf")`, `list(WEIGHTS.values())`
   if (name === "builtins.range") return expr.args.every(({ value }) => again(value));
   if (name === "builtins.float") return expr.args[0]?.value.kind === "Str";
-  if (/^builtins\.(?:list|tuple)$/.test(name)) return expr.args[0] !== undefined && again(expr.args[0].value);
+  if (/^builtins\.(?:list|tuple|sorted)$/.test(name))
+    return expr.args[0] !== undefined && again(expr.args[0].value);
   if (expr.func.kind === "Attribute" && expr.func.attr === "values" && expr.func.value.kind === "Name") {
     const dict = literalDict(expr.func.value, facts.file);
     return dict?.kind === "Dict" && dict.values.every(again);
@@ -240,7 +242,27 @@ function isLiteral(expr: Expr): boolean {
   if (expr.kind === "Num" || expr.kind === "Const") return true;
   if (expr.kind === "Unary") return isLiteral(expr.operand);
   return (
-    (expr.kind === "List" || expr.kind === "Tuple") && expr.items.length > 0 && expr.items.every(isLiteral)
+    (expr.kind === "List" || expr.kind === "Tuple" || expr.kind === "Set") &&
+    expr.items.length > 0 &&
+    expr.items.every(isLiteral)
+  );
+}
+
+/** `t.device` of a parameter that every call in this file is given on the host. */
+function isOfHostCallers(device: Expr, facts: Facts): boolean {
+  const fn = functionOf(device);
+  if (device.kind !== "Attribute" || device.attr !== "device" || device.value.kind !== "Name") return false;
+  if (fn?.kind !== "FunctionDef" || fn.parent?.kind === "ClassDef") return false;
+  const { id } = device.value;
+  const at = fn.params.findIndex(({ name }) => name === id);
+  const calls = facts.file.callsNamed(fn.name).filter((call) => call.func.kind === "Name");
+  return (
+    at >= 0 &&
+    calls.length > 0 &&
+    calls.every((call) => {
+      const given = argument(call, id, at);
+      return given !== null && facts.value(given).device === "cpu";
+    })
   );
 }
 

@@ -132,7 +132,7 @@ function isWritten(node: Node, loop: For, facts: Facts): boolean {
       ? /^(?:data|grad)$/.test(expr.attr) && own(expr.value)
       : expr.kind === "Name" &&
         facts.file.scopes.lookup(expr)?.definitions.some((one) => contains(loop.target, one.node)) === true;
-  if (node.kind === "AugAssign") return own(target);
+  if (node.kind === "AugAssign" && target.kind !== "Subscript") return own(target);
   if (target.kind === "Subscript" || (target.kind === "Attribute" && own(target))) {
     let mentions = false;
     walk(value, (inner) => {

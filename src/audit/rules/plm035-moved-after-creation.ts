@@ -52,7 +52,7 @@ export const rule: Rule = {
       yield {
         at: call,
         ...(hot ? { severity: "warning" as const } : {}),
-        message: `\`torch.${last(name)}\` fills host memory that is then copied to the device${hot ? ", on every step" : ""}; with \`device=\` it is made there`,
+        message: `\`torch.${last(name)}\` ${last(name).startsWith("empty") ? "takes" : "fills"} host memory that is then copied to the device${hot ? ", on every step" : ""}; with \`device=\` it is made there`,
         ...(apart || device === null
           ? {}
           : {

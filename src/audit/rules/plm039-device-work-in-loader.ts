@@ -21,7 +21,7 @@ export const rule: Rule = {
       facts.file.callsNamed("Lambda").length > 0 ||
       facts.file.all("ClassDef").some((cls) => facts.role(cls) === "dataset");
     if (!loads) return;
-    for (const call of facts.file.callsNamed("to", "cuda", "load", ...FACTORIES))
+    for (const call of facts.file.callsNamed("to", "cuda", "load", "FloatTensor", "LongTensor", ...FACTORIES))
       if (sends(call, facts) && isInLoader(call, facts))
         yield {
           at: call,
@@ -53,6 +53,7 @@ function sends(call: Call, facts: Facts): boolean {
     return (
       device !== null && facts.isAccelerator(facts.device(device.value)) && !isWhereItIs(device.value, facts)
     );
+  if (/^torch\.cuda\.\w+Tensor$/.test(name)) return true;
   if (name === "torch.load")
     return facts.isAccelerator(facts.device(keyword(call, "map_location")?.value ?? positional(call, 1)));
   if (call.func.kind !== "Attribute") return false;

@@ -46,7 +46,7 @@ function calledBy(init: FunctionDef, cls: ClassDef): FunctionDef[] {
 
 /** What makes it expensive: a tokenizer, an image, a tensor for each example. */
 const WORKS =
-  /tokeniz|process|transform|Image\.open|imread|encode|torch\.tensor|load_image|torchaudio|np\.load|numpy\.load|torch\.load|read_image|librosa|nibabel|pydicom|SimpleITK|tifffile|rasterio|soundfile|imageio|cv2\.|spectrogram|read_video|VideoReader|decord/i;
+  /tokeniz|process|transform|Image\.open|imread|encode|torch\.tensor|load_image|torchaudio|np\.load|numpy\.load|torch\.load|read_image|librosa|nibabel|pydicom|SimpleITK|tifffile|rasterio|soundfile|imageio|cv2\.|spectrogram|read_video|VideoReader|decord|from_numpy/i;
 
 /** `self.items = [tokenizer(t) for t in texts]`, `torch.stack([torch.load(f) for f in files])`, `list(map(…))`. */
 function* displays(method: FunctionDef, facts: Facts): Generator<{ at: Node; message: string }> {
@@ -60,7 +60,12 @@ function* displays(method: FunctionDef, facts: Facts): Generator<{ at: Node; mes
         node.kind === "Call" && facts.file.dotted(node.func) === "builtins.map" ? node.args[0]?.value : null;
       const made =
         node.kind === "Comp" ? (node.value ?? node.element) : maps?.kind === "Lambda" ? maps.body : null;
-      if (made && works(made, facts)) found ??= node;
+      if (made && (works(made, facts) || isDrained(node, facts))) found ??= node;
+      // `parts = [torch.load(f) for f in files]`, then `torch.cat(parts)`
+      const parts =
+        node.kind === "Name" && node.parent?.kind === "Arg" ? facts.file.scopes.onlyValue(node) : null;
+      if (parts?.kind === "Comp" && JOINS.test(joinOf(node, facts)) && works(parts.element, facts))
+        found ??= node;
       // `pool.map(tokenizer.encode, files)`
       if (
         node.kind === "Call" &&
@@ -74,6 +79,26 @@ function* displays(method: FunctionDef, facts: Facts): Generator<{ at: Node; mes
     });
     if (found) yield { at: found, message: MESSAGE };
   }
+}
+
+/** `[folder[i] for i in range(len(folder))]` of a dataset made here. */
+function isDrained(node: Node, { file }: Facts): boolean {
+  if (node.kind !== "Comp" || node.element.kind !== "Subscript" || node.element.value.kind !== "Name")
+    return false;
+  const over = node.clauses[0] && file.textOf(node.clauses[0].iter);
+  return (
+    over === `range(len(${node.element.value.id}))` &&
+    file.scopes.onlyValue(node.element.value)?.kind === "Call"
+  );
+}
+
+const JOINS = /^(?:torch|numpy)\.(?:cat|concat|stack|concatenate|[hv]stack|array)$/;
+
+/** What the call is that a name is handed to. */
+function joinOf({ parent }: Node, { file }: Facts): string {
+  return parent?.kind === "Arg" && parent.parent?.kind === "Call"
+    ? (file.dotted(parent.parent.func) ?? "")
+    : "";
 }
 
 /** A function of this file that reads or makes one example. */
@@ -192,6 +217,23 @@ function entryMade(loop: For, facts: Facts): Node | null {
   return found;
 }
 
+/** `self.data += [augment(image) for _ in range(n)]` */
+function addedMade(loop: For, facts: Facts): Node | null {
+  let found: Node | null = null;
+  walk(loop, (node) => {
+    if (
+      node.kind === "AugAssign" &&
+      node.op === "+" &&
+      selfAttribute(node.target) !== null &&
+      (node.value.kind === "Comp" || node.value.kind === "List") &&
+      isWorked(node.value, loop, facts, 0)
+    )
+      found ??= node;
+    return found === null;
+  });
+  return found;
+}
+
 function* appends(method: FunctionDef, facts: Facts): Generator<{ at: Node; message: string }> {
   for (const statement of statementsOf(method)) {
     if (statement.kind !== "For") continue;
@@ -212,7 +254,7 @@ function* appends(method: FunctionDef, facts: Facts): Generator<{ at: Node; mess
       )
         calls.push(node);
     });
-    const at = calls.find((call) => isKept(call, method, facts));
+    const at = calls.find((call) => isKept(call, method, facts)) ?? addedMade(statement, facts);
     if (at) yield { at, message: MESSAGE };
   }
 }

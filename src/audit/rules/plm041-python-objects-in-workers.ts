@@ -104,7 +104,16 @@ function heldObjects(cls: ClassDef, facts: Facts): Node | null {
       isHeld(node.func.value, init, facts) &&
       functionOf(node) === init &&
       node.args.length === 1 &&
-      (node.func.attr === "append" ? isObject : isObjects)(node.args[0]!.value, facts)
+      // A list for each key, whatever is in it.
+      ((node.func.attr === "append" && node.func.value.kind === "Subscript") ||
+        (node.func.attr === "append" ? isObject : isObjects)(node.args[0]!.value, facts))
+    )
+      found = node;
+    else if (
+      node.kind === "AugAssign" &&
+      node.op === "+" &&
+      isHeld(node.target, init, facts) &&
+      isObjects(node.value, facts)
     )
       found = node;
     else if (
@@ -185,7 +194,7 @@ function isObjects(expr: Expr, facts: Facts, depth = 0): boolean {
   if (expr.func.kind !== "Attribute") return false;
   if (expr.func.attr === "tolist" || expr.func.attr === "split")
     return /read|df|frame|csv|data|text/i.test(facts.file.textOf(expr.func.value));
-  return /^(?:readlines|splitlines|to_dict|r?glob|iterdir)$/.test(expr.func.attr);
+  return /^(?:readlines|splitlines|to_dict|r?glob|iterdir|iterrows|itertuples)$/.test(expr.func.attr);
 }
 
 /** It appends objects to a list, or returns a comprehension of them. */
@@ -216,7 +225,7 @@ function isObject(expr: Expr, facts: Facts): boolean {
       .some(
         ({ how, value }) =>
           value !== null &&
-          ((how === "iterate" && isObjects(value, facts, 1)) ||
+          (((how === "iterate" || how === "unpack") && isObjects(value, facts, 1)) ||
             (how === "assign" && value.kind !== "Name" && isObject(value, facts))),
       );
   if (expr.kind !== "Call") return false;

@@ -42,7 +42,8 @@ export const rule: Rule = {
       const made = rebinds ? writes.filter(({ value }) => value !== call) : writes;
       if (made.length === 0 || !made.every((write) => isOnHost(write, facts))) continue;
       const module = facts.role(cls) !== "other";
-      const fix = made.length === 1 && module ? asBuffer(made[0]!.target.parent, attribute!) : null;
+      const whole = made[0]!.value !== null && facts.value(made[0]!.value).what === "tensor";
+      const fix = made.length === 1 && module && whole ? asBuffer(made[0]!.target.parent, attribute!) : null;
       yield {
         at: call,
         ...(rebinds ? { severity: "note" as const } : {}),
@@ -78,10 +79,22 @@ function listed(expr: Expr, { file }: Facts): Expr {
 
 function isOnHost(write: Attribute["writes"][number], facts: Facts): boolean {
   if (write.how !== "assign" || write.in.name !== "__init__" || !write.value) return false;
-  const { what, device } = facts.value(
-    write.value.kind === "Comp" && write.value.value === null ? write.value.element : write.value,
-  );
-  return what === "tensor" && device === "cpu" && !/Parameter\(/.test(facts.file.textOf(write.value));
+  const { value } = write;
+  // A list or a dict of them.
+  const parts =
+    value.kind === "Comp"
+      ? [value.value ?? value.element]
+      : value.kind === "Dict"
+        ? value.values
+        : value.kind === "List" || value.kind === "Tuple"
+          ? value.items
+          : [value];
+  return parts.length > 0 && parts.every((part) => isTensorOnHost(part, facts));
+}
+
+function isTensorOnHost(expr: Expr, facts: Facts): boolean {
+  const { what, device } = facts.value(expr);
+  return what === "tensor" && device === "cpu" && !/Parameter\(/.test(facts.file.textOf(expr));
 }
 
 function asBuffer(assign: Node | null, attribute: string): Fix | null {

@@ -131,6 +131,8 @@ function isScores(expr: Expr, facts: Facts, depth = 0): boolean {
     return [positional(expr, first), positional(expr, first + 1)].some(
       (side) => side !== null && isTransposed(side, facts),
     );
+  // `torch.where(mask, scores, -inf)`
+  if (/^torch\.(?:where|masked_fill)$/.test(name)) return expr.args.some(({ value }) => again(value));
   // "bhid,bhjd->bhij": two inputs, summed over their last dimension.
   if (/^torch\.einsum$/.test(name)) {
     const form = positional(expr, 0);

@@ -34,7 +34,8 @@ function* grown(facts: Facts): Generator<Finding> {
     const own = target ? selfAttribute(target) : null;
     const [around] = loopsAround(statement);
     const often = (): boolean =>
-      facts.everyStep(value) !== null || (around !== undefined && overBatches(around, facts));
+      facts.everyStep(value) !== null ||
+      (around !== undefined && overBatches(around, facts) && facts.frequency(statement, around) === "every");
     if (own !== null && isTorchCat(value, facts) && joins(value, own) && often()) {
       yield {
         at: statement,
@@ -46,6 +47,7 @@ function* grown(facts: Facts): Generator<Finding> {
     // `feats["a"] = cat([feats["a"], a])`
     if (
       target?.kind === "Subscript" &&
+      target.index.kind === "Str" &&
       target.value.kind === "Name" &&
       (parts?.kind === "Tuple" || parts?.kind === "List") &&
       parts.items.some((item) => file.textOf(item) === file.textOf(target)) &&
@@ -131,8 +133,11 @@ function overBatches(loop: Loop, facts: Facts): boolean {
   return facts.file.all("Call").some((call) => contains(loop, call) && isNetwork(call.func, facts));
 }
 
-/** `states[-1:]`: of all that has been joined only the last part is read. */
+/** `states[-1:]`, `images.shape[0]`: of all that has been joined only the last part is read, or how much it is. */
 function isLast({ parent }: Node, file: PythonFile): boolean {
+  if (parent?.kind === "Attribute") return /^(?:shape|size|ndim|numel)$/.test(parent.attr);
+  if (parent?.kind === "Arg" && parent.parent?.kind === "Call")
+    return file.dotted(parent.parent.func) === "builtins.len";
   return parent?.kind === "Subscript" && /^(?::, *)?-1:?$/.test(file.textOf(parent.index).trim());
 }
 
@@ -220,6 +225,15 @@ function isReduced(expr: Expr, times: readonly Expr[], facts: Facts): boolean {
 /** `x.view(1, 1, h, 1).repeat(b, 1, 1, w)`, `torch.rand(n, 1).repeat(1, m)` */
 function isOneWhereRepeated(times: readonly Expr[], expr: Expr, { file }: Facts): boolean {
   const source = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+  // `x[:, :, None, None].repeat(1, 1, h, w)`
+  if (source?.kind === "Subscript" && source.index.kind === "Tuple") {
+    const { items } = source.index;
+    const isNew = (one: Expr): boolean => one.kind === "Const" && one.value === null;
+    return (
+      items.length === times.length &&
+      times.every((value, at) => (value.kind === "Num" && value.text === "1") || isNew(items[at]!))
+    );
+  }
   if (source?.kind !== "Call" || source.func.kind !== "Attribute") return false;
   const made = /^torch\.(?:rand|randn|zeros|ones|empty)$/.test(file.dotted(source.func) ?? "");
   if (!made && !/^(?:view|reshape)$/.test(source.func.attr)) return false;

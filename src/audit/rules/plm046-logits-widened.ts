@@ -89,6 +89,11 @@ function widened(call: Call, facts: Facts): Expr | null {
 function name(expr: Expr): string {
   if (expr.kind === "Name") return expr.id;
   if (expr.kind === "Attribute") return expr.attr;
+  // `outputs.get("logits")`
+  if (expr.kind === "Call" && expr.func.kind === "Attribute" && expr.func.attr === "get") {
+    const key = positional(expr, 0);
+    return key?.kind === "Str" ? (key.value ?? "") : "";
+  }
   // `outputs["logits"]`
   if (expr.kind === "Subscript" && expr.index.kind === "Str") return expr.index.value ?? "";
   return expr.kind === "Subscript"

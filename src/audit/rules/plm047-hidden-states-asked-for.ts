@@ -40,6 +40,17 @@ function isIndexed(call: Call, file: PythonFile): boolean {
   );
 }
 
+/** `model(…, cutoff_layers=[8, 16])`: a network of their own make, which may build its result from them. */
+function hasOwnArguments(call: Call): boolean {
+  return call.args.some(
+    ({ name }) =>
+      name !== null &&
+      !/^(?:(?:decoder_|encoder_)?(?:input_ids|inputs_embeds|attention_mask|position_ids|hidden_states|outputs)|\w*token_type_ids|\w*head_mask|\w*labels|\w*input_features|input_values|pixel_\w+|image_\w+|past_key_values?|use_cache|output_\w+|return_\w+|cache_position|\w*logits_to_keep|\w*mask|\w*positions|\w*ids)$/.test(
+        name,
+      ),
+  );
+}
+
 export const rule: Rule = {
   meta: {
     code: "PLM047",
@@ -115,6 +126,7 @@ export const rule: Rule = {
         if (!(step || loads) || facts.gradMode(call) === "off") continue;
         if (isRead(key, file)) continue;
         if (isIndexed(call, file)) continue;
+        if (step && hasOwnArguments(call)) continue;
         // Taken apart by position: a model of its own make, such as one with a value head, that may need them.
         if (call.parent?.kind === "Assign" && call.parent.targets.some((target) => target.kind === "Tuple"))
           continue;

@@ -68,15 +68,16 @@ function isHeld(name: Name, facts: Facts): boolean {
   return made && facts.file.scopes.uses(one).length === 1;
 }
 
-/** `x + self.body(x) * self.res_scale` */
+/** `x + self.body(x) * self.scale`, `self.body(x).mul(self.res_scale)`: the branch beside a residual. */
 function isScaledBranch(expr: Expr, facts: Facts): boolean {
   if (expr.kind !== "Call" || selfAttribute(expr.func) === null) return false;
-  const around =
+  const scaled =
     expr.parent?.kind === "Arg" || expr.parent?.kind === "Attribute" ? expr.parent.parent : expr.parent;
+  const product = scaled?.kind === "Attribute" ? scaled.parent : scaled;
+  if (product?.kind !== "Binary" && product?.kind !== "Call") return false;
+  const beside = product.parent?.kind === "Binary" && product.parent.op === "+";
   return (
-    around !== null &&
-    around !== undefined &&
-    /self\.\w*scal/.test(facts.file.textOf(around)) &&
+    (beside ? /self\.\w*scal/ : /self\.\w*(?:res\w*scal|scal\w*res)/).test(facts.file.textOf(product)) &&
     isLayer(expr.func, facts)
   );
 }
@@ -96,7 +97,7 @@ function isProduct(expr: Expr, facts: Facts): boolean {
   if (MULTIPLIES.test(facts.file.dotted(expr.func) ?? ""))
     return expr.args.slice(0, 3).some(({ name, value }) => name === null && isChained(value, facts));
   // `self.dropout(self.up(self.down(x)))`
-  if (isDropout(expr.func, facts)) return expr.args[0] !== undefined && isProduct(expr.args[0].value, facts);
+  if (isDropout(expr.func, facts) && expr.args[0] && isProduct(expr.args[0].value, facts)) return true;
   // `x.matmul(a).matmul(b)`
   if (isMatmul(expr, facts)) return expr.func.kind === "Attribute" && isChained(expr.func.value, facts);
   // A layer of the module, or one that was taken out of it.

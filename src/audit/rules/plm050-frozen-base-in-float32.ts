@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import type { Expr } from "../../python/tree.ts";
+import type { Call, Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { given, hidesArguments } from "../facts/arguments.ts";
 import type { Rule } from "../rule.ts";
@@ -23,6 +23,13 @@ function isPlainConfig(config: Expr | null, file: PythonFile): boolean {
   );
 }
 
+/** `cls = transformers.AutoModel`, then `cls.from_pretrained(…)`. */
+function throughName({ func }: Call, file: PythonFile): string {
+  const cls =
+    func.kind === "Attribute" && func.value.kind === "Name" ? file.scopes.onlyValue(func.value) : null;
+  return cls ? `${file.dotted(cls) ?? ""}.from_pretrained` : "";
+}
+
 export const rule: Rule = {
   meta: {
     code: "PLM050",
@@ -39,9 +46,15 @@ export const rule: Rule = {
       .callsNamed("get_peft_model")
       .some((call) => file.dotted(call.func) === "peft.get_peft_model");
     // A script that only runs the model says elsewhere what it computes in.
-    if (!frozen && !/Trainer\b|\.backward\(|torch\.optim|training_step|requires_grad/.test(file.text)) return;
+    if (
+      !frozen &&
+      !/Trainer\b|\.backward\(|torch\.optim|training_step|\.requires_grad(?:_\(\s*False|\s*=\s*False)/.test(
+        file.text,
+      )
+    )
+      return;
     for (const call of file.callsNamed("from_pretrained")) {
-      const name = file.dotted(call.func) ?? "";
+      const name = file.dotted(call.func) ?? throughName(call, file);
       if (
         !/^transformers\.(?:AutoModel\w*|\w+For[A-Z]\w+|\w+Model)\.from_pretrained$/.test(name) ||
         hidesArguments(call, file)

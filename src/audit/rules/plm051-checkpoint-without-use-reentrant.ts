@@ -1,6 +1,6 @@
 import { hasStars, keyword, positional } from "../../python/file.ts";
 import { addKeyword } from "../edits.ts";
-import { literalDict } from "../facts/arguments.ts";
+import { given, literalDict } from "../facts/arguments.ts";
 import { checkpointingSwitches } from "../facts/checkpointing.ts";
 import type { Rule } from "../rule.ts";
 import type { PythonFile } from "../../python/file.ts";
@@ -27,8 +27,8 @@ export const rule: Rule = {
       if (
         name === null ||
         !CHECKPOINTS.has(name) ||
-        keyword(call, "use_reentrant") ||
-        call.args.some((arg) => arg.star === 2)
+        given(call, "use_reentrant", facts.file) ||
+        call.args.some((arg) => arg.star === 2 && literalDict(arg.value, facts.file) === null)
       )
         continue;
       if (isForOldTorch(call, facts.file)) continue;

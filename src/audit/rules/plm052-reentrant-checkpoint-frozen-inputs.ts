@@ -18,13 +18,13 @@ export const rule: Rule = {
     const { file } = facts;
     if (file.callsNamed("checkpoint", "checkpoint_sequential").length > 0) yield* byHand(file);
     const wraps = file
-      .callsNamed("get_peft_model")
-      .filter((call) => file.dotted(call.func) === "peft.get_peft_model");
+      .callsNamed("get_peft_model", "PeftModelForCausalLM", "PeftModelForSeq2SeqLM", "PeftModel")
+      .filter((call) => /^peft\.(?:get_peft_model|PeftModel\w*)$/.test(file.dotted(call.func) ?? ""));
     if (wraps.length === 0) yield* frozenEmbeddings(file);
     // Each of these makes the embeddings' output require gradients, or trains the embeddings.
     if (
       wraps.length === 0 ||
-      /enable_input_require_grads|make_inputs_require_grad|prepare_model_for_(?:kbit|int8)_training|modules_to_save|requires_grad_?\(\s*True|embed_tokens|unsloth|^\s*(?:from|import) trl\b/m.test(
+      /enable_input_require_grads|make_inputs_require_grad|prepare_model_for_(?:kbit|int8)_training|modules_to_save|Prompt(?:Tuning|Encoder)|requires_grad_?\(\s*True|embed_tokens|unsloth|^\s*(?:from|import) trl\b/m.test(
         file.text,
       )
     )
@@ -98,7 +98,7 @@ function isFrozen(text: string): boolean {
   const table = String.raw`self\.(?:${["\\w*emb\\w*", ...made].join("|")})`;
   const off = String.raw`\.requires_grad(?:_\(\s*False|\s*=\s*False)`;
   return new RegExp(
-    String.raw`${table}(?:\.weight)?${off}|for\s+(\w+)\s+in\s+${table}\.parameters\(\):\s*\1${off}|${table}\s*=\s*(?:torch\.)?nn\.Embedding\.from_pretrained\((?![^)]*freeze\s*=\s*False)`,
+    String.raw`${table}(?:\.weight)?${off}|for\s+(\w+)\s+in\s+${table}\.parameters\(\):\s*\1${off}|with torch\.no_grad\(\):\s*\w+ = ${table}\(|${table}\s*=\s*(?:torch\.)?nn\.Embedding\.from_pretrained\((?![^)]*freeze\s*=\s*False)`,
     "i",
   ).test(text);
 }

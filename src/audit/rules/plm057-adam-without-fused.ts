@@ -64,6 +64,12 @@ export const rule: Rule = {
         yield { at: chosen, message: MESSAGE };
     }
     if (!facts.accelerator) return;
+    // `make = partial(AdamW, lr=3e-4)`, unless some call of it says more.
+    for (const call of /\bfused\b|\bforeach\b/.test(file.text) ? [] : file.callsNamed("partial")) {
+      const bound = file.dotted(call.func) === "functools.partial" ? positional(call, 0) : null;
+      if (bound && /^torch\.optim\.AdamW?$/.test(file.dotted(bound) ?? "") && !hidesArguments(call, file))
+        yield { at: call, message: MESSAGE };
+    }
     for (const call of [...file.callsNamed("Adam", "AdamW"), ...chosenCalls(file)]) {
       if (
         !/^torch\.optim\.(?:adamw?\.)?AdamW?$/.test(
