@@ -45,7 +45,7 @@ function* candidates(facts: Facts): Generator<Candidate> {
   for (const at of facts.file.all("Assign")) {
     const target = at.targets[0]!;
     // Most assignments are neither of these.
-    const mixes = at.value.kind === "IfExp" || at.value.kind === "Binary";
+    const mixes = at.value.kind === "IfExp" || at.value.kind === "Binary" || adds(at.value, facts);
     if (at.targets.length !== 1 || (!mixes && target.kind !== "Subscript")) continue;
     const root = rootOf(target);
     if (!root) continue;
@@ -138,8 +138,21 @@ function rootOf(expr: Expr): Expr | null {
     : null;
 }
 
+/** `torch.add(total, loss)`, `total.add(loss)` */
+function adds(value: Expr, { file }: Facts): value is Call {
+  if (value.kind !== "Call" || value.func.kind !== "Attribute" || value.func.attr !== "add") return false;
+  const name = file.dotted(value.func);
+  return name === "torch.add" ? value.args.length >= 2 : name === null && value.args.length >= 1;
+}
+
 /** What `x = x + v`, `x = 0.9 * x + 0.1 * v`, `x = v if x is None else …` mixes into x. */
 function mixedIn(value: Expr, target: Expr, facts: Facts): Expr[] {
+  if (adds(value, facts)) {
+    const dotted = facts.file.dotted(value.func) !== null;
+    const into = dotted ? value.args[0]!.value : (value.func as Expr & { kind: "Attribute" }).value;
+    const other = value.args[dotted ? 1 : 0]!.value;
+    return facts.file.textOf(into) === facts.file.textOf(target) ? [other] : [];
+  }
   if (value.kind !== "IfExp" && (value.kind !== "Binary" || (value.op !== "+" && value.op !== "-")))
     return [];
   const own = facts.file.textOf(target);
@@ -250,6 +263,20 @@ export function isEmptied(keep: Keep, facts: Facts): boolean {
         /^(?:clear|pop|popleft)$/.test(call.func.attr) &&
         facts.file.textOf(call.func.value) === root,
     );
+}
+
+/** `if len(queue) > size: queue.pop(0)`: what is in it is from many turns. */
+export function isBounded({ root }: Keep, facts: Facts): boolean {
+  const name = facts.file.textOf(root);
+  return facts.file.callsNamed("pop", "popleft").some((call) => {
+    if (call.func.kind !== "Attribute" || facts.file.textOf(call.func.value) !== name) return false;
+    for (let at = call.parent; at; at = at.parent) {
+      if (at.kind === "If" || at.kind === "While")
+        return facts.file.textOf(at.test).includes(`len(${name})`) && at.test.kind === "Compare";
+      if (at.kind === "FunctionDef" || at.kind === "For") return false;
+    }
+    return false;
+  });
 }
 
 /** Whether what is kept may still be differentiated, as far as this file shows. */

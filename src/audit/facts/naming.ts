@@ -1,6 +1,6 @@
 import { isFalse, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, classOf, functionOf, walk } from "../../python/nodes.ts";
+import { ancestors, classOf, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr } from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
 
@@ -56,6 +56,14 @@ export class Networks {
       } else if (attr === "train" || trains(call, file)) mode.trains = true;
       modes.set(key, mode);
     }
+    // `target = deepcopy(net)`
+    for (const call of file.callsNamed("deepcopy")) {
+      const source = positional(call, 0);
+      const statement = call.parent;
+      if (statement?.kind !== "Assign" || statement.value !== call || !source) continue;
+      const [of, copy] = [this.key(source), this.key(statement.targets[0]!)];
+      if (of !== null && copy !== null && this.#used.has(of)) this.#used.add(copy);
+    }
     for (const loop of file.all("For")) {
       if (loop.iter.kind !== "Call" || loop.iter.func.kind !== "Attribute") continue;
       if (!/^(?:named_)?parameters$/.test(loop.iter.func.attr)) continue;
@@ -75,6 +83,13 @@ export class Networks {
         mode.evaluates = true;
         modes.set(key, mode);
       }
+    // Whatever was pickled or traced may have been frozen before.
+    for (const call of file.callsNamed("load")) {
+      if (!/^(?:pickle|dill|cloudpickle|torch\.jit)\.load$/.test(file.dotted(call.func) ?? "")) continue;
+      const statement = statementOf(call);
+      const key = statement?.kind === "Assign" ? this.key(statement.targets[0]!) : null;
+      if (key !== null) this.#frozen.add(key);
+    }
     // An adapter is added to a frozen base, which is then put into training mode.
     for (const [key, mode] of modes)
       if (mode.trains) this.#frozen.delete(key);

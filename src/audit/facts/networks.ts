@@ -35,11 +35,12 @@ export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
       return networkCall(expr.value, facts, depth + 1);
     case "Call": {
       if (isNetwork(expr.func, facts)) return expr;
-      const of = /^torch\.(?:nn\.functional\.)?(?:softmax|log_softmax|sigmoid|tanh|relu)$/.test(
-        facts.file.dotted(expr.func) ?? "",
-      )
-        ? expr.args[0]?.value
-        : undefined;
+      const of =
+        /^torch\.(?:nn\.functional\.)?(?:softmax|log_softmax|sigmoid|tanh|relu|gelu|normalize|interpolate|squeeze|flatten|logsigmoid)$/.test(
+          facts.file.dotted(expr.func) ?? "",
+        )
+          ? expr.args[0]?.value
+          : undefined;
       if (of) return networkCall(of, facts, depth + 1);
       if (expr.func.kind !== "Attribute" || facts.file.dotted(expr.func) !== null) return null;
       // Of all ranks, on the device: `accelerator.gather_for_metrics(logits)`.

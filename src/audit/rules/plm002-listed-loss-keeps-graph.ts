@@ -36,10 +36,11 @@ export const rule: Rule = {
         continue;
       }
       // The micro-batches of one step: the list is that step's own.
-      if (freed && root.kind === "Name" && loop && !takesStep(loop, facts)) continue;
+      if (freed && root.kind === "Name" && loop && !takesStep(loop, facts) && !outlivesStep(keep, facts))
+        continue;
       if (isOfOneStep(keep, facts)) continue;
       // A term of what is differentiated after the loop: that backward frees the activations.
-      if (!freed && isBackwarded(added, null, facts)) continue;
+      if (!freed && isBackwarded(added, null, facts) && !outlivesStep(keep, facts)) continue;
       const name = facts.file.textOf(root);
       const scalar = facts.value(added).what === "tensor" && freed;
       const what = scalar && isLoss(added, facts) ? "loss" : "outputs";
@@ -101,12 +102,30 @@ function isOfOneStep({ root, loop }: Keep, { file }: Facts): boolean {
   );
 }
 
+/** Begun before a loop further out, each turn of which takes a step. */
+function outlivesStep({ root, loop }: Keep, facts: Facts): boolean {
+  const around = loop && loopsAround(loop)[0];
+  const begun = root.kind === "Name" ? (facts.file.scopes.lookup(root)?.definitions ?? []) : [];
+  return (
+    around !== null &&
+    around !== undefined &&
+    facts.backwards.some(({ call }) => loopsAround(call)[0] === around) &&
+    takesStep(around, facts) &&
+    begun.length > 0 &&
+    begun.every(({ node }) => !contains(around, node))
+  );
+}
+
 /** Whether a step is taken in the loop, or in a function it calls: then each turn is one. */
 function takesStep(loop: Loop, facts: Facts): boolean {
   return (
     facts.file
       .callsNamed("step", "optimizer_step", "step_and_update_lr")
       .some((call) => contains(loop, call)) ||
+    // `loss_scaler(loss, optimizer)` takes it too.
+    facts.backwards.some(
+      ({ call, loss }) => contains(loop, call) && call.args[0]?.value === loss && call.args.length > 1,
+    ) ||
     facts.callsTo("loose").some((call) => contains(loop, call) && facts.callee(call)?.loose === true) ||
     functionOf(loop) === null
   );

@@ -39,11 +39,40 @@ export const rule: Rule = {
       if (grown && loop?.kind === "For")
         yield* judge(grown, loop, loop.iter, `\`${facts.file.textOf(statement.targets[0]!)}\``, facts);
     }
+    yield* nested(facts);
     yield* comprehensions(facts);
     yield* steps(facts);
     yield* onSelf(facts);
   },
 };
+
+/** A function inside the evaluation's, called for each of its batches, that fills the evaluation's list. */
+function* nested(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of file.callsNamed("append")) {
+    const fn = functionOf(call);
+    const around = fn && functionOf(fn);
+    if (call.func.kind !== "Attribute" || fn?.kind !== "FunctionDef" || !around || call.args.length !== 1)
+      continue;
+    const list = call.func.value;
+    if (
+      list.kind !== "Name" ||
+      file.scopes.lookup(list)?.scope.node !== around ||
+      loopsAround(call).length > 0
+    )
+      continue;
+    const run = file
+      .callsNamed(fn.name)
+      .find((one) => functionOf(one) === around && one.func.kind === "Name");
+    const loop = run && loopsAround(run)[0];
+    if (!run || loop?.kind !== "For" || facts.gradMode(run) !== "off") continue;
+    for (const part of parts(call.args[0]!.value, facts)) {
+      const source = networkCall(part, facts);
+      if (!source || !contains(fn, source)) continue;
+      yield* found(part, loop.iter, `\`${list.id}\``, source, facts);
+    }
+  }
+}
 
 function isExtend(call: Call): boolean {
   return call.func.kind === "Attribute" && call.func.attr === "extend";
@@ -56,6 +85,10 @@ function* judge(added: Expr, loop: Node, iter: Expr, into: string, facts: Facts)
   if (facts.gradMode(source) !== "off") return;
   // Beside a step's own outputs; an evaluation now and then stands in the same loop.
   if (hot && facts.frequency(source, hot.within) !== "throttled") return;
+  yield* found(added, iter, into, source, facts);
+}
+
+function* found(added: Expr, iter: Expr, into: string, source: Call, facts: Facts): Generator<Finding> {
   // Over the batches of a loader; over a handful of heads or scales it is small.
   const over = facts.file.textOf(iter).replace(/\w*batch_?size\w*/gi, "");
   // Pieces of a tensor that is on the device already are no larger together than it.

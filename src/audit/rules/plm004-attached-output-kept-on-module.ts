@@ -1,7 +1,7 @@
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Assign, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
-import { selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { parts } from "../facts/kept.ts";
 import { attributeMayBeDifferentiated, derivesFromInput } from "../facts/flow.ts";
@@ -48,9 +48,42 @@ export const rule: Rule = {
         }
       }
     }
+    yield* lists(facts);
     yield* hooks(facts);
   },
 };
+
+/** `self.features.append(x)` in a forward that begins the list anew: until the next one, all of them are kept. */
+function* lists(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of file.callsNamed("append")) {
+    const own = call.func.kind === "Attribute" ? selfAttribute(call.func.value) : null;
+    const fn = functionOf(call);
+    const cls = own === null ? null : classOf(call);
+    if (!cls || fn?.kind !== "FunctionDef" || fn.name !== "forward" || call.args.length !== 1) continue;
+    if (!isModuleRole(facts.role(cls)) || WANTED.test(own!) || facts.gradMode(call) === "off") continue;
+    const value = call.args[0]!.value;
+    const begun = (attributesOf(cls, file).get(own!)?.writes ?? []).some(
+      (write) => write.in === fn && write.how === "assign",
+    );
+    if (!begun || isScalar(value) || !derivesFromInput(value, facts)) continue;
+    const read = file
+      .all("Attribute")
+      .some(
+        (node) =>
+          node.attr === own &&
+          !isWritten(node) &&
+          !(node.parent?.kind === "Attribute" && /^(?:append|clear)$/.test(node.parent.attr)),
+      );
+    if (read) continue;
+    yield {
+      at: call,
+      severity: "note",
+      message: `\`self.${own}\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
+      fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(value, ".detach()") },
+    };
+  }
+}
 
 /** `state.last_output = outputs`, of an object that is there before the loop and after it. */
 function* onObject(
@@ -130,11 +163,23 @@ function* hooks(facts: Facts): Generator<Finding> {
     if (call.func.kind !== "Attribute" || !/^register_forward(?:_pre)?_hook$/.test(call.func.attr)) continue;
     const hook = call.args[0]?.value;
     const fn = hook && hookFunction(hook, facts);
-    if (!fn || fn.kind !== "FunctionDef" || seen.has(fn) || facts.gradMode(fn.body[0]!) === "off") continue;
+    if (!fn || seen.has(fn)) continue;
     seen.add(fn);
+    if (fn.kind === "Lambda") {
+      const stored = storedBy(fn.body, new Set(fn.params.slice(-2).map(({ name }) => name)));
+      if (stored && facts.gradMode(call) !== "off" && !isWanted(stored.into, fn, facts))
+        yield report(stored.value);
+      continue;
+    }
+    if (facts.gradMode(fn.body[0]!) === "off") continue;
     // What is run through hooks without recording has no graph to keep.
     const around = functionOf(fn);
-    if (around && /no_grad|inference_mode/.test(file.textOf(around))) continue;
+    if (
+      around &&
+      /no_grad|inference_mode/.test(file.textOf(around)) &&
+      !facts.functionFacts(call).reachesBackward
+    )
+      continue;
     // `_kind=kind` is the hook's own; the module and its output come without a default.
     const given = new Set(
       fn.params
@@ -154,6 +199,10 @@ function* hooks(facts: Facts): Generator<Finding> {
         )
       )
         yield report(statement.value);
+    for (const one of file.callsNamed("update", "setattr", "__setitem__", "setdefault")) {
+      const stored = functionOf(one) === fn ? storedBy(one, given) : null;
+      if (stored && !isWanted(stored.into, fn, facts)) yield report(stored.value);
+    }
     for (const append of file.callsNamed("append"))
       if (
         functionOf(append) === fn &&
@@ -167,8 +216,28 @@ function* hooks(facts: Facts): Generator<Finding> {
   }
 }
 
+/** What `kept.append(out)`, `kept.update(x=out)`, `kept.__setitem__(k, out)` or `setattr(m, "x", out)` stores of what the hook is given. */
+function storedBy(
+  expr: Expr,
+  given: ReadonlySet<string>,
+): { readonly into: Expr; readonly value: Expr } | null {
+  if (expr.kind !== "Call") return null;
+  const isSetter = expr.func.kind === "Name" && expr.func.id === "setattr";
+  const method = expr.func.kind === "Attribute" ? expr.func.attr : "";
+  if (!isSetter && !/^(?:append|update|__setitem__|setdefault)$/.test(method)) return null;
+  const into = isSetter ? expr.args[0]?.value : expr.func.kind === "Attribute" ? expr.func.value : undefined;
+  if (!into) return null;
+  for (const { value } of expr.args.slice(isSetter ? 1 : 0))
+    for (const part of value.kind === "Dict" ? value.values : [value]) {
+      let at = part;
+      while (at.kind === "Subscript") at = at.value;
+      if (at.kind === "Name" && given.has(at.id)) return { into, value: part };
+    }
+  return null;
+}
+
 /** Read outside the hook with its graph: to be part of a loss, or of the same forward. */
-function isWanted(place: Expr, hook: FunctionDef, facts: Facts): boolean {
+function isWanted(place: Expr, hook: FunctionDef | Lambda, facts: Facts): boolean {
   let root = place;
   while (root.kind === "Subscript" || (root.kind === "Attribute" && selfAttribute(root) === null))
     root = root.value;
@@ -198,6 +267,9 @@ function report(value: Expr): Finding {
 function hookFunction(hook: Expr, facts: Facts): FunctionDef | Lambda | null {
   const { file } = facts;
   if (hook.kind === "Lambda") return hook;
+  // `partial(remember, store, name)`
+  if (hook.kind === "Call" && file.dotted(hook.func) === "functools.partial")
+    return hook.args[0] ? hookFunction(hook.args[0].value, facts) : null;
   const named = hook.kind === "Call" ? file.dotted(hook.func) : file.dotted(hook);
   const own = selfAttribute(hook.kind === "Call" ? hook.func : hook);
   const found = file

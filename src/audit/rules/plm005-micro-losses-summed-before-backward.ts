@@ -2,6 +2,7 @@ import { classOf, contains, functionOf, statementOf, walk } from "../../python/n
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, For, Node } from "../../python/tree.ts";
 import { appendCall, deleteStatement, indentAt } from "../edits.ts";
+import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFrom, keeps } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
@@ -41,8 +42,40 @@ export const rule: Rule = {
       };
     }
     yield* comprehensions(facts);
+    yield* onSelf(facts);
   },
 };
+
+/** `self.pending = self.pending + loss` in every step, and `self.pending.backward()` in one of many. */
+function* onSelf(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const { call, loss } of facts.backwards) {
+    const own = loss ? selfAttribute(loss) : null;
+    const fn = functionOf(call);
+    if (own === null || !fn || facts.frequency(call, fn) !== "throttled") continue;
+    const sum = [...file.all("AugAssign"), ...file.all("Assign")].find((one) => {
+      const target = one.kind === "AugAssign" ? one.target : one.targets[0]!;
+      return (
+        functionOf(one) === fn &&
+        one.start < call.start &&
+        selfAttribute(target) === own &&
+        (one.kind === "AugAssign" ? one.op === "+" : mixes(one.value, own))
+      );
+    });
+    if (sum && facts.gradMode(sum) !== "off" && facts.frequency(sum, fn) === "every")
+      yield report(sum, `self.${own}`, "note");
+  }
+}
+
+/** `self.x + loss`, also under `if self.x is None else`. */
+function mixes(expr: Expr, own: string): boolean {
+  if (expr.kind === "IfExp") return mixes(expr.body, own) || mixes(expr.orelse, own);
+  return (
+    expr.kind === "Binary" &&
+    expr.op === "+" &&
+    (selfAttribute(expr.left) === own || selfAttribute(expr.right) === own)
+  );
+}
 
 /** A Trainer's `compute_loss` that runs the model several times and returns the sum: it is differentiated outside. */
 function* returned(facts: Facts): Generator<Finding> {
@@ -231,7 +264,12 @@ function isIndependent(forward: Call, loop: For, facts: Facts): boolean {
         if (
           one.value.kind === "Call" &&
           !isNetwork(one.value.func, facts) &&
-          (one.how === "unpack" || facts.file.dotted(one.value.func) === "builtins.next")
+          (one.how === "unpack" ||
+            facts.file.dotted(one.value.func) === "builtins.next" ||
+            // Another look at the same data: `view = augment(images)`.
+            /aug|transform|crop|noise|corrupt|perturb|jitter|view|sample/i.test(
+              facts.file.textOf(one.value.func),
+            ))
         )
           own = true;
         look(one.value);

@@ -2,12 +2,15 @@ import { isTrue, keyword } from "../../python/file.ts";
 import { classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
-import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
 import { derivesFrom } from "../facts/kept.ts";
 import { isNetwork } from "../facts/networks.ts";
 import type { Finding, Rule } from "../rule.ts";
+
+/** What a state is called that a network hands from one step to the next. */
+const STATE = /hidden|^(?:hid|h|c|hx|cx|h_?n|c_?n|hc)$|^(?:\w+_)?states?$|^mems?$|memory|carry/;
 
 export const rule: Rule = {
   meta: {
@@ -25,14 +28,17 @@ export const rule: Rule = {
     const { file } = facts;
     for (const call of file.all("Call")) {
       const loop = facts.stepLoop(call);
-      if (!loop || facts.gradMode(call) === "off" || !isNetwork(call.func, facts)) continue;
+      if (!loop || facts.gradMode(call) === "off") continue;
+      const known = isNetwork(call.func, facts);
+      if (!known && !handsState(call)) continue;
       const inLoop = facts.backwards.filter(
         (one) => contains(loop, one.call) && facts.stepLoop(one.call) === loop,
       );
       if (inLoop.length === 0) continue;
       const retained = inLoop.some((one) => isTrue(keyword(one.call, "retain_graph")?.value ?? null));
-      // Without any of these we cannot see that the network does not detach the state itself.
-      if (!retained && !isRecurrentLayer(call.func, facts) && !isOwnRecurrent(call.func, facts)) continue;
+      // Without any of these we cannot see whether the network detaches the state.
+      if (!known && !retained) continue;
+      const opaque = !retained && !isRecurrentLayer(call.func, facts) && !isOwnRecurrent(call.func, facts);
       const statement = statementOf(call);
       for (const { value } of call.args)
         for (const part of value.kind === "Tuple" ? value.items : [value]) {
@@ -44,7 +50,16 @@ export const rule: Rule = {
           );
           if (!carried || definitions.every((one) => contains(loop, one.node))) continue;
           const begins = definitions.filter((one) => !contains(loop, one.node));
-          yield report(part, part.id, begins, value === part, call, facts);
+          if (opaque && !STATE.test(part.id)) continue;
+          const finding = report(part, part.id, begins, value === part, call, facts);
+          // It may detach the state itself.
+          yield opaque
+            ? {
+                ...finding,
+                severity: "note",
+                message: `${finding.message}, unless \`${file.textOf(call.func)}\` detaches it itself`,
+              }
+            : finding;
         }
     }
     yield* onSelf(facts);
@@ -143,12 +158,26 @@ function* inForward(facts: Facts): Generator<Finding> {
   }
 }
 
+/** `state, feature = rssm(obs, state)`: by its name, and by what is done with it. */
+function handsState({ func, args, parent }: Call): boolean {
+  if (func.kind !== "Name" || parent?.kind !== "Assign" || parent.targets.length !== 1) return false;
+  const names = new Set(
+    partsOf(parent.targets[0]!).flatMap((item) =>
+      item.kind === "Name" && STATE.test(item.id) ? [item.id] : [],
+    ),
+  );
+  return names.size > 0 && args.some(({ value }) => value.kind === "Name" && names.has(value.id));
+}
+
 /** `hidden = new_hidden`, of what the call returned. */
 function isRenamed({ how, value }: Definition, statement: Node, facts: Facts): boolean {
+  // `state = outputs.state`
+  let at = value;
+  while (at?.kind === "Attribute" || at?.kind === "Subscript") at = at.value;
   return (
     how === "assign" &&
-    value?.kind === "Name" &&
-    facts.file.scopes.reaching(value).some((one) => contains(statement, one.node))
+    at?.kind === "Name" &&
+    facts.file.scopes.reaching(at).some((one) => contains(statement, one.node))
   );
 }
 
@@ -173,10 +202,12 @@ function* throughLayer(facts: Facts): Generator<Finding> {
     if (!read || own === null) continue;
     if (new RegExp(`\\b${own}\\b[^\\n]*detach|\\.detach_?\\(\\)[^\\n]*\\b${own}\\b`).test(file.text))
       continue;
-    // Begun anew by somebody: perhaps before every step.
-    const renewed = (attributesOf(cls, file).get(own)?.writes ?? []).some(
-      (write) => write.in !== fn && write.in.name !== "__init__",
-    );
+    // Begun anew by somebody: perhaps before every step. `net.hidden = net.init_hidden(n)` is said by who calls it.
+    const renewed =
+      methodsOf(cls).some(({ name }) => /^(?:init|reset|zero)_?(?:hidden|state)/.test(name)) ||
+      (attributesOf(cls, file).get(own)?.writes ?? []).some(
+        (write) => write.in !== fn && write.in.name !== "__init__",
+      );
     yield {
       at: read,
       ...(renewed || !/^(?:forward|training_step)$/.test(fn.name) ? { severity: "note" as const } : {}),

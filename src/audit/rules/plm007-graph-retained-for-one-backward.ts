@@ -2,6 +2,8 @@ import { isTrue, keyword, positional } from "../../python/file.ts";
 import { contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
+import { given } from "../facts/arguments.ts";
+import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { carriedNames, isNetwork } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -23,21 +25,24 @@ export const rule: Rule = {
     for (const { call, loss } of facts.backwards) {
       const flag = keyword(call, "retain_graph");
       const third = positional(call, 1);
-      const retains = flag ? isTrue(flag.value) : isTrue(third);
+      const spread = flag || third ? null : given(call, "retain_graph", facts.file);
+      const passed = flag ? flag.value : (third ?? spread);
+      const retains = isTrue(passed?.kind === "Name" ? facts.file.scopes.onlyValue(passed) : passed);
       if (!retains || !loss) continue;
       const alone = isOnlyOne(call, facts);
       if (!alone && !sharesNothing(call, facts)) continue;
       // What several backwards share is followed by names only.
       const severity = alone ? {} : { severity: "note" as const };
+      const value = third ?? spread;
       if (!flag) {
         yield {
-          at: third!,
+          at: third ?? call,
           ...severity,
           message: MESSAGE,
           fix: {
             grade: "unsafe",
             title: "Do not retain",
-            edits: [{ start: third!.start, end: third!.end, text: "False" }],
+            edits: [{ start: value!.start, end: value!.end, text: "False" }],
           },
         };
         continue;
@@ -79,11 +84,14 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
   if (fn?.kind === "Lambda" || (fn && functionOf(fn) !== null)) return false;
   const loop = loopsAround(call)[0];
   const loss = reduced(facts.backwards.find((one) => one.call === call)!.loss);
-  if (loss?.kind !== "Name") return false;
-  const definitions = file.scopes.reaching(loss);
+  if (loss && selfAttribute(loss) !== null) {
+    if (!loop || !isWrittenIn(loop, loss, call, facts)) return false;
+  } else if (loss?.kind !== "Name") return false;
+  const definitions = loss.kind === "Name" ? file.scopes.reaching(loss) : [];
   if (
-    definitions.length === 0 ||
-    definitions.some((one) => one.how === "param" || (loop && !contains(loop, one.node)))
+    loss.kind === "Name" &&
+    (definitions.length === 0 ||
+      definitions.some((one) => one.how === "param" || (loop && !contains(loop, one.node))))
   )
     return false;
   // Its terms are used again below: something else may differentiate them.
@@ -96,6 +104,27 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
     fn.params[0]?.name === "self" &&
     /self\.\w*(?:hidden|state|memory|prev|cache)/.test(file.textOf(fn))
   );
+}
+
+/** `logits, self.loss = model(x, y)` in the same turn, before it is differentiated. */
+function isWrittenIn(loop: Node, loss: Expr, call: Call, { file }: Facts): boolean {
+  const text = file.textOf(loss);
+  return file
+    .all("Attribute")
+    .some(
+      (node) =>
+        node !== loss &&
+        contains(loop, node) &&
+        node.end < call.start &&
+        isTarget(node) &&
+        file.textOf(node) === text,
+    );
+}
+
+function isTarget(node: Node): boolean {
+  const { parent } = node;
+  if (parent?.kind === "Tuple") return isTarget(parent);
+  return parent?.kind === "Assign" && parent.value !== node;
 }
 
 /** In the `else` of the same test: `if amp: scaler.scale(loss).backward()`, `else: loss.backward()`. */

@@ -1,4 +1,6 @@
-import { isTrue, keyword, positional } from "../../python/file.ts";
+import { isTrue, positional } from "../../python/file.ts";
+import { contains } from "../../python/nodes.ts";
+import { given } from "../facts/arguments.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -12,10 +14,11 @@ export const rule: Rule = {
   },
   *check(facts) {
     for (const { call } of facts.backwards) {
-      const flag = keyword(call, "create_graph")?.value ?? positional(call, 2);
-      if (flag && isTrue(flag))
+      const passed = given(call, "create_graph", facts.file) ?? positional(call, 2);
+      const flag = passed?.kind === "Name" ? facts.file.scopes.onlyValue(passed) : passed;
+      if (passed && flag && isTrue(flag))
         yield {
-          at: flag,
+          at: contains(call, passed) ? passed : call,
           message:
             "Each gradient keeps the graph that made it, and the graph its parameter: a cycle that lives until the gradients are set to None; use `torch.autograd.grad`",
         };

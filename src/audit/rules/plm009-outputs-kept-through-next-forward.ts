@@ -91,7 +91,11 @@ function isOnlyForLoss(uses: readonly Name[], target: Name, facts: Facts): boole
   );
   if (attributes.length === uses.length && uses.some(isLoss)) return true;
   // A language model's logits, from which the loss is computed here.
-  if (!/vocab|lm_head|CausalLM|logits\.size\(-1\)|labels|input_ids|token|\blm\(/.test(facts.file.text))
+  if (
+    !/vocab|lm_head|CausalLM|logits\.size\(-1\)|labels|input_ids|token|\blm\(|\bgpt|GPT|bert|logits\.shape\[-1\]|ignore_index=pad/.test(
+      facts.file.text,
+    )
+  )
     return false;
   if (
     uses.length > 0 &&

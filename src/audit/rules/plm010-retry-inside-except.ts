@@ -1,4 +1,4 @@
-import { functionOf, walk } from "../../python/nodes.ts";
+import { contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Call, Handler, Try } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -85,7 +85,11 @@ function catchesOutOfMemory(handler: Handler, facts: Facts): boolean {
   const names = types.map((type) => facts.file.dotted(type) ?? "");
   return (
     names.some((name) => name.endsWith("OutOfMemoryError")) ||
-    (names.includes("builtins.RuntimeError") && /out of memory|is_oom|oom/i.test(facts.file.textOf(handler)))
+    // Whoever empties the cache there expects to have run out.
+    (/^(?:builtins\.Exception)?$/.test(names.join()) &&
+      facts.file.callsNamed("empty_cache").some((call) => contains(handler, call))) ||
+    (names.includes("builtins.RuntimeError") &&
+      /out of memory|is_oom|oom|memory["'] (?:not )?in /i.test(facts.file.textOf(handler)))
   );
 }
 

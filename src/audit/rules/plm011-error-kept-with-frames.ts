@@ -16,14 +16,18 @@ export const rule: Rule = {
   },
   *check(facts) {
     for (const handler of facts.file.all("Handler")) {
-      if (!runsNetwork(handler, facts)) continue;
-      yield* kept(handler, facts);
+      const runs = runsNetwork(handler, facts);
+      if (!runs && !handlesTensors(handler, facts)) continue;
+      // The frame of the step itself is held as well, whatever failed in it.
+      const severity = runs ? {} : { severity: "note" as const };
+      for (const finding of kept(handler, facts)) yield { ...finding, ...severity };
       if (handler.name === null) continue;
       for (const name of facts.file.all("Name")) {
         if (name.id !== handler.name || !contains(handler, name)) continue;
         if (!isKept(name, handler, facts)) continue;
         yield {
           at: name,
+          ...severity,
           message: `\`${name.id}\` holds its traceback, that the frames of the attempt, and those every tensor they had: nothing of it is freed while this is kept`,
           fix: {
             grade: "unsafe",
@@ -79,8 +83,10 @@ function outlives(name: Expr, handler: Handler, facts: Facts): boolean {
   const { parent } = name;
   if (parent?.kind !== "Assign" || parent.value !== name) return false;
   const { scopes } = facts.file;
-  return parent.targets.some((target) => {
-    if (target.kind !== "Name") return false;
+  // `_, _, trace = sys.exc_info()`
+  const targets = parent.targets.flatMap((target) => (target.kind === "Tuple" ? target.items : [target]));
+  return targets.some((target) => {
+    if (target.kind !== "Name" || target.id === "_") return false;
     const all = scopes.lookup(target)?.definitions ?? [];
     const fn = functionOf(handler);
     // `global last`
@@ -90,6 +96,18 @@ function outlives(name: Expr, handler: Handler, facts: Facts): boolean {
       scopes.uses(scopes.definitionAt(target)!).some((use) => !contains(handler, use))
     );
   });
+}
+
+/** In the step, with one of its tensors or its network handed to what may fail. */
+function handlesTensors(handler: Handler, facts: Facts): boolean {
+  if (!facts.hot(handler)) return false;
+  let found = false;
+  for (const statement of (handler.parent as Try).body)
+    walk(statement, (node) => {
+      if (node.kind === "Arg") found ||= /^(?:tensor|output|module)$/.test(facts.value(node.value).what);
+      return !found;
+    });
+  return found;
 }
 
 function runsNetwork(handler: Handler, facts: Facts): boolean {

@@ -63,6 +63,7 @@ function isLeft(call: Call, facts: Facts): boolean {
   // `[m.register_forward_hook(f) for m in model.modules()]`
   const made = call.parent?.kind === "Comp" && call.parent.element === call ? call.parent : call;
   if (statement?.kind === "ExprStmt") return statement.value === made;
+  if (statement?.kind === "Return" && statement.value === made) return isDropped(call, facts);
   if (statement?.kind !== "Assign" || statement.value !== made || statement.targets.length !== 1)
     return false;
   const [target] = statement.targets;
@@ -70,11 +71,27 @@ function isLeft(call: Call, facts: Facts): boolean {
   return definition !== null && facts.file.scopes.uses(definition).length === 0;
 }
 
+/** Handed back to callers who throw it away. */
+function isDropped(call: Call, { file }: Facts): boolean {
+  const fn = functionOf(call);
+  if (fn?.kind !== "FunctionDef") return false;
+  const calls = file
+    .callsNamed(fn.name)
+    .filter((one) => file.dotted(one.func) === file.qualified(fn) || selfAttribute(one.func) === fn.name);
+  return calls.length > 0 && calls.every(({ parent }) => parent?.kind === "ExprStmt");
+}
+
 /** On another module: what a module registers on itself and its layers belongs to it. */
 function isThrownAway(call: Call, facts: Facts): boolean {
-  if (call.func.kind !== "Attribute" || !/^register_(?:forward|full_backward|backward)/.test(call.func.attr))
+  if (call.func.kind !== "Attribute") return false;
+  const { attr, value } = call.func;
+  // What hands back a changed gradient is part of the training; what only looks was put there for a while.
+  if (
+    attr === "register_hook"
+      ? !onlyLooks(call, facts)
+      : !/^register_(?:forward|full_backward|backward)/.test(attr)
+  )
     return false;
-  const { value } = call.func;
   if (value.kind === "Name" && (value.id === "self" || facts.file.dotted(value) !== null)) return false;
   const cls = selfAttribute(value) === null ? null : classOf(call);
   if (cls && facts.role(cls) === "module") return false;
@@ -83,10 +100,32 @@ function isThrownAway(call: Call, facts: Facts): boolean {
   );
 }
 
+/** `lambda g: norms.append(g.norm())`, or a function that returns nothing. */
+function onlyLooks(call: Call, { file }: Facts): boolean {
+  const hook = call.args[0]?.value;
+  if (hook?.kind === "Lambda")
+    return (
+      hook.body.kind === "Call" &&
+      /(?:^|\.)(?:append|update|extend|print|__setitem__|setdefault|add_scalar|log|info)$/.test(
+        file.textOf(hook.body.func),
+      )
+    );
+  const [one, ...more] = hook?.kind === "Name" ? file.scopes.reaching(hook) : [];
+  const fn = one?.node;
+  return (
+    more.length === 0 &&
+    fn?.kind === "FunctionDef" &&
+    !file.all("Return").some((statement) => functionOf(statement) === fn && statement.value !== null)
+  );
+}
+
 /** What a loop over parameters hands out, or a weight of a module. */
 function isParameter(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Attribute")
     return /^(?:weight|bias)$/.test(expr.attr) && (selfAttribute(expr) === null || classOf(expr) !== null);
+  // `next(model.parameters())`
+  if (expr.kind === "Call")
+    return facts.file.dotted(expr.func) === "builtins.next" && /parameters\(/.test(facts.file.textOf(expr));
   if (expr.kind !== "Name") return false;
   const definitions = facts.file.scopes.reaching(expr);
   return (

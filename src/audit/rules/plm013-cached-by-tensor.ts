@@ -1,11 +1,12 @@
 import type { Definition } from "../../python/scopes.ts";
 import { argument } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
-import type { Expr, FunctionDef, Name, Param } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, Name, Param } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { hasTensorMethod } from "../facts/inputs.ts";
 import { keeps } from "../facts/kept.ts";
+import { isNetwork } from "../facts/networks.ts";
 import { usedAsTensor } from "../facts/tensor-use.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -27,7 +28,7 @@ export const rule: Rule = {
         /^functools\.(?:lru_cache|cache)$/.test(file.dotted(one.kind === "Call" ? one.func : one) ?? ""),
       );
       if (!decorator) continue;
-      const param = fn.params.find((one) => isTensor(one, facts));
+      const param = fn.params.find((one) => isTensor(one, facts) || isFed(one, facts));
       if (!param && isUnbounded(decorator, facts) && returnsDeviceTensor(fn, facts))
         yield {
           at: decorator,
@@ -37,6 +38,15 @@ export const rule: Rule = {
       if (param)
         yield {
           at: decorator,
+          message: `Tensors are looked up by identity: every new \`${param.name}\` misses, and the cache keeps it, its graph and the result alive`,
+        };
+    }
+    for (const call of file.callsNamed("lru_cache", "cache")) {
+      const wrapped = wrappedBy(call, facts);
+      const param = wrapped?.params.find((one) => isTensor(one, facts) || isFed(one, facts));
+      if (param)
+        yield {
+          at: call,
           message: `Tensors are looked up by identity: every new \`${param.name}\` misses, and the cache keeps it, its graph and the result alive`,
         };
     }
@@ -52,6 +62,29 @@ export const rule: Rule = {
     }
   },
 };
+
+/** The function of `lru_cache(maxsize=n)(embed)` and `cache(embed)`. */
+function wrappedBy(call: Call, { file }: Facts): FunctionDef | null {
+  if (!/^functools\.(?:lru_cache|cache)$/.test(file.dotted(call.func) ?? "")) return null;
+  const outer = call.parent?.kind === "Call" && call.parent.func === call ? call.parent : call;
+  const given = outer.args[0]?.value;
+  const made = given?.kind === "Name" ? only(file.scopes.reaching(given))?.node : null;
+  return made?.kind === "FunctionDef" ? made : null;
+}
+
+/** `model(ids)`: what a network is run on. */
+function isFed(param: Param, facts: Facts): boolean {
+  const definition = facts.file.scopes.definitionAt(param);
+  return (
+    definition !== null &&
+    facts.file.scopes
+      .uses(definition)
+      .some(
+        ({ parent }) =>
+          parent?.kind === "Arg" && parent.parent?.kind === "Call" && isNetwork(parent.parent.func, facts),
+      )
+  );
+}
 
 /** `@lru_cache(maxsize=None)` and `@cache`. */
 function isUnbounded(decorator: Expr, facts: Facts): boolean {
@@ -161,7 +194,11 @@ function* ownCaches(facts: Facts): Generator<Finding> {
               use.parent.parent?.kind === "Call" &&
               facts.file.dotted(use.parent.parent.func) === "builtins.isinstance",
           );
-        if (asked || !(isTensor(key.node as Param, facts) || usedAsTensor(key, facts))) continue;
+        if (
+          asked ||
+          !(isTensor(key.node as Param, facts) || usedAsTensor(key, facts) || isFed(key.node as Param, facts))
+        )
+          continue;
         yield {
           at: target,
           message: `Tensors are looked up by identity: every new \`${name.id}\` misses, and the cache keeps it, its graph and the result alive`,
@@ -176,7 +213,9 @@ function keyNames(index: Expr, facts: Facts): readonly Name[] {
   if (index.kind === "Tuple") return index.items.flatMap((item) => (item.kind === "Name" ? [item] : []));
   if (index.kind !== "Name") return [];
   const made = only(facts.file.scopes.reaching(index));
-  return made?.how === "assign" && made.value?.kind === "Tuple" ? keyNames(made.value, facts) : [index];
+  return made?.how === "assign" && (made.value?.kind === "Tuple" || made.value?.kind === "Name")
+    ? keyNames(made.value, facts)
+    : [index];
 }
 
 function only(definitions: readonly Definition[]): Definition | null {

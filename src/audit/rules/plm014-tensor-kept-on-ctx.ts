@@ -117,6 +117,10 @@ function isTensor(expr: Expr, fn: FunctionDef, facts: Facts, depth: number): boo
     }
     case "Binary":
       return again(expr.left) || again(expr.right);
+    case "Unary":
+      return expr.op !== "not" && again(expr.operand);
+    case "IfExp":
+      return again(expr.body) || again(expr.orelse);
     case "Compare":
       return !/^(?:is|in|not)/.test(expr.ops[0]!) && again(expr.left);
     case "Subscript":

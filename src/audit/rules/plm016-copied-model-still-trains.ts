@@ -1,11 +1,13 @@
 import { positional } from "../../python/file.ts";
 import { classOf, statementOf } from "../../python/nodes.ts";
-import type { Expr } from "../../python/tree.ts";
+import type { PythonFile } from "../../python/file.ts";
+import type { Assign, Call, Expr } from "../../python/tree.ts";
 import { isNetwork } from "../facts/networks.ts";
 import type { Rule } from "../rule.ts";
 
 /** What a copy is called that plays a part in training. */
-const PART = /ema|ref|teacher|target|avg|average|old|frozen|anchor/i;
+const PART =
+  /ema|ref|teacher|target|avg|average|old|frozen|anchor|momentum|initial|init_|orig|prev|backup|shadow|slow|best|snapshot|_k$|_0$|base_/i;
 
 export const rule: Rule = {
   meta: {
@@ -19,7 +21,18 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (file.callsNamed("deepcopy").length === 0 || !facts.accelerator) return;
+    if (!facts.accelerator) return;
+    for (const call of file.callsNamed("AveragedModel"))
+      if (
+        file.dotted(call.func) === "torch.optim.swa_utils.AveragedModel" &&
+        !/["']cpu["']/.test(file.textOf(call))
+      )
+        yield {
+          at: call,
+          message:
+            'The average is a whole second model on the device; with `device="cpu"` it is kept on the host',
+        };
+    if (file.callsNamed("deepcopy").length === 0) return;
     for (const call of file.callsNamed("deepcopy")) {
       if (file.dotted(call.func) !== "copy.deepcopy") continue;
       const source = positional(call, 0);
@@ -28,11 +41,11 @@ export const rule: Rule = {
         !source ||
         !isNetwork(source, facts) ||
         statement?.kind !== "Assign" ||
-        bare(statement.value) !== call ||
+        !made(statement.value).includes(call) ||
         statement.targets.length !== 1
       )
         continue;
-      const copy = file.textOf(statement.targets[0]!);
+      const copy = nameOf(call, statement, file);
       // Only a copy that plays a part in training: an average, a teacher, a reference.
       const owner = classOf(call)?.name ?? "";
       if (!PART.test(copy) && !(copy.startsWith("self.") && PART.test(owner))) continue;
@@ -53,6 +66,25 @@ export const rule: Rule = {
     }
   },
 };
+
+/** What the copy is called: its variable, or its key among others. */
+function nameOf(call: Call, statement: Assign, file: PythonFile): string {
+  const { value } = statement;
+  const at = value.kind === "Dict" ? value.values.findIndex((one) => bare(one) === call) : -1;
+  const key = value.kind === "Dict" && at >= 0 ? value.keys[at] : null;
+  return key?.kind === "Str" && key.value !== null ? key.value : file.textOf(statement.targets[0]!);
+}
+
+/** One copy, or several: `[deepcopy(model) for _ in range(2)]`, `ModuleList([…])`. */
+function made(expr: Expr): readonly Expr[] {
+  const at = bare(expr);
+  if (at.kind === "Comp") return [bare(at.element)];
+  if (at.kind === "List" || at.kind === "Tuple") return at.items.map(bare);
+  if (at.kind === "Dict") return at.values.map(bare);
+  if (at.kind === "Call" && at.args.length === 1 && at.func.kind !== "Call")
+    return [at, ...made(at.args[0]!.value)];
+  return [at];
+}
 
 /** `deepcopy(model).to(device).eval()` → the copy. */
 function bare(expr: Expr): Expr {

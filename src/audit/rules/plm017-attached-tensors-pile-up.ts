@@ -3,7 +3,7 @@ import type { Expr, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
-import { isBackwarded, isEmptied, keeps, keptForBackward } from "../facts/kept.ts";
+import { isBackwarded, isBounded, isEmptied, keeps, keptForBackward } from "../facts/kept.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -25,11 +25,15 @@ export const rule: Rule = {
       )
         continue;
       // A bounded deque, or one renewed elsewhere, is no pile; what is read for a loss needs its graph.
-      if (isEmptied(keep, facts)) continue;
-      if (!isBackwarded(added, keep.loop, facts) && keptForBackward(keep, facts)) continue;
+      const queue = isBounded(keep, facts);
+      if (!queue && isEmptied(keep, facts)) continue;
+      if (!queue && !isBackwarded(added, keep.loop, facts) && keptForBackward(keep, facts)) continue;
       yield {
         at,
-        message: `\`${facts.file.textOf(root)}\` gets one more tensor with its graph each time and is never emptied: memory grows until it runs out`,
+        ...(queue ? { severity: "note" as const } : {}),
+        message: queue
+          ? `\`${facts.file.textOf(root)}\` holds the graphs of as many steps as fit into it, and those of the steps before cannot be differentiated again`
+          : `\`${facts.file.textOf(root)}\` gets one more tensor with its graph each time and is never emptied: memory grows until it runs out`,
         fix: { grade: "unsafe", title: "Detach what is appended", edits: appendCall(added, ".detach()") },
       };
     }

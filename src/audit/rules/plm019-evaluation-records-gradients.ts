@@ -30,7 +30,11 @@ export const rule: Rule = {
     const switching = new Set(evaluates ? facts.file.callsNamed("eval", "train").map(functionOf) : []);
     for (const fn of facts.file.all("FunctionDef")) {
       const found =
-        (switching.has(fn) ? evaluation(fn, facts) : null) ?? inspection(fn, facts) ?? named(fn, facts);
+        (switching.has(fn) || switching.has(functionOf(fn))
+          ? (evaluation(fn, facts) ?? showing(fn, facts))
+          : null) ??
+        inspection(fn, facts) ??
+        named(fn, facts);
       if (!found || usesGradients(fn, facts)) continue;
       seen.add(fn);
       const torch = localName(facts.file, "torch");
@@ -64,6 +68,22 @@ export const rule: Rule = {
 function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string; severity?: "note" } | null {
   const modes = new Map<string, { eval: number; train: number }>();
   const calls: Call[] = [];
+  // A function inside the one that switches: `model.eval(); run(loader)`.
+  const around = functionOf(fn);
+  const outer = around
+    ? facts.file.callsNamed("eval", "train").filter((call) => functionOf(call) === around)
+    : [];
+  for (const { func, args } of outer)
+    if (func.kind === "Attribute" && func.attr === "eval" && args.length === 0) {
+      const text = facts.file.textOf(func.value);
+      const trains = outer.some(
+        (other) =>
+          other.func.kind === "Attribute" &&
+          other.func.attr === "train" &&
+          facts.file.textOf(other.func.value) === text,
+      );
+      if (!trains) modes.set(text, { eval: fn.start, train: -1 });
+    }
   walk(fn, (node) => {
     if (node !== fn && (node.kind === "FunctionDef" || node.kind === "ClassDef" || node.kind === "Lambda"))
       return false;
@@ -98,8 +118,43 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
     if ((loopsAround(call).length === 0 && !inComprehension(call)) || unrecorded(call, facts)) continue;
     return {
       at: call.func,
-      message: `\`${facts.file.textOf(call.func)}\` is in eval mode, yet each call records a graph and saves its activations`,
+      message: `\`${facts.file.textOf(call.func).replace(/\.forward$/, "")}\` is in eval mode, yet each call records a graph and saves its activations`,
     };
+  }
+  return null;
+}
+
+/** `generator.eval(); save_image(generator(z)); generator.train()`: switched for a look, and back. */
+function showing(fn: FunctionDef, facts: Facts): { at: Node; message: string; severity: "note" } | null {
+  const { file } = facts;
+  const own = file.callsNamed("eval", "train").filter((call) => functionOf(call) === fn);
+  for (const mode of own) {
+    if (mode.func.kind !== "Attribute" || mode.func.attr !== "eval" || mode.args.length > 0) continue;
+    const name = file.textOf(mode.func.value);
+    const back = own.find(
+      ({ func, start }) =>
+        func.kind === "Attribute" &&
+        func.attr === "train" &&
+        start > mode.start &&
+        file.textOf(func.value) === name,
+    );
+    if (!back) continue;
+    const run = file.calls
+      .matching(new RegExp(`^${/\w+$/.exec(name)?.[0] ?? "$"}$`))
+      .find(
+        (call) =>
+          functionOf(call) === fn &&
+          call.start > mode.end &&
+          call.end < back.start &&
+          file.textOf(call.func) === name &&
+          !unrecorded(call, facts),
+      );
+    if (run)
+      return {
+        at: run.func,
+        severity: "note",
+        message: `\`${name}\` is in eval mode, yet the call records a graph and saves its activations`,
+      };
   }
   return null;
 }
@@ -361,15 +416,15 @@ function usesGradients(fn: FunctionDef, facts: Facts): boolean {
   return (
     /backward|autograd|requires_grad|enable_grad|\.grad\b|set_grad_enabled|create_graph|return_loss_for_training/.test(
       facts.file.textOf(fn),
-    ) || fn.body.some((statement) => containsYield(statement))
+    ) || fn.body.some((statement) => yieldsGraph(statement, facts))
   );
 }
 
-/** no_grad as a decorator of a generator covers each of its steps, but not what the caller does between them. */
-function containsYield(node: Node): boolean {
+/** What a generator hands out with its graph, its caller may differentiate; numbers and class indices nobody can. */
+function yieldsGraph(node: Node, facts: Facts): boolean {
   let found = false;
   walk(node, (inner) => {
-    if (inner.kind === "Yield") found = true;
+    if (inner.kind === "Yield") found ||= inner.value === null || facts.value(inner.value).graph !== "no";
     return !found && inner.kind !== "FunctionDef" && inner.kind !== "Lambda";
   });
   return found;

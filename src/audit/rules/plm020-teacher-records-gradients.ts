@@ -15,6 +15,9 @@ import type { Finding, Fix, Rule } from "../rule.ts";
 const TEACHER =
   /^(?:ref|reference|teacher|ref_model|reference_model|ref_policy|teacher_(?:model|net|network|encoder)|frozen_model|\w*_teacher|model_ref|policy_ref|(?:\w+_)?target(?:_(?:net|network|model|critic|actor|policy|encoder|q|qf|q_net|q_network))?|target_\w*(?:net|network|model|critic|actor|policy|encoder)\d?|(?:model|net|encoder)_ema|ema_(?:model|net|unet)|momentum_encoder|old_policy|policy_old)$/;
 
+/** What reinforcement learning calls the network that its targets come from. */
+const CRITIC = /^(?:q|qf|critic|value|v)\d?_target\d?$|^target_(?:q|qf|critic|value|v)\d?$/;
+
 const lastName = (callee: Expr): string =>
   callee.kind === "Name" ? callee.id : callee.kind === "Attribute" ? callee.attr : "";
 
@@ -29,12 +32,15 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
+    yield* features(facts);
     const calls = facts.networks.someOnlyEvaluated ? file.all("Call") : file.calls.matching(TEACHER);
     for (const call of calls) {
       if (call.func.kind !== "Name" && call.func.kind !== "Attribute") continue;
       // Few callees are either: the cheap questions first.
       if (!facts.networks.isOnlyEvaluated(call.func) && !TEACHER.test(lastName(call.func))) continue;
-      if (!facts.everyStep(call) || facts.gradMode(call) !== "on" || !isNetwork(call.func, facts)) continue;
+      if (!isNetwork(call.func, facts) && !CRITIC.test(lastName(call.func))) continue;
+      const loose = !facts.everyStep(call) && isDistillation(call, facts);
+      if (!loose && (!facts.everyStep(call) || facts.gradMode(call) !== "on")) continue;
       const certain =
         isNeverTrained(call.func, facts) && !isAlone(call, facts) && hasTrainedPeer(call, facts);
       const named = !certain && isTeacher(call.func, facts);
@@ -52,7 +58,7 @@ export const rule: Rule = {
       yield {
         at: call,
         // What holds a part of a module may train it with the whole.
-        ...(certain && !isPart(call) ? {} : { severity: "note" as const }),
+        ...(certain && !loose && !isPart(call) ? {} : { severity: "note" as const }),
         message: isDetached(call)
           ? `\`${name}\` is not trained, yet its forward records a graph and keeps every activation, only for \`.detach()\` to throw them away`
           : certain
@@ -64,6 +70,53 @@ export const rule: Rule = {
     yield* handedOn(facts);
   },
 };
+
+/** `teacher.get_image_features(x)`, `teacher.encode(x)`: a method that runs it. */
+function* features(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of file.calls.matching(
+    /^(?:get_\w*features|forward\w*|encode(?:_\w+)?|extract_features|features|forward_features|get_\w*hidden_states)$/,
+  )) {
+    if (call.func.kind !== "Attribute") continue;
+    const net = call.func.value;
+    if (net.kind !== "Name" && net.kind !== "Attribute") continue;
+    if (!TEACHER.test(lastName(net)) || !facts.everyStep(call) || facts.gradMode(call) === "off") continue;
+    if (lexicalGrad(call, file) !== null || !isTeacher(net, facts)) continue;
+    if (!takesData(call, facts) || carriesGradient(call, facts)) continue;
+    yield {
+      at: call,
+      severity: "note",
+      message: `\`${file.textOf(net)}\` is a reference that nobody trains here, yet its graph and activations are kept for backward unless its parameters are frozen elsewhere`,
+    };
+  }
+}
+
+/** A function nobody here calls that runs the teacher beside another network and hands back what compares the two. */
+function isDistillation(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const fn = functionOf(call);
+  if (fn?.kind !== "FunctionDef" || !TEACHER.test(lastName(call.func))) return false;
+  if (facts.functionFacts(call).callersGradOff !== "unknown" || lexicalGrad(call, file) !== null)
+    return false;
+  const key = facts.networks.key(call.func);
+  return file
+    .callsNamed("kl_div", "mse_loss", "cross_entropy", "cosine_embedding_loss", "l1_loss")
+    .some(
+      (compare) =>
+        functionOf(compare) === fn &&
+        file
+          .all("Call")
+          .some(
+            (other) =>
+              functionOf(other) === fn &&
+              (other.func.kind === "Name" || other.func.kind === "Attribute") &&
+              isNetwork(other.func, facts) &&
+              !facts.networks.isLoss(other.func) &&
+              facts.networks.key(other.func) !== key &&
+              !/detach\(\)/.test(file.textOf(statementOf(call) ?? call)),
+          ),
+    );
+}
 
 /** `logps(ref_model, batch)`, where the helper runs what it is given, and gradients are recorded there. */
 function* handedOn(facts: Facts): Generator<Finding> {

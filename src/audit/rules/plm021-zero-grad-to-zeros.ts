@@ -23,7 +23,8 @@ export const rule: Rule = {
       if (call.func.kind !== "Attribute" || call.func.attr !== "zero_grad" || call.args.length !== 1)
         continue;
       const flag = argument(call, "set_to_none", 0);
-      if (!flag || !(isFalse(flag) || (flag.kind === "Num" && flag.text === "0"))) continue;
+      const value = flag?.kind === "Name" ? file.scopes.onlyValue(flag) : flag;
+      if (!flag || !value || !(isFalse(value) || (value.kind === "Num" && value.text === "0"))) continue;
       yield {
         at: flag,
         message:
@@ -40,6 +41,17 @@ export const rule: Rule = {
 
 /** `for p in model.parameters(): p.grad.zero_()`, on every step. */
 function* byHand(facts: Facts): Generator<Finding> {
+  for (const call of facts.file.callsNamed("_foreach_zero_"))
+    if (
+      facts.file.dotted(call.func) === "torch._foreach_zero_" &&
+      /\.grad\b/.test(facts.file.textOf(call)) &&
+      facts.hot(call)
+    )
+      yield {
+        at: call,
+        message:
+          "The gradients stay allocated through the next forward, are filled with zeros and then added to, instead of being freed and written",
+      };
   for (const call of facts.file.callsNamed("zero_")) {
     if (call.func.kind !== "Attribute" || call.func.attr !== "zero_" || call.args.length > 0) continue;
     const data = call.func.value;

@@ -1,10 +1,12 @@
+import type { PythonFile } from "../../python/file.ts";
 import { blocksOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
-import type { Call, Stmt } from "../../python/tree.ts";
+import type { Stmt } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
+import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -19,35 +21,33 @@ export const rule: Rule = {
   *check(facts) {
     if (facts.backwards.length === 0) return;
     const { file } = facts;
+    yield* helpers(facts);
     for (const { call: backward, loss } of facts.backwards) {
       const statement = statementOf(backward);
       const within = loopsAround(backward)[0] ?? functionOf(backward);
-      if (
-        !within ||
-        !statement?.parent ||
-        !(facts.stepLoop(backward) ?? facts.hot(backward)) ||
-        loss?.kind !== "Name"
-      )
+      if (!within || !statement?.parent || !(facts.stepLoop(backward) ?? facts.hot(backward)) || !loss)
         continue;
+      // `accelerator.backward(outputs.loss)`
+      const own = selfAttribute(loss) !== null;
+      const name = loss.kind === "Attribute" ? loss.value : loss;
+      if (name.kind !== "Name") continue;
       // With two backwards in a turn, clearing between them is what keeps their gradients apart: it cannot be moved.
       const single =
         facts.backwards.filter(({ call }) => contains(within, call)).length === 1 &&
         optimizerSteps(file).filter((step) => contains(within, step)).length === 1;
       const block = blocksOf(statement.parent).find((list) => list.includes(statement)) ?? [];
       const at = block.indexOf(statement);
-      const clears = block.filter(
-        (one): one is Stmt & { kind: "ExprStmt"; value: Call } =>
-          one.kind === "ExprStmt" &&
-          one.value.kind === "Call" &&
-          one.value.func.kind === "Attribute" &&
-          one.value.func.attr === "zero_grad",
-      );
-      const clear = single ? clears[0] : clears.findLast((one) => [1, 2].includes(at - block.indexOf(one)));
-      if (at < 0 || (single && clears.length !== 1) || !clear) continue;
+      const clearings = block.filter(clears);
+      const clear = single
+        ? clearings[0]
+        : clearings.findLast((one) => [1, 2].includes(at - block.indexOf(one)));
+      if (at < 0 || (single && clearings.length !== 1) || !clear) continue;
       const where = block.indexOf(clear);
-      const made = file.scopes
-        .reaching(loss)
-        .map((definition) => block.findIndex((one) => contains(one, definition.node)));
+      const made = own
+        ? [block.findLastIndex((one) => one.end <= clear.start && writes(one, file.textOf(loss), file))]
+        : file.scopes
+            .reaching(name)
+            .map((definition) => block.findIndex((one) => contains(one, definition.node)));
       // The loss must be there before the clearing, and nothing may differentiate in between.
       if (where > at || made.length === 0 || made.some((index) => index < 0 || index >= where)) continue;
       if (!single && !runsBetween(block.slice(0, where), made, facts)) continue;
@@ -65,7 +65,7 @@ export const rule: Rule = {
       const ending = file.text.includes("\r\n") ? "\r\n" : "\n";
       yield {
         at: clear,
-        message: `The gradients of the step before stay allocated through this step's forward; call \`${file.textOf(clear)}\` before it, or right after the optimizer's step`,
+        message: `The gradients of the step before stay allocated through this step's forward; call \`${short(file.textOf(clear))}\` before it, or right after the optimizer's step`,
         ...(alone
           ? {
               fix: {
@@ -86,6 +86,53 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `def update(loss, optimizer): optimizer.zero_grad(); loss.backward(); optimizer.step()`: the forward was its caller's. */
+function* helpers(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const { call: backward, loss } of facts.backwards) {
+    const fn = functionOf(backward);
+    const statement = statementOf(backward);
+    if (loss?.kind !== "Name" || fn?.kind !== "FunctionDef" || !statement || !fn.body.includes(statement))
+      continue;
+    const made = file.scopes.reaching(loss);
+    if (made.length === 0 || !made.every(({ how }) => how === "param")) continue;
+    const before = fn.body.slice(0, fn.body.indexOf(statement));
+    const clear = before.find(clears);
+    if (!clear || facts.functionFacts(backward).hot === null) continue;
+    if (runsBetween(before, [before.length - 1], facts)) continue;
+    // Handed a second loss of the same forward, it must clear what the first one left.
+    const calls = file.calls.matching(new RegExp(`^${fn.name}$`)).filter((call) => facts.hot(call));
+    if (calls.length > 1) continue;
+    yield {
+      at: clear,
+      message: `The gradients of the step before stay allocated through the forward that made \`${loss.id}\`; call \`${short(file.textOf(clear))}\` before it, or right after the optimizer's step`,
+    };
+  }
+}
+
+/** `self.loss = …` */
+function writes(statement: Stmt, text: string, file: PythonFile): boolean {
+  return (
+    statement.kind === "Assign" &&
+    statement.targets.some((target) =>
+      (target.kind === "Tuple" ? target.items : [target]).some((one) => file.textOf(one) === text),
+    )
+  );
+}
+
+/** `optimizer.zero_grad()`, also of each of several. */
+function clears(one: Stmt): boolean {
+  if (one.kind === "For") return one.body.length === 1 && clears(one.body[0]!);
+  return (
+    one.kind === "ExprStmt" &&
+    one.value.kind === "Call" &&
+    one.value.func.kind === "Attribute" &&
+    one.value.func.attr === "zero_grad"
+  );
+}
+
+const short = (text: string): string => text.slice(text.lastIndexOf("\n") + 1).trim();
 
 /** One of the statements up to the loss runs a network, after the last step: gradients were there to be cleared before it. */
 function runsBetween(before: readonly Stmt[], made: readonly number[], facts: Facts): boolean {

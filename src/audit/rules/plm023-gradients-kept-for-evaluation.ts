@@ -22,7 +22,10 @@ export const rule: Rule = {
     const leave = new Set<string>();
     for (const loop of facts.stepLoops) {
       const clear = leftUncleared(loop, facts);
-      if (!clear) continue;
+      if (!clear) {
+        yield* betweenStepAndClearing(loop, facts);
+        continue;
+      }
       const fn = functionOf(loop);
       if (fn?.kind === "FunctionDef") leave.add(file.qualified(fn));
       yield* evaluations(restOf(loop), clear, facts);
@@ -53,6 +56,17 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `optimizer.step()`, an evaluation now and then, and only then `zero_grad()`. */
+function* betweenStepAndClearing(loop: Loop, facts: Facts): Generator<Finding> {
+  const step = optimizerSteps(facts.file).findLast(
+    (call) => contains(loop, call) && functionOf(call) === functionOf(loop),
+  );
+  const statement = step && statementOf(step);
+  const clears = facts.file.callsNamed("zero_grad").filter((call) => contains(loop, call));
+  if (!statement || clears.length === 0 || clears.some((call) => call.start < statement.end)) return;
+  yield* evaluations(restOf(statement), null, facts);
+}
 
 /** `for phase in ["train", "val"]:` */
 function isPhases(iter: Expr): boolean {
@@ -136,15 +150,32 @@ function firstEvaluation(statements: readonly Stmt[], facts: Facts): Call | null
       const text = facts.file.textOf(node.func).slice(-60);
       if (/(?:^|\.)zero_grad$/.test(text)) cleared = true;
       else if (
-        (/(?:^|[._])(?:eval|evaluate|evaluation|validate|validation|test|run_validation|estimate_loss)(?:_\w+)?$/.test(
+        (/(?:^|[._])(?:eval|evaluate|evaluation|valid|validate|validation|test|run_validation|estimate_loss)(?:_\w+)?$/.test(
           text,
         ) &&
           (node.args.length > 0 || text.startsWith("self.") || /estimate_loss/.test(text)) &&
           facts.callee(node)?.reachesBackward !== true) ||
-        (node.func.kind === "Attribute" && node.func.attr === "eval" && node.args.length === 0)
+        (node.func.kind === "Attribute" && node.func.attr === "eval" && node.args.length === 0) ||
+        switchesToEvaluation(node, facts)
       )
         found = node;
       return found === null;
     });
   return found;
+}
+
+/** `sample(model, prompt)` of this file, which puts what it is given into eval mode. */
+function switchesToEvaluation(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  if (call.func.kind !== "Name") return false;
+  const [one, ...more] = file.scopes.lookup(call.func)?.definitions ?? [];
+  const fn = one?.node;
+  return (
+    more.length === 0 &&
+    fn?.kind === "FunctionDef" &&
+    file
+      .callsNamed("eval")
+      .some((mode) => functionOf(mode) === fn && mode.func.kind === "Attribute" && mode.args.length === 0) &&
+    facts.callee(call)?.reachesBackward !== true
+  );
 }

@@ -15,7 +15,8 @@ export const rule: Rule = {
     fix: "unsafe",
     patterns: [24],
   },
-  *check({ file }) {
+  *check(facts) {
+    const { file } = facts;
     for (const call of file.callsNamed("set_detect_anomaly", "detect_anomaly", "Trainer")) {
       const name = file.dotted(call.func) ?? "";
       const sets = /^torch\.autograd(?:\.anomaly_mode)?\.set_detect_anomaly$/.test(name);
@@ -26,7 +27,7 @@ export const rule: Rule = {
         : trainer
           ? (keyword(call, "detect_anomaly")?.value ?? null)
           : null;
-      if (!(detects || isTrue(flag)) || isConditional(call)) continue;
+      if (!(detects || isTrue(flag)) || (isConditional(call) && !facts.everyStep(call))) continue;
       // A block of its own is somebody looking for something, unless the training runs in it.
       if (detects && call.parent?.kind !== "WithItem") continue;
       yield {

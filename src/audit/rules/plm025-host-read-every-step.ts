@@ -1,6 +1,7 @@
 import { argument } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { contains, statementOf } from "../../python/nodes.ts";
+import { everyUpdate } from "../facts/facts.ts";
 import type { Facts, Hot } from "../facts/facts.ts";
 import type { Fix, Rule } from "../rule.ts";
 import { isAction } from "../facts/actions.ts";
@@ -18,7 +19,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     for (const call of facts.file.callsNamed(...READS, "to", "float", "int")) {
-      const hot = facts.everyStep(call);
+      const hot = facts.everyStep(call) ?? (everyUpdate(call, facts) ? facts.hot(call) : null);
       const source = hot ? readTensor(call, facts) : null;
       if (!hot || !source || !facts.onAccelerator(source) || (isMove(call) && offloads(hot))) continue;
       if (isAction(call, facts.file)) continue;

@@ -1,4 +1,5 @@
 import type { Expr, Node } from "../../python/tree.ts";
+import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
 
@@ -29,7 +30,7 @@ export const rule: Rule = {
         (name === "builtins.max" || name === "builtins.min") &&
         call.args.length > 1 &&
         call.args.some((arg) => facts.onAccelerator(arg.value)) &&
-        facts.everyStep(call)
+        often(call, facts)
       )
         yield {
           at: call,
@@ -39,7 +40,7 @@ export const rule: Rule = {
         name === "builtins.bool" &&
         call.args.length === 1 &&
         facts.onAccelerator(call.args[0]!.value) &&
-        facts.everyStep(call)
+        often(call, facts)
       )
         yield {
           at: call,
@@ -82,10 +83,21 @@ export const rule: Rule = {
 const FILTER =
   "The filter tests the loss for NaN on the host after every micro-step, and waits for the device each time";
 
+function often(node: Node, facts: Facts): boolean {
+  return facts.everyStep(node) !== null || everyUpdate(node, facts);
+}
+
+function isPresence(expr: Expr): boolean {
+  const right = expr.kind === "Compare" && expr.ops[0] === "is not" ? expr.rights[0] : undefined;
+  return right?.kind === "Const" && right.value === null;
+}
+
 /** The operand of a test that is a device tensor. */
 function judge(test: Expr, node: Node, facts: Facts): Expr | null {
   // What stands after `and` or `or` is looked at only sometimes.
-  const operand = test.kind === "Bool" ? test.values[0]! : test;
+  // `p.grad is not None and …` is asked of what is hardly ever missing.
+  const operand =
+    test.kind === "Bool" ? (test.values.find((one) => test.op === "or" || !isPresence(one)) ?? test) : test;
   if (
     operand.kind === "Const" ||
     (operand.kind === "Compare" && /^(?:is|in|not in|is not)$/.test(operand.ops[0]!))
@@ -93,7 +105,7 @@ function judge(test: Expr, node: Node, facts: Facts): Expr | null {
     return null;
   const inner = operand.kind === "Unary" && operand.op === "not" ? operand.operand : operand;
   // What a network was fed or returned may be a structure, whose truth is its length.
-  return facts.everyStep(node) && facts.value(inner).what === "tensor" && facts.onAccelerator(inner)
+  return often(node, facts) && facts.value(inner).what === "tensor" && facts.onAccelerator(inner)
     ? operand
     : null;
 }

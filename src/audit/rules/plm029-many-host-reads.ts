@@ -1,6 +1,7 @@
 import type { Call, Comp, Expr, Node } from "../../python/tree.ts";
 import { localName } from "../imports.ts";
 import type { Facts } from "../facts/facts.ts";
+import { loopsAround } from "../facts/training.ts";
 import type { Fix, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -30,7 +31,7 @@ export const rule: Rule = {
     }
     // One after the other, each is a round trip; the second already finds an empty queue.
     for (const group of groups.values()) {
-      if (group.length < 3) continue;
+      if (group.length < 2) continue;
       const fix = together(group[0]!, facts);
       yield {
         at: group[0]!,
@@ -38,8 +39,20 @@ export const rule: Rule = {
         ...(fix ? { fix } : {}),
       };
     }
+    for (const call of facts.file.callsNamed("item"))
+      if (readsInLoop(call, facts))
+        yield {
+          at: call,
+          message: "Every value is read by itself, a round trip each; `torch.stack([...]).tolist()` is one",
+        };
+    for (const call of facts.file.callsNamed("map"))
+      if (mapsFloat(call, facts) && facts.everyStep(call))
+        yield {
+          at: call,
+          message: "Every value is read by itself, a round trip each; `torch.stack([...]).tolist()` is one",
+        };
     for (const comp of facts.file.all("Comp"))
-      if (readsEach(comp) && facts.everyStep(comp))
+      if (readsEach(comp) && facts.everyStep(comp) && areTensors(comp, facts))
         yield {
           at: comp,
           message: "Every value is read by itself, a round trip each; `torch.stack([...]).tolist()` is one",
@@ -62,13 +75,62 @@ function readsScalar(call: Call, facts: Facts): boolean {
 function readsEach(comp: Comp): boolean {
   const read: Expr = comp.value ?? comp.element;
   return (
+    comp.clauses.length === 1 &&
     read.kind === "Call" &&
-    read.func.kind === "Attribute" &&
-    read.func.attr === "item" &&
-    read.args.length === 0 &&
-    isNameOrMean(read.func.value) &&
-    comp.clauses.length === 1
+    ((read.func.kind === "Attribute" &&
+      read.func.attr === "item" &&
+      read.args.length === 0 &&
+      isNameOrMean(read.func.value)) ||
+      (read.func.kind === "Name" &&
+        read.func.id === "float" &&
+        read.args.length === 1 &&
+        isNameOrMean(read.args[0]!.value)))
   );
+}
+
+/** `map(float, (loss, penalty))`, `map(torch.Tensor.item, losses)` */
+function mapsFloat(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const [how, over] = call.args;
+  if (file.dotted(call.func) !== "builtins.map" || !how || !over) return false;
+  const name = file.dotted(how.value) ?? "";
+  if (name === "torch.Tensor.item") return true;
+  const items = over.value.kind === "Tuple" || over.value.kind === "List" ? over.value.items : [];
+  return name === "builtins.float" && items.some((item) => facts.onAccelerator(item));
+}
+
+/** `.item()` is a tensor's; of what `float(v)` reads, it must be seen to be one. */
+function areTensors({ clauses, value, element }: Comp, facts: Facts): boolean {
+  const read = value ?? element;
+  if (read.kind === "Call" && read.func.kind === "Attribute") return true;
+  let over = clauses[0]!.iter;
+  // `losses.items()`
+  if (over.kind === "Call" && over.func.kind === "Attribute" && over.args.length === 0)
+    over = over.func.value;
+  const made = over.kind === "Name" ? facts.file.scopes.onlyValue(over) : over;
+  if (made?.kind === "Comp") return facts.onAccelerator(made.value ?? made.element);
+  const items =
+    made?.kind === "Dict" ? made.values : made?.kind === "List" || made?.kind === "Tuple" ? made.items : [];
+  return items.some((item) => facts.onAccelerator(item));
+}
+
+/** `for name, loss in losses.items(): totals[name] += loss.item()`, in a step. */
+function readsInLoop(call: Call, facts: Facts): boolean {
+  if (call.func.kind !== "Attribute" || call.args.length > 0 || !isNameOrMean(call.func.value)) return false;
+  const loop = loopsAround(call)[0];
+  if (loop?.kind !== "For" || facts.stepLoops.has(loop) || !facts.everyStep(loop)) return false;
+  if (facts.frequency(call, loop) !== "every") return false;
+  const over = loop.iter;
+  const values =
+    over.kind === "Call" && over.func.kind === "Attribute" && /^(?:items|values)$/.test(over.func.attr);
+  if (!values) return false;
+  const bound = loop.target.kind === "Tuple" ? loop.target.items : [loop.target];
+  const read = baseOf(call.func.value);
+  return bound.some((item) => item.kind === "Name" && read.kind === "Name" && item.id === read.id);
+}
+
+function baseOf(expr: Expr): Expr {
+  return expr.kind === "Call" && expr.func.kind === "Attribute" ? baseOf(expr.func.value) : expr;
 }
 
 /** `v`, `v.mean()` */

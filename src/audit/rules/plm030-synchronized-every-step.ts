@@ -23,8 +23,7 @@ export const rule: Rule = {
       const stream =
         call.func.kind === "Attribute" &&
         call.func.attr === "synchronize" &&
-        call.func.value.kind === "Call" &&
-        /^torch\.\w+\.(?:current|default)_stream$/.test(file.dotted(call.func.value.func) ?? "");
+        isMainStream(call.func.value, file);
       if (name === "os.environ.setdefault" || name === "os.environ.update") yield* environment(call, file);
       const event = isEvent(call, file);
       if (
@@ -69,6 +68,14 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `torch.cuda.current_stream()`, also under a name. */
+function isMainStream(expr: Expr, file: PythonFile): boolean {
+  const made = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+  return (
+    made?.kind === "Call" && /^torch\.\w+\.(?:current|default)_stream$/.test(file.dotted(made.func) ?? "")
+  );
+}
 
 /** `done.synchronize()` of a `torch.cuda.Event()`. */
 function isEvent({ func }: Call, file: PythonFile): boolean {

@@ -47,7 +47,18 @@ def unknown(model, loader, optimizer):
     model.train()
     hidden = None
     for x, y in loader:
-        # trap: the network may detach it itself
+        # The network may detach it itself: a note.
+        out, hidden = model(x, hidden)  # expect: PLM006
+        (out - y).pow(2).mean().backward()
+        optimizer.step()
+
+
+def cut(model, loader, optimizer):
+    model.train()
+    hidden = None
+    for x, y in loader:
+        # trap: cut off before it is used again
         out, hidden = model(x, hidden)
+        hidden = hidden.detach()
         (out - y).pow(2).mean().backward()
         optimizer.step()
