@@ -20,8 +20,11 @@ export interface Label {
   readonly heldOut?: true;
 }
 
-/** The later ones are of rounds on repositories that nobody had looked at before. */
-const FILES = ["labels.jsonl", "labels-later.jsonl", "labels-newest.jsonl"];
+/**
+ * The later ones are of rounds on repositories that nobody had looked at before, the unread ones a sample of what was
+ * still reported on all of them and that nobody had read.
+ */
+const FILES = ["labels.jsonl", "labels-later.jsonl", "labels-newest.jsonl", "labels-unread.jsonl"];
 
 export function readLabels(): Label[] {
   return FILES.flatMap((name) =>
