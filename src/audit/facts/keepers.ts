@@ -21,7 +21,13 @@ export function readsParameter(fn: FunctionDef): boolean {
   if (fn.params.length < (method ? 2 : 1) || !KEEPS.test(fn.name)) return false;
   const params = new Set(fn.params.slice(method ? 1 : 0).map(({ name }) => name));
   const entries = fn.params.find(({ star }) => star === 2)?.name;
-  const isParam = (expr: Expr | undefined): boolean => expr?.kind === "Name" && params.has(expr.id);
+  // `value.detach().mean().item()` too.
+  const isParam = (expr: Expr | undefined): boolean =>
+    expr?.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    /^(?:detach|mean|sum|cpu)$/.test(expr.func.attr)
+      ? isParam(expr.func.value)
+      : expr?.kind === "Name" && params.has(expr.id);
   let found = false;
   for (const statement of fn.body)
     walk(statement, (node) => {

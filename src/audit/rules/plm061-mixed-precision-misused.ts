@@ -1,5 +1,5 @@
 import { argument, isFalse, keyword } from "../../python/file.ts";
-import { ancestors, classOf, statementOf } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, With } from "../../python/tree.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { addKeyword, indentAt } from "../edits.ts";
@@ -35,6 +35,14 @@ export const rule: Rule = {
           break;
         }
       }
+    }
+    // `stack.enter_context(autocast(…))` above it, in the block of the stack.
+    for (const enter of file.callsNamed("enter_context")) {
+      const [given] = enter.args;
+      if (!given || !isAutocast(given.value, facts)) continue;
+      const block = ancestors(enter).find((at) => at.kind === "With");
+      for (const { call } of facts.backwards)
+        if (block && contains(block, call) && call.start > enter.end) yield { at: call, message: UNDER };
     }
     // `with autocast(): train_step(model, batch)`, and the backward is in there.
     for (const call of facts.callsTo("loose"))

@@ -158,11 +158,30 @@ function settingsOf(call: Call, file: PythonFile): ReadonlyMap<string, Expr> | n
       if (name !== null) found.set(name, value);
       continue;
     }
-    const dict = literalDict(value, file);
+    const dict = literalDict(value, file) ?? builtUp(value, file, found);
     if (!dict) return null;
     for (const [key, given] of entriesOf(dict)) found.set(key, given);
   }
   return found;
+}
+
+/** `kwargs = {…}`, then `kwargs["load_in_4bit"] = True` with a key written down: puts these in, and gives the dict begun with. */
+function builtUp(expr: Expr, file: PythonFile, into: Map<string, Expr>): Dict | Call | null {
+  const begun = expr.kind === "Name" ? file.scopes.onlyValue(expr) : null;
+  const [one] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  if (!begun || !one) return null;
+  const added = new Map<string, Expr>();
+  for (const use of file.scopes.uses(one)) {
+    const at = use.parent;
+    if (at?.kind === "Attribute") return null;
+    if (at?.kind !== "Subscript" || at.value !== use) continue;
+    if (at.parent?.kind !== "Assign" || !at.parent.targets.includes(at)) continue;
+    if (at.index.kind !== "Str" || at.index.value === null || isConditional(at)) return null;
+    added.set(at.index.value, at.parent.value);
+  }
+  const dict = literalDict(begun, file);
+  if (dict) for (const [key, value] of added) into.set(key, value);
+  return dict;
 }
 
 function entriesOf(dict: Dict | Call): ReadonlyMap<string, Expr> {

@@ -18,7 +18,9 @@ export const rule: Rule = {
     const { file } = facts;
     const given = file.calls.given(["benchmark"]);
     const set = file.assignsTo("benchmark");
-    if ((given.length === 0 && set.length === 0) || !isVarying(facts)) return;
+    const pairs = file.mentions("cudnn") ? setTogether(file) : [];
+    if ((given.length === 0 && set.length === 0 && pairs.length === 0) || !isVarying(facts)) return;
+    for (const value of pairs) yield report(value, value);
     for (const call of given) {
       const flag = /^(?:pytorch_)?lightning\.(?:pytorch\.)?Trainer$/.test(file.dotted(call.func) ?? "")
         ? keyword(call, "benchmark")
@@ -39,6 +41,16 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `cudnn.benchmark, cudnn.deterministic = True, False` */
+function setTogether(file: PythonFile): readonly Expr[] {
+  return file.all("Assign").flatMap(({ targets: [target], value }) => {
+    if (target?.kind !== "Tuple" || value.kind !== "Tuple") return [];
+    const at = target.items.findIndex((item) => file.dotted(item) === "torch.backends.cudnn.benchmark");
+    const given = value.items[at];
+    return given && isTrue(given) ? [given] : [];
+  });
+}
 
 function report(at: Node, value: Expr): Finding {
   return {

@@ -1,6 +1,8 @@
 import { argument } from "../../python/file.ts";
-import { ancestors, blocksOf, contains, functionOf, isStatement, walk } from "../../python/nodes.ts";
+import { ancestors, blocksOf, classOf, contains, functionOf, isStatement, walk } from "../../python/nodes.ts";
 import type { Call, Expr, If, Node } from "../../python/tree.ts";
+import { countsToOne } from "../facts/accumulation.ts";
+import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Loop } from "../facts/training.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -36,7 +38,8 @@ export const rule: Rule = {
       if (!clearsThrottled(loop, every.branch, facts)) continue;
       const divided = isDivided(text, count) || dividesGradients(text);
       if (!divided) {
-        yield undivided(backward.call, backward.loss, count, facts);
+        const found = undivided(backward.call, backward.loss, count, facts);
+        yield countsToOne(step, loop, file) ? { ...found, severity: "note" } : found;
       }
       if (every.by.kind !== "Num" || every.by.text !== "1") {
         const drops =
@@ -131,7 +134,9 @@ function throttle(step: Expr, loop: Node, facts: Facts): Throttle | null {
     // `last = (i + 1) % n == 0` above it says the same.
     const named = at.test.kind === "Name" ? facts.file.scopes.reaching(at.test) : [];
     const test =
-      named.length === 1 && named[0]!.how === "assign" && named[0]!.value ? named[0]!.value : at.test;
+      named.length === 1 && named[0]!.how === "assign" && named[0]!.value
+        ? named[0]!.value
+        : (propertyOf(at.test) ?? at.test);
     let by: Expr | null = null;
     walk(test, (node) => {
       if (node.kind === "Binary" && node.op === "%" && node.left.kind !== "Str") by ??= node.right;
@@ -140,6 +145,15 @@ function throttle(step: Expr, loop: Node, facts: Facts): Throttle | null {
     if (by) return { test, by, branch: at };
   }
   return null;
+}
+
+/** What `self.boundary` returns, a property of the class. */
+function propertyOf(test: Expr): Expr | null {
+  const own = selfAttribute(test);
+  const cls = own === null ? null : classOf(test);
+  const fn = cls && methodsOf(cls).find(({ name }) => name === own);
+  const [only] = fn ? fn.body.slice(-1) : [];
+  return only?.kind === "Return" && fn!.decorators.length === 1 ? only.value : null;
 }
 
 /** `if i % n: continue` above it. */
@@ -288,6 +302,8 @@ function isDivided(text: string, count: string): boolean {
     text.includes(`/${count}`) ||
     text.includes(`/= ${count}`) ||
     /\*=?\s*(?:\(?1(?:\.0)?\s*\/|\w*(?:scale|weight|inv|norm))/.test(text) ||
+    // `loss.sum().mul(scaling / batch_total)`
+    /\.(?:mul|div)_?\([^()]*(?:scal|total|size|accum|round|\/)/.test(text) ||
     /\/=?\s*[\w.]*(?:accum|grad_acc|n_acc|micro|iters_to|num_batch)\w*/i.test(text)
   );
 }

@@ -10,9 +10,8 @@ import { throttle } from "../throttle.ts";
 const LOGS =
   /^(?:log(?:_\w+)?|add_scalars?|add_histogram|update|add|push|record|accumulate|observe|report_scalar|track|append|scalar)$/;
 
-/** Classes that count, by what people call them: a buffer takes tensors to keep them, and reads only a flag. */
-const METERS =
-  /(?:Meter|Metric|Averag|Avg|Running|Tracker|Stat|Monitor|Loss|Counter|History|Logger|Recorder)\w*\.\w+$/;
+/** What takes tensors to keep them, and reads only a flag of them. */
+const KEEPERS = /(?:Buffer|Memory|Replay|Storage|Queue|Bank|Dataset|Pool|Rollout|Trajector)\w*\.\w+$/;
 
 export const rule: Rule = {
   meta: {
@@ -67,7 +66,7 @@ function isLogger(call: Call, facts: Facts): boolean {
     // A meter of this tree that turns what it is given into a number.
     (call.func.attr === "update" && facts.callee(call)?.reads === true) ||
     (/^(?:add|push|record|accumulate|observe)$/.test(call.func.attr) &&
-      METERS.test(callTarget(call, facts.file) ?? "") &&
+      !KEEPERS.test(callTarget(call, facts.file) ?? "") &&
       facts.callee(call)?.reads === true)
   );
 }

@@ -1,11 +1,14 @@
 import type { PythonFile } from "../../python/file.ts";
 import { functionOf } from "../../python/nodes.ts";
-import type { Call, FunctionDef, Name, Node } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { callTarget } from "../facts/summary.ts";
 import type { Rule } from "../rule.ts";
 
 /** What programs call their own reduction of one tensor, in a file of its own. */
 const REDUCERS = /^(?:all_?)?reduce_(?:tensor|mean|value|sum|loss|scalar|avg|metric)$/;
+
+const EACH =
+  "One reduction for each metric, on every step, each as slow as one of all; stack the values and reduce once";
 
 export const rule: Rule = {
   meta: {
@@ -63,6 +66,10 @@ export const rule: Rule = {
       if (
         call.func.kind === "Name" &&
         !(file.dotted(call.func) ?? "").startsWith("torch.") &&
+        // One of this file would be among the helpers; those that only sum may sum over anything.
+        !(file.dotted(call.func) ?? "").startsWith(`${file.module}.`) &&
+        (!/^reduce_(?:mean|sum|avg)$/.test(call.func.id) ||
+          /distributed|world_size|\bdist\b|\brank\b/.test(file.text)) &&
         ![...helpers].some((fn) => fn.name === (call.func as Name).id) &&
         given &&
         !/^(?:number|string|container)$/.test(facts.value(given.value).what) &&
@@ -76,20 +83,17 @@ export const rule: Rule = {
           [...helpers].some((fn) => callTarget(call, file) === file.qualified(fn)) &&
           facts.everyStep(call) &&
           // One in another loop of the step is told where that loop is.
-          call.args[0] &&
-          facts.value(call.args[0].value).what === "tensor"
-        )
-          put(call);
+          call.args[0]
+        ) {
+          // `[average(t) for t in (loss, accuracy)]`
+          if (isOverMetrics(call)) yield { at: call, severity: "note", message: EACH };
+          else if (facts.value(call.args[0].value).what === "tensor") put(call);
+        }
     for (const call of reduces) {
       const [arg] = call.args;
       // One call in a loop over metrics is as many reductions.
       if (isOverMetrics(call)) {
-        yield {
-          at: call,
-          severity: "note",
-          message:
-            "One reduction for each metric, on every step, each as slow as one of all; stack the values and reduce once",
-        };
+        yield { at: call, severity: "note", message: EACH };
         continue;
       }
       if (!arg || facts.value(arg.value).what !== "tensor") continue;
@@ -129,10 +133,16 @@ function reducerOf(call: Call, file: PythonFile): FunctionDef[] {
   return from ? [fn] : [];
 }
 
+function isSeveral(over: Expr | undefined): boolean {
+  if (over?.kind === "Tuple" || over?.kind === "List") return over.items.length > 1;
+  return over?.kind === "Call" && over.func.kind === "Attribute" && /^(?:values|items)$/.test(over.func.attr);
+}
+
 /** `for value in metrics.values(): all_reduce(value)`. */
 function isOverMetrics(call: Call): boolean {
   for (let at: Node | null = call.parent; at && at.kind !== "FunctionDef"; at = at.parent)
-    if (at.kind === "For" && (at.iter.kind === "Tuple" || at.iter.kind === "List"))
+    if (at.kind === "Comp" && isSeveral(at.clauses[0]?.iter)) return true;
+    else if (at.kind === "For" && (at.iter.kind === "Tuple" || at.iter.kind === "List"))
       return at.iter.items.length > 1;
     else if (at.kind === "For")
       return (

@@ -111,8 +111,11 @@ function isMoved(call: Call, facts: Facts): boolean {
 
 /** What a function or method of torch's computes from. */
 function hostOperand({ func, args }: Call, { file }: Facts): Expr | undefined {
-  const name = func.kind === "Attribute" ? file.dotted(func) : null;
-  if (name?.startsWith("torch.") === true) return args[0]?.value;
+  const name = file.dotted(func);
+  if (name?.startsWith("torch.") === true || /^builtins\.(?:list|tuple)$/.test(name ?? ""))
+    return args[0]?.value;
+  // `list(batch["channels"].values())`
+  if (func.kind === "Attribute" && func.attr === "values" && args.length === 0) return func.value;
   return func.kind === "Attribute" && name === null && METHODS.has(func.attr) ? func.value : undefined;
 }
 

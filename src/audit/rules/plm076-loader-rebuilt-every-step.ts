@@ -44,8 +44,7 @@ export const rule: Rule = {
       const asked = call.func.kind === "Attribute" && call.func.attr === "__next__" ? call.func.value : null;
       if (name === "builtins.next" || asked) {
         const inner = asked ?? positional(call, 0);
-        const made =
-          inner?.kind === "Call" && file.dotted(inner.func) === "builtins.iter" ? positional(inner, 0) : null;
+        const made = inner?.kind === "Call" && begins(inner, file) ? positional(inner, 0) : null;
         if (made && isLoader(made, facts) && facts.everyStep(call)) yield { at: call, message: STEP };
       } else if (isDataLoader(name)) {
         const hot = facts.everyStep(call);
@@ -68,6 +67,18 @@ const STEP =
   "A new iterator on every step: its workers are started, the first batches loaded, one is taken and the rest thrown away";
 const EPOCH =
   "A new DataLoader in every epoch starts its workers again; make it once, with `persistent_workers=True`";
+
+/** `iter(loader)`, `cycle(loader)`, `endless(loader)` of a generator of this file. */
+function begins(call: Call, file: PythonFile): boolean {
+  const name = file.dotted(call.func) ?? "";
+  return (
+    /^(?:builtins\.iter|itertools\.cycle)$/.test(name) ||
+    file.all("Yield").some((one) => {
+      const fn = functionOf(one);
+      return fn?.kind === "FunctionDef" && file.qualified(fn) === name;
+    })
+  );
+}
 
 /** `it = iter(loader)`, or `for batch in loader: break`, in the step itself. */
 function* begun(facts: Facts): Generator<Finding> {
@@ -98,7 +109,12 @@ function isEveryEpoch(call: Call, facts: Facts, made: Call | null = null): boole
   );
   const inner = [...facts.stepLoops].find((loop) => loop.kind === "For" && contains(loop.iter, call));
   const around =
-    epoch ?? (inner ? loopsAround(inner)[0] : loopsAround(call).find((loop) => isTrainedIn(loop, facts)));
+    epoch ??
+    (inner
+      ? loopsAround(inner)[0]
+      : loopsAround(call)
+          .slice(0, 1)
+          .find((loop) => isTrainedIn(loop, facts)));
   if (!around || facts.frequency(call, around) !== "every") return false;
   if (around.kind === "While") return true;
   const counts =

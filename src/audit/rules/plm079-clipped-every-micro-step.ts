@@ -2,6 +2,7 @@ import { keyword } from "../../python/file.ts";
 import { ancestors, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Call, FunctionDef, Node } from "../../python/tree.ts";
 import { deleteStatement, indentAt } from "../edits.ts";
+import { countsToOne } from "../facts/accumulation.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
@@ -63,8 +64,12 @@ export const rule: Rule = {
       }
       if (driver ? !isAccumulated(call, inner, facts) : !isMicroStep(call, inner, facts)) continue;
       const fix = torch ? beforeStep(call, inner, facts) : null;
+      const steps = optimizerSteps(file).filter((step) => contains(inner, step));
       yield {
         at: call,
+        ...(steps.length > 0 && steps.every((step) => countsToOne(step, inner, file))
+          ? { severity: "note" as const }
+          : {}),
         message: HALF,
         ...(fix ? { fix } : {}),
       };
@@ -78,7 +83,13 @@ function* byHelpers(facts: Facts): Generator<Finding> {
   const helpers = new Set<FunctionDef>();
   for (const call of file.callsNamed("clip_grad_norm_", "clip_grad_value_")) {
     const fn = functionOf(call);
-    if (fn?.kind === "FunctionDef" && loopsAround(call).length === 0 && !facts.functionFacts(call).loose)
+    // One that differentiates as well is a micro-step, unless it steps.
+    const steps = (): boolean => optimizerSteps(file).some((step) => functionOf(step) === fn);
+    if (
+      fn?.kind === "FunctionDef" &&
+      loopsAround(call).length === 0 &&
+      (!facts.functionFacts(call).loose || !steps())
+    )
       helpers.add(fn);
   }
   if (helpers.size === 0) return;
@@ -126,7 +137,8 @@ function isMicroStep(call: Call, loop: Node, facts: Facts): boolean {
   const outer = loopsAround(call)[1];
   return (
     outer !== undefined &&
-    facts.backwards.some(({ call: backward }) => contains(loop, backward)) &&
+    (facts.backwards.some(({ call: backward }) => contains(loop, backward)) ||
+      facts.callee(call)?.reachesBackward === true) &&
     optimizerSteps(facts.file).some((step) => loopsAround(step)[0] === outer && step.start > loop.end)
   );
 }

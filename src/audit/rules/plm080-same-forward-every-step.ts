@@ -2,6 +2,7 @@ import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { decoratedGrad } from "../facts/gradmode.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -58,14 +59,11 @@ function isFixed(call: Call, facts: Facts): boolean {
 /** `encode_prompt(text_encoder, ids)`: a function of this file that runs the frozen network it is given. */
 function isHelper(call: Call, facts: Facts): boolean {
   const name = facts.file.dotted(call.func)!;
-  if (!/^\w*(?:encode|embed|feature|forward)\w*$/.test(last(name)) || facts.gradMode(call) !== "off")
-    return false;
+  if (!/^\w*(?:encode|embed|feature|forward)\w*$/.test(last(name))) return false;
+  const fn = facts.file.all("FunctionDef").find((one) => facts.file.qualified(one) === name);
+  if (!fn || (facts.gradMode(call) !== "off" && decoratedGrad(fn, facts.file) !== "off")) return false;
   const networks = call.args.filter(({ value }) => value.kind === "Name" && facts.networks.isFrozen(value));
-  return (
-    networks.length > 0 &&
-    networks.length < call.args.length &&
-    facts.file.all("FunctionDef").some((fn) => facts.file.qualified(fn) === name)
-  );
+  return networks.length > 0 && networks.length < call.args.length;
 }
 
 /** The network that a call runs: `net(x)`, `clip.encode_text(x)`. */

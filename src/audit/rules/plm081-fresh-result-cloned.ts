@@ -9,6 +9,10 @@ import type { Rule } from "../rule.ts";
 const VIEWS =
   /^(?:reshape|flatten|squeeze|unsqueeze|transpose|permute|t|swapaxes|moveaxis|movedim|narrow|diagonal|chunk|split|unbind|broadcast_to|real|imag|view_as_real|view_as_complex|conj|dropout|clone|meshgrid|take)$/;
 
+/** These compute a new tensor whatever they are given. */
+const NEW =
+  /^(?:normalize|softmax|log_softmax|softplus|logsigmoid|sigmoid|tanh|gelu|silu|layer_norm|group_norm|linear|conv[123]d|interpolate|one_hot|cross_entropy|mse_loss|exp|log|sqrt|square|pow|cumsum)$/;
+
 export const rule: Rule = {
   meta: {
     code: "PLM081",
@@ -150,6 +154,11 @@ function isFresh(expr: Expr, facts: Facts): boolean {
   // A layer that computes; `Identity`, `Dropout` and `Flatten` may hand on their input.
   if (selfAttribute(expr.func) !== null) return isComputingLayer(expr.func, facts) && isClosed(expr, facts);
   const name = facts.file.dotted(expr.func) ?? "";
+  if (/^torch\.nn\.functional\./.test(name))
+    return NEW.test(last(name)) && !expr.args.some((arg) => arg.name === "inplace") && isClosed(expr, facts);
+  // `logits.softmax(1).clone()`
+  if (name === "" && expr.func.kind === "Attribute" && NEW.test(expr.func.attr))
+    return facts.value(expr).what === "tensor" && isClosed(expr, facts);
   return (
     name === `torch.${last(name)}` &&
     FUNCTIONS.has(last(name)) &&

@@ -14,6 +14,8 @@ const CLOCK_WORDS =
 const WAITS =
   /synchronize|\b(?!no_)\w*sync\w*\(|\.item\(|\.cpu\(|\.tolist\(|\.numpy\(|elapsed_time|float\(|print\(.*loss|\.to\(["']cpu/;
 
+const RUNS = /loss|forward|predict|sample|train_step|denoise/;
+
 const MESSAGE =
   "Between the two readings the device's work is only queued: this times the launching; wait for the device before each reading";
 
@@ -158,6 +160,14 @@ function isUnwaited(body: readonly Node[], facts: Facts): boolean {
 /** A run of a network, a backward, or a step that a function of this file takes without waiting for it. */
 function isWork(call: Call, facts: Facts): boolean {
   if (isNetwork(call.func, facts) || facts.backwards.some((one) => one.call === call)) return true;
+  // `diffusion.training_losses(model, x, t)` runs the network it is given.
+  if (
+    call.func.kind === "Attribute" &&
+    RUNS.test(call.func.attr) &&
+    call.args[0]?.value.kind === "Name" &&
+    isNetwork(call.args[0].value, facts)
+  )
+    return true;
   if (call.func.kind !== "Name" || facts.callee(call)?.reachesBackward !== true) return false;
   const target = callTarget(call, facts.file);
   const fn = facts.file.all("FunctionDef").find((one) => facts.file.qualified(one) === target);

@@ -1,6 +1,6 @@
 import { argument } from "../../python/file.ts";
 import { contains, functionOf } from "../../python/nodes.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
+import type { Expr, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -137,8 +137,10 @@ function condition(expr: Expr, when: boolean, facts: Facts, depth = 0): Conditio
   if (expr.kind === "Bool" && expr.op === "or" && when)
     return condition(expr.values[0]!, when, facts, depth + 1);
   const [right] = expr.kind === "Compare" ? expr.rights : [];
-  if (expr.kind !== "Compare" || expr.rights.length !== 1 || !right || !/^(?:==|!=)$/.test(expr.ops[0]!))
-    return null;
+  if (expr.kind !== "Compare" || expr.rights.length !== 1 || !right) return null;
+  // Of what counts from zero, `i > 0` is `i != 0`.
+  const positive = expr.ops[0] === ">" && right.kind === "Num" && right.text === "0";
+  if (!/^(?:==|!=)$/.test(expr.ops[0]!) && !positive) return null;
   const holds = (expr.ops[0] === "==") === when;
   const bare = (node: Expr): string =>
     facts.file
@@ -202,11 +204,15 @@ function neverHolds({ of, by, is, holds }: Condition, loop: Loop, facts: Facts):
 function isNotLast({ of, by, is, holds }: Condition, loop: Loop, facts: Facts): boolean {
   if (by !== "" || !holds || loop.kind !== "For" || loop.iter.kind !== "Call") return false;
   const [count] = loop.iter.args;
+  const name = facts.file.dotted(loop.iter.func);
+  // `for i, part in enumerate(parts)`: the first is hardly ever the last.
+  const counter =
+    name === "builtins.enumerate" && loop.target.kind === "Tuple" ? loop.target.items[0]! : loop.target;
   if (
     !count ||
     loop.iter.args.length !== 1 ||
-    facts.file.dotted(loop.iter.func) !== "builtins.range" ||
-    facts.file.textOf(loop.target) !== of ||
+    !(name === "builtins.range" || (name === "builtins.enumerate" && is === "0")) ||
+    facts.file.textOf(counter) !== of ||
     !/^\d+$/.test(is)
   )
     return false;
