@@ -1,5 +1,5 @@
-import { blocksOf, functionOf, isStatement, walk } from "../../python/nodes.ts";
-import type { Call, Expr, If, Node } from "../../python/tree.ts";
+import { blocksOf, classOf, functionOf, isStatement, walk } from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
 
 /**
  * How often a statement runs each time the code around it does.
@@ -40,10 +40,28 @@ export function frequency(node: Node, stop: Node): Frequency {
       blocksOf(at.parent).find((list) => list.includes(statement as never)) ?? [];
     for (const before of block) {
       if (before === at) break;
-      if (before.kind === "If" && leaves(before) && (skips(before.test) || isHit(before))) return "throttled";
+      if (
+        before.kind === "If" &&
+        leaves(before) &&
+        (skips(before.test) || isHit(before)) &&
+        !isStepBelow(block, before)
+      )
+        return "throttled";
     }
   }
   return result;
+}
+
+/** `if steps_to_skip > 0: …; continue` above the backward: what is as rare as the steps is as often as they are. */
+function isStepBelow(block: readonly Node[], above: Node): boolean {
+  let found = false;
+  for (const statement of block.slice(block.indexOf(above) + 1))
+    walk(statement, (node) => {
+      if (node.kind === "Call" && node.func.kind === "Attribute" && node.func.attr === "backward")
+        found = true;
+      return !found;
+    });
+  return found;
 }
 
 /** `warnings.warn(…)`, `logger.warning(…)` */
@@ -253,11 +271,34 @@ function isOffByDefault(statement: If, child: Node): boolean {
     test = test.operand;
     runs = !runs;
   }
-  if (test.kind !== "Name") return false;
-  const { id } = test;
-  const fn = functionOf(statement);
-  const given = fn?.params.find((param) => param.name === id)?.default;
+  const set = test.kind === "Attribute" ? setWhenMade(test) : null;
+  const name = set?.value.kind === "Name" ? set.value.id : test.kind === "Name" ? test.id : null;
+  const fn = set ? set.in : functionOf(statement);
+  const given =
+    set && set.value.kind !== "Name"
+      ? set.value
+      : name === null
+        ? null
+        : fn?.params.find((param) => param.name === name)?.default;
   return given?.kind === "Const" && typeof given.value === "boolean" && given.value !== runs;
+}
+
+/** What `__init__` sets `self.flag` to: `flag` of its own parameters, or True or False. */
+function setWhenMade({ attr, value }: Expr & { kind: "Attribute" }): { value: Expr; in: FunctionDef } | null {
+  if (value.kind !== "Name" || value.id !== "self") return null;
+  for (const one of classOf(value)?.body ?? [])
+    if (one.kind === "FunctionDef" && one.name === "__init__")
+      for (const statement of one.body)
+        if (statement.kind === "Assign")
+          for (const target of statement.targets)
+            if (
+              target.kind === "Attribute" &&
+              target.attr === attr &&
+              target.value.kind === "Name" &&
+              target.value.id === "self"
+            )
+              return { value: statement.value, in: one };
+  return null;
 }
 
 const COUNTER = /step|iter|epoch|batch_idx|count|^i$|idx|time/i;

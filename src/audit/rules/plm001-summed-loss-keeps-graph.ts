@@ -36,7 +36,7 @@ export const rule: Rule = {
       const freed = isBackwarded(added, keep.loop, facts);
       if ((!freed && keptForBackward(keep, facts)) || isDifferentiatedItself(keep, facts)) continue;
       // Begun anew inside the loop: a few graph nodes, until the next step.
-      if (freed && isRebegun(keep, facts)) continue;
+      if (freed && (isRebegun(keep, facts) || isOfMicroSteps(keep, facts))) continue;
       const name = facts.file.textOf(root);
       yield {
         at,
@@ -78,6 +78,24 @@ function isRebegun({ root, at, loop }: Keep, facts: Facts): boolean {
       !isRescaled(one) &&
       // Now and then is after many steps, unless it is with the optimizer's.
       (!isReset(one, loop) || isWithStep(one.node, loop, facts)),
+  );
+}
+
+/** Begun and ended in one step of the optimizer, whose micro-batches the loop goes through. */
+function isOfMicroSteps({ root, loop }: Keep, facts: Facts): boolean {
+  if (root.kind !== "Name" || !loop) return false;
+  const step = loopsAround(loop)[0] ?? functionOf(loop);
+  const steps = optimizerSteps(facts.file);
+  return (
+    step !== null &&
+    !steps.some((one) => contains(loop, one)) &&
+    steps.some(
+      (one) =>
+        one.start > loop.end && contains(step, one) && (loopsAround(one)[0] ?? functionOf(one)) === step,
+    ) &&
+    (facts.file.scopes.lookup(root)?.definitions ?? []).some(
+      (one) => one.how !== "augment" && contains(step, one.node) && one.node.start < loop.start,
+    )
   );
 }
 

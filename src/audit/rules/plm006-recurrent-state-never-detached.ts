@@ -196,7 +196,7 @@ function* throughLayer(facts: Facts): Generator<Finding> {
     if (facts.gradMode(statement) === "off" || facts.backwards.some((one) => functionOf(one.call) === fn))
       continue;
     const kept = new Set(partsOf(target).map(selfAttribute));
-    const passed = call.args.flatMap(({ value }) => partsOf(value));
+    const passed = call.args.flatMap(({ value }) => partsOf(value)).map(unmoved);
     const read = passed.find((part) => selfAttribute(part) !== null && kept.has(selfAttribute(part)));
     const own = read ? selfAttribute(read) : null;
     if (!read || own === null) continue;
@@ -214,6 +214,15 @@ function* throughLayer(facts: Facts): Generator<Finding> {
       message: `\`self.${own}\` brings the graphs of all forwards before into this one: backward walks through every one of them, or fails at the second`,
     };
   }
+}
+
+/** `self.h` of `self.h.to(x.device)`. */
+function unmoved(expr: Expr): Expr {
+  return expr.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    /^(?:to|cuda|type_as|contiguous)$/.test(expr.func.attr)
+    ? unmoved(expr.func.value)
+    : expr;
 }
 
 function partsOf(expr: Expr): readonly Expr[] {

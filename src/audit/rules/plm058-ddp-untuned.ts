@@ -1,8 +1,8 @@
 import { isFalse, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, contains, walk } from "../../python/nodes.ts";
-import type { Node } from "../../python/tree.ts";
+import { contains } from "../../python/nodes.ts";
 import { addKeyword } from "../edits.ts";
+import { countsToOne } from "../facts/accumulation.ts";
 import { given, hidesArguments } from "../facts/arguments.ts";
 import { optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -68,7 +68,7 @@ export const rule: Rule = {
           yield {
             at: call,
             // Where it counts to one unless someone asks for more, nothing accumulates.
-            ...(isOneByDefault(step, loop, file) ? {} : { severity: "warning" as const }),
+            ...(countsToOne(step, loop, file) ? {} : { severity: "warning" as const }),
             message:
               "Gradients accumulate over several micro-steps, yet every one of them is reduced across all ranks; wrap all but the last in `no_sync()`",
           };
@@ -101,41 +101,6 @@ function goesAround(loop: Loop, file: PythonFile): boolean {
         .some((use) => use.parent?.kind === "Call" && use.parent.func === use && contains(loop, use))
     );
   });
-}
-
-/** `step % args.accumulation_steps` where the command line's default is 1. */
-function isOneByDefault(step: Node, loop: Loop, file: PythonFile): boolean {
-  for (const at of ancestors(step)) {
-    if (at === loop) return false;
-    if (at.kind !== "If") continue;
-    let name = "";
-    walk(at.test, (node) => {
-      if (node.kind !== "Binary" || node.op !== "%") return;
-      const { right } = node;
-      name = right.kind === "Attribute" ? right.attr : right.kind === "Name" ? right.id : "";
-    });
-    if (name === "") continue;
-    const options = file
-      .callsNamed("add_argument")
-      .filter((call) =>
-        call.args.some(({ value }) => value.kind === "Str" && optionName(value.value) === name),
-      )
-      .map((call) => keyword(call, "default")?.value ?? null);
-    const declared = file
-      .all("Param")
-      .filter((param) => param.name === name)
-      .map((param) => param.default);
-    const fields = file
-      .all("AnnAssign")
-      .filter(({ target }) => target.kind === "Name" && target.id === name)
-      .map(({ value }) => value);
-    return [...options, ...declared, ...fields].some((value) => value?.kind === "Num" && value.text === "1");
-  }
-  return false;
-}
-
-function optionName(flag: string | null): string {
-  return (flag ?? "").replace(/^-+/, "").replaceAll("-", "_");
 }
 
 /** The same setting through accelerate, transformers and Lightning. */

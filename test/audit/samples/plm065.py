@@ -46,3 +46,13 @@ def driven(model, loader, optimizer, accelerator):
         if (step + 1) % 4 == 0 or step + 1 == len(loader):
             optimizer.step()
             optimizer.zero_grad()
+
+
+def train_scaled(net, batches, optimizer, num_accumulation_rounds, total):
+    while True:
+        optimizer.zero_grad()
+        for _ in range(num_accumulation_rounds):
+            loss = net(next(batches))
+            # trap: divided by what all rounds have together
+            loss.sum().mul(1.0 / total).backward()
+        optimizer.step()

@@ -38,3 +38,14 @@ def own(model, loader, optimizer, clip_grad_norm):
         if (step + 1) % 4 == 0:
             optimizer.step()
             optimizer.zero_grad()
+
+
+def train_by_option(args, parser, model, loader, optimizer):
+    parser.add_argument("--gradient_accumulation", default=1, type=int)
+    for step, x in enumerate(loader):
+        model(x).sum().backward()
+        # trap: one at a time unless someone asks for more (a note)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # expect: PLM079
+        if (step + 1) % args.gradient_accumulation == 0:
+            optimizer.step()
+            optimizer.zero_grad()
