@@ -41,6 +41,8 @@ const COLD: FunctionFacts = {
   repeated: false,
   keeps: null,
   reads: false,
+  copies: null,
+  workers: false,
 };
 
 /** What Lightning and transformers call once an epoch. */
@@ -144,7 +146,7 @@ export class Facts {
   }
 
   /** Calls that may go to a function of the tree of which this is known; whether one does, `callee` says. */
-  callsTo(fact: "loose" | "keeps"): readonly Call[] {
+  callsTo(fact: "loose" | "keeps" | "copies"): readonly Call[] {
     const words = wordsOf(this.project)[fact];
     // The call of an instance is written with a name of its own.
     return words.has("forward") ? this.file.all("Call") : this.file.callsNamed(...words);
@@ -268,18 +270,22 @@ export function everyUpdate(node: Node, facts: Facts): boolean {
   return false;
 }
 
-const words = new WeakMap<ProjectFacts, Readonly<Record<"loose" | "keeps", ReadonlySet<string>>>>();
+const words = new WeakMap<
+  ProjectFacts,
+  Readonly<Record<"loose" | "keeps" | "copies", ReadonlySet<string>>>
+>();
 
 /** The last words of the functions that take a step, or keep what they are given: few, and asked of every file. */
-function wordsOf(project: ProjectFacts): Readonly<Record<"loose" | "keeps", ReadonlySet<string>>> {
+function wordsOf(project: ProjectFacts): Readonly<Record<"loose" | "keeps" | "copies", ReadonlySet<string>>> {
   let found = words.get(project);
   if (!found) {
-    const [loose, keeps] = [new Set<string>(), new Set<string>()];
+    const [loose, keeps, copies] = [new Set<string>(), new Set<string>(), new Set<string>()];
     for (const [name, facts] of project.functions) {
       if (facts.loose) loose.add(last(name));
       if (facts.keeps) keeps.add(last(name));
+      if (facts.copies) copies.add(last(name));
     }
-    words.set(project, (found = { loose, keeps }));
+    words.set(project, (found = { loose, keeps, copies }));
   }
   return found;
 }

@@ -1,6 +1,8 @@
 import { keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import { given } from "./arguments.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 
@@ -79,4 +81,42 @@ function isCallOf(call: Call, fn: FunctionDef, facts: Facts): boolean {
     call.func.id === fn.name &&
     facts.file.dotted(call.func) === facts.file.qualified(fn)
   );
+}
+
+/** Classes that a DataLoader of this file with worker processes is given an instance of, and the calls that make these. */
+export function sharedClasses(file: PythonFile): Map<string, Call[]> {
+  const found = new Map<string, Call[]>();
+  for (const call of file.callsNamed("DataLoader")) {
+    if (!isDataLoader(file.dotted(call.func))) continue;
+    const workers = given(call, "num_workers", file) ?? positional(call, 5);
+    if (!workers || (workers.kind === "Num" && workers.text === "0")) continue;
+    made(given(call, "dataset", file) ?? positional(call, 0), file, found, 0);
+  }
+  return found;
+}
+
+/** The classes an expression may be an instance of, through names, attributes, and what wraps a dataset. */
+function made(expr: Expr | null, file: PythonFile, found: Map<string, Call[]>, depth: number): void {
+  if (!expr || depth > 4) return;
+  const again = (inner: Expr | null): void => made(inner, file, found, depth + 1);
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  if (cls)
+    attributesOf(cls, file)
+      .get(own!)
+      ?.writes.forEach(({ value, target }) => again(value ?? unpacked(target)));
+  else if (expr.kind === "Name") file.scopes.reaching(expr).forEach(({ value }) => again(value));
+  else if (expr.kind === "Subscript") again(expr.value);
+  else if (expr.kind === "Call") {
+    const name = file.dotted(expr.func);
+    if (name !== null) found.set(name, [...(found.get(name) ?? []), expr]);
+    // `random_split(Pairs(…), …)`, `Subset(…)`
+    if (name?.startsWith("torch.utils.data.") === true) again(positional(expr, 0));
+  }
+}
+
+/** The right side of `self.a, self.b = random_split(…)`. */
+function unpacked(target: Expr): Expr | null {
+  const statement = target.parent?.kind === "Tuple" ? target.parent.parent : null;
+  return statement?.kind === "Assign" ? statement.value : null;
 }

@@ -20,13 +20,17 @@ export interface FunctionFacts {
   readonly reachesBackward: boolean;
   /** Parameters for which every caller in the tree passes a tensor on the device. */
   readonly parameters: Readonly<Record<string, Value>>;
-  /** Of a function that keeps some of them. */
+  /** Of a function that keeps or sends some of them. */
   readonly params: readonly string[];
   /** Called from inside a loop, on every turn of it. */
   readonly repeated: boolean;
   /** Parameters it keeps on self. */
   readonly keeps: Keeps | null;
   readonly reads: boolean;
+  /** Parameters that it sends to a device and waits for. */
+  readonly copies: readonly string[] | null;
+  /** The constructor of a dataset that worker processes read. */
+  readonly workers: boolean;
 }
 
 /** Plain data, one per audited tree; crosses threads. */
@@ -105,10 +109,12 @@ export function combine(summaries: readonly FileSummary[]): ProjectFacts {
       loose: loose.has(fn),
       reachesBackward: reaches.has(fn),
       parameters: passedParameters(fn) ?? NONE,
-      params: fn.summary.keeps ? fn.summary.params.split(",") : NO_PARAMS,
+      params: fn.summary.keeps || fn.summary.copies ? fn.summary.params.split(",") : NO_PARAMS,
       repeated: fn.callers.some(({ site }) => site.loops && !site.throttled),
       keeps: fn.summary.keeps ?? null,
       reads: fn.summary.reads ?? false,
+      copies: fn.summary.copies ?? null,
+      workers: fn.callers.some(({ site }) => site.workers),
     };
     const plain =
       one.hot === null &&
@@ -117,7 +123,9 @@ export function combine(summaries: readonly FileSummary[]): ProjectFacts {
       one.parameters === NONE &&
       !one.repeated &&
       !one.keeps &&
-      !one.reads;
+      !one.reads &&
+      !one.copies &&
+      !one.workers;
     if (plain && !alike.has(one.callersGradOff)) alike.set(one.callersGradOff, one);
     facts.set(fn.summary.name, plain ? alike.get(one.callersGradOff)! : one);
   }

@@ -7,6 +7,7 @@ import { frequency } from "./guards.ts";
 import { keptParameters, readsParameter } from "./keepers.ts";
 import { passedBy } from "./parameters.ts";
 import type { Passed } from "./parameters.ts";
+import { sharedClasses } from "./loaders.ts";
 import { callTarget, functionName } from "./summary.ts";
 import type { CallSite, ClassSummary, FileSummary, FunctionSummary } from "./summary.ts";
 import {
@@ -19,6 +20,7 @@ import {
   stepBlock,
 } from "./training.ts";
 import type { Backward, Loop } from "./training.ts";
+import { waitingCopies } from "./transfers.ts";
 
 /** Whoever says where a tensor is made has more than one place in mind. */
 const ACCELERATORS =
@@ -54,6 +56,7 @@ class Summarizer {
   readonly #defined = new Set<string>();
   readonly #escapes: string[] = [];
   readonly #backwards: readonly Backward[];
+  readonly #copies: ReadonlyMap<FunctionDef, ReadonlySet<string>>;
   readonly #passed: (call: Call) => Passed | null;
 
   constructor(file: PythonFile) {
@@ -66,6 +69,7 @@ class Summarizer {
       this.#defined.add(fn.name);
     }
     this.#passed = passedBy(file);
+    this.#copies = waitingCopies(file);
   }
 
   summary(): FileSummary {
@@ -73,6 +77,7 @@ class Summarizer {
     this.#calls();
     this.#steps();
     this.#decorators();
+    this.#datasets();
     this.#values();
     return {
       path: file.path,
@@ -117,6 +122,13 @@ class Summarizer {
         for (const [wrapper] of wrappers)
           if (wrapper.startsWith(`${by}.`)) this.#notes(name).calls.push({ target: wrapper });
       }
+  }
+
+  /** Classes of datasets that a DataLoader here has workers for: of their constructors it is asked what they keep. */
+  #datasets(): void {
+    if (!this.#file.mentions("num_workers")) return;
+    for (const [cls, made] of sharedClasses(this.#file))
+      this.#around(made[0]!).calls.push({ target: `${cls}.__init__`, grad: "unknown", workers: true });
   }
 
   #notes(name: string): FunctionNotes {
@@ -207,11 +219,12 @@ class Summarizer {
 
   #function(name: string, notes: FunctionNotes): FunctionSummary {
     const fn = this.#definitions.get(name);
+    const copies = fn && this.#copies.get(fn);
     return {
       name,
       grad: (fn && decoratedGrad(fn, this.#file)) ?? undefined,
       calls: notes.calls.map((site) =>
-        site.loops || site.grad || site.throttled || site.passed ? site : site.target,
+        site.loops || site.grad || site.throttled || site.passed || site.workers ? site : site.target,
       ),
       loose: notes.loose || undefined,
       stepLoops: notes.stepLoops.size > 0 ? [...notes.stepLoops] : undefined,
@@ -220,6 +233,7 @@ class Summarizer {
       params: fn ? fn.params.map((param) => param.name).join() : "",
       keeps: (fn && keptParameters(fn)) ?? undefined,
       reads: (fn && readsParameter(fn)) || undefined,
+      copies: copies ? [...copies] : undefined,
     };
   }
 

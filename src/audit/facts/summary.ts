@@ -40,6 +40,8 @@ export interface FunctionSummary {
   readonly keeps?: Keeps | undefined;
   /** Turns one of its parameters into a Python number. */
   readonly reads?: true | undefined;
+  /** Parameters that it sends to a device and waits for. */
+  readonly copies?: readonly string[] | undefined;
 }
 
 export interface CallSite {
@@ -52,6 +54,8 @@ export interface CallSite {
   readonly throttled?: true | undefined;
   /** Tensors among the arguments. */
   readonly passed?: Passed | undefined;
+  /** What it makes is a dataset that worker processes read. */
+  readonly workers?: true | undefined;
 }
 
 const NOTHING_MORE: Omit<CallSite, "target"> = {};

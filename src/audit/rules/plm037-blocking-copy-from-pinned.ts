@@ -7,7 +7,8 @@ import type { Facts } from "../facts/facts.ts";
 import { loadersOf } from "../facts/loaders.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
-import type { Rule } from "../rule.ts";
+import { mayOverlap, overlapFlag, paramBehind } from "../facts/transfers.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -23,8 +24,8 @@ export const rule: Rule = {
     if (!file.mentions("pin_memory")) return;
     for (const call of file.callsNamed("to", "cuda")) {
       if (call.func.kind !== "Attribute" || !/^(?:to|cuda)$/.test(call.func.attr)) continue;
-      const flag = keyword(call, "non_blocking")?.value ?? positional(call, call.func.attr === "to" ? 2 : 1);
-      if (flag && !(flag.kind === "Const" && flag.value === false)) continue;
+      if (mayOverlap(call)) continue;
+      const flag = overlapFlag(call);
       const device = keyword(call, "device")?.value ?? positional(call, 0);
       if (call.func.attr === "to" && !facts.isAccelerator(facts.device(device))) continue;
       const trains = facts.everyStep(call) !== null;
@@ -43,8 +44,32 @@ export const rule: Rule = {
         },
       };
     }
+    yield* elsewhere(facts);
   },
 };
+
+/** `x, y = send(batch, device)`, and `send` stands in another file. */
+function* elsewhere(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of facts.callsTo("copies")) {
+    const callee = facts.callee(call);
+    if (!callee?.copies || callTarget(call, file)!.startsWith(`${file.module}.`)) continue;
+    const shift = callee.params[0] === "self" ? 1 : 0;
+    const handed = callee.params.some((param, at) => {
+      const passed = callee.copies!.includes(param)
+        ? (keyword(call, param)?.value ?? positional(call, at - shift))
+        : null;
+      return passed !== null && loopsAround(call).length > 0 && isPinnedBatch(passed, facts);
+    });
+    if (handed)
+      yield {
+        at: call,
+        ...(facts.everyStep(call) ? {} : { severity: "note" as const }),
+        message:
+          "The loader pins its batches, yet this copies them and the host waits; with `non_blocking=True` in there it goes on and the copy overlaps",
+      };
+  }
+}
 
 /** In a loop over a pinned loader, or in a function that such a loop hands its batch to. */
 function isFromPinned(call: Call & { func: Expr }, facts: Facts): boolean {
@@ -76,7 +101,7 @@ function isFromPinned(call: Call & { func: Expr }, facts: Facts): boolean {
   }
   const fn = functionOf(call);
   if (fn?.kind !== "FunctionDef") return false;
-  const param = paramBehind(call.func.value, fn, facts);
+  const param = paramBehind(call.func.value, fn, facts.file);
   return param !== null && callsOf(fn, facts).some((site) => isHandedBatch(site, param, fn, facts));
 }
 
@@ -101,26 +126,6 @@ function isPinnedBatch(expr: Expr, facts: Facts): boolean {
     const source = batchSource(part, facts);
     return source !== null && isPinned(source, facts);
   });
-}
-
-/** The parameter that a moved expression is, or is a part of. */
-function paramBehind(expr: Expr, fn: FunctionDef, facts: Facts, depth = 0): string | null {
-  if (depth > 4) return null;
-  if (expr.kind === "Subscript" || expr.kind === "Attribute")
-    return paramBehind(expr.value, fn, facts, depth + 1);
-  if (expr.kind !== "Name") return null;
-  const [one, ...more] = facts.file.scopes.reaching(expr);
-  if (!one || more.length > 0) return null;
-  if (one.how === "param") return contains(fn, one.node) ? one.name : null;
-  if ((one.how !== "iterate" && one.how !== "unpack" && one.how !== "assign") || !one.value) return null;
-  return paramBehind(underItems(one.value), fn, facts, depth + 1);
-}
-
-/** `batch` of `batch.items()`. */
-function underItems(expr: Expr): Expr {
-  return expr.kind === "Call" && expr.func.kind === "Attribute" && /^(?:items|values)$/.test(expr.func.attr)
-    ? expr.func.value
-    : expr;
 }
 
 /** What hands out the batch that an expression is, or is a part of: the iterable of a loop, or what `next` is called on. */

@@ -1,13 +1,12 @@
-import { positional } from "../../python/file.ts";
-import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, walk } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
-import { given } from "../facts/arguments.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { isDataLoader } from "../facts/loaders.ts";
+import { sharedClasses } from "../facts/loaders.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
+
+const NONE: ReadonlyMap<string, readonly Call[]> = new Map();
 
 export const rule: Rule = {
   meta: {
@@ -19,11 +18,14 @@ export const rule: Rule = {
     patterns: [41],
   },
   *check(facts) {
-    if (!facts.file.mentions("num_workers")) return;
-    const shared = sharedClasses(facts);
+    const shared = facts.file.mentions("num_workers") ? sharedClasses(facts.file) : NONE;
     for (const cls of facts.file.all("ClassDef")) {
-      const instances = shared.get(facts.file.qualified(cls));
-      if (!instances || facts.role(cls) !== "dataset") continue;
+      if (facts.role(cls) !== "dataset") continue;
+      const name = facts.file.qualified(cls);
+      // The loader may stand in another file.
+      const instances =
+        shared.get(name) ?? (facts.project.functions.get(`${name}.__init__`)?.workers === true ? [] : null);
+      if (!instances) continue;
       const held = heldObjects(cls, facts) ?? handedObjects(cls, instances, facts);
       if (held)
         yield {
@@ -34,44 +36,6 @@ export const rule: Rule = {
     }
   },
 };
-
-/** Classes of this file that a DataLoader with worker processes is given an instance of, and the calls that make these. */
-function sharedClasses({ file }: Facts): Map<string, Call[]> {
-  const found = new Map<string, Call[]>();
-  for (const call of file.callsNamed("DataLoader")) {
-    if (!isDataLoader(file.dotted(call.func))) continue;
-    const workers = given(call, "num_workers", file) ?? positional(call, 5);
-    if (!workers || (workers.kind === "Num" && workers.text === "0")) continue;
-    made(given(call, "dataset", file) ?? positional(call, 0), file, found, 0);
-  }
-  return found;
-}
-
-/** The classes an expression may be an instance of, through names, attributes, and what wraps a dataset. */
-function made(expr: Expr | null, file: PythonFile, found: Map<string, Call[]>, depth: number): void {
-  if (!expr || depth > 4) return;
-  const again = (inner: Expr | null): void => made(inner, file, found, depth + 1);
-  const own = selfAttribute(expr);
-  const cls = own === null ? null : classOf(expr);
-  if (cls)
-    attributesOf(cls, file)
-      .get(own!)
-      ?.writes.forEach(({ value, target }) => again(value ?? unpacked(target)));
-  else if (expr.kind === "Name") file.scopes.reaching(expr).forEach(({ value }) => again(value));
-  else if (expr.kind === "Subscript") again(expr.value);
-  else if (expr.kind === "Call") {
-    const name = file.dotted(expr.func);
-    if (name !== null) found.set(name, [...(found.get(name) ?? []), expr]);
-    // `random_split(Pairs(…), …)`, `Subset(…)`
-    if (name?.startsWith("torch.utils.data.") === true) again(positional(expr, 0));
-  }
-}
-
-/** The right side of `self.a, self.b = random_split(…)`. */
-function unpacked(target: Expr): Expr | null {
-  const statement = target.parent?.kind === "Tuple" ? target.parent.parent : null;
-  return statement?.kind === "Assign" ? statement.value : null;
-}
 
 /** `Prompts([json.loads(line) for line in file])`, of a class that keeps what it is given. */
 function handedObjects(cls: ClassDef, instances: readonly Call[], facts: Facts): Node | null {
