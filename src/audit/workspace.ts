@@ -2,7 +2,7 @@ import type { EditableAudit } from "./audit.ts";
 import { combine } from "./facts/project.ts";
 import type { FunctionFacts, ProjectFacts } from "./facts/project.ts";
 import { targetOf } from "./facts/summary.ts";
-import type { FileSummary } from "./facts/summary.ts";
+import type { FileSummary, Target } from "./facts/summary.ts";
 import type { Diagnostic, ReportedFinding } from "./report.ts";
 import { check, scan } from "./session.ts";
 import type { Settings } from "./settings.ts";
@@ -97,7 +97,7 @@ export class Workspace {
         ({ module, functions, classes }) =>
           changed.has(module) ||
           functions.some(
-            ({ name, calls }) => changed.has(name) || calls.some((call) => changed.has(last(targetOf(call)))),
+            ({ name, calls }) => changed.has(name) || calls.some((call) => isNamed(targetOf(call), changed)),
           ) ||
           classes.some(
             ({ name, bases }) => changed.has(name) || bases.some((base) => changed.has(last(base))),
@@ -136,6 +136,10 @@ function changedNames(before: ProjectFacts, after: ProjectFacts): Set<string> {
   for (const module of after.accelerated) if (!before.accelerated.has(module)) changed.add(module);
   return changed;
 }
+
+/** Functions of the file itself are asked for by their own names. */
+const isNamed = (target: Target, names: ReadonlySet<string>): boolean =>
+  typeof target === "string" && names.has(last(target));
 
 const last = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
 

@@ -1,4 +1,6 @@
-import type { Fn, FunctionFacts } from "./project.ts";
+import { Some } from "./graph.ts";
+import type { CallGraph, Fn } from "./graph.ts";
+import type { FunctionFacts } from "./project.ts";
 import { siteOf, targetOf } from "./summary.ts";
 import type { CallSite } from "./summary.ts";
 import { last } from "./torch-names.ts";
@@ -10,8 +12,10 @@ function isCalledFromOutside({ summary, callers }: Fn): boolean {
   return callers.length > 0 && callers.every(({ from }) => from.summary.name.startsWith(cls));
 }
 
+/** A call of a method whose receiver is unknown. */
 interface Caller {
   readonly from: Fn;
+  readonly called: Called;
   readonly grad: CallSite["grad"];
 }
 
@@ -23,39 +27,39 @@ interface Called {
 
 /** Whether the callers of a function have switched gradients off; asked of each function. */
 export function callersGradOff(
-  functions: ReadonlyMap<string, Fn>,
+  { all }: CallGraph,
   escapes: ReadonlySet<string>,
-  isMethod: (name: string) => boolean,
 ): (fn: Fn) => FunctionFacts["callersGradOff"] {
   const methods = new Map<string, Called>();
-  const methodOf = new Map<Fn, Called>();
-  for (const [name, fn] of functions) {
-    if (!isMethod(name)) continue;
-    const short = last(name);
+  /** By position. */
+  const methodOf = new Array<Called | null>(all.length).fill(null);
+  for (const fn of all) {
+    if (!fn.summary.method) continue;
+    const short = last(fn.summary.name);
     let called = methods.get(short);
     if (!called) methods.set(short, (called = { callers: [], functions: [] }));
     called.functions.push(fn);
-    methodOf.set(fn, called);
+    methodOf[fn.at] = called;
   }
   /** For each function, the methods it calls on receivers that are unknown. */
-  const unresolved = new Map<Fn, { readonly called: Called; readonly grad: CallSite["grad"] }[]>();
-  for (const from of functions.values())
+  const unresolved = new Array<Caller[] | null>(all.length).fill(null);
+  for (const from of all)
     for (const call of from.summary.calls) {
       const target = targetOf(call);
       const { grad } = siteOf(call);
-      const called = target.startsWith(".") ? methods.get(target.slice(1)) : undefined;
+      const called =
+        typeof target === "string" && target.startsWith(".") ? methods.get(target.slice(1)) : undefined;
       if (!called) continue;
-      called.callers.push({ from, grad });
-      const list = unresolved.get(from);
-      if (list) list.push({ called, grad });
-      else unresolved.set(from, [{ called, grad }]);
+      const caller = { from, called, grad };
+      called.callers.push(caller);
+      (unresolved[from.at] ??= []).push(caller);
     }
-  const isCalled = (fn: Fn): boolean => fn.callers.length > 0 || (methodOf.get(fn)?.callers.length ?? 0) > 0;
+  const isCalled = (fn: Fn): boolean => fn.callers.length > 0 || (methodOf[fn.at]?.callers.length ?? 0) > 0;
 
   // Greatest fixed point: a function is taken to be under no_grad until one caller is found that is not.
-  const off = new Set<Fn>();
-  for (const [name, fn] of functions)
-    if (!escapes.has(name) && isCalled(fn) && !isCalledFromOutside(fn)) off.add(fn);
+  const off = new Some(all.length);
+  for (const fn of all)
+    if (isCalled(fn) && !escapes.has(fn.summary.name) && !isCalledFromOutside(fn)) off.add(fn);
   const isOff = (from: Fn, grad: CallSite["grad"]): boolean =>
     grad === "off" ||
     (grad === undefined &&
@@ -72,30 +76,29 @@ export function callersGradOff(
   };
   for (const called of methods.values())
     if (called.callers.some(({ from, grad }) => !isOff(from, grad))) judge(called);
-  for (const fn of functions.values())
+  for (const fn of all)
     if (off.has(fn) && fn.callers.some(({ from, site }) => !isOff(from, site.grad))) remove(fn);
   for (let fn = removed.pop(); fn !== undefined; fn = removed.pop()) {
     if (fn.summary.grad !== undefined) continue;
     for (const { to, site } of fn.calls) if (site.grad === undefined) remove(to);
-    for (const { called, grad } of unresolved.get(fn) ?? []) if (grad === undefined) judge(called);
+    for (const { called, grad } of unresolved[fn.at] ?? []) if (grad === undefined) judge(called);
   }
 
   // Functions that only call each other are under no_grad for nobody's reason: one caller must really have switched it.
-  const grounded = new Set<Fn>();
+  const grounded = new Some(all.length);
   const queue: Fn[] = [];
   const ground = (fn: Fn): void => {
-    if (!off.has(fn) || grounded.has(fn)) return;
-    grounded.add(fn);
-    queue.push(fn);
+    if (off.has(fn) && grounded.add(fn)) queue.push(fn);
   };
   const switches = (from: Fn, grad: CallSite["grad"]): boolean =>
     grad === "off" || (grad === undefined && from.summary.grad === "off");
   for (const called of methods.values())
     if (called.callers.some(({ from, grad }) => switches(from, grad))) called.functions.forEach(ground);
-  for (const fn of off) if (fn.callers.some(({ from, site }) => switches(from, site.grad))) ground(fn);
+  for (const fn of all)
+    if (off.has(fn) && fn.callers.some(({ from, site }) => switches(from, site.grad))) ground(fn);
   for (let fn = queue.pop(); fn !== undefined; fn = queue.pop()) {
     for (const { to, site } of fn.calls) if (site.grad === undefined) ground(to);
-    for (const { called, grad } of unresolved.get(fn) ?? [])
+    for (const { called, grad } of unresolved[fn.at] ?? [])
       if (grad === undefined) called.functions.forEach(ground);
   }
 
@@ -105,7 +108,7 @@ export function callersGradOff(
     if (called.callers.some(({ from, grad }) => mayBeOff(from, grad))) some.add(called);
   return (fn) => {
     if (off.has(fn)) return grounded.has(fn) ? "always" : "unknown";
-    const method = methodOf.get(fn);
+    const method = methodOf[fn.at];
     if ((method && some.has(method)) || fn.callers.some(({ from, site }) => mayBeOff(from, site.grad)))
       return "sometimes";
     return escapes.has(fn.summary.name) || !isCalled(fn) ? "unknown" : "never";

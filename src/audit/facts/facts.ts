@@ -9,7 +9,7 @@ import { frequency } from "./guards.ts";
 import type { Frequency } from "./guards.ts";
 import type { FunctionFacts, ProjectFacts } from "./project.ts";
 import { last } from "./torch-names.ts";
-import { callTarget, functionName } from "./summary.ts";
+import { callTarget, nameOfFunction } from "./summary.ts";
 import {
   backwardCalls,
   isStepMethod,
@@ -55,6 +55,7 @@ export class Facts {
   readonly #values: Values;
   #backwards: readonly Backward[] | null = null;
   #stepLoops: ReadonlySet<Loop> | null = null;
+  #anyHot: boolean | null = null;
   /** By function; null stands for the file's own statements. */
   readonly #functions = new Map<Node | null, FunctionFacts>();
   readonly #roles = new Map<ClassDef, Role>();
@@ -130,10 +131,13 @@ export class Facts {
   }
 
   functionFacts(node: Node): FunctionFacts {
-    const fn = functionOf(node);
+    return this.#functionFacts(functionOf(node));
+  }
+
+  #functionFacts(fn: FunctionDef | Lambda | null): FunctionFacts {
     let facts = this.#functions.get(fn);
     if (!facts) {
-      facts = this.project.functions.get(functionName(node, this.file)) ?? COLD;
+      facts = this.project.functions.get(nameOfFunction(fn, this.file)) ?? COLD;
       this.#functions.set(fn, facts);
     }
     return facts;
@@ -197,6 +201,14 @@ export class Facts {
       this.#stepLoops = found;
     }
     return this.#stepLoops;
+  }
+
+  /** Whether anything in this file runs once per training step or more. */
+  get anyHot(): boolean {
+    this.#anyHot ??=
+      this.stepLoops.size > 0 ||
+      this.file.all("FunctionDef").some((fn) => this.#functionFacts(fn).hot !== null);
+    return this.#anyHot;
   }
 
   /** The innermost training-step loop around the node, in its own function. */

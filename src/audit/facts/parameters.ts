@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import type { Call } from "../../python/tree.ts";
-import type { Fn } from "./project.ts";
+import type { Fn } from "./graph.ts";
 import type { Value } from "./value.ts";
 import { Values } from "./values.ts";
 import { lexicalGrad } from "./gradmode.ts";

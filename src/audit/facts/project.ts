@@ -1,7 +1,9 @@
 import { roleOfBase } from "./classes.ts";
 import type { Role } from "./classes.ts";
+import { Some } from "./graph.ts";
+import type { CallGraph, Edge, Fn } from "./graph.ts";
 import { siteOf, targetOf } from "./summary.ts";
-import type { CallSite, FileSummary, FunctionSummary } from "./summary.ts";
+import type { FileSummary } from "./summary.ts";
 import type { Keeps } from "./keepers.ts";
 import { callersGradOff } from "./callers.ts";
 import { passedParameters } from "./parameters.ts";
@@ -41,19 +43,6 @@ export interface ProjectFacts {
   readonly accelerated: ReadonlySet<string>;
 }
 
-/** A function of the tree, with the calls it makes and those it gets. */
-export interface Fn {
-  readonly summary: FunctionSummary;
-  readonly calls: Edge[];
-  readonly callers: Edge[];
-}
-
-export interface Edge {
-  readonly from: Fn;
-  readonly to: Fn;
-  readonly site: Omit<CallSite, "target">;
-}
-
 /** What Lightning calls around every batch it trains on. */
 const BATCH_HOOKS = [
   "on_train_batch_start",
@@ -83,34 +72,33 @@ export function combine(summaries: readonly FileSummary[]): ProjectFacts {
   const names = new Names(summaries);
   const roles = new Map<string, Role>();
   for (const name of names.classes.keys()) roleOf(name, names, roles, new Set());
-  const functions = callGraph(summaries, names);
+  const graph = callGraph(summaries, names);
   const loose = closure(
-    functions,
-    (fn) => fn.loose === true,
+    graph,
+    (fn) => fn.summary.loose === true,
     (site) => !site.loops,
   );
-  for (const fn of epochs(functions)) if (!fn.summary.loose) loose.delete(fn);
+  const epochs = manySteps(graph);
+  for (const fn of graph.all) if (epochs.has(fn) && !fn.summary.loose) loose.delete(fn);
   const reaches = closure(
-    functions,
-    (fn) => fn.backward === true,
+    graph,
+    (fn) => fn.summary.backward === true,
     () => true,
   );
-  const hot = spreadHeat(functions, loose, roles, names);
-  const gradOff = callersGradOff(functions, new Set(summaries.flatMap((file) => file.escapes)), (name) =>
-    names.classes.has(name.slice(0, name.lastIndexOf("."))),
-  );
+  const hot = spreadHeat(graph, loose, roles, names);
+  const gradOff = callersGradOff(graph, new Set(summaries.flatMap((file) => file.escapes)));
   const facts = new Map<string, FunctionFacts>();
   // Of most functions only this is known: one object for all that are alike, which also crosses threads once.
   const alike = new Map<FunctionFacts["callersGradOff"], FunctionFacts>();
-  for (const fn of functions.values()) {
+  for (const fn of graph.all) {
     const one: FunctionFacts = {
-      hot: hot.get(fn) ?? null,
+      hot: hot[fn.at] ?? null,
       callersGradOff: gradOff(fn),
       loose: loose.has(fn),
       reachesBackward: reaches.has(fn),
       parameters: passedParameters(fn) ?? NONE,
       params: fn.summary.keeps || fn.summary.copies ? fn.summary.params.split(",") : NO_PARAMS,
-      repeated: fn.callers.some(({ site }) => site.loops && !site.throttled),
+      repeated: fn.callers.some(isRepeated),
       keeps: fn.summary.keeps ?? null,
       reads: fn.summary.reads ?? false,
       copies: fn.summary.copies ?? null,
@@ -132,54 +120,71 @@ export function combine(summaries: readonly FileSummary[]): ProjectFacts {
   return { functions: facts, roles, accelerated: acceleratedModules(summaries, names) };
 }
 
+const isRepeated = ({ site }: Edge): boolean => site.loops !== undefined && !site.throttled;
+
 /** Every function with the calls between them. */
-function callGraph(summaries: readonly FileSummary[], names: Names): ReadonlyMap<string, Fn> {
-  const functions = new Map<string, Fn>();
-  for (const file of summaries)
-    for (const summary of file.functions) functions.set(summary.name, { summary, calls: [], callers: [] });
+function callGraph(summaries: readonly FileSummary[], names: Names): CallGraph {
+  const byName = new Map<string, Fn>();
+  const files = summaries.map((file) =>
+    file.functions.map((summary) => {
+      // Of two of a name the later one counts, in the place of the first.
+      const at = byName.get(summary.name)?.at ?? byName.size;
+      const fn: Fn = { at, summary, calls: [], callers: [] };
+      byName.set(summary.name, fn);
+      return fn;
+    }),
+  );
   const known = new Map<string, Fn | null>();
-  for (const from of functions.values())
-    for (const call of from.summary.calls) {
-      const target = targetOf(call);
-      if (target.startsWith(".")) continue;
-      let to = known.get(target);
-      if (to === undefined) {
-        const name = names.resolve(target, functions);
-        known.set(target, (to = name === null ? null : functions.get(name)!));
-      }
-      if (!to) continue;
-      const edge = { from, to, site: siteOf(call) };
-      from.calls.push(edge);
-      to.callers.push(edge);
+  const find = (target: string): Fn | null => {
+    let found = known.get(target);
+    if (found === undefined) {
+      const name = names.resolve(target, byName);
+      known.set(target, (found = name === null ? null : byName.get(name)!));
     }
-  return functions;
+    return found;
+  };
+  for (const own of files)
+    for (const from of own)
+      for (const call of from.summary.calls) {
+        const target = targetOf(call);
+        const to = typeof target === "number" ? own[target]! : target.startsWith(".") ? null : find(target);
+        if (!to) continue;
+        const edge = { from, to, site: siteOf(call) };
+        from.calls.push(edge);
+        to.callers.push(edge);
+      }
+  return { all: [...byName.values()], byName };
 }
 
 /** In a tree of many small programs, one that stays on the host is told from its neighbours by what it imports. */
 function acceleratedModules(summaries: readonly FileSummary[], names: Names): Set<string> {
-  const joined = new Map<string, string[]>();
-  const join = (a: string, b: string): void => {
-    const list = joined.get(a);
-    if (list) list.push(b);
-    else joined.set(a, [b]);
+  const numbers = new Map<string, number>();
+  for (const { module } of summaries) if (!numbers.has(module)) numbers.set(module, numbers.size);
+  // Each leads to another one of those it is joined to; the one that leads to itself stands for them all.
+  const next = Int32Array.from(numbers.values());
+  const groupOf = (module: number): number => {
+    let at = module;
+    while (next[at] !== at) at = next[at] = next[next[at]!]!;
+    return at;
   };
-  for (const file of summaries)
+  const known = new Map<string, readonly number[]>();
+  for (const file of summaries) {
+    const own = numbers.get(file.module)!;
     for (const name of file.imports) {
-      const module = names.moduleOf(name);
-      // A package whose `__init__` only imports is not among the summaries; its modules are.
-      for (const one of module === null ? names.inPackage(name) : [module]) {
-        join(file.module, one);
-        join(one, file.module);
+      let imported = known.get(name);
+      if (!imported) {
+        const module = names.moduleOf(name);
+        // A package whose `__init__` only imports is not among the summaries; its modules are.
+        const modules = module === null ? names.inPackage(name) : [module];
+        known.set(name, (imported = modules.map((one) => numbers.get(one)!)));
       }
+      for (const one of imported) next[groupOf(own)] = groupOf(one);
     }
-  const found = new Set<string>();
-  const queue = summaries.filter((file) => file.accelerator).map((file) => file.module);
-  for (let module = queue.pop(); module !== undefined; module = queue.pop()) {
-    if (found.has(module)) continue;
-    found.add(module);
-    queue.push(...(joined.get(module) ?? []));
   }
-  return found;
+  const accelerated = new Set<number>();
+  for (const { accelerator, module } of summaries)
+    if (accelerator) accelerated.add(groupOf(numbers.get(module)!));
+  return new Set([...numbers].filter(([, at]) => accelerated.has(groupOf(at))).map(([module]) => module));
 }
 
 /** Finds definitions by the names that imports use, which need not start at the audited root. */
@@ -293,49 +298,46 @@ const NONE: Readonly<Record<string, Value>> = {};
 
 /** Functions for which `own` holds, and those that call them through a site that `carries`. */
 function closure(
-  functions: ReadonlyMap<string, Fn>,
-  own: (fn: FunctionSummary, of: Fn) => boolean,
+  { all }: CallGraph,
+  own: (fn: Fn) => boolean,
   carries: (site: Edge["site"]) => boolean,
-): Set<Fn> {
-  const found = new Set<Fn>();
-  const queue = [...functions.values()].filter((fn) => own(fn.summary, fn));
-  for (let fn = queue.pop(); fn !== undefined; fn = queue.pop()) {
-    if (found.has(fn)) continue;
-    found.add(fn);
-    for (const { from, site } of fn.callers) if (carries(site)) queue.push(from);
-  }
+): Some {
+  const found = new Some(all.length);
+  const queue = all.filter(own);
+  for (let fn = queue.pop(); fn !== undefined; fn = queue.pop())
+    if (found.add(fn)) for (const { from, site } of fn.callers) if (carries(site)) queue.push(from);
   return found;
 }
 
 /** Functions that go through many steps, and what calls them: a step taken beside that makes them no step. */
-function epochs(functions: ReadonlyMap<string, Fn>): Set<Fn> {
+function manySteps(graph: CallGraph): Some {
   const once = closure(
-    functions,
-    (fn) => fn.steps === "once",
+    graph,
+    (fn) => fn.summary.steps === "once",
     (site) => !site.loops,
   );
-  const many = new Set<Fn>();
-  for (const fn of functions.values())
-    if (fn.summary.steps === "many" || fn.calls.some(({ to, site }) => site.loops && once.has(to)))
-      many.add(fn);
   return closure(
-    functions,
-    (_, fn) => many.has(fn),
+    graph,
+    (fn) =>
+      fn.summary.steps === "many" ||
+      fn.calls.some(({ to, site }) => site.loops !== undefined && once.has(to)),
     () => true,
   );
 }
 
+/** Why each function is hot, by its position. */
 function spreadHeat(
-  functions: ReadonlyMap<string, Fn>,
-  loose: ReadonlySet<Fn>,
+  graph: CallGraph,
+  loose: Some,
   roles: ReadonlyMap<string, Role>,
   names: Names,
-): Map<Fn, string> {
-  const hot = new Map<Fn, string>();
+): readonly (string | undefined)[] {
+  const { all, byName } = graph;
+  const hot = new Array<string | undefined>(all.length).fill(undefined);
   const queue: Fn[] = [];
   const heat = (fn: Fn | undefined, why: string): void => {
-    if (!fn || hot.has(fn) || ASIDE.test(last(fn.summary.name))) return;
-    hot.set(fn, why);
+    if (!fn || hot[fn.at] !== undefined || ASIDE.test(last(fn.summary.name))) return;
+    hot[fn.at] = why;
     queue.push(fn);
   };
   for (const [cls, role] of roles)
@@ -346,7 +348,7 @@ function spreadHeat(
         !cls.includes(".inference.") &&
         !EXPORT.test(cls) &&
         // What is decorated with `no_grad` searches or generates, unless a step calls it.
-        functions.get(`${cls}.${method}`)?.summary.grad !== "off" &&
+        byName.get(`${cls}.${method}`)?.summary.grad !== "off" &&
         // Beside a training_step it is what that calls, or for inference.
         !(
           role === "lightning" &&
@@ -354,13 +356,13 @@ function spreadHeat(
           names.classes.get(cls)!.methods.includes("training_step")
         )
       )
-        heat(functions.get(`${cls}.${method}`), `${method} of ${last(cls)}`);
+        heat(byName.get(`${cls}.${method}`), `${method} of ${last(cls)}`);
   const stepping = closure(
-    functions,
-    (fn) => fn.steps !== undefined,
+    graph,
+    (fn) => fn.summary.steps !== undefined,
     (site) => !site.loops,
   );
-  for (const { summary, calls } of functions.values()) {
+  for (const { summary, calls } of all) {
     const steps = new Set(summary.stepLoops);
     // A call to a function that takes a step makes the loop around the call the step's loop.
     for (const { to, site } of calls) if (site.loops && loose.has(to)) steps.add(site.loops[0]!);
@@ -375,7 +377,7 @@ function spreadHeat(
         heat(to, `called in the training loop of ${name === "<body>" ? "the script" : name}`);
   }
   // Nobody is seen calling it, as with the methods of an agent: what differentiates and steps once is a step.
-  for (const fn of functions.values()) {
+  for (const fn of all) {
     const { name, loose: steps, backward, steps: optimizer } = fn.summary;
     if (steps && backward && optimizer === "once" && fn.callers.length === 0 && !ONE_SHOT.test(last(name)))
       heat(fn, `a training step, ${last(name)}`);
@@ -383,7 +385,7 @@ function spreadHeat(
   // One text for all that one reason reaches: there are tens of thousands.
   const further = new Map<string, string>();
   for (let fn = queue.pop(); fn !== undefined; fn = queue.pop()) {
-    const why = hot.get(fn)!;
+    const why = hot[fn.at]!;
     let reached = why.startsWith("reached from ") ? why : further.get(why);
     if (reached === undefined) further.set(why, (reached = `reached from ${why.replace(/^called in /, "")}`));
     for (const { to, site } of fn.calls)

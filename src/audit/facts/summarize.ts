@@ -9,7 +9,7 @@ import { passedBy } from "./parameters.ts";
 import type { Passed } from "./parameters.ts";
 import { sharedClasses } from "./loaders.ts";
 import { callTarget, functionName } from "./summary.ts";
-import type { CallSite, ClassSummary, FileSummary, FunctionSummary } from "./summary.ts";
+import type { CallSite, ClassSummary, FileSummary, FunctionSummary, Target } from "./summary.ts";
 import {
   backwardCalls,
   isTrial,
@@ -32,14 +32,20 @@ export function summarize(file: PythonFile): FileSummary {
 
 /** What a file's calls say about one of its functions, as far as they have been looked at. */
 class FunctionNotes {
+  /** Its position in the file. */
+  readonly at: number;
   readonly calls: CallSite[] = [];
   /** The same, by target. */
-  readonly seen = new Map<string, CallSite[]>();
+  readonly seen = new Map<Target, CallSite[]>();
   readonly loops: Loop[] = [];
   readonly stepLoops = new Set<number>();
   loose = false;
   steps: FunctionSummary["steps"];
   backward = false;
+
+  constructor(at: number) {
+    this.at = at;
+  }
 
   number(loop: Loop): number {
     const at = this.loops.indexOf(loop);
@@ -54,6 +60,7 @@ class Summarizer {
   readonly #byNode = new Map<Node | null, FunctionNotes>();
   readonly #definitions = new Map<string, FunctionDef>();
   readonly #defined = new Set<string>();
+  readonly #classes: ReadonlySet<string>;
   readonly #escapes: string[] = [];
   readonly #backwards: readonly Backward[];
   readonly #copies: ReadonlyMap<FunctionDef, ReadonlySet<string>>;
@@ -68,6 +75,7 @@ class Summarizer {
       this.#definitions.set(name, fn);
       this.#defined.add(fn.name);
     }
+    this.#classes = new Set(file.all("ClassDef").map((cls) => file.qualified(cls)));
     this.#passed = passedBy(file);
     this.#copies = waitingCopies(file);
   }
@@ -120,7 +128,7 @@ class Summarizer {
         const by = this.#file.dotted(decorator.kind === "Call" ? decorator.func : decorator);
         if (by === null || !by.startsWith(this.#file.module)) continue;
         for (const [wrapper] of wrappers)
-          if (wrapper.startsWith(`${by}.`)) this.#notes(name).calls.push({ target: wrapper });
+          if (wrapper.startsWith(`${by}.`)) this.#notes(name).calls.push({ target: this.#notes(wrapper).at });
       }
   }
 
@@ -133,7 +141,7 @@ class Summarizer {
 
   #notes(name: string): FunctionNotes {
     let found = this.#byName.get(name);
-    if (!found) this.#byName.set(name, (found = new FunctionNotes()));
+    if (!found) this.#byName.set(name, (found = new FunctionNotes(this.#byName.size)));
     return found;
   }
 
@@ -145,12 +153,13 @@ class Summarizer {
   }
 
   #call(call: Call): void {
-    const target = callTarget(call, this.#file);
-    if (target === null || target.startsWith("torch.") || target.startsWith("numpy.")) return;
+    const name = callTarget(call, this.#file);
+    if (name === null || name.startsWith("torch.") || name.startsWith("numpy.")) return;
+    // What making an instance runs is nobody's question.
+    if (this.#classes.has(name)) return;
     const notes = this.#around(call);
-    const site = target.startsWith(".")
-      ? this.#unresolved(call, target)
-      : this.#resolved(call, target, notes);
+    const target = this.#byName.get(name)?.at ?? name;
+    const site = name.startsWith(".") ? this.#unresolved(call, name) : this.#resolved(call, target, notes);
     const seen = notes.seen.get(target);
     if (seen?.some((other) => isSame(other, site)) === true) return;
     if (seen) seen.push(site);
@@ -163,7 +172,7 @@ class Summarizer {
     return { target, loops: undefined, grad: lexicalGrad(call, this.#file) ?? undefined };
   }
 
-  #resolved(call: Call, target: string, notes: FunctionNotes): CallSite {
+  #resolved(call: Call, target: Target, notes: FunctionNotes): CallSite {
     const loops = loopsAround(call);
     const body = functionOf(call) ?? this.#file.tree.module;
     const stop = loops[0] ? stepBlock(call, loops[0], this.#backwards) : body;
@@ -222,6 +231,7 @@ class Summarizer {
     const copies = fn && this.#copies.get(fn);
     return {
       name,
+      method: this.#classes.has(name.slice(0, name.lastIndexOf("."))) || undefined,
       grad: (fn && decoratedGrad(fn, this.#file)) ?? undefined,
       calls: notes.calls.map((site) =>
         site.loops || site.grad || site.throttled || site.passed || site.workers ? site : site.target,

@@ -1,6 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
 import { functionOf } from "../../python/nodes.ts";
-import type { Attribute, Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Definition } from "../../python/scopes.ts";
+import type { Attribute, Call, ClassDef, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Keeps } from "./keepers.ts";
 import type { Passed } from "./parameters.ts";
@@ -25,9 +26,10 @@ export interface FileSummary {
 export interface FunctionSummary {
   /** Qualified; a file's own statements are "<module>.<body>". */
   readonly name: string;
+  readonly method?: true | undefined;
   readonly grad?: "on" | "off" | undefined;
   /** A call of which there is nothing else to say is its target alone. */
-  readonly calls: readonly (string | CallSite)[];
+  readonly calls: readonly (Target | CallSite)[];
   /** A backward or optimizer step outside of any loop here. */
   readonly loose?: true | undefined;
   /** Loops, by number, that are the innermost ones around a backward or an optimizer step. */
@@ -44,9 +46,11 @@ export interface FunctionSummary {
   readonly copies?: readonly string[] | undefined;
 }
 
+/** A function of the same file by its position there, a qualified name, or ".method" where the receiver is unknown. */
+export type Target = number | string;
+
 export interface CallSite {
-  /** A qualified name, or ".method" where the receiver is unknown. */
-  readonly target: string;
+  readonly target: Target;
   /** Loops around it, innermost first. */
   readonly loops?: readonly number[] | undefined;
   readonly grad?: "on" | "off" | "unknown" | undefined;
@@ -60,10 +64,10 @@ export interface CallSite {
 
 const NOTHING_MORE: Omit<CallSite, "target"> = {};
 
-export const targetOf = (call: string | CallSite): string => (typeof call === "string" ? call : call.target);
+export const targetOf = (call: Target | CallSite): Target => (typeof call === "object" ? call.target : call);
 /** What is said of a call beside its target. */
-export const siteOf = (call: string | CallSite): Omit<CallSite, "target"> =>
-  typeof call === "string" ? NOTHING_MORE : call;
+export const siteOf = (call: Target | CallSite): Omit<CallSite, "target"> =>
+  typeof call === "object" ? call : NOTHING_MORE;
 
 export interface ClassSummary {
   readonly name: string;
@@ -74,7 +78,12 @@ export interface ClassSummary {
 const BODY = "<body>";
 
 export function functionName(node: Node, file: PythonFile): string {
-  let fn = functionOf(node);
+  return nameOfFunction(functionOf(node), file);
+}
+
+/** Null: the file's own statements. */
+export function nameOfFunction(of: FunctionDef | Lambda | null, file: PythonFile): string {
+  let fn = of;
   while (fn?.kind === "Lambda") fn = functionOf(fn);
   return fn ? file.qualified(fn) : `${file.module}.${BODY}`;
 }
@@ -117,17 +126,18 @@ function findTarget(call: Call, file: PythonFile): string | null {
 function instanceType(expr: Expr, file: PythonFile): string | null {
   if (expr.kind === "Call") return madeBy(expr, file);
   if (expr.kind === "Name") {
-    const types = new Set(
-      file.scopes.reaching(expr).map(({ how, value, node }) =>
-        how === "assign" && value?.kind === "Call"
-          ? madeBy(value, file)
-          : // `def train(net, buffer: ReplayBuffer)`
-            how === "param" && node.kind === "Param" && node.annotation
-            ? className(file.dotted(node.annotation))
-            : null,
-      ),
-    );
-    return types.size === 1 ? [...types][0]! : null;
+    const type = ({ how, value, node }: Definition): string | null => {
+      if (how === "assign" && value?.kind === "Call") return madeBy(value, file);
+      // `def train(net, buffer: ReplayBuffer)`
+      return how === "param" && node.kind === "Param" && node.annotation
+        ? className(file.dotted(node.annotation))
+        : null;
+    };
+    // Of most names nobody says the class: those need no look at what reaches them.
+    if (!file.scopes.lookup(expr)?.definitions.some((definition) => type(definition) !== null)) return null;
+    const [first, ...others] = file.scopes.reaching(expr);
+    const made = first ? type(first) : null;
+    return others.every((other) => type(other) === made) ? made : null;
   }
   const attribute = selfAttribute(expr);
   const cls = attribute === null ? null : enclosingClass(expr);

@@ -1,0 +1,49 @@
+import type { CallSite, FunctionSummary } from "./summary.ts";
+
+/** A function of the tree, with the calls it makes and those it gets. */
+export interface Fn {
+  /** Its position among the functions. */
+  readonly at: number;
+  readonly summary: FunctionSummary;
+  readonly calls: Edge[];
+  readonly callers: Edge[];
+}
+
+/** The functions of the tree, in the order of their files. */
+export interface CallGraph {
+  readonly all: readonly Fn[];
+  readonly byName: ReadonlyMap<string, Fn>;
+}
+
+/** Some of the functions: a Set of tens of thousands of objects takes several times as long. */
+export class Some {
+  readonly #has: Uint8Array;
+
+  constructor(count: number) {
+    this.#has = new Uint8Array(count);
+  }
+
+  has(fn: Fn): boolean {
+    return this.#has[fn.at] === 1;
+  }
+
+  /** Whether it was not among them before. */
+  add(fn: Fn): boolean {
+    if (this.#has[fn.at] === 1) return false;
+    this.#has[fn.at] = 1;
+    return true;
+  }
+
+  /** Whether it was among them. */
+  delete(fn: Fn): boolean {
+    if (this.#has[fn.at] === 0) return false;
+    this.#has[fn.at] = 0;
+    return true;
+  }
+}
+
+export interface Edge {
+  readonly from: Fn;
+  readonly to: Fn;
+  readonly site: Omit<CallSite, "target">;
+}
