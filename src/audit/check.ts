@@ -35,6 +35,7 @@ export function checkPython(
     const { code } = rule.meta;
     if (!rule.check || isIgnoredIn(file.path, code, settings)) continue;
     ran.add(code);
+    if (rule.meta.hotOnly && !facts.anyHot) continue;
     for (const finding of rule.check(facts)) {
       const fix = finding.fix?.imports
         ? { ...finding.fix, edits: [...finding.fix.edits, ...importEdits(file, finding.fix.imports)] }

@@ -43,6 +43,8 @@ export interface RuleMeta {
   readonly fix: FixGrade;
   /** Numbers of the catalogue it covers. */
   readonly patterns: readonly number[];
+  /** Finds only what runs in a training step: not asked about Python files that no step runs through. */
+  readonly hotOnly?: true;
 }
 
 /** One file a rule: `src/audit/rules/plmNNN-name.ts` exports `const rule: Rule`. */

@@ -66,13 +66,15 @@ export function lexicalGrad(node: Node, file: PythonFile): "on" | "off" | "unkno
 }
 
 /** `torch.set_grad_enabled(False)` as a statement before this one. */
+const setsGrad = (file: PythonFile): boolean => file.callsNamed("set_grad_enabled").length > 0;
+
 function statementSetsGrad(
   block: { readonly body: readonly Node[] },
   before: Node,
   file: PythonFile,
 ): "on" | "off" | "unknown" | null {
   let result: "on" | "off" | "unknown" | null = null;
-  if (file.callsNamed("set_grad_enabled").length === 0) return result;
+  if (!file.once(setsGrad)) return result;
   for (const statement of block.body) {
     if (statement === before) break;
     if (

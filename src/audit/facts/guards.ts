@@ -1,5 +1,5 @@
-import { blocksOf, classOf, functionOf, isStatement, walk } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
+import { blockOf, classOf, functionOf, walk } from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef, If, Node, Stmt } from "../../python/tree.ts";
 
 /**
  * How often a statement runs each time the code around it does.
@@ -7,6 +7,8 @@ import type { Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
  * "throttled": a remainder, a schedule or a counter decides. "unknown": a test we cannot read.
  */
 export type Frequency = "every" | "throttled" | "unknown";
+
+const NO_BLOCK: readonly Stmt[] = [];
 
 /** From the node up to (not including) `stop`, usually the loop or function that is hot. */
 export function frequency(node: Node, stop: Node): Frequency {
@@ -34,10 +36,7 @@ export function frequency(node: Node, stop: Node): Frequency {
   }
   // `if step % n: continue` above the statement throttles it too.
   for (let at: Node | null = node; at && at !== stop; at = at.parent) {
-    if (!isStatement(at) || !at.parent) continue;
-    const statement: Node = at;
-    const block: readonly Node[] =
-      blocksOf(at.parent).find((list) => list.includes(statement as never)) ?? [];
+    const block: readonly Stmt[] = blockOf(at) ?? NO_BLOCK;
     for (const before of block) {
       if (before === at) break;
       if (
@@ -178,7 +177,7 @@ function isNamedThrottle(name: string, statement: If, says = isThrottle): boolea
       ? one.targets.some((target) => target.kind === "Name" && target.id === name) && says(one.value)
       : one.kind === "If" && [...one.body, ...one.orelse].some(sets);
   for (let at: Node = statement; at.parent && at.kind !== "FunctionDef"; at = at.parent) {
-    const block: readonly Node[] = blocksOf(at.parent).find((list) => list.includes(at as never)) ?? [];
+    const block: readonly Node[] = blockOf(at) ?? NO_BLOCK;
     if (block.slice(0, Math.max(0, block.indexOf(at))).some(sets)) return true;
   }
   return false;
@@ -229,13 +228,12 @@ function saysEvaluation(test: Expr, body: boolean): boolean {
 }
 
 /** `if not pairs: return zero` of a list filled above: hardly any batch is empty. */
-function isEmptied({ test, body, parent }: If, child: Node): boolean {
+function isEmptied(statement: If, child: Node): boolean {
+  const { test, body } = statement;
   if (test.kind !== "Unary" || test.op !== "not" || test.operand.kind !== "Name") return false;
   if (!body.includes(child as never) || body[body.length - 1]?.kind !== "Return") return false;
   const { id } = test.operand;
-  const above: readonly Node[] =
-    (parent && blocksOf(parent).find((list) => list.some((one) => one.kind === "If" && one.test === test))) ??
-    [];
+  const above = blockOf(statement) ?? NO_BLOCK;
   return above.some(
     (one) =>
       one.kind === "Assign" &&

@@ -37,7 +37,7 @@ type Candidate = Omit<Keep, "loop">;
 function* candidates(facts: Facts): Generator<Candidate> {
   for (const at of facts.file.all("AugAssign")) {
     const root = rootOf(at.target);
-    if (at.op !== "+" || !root) continue;
+    if (at.op !== "+" || !root || !mayOutlive(root, at, facts)) continue;
     if (at.value.kind === "List" || at.value.kind === "Tuple")
       for (const added of parts(at.value, facts)) yield { at, added, how: "list", root };
     else yield { at, added: at.value, how: "sum", root };
@@ -48,7 +48,7 @@ function* candidates(facts: Facts): Generator<Candidate> {
     const mixes = at.value.kind === "IfExp" || at.value.kind === "Binary" || adds(at.value, facts);
     if (at.targets.length !== 1 || (!mixes && target.kind !== "Subscript")) continue;
     const root = rootOf(target);
-    if (!root) continue;
+    if (!root || !mayOutlive(root, at, facts)) continue;
     if (mixes) for (const added of mixedIn(at.value, target, facts)) yield { at, added, how: "sum", root };
     // `trace[step] = loss`: a dict, or a list of places, that another entry is put into each turn.
     if (
@@ -66,6 +66,7 @@ function* candidates(facts: Facts): Generator<Candidate> {
     const arg = at.args[inserts ? 1 : 0];
     const root = rootOf(at.func.value);
     if (!arg || at.args.length !== (inserts ? 2 : 1) || arg.star !== 0 || !root) continue;
+    if (!mayOutlive(root, at, facts)) continue;
     if (at.func.attr === "push" && root.kind === "Name" && facts.value(root).what === "unknown") continue;
     // What another object's method does with it, the method says (keepers.ts).
     if (isMeter(root, facts)) continue;
@@ -174,6 +175,14 @@ function mixedIn(value: Expr, target: Expr, facts: Facts): Expr[] {
   const [left, right] = [reads(value.left), reads(value.right)];
   if (left && right) return [];
   return left ? [value.right] : [value.left];
+}
+
+/** What most are not: filled in a loop, or from outside of what runs every step. */
+function mayOutlive(root: Expr, at: Node, facts: Facts): boolean {
+  if (root.kind !== "Name") return facts.hot(at) !== null || facts.functionFacts(at).repeated;
+  if (loopsAround(at).length > 0) return true;
+  const { scopes } = facts.file;
+  return scopes.lookup(root)?.scope.node !== scopes.scopeOf(root).node && facts.hot(at) !== null;
 }
 
 /** The candidate, with its loop, when what it fills is there before the turn and after it. */

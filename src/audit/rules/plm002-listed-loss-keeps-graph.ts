@@ -22,7 +22,10 @@ export const rule: Rule = {
     for (const keep of keeps(facts)) {
       const { added, at, root, loop } = keep;
       if (keep.how !== "list" || (root.kind !== "Name" && loop === null)) continue;
-      if (facts.gradMode(at) === "off" || !keepsGraph(added, facts)) continue;
+      if (facts.gradMode(at) === "off") continue;
+      // Where nothing is differentiated, what may be later on needs no look at the value.
+      if (facts.backwards.length === 0 && keptForBackward(keep, facts)) continue;
+      if (!keepsGraph(added, facts)) continue;
       const freed = isBackwarded(added, loop, facts);
       if (!freed && keptForBackward(keep, facts)) {
         // Differentiated every turn, and never emptied, it would be gone through twice: nobody wants these graphs.

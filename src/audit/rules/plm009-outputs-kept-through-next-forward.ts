@@ -19,12 +19,13 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     for (const statement of file.all("Assign")) {
-      const target = loopsAround(statement).length > 0 ? outputsOf(statement, facts) : null;
-      if (!target) continue;
+      if (loopsAround(statement).length === 0) continue;
       const evaluates = facts.gradMode(statement) === "off";
       const loop = evaluates ? batchLoop(statement, facts) : facts.stepLoop(statement);
       const own = loop ? stepIn(loop, statement) : -1;
       if (!loop || own < 0) continue;
+      const target = outputsOf(statement, facts);
+      if (!target) continue;
       const definition = file.scopes.definitionAt(target);
       const others = file.scopes.scopeOf(target).bindings.get(target.id) ?? [];
       if (!definition || others.some((one) => one !== definition && contains(loop, one.node))) continue;

@@ -29,6 +29,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [20],
+    hotOnly: true,
   },
   *check(facts) {
     const { file } = facts;

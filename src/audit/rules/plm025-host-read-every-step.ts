@@ -16,6 +16,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [25],
+    hotOnly: true,
   },
   *check(facts) {
     for (const call of facts.file.callsNamed(...READS, "to", "float", "int")) {

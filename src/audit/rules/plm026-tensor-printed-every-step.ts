@@ -19,6 +19,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [26],
+    hotOnly: true,
   },
   *check(facts) {
     for (const call of facts.file.calls.matching(SHOWN)) {
@@ -30,7 +31,7 @@ export const rule: Rule = {
     }
     for (const text of facts.file.all("Str"))
       for (const part of text.parts)
-        if (facts.onAccelerator(part) && facts.everyStep(text) && !isRaised(text))
+        if (facts.hot(text) && facts.onAccelerator(part) && facts.everyStep(text) && !isRaised(text))
           yield report(part, showing(text), facts);
     for (const format of facts.file.all("Binary"))
       if (isFormat(format))

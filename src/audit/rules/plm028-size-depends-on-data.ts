@@ -20,6 +20,7 @@ export const rule: Rule = {
     severity: "note",
     fix: "none",
     patterns: [28],
+    hotOnly: true,
   },
   *check(facts) {
     const { file } = facts;

@@ -12,6 +12,7 @@ export const rule: Rule = {
     severity: "note",
     fix: "unsafe",
     patterns: [29],
+    hotOnly: true,
   },
   *check(facts) {
     const groups = new Map<Node, Call[]>();

@@ -23,6 +23,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [68],
+    hotOnly: true,
   },
   *check(facts) {
     yield* sizes(facts);
@@ -194,6 +195,8 @@ function isSingle(expr: Expr, facts: Facts, depth: number): boolean {
       );
     }
     case "Subscript":
+      // What most sizes are: numbers already.
+      if (expr.value.kind === "Attribute" && expr.value.attr === "shape") return false;
       // Of what has more dimensions it would be no number, and no size.
       return expr.index.kind === "Name" || expr.index.kind === "Num" || expr.index.kind === "Unary";
     case "Call": {

@@ -12,6 +12,7 @@ export const rule: Rule = {
     severity: "note",
     fix: "none",
     patterns: [70],
+    hotOnly: true,
   },
   *check(facts) {
     const seen = new Set<unknown>();

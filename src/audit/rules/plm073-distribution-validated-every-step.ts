@@ -11,6 +11,7 @@ export const rule: Rule = {
     severity: "note",
     fix: "unsafe",
     patterns: [73],
+    hotOnly: true,
   },
   *check(facts) {
     const { file } = facts;
