@@ -354,6 +354,50 @@ export function isStatement(node: Node): node is Stmt {
   return STATEMENTS.has(node.kind);
 }
 
+/** The blocks of a compound statement, each a list of statements. */
+export function blocksOf(node: Node): readonly (readonly Stmt[])[] {
+  switch (node.kind) {
+    case "FunctionDef":
+    case "ClassDef":
+    case "With":
+    case "Handler":
+    case "Case":
+    case "Module":
+      return [node.body];
+    case "For":
+    case "While":
+    case "If":
+      return [node.body, node.orelse];
+    case "Try":
+      return [node.body, ...node.handlers.map((handler) => handler.body), node.orelse, node.final];
+    default:
+      return [];
+  }
+}
+
+/** The block that a statement stands in; null for what is none. */
+export function blockOf(node: Node): readonly Stmt[] | null {
+  const { parent } = node;
+  if (!parent || !isStatement(node)) return null;
+  switch (parent.kind) {
+    case "Module":
+    case "FunctionDef":
+    case "ClassDef":
+    case "With":
+    case "Handler":
+    case "Case":
+      return parent.body;
+    case "For":
+    case "While":
+    case "If":
+      return parent.body.includes(node) ? parent.body : parent.orelse;
+    case "Try":
+      return [parent.body, parent.orelse, parent.final].find((block) => block.includes(node)) ?? null;
+    default:
+      return null;
+  }
+}
+
 /** The statement a node belongs to: itself when it is one. */
 export function statementOf(node: Node): Stmt | null {
   let at: Node | null = node;
@@ -385,25 +429,4 @@ export function functionOf(node: Node): NodeOf<"FunctionDef"> | NodeOf<"Lambda">
 export function classOf(node: Node): NodeOf<"ClassDef"> | null {
   for (let at = node.parent; at; at = at.parent) if (at.kind === "ClassDef") return at;
   return null;
-}
-
-/** The blocks of a compound statement, each a list of statements. */
-export function blocksOf(node: Node): readonly (readonly Stmt[])[] {
-  switch (node.kind) {
-    case "FunctionDef":
-    case "ClassDef":
-    case "With":
-    case "Handler":
-    case "Case":
-    case "Module":
-      return [node.body];
-    case "For":
-    case "While":
-    case "If":
-      return [node.body, node.orelse];
-    case "Try":
-      return [node.body, ...node.handlers.map((handler) => handler.body), node.orelse, node.final];
-    default:
-      return [];
-  }
 }

@@ -1,4 +1,4 @@
-import { functionOf, isScope, isStatement, runsInside, statementOf } from "./nodes.ts";
+import { blockOf, functionOf, isScope, runsInside, statementOf } from "./nodes.ts";
 import type { NodesByKind } from "./nodes.ts";
 import type { Expr, Name, Node, NodeOf, ScopeNode, Stmt } from "./tree.ts";
 
@@ -281,7 +281,7 @@ function flow(name: Name, all: readonly Definition[], scope: ScopeNode): readonl
   while (at && at !== scope) {
     const parent: Node | null = at.parent;
     if (!parent) break;
-    const block = blockHolding(parent, at);
+    const block = blockOf(at);
     if (block) {
       const position = block.indexOf(at as Stmt);
       if (backward(block, position - 1, 0, all, found)) return [...found];
@@ -320,31 +320,6 @@ function flow(name: Name, all: readonly Definition[], scope: ScopeNode): readonl
 
 function within(node: Node, outer: Node): boolean {
   return outer.start <= node.start && node.start < outer.end;
-}
-
-function blockHolding(parent: Node, child: Node): readonly Stmt[] | null {
-  if (!isStatement(child)) return null;
-  switch (parent.kind) {
-    case "Module":
-    case "FunctionDef":
-    case "ClassDef":
-    case "With":
-    case "Handler":
-    case "Case":
-      return parent.body;
-    case "For":
-    case "While":
-    case "If":
-      return parent.body.includes(child) ? parent.body : parent.orelse;
-    case "Try":
-      return parent.body.includes(child)
-        ? parent.body
-        : parent.orelse.includes(child)
-          ? parent.orelse
-          : parent.final;
-    default:
-      return null;
-  }
 }
 
 /** Adds the effects of block[from] down to block[to]; true when one of them kills. */
