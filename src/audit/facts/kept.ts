@@ -53,7 +53,7 @@ function* candidates(facts: Facts): Generator<Candidate> {
     // `trace[step] = loss`: a dict, or a list of places, that another entry is put into each turn.
     if (
       target.kind === "Subscript" &&
-      target.index.kind !== "Str" &&
+      !(target.index.kind === "Str" && target.index.value !== null) &&
       target.index.kind !== "Slice" &&
       isPlaces(root, facts)
     )

@@ -23,6 +23,12 @@ export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
       const definitions = facts.file.scopes.reaching(expr);
       if (definitions.length !== 1) return null;
       const { how, value } = definitions[0]!;
+      // `for key, feature in zip(keys, features):`
+      if (how === "iterate" && value?.kind === "Call")
+        return /^builtins\.(?:zip|enumerate)$/.test(facts.file.dotted(value.func) ?? "")
+          ? (value.args.map((arg) => networkCall(arg.value, facts, depth + 1)).find((one) => one !== null) ??
+              null)
+          : null;
       return value && (how === "assign" || how === "unpack" || how === "annotate")
         ? networkCall(value, facts, depth + 1)
         : null;

@@ -7,6 +7,7 @@ import type { Facts } from "../facts/facts.ts";
 import { keeps, parts } from "../facts/kept.ts";
 import { networkCall } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
+import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -20,17 +21,19 @@ export const rule: Rule = {
   },
   *check(facts) {
     if (!facts.accelerator) return;
-    for (const keep of keeps(facts))
-      if (keep.how === "list" && keep.loop?.kind === "For")
+    for (const keep of keeps(facts)) {
+      const loop = keep.loop ? batchesOf(keep.loop, facts) : null;
+      if (keep.how === "list" && loop?.kind === "For")
         for (const finding of judge(
           keep.added,
-          keep.loop,
-          keep.loop.iter,
+          loop,
+          loop.iter,
           `\`${facts.file.textOf(keep.root)}\``,
           facts,
         ))
           // What is spread into the list may be anything that can be gone through.
           yield keep.at.kind === "Call" && isExtend(keep.at) ? { ...finding, severity: "note" } : finding;
+    }
     for (const { parent } of facts.file.callsNamed("cat", "concat", "concatenate", "hstack", "vstack")) {
       const statement = parent?.kind === "IfExp" ? parent.parent : parent;
       if (statement?.kind !== "Assign") continue;
@@ -45,6 +48,13 @@ export const rule: Rule = {
     yield* onSelf(facts);
   },
 };
+
+/** The loop over batches, also from one inside it that goes through what a batch gave. */
+function batchesOf(loop: Loop, facts: Facts): Loop {
+  const [around] = loopsAround(loop);
+  const through = loop.kind === "For" && /^(?:zip|enumerate)\(/.test(facts.file.textOf(loop.iter));
+  return through && around && !/load|batch|data/i.test(facts.file.textOf(loop.iter)) ? around : loop;
+}
 
 /** A function inside the evaluation's, called for each of its batches, that fills the evaluation's list. */
 function* nested(facts: Facts): Generator<Finding> {

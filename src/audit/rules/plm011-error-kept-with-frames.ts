@@ -142,12 +142,14 @@ function isStored(name: Expr, processes: boolean): boolean {
   if (parent?.kind !== "Arg") return false;
   for (const at of ancestors(parent))
     if (at.kind === "Call")
+      // `reports.append(Report(step, e))`
       return (
-        at.func.kind === "Attribute" &&
-        (processes ? /^(?:append|appendleft|add)$/ : /^(?:append|appendleft|add|put|put_nowait)$/).test(
-          at.func.attr,
-        ) &&
-        at.args.length === 1
+        (at.func.kind === "Name" && /^[A-Z]\w*[a-z]/.test(at.func.id) && isStored(at, processes)) ||
+        (at.func.kind === "Attribute" &&
+          (processes ? /^(?:append|appendleft|add)$/ : /^(?:append|appendleft|add|put|put_nowait)$/).test(
+            at.func.attr,
+          ) &&
+          at.args.length === 1)
       );
   return false;
 }

@@ -1,4 +1,4 @@
-import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { ClassDef, Expr, FunctionDef, Stmt } from "../../python/tree.ts";
 import { deleteStatement, indentAt } from "../edits.ts";
@@ -43,7 +43,7 @@ function droppedIn(cls: ClassDef, facts: Facts): ReadonlySet<string> {
 }
 
 interface Store {
-  readonly at: Stmt & { kind: "Assign" };
+  readonly at: Stmt;
   readonly attr: string;
   readonly value: Expr;
   readonly fn: FunctionDef;
@@ -72,6 +72,7 @@ function storesOf(cls: ClassDef, facts: Facts): Store[] {
           : [];
     for (const [to, value] of pairs) {
       if (to.kind !== "Attribute" || to.value.kind !== "Name" || to.value.id !== fn.params[0]?.name) continue;
+      if (/non_?tensor/i.test(to.attr)) continue;
       const parts =
         value.kind === "List" || value.kind === "Tuple"
           ? value.items
@@ -83,6 +84,15 @@ function storesOf(cls: ClassDef, facts: Facts): Store[] {
       if (said || parts.some((part) => !isWeight(part, fn) && isTensor(part, fn, facts, 0)))
         found.push({ at: statement, attr: to.attr, value, fn });
     }
+  }
+  for (const call of facts.file.callsNamed("setattr")) {
+    const fn = functionOf(call);
+    const [to, name, value] = call.args.map((arg) => arg.value);
+    const at = statementOf(call);
+    if (fn?.kind !== "FunctionDef" || classOf(call) !== cls || !at || !value) continue;
+    if (!/^(?:forward|setup_context)$/.test(fn.name) || to?.kind !== "Name" || name?.kind !== "Str") continue;
+    if (to.id === fn.params[0]?.name && isTensor(value, fn, facts, 0))
+      found.push({ at, attr: name.value ?? "", value, fn });
   }
   return found;
 }
@@ -191,6 +201,7 @@ function saveInstead(cls: ClassDef, stores: readonly Store[], facts: Facts): Fix
       (store) =>
         store.fn !== first.fn ||
         store.value.kind !== "Name" ||
+        store.at.kind !== "Assign" ||
         store.at.targets[0]?.kind !== "Attribute" ||
         store.at.parent !== store.fn,
     )

@@ -1,10 +1,10 @@
 import { classOf, functionOf, walk } from "../../python/nodes.ts";
 import type { Assign, ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
-import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -36,6 +36,7 @@ export const rule: Rule = {
           },
         };
     }
+    yield* entries(facts);
     for (const statement of facts.file.all("Assign")) {
       const [target] = statement.targets;
       if (target?.kind !== "Attribute" || statement.targets.length !== 1) continue;
@@ -77,6 +78,33 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `self.stats["mean"] = 0.9 * self.stats["mean"] + 0.1 * x.mean()` */
+function* entries(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const statement of file.all("Assign")) {
+    const [target] = statement.targets;
+    if (target?.kind !== "Subscript" || target.index.kind !== "Str" || statement.targets.length !== 1)
+      continue;
+    const attribute = selfAttribute(target.value);
+    const cls = attribute === null ? null : classOf(statement);
+    const fn = functionOf(statement);
+    if (!cls || fn?.kind !== "FunctionDef" || fn.name === "__init__" || !facts.hot(statement)) continue;
+    if (!isModuleRole(facts.role(cls)) || facts.gradMode(statement) === "off") continue;
+    if (statement.value.kind !== "Binary" || !file.textOf(statement.value).includes(file.textOf(target)))
+      continue;
+    if (!reads(statement.value, attribute!) || !derivesFromInput(statement.value, facts)) continue;
+    yield {
+      at: statement,
+      message: `\`${file.textOf(target)}\` is computed from its own last value with gradients recorded: it chains the graphs of all forwards so far`,
+      fix: {
+        grade: "unsafe",
+        title: "Detach the statistic",
+        edits: appendCall(statement.value, ".detach()"),
+      },
+    };
+  }
+}
 
 function reads(value: Expr, attribute: string): boolean {
   let found = false;

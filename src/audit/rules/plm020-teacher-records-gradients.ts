@@ -40,8 +40,9 @@ export const rule: Rule = {
       // Few callees are either: the cheap questions first.
       if (!facts.networks.isOnlyEvaluated(call.func) && !TEACHER.test(lastName(call.func))) continue;
       if (!isNetwork(call.func, facts) && !CRITIC.test(lastName(call.func))) continue;
-      const loose = !facts.everyStep(call) && isDistillation(call, facts);
-      if (!loose && (!facts.everyStep(call) || facts.gradMode(call) !== "on")) continue;
+      const runs = facts.everyStep(call) !== null && facts.gradMode(call) === "on";
+      const loose = !runs && isDistillation(call, facts);
+      if (!runs && !loose) continue;
       const certain =
         isNeverTrained(call.func, facts) && !isAlone(call, facts) && hasTrainedPeer(call, facts);
       const named = !certain && isTeacher(call.func, facts);

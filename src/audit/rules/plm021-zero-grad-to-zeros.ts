@@ -1,4 +1,5 @@
 import { argument, isFalse } from "../../python/file.ts";
+import { given } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -22,7 +23,7 @@ export const rule: Rule = {
     for (const call of clears) {
       if (call.func.kind !== "Attribute" || call.func.attr !== "zero_grad" || call.args.length !== 1)
         continue;
-      const flag = argument(call, "set_to_none", 0);
+      const flag = given(call, "set_to_none", file) ?? argument(call, "set_to_none", 0);
       const value = flag?.kind === "Name" ? file.scopes.onlyValue(flag) : flag;
       if (!flag || !value || !(isFalse(value) || (value.kind === "Num" && value.text === "0"))) continue;
       yield {

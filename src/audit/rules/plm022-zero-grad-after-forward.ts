@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { blocksOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
-import type { Stmt } from "../../python/tree.ts";
+import type { Call, Expr, Node, Stmt } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -22,19 +22,22 @@ export const rule: Rule = {
     if (facts.backwards.length === 0) return;
     const { file } = facts;
     yield* helpers(facts);
+    const seen = new Set<Stmt>();
     for (const { call: backward, loss } of facts.backwards) {
-      const statement = statementOf(backward);
+      const statement = either(statementOf(backward), facts);
       const within = loopsAround(backward)[0] ?? functionOf(backward);
       if (!within || !statement?.parent || !(facts.stepLoop(backward) ?? facts.hot(backward)) || !loss)
         continue;
       // `accelerator.backward(outputs.loss)`
       const own = selfAttribute(loss) !== null;
-      const name = loss.kind === "Attribute" ? loss.value : loss;
-      if (name.kind !== "Name") continue;
+      const names = loss.kind === "Call" ? namesIn(loss) : [loss.kind === "Attribute" ? loss.value : loss];
+      const inline = loss.kind === "Call";
       // With two backwards in a turn, clearing between them is what keeps their gradients apart: it cannot be moved.
       const single =
-        facts.backwards.filter(({ call }) => contains(within, call)).length === 1 &&
-        optimizerSteps(file).filter((step) => contains(within, step)).length === 1;
+        facts.backwards.filter(({ call }) => call === backward || isBeside(call, within, statement))
+          .length === 1 &&
+        optimizerSteps(file).filter((step) => isBeside(step, within, statement)).length ===
+          (statement.kind === "If" ? 0 : 1);
       const block = blocksOf(statement.parent).find((list) => list.includes(statement)) ?? [];
       const at = block.indexOf(statement);
       const clearings = block.filter(clears);
@@ -45,12 +48,15 @@ export const rule: Rule = {
       const where = block.indexOf(clear);
       const made = own
         ? [block.findLastIndex((one) => one.end <= clear.start && writes(one, file.textOf(loss), file))]
-        : file.scopes
-            .reaching(name)
-            .map((definition) => block.findIndex((one) => contains(one, definition.node)));
+        : names
+            .flatMap((name) => (name.kind === "Name" ? file.scopes.reaching(name) : []))
+            .map((definition) => block.findIndex((one) => contains(one, definition.node)))
+            .filter((index) => !inline || index >= 0);
       // The loss must be there before the clearing, and nothing may differentiate in between.
       if (where > at || made.length === 0 || made.some((index) => index < 0 || index >= where)) continue;
-      if (!single && !runsBetween(block.slice(0, where), made, facts)) continue;
+      if ((!single || inline) && !runsBetween(block.slice(0, where), made, facts)) continue;
+      if (seen.has(clear)) continue;
+      seen.add(clear);
       const first = block[0]!;
       const lineStart = file.lines.start(file.lines.line(clear.start));
       const lineEnd = file.lines.start(file.lines.line(clear.start) + 1);
@@ -109,6 +115,30 @@ function* helpers(facts: Facts): Generator<Finding> {
       message: `The gradients of the step before stay allocated through the forward that made \`${loss.id}\`; call \`${short(file.textOf(clear))}\` before it, or right after the optimizer's step`,
     };
   }
+}
+
+/** `if amp: scaler.scale(loss).backward()`, `else: loss.backward()`: the whole of it. */
+function either(statement: Stmt | null, facts: Facts): Stmt | null {
+  const test = statement?.parent;
+  if (test?.kind !== "If" || test.orelse.length === 0) return statement;
+  const both = [test.body, test.orelse].every((branch) =>
+    facts.backwards.some(({ call }) => branch.some((one) => contains(one, call))),
+  );
+  return both ? test : statement;
+}
+
+/** In the same turn, and not in another branch of the same statement. */
+function isBeside(call: Call, within: Node, statement: Stmt): boolean {
+  return contains(within, call) && !contains(statement, call);
+}
+
+function namesIn(expr: Expr): Expr[] {
+  const found: Expr[] = [];
+  walk(expr, (node) => {
+    if (node.kind === "Name") found.push(node);
+    return node.kind !== "Lambda";
+  });
+  return found;
 }
 
 /** `self.loss = …` */

@@ -92,7 +92,8 @@ function leftUncleared(loop: Loop, facts: Facts): Call | null {
   const step = optimizerSteps(file).find(
     (call) => contains(loop, call) && functionOf(call) === functionOf(loop),
   );
-  const backward = facts.backwards.find(({ call }) => contains(loop, call));
+  // The last of several: each of two optimizers is cleared before its own.
+  const backward = facts.backwards.findLast(({ call }) => contains(loop, call));
   if (!step || !backward) return null;
   const clears = file
     .callsNamed("zero_grad")

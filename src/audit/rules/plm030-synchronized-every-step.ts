@@ -38,9 +38,11 @@ export const rule: Rule = {
       if (/profil|(?<!cudnn\.)bench|(?<![a-z]_)stream\(/i.test(around)) continue;
       const timed = event || /Event\(|elapsed_time/.test(around) || besideClock(call, file);
       const statement = statementOf(call);
+      // A function of its own for it is called where other processes must see what was computed.
+      const shared = fn?.kind === "FunctionDef" && /sync/i.test(fn.name);
       yield {
         at: call,
-        ...(timed ? { severity: "note" as const } : {}),
+        ...(timed || shared ? { severity: "note" as const } : {}),
         message: timed
           ? "The host waits here on every step to read a clock; events that are read some steps later time the device without a wait"
           : "The host waits here on every step until the device has finished; operations are in order without it",
@@ -50,6 +52,18 @@ export const rule: Rule = {
       };
     }
     if (!file.all("Str").some(({ value }) => value === "CUDA_LAUNCH_BLOCKING")) return;
+    for (const { op, target, value, parent, start, end } of file.all("AugAssign"))
+      if (
+        op === "|" &&
+        file.dotted(target) === "os.environ" &&
+        value.kind === "Dict" &&
+        parent?.kind !== "If" &&
+        value.keys.some(
+          (key, at) =>
+            key?.kind === "Str" && key.value === "CUDA_LAUNCH_BLOCKING" && isOne(value.values[at] ?? null),
+        )
+      )
+        yield { at: { start, end }, message: BLOCKING };
     for (const statement of file.all("Assign")) {
       const [target] = statement.targets;
       if (
