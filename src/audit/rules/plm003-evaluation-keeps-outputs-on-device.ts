@@ -109,8 +109,15 @@ function* found(added: Expr, iter: Expr, into: string, source: Call, facts: Fact
     !(added.kind === "Name" && facts.file.scopes.reaching(added).every(({ value }) => value === source))
   )
     return;
+  // A normalized embedding is a few hundred numbers an example.
+  const small =
+    added.kind === "Name" &&
+    facts.file.scopes
+      .reaching(added)
+      .some(({ value }) => value && /\bnormalize\(/.test(facts.file.textOf(value)));
   yield {
     at: added,
+    ...(small ? { severity: "note" as const } : {}),
     message: `${into} keeps the outputs of every batch on the device: its memory grows with the dataset`,
     fix: { grade: "unsafe", title: "Keep them on the host", edits: appendCall(added, ".cpu()") },
   };

@@ -116,6 +116,9 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
     )
       continue;
     if ((loopsAround(call).length === 0 && !inComprehension(call)) || unrecorded(call, facts)) continue;
+    // Frozen, it records nothing of what only data goes into.
+    if (facts.networks.isFrozenByFlags(runs && call.func.kind === "Attribute" ? call.func.value : call.func))
+      continue;
     return {
       at: call.func,
       message: `\`${facts.file.textOf(call.func).replace(/\.forward$/, "")}\` is in eval mode, yet each call records a graph and saves its activations`,

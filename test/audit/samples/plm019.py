@@ -75,3 +75,22 @@ def decorated_by_our_own(model, loader):
     model.eval()
     for x in loader:
         model(x)
+
+
+def validate_nested(model, loaders):
+    def run(loader):
+        return [model(x.cuda()) for x in loader]  # expect: PLM019
+
+    model.eval()
+    return [run(loader) for loader in loaders]
+
+
+def rewards(reward_model, samples):
+    reward_model.eval()
+    reward_model.requires_grad_(False)
+
+    def run():
+        # trap: frozen, it records nothing
+        return [reward_model(sample.cuda()) for sample in samples]
+
+    return run()
