@@ -48,14 +48,18 @@ export class CallValues {
     }
     const callee = this.#values.of(call.func);
     const operands = call.args.map((arg) => this.#values.of(arg.value));
-    if (callee.what !== "module" && !this.#values.networks.is(call.func))
-      return this.#values.networks.isLoss(call.func) &&
+    if (callee.what !== "module" && !this.#values.networks.is(call.func)) {
+      if (
+        this.#values.networks.isLoss(call.func) &&
         operands.some(({ what }) => what === "tensor" || what === "output")
-        ? this.#values.computed(
-            call,
-            operands.filter(({ what }) => what === "tensor" || what === "output"),
-          )
-        : UNKNOWN;
+      )
+        return this.#values.computed(
+          call,
+          operands.filter(({ what }) => what === "tensor" || what === "output"),
+        );
+      // A method of the class itself.
+      return selfAttribute(call.func) === null ? UNKNOWN : this.#values.returned(call, null);
+    }
     const made = this.#madeBy(call.func);
     // A loss has no parameters: its result has a graph exactly when an operand has.
     if (made !== null && (made.endsWith("Loss") || PARAMETERLESS.has(made)))
@@ -149,7 +153,10 @@ export class CallValues {
       const source = call.args[0] ? this.#values.of(call.args[0].value) : UNKNOWN;
       return source.what === "module" ? MODULE : UNKNOWN;
     }
-    if (!name.startsWith("torch.")) return makesNetwork(name, this.#around) ? MODULE : UNKNOWN;
+    if (!name.startsWith("torch.")) {
+      if (makesNetwork(name, this.#around)) return MODULE;
+      return name.startsWith(`${this.#file.module}.`) ? this.#values.returned(call, null) : UNKNOWN;
+    }
     const short = last(name);
     const operands = call.args.map((arg) => this.#values.of(arg.value));
     if (name === `torch.${short}`) {

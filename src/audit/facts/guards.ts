@@ -269,6 +269,15 @@ function isOffByDefault(statement: If, child: Node): boolean {
     test = test.operand;
     runs = !runs;
   }
+  // `if self.remap is not None:`
+  let none = false;
+  if (test.kind === "Compare" && test.left.kind === "Attribute" && /^is(?: not)?$/.test(test.ops[0]!)) {
+    const [right] = test.rights;
+    if (right?.kind !== "Const" || right.value !== null) return false;
+    none = true;
+    if (test.ops[0] === "is") runs = !runs;
+    test = test.left;
+  }
   const set = test.kind === "Attribute" ? setWhenMade(test) : null;
   const name = set?.value.kind === "Name" ? set.value.id : test.kind === "Name" ? test.id : null;
   const fn = set ? set.in : functionOf(statement);
@@ -278,7 +287,8 @@ function isOffByDefault(statement: If, child: Node): boolean {
       : name === null
         ? null
         : fn?.params.find((param) => param.name === name)?.default;
-  return given?.kind === "Const" && typeof given.value === "boolean" && given.value !== runs;
+  if (given?.kind !== "Const") return false;
+  return none ? given.value === null && runs : typeof given.value === "boolean" && given.value !== runs;
 }
 
 /** What `__init__` sets `self.flag` to: `flag` of its own parameters, or True or False. */

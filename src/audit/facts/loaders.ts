@@ -20,7 +20,9 @@ export function loadersOf(expr: Expr, facts: Facts, depth = 0): readonly Call[] 
   if (own !== null) {
     const cls = classOf(expr);
     return all(
-      (cls ? attributesOf(cls, file).get(own)?.writes : undefined)?.map(({ value }) => again(value)) ?? [],
+      (cls ? attributesOf(cls, file).get(own)?.writes : undefined)?.map(({ value, target }) =>
+        value ? again(value) : oneOf(target, facts, depth),
+      ) ?? [],
     );
   }
   if (expr.kind === "Name")
@@ -39,6 +41,15 @@ export function loadersOf(expr: Expr, facts: Facts, depth = 0): readonly Call[] 
     return again(positional(expr, 0));
   if (name === "builtins.zip") return all(expr.args.map((arg) => again(arg.value)));
   return returned(expr, null, facts, depth);
+}
+
+/** `self.train, self.valid = build_loaders(config)` */
+function oneOf(target: Expr, facts: Facts, depth: number): readonly Call[] | null {
+  const tuple = target.parent;
+  const statement = tuple?.kind === "Tuple" ? tuple.parent : null;
+  return tuple?.kind === "Tuple" && statement?.kind === "Assign" && statement.value.kind === "Call"
+    ? returned(statement.value, tuple.items.indexOf(target), facts, depth)
+    : null;
 }
 
 function all(sources: readonly (readonly Call[] | null)[]): readonly Call[] | null {

@@ -169,6 +169,8 @@ export function stepBlock(node: Node, loop: Loop, all: readonly Backward[]): Nod
   const backwards = all.filter(({ call }) => loopsAround(call)[0] === loop);
   const [first] = backwards;
   if (!first) return loop;
+  const either = alternative(node, loop, backwards);
+  if (either) return either;
   for (let child: Node = first.call, at = child.parent; at && at !== loop; child = at, at = at.parent) {
     if (at.kind !== "If" || child === at.test) continue;
     const branch = at.body.includes(child as never) ? at.body : at.orelse;
@@ -180,6 +182,18 @@ export function stepBlock(node: Node, loop: Loop, all: readonly Backward[]): Nod
       return at;
   }
   return loop;
+}
+
+/** One of two branches that a step may be taken in, with or without a scaler, directly in the loop: a step is taken in each. */
+function alternative(node: Node, loop: Loop, backwards: readonly Backward[]): Node | null {
+  for (let child = node, at = node.parent; at && at !== loop; child = at, at = at.parent)
+    if (at.kind === "If" && at.parent === loop && child !== at.test) {
+      const { body, orelse } = at;
+      const steps = (branch: readonly Node[]): boolean =>
+        branch.some((statement) => backwards.some(({ call }) => contains(statement, call)));
+      return steps(body) && steps(orelse) ? at : null;
+    }
+  return null;
 }
 
 export type Loop = For | While;

@@ -1,7 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains } from "../../python/nodes.ts";
+import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { ClassDef, Expr, If, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, If, Node } from "../../python/tree.ts";
 import { CallValues } from "./call-values.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "./classes.ts";
 import type { Role } from "./classes.ts";
@@ -10,6 +10,7 @@ import { Differentiated } from "./differentiated.ts";
 import { fedToNetworks } from "./fed.ts";
 import { FORWARD_INPUT, isForwardInput } from "./inputs.ts";
 import { Networks } from "./naming.ts";
+import { callTarget } from "./summary.ts";
 import { PLAIN_ATTRIBUTES, TENSOR_ATTRIBUTES } from "./torch-names.ts";
 import { MODULE, NUMBER, OTHER, UNKNOWN, combineOperands, either, plain } from "./value.ts";
 import type { Device, Value } from "./value.ts";
@@ -195,7 +196,10 @@ export class Values {
         )
           return UNKNOWN;
         const value = definition.value ? this.of(definition.value) : UNKNOWN;
-        return value.what === "tensor" || value.what === "output" ? value : UNKNOWN;
+        if (value.what === "tensor" || value.what === "output") return value;
+        return definition.value?.kind === "Call" && definition.index !== null
+          ? this.returned(definition.value, definition.index)
+          : UNKNOWN;
       }
       case "iterate":
         return definition.value ? this.#element(definition.value, positionIn(definition)) : UNKNOWN;
@@ -374,6 +378,24 @@ export class Values {
     return found?.what ?? null;
   }
 
+  /** What a function of this file returns, or one item of the tuple it returns: a tensor, if that is so at every return. */
+  returned(call: Call, index: number | null): Value {
+    const target = callTarget(call, this.#file);
+    const values = target === null ? undefined : this.#file.once(returnsByName).get(target);
+    if (!values) return UNKNOWN;
+    const items = values.map((value) =>
+      index === null ? value : value.kind === "Tuple" ? (value.items[index] ?? null) : null,
+    );
+    if (items.some((item) => item === null || item.kind === "Starred")) return UNKNOWN;
+    // `return {"x": x.to(device), "y": y.to(device)}`: asked by key, each is one.
+    const found = items.map((item) => {
+      if (item!.kind !== "Dict") return this.of(item!);
+      const one = this.#alike(item!.values);
+      return isTensorLike(one) ? { ...one, what: "output" as const } : UNKNOWN;
+    });
+    return found.every(isTensorLike) ? found.reduce(either) : UNKNOWN;
+  }
+
   /** The result of an operation: without recording it has no graph, whatever its operands. */
   computed(node: Expr, operands: readonly Value[]): Value {
     const value = combineOperands(operands);
@@ -419,6 +441,24 @@ export class Values {
   device(expr: Expr | null): Device {
     return deviceOf(expr, this.#file, (one) => this.of(one));
   }
+}
+
+/** By the qualified names of functions, what they return; without those that yield, or return nothing somewhere. */
+function returnsByName(file: PythonFile): ReadonlyMap<string, readonly Expr[]> {
+  const found = new Map<string, Expr[]>();
+  const unknown = new Set(file.all("Yield").map((one) => functionOf(one)));
+  for (const statement of file.all("Return")) {
+    const fn = functionOf(statement);
+    if (fn?.kind !== "FunctionDef") continue;
+    if (!statement.value) unknown.add(fn);
+    if (!statement.value || unknown.has(fn)) continue;
+    const name = file.qualified(fn);
+    const list = found.get(name);
+    if (list) list.push(statement.value);
+    else found.set(name, [statement.value]);
+  }
+  for (const fn of unknown) if (fn?.kind === "FunctionDef") found.delete(file.qualified(fn));
+  return found;
 }
 
 function isOnDevice(value: Value): boolean {

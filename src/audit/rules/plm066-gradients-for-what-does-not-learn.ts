@@ -289,6 +289,10 @@ function parametersOf(expr: Expr | null, facts: Facts, depth = 0): Expr | null {
   return expr.func.kind === "Attribute" && expr.func.attr === "parameters" ? expr.func.value : null;
 }
 
+/** Switched off, or by a flag: to switch on is no freezing. */
+const FREEZES =
+  /toggle_optimizer|freeze|requires_grad_?\((?!\s*(?:True)?\s*\))|requires_grad\s*=\s*(?!\s*True)/;
+
 /** Two networks, two optimizers: what one's loss goes through gets gradients too. */
 function* adversaries(facts: Facts): Generator<Finding> {
   const { file } = facts;
@@ -306,7 +310,7 @@ function* adversaries(facts: Facts): Generator<Finding> {
         .filter((call) => contains(turn, call))
         .map((call) => (call.func.kind === "Attribute" ? file.textOf(call.func.value) : "")),
     );
-    if (receivers.size < 2 || /requires_grad|toggle_optimizer|freeze/.test(file.textOf(turn))) continue;
+    if (receivers.size < 2 || FREEZES.test(file.textOf(turn))) continue;
     const losses = facts.backwards.flatMap(({ call, loss }) =>
       loss && contains(turn, call) ? [runsBehind(loss, facts)] : [],
     );

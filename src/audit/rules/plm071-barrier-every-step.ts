@@ -1,6 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
 import { functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
+import { everyUpdate } from "../facts/facts.ts";
 import { callTarget } from "../facts/summary.ts";
 import type { Rule } from "../rule.ts";
 
@@ -34,7 +35,7 @@ export const rule: Rule = {
         /^(?:barrier|wait_for_everyone)$/.test(call.func.attr);
       if (
         (waits || /^torch\.distributed\.(?:distributed_c10d\.)?barrier$/.test(name)) &&
-        facts.everyStep(call)
+        (facts.everyStep(call) || everyUpdate(call, facts))
       )
         yield {
           at: call,

@@ -1,7 +1,9 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, For } from "../../python/tree.ts";
+import { given } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loadersOf } from "../facts/loaders.ts";
 import { METHODS } from "../facts/torch-names.ts";
@@ -44,7 +46,7 @@ export const rule: Rule = {
 function isHandedBatch(call: Call, items: readonly Expr[], facts: Facts): boolean {
   const fn = functionOf(call);
   if (fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module") return false;
-  const given = new Set<string>();
+  const handed = new Set<string>();
   const isGiven = (expr: Expr): boolean => {
     if (expr.kind === "Subscript") return isGiven(expr.value);
     if (expr.kind === "Call") {
@@ -53,7 +55,7 @@ function isHandedBatch(call: Call, items: readonly Expr[], facts: Facts): boolea
     }
     const named =
       expr.kind === "Name" && facts.file.scopes.reaching(expr).every(({ how }) => how === "param");
-    if (named) given.add(expr.id);
+    if (named) handed.add(expr.id);
     return named;
   };
   if (!items.every(isGiven)) return false;
@@ -67,7 +69,7 @@ function isHandedBatch(call: Call, items: readonly Expr[], facts: Facts): boolea
       return (
         loop?.kind === "For" &&
         isPinned(loop, facts) &&
-        [...given].every((name) => {
+        [...handed].every((name) => {
           const at = fn.params.findIndex((param) => param.name === name);
           const value = keyword(one, name)?.value ?? positional(one, at);
           return value !== null && value !== undefined && isBatch(value, loop, facts);
@@ -174,13 +176,13 @@ function isTaken(call: Call, facts: Facts): boolean {
         how === "assign" && value?.kind === "Call" && file.dotted(value.func) === "builtins.iter"
           ? positional(value, 0)
           : null;
-      return over !== null && over !== undefined && areAllPinned(loadersOf(over, facts));
+      return over !== null && over !== undefined && areAllPinned(loadersOf(over, facts), file);
     })
   );
 }
 
-function areAllPinned(loaders: readonly Call[] | null): boolean {
-  return loaders !== null && loaders.every((call) => isTrue(keyword(call, "pin_memory")?.value ?? null));
+function areAllPinned(loaders: readonly Call[] | null, file: PythonFile): boolean {
+  return loaders !== null && loaders.every((call) => isTrue(given(call, "pin_memory", file)));
 }
 
 function isPinned(loop: For, facts: Facts): boolean {
@@ -189,5 +191,5 @@ function isPinned(loop: For, facts: Facts): boolean {
   walk(loop.iter, (node) => {
     if (node.kind === "Attribute" && node.attr === "prepare") host = false;
   });
-  return host && areAllPinned(loaders);
+  return host && areAllPinned(loaders, facts.file);
 }

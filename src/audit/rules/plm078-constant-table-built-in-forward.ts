@@ -1,7 +1,7 @@
 import { classOf, functionOf } from "../../python/nodes.ts";
 import { positional } from "../../python/file.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
-import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -42,7 +42,7 @@ export const rule: Rule = {
         fn?.kind !== "FunctionDef" ||
         !(fn.name === "forward" || (fn.parent === cls && fn.name !== "__init__")) ||
         !cls ||
-        facts.role(cls) !== "module"
+        !isModuleRole(facts.role(cls))
       )
         continue;
       const mask = (name === "torch.tril" || name === "torch.triu") && isOnes(positional(call, 0), facts);
@@ -132,7 +132,7 @@ function* built(facts: Facts): Generator<Finding> {
   for (const call of file.callsNamed(...[...makers].map(({ name }) => name))) {
     const cls = classOf(call);
     const fn = functionOf(call);
-    if (!cls || facts.role(cls) !== "module" || fn?.kind !== "FunctionDef" || fn.name === "__init__")
+    if (!cls || !isModuleRole(facts.role(cls)) || fn?.kind !== "FunctionDef" || fn.name === "__init__")
       continue;
     if (![...makers].some((one) => file.qualified(one) === file.dotted(call.func))) continue;
     const given = call.args.map(({ value }) => value).filter((value) => !isPlace(value));
@@ -171,7 +171,7 @@ function* waves(facts: Facts): Generator<Finding> {
         : file.dotted(call.func) === null && call.func.kind === "Attribute"
           ? call.func.value
           : null;
-    if (!of || facts.role(cls) !== "module" || !isPositions(of, facts) || !facts.everyStep(call)) continue;
+    if (!of || !isModuleRole(facts.role(cls)) || !isPositions(of, facts) || !facts.everyStep(call)) continue;
     seen.add(fn);
     yield {
       at: call,
@@ -253,7 +253,7 @@ function* filters(facts: Facts): Generator<Finding> {
     const values = call.args
       .filter((arg) => arg.name !== "device" && arg.name !== "dtype")
       .map((arg) => arg.value);
-    if (facts.role(cls) !== "module" || !facts.everyStep(call)) continue;
+    if (!isModuleRole(facts.role(cls)) || !facts.everyStep(call)) continue;
     if (values.every((value) => isSetting(value, facts) || value.kind === "Const" || value.kind === "Str"))
       yield {
         at: call,
@@ -281,7 +281,7 @@ function* neverStored(facts: Facts): Generator<Finding> {
     if (asked.ops[0] !== "not in" && !hit && !lookup) continue;
     const own = selfAttribute(lookup ?? asked.rights[0]);
     const cls = own === null ? null : classOf(test);
-    if (!cls || facts.role(cls) !== "module" || !facts.hot(test)) continue;
+    if (!cls || !isModuleRole(facts.role(cls)) || !facts.hot(test)) continue;
     const made = attributesOf(cls, facts.file).get(own!)?.writes ?? [];
     if (made.length === 0 || !made.every(({ value }) => value !== null && isEmptyDict(value, facts)))
       continue;
@@ -305,7 +305,7 @@ function* neverKept(facts: Facts): Generator<Finding> {
       continue;
     const own = selfAttribute(asked.left);
     const cls = own === null ? null : classOf(test);
-    if (!cls || facts.role(cls) !== "module" || !facts.hot(test)) continue;
+    if (!cls || !isModuleRole(facts.role(cls)) || !facts.hot(test)) continue;
     const writes = attributesOf(cls, facts.file).get(own!)?.writes ?? [];
     if (writes.length === 0 || !writes.every(({ value }) => value !== null && isNone(value))) continue;
     // Set from outside it would not be asked for in vain.

@@ -86,7 +86,25 @@ function isOutput(expr: Expr, facts: Facts): boolean {
       // A part under its name; a slice is copied so that the rest can go.
       (expr.kind === "Subscript" && expr.index.kind === "Str") ||
       (expr.kind === "Call" && isNetwork(expr.func, facts))) &&
-    networkCall(expr, facts) !== null
+    (networkCall(expr, facts) !== null || isHandedBack(expr, facts))
+  );
+}
+
+/** `loss, logits = self.shared_step(batch)`, and nothing here writes into what was handed back. */
+function isHandedBack(expr: Expr, facts: Facts): boolean {
+  if (expr.kind !== "Name") return false;
+  const [made, ...more] = facts.file.scopes.reaching(expr);
+  return (
+    more.length === 0 &&
+    (made?.how === "unpack" || made?.how === "assign") &&
+    made.value?.kind === "Call" &&
+    facts.callee(made.value) !== null &&
+    facts.onAccelerator(expr) &&
+    facts.file.scopes.uses(made).every((use) => {
+      const at = use.parent;
+      if (at?.kind === "Attribute") return !/[^_]_$/.test(at.attr) && at.attr !== "data";
+      return !(at?.kind === "Subscript" && at.value === use && /Assign$/.test(at.parent?.kind ?? ""));
+    })
   );
 }
 
