@@ -97,3 +97,27 @@ test("files in a folder whose name starts with a dot know each other too", () =>
   expect(folder("work")).toBe(1);
   expect(folder(".work")).toBe(1);
 });
+
+test("a read right after another finds the queue empty: a round trip, no wait", () => {
+  const text = `import torch.nn.functional as F
+
+
+def train(model, loader, optimizer, log):
+    for x, y in loader:
+        loss = F.cross_entropy(model(x.cuda()), y.cuda())
+        extra = model(x.cuda()).square().mean()
+        log.append(loss.item())
+        print(loss.item(), extra.item())
+        (loss + extra).backward()
+        optimizer.step()
+        print(loss.item())
+`;
+  const settings = { ...DEFAULTS, select: ["PLM025"] };
+  const { findings } = auditTexts([{ path: "one.py", text }], settings);
+  expect(findings.map(({ line, severity }) => `${line} ${severity}`)).toEqual([
+    "8 warning",
+    "9 note",
+    "9 note",
+    "12 warning",
+  ]);
+});

@@ -5,6 +5,7 @@ import { everyUpdate } from "../facts/facts.ts";
 import type { Facts, Hot } from "../facts/facts.ts";
 import type { Fix, Rule } from "../rule.ts";
 import { isAction } from "../facts/actions.ts";
+import { isEcho } from "../facts/echoes.ts";
 
 const READS = new Set(["item", "tolist", "cpu"]);
 
@@ -25,9 +26,14 @@ export const rule: Rule = {
       if (!hot || !source || !facts.onAccelerator(source) || (isMove(call) && offloads(hot))) continue;
       if (isAction(call, facts.file)) continue;
       const fix = detachInstead(call, source, facts);
+      const echo = isEcho(call, facts);
+      const what = `\`${short(facts.file.textOf(call))}\` ${hot.why.startsWith("in ") ? "on every step" : `on every step (${hot.why})`}`;
       yield {
         at: call,
-        message: `\`${short(facts.file.textOf(call))}\` ${hot.why.startsWith("in ") ? "on every step" : `on every step (${hot.why})`} makes the host wait until the device has finished all queued work`,
+        ...(echo ? { severity: "note" as const } : {}),
+        message: echo
+          ? `${what} is one more round trip to the device, after a read that has waited for it`
+          : `${what} makes the host wait until the device has finished all queued work`,
         ...(fix ? { fix } : {}),
       };
     }

@@ -1,0 +1,73 @@
+import { positional } from "../../python/file.ts";
+import { blocksOf, statementOf, walk } from "../../python/nodes.ts";
+import type { Call, Expr, Node, Stmt } from "../../python/tree.ts";
+import type { Facts } from "./facts.ts";
+
+/** Calls that give the device nothing to do. */
+const QUIET =
+  /^(?:item|tolist|cpu|numpy|detach|float|int|round|str|len|format|print|append|extend|update|size|numel|dim|time|log|info|add_scalar|write|set_postfix|set_description|set_postfix_str|get_last_lr|get|items|join|perf_counter)$/;
+
+/**
+ * Whether another tensor was read just before, so that nothing is queued any more: not a wait for the device, but one
+ * more round trip to it.
+ */
+export function isEcho(call: Call, facts: Facts): boolean {
+  const statement = statementOf(call);
+  if (!statement?.parent || !isPlain(readIn(call)) || !isSimple(statement)) return false;
+  if (hasRead(statement, call, facts)) return isQuiet(statement);
+  const block: readonly Stmt[] =
+    blocksOf(statement.parent).find((list) => list.includes(statement as never)) ?? [];
+  for (const before of block.slice(0, block.indexOf(statement as never)).reverse()) {
+    if (!isSimple(before) || !isQuiet(before)) return false;
+    if (hasRead(before, call, facts)) return true;
+  }
+  return false;
+}
+
+/** What `x.item()` or `float(x)` reads. */
+function readIn({ func, args }: Call): Expr | null {
+  if (func.kind === "Attribute" && args.length === 0 && /^(?:item|tolist|cpu)$/.test(func.attr))
+    return func.value;
+  return func.kind === "Name" && /^(?:float|int)$/.test(func.id) && args.length === 1 ? args[0]!.value : null;
+}
+
+/** A name, or a part of one: nothing that has to be computed first. */
+function isPlain(expr: Expr | null): boolean {
+  if (expr?.kind === "Call")
+    return expr.func.kind === "Attribute" && expr.func.attr === "detach" && isPlain(expr.func.value);
+  if (expr?.kind === "Attribute") return isPlain(expr.value);
+  if (expr?.kind === "Subscript") return isPlain(expr.value) && expr.index.kind === "Str";
+  return expr?.kind === "Name";
+}
+
+function isSimple({ kind }: Node): boolean {
+  return kind === "Assign" || kind === "AugAssign" || kind === "ExprStmt" || kind === "Return";
+}
+
+/** Whether the statement, before the call where that is in it too, reads a tensor of the device. */
+function hasRead(statement: Node, call: Call, facts: Facts): boolean {
+  let found = false;
+  walk(statement, (node) => {
+    if (node.kind === "Lambda" || node.kind === "Comp" || node.kind === "IfExp" || node.kind === "Bool")
+      return false;
+    if (node.kind === "Call" && node.end <= call.start) {
+      const source = readIn(node);
+      if (source && facts.onAccelerator(source)) found = true;
+    }
+    return !found;
+  });
+  return found;
+}
+
+function isQuiet(statement: Node): boolean {
+  let quiet = true;
+  walk(statement, (node) => {
+    if (node.kind === "Call") {
+      const { func } = node;
+      const name = func.kind === "Attribute" ? func.attr : func.kind === "Name" ? func.id : "";
+      if (!QUIET.test(name) || (name === "log" && positional(node, 0)?.kind === "Name")) quiet = false;
+    }
+    return quiet;
+  });
+  return quiet;
+}
