@@ -78,6 +78,8 @@ function* candidates(facts: Facts): Generator<Candidate> {
 export function parts(expr: Expr, facts: Facts): readonly Expr[] {
   if (expr.kind === "Tuple" || expr.kind === "List") return expr.items.flatMap((item) => parts(item, facts));
   if (expr.kind === "Dict") return expr.values;
+  if (expr.kind === "Call" && facts.file.dotted(expr.func) === "builtins.dict")
+    return expr.args.flatMap((arg) => (arg.name === null ? [] : [arg.value]));
   return isRecord(expr, facts) ? expr.args.map(({ value }) => value) : [expr];
 }
 
@@ -226,8 +228,10 @@ function outlives(one: Candidate, facts: Facts): Keep[] {
     : [];
 }
 
-/** `total = total / 10`, before it is shown. */
+/** `total = total / 10`, before it is shown; `recent = recent[-100:]`, which keeps the last ones. */
 export function isRescaled({ name, value }: Definition): boolean {
+  if (value?.kind === "Subscript")
+    return value.index.kind === "Slice" && value.value.kind === "Name" && value.value.id === name;
   return (
     value?.kind === "Binary" &&
     (value.op === "/" || value.op === "*") &&

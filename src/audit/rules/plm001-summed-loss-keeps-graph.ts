@@ -102,6 +102,6 @@ function isOfMicroSteps({ root, loop }: Keep, facts: Facts): boolean {
 /** In the branch that also steps the optimizer. */
 function isWithStep(node: Node, loop: Node, facts: Facts): boolean {
   for (let at = node.parent; at && at !== loop; at = at.parent)
-    if (at.kind === "If" && optimizerSteps(facts.file).some((step) => contains(at!, step))) return true;
+    if (at.kind === "If") return optimizerSteps(facts.file).some((step) => contains(at!, step));
   return false;
 }

@@ -111,7 +111,13 @@ function isLoss(use: { parent: Node | null }): boolean {
   const { parent } = use;
   return (
     (parent?.kind === "Attribute" && parent.attr === "loss") ||
-    (parent?.kind === "Subscript" && parent.index.kind === "Str" && parent.index.value === "loss")
+    (parent?.kind === "Subscript" &&
+      ((parent.index.kind === "Str" && parent.index.value === "loss") ||
+        // `loss = outputs[0]`
+        (parent.index.kind === "Num" &&
+          parent.index.text === "0" &&
+          parent.parent?.kind === "Assign" &&
+          parent.parent.targets.some((one) => one.kind === "Name" && /loss/.test(one.id)))))
   );
 }
 

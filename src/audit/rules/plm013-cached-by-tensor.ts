@@ -244,7 +244,22 @@ function capturedBy(expr: Expr, facts: Facts): Expr | null {
   const hasGraph = (value: Expr | null): value is Expr =>
     value !== null && facts.value(value).graph === "yes";
   if (expr.kind === "Lambda") return expr.params.map((param) => param.default).find(hasGraph) ?? null;
-  if (expr.kind === "Call" && facts.file.dotted(expr.func) === "functools.partial")
+  if (
+    expr.kind === "Call" &&
+    (facts.file.dotted(expr.func) === "functools.partial" || makesClosure(expr, facts))
+  )
     return expr.args.map(({ value }) => value).find(hasGraph) ?? null;
   return null;
+}
+
+/** `make_report(loss)` of this file, which hands back a function of its own. */
+function makesClosure(call: Call, { file }: Facts): boolean {
+  const made = call.func.kind === "Name" ? only(file.scopes.reaching(call.func))?.node : null;
+  if (made?.kind !== "FunctionDef") return false;
+  const inner = new Set(made.body.flatMap((one) => (one.kind === "FunctionDef" ? [one.name] : [])));
+  return made.body.some(
+    (one) =>
+      one.kind === "Return" &&
+      (one.value?.kind === "Lambda" || (one.value?.kind === "Name" && inner.has(one.value.id))),
+  );
 }

@@ -27,10 +27,12 @@ export const rule: Rule = {
       facts.file.callsNamed("eval").length > 0 ||
       facts.file.callsNamed("train").some((call) => isFalse(positional(call, 0)));
     const seen = new Set<Node>();
-    const switching = new Set(evaluates ? facts.file.callsNamed("eval", "train").map(functionOf) : []);
+    const switching = new Set(
+      evaluates ? facts.file.callsNamed("eval", "train").flatMap((call) => functionOf(call) ?? []) : [],
+    );
     for (const fn of facts.file.all("FunctionDef")) {
       const found =
-        (switching.has(fn) || switching.has(functionOf(fn))
+        (switching.has(fn) || switching.has(functionOf(fn)!)
           ? (evaluation(fn, facts) ?? showing(fn, facts))
           : null) ??
         inspection(fn, facts) ??
