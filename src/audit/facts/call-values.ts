@@ -21,6 +21,9 @@ import type { Around, Values } from "./values.ts";
 const RUNS =
   /^(?:forward|encode|decode|encode_\w+|decode_\w+|extract_features?|get_\w*(?:features|embeddings?|logits)|reconstruct|training_losses|evaluate_actions|get_value|get_action\w*)$/;
 
+/** Methods of others that run the network they are given first. */
+const GIVEN = /^(?:training_loss(?:es)?|train_loss|compute_loss(?:es)?|loss_fn|p_losses)$/;
+
 /** Modules of torch that people make by themselves, to measure with. */
 const PARAMETERLESS = new Set(["CosineSimilarity", "PairwiseDistance", "Softmax", "LogSoftmax", "Sigmoid"]);
 
@@ -215,6 +218,14 @@ export class CallValues {
     if (attr === "item") return NUMBER;
     if (RUNS.test(attr) && (value.what === "module" || this.#values.networks.is(receiver)))
       return this.#output(call, receiver);
+    // `diffusion.training_losses(model, x, t)` runs the network it is given.
+    const first = positional(call, 0);
+    if (
+      GIVEN.test(attr) &&
+      (first?.kind === "Name" || first?.kind === "Attribute") &&
+      this.#values.networks.is(first)
+    )
+      return this.#output(call, first);
     if (value.what === "module")
       return ["to", "cuda", "cpu", "eval", "train", "half", "bfloat16", "float", "requires_grad_"].includes(
         attr,

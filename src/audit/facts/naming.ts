@@ -26,6 +26,8 @@ const CALLED = new RegExp(
   "i",
 );
 
+const SETTINGS = /^(?:self|cls|\w*(?:args|cfg|config|conf|opts?|options|hparams|hps?|settings|params))$/i;
+
 /** Which names and attributes of a file are networks. */
 export class Networks {
   readonly #file: PythonFile;
@@ -178,6 +180,11 @@ export class Networks {
     }
     // `model.module` is the model inside its wrapper.
     if (expr.kind === "Attribute" && expr.attr === "module") return this.key(expr.value);
+    // `state.net`, of an object that is handed around; settings hold names and factories of networks.
+    if (expr.kind === "Attribute" && expr.value.kind === "Name" && !SETTINGS.test(expr.value.id)) {
+      const owner = this.#file.scopes.lookup(expr.value)?.definitions[0];
+      return owner && this.#file.dotted(expr.value) === null ? `@${owner.node.start}.${expr.attr}` : null;
+    }
     return null;
   }
 

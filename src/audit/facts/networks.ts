@@ -29,7 +29,7 @@ export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
           ? (value.args.map((arg) => networkCall(arg.value, facts, depth + 1)).find((one) => one !== null) ??
               null)
           : null;
-      return value && (how === "assign" || how === "unpack" || how === "annotate")
+      return value && (how === "assign" || how === "unpack" || how === "annotate" || how === "walrus")
         ? networkCall(value, facts, depth + 1)
         : null;
     }

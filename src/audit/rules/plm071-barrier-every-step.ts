@@ -49,7 +49,7 @@ export const rule: Rule = {
         /accelerator|fabric/i.test(file.textOf(call.func.value));
       if (
         (driver || /^torch\.distributed\.(?:distributed_c10d\.)?(?:all_)?reduce$/.test(name)) &&
-        facts.everyStep(call)
+        (facts.everyStep(call) || everyUpdate(call, facts))
       )
         reduces.push(call);
     }

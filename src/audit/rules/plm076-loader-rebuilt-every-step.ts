@@ -247,6 +247,11 @@ function isLoader(expr: Expr, facts: Facts): boolean {
     definitions.every(
       (one) =>
         (one.how === "param" && /loader$|_dl$/.test(expr.id)) ||
+        // `train_loader, valid_loader = get_data(args)`
+        (/loader$|_dl$/.test(expr.id) &&
+          one.value?.kind === "Call" &&
+          /data|loader/i.test(facts.file.textOf(one.value.func)) &&
+          (one.how === "unpack" || one.how === "assign")) ||
         // `model, loader = accelerator.prepare(model, loader)`: the same loader, wrapped.
         (/loader$|_dl$/.test(expr.id) &&
           one.value?.kind === "Call" &&

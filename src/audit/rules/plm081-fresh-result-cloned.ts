@@ -92,13 +92,14 @@ function isOutput(expr: Expr, facts: Facts): boolean {
 
 /** `loss, logits = self.shared_step(batch)`, and nothing here writes into what was handed back. */
 function isHandedBack(expr: Expr, facts: Facts): boolean {
-  if (expr.kind !== "Name") return false;
-  const [made, ...more] = facts.file.scopes.reaching(expr);
+  const whole = expr.kind === "Subscript" && expr.index.kind === "Str" ? expr.value : expr;
+  if (whole.kind !== "Name") return false;
+  const [made, ...more] = facts.file.scopes.reaching(whole);
   return (
     more.length === 0 &&
     (made?.how === "unpack" || made?.how === "assign") &&
     made.value?.kind === "Call" &&
-    facts.callee(made.value) !== null &&
+    !(facts.file.dotted(made.value.func) ?? "").startsWith("torch.") &&
     facts.onAccelerator(expr) &&
     facts.file.scopes.uses(made).every((use) => {
       const at = use.parent;
