@@ -3,7 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { ancestors, walk } from "../../python/nodes.ts";
 import type { Expr, Node } from "../../python/tree.ts";
 
-/** Under `step % args.accumulation_steps == 0`, where that is 1 unless someone asks for more: nothing accumulates. */
+/** Under `step % args.accumulation_steps == 0`, where that is, or may well be, 1 unless someone asks for more: nothing accumulates. */
 export function countsToOne(step: Node, loop: Node, file: PythonFile): boolean {
   for (const at of ancestors(step)) {
     if (at === loop) return false;
@@ -17,24 +17,28 @@ export function countsToOne(step: Node, loop: Node, file: PythonFile): boolean {
   return false;
 }
 
-/** A setting or parameter of this name that is 1 by default. */
+/** A setting of which this file does not say that it is more than 1 by default, or a parameter that is 1. */
 function isOneByDefault(by: Expr, file: PythonFile): boolean {
   const name = by.kind === "Attribute" ? by.attr : by.kind === "Name" ? by.id : null;
   if (name === null) return false;
-  const isOne = (value: Expr | null | undefined): boolean => value?.kind === "Num" && value.text === "1";
-  return (
-    file
+  const defaults = [
+    ...file
       .callsNamed("add_argument")
-      .some(
-        (call) =>
-          isOne(keyword(call, "default")?.value) &&
-          call.args.some(({ value }) => value.kind === "Str" && optionName(value.value) === name),
-      ) ||
-    file.all("Param").some((param) => param.name === name && isOne(param.default)) ||
-    file
+      .filter((call) =>
+        call.args.some(({ value }) => value.kind === "Str" && optionName(value.value) === name),
+      )
+      .map((call) => keyword(call, "default")?.value),
+    ...file
+      .all("Param")
+      .filter((param) => param.name === name)
+      .map((param) => param.default),
+    ...file
       .all("AnnAssign")
-      .some(({ target, value }) => target.kind === "Name" && target.id === name && isOne(value))
-  );
+      .filter(({ target }) => target.kind === "Name" && target.id === name)
+      .map(({ value }) => value),
+  ].filter((value) => value !== null && value !== undefined);
+  if (defaults.some((value) => value.kind === "Num" && value.text === "1")) return true;
+  return by.kind === "Attribute" && defaults.length === 0;
 }
 
 function optionName(flag: string | null): string {

@@ -49,3 +49,16 @@ def after_reads(model, loader, optimizer, meter):
         if torch.cuda.is_available():
             # trap: the read above has waited for everything
             torch.cuda.synchronize()
+
+
+def synchronize(device):
+    # trap: called where another process reads what was computed (a note)
+    torch.cuda.synchronize(device)  # expect: PLM030
+
+
+def share(model, loader, optimizer, queue):
+    for x in loader:
+        model(x).sum().backward()
+        optimizer.step()
+        synchronize("cuda")
+        queue.put(model.state_dict())

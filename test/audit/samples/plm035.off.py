@@ -19,3 +19,15 @@ class Flow(torch.nn.Module):
             # trap: off unless asked for (a note)
             t = torch.rand((8,)).to(x.device)  # expect: PLM035
         return self.model(x, t)
+
+
+class Remapped(torch.nn.Module):
+    def __init__(self, remap=None):
+        super().__init__()
+        self.remap = remap
+
+    def forward(self, x):
+        if self.remap is not None:
+            # trap: only with a table that nobody gives (a note)
+            x = x + torch.rand((8,)).to(x.device)  # expect: PLM035
+        return x
