@@ -1,4 +1,4 @@
-import { ancestors } from "../../python/nodes.ts";
+import { ancestors, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -22,22 +22,23 @@ export const rule: Rule = {
     hotOnly: true,
   },
   *check(facts) {
+    const told = new Set<Node>();
     for (const call of facts.file.calls.matching(SHOWN)) {
       if (!isShown(call, facts)) continue;
       for (const value of call.args.flatMap(({ value: one }) => (one.kind === "Dict" ? one.values : [one])))
         // Of `"%.3f" % loss` the loss is told below.
         if (!isFormat(value) && facts.onAccelerator(value) && facts.everyStep(call))
-          yield report(value, call, facts);
+          yield report(value, call, facts, told);
     }
     for (const text of facts.file.all("Str"))
       for (const part of text.parts)
         if (facts.hot(text) && facts.onAccelerator(part) && facts.everyStep(text) && !isRaised(text))
-          yield report(part, showing(text), facts);
+          yield report(part, showing(text), facts, told);
     for (const format of facts.file.all("Binary"))
       if (isFormat(format))
         for (const value of format.right.kind === "Tuple" ? format.right.items : [format.right])
           if (facts.onAccelerator(value) && facts.everyStep(format) && !isRaised(format))
-            yield report(value, showing(format), facts);
+            yield report(value, showing(format), facts, told);
   },
 };
 
@@ -73,13 +74,22 @@ function isRaised(node: Node): boolean {
   return false;
 }
 
-function report(expr: Expr, call: Call | null, facts: Facts): Finding {
+function report(expr: Expr, call: Call | null, facts: Facts, told: Set<Node>): Finding {
+  // The second value of one line finds the queue empty.
+  const statement = statementOf(expr);
+  const echo = statement !== null && told.has(statement);
+  if (statement) told.add(statement);
   const text = facts.file.textOf(expr).replace(/\s+/g, " ");
   const loop = call && facts.stepLoop(call);
   const edits = call && loop ? throttle(call, loop, facts.file) : null;
   return {
     at: expr,
-    message: `To show \`${text.length > 40 ? `${text.slice(0, 37)}…` : text}\` the host waits on every step until the device has finished all queued work`,
+    ...(echo ? { severity: "note" as const } : {}),
+    message: `To show \`${text.length > 40 ? `${text.slice(0, 37)}…` : text}\` ${
+      echo
+        ? "is one more round trip to the device on every step"
+        : "the host waits on every step until the device has finished all queued work"
+    }`,
     ...(edits ? { fix: { grade: "unsafe" as const, title: "Show it every 50 steps", edits } } : {}),
   };
 }
