@@ -13,6 +13,8 @@ export function roleOfBase(dotted: string): Role | null {
     return "function";
   if (dotted.startsWith("torch.utils.data.") || dotted.startsWith("builtins."))
     return name.endsWith("Dataset") ? "dataset" : null;
+  // `torchvision.datasets.ImageFolder`
+  if (/^torch(?:vision|audio|text)\.datasets\./.test(dotted)) return "dataset";
   if (name === "LightningModule") return "lightning";
   if (
     dotted.startsWith("torch.nn.") ||

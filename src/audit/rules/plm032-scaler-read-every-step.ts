@@ -1,5 +1,6 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
+import { given } from "../facts/arguments.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
@@ -32,7 +33,7 @@ export const rule: Rule = {
           message: `\`${call.func.attr}()\` copies the scale from the device, with a wait, on every step`,
         };
       const strict = keyword(call, "error_if_nonfinite");
-      const asked = strict?.value ?? positional(call, 3);
+      const asked = given(call, "error_if_nonfinite", facts.file) ?? positional(call, 3);
       if (
         isTrue(asked) &&
         facts.file.dotted(call.func)?.startsWith("torch.nn.utils.") === true &&
@@ -65,12 +66,14 @@ function isScaleOf({ func, parent }: Call): boolean {
 
 function isScaler(expr: Expr, facts: Facts): boolean {
   if (expr.kind !== "Name") return expr.kind === "Attribute" && expr.attr.endsWith("scaler");
-  return facts.file.scopes
-    .reaching(expr)
-    .every(
-      ({ how, value }) =>
-        (how === "param" && expr.id.endsWith("scaler")) ||
-        (value?.kind === "Attribute" && value.attr.endsWith("scaler")) ||
-        (value?.kind === "Call" && (facts.file.dotted(value.func) ?? "").endsWith("GradScaler")),
-    );
+  return facts.file.scopes.reaching(expr).every(
+    ({ how, value }) =>
+      (how === "param" && expr.id.endsWith("scaler")) ||
+      (value?.kind === "Attribute" && value.attr.endsWith("scaler")) ||
+      // `state["scaler"]`
+      (value?.kind === "Subscript" &&
+        value.index.kind === "Str" &&
+        /scaler$/.test(value.index.value ?? "")) ||
+      (value?.kind === "Call" && (facts.file.dotted(value.func) ?? "").endsWith("GradScaler")),
+  );
 }

@@ -160,6 +160,7 @@ function isConstant(expr: Expr, facts: Facts, depth: number): boolean {
   if (expr.kind === "Comp") return expr.value === null && expr.clauses.every(({ iter }) => again(iter));
   if (expr.kind === "Unary") return again(expr.operand);
   if (expr.kind === "Binary") return again(expr.left) && again(expr.right);
+  if (expr.kind === "IfExp") return again(expr.body) && again(expr.orelse);
   const own = selfAttribute(expr);
   if (own !== null) {
     const cls = classOf(expr);
@@ -175,7 +176,10 @@ function isConstant(expr: Expr, facts: Facts, depth: number): boolean {
         ) ?? false
       );
     return writes.every(
-      ({ in: method, value }) => method.name === "__init__" && value !== null && again(value),
+      ({ in: method, value }) =>
+        method.name === "__init__" &&
+        value !== null &&
+        (again(value) || (depth > 0 && isHandedIn(value, facts))),
     );
   }
   if (expr.kind === "Name") {
@@ -217,6 +221,12 @@ function isConstant(expr: Expr, facts: Facts, depth: number): boolean {
     /^(?:astype|reshape)$/.test(expr.func.attr) &&
     isConstant(expr.func.value, facts, depth + 1)
   );
+}
+
+/** What the constructor is given stays what it is. */
+function isHandedIn(expr: Expr, facts: Facts): boolean {
+  const [one, ...more] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
+  return more.length === 0 && one?.how === "param";
 }
 
 /** `args.gamma`, `self.cfg.alpha`: one value for the whole run. */

@@ -18,7 +18,7 @@ export const rule: Rule = {
   *check(facts) {
     const loads =
       facts.file.calls.given(COLLATES).length > 0 ||
-      facts.file.callsNamed("Lambda").length > 0 ||
+      facts.file.callsNamed("Lambda", "set_transform", "with_transform").length > 0 ||
       facts.file.all("ClassDef").some((cls) => facts.role(cls) === "dataset");
     if (!loads) return;
     for (const call of facts.file.callsNamed("to", "cuda", "load", "FloatTensor", "LongTensor", ...FACTORIES))
@@ -74,6 +74,11 @@ function callsOwn(method: FunctionDef, name: string): boolean {
   return found;
 }
 
+/** An iterator that puts the batches together itself copies each once, as a loop would. */
+function handsOutBatches(fn: FunctionDef, facts: Facts): boolean {
+  return /^__(?:iter|next)__$/.test(fn.name) && /batch/i.test(facts.file.textOf(fn));
+}
+
 function isInLoader(call: Call, facts: Facts): boolean {
   let fn = functionOf(call);
   if (
@@ -96,9 +101,17 @@ function isInLoader(call: Call, facts: Facts): boolean {
   if (cls && fn.parent === cls)
     return (
       facts.role(cls) === "dataset" &&
+      !handsOutBatches(fn, facts) &&
       (HANDS_OUT.test(fn.name) ||
         methodsOf(cls).some((method) => HANDS_OUT.test(method.name) && callsOwn(method, fn.name)))
     );
+  // `dataset.set_transform(prepare)`
+  if (
+    facts.file
+      .callsNamed("set_transform", "with_transform")
+      .some((one) => one.args[0]?.value.kind === "Name" && one.args[0].value.id === fn.name)
+  )
+    return true;
   // A function that a DataLoader of this file collates with.
   return facts.file.all("Arg").some((arg) => collates(arg) && collatesWith(arg.value, fn, facts));
 }

@@ -262,6 +262,14 @@ function* appends(method: FunctionDef, facts: Facts): Generator<{ at: Node; mess
 /** What is put into the list is what was worked out, through names of the same loop. */
 function isWorked(expr: Expr, loop: Node, facts: Facts, depth: number): boolean {
   if (depth > 4) return false;
+  // `self.volumes[key] = np.array(file[key])`
+  if (
+    expr.kind === "Call" &&
+    facts.file.mentions("h5py") &&
+    /^numpy\.(?:as)?array$/.test(facts.file.dotted(expr.func) ?? "") &&
+    expr.args[0]?.value.kind === "Subscript"
+  )
+    return true;
   // A count or an index is no example.
   if (facts.value(expr).what === "number") return false;
   if (works(expr, facts)) return true;

@@ -197,6 +197,13 @@ function isObject(expr: Expr, facts: Facts): boolean {
   // A path, or an instance of a class of this file.
   if (/^(?:os\.path\.join|builtins\.(?:str|tuple|list|dict)|pathlib\.Path)$/.test(name)) return true;
   if (facts.file.all("ClassDef").some((cls) => facts.file.qualified(cls) === name)) return true;
+  // `Record = namedtuple("Record", …)`
+  const kind = expr.func.kind === "Name" ? facts.file.scopes.onlyValue(expr.func) : null;
+  if (
+    kind?.kind === "Call" &&
+    /(?:^|\.)(?:namedtuple|NamedTuple|make_dataclass)$/.test(facts.file.dotted(kind.func) ?? "")
+  )
+    return true;
   return (
     READERS.test(name) ||
     (expr.func.kind === "Attribute" &&

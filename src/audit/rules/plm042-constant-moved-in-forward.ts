@@ -1,7 +1,7 @@
 import { argument } from "../../python/file.ts";
-import { classOf } from "../../python/nodes.ts";
+import { classOf, functionOf } from "../../python/nodes.ts";
 import type { Expr, Node } from "../../python/tree.ts";
-import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Attribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
@@ -93,6 +93,17 @@ function isOnHost(write: Attribute["writes"][number], facts: Facts): boolean {
 }
 
 function isTensorOnHost(expr: Expr, facts: Facts): boolean {
+  // `self.lo = self.haar(1.0)`
+  const own = expr.kind === "Call" ? selfAttribute(expr.func) : null;
+  const method = own === null ? undefined : methodsOf(classOf(expr)!).find((one) => one.name === own);
+  if (method) {
+    const returns = facts.file.all("Return").filter((one) => functionOf(one) === method);
+    return returns.length > 0 && returns.every(({ value }) => value !== null && isMade(value, facts));
+  }
+  return isMade(expr, facts);
+}
+
+function isMade(expr: Expr, facts: Facts): boolean {
   const { what, device } = facts.value(expr);
   return what === "tensor" && device === "cpu" && !/Parameter\(/.test(facts.file.textOf(expr));
 }

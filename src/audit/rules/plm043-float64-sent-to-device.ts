@@ -95,6 +95,14 @@ function numpyCall(expr: Expr, facts: Facts): string {
 
 /** An array of integers. */
 function isWhole(expr: Expr, facts: Facts): boolean {
+  // `len(counts) * counts`
+  if (expr.kind === "Binary" && /^[-+*]$/.test(expr.op)) {
+    const plain = (side: Expr): boolean =>
+      (side.kind === "Num" && !/[.e]/.test(side.text)) ||
+      (side.kind === "Call" && facts.file.dotted(side.func) === "builtins.len");
+    const [left, right] = [isWhole(expr.left, facts), isWhole(expr.right, facts)];
+    return (left && (right || plain(expr.right))) || (right && plain(expr.left));
+  }
   if (expr.kind === "Name") {
     const value = facts.file.scopes.onlyValue(expr);
     return value !== null && value.kind === "Call" && isWhole(value, facts);

@@ -28,17 +28,30 @@ function* grown(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const value of file.callsNamed("cat", "concat", "concatenate", "hstack", "vstack")) {
     const { parent } = value;
-    const statement = parent?.kind === "IfExp" && parent.orelse === value ? parent.parent : parent;
+    const statement =
+      (parent?.kind === "IfExp" && parent.orelse === value) || parent?.kind === "Tuple"
+        ? parent.parent
+        : parent;
     if (statement?.kind !== "Assign") continue;
-    const [target] = statement.targets;
+    // `a, b = cat([a, x]), cat([b, y])`
+    const [left] = statement.targets;
+    const target =
+      parent?.kind === "Tuple"
+        ? left?.kind === "Tuple"
+          ? left.items[parent.items.indexOf(value)]
+          : undefined
+        : left;
     const own = target ? selfAttribute(target) : null;
     const [around] = loopsAround(statement);
     const often = (): boolean =>
       facts.everyStep(value) !== null ||
       (around !== undefined && overBatches(around, facts) && facts.frequency(statement, around) === "every");
-    if (own !== null && isTorchCat(value, facts) && joins(value, own) && often()) {
+    const repeated = (): boolean =>
+      facts.functionFacts(value).repeated && facts.frequency(statement, functionOf(statement)!) === "every";
+    if (own !== null && isTorchCat(value, facts) && joins(value, own) && (often() || repeated())) {
       yield {
         at: statement,
+        ...(often() ? {} : { severity: "note" as const }),
         message: `Every step allocates \`self.${own}\` anew and copies all of it, and it never ends to grow; collect the parts in a list, or write into a tensor made once`,
       };
       continue;
@@ -98,7 +111,9 @@ function* grown(facts: Facts): Generator<Finding> {
       at: statement,
       // Over a handful of parts nobody notices; over batches, or in the step, it is quadratic.
       severity:
-        (facts.hot(statement) && !overSettings(loop, facts)) || overBatches(loop, facts) ? "warning" : "note",
+        (runsOften(loop, facts) && !overSettings(loop, facts)) || overBatches(loop, facts)
+          ? "warning"
+          : "note",
       message: `Every turn allocates \`${target.id}\` anew and copies all of it; collect the parts in a list and \`cat\` once after the loop`,
     };
   }
@@ -162,7 +177,9 @@ function isNoneTest(name: Node): boolean {
 function overSettings(loop: Loop, { file }: Facts): boolean {
   return (
     loop.kind === "For" &&
-    /^(?:self\.)?_?(?:config|cfg|args|opts?|hparams)\.\w+$/.test(file.textOf(loop.iter))
+    /^(?:self\.)?_?(?:config|cfg|args|opts?|hparams)\.\w+$|^kwargs\.(?:items|values)\(\)$/.test(
+      file.textOf(loop.iter),
+    )
   );
 }
 
@@ -278,4 +295,10 @@ function hasDimensionOfOne(expr: Expr, facts: Facts, depth: number): boolean {
   if (/^(?:to|float|cuda|type_as|long)$/.test(expr.func.attr) && name === "")
     return hasDimensionOfOne(expr.func.value, facts, depth + 1);
   return expr.func.attr === "unsqueeze" || isTrue(keyword(expr, "keepdim")?.value ?? null);
+}
+
+/** In the step, and not behind an option that is off. */
+function runsOften(loop: Loop, facts: Facts): boolean {
+  const hot = facts.hot(loop.body[0]!);
+  return hot !== null && (hot.within === loop || facts.frequency(loop, hot.within) === "every");
 }

@@ -1,7 +1,7 @@
 import { argument, keyword, positional } from "../../python/file.ts";
 import { classOf, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
-import { selfAttribute } from "../facts/classes.ts";
+import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
 
@@ -22,16 +22,17 @@ export const rule: Rule = {
       const named = name(source);
       const made = source.kind === "Name" ? file.scopes.reaching(source)[0]?.value : null;
       if (
-        !/logits$|^(?:lm_head|head|output|fc_out|out_head|output_layer|embed_out|unembed|to_logits)$/.test(
-          named.endsWith("logits") || !made ? named : name(made),
-        ) ||
+        (!isVocabularyHead(made ?? source, facts) &&
+          !/logits$|^(?:lm_head|head|output|fc_out|out_head|output_layer|embed_out|unembed|to_logits)$/.test(
+            named.endsWith("logits") || !made ? named : name(made),
+          )) ||
         facts.gradMode(call) === "off"
       )
         continue;
       // Only a language model's head has outputs that large.
       if (
-        (!file.mentions("logits") && !file.mentions("lm_head")) ||
-        !/lm_head|vocab_size|labels|shift_logits|wte|CausalLM|LMHead|input_ids|SFTTrainer/.test(file.text)
+        (!file.mentions("logits") && !file.mentions("lm_head") && !file.mentions("vocab")) ||
+        !/lm_head|vocab|labels|shift_logits|wte|CausalLM|LMHead|input_ids|SFTTrainer/.test(file.text)
       )
         return;
       const hot = facts.hot(call);
@@ -45,6 +46,20 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `self.generator(h)`, made as `nn.Linear(width, vocab_size)`. */
+function isVocabularyHead(expr: Expr, { file }: Facts): boolean {
+  return (
+    expr.kind === "Call" &&
+    isOnlyMadeBy(
+      expr.func,
+      file,
+      (layer) =>
+        file.dotted(layer.func) === "torch.nn.Linear" &&
+        /vocab/.test(file.textOf(positional(layer, 1) ?? layer)),
+    )
+  );
+}
 
 /** Of a language model, and not in pieces already. */
 function isVocabulary(call: Call, facts: Facts): boolean {
@@ -117,6 +132,9 @@ function feedsLoss(expr: Expr, facts: Facts, depth = 0): boolean {
       ) ||
         /loss_f(?:n|ct|unc\w*)$|criterion$|\.log_softmax$|\.logsumexp$|CrossEntropyLoss\([^()]*\)$/.test(
           facts.file.textOf(at.func).slice(-40),
+        ) ||
+        isOnlyMadeBy(at.func, facts.file, (made) =>
+          /CrossEntropyLoss$|NLLLoss$/.test(facts.file.dotted(made.func) ?? ""),
         ))
     )
       return true;

@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { isTrue, keyword } from "../../python/file.ts";
-import type { Call } from "../../python/tree.ts";
+import type { Call, Expr } from "../../python/tree.ts";
 import { entry } from "../facts/arguments.ts";
 import { isNetwork } from "../facts/networks.ts";
 import type { Rule } from "../rule.ts";
@@ -24,6 +24,12 @@ function isRead(key: string, file: PythonFile): boolean {
   const mentions = file.text.match(WANTED.get(key)!)?.length ?? 0;
   const asked = file.text.match(new RegExp(`${key}\\b`, "g"))?.length ?? 0;
   return mentions > asked || /outputs?\[[-\d]/.test(file.text);
+}
+
+/** `def forward(self, ids, output_attentions=True)`, handed on. */
+function isOnByDefault(flag: Expr, file: PythonFile): boolean {
+  const [one, ...more] = flag.kind === "Name" ? file.scopes.reaching(flag) : [];
+  return more.length === 0 && one?.node.kind === "Param" && isTrue(one.node.default ?? null);
 }
 
 /** What it returns is a name that is then asked for its items by number. */
@@ -117,7 +123,7 @@ export const rule: Rule = {
     for (const call of file.calls.given([...WANTED.keys()]))
       for (const key of WANTED.keys()) {
         const flag = keyword(call, key);
-        if (!flag || !isTrue(flag.value)) continue;
+        if (!flag || !(isTrue(flag.value) || isOnByDefault(flag.value, file))) continue;
         const step = isNetwork(call.func, facts) && facts.hot(call) !== null;
         const loads =
           (/^transformers\.\w+Config$/.test(file.dotted(call.func) ?? "") ||

@@ -1,6 +1,6 @@
 import { hasStars, keyword, positional } from "../../python/file.ts";
 import { addKeyword } from "../edits.ts";
-import { given, literalDict } from "../facts/arguments.ts";
+import { given, hidesArguments, literalDict } from "../facts/arguments.ts";
 import { checkpointingSwitches } from "../facts/checkpointing.ts";
 import type { Rule } from "../rule.ts";
 import type { PythonFile } from "../../python/file.ts";
@@ -58,12 +58,24 @@ export const rule: Rule = {
           "Without `use_reentrant` torch warns and takes the reentrant path, which gives no gradients when no input requires them and cannot be nested",
       };
     }
+    // `self.run = checkpoint if asked else …`
+    if (facts.file.mentions("torch.utils.checkpoint") && !facts.file.mentions("use_reentrant"))
+      for (const name of facts.file.all("Name")) {
+        const { parent } = name;
+        const chosen = parent?.kind === "IfExp" && parent.test !== name;
+        if (chosen && CHECKPOINTS.has(facts.file.dotted(name) ?? ""))
+          yield {
+            at: name,
+            message:
+              "Without `use_reentrant` torch warns and takes the reentrant path, which gives no gradients when no input requires them and cannot be nested",
+          };
+      }
     for (const { call, useReentrant, at } of checkpointingSwitches(facts.file)) {
       const asked = at !== call && /(?:Arguments|Config)$/.test(facts.file.dotted(call.func) ?? "");
       // Settings that are written out and do not say it are as good as none.
       const settings = keyword(call, "gradient_checkpointing_kwargs")?.value ?? positional(call, 0);
       const silent = settings === null || literalDict(settings, facts.file) !== null;
-      if (useReentrant || hasStars(call) || !silent || (at !== call && !asked)) continue;
+      if (useReentrant || hidesArguments(call, facts.file) || !silent || (at !== call && !asked)) continue;
       yield {
         at,
         severity: "note",

@@ -109,6 +109,14 @@ function freezesRest(text: string): boolean {
     /\bnamed_parameters\(\):\s*\w+\.requires_grad(?:_\(|\s*=\s*)([^\n]*["'] in \w[^\n]*)/.exec(text)?.[1] ??
     /\bif ([^\n]*["'] not in \w+[^\n]*):\s*\w+\.requires_grad(?:_\(\s*False|\s*=\s*False)/.exec(text)?.[1] ??
     "";
+  // `model.requires_grad_(False)`, then the last blocks again.
+  if (
+    /\b\w*model\.requires_grad_\(\s*False\s*\)/.test(text) &&
+    /for (\w+) in [\w.]+\.(?:h|layers?|blocks)\[-[\w ]*:\]:\s*\1\.requires_grad_\(\s*(?:True)?\s*\)/.test(
+      text,
+    )
+  )
+    return true;
   return (
     /lora|adapter|layer|block|attn|attention|mlp|["']h\.\d/i.test(kept) && !/emb|wte|tok|shared/i.test(kept)
   );

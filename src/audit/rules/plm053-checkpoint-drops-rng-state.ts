@@ -64,7 +64,12 @@ export const rule: Rule = {
 /** `def run(fn, *args, rng=False)`, handed on. */
 function isOffByDefault(flag: Expr | null, file: PythonFile): boolean {
   const [one, ...more] = flag?.kind === "Name" ? file.scopes.reaching(flag) : [];
-  return more.length === 0 && one?.node.kind === "Param" && isFalse(one.node.default ?? null);
+  return (
+    more.length === 0 &&
+    isFalse(
+      (one?.node.kind === "Param" ? one.node.default : one?.how === "assign" ? one.value : null) ?? null,
+    )
+  );
 }
 
 const WRONG =

@@ -10,6 +10,9 @@ import type { Finding, Rule } from "../rule.ts";
 const MESSAGE =
   "`use_cache=True` with gradient checkpointing: the model switches the cache off again with a warning, or keeps keys and values that training never reads";
 
+/** `training_args.gradient_checkpointing = True` */
+const SWITCHED = /\w\.gradient_checkpointing\s*=\s*True\b/;
+
 export const rule: Rule = {
   meta: {
     code: "PLM054",
@@ -21,7 +24,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (checkpointingSwitches(file).length === 0) return;
+    if (checkpointingSwitches(file).length === 0 && !SWITCHED.test(file.text)) return;
     const trains = file
       .all("Call")
       .filter(

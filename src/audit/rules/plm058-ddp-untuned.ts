@@ -120,4 +120,12 @@ function* searches(file: PythonFile): Generator<Finding> {
     )
       yield { at: strategy, message: SEARCHES };
   }
+  // `Trainer(**settings)`
+  for (const call of file.mentions("find_unused_parameters_true")
+    ? file.callsNamed("Trainer", "Fabric")
+    : []) {
+    const strategy = keyword(call, "strategy") ? null : given(call, "strategy", file);
+    if (strategy?.kind === "Str" && strategy.value?.endsWith("find_unused_parameters_true") === true)
+      yield { at: strategy, message: SEARCHES };
+  }
 }

@@ -25,6 +25,13 @@ export const rule: Rule = {
         !isUnwrapped(call, file)
       )
         yield { at: call.func, message: MESSAGE };
+    for (const call of file.callsNamed("partial"))
+      if (
+        file.dotted(call.func) === "functools.partial" &&
+        call.args[0] &&
+        NAMES.test(file.dotted(call.args[0].value) ?? "")
+      )
+        yield { at: call.args[0], message: MESSAGE };
     for (const { args } of file.all("ClassDef"))
       for (const { value } of args)
         // A class made of it may be nobody's.
