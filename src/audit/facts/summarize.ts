@@ -134,7 +134,6 @@ class Summarizer {
 
   /** Classes of datasets that a DataLoader here has workers for: of their constructors it is asked what they keep. */
   #datasets(): void {
-    if (!this.#file.mentions("num_workers")) return;
     for (const [cls, made] of sharedClasses(this.#file))
       this.#around(made[0]!).calls.push({ target: `${cls}.__init__`, grad: "unknown", workers: true });
   }

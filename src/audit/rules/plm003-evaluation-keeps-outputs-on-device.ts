@@ -88,7 +88,18 @@ function isExtend(call: Call): boolean {
   return call.func.kind === "Attribute" && call.func.attr === "extend";
 }
 
+/** Whether gradients may be off somewhere in the loop: asked before what costs more. */
+function mayBeOff(loop: Node, facts: Facts): boolean {
+  const inside = (one: Node): boolean => contains(loop, one);
+  return (
+    facts.gradMode(loop) === "off" ||
+    facts.file.all("With").some(inside) ||
+    facts.file.all("FunctionDef").some(inside)
+  );
+}
+
 function* judge(added: Expr, loop: Node, iter: Expr, into: string, facts: Facts): Generator<Finding> {
+  if (!mayBeOff(loop, facts)) return;
   const source = networkCall(added, facts);
   if (!source || !contains(loop, source)) return;
   const hot = facts.hot(source);

@@ -80,7 +80,7 @@ function mixes(expr: Expr, own: string): boolean {
 /** A Trainer's `compute_loss` that runs the model several times and returns the sum: it is differentiated outside. */
 function* returned(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  if (!file.mentions("def compute_loss") && !file.mentions("def training_step")) return;
+  if (!file.all("FunctionDef").some(({ name }) => /^(?:compute_loss|training_step)$/.test(name))) return;
   for (const { loop, root, added, at } of keeps(facts)) {
     const fn = functionOf(at);
     const cls = fn && classOf(fn);

@@ -33,7 +33,8 @@ export const rule: Rule = {
     }
     if (!facts.accelerator) return;
     // `partial(DataLoader, batch_size=32)`, unless some call of it pins.
-    for (const call of file.mentions("pin_memory") ? [] : file.callsNamed("partial")) {
+    for (const call of file.callsNamed("partial")) {
+      if (file.mentions("pin_memory")) break;
       const bound = file.dotted(call.func) === "functools.partial" ? positional(call, 0) : null;
       if (bound && isDataLoader(file.dotted(bound))) yield { at: call, message: UNPINNED };
     }

@@ -6,8 +6,6 @@ import { sharedClasses } from "../facts/loaders.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
-const NONE: ReadonlyMap<string, readonly Call[]> = new Map();
-
 export const rule: Rule = {
   meta: {
     code: "PLM041",
@@ -18,7 +16,7 @@ export const rule: Rule = {
     patterns: [41],
   },
   *check(facts) {
-    const shared = facts.file.mentions("num_workers") ? sharedClasses(facts.file) : NONE;
+    const shared = sharedClasses(facts.file);
     for (const cls of facts.file.all("ClassDef")) {
       if (facts.role(cls) !== "dataset") continue;
       const name = facts.file.qualified(cls);

@@ -19,7 +19,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (!file.mentions("Trainer")) return;
+    if (file.calls.matching(/Trainer$/).length === 0) return;
     if (!file.mentions("compute_metrics") && file.callsNamed("predict").length === 0) return;
     const named = (pattern: RegExp): Call[] =>
       file

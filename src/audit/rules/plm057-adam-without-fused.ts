@@ -12,11 +12,11 @@ const UNFUSED = /^adamw_(?:torch|hf)$/;
 
 /** Calls of what was picked out of a table or by its name. */
 function chosenCalls(file: PythonFile): readonly Call[] {
-  if (!/\bAdamW?\b/.test(file.text)) return [];
   const [tables, names] = [file.all("Subscript"), file.callsNamed("getattr")];
-  return [...tables, ...names].flatMap((picked) =>
+  const calls = [...tables, ...names].flatMap((picked) =>
     picked.parent?.kind === "Call" && picked.parent.func === picked ? [picked.parent] : [],
   );
+  return calls.length > 0 && /\bAdamW?\b/.test(file.text) ? calls : [];
 }
 
 /** `OPTIMIZERS["adamw"]`, `getattr(torch.optim, name)`: what they stand for, where the file shows the word. */
@@ -65,7 +65,8 @@ export const rule: Rule = {
     }
     if (!facts.accelerator) return;
     // `make = partial(AdamW, lr=3e-4)`, unless some call of it says more.
-    for (const call of /\bfused\b|\bforeach\b/.test(file.text) ? [] : file.callsNamed("partial")) {
+    for (const call of file.callsNamed("partial")) {
+      if (/\bfused\b|\bforeach\b/.test(file.text)) break;
       const bound = file.dotted(call.func) === "functools.partial" ? positional(call, 0) : null;
       if (bound && /^torch\.optim\.AdamW?$/.test(file.dotted(bound) ?? "") && !hidesArguments(call, file))
         yield { at: call, message: MESSAGE };

@@ -28,11 +28,10 @@ export const rule: Rule = {
       if (loop && enabled) yield* compare(enabled, false, call, loop, facts);
     }
     // `context = net.no_sync if … else nullcontext`, entered by that name.
-    if (file.mentions("no_sync"))
-      for (const one of file.all("Attribute")) {
-        const loop = one.attr === "no_sync" && one.parent?.kind === "IfExp" ? loopsAround(one)[0] : undefined;
-        if (loop) yield* skips(one, loop, facts);
-      }
+    for (const one of file.all("Attribute")) {
+      const loop = one.attr === "no_sync" && one.parent?.kind === "IfExp" ? loopsAround(one)[0] : undefined;
+      if (loop) yield* skips(one, loop, facts);
+    }
     for (const call of file.callsNamed("no_sync")) {
       const loop = loopsAround(call)[0];
       if (call.func.kind === "Attribute" && call.func.attr === "no_sync" && loop)
