@@ -9,7 +9,7 @@ const EVIDENCE = fileURLToPath(new URL("../../evidence/seeds", import.meta.url))
 const PLANS = WORKLOADS.flatMap(({ plans }) => Object.entries(plans));
 
 describe("the recorded workloads", () => {
-  test.each(PLANS)("%s is predicted within 3 %", { timeout: 60_000 }, async (run, args) => {
+  test.each(PLANS)("%s is predicted within 3 %", { timeout: 180_000 }, async (run, args) => {
     const { stdout, stderr } = await plimsoll(["plan", ...args, "--json"], { cwd: ROOT });
     expect(stderr).toBe("");
     expect(farFrom(run, JSON.parse(stdout) as Predicted, EVIDENCE)).toBeNull();
