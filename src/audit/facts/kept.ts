@@ -44,6 +44,13 @@ function* candidates(facts: Facts): Generator<Candidate> {
   }
   for (const at of facts.file.all("Assign")) {
     const target = at.targets[0]!;
+    // `total, count = total + loss, count + 1`
+    if (target.kind === "Tuple" && at.value.kind === "Tuple" && target.items.length === at.value.items.length)
+      for (const [index, item] of target.items.entries()) {
+        const value = at.value.items[index]!;
+        const root = value.kind === "Binary" ? rootOf(item) : null;
+        if (root) for (const added of mixedIn(value, item, facts)) yield { at, added, how: "sum", root };
+      }
     // Most assignments are neither of these.
     const mixes = at.value.kind === "IfExp" || at.value.kind === "Binary" || adds(at.value, facts);
     if (at.targets.length !== 1 || (!mixes && target.kind !== "Subscript")) continue;
@@ -199,7 +206,8 @@ function outlives(one: Candidate, facts: Facts): Keep[] {
         other.how !== "augment" &&
         !contains(one.at, other.node) &&
         !isReset(other, loop) &&
-        !isRescaled(other),
+        !isRescaled(other) &&
+        !isFirst(other, one.at),
     );
     const outside = found.scope.node !== file.scopes.scopeOf(one.root).node;
     // A global or a closure's variable that a hot function fills, or a loop of it.
@@ -228,6 +236,17 @@ function outlives(one: Candidate, facts: Facts): Keep[] {
     : [];
 }
 
+/** `if total is None: total = loss`, whose `else` is the sum. */
+export function isFirst({ node, value }: Definition, sum: Node): boolean {
+  for (let child: Node = node, at = node.parent; at; child = at, at = at.parent) {
+    if (at.kind === "FunctionDef" || at.kind === "For" || at.kind === "While") return false;
+    if (at.kind !== "If" || value === null) continue;
+    const other = at.body.includes(child as never) ? at.orelse : at.body;
+    return other.some((statement) => contains(statement, sum));
+  }
+  return false;
+}
+
 /** `total = total / 10`, before it is shown; `recent = recent[-100:]`, which keeps the last ones. */
 export function isRescaled({ name, value }: Definition): boolean {
   if (value?.kind === "Subscript")
@@ -250,6 +269,7 @@ export function isReset(definition: Definition, loop: Loop | null): boolean {
 
 /** Begun empty: `[]`, `0.0`, `None`, `{}`, `deque(…)`, `defaultdict(list)`. */
 function isFresh({ how, value }: Definition): boolean {
+  if (how === "class") return true;
   return (
     how === "assign" &&
     value !== null &&

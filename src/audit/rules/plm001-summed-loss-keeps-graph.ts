@@ -5,6 +5,7 @@ import type { Facts } from "../facts/facts.ts";
 import {
   isBackwarded,
   isDifferentiatedItself,
+  isFirst,
   isRescaled,
   isReset,
   keeps,
@@ -33,6 +34,7 @@ export const rule: Rule = {
       const fn = functionOf(at);
       if (fn?.kind === "FunctionDef" && /decod|search|generat|rescor|beam/i.test(fn.name)) continue;
       if (facts.gradMode(at) === "off" || !keepsGraph(added, facts)) continue;
+      if (isOfFew(keep, facts)) continue;
       const freed = isBackwarded(added, keep.loop, facts);
       if ((!freed && keptForBackward(keep, facts)) || isDifferentiatedItself(keep, facts)) continue;
       // Begun anew inside the loop: a few graph nodes, until the next step.
@@ -76,9 +78,17 @@ function isRebegun({ root, at, loop }: Keep, facts: Facts): boolean {
       contains(batches, one.node) &&
       !contains(at, one.node) &&
       !isRescaled(one) &&
+      !isFirst(one, at) &&
       // Now and then is after many steps, unless it is with the optimizer's.
       (!isReset(one, loop) || isWithStep(one.node, loop, facts)),
   );
+}
+
+/** `for loss in [a, b, c]:` adds up what one step has. */
+function isOfFew({ loop }: Keep, facts: Facts): boolean {
+  if (loop?.kind !== "For") return false;
+  const over = loop.iter.kind === "Name" ? facts.file.scopes.onlyValue(loop.iter) : loop.iter;
+  return over?.kind === "List" || over?.kind === "Tuple";
 }
 
 /** Begun and ended in one step of the optimizer, whose micro-batches the loop goes through. */

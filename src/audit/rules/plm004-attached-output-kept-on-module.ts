@@ -1,7 +1,7 @@
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Assign, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
-import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { parts } from "../facts/kept.ts";
 import { attributeMayBeDifferentiated, derivesFromInput } from "../facts/flow.ts";
@@ -270,6 +270,13 @@ function hookFunction(hook: Expr, facts: Facts): FunctionDef | Lambda | null {
   // `partial(remember, store, name)`
   if (hook.kind === "Call" && file.dotted(hook.func) === "functools.partial")
     return hook.args[0] ? hookFunction(hook.args[0].value, facts) : null;
+  // `saver = ActivationSaver()`, whose `__call__` is the hook.
+  const made = hook.kind === "Name" ? file.scopes.onlyValue(hook) : null;
+  if (made?.kind === "Call") {
+    const type = file.dotted(made.func);
+    const cls = file.all("ClassDef").find((one) => file.qualified(one) === type);
+    return cls ? (methodsOf(cls).find(({ name }) => name === "__call__") ?? null) : null;
+  }
   const named = hook.kind === "Call" ? file.dotted(hook.func) : file.dotted(hook);
   const own = selfAttribute(hook.kind === "Call" ? hook.func : hook);
   const found = file

@@ -104,7 +104,10 @@ function isOnlyForLoss(uses: readonly Name[], target: Name, facts: Facts): boole
   )
     return true;
   if (!/logits|scores?$|outputs?$|preds?$|predictions?/.test(target.id)) return false;
-  return uses.every((use) => feedsLoss(use, facts));
+  const isSize = ({ parent }: Name): boolean =>
+    parent?.kind === "Attribute" && /^(?:shape|size|dim|ndim)$/.test(parent.attr);
+  if (uses.length > 0 && uses.every(isSize)) return false;
+  return uses.every((use) => isSize(use) || feedsLoss(use, facts));
 }
 
 function isLoss(use: { parent: Node | null }): boolean {

@@ -114,11 +114,20 @@ function repeated(statement: Try, handler: Handler, facts: Facts): Call | null {
     tried.add(`self.${around.name}`);
   }
   let found: Call | null = null;
+  // What was tried is a step: any other run of a network is another try at it.
+  const isRun = (node: Call): boolean =>
+    facts.backwards.some(({ call }) => call === node) || isNetwork(node.func, facts);
+  let runs = false;
+  for (const one of statement.body)
+    walk(one, (node) => {
+      if (node.kind === "Call" && isRun(node)) runs = true;
+      return !runs;
+    });
   for (const one of handler.body)
     walk(one, (node) => {
       if (
         node.kind === "Call" &&
-        tried.has(facts.file.textOf(node.func)) &&
+        (tried.has(facts.file.textOf(node.func)) || (runs && isRun(node))) &&
         !(facts.file.dotted(node.func) ?? "").startsWith("builtins.")
       )
         found ??= node;

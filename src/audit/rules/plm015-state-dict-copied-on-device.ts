@@ -2,6 +2,7 @@ import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Call } from "../../python/tree.ts";
+import type { Expr } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -101,22 +102,36 @@ function* clones(facts: Facts): Generator<Finding> {
       (comp.value === null &&
         comp.element.kind !== "Tuple" &&
         !file.textOf(clause.iter).endsWith("parameters()")) ||
-      !file.textOf(copied).endsWith(".clone()") ||
+      !/\.clone\(\)$|^(?:copy\.)?deepcopy\(/.test(file.textOf(copied)) ||
       /cpu/.test(file.textOf(copied))
     )
       continue;
-    const over = file.textOf(clause.iter);
+    const over = overState(clause.iter, file);
     if (!/\.(?:state_dict\(\)\.items|(?:named_)?parameters)\(\)$/.test(over) || /optim|sched/i.test(over))
       continue;
     yield {
       at: comp,
       severity: "note",
       message: "A second copy of every weight stays on the device; on the host it costs nothing there",
-      fix: {
-        grade: "unsafe",
-        title: "Copy to the host",
-        edits: [{ start: copied.end - ".clone()".length, end: copied.end, text: '.to("cpu", copy=True)' }],
-      },
+      ...(file.textOf(copied).endsWith(".clone()")
+        ? {
+            fix: {
+              grade: "unsafe" as const,
+              title: "Copy to the host",
+              edits: [
+                { start: copied.end - ".clone()".length, end: copied.end, text: '.to("cpu", copy=True)' },
+              ],
+            },
+          }
+        : {}),
     };
   }
+}
+
+/** `model.state_dict().items()`, also of a state that has a name. */
+function overState(iter: Expr, file: PythonFile): string {
+  if (iter.kind !== "Call" || iter.func.kind !== "Attribute" || iter.func.value.kind !== "Name")
+    return file.textOf(iter);
+  const state = file.scopes.onlyValue(iter.func.value);
+  return state?.kind === "Call" ? `${file.textOf(state)}.${iter.func.attr}()` : file.textOf(iter);
 }
