@@ -63,7 +63,7 @@ function* lists(facts: Facts): Generator<Finding> {
     const [loop] = loopsAround(call);
     const [item] = call.args;
     if (loop?.kind !== "For" || !item || call.func.kind !== "Attribute") continue;
-    if (isOverModules(loop.iter, facts) && computes(item.value, facts) && isStepped(call, facts))
+    if (isOverModules(loop.iter, facts) && computes(item.value, facts) && isStepped(loop, facts))
       yield report(call, facts.file.textOf(call.func.value));
   }
 }

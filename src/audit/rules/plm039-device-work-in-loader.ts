@@ -42,7 +42,9 @@ function isWhereItIs(expr: Expr, { file, networks }: Facts): boolean {
     device.attr === "device" &&
     !networks.is(device.value) &&
     !/^(?:self|cls|args|cfg|config|accelerator)$/.test(file.textOf(device.value)) &&
-    selfAttribute(device.value) === null
+    selfAttribute(device.value) === null &&
+    // Nothing in there has moved it.
+    !/cuda|self\.device/.test(file.textOf(functionOf(expr) ?? expr))
   );
 }
 

@@ -1,6 +1,6 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, walk } from "../../python/nodes.ts";
+import { classOf, contains, walk } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, For, FunctionDef, Node } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -60,7 +60,7 @@ function* displays(method: FunctionDef, facts: Facts): Generator<{ at: Node; mes
         node.kind === "Call" && facts.file.dotted(node.func) === "builtins.map" ? node.args[0]?.value : null;
       const made =
         node.kind === "Comp" ? (node.value ?? node.element) : maps?.kind === "Lambda" ? maps.body : null;
-      if (made && (works(made, facts) || isDrained(node, facts))) found ??= node;
+      if (made && (works(made, facts) || isDrained(node, facts) || isOwnWork(made, facts))) found ??= node;
       // `parts = [torch.load(f) for f in files]`, then `torch.cat(parts)`
       const parts =
         node.kind === "Name" && node.parent?.kind === "Arg" ? facts.file.scopes.onlyValue(node) : null;
@@ -79,6 +79,13 @@ function* displays(method: FunctionDef, facts: Facts): Generator<{ at: Node; mes
     });
     if (found) yield { at: found, message: MESSAGE };
   }
+}
+
+/** `[self.make(text) for text in texts]` */
+function isOwnWork(expr: Expr, facts: Facts): boolean {
+  const own = expr.kind === "Call" ? selfAttribute(expr.func) : null;
+  const method = own === null ? undefined : methodsOf(classOf(expr)!).find((one) => one.name === own);
+  return method?.body.some((statement) => works(statement, facts)) ?? false;
 }
 
 /** `[folder[i] for i in range(len(folder))]` of a dataset made here. */

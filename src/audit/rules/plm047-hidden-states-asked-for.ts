@@ -124,7 +124,9 @@ export const rule: Rule = {
       for (const key of WANTED.keys()) {
         const flag = keyword(call, key);
         if (!flag || !(isTrue(flag.value) || isOnByDefault(flag.value, file))) continue;
-        const step = isNetwork(call.func, facts) && facts.hot(call) !== null;
+        // `batch.update(output_attentions=True)`
+        const put = call.func.kind === "Attribute" && call.func.attr === "update" && call.args.length === 1;
+        const step = (put || isNetwork(call.func, facts)) && facts.hot(call) !== null;
         const loads =
           (/^transformers\.\w+Config$/.test(file.dotted(call.func) ?? "") ||
             (call.func.kind === "Attribute" && /^from_(?:pretrained|config)$/.test(call.func.attr))) &&

@@ -60,7 +60,7 @@ export const rule: Rule = {
     }
     // `self.run = checkpoint if asked else …`
     if (facts.file.mentions("torch.utils.checkpoint") && !facts.file.mentions("use_reentrant"))
-      for (const name of facts.file.all("Name")) {
+      for (const name of [...facts.file.all("Name"), ...facts.file.all("Attribute")]) {
         const { parent } = name;
         const chosen = parent?.kind === "IfExp" && parent.test !== name;
         if (chosen && CHECKPOINTS.has(facts.file.dotted(name) ?? ""))

@@ -1,6 +1,8 @@
 import { isFalse, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
+import { classOf } from "../../python/nodes.ts";
 import type { Expr } from "../../python/tree.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { entry, given, literalDict } from "../facts/arguments.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -63,6 +65,14 @@ export const rule: Rule = {
 
 /** `def run(fn, *args, rng=False)`, handed on. */
 function isOffByDefault(flag: Expr | null, file: PythonFile): boolean {
+  const own = flag && selfAttribute(flag);
+  const cls = flag && own !== null ? classOf(flag) : null;
+  if (cls) {
+    const writes = attributesOf(cls, file).get(own!)?.writes ?? [];
+    return (
+      writes.length > 0 && writes.every(({ value }) => value?.kind === "Name" && isOffByDefault(value, file))
+    );
+  }
   const [one, ...more] = flag?.kind === "Name" ? file.scopes.reaching(flag) : [];
   return (
     more.length === 0 &&

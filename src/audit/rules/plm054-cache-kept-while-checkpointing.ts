@@ -36,6 +36,16 @@ export const rule: Rule = {
     const off = /use_cache["']?\s*[=:]\s*False/.test(file.text);
     for (const statement of file.all("Assign")) {
       const [target] = statement.targets;
+      // `inputs["use_cache"] = True`
+      if (
+        target?.kind === "Subscript" &&
+        target.index.kind === "Str" &&
+        target.index.value === "use_cache" &&
+        isTrue(statement.value) &&
+        !off &&
+        facts.hot(statement) !== null
+      )
+        yield finding(statement.value);
       if (target?.kind !== "Attribute" || target.attr !== "use_cache" || !isTrue(statement.value)) continue;
       // After training it is for generation.
       if (
