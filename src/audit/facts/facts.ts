@@ -3,7 +3,7 @@ import { contains, functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
 import type { Role } from "./classes.ts";
-import { lexicalGrad } from "./gradmode.ts";
+import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import type { Networks } from "./naming.ts";
 import { frequency } from "./guards.ts";
 import type { Frequency } from "./guards.ts";
@@ -225,7 +225,8 @@ export class Facts {
     const fn = enclosingFunction(node);
     if (!fn) return null;
     const facts = this.functionFacts(node);
-    return facts.hot === null ? null : { why: facts.hot, within: fn };
+    if (facts.hot === null || isEvaluation(fn, this.file)) return null;
+    return { why: facts.hot, within: fn };
   }
 
   /** How often the node runs per turn of what makes it hot. */
@@ -300,6 +301,15 @@ function wordsOf(project: ProjectFacts): Readonly<Record<"loose" | "keeps" | "co
     words.set(project, (found = { loose, keeps, copies }));
   }
   return found;
+}
+
+/** `@torch.no_grad() def test(model, loader):` goes through the data to judge, though every epoch is one step. */
+function isEvaluation(fn: FunctionDef | Lambda, file: PythonFile): boolean {
+  return (
+    fn.kind === "FunctionDef" &&
+    /^_*(?:test|eval|evaluate|validate|valid|predict)(?:_|$)/.test(fn.name) &&
+    decoratedGrad(fn, file) === "off"
+  );
 }
 
 /** `def measure_vram(…):` takes a few steps to look at them. */

@@ -256,7 +256,6 @@ function isWithoutRequired(statement: If, child: Node): boolean {
   return (
     given !== undefined &&
     !given.default &&
-    !given.annotation &&
     (test.ops[0] === "is") === statement.body.includes(child as never)
   );
 }
@@ -294,18 +293,22 @@ function isOffByDefault(statement: If, child: Node): boolean {
 /** What `__init__` sets `self.flag` to: `flag` of its own parameters, or True or False. */
 function setWhenMade({ attr, value }: Expr & { kind: "Attribute" }): { value: Expr; in: FunctionDef } | null {
   if (value.kind !== "Name" || value.id !== "self") return null;
+  const isIt = (target: Expr): boolean =>
+    target.kind === "Attribute" &&
+    target.attr === attr &&
+    target.value.kind === "Name" &&
+    target.value.id === "self";
   for (const one of classOf(value)?.body ?? [])
     if (one.kind === "FunctionDef" && one.name === "__init__")
       for (const statement of one.body)
         if (statement.kind === "Assign")
-          for (const target of statement.targets)
-            if (
-              target.kind === "Attribute" &&
-              target.attr === attr &&
-              target.value.kind === "Name" &&
-              target.value.id === "self"
-            )
-              return { value: statement.value, in: one };
+          for (const target of statement.targets) {
+            if (isIt(target)) return { value: statement.value, in: one };
+            // `self.scale, self.flag = scale, flag`
+            const at = target.kind === "Tuple" ? target.items.findIndex(isIt) : -1;
+            const given = statement.value.kind === "Tuple" ? statement.value.items[at] : undefined;
+            if (given) return { value: given, in: one };
+          }
   return null;
 }
 

@@ -64,9 +64,9 @@ const ONE_SHOT = /^<body>$|^_*(?:test|main|demo|check|example|bench|profile|run|
 const EXPORT = /onnx|_export|export_/i;
 /** Run when someone asks. */
 const ASIDE = /onnx|_export|export_|^_*test_/i;
-/** Modules that run a trained network: no step of training goes through them. */
+/** Modules that run a trained network, or judge what it gave: no step of training goes through them. */
 const INFERENCE =
-  /Inference|Searcher|BeamSearch|GreedySearch|KVCache|Export|Onnx|ONNX|TensorRT|TRT|PostProcess|Postprocess/;
+  /Inference|Searcher|BeamSearch|GreedySearch|KVCache|Export|Onnx|ONNX|TensorRT|TRT|PostProcess|Postprocess|Metric|Tracker|Meter$|Evaluator/;
 
 export function combine(summaries: readonly FileSummary[]): ProjectFacts {
   const names = new Names(summaries);

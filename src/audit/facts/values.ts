@@ -412,6 +412,8 @@ export class Values {
     if (expr.attr === "data" && isTensorLike(value)) return { ...value, graph: "no" };
     if (expr.attr === "grad" && value.what === "tensor") return { ...value, graph: "no" };
     if (value.what === "tensor" && TENSOR_ATTRIBUTES.has(expr.attr)) return value;
+    // `output.correct_percentage` was counted, by somebody who may have read it.
+    if (value.what === "output" && COUNTED.test(expr.attr)) return UNKNOWN;
     if (value.what === "output")
       return expr.attr === "loss" || expr.attr === "logits" ? { ...value, what: "tensor" } : value;
     return UNKNOWN;
