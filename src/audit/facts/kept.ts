@@ -148,11 +148,13 @@ function rootOf(expr: Expr): Expr | null {
     : null;
 }
 
-/** `torch.add(total, loss)`, `total.add(loss)` */
+const MIXERS = /^(?:add|sub|lerp|maximum|minimum|fmax|fmin)$/;
+
+/** `torch.add(total, loss)`, `total.add(loss)`, `torch.maximum(peak, loss)` */
 function adds(value: Expr, { file }: Facts): value is Call {
-  if (value.kind !== "Call" || value.func.kind !== "Attribute" || value.func.attr !== "add") return false;
+  if (value.kind !== "Call" || value.func.kind !== "Attribute" || !MIXERS.test(value.func.attr)) return false;
   const name = file.dotted(value.func);
-  return name === "torch.add" ? value.args.length >= 2 : name === null && value.args.length >= 1;
+  return name === null ? value.args.length >= 1 : name.startsWith("torch.") && value.args.length >= 2;
 }
 
 /** What `x = x + v`, `x = 0.9 * x + 0.1 * v`, `x = v if x is None else …` mixes into x. */
@@ -219,7 +221,13 @@ function outlives(one: Candidate, facts: Facts): Keep[] {
     // `total = loss if first else total + loss` begins by itself.
     if (begins.length === 0)
       return one.at.kind === "Assign" && one.at.value.kind === "IfExp" ? [{ ...one, loop }] : [];
-    return begins.some((other) => other.how === "param" || contains(loop, other.node))
+    // A list of an object that was handed in: `args.losses.append(loss)`.
+    const member =
+      one.at.kind === "Call" &&
+      one.at.func.kind === "Attribute" &&
+      one.at.func.value.kind === "Attribute" &&
+      one.at.func.value.value === one.root;
+    return begins.some((other) => (other.how === "param" && !member) || contains(loop, other.node))
       ? []
       : [{ ...one, loop }];
   }

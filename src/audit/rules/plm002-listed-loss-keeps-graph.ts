@@ -49,7 +49,8 @@ export const rule: Rule = {
       const what = scalar && isLoss(added, facts) ? "loss" : "outputs";
       yield {
         at,
-        severity: scalar ? "warning" : "error",
+        // Whoever handed the object in may empty it.
+        severity: isHandedIn(root, facts) ? "note" : scalar ? "warning" : "error",
         message: freed
           ? `\`${name}\` keeps every step's ${what} on the device with their graph nodes`
           : `\`${name}\` keeps every turn's whole graph, activations included, alive: memory grows until it runs out`,
@@ -68,6 +69,10 @@ export const rule: Rule = {
       };
   },
 };
+
+function isHandedIn(root: Expr, { file }: Facts): boolean {
+  return root.kind === "Name" && file.scopes.reaching(root).some(({ how }) => how === "param");
+}
 
 /** `random.sample(memory, n)` in a loop that differentiates each turn. */
 function isReplayed({ root, loop }: Keep, facts: Facts): boolean {

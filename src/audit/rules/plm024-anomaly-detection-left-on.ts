@@ -1,6 +1,7 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
 import { ancestors } from "../../python/nodes.ts";
 import type { Node } from "../../python/tree.ts";
+import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
 
 const MESSAGE =
@@ -29,7 +30,7 @@ export const rule: Rule = {
           : null;
       if (!(detects || isTrue(flag)) || (isConditional(call) && !facts.everyStep(call))) continue;
       // A block of its own is somebody looking for something, unless the training runs in it.
-      if (detects && call.parent?.kind !== "WithItem") continue;
+      if (detects && call.parent?.kind !== "WithItem" && !isEntered(call, facts)) continue;
       yield {
         at: flag ?? call,
         message: MESSAGE,
@@ -70,4 +71,11 @@ function isConditional(node: Node): boolean {
         /__name__/.test(at.test.kind === "Compare" && at.test.left.kind === "Name" ? at.test.left.id : "")
       );
   return false;
+}
+
+/** `detector = detect_anomaly()`, and `with detector:`. */
+function isEntered({ parent }: Node, { file }: Facts): boolean {
+  const target = parent?.kind === "Assign" ? parent.targets[0] : undefined;
+  const definition = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  return definition !== null && file.scopes.uses(definition).some((use) => use.parent?.kind === "WithItem");
 }
