@@ -49,6 +49,9 @@ export class CallValues {
       const method = this.#method(call, call.func.value, call.func.attr);
       if (method) return method;
     }
+    // `to = lambda a: torch.as_tensor(a).to(device)`
+    const lambda = call.func.kind === "Name" ? this.#file.scopes.onlyValue(call.func) : null;
+    if (lambda?.kind === "Lambda") return this.#values.of(lambda.body);
     const callee = this.#values.of(call.func);
     const operands = call.args.map((arg) => this.#values.of(arg.value));
     if (callee.what !== "module" && !this.#values.networks.is(call.func)) {
@@ -288,7 +291,9 @@ export class CallValues {
 
   /** What a loop over batches hands out, or a part of it. */
   #isData(expr: Expr): boolean {
-    if (expr.kind === "Subscript") return this.#isData(expr.value);
+    // `dataset[0].to(device)`
+    if (expr.kind === "Subscript")
+      return (expr.value.kind === "Name" && /data_?set$/i.test(expr.value.id)) || this.#isData(expr.value);
     if (expr.kind !== "Name") return false;
     const definitions = this.#file.scopes.reaching(expr);
     return (

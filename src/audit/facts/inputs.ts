@@ -21,7 +21,8 @@ export function isForwardInput(
 ): boolean {
   const { node, name } = definition;
   const fn = node.parent;
-  if (node.kind !== "Param" || fn?.kind !== "FunctionDef" || fn.name !== "forward") return false;
+  if (node.kind !== "Param" || fn?.kind !== "FunctionDef") return false;
+  if (fn.name !== "forward") return false;
   // `self.norm(x)` is a layer, not a tensor's method.
   if (node === fn.params[0]) return false;
   const cls = classOf(fn);
@@ -34,6 +35,16 @@ export function isForwardInput(
     !isAsked(definition, file) &&
     (isUsedAsTensor(definition, file) || hasTensorMethod(definition, file))
   );
+}
+
+/** The batch that Lightning hands to a step: moved to where the module is, in whatever form it comes. */
+export const BATCH_INPUT: Value = { what: "output", device: "network", graph: "no" };
+
+export function isStepBatch({ node }: Definition, role: (cls: ClassDef) => Role): boolean {
+  const fn = node.parent;
+  if (node.kind !== "Param" || fn?.kind !== "FunctionDef" || fn.name !== "training_step") return false;
+  const cls = classOf(fn);
+  return node === fn.params[1] && cls !== null && role(cls) === "lightning";
 }
 
 /** Asked for its type, it may be anything. */

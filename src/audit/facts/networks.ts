@@ -40,6 +40,9 @@ export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
     case "Subscript":
       return networkCall(expr.value, facts, depth + 1);
     case "Call": {
+      // `model(images, inference="generate")` may return texts.
+      if (expr.args.some(({ value }) => value.kind === "Str" && /generat/.test(value.value ?? "")))
+        return null;
       if (isNetwork(expr.func, facts)) return expr;
       const of =
         /^torch\.(?:nn\.functional\.)?(?:softmax|log_softmax|sigmoid|tanh|relu|gelu|normalize|interpolate|squeeze|flatten|logsigmoid)$/.test(

@@ -8,7 +8,7 @@ import type { Role } from "./classes.ts";
 import { deviceOf } from "./devices.ts";
 import { Differentiated } from "./differentiated.ts";
 import { fedToNetworks } from "./fed.ts";
-import { FORWARD_INPUT, isForwardInput } from "./inputs.ts";
+import { BATCH_INPUT, FORWARD_INPUT, isForwardInput, isStepBatch } from "./inputs.ts";
 import { Networks } from "./naming.ts";
 import { callTarget } from "./summary.ts";
 import { PLAIN_ATTRIBUTES, TENSOR_ATTRIBUTES } from "./torch-names.ts";
@@ -222,7 +222,11 @@ export class Values {
     if (said.what !== "unknown" && said.what !== "tensor") return said;
     return (
       this.#around.parameter(definition) ??
-      (isForwardInput(definition, this.#file, this.#around.role) ? FORWARD_INPUT : said)
+      (isStepBatch(definition, this.#around.role)
+        ? BATCH_INPUT
+        : isForwardInput(definition, this.#file, this.#around.role)
+          ? FORWARD_INPUT
+          : said)
     );
   }
 
@@ -247,6 +251,17 @@ export class Values {
           : at === 1 && iterable.func.attr === "named_parameters")
       )
         return { what: "tensor", device: "network", graph: "no" };
+    }
+    // `for x, y in to_device(loader, device)`: what a generator of this file yields.
+    if (iterable.kind === "Call") {
+      const target = callTarget(iterable, this.#file);
+      const yields = target === null ? undefined : this.#file.once(yieldsByName).get(target);
+      if (yields) {
+        const items = yields.map((one) =>
+          at === null ? one : one.kind === "Tuple" ? (one.items[at] ?? null) : null,
+        );
+        return items.every((item) => item !== null) ? this.#alike(items as Expr[]) : UNKNOWN;
+      }
     }
     const made = at === null ? this.#literal(iterable) : null;
     if (made?.kind === "List" || made?.kind === "Tuple") return this.#alike(made.items);
@@ -443,6 +458,21 @@ export class Values {
   device(expr: Expr | null): Device {
     return deviceOf(expr, this.#file, (one) => this.of(one));
   }
+}
+
+/** By the qualified names of generators, what they yield; without those that hand on another's. */
+function yieldsByName(file: PythonFile): ReadonlyMap<string, readonly Expr[]> {
+  const found = new Map<string, Expr[]>();
+  const unknown = new Set<string>();
+  for (const one of file.all("Yield")) {
+    const fn = functionOf(one);
+    if (fn?.kind !== "FunctionDef") continue;
+    const name = file.qualified(fn);
+    if (!one.value || one.from) unknown.add(name);
+    else found.set(name, [...(found.get(name) ?? []), one.value]);
+  }
+  for (const name of unknown) found.delete(name);
+  return found;
 }
 
 /** By the qualified names of functions, what they return; without those that yield, or return nothing somewhere. */

@@ -104,7 +104,7 @@ function isHandedBack(expr: Expr, facts: Facts): boolean {
     facts.file.scopes.uses(made).every((use) => {
       const at = use.parent;
       if (at?.kind === "Attribute") return !/[^_]_$/.test(at.attr) && at.attr !== "data";
-      return !(at?.kind === "Subscript" && at.value === use && /Assign$/.test(at.parent?.kind ?? ""));
+      return !(at?.kind === "Subscript" && at.value === use && (at.parent?.kind ?? "").endsWith("Assign"));
     })
   );
 }
@@ -173,7 +173,7 @@ function isFresh(expr: Expr, facts: Facts): boolean {
   // A layer that computes; `Identity`, `Dropout` and `Flatten` may hand on their input.
   if (selfAttribute(expr.func) !== null) return isComputingLayer(expr.func, facts) && isClosed(expr, facts);
   const name = facts.file.dotted(expr.func) ?? "";
-  if (/^torch\.nn\.functional\./.test(name))
+  if (name.startsWith("torch.nn.functional."))
     return NEW.test(last(name)) && !expr.args.some((arg) => arg.name === "inplace") && isClosed(expr, facts);
   // `logits.softmax(1).clone()`
   if (name === "" && expr.func.kind === "Attribute" && NEW.test(expr.func.attr))
