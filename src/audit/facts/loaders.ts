@@ -1,7 +1,7 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
 import { given } from "./arguments.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
@@ -75,7 +75,10 @@ function returned(call: Call, index: number | null, facts: Facts, depth: number)
 /** What every call in this file passes for a parameter. */
 function passed(param: string, at: Expr, facts: Facts, depth: number): readonly Call[] | null {
   const fn = functionOf(at);
-  if (fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module") return null;
+  if (fn?.kind !== "FunctionDef") return null;
+  const cls = fn.parent?.kind === "ClassDef" && fn.name === "__init__" ? fn.parent : null;
+  if (cls) return constructed(cls, param, fn, facts, depth);
+  if (fn.parent?.kind !== "Module") return null;
   const index = fn.params.findIndex((one) => one.name === param);
   const calls = facts.file.all("Call").filter((call) => isCallOf(call, fn, facts));
   return all(
@@ -83,6 +86,27 @@ function passed(param: string, at: Expr, facts: Facts, depth: number): readonly 
       const given = keyword(call, param)?.value ?? positional(call, index);
       return given ? loadersOf(given, facts, depth + 1) : null;
     }),
+  );
+}
+
+/** What every instance of a class is given in this file. */
+function constructed(
+  cls: ClassDef,
+  param: string,
+  init: FunctionDef,
+  facts: Facts,
+  depth: number,
+): readonly Call[] | null {
+  const { file } = facts;
+  const index = init.params.findIndex((one) => one.name === param) - 1;
+  return all(
+    file
+      .callsNamed(cls.name)
+      .filter((call) => file.dotted(call.func) === file.qualified(cls))
+      .map((call) => {
+        const given = keyword(call, param)?.value ?? positional(call, index);
+        return given ? loadersOf(given, facts, depth + 1) : null;
+      }),
   );
 }
 

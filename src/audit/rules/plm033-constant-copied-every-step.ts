@@ -119,6 +119,8 @@ function isMoved(call: Call, facts: Facts): boolean {
 function isPython(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "List" || expr.kind === "Tuple") return expr.items.every((item) => isPython(item, facts));
   if (expr.kind === "Comp") return facts.value(expr.element).what === "number";
+  // `[[self.start]] * batch_size`
+  if (expr.kind === "Binary" && expr.op === "*" && expr.left.kind === "List") return true;
   // `optimizer.param_groups[0]["lr"]`
   if (expr.kind === "Subscript") return expr.index.kind === "Str" && expr.index.value === "lr";
   return facts.value(expr).what === "number";

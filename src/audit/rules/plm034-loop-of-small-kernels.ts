@@ -1,4 +1,4 @@
-import { contains, functionOf, walk } from "../../python/nodes.ts";
+import { contains, walk } from "../../python/nodes.ts";
 import type { Clause, Expr, For, Node } from "../../python/tree.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -96,8 +96,7 @@ function* comprehensions(facts: Facts): Generator<Finding> {
 function* updates(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const loop of file.all("For")) {
-    if (!isOverModules(loop.iter, facts) || !(isStepped(loop, facts) || isOptimizerStep(loop, facts)))
-      continue;
+    if (!isOverModules(loop.iter, facts) || !isStepped(loop, facts)) continue;
     let found: Node | null = null;
     walk(loop, (node) => {
       if (
@@ -143,18 +142,6 @@ function isWritten(node: Node, loop: For, facts: Facts): boolean {
     return mentions && (value.kind === "Binary" || computes(value, facts));
   }
   return false;
-}
-
-/** In `step`, `first_step` of an optimizer written here. */
-function isOptimizerStep(node: Node, { file }: Facts): boolean {
-  const fn = functionOf(node);
-  const cls = fn?.parent?.kind === "ClassDef" ? fn.parent : null;
-  return (
-    fn?.kind === "FunctionDef" &&
-    /^(?:\w+_)?step$/.test(fn.name) &&
-    cls !== null &&
-    cls.args.some(({ value }) => /^torch\.optim\.(?:optimizer\.)?Optimizer$/.test(file.dotted(value) ?? ""))
-  );
 }
 
 /** On every step, or beside every step of the optimizer. */

@@ -225,20 +225,33 @@ function entryMade(loop: For, facts: Facts): Node | null {
 }
 
 /** `self.data += [augment(image) for _ in range(n)]` */
-function addedMade(loop: For, facts: Facts): Node | null {
+function addedMade(loop: For, method: FunctionDef, facts: Facts): Node | null {
   let found: Node | null = null;
   walk(loop, (node) => {
     if (
       node.kind === "AugAssign" &&
       node.op === "+" &&
-      selfAttribute(node.target) !== null &&
-      (node.value.kind === "Comp" || node.value.kind === "List") &&
+      (selfAttribute(node.target) !== null || isPutOnSelf(node.target, method, facts)) &&
+      (node.value.kind === "Comp" || node.value.kind === "List" || node.value.kind === "Binary") &&
       isWorked(node.value, loop, facts, 0)
     )
       found ??= node;
     return found === null;
   });
   return found;
+}
+
+/** `ids += …`, then `self.blocks = torch.tensor(ids)`. */
+function isPutOnSelf(target: Expr, method: FunctionDef, facts: Facts): boolean {
+  if (target.kind !== "Name") return false;
+  return facts.file
+    .all("Assign")
+    .some(
+      (one) =>
+        contains(method, one) &&
+        one.targets.some((to) => selfAttribute(to) !== null) &&
+        new RegExp(`\\b${target.id}\\b`).test(facts.file.textOf(one.value)),
+    );
 }
 
 function* appends(method: FunctionDef, facts: Facts): Generator<{ at: Node; message: string }> {
@@ -261,7 +274,7 @@ function* appends(method: FunctionDef, facts: Facts): Generator<{ at: Node; mess
       )
         calls.push(node);
     });
-    const at = calls.find((call) => isKept(call, method, facts)) ?? addedMade(statement, facts);
+    const at = calls.find((call) => isKept(call, method, facts)) ?? addedMade(statement, method, facts);
     if (at) yield { at, message: MESSAGE };
   }
 }

@@ -12,7 +12,7 @@ const FLOAT64 =
   /^numpy\.(?:zeros|ones|empty|eye|identity|linspace|logspace|geomspace|hanning|hamming|blackman|bartlett|kaiser|random\.(?:rand|randn|random|random_sample|uniform|normal|standard_normal|beta|gamma|exponential|dirichlet|laplace|lognormal))$/;
 /** NumPy functions whose result has the type of their first argument. */
 const SAME =
-  /^numpy\.(?:cumprod|cumsum|sqrt|exp|log|log1p|sin|cos|tanh|abs|clip|flip|append|concatenate|stack|vstack|hstack|tile|repeat|minimum|maximum|square|power|expand_dims|reshape|transpose|ascontiguousarray|meshgrid)$/;
+  /^numpy\.(?:cumprod|cumsum|sort|diff|sqrt|exp|log|log1p|sin|cos|tanh|abs|clip|flip|append|concatenate|stack|vstack|hstack|tile|repeat|minimum|maximum|square|power|expand_dims|reshape|transpose|ascontiguousarray|meshgrid)$/;
 
 export const rule: Rule = {
   meta: {

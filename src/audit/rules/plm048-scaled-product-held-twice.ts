@@ -96,6 +96,13 @@ function isProduct(expr: Expr, facts: Facts): boolean {
   if (expr.kind !== "Call") return false;
   if (MULTIPLIES.test(facts.file.dotted(expr.func) ?? ""))
     return expr.args.slice(0, 3).some(({ name, value }) => name === null && isChained(value, facts));
+  // `torch.mm(torch.mm(x, a), b).view_as(y)`
+  if (
+    expr.func.kind === "Attribute" &&
+    /^(?:view|view_as|reshape|reshape_as|transpose|permute)$/.test(expr.func.attr) &&
+    facts.file.dotted(expr.func) === null
+  )
+    return isProduct(expr.func.value, facts);
   // `self.dropout(self.up(self.down(x)))`
   if (isDropout(expr.func, facts) && expr.args[0] && isProduct(expr.args[0].value, facts)) return true;
   // `x.matmul(a).matmul(b)`
