@@ -1,3 +1,4 @@
+import { readNotebook } from "../python/notebook.ts";
 import type { EditableAudit } from "./audit.ts";
 import { combine } from "./facts/project.ts";
 import type { FunctionFacts, ProjectFacts } from "./facts/project.ts";
@@ -68,7 +69,8 @@ export class Workspace {
     const { source, summary, diagnostics } = scan(path, text);
     // While somebody is typing, what was found in the last whole text stands, as far as the text around it does.
     if (diagnostics.length > 0 && before.good) {
-      this.#put(path, { diagnostics, findings: moved(before.good.findings, before.good.text, text) });
+      const stays = path.endsWith(".ipynb") ? inSameCells : moved;
+      this.#put(path, { diagnostics, findings: stays(before.good.findings, before.good.text, text) });
       return this.of(path);
     }
     if (JSON.stringify(summary) !== JSON.stringify(before.summary)) this.#stale = true;
@@ -142,6 +144,26 @@ const isNamed = (target: Target, names: ReadonlySet<string>): boolean =>
   typeof target === "string" && names.has(last(target));
 
 const last = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
+
+/** Findings of the old notebook in cells that are the same in the new one. */
+function inSameCells(
+  findings: readonly ReportedFinding[],
+  old: string,
+  now: string,
+): readonly ReportedFinding[] {
+  const [before, after] = [cellTexts(old), cellTexts(now)];
+  return findings
+    .filter(({ cell = 0 }) => before.has(cell) && before.get(cell) === after.get(cell))
+    .map((finding) => ({ ...finding, fix: null }));
+}
+
+/** By the cells' numbers. */
+function cellTexts(json: string): ReadonlyMap<number, string> {
+  const notebook = readNotebook(json);
+  return typeof notebook === "string"
+    ? new Map()
+    : new Map(notebook.cells.map(({ number, start, end }) => [number, notebook.text.slice(start, end)]));
+}
 
 /** Findings of the old text that stand in lines the new text still has, above or below what was edited. */
 function moved(findings: readonly ReportedFinding[], old: string, now: string): ReportedFinding[] {

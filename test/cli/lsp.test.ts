@@ -6,7 +6,9 @@ import { expect, onTestFinished, test } from "vitest";
 import {
   CodeActionRequest,
   createProtocolConnection,
+  DidChangeNotebookDocumentNotification,
   DidChangeTextDocumentNotification,
+  DidOpenNotebookDocumentNotification,
   DidOpenTextDocumentNotification,
   HoverRequest,
   InitializedNotification,
@@ -177,4 +179,69 @@ test("a silenced finding goes away as soon as the comment is typed", async () =>
     contentChanges: [{ range: { start: at, end: at }, text: "  # noqa: PLM001" }],
   });
   await client.diagnostics("train.py", (codes) => !codes.includes("PLM001") && !codes.includes("PLM900"));
+});
+
+test("the cells of a notebook are judged together, and mended each by itself", async () => {
+  const client = await start({ "step.py": STEP });
+  const cells = [
+    "import torch\nfrom step import step",
+    "%matplotlib inline\ntotal = 0",
+    "for x, y in loader:\n    loss = step(model, x.cuda(), y.cuda())\n    loss.backward()\n    optimizer.step()\n    optimizer.zero_grad()\n    total += loss",
+  ];
+  const cell = (at: number): string => `train.ipynb#${at}`;
+  const uri = (at: number): string => client.uri(cell(at));
+  const notebook = { uri: client.uri("train.ipynb"), version: 1 };
+  await client.connection.sendNotification(DidOpenNotebookDocumentNotification.type, {
+    notebookDocument: {
+      ...notebook,
+      notebookType: "jupyter-notebook",
+      cells: cells.map((_, at) => ({ kind: 2 as const, document: uri(at) })),
+    },
+    cellTextDocuments: cells.map((text, at) => ({ uri: uri(at), languageId: "python", version: 1, text })),
+  });
+  await open(client, "step.py", STEP);
+  // The loop in the notebook is why this runs every step.
+  await client.diagnostics("step.py", (codes) => codes.includes("PLM031"));
+  const found = await client.diagnostics(cell(2), (codes) => codes.includes("PLM001"));
+  const sum = found.find(({ code }) => code === "PLM001")!;
+  expect(sum.range.start).toEqual({ line: 5, character: 4 });
+  expect(await client.diagnostics(cell(1), () => true)).toEqual([]);
+
+  const textDocument = { uri: uri(2) };
+  const hover = await client.connection.sendRequest(HoverRequest.type, {
+    textDocument,
+    position: sum.range.start,
+  });
+  expect(hover?.contents).toMatchObject({ value: expect.stringContaining("PLM001") });
+  const actions = (await client.connection.sendRequest(CodeActionRequest.type, {
+    textDocument,
+    range: sum.range,
+    context: { diagnostics: [sum] },
+  })) as CodeAction[];
+  const document = TextDocument.create(uri(2), "python", 1, cells[2]!);
+  const { changes } = actions.find(({ isPreferred }) => isPreferred)!.edit!;
+  expect(Object.keys(changes!)).toEqual([uri(2)]);
+  expect(TextDocument.applyEdits(document, changes![uri(2)]!)).toContain("total += loss.detach()");
+
+  const type = (version: number, at: number, line: number, text: string): Promise<void> =>
+    client.connection.sendNotification(DidChangeNotebookDocumentNotification.type, {
+      notebookDocument: { ...notebook, version },
+      change: {
+        cells: {
+          textContent: [
+            {
+              document: { uri: uri(at), version },
+              changes: [{ range: { start: { line, character: 0 }, end: { line, character: 0 } }, text }],
+            },
+          ],
+        },
+      },
+    });
+  // Half a line in one cell takes nothing from the others, and is complained of where it stands.
+  await type(2, 1, 1, "print((\n");
+  const broken = await client.diagnostics(cell(1), (codes) => codes.length > 0);
+  expect(broken[0]!.range.start.line).toBeGreaterThan(0);
+  await client.diagnostics(cell(2), (codes) => codes.includes("PLM001"));
+  await type(3, 1, 1, "# ");
+  await client.diagnostics(cell(1), (codes) => codes.length === 0);
 });

@@ -1,6 +1,9 @@
 import { CodeActionKind, DiagnosticSeverity } from "vscode-languageserver";
 import type { CodeAction, Diagnostic, Range, TextEdit } from "vscode-languageserver";
-import type { Diagnostic as Problem, Place, ReportedFinding } from "../../audit/report.ts";
+import type { Diagnostic as Problem, Place, ReportedEdit, ReportedFinding } from "../../audit/report.ts";
+
+/** By document. */
+type Changes = Record<string, TextEdit[]>;
 
 const SEVERITIES = {
   error: DiagnosticSeverity.Error,
@@ -38,20 +41,28 @@ export function overlaps(finding: ReportedFinding, { start, end }: Range): boole
   return !before(own.end, start) && !before(end, own.start);
 }
 
-/** The fix of a finding, and the comment that silences it. */
-export function quickFixes(finding: ReportedFinding, uri: string, lineText: string): CodeAction[] {
+/** The edits of a fix in a document of its own. */
+export const editsIn = (uri: string, edits: readonly ReportedEdit[]): Changes => ({
+  [uri]: edits.map((edit) => ({ range: rangeOf(edit), newText: edit.text })),
+});
+
+/** The fix of a finding, and the comment that silences it. `changes`: what the fix edits, null where it cannot. */
+export function quickFixes(
+  finding: ReportedFinding,
+  uri: string,
+  lineText: string,
+  changes: Changes | null,
+): CodeAction[] {
   const diagnostics = [diagnosticOf(finding)];
   const actions: CodeAction[] = [];
   const { fix, rule, line } = finding;
-  if (fix)
+  if (fix && changes)
     actions.push({
       title: fix.grade === "safe" ? fix.title : `${fix.title} (may change what the program does)`,
       kind: CodeActionKind.QuickFix,
       diagnostics,
       isPreferred: fix.grade === "safe",
-      edit: {
-        changes: { [uri]: fix.edits.map((edit): TextEdit => ({ range: rangeOf(edit), newText: edit.text })) },
-      },
+      edit: { changes },
     });
   const end = { line: line - 1, character: lineText.length };
   actions.push({

@@ -1,12 +1,25 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { CodeActionKind, TextDocuments, TextDocumentSyncKind } from "vscode-languageserver";
-import type { CodeAction, Connection, Hover, InitializeParams } from "vscode-languageserver";
+import {
+  CodeActionKind,
+  NotebookCellKind,
+  NotebookDocuments,
+  TextDocuments,
+  TextDocumentSyncKind,
+} from "vscode-languageserver";
+import type {
+  CodeAction,
+  Connection,
+  Hover,
+  InitializeParams,
+  NotebookDocument,
+} from "vscode-languageserver";
 import { TextDocument } from "vscode-languageserver-textdocument";
 import packageJson from "../../../package.json" with { type: "json" };
 import { auditForEditing } from "../../audit/audit.ts";
 import { fixText } from "../../audit/fix.ts";
+import type { ReportedFinding } from "../../audit/report.ts";
 import { ALL_META } from "../../audit/rules.ts";
 import { DEFAULTS } from "../../audit/settings.ts";
 import type { Settings } from "../../audit/settings.ts";
@@ -15,7 +28,8 @@ import { decode } from "../../python/source.ts";
 import { settingsNear } from "../audit-settings.ts";
 import { describeFailure } from "../failure.ts";
 import { rulePage } from "../rule-pages.ts";
-import { diagnosticOf, overlaps, problemOf, quickFixes } from "./convert.ts";
+import { diagnosticOf, editsIn, overlaps, problemOf, quickFixes } from "./convert.ts";
+import { OpenNotebook } from "./notebook.ts";
 
 const FIX_ALL = `${CodeActionKind.SourceFixAll}.plimsoll`;
 /** After the last keystroke: what the change means for other open files, and theirs for it. */
@@ -25,6 +39,8 @@ const NO_CHOICE = { select: [], ignore: [], exclude: [] };
 /** Diagnostics, hovers and fixes for the files open in an editor, with the facts of the whole folder behind them. */
 export function serve(connection: Connection): void {
   const documents = new TextDocuments(TextDocument);
+  const notebooks = new NotebookDocuments(TextDocument);
+  const openNotebooks = new Map<string, OpenNotebook>();
   let root = process.cwd();
   let settings: Settings = DEFAULTS;
   let workspace = new Workspace(
@@ -58,12 +74,29 @@ export function serve(connection: Connection): void {
     });
   }
 
+  function read({ cells }: NotebookDocument): OpenNotebook {
+    const code = cells.filter(({ kind }) => kind === NotebookCellKind.Code);
+    return new OpenNotebook(code.flatMap((cell) => notebooks.getCellTextDocument(cell) ?? []));
+  }
+
+  function publishNotebook(uri: string, notebook: OpenNotebook): void {
+    openNotebooks.set(uri, notebook);
+    const judged = workspace.update(pathOf(uri), notebook.json);
+    for (const [cell, diagnostics] of notebook.diagnostics(judged))
+      void connection.sendDiagnostics({ uri: cell, diagnostics: [...diagnostics] });
+  }
+
+  function publishAll(isConcerned: (path: string) => boolean): void {
+    for (const document of documents.all()) if (isConcerned(pathOf(document.uri))) publish(document);
+    for (const [uri, notebook] of openNotebooks) if (isConcerned(pathOf(uri))) publishNotebook(uri, notebook);
+  }
+
   function settleSoon(): void {
     if (settling) clearTimeout(settling);
     settling = setTimeout(() => {
       settling = null;
       const concerned = new Set(workspace.settle());
-      for (const document of documents.all()) if (concerned.has(pathOf(document.uri))) publish(document);
+      publishAll((path) => concerned.has(path));
     }, SETTLE_MS);
   }
 
@@ -75,7 +108,7 @@ export function serve(connection: Connection): void {
     } catch (error) {
       connection.window.showWarningMessage(describeFailure(error, false).trim());
     }
-    for (const document of documents.all()) publish(document);
+    publishAll(() => true);
     settleSoon();
   }
 
@@ -86,6 +119,7 @@ export function serve(connection: Connection): void {
       serverInfo: { name: "plimsoll", version: packageJson.version },
       capabilities: {
         textDocumentSync: TextDocumentSyncKind.Incremental,
+        notebookDocumentSync: { notebookSelector: [{ cells: [{ language: "python" }] }] },
         hoverProvider: true,
         codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix, FIX_ALL] },
       },
@@ -101,11 +135,33 @@ export function serve(connection: Connection): void {
     void connection.sendDiagnostics({ uri: document.uri, diagnostics: [] });
   });
 
+  const follow = (notebook: NotebookDocument): void => {
+    publishNotebook(notebook.uri, read(notebook));
+    settleSoon();
+  };
+  notebooks.onDidOpen(follow);
+  notebooks.onDidChange(({ notebookDocument, cells }) => {
+    for (const { document } of cells?.removed ?? [])
+      void connection.sendDiagnostics({ uri: document, diagnostics: [] });
+    follow(notebookDocument);
+  });
+  notebooks.onDidClose(({ uri, cells }) => {
+    openNotebooks.delete(uri);
+    for (const { document } of cells) void connection.sendDiagnostics({ uri: document, diagnostics: [] });
+  });
+  /** The findings in a document, which may be a cell of a notebook. */
+  const findingsIn = (uri: string): readonly ReportedFinding[] => {
+    const home = notebooks.findNotebookDocumentForCell(uri);
+    return home
+      ? (openNotebooks.get(home.uri)?.in(uri, workspace.of(pathOf(home.uri))) ?? [])
+      : workspace.of(pathOf(uri)).findings;
+  };
+
   connection.onDidChangeWatchedFiles(({ changes }) => {
     for (const { uri } of changes) {
       if (basename(uri) === "pyproject.toml") return void load();
       const path = pathOf(uri);
-      if (documents.get(uri) || !workspace.has(path)) continue;
+      if (documents.get(uri) || openNotebooks.has(uri) || !workspace.has(path)) continue;
       const file = fileURLToPath(uri);
       const text = existsSync(file) ? decode(readFileSync(file)) : null;
       if (text === null) workspace.remove(path);
@@ -116,9 +172,9 @@ export function serve(connection: Connection): void {
   });
 
   connection.onHover(({ textDocument, position }): Hover | null => {
-    const here = workspace
-      .of(pathOf(textDocument.uri))
-      .findings.filter((finding) => overlaps(finding, { start: position, end: position }));
+    const here = findingsIn(textDocument.uri).filter((finding) =>
+      overlaps(finding, { start: position, end: position }),
+    );
     const pages = [...new Set(here.map(({ rule }) => rule))].map(
       (code) => rulePage(code) ?? ALL_META.find((meta) => meta.code === code)?.summary ?? code,
     );
@@ -126,19 +182,24 @@ export function serve(connection: Connection): void {
   });
 
   connection.onCodeAction(({ textDocument, range, context }): CodeAction[] => {
-    const document = documents.get(textDocument.uri);
+    const { uri } = textDocument;
+    const home = notebooks.findNotebookDocumentForCell(uri);
+    const document = home ? notebooks.cellTextDocuments.get(uri) : documents.get(uri);
     if (!document) return [];
     const wants = (kind: string): boolean =>
       context.only === undefined || context.only.some((one) => kind === one || kind.startsWith(`${one}.`));
-    const path = pathOf(document.uri);
+    const notebook = home ? openNotebooks.get(home.uri) : undefined;
     const lines = document.getText().split(/\r\n|\r|\n/);
     const quick = wants(CodeActionKind.QuickFix)
-      ? workspace
-          .of(path)
-          .findings.filter((finding) => overlaps(finding, range))
-          .flatMap((finding) => quickFixes(finding, document.uri, lines[finding.line - 1] ?? ""))
+      ? findingsIn(uri)
+          .filter((finding) => overlaps(finding, range))
+          .flatMap((finding) => {
+            const edits = finding.fix?.edits ?? [];
+            const changes = notebook ? notebook.changes(edits) : editsIn(uri, edits);
+            return quickFixes(finding, uri, lines[finding.line - 1] ?? "", changes);
+          })
       : [];
-    const all = wants(FIX_ALL) ? fixAll(document, path) : null;
+    const all = !home && wants(FIX_ALL) ? fixAll(document, pathOf(uri)) : null;
     return all ? [...quick, all] : quick;
   });
 
@@ -159,5 +220,6 @@ export function serve(connection: Connection): void {
   }
 
   documents.listen(connection);
+  notebooks.listen(connection);
   connection.listen();
 }
