@@ -22,7 +22,8 @@ export const rule: Rule = {
   *check(facts) {
     if (!facts.accelerator) return;
     for (const keep of keeps(facts)) {
-      const loop = keep.loop ? batchesOf(keep.loop, facts) : null;
+      // What a batch gave, piece by piece: `bank[key] = feature`. Appended, the pieces may be anything, texts among them.
+      const loop = keep.loop && keep.at.kind === "Assign" ? batchesOf(keep.loop, facts) : keep.loop;
       if (keep.how === "list" && loop?.kind === "For")
         for (const finding of judge(
           keep.added,
@@ -32,7 +33,9 @@ export const rule: Rule = {
           facts,
         ))
           // What is spread into the list may be anything that can be gone through.
-          yield keep.at.kind === "Call" && isExtend(keep.at) ? { ...finding, severity: "note" } : finding;
+          yield loop !== keep.loop || (keep.at.kind === "Call" && isExtend(keep.at))
+            ? { ...finding, severity: "note" }
+            : finding;
     }
     for (const { parent } of facts.file.callsNamed("cat", "concat", "concatenate", "hstack", "vstack")) {
       const statement = parent?.kind === "IfExp" ? parent.parent : parent;

@@ -4,6 +4,7 @@ import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { given } from "../facts/arguments.ts";
 import { selfAttribute } from "../facts/classes.ts";
+import { runsBehind } from "../facts/behind-loss.ts";
 import type { Facts } from "../facts/facts.ts";
 import { carriedNames, isNetwork } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -81,9 +82,10 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
     return false;
   const fn = functionOf(call);
   // A closure or a method may be called several times with one graph; a plain function's own tensors are new each time.
-  if (fn?.kind === "Lambda" || (fn && functionOf(fn) !== null)) return false;
-  const loop = loopsAround(call)[0];
   const loss = reduced(facts.backwards.find((one) => one.call === call)!.loss);
+  if (fn?.kind === "Lambda" || (fn && functionOf(fn) !== null && !(loss && isOwnForward(loss, fn, facts))))
+    return false;
+  const loop = loopsAround(call)[0];
   if (loss && selfAttribute(loss) !== null) {
     if (!loop || !isWrittenIn(loop, loss, call, facts)) return false;
   } else if (loss?.kind !== "Name") return false;
@@ -104,6 +106,12 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
     fn.params[0]?.name === "self" &&
     /self\.\w*(?:hidden|state|memory|prev|cache)/.test(file.textOf(fn))
   );
+}
+
+/** A step that a framework is handed, `Engine(update)`: it runs the network itself, and differentiates what that gave. */
+function isOwnForward(loss: Expr, fn: Node, facts: Facts): boolean {
+  const runs = runsBehind(loss, facts);
+  return runs.length > 0 && runs.every((run) => contains(fn, run));
 }
 
 /** `logits, self.loss = model(x, y)` in the same turn, before it is differentiated. */

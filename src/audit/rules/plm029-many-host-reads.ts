@@ -124,7 +124,9 @@ function readsInLoop(call: Call, facts: Facts): boolean {
   const over = loop.iter;
   const values =
     over.kind === "Call" && over.func.kind === "Attribute" && /^(?:items|values)$/.test(over.func.attr);
-  if (!values) return false;
+  const listed = over.kind === "Name" ? facts.file.scopes.onlyValue(over) : null;
+  const items = listed?.kind === "List" || listed?.kind === "Tuple" ? listed.items : [];
+  if (!values && !items.some((item) => facts.onAccelerator(item))) return false;
   const bound = loop.target.kind === "Tuple" ? loop.target.items : [loop.target];
   const read = baseOf(call.func.value);
   return bound.some((item) => item.kind === "Name" && read.kind === "Name" && item.id === read.id);
