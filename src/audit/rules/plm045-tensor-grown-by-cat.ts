@@ -111,7 +111,8 @@ function* grown(facts: Facts): Generator<Finding> {
       at: statement,
       // Over a handful of parts nobody notices; over batches, or in the step, it is quadratic.
       severity:
-        (runsOften(loop, facts) && !overSettings(loop, facts)) || overBatches(loop, facts)
+        ((runsOften(loop, facts) && !overSettings(loop, facts)) || overBatches(loop, facts)) &&
+        !isPicture(target.id, loop, facts)
           ? "warning"
           : "note",
       message: `Every turn allocates \`${target.id}\` anew and copies all of it; collect the parts in a list and \`cat\` once after the loop`,
@@ -146,6 +147,13 @@ function overBatches(loop: Loop, facts: Facts): boolean {
   if (isInParts(loop, facts) || nameOf(functionOf(loop)).startsWith("test_")) return false;
   if (loop.kind === "For" && /load|batch|data/i.test(facts.file.textOf(loop.iter))) return true;
   return facts.file.all("Call").some((call) => contains(loop, call) && isNetwork(call.func, facts));
+}
+
+/** Saved as an image, or shown: as many parts as someone looks at. */
+function isPicture(name: string, loop: Loop, { file }: Facts): boolean {
+  return file
+    .callsNamed("save_image", "make_grid", "imshow", "imsave", "add_image")
+    .some((call) => call.start > loop.end && new RegExp(`\\b${name}\\b`).test(file.textOf(call)));
 }
 
 /** `states[-1:]`, `images.shape[0]`: of all that has been joined only the last part is read, or how much it is. */
