@@ -39,7 +39,10 @@ export interface ReportedFinding extends Place {
 /** Something about a file that is no finding: it could not be read, parsed or mended. */
 export interface Diagnostic {
   readonly path: string;
+  /** Null for the whole file; of a notebook, whose lines are those of its JSON, the message says which cell it is. */
   readonly line: number | null;
+  /** Notebooks only: the cell, from 1, and the line in it. */
+  readonly inCell?: { readonly cell: number; readonly line: number };
   readonly message: string;
   /** "error": nothing of the file was audited. "warning": a part of it. */
   readonly level: "error" | "warning";

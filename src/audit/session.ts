@@ -1,3 +1,4 @@
+import type { NotebookCell } from "../python/notebook.ts";
 import { Lines } from "../python/source.ts";
 import { parse } from "../python/statements.ts";
 import type { SyntaxDiagnostic } from "../python/tree.ts";
@@ -37,7 +38,9 @@ export function scan(path: string, text: string): Scan {
     };
   if (source.kind === "config") return { source, summary: null, diagnostics: [] };
   const { file } = source;
-  const diagnostics = syntaxErrors(path, file.tree.errors, () => file.lines);
+  const diagnostics = syntaxErrors(path, file.tree.errors, () => file.lines).map((one) =>
+    source.notebook ? placed(one, source.notebook.cells) : one,
+  );
   if (isUnitTest(file)) return { source: null, summary: null, diagnostics };
   return { source, summary: summarize(file), diagnostics };
 }
@@ -48,6 +51,16 @@ function syntaxErrors(path: string, errors: readonly SyntaxDiagnostic[], lines: 
   return first
     ? [{ path, line: lines().line(first.offset), message: `${first.message}${more}`, level: "warning" }]
     : [];
+}
+
+/** In the cell that the line of the joined text belongs to. */
+function placed(diagnostic: Diagnostic, cells: readonly NotebookCell[]): Diagnostic {
+  const at = diagnostic.line ?? 1;
+  const home = cells.findLast((cell) => cell.line <= at);
+  if (!home) return diagnostic;
+  const inCell = { cell: home.number, line: at - home.line + 1 };
+  const message = `cell ${inCell.cell}, line ${inCell.line}: ${diagnostic.message}`;
+  return { ...diagnostic, line: null, inCell, message };
 }
 
 /** Second look, when the whole tree has been seen. */

@@ -139,6 +139,9 @@ describe("bad input", () => {
       "utf16.py": new Uint8Array([0xff, 0xfe, 0x69, 0x00]),
       "deep.py": `import torch\nx = ${"(".repeat(100_000)}1${")".repeat(100_000)}\n`,
       "half.py": `${LOOP}\ndef broken(:\n    pass\n`,
+      "half.ipynb": JSON.stringify({
+        cells: ["import torch", "x = 1\ndef broken(:"].map((source) => ({ cell_type: "code", source })),
+      }),
       "huge.py": "",
       "empty.py": "",
     });
@@ -157,6 +160,7 @@ describe("bad input", () => {
       "dangling.py": "no such file or folder",
       "deep.py": expect.stringContaining("nested too deeply"),
       "encoding.py": "not valid UTF-8, and no encoding declared",
+      "half.ipynb": expect.stringMatching(/^cell 2, line 2: invalid syntax/),
       "half.py": expect.stringContaining("invalid syntax"),
       "huge.py": "too large to audit (50 MB)",
       missing: "no such file or folder",

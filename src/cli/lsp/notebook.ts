@@ -38,10 +38,9 @@ export class OpenNotebook {
     const all = new Map<string, Diagnostic[]>();
     for (const { uri } of this.#cells) all.set(uri, this.in(uri, judged).map(diagnosticOf));
     for (const problem of judged.diagnostics) {
-      const line = problem.line ?? 1;
-      const cell = this.#code.findLast((one) => one.line <= line);
-      if (cell)
-        all.get(this.#documentOf(cell).uri)!.push(problemOf({ ...problem, line: line - cell.line + 1 }));
+      const { cell, line } = problem.inCell ?? { cell: 1, line: 1 };
+      const home = this.#cells[cell - 1];
+      if (home) all.get(home.uri)!.push(problemOf({ ...problem, line }));
     }
     return all;
   }
