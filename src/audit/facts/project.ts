@@ -345,7 +345,7 @@ function spreadHeat(
       if (
         names.classes.get(cls)?.methods.includes(method) &&
         !INFERENCE.test(last(cls)) &&
-        !cls.includes(".inference.") &&
+        !/(?:^|[._])inference[._]/.test(cls) &&
         !EXPORT.test(cls) &&
         // What is decorated with `no_grad` searches or generates, unless a step calls it.
         byName.get(`${cls}.${method}`)?.summary.grad !== "off" &&

@@ -18,7 +18,8 @@ export const rule: Rule = {
   },
   *check(facts) {
     for (const cls of facts.file.all("ClassDef")) {
-      if (facts.role(cls) !== "function") continue;
+      // With `self` and no `@staticmethod` it is a function of old, which torch does not run any more.
+      if (facts.role(cls) !== "function" || isOfOld(cls)) continue;
       const stores = storesOf(cls, facts);
       const fix = saveInstead(cls, stores, facts);
       const dropped = droppedIn(cls, facts);
@@ -32,6 +33,13 @@ export const rule: Rule = {
     }
   },
 };
+
+function isOfOld(cls: ClassDef): boolean {
+  return methodsOf(cls).some(
+    ({ name, params, decorators }) =>
+      name === "forward" && params[0]?.name === "self" && decorators.length === 0,
+  );
+}
 
 /** `del ctx.inputs` in backward: gone when that is done. */
 function droppedIn(cls: ClassDef, facts: Facts): ReadonlySet<string> {

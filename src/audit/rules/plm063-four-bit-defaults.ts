@@ -50,7 +50,7 @@ export const rule: Rule = {
       if (!compute || isFloat32(compute, file))
         yield {
           at: compute ?? call.func,
-          ...(compute || sometimes ? { severity: "note" as const } : {}),
+          ...(compute || sometimes || isChosen(call, file) ? { severity: "note" as const } : {}),
           message: compute
             ? FLOAT32
             : `Without \`bnb_4bit_compute_dtype\` the 4-bit weights are computed with in float32`,
@@ -217,4 +217,13 @@ function isAuto(expr: Expr, file: PythonFile): boolean {
 function isConditional(node: Node): boolean {
   for (const at of ancestors(node)) if (at.kind === "If" || at.kind === "IfExp") return true;
   return false;
+}
+
+/** `from_pretrained(…, torch_dtype=torch.float32, quantization_config=BitsAndBytesConfig(…))`: float32 was asked for. */
+function isChosen(call: Call, file: PythonFile): boolean {
+  const taker = call.parent?.kind === "Arg" ? call.parent.parent : null;
+  if (taker?.kind !== "Call") return false;
+  const given = (keyword(taker, "torch_dtype") ?? keyword(taker, "dtype"))?.value ?? null;
+  const type = given?.kind === "Name" ? file.scopes.onlyValue(given) : given;
+  return type !== null && isFloat32(type, file);
 }
