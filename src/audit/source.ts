@@ -11,9 +11,12 @@ export type Source =
 
 /** A file without one of these words has nothing for any rule: a quarter of a large tree, for one regular expression. */
 const RELEVANT = /torch|transformers|lightning|accelerate|deepspeed|diffusers|peft|\btrl\b|apex|cudnn|cuda/;
-/** Nor has one that only speaks of them: it must import one, or treat something as a tensor, a network or an optimizer. */
+/**
+ * Nor has one that only speaks of them: it must import one, or treat something as a tensor, a network or an optimizer. The
+ * lines of a notebook begin after a quote.
+ */
 const USES =
-  /(?:^|[:;])[ \t]*(?:from|import)[ \t][^\n]*\b(?:torch|transformers|lightning|pytorch_lightning|accelerate|deepspeed|diffusers|peft|trl|apex|bitsandbytes|timm|unsloth|sentence_transformers|fastai|ignite|composer)|\.(?:backward|cuda|detach|item|zero_grad|requires_grad_?|no_grad|parameters|state_dict)\b|\b(?:DataLoader|Dataset|Trainer|optimizer)\b|cudnn|CUDA_/m;
+  /(?:^|[:;"]|\\n)[ \t]*(?:from|import)[ \t][^\n]*\b(?:torch|transformers|lightning|pytorch_lightning|accelerate|deepspeed|diffusers|peft|trl|apex|bitsandbytes|timm|unsloth|sentence_transformers|fastai|ignite|composer)|\.(?:backward|cuda|detach|item|zero_grad|requires_grad_?|no_grad|parameters|state_dict)\b|\b(?:DataLoader|Dataset|Trainer|optimizer)\b|cudnn|CUDA_/m;
 /** But what a training hands its tensors to may know nothing of torch: a meter, a helper that reads them. */
 const HELPS =
   /\.item\(\)|math\.is(?:nan|finite|inf)\(|\.detach\(\)|\.backward\(|\.state_dict\(\)|\bclass \w*(?:Meter|Averag|Tracker|Buffer|Memory|Recorder|History|Running|Mean|Accumul|Smooth|Replay|Pool|Bank)|\bself\.(\w+) = self\.\1 \+ |\bself\.\w+ \+= (?:val|value|loss|v|x)\b|\bself\.\w+\.append\((?:val|value|loss|v|x)\)/;
