@@ -31,7 +31,8 @@ export function loadersOf(expr: Expr, facts: Facts, depth = 0): readonly Call[] 
         if (one.how === "param") return passed(one.name, expr, facts, depth);
         if (one.how === "unpack" && one.value?.kind === "Call" && one.index !== null)
           return returned(one.value, one.index, facts, depth);
-        return one.how === "assign" ? again(one.value) : null;
+        // `with tqdm(loader) as bar:`
+        return one.how === "assign" || one.how === "with" ? again(one.value) : null;
       }),
     );
   if (expr.kind !== "Call") return null;

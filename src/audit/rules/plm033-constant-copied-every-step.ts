@@ -118,7 +118,7 @@ function isMoved(call: Call, facts: Facts): boolean {
 /** Numbers of Python's own, or a list of them. */
 function isPython(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "List" || expr.kind === "Tuple") return expr.items.every((item) => isPython(item, facts));
-  if (expr.kind === "Comp") return facts.value(expr.element).what === "number";
+  if (expr.kind === "Comp") return expr.value === null && isPython(expr.element, facts);
   // `[[self.start]] * batch_size`
   if (expr.kind === "Binary" && expr.op === "*" && expr.left.kind === "List") return true;
   // `optimizer.param_groups[0]["lr"]`

@@ -139,7 +139,9 @@ function isWritten(node: Node, loop: For, facts: Facts): boolean {
       if ((inner.kind === "Name" || inner.kind === "Attribute") && own(inner)) mentions = true;
       return !mentions;
     });
-    return mentions && (value.kind === "Binary" || computes(value, facts));
+    // `p.data = average(p.data, q.data)`
+    const whole = target.kind === "Attribute" && target.attr === "data" && value.kind === "Call";
+    return mentions && (whole || value.kind === "Binary" || computes(value, facts));
   }
   return false;
 }

@@ -46,7 +46,7 @@ function calledBy(init: FunctionDef, cls: ClassDef): FunctionDef[] {
 
 /** What makes it expensive: a tokenizer, an image, a tensor for each example. */
 const WORKS =
-  /tokeniz|process|transform|Image\.open|imread|encode|torch\.tensor|load_image|torchaudio|np\.load|numpy\.load|torch\.load|read_image|librosa|nibabel|pydicom|SimpleITK|tifffile|rasterio|soundfile|imageio|cv2\.|spectrogram|read_video|VideoReader|decord|from_numpy/i;
+  /tokeniz|process|transform|Image\.open|imread|encode|torch\.tensor|load_image|torchaudio|np\.load|numpy\.load|torch\.load|read_image|librosa|nibabel|pydicom|SimpleITK|tifffile|rasterio|soundfile|imageio|cv2\.|spectrogram|read_video|VideoReader|decord|from_numpy|^(?:self\.)?tok$/i;
 
 /** `self.items = [tokenizer(t) for t in texts]`, `torch.stack([torch.load(f) for f in files])`, `list(map(…))`. */
 function* displays(method: FunctionDef, facts: Facts): Generator<{ at: Node; message: string }> {
@@ -57,7 +57,12 @@ function* displays(method: FunctionDef, facts: Facts): Generator<{ at: Node; mes
     let found: Node | null = null;
     walk(statement.value, (node) => {
       const maps =
-        node.kind === "Call" && facts.file.dotted(node.func) === "builtins.map" ? node.args[0]?.value : null;
+        node.kind === "Call" &&
+        (facts.file.dotted(node.func) === "builtins.map" ||
+          // `frame.text.apply(lambda text: …)`
+          (node.func.kind === "Attribute" && /^(?:progress_)?(?:apply|map)$/.test(node.func.attr)))
+          ? node.args[0]?.value
+          : null;
       const made =
         node.kind === "Comp" ? (node.value ?? node.element) : maps?.kind === "Lambda" ? maps.body : null;
       if (made && (works(made, facts) || isDrained(node, facts) || isOwnWork(made, facts))) found ??= node;

@@ -252,9 +252,15 @@ function isFloat64(expr: Expr, facts: Facts, depth = 0): boolean {
     );
   if (expr.kind !== "Name") return false;
   const definitions = facts.file.scopes.reaching(expr);
+  const [one] = definitions;
+  // `ys, xs = np.meshgrid(…)`
+  const grid =
+    one?.how === "unpack" &&
+    one.value?.kind === "Call" &&
+    facts.file.dotted(one.value.func) === "numpy.meshgrid";
   return (
     definitions.length === 1 &&
-    definitions[0]!.how === "assign" &&
+    (definitions[0]!.how === "assign" || grid) &&
     definitions[0]!.value !== null &&
     isFloat64(definitions[0]!.value, facts, depth + 1)
   );

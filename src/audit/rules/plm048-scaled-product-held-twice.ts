@@ -91,7 +91,12 @@ function isLayer(expr: Expr, facts: Facts): boolean {
 /** `x @ A @ B`, `linear(linear(x, A), B)`, `self.lora_B(self.lora_A(x))`: the last product is as large as the layer's output. */
 function isProduct(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Binary")
-    return expr.op === "@" && (isChained(expr.left, facts) || isChained(expr.right, facts));
+    return (
+      expr.op === "@" &&
+      (isChained(expr.left, facts) ||
+        isChained(expr.right, facts) ||
+        /\.lora_?[AB]\b/i.test(facts.file.textOf(expr.right)))
+    );
   if (expr.kind === "Name") return isProductByName(expr, facts);
   if (expr.kind !== "Call") return false;
   if (MULTIPLIES.test(facts.file.dotted(expr.func) ?? ""))

@@ -1,5 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
+import { classOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
 import { given, hidesArguments } from "../facts/arguments.ts";
 import type { Rule } from "../rule.ts";
@@ -13,7 +15,10 @@ function isSaid(value: Expr | null): boolean {
 /** None, or a configuration loaded or made here without a word about types, which then decides nothing. */
 function isPlainConfig(config: Expr | null, file: PythonFile): boolean {
   if (!config) return true;
-  const made = config.kind === "Name" ? file.scopes.onlyValue(config) : config;
+  const own = selfAttribute(config);
+  const writes = own === null ? [] : (attributesOf(classOf(config)!, file).get(own)?.writes ?? []);
+  const made =
+    config.kind === "Name" ? file.scopes.onlyValue(config) : writes.length === 1 ? writes[0]!.value : config;
   return (
     made?.kind === "Call" &&
     /^transformers\.\w*Config(?:\.from_pretrained)?$/.test(file.dotted(made.func) ?? "") &&
