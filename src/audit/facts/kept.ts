@@ -239,9 +239,11 @@ function outlives(one: Candidate, facts: Facts): Keep[] {
   if (!facts.hot(one.at) && !facts.functionFacts(one.at).repeated) return [];
   const writes = attributesOf(cls, file).get(attribute!)?.writes ?? [];
   const begins = writes.filter((write) => write.how !== "augment" && !contains(one.at, write.target));
-  return begins.length > 0 && begins.every((write) => write.in !== method)
-    ? [{ ...one, loop: loopsAround(one.at)[0] ?? null }]
-    : [];
+  const loop = loopsAround(one.at)[0] ?? null;
+  // Begun by another method, or by this one before its loop.
+  const isBefore = (write: (typeof begins)[number]): boolean =>
+    write.in !== method || (loop !== null && facts.stepLoops.has(loop) && !contains(loop, write.target));
+  return begins.length > 0 && begins.every(isBefore) ? [{ ...one, loop }] : [];
 }
 
 /** `if total is None: total = loss`, whose `else` is the sum. */

@@ -144,7 +144,7 @@ function isStored(name: Expr, processes: boolean): boolean {
     if (at.kind === "Call")
       // `reports.append(Report(step, e))`
       return (
-        (at.func.kind === "Name" && /^[A-Z]\w*[a-z]/.test(at.func.id) && isStored(at, processes)) ||
+        (at.func.kind === "Name" && /^(?:dict$|[A-Z]\w*[a-z])/.test(at.func.id) && isStored(at, processes)) ||
         (at.func.kind === "Attribute" &&
           (processes ? /^(?:append|appendleft|add)$/ : /^(?:append|appendleft|add|put|put_nowait)$/).test(
             at.func.attr,

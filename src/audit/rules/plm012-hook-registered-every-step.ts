@@ -2,6 +2,7 @@ import { classOf, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
 const HOOKS = new Set([
@@ -33,7 +34,11 @@ export const rule: Rule = {
       const { attr, value: receiver } = call.func;
       if (!HOOKS.has(attr) && !(TENSOR_HOOKS.has(attr) && isParameter(receiver, facts))) continue;
       if (!isLeft(call, facts)) continue;
-      const hot = facts.everyStep(call);
+      // Of some of the parameters, `if "bias" in name:`, it is as often.
+      const through = loopsAround(call)[0];
+      const over =
+        through?.kind === "For" && /(?:parameters|modules|children)\(/.test(facts.file.textOf(through.iter));
+      const hot = facts.everyStep(call) ?? (over ? facts.everyStep(through) : null);
       if (!hot && !facts.everyEpoch(call)) {
         if (isThrownAway(call, facts))
           yield {

@@ -104,6 +104,13 @@ function judge(test: Expr, node: Node, facts: Facts): Expr | null {
   )
     return null;
   const inner = operand.kind === "Unary" && operand.op === "not" ? operand.operand : operand;
+  // `torch.allclose(a, b)` is a Python bool, read from the device.
+  if (
+    inner.kind === "Call" &&
+    /^torch\.(?:allclose|equal|is_nonzero)$/.test(facts.file.dotted(inner.func) ?? "") &&
+    inner.args.some((arg) => facts.onAccelerator(arg.value))
+  )
+    return often(node, facts) ? operand : null;
   // What a network was fed or returned may be a structure, whose truth is its length.
   return often(node, facts) && facts.value(inner).what === "tensor" && facts.onAccelerator(inner)
     ? operand
