@@ -73,7 +73,7 @@ function isScaler(expr: Expr, facts: Facts): boolean {
       // `state["scaler"]`
       (value?.kind === "Subscript" &&
         value.index.kind === "Str" &&
-        /scaler$/.test(value.index.value ?? "")) ||
+        (value.index.value ?? "").endsWith("scaler")) ||
       (value?.kind === "Call" && (facts.file.dotted(value.func) ?? "").endsWith("GradScaler")),
   );
 }
