@@ -150,7 +150,7 @@ export class PythonFile {
       // An alias by assignment: `checkpoint = torch.utils.checkpoint.checkpoint`.
       if (definition.value.kind === "Attribute") {
         const name = this.dotted(definition.value);
-        if (name?.startsWith("torch.")) return name;
+        if (name !== null && /^(?:torch|time|math)\./.test(name)) return name;
       }
     }
     return null;

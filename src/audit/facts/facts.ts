@@ -261,14 +261,15 @@ export class Facts {
   /** Hot, and on every turn: the usual first question of a rule about cost per step. */
   everyStep(node: Node): Hot | null {
     const hot = this.hot(node);
-    return hot && this.frequency(node, hot.within) === "every" ? hot : null;
+    return hot && (this.frequency(node, hot.within) === "every" || everyUpdate(node, this)) ? hot : null;
   }
 }
 
 /** In the branch of a loop that all its optimizer steps are taken in, on every turn of that: `if (i + 1) % accumulate == 0:`. */
 export function everyUpdate(node: Node, facts: Facts): boolean {
   const loop = facts.stepLoop(node);
-  const steps = loop ? optimizerSteps(facts.file).filter((step) => contains(loop, step)) : [];
+  if (!loop) return false;
+  const steps = facts.file.once(optimizerSteps).filter((step) => contains(loop, step));
   for (let child = node, at = node.parent; at && at !== loop; child = at, at = at.parent) {
     if (at.kind !== "If" || child === at.test) continue;
     const branch = at.body.includes(child as never) ? at.body : at.orelse;

@@ -33,8 +33,20 @@ export function isForwardInput(
     !PLAIN_INPUT.test(name) &&
     isModuleRole(role(cls)) &&
     !isAsked(definition, file) &&
-    (isUsedAsTensor(definition, file) || hasTensorMethod(definition, file))
+    (isUsedAsTensor(definition, file) || hasTensorMethod(definition, file) || isSliced(definition, file))
   );
+}
+
+/** `x[:, rows]`: no list or dict is asked like that. */
+function isSliced(definition: Definition, file: PythonFile): boolean {
+  return file.scopes
+    .uses(definition)
+    .some(
+      ({ parent }) =>
+        parent?.kind === "Subscript" &&
+        parent.index.kind === "Tuple" &&
+        parent.index.items.some(({ kind }) => kind === "Slice"),
+    );
 }
 
 /** The batch that Lightning hands to a step: moved to where the module is, in whatever form it comes. */

@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, functionOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
@@ -176,14 +176,16 @@ class Summarizer {
     const body = functionOf(call) ?? this.#file.tree.module;
     const stop = loops[0] ? stepBlock(call, loops[0], this.#backwards) : body;
     const passed = this.#passed(call);
+    const always = frequency(call, stop) === "every";
+    const update = !always && loops[0] ? updateBranch(call, loops[0], this.#file) : null;
     return {
       target,
       loops: loops.length > 0 ? loops.map((loop) => notes.number(loop)) : undefined,
       grad: lexicalGrad(call, this.#file) ?? undefined,
       throttled:
-        frequency(call, stop) !== "every" ||
+        (!always && !update) ||
         fillsIn(call, stop) ||
-        (stop !== body && stop === loops[0] && frequency(call, body) === "throttled") ||
+        (stop !== body && stop === loops[0] && frequency(update ? stop : call, body) === "throttled") ||
         undefined,
       passed: passed ?? undefined,
     };
@@ -272,6 +274,19 @@ function isCast({ args }: Call, file: PythonFile): boolean {
         ),
     )
   );
+}
+
+/** The branch of a loop that all its optimizer steps are taken in, where the call is made each time: once an update. */
+function updateBranch(call: Call, loop: Loop, file: PythonFile): Node | null {
+  const steps = file.once(optimizerSteps).filter((step) => contains(loop, step));
+  if (steps.length === 0) return null;
+  for (let child: Node = call, at = call.parent; at && at !== loop; child = at, at = at.parent) {
+    if (at.kind !== "If" || child === at.test) continue;
+    const branch = at.body.includes(child as never) ? at.body : at.orelse;
+    if (steps.every((step) => branch.some((statement) => contains(statement, step))))
+      return frequency(call, at) === "every" ? at : null;
+  }
+  return null;
 }
 
 function isCalled(expr: Expr): boolean {

@@ -136,7 +136,7 @@ function throttle(step: Expr, loop: Node, facts: Facts): Throttle | null {
     const test =
       named.length === 1 && named[0]!.how === "assign" && named[0]!.value
         ? named[0]!.value
-        : (propertyOf(at.test) ?? at.test);
+        : (propertyOf(at.test) ?? helperOf(at.test, facts) ?? at.test);
     let by: Expr | null = null;
     walk(test, (node) => {
       if (node.kind === "Binary" && node.op === "%" && node.left.kind !== "Str") by ??= node.right;
@@ -145,6 +145,15 @@ function throttle(step: Expr, loop: Node, facts: Facts): Throttle | null {
     if (by) return { test, by, branch: at };
   }
   return null;
+}
+
+/** What `should_step(i, n)` returns, a function of this file that does nothing else. */
+function helperOf(test: Expr, { file }: Facts): Expr | null {
+  if (test.kind !== "Call" || test.func.kind !== "Name") return null;
+  const name = file.dotted(test.func);
+  const fn = file.all("FunctionDef").find((one) => file.qualified(one) === name);
+  const [only] = fn?.body.length === 1 ? fn.body : [];
+  return only?.kind === "Return" ? only.value : null;
 }
 
 /** What `self.boundary` returns, a property of the class. */

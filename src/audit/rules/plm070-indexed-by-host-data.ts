@@ -1,5 +1,6 @@
 import type { Call, Expr } from "../../python/tree.ts";
-import { isOnlyMadeBy } from "../facts/classes.ts";
+import { classOf } from "../../python/nodes.ts";
+import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import type { Rule } from "../rule.ts";
@@ -52,6 +53,18 @@ function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
   if (expr.kind === "Compare") return isHostArray(expr.left, facts, depth + 1);
   if (expr.kind === "Unary") return isHostData(expr.operand, facts, depth + 1);
   if (expr.kind === "Subscript") return isHostData(expr.value, facts, depth + 1);
+  // `self.keep = [0, 3, 5]`
+  const own = selfAttribute(expr);
+  const cls = own === null || depth > 0 ? null : classOf(expr);
+  if (cls) {
+    const writes = attributesOf(cls, facts.file).get(own!)?.writes ?? [];
+    return (
+      writes.length > 0 &&
+      writes.every(
+        ({ value }) => value !== null && value.kind !== "Name" && isHostData(value, facts, depth + 1),
+      )
+    );
+  }
   if (expr.kind === "Call" && (isDrawn(expr, facts) || isReadBack(expr, facts))) return true;
   if (expr.kind === "Call")
     return /^(?:numpy\.(?:array|asarray|arange|where|nonzero|flatnonzero|argsort|argpartition|random\.\w+)|random\.(?:sample|choices)|builtins\.(?:list|sorted))$/.test(

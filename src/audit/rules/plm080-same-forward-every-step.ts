@@ -7,7 +7,7 @@ import { isNetwork } from "../facts/networks.ts";
 import { last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -21,6 +21,7 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     const calls = facts.stepLoops.size > 0 ? file.all("Call") : file.callsNamed("softmax", "log_softmax");
+    yield* ofSelf(facts);
     for (const call of calls) {
       const [inner] = loopsAround(call);
       if (!inner) continue;
@@ -41,6 +42,37 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `self.reference(self.anchors)` in a step of a class: both are what `__init__` made of them, and the network is frozen. */
+function* ofSelf(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  if (file.callsNamed("requires_grad_", "eval").length === 0) return;
+  const isKept = (expr: Expr): boolean => {
+    const own = selfAttribute(expr);
+    const cls = own === null ? null : classOf(expr);
+    const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+    return (
+      writes.length > 0 &&
+      writes.every(({ in: method, how }) => method.name === "__init__" && how === "assign") &&
+      !isOptimised(expr, facts)
+    );
+  };
+  for (const call of file.all("Call"))
+    if (
+      selfAttribute(call.func) !== null &&
+      call.args.length > 0 &&
+      call.args.every(({ value }) => isKept(value)) &&
+      loopsAround(call).length === 0 &&
+      facts.networks.isFrozen(call.func) &&
+      facts.gradMode(call) === "off" &&
+      functionOf(call)?.params.length !== 1 &&
+      facts.everyStep(call)
+    )
+      yield {
+        at: call,
+        message: `\`${file.textOf(call.func)}\` and its input are the same in every step, and so is what it returns; run it once, and keep that`,
+      };
+}
 
 /** A network that learns nothing in the loop: run without gradients while in eval mode or frozen. */
 function isFixed(call: Call, facts: Facts): boolean {
