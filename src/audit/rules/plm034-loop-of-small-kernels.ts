@@ -63,9 +63,20 @@ function* lists(facts: Facts): Generator<Finding> {
     const [loop] = loopsAround(call);
     const [item] = call.args;
     if (loop?.kind !== "For" || !item || call.func.kind !== "Attribute") continue;
-    if (isOverModules(loop.iter, facts) && computes(item.value, facts) && isStepped(loop, facts))
+    if (
+      isOverModules(loop.iter, facts) &&
+      computes(item.value, facts) &&
+      isListedEveryStep(call, loop, facts)
+    )
       yield report(call, facts.file.textOf(call.func.value));
   }
+}
+
+/** A test in a loop over parameters picks some of them; in one over layers it may be a throttle. */
+function isListedEveryStep(call: Node, loop: For, facts: Facts): boolean {
+  return (
+    isStepped(call, facts) || (/parameters\(\)/.test(facts.file.textOf(loop.iter)) && isStepped(loop, facts))
+  );
 }
 
 function addedTo(value: Expr, target: Expr | undefined): Expr | null {

@@ -238,6 +238,10 @@ function addedMade(loop: For, method: FunctionDef, facts: Facts): Node | null {
       node.op === "+" &&
       (selfAttribute(node.target) !== null || isPutOnSelf(node.target, method, facts)) &&
       (node.value.kind === "Comp" || node.value.kind === "List" || node.value.kind === "Binary") &&
+      // How many there are is no example.
+      !(
+        node.value.kind === "List" && node.value.items.every((item) => facts.value(item).what === "number")
+      ) &&
       isWorked(node.value, loop, facts, 0)
     )
       found ??= node;

@@ -47,7 +47,9 @@ function* grown(facts: Facts): Generator<Finding> {
       facts.everyStep(value) !== null ||
       (around !== undefined && overBatches(around, facts) && facts.frequency(statement, around) === "every");
     const repeated = (): boolean =>
-      facts.functionFacts(value).repeated && facts.frequency(statement, functionOf(statement)!) === "every";
+      facts.functionFacts(value).repeated &&
+      isOnlyBegun(statement, own!, facts) &&
+      facts.frequency(statement, functionOf(statement)!) === "every";
     if (own !== null && isTorchCat(value, facts) && joins(value, own) && (often() || repeated())) {
       yield {
         at: statement,
@@ -118,6 +120,16 @@ function* grown(facts: Facts): Generator<Finding> {
       message: `Every turn allocates \`${target.id}\` anew and copies all of it; collect the parts in a list and \`cat\` once after the loop`,
     };
   }
+}
+
+/** Nothing but the constructor, or a method that empties it, writes the attribute beside this. */
+function isOnlyBegun(statement: Node, attribute: string, facts: Facts): boolean {
+  const cls = classOf(statement);
+  const writes = cls ? (attributesOf(cls, facts.file).get(attribute)?.writes ?? []) : [];
+  return writes.every(
+    ({ in: method, target }) =>
+      contains(statement, target) || /^(?:__init__|_?(?:reset|clear|init|empty)\w*)$/.test(method.name),
+  );
 }
 
 function isTorchCat(call: Call, facts: Facts): boolean {
