@@ -148,6 +148,7 @@ function testFrequency(statement: If, child: Node): Frequency {
   const { test } = statement;
   if (fillsOnce(statement) && statement.body.includes(child as never)) return "throttled";
   if (isExport(test)) return statement.body.includes(child as never) ? "throttled" : "every";
+  if (isBegun(statement, child)) return "throttled";
   if (isOffByDefault(statement, child)) return "unknown";
   if (isForEvaluation(statement, child)) return "throttled";
   if (isWithoutRequired(statement, child)) return "unknown";
@@ -257,6 +258,19 @@ function isWithoutRequired(statement: If, child: Node): boolean {
     given !== undefined &&
     !given.default &&
     (test.ops[0] === "is") === statement.body.includes(child as never)
+  );
+}
+
+/** `if not self.hook_registered: self.register()` does it once, and the method says so. */
+function isBegun({ test, body }: If, child: Node): boolean {
+  return (
+    test.kind === "Unary" &&
+    test.op === "not" &&
+    test.operand.kind === "Attribute" &&
+    /(?:^|_)(?:registered|initiali[sz]ed|inited|built|installed|attached|hooked|patched|warmed_up|set_up)$/.test(
+      test.operand.attr,
+    ) &&
+    body.includes(child as never)
   );
 }
 

@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import type { Node } from "../../python/tree.ts";
+import type { Call, Node } from "../../python/tree.ts";
 import type { Rule } from "../rule.ts";
 
 const NAMES = /^torch\.nn\.(?:parallel\.(?:data_parallel\.)?)?(?:DataParallel|data_parallel)$/;
@@ -22,6 +22,7 @@ export const rule: Rule = {
       if (
         NAMES.test(file.dotted(call.func) ?? "") &&
         !isWithoutDevice(call, file) &&
+        !isOfTransform(call, file) &&
         !isUnwrapped(call, file)
       )
         yield { at: call.func, message: MESSAGE };
@@ -47,6 +48,12 @@ function isUnwrapped({ parent }: Node, file: PythonFile): boolean {
   return (
     uses.length > 0 && uses.every((use) => use.parent?.kind === "Attribute" && use.parent.attr === "module")
   );
+}
+
+/** `DataParallel(FastTransform())`: there is next to nothing to copy. */
+function isOfTransform(call: Call, file: PythonFile): boolean {
+  const given = call.args[0]?.value;
+  return given?.kind === "Call" && /Transforms?$/.test(file.textOf(given.func));
 }
 
 /** In the `else` of `if torch.cuda.is_available():`, where it only passes the call on. */

@@ -107,6 +107,8 @@ export const rule: Rule = {
           "Asked for like this the 4-bit weights are fp4 and are computed with in float32; say both in a `BitsAndBytesConfig`",
       };
     }
+    // Who asks where the layers went spreads them on purpose.
+    if (file.mentions("hf_device_map") || file.mentions("dispatch_model")) return;
     if (!/DistributedDataParallel|ddp_find_unused_parameters|\.prepare\(|init_process_group/.test(file.text))
       return;
     for (const call of file.callsNamed("from_pretrained")) {

@@ -1,3 +1,4 @@
+import { keyword } from "../../python/file.ts";
 import type { Call, Expr, Name } from "../../python/tree.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import { everyUpdate } from "../facts/facts.ts";
@@ -40,11 +41,26 @@ export const rule: Rule = {
   },
 };
 
+/** `wandb.init(mode="online" if TRACK else "disabled")` in a script whose TRACK is False: logging does nothing. */
+function isDisabled({ file }: Facts): boolean {
+  return file.callsNamed("init").some((call) => {
+    const mode = keyword(call, "mode")?.value;
+    if (mode?.kind === "Str") return mode.value === "disabled";
+    if (mode?.kind !== "IfExp") return false;
+    const { test } = mode;
+    const asked = test.kind === "Unary" && test.op === "not" ? test.operand : test;
+    const said = asked.kind === "Name" ? file.scopes.onlyValue(asked) : null;
+    if (said?.kind !== "Const" || typeof said.value !== "boolean") return false;
+    const chosen = (asked === test) === said.value ? mode.body : mode.orelse;
+    return chosen.kind === "Str" && chosen.value === "disabled";
+  });
+}
+
 function isLogger(call: Call, facts: Facts): boolean {
   const name = facts.file.dotted(call.func) ?? "";
   if (/^(?:tensorflow\.summary\.scalar|tensorboard_logger\.log_value)$/.test(name)) return true;
   if (/^(?:wandb|mlflow|neptune|comet_ml|swanlab|trackio)\.(?:log|log_metric|log_metrics)$/.test(name))
-    return true;
+    return !isDisabled(facts);
   // A function of the tree that turns what it is given into numbers.
   if (call.func.kind === "Name" && /^(?:log|record|track)_?/.test(call.func.id))
     return facts.callee(call)?.reads === true;

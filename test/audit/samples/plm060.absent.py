@@ -13,3 +13,7 @@ bare = build()
 bare = nn.DataParallel(bare)
 bare = bare.module
 print(bare(torch.zeros(2, 3)))
+
+# trap: there is next to nothing to copy
+transform = nn.DataParallel(FastTransform()).cuda()
+print(transform(torch.zeros(2, 3)))
