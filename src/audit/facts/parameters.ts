@@ -1,6 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
-import type { Call } from "../../python/tree.ts";
+import type { Call, Expr } from "../../python/tree.ts";
 import type { Fn } from "./graph.ts";
+import { either } from "./value.ts";
 import type { Value } from "./value.ts";
 import { Values } from "./values.ts";
 import { lexicalGrad } from "./gradmode.ts";
@@ -36,13 +37,30 @@ export function passedBy(file: PythonFile): (call: Call) => Passed | null {
     let any = false;
     for (const [at, arg] of call.args.entries()) {
       if (arg.star !== 0) return null;
-      const value = values.of(arg.value);
+      const value = collected(arg.value, file, values) ?? values.of(arg.value);
       if (value.what !== "tensor" && value.what !== "output") continue;
       passed[arg.name ?? String(at)] = value;
       any = true;
     }
     return any ? passed : null;
   };
+}
+
+/** `(src, tgt)`, `{k: v.to(device) for k, v in batch.items()}`: of tensors alone, asked for one of them it is one. */
+function collected(expr: Expr, file: PythonFile, values: Values): Value | null {
+  const made = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+  const items =
+    made?.kind === "Tuple" || made?.kind === "List"
+      ? made.items
+      : made?.kind === "Dict"
+        ? made.values
+        : made?.kind === "Comp"
+          ? [made.value ?? made.element]
+          : [];
+  const found = items.map((item) => values.of(item));
+  return found.length > 0 && found.every(({ what }) => what === "tensor" || what === "output")
+    ? { ...found.reduce(either), what: "output" }
+    : null;
 }
 
 /** The parameters that are tensors in every call the tree makes of the function. */
