@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf } from "../../python/nodes.ts";
+import { classOf, contains } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, If, Node } from "../../python/tree.ts";
 import { CallValues } from "./call-values.ts";
@@ -10,6 +10,7 @@ import { Differentiated } from "./differentiated.ts";
 import { fedToNetworks } from "./fed.ts";
 import { BATCH_INPUT, FORWARD_INPUT, isForwardInput, isStepBatch } from "./inputs.ts";
 import { Networks } from "./naming.ts";
+import { returnsByName, yieldsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
 import { PLAIN_ATTRIBUTES, TENSOR_ATTRIBUTES } from "./torch-names.ts";
 import { MODULE, NUMBER, OTHER, UNKNOWN, combineOperands, either, plain } from "./value.ts";
@@ -458,39 +459,6 @@ export class Values {
   device(expr: Expr | null): Device {
     return deviceOf(expr, this.#file, (one) => this.of(one));
   }
-}
-
-/** By the qualified names of generators, what they yield; without those that hand on another's. */
-function yieldsByName(file: PythonFile): ReadonlyMap<string, readonly Expr[]> {
-  const found = new Map<string, Expr[]>();
-  const unknown = new Set<string>();
-  for (const one of file.all("Yield")) {
-    const fn = functionOf(one);
-    if (fn?.kind !== "FunctionDef") continue;
-    const name = file.qualified(fn);
-    if (!one.value || one.from) unknown.add(name);
-    else found.set(name, [...(found.get(name) ?? []), one.value]);
-  }
-  for (const name of unknown) found.delete(name);
-  return found;
-}
-
-/** By the qualified names of functions, what they return; without those that yield, or return nothing somewhere. */
-function returnsByName(file: PythonFile): ReadonlyMap<string, readonly Expr[]> {
-  const found = new Map<string, Expr[]>();
-  const unknown = new Set(file.all("Yield").map((one) => functionOf(one)));
-  for (const statement of file.all("Return")) {
-    const fn = functionOf(statement);
-    if (fn?.kind !== "FunctionDef") continue;
-    if (!statement.value) unknown.add(fn);
-    if (!statement.value || unknown.has(fn)) continue;
-    const name = file.qualified(fn);
-    const list = found.get(name);
-    if (list) list.push(statement.value);
-    else found.set(name, [statement.value]);
-  }
-  for (const fn of unknown) if (fn?.kind === "FunctionDef") found.delete(file.qualified(fn));
-  return found;
 }
 
 function isOnDevice(value: Value): boolean {

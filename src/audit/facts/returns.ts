@@ -1,0 +1,36 @@
+import type { PythonFile } from "../../python/file.ts";
+import { functionOf } from "../../python/nodes.ts";
+import type { Expr } from "../../python/tree.ts";
+
+/** By the qualified names of generators, what they yield; without those that hand on another's. */
+export function yieldsByName(file: PythonFile): ReadonlyMap<string, readonly Expr[]> {
+  const found = new Map<string, Expr[]>();
+  const unknown = new Set<string>();
+  for (const one of file.all("Yield")) {
+    const fn = functionOf(one);
+    if (fn?.kind !== "FunctionDef") continue;
+    const name = file.qualified(fn);
+    if (!one.value || one.from) unknown.add(name);
+    else found.set(name, [...(found.get(name) ?? []), one.value]);
+  }
+  for (const name of unknown) found.delete(name);
+  return found;
+}
+
+/** By the qualified names of functions, what they return; without those that yield, or return nothing somewhere. */
+export function returnsByName(file: PythonFile): ReadonlyMap<string, readonly Expr[]> {
+  const found = new Map<string, Expr[]>();
+  const unknown = new Set(file.all("Yield").map((one) => functionOf(one)));
+  for (const statement of file.all("Return")) {
+    const fn = functionOf(statement);
+    if (fn?.kind !== "FunctionDef") continue;
+    if (!statement.value) unknown.add(fn);
+    if (!statement.value || unknown.has(fn)) continue;
+    const name = file.qualified(fn);
+    const list = found.get(name);
+    if (list) list.push(statement.value);
+    else found.set(name, [statement.value]);
+  }
+  for (const fn of unknown) if (fn?.kind === "FunctionDef") found.delete(file.qualified(fn));
+  return found;
+}
