@@ -1,5 +1,5 @@
 import type { PythonFile } from "../python/file.ts";
-import { blocksOf } from "../python/nodes.ts";
+import { blockOf } from "../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Stmt } from "../python/tree.ts";
 import type { Edit } from "./rule.ts";
 
@@ -47,9 +47,7 @@ export function indentAt(file: PythonFile, offset: number): string {
 
 /** Removes a whole statement with its line; the only statement of a block becomes `pass`. */
 export function deleteStatement(statement: Stmt, file: PythonFile): Edit[] {
-  const block = statement.parent
-    ? blocksOf(statement.parent).find((list) => list.includes(statement))
-    : undefined;
+  const block = blockOf(statement);
   if (!block || block.length === 1) return [{ start: statement.start, end: statement.end, text: "pass" }];
   const lineStart = file.lines.start(file.lines.line(statement.start));
   const nextLine = file.lines.start(file.lines.line(statement.end) + 1);

@@ -354,27 +354,6 @@ export function isStatement(node: Node): node is Stmt {
   return STATEMENTS.has(node.kind);
 }
 
-/** The blocks of a compound statement, each a list of statements. */
-export function blocksOf(node: Node): readonly (readonly Stmt[])[] {
-  switch (node.kind) {
-    case "FunctionDef":
-    case "ClassDef":
-    case "With":
-    case "Handler":
-    case "Case":
-    case "Module":
-      return [node.body];
-    case "For":
-    case "While":
-    case "If":
-      return [node.body, node.orelse];
-    case "Try":
-      return [node.body, ...node.handlers.map((handler) => handler.body), node.orelse, node.final];
-    default:
-      return [];
-  }
-}
-
 /** The block that a statement stands in; null for what is none. */
 export function blockOf(node: Node): readonly Stmt[] | null {
   const { parent } = node;

@@ -1,5 +1,5 @@
 import { positional } from "../../python/file.ts";
-import { blocksOf, statementOf, walk } from "../../python/nodes.ts";
+import { blockOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, Node, Stmt } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
 
@@ -15,8 +15,7 @@ export function isEcho(call: Call, facts: Facts): boolean {
   const statement = statementOf(call);
   if (!statement?.parent || !isPlain(readIn(call)) || !isSimple(statement)) return false;
   if (hasRead(statement, call, facts)) return isQuiet(statement);
-  const block: readonly Stmt[] =
-    blocksOf(statement.parent).find((list) => list.includes(statement as never)) ?? [];
+  const block: readonly Stmt[] = blockOf(statement) ?? [];
   for (const before of block.slice(0, block.indexOf(statement as never)).reverse()) {
     if (!isSimple(before) || !isQuiet(before)) return false;
     if (hasRead(before, call, facts)) return true;

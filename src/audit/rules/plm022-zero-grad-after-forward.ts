@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import { blocksOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
+import { blockOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, Node, Stmt } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
@@ -38,7 +38,7 @@ export const rule: Rule = {
           .length === 1 &&
         optimizerSteps(file).filter((step) => isBeside(step, within, statement)).length ===
           (statement.kind === "If" ? 0 : 1);
-      const block = blocksOf(statement.parent).find((list) => list.includes(statement)) ?? [];
+      const block = blockOf(statement) ?? [];
       const at = block.indexOf(statement);
       const clearings = block.filter(clears);
       const clear = single

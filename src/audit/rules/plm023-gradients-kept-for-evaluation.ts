@@ -1,4 +1,4 @@
-import { blocksOf, classOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
+import { blockOf, classOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, Stmt } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
@@ -104,9 +104,7 @@ function leftUncleared(loop: Loop, facts: Facts): Call | null {
 }
 
 function restOf(statement: Stmt): readonly Stmt[] {
-  const block = statement.parent
-    ? blocksOf(statement.parent).find((list) => list.includes(statement))
-    : undefined;
+  const block = blockOf(statement);
   return block ? block.slice(block.indexOf(statement) + 1) : [];
 }
 

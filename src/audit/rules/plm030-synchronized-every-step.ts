@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import { blocksOf, functionOf, statementOf, walk } from "../../python/nodes.ts";
+import { blockOf, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { deleteStatement } from "../edits.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -114,7 +114,7 @@ function isAfterRead(call: Call): boolean {
   let at = statementOf(call);
   // `if torch.cuda.is_available(): torch.cuda.synchronize()`
   if (at?.parent?.kind === "If" && at.parent.body[0] === at) at = at.parent;
-  const block = at?.parent ? (blocksOf(at.parent).find((list) => list.includes(at)) ?? []) : [];
+  const block = (at && blockOf(at)) ?? [];
   for (const before of block.slice(0, at ? block.indexOf(at) : 0).reverse()) {
     if (before.kind !== "Assign" && before.kind !== "ExprStmt") return false;
     const calls: Call[] = [];
@@ -132,7 +132,7 @@ function isAfterRead(call: Call): boolean {
 /** Within three statements of a reading of a clock. */
 function besideClock(call: Call, file: PythonFile): boolean {
   for (let at = statementOf(call); at?.parent; at = statementOf(at.parent)) {
-    const block = blocksOf(at.parent).find((list) => list.includes(at!)) ?? [];
+    const block = blockOf(at) ?? [];
     const here = block.indexOf(at);
     const near = block
       .slice(Math.max(0, here - 3), here + 4)

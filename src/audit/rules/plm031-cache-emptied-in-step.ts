@@ -1,5 +1,5 @@
 import { keyword } from "../../python/file.ts";
-import { ancestors, blocksOf, statementOf, walk } from "../../python/nodes.ts";
+import { ancestors, blockOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Node } from "../../python/tree.ts";
 import { deleteStatement } from "../edits.ts";
 import { everyUpdate } from "../facts/facts.ts";
@@ -117,9 +117,7 @@ function standsAlone(call: Node, facts: Facts): boolean {
 /** Beside the waking, sleeping or moving of another tenant of the card, which needs the memory itself. */
 function handsOver(call: Node): boolean {
   const statement = statementOf(call);
-  const block = statement?.parent
-    ? (blocksOf(statement.parent).find((list) => list.includes(statement)) ?? [])
-    : [];
+  const block = (statement && blockOf(statement)) ?? [];
   let found = false;
   for (const other of block)
     walk(other, (node) => {

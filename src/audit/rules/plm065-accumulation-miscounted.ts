@@ -1,5 +1,5 @@
 import { argument } from "../../python/file.ts";
-import { ancestors, blocksOf, classOf, contains, functionOf, isStatement, walk } from "../../python/nodes.ts";
+import { ancestors, blockOf, classOf, contains, functionOf, isStatement, walk } from "../../python/nodes.ts";
 import type { Call, Expr, If, Node } from "../../python/tree.ts";
 import { countsToOne } from "../facts/accumulation.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
@@ -168,7 +168,7 @@ function propertyOf(test: Expr): Expr | null {
 /** `if i % n: continue` above it. */
 function leftBefore(at: Node): Throttle | null {
   if (!isStatement(at) || !at.parent) return null;
-  const block = blocksOf(at.parent).find((list) => list.includes(at)) ?? [];
+  const block = blockOf(at) ?? [];
   for (const before of block.slice(0, block.indexOf(at))) {
     if (before.kind !== "If" || before.body[before.body.length - 1]?.kind !== "Continue") continue;
     let by: Expr | null = null;

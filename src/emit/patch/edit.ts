@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import { blocksOf } from "../../python/nodes.ts";
+import { blockOf } from "../../python/nodes.ts";
 import type { Arg, Call, Stmt } from "../../python/tree.ts";
 import type { Script } from "../../recipe-files/script/program.ts";
 
@@ -72,7 +72,7 @@ export function addBefore(statement: Stmt, code: readonly string[], { name, file
 
 /** A statement that has its lines to itself and is not alone in its block; null otherwise. */
 export function removeStatement(statement: Stmt, { name, file }: Script): Edit[] | null {
-  const block = statement.parent && blocksOf(statement.parent).find((one) => one.includes(statement));
+  const block = blockOf(statement);
   const start = file.lines.start(file.lines.line(statement.start));
   const end = file.lines.start(file.lines.line(statement.end) + 1);
   const rest = file.text.slice(start, statement.start) + file.text.slice(statement.end, end);
