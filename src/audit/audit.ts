@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { discover } from "./discover.ts";
 import type { FoundFile } from "./discover.ts";
-import { tuneForLargeTrees } from "./engine.ts";
+import { inOneGo, tuneForLargeTrees } from "./engine.ts";
 import { combine } from "./facts/project.ts";
 import type { ProjectFacts } from "./facts/project.ts";
 import type { FileSummary } from "./facts/summary.ts";
@@ -118,7 +118,7 @@ async function inTwoThreads(
     const share = new Share(files, settings, false);
     const ours = share.scan(counter);
     const scans = [ours, await theirs];
-    const { project, summaries } = combineScans(scans, keep);
+    const { project, summaries } = inOneGo(() => combineScans(scans, keep));
     const order = [...ours.relevant, ...scans[1]!.relevant].sort((a, b) => a - b);
     const next = new Int32Array(new SharedArrayBuffer(4));
     const rest = reply<CheckResult>();
