@@ -1,4 +1,4 @@
-import type { Module, Node, NodeOf, ScopeNode, Stmt } from "./tree.ts";
+import type { Expr, Module, Name, Node, NodeOf, ScopeNode, Stmt } from "./tree.ts";
 
 /** Pushes the direct children of a node, in source order. */
 function pushChildren(node: Node, out: Node[]): void {
@@ -349,6 +349,16 @@ const STATEMENTS: ReadonlySet<Node["kind"]> = new Set<Node["kind"]>([
   "Match",
   "TypeAlias",
 ]);
+
+/** The names that an expression reads when it is evaluated; a lambda in it reads its own later. */
+export function namesIn(expr: Expr): Name[] {
+  const names: Name[] = [];
+  walk(expr, (node) => {
+    if (node.kind === "Name") names.push(node);
+    return node.kind !== "Lambda";
+  });
+  return names;
+}
 
 export function isStatement(node: Node): node is Stmt {
   return STATEMENTS.has(node.kind);

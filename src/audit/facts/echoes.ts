@@ -16,7 +16,7 @@ export function isEcho(call: Call, facts: Facts): boolean {
   if (!statement?.parent || !isPlain(readIn(call)) || !isSimple(statement)) return false;
   if (hasRead(statement, call, facts)) return isQuiet(statement);
   const block: readonly Stmt[] = blockOf(statement) ?? [];
-  for (const before of block.slice(0, block.indexOf(statement as never)).reverse()) {
+  for (const before of block.slice(0, block.indexOf(statement)).reverse()) {
     if (!isSimple(before) || !isQuiet(before)) return false;
     if (hasRead(before, call, facts)) return true;
   }

@@ -14,11 +14,11 @@ import {
   backwardCalls,
   isStepMethod,
   isTrial,
-  leftoverSteps,
   loopOfSteps,
   loopsAround,
   optimizerSteps,
   stepBlock,
+  stepsTaken,
 } from "./training.ts";
 import type { Backward, Loop } from "./training.ts";
 import { Values } from "./values.ts";
@@ -193,9 +193,7 @@ export class Facts {
         if (loop && !isTrial(loop, this.file)) found.add(loop);
       };
       for (const { call } of this.backwards) add(call);
-      const steps = optimizerSteps(this.file);
-      const leftover = leftoverSteps(this.backwards, steps);
-      for (const call of steps) if (!leftover.has(call)) add(call);
+      for (const call of stepsTaken(this.file, this.backwards)) add(call);
       for (const call of this.callsTo("loose"))
         if (loopsAround(call).length > 0 && this.callee(call)?.loose === true) add(call);
       this.#stepLoops = found;

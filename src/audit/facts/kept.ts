@@ -1,4 +1,4 @@
-import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, namesIn, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Name, Node, Stmt } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
@@ -406,13 +406,4 @@ export function derivesFrom(expr: Expr, goal: ReadonlySet<Definition>, facts: Fa
       if (one.how === "augment" && one.node.kind === "Name") queue.push(one.node);
     }
   return false;
-}
-
-function namesIn(expr: Expr): Name[] {
-  const names: Name[] = [];
-  walk(expr, (node) => {
-    if (node.kind === "Name") names.push(node);
-    return node.kind !== "Lambda";
-  });
-  return names;
 }

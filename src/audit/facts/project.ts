@@ -63,7 +63,7 @@ const STEP_METHODS: Readonly<Partial<Record<Role, readonly string[]>>> = {
 const ONE_SHOT = /^<body>$|^_*(?:test|main|demo|check|example|bench|profile|run|verify|worker|setup)/i;
 const EXPORT = /onnx|_export|export_/i;
 /** Run when someone asks. */
-const ASIDE = /onnx|_export|export_|^_*test_/i;
+const TEST = /^_*test_/i;
 /** Modules that run a trained network, or judge what it gave: no step of training goes through them. */
 const INFERENCE =
   /Inference|Searcher|BeamSearch|GreedySearch|KVCache|Export|Onnx|ONNX|TensorRT|TRT|PostProcess|Postprocess|Metric|Tracker|Meter$|Evaluator/;
@@ -336,7 +336,9 @@ function spreadHeat(
   const hot = new Array<string | undefined>(all.length).fill(undefined);
   const queue: Fn[] = [];
   const heat = (fn: Fn | undefined, why: string): void => {
-    if (!fn || hot[fn.at] !== undefined || ASIDE.test(last(fn.summary.name))) return;
+    if (!fn || hot[fn.at] !== undefined) return;
+    const name = last(fn.summary.name);
+    if (EXPORT.test(name) || TEST.test(name)) return;
     hot[fn.at] = why;
     queue.push(fn);
   };

@@ -10,8 +10,10 @@ export function yieldsByName(file: PythonFile): ReadonlyMap<string, readonly Exp
     const fn = functionOf(one);
     if (fn?.kind !== "FunctionDef") continue;
     const name = file.qualified(fn);
+    const list = found.get(name);
     if (!one.value || one.from) unknown.add(name);
-    else found.set(name, [...(found.get(name) ?? []), one.value]);
+    else if (list) list.push(one.value);
+    else found.set(name, [one.value]);
   }
   for (const name of unknown) found.delete(name);
   return found;

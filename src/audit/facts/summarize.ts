@@ -13,11 +13,11 @@ import type { CallSite, ClassSummary, FileSummary, FunctionSummary, Target } fro
 import {
   backwardCalls,
   isTrial,
-  leftoverSteps,
   loopOfSteps,
   loopsAround,
   optimizerSteps,
   stepBlock,
+  stepsTaken,
 } from "./training.ts";
 import type { Backward, Loop } from "./training.ts";
 import { waitingCopies } from "./transfers.ts";
@@ -106,11 +106,8 @@ class Summarizer {
 
   #steps(): void {
     const makers = this.#optimizerMakers();
-    const backwards = this.#backwards;
-    const steps = optimizerSteps(this.#file);
-    const leftover = leftoverSteps(backwards, steps);
-    for (const { call } of backwards) this.#step(call, true, makers);
-    for (const call of steps) if (!leftover.has(call)) this.#step(call, false, makers);
+    for (const { call } of this.#backwards) this.#step(call, true, makers);
+    for (const call of stepsTaken(this.#file, this.#backwards)) this.#step(call, false, makers);
   }
 
   /** Functions that are used as values. */

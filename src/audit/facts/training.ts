@@ -128,15 +128,22 @@ export function optimizerSteps(file: PythonFile): readonly Call[] {
   });
 }
 
+/** The optimizer steps that make the code around them a step. */
+export function stepsTaken(file: PythonFile, backwards: readonly Backward[]): readonly Call[] {
+  const steps = optimizerSteps(file);
+  const leftover = leftoverSteps(backwards, steps);
+  return steps.filter((call) => !leftover.has(call));
+}
+
 /**
  * Optimizer steps after a loop that goes through whole steps of its own, with no backward beside them: what the last
  * turns had accumulated. The code around such a step goes through many of them and is none itself.
  */
-export function leftoverSteps(backwards: readonly Backward[], steps: readonly Call[]): ReadonlySet<Call> {
+function leftoverSteps(backwards: readonly Backward[], steps: readonly Call[]): ReadonlySet<Call> {
   const found = new Set<Call>();
   if (steps.length < 2) return found;
   for (const step of steps) {
-    const around = blockOf(step);
+    const around = turnOf(step);
     const whole = (loop: Loop): boolean =>
       loop !== around &&
       loop.end <= step.start &&
@@ -145,7 +152,7 @@ export function leftoverSteps(backwards: readonly Backward[], steps: readonly Ca
         calls.some((call) => loopsAround(call)[0] === loop),
       );
     if (
-      backwards.every(({ call }) => blockOf(call) !== around) &&
+      backwards.every(({ call }) => turnOf(call) !== around) &&
       steps.some((other) => other !== step && loopsAround(other).slice(0, 1).some(whole))
     )
       found.add(step);
@@ -154,7 +161,7 @@ export function leftoverSteps(backwards: readonly Backward[], steps: readonly Ca
 }
 
 /** The innermost loop around, or the function; a file's own statements are under its root. */
-function blockOf(node: Node): Node {
+function turnOf(node: Node): Node {
   const loop = loopsAround(node)[0];
   if (loop) return loop;
   const fn = functionOf(node);

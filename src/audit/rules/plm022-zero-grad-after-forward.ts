@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
-import { blockOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
-import type { Call, Expr, Node, Stmt } from "../../python/tree.ts";
+import { blockOf, contains, functionOf, namesIn, statementOf, walk } from "../../python/nodes.ts";
+import type { Call, Node, Stmt } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -130,15 +130,6 @@ function either(statement: Stmt | null, facts: Facts): Stmt | null {
 /** In the same turn, and not in another branch of the same statement. */
 function isBeside(call: Call, within: Node, statement: Stmt): boolean {
   return contains(within, call) && !contains(statement, call);
-}
-
-function namesIn(expr: Expr): Expr[] {
-  const found: Expr[] = [];
-  walk(expr, (node) => {
-    if (node.kind === "Name") found.push(node);
-    return node.kind !== "Lambda";
-  });
-  return found;
 }
 
 /** `self.loss = …` */
