@@ -48,13 +48,14 @@ export async function auditForEditing(
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   // Large files first: the threads then finish together.
   const order = [...files].sort((a, b) => b.bytes - a.bytes);
-  const { parts, findings, project, summaries } =
+  const { parts, generated, findings, project, summaries } =
     WORKER && bytes > THREAD_WORTHY
       ? await inTwoThreads(order, settings, WORKER, keep)
       : inOneThread(order, settings);
   return {
     files: files.length,
     bytes,
+    generated,
     findings: findings.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0)),
     diagnostics: [...diagnostics, ...parts.flatMap((part) => part.diagnostics)].sort((a, b) =>
       a.path < b.path ? -1 : 1,
@@ -70,6 +71,7 @@ export async function auditForEditing(
 interface Outcome {
   /** Whatever has diagnostics: the scans and the checks. */
   readonly parts: readonly { readonly diagnostics: readonly Diagnostic[] }[];
+  readonly generated: number;
   readonly findings: ReportedFinding[];
   readonly project: ProjectFacts;
   readonly summaries: readonly string[];
@@ -80,7 +82,13 @@ function inOneThread(files: readonly FoundFile[], settings: Settings): Outcome {
   const scan = share.scan(new Int32Array(1));
   const { project, summaries } = combineScans([scan], true);
   const checked = share.check(scan.relevant, new Int32Array(1), project);
-  return { parts: [scan, checked], findings: checked.findings, project, summaries };
+  return {
+    parts: [scan, checked],
+    generated: scan.generated,
+    findings: checked.findings,
+    project,
+    summaries,
+  };
 }
 
 /** By path, so that the outcome does not depend on which thread took which file. */
@@ -126,6 +134,7 @@ async function inTwoThreads(
     const checked = [share.check(order, next, project), await rest];
     return {
       parts: [...scans, ...checked],
+      generated: ours.generated + scans[1]!.generated,
       findings: checked.flatMap((part) => part.findings),
       project,
       summaries,

@@ -11,6 +11,8 @@ export interface FoundFile {
   /** Relative to the root, with forward slashes: what reports show. */
   readonly path: string;
   readonly bytes: number;
+  /** Asked for outright, not found in a folder. */
+  readonly named: boolean;
 }
 
 export interface Discovery {
@@ -81,7 +83,7 @@ export function discover(paths: readonly string[], root: string, exclude: readon
           !isIgnored(rules, at, false) &&
           !excluded(shown(at), exclude)
         ) {
-          files.set(at, { absolute: at, path: shown(at), bytes: stat.size });
+          files.set(at, { absolute: at, path: shown(at), bytes: stat.size, named: false });
         }
       } catch (error) {
         // A link to nowhere is only worth a word when it claims to be code.
@@ -94,7 +96,7 @@ export function discover(paths: readonly string[], root: string, exclude: readon
     try {
       const stat = statSync(absolute);
       if (stat.isDirectory()) visit(absolute, outerIgnores(absolute));
-      else files.set(absolute, { absolute, path: shown(absolute), bytes: stat.size });
+      else files.set(absolute, { absolute, path: shown(absolute), bytes: stat.size, named: true });
     } catch (error) {
       problem(absolute, error);
     }

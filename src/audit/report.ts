@@ -51,6 +51,8 @@ export interface Diagnostic {
 export interface AuditReport {
   readonly files: number;
   readonly bytes: number;
+  /** Files that say they are generated: read for what others need to know, not judged. */
+  readonly generated: number;
   readonly findings: readonly ReportedFinding[];
   readonly diagnostics: readonly Diagnostic[];
   /** Files rewritten by --fix, and how many fixes went in. */

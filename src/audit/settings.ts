@@ -10,6 +10,8 @@ export interface Settings {
   readonly perFileIgnores: Readonly<Record<string, readonly string[]>>;
   readonly severity: Readonly<Record<string, Severity>>;
   readonly exclude: readonly string[];
+  /** Judge generated files as well. */
+  readonly generated: boolean;
 }
 
 export const DEFAULTS: Settings = {
@@ -18,6 +20,7 @@ export const DEFAULTS: Settings = {
   perFileIgnores: {},
   severity: {},
   exclude: [],
+  generated: false,
 };
 
 /** Reads the `[tool.plimsoll]` table; unknown keys and wrong types are the user's mistakes. */
@@ -29,11 +32,13 @@ export function settingsFrom(table: Readonly<Record<string, unknown>>, where: st
     Array.isArray(value) && value.every((one) => typeof one === "string")
       ? (value as string[])
       : wrong(key, "a list of strings");
-  let { select, ignore, perFileIgnores, severity, exclude } = DEFAULTS;
+  let { select, ignore, perFileIgnores, severity, exclude, generated } = DEFAULTS;
   for (const [key, value] of Object.entries(table)) {
     if (key === "select") select = strings(key, value);
     else if (key === "ignore") ignore = strings(key, value);
     else if (key === "exclude") exclude = strings(key, value);
+    else if (key === "generated")
+      generated = typeof value === "boolean" ? value : wrong(key, "true or false");
     else if (key === "per-file-ignores" && isTable(value))
       perFileIgnores = Object.fromEntries(
         Object.entries(value).map(([glob, codes]) => [glob, strings(`${key}."${glob}"`, codes)]),
@@ -50,10 +55,10 @@ export function settingsFrom(table: Readonly<Record<string, unknown>>, where: st
     else
       throw new UserError(
         `${where}: unknown setting "${key}" in [tool.plimsoll]`,
-        "known: select, ignore, exclude, per-file-ignores, severity",
+        "known: select, ignore, exclude, generated, per-file-ignores, severity",
       );
   }
-  return { select, ignore, perFileIgnores, severity, exclude };
+  return { select, ignore, perFileIgnores, severity, exclude, generated };
 }
 
 const isTable = (value: unknown): value is Record<string, unknown> =>

@@ -4,6 +4,7 @@ import { reason } from "./discover.ts";
 import type { FoundFile } from "./discover.ts";
 import { youngCollector } from "./engine.ts";
 import type { ProjectFacts } from "./facts/project.ts";
+import { isGenerated } from "./generated.ts";
 import type { Diagnostic, ReportedFinding } from "./report.ts";
 import { check, scan } from "./session.ts";
 import type { Settings } from "./settings.ts";
@@ -27,6 +28,8 @@ export interface ScanResult {
   readonly diagnostics: Diagnostic[];
   /** Positions of the files worth a second look. */
   readonly relevant: number[];
+  /** Files that are not judged because they are generated. */
+  generated: number;
 }
 
 export interface CheckResult {
@@ -54,7 +57,7 @@ export class Share {
 
   /** Each file in a call of its own: what a loop's variables hold is alive until they get their next value. */
   scan(counter: Counter): ScanResult {
-    const result: ScanResult = { summaries: [], diagnostics: [], relevant: [] };
+    const result: ScanResult = { summaries: [], diagnostics: [], relevant: [], generated: 0 };
     for (let at = Atomics.add(counter, 0, 1); at < this.#files.length; at = Atomics.add(counter, 0, 1)) {
       this.#scanFile(at, result);
       this.#done(this.#files[at]!);
@@ -74,6 +77,10 @@ export class Share {
     result.diagnostics.push(...one.diagnostics);
     if (one.summary) result.summaries.push(JSON.stringify(one.summary));
     if (!one.source) return;
+    if (!file.named && !this.#settings.generated && isGenerated(text)) {
+      result.generated++;
+      return;
+    }
     result.relevant.push(at);
     if (this.#keep) this.#kept.set(at, one.source);
   }

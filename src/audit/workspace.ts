@@ -4,6 +4,7 @@ import { combine } from "./facts/project.ts";
 import type { FunctionFacts, ProjectFacts } from "./facts/project.ts";
 import { targetOf } from "./facts/summary.ts";
 import type { FileSummary, Target } from "./facts/summary.ts";
+import { isGenerated } from "./generated.ts";
 import type { Diagnostic, ReportedFinding } from "./report.ts";
 import { check, scan } from "./session.ts";
 import type { Settings } from "./settings.ts";
@@ -25,13 +26,18 @@ const NOTHING: Entry = { summary: null, good: null, findings: [], diagnostics: [
 export class Workspace {
   readonly #settings: Settings;
   readonly #entries = new Map<string, Entry>();
+  /** Found in a folder, not asked for outright. */
+  readonly #unnamed = new Set<string>();
   #project: ProjectFacts;
   #stale = false;
 
   constructor(audit: EditableAudit, settings: Settings) {
     this.#settings = settings;
     this.#project = audit.project;
-    for (const { path } of audit.found) this.#entries.set(path, NOTHING);
+    for (const { path, named } of audit.found) {
+      this.#entries.set(path, NOTHING);
+      if (!named) this.#unnamed.add(path);
+    }
     for (const text of audit.summaries) {
       const summary = JSON.parse(text) as FileSummary;
       this.#put(summary.path, { summary });
@@ -75,7 +81,8 @@ export class Workspace {
     }
     if (JSON.stringify(summary) !== JSON.stringify(before.summary)) this.#stale = true;
     const known = this.#stale && summary ? withNew(this.#project, summary) : this.#project;
-    const findings = source ? check(source, known, this.#settings) : [];
+    const passedOver = !this.#settings.generated && this.#unnamed.has(path) && isGenerated(text);
+    const findings = source && !passedOver ? check(source, known, this.#settings) : [];
     this.#put(path, {
       summary,
       diagnostics,

@@ -11,6 +11,7 @@ export interface Chosen {
   readonly select: readonly string[];
   readonly ignore: readonly string[];
   readonly exclude: readonly string[];
+  readonly generated: boolean;
 }
 
 export function chosenRules(options: Input["options"]): Chosen {
@@ -20,7 +21,12 @@ export function chosenRules(options: Input["options"]): Chosen {
       .flatMap((value) => (typeof value === "string" ? value.split(",") : []))
       .map((value) => value.trim())
       .filter((value) => value !== "");
-  return { select: list("select"), ignore: list("ignore"), exclude: list("exclude") };
+  return {
+    select: list("select"),
+    ignore: list("ignore"),
+    exclude: list("exclude"),
+    generated: options["generated"] === true,
+  };
 }
 
 /** The nearest pyproject.toml above `near`, and what the command line says on top of it. */
@@ -43,6 +49,7 @@ export function settingsNear(near: string, chosen: Chosen): Settings {
     select: chosen.select.length > 0 ? chosen.select : settings.select,
     ignore: [...settings.ignore, ...chosen.ignore],
     exclude: [...settings.exclude, ...chosen.exclude],
+    generated: settings.generated || chosen.generated,
   };
   checkCodes(
     [

@@ -51,7 +51,7 @@ export async function watch(
     };
     const show = (path: string): void => {
       const { findings, diagnostics } = workspace.of(path);
-      io.out(auditText({ files: 1, bytes: 0, findings, diagnostics, fixed: [], diff: null }, io.color));
+      io.out(auditText({ ...ONE_FILE, findings, diagnostics }, io.color));
       io.out(`${path} in ${Math.round(performance.now() - start)} ms\n\n`);
     };
     // A file that was not there before: whether it belongs to the tree is for the discovery to say.
@@ -82,5 +82,7 @@ export async function watch(
   for (const watcher of watchers) watcher.close();
   return 0;
 }
+
+const ONE_FILE = { files: 1, bytes: 0, generated: 0, fixed: [], diff: null };
 
 const identity = ({ rule, line, message }: ReportedFinding): unknown => [rule, line, message];

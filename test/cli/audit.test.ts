@@ -10,6 +10,10 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { auditForEditing } from "../../src/audit/audit.ts";
+import { DEFAULTS } from "../../src/audit/settings.ts";
+import type { Settings } from "../../src/audit/settings.ts";
+import { Workspace } from "../../src/audit/workspace.ts";
 import { CLI, plimsoll, runProgram } from "../support/cli.ts";
 import { emptyFolder } from "../support/folder.ts";
 
@@ -85,6 +89,37 @@ PLM001 = "error"
     expect(await findings(cwd, "--ignore", "PLM001")).toEqual([]);
   });
 
+  test("a file that says it is generated is judged where it is asked for, and others know what is in it", async () => {
+    const header =
+      "# Licence\n\n# This file was automatically generated from model.yaml.\n# Do NOT edit it.\n";
+    const logs = LOOP.replace("total += loss", "total += log(loss)");
+    const cwd = project({
+      "made.py": `${header}from a import log\n${LOOP}${logs.replace("train", "again")}`,
+      "a.py": "import torch\n\ndef log(loss: torch.Tensor):\n    return loss.item()\n",
+      "spoken_of.py": `# The tables below are generated.\n${LOOP}`,
+      "later.py": `${LOOP}${header}`,
+    });
+    const unmade = ["later.py:10 PLM001", "spoken_of.py:11 PLM001"];
+    expect(await findings(cwd)).toEqual(unmade);
+    expect(await findings(cwd, "--select", "PLM025")).toContain("a.py:4 PLM025");
+    expect(await findings(cwd, "made.py")).toContain("made.py:15 PLM001");
+    const all = [unmade[0], "made.py:15 PLM001", unmade[1]];
+    expect(await findings(cwd, "--generated")).toEqual(all);
+    const said = await plimsoll(["audit", ".", "--select", "PLM001"], { cwd });
+    expect(said.stdout).toMatch(
+      /^0 errors, 2 warnings, 0 notes in 4 files \(1 generated, not judged: --generated\)/m,
+    );
+    // An editor that has it open goes by the same.
+    const edited = async (settings: Settings): Promise<number> => {
+      const workspace = new Workspace(await auditForEditing([cwd], cwd, settings), settings);
+      return workspace.update("made.py", readFileSync(join(cwd, "made.py"), "utf8")).findings.length;
+    };
+    expect(await edited({ ...DEFAULTS, select: ["PLM001"] })).toBe(0);
+    expect(await edited({ ...DEFAULTS, select: ["PLM001"], generated: true })).toBe(1);
+    writeFileSync(join(cwd, "pyproject.toml"), "[tool.plimsoll]\ngenerated = true\n");
+    expect(await findings(cwd)).toEqual(all);
+  });
+
   test("a setting that does not exist, and one of the wrong type, are named", async () => {
     const bad = async (table: string): Promise<string> => {
       const cwd = project({ "pyproject.toml": `[tool.plimsoll]\n${table}\n`, "a.py": LOOP });
@@ -95,6 +130,7 @@ PLM001 = "error"
     expect(await bad('selekt = ["PLM"]')).toContain('unknown setting "selekt"');
     expect(await bad('ignore = ["PLM777"]')).toContain('no rule starts with "PLM777"');
     expect(await bad('ignore = "PLM001"')).toContain("ignore must be a list of strings");
+    expect(await bad('generated = "no"')).toContain("generated must be true or false");
   });
 });
 

@@ -42,7 +42,7 @@ const NASTY = `a & "b", <i>100%:\u0001|\`.py`;
 
 function report(texts: readonly { path: string; text: string }[]): AuditReport {
   const { findings, diagnostics } = auditTexts(texts, DEFAULTS);
-  return { files: texts.length, bytes: 1000, findings, diagnostics, fixed: [], diff: null };
+  return { files: texts.length, bytes: 1000, generated: 0, findings, diagnostics, fixed: [], diff: null };
 }
 const whole = report([
   { path: "train.py", text: TRAIN },

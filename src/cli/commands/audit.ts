@@ -53,6 +53,7 @@ export const command: Command = {
     },
     ignore: { type: "string", value: "CODES", multiple: true, summary: "not these" },
     exclude: { type: "string", value: "GLOB", multiple: true, summary: "leave these paths out" },
+    generated: { type: "boolean", summary: "judge files that say they are generated as well" },
     statistics: { type: "boolean", summary: "count findings by rule" },
     baseline: { type: "string", value: "FILE", summary: "leave out the findings recorded there" },
     "write-baseline": { type: "string", value: "FILE", summary: "record all findings there" },
@@ -145,10 +146,11 @@ function auditStdin(name: unknown, settings: Settings): AuditReport & Pick<Audit
   return {
     files: 1,
     bytes,
+    generated: 0,
     ...auditTexts([{ path, text }], settings),
     fixed: [],
     diff: null,
-    found: [{ absolute: path, path, bytes }],
+    found: [{ absolute: path, path, bytes, named: true }],
   };
 }
 

@@ -34,7 +34,7 @@ import { OpenNotebook } from "./notebook.ts";
 const FIX_ALL = `${CodeActionKind.SourceFixAll}.plimsoll`;
 /** After the last keystroke: what the change means for other open files, and theirs for it. */
 const SETTLE_MS = 300;
-const NO_CHOICE = { select: [], ignore: [], exclude: [] };
+const NO_CHOICE = { select: [], ignore: [], exclude: [], generated: false };
 
 /** Diagnostics, hovers and fixes for the files open in an editor, with the facts of the whole folder behind them. */
 export function serve(connection: Connection): void {
@@ -47,6 +47,7 @@ export function serve(connection: Connection): void {
     {
       files: 0,
       bytes: 0,
+      generated: 0,
       findings: [],
       diagnostics: [],
       fixed: [],

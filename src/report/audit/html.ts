@@ -22,7 +22,10 @@ export function auditHtml(report: AuditReport, pages: readonly RulePage[]): stri
         <span><b>plimsoll</b> audit</span>
       </p>
       <h1 class="${found.length === 0 ? "good" : ""}">${title}</h1>
-      <p class="file">${report.files} files, ${(report.bytes / 1e6).toFixed(1)} MB</p>
+      <p class="file">
+        ${report.files} files, ${(report.bytes / 1e6).toFixed(1)}
+        MB${report.generated > 0 ? `, ${report.generated} generated, not judged` : ""}
+      </p>
     </header>
     <main>
       ${found.length > 0 ? table(found) : null} ${found.map(issue)} ${diagnostics(report)}

@@ -3,6 +3,6 @@ import type { AuditReport } from "../../audit/report.ts";
 /** The documented schema (docs/commands/audit.md). Code frames are for people and left out. */
 export function auditJson(report: AuditReport): string {
   const findings = report.findings.map(({ frame: _frame, ...finding }) => finding);
-  const { files, bytes, diagnostics, fixed } = report;
-  return `${JSON.stringify({ version: 1, files, bytes, findings, diagnostics, fixed }, null, 2)}\n`;
+  const { files, bytes, generated, diagnostics, fixed } = report;
+  return `${JSON.stringify({ version: 1, files, bytes, generated, findings, diagnostics, fixed }, null, 2)}\n`;
 }

@@ -10,7 +10,7 @@ export function auditMarkdown(report: AuditReport, pages: readonly RulePage[]): 
   const found = issues(report, pages);
   const parts = [
     "# Training code audit",
-    `**Scope**: ${report.files} ${report.files === 1 ? "file" : "files"}, ${(report.bytes / 1e6).toFixed(1)} MB  \n**Found**: ${counts(report)}`,
+    `**Scope**: ${report.files} ${report.files === 1 ? "file" : "files"}, ${(report.bytes / 1e6).toFixed(1)} MB${report.generated > 0 ? `, ${report.generated} generated, not judged` : ""}  \n**Found**: ${counts(report)}`,
   ];
   if (found.length > 0) parts.push("## Issues", ...found.map(issue));
   if (report.diagnostics.length > 0)

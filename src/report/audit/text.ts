@@ -49,10 +49,13 @@ function framed(finding: ReportedFinding, paint: (code: number, text: string) =>
   return lines;
 }
 
-function summaryLine({ findings, files }: AuditReport): string {
+function summaryLine({ findings, files, generated }: AuditReport): string {
   const count = (severity: Severity): number =>
     findings.filter((finding) => finding.severity === severity).length;
-  if (findings.length === 0) return `No findings in ${plural(files, "file", "files")}.`;
+  const among =
+    plural(files, "file", "files") +
+    (generated > 0 ? ` (${generated} generated, not judged: --generated)` : "");
+  if (findings.length === 0) return `No findings in ${among}.`;
   const parts = [
     plural(count("error"), "error", "errors"),
     plural(count("warning"), "warning", "warnings"),
@@ -62,7 +65,7 @@ function summaryLine({ findings, files }: AuditReport): string {
   const unsafe = findings.filter(({ fix }) => fix?.grade === "unsafe").length;
   const fixable =
     safe + unsafe > 0 ? ` ${safe} can be fixed with --fix, ${unsafe} more with --unsafe-fixes.` : "";
-  return `${parts.join(", ")} in ${plural(files, "file", "files")}.${fixable}`;
+  return `${parts.join(", ")} in ${among}.${fixable}`;
 }
 
 /** Findings by rule, most frequent first. */
