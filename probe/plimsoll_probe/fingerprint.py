@@ -9,7 +9,7 @@ import contextlib
 import functools
 import os
 
-from . import verify
+from . import readings
 from .modules import Modules
 from .sketch import Sketcher
 
@@ -181,7 +181,7 @@ class Fingerprint:
 
     def _close(self):
         norm = None if self._squares is None else self._squares ** 0.5
-        self._steps.append((verify.number(self._loss), verify.number(norm)))
+        self._steps.append((readings.number(self._loss), readings.number(norm)))
         self._loss = self._squares = None
         self._stepped = False
 
@@ -223,7 +223,7 @@ class Fingerprint:
                 self._close()
             name = self._format()
             tally = self._tally
-            verify.write(self._session, {
+            readings.write(self._session, {
                 "kind": "values", "failed": self.failed, "dtype": name, "roundoff": _ROUNDOFF[name],
                 "loss_roundoff": _ROUNDOFF[_coarsest(self._loss_formats)],
                 "steps": self._steps, "weights": self._final(),
@@ -231,7 +231,7 @@ class Fingerprint:
             })
         except Exception as error:
             with contextlib.suppress(Exception):
-                verify.write(self._session, {"kind": "values", "failed": "%s: %s" % (type(error).__name__, error)})
+                readings.write(self._session, {"kind": "values", "failed": "%s: %s" % (type(error).__name__, error)})
 
     def _final(self):
         names = self._names
@@ -245,7 +245,7 @@ class Fingerprint:
                 digest, norm, sums = self._sketcher.describe(weight)
                 rows.append({
                     "name": names.get(id(weight)), "shape": list(weight.shape), "dtype": _name(weight.dtype),
-                    "digest": digest, "norm": verify.number(norm), "sums": [verify.number(value) for value in sums],
+                    "digest": digest, "norm": readings.number(norm), "sums": [readings.number(value) for value in sums],
                 })
         return rows
 
