@@ -2,8 +2,10 @@ import { createHash } from "node:crypto";
 import type { PythonFile } from "../python/file.ts";
 import { Lines } from "../python/source.ts";
 import type { NotebookCell } from "../python/notebook.ts";
+import type { Node } from "../python/tree.ts";
 import type { ConfigFile } from "./config.ts";
 import type { Facts } from "./facts/facts.ts";
+import { optionBehind } from "./facts/options.ts";
 import type { Place, ReportedFinding } from "./report.ts";
 import type { Finding, Fix, Rule, RuleMeta } from "./rule.ts";
 import { RULES, UNUSED_NOQA } from "./rules.ts";
@@ -44,13 +46,32 @@ export function checkPython(
         file.lines.line(finding.at.start),
         file.lines.line(Math.max(finding.at.start, finding.at.end - 1)),
       ];
-      if (!suppressions.silences(code, lines)) report.add(rule.meta, finding, fix);
+      if (!suppressions.silences(code, lines))
+        report.add(rule.meta, asOption(rule.meta, finding, facts), fix);
     }
   }
   if (isSelected(UNUSED_NOQA.code, settings) && !isIgnoredIn(file.path, UNUSED_NOQA.code, settings))
     for (const { code, at } of suppressions.unused(ran))
       report.add(UNUSED_NOQA, { at, message: `\`noqa: ${code}\` silences nothing here` }, undefined);
   return report.sorted();
+}
+
+/** Rules about how a call is written, which is wrong whenever it runs at all. */
+const BY_SHAPE = /^PLM0(?:51|52|53|60|61|63|67|77)$/;
+
+/** What happens only with an option that is off by default is worth a note. */
+function asOption(meta: RuleMeta, finding: Finding, { file, project }: Facts): Finding {
+  const { at } = finding;
+  if ((finding.severity ?? meta.severity) === "note" || BY_SHAPE.test(meta.code) || !("parent" in at))
+    return finding;
+  const option = optionBehind(at as Node, file, project.options);
+  return option === null
+    ? finding
+    : {
+        ...finding,
+        severity: "note",
+        message: `${finding.message} (only with \`${option}\`, off by default)`,
+      };
 }
 
 export function checkConfig(config: ConfigFile, settings: Settings): ReportedFinding[] {

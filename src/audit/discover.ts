@@ -10,6 +10,8 @@ export interface FoundFile {
   readonly absolute: string;
   /** Relative to the root, with forward slashes: what reports show. */
   readonly path: string;
+  /** Relative to the folder that was asked for. */
+  readonly inside: string;
   readonly bytes: number;
   /** Asked for outright, not found in a folder. */
   readonly named: boolean;
@@ -55,7 +57,7 @@ export function discover(paths: readonly string[], root: string, exclude: readon
   const problem = (absolute: string, error: unknown): void => {
     diagnostics.push({ path: shown(absolute), line: null, message: reason(error), level: "error" });
   };
-  const visit = (absolute: string, ignores: readonly Rules[]): void => {
+  const visit = (absolute: string, ignores: readonly Rules[], asked: string): void => {
     let real: string;
     let names: string[];
     try {
@@ -75,7 +77,7 @@ export function discover(paths: readonly string[], root: string, exclude: readon
         const stat = statSync(at);
         if (stat.isDirectory()) {
           if (!NEVER.has(name) && !isIgnored(rules, at, true) && !excluded(shown(at), exclude))
-            visit(at, rules);
+            visit(at, rules, asked);
         } else if (
           stat.isFile() &&
           AUDITED.test(name) &&
@@ -83,7 +85,8 @@ export function discover(paths: readonly string[], root: string, exclude: readon
           !isIgnored(rules, at, false) &&
           !excluded(shown(at), exclude)
         ) {
-          files.set(at, { absolute: at, path: shown(at), bytes: stat.size, named: false });
+          const inside = relative(asked, at).split(sep).join("/");
+          files.set(at, { absolute: at, path: shown(at), inside, bytes: stat.size, named: false });
         }
       } catch (error) {
         // A link to nowhere is only worth a word when it claims to be code.
@@ -95,8 +98,11 @@ export function discover(paths: readonly string[], root: string, exclude: readon
     const absolute = resolve(path);
     try {
       const stat = statSync(absolute);
-      if (stat.isDirectory()) visit(absolute, outerIgnores(absolute));
-      else files.set(absolute, { absolute, path: shown(absolute), bytes: stat.size, named: true });
+      if (stat.isDirectory()) visit(absolute, outerIgnores(absolute), absolute);
+      else {
+        const at = shown(absolute);
+        files.set(absolute, { absolute, path: at, inside: at, bytes: stat.size, named: true });
+      }
     } catch (error) {
       problem(absolute, error);
     }

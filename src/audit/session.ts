@@ -21,7 +21,7 @@ export interface Scan {
 }
 
 /** First look at one text: parse it and note what other files need to know. */
-export function scan(path: string, text: string): Scan {
+export function scan(path: string, text: string, inside = path): Scan {
   const source = readSource(path, text);
   // Nothing for any rule; that it is broken is worth a word all the same.
   if (source === null)
@@ -41,7 +41,7 @@ export function scan(path: string, text: string): Scan {
   const diagnostics = syntaxErrors(path, file.tree.errors, () => file.lines).map((one) =>
     source.notebook ? placed(one, source.notebook.cells) : one,
   );
-  if (isUnitTest(file)) return { source: null, summary: null, diagnostics };
+  if (isUnitTest(file, inside)) return { source: null, summary: null, diagnostics };
   return { source, summary: summarize(file), diagnostics };
 }
 

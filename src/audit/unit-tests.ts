@@ -1,17 +1,20 @@
 import type { PythonFile } from "../python/file.ts";
 import { last } from "./facts/torch-names.ts";
 
-const PLACES = /(?:^|\/)(?:(?:tests?|testing)\/(?:.*\/)?[^/]+|test_[^/]*|[^/]*_test|conftest)\.py$/;
+const PLACES = /(?:^|\/)(?:(?:tests?|testing)\/(?:.*\/)?[^/]+|test_[^/]*|[^/]*_test|tests?|conftest)\.py$/;
 
 /** Inside what is audited, not around it. */
 const FOLDER = /^(?!\.\.\/)(?:[^/:]+\/)*tests\//;
 
 /** A file of unit tests: it trains toys to look at them, so what it costs matters to nobody, and what it calls is not hot for it. */
-export function isUnitTest(file: PythonFile): boolean {
+export function isUnitTest(file: PythonFile, inside: string): boolean {
   return (
     PLACES.test(file.path) &&
-    (FOLDER.test(file.path) ||
-      file.all("FunctionDef").some((fn) => fn.name.startsWith("test_")) ||
+    (FOLDER.test(inside) ||
+      file.all("FunctionDef").some((fn) => /^test(?:_|[A-Z])/.test(fn.name)) ||
+      // `test.py` beside an operator of one's own, which it compares with PyTorch's.
+      (file.callsNamed("gradcheck", "allclose", "assert_close").length > 0 &&
+        file.callsNamed("step").length === 0) ||
       file
         .all("ClassDef")
         .some((cls) => cls.args.some((arg) => last(file.dotted(arg.value) ?? "").endsWith("TestCase"))) ||

@@ -73,7 +73,7 @@ export class Share {
       result.diagnostics.push(text);
       return;
     }
-    const one = scan(file.path, text);
+    const one = scan(file.path, text, file.inside);
     result.diagnostics.push(...one.diagnostics);
     if (one.summary) result.summaries.push(JSON.stringify(one.summary));
     if (!one.source) return;

@@ -18,7 +18,7 @@ export function countsToOne(step: Node, loop: Node, file: PythonFile): boolean {
 }
 
 /** A setting of which this file does not say that it is more than 1 by default, or a parameter that is 1. */
-function isOneByDefault(by: Expr, file: PythonFile): boolean {
+export function isOneByDefault(by: Expr, file: PythonFile): boolean {
   const name = by.kind === "Attribute" ? by.attr : by.kind === "Name" ? by.id : null;
   if (name === null) return false;
   const defaults = [

@@ -12,13 +12,22 @@ const QUIET =
  * more round trip to it.
  */
 export function isEcho(call: Call, facts: Facts): boolean {
-  const statement = statementOf(call);
-  if (!statement?.parent || !isPlain(readIn(call)) || !isSimple(statement)) return false;
-  if (hasRead(statement, call, facts)) return isQuiet(statement);
+  return isPlain(readIn(call)) && followsRead(call, facts);
+}
+
+/** The same of a tensor that is formatted: `f"{loss.item()} {accuracy}"`. */
+export function isShownAfterRead(shown: Expr, facts: Facts): boolean {
+  return isPlain(shown) && followsRead(shown, facts);
+}
+
+function followsRead(at: Expr, facts: Facts): boolean {
+  const statement = statementOf(at);
+  if (!statement?.parent || !isSimple(statement)) return false;
+  if (hasRead(statement, at, facts)) return isQuiet(statement);
   const block: readonly Stmt[] = blockOf(statement) ?? [];
   for (const before of block.slice(0, block.indexOf(statement)).reverse()) {
     if (!isSimple(before) || !isQuiet(before)) return false;
-    if (hasRead(before, call, facts)) return true;
+    if (hasRead(before, at, facts)) return true;
   }
   return false;
 }
@@ -43,13 +52,13 @@ function isSimple({ kind }: Node): boolean {
   return kind === "Assign" || kind === "AugAssign" || kind === "ExprStmt" || kind === "Return";
 }
 
-/** Whether the statement, before the call where that is in it too, reads a tensor of the device. */
-function hasRead(statement: Node, call: Call, facts: Facts): boolean {
+/** Whether the statement, before the expression where that is in it too, reads a tensor of the device. */
+function hasRead(statement: Node, at: Expr, facts: Facts): boolean {
   let found = false;
   walk(statement, (node) => {
     if (node.kind === "Lambda" || node.kind === "Comp" || node.kind === "IfExp" || node.kind === "Bool")
       return false;
-    if (node.kind === "Call" && node.end <= call.start) {
+    if (node.kind === "Call" && node.end <= at.start) {
       const source = readIn(node);
       if (source && facts.onAccelerator(source)) found = true;
     }

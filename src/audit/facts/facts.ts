@@ -229,7 +229,22 @@ export class Facts {
 
   /** How often the node runs per turn of what makes it hot. */
   frequency(node: Node, within: Node): Frequency {
-    return frequency(node, within);
+    const found = frequency(node, within);
+    return found === "every" && this.#isForMissing(node) ? "unknown" : found;
+  }
+
+  /** `if mask is None:` in a function that every caller in the tree gives one. */
+  #isForMissing(node: Node): boolean {
+    for (let child = node, at = node.parent; at && at.kind !== "FunctionDef"; child = at, at = at.parent) {
+      if (at.kind !== "If" || at.test.kind !== "Compare" || at.test.left.kind !== "Name") continue;
+      const [right] = at.test.rights;
+      const missing = at.test.ops[0] === "is" ? at.body : at.test.ops[0] === "is not" ? at.orelse : null;
+      if (right?.kind !== "Const" || right.value !== null || !missing?.includes(child as never)) continue;
+      const [one] = this.file.scopes.reaching(at.test.left);
+      const given = one?.how === "param" ? this.#parameter(one) : null;
+      if (given && (given.what === "tensor" || given.what === "output")) return true;
+    }
+    return false;
   }
 
   /** Runs in every epoch: in a loop around a step's loop, or in a function that trains and is called in a loop. */

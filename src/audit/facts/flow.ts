@@ -3,6 +3,7 @@ import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { ClassDef, Expr, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
+import { holdsIndices, isIndices } from "./indices.ts";
 import { last } from "./torch-names.ts";
 
 /** Methods whose result no longer belongs to the graph. */
@@ -24,6 +25,8 @@ const CUTS = new Set([
   "isinf",
   "isfinite",
 ]);
+/** What an object says of its size: `graph.num_nodes()`, `batch.batch_size`. */
+const COUNT = /^(?:num|n|number)_|_(?:size|count|len|length)s?$/;
 /** Callees that read a value and keep nothing of it. */
 const READERS =
   /^(?:builtins\.(?:print|float|int|len|str|repr|isinstance|bool|type|format)|math\..*|.*\.(?:isnan|isinf|isfinite|add_scalar|info|debug|warning|log|set_postfix|set_description))$/;
@@ -208,7 +211,8 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
             fn?.kind === "FunctionDef" && fn.parent?.kind === "ClassDef" ? fn.params[0]?.name : null;
           return definition.name !== first && facts.valueOfDefinition(definition).what !== "number";
         }
-        if (!definition.value || facts.gradMode(definition.node) === "off") return false;
+        if (!definition.value || holdsIndices(definition)) return false;
+        if (facts.gradMode(definition.node) === "off") return false;
         return (
           (definition.how === "assign" ||
             definition.how === "augment" ||
@@ -220,11 +224,13 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
     case "Attribute":
       return (
         !["shape", "device", "dtype", "data", "ndim"].includes(expr.attr) &&
+        !COUNT.test(expr.attr) &&
+        !isIndices(expr) &&
         selfAttribute(expr) === null &&
         again(expr.value)
       );
     case "Subscript":
-      return again(expr.value);
+      return !isIndices(expr) && again(expr.value);
     case "List":
     case "Tuple":
       return expr.items.some(again);
@@ -262,7 +268,8 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
       )
         return expr.args.some((arg) => again(arg.value));
       if (expr.func.kind !== "Attribute") return false;
-      if (CUTS.has(expr.func.attr) || expr.func.attr.startsWith("new_")) return false;
+      if (CUTS.has(expr.func.attr) || expr.func.attr.startsWith("new_") || COUNT.test(expr.func.attr))
+        return false;
       return (
         again(expr.func.value) ||
         // `self.mean.lerp(x.mean(), 0.1)` mixes the two.

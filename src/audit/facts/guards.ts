@@ -24,6 +24,7 @@ export function frequency(node: Node, stop: Node): Frequency {
     } else if (at.kind === "IfExp" && child !== at.test) {
       if (isThrottle(at.test) || isFirst(at, child) || saysEvaluation(at.test, child === at.body))
         return "throttled";
+      if (isForNone(at, child)) result = "unknown";
     } else if (at.kind === "Handler" || at.kind === "Case") {
       result = "unknown";
     } else if (at.kind === "Raise" || (at.kind === "Assert" && child !== at.test)) {
@@ -61,6 +62,19 @@ function isStepBelow(block: readonly Node[], above: Node): boolean {
       return !found;
     });
   return found;
+}
+
+/** `sum(losses) if len(losses) > 0 else zero`: hardly ever are there none. */
+function isForNone({ test, orelse }: Expr & { kind: "IfExp" }, child: Node): boolean {
+  return (
+    child === orelse &&
+    (isLength(test) ||
+      (test.kind === "Compare" &&
+        isLength(test.left) &&
+        test.ops[0] === ">" &&
+        test.rights[0]?.kind === "Num" &&
+        test.rights[0].text === "0"))
+  );
 }
 
 /** `warnings.warn(…)`, `logger.warning(…)` */
@@ -276,8 +290,16 @@ function isBegun({ test, body }: If, child: Node): boolean {
 
 /** `if not keep_dims:` in a function whose `keep_dims` is True unless someone says otherwise. */
 function isOffByDefault(statement: If, child: Node): boolean {
-  let { test } = statement;
-  let runs = statement.body.includes(child as never);
+  const runs = statement.body.includes(child as never);
+  // `if offload and inplace:` needs both.
+  if (statement.test.kind === "Bool" && statement.test.op === "and" && runs)
+    return statement.test.values.some((one) => isOff(one, statement, true));
+  return isOff(statement.test, statement, runs);
+}
+
+function isOff(asked: Expr, statement: If, inBody: boolean): boolean {
+  let test = asked;
+  let runs = inBody;
   if (test.kind === "Unary" && test.op === "not") {
     test = test.operand;
     runs = !runs;
@@ -344,7 +366,7 @@ export function isThrottle(test: Expr): boolean {
     else if (node.kind === "Compare" && /^(?:==|>=)$/.test(node.ops[0]!) && isLength(node.left)) found = true;
     else if (node.kind === "Attribute" || node.kind === "Name") {
       if (
-        /^(?:sync_gradients|should_\w+|do_log|log_now|is_log\w*|time_to_\w+|is_last\w*|last|last_\w+|do_step|step_now|is_accumulat\w+|is_update\w*|profile\w*|debug\w*|verbose\w*|print_\w+|first_\w+|is_first\w*|(?:is|do|to)_\w*(?:eval|valid|sav|checkpoint|logging|test)\w*|is_\w*step)$/i.test(
+        /^(?:sync_gradients|should_\w+|do_log|log_now|is_log\w*|time_to_\w+|is_last\w*|last|last_\w+|do_step|step_now|is_accumulat\w+|is_update\w*|profile\w*|debug\w*|verbose\w*|print_\w+|first_\w+|is_first\w*|(?:\w+_)?oom(?:_\w+)?|(?:run|will|need)_\w*(?:val|eval|sav|test)\w*|save_(?:model|now|checkpoint|ckpt)|(?:is|do|to)_\w*(?:eval|valid|sav|checkpoint|logging|test)\w*|is_\w*step)$/i.test(
           lastName(node),
         )
       )

@@ -5,6 +5,8 @@ import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { attributeMayBeDifferentiated, mayBeDifferentiated } from "./flow.ts";
 import { isThrottle } from "./guards.ts";
+import { returnsByName } from "./returns.ts";
+import { callTarget } from "./summary.ts";
 import { loopsAround } from "./training.ts";
 import type { Loop } from "./training.ts";
 
@@ -351,6 +353,22 @@ export function keepsGraph(added: Expr, facts: Facts): boolean {
   );
 }
 
+/** `if aux_loss != 0: kept.append(aux_loss)`: a number where there is none, and perhaps always. */
+export function isMaybeNumber(added: Expr): boolean {
+  if (added.kind !== "Name") return false;
+  for (let at = added.parent; at && at.kind !== "FunctionDef"; at = at.parent)
+    if (
+      at.kind === "If" &&
+      at.test.kind === "Compare" &&
+      at.test.left.kind === "Name" &&
+      at.test.left.id === added.id &&
+      /^(?:!=|>)$/.test(at.test.ops[0]!) &&
+      at.test.rights[0]?.kind === "Num"
+    )
+      return true;
+  return false;
+}
+
 export function isDifferentiatedItself(keep: Keep, facts: Facts): boolean {
   return (
     keep.root.kind === "Name" &&
@@ -359,7 +377,7 @@ export function isDifferentiatedItself(keep: Keep, facts: Facts): boolean {
 }
 
 /** Whether a backward of the same turn runs through the value's graph, which frees what the graph saved. */
-export function isBackwarded(expr: Expr, within: Node | null, facts: Facts): boolean {
+export function isBackwarded(expr: Expr, within: Node | null, facts: Facts, depth = 0): boolean {
   const mine = new Set<Definition>();
   const add = (name: Name): void => {
     for (const one of facts.file.scopes.reaching(name)) {
@@ -369,18 +387,39 @@ export function isBackwarded(expr: Expr, within: Node | null, facts: Facts): boo
     }
   };
   for (const name of namesIn(expr)) add(name);
-  return facts.backwards.some(
-    ({ call, loss }) =>
-      loss !== null &&
-      (within ? contains(within, call) : functionOf(call) === functionOf(expr)) &&
-      derivesFrom(loss, mine, facts),
+  return (
+    facts.backwards.some(
+      ({ call, loss }) =>
+        loss !== null &&
+        (within ? contains(within, call) : functionOf(call) === functionOf(expr)) &&
+        derivesFrom(loss, mine, facts),
+    ) ||
+    // `loss, accuracy = step(batch)`, and the function differentiates the loss before it hands it back.
+    (depth < 2 &&
+      facts.backwards.length > 0 &&
+      [...mine].some((one) =>
+        returnedFor(one, facts).some((item) => isBackwarded(item, null, facts, depth + 1)),
+      ))
   );
 }
 
-/** `loss *= n` and `loss = loss / n` have the graph of what they scale, and no more of it. */
+/** What a function of this file returns for a definition: `loss` of `loss, accuracy = step(batch)`. */
+function returnedFor({ how, value, index }: Definition, { file }: Facts): readonly Expr[] {
+  if ((how !== "assign" && how !== "unpack") || value?.kind !== "Call") return [];
+  const target = callTarget(value, file);
+  const given = target === null ? undefined : file.once(returnsByName).get(target);
+  return (given ?? []).flatMap((one) => {
+    const item = how === "assign" ? one : one.kind === "Tuple" && index !== null ? one.items[index] : null;
+    return item ? [item] : [];
+  });
+}
+
+/** `loss *= n` and `loss = loss / n` have the graph of what they scale, and no more of it; a sum has those of its terms. */
 function scaledFrom({ how, node, value }: Definition, facts: Facts): Name[] {
   const isPlain = (expr: Expr): boolean => !["tensor", "output"].includes(facts.value(expr).what);
   const scales = node.parent?.kind === "AugAssign" && /^[*/]$/.test(node.parent.op);
+  if (how === "augment" && value && node.parent?.kind === "AugAssign" && node.parent.op === "+")
+    return namesIn(value);
   if (how === "augment") return node.kind === "Name" && scales && value && isPlain(value) ? [node] : [];
   if (how !== "assign" || value?.kind !== "Binary" || (value.op !== "*" && value.op !== "/")) return [];
   const { left, right } = value;

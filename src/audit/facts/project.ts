@@ -6,6 +6,8 @@ import { siteOf, targetOf } from "./summary.ts";
 import type { FileSummary } from "./summary.ts";
 import type { Keeps } from "./keepers.ts";
 import { callersGradOff } from "./callers.ts";
+import { joinedOptions } from "./options.ts";
+import type { Options } from "./options.ts";
 import { passedParameters } from "./parameters.ts";
 import { last } from "./torch-names.ts";
 import type { Value } from "./value.ts";
@@ -41,6 +43,8 @@ export interface ProjectFacts {
   readonly roles: ReadonlyMap<string, Role>;
   /** Modules that use an accelerator, or are joined by imports to one that does. */
   readonly accelerated: ReadonlySet<string>;
+  /** What the options of the tree are unless somebody says otherwise. */
+  readonly options: Options;
 }
 
 /** What Lightning calls around every batch it trains on. */
@@ -64,6 +68,12 @@ const ONE_SHOT = /^<body>$|^_*(?:test|main|demo|check|example|bench|profile|run|
 const EXPORT = /onnx|_export|export_/i;
 /** Run when someone asks. */
 const TEST = /^_*test_/i;
+/** Put where a network should be, and never run. */
+const STAND_IN = /^_*(?:Fake|Dummy|Mock|Stub)[A-Z]/;
+/** Whatever the test before it is called: nobody saves on every step. */
+const SAVES = /^_*save(?:_|$)/;
+/** Functions that go through data to judge. */
+const EVALUATES = /^_*(?:do_)?(?:valid|eval|test)/;
 /** Modules that run a trained network, or judge what it gave: no step of training goes through them. */
 const INFERENCE =
   /Inference|Searcher|BeamSearch|GreedySearch|KVCache|Export|Onnx|ONNX|TensorRT|TRT|PostProcess|Postprocess|Metric|Tracker|Meter$|Evaluator/;
@@ -117,7 +127,8 @@ export function combine(summaries: readonly FileSummary[]): ProjectFacts {
     if (plain && !alike.has(one.callersGradOff)) alike.set(one.callersGradOff, one);
     facts.set(fn.summary.name, plain ? alike.get(one.callersGradOff)! : one);
   }
-  return { functions: facts, roles, accelerated: acceleratedModules(summaries, names) };
+  const options = joinedOptions(summaries.map((one) => one.options));
+  return { functions: facts, roles, accelerated: acceleratedModules(summaries, names), options };
 }
 
 const isRepeated = ({ site }: Edge): boolean => site.loops !== undefined && !site.throttled;
@@ -347,6 +358,7 @@ function spreadHeat(
       if (
         names.classes.get(cls)?.methods.includes(method) &&
         !INFERENCE.test(last(cls)) &&
+        !STAND_IN.test(last(cls)) &&
         !/(?:^|[._])inference[._]/.test(cls) &&
         !EXPORT.test(cls) &&
         // What is decorated with `no_grad` searches or generates, unless a step calls it.
@@ -364,7 +376,11 @@ function spreadHeat(
     (fn) => fn.summary.steps !== undefined,
     (site) => !site.loops,
   );
-  for (const { summary, calls } of all) {
+  // What a validation calls too is named after the training.
+  const [later, sooner] = [true, false].map((late) =>
+    all.filter(({ summary }) => EVALUATES.test(last(summary.name)) === late),
+  );
+  for (const { summary, calls } of [...sooner!, ...later!]) {
     const steps = new Set(summary.stepLoops);
     // A call to a function that takes a step makes the loop around the call the step's loop.
     for (const { to, site } of calls) if (site.loops && loose.has(to)) steps.add(site.loops[0]!);
@@ -374,6 +390,7 @@ function spreadHeat(
       // However rarely a step is taken, what takes it runs once a step.
       if (
         (!site.throttled || (loose.has(to) && stepping.has(to))) &&
+        !SAVES.test(last(to.summary.name)) &&
         site.loops?.some((loop) => steps.has(loop))
       )
         heat(to, `called in the training loop of ${name === "<body>" ? "the script" : name}`);
@@ -391,7 +408,8 @@ function spreadHeat(
     let reached = why.startsWith("reached from ") ? why : further.get(why);
     if (reached === undefined) further.set(why, (reached = `reached from ${why.replace(/^called in /, "")}`));
     for (const { to, site } of fn.calls)
-      if (!site.throttled && !to.summary.name.endsWith(".__init__")) heat(to, reached);
+      if (!site.throttled && !to.summary.name.endsWith(".__init__") && !SAVES.test(last(to.summary.name)))
+        heat(to, reached);
   }
   return hot;
 }

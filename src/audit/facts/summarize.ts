@@ -1,3 +1,4 @@
+import { keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
@@ -5,6 +6,7 @@ import { methodsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import { frequency } from "./guards.ts";
 import { keptParameters, readsParameter } from "./keepers.ts";
+import { sharedOptions } from "./options.ts";
 import { passedBy } from "./parameters.ts";
 import type { Passed } from "./parameters.ts";
 import { sharedClasses } from "./loaders.ts";
@@ -22,9 +24,9 @@ import {
 import type { Backward, Loop } from "./training.ts";
 import { waitingCopies } from "./transfers.ts";
 
-/** Whoever says where a tensor is made has more than one place in mind. */
+/** What says that a program runs on one, or leaves it to a library that does. */
 const ACCELERATORS =
-  /\bdevice=|\.cuda\(|["']cuda|device_map|accelerat|Trainer\(|deepspeed|fabric|lightning|local_rank/i;
+  /\.cuda\(|["']cuda|device_map|accelerat|Trainer\(|deepspeed|fabric|lightning|local_rank/gi;
 
 export function summarize(file: PythonFile): FileSummary {
   return new Summarizer(file).summary();
@@ -92,7 +94,8 @@ class Summarizer {
       module: file.module,
       functions: [...this.#byName].map(([name, notes]) => this.#function(name, notes)),
       classes: file.all("ClassDef").map((cls) => this.#class(cls)),
-      accelerator: file.callsNamed("to").some((call) => !isCast(call, file)) || ACCELERATORS.test(file.text),
+      accelerator: usesAccelerator(file),
+      options: sharedOptions(file),
       imports: file
         .all("Alias")
         .map((alias) => (alias.parent?.kind === "Import" ? alias.name : file.importedName(alias))),
@@ -257,6 +260,32 @@ class Summarizer {
       methods: methodsOf(cls).map((method) => method.name),
     };
   }
+}
+
+/** Sends something to a device that may be one, or says so outright. */
+function usesAccelerator(file: PythonFile): boolean {
+  const trains = file.callsNamed("backward").length > 0;
+  const mayBe = (device: Expr): boolean => {
+    const one = device.kind === "Name" ? (file.scopes.onlyValue(device) ?? device) : device;
+    const named =
+      one.kind === "Call" && file.dotted(one.func) === "torch.device" ? (one.args[0]?.value ?? one) : one;
+    if (named.kind === "Str" && named.value === "cpu") return false;
+    // A program that sends nothing but to where something else is stays where it began.
+    return !(
+      trains &&
+      named.kind === "Attribute" &&
+      named.attr === "device" &&
+      named.value.kind === "Name" &&
+      !/^(?:self|cls)$|arg|opt|cfg|conf|param|flag|fabric|accel|trainer/i.test(named.value.id)
+    );
+  };
+  if (file.callsNamed("to").some((call) => !isCast(call, file) && mayBe(call.args[0]?.value ?? call)))
+    return true;
+  if (file.calls.given(["device"]).some((call) => mayBe(keyword(call, "device")!.value))) return true;
+  for (const { index } of file.text.matchAll(ACCELERATORS))
+    // "Uncomment this to run on GPU".
+    if (!file.tree.comments.some(({ start, end }) => start <= index && index < end)) return true;
+  return false;
 }
 
 /** `x.to(torch.float32)` stays where it is. */

@@ -17,6 +17,8 @@ export interface FileSummary {
   readonly classes: readonly ClassSummary[];
   /** The file moves something to an accelerator, or hands its training to a library that does. */
   readonly accelerator: boolean;
+  /** What its options are unless somebody says otherwise. */
+  readonly options?: Readonly<Record<string, number | false | null | "?">> | undefined;
   /** Dotted names that it imports. */
   readonly imports: readonly string[];
   /** Functions used as values: called by who knows whom. */

@@ -47,7 +47,9 @@ export const TENSOR_ONLY_METHODS = set(
 /** Attributes that are tensors when the value is. */
 export const TENSOR_ATTRIBUTES = set("T mT H mH real imag");
 /** Attributes that never are. */
-export const PLAIN_ATTRIBUTES = set("shape dtype device requires_grad is_cuda ndim is_leaf itemsize layout");
+export const PLAIN_ATTRIBUTES = set(
+  "shape dtype device requires_grad is_cuda ndim is_leaf itemsize layout param_groups",
+);
 /** Results that cannot carry a graph: integers and booleans. */
 export const GRAPHLESS = set(
   "argmax argmin argsort eq ne lt le gt ge isnan isinf isfinite isclose any all nonzero logical_and logical_or logical_not multinomial bincount searchsorted bucketize long int bool byte short char round sign floor ceil randint randperm unique",

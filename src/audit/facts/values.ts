@@ -8,6 +8,7 @@ import type { Role } from "./classes.ts";
 import { deviceOf } from "./devices.ts";
 import { Differentiated } from "./differentiated.ts";
 import { fedToNetworks } from "./fed.ts";
+import { holdsIndices, isIndices } from "./indices.ts";
 import { BATCH_INPUT, FORWARD_INPUT, isForwardInput, isStepBatch } from "./inputs.ts";
 import { Networks } from "./naming.ts";
 import { returnsByName, yieldsByName } from "./returns.ts";
@@ -197,7 +198,8 @@ export class Values {
         )
           return UNKNOWN;
         const value = definition.value ? this.of(definition.value) : UNKNOWN;
-        if (value.what === "tensor" || value.what === "output") return value;
+        if (value.what === "tensor" || value.what === "output")
+          return holdsIndices(definition) ? { ...value, what: "tensor", graph: "no" } : value;
         return definition.value?.kind === "Call" && definition.index !== null
           ? this.returned(definition.value, definition.index)
           : UNKNOWN;
@@ -344,8 +346,11 @@ export class Values {
               what: expr.index.kind === "Str" && expr.index.value === "loss" ? "tensor" : "output",
               device: value.device,
               // `outputs["accuracy"]` was counted: it has no graph, and may be a number.
-              graph:
-                expr.index.kind === "Str" && COUNTED.test(expr.index.value ?? "") ? "unknown" : value.graph,
+              graph: isIndices(expr)
+                ? "no"
+                : expr.index.kind === "Str" && COUNTED.test(expr.index.value ?? "")
+                  ? "unknown"
+                  : value.graph,
             }
           : UNKNOWN;
       }
@@ -409,7 +414,9 @@ export class Values {
       const one = this.#alike(item!.values);
       return isTensorLike(one) ? { ...one, what: "output" as const } : UNKNOWN;
     });
-    return found.every(isTensorLike) ? found.reduce(either) : UNKNOWN;
+    if (!found.every(isTensorLike)) return UNKNOWN;
+    const one = found.reduce(either);
+    return this.#gradMode(call) === "off" ? { ...one, graph: "no" } : one;
   }
 
   /** The result of an operation: without recording it has no graph, whatever its operands. */
@@ -427,6 +434,7 @@ export class Values {
     if (PLAIN_ATTRIBUTES.has(expr.attr)) return OTHER;
     if (expr.attr === "data" && isTensorLike(value)) return { ...value, graph: "no" };
     if (expr.attr === "grad" && value.what === "tensor") return { ...value, graph: "no" };
+    if (isIndices(expr) && isTensorLike(value)) return { ...value, what: "tensor", graph: "no" };
     if (value.what === "tensor" && TENSOR_ATTRIBUTES.has(expr.attr)) return value;
     // `output.correct_percentage` was counted, by somebody who may have read it.
     if (value.what === "output" && COUNTED.test(expr.attr)) return UNKNOWN;

@@ -2,7 +2,7 @@ import { contains, functionOf } from "../../python/nodes.ts";
 import type { Expr } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { keptArguments } from "../facts/keepers.ts";
-import { isBackwarded, keeps, keepsGraph, keptForBackward } from "../facts/kept.ts";
+import { isBackwarded, isMaybeNumber, keeps, keepsGraph, keptForBackward } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -25,7 +25,7 @@ export const rule: Rule = {
       if (facts.gradMode(at) === "off") continue;
       // Where nothing is differentiated, what may be later on needs no look at the value.
       if (facts.backwards.length === 0 && keptForBackward(keep, facts)) continue;
-      if (!keepsGraph(added, facts)) continue;
+      if (!keepsGraph(added, facts) || isMaybeNumber(added)) continue;
       const freed = isBackwarded(added, loop, facts);
       if (!freed && keptForBackward(keep, facts)) {
         // Differentiated every turn, and never emptied, it would be gone through twice: nobody wants these graphs.

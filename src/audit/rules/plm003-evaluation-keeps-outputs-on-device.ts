@@ -4,7 +4,7 @@ import type { Assign, Call, Expr, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { keeps, parts } from "../facts/kept.ts";
+import { isMaybeNumber, keeps, parts } from "../facts/kept.ts";
 import { networkCall } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -102,7 +102,7 @@ function mayBeOff(loop: Node, facts: Facts): boolean {
 }
 
 function* judge(added: Expr, loop: Node, iter: Expr, into: string, facts: Facts): Generator<Finding> {
-  if (!mayBeOff(loop, facts)) return;
+  if (!mayBeOff(loop, facts) || isOfOneBatch(loop, facts)) return;
   const source = networkCall(added, facts);
   if (!source || !contains(loop, source)) return;
   const hot = facts.hot(source);
@@ -110,6 +110,13 @@ function* judge(added: Expr, loop: Node, iter: Expr, into: string, facts: Facts)
   // Beside a step's own outputs; an evaluation now and then stands in the same loop.
   if (hot && facts.frequency(source, hot.within) !== "throttled") return;
   yield* found(added, iter, into, source, facts);
+}
+
+/** In a module's forward: what it goes through is one batch. */
+function isOfOneBatch(loop: Node, facts: Facts): boolean {
+  const fn = functionOf(loop);
+  const cls = fn?.kind === "FunctionDef" && fn.name === "forward" ? classOf(fn) : null;
+  return cls !== null && facts.role(cls) === "module";
 }
 
 function* found(added: Expr, iter: Expr, into: string, source: Call, facts: Facts): Generator<Finding> {
@@ -120,9 +127,14 @@ function* found(added: Expr, iter: Expr, into: string, source: Call, facts: Fact
   // One number an example: small for any dataset.
   if (
     /scores?["'\]]*$|loss["'\]]*$|rewards?["'\]]*$/.test(facts.file.textOf(added)) &&
-    !(added.kind === "Name" && facts.file.scopes.reaching(added).every(({ value }) => value === source))
+    !(
+      added.kind === "Name" &&
+      facts.file.scopes.reaching(added).every(({ value }) => value === source) &&
+      !facts.networks.isLoss(source.func)
+    )
   )
     return;
+  if (isMaybeNumber(added)) return;
   // A normalized embedding is a few hundred numbers an example.
   const small =
     added.kind === "Name" &&

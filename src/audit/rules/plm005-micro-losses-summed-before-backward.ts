@@ -35,9 +35,10 @@ export const rule: Rule = {
         continue;
       const forward = forwardIn(loop, added, facts);
       if (!forward || !isIndependent(forward, loop, facts)) continue;
+      if (isKeptToo(keep, forward, facts)) continue;
       const fix = keep.how === "sum" && later.length === 1 ? backwardEach(keep, later[0]!, facts) : null;
       yield {
-        ...report(at, file.textOf(root), keep.how === "list" ? "note" : "warning"),
+        ...report(at, file.textOf(root), keep.how === "sum" && isOverParts(loop, facts) ? "warning" : "note"),
         ...(fix ? { fix } : {}),
       };
     }
@@ -98,6 +99,25 @@ function* returned(facts: Facts): Generator<Finding> {
         message: `Every turn's graph stays alive until \`${root.id}\` is differentiated by the trainer; smaller batches with gradient accumulation have one graph at a time`,
       };
   }
+}
+
+/** A loop over micro-batches: each of them can be differentiated by itself. */
+function isOverParts(loop: For, { file }: Facts): boolean {
+  return /micro|accum|chunk|split|load|batch|shard|part/i.test(file.textOf(loop.iter));
+}
+
+/** `values.append(value)` beside `entropy += …` of the same forward: its graph waits for what is known after the loop. */
+function isKeptToo(keep: Keep, forward: Call, facts: Facts): boolean {
+  const root = facts.file.textOf(keep.root);
+  if (keep.how === "list" && /loss|cost|err|nll/i.test(facts.file.textOf(keep.added))) return false;
+  return keeps(facts).some(
+    (other) =>
+      (other.how === "list" || keep.how === "list") &&
+      other.loop === keep.loop &&
+      facts.file.textOf(other.root) !== root &&
+      facts.value(other.added).what !== "number" &&
+      forwardIn(keep.loop as For, other.added, facts) === forward,
+  );
 }
 
 function report(at: Node, name: string, severity: "note" | "warning"): Finding {

@@ -27,6 +27,7 @@ export const rule: Rule = {
         if (!dropped.has(store.attr))
           yield {
             at: store.at,
+            ...(store.sure ? {} : { severity: "note" as const }),
             message: `\`ctx.${store.attr}\` keeps the tensor past its backward, out of sight of checkpointing and offloading; \`save_for_backward\` is freed with the graph`,
             ...(fix ? { fix } : {}),
           };
@@ -41,13 +42,16 @@ function isOfOld(cls: ClassDef): boolean {
   );
 }
 
-/** `del ctx.inputs` in backward: gone when that is done. */
+/** `del ctx.inputs` or `ctx.inputs.pop()` in backward: gone when that is done. */
 function droppedIn(cls: ClassDef, facts: Facts): ReadonlySet<string> {
   const deleted = facts.file
     .all("Delete")
     .filter((statement) => contains(cls, statement))
     .flatMap(({ targets }) => targets);
-  return new Set(deleted.flatMap((one) => (one.kind === "Attribute" ? [one.attr] : [])));
+  const emptied = facts.file
+    .callsNamed("pop", "clear")
+    .flatMap(({ func }) => (func.kind === "Attribute" && contains(cls, func) ? [func.value] : []));
+  return new Set([...deleted, ...emptied].flatMap((one) => (one.kind === "Attribute" ? [one.attr] : [])));
 }
 
 interface Store {
@@ -55,6 +59,8 @@ interface Store {
   readonly attr: string;
   readonly value: Expr;
   readonly fn: FunctionDef;
+  /** More speaks for a tensor than that it is the function's first input. */
+  readonly sure: boolean;
 }
 
 function storesOf(cls: ClassDef, facts: Facts): Store[] {
@@ -80,7 +86,8 @@ function storesOf(cls: ClassDef, facts: Facts): Store[] {
           : [];
     for (const [to, value] of pairs) {
       if (to.kind !== "Attribute" || to.value.kind !== "Name" || to.value.id !== fn.params[0]?.name) continue;
-      if (/non_?tensor/i.test(to.attr)) continue;
+      // Neither what says that it is none, nor the layers' own weights.
+      if (/non_?tensor|^(?:weights|params|parameters)$/i.test(to.attr)) continue;
       const parts =
         value.kind === "List" || value.kind === "Tuple"
           ? value.items
@@ -90,7 +97,13 @@ function storesOf(cls: ClassDef, facts: Facts): Store[] {
       // `ctx.input_tensors = list(args[:n])` says itself what they are.
       const said = /tensors?$|inputs$|activations?$/.test(to.attr) && readsRest(value, fn);
       if (said || parts.some((part) => !isWeight(part, fn) && isTensor(part, fn, facts, 0)))
-        found.push({ at: statement, attr: to.attr, value, fn });
+        found.push({
+          at: statement,
+          attr: to.attr,
+          value,
+          fn,
+          sure: said || parts.some((part) => !isWeight(part, fn) && !isOnlyFirst(part, fn, facts)),
+        });
     }
   }
   for (const call of facts.file.callsNamed("setattr")) {
@@ -100,7 +113,7 @@ function storesOf(cls: ClassDef, facts: Facts): Store[] {
     if (fn?.kind !== "FunctionDef" || classOf(call) !== cls || !at || !value) continue;
     if (!/^(?:forward|setup_context)$/.test(fn.name) || to?.kind !== "Name" || name?.kind !== "Str") continue;
     if (to.id === fn.params[0]?.name && isTensor(value, fn, facts, 0))
-      found.push({ at, attr: name.value ?? "", value, fn });
+      found.push({ at, attr: name.value ?? "", value, fn, sure: !isOnlyFirst(value, fn, facts) });
   }
   return found;
 }
@@ -162,6 +175,20 @@ function isTensor(expr: Expr, fn: FunctionDef, facts: Facts, depth: number): boo
   }
 }
 
+/** The first input, named like no tensor, of which nothing is done here that says what it is. */
+function isOnlyFirst(expr: Expr, fn: FunctionDef, facts: Facts): boolean {
+  if (expr.kind !== "Name" || !isTensor(expr, fn, facts, 0)) return expr.kind === "Name";
+  const [one] = facts.file.scopes.reaching(expr);
+  return (
+    one?.how === "param" &&
+    fn.params[1] === one.node &&
+    !usedAsTensor(one, facts) &&
+    !/^[a-z]\d?$|^(?:input|inp|tensor|data|value|query|key|hidden|feat|image|img|logit|score|act|out|pred|target|grad|embed)|(?:input|tensor|state|feat|logit|grad|embedding|output)s?$/.test(
+      one.name,
+    )
+  );
+}
+
 /** A layer's own weight, handed in as it is: the layer keeps it anyway. */
 function isWeight(expr: Expr, fn: FunctionDef): boolean {
   return (
@@ -190,7 +217,7 @@ function isRest(name: string, fn: FunctionDef): boolean {
 /** By its name or its use no tensor: a size, a count, a function to call. */
 function isPlain(param: Definition, facts: Facts): boolean {
   return (
-    /^[A-Z]+$|^(?:n|d|num|max|min|is|has|use)_|(?:shape|size|length|len|dim|count|expert|group|module|layer|fn|func|function|ctx|state|config|name|mode|eps|alpha|beta|lambda_?|scale|rank|index|idx|id|prob|stride|padding|flag|op|info|meta|metadata|option|setting|spec)s?$/.test(
+    /^[A-Z]+\d*$|^(?:nhwc|nchw|ndhwc|channels_last|training|causal|reverse|inplace|idxs?|g?idx[A-Z]|graph|handle|comm|process_group|src|dst|root|tag)$|^(?:n|d|num|max|min|is|has|use)_|(?:shape|size|length|len|dim|count|expert|group|module|layer|fn|func|function|ctx|state|config|name|mode|eps|alpha|beta|lambda_?|scale|rank|index|idx|id|prob|stride|padding|flag|op|info|meta|metadata|option|setting|spec)s?$/.test(
       param.name,
     ) || facts.file.scopes.uses(param).some((use) => use.parent?.kind === "Call" && use.parent.func === use)
   );

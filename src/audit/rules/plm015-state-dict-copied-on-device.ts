@@ -44,7 +44,7 @@ export const rule: Rule = {
         (receiver.kind === "Call" && receiver.func.kind === "Attribute" && receiver.func.attr === "cpu")
       )
         continue;
-      if (isDeleted(call, file)) continue;
+      if (isDeleted(call, file) || isComputedWith(call, file)) continue;
       // A module that copies a part of itself does so when it is made, on the host.
       const cls = classOf(call);
       if (cls && facts.role(cls) === "module") continue;
@@ -71,6 +71,19 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `before[name] + beta * (after[name] - before[name])`: it is where the model is for a reason. */
+function isComputedWith(call: Call, file: PythonFile): boolean {
+  const statement = statementOf(call);
+  const target = statement?.kind === "Assign" && statement.value === call ? statement.targets[0] : null;
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  return (
+    made !== null &&
+    file.scopes
+      .uses(made)
+      .some(({ parent }) => parent?.kind === "Subscript" && parent.parent?.kind === "Binary")
+  );
+}
 
 /** `initial = dict(model=deepcopy(…))` … `del initial`: taken for a while, as around a warm-up. */
 function isDeleted(call: Call, file: PythonFile): boolean {

@@ -19,6 +19,7 @@ export const rule: Rule = {
     for (const keep of keeps(facts)) {
       const { added, at, root } = keep;
       if (keep.how !== "list" || root.kind === "Name" || facts.gradMode(at) === "off") continue;
+      if (replaces(at, facts)) continue;
       if (
         facts.value(added).graph !== "yes" &&
         !(isModule(at, facts) && facts.hot(at) && computesFromInput(added, facts))
@@ -39,6 +40,20 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `self.losses[type(layer).__name__] = loss`: an entry under a name that comes again, unlike a step's number. */
+function replaces(at: Node, { file }: Facts): boolean {
+  const target = at.kind === "Assign" ? at.targets[0] : null;
+  const key = target?.kind === "Subscript" ? target.index : null;
+  // What it is handed may be another one each time.
+  if (key?.kind === "Name" && file.scopes.reaching(key).some(({ how }) => how === "param")) return false;
+  return (
+    target?.kind === "Subscript" &&
+    !/step|iter|epoch|batch|idx|index|count|time|turn|round|len\(|\b(?:i|n|t|k)\b/i.test(
+      file.textOf(target.index),
+    )
+  );
+}
 
 function isModule(call: Node, facts: Facts): boolean {
   const cls = classOf(call);

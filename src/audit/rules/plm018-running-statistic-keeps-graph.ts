@@ -46,6 +46,8 @@ export const rule: Rule = {
       const cls = attribute === null ? null : classOf(statement);
       if (
         !cls ||
+        // The last few: `self.seen = (self.seen + [x])[-n:]`.
+        (statement.value.kind === "Subscript" && statement.value.index.kind === "Slice") ||
         /cache|past|(?:^|_)kv/i.test(attribute!) ||
         !isStatistic(attribute!, cls, facts) ||
         isBegunAnew(attribute!, cls, fn, facts)

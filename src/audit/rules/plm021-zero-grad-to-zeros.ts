@@ -17,8 +17,16 @@ export const rule: Rule = {
     yield* byHand(facts);
     const clears = file.callsNamed("zero_grad");
     if (clears.length === 0) return;
-    // Gradients that are added to by hand must be there to add to.
-    if (file.all("AugAssign").some(({ target }) => target.kind === "Attribute" && target.attr === "grad"))
+    // Gradients that are added to by hand, or put somewhere, must be there.
+    if (
+      file.all("AugAssign").some(({ target }) => target.kind === "Attribute" && target.attr === "grad") ||
+      file
+        .all("Assign")
+        .some(
+          ({ targets: [target], value }) =>
+            target?.kind === "Attribute" && target.attr === "grad" && value.kind !== "Const",
+        )
+    )
       return;
     for (const call of clears) {
       if (call.func.kind !== "Attribute" || call.func.attr !== "zero_grad" || call.args.length !== 1)

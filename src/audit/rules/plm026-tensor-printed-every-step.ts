@@ -1,5 +1,6 @@
 import { ancestors, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
+import { isShownAfterRead } from "../facts/echoes.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { throttle } from "../throttle.ts";
@@ -27,12 +28,18 @@ export const rule: Rule = {
       if (!isShown(call, facts)) continue;
       for (const value of call.args.flatMap(({ value: one }) => (one.kind === "Dict" ? one.values : [one])))
         // Of `"%.3f" % loss` the loss is told below.
-        if (!isFormat(value) && facts.onAccelerator(value) && facts.everyStep(call))
+        if (!isFormat(value) && !isWord(value) && facts.onAccelerator(value) && facts.everyStep(call))
           yield report(value, call, facts, told);
     }
     for (const text of facts.file.all("Str"))
       for (const part of text.parts)
-        if (facts.hot(text) && facts.onAccelerator(part) && facts.everyStep(text) && !isRaised(text))
+        if (
+          facts.hot(text) &&
+          !isWord(part) &&
+          facts.onAccelerator(part) &&
+          facts.everyStep(text) &&
+          !isRaised(text)
+        )
           yield report(part, showing(text), facts, told);
     for (const format of facts.file.all("Binary"))
       if (isFormat(format))
@@ -41,6 +48,12 @@ export const rule: Rule = {
             yield report(value, showing(format), facts, told);
   },
 };
+
+/** `batch.key`, `name`: what tells things apart is no tensor. */
+function isWord(expr: Expr): boolean {
+  const name = expr.kind === "Name" ? expr.id : expr.kind === "Attribute" ? expr.attr : "";
+  return /(?:^|_)(?:key|name|path|type|mode|phase|split|str|text|caption|prompt)s?$/.test(name);
+}
 
 function isFormat(expr: Expr): boolean {
   return expr.kind === "Binary" && expr.op === "%" && expr.left.kind === "Str";
@@ -77,7 +90,7 @@ function isRaised(node: Node): boolean {
 function report(expr: Expr, call: Call | null, facts: Facts, told: Set<Node>): Finding {
   // The second value of one line finds the queue empty.
   const statement = statementOf(expr);
-  const echo = statement !== null && told.has(statement);
+  const echo = (statement !== null && told.has(statement)) || isShownAfterRead(expr, facts);
   if (statement) told.add(statement);
   const text = facts.file.textOf(expr).replace(/\s+/g, " ");
   const loop = call && facts.stepLoop(call);

@@ -34,7 +34,11 @@ export const rule: Rule = {
       )
         yield {
           at: call,
-          message: `Python's \`${name.slice(9)}\` compares device tensors on the host, with a wait, on every step; \`torch.${name === "builtins.max" ? "maximum" : "minimum"}\` does it on the device`,
+          message: `Python's \`${name.slice(9)}\` compares device tensors on the host, with a wait, on every step${
+            isForNumber(call, facts)
+              ? ""
+              : `; \`torch.${name === "builtins.max" ? "maximum" : "minimum"}\` does it on the device`
+          }`,
         };
       if (
         name === "builtins.bool" &&
@@ -83,6 +87,17 @@ export const rule: Rule = {
 const FILTER =
   "The filter tests the loss for NaN on the host after every micro-step, and waits for the device each time";
 
+/** `torch.randint(0, max(1, n), …)`: a size or a bound, which must be a number in any case. */
+function isForNumber({ parent }: Node, { file }: Facts): boolean {
+  const call = parent?.kind === "Arg" ? parent.parent : null;
+  return (
+    call?.kind === "Call" &&
+    /^(?:builtins\.(?:range|int|float)|torch\.(?:randint|arange|zeros|ones|empty|full|linspace|randperm)|random\..*|numpy\..*)$/.test(
+      file.dotted(call.func) ?? "",
+    )
+  );
+}
+
 function often(node: Node, facts: Facts): boolean {
   return facts.everyStep(node) !== null || everyUpdate(node, facts);
 }
@@ -90,6 +105,16 @@ function often(node: Node, facts: Facts): boolean {
 function isPresence(expr: Expr): boolean {
   const right = expr.kind === "Compare" && expr.ops[0] === "is not" ? expr.rights[0] : undefined;
   return right?.kind === "Const" && right.value === null;
+}
+
+function isBeside(test: Expr, { file }: Facts): boolean {
+  return (
+    test.kind === "Compare" &&
+    test.ops[0] === "!=" &&
+    test.left.kind === "Name" &&
+    test.rights[0]?.kind === "Num" &&
+    file.scopes.reaching(test.left).some(({ how, index }) => how === "unpack" && index !== null && index > 0)
+  );
 }
 
 /** The operand of a test that is a device tensor. */
@@ -111,6 +136,8 @@ function judge(test: Expr, node: Node, facts: Facts): Expr | null {
     inner.args.some((arg) => facts.onAccelerator(arg.value))
   )
     return often(node, facts) ? operand : null;
+  // `loss, extra = model(x)`, and `if extra != 0:`: where there is none it is a number.
+  if (isBeside(inner, facts)) return null;
   // What a network was fed or returned may be a structure, whose truth is its length.
   return often(node, facts) && facts.value(inner).what === "tensor" && facts.onAccelerator(inner)
     ? operand

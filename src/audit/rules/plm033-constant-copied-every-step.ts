@@ -30,6 +30,8 @@ export const rule: Rule = {
     patterns: [33],
   },
   *check(facts) {
+    // Pictures are transformed on the host, by the loader.
+    if (/(?:^|\/)transforms?(?:\/|\.py$)/.test(facts.file.path) && facts.file.mentions("PIL")) return;
     for (const call of facts.file.callsNamed(
       ...HOST_FACTORIES,
       ...TENSOR_TYPES,
@@ -52,6 +54,7 @@ export const rule: Rule = {
         if (hot && (facts.frequency(call, hot.within) === "every" || everyUpdate(call, facts)))
           yield {
             at: call,
+            ...(isFallback(call, facts) ? { severity: "note" as const } : {}),
             message: `This constant is built on the host and copied, synchronously, ${when(hot.why)}; ${
               positional(call, 0)?.kind === "Num" ? "`torch.full` makes it there" : "make it a buffer once"
             }`,
@@ -78,7 +81,8 @@ export const rule: Rule = {
           };
       } else if (call.func.kind === "Attribute" && (call.func.attr === "to" || call.func.attr === "cuda")) {
         const made = madeFrom(call.func.value, facts);
-        if (!made || facts.device(positional(call, 0)) === "cpu") continue;
+        // `[torch.zeros(1).to(device) for …]`: as many places for a collective to write to.
+        if (!made || call.parent?.kind === "Comp" || facts.device(positional(call, 0)) === "cpu") continue;
         const hot = facts.hot(call);
         // A loop over modules or parameters copies once for each, however often it runs itself.
         const perModule = loopsAround(call).some(
@@ -102,6 +106,15 @@ export const rule: Rule = {
   },
 };
 
+/** `return torch.tensor(0.0, …)` of a function that returns something else under a test: which of them, a setting decides. */
+function isFallback(call: Call, { file }: Facts): boolean {
+  const fn = functionOf(call);
+  return (
+    call.parent?.kind === "Return" &&
+    file.all("Return").some((one) => one !== call.parent && functionOf(one) === fn)
+  );
+}
+
 /** `torch.tensor(step / total, device=device)`, `torch.tensor([len(s) for s in batch]).to(device)` */
 function isMoved(call: Call, facts: Facts): boolean {
   const { func } = call;
@@ -123,8 +136,21 @@ function isPython(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Binary" && expr.op === "*" && expr.left.kind === "List") return true;
   // `optimizer.param_groups[0]["lr"]`
   if (expr.kind === "Subscript") return expr.index.kind === "Str" && expr.index.value === "lr";
+  const [one] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
+  if (one?.how === "param" && one.node.kind === "Param") return saysNumbers(one.node, facts);
   return facts.value(expr).what === "number";
 }
+
+function isOfConstructor({ parent }: Param): boolean {
+  return parent?.kind === "FunctionDef" && parent.name === "__init__";
+}
+
+function saysNumbers({ annotation }: Param, { file }: Facts): boolean {
+  return annotation !== null && NUMBERS.test(file.textOf(annotation));
+}
+
+const NUMBERS =
+  /^(?:int|float|(?:typing\.)?(?:list|tuple|List|Tuple|Sequence)\[(?:int|float)(?:, ?(?:int|float|\.\.\.))*\])$/;
 
 /** `torch.cuda.FloatTensor([1.0])` */
 function isDeviceType(call: Call, facts: Facts): boolean {
@@ -159,7 +185,13 @@ function isConstant(expr: Expr, facts: Facts, depth: number): boolean {
   if (expr.kind === "Attribute" && /^(?:numpy|math)\.(?:pi|e|inf)$/.test(facts.file.dotted(expr) ?? ""))
     return true;
   if (expr.kind === "List" || expr.kind === "Tuple") return expr.items.length > 0 && expr.items.every(again);
-  if (expr.kind === "Comp") return expr.value === null && expr.clauses.every(({ iter }) => again(iter));
+  if (expr.kind === "Comp")
+    return (
+      expr.value === null &&
+      // `[[] for _ in range(4)]` is filled afterwards.
+      !(expr.element.kind === "List" && expr.element.items.length === 0) &&
+      expr.clauses.every(({ iter }) => again(iter))
+    );
   if (expr.kind === "Unary") return again(expr.operand);
   if (expr.kind === "Binary") return again(expr.left) && again(expr.right);
   if (expr.kind === "IfExp") return again(expr.body) && again(expr.orelse);
@@ -189,7 +221,8 @@ function isConstant(expr: Expr, facts: Facts, depth: number): boolean {
     const [one, ...more] = found?.definitions ?? [];
     if (more.length > 0 || !one) return false;
     // What is a number or a list of them unless a caller says otherwise.
-    if (one.how === "param" && one.node.kind === "Param") return isNumbers(one.node, facts);
+    if (one.how === "param" && one.node.kind === "Param")
+      return isNumbers(one.node, facts) || (isOfConstructor(one.node) && saysNumbers(one.node, facts));
     return (
       one.how === "assign" &&
       one.value !== null &&
@@ -243,11 +276,9 @@ function isSetting(expr: Expr): boolean {
 function isNumbers({ name, annotation, default: given }: Param, facts: Facts): boolean {
   if (given && given.kind !== "Const" && isLiteral(given)) return true;
   const type = annotation ? facts.file.textOf(annotation) : "";
-  // A whole number may be a length, which is another one for each batch.
+  // A whole number may be a length, a list of numbers may have been drawn: another one for each batch.
   if (type === "int") return /^(?:pad|sos|eos|bos|blank|num_classes|\w+_(?:id|idx|index))$/.test(name);
-  return /^(?:float|(?:typing\.)?(?:list|tuple|List|Tuple|Sequence)\[float(?:, ?(?:float|\.\.\.))*\])$/.test(
-    type,
-  );
+  return type === "float";
 }
 
 function isLiteral(expr: Expr): boolean {

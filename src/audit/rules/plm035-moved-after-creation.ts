@@ -31,6 +31,7 @@ export const rule: Rule = {
         continue;
       if (
         keyword(made, "device") ||
+        isEmpty(made) ||
         made.args.some((arg) => arg.star === 2) ||
         keyword(made, "out") ||
         keyword(made, "generator")
@@ -66,6 +67,19 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `torch.empty(0)`: there is nothing to copy. */
+function isEmpty({ func, args }: Call): boolean {
+  const [size, second] = args;
+  return (
+    func.kind === "Attribute" &&
+    /^(?:empty|zeros|ones|randn?)$/.test(func.attr) &&
+    size?.name === null &&
+    size.value.kind === "Num" &&
+    size.value.text === "0" &&
+    second?.name !== null
+  );
+}
 
 const RESHAPES =
   /^(?:bool|float|half|long|int|bfloat16|view|reshape|unsqueeze|squeeze|expand|repeat|t|transpose|triu|tril|fill_|normal_|uniform_|requires_grad_|contiguous|mul|div|add)$/;

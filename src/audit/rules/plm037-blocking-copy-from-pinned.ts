@@ -94,6 +94,7 @@ function isFromPinned(call: Call & { func: Expr }, facts: Facts): boolean {
       map.args.slice(1).every(({ value }) => isPinnedBatch(value, facts))
     );
   }
+  if (isPicked(value, facts) || isGraph(value, facts)) return false;
   const [loop] = loopsAround(call);
   if (loop) {
     const source = batchSource(call.func.value, facts);
@@ -103,6 +104,31 @@ function isFromPinned(call: Call & { func: Expr }, facts: Facts): boolean {
   if (fn?.kind !== "FunctionDef") return false;
   const param = paramBehind(call.func.value, fn, facts.file);
   return param !== null && callsOf(fn, facts).some((site) => isHandedBatch(site, param, fn, facts));
+}
+
+/** `x[order].to(device)` with another tensor of the batch: what is picked out is new, and not pinned. */
+function isPicked(expr: Expr, facts: Facts): boolean {
+  return (
+    expr.kind === "Subscript" &&
+    expr.index.kind === "Name" &&
+    facts.file.scopes
+      .reaching(expr.index)
+      .some(({ how, value }) => how === "iterate" && value?.parent?.kind === "For" && isPinned(value, facts))
+  );
+}
+
+/** A graph of DGL's, which a loader cannot pin. */
+function isGraph(expr: Expr, { file }: Facts): boolean {
+  let root = expr;
+  while (root.kind === "Subscript" || root.kind === "Attribute") root = root.value;
+  if (root.kind !== "Name" || !file.mentions("dgl")) return false;
+  return file.scopes.reaching(root).some((one) =>
+    file.scopes.uses(one).some((use) => {
+      let at = use.parent;
+      while (at?.kind === "Subscript") at = at.parent;
+      return at?.kind === "Attribute" && /^(?:[ne]data|srcdata|dstdata)$/.test(at.attr);
+    }),
+  );
 }
 
 function callsOf(fn: FunctionDef, facts: Facts): readonly Call[] {

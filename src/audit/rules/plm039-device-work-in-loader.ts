@@ -4,6 +4,7 @@ import type { Arg, Call, ClassDef, Expr, FunctionDef } from "../../python/tree.t
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { FACTORIES, last } from "../facts/torch-names.ts";
+import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -25,8 +26,7 @@ export const rule: Rule = {
       if (sends(call, facts) && isInLoader(call, facts))
         yield {
           at: call,
-          message:
-            "Examples go to the device one by one, inside the loader: no pinning, no overlap, and with workers each needs a CUDA context of its own or fails",
+          message: `${isOfExample(call, facts) ? "Examples go to the device one by one" : "Batches go to the device"}, inside the loader: no pinning, no overlap, and with workers each needs a CUDA context of its own or fails`,
         };
   },
 };
@@ -62,6 +62,17 @@ function sends(call: Call, facts: Facts): boolean {
   if (call.func.attr === "cuda") return true;
   const to = call.func.attr === "to" ? (device?.value ?? call.args[0]?.value ?? null) : null;
   return to !== null && facts.isAccelerator(facts.device(to)) && !isWhereItIs(to, facts);
+}
+
+/** In a dataset, a transform, or a loop; a function that collates has the whole batch. */
+function isOfExample(call: Call, facts: Facts): boolean {
+  const fn = functionOf(call);
+  const cls = fn ? classOf(fn) : null;
+  return (
+    (cls !== null && facts.role(cls) === "dataset") ||
+    (fn?.kind === "Lambda" && fn.parent?.kind === "Arg" && isTransform(fn.parent, facts)) ||
+    loopsAround(call).length > 0
+  );
 }
 
 const HANDS_OUT = /^__(?:getitem|getitems|iter|next)__$/;

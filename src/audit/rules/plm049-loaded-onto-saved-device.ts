@@ -23,7 +23,10 @@ export const rule: Rule = {
     if (facts.file.callsNamed("load", "partial").length === 0) return;
     const { file } = facts;
     if (!facts.accelerator) return;
-    const distributed = /init_process_group|DistributedDataParallel|LOCAL_RANK/.test(file.text);
+    const distributed =
+      /init_process_group|DistributedDataParallel|LOCAL_RANK/.test(file.text) &&
+      // Ranks that stay on the host save from there.
+      /cuda|nccl|\bnpu\b|\bxpu\b|accelerator|local_rank/i.test(file.text);
     /** In the function that sets the ranks up, or wraps the model: elsewhere it may be a tool of one process. */
     const amongRanks = (call: Call): boolean =>
       distributed &&
@@ -54,6 +57,8 @@ export const rule: Rule = {
       // Schedules, scalers and random states are a few numbers; features and datasets were made on the host.
       const into = call.parent?.kind === "Assign" ? call.parent.targets[0] : undefined;
       if ((source && SMALL.test(file.textOf(source))) || (into && SMALL.test(file.textOf(into)))) continue;
+      // `train_args = torch.load("model_args.pth")`: settings hold no tensors.
+      if (into && /(?:^|_)(?:args|config|cfg|hparams|options)$/.test(file.textOf(into))) continue;
       // What each rank has saved for itself comes back to it.
       const ranked = [source, ...read].some((one) => one && /rank/i.test(file.textOf(one)));
       const everywhere = amongRanks(call) && !ranked && !isOneRank(call, facts);

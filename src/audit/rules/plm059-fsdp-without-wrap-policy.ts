@@ -1,4 +1,6 @@
 import { hasStars, keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { contains, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { given, hidesArguments } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -17,6 +19,12 @@ function isNone(expr: Expr | null): boolean {
 
 function isNetwork(expr: Expr | null, facts: Facts): boolean {
   return expr !== null && (facts.networks.is(expr) || facts.value(expr).what === "module");
+}
+
+/** In a function that calls itself, for each child of a module. */
+function isRecursive(call: Call, file: PythonFile): boolean {
+  const fn = functionOf(call);
+  return fn?.kind === "FunctionDef" && file.callsNamed(fn.name).some((one) => contains(fn, one));
 }
 
 export const rule: Rule = {
@@ -72,6 +80,7 @@ export const rule: Rule = {
     if (
       shards.length === 1 &&
       loopsAround(shards[0]!).length === 0 &&
+      !isRecursive(shards[0]!, file) &&
       isNetwork(positional(shards[0]!, 0), facts)
     )
       yield { at: shards[0]!.func, message: MESSAGE };

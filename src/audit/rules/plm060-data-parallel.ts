@@ -1,10 +1,14 @@
 import type { PythonFile } from "../../python/file.ts";
+import { functionOf } from "../../python/nodes.ts";
 import type { Call, Node } from "../../python/tree.ts";
 import type { Rule } from "../rule.ts";
 
 const NAMES = /^torch\.nn\.(?:parallel\.(?:data_parallel\.)?)?(?:DataParallel|data_parallel)$/;
 const MESSAGE =
   "`DataParallel` copies the model to all devices in every forward, in one process, and gathers outputs and gradients on the first; use DistributedDataParallel";
+
+const EVALUATED =
+  "`DataParallel` copies the model to all devices in every forward, in one process, and gathers the outputs on the first; a process for each device does neither";
 
 export const rule: Rule = {
   meta: {
@@ -25,7 +29,9 @@ export const rule: Rule = {
         !isOfTransform(call, file) &&
         !isUnwrapped(call, file)
       )
-        yield { at: call.func, message: MESSAGE };
+        yield isEvaluated(file) || isOfChops(call)
+          ? { at: call.func, severity: "note", message: EVALUATED }
+          : { at: call.func, message: MESSAGE };
     for (const call of file.callsNamed("partial"))
       if (
         file.dotted(call.func) === "functools.partial" &&
@@ -40,13 +46,27 @@ export const rule: Rule = {
   },
 };
 
-/** `model = DataParallel(model)`, and nothing but `model.module` afterwards: it never runs. */
+/** `def forward_chop(…):` goes through a large picture piece by piece, which is done to look at the result. */
+function isOfChops(call: Call): boolean {
+  const fn = functionOf(call);
+  return fn?.kind === "FunctionDef" && /chop|tile|infer|predict|eval|valid/i.test(fn.name);
+}
+
+/** A file that puts the model in eval mode and never trains. */
+function isEvaluated(file: PythonFile): boolean {
+  return file.callsNamed("eval").length > 0 && file.callsNamed("backward", "step", "fit").length === 0;
+}
+
+/** `model = DataParallel(model)`, and afterwards only what is inside, or its names in a file: it never runs. */
 function isUnwrapped({ parent }: Node, file: PythonFile): boolean {
   const target = parent?.kind === "Assign" ? parent.targets[0] : null;
   const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
   const uses = made ? file.scopes.uses(made) : [];
   return (
-    uses.length > 0 && uses.every((use) => use.parent?.kind === "Attribute" && use.parent.attr === "module")
+    uses.length > 0 &&
+    uses.every(
+      ({ parent: at }) => at?.kind === "Attribute" && /^(?:module|state_dict|load_state_dict)$/.test(at.attr),
+    )
   );
 }
 

@@ -101,6 +101,12 @@ export const rule: Rule = {
       )
         continue;
       if (settings.has("quantization_config") || settings.has("bnb_4bit_compute_dtype")) continue;
+      // Activations in bfloat16 are computed with as they are; in float16 the default of float32 stays.
+      const dtype = keyword(call, "torch_dtype") ?? keyword(call, "dtype");
+      if (dtype && /bfloat16|bf16/.test(file.textOf(dtype.value))) {
+        yield { at: flag, severity: "note", message: FP4 };
+        continue;
+      }
       yield {
         at: flag,
         message:

@@ -1,7 +1,7 @@
 import { argument } from "../../python/file.ts";
 import { ancestors, blockOf, classOf, contains, functionOf, isStatement, walk } from "../../python/nodes.ts";
 import type { Call, Expr, If, Node } from "../../python/tree.ts";
-import { countsToOne } from "../facts/accumulation.ts";
+import { countsToOne, isOneByDefault } from "../facts/accumulation.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Loop } from "../facts/training.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
@@ -272,7 +272,8 @@ function* microSteps(facts: Facts): Generator<Finding> {
       dividesGradients(file.textOf(outer))
     )
       continue;
-    yield undivided(call, loss, file.textOf(count), facts);
+    const found = undivided(call, loss, file.textOf(count), facts);
+    yield isOneByDefault(count, file) ? { ...found, severity: "note" } : found;
   }
 }
 

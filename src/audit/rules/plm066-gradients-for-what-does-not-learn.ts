@@ -60,6 +60,8 @@ function* evaluated(facts: Facts): Generator<Finding> {
     if (namedIn(facts.file.textOf(call.func), facts)) continue;
     yield {
       at: call,
+      // What others made to judge pictures with comes frozen, as a rule.
+      ...(/lpips|percept/i.test(facts.file.textOf(call.func)) ? { severity: "note" as const } : {}),
       message: `Gradients must pass through \`${facts.file.textOf(call.func)}\`, but its parameters still require their own: each is computed and kept for nobody; \`requires_grad_(False)\` on it stops that`,
     };
   }

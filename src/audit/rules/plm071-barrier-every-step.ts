@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import { functionOf } from "../../python/nodes.ts";
+import { ancestors, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import { callTarget } from "../facts/summary.ts";
@@ -35,6 +35,7 @@ export const rule: Rule = {
         /^(?:barrier|wait_for_everyone)$/.test(call.func.attr);
       if (
         (waits || /^torch\.distributed\.(?:distributed_c10d\.)?barrier$/.test(name)) &&
+        !isToMeasure(call, file) &&
         (facts.everyStep(call) || everyUpdate(call, facts))
       )
         yield {
@@ -112,6 +113,14 @@ export const rule: Rule = {
         };
   },
 };
+
+/** Under a setting that asks for times, which need it. */
+function isToMeasure(call: Call, file: PythonFile): boolean {
+  return ancestors(call).some(
+    (at) =>
+      at.kind === "If" && /(?:^|[._])(?:tim(?:e|ing)|profil|benchmark|debug)/i.test(file.textOf(at.test)),
+  );
+}
 
 /** The function a reduction of its own parameter stands in, or of a copy of that. */
 function reducerOf(call: Call, file: PythonFile): FunctionDef[] {

@@ -1,5 +1,5 @@
 import { keyword } from "../../python/file.ts";
-import { functionOf } from "../../python/nodes.ts";
+import { ancestors } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -7,14 +7,14 @@ import { METHODS } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
 const MESSAGE =
-  "From here on this is float64: twice the memory of float32, and a small fraction of its speed on most devices";
+  "From here on this is float64: twice the memory of float32, and a small fraction of its speed on most devices; float32 will do, unless the digits are needed";
 
 export const rule: Rule = {
   meta: {
     code: "PLM074",
     name: "double-precision-in-step",
     summary: "Device tensors are computed with in float64 on every step",
-    severity: "warning",
+    severity: "note",
     fix: "none",
     patterns: [74],
   },
@@ -31,7 +31,7 @@ export const rule: Rule = {
       if (made?.kind !== "Call" || !(facts.file.dotted(made.func) ?? "").startsWith("torch.")) continue;
       const dtype = keyword(made, "dtype");
       if (dtype && isDouble(dtype.value, facts) && facts.onAccelerator(made))
-        yield { at: statement, severity: "note", message: MESSAGE };
+        yield { at: statement, message: MESSAGE };
     }
     // A whole network, or all that is made from here on.
     if (facts.backwards.length > 0 && facts.accelerator)
@@ -51,24 +51,29 @@ export const rule: Rule = {
               (value.kind === "Str" && (value.value ?? "").endsWith("DoubleTensor")),
           );
         const source = all ? null : widened(call, facts);
-        if (all || (source && isNetworkItself(source, facts)))
-          yield { at: call, severity: "note", message: MESSAGE };
+        if (all || (source && isNetworkItself(source, facts))) yield { at: call, message: MESSAGE };
       }
     const widening = facts.file.callsNamed("double", "to", "type");
     for (const call of typed ? facts.file.all("Call") : widening) {
       const source = widened(call, facts);
-      if (source && !isCompared(source) && facts.onAccelerator(source) && facts.everyStep(call))
-        yield {
-          at: call,
-          // A phase that is summed up over thousands of samples needs the digits.
-          ...(/cumsum\(/.test(facts.file.textOf(functionOf(call) ?? call))
-            ? { severity: "note" as const }
-            : {}),
-          message: MESSAGE,
-        };
+      if (
+        source &&
+        !isCompared(source) &&
+        facts.onAccelerator(source) &&
+        facts.everyStep(call) &&
+        !isAskedFor(call, facts)
+      )
+        yield { at: call, message: MESSAGE };
     }
   },
 };
+
+/** Under a setting that says just this: whoever sets it wants it. */
+function isAskedFor(call: Call, { file }: Facts): boolean {
+  return ancestors(call).some(
+    (at) => at.kind === "If" && /double|float64|fp64|precision|_prec\b/i.test(file.textOf(at.test)),
+  );
+}
 
 /** `(best == labels).double().sum()` counts: one number comes out. */
 function isCompared(source: Expr): boolean {

@@ -1,4 +1,4 @@
-import { isFalse, isTrue, keyword } from "../../python/file.ts";
+import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Comp, Expr, For, Name, Node } from "../../python/tree.ts";
@@ -7,6 +7,12 @@ import type { Finding, Rule } from "../rule.ts";
 
 const MESSAGE =
   "The whole unsharded model is gathered on the device before it is saved: the save needs the memory that sharding was for";
+
+const WHOLE =
+  "The whole unsharded model is gathered on the device here: meanwhile it needs the memory that sharding was for";
+
+const OPTIMIZER =
+  "The optimizer's whole unsharded state is gathered on the device before it is saved: the save needs the memory that sharding was for";
 
 export const rule: Rule = {
   meta: {
@@ -29,9 +35,12 @@ export const rule: Rule = {
         !isFalse(keyword(call, "recurse")?.value ?? null) &&
         /save|checkpoint|ckpt/i.test(file.textOf(functionOf(call) ?? file.tree.module)) &&
         block &&
+        !isOfPart(call, file) &&
         /state_dict\(|named_parameters\(|torch\.save|save_\w+\(/.test(file.textOf(block))
       )
-        yield { at: call, message: MESSAGE };
+        yield isToSave(call, file)
+          ? { at: call, message: MESSAGE }
+          : { at: call, severity: "note", message: WHOLE };
     }
     for (const call of file.callsNamed("state_dict_type", "set_state_dict_type")) {
       // The type alone, with its default settings: nothing is offloaded.
@@ -42,7 +51,8 @@ export const rule: Rule = {
         call.args.length === 2 &&
         call.args.every((arg) => arg.star === 0) &&
         file.textOf(call.args[1]!.value).endsWith("FULL_STATE_DICT") &&
-        !/load_state_dict/.test(file.textOf(statementOf(call) ?? call))
+        !/load_state_dict/.test(file.textOf(statementOf(call) ?? call)) &&
+        !isAlone(call, file)
       )
         yield { at: call, message: MESSAGE };
     }
@@ -60,12 +70,13 @@ export const rule: Rule = {
       const key = old ? "offload_to_cpu" : "cpu_offload";
       // Options for loading gather nothing.
       if (!(old || options) || keyword(call, "broadcast_from_rank0") || loads(call, file)) continue;
+      if (isAlone(call, file)) continue;
       const offload = keyword(call, key);
       if (offload && (isTrue(offload.value) || offload.value.kind !== "Const")) continue;
       if (call.args.some((arg) => arg.name === null)) continue;
       yield {
         at: call,
-        message: MESSAGE,
+        message: name.endsWith("FullOptimStateDictConfig") ? OPTIMIZER : MESSAGE,
         fix: {
           grade: "unsafe",
           title: "Gather on the host",
@@ -77,6 +88,26 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `if get_world_size() == 1:`: nothing is sharded there. */
+function isAlone(call: Call, file: PythonFile): boolean {
+  return ancestors(call).some(
+    (at) => at.kind === "If" && /world_size\w*(?:\(\))? == 1\b/.test(file.textOf(at.test)),
+  );
+}
+
+/** In a function named after saving, or one that calls something so named. */
+function isToSave(call: Call, file: PythonFile): boolean {
+  const fn = functionOf(call);
+  if (fn?.kind === "FunctionDef" && /save|checkpoint|ckpt|export/i.test(fn.name)) return true;
+  return file.calls.matching(/save|checkpoint|ckpt/i).some((one) => functionOf(one) === fn);
+}
+
+/** One submodule after the other, as a loop hands them out. */
+function isOfPart(call: Call, file: PythonFile): boolean {
+  const given = positional(call, 0);
+  return given?.kind === "Name" && file.scopes.reaching(given).some(({ how }) => how === "iterate");
+}
 
 /** `{name: p.full_tensor() for name, p in model.state_dict().items()}`: each is whole on the device, and all stay there. */
 function* wholeTensors(file: PythonFile): Generator<Finding> {

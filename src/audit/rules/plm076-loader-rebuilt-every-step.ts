@@ -45,7 +45,10 @@ export const rule: Rule = {
       if (name === "builtins.next" || asked) {
         const inner = asked ?? positional(call, 0);
         const made = inner?.kind === "Call" && begins(inner, file) ? positional(inner, 0) : null;
-        if (made && isLoader(made, facts) && facts.everyStep(call)) yield { at: call, message: STEP };
+        const hot = made && isLoader(made, facts) ? facts.everyStep(call) : null;
+        // A function may be called for each task, with data of its own.
+        if (hot)
+          yield { at: call, ...(isOfGiven(made!, file) ? { severity: "note" as const } : {}), message: STEP };
       } else if (isDataLoader(name)) {
         const hot = facts.everyStep(call);
         if (hot?.why === "in the training loop")
@@ -67,6 +70,12 @@ const STEP =
   "A new iterator on every step: its workers are started, the first batches loaded, one is taken and the rest thrown away";
 const EPOCH =
   "A new DataLoader in every epoch starts its workers again; make it once, with `persistent_workers=True`";
+
+/** `DataLoader(data, len(data))` of a parameter. */
+function isOfGiven(made: Expr, file: PythonFile): boolean {
+  const data = made.kind === "Call" ? positional(made, 0) : null;
+  return data?.kind === "Name" && file.scopes.reaching(data).every(({ how }) => how === "param");
+}
 
 /** `iter(loader)`, `cycle(loader)`, `endless(loader)` of a generator of this file. */
 function begins(call: Call, file: PythonFile): boolean {

@@ -12,8 +12,12 @@ const WORDS = new RegExp(`^(?:${LAYER}|setattr)$`);
 /** Methods that hand back the tensor itself, or may. */
 const SAME = /_$|^(?:contiguous|float|register_hook)$/;
 
-const NO_ATTRIBUTE =
-  "A module has no `requires_grad`: this sets an attribute nobody reads, and its parameters go on training; call `requires_grad_(…)`";
+/** Set to False, what it should freeze goes on training; set to True, what was frozen stays so. */
+function noAttribute(value: Expr): string {
+  return `A module has no \`requires_grad\`: this sets an attribute nobody reads, and its parameters ${
+    value.kind === "Const" && value.value === true ? "stay as they were" : "go on training"
+  }; call \`requires_grad_(…)\``;
+}
 
 export const rule: Rule = {
   meta: {
@@ -36,7 +40,7 @@ export const rule: Rule = {
           message:
             "What is stored is a copy of the parameter, no parameter itself: the optimizer never sees it; move the data first, then wrap it",
         };
-      if (isFreezing(call, facts)) yield { at: call, message: NO_ATTRIBUTE };
+      if (isFreezing(call, facts)) yield { at: call, message: noAttribute(call.args[2]!.value) };
       if (LAYERS.test(name) && isMadeInForward(call, facts))
         yield {
           at: call,
@@ -53,7 +57,7 @@ export const rule: Rule = {
         // `if isinstance(x, nn.Parameter): x.requires_grad = True`
         !ancestors(statement).some((at) => at.kind === "If" && /Parameter\b/.test(file.textOf(at.test)))
       )
-        yield { at: statement, message: NO_ATTRIBUTE };
+        yield { at: statement, message: noAttribute(statement.value) };
     }
   },
 };
@@ -148,6 +152,13 @@ function isModule(expr: Expr, facts: Facts): boolean {
   if (facts.value(expr).what === "module") return true;
   if (expr.kind === "Name") {
     const definitions = facts.file.scopes.reaching(expr);
+    // `for old, new in zip(teacher.parameters(), student.parameters()):`
+    if (
+      definitions.some(
+        ({ how, value }) => how === "iterate" && value && /parameters\(/.test(facts.file.textOf(value)),
+      )
+    )
+      return false;
     return (
       facts.networks.is(expr) ||
       (definitions.length > 0 &&

@@ -27,6 +27,8 @@ export const rule: Rule = {
       if (!inner) continue;
       const loop = facts.stepLoop(call);
       if (loop && isFixed(call, facts) && isInvariant(call, loop, facts)) {
+        // What is differentiated right away has something to train.
+        if (facts.backwards.some(({ loss }) => loss !== null && contains(loss, call))) continue;
         if (facts.frequency(call, loop) === "every")
           yield {
             at: call,

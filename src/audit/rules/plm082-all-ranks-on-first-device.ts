@@ -1,5 +1,6 @@
 import { keyword } from "../../python/file.ts";
-import { ancestors, functionOf, statementOf } from "../../python/nodes.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { ancestors, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -27,7 +28,7 @@ export const rule: Rule = {
     // Started by something else that gives each rank its own device, or no device at all.
     if (
       (inits.length === 0 && wraps.length === 0) ||
-      /CUDA_VISIBLE_DEVICES|gloo|accelerat|deepspeed|\bray\b|FakeTensorMode/i.test(file.text)
+      /CUDA_VISIBLE_DEVICES|gloo|accelerat|deepspeed|\bray\b|FakeTensorMode|["']fake["']/i.test(file.text)
     )
       return;
     const chooses = file
@@ -53,8 +54,11 @@ export const rule: Rule = {
 const MESSAGE =
   "Every rank of this program means the first device by this: it holds one copy for each process, and the others stay empty";
 
+const UNLESS =
+  "Unless each rank sees a device of its own, all of them mean the first one by this: it holds one copy for each process, and the others stay empty";
+
 const BEFORE_CHOICE =
-  "Made before the rank has chosen its device: every process opens the first one for it, and what is made there stays there";
+  "Made before the rank has chosen its device: where ranks share a machine, every process opens the first device for it";
 
 /** Places that mean the first device: `.cuda()`, "cuda", "cuda:0". */
 function* literals(
@@ -78,21 +82,29 @@ function* literals(
         functionOf(call) === null &&
         !isMain(call) &&
         !chooses.some(
-          (choice) => functionOf(choice) === null && choice.start < call.start && !isConditional(choice),
+          (choice) =>
+            functionOf(choice) === null &&
+            choice.start < call.start &&
+            // Under the test for several ranks, beside their setup, it is as good.
+            (!isConditional(choice) || isBesideSetup(choice, file)),
         );
       const above = chooses.some(
         (choice) =>
           functionOf(choice) === functionOf(call) && call.start < choice.start && !isConditional(choice),
       );
       if (named || early || above)
-        yield named
-          ? { at: call, message: MESSAGE }
-          : { at: call, severity: "warning", message: BEFORE_CHOICE };
+        yield { at: call, severity: "note", message: named ? UNLESS : BEFORE_CHOICE };
     } else if (named || !own || isDeviceOnly(call, facts) || file.dotted(call.func) === "torch.load") {
-      yield { at: call, message: MESSAGE };
+      yield { at: call, severity: "note", message: UNLESS };
       if (!named) return;
     }
   }
+}
+
+/** `if distributed: set_device(…); init_process_group(…)` */
+function isBesideSetup(choice: Call, file: PythonFile): boolean {
+  const branch = ancestors(choice).find((at) => at.kind === "If");
+  return branch !== undefined && file.callsNamed("init_process_group").some((init) => contains(branch, init));
 }
 
 /** The device a call allocates on or names, when that is the first one for every process. */

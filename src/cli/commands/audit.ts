@@ -150,7 +150,7 @@ function auditStdin(name: unknown, settings: Settings): AuditReport & Pick<Audit
     ...auditTexts([{ path, text }], settings),
     fixed: [],
     diff: null,
-    found: [{ absolute: path, path, bytes, named: true }],
+    found: [{ absolute: path, path, inside: path, bytes, named: true }],
   };
 }
 

@@ -53,7 +53,7 @@ export function serve(connection: Connection): void {
       fixed: [],
       diff: null,
       found: [],
-      project: { functions: new Map(), roles: new Map(), accelerated: new Set() },
+      project: { functions: new Map(), roles: new Map(), accelerated: new Set(), options: new Map() },
       summaries: [],
     },
     settings,

@@ -1,0 +1,21 @@
+import type { Definition } from "../../python/scopes.ts";
+import type { Expr } from "../../python/tree.ts";
+
+/** Of these a tensor's values are the first result, and where they were found the second. */
+const WITH_INDICES = /^(?:max|min|median|mode|kthvalue|topk|sort|cummax|cummin)$/;
+
+/** `x.max(1)[1]`, `x.topk(5).indices`: positions, which have no graph. */
+export function isIndices(expr: Expr): boolean {
+  if (expr.kind === "Subscript")
+    return expr.index.kind === "Num" && expr.index.text === "1" && hasIndices(expr.value);
+  return expr.kind === "Attribute" && expr.attr === "indices" && hasIndices(expr.value);
+}
+
+/** `_, predicted = x.max(1)` */
+export function holdsIndices({ how, index, value }: Definition): boolean {
+  return how === "unpack" && index === 1 && value !== null && hasIndices(value);
+}
+
+function hasIndices(expr: Expr): boolean {
+  return expr.kind === "Call" && expr.func.kind === "Attribute" && WITH_INDICES.test(expr.func.attr);
+}

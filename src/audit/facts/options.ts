@@ -1,0 +1,163 @@
+import { isTrue, keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { classOf } from "../../python/nodes.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
+import { attributesOf } from "./classes.ts";
+
+/** What an option is unless somebody says otherwise: None, False or a number. */
+type Default = number | false | null;
+
+/** By name. */
+export type Options = ReadonlyMap<string, Default>;
+
+/** `args`, `cfg.train`, `self.opt`: what holds the options of a run. */
+const HOLDERS =
+  /^(?:args|opts?|cfg|conf|config|hparams|flags|FLAGS|params|settings|hps?|\w+_(?:args|cfg|config))$/;
+
+/** The option of this file without which a node does not run, when it is off by default: "args.debug". */
+export function optionBehind(node: Node, file: PythonFile, tree: Options): string | null {
+  for (let child = node, at = node.parent; at && at.kind !== "FunctionDef"; child = at, at = at.parent) {
+    if (at.kind !== "If" || child === at.test) continue;
+    const option = needed(at.test, at.body.includes(child as never), file, tree);
+    if (option) return file.textOf(option);
+  }
+  return null;
+}
+
+/** The part of a test that an option which is off keeps from being so. */
+function needed(test: Expr, wanted: boolean, file: PythonFile, tree: Options): Expr | null {
+  if (test.kind === "Unary" && test.op === "not") return needed(test.operand, !wanted, file, tree);
+  if (test.kind === "Bool") {
+    if ((test.op === "and") !== wanted) return null;
+    for (const value of test.values) {
+      const option = needed(value, wanted, file, tree);
+      if (option) return option;
+    }
+    return null;
+  }
+  const compared = test.kind === "Compare" && test.rights.length === 1 ? test : null;
+  const option = compared ? compared.left : test;
+  if (option.kind !== "Attribute" || !holdsOptions(option.value)) return null;
+  const own = file.once(defaults);
+  const lookup = (key: string): Default | undefined => (own.has(key) ? own.get(key) : tree.get(key));
+  const given = isSelf(option.value)
+    ? (lookup(`self.${option.attr}`) ?? lookup(takenFrom(option, file) ?? ""))
+    : lookup(option.attr);
+  if (given === undefined) return null;
+  const holds = compared ? compare(given, compared.ops[0]!, compared.rights[0]!) : Boolean(given);
+  return holds === null || holds === wanted ? null : option;
+}
+
+/** "weight" of `self.weight = args.weight`. */
+function takenFrom(own: Expr & { kind: "Attribute" }, file: PythonFile): string | null {
+  const cls = classOf(own);
+  const writes = cls ? (attributesOf(cls, file).get(own.attr)?.writes ?? []) : [];
+  const [one] = writes;
+  const value = writes.length === 1 ? one?.value : null;
+  return value?.kind === "Attribute" && !isSelf(value.value) && holdsOptions(value.value) ? value.attr : null;
+}
+
+/** Whether the test holds for the default; null where that cannot be told. */
+function compare(given: Default, op: string, right: Expr): boolean | null {
+  if (op === "is" || op === "is not")
+    return right.kind === "Const" && right.value === null ? (given === null) === (op === "is") : null;
+  if (op === "==" && right.kind === "Const" && right.value === true) return false;
+  const other = right.kind === "Num" ? Number(right.text) : null;
+  if (other === null || Number.isNaN(other) || typeof given !== "number") return null;
+  if (op === ">") return given > other;
+  if (op === ">=") return given >= other;
+  if (op === "!=") return given !== other;
+  return op === "==" ? given === other : null;
+}
+
+function isSelf(expr: Expr): boolean {
+  return expr.kind === "Name" && expr.id === "self";
+}
+
+function holdsOptions(expr: Expr): boolean {
+  if (isSelf(expr)) return true;
+  if (expr.kind === "Name") return HOLDERS.test(expr.id);
+  return expr.kind === "Attribute" && HOLDERS.test(expr.attr);
+}
+
+/** What a file tells the others of its options; "?" of one that is neither of these. */
+export function sharedOptions(file: PythonFile): Readonly<Record<string, Default | "?">> | undefined {
+  const own = [...file.once(said)];
+  return own.length === 0
+    ? undefined
+    : Object.fromEntries(own.map(([name, value]) => [name, value === undefined ? "?" : value]));
+}
+
+/** Of all files: what they agree on. */
+export function joinedOptions(files: Iterable<Readonly<Record<string, Default | "?">> | undefined>): Options {
+  const found = new Map<string, Default | "?">();
+  for (const options of files)
+    for (const [name, value] of Object.entries(options ?? {}))
+      found.set(name, found.has(name) && found.get(name) !== value ? "?" : value);
+  for (const [name, value] of found) if (value === "?") found.delete(name);
+  return found as Map<string, Default>;
+}
+
+/** Its own, and as "self.…" what an object looks up when it is made. */
+function defaults(file: PythonFile): Options {
+  const found = new Map(file.once(said));
+  for (const call of file.calls.matching(/^get(?:_\w+)?$/)) {
+    const target = call.parent?.kind === "Assign" ? call.parent.targets[0] : null;
+    // `self.weight = config.get("weight", 0)`
+    if (target?.kind !== "Attribute" || !isSelf(target.value) || positional(call, 0)?.kind !== "Str")
+      continue;
+    const given = positional(call, 1);
+    put(found, `self.${target.attr}`, given ? literal(given) : undefined);
+  }
+  return new Map([...found].flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+}
+
+/** Said twice, it may be either. */
+function put(found: Map<string, Default | undefined>, name: string, value: Default | undefined): void {
+  found.set(name, found.has(name) && found.get(name) !== value ? undefined : value);
+}
+
+/** By name, what its options are by default; undefined of one that is none of those. */
+function said(file: PythonFile): ReadonlyMap<string, Default | undefined> {
+  const found = new Map<string, Default | undefined>();
+  for (const call of file.callsNamed("add_argument")) {
+    const name = optionName(call);
+    if (name !== null) put(found, name, parsedDefault(call));
+  }
+  for (const call of file.callsNamed("set_defaults"))
+    for (const arg of call.args) if (arg.name !== null) put(found, arg.name, undefined);
+  for (const cls of file.all("ClassDef")) {
+    const holds =
+      /(?:Config|Args|Arguments|Options|Settings)$/.test(cls.name) ||
+      cls.decorators.some((one) => file.textOf(one).includes("dataclass"));
+    if (!holds) continue;
+    for (const one of cls.body)
+      if (one.kind === "AnnAssign" && one.target.kind === "Name" && one.value)
+        put(found, one.target.id, literal(one.value));
+  }
+  return found;
+}
+
+/** `add_argument("-n", "--n-iters", dest=…)`; null for what must be given. */
+function optionName(call: Call): string | null {
+  const dest = keyword(call, "dest")?.value;
+  if (dest?.kind === "Str") return dest.value;
+  for (const { name, value } of call.args)
+    if (name === null && value.kind === "Str" && value.value?.startsWith("--"))
+      return value.value.slice(2).replaceAll("-", "_");
+  return null;
+}
+
+function parsedDefault(call: Call): Default | undefined {
+  const given = keyword(call, "default")?.value;
+  if (given) return literal(given);
+  const action = keyword(call, "action")?.value;
+  if (action) return action.kind === "Str" && action.value === "store_true" ? false : undefined;
+  return isTrue(keyword(call, "required")?.value ?? null) ? undefined : null;
+}
+
+function literal(expr: Expr): Default | undefined {
+  if (expr.kind === "Num") return Number(expr.text);
+  if (expr.kind !== "Const") return undefined;
+  return expr.value === null ? null : expr.value === false ? false : undefined;
+}
