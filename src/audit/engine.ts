@@ -9,10 +9,11 @@ const VERSION = Number.parseInt(process.versions.v8, 10);
  */
 const COMPILE_AFTER = 600_000;
 /**
- * V8 copies functions of up to 460 bytes of bytecode into their callers. The rules are called from everywhere: compiling
- * all those copies, in each thread, takes longer than they save.
+ * V8 copies functions of 920 bytes of bytecode in all into one caller. The rules are called from everywhere: compiling all
+ * those copies, in each thread, takes longer than they save. Not the limit for one function, `max-inlined-bytecode-size`:
+ * changed while another thread of V8 compiles, it breaks an assertion there, and the process ends.
  */
-const INLINE_UP_TO = 100;
+const INLINE_UP_TO = 200;
 /** Percent that a heap may grow before it is swept. By itself V8 lets it grow fourfold: 600 MB of dead trees. */
 const HEAP_GROWTH = 10;
 
@@ -34,7 +35,7 @@ export function inOneGo<T>(work: () => T): T {
 export function tuneForLargeTrees(): void {
   if (VERSION === 11) setFlagsFromString(`--interrupt-budget=${COMPILE_AFTER}`);
   if (VERSION < 11 || VERSION > 13) return;
-  setFlagsFromString(`--max-inlined-bytecode-size=${INLINE_UP_TO}`);
+  setFlagsFromString(`--max-inlined-bytecode-size-cumulative=${INLINE_UP_TO}`);
   // V8 would put what outlived a few collections, parts of trees, among the old from the start: those then keep the rest of
   // their trees alive, dead or not, whenever the young are collected.
   setFlagsFromString("--no-allocation-site-pretenuring");
