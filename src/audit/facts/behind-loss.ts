@@ -1,6 +1,7 @@
-import { functionOf, walk } from "../../python/nodes.ts";
+import { classOf, functionOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
+import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { isNetwork } from "./networks.ts";
 
@@ -34,7 +35,7 @@ function reaches(
   expr: Expr,
   is: (node: Node) => boolean,
   facts: Facts,
-  seen = new Set<Definition>(),
+  seen = new Set<Definition | Expr>(),
 ): boolean {
   let found = false;
   walk(expr, (node) => {
@@ -50,9 +51,26 @@ function reaches(
         seen.add(one);
         if (reaches(one.value, is, facts, seen)) found = true;
       }
+    // `self.loss = self.loss + penalty` in the same method.
+    const own = node.kind === "Attribute" ? selfAttribute(node) : null;
+    const cls = own === null ? null : classOf(node);
+    for (const { value, target, in: method } of cls
+      ? (attributesOf(cls, facts.file).get(own!)?.writes ?? [])
+      : []) {
+      const made = value ?? unpackedFrom(target);
+      if (!made || seen.has(made) || method !== functionOf(node)) continue;
+      seen.add(made);
+      if (reaches(made, is, facts, seen)) found = true;
+    }
     return !found;
   });
   return found;
+}
+
+/** The right side of `logits, self.loss = model(x, y)`. */
+function unpackedFrom(target: Expr): Expr | null {
+  const statement = target.parent?.kind === "Tuple" ? target.parent.parent : null;
+  return statement?.kind === "Assign" ? statement.value : null;
 }
 
 /** Methods of networks that run them. */

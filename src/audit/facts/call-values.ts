@@ -2,7 +2,7 @@ import { argument, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
-import { attributesOf, isModuleRole, selfAttribute } from "./classes.ts";
+import { attributesOf, isModuleDict, isModuleRole, selfAttribute } from "./classes.ts";
 import {
   FACTORIES,
   FUNCTIONS,
@@ -13,6 +13,7 @@ import {
   TUPLE_RESULTS,
   last,
 } from "./torch-names.ts";
+import { sendsBatch } from "./transfers.ts";
 import { MODULE, NUMBER, OTHER, UNKNOWN, combineOperands, plain } from "./value.ts";
 import type { Device, Value } from "./value.ts";
 import type { Around, Values } from "./values.ts";
@@ -43,6 +44,13 @@ export class CallValues {
   }
 
   of(call: Call): Value {
+    const value = this.#called(call);
+    return value.what === "unknown" && sendsBatch(call, this.#file)
+      ? { what: "output", device: "network", graph: "no" }
+      : value;
+  }
+
+  #called(call: Call): Value {
     const name = this.#file.dotted(call.func);
     if (name !== null) return this.#namedCall(call, name);
     if (call.func.kind === "Attribute") {
@@ -229,6 +237,7 @@ export class CallValues {
       this.#values.networks.is(first)
     )
       return this.#output(call, first);
+    if (value.what === "module" && isModuleDict(receiver, this.#file)) return null;
     if (value.what === "module")
       return ["to", "cuda", "cpu", "eval", "train", "half", "bfloat16", "float", "requires_grad_"].includes(
         attr,
@@ -294,6 +303,9 @@ export class CallValues {
     // `dataset[0].to(device)`
     if (expr.kind === "Subscript")
       return (expr.value.kind === "Name" && /data_?set$/i.test(expr.value.id)) || this.#isData(expr.value);
+    // `ids.squeeze(1).to(device)`
+    if (expr.kind === "Call" && expr.func.kind === "Attribute" && METHODS.has(expr.func.attr))
+      return this.#isData(expr.func.value);
     if (expr.kind !== "Name") return false;
     const definitions = this.#file.scopes.reaching(expr);
     return (
@@ -304,6 +316,8 @@ export class CallValues {
             value !== null &&
             !/modules|children|layers|blocks|models|parameters/.test(this.#file.textOf(value))) ||
           (how === "unpack" && value !== null && value.kind === "Name" && this.#isData(value)) ||
+          // `images, texts = batch["image"], batch["text"]`
+          ((how === "unpack" || how === "assign") && value?.kind === "Subscript" && this.#isData(value)) ||
           (how === "param" && BATCHES.test(expr.id)) ||
           (how === "assign" &&
             value?.kind === "Call" &&

@@ -1,4 +1,4 @@
-import { isTrue } from "../../python/file.ts";
+import { isFalse, isTrue } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { entry, given, literalDict } from "./arguments.ts";
@@ -27,9 +27,10 @@ export function checkpointingSwitches(file: PythonFile): readonly CheckpointingS
   for (const call of switching) {
     const enabling = call.func.kind === "Attribute" && call.func.attr === "gradient_checkpointing_enable";
     const flag = given(call, "gradient_checkpointing", file);
-    if (!enabling && !isTrue(flag)) continue;
-    const settings =
-      given(call, "gradient_checkpointing_kwargs", file) ?? (enabling ? (call.args[0]?.value ?? null) : null);
+    const said = given(call, "gradient_checkpointing_kwargs", file);
+    // By an option that may be off, but then nobody would say how.
+    if (!enabling && !isTrue(flag) && (!said || !flag || isFalse(flag))) continue;
+    const settings = said ?? (enabling ? (call.args[0]?.value ?? null) : null);
     const dict = settings && literalDict(settings, file);
     found.push({
       at: enabling ? call : flag!,

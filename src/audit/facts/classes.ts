@@ -84,6 +84,20 @@ export function isOnlyMadeBy(expr: Expr, file: PythonFile, holds: (made: Call) =
   return writes.length > 0 && writes.every(({ value }) => value?.kind === "Call" && holds(value));
 }
 
+/** `self.transformer = nn.ModuleDict(dict(wte=…, h=…))`: its attributes are layers. */
+export function isModuleDict(expr: Expr, file: PythonFile): boolean {
+  return isOnlyMadeBy(expr, file, ({ func }) =>
+    /^torch\.nn\.(?:\w+\.)*ModuleDict$/.test(file.dotted(func) ?? ""),
+  );
+}
+
+/** A list or dict of layers on self: what is taken out of it is one. */
+export function holdsModules(expr: Expr, file: PythonFile): boolean {
+  return isOnlyMadeBy(expr, file, ({ func }) =>
+    /^torch\.nn\.(?:\w+\.)*(?:ModuleList|ModuleDict|Sequential)$/.test(file.dotted(func) ?? ""),
+  );
+}
+
 function collectAttributes(file: PythonFile): Map<ClassDef, Attributes> {
   const found = new Map<ClassDef, Attributes>();
   const add = (

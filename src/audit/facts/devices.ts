@@ -1,7 +1,7 @@
 import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
-import type { Expr } from "../../python/tree.ts";
+import type { Call, Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Device, Value } from "./value.ts";
 
@@ -10,6 +10,15 @@ const ELSEWHERE = /^(?:out|output|stor\w*|save|offload|result|host|cpu|dst|dest|
 
 /** What people call a device, or the number of one. */
 const NAMED = /device$|^(?:dev|gpu|gpu_id|device_id|rank|local_rank)$/i;
+
+/** What chooses one at run time: `get_device(cfg)`, `accelerator.device_name(rank)`. */
+const CHOOSES = /device(?:_name)?$/i;
+
+/** Whether what is called chooses the device of the training. */
+function choosesDevice({ func }: Call): boolean {
+  const name = func.kind === "Name" ? func.id : func.kind === "Attribute" ? func.attr : "";
+  return CHOOSES.test(name) && !ELSEWHERE.test(name);
+}
 
 /**
  * Where a device expression points. `"cuda" if available else "cpu"` means the accelerator: that is where it matters.
@@ -54,21 +63,25 @@ export function deviceOf(
       const rank =
         name === "torch.distributed.get_rank" ||
         (name === "builtins.int" && /LOCAL_RANK/.test(file.textOf(expr)));
-      return rank || name === "torch.cuda.current_device" || name === "torch.accelerator.current_accelerator"
-        ? "accelerator"
-        : "unknown";
+      if (rank || name === "torch.cuda.current_device" || name === "torch.accelerator.current_accelerator")
+        return "accelerator";
+      if (!choosesDevice(expr)) return "unknown";
+      // `x.get_device()` is where that is.
+      const of = expr.func.kind === "Attribute" && name === null ? valueOf(expr.func.value) : null;
+      return of?.what === "tensor" || of?.what === "output" ? of.device : "network";
     }
     case "Name": {
       const devices = new Set(
-        file.scopes
-          .reaching(expr)
-          .map((definition) =>
-            definition.how === "assign"
-              ? follow(definition.value)
-              : definition.how === "param" && NAMED.test(definition.name) && !ELSEWHERE.test(definition.name)
-                ? "network"
-                : "unknown",
-          ),
+        file.scopes.reaching(expr).map(({ how, value, name }) => {
+          const said = how === "assign" ? follow(value) : "unknown";
+          // Handed in, imported, or what a setup returns: `ddp, rank, device = init()`.
+          return said === "unknown" &&
+            (/^(?:param|unpack|import)$/.test(how) || value?.kind === "Call") &&
+            NAMED.test(name) &&
+            !ELSEWHERE.test(name)
+            ? "network"
+            : said;
+        }),
       );
       if (devices.size === 2 && devices.has("accelerator") && devices.has("cpu")) return "accelerator";
       return devices.size === 1 ? [...devices][0]! : "unknown";

@@ -1,3 +1,4 @@
+import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
@@ -29,7 +30,21 @@ export class Differentiated {
       if (own !== null) this.attributes.add(`${classOf(loss)!.start}.${own}`);
     }
     for (const loss of losses) this.#trace(loss);
+    this.#traceHandedIn();
     for (const loss of returnedLosses(this.#file, role)) this.#trace(loss);
+  }
+
+  /** `backward(total_loss, scaler)`: what a function of this file is given and differentiates. */
+  #traceHandedIn(): void {
+    for (const { how, node, name } of this.definitions) {
+      const fn = node.parent;
+      if (how !== "param" || fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module") continue;
+      const at = fn.params.findIndex((param) => param.name === name);
+      for (const call of this.#file.callsNamed(fn.name)) {
+        const given = keyword(call, name)?.value ?? positional(call, at);
+        if (given && this.#file.dotted(call.func) === this.#file.qualified(fn)) this.#trace(given);
+      }
+    }
   }
 
   /** Follows a differentiated expression to the names that must be tensors with a graph too. */

@@ -2,6 +2,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
+import { isModuleRole } from "./classes.ts";
 import type { Role } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import type { Networks } from "./naming.ts";
@@ -146,7 +147,9 @@ export class Facts {
   /** Facts about the function a call goes to, when it is in the audited tree. */
   callee(call: Node & { kind: "Call" }): FunctionFacts | null {
     const target = callTarget(call, this.file);
-    return target === null ? null : (this.project.functions.get(target) ?? null);
+    if (target === null) return null;
+    const { functions, aliases } = this.project;
+    return functions.get(target) ?? functions.get(aliases.get(target) ?? "") ?? null;
   }
 
   /** Calls that may go to a function of the tree of which this is known; whether one does, `callee` says. */
@@ -174,9 +177,13 @@ export class Facts {
     const { callersGradOff, reachesBackward } = this.functionFacts(node);
     if (callersGradOff === "always") return "off";
     if (callersGradOff === "never") return "on";
-    if (callersGradOff === "sometimes") return "unknown";
-    // Nobody is seen calling it: what differentiates needs recording, and frameworks call these methods.
     const method = stepMethod(fn);
+    // A forward that `generate` runs without recording is what training runs with it.
+    if (callersGradOff === "sometimes")
+      return method?.name === "forward" && isModuleRole(this.role(method.parent as ClassDef))
+        ? "on"
+        : "unknown";
+    // Nobody is seen calling it: what differentiates needs recording, and frameworks call these methods.
     const role = method ? this.role(method.parent as ClassDef) : "other";
     if (method && isStepMethod(method, role)) return "on";
     if (method && role === "lightning" && /^(?:validation|test|predict)_step$/.test(method.name))

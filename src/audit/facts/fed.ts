@@ -1,7 +1,9 @@
+import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import type { Networks } from "./naming.ts";
+import { SENDS, sendsBatch } from "./transfers.ts";
 
 /** Keyword arguments of networks that are tensors; others may be flags. */
 const DATA =
@@ -11,32 +13,54 @@ const DATA =
 const PLAIN =
   /^(?:args?|cfg|conf|config|opts?|options?|h?params|kwargs|epochs?|it|i|j|n|k|rank|device|dtype|mode|name|path|(?:\w*_)?(?:steps?|iter\w*|epoch|size|len|length|dim|scale|weight|factor|coeff?|alpha|beta|lr|strategy|type|name|mode|config|args|flag|seed|prompts?|texts?))$/i;
 
+/** What holds the tensors of a batch as its attributes. */
+const HOLDER =
+  /^(?:\w*_)?(?:data|batch|minibatch|mb|samples?|graphs?|inputs|transitions?|experiences?|rollouts?|features)$/i;
+
 /** Definitions behind an argument that are looked at before it is left alone. */
 const MAX_HISTORY = 60;
 
 /** Definitions whose value a network, or a loss beside a network's output, is called with: they are on its device. */
 export function fedToNetworks(file: PythonFile, networks: Networks): ReadonlySet<Definition> {
   const found = new Set<Definition>();
+  const feedOne = (expr: Expr): void => {
+    const root = rootOf(expr);
+    if (root && !PLAIN.test(root.id))
+      for (const definition of file.scopes.reaching(root))
+        if (definition.how !== "function" && definition.how !== "class" && definition.how !== "import")
+          found.add(definition);
+  };
   const feed = (call: Call, tensors: number): void => {
-    for (const [at, arg] of call.args.entries()) {
-      if (arg.star === 1 || (arg.star === 0 && (arg.name === null ? at >= tensors : !DATA.test(arg.name))))
-        continue;
-      const root = rootOf(arg.value);
-      if (root && !PLAIN.test(root.id))
-        for (const definition of file.scopes.reaching(root))
-          if (definition.how !== "function" && definition.how !== "class" && definition.how !== "import")
-            found.add(definition);
-    }
+    for (const [at, arg] of call.args.entries())
+      if (!(arg.star === 1 || (arg.star === 0 && (arg.name === null ? at >= tensors : !DATA.test(arg.name)))))
+        feedOne(arg.value);
   };
   for (const call of networks.calls)
-    if (networks.is(call.func)) feed(call, 3);
+    if (networks.is(call.func) || runsForward(call, networks)) feed(call, 3);
     else if (
-      (networks.isLoss(call.func) ||
-        /^torch\.nn\.functional\.\w*(?:loss|entropy\w*)$/.test(file.dotted(call.func) ?? "")) &&
+      (networks.isLoss(call.func) || /(?:^|\.)\w*(?:loss|entropy\w*)$/.test(file.dotted(call.func) ?? "")) &&
       call.args.some((arg) => isOutput(arg.value, file, networks, new Set()))
     )
       feed(call, 2);
+  // `batch_to_device(batch, device)`, in place.
+  for (const call of file.calls.matching(SENDS))
+    if (call.parent?.kind === "ExprStmt" && sendsBatch(call, file)) feed(call, 1);
+  // `d_loss(nets, x_real)`: what a function of this file gives a network as it got it.
+  for (const { how, node, name } of found) {
+    const fn = node.parent;
+    if (how !== "param" || fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module") continue;
+    const at = fn.params.findIndex((param) => param.name === name);
+    for (const call of file.callsNamed(fn.name)) {
+      const given = keyword(call, name)?.value ?? positional(call, at);
+      if (given && file.dotted(call.func) === file.qualified(fn)) feedOne(given);
+    }
+  }
   return found;
+}
+
+/** `policy.forward(batch)` */
+function runsForward({ func }: Call, networks: Networks): boolean {
+  return func.kind === "Attribute" && func.attr === "forward" && networks.is(func.value);
 }
 
 /** `batch["x"].view(-1)` → `batch`. */
@@ -45,6 +69,8 @@ function rootOf(expr: Expr): (Expr & { kind: "Name" }) | null {
   for (;;) {
     if (at.kind === "Name") return at;
     if (at.kind === "Subscript") at = at.value;
+    // `data.x` of a graph, `data.observations` of a replay buffer.
+    else if (at.kind === "Attribute" && at.value.kind === "Name" && HOLDER.test(at.value.id)) at = at.value;
     else if (
       at.kind === "Call" &&
       at.func.kind === "Attribute" &&

@@ -1,7 +1,7 @@
 import type { Definition } from "../../python/scopes.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { ClassDef, Expr, Node } from "../../python/tree.ts";
-import { attributesOf, selfAttribute } from "./classes.ts";
+import { attributesOf, isModuleDict, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { holdsIndices, isIndices } from "./indices.ts";
 import { last } from "./torch-names.ts";
@@ -264,6 +264,10 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
       if (
         (selfAttribute(expr.func) !== null &&
           (facts.value(expr.func).what === "module" || isHanded(expr.func, facts))) ||
+        // `self.transformer.wte(idx)`, `self.layers[0](x)`
+        ((expr.func.kind === "Subscript" ||
+          (expr.func.kind === "Attribute" && isModuleDict(expr.func.value, facts.file))) &&
+          facts.value(expr.func).what === "module") ||
         (expr.func.kind === "Name" && isLayerOfLoop(expr.func, facts))
       )
         return expr.args.some((arg) => again(arg.value));

@@ -13,6 +13,8 @@ export interface Fn {
 export interface CallGraph {
   readonly all: readonly Fn[];
   readonly byName: ReadonlyMap<string, Fn>;
+  /** The names of functions, by others that calls know them under. */
+  readonly aliases: ReadonlyMap<string, string>;
 }
 
 /** Some of the functions: a Set of tens of thousands of objects takes several times as long. */

@@ -123,7 +123,11 @@ export class Networks {
             value?.kind === "Call" ||
             // `model.module if ddp else model`
             (value?.kind === "IfExp" && value.body.kind !== "Const" && value.orelse.kind !== "Const") ||
-            (value?.kind === "Attribute" && value.attr === "module"),
+            (value?.kind === "Attribute" && value.attr === "module") ||
+            // `model = state["model"]`
+            (value?.kind === "Subscript" &&
+              value.index.kind === "Str" &&
+              NETWORK_NAME.test(value.index.value ?? "")),
         ) ??
           false)
       );

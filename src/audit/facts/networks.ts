@@ -1,4 +1,5 @@
 import { contains } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
 
@@ -21,8 +22,12 @@ export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
   switch (expr.kind) {
     case "Name": {
       const definitions = facts.file.scopes.reaching(expr);
-      if (definitions.length !== 1) return null;
-      const { how, value } = definitions[0]!;
+      const [one, ...more] =
+        definitions.length > 1
+          ? definitions.filter((definition) => !isPartOf(definition, expr.id, facts))
+          : definitions;
+      if (!one || more.length > 0) return null;
+      const { how, value } = one;
       // `for key, feature in zip(keys, features):`
       if (how === "iterate" && value?.kind === "Call")
         return /^builtins\.(?:zip|enumerate)$/.test(facts.file.dotted(value.func) ?? "")
@@ -70,6 +75,20 @@ export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
     default:
       return null;
   }
+}
+
+/** `pred, variance = pred.chunk(2, dim=1)`, under a test: a part of what the name meant before. */
+function isPartOf({ how, value }: Definition, name: string, { file }: Facts): boolean {
+  if (how !== "unpack" || value?.kind !== "Call") return false;
+  const of =
+    file.dotted(value.func) === null && value.func.kind === "Attribute"
+      ? value.func.value
+      : (value.args[0]?.value ?? null);
+  return (
+    /(?:^|\.)(?:chunk|split|tensor_split)$/.test(file.textOf(value.func)) &&
+    of?.kind === "Name" &&
+    of.id === name
+  );
 }
 
 /** Names read below the node whose value comes in from the loop's last turn as well as from before it. */

@@ -40,6 +40,8 @@ export interface FunctionFacts {
 /** Plain data, one per audited tree; crosses threads. */
 export interface ProjectFacts {
   readonly functions: ReadonlyMap<string, FunctionFacts>;
+  /** What calls name otherwise than where it is defined: `engine.step` for `tools.engine.step`. */
+  readonly aliases: ReadonlyMap<string, string>;
   readonly roles: ReadonlyMap<string, Role>;
   /** Modules that use an accelerator, or are joined by imports to one that does. */
   readonly accelerated: ReadonlySet<string>;
@@ -128,7 +130,8 @@ export function combine(summaries: readonly FileSummary[]): ProjectFacts {
     facts.set(fn.summary.name, plain ? alike.get(one.callersGradOff)! : one);
   }
   const options = joinedOptions(summaries.map((one) => one.options));
-  return { functions: facts, roles, accelerated: acceleratedModules(summaries, names), options };
+  const accelerated = acceleratedModules(summaries, names);
+  return { functions: facts, aliases: graph.aliases, roles, accelerated, options };
 }
 
 const isRepeated = ({ site }: Edge): boolean => site.loops !== undefined && !site.throttled;
@@ -164,7 +167,10 @@ function callGraph(summaries: readonly FileSummary[], names: Names): CallGraph {
         from.calls.push(edge);
         to.callers.push(edge);
       }
-  return { all: [...byName.values()], byName };
+  const aliases = new Map<string, string>();
+  for (const [target, fn] of known)
+    if (fn && fn.summary.name !== target) aliases.set(target, fn.summary.name);
+  return { all: [...byName.values()], byName, aliases };
 }
 
 /** In a tree of many small programs, one that stays on the host is told from its neighbours by what it imports. */
@@ -265,7 +271,19 @@ class Names {
     const [cls, method] = [full.slice(0, cut), full.slice(cut + 1)];
     const found = this.#inherited(cls, method, functions, 0);
     // The call of an instance is taken for a module's forward: of another class it is `__call__`.
-    return found ?? (method === "forward" ? this.#inherited(cls, "__call__", functions, 0) : null);
+    return (
+      found ??
+      (method === "forward" ? this.#inherited(cls, "__call__", functions, 0) : null) ??
+      this.#handedOn(cls, method, functions)
+    );
+  }
+
+  /** `from utils import train`, where `utils/__init__.py` has it from the one module of the package that defines it. */
+  #handedOn(name: string, fn: string, functions: ReadonlyMap<string, unknown>): string | null {
+    const defined = (this.#packages.get(name)?.modules ?? []).filter((module) =>
+      functions.has(`${module}.${fn}`),
+    );
+    return defined.length === 1 ? `${defined[0]}.${fn}` : null;
   }
 
   #inherited(

@@ -14,6 +14,8 @@ export interface Backward {
 
 const DRIVERS = /accelerator|fabric|engine|model|self|strategy|optimizer|trainer|scaler|lightning/i;
 
+const LOSS = /loss(?:es)?$/i;
+
 /** Every call that runs a backward pass: on a tensor, through a scaler, an accelerator or an engine. */
 export function backwardCalls(file: PythonFile): readonly Backward[] {
   const found: Backward[] = [];
@@ -36,7 +38,11 @@ export function backwardCalls(file: PythonFile): readonly Backward[] {
         // A method of that name which, in a validation, only computes the losses.
         if (receiver.kind === "Name" && receiver.id === "self" && lexicalGrad(call, file) === "off") continue;
         const first = positional(call, 0);
-        const driver = first !== null && DRIVERS.test(tail(receiver));
+        // `self.loss.backward(None, True)` is given a gradient, not a loss.
+        const driver =
+          first !== null &&
+          !LOSS.test(tail(receiver)) &&
+          (DRIVERS.test(tail(receiver)) || LOSS.test(tail(first)));
         found.push({ call, loss: unscaled(driver ? first : receiver) });
       }
     }
@@ -114,6 +120,8 @@ export function optimizerSteps(file: PythonFile): readonly Call[] {
     const receiver = tail(call.func.value).split(".").pop() ?? "";
     if (/scaler/i.test(receiver)) return true;
     if (/sched/i.test(receiver)) return false;
+    // `amp.step(model, optimizer)`
+    if (call.args.some(({ value }) => /(?:^|[._])optim(?:izer)?$/.test(tail(value)))) return true;
     if (/optim|^opt(?:_|$)|_opt$/i.test(receiver)) return true;
     return (
       call.func.value.kind === "Name" &&

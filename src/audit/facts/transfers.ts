@@ -1,6 +1,7 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 
 /** Whether `.to(…)` or `.cuda(…)` says, or may say, that the host need not wait. */
@@ -13,6 +14,40 @@ export function mayOverlap(call: Call): boolean {
 export function overlapFlag(call: Call): Expr | null {
   const at = call.func.kind === "Attribute" && call.func.attr === "to" ? 2 : 1;
   return keyword(call, "non_blocking")?.value ?? positional(call, at);
+}
+
+/** What people call a function that sends a batch, whatever it is made of, to the device: `to_device(batch, device)`. */
+export const SENDS =
+  /(?:^|_)(?:to|for|on)_(?:device|cuda|gpu)$|^_?(?:move|send|put)_(?:\w+_)?(?:to|on)_\w*(?:device|cuda|gpu)\w*$/i;
+
+/** Whether a call sends the first of its arguments to the device, and hands it back or changes it in place. */
+export function sendsBatch({ func, args }: Call, file: PythonFile): boolean {
+  const name = func.kind === "Name" ? func.id : func.kind === "Attribute" ? func.attr : "";
+  return (
+    SENDS.test(name) &&
+    args.length > 0 &&
+    !args.some(({ value }) => /cpu|model|net\b/i.test(file.textOf(value)))
+  );
+}
+
+/** Definitions whose value, or a part of it, is read by `.numpy()` as it is: they are on the host. */
+export function readByNumpy(file: PythonFile): ReadonlySet<Definition> {
+  const found = new Set<Definition>();
+  for (const call of file.callsNamed("numpy")) {
+    let at: Expr | null = call.func.kind === "Attribute" && call.args.length === 0 ? call.func.value : null;
+    while (at && at.kind !== "Name")
+      if (at.kind === "Subscript" || (at.kind === "Attribute" && at.attr === "data")) at = at.value;
+      else if (
+        at.kind === "Call" &&
+        at.func.kind === "Attribute" &&
+        /^(?:detach|squeeze|mean)$/.test(at.func.attr)
+      )
+        at = at.func.value;
+      else at = null;
+    const [one, ...more] = at ? file.scopes.reaching(at) : [];
+    if (one && more.length === 0) found.add(one);
+  }
+  return found;
 }
 
 /** Functions that send one of their parameters, or its parts, to a device and wait for it. */

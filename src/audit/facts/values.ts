@@ -3,7 +3,7 @@ import { classOf, contains } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, If, Node } from "../../python/tree.ts";
 import { CallValues } from "./call-values.ts";
-import { attributesOf, isModuleRole, selfAttribute } from "./classes.ts";
+import { attributesOf, holdsModules, isModuleDict, isModuleRole, selfAttribute } from "./classes.ts";
 import type { Role } from "./classes.ts";
 import { deviceOf } from "./devices.ts";
 import { Differentiated } from "./differentiated.ts";
@@ -13,6 +13,7 @@ import { BATCH_INPUT, FORWARD_INPUT, isForwardInput, isStepBatch } from "./input
 import { Networks } from "./naming.ts";
 import { returnsByName, yieldsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
+import { readByNumpy } from "./transfers.ts";
 import { PLAIN_ATTRIBUTES, TENSOR_ATTRIBUTES } from "./torch-names.ts";
 import { MODULE, NUMBER, OTHER, UNKNOWN, combineOperands, either, plain } from "./value.ts";
 import type { Device, Value } from "./value.ts";
@@ -154,6 +155,13 @@ export class Values {
   }
 
   #defined(definition: Definition): Value {
+    const value = this.#definedAnywhere(definition);
+    return isOnDevice(value) && this.#file.once(readByNumpy).has(definition)
+      ? { ...value, device: "cpu" }
+      : value;
+  }
+
+  #definedAnywhere(definition: Definition): Value {
     const base = this.#definitionBase(definition);
     if (definition.value?.kind !== "Const" && this.differentiated.has(definition))
       return { what: "tensor", device: base.device === "unknown" ? "network" : base.device, graph: "yes" };
@@ -334,7 +342,9 @@ export class Values {
           expr.value.kind === "Name" && this.#isCollection(expr.value)
             ? this.#alternatives(this.#file.scopes.reaching(expr.value))
             : this.of(expr.value);
-        if (value.what === "tensor") return value;
+        // A tensor's rows, a layer of a list of them.
+        if (value.what === "tensor" || (value.what === "module" && holdsModules(expr.value, this.#file)))
+          return value;
         // `batch = {k: v.to(device) for k, v in batch.items()}`
         const made = value.what === "container" ? this.#literal(expr.value) : null;
         if (made?.kind === "Comp" && expr.index.kind !== "Slice") {
@@ -440,7 +450,7 @@ export class Values {
     if (value.what === "output" && COUNTED.test(expr.attr)) return UNKNOWN;
     if (value.what === "output")
       return expr.attr === "loss" || expr.attr === "logits" ? { ...value, what: "tensor" } : value;
-    return UNKNOWN;
+    return value.what === "module" && isModuleDict(expr.value, this.#file) ? MODULE : UNKNOWN;
   }
 
   #selfAttribute(expr: Expr, name: string): Value {

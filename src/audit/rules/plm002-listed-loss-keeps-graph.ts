@@ -22,7 +22,7 @@ export const rule: Rule = {
     for (const keep of keeps(facts)) {
       const { added, at, root, loop } = keep;
       if (keep.how !== "list" || (root.kind !== "Name" && loop === null)) continue;
-      if (facts.gradMode(at) === "off") continue;
+      if (facts.gradMode(at) === "off" || isOfForward(keep, facts)) continue;
       // Where nothing is differentiated, what may be later on needs no look at the value.
       if (facts.backwards.length === 0 && keptForBackward(keep, facts)) continue;
       if (!keepsGraph(added, facts) || isMaybeNumber(added)) continue;
@@ -69,6 +69,21 @@ export const rule: Rule = {
       };
   },
 };
+
+/** A list of a module's forward: it holds what the layers gave, and goes when that returns. */
+function isOfForward({ at, root, loop }: Keep, facts: Facts): boolean {
+  const fn = functionOf(at);
+  const cls = fn?.parent?.kind === "ClassDef" ? fn.parent : null;
+  return (
+    loop !== null &&
+    cls !== null &&
+    fn?.kind === "FunctionDef" &&
+    fn.name === "forward" &&
+    facts.role(cls) === "module" &&
+    root.kind === "Name" &&
+    facts.file.scopes.reaching(root).every(({ node }) => contains(fn, node))
+  );
+}
 
 function isHandedIn(root: Expr, { file }: Facts): boolean {
   return root.kind === "Name" && file.scopes.reaching(root).some(({ how }) => how === "param");

@@ -121,9 +121,14 @@ function isOfOneBatch(loop: Node, facts: Facts): boolean {
 
 function* found(added: Expr, iter: Expr, into: string, source: Call, facts: Facts): Generator<Finding> {
   // Over the batches of a loader; over a handful of heads or scales it is small.
-  const over = facts.file.textOf(iter).replace(/\w*batch_?size\w*/gi, "");
+  const over = facts.file.textOf(iter).replace(/\w*batch_?size\w*|\[[^\]"']*:[^\]"']*\]/gi, "");
   // Pieces of a tensor that is on the device already are no larger together than it.
-  if (!/load|batch|data|dl\b|valid|test/i.test(over) || /\brange\(|\.(?:split|chunk)\(/.test(over)) return;
+  const counted = /^range\(\s*[\w.]*(?:eval|val|test)\w*(?:iter|step|batch)\w*\s*\)$/i.test(over);
+  if (
+    !counted &&
+    (!/load|batch|data|dl\b|valid|test/i.test(over) || /\brange\(|\.(?:split|chunk)\(/.test(over))
+  )
+    return;
   // One number an example: small for any dataset.
   if (
     /scores?["'\]]*$|loss["'\]]*$|rewards?["'\]]*$/.test(facts.file.textOf(added)) &&
