@@ -35,7 +35,10 @@ export const rule: Rule = {
       if (!scores || !isScores(scores, facts) || !meetsValues(call, facts)) continue;
       // A class that has the fused one too keeps this as its fallback.
       const around = classOf(call) ?? functionOf(call) ?? file.tree.module;
-      if (/scaled_dot_product_attention|flash_attn|xformers/.test(file.textOf(around)) || !facts.hot(call))
+      if (
+        /scaled_dot_product_attention|flash_attn|xformers/.test(file.textOf(around)) ||
+        !(facts.hot(call) || isForOthers(call, facts))
+      )
         continue;
       yield {
         at: call,
@@ -45,6 +48,19 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `def attention(query, key, value):`, which nobody in the tree is seen calling. */
+function isForOthers(call: Call, facts: Facts): boolean {
+  const fn = functionOf(call);
+  return (
+    fn?.kind === "FunctionDef" &&
+    fn.parent?.kind === "Module" &&
+    /attention|attn/i.test(fn.name) &&
+    fn.params.length > 2 &&
+    facts.accelerator &&
+    facts.gradMode(call) === "unknown"
+  );
+}
 
 /** `torch.tril(torch.ones(T, T))` sized by the input, in a forward. */
 function* masks(facts: Facts): Generator<Finding> {

@@ -215,8 +215,8 @@ function* repeated(facts: Facts): Generator<Finding> {
     const [first, ...more] = (named ? call.args.slice(1) : call.args).map(({ value }) => value);
     const times = first?.kind === "Tuple" && more.length === 0 ? first.items : first ? [first, ...more] : [];
     const keeps = times.filter((value) => value.kind === "Num" && value.text === "1").length;
-    if (!source || times.length < 2 || !facts.everyStep(call)) continue;
-    const once = keeps >= times.length - 1 - stars(call);
+    if (!source || times.length === 0 || !facts.everyStep(call)) continue;
+    const once = times.length > 1 && keeps >= times.length - 1 - stars(call);
     if (
       !isOneWhereRepeated(times, source, facts) &&
       !(once && (hasDimensionOfOne(source, facts, 0) || isReduced(source, times, facts)))

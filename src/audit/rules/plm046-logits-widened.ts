@@ -1,5 +1,5 @@
 import { argument, keyword, positional } from "../../python/file.ts";
-import { classOf, functionOf, statementOf } from "../../python/nodes.ts";
+import { ancestors, classOf, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -66,9 +66,8 @@ function isVocabulary(call: Call, facts: Facts): boolean {
   const fn = functionOf(call);
   const around = classOf(call) ?? fn;
   const text = facts.file.textOf(around ?? facts.file.tree.module);
-  if (fn && /chunk/i.test(facts.file.textOf(fn))) return false;
-  if (/chunk/i.test(around?.kind === "ClassDef" ? around.name : "")) return false;
   const statement = statementOf(call);
+  if (isPiece(call, facts)) return false;
   if (statement && /num_labels|num_classes|n_classes|label_ids/.test(facts.file.textOf(statement)))
     return false;
   const { file } = facts;
@@ -81,6 +80,20 @@ function isVocabulary(call: Call, facts: Facts): boolean {
     ) &&
       !/Classification|num_labels|RewardModel/.test(file.text))
   );
+}
+
+/** In a loop over chunks, in a function made for that, or of what is named after one. */
+function isPiece(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const statement = statementOf(call);
+  const told: string[] = statement ? [file.textOf(statement)] : [];
+  // A function that trains does much else, and speaks of other chunks.
+  const trains = facts.stepLoop(call) !== null;
+  for (const at of ancestors(call))
+    if (at.kind === "For" || at.kind === "Clause") told.push(file.textOf(at.target), file.textOf(at.iter));
+    else if (at.kind === "ClassDef") told.push(at.name);
+    else if (at.kind === "FunctionDef") told.push(trains ? at.name : file.textOf(at));
+  return told.some((text) => /chunk/i.test(text));
 }
 
 function widened(call: Call, facts: Facts): Expr | null {
@@ -120,6 +133,13 @@ function name(expr: Expr): string {
       : "";
 }
 
+/** `self.ce`, or `ce`, made as `nn.CrossEntropyLoss(ignore_index=-100)`. */
+function isMadeLoss(callee: Expr, { file }: Facts): boolean {
+  const makes = (made: Call): boolean => /CrossEntropyLoss$|NLLLoss$/.test(file.dotted(made.func) ?? "");
+  const made = callee.kind === "Name" ? file.scopes.onlyValue(callee) : null;
+  return made?.kind === "Call" ? makes(made) : isOnlyMadeBy(callee, file, makes);
+}
+
 /** Passed to a cross-entropy, directly or through names of this function. */
 function feedsLoss(expr: Expr, facts: Facts, depth = 0): boolean {
   if (depth > 4) return false;
@@ -133,9 +153,7 @@ function feedsLoss(expr: Expr, facts: Facts, depth = 0): boolean {
         /loss_f(?:n|ct|unc\w*)$|criterion$|\.log_softmax$|\.logsumexp$|CrossEntropyLoss\([^()]*\)$/.test(
           facts.file.textOf(at.func).slice(-40),
         ) ||
-        isOnlyMadeBy(at.func, facts.file, (made) =>
-          /CrossEntropyLoss$|NLLLoss$/.test(facts.file.dotted(made.func) ?? ""),
-        ))
+        isMadeLoss(at.func, facts))
     )
       return true;
     if (at.kind === "Assign") {

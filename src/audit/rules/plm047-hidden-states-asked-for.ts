@@ -23,7 +23,16 @@ const MESSAGES: Readonly<Record<string, string>> = {
 function isRead(key: string, file: PythonFile): boolean {
   const mentions = file.text.match(WANTED.get(key)!)?.length ?? 0;
   const asked = file.text.match(new RegExp(`${key}\\b`, "g"))?.length ?? 0;
-  return mentions > asked || /outputs?\[[-\d]/.test(file.text);
+  return mentions > asked + unused(key, file) || /outputs?\[[-\d]/.test(file.text);
+}
+
+/** How often `maps = outputs.attentions` gives them a name that nobody reads. */
+function unused(key: string, file: PythonFile): number {
+  const taken = key.replace("output_", "");
+  return file.all("Assign").filter(({ targets: [target], value }) => {
+    if (value.kind !== "Attribute" || value.attr !== taken || target?.kind !== "Name") return false;
+    return target.id !== taken && file.scopes.uses(file.scopes.definitionAt(target)!).length === 0;
+  }).length;
 }
 
 /** `def forward(self, ids, output_attentions=True)`, handed on. */

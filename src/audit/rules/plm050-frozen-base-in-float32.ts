@@ -18,13 +18,25 @@ function isPlainConfig(config: Expr | null, file: PythonFile): boolean {
   const own = selfAttribute(config);
   const writes = own === null ? [] : (attributesOf(classOf(config)!, file).get(own)?.writes ?? []);
   const made =
-    config.kind === "Name" ? file.scopes.onlyValue(config) : writes.length === 1 ? writes[0]!.value : config;
+    config.kind === "Name"
+      ? file.scopes.reaching(config).map(({ how, value }) => (how === "assign" ? value : null))
+      : writes.length === 1
+        ? [writes[0]!.value]
+        : [config];
   return (
-    made?.kind === "Call" &&
-    /^transformers\.\w*Config(?:\.from_pretrained)?$/.test(file.dotted(made.func) ?? "") &&
-    !hidesArguments(made, file) &&
-    !TYPED.some((key) => given(made, key, file)) &&
+    made.length > 0 &&
+    made.every((one) => one?.kind === "Call" && makesConfig(one, file)) &&
     !/\.(?:torch_)?dtype\s*=|quantization_config/.test(file.text)
+  );
+}
+
+/** `AutoConfig.from_pretrained(name)`, `CONFIG_MAPPING[model_type]()`, without a word about types. */
+function makesConfig(made: Call, file: PythonFile): boolean {
+  return (
+    (/^transformers\.\w*Config(?:\.from_pretrained)?$/.test(file.dotted(made.func) ?? "") ||
+      (made.func.kind === "Subscript" && file.dotted(made.func.value) === "transformers.CONFIG_MAPPING")) &&
+    !hidesArguments(made, file) &&
+    !TYPED.some((key) => given(made, key, file))
   );
 }
 
@@ -71,7 +83,11 @@ export const rule: Rule = {
       )
         continue;
       // Made half afterwards: `.half()`, `.to(torch.bfloat16)`.
-      if (/\.half\(\)|\.bfloat16\(\)|\.to\(\s*(?:dtype\s*=\s*)?torch\.(?:b?float16|half)/.test(file.text))
+      if (
+        /(?:model|net|encoder|\))\.(?:half|bfloat16)\(\)|\.to\(\s*(?:dtype\s*=\s*)?torch\.(?:b?float16|half)/.test(
+          file.text,
+        )
+      )
         continue;
       yield {
         at: call.func,

@@ -2,6 +2,7 @@ import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf } from "../../python/nodes.ts";
 import { addKeyword } from "../edits.ts";
+import { hidesArguments } from "../facts/arguments.ts";
 import { checkpointingSwitches } from "../facts/checkpointing.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -24,16 +25,25 @@ export const rule: Rule = {
     // Each of these makes the embeddings' output require gradients, or trains the embeddings.
     if (
       wraps.length === 0 ||
-      /enable_input_require_grads|make_inputs_require_grad|prepare_model_for_(?:kbit|int8)_training|modules_to_save|Prompt(?:Tuning|Encoder)|requires_grad_?\(\s*True|embed_tokens|unsloth|^\s*(?:from|import) trl\b/m.test(
+      file.callsNamed("prepare_model_for_kbit_training", "prepare_model_for_int8_training").length > 0 ||
+      /enable_input_require_grads|make_inputs_require_grad|modules_to_save|Prompt(?:Tuning|Encoder)|requires_grad_?\(\s*True|embed_tokens|unsloth|^\s*(?:from|import) trl\b/m.test(
         file.text,
       )
     )
       return;
     for (const { at, call, useReentrant } of checkpointingSwitches(file)) {
-      // Before the wrapping peft itself sees that checkpointing is on, and makes the inputs require gradients.
+      // Before the wrapping peft itself sees that checkpointing is on, and makes the inputs require gradients; not of a quantized model.
       const enabling = at === call;
-      const later = wraps.some((wrap) => wrap.start < call.start && functionOf(wrap) === functionOf(call));
-      if (!useReentrant && enabling && later && call.args.length === 0)
+      const later =
+        QUANTIZED.test(file.text) ||
+        wraps.some((wrap) => wrap.start < call.start && functionOf(wrap) === functionOf(call));
+      // The Trainer switches it on when it trains, which is after the wrapping.
+      const unsaid = enabling
+        ? later && call.args.length === 0
+        : !keyword(call, "gradient_checkpointing_kwargs") &&
+          !hidesArguments(call, file) &&
+          file.dotted(call.func)?.endsWith("Arguments") === true;
+      if (!useReentrant && unsaid)
         yield {
           at: call,
           severity: "note",
@@ -59,6 +69,8 @@ export const rule: Rule = {
     }
   },
 };
+
+const QUANTIZED = /load_in_[48]bit\s*=\s*True|quantization_config\s*=/;
 
 /** `for p in model.get_input_embeddings().parameters(): p.requires_grad = False`, and `model.model.embed_tokens.requires_grad_(False)`. */
 const FREEZES =

@@ -1,4 +1,5 @@
-import { isTrue } from "../../python/file.ts";
+import { argument, isFalse, isTrue, keyword } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { functionOf } from "../../python/nodes.ts";
 import { entry, given } from "../facts/arguments.ts";
 import { checkpointingSwitches } from "../facts/checkpointing.ts";
@@ -24,7 +25,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (checkpointingSwitches(file).length === 0 && !SWITCHED.test(file.text)) return;
+    if (checkpointingSwitches(file).length === 0 && !SWITCHED.test(file.text) && !mayCheckpoint(file)) return;
     const trains = file
       .all("Call")
       .filter(
@@ -112,6 +113,18 @@ export const rule: Rule = {
         };
   },
 };
+
+/** peft's preparation of a quantized model switches it on; so may `gradient_checkpointing=args.gradient_checkpointing`. */
+function mayCheckpoint(file: PythonFile): boolean {
+  return (
+    file
+      .callsNamed("prepare_model_for_kbit_training", "prepare_model_for_int8_training")
+      .some((call) => !isFalse(argument(call, "use_gradient_checkpointing", 1))) ||
+    file.calls
+      .given(["gradient_checkpointing"])
+      .some((call) => /checkpointing/.test(file.textOf(keyword(call, "gradient_checkpointing")!.value)))
+  );
+}
 
 function finding(value: Expr): Finding {
   return {

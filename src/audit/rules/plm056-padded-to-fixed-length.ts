@@ -26,7 +26,7 @@ export const rule: Rule = {
       return;
     // Compiled or traced programs want one shape; an image model's prompt has one length anyway.
     if (
-      /torch\.compile|torch_xla|torch_compile|cudagraph|CUDAGraph|StableDiffusion|CLIPTokenizer|diffusers/.test(
+      /torch\.compile|(?<!is_)torch_xla|torch_compile|cudagraph|CUDAGraph|StableDiffusion|CLIPTokenizer|diffusers/.test(
         file.text,
       )
     )

@@ -10,6 +10,10 @@ const MESSAGE =
 /** What transformers calls the optimizers that take that path. */
 const UNFUSED = /^adamw_(?:torch|hf)$/;
 
+/** Marks of parameters that are sharded, or stepped on the host; an EMA or activations may be offloaded beside them. */
+const ELSEWHERE =
+  /^\s*(?:import|from) deepspeed|fully_shard|FullyShardedDataParallel|sparse=True|CPUOffload|offload_(?:optim|param)|(?:cpu|optim\w*|param\w*|fsdp)_offload\b(?!\s*=\s*False)|offload_to_cpu|OffloadOptim|is_ds_zero|zero_stage/im;
+
 /** Calls of what was picked out of a table or by its name. */
 function chosenCalls(file: PythonFile): readonly Call[] {
   const [tables, names] = [file.all("Subscript"), file.callsNamed("getattr")];
@@ -85,7 +89,7 @@ export const rule: Rule = {
       if (["capturable", "differentiable"].some((key) => given(call, key, file))) continue;
       const chosen = keyword(call, "fused") ?? keyword(call, "foreach");
       // Sharded or offloaded parameters are stepped elsewhere; sparse ones have no fused kernel.
-      if (/deepspeed|fully_shard|FullyShardedDataParallel|sparse=True|offload/i.test(file.text)) continue;
+      if (ELSEWHERE.test(file.text)) continue;
       yield {
         at: call.func,
         message: MESSAGE,

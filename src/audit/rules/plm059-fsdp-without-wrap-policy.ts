@@ -87,25 +87,38 @@ export const rule: Rule = {
     const wraps = named(
       /^torch\.distributed\.fsdp\.(?:fully_sharded_data_parallel\.)?FullyShardedDataParallel$/,
     );
-    // Several wraps, or `wrap()` inside the model, make units by hand.
-    if (wraps.length !== 1 || named(/^torch\.distributed\.fsdp\.wrap\./).length > 0) return;
-    const [call] = wraps;
-    const policy = given(call!, "auto_wrap_policy", file);
-    if (
-      hidesArguments(call!, file) ||
-      // Nothing is sharded, so nothing is gathered.
-      /NO_SHARD/.test(file.textOf(call!)) ||
-      (policy && !isNone(policy.kind === "Name" ? file.scopes.onlyValue(policy) : policy)) ||
-      call!.args.filter((arg) => arg.name === null).length > 4
-    )
+    // Several wraps of parts, or `wrap()` inside the model, make units by hand; a policy and its reference are two models.
+    const models = new Set(wraps.map((call) => file.textOf(call.args[0]?.value ?? call)));
+    const whole =
+      models.size === wraps.length &&
+      wraps.every(
+        (call) =>
+          loopsAround(call).length === 0 &&
+          positional(call, 0)?.kind === "Name" &&
+          isNetwork(positional(call, 0), facts),
+      );
+    if ((wraps.length !== 1 && !whole) || named(/^torch\.distributed\.fsdp\.wrap\.(?!\w*policy)/).length > 0)
       return;
-    yield { at: call!.func, message: MESSAGE };
+    for (const call of wraps) {
+      const policy = given(call, "auto_wrap_policy", file);
+      if (
+        hidesArguments(call, file) ||
+        // Nothing is sharded, so nothing is gathered.
+        /NO_SHARD/.test(file.textOf(call)) ||
+        (policy && !isNone(policy.kind === "Name" ? file.scopes.onlyValue(policy) : policy)) ||
+        call.args.filter((arg) => arg.name === null).length > 4
+      )
+        continue;
+      yield { at: call.func, message: MESSAGE };
+    }
   },
   *checkConfig(config) {
     const fsdp = config.settings.some(
-      ({ key, value }) =>
+      ({ key, value, path }) =>
         (key === "distributed_type" && value === "FSDP") ||
-        (key === "fsdp" && typeof value === "string" && value !== ""),
+        (key === "fsdp" && typeof value === "string" && value !== "") ||
+        // A list of words beside it; accelerate's own file says more, and may keep it unused.
+        (path.startsWith("fsdp_config.") && !config.has("distributed_type")),
     );
     if (!fsdp) return;
     for (const { value, valueAt } of config.named("fsdp"))

@@ -1,5 +1,5 @@
 import { argument, isFalse, keyword } from "../../python/file.ts";
-import { ancestors, classOf, contains, statementOf } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, With } from "../../python/tree.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { addKeyword, indentAt } from "../edits.ts";
@@ -62,8 +62,11 @@ export const rule: Rule = {
       casts.length === 0 &&
       /\.bfloat16\(\)|\.to\([^)\n]*bfloat16/.test(file.text) &&
       !/float16\b(?<!bfloat16)|\.half\(/.test(file.text);
-    if (!weights && (casts.length === 0 || !casts.every((call) => saysBfloat16(call, file)))) return;
+    const all = casts.length > 0 && casts.every((call) => saysBfloat16(call, file));
     for (const call of file.callsNamed("GradScaler")) {
+      // Of a function that casts by itself only its own casts count.
+      const own = casts.filter((cast) => functionOf(cast) !== null && functionOf(cast) === functionOf(call));
+      if (!weights && !all && !(own.length > 0 && own.every((cast) => saysBfloat16(cast, file)))) continue;
       if (
         !/^torch\.(?:(?:cuda\.|cpu\.)?amp\.(?:grad_scaler\.)?)?GradScaler$/.test(file.dotted(call.func) ?? "")
       )

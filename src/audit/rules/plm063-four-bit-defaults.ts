@@ -124,7 +124,7 @@ export const rule: Rule = {
         isAuto(map.value, file) &&
         call.func.kind === "Attribute" &&
         call.func.attr === "from_pretrained" &&
-        !isConditional(call)
+        !isOfOneProcess(call, file)
       )
         yield {
           at: map,
@@ -222,6 +222,16 @@ function isAuto(expr: Expr, file: PythonFile): boolean {
 }
 
 /** Under a test that may tell one process from many. */
+function isOfOneProcess(node: Node, file: PythonFile): boolean {
+  return ancestors(node).some(
+    (at) =>
+      (at.kind === "If" || at.kind === "IfExp") &&
+      /world|rank|distrib|ddp|fsdp|deepspeed|zero|device|gpu|cuda|process|parallel|multi|local|launch/i.test(
+        file.textOf(at.test),
+      ),
+  );
+}
+
 function isConditional(node: Node): boolean {
   for (const at of ancestors(node)) if (at.kind === "If" || at.kind === "IfExp") return true;
   return false;

@@ -22,7 +22,9 @@ export const rule: Rule = {
     if ((given.length === 0 && set.length === 0 && pairs.length === 0) || !isVarying(facts)) return;
     for (const value of pairs) yield report(value, value);
     for (const call of given) {
-      const flag = /^(?:pytorch_)?lightning\.(?:pytorch\.)?Trainer$/.test(file.dotted(call.func) ?? "")
+      const flag = /^(?:pytorch_)?lightning\.(?:pytorch\.)?Trainer(?:\.from_argparse_args)?$/.test(
+        file.dotted(call.func) ?? "",
+      )
         ? keyword(call, "benchmark")
         : null;
       if (flag && isTrue(flag.value)) yield report(flag, flag.value);

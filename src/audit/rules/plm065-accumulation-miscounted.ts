@@ -132,11 +132,13 @@ function throttle(step: Expr, loop: Node, facts: Facts): Throttle | null {
     if (left) return left;
     if (at.kind !== "If" || !at.body.some((one) => contains(one, step))) continue;
     // `last = (i + 1) % n == 0` above it says the same.
-    const named = at.test.kind === "Name" ? facts.file.scopes.reaching(at.test) : [];
+    // So does `accumulating = (i + 1) % n != 0`, of `if not accumulating:`.
+    const asked = at.test.kind === "Unary" && at.test.op === "not" ? at.test.operand : at.test;
+    const named = asked.kind === "Name" ? facts.file.scopes.reaching(asked) : [];
     const test =
       named.length === 1 && named[0]!.how === "assign" && named[0]!.value
         ? named[0]!.value
-        : (propertyOf(at.test) ?? helperOf(at.test, facts) ?? at.test);
+        : (propertyOf(asked) ?? helperOf(asked, facts) ?? asked);
     let by: Expr | null = null;
     walk(test, (node) => {
       if (node.kind === "Binary" && node.op === "%" && node.left.kind !== "Str") by ??= node.right;

@@ -295,10 +295,26 @@ function parametersOf(expr: Expr | null, facts: Facts, depth = 0): Expr | null {
 const FREEZES =
   /toggle_optimizer|freeze|requires_grad_?\((?!\s*(?:True)?\s*\))|requires_grad\s*=\s*(?!\s*True)/;
 
+/** `engine.step()`, of what differentiates by `engine.backward(loss)`. */
+function engineSteps({ file, backwards }: Facts): Call[] {
+  const engines = new Set(
+    backwards.flatMap(({ call }) =>
+      call.func.kind === "Attribute" && call.args.some(({ name }) => name === null)
+        ? [file.textOf(call.func.value)]
+        : [],
+    ),
+  );
+  return engines.size === 0
+    ? []
+    : file
+        .callsNamed("step")
+        .filter(({ func }) => func.kind === "Attribute" && engines.has(file.textOf(func.value)));
+}
+
 /** Two networks, two optimizers: what one's loss goes through gets gradients too. */
 function* adversaries(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  const steps = optimizerSteps(file);
+  const steps = [...optimizerSteps(file), ...engineSteps(facts)];
   if (steps.length < 2) return;
   // A turn of the loop, or a function that takes both steps: an agent's update, a training_step of one's own.
   const turns = new Set<Node>(facts.stepLoops);

@@ -2,11 +2,12 @@ import { isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, For } from "../../python/tree.ts";
+import type { Call, Expr } from "../../python/tree.ts";
 import { given } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loadersOf } from "../facts/loaders.ts";
 import { METHODS } from "../facts/torch-names.ts";
+import type { Loop } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -28,10 +29,10 @@ export const rule: Rule = {
       const loop = facts.stepLoop(call);
       const items = itemsOf(parts);
       const joins =
-        loop?.kind === "For"
+        loop !== null
           ? items.every((item) => isBatch(item, loop, facts)) &&
             (isCounted(loop, facts) || isPinned(loop, facts))
-          : !loop && isHandedBatch(call, items, facts);
+          : isHandedBatch(call, items, facts);
       if (!joins) continue;
       yield {
         at: call,
@@ -122,7 +123,7 @@ function hostOperand({ func, args }: Call, { file }: Facts): Expr | undefined {
 }
 
 /** What the loop hands out, as it is: not yet moved or computed with. */
-function isBatch(expr: Expr, loop: For, facts: Facts): boolean {
+function isBatch(expr: Expr, loop: Loop, facts: Facts): boolean {
   if (expr.kind === "Subscript") return isBatch(expr.value, loop, facts);
   // Computed from it on the host: `images.flip(-1)`.
   if (expr.kind === "Call") {
@@ -142,7 +143,8 @@ function isBatch(expr: Expr, loop: For, facts: Facts): boolean {
     );
   if (expr.kind !== "Name") return false;
   const isFrom = ({ how, node, value }: Definition): boolean => {
-    if (how === "iterate") return contains(loop.target, node) && !isCounted(loop, facts);
+    if (how === "iterate")
+      return loop.kind === "For" && contains(loop.target, node) && !isCounted(loop, facts);
     if (value?.kind === "Call") return isTaken(value, facts);
     return (
       (how === "unpack" || how === "assign") &&
@@ -158,9 +160,11 @@ function isBatch(expr: Expr, loop: For, facts: Facts): boolean {
     : definitions.length > 0 && definitions.every(isFrom);
 }
 
-/** `for step in range(n):`, where batches are taken by `next`. */
-function isCounted(loop: For, { file }: Facts): boolean {
-  return loop.iter.kind === "Call" && file.dotted(loop.iter.func) === "builtins.range";
+/** `for step in range(n):`, `while True:`, where batches are taken by `next`. */
+function isCounted(loop: Loop, { file }: Facts): boolean {
+  return (
+    loop.kind === "While" || (loop.iter.kind === "Call" && file.dotted(loop.iter.func) === "builtins.range")
+  );
 }
 
 /** `next(it)` of an iterator over a pinned loader. */
@@ -185,7 +189,8 @@ function areAllPinned(loaders: readonly Call[] | null, file: PythonFile): boolea
   return loaders !== null && loaders.every((call) => isTrue(given(call, "pin_memory", file)));
 }
 
-function isPinned(loop: For, facts: Facts): boolean {
+function isPinned(loop: Loop, facts: Facts): boolean {
+  if (loop.kind !== "For") return false;
   const loaders = loadersOf(loop.iter, facts);
   let host = true;
   walk(loop.iter, (node) => {

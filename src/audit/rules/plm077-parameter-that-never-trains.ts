@@ -185,7 +185,7 @@ function isModule(expr: Expr, facts: Facts): boolean {
     expr.kind !== "Call" &&
     owner !== null &&
     facts.networks.is(owner) &&
-    /(?:embeddings?|encoder|decoder|backbone|layers?|layer\d|head|classifier|features|stem|blocks?|fc|body|trunk)(?:\[[-\w]+\])?$/.test(
+    /(?:embeddings?|encoder|decoder|backbone|layers?|layer\d|head|classifier|features|stem|blocks?|fc|body|trunk|model|bert|roberta|transformer|vision_tower|language_model|unet|vae)(?:\[[-\w]+\])?$/.test(
       facts.file.textOf(expr),
     )
   );

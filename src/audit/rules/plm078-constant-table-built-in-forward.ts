@@ -31,6 +31,7 @@ export const rule: Rule = {
     yield* filters(facts);
     yield* built(facts);
     yield* waves(facts);
+    yield* distances(facts);
     yield* neverStored(facts);
     yield* neverKept(facts);
     for (const call of facts.file.callsNamed(...TABLES, "tril", "triu")) {
@@ -177,6 +178,33 @@ function* waves(facts: Facts): Generator<Finding> {
       at: call,
       message:
         "The table depends on nothing but positions, and every forward computes it again; build it once for the longest input, as a buffer with `persistent=False`",
+    };
+  }
+}
+
+/** `positions[None, :] - positions[:, None]`: as large as the attention it is for, and the same every time. */
+function* distances(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  if (file.callsNamed("arange").length === 0) return;
+  const spread = (expr: Expr): boolean => {
+    const value = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+    if (value?.kind === "Subscript") return /\bNone\b/.test(file.textOf(value.index));
+    return value?.kind === "Call" && value.func.kind === "Attribute" && value.func.attr === "unsqueeze";
+  };
+  for (const difference of file.all("Binary")) {
+    const fn = difference.op === "-" ? functionOf(difference) : null;
+    const cls = fn?.parent?.kind === "ClassDef" ? fn.parent : null;
+    if (
+      !cls ||
+      !isModuleRole(facts.role(cls)) ||
+      ![difference.left, difference.right].every((side) => spread(side) && isPositions(side, facts)) ||
+      !facts.everyStep(difference)
+    )
+      continue;
+    yield {
+      at: difference,
+      message:
+        "The distances between positions are the same in every forward up to its length; build them once for the longest input, as a buffer with `persistent=False`",
     };
   }
 }

@@ -1,4 +1,5 @@
-import type { Call, Expr, Node } from "../../python/tree.ts";
+import { keyword } from "../../python/file.ts";
+import type { Call, Expr, Node, Subscript } from "../../python/tree.ts";
 import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork, networkCall } from "../facts/networks.ts";
@@ -84,10 +85,15 @@ function isOutput(expr: Expr, facts: Facts): boolean {
     (expr.kind === "Name" ||
       expr.kind === "Attribute" ||
       // A part under its name; a slice is copied so that the rest can go.
-      (expr.kind === "Subscript" && expr.index.kind === "Str") ||
+      (expr.kind === "Subscript" && (expr.index.kind === "Str" || isItem(expr))) ||
       (expr.kind === "Call" && isNetwork(expr.func, facts))) &&
     (networkCall(expr, facts) !== null || isHandedBack(expr, facts))
   );
+}
+
+/** `unet(x, t, return_dict=False)[0]`: one of a tuple. */
+function isItem({ value, index }: Subscript): boolean {
+  return index.kind === "Num" && value.kind === "Call" && keyword(value, "return_dict") !== null;
 }
 
 /** `loss, logits = self.shared_step(batch)`, and nothing here writes into what was handed back. */

@@ -15,8 +15,11 @@ export const rule: Rule = {
     patterns: [82],
   },
   *check(facts) {
-    if (facts.file.callsNamed("init_process_group", "DistributedDataParallel").length === 0) return;
     const { file } = facts;
+    if (file.callsNamed("init_process_group", "DistributedDataParallel").length === 0) {
+      yield* atImport(facts);
+      return;
+    }
     const inits = file
       .callsNamed("init_process_group")
       .filter((call) =>
@@ -46,6 +49,7 @@ export const rule: Rule = {
       if (ids?.kind === "List" && ids.items.length === 1 && isZero(ids.items[0]!))
         yield { at: ids, message: MESSAGE };
     }
+    if (chooses.length === 0 && own) yield* atImport(facts);
     // Where the ranks are set up elsewhere, they may have chosen there: only what names the first device is sure.
     yield* inits.length > 0 ? literals(own, chooses, facts) : literals(true, [], facts, true);
   },
@@ -59,6 +63,31 @@ const UNLESS =
 
 const BEFORE_CHOICE =
   "Made before the rank has chosen its device: where ranks share a machine, every process opens the first device for it";
+
+/** `WEIGHTS = torch.ones(10).cuda()` outside of any function of a file that works with its ranks: none has chosen yet. */
+function* atImport(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const moved = file.callsNamed("cuda").filter((call) => functionOf(call) === null && call.args.length === 0);
+  if (
+    moved.length === 0 ||
+    file.callsNamed("set_device", "set_device_index").some((call) => functionOf(call) === null) ||
+    !file
+      .callsNamed("all_reduce", "get_rank", "barrier", "FullyShardedDataParallel", "init_process_group")
+      .some((call) => file.dotted(call.func)?.startsWith("torch.distributed.") === true) ||
+    /CUDA_VISIBLE_DEVICES|gloo|accelerat|deepspeed|\bray\b|FakeTensorMode/i.test(file.text)
+  )
+    return;
+  // A script without functions sets its ranks up above: `device = compute_init()`.
+  const setUp = file.calls.matching(/init|setup|distrib/i).find((call) => functionOf(call) === null);
+  for (const call of moved)
+    if (
+      !(setUp && setUp.start < call.start) &&
+      !isMain(call) &&
+      !isConditional(call) &&
+      statementOf(call)?.kind === "Assign"
+    )
+      yield { at: call, severity: "warning", message: BEFORE_CHOICE };
+}
 
 /** Places that mean the first device: `.cuda()`, "cuda", "cuda:0". */
 function* literals(

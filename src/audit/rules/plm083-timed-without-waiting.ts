@@ -12,7 +12,7 @@ const CLOCK_WORDS =
   "time time_ns perf_counter perf_counter_ns monotonic monotonic_ns default_timer now utcnow".split(" ");
 /** Anything that makes the host wait makes the clock right. */
 const WAITS =
-  /synchronize|\b(?!no_)\w*sync\w*\(|\.item\(|\.cpu\(|\.tolist\(|\.numpy\(|elapsed_time|float\(|print\(.*loss|\.to\(["']cpu/;
+  /synchronize|\b(?!no_)\w*sync\w*\(|\.item\(|\.cpu\(|\.tolist\(|\.numpy\(|elapsed_time|(?<![.\w])float\(|print\(.*loss|\.to\(["']cpu/;
 
 const RUNS = /loss|forward|predict|sample|train_step|denoise/;
 
@@ -160,6 +160,8 @@ function isUnwaited(body: readonly Node[], facts: Facts): boolean {
 /** A run of a network, a backward, or a step that a function of this file takes without waiting for it. */
 function isWork(call: Call, facts: Facts): boolean {
   if (isNetwork(call.func, facts) || facts.backwards.some((one) => one.call === call)) return true;
+  if (call.func.kind === "Attribute" && call.func.attr === "forward" && isNetwork(call.func.value, facts))
+    return true;
   // `diffusion.training_losses(model, x, t)` runs the network it is given.
   if (
     call.func.kind === "Attribute" &&

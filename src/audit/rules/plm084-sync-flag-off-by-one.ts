@@ -84,6 +84,14 @@ function* compare(test: Expr, when: boolean, at: Expr, loop: Loop, facts: Facts)
     };
     return;
   }
+  if (synced && isAllButLast(synced, loop, facts) && stepsAfter(loop, facts)) {
+    yield {
+      at,
+      message:
+        "Ranks exchange gradients in every turn but the last, after which the optimizer steps: what that turn adds, no other rank sees",
+    };
+    return;
+  }
   if (synced && isNotLast(synced, loop, facts)) {
     yield {
       at,
@@ -201,8 +209,10 @@ function neverHolds({ of, by, is, holds }: Condition, loop: Loop, facts: Facts):
 
 /** `micro == 0` in a loop over `range(n)` that the optimizer steps after. */
 function isNotLast({ of, by, is, holds }: Condition, loop: Loop, facts: Facts): boolean {
-  if (by !== "" || !holds || loop.kind !== "For" || loop.iter.kind !== "Call") return false;
+  if (!holds || loop.kind !== "For" || loop.iter.kind !== "Call") return false;
   const [count] = loop.iter.args;
+  // `micro % n == 1` in it is `micro == 1`.
+  if (by !== "" && !(count && facts.file.textOf(count.value) === by)) return false;
   const name = facts.file.dotted(loop.iter.func);
   // `for i, part in enumerate(parts)`: the first is hardly ever the last.
   const counter =
@@ -226,6 +236,17 @@ function isNotLast({ of, by, is, holds }: Condition, loop: Loop, facts: Facts): 
         (loopsAround(step)[0] ?? null) === (outer ?? null),
     ) &&
     !optimizerSteps(facts.file).some((step) => contains(loop, step))
+  );
+}
+
+/** `micro != n - 1` in a loop over `range(n)`: the last turn, after which the optimizer steps, is the one left out. */
+function isAllButLast({ of, by, is, holds }: Condition, loop: Loop, { file }: Facts): boolean {
+  if (by !== "" || holds || loop.kind !== "For" || loop.iter.kind !== "Call") return false;
+  return (
+    loop.iter.args.length === 1 &&
+    file.dotted(loop.iter.func) === "builtins.range" &&
+    file.textOf(loop.target) === of &&
+    `${file.textOf(loop.iter.args[0]!.value)} - 1` === is
   );
 }
 

@@ -1,0 +1,19 @@
+import torch
+
+
+def train(unet, loader, optimizer, six):
+    unet.train()
+    for x, t, y in loader:
+        pred = unet(x, t, return_dict=False)[0]
+        if six:
+            pred, _ = torch.chunk(pred, 2, dim=1)
+        kept = pred.clone()  # expect: PLM081
+        loss = (kept - y).pow(2).mean()
+        other = unet(x, t, return_dict=False)[0].clone()  # expect: PLM081
+        # trap: a row, so that the rest can go
+        row = unet(x, t)[0].clone()
+        # trap: written into
+        copy = pred.clone()
+        copy[0] = 0.0
+        (loss + other.mean() + row.mean() + copy.mean()).backward()
+        optimizer.step()
