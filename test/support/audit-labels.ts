@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Reading } from "../../src/audit/trust.ts";
 
 /** A finding on public code that was read by hand. */
 export interface Label {
@@ -24,7 +25,14 @@ export interface Label {
  * The later ones are of rounds on repositories that nobody had looked at before, the unread ones a sample of what was
  * still reported on all of them and that nobody had read.
  */
-const FILES = ["labels.jsonl", "labels-later.jsonl", "labels-newest.jsonl", "labels-unread.jsonl"];
+const FILES = [
+  "labels.jsonl",
+  "labels-later.jsonl",
+  "labels-newest.jsonl",
+  "labels-unread.jsonl",
+  "labels-21-22.jsonl",
+  "labels-23-25.jsonl",
+];
 
 export function readLabels(): Label[] {
   return FILES.flatMap((name) =>
@@ -37,4 +45,20 @@ export function readLabels(): Label[] {
 
 export function keyOf(at: Pick<Label, "repository" | "path" | "line" | "cell" | "rule">): string {
   return [at.repository, at.path, at.cell ?? "", at.line, at.rule].join("\0");
+}
+
+/** By rule, the share of true ones among these, the mean over repositories. */
+export function readings(labels: readonly Label[]): Record<string, Reading> {
+  const result: Record<string, Reading> = {};
+  for (const rule of [...new Set(labels.map((label) => label.rule))].sort()) {
+    const read = labels.filter((label) => label.rule === rule);
+    const repositories = [...new Set(read.map((label) => label.repository))];
+    const shares = repositories.map((repository) => {
+      const own = read.filter((label) => label.repository === repository);
+      return own.filter(({ verdict }) => verdict === "true").length / own.length;
+    });
+    const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length;
+    result[rule] = { repositories: repositories.length, right: Math.round(mean * 100) / 100 };
+  }
+  return result;
 }

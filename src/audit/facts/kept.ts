@@ -396,6 +396,7 @@ export function isBackwarded(expr: Expr, within: Node | null, facts: Facts, dept
     ) ||
     // `loss, accuracy = step(batch)`, and the function differentiates the loss before it hands it back.
     (depth < 2 &&
+      expr.kind === "Name" &&
       facts.backwards.length > 0 &&
       [...mine].some((one) =>
         returnedFor(one, facts).some((item) => isBackwarded(item, null, facts, depth + 1)),
