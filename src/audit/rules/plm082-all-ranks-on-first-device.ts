@@ -86,7 +86,7 @@ function* atImport(facts: Facts): Generator<Finding> {
       !isConditional(call) &&
       statementOf(call)?.kind === "Assign"
     )
-      yield { at: call, severity: "warning", message: BEFORE_CHOICE };
+      yield { at: call, severity: "note", message: BEFORE_CHOICE };
 }
 
 /** Places that mean the first device: `.cuda()`, "cuda", "cuda:0". */
