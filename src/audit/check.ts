@@ -13,6 +13,7 @@ import { isIgnoredIn, isSelected } from "./settings.ts";
 import type { Settings } from "./settings.ts";
 import { Suppressions } from "./suppress.ts";
 import { importEdits } from "./imports.ts";
+import { earned } from "./trust.ts";
 
 const selections = new WeakMap<Settings, readonly Rule[]>();
 
@@ -47,7 +48,7 @@ export function checkPython(
         file.lines.line(Math.max(finding.at.start, finding.at.end - 1)),
       ];
       if (!suppressions.silences(code, lines))
-        report.add(rule.meta, asOption(rule.meta, finding, facts), fix);
+        report.add(rule.meta, asEarned(rule.meta, asOption(rule.meta, finding, facts), facts), fix);
     }
   }
   if (isSelected(UNUSED_NOQA.code, settings) && !isIgnoredIn(file.path, UNUSED_NOQA.code, settings))
@@ -55,6 +56,12 @@ export function checkPython(
       report.add(UNUSED_NOQA, { at, message: `\`noqa: ${code}\` silences nothing here` }, undefined);
   return report.sorted();
 }
+
+/** What a rule that has often been wrong says is a note, where it had to guess. */
+const asEarned = (meta: RuleMeta, finding: Finding, facts: Facts): Finding => ({
+  ...finding,
+  severity: earned(meta, finding, facts),
+});
 
 /** Rules about how a call is written, which is wrong whenever it runs at all. */
 const BY_SHAPE = /^PLM0(?:51|52|53|60|61|63|67|77)$/;
