@@ -47,6 +47,8 @@ export function frequency(node: Node, stop: Node): Frequency {
         !isStepBelow(block, before)
       )
         return "throttled";
+      // `if fast: return …` of a parameter that is True unless someone says otherwise.
+      if (before.kind === "If" && leaves(before) && isOff(before.test, before, false)) result = "unknown";
     }
   }
   return result;

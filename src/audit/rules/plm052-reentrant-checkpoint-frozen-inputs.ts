@@ -134,6 +134,9 @@ function freezesRest(text: string): boolean {
   );
 }
 
+/** `hidden = self.fc(torch.cat((embedded, hidden), -1))` */
+const BETWEEN = /=\s*self\.\w*(?:fc|proj\w*|linear|input_layer|adapter)\d*\(/;
+
 /** A module that freezes its embedding and checkpoints what follows on the reentrant path. */
 function* byHand(file: PythonFile): Generator<Finding> {
   for (const cls of file.all("ClassDef")) {
@@ -150,7 +153,12 @@ function* byHand(file: PythonFile): Generator<Finding> {
       if (flag ? !isTrue(flag.value) : call.args.some((arg) => arg.star === 2)) continue;
       yield {
         at: flag?.value ?? call,
-        ...(flag ? {} : { severity: "warning" as const }),
+        // A layer between the embedding and the blocks gives them inputs that require gradients.
+        ...(BETWEEN.test(text)
+          ? { severity: "note" as const }
+          : flag
+            ? {}
+            : { severity: "warning" as const }),
         message:
           "The embeddings are frozen, so no input of a reentrant checkpoint requires gradients: what it runs gets none, or backward raises",
         fix: {

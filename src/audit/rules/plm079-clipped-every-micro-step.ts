@@ -10,7 +10,7 @@ import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
 
 const HALF =
-  "Half-summed gradients are clipped on every micro-step: the norm is computed many times, and the later batches count for more; clip once, before the step";
+  "Half-summed gradients are clipped on every micro-step: it is done many times, and the later batches count for more; clip once, before the step";
 
 export const rule: Rule = {
   meta: {
