@@ -18,6 +18,15 @@ import { MODULE, NUMBER, OTHER, UNKNOWN, combineOperands, plain } from "./value.
 import type { Device, Value } from "./value.ts";
 import type { Around, Values } from "./values.ts";
 
+/** Methods of modules that return them. */
+const MODULE_METHODS = new Set("to cuda cpu eval train half bfloat16 float requires_grad_".split(" "));
+
+const VARIABLE = /^torch\.autograd\.(?:variable\.)?Variable$/;
+
+/** Methods of networks that tell of results, or write them down. */
+const TELLS =
+  /metric|accura|score|count|size|len|num|text|string|token|generat|test|valid|plot|log|save|load|print|summar|state|step|name|key|hook|param|module|eval$|train$/i;
+
 /** Methods that run the network they are of. */
 const RUNS =
   /^(?:forward|encode|decode|encode_\w+|decode_\w+|extract_features?|get_\w*(?:features|embeddings?|logits)|reconstruct|training_losses|evaluate_actions|get_value|get_action\w*)$/;
@@ -28,8 +37,12 @@ const GIVEN = /^(?:training_loss(?:es)?|train_loss|compute_loss(?:es)?|loss_fn|p
 /** Modules of torch that people make by themselves, to measure with. */
 const PARAMETERLESS = new Set(["CosineSimilarity", "PairwiseDistance", "Softmax", "LogSoftmax", "Sigmoid"]);
 
+/** Methods that bring the next batch: `labeled_iter.next()`, `sampler.next_batch()`. */
+const BRINGS = /^(?:next|__next__|next_batch|get_batch)$/;
+
 /** What a function that is handed a batch calls it. */
-const BATCHES = /^(?:\w*_)?(?:batch|minibatch|rollouts?|samples?|transitions?|examples?)$/;
+const BATCHES =
+  /^(?:\w*_)?(?:batch|minibatch|rollouts?|samples?|transitions?|examples?|inputs?|images?|targets?|labels?|data)$/;
 
 /** What calls return: of networks and losses, of torch and other libraries, of a tensor's methods. */
 export class CallValues {
@@ -143,6 +156,10 @@ export class CallValues {
         return combineOperands(call.args.map((arg) => this.#values.of(arg.value)));
       // `x, y = map(lambda t: t.to(device), batch)`
       const each = builtin === "map" ? call.args[0]?.value : null;
+      // `x, y = map(Variable, (x, y))`
+      const all = call.args[1]?.value;
+      if (each && all?.kind === "Tuple" && VARIABLE.test(this.#file.dotted(each) ?? ""))
+        return { ...combineOperands(all.items.map((item) => this.#values.of(item))), what: "output" };
       if (each?.kind === "Lambda" && each.body.kind === "Call" && each.body.func.kind === "Attribute") {
         const moved = each.body;
         const device =
@@ -211,8 +228,11 @@ export class CallValues {
         ...operands,
         { what: "tensor", device: operands[0]?.device ?? "unknown", graph: "no" },
       ]);
-    if (name === "torch.autograd.Variable" || name === "torch.autograd.variable.Variable")
-      return operands[0] ?? UNKNOWN;
+    if (VARIABLE.test(name)) return operands[0] ?? UNKNOWN;
+    if (/^torch\.nn\.utils\.rnn\.(?:pack|pad)_\w*sequence$/.test(name) && operands[0])
+      return { ...this.#values.computed(call, [operands[0]]), what: "output" };
+    if (name === "torch.nn.parallel.data_parallel" && call.args[0])
+      return this.#output(call, call.args[0].value);
     if (name === "torch.nn.Parameter" || name === "torch.nn.parameter.Parameter")
       return { what: "tensor", device: operands[0]?.device ?? "unknown", graph: "no" };
     if (/^torch\.nn\.(?:\w+\.)*[A-Z]/.test(name) || name === "torch.compile") return MODULE;
@@ -238,12 +258,17 @@ export class CallValues {
     )
       return this.#output(call, first);
     if (value.what === "module" && isModuleDict(receiver, this.#file)) return null;
-    if (value.what === "module")
-      return ["to", "cuda", "cpu", "eval", "train", "half", "bfloat16", "float", "requires_grad_"].includes(
-        attr,
-      )
-        ? value
-        : UNKNOWN;
+    // `self.policy.evaluate(states, actions)`: what a network is given on the device, it computes with there.
+    if (
+      call.args.length > 0 &&
+      !(receiver.kind === "Name" && receiver.id === "self") &&
+      (value.what === "module" || (value.what === "unknown" && this.#values.networks.is(receiver))) &&
+      !MODULE_METHODS.has(attr) &&
+      !TELLS.test(attr) &&
+      call.args.some((arg) => isRunning(this.#values.of(arg.value)))
+    )
+      return { what: "output", device: "network", graph: "unknown" };
+    if (value.what === "module") return MODULE_METHODS.has(attr) ? value : UNKNOWN;
     if (!isTensor && attr !== "cpu" && attr !== "cuda" && attr !== "to") return null;
     if (attr === "detach" || attr === "detach_") return { what: "tensor", device: value.device, graph: "no" };
     if (attr === "tolist") return plain("container");
@@ -299,30 +324,31 @@ export class CallValues {
   }
 
   /** What a loop over batches hands out, or a part of it. */
-  #isData(expr: Expr): boolean {
+  #isData(expr: Expr, depth = 0): boolean {
+    const again = (inner: Expr): boolean => this.#isData(inner, depth + 1);
+    if (depth > 6) return false;
     // `dataset[0].to(device)`
     if (expr.kind === "Subscript")
-      return (expr.value.kind === "Name" && /data_?set$/i.test(expr.value.id)) || this.#isData(expr.value);
-    // `ids.squeeze(1).to(device)`
-    if (expr.kind === "Call" && expr.func.kind === "Attribute" && METHODS.has(expr.func.attr))
-      return this.#isData(expr.func.value);
+      return (expr.value.kind === "Name" && /data_?set$/i.test(expr.value.id)) || again(expr.value);
+    if (expr.kind === "Call") {
+      if (expr.func.kind !== "Attribute") return this.#file.dotted(expr.func) === "builtins.next";
+      const { attr, value } = expr.func;
+      return BRINGS.test(attr) || (METHODS.has(attr) && again(value));
+    }
     if (expr.kind !== "Name") return false;
     const definitions = this.#file.scopes.reaching(expr);
     return (
       definitions.length > 0 &&
       definitions.every(
-        ({ how, value, node }) =>
+        ({ how, value, index }) =>
           (how === "iterate" &&
             value !== null &&
             !/modules|children|layers|blocks|models|parameters/.test(this.#file.textOf(value))) ||
-          (how === "unpack" && value !== null && value.kind === "Name" && this.#isData(value)) ||
-          // `images, texts = batch["image"], batch["text"]`
-          ((how === "unpack" || how === "assign") && value?.kind === "Subscript" && this.#isData(value)) ||
           (how === "param" && BATCHES.test(expr.id)) ||
-          (how === "assign" &&
-            value?.kind === "Call" &&
-            this.#file.dotted(value.func) === "builtins.next" &&
-            node.kind === "Name"),
+          (how === "assign" && value !== null && again(value)) ||
+          (how === "unpack" &&
+            value !== null &&
+            again(value.kind === "Tuple" && index !== null ? (value.items[index] ?? value) : value)),
       )
     );
   }
@@ -336,6 +362,10 @@ export class CallValues {
         : "cpu";
     return this.#values.device(given.value);
   }
+}
+
+function isRunning({ what, device }: Value): boolean {
+  return (what === "tensor" || what === "output") && (device === "network" || device === "accelerator");
 }
 
 /** Constructors and loaders of networks. */

@@ -102,12 +102,20 @@ export function callersGradOff(
       if (grad === undefined) called.functions.forEach(ground);
   }
 
+  // What such functions call may be called with recording on, whatever a second caller has switched off.
+  const doubtful = new Some(all.length);
+  queue.push(...all.filter((fn) => off.has(fn) && !grounded.has(fn)));
+  for (let fn = queue.pop(); fn !== undefined; fn = queue.pop())
+    if (fn.summary.grad === undefined)
+      for (const { to, site } of fn.calls)
+        if (site.grad === undefined && grounded.has(to) && doubtful.add(to)) queue.push(to);
+
   const mayBeOff = (from: Fn, grad: CallSite["grad"]): boolean => grad === "unknown" || isOff(from, grad);
   const some = new Set<Called>();
   for (const called of methods.values())
     if (called.callers.some(({ from, grad }) => mayBeOff(from, grad))) some.add(called);
   return (fn) => {
-    if (off.has(fn)) return grounded.has(fn) ? "always" : "unknown";
+    if (off.has(fn)) return doubtful.has(fn) ? "sometimes" : grounded.has(fn) ? "always" : "unknown";
     const method = methodOf[fn.at];
     if ((method && some.has(method)) || fn.callers.some(({ from, site }) => mayBeOff(from, site.grad)))
       return "sometimes";

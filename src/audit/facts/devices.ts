@@ -1,6 +1,7 @@
 import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf } from "../../python/nodes.ts";
+import { classOf, statementOf } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Device, Value } from "./value.ts";
@@ -100,4 +101,20 @@ export function deviceOf(
     default:
       return "unknown";
   }
+}
+
+/** `if torch.cuda.is_available(): x = Variable(x.cuda())`, `else: x = Variable(x)`. */
+export function isChoiceOfDevice(
+  { node: one }: Definition,
+  { node: other }: Definition,
+  file: PythonFile,
+): boolean {
+  const [a, b] = [statementOf(one), statementOf(other)];
+  const test = a?.parent;
+  return (
+    test?.kind === "If" &&
+    b?.parent === test &&
+    test.body.includes(a as never) !== test.body.includes(b as never) &&
+    /cuda|gpu|parallel|distributed|amp\b|fp16/i.test(file.textOf(test.test))
+  );
 }

@@ -178,9 +178,10 @@ export class Facts {
     if (callersGradOff === "always") return "off";
     if (callersGradOff === "never") return "on";
     const method = stepMethod(fn);
-    // A forward that `generate` runs without recording is what training runs with it.
+    // A forward that `generate` runs without recording is what training runs with it; so is `run_epoch(train=False)`.
     if (callersGradOff === "sometimes")
-      return method?.name === "forward" && isModuleRole(this.role(method.parent as ClassDef))
+      return (method?.name === "forward" && isModuleRole(this.role(method.parent as ClassDef))) ||
+        this.backwards.some(({ call }) => functionOf(call) === fn)
         ? "on"
         : "unknown";
     // Nobody is seen calling it: what differentiates needs recording, and frameworks call these methods.

@@ -21,27 +21,38 @@ const HOLDER =
 const MAX_HISTORY = 60;
 
 /** Definitions whose value a network, or a loss beside a network's output, is called with: they are on its device. */
-export function fedToNetworks(file: PythonFile, networks: Networks): ReadonlySet<Definition> {
+export function fedToNetworks(
+  file: PythonFile,
+  networks: Networks,
+  differentiated: ReadonlySet<Definition>,
+): ReadonlySet<Definition> {
   const found = new Set<Definition>();
   const feedOne = (expr: Expr): void => {
     const root = rootOf(expr);
     if (root && !PLAIN.test(root.id))
       for (const definition of file.scopes.reaching(root))
-        if (definition.how !== "function" && definition.how !== "class" && definition.how !== "import")
+        if (definition.how !== "function" && definition.how !== "class" && definition.how !== "import") {
           found.add(definition);
+          for (const beside of broughtWith(definition, file)) found.add(beside);
+        }
   };
   const feed = (call: Call, tensors: number): void => {
-    for (const [at, arg] of call.args.entries())
-      if (!(arg.star === 1 || (arg.star === 0 && (arg.name === null ? at >= tensors : !DATA.test(arg.name)))))
-        feedOne(arg.value);
+    for (const [at, arg] of call.args.entries()) {
+      const told = arg.name ?? (at < tensors ? null : (rootOf(arg.value)?.id ?? ""));
+      if (arg.star === 2 || (arg.star === 0 && (told === null || DATA.test(told)))) feedOne(arg.value);
+    }
   };
   for (const call of networks.calls)
-    if (networks.is(call.func) || runsForward(call, networks)) feed(call, 3);
+    if (networks.is(call.func) || isForward(call, networks)) feed(call, 3);
     else if (
       (networks.isLoss(call.func) || /(?:^|\.)\w*(?:loss|entropy\w*)$/.test(file.dotted(call.func) ?? "")) &&
       call.args.some((arg) => isOutput(arg.value, file, networks, new Set()))
     )
       feed(call, 2);
+  // `loss = img2mse(rgb, target)`, whatever computed them.
+  for (const { value } of differentiated)
+    if (value?.kind === "Call" && LOSSES.test(nameOf(value.func)))
+      for (const one of computed(value, file, networks)) found.add(one);
   // `batch_to_device(batch, device)`, in place.
   for (const call of file.calls.matching(SENDS))
     if (call.parent?.kind === "ExprStmt" && sendsBatch(call, file)) feed(call, 1);
@@ -58,19 +69,62 @@ export function fedToNetworks(file: PythonFile, networks: Networks): ReadonlySet
   return found;
 }
 
-/** `policy.forward(batch)` */
-function runsForward({ func }: Call, networks: Networks): boolean {
-  return func.kind === "Attribute" && func.attr === "forward" && networks.is(func.value);
+/** What a loss is computed from, where no network is handed in beside it, which would run on what is sent there first. */
+function computed(call: Call, file: PythonFile, networks: Networks): readonly Definition[] {
+  const roots = call.args.map(({ value }) => rootOf(value));
+  if (roots.some((root) => root === null || networks.is(root))) return [];
+  return roots
+    .slice(0, 2)
+    .flatMap((root) => (PLAIN.test(root!.id) ? [] : file.scopes.reaching(root!)))
+    .filter(({ how, value }) => (how === "assign" || how === "unpack") && value?.kind === "Call");
 }
 
-/** `batch["x"].view(-1)` → `batch`. */
+const LOSSES = /loss|mse|crit|entropy|nll|objective/i;
+
+function nameOf(func: Expr): string {
+  return func.kind === "Attribute" ? func.attr : func.kind === "Name" ? func.id : "";
+}
+
+/** Calls that bring a whole batch: what comes with a network's input is where that is. */
+const BRINGS =
+  /^(?:sample\w*|get_\w*batch|next_batch|fetch\w*|to_torch|to_device|to_cuda|move_to_\w+|prepare_batch|make_batch)$/;
+
+/** `state, action, reward = buffer.sample(256)` */
+function broughtWith({ how, value, node }: Definition, file: PythonFile): readonly Definition[] {
+  const tuple = node.parent;
+  if (how !== "unpack" || value?.kind !== "Call" || tuple?.kind !== "Tuple") return [];
+  if (!BRINGS.test(nameOf(value.func))) return [];
+  return tuple.items.flatMap((item) =>
+    item.kind === "Name" && item.id !== "_" && !PLAIN.test(item.id)
+      ? (file.scopes.definitionAt(item) ?? [])
+      : [],
+  );
+}
+
+/** `model.forward(x)`; `self.model.bpr_loss(users, items)`, which is handed tensors and no batch to take apart and send. */
+function isForward({ func, args }: Call, networks: Networks): boolean {
+  if (func.kind !== "Attribute" || !networks.is(func.value)) return false;
+  return func.attr === "forward" || (func.attr.endsWith("_loss") && args.length > 1);
+}
+
+/** What batches that are objects call their tensors. */
+const MEMBERS =
+  /^(?:x|y|pos|edge_index|edge_attr|obs|observations?|actions?|states?|src|trg|tgt|text|input_ids|images?|inputs?|labels?|features?|tokens|mels?|audio|wav)$/;
+
+/** `batch["x"].view(-1)`, `batch.x` → `batch`. */
 function rootOf(expr: Expr): (Expr & { kind: "Name" }) | null {
   let at = expr;
   for (;;) {
     if (at.kind === "Name") return at;
     if (at.kind === "Subscript") at = at.value;
     // `data.x` of a graph, `data.observations` of a replay buffer.
-    else if (at.kind === "Attribute" && at.value.kind === "Name" && HOLDER.test(at.value.id)) at = at.value;
+    else if (
+      at.kind === "Attribute" &&
+      at.value.kind === "Name" &&
+      at.value.id !== "self" &&
+      (HOLDER.test(at.value.id) || MEMBERS.test(at.attr))
+    )
+      at = at.value;
     else if (
       at.kind === "Call" &&
       at.func.kind === "Attribute" &&

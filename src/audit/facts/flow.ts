@@ -1,9 +1,11 @@
 import type { Definition } from "../../python/scopes.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { ClassDef, Expr, Node } from "../../python/tree.ts";
-import { attributesOf, isModuleDict, selfAttribute } from "./classes.ts";
+import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { holdsIndices, isIndices } from "./indices.ts";
+import { returnsByName } from "./returns.ts";
+import { callTarget } from "./summary.ts";
 import { last } from "./torch-names.ts";
 
 /** Methods whose result no longer belongs to the graph. */
@@ -242,6 +244,9 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
       return again(expr.body) || again(expr.orelse);
     case "Call": {
       const name = facts.file.dotted(expr.func);
+      // `embedded_dropout(self.encoder, x)`, `checkpoint(self.block, x)`: a layer and what it is for.
+      if (name !== null && expr.args.some(({ value }) => isOwnLayer(value, facts)))
+        return expr.args.some((arg) => again(arg.value));
       if (name !== null) {
         if (name.startsWith("builtins.") || name.startsWith("math.")) return false;
         if (
@@ -264,13 +269,17 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
       if (
         (selfAttribute(expr.func) !== null &&
           (facts.value(expr.func).what === "module" || isHanded(expr.func, facts))) ||
-        // `self.transformer.wte(idx)`, `self.layers[0](x)`
-        ((expr.func.kind === "Subscript" ||
-          (expr.func.kind === "Attribute" && isModuleDict(expr.func.value, facts.file))) &&
-          facts.value(expr.func).what === "module") ||
+        // `self.transformer.drop(x)`
+        (expr.func.kind === "Attribute" && isOwnLayer(expr.func.value, facts)) ||
+        // `self.layers[0](x)`
+        (expr.func.kind === "Subscript" && facts.value(expr.func).what === "module") ||
         (expr.func.kind === "Name" && isLayerOfLoop(expr.func, facts))
       )
         return expr.args.some((arg) => again(arg.value));
+      // A method of the class, `self.forward_once(x)`.
+      const own = selfAttribute(expr.func) === null ? null : callTarget(expr, facts.file);
+      const results = own === null ? undefined : facts.file.once(returnsByName).get(own);
+      if (results) return expr.args.some((arg) => again(arg.value)) && results.some(again);
       if (expr.func.kind !== "Attribute") return false;
       if (CUTS.has(expr.func.attr) || expr.func.attr.startsWith("new_") || COUNT.test(expr.func.attr))
         return false;
@@ -284,6 +293,10 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
     default:
       return false;
   }
+}
+
+function isOwnLayer(expr: Expr, facts: Facts): boolean {
+  return selfAttribute(expr) !== null && facts.value(expr).what === "module";
 }
 
 /** `self.encoder = encoder` of a module: a layer, or a function of tensors, that its maker chose. */
@@ -313,5 +326,6 @@ function isLayerOfLoop(name: Expr & { kind: "Name" }, facts: Facts): boolean {
 
 function readsSelf(expr: Expr): boolean {
   if (expr.kind === "Call") return expr.args.some((arg) => readsSelf(arg.value));
-  return expr.kind === "Subscript" ? readsSelf(expr.value) : selfAttribute(expr) !== null;
+  if (expr.kind === "Subscript") return readsSelf(expr.value);
+  return expr.kind === "Attribute" && (selfAttribute(expr) !== null || readsSelf(expr.value));
 }

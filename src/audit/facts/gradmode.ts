@@ -1,6 +1,6 @@
 import { isFalse, isTrue, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { isStatement } from "../../python/nodes.ts";
+import { blockOf, isStatement } from "../../python/nodes.ts";
 import type { Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { GRAD_OFF_CONTEXTS, GRAD_ON_CONTEXTS } from "./torch-names.ts";
 
@@ -57,10 +57,12 @@ export function lexicalGrad(node: Node, file: PythonFile): "on" | "off" | "unkno
       const effect = decoratedGrad(at, file);
       if (effect) return effect;
       if (at.decorators.some((decorator) => maySetGrad(decorator))) return "unknown";
-      const earlier = statementSetsGrad(at, child, file);
-      return earlier;
+      return statementSetsGrad(at.body, child, file);
     } else if (at.kind === "Lambda") return null;
-    else if (at.kind === "Module") return statementSetsGrad(at, child, file);
+    else if (at.kind === "Module") return statementSetsGrad(at.body, child, file);
+    const earlier =
+      file.once(setsGrad) && isStatement(child) ? statementSetsGrad(blockOf(child) ?? [], child, file) : null;
+    if (earlier) return earlier;
   }
   return null;
 }
@@ -69,13 +71,13 @@ export function lexicalGrad(node: Node, file: PythonFile): "on" | "off" | "unkno
 const setsGrad = (file: PythonFile): boolean => file.callsNamed("set_grad_enabled").length > 0;
 
 function statementSetsGrad(
-  block: { readonly body: readonly Node[] },
+  block: readonly Node[],
   before: Node,
   file: PythonFile,
 ): "on" | "off" | "unknown" | null {
   let result: "on" | "off" | "unknown" | null = null;
   if (!file.once(setsGrad)) return result;
-  for (const statement of block.body) {
+  for (const statement of block) {
     if (statement === before) break;
     if (
       statement.kind === "ExprStmt" &&

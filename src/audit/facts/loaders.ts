@@ -35,6 +35,14 @@ export function loadersOf(expr: Expr, facts: Facts, depth = 0): readonly Call[] 
         return one.how === "assign" || one.how === "with" ? again(one.value) : null;
       }),
     );
+  // `loaders = {"train": DataLoader(…), "val": DataLoader(…)}`
+  if (expr.kind === "Subscript" && expr.index.kind === "Str") {
+    const key = expr.index.value;
+    const made = expr.value.kind === "Name" ? file.scopes.onlyValue(expr.value) : null;
+    const at =
+      made?.kind === "Dict" ? made.keys.findIndex((one) => one?.kind === "Str" && one.value === key) : -1;
+    return made?.kind === "Dict" && at >= 0 ? again(made.values[at]!) : null;
+  }
   if (expr.kind !== "Call") return null;
   const name = file.dotted(expr.func);
   if (isDataLoader(name)) return [expr];

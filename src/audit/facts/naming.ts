@@ -3,6 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr } from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
+import { last } from "./torch-names.ts";
 
 /** Only networks have these and can be called as well. */
 const NETWORK_METHODS = new Set(["eval", "train", "parameters", "named_parameters", "named_modules"]);
@@ -10,7 +11,12 @@ const NETWORK_METHODS = new Set(["eval", "train", "parameters", "named_parameter
 const NETWORK_NAME =
   /^(?:\w*_)?(?:model|net|network|unet|transformer|teacher|student|reference|policy|backbone|generator|discriminator|critic|actor|rnn|lstm|gru|resnet|vgg|classifier|autoencoder|encoder|decoder|denoiser|lm|llm|gpt|bert|vae)(?:_\w+)?$|^net[A-Z]\w*$/i;
 /** As papers write them. */
-const LETTER = /^[GD](?:_[A-Z]\w*)?$/;
+const LETTER = /^(?:[GD]|GD)(?:_[A-Z]\w*)?$/;
+/** In short. */
+const SHORT =
+  /^(?:gen|disc|dis|enc|dec|clf|cnn|mlp|gcn|gat|gnn|dqn|[a-z]{1,4}(?:model|net))(?:_[a-z]|_[A-Z]\w*|\d)?$/;
+/** `self.models["encoder"]` */
+const SEVERAL = /^(?:\w*_)?(?:models|nets|networks)$/i;
 /** Named after a network that it serves: `teacher_tokenizer`, `model_config`. */
 const NOT_A_NETWORK =
   /(?:processor|tokenizer|config|collator|loader|optimizer|opt|scheduler|dataset|transforms?|path|name|type|class|cls|fn|func|factory|builder|args|kwargs|id|card|output|outputs|input|inputs|info|infos|list|size|url|repo|dir|file|files|names|map|ids|hash|version|cost|summary|stats|flops|keys|status)$/i;
@@ -22,7 +28,7 @@ const LOSS_NAME =
 
 /** The words that make a call one of a network or a loss, where nothing but its name says so. */
 const CALLED = new RegExp(
-  `${NETWORK_NAME.source}|${LETTER.source}|${LOSS_NAME.source}|^self$|(?:loss|entropy\\w*)$`,
+  `${NETWORK_NAME.source}|${LETTER.source}|${SHORT.source}|${LOSS_NAME.source}|^self$|(?:loss|entropy\\w*)$`,
   "i",
 );
 
@@ -105,13 +111,14 @@ export class Networks {
 
   is(callee: Expr): boolean {
     if (this.#file.dotted(callee) !== null) return false;
+    if (callee.kind === "Subscript") return callee.index.kind === "Str" && isSeveral(callee.value);
     const key = this.key(callee);
     if (key === null) return false;
     if (this.#used.has(key)) return true;
     if (callee.kind === "Name") {
       if (this.#isSelf(callee)) return true;
       return (
-        (NETWORK_NAME.test(callee.id) || LETTER.test(callee.id)) &&
+        (NETWORK_NAME.test(callee.id) || LETTER.test(callee.id) || SHORT.test(callee.id)) &&
         !NOT_A_NETWORK.test(callee.id) &&
         !DEED.test(callee.id) &&
         !LOSS_NAME.test(callee.id) &&
@@ -123,7 +130,7 @@ export class Networks {
             value?.kind === "Call" ||
             // `model.module if ddp else model`
             (value?.kind === "IfExp" && value.body.kind !== "Const" && value.orelse.kind !== "Const") ||
-            (value?.kind === "Attribute" && value.attr === "module") ||
+            (value?.kind === "Attribute" && (value.attr === "module" || NETWORK_NAME.test(value.attr))) ||
             // `model = state["model"]`
             (value?.kind === "Subscript" &&
               value.index.kind === "Str" &&
@@ -135,7 +142,7 @@ export class Networks {
     return (
       callee.kind === "Attribute" &&
       !isMethod(callee) &&
-      NETWORK_NAME.test(callee.attr) &&
+      (NETWORK_NAME.test(callee.attr) || SHORT.test(callee.attr)) &&
       !NOT_A_NETWORK.test(callee.attr) &&
       !DEED.test(callee.attr) &&
       !LOSS_NAME.test(callee.attr)
@@ -206,6 +213,20 @@ export class Networks {
     const cls = classOf(name);
     return cls !== null && name.id === "self" && this.#isModule(cls);
   }
+}
+
+/** What modules are made of, by the last word of their class. */
+const LAYERS =
+  /(?:Conv(?:olution)?|Linear|Block|Layer|Norm|Net|Network|Embed(?:ding)?|Encoding|Attention|Encoder|Decoder|Dropout|MLP|Mlp|Pool(?:ing)?|Transformer|R?NN|LSTM|GRU|Cell|Head|Projection|Projector|FFN|FeedForward|Backbone|Stem|Generator|Discriminator|Bottleneck|Upsample|Downsample)s?(?:_?[1-4][dD])?$/;
+/** Encoders of labels and decoders of texts. */
+const NO_LAYERS = /^sklearn\.|Label|OneHot|Ordinal|Text|Token|CTC|Greedy|Beam|Viterbi|Json|JSON/;
+
+export function isLayerName(dotted: string | null): boolean {
+  return dotted !== null && /^[A-Z]/.test(last(dotted)) && LAYERS.test(dotted) && !NO_LAYERS.test(dotted);
+}
+
+function isSeveral(expr: Expr): boolean {
+  return SEVERAL.test(expr.kind === "Name" ? expr.id : expr.kind === "Attribute" ? expr.attr : "");
 }
 
 /** `self.pick_action_and_get_critic_values(…)`: a method of the class around it, no attribute. */

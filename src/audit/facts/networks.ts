@@ -13,6 +13,9 @@ const SAME_SIZE = new Set(
 /** Whether the callee is a network: made as one, used as only networks are, or called one and called. */
 export function isNetwork(callee: Expr, facts: Facts): boolean {
   if (facts.file.dotted(callee) !== null) return false;
+  // `model.forward(x)`
+  if (callee.kind === "Attribute" && callee.attr === "forward" && callee.value.kind !== "Call")
+    return isNetwork(callee.value, facts);
   return facts.value(callee).what === "module" || facts.networks.is(callee);
 }
 
@@ -26,6 +29,13 @@ export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
         definitions.length > 1
           ? definitions.filter((definition) => !isPartOf(definition, expr.id, facts))
           : definitions;
+      // `if amp: out = net(x)`, `else: out = net(x)`
+      if (one && more.length > 0 && more.length < 3) {
+        const runs = [one, ...more].map(({ how, value }) =>
+          how === "assign" && value ? networkCall(value, facts, depth + 1) : null,
+        );
+        return runs.every((run) => run !== null) ? (runs[0] ?? null) : null;
+      }
       if (!one || more.length > 0) return null;
       const { how, value } = one;
       // `for key, feature in zip(keys, features):`

@@ -354,6 +354,40 @@ function manySteps(graph: CallGraph): Some {
   );
 }
 
+/**
+ * What differentiates and steps once, and that nobody is seen calling: the methods of an agent. One may leave it to others,
+ * `self.backward_G()` and then `self.optimizer_G.step()`: those are as often.
+ */
+function uncalledSteps(graph: CallGraph, loose: Some): ReadonlySet<Fn> {
+  const once = (site: Edge["site"]): boolean => !site.loops;
+  // Beside the steps of an inner loop, as those of a critic, there may be one of its own.
+  const steps = closure(
+    graph,
+    ({ summary }) => summary.steps === "once" || (summary.steps === "many" && summary.loose === true),
+    once,
+  );
+  const differentiates = closure(
+    graph,
+    ({ summary }) => summary.backward === true && summary.loose === true,
+    once,
+  );
+  const isStep = (fn: Fn): boolean => steps.has(fn) && differentiates.has(fn) && loose.has(fn);
+  const found = new Set<Fn>();
+  const queue = graph.all.filter(
+    (fn) =>
+      fn.callers.length === 0 &&
+      (fn.summary.loose || fn.summary.method) &&
+      isStep(fn) &&
+      !ONE_SHOT.test(last(fn.summary.name)),
+  );
+  for (let fn = queue.pop(); fn !== undefined; fn = queue.pop()) {
+    if (found.has(fn)) continue;
+    found.add(fn);
+    for (const { to, site } of fn.calls) if (!site.loops && isStep(to)) queue.push(to);
+  }
+  return found;
+}
+
 /** Why each function is hot, by its position. */
 function spreadHeat(
   graph: CallGraph,
@@ -413,12 +447,7 @@ function spreadHeat(
       )
         heat(to, `called in the training loop of ${name === "<body>" ? "the script" : name}`);
   }
-  // Nobody is seen calling it, as with the methods of an agent: what differentiates and steps once is a step.
-  for (const fn of all) {
-    const { name, loose: steps, backward, steps: optimizer } = fn.summary;
-    if (steps && backward && optimizer === "once" && fn.callers.length === 0 && !ONE_SHOT.test(last(name)))
-      heat(fn, `a training step, ${last(name)}`);
-  }
+  for (const fn of uncalledSteps(graph, loose)) heat(fn, `a training step, ${last(fn.summary.name)}`);
   // One text for all that one reason reaches: there are tens of thousands.
   const further = new Map<string, string>();
   for (let fn = queue.pop(); fn !== undefined; fn = queue.pop()) {

@@ -67,7 +67,7 @@ export function isStepMethod(fn: FunctionDef, role: Role): boolean {
 export function returnedLosses(file: PythonFile, role: (cls: ClassDef) => Role): readonly Expr[] {
   const found: Expr[] = [];
   const add = (expr: Expr): void => {
-    if (expr.kind === "Name") found.push(expr);
+    if (expr.kind === "Name" || expr.kind === "Attribute" || expr.kind === "Subscript") found.push(expr);
     else if (expr.kind === "Tuple" && expr.items[0]) add(expr.items[0]);
     else if (expr.kind === "IfExp") {
       add(expr.body);

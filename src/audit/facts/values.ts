@@ -5,12 +5,12 @@ import type { Call, ClassDef, Expr, If, Node } from "../../python/tree.ts";
 import { CallValues } from "./call-values.ts";
 import { attributesOf, holdsModules, isModuleDict, isModuleRole, selfAttribute } from "./classes.ts";
 import type { Role } from "./classes.ts";
-import { deviceOf } from "./devices.ts";
+import { deviceOf, isChoiceOfDevice } from "./devices.ts";
 import { Differentiated } from "./differentiated.ts";
 import { fedToNetworks } from "./fed.ts";
 import { holdsIndices, isIndices } from "./indices.ts";
 import { BATCH_INPUT, FORWARD_INPUT, isForwardInput, isStepBatch } from "./inputs.ts";
-import { Networks } from "./naming.ts";
+import { Networks, isLayerName } from "./naming.ts";
 import { returnsByName, yieldsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
 import { readByNumpy } from "./transfers.ts";
@@ -32,6 +32,9 @@ const COLLECTIONS = /^\(?(?:(?:list|tuple|dict|set|Sequence|Mapping)(?:, ?|\)?$)
 const NUMBERS = /^\(?(?:(?:float|int|bool|numbers\.Number|Number)(?:, ?|\)?$))+$/;
 
 const COUNTED = /accura|_acc$|^acc|correct|count|precision|recall|f1|iou|^num_/i;
+
+/** `batch.batch_size`, `data.num_nodes` */
+const SIZES = /^(?:num|n|number)_|_(?:size|count|len|length)s?$/;
 
 /** An expression nested deeper than this gets no facts: it is generated code. */
 const MAX_DEPTH = 60;
@@ -85,7 +88,7 @@ export class Values {
 
   /** What a network is called with is on its device. */
   #isFed(definition: Definition): boolean {
-    this.#fed ??= fedToNetworks(this.#file, this.networks);
+    this.#fed ??= fedToNetworks(this.#file, this.networks, this.differentiated);
     return this.#fed.has(definition);
   }
 
@@ -165,8 +168,9 @@ export class Values {
     const base = this.#definitionBase(definition);
     if (definition.value?.kind !== "Const" && this.differentiated.has(definition))
       return { what: "tensor", device: base.device === "unknown" ? "network" : base.device, graph: "yes" };
-    if (base.what === "unknown" && this.#behindLosses.holders.has(definition))
-      return { what: "output", device: "network", graph: "yes" };
+    const holds = this.#behindLosses.holders.has(definition);
+    if (base.what === "unknown" && holds) return { what: "output", device: "network", graph: "yes" };
+    if (base.what === "output" && base.graph === "unknown" && holds) return { ...base, graph: "yes" };
     if (base.what === "unknown" && this.#isFed(definition))
       return {
         what: "output",
@@ -188,7 +192,7 @@ export class Values {
         return definition.value ? this.of(definition.value) : UNKNOWN;
       case "augment": {
         const value = definition.value ? this.of(definition.value) : UNKNOWN;
-        if (value.what === "tensor") return value;
+        if (value.what === "tensor" && value.device !== "unknown") return value;
         const before =
           definition.node.kind === "Name"
             ? this.#alternatives(
@@ -280,6 +284,9 @@ export class Values {
       const one = this.#alternatives(this.#file.scopes.reaching(iterable));
       return one.what === "tensor" || one.what === "output" ? one : UNKNOWN;
     }
+    // `for block in self.transformer.h`
+    if (iterable.kind === "Attribute" && at === null && this.of(iterable.value).what === "module")
+      return MODULE;
     const value = this.of(iterable);
     // A tensor's rows; the layers of a module that is a list of them.
     return value.what === "tensor" || (value.what === "module" && at === null) ? value : UNKNOWN;
@@ -301,7 +308,7 @@ export class Values {
   #alternatives(definitions: readonly Definition[]): Value {
     if (definitions.length === 0) return UNKNOWN;
     let result: Value | null = null;
-    for (const definition of definitions) {
+    for (const definition of this.#forDevice(definitions)) {
       // What is deleted cannot be read.
       if (definition.how === "delete") continue;
       // What a loop feeds back adds nothing to what comes in from outside it.
@@ -327,6 +334,20 @@ export class Values {
       } else result = either(one, result);
     }
     return result ?? UNKNOWN;
+  }
+
+  /** Without what is only for a run on the host, or is not known where the other branch is. */
+  #forDevice(definitions: readonly Definition[]): readonly Definition[] {
+    if (definitions.length < 2 || definitions.length > 4) return definitions;
+    const isVague = (one: Definition, other: Definition): boolean => {
+      if (one === other || !isChoiceOfDevice(one, other, this.#file)) return false;
+      if (this.#open.has(one) || this.#open.has(other)) return false;
+      const [vague, clear] = [this.definition(one), this.definition(other)];
+      if (!isOnDevice(clear) || (vague.what !== "unknown" && !isTensorLike(vague))) return false;
+      return !isOnDevice(vague) || (vague.graph === "unknown" && clear.graph !== "unknown");
+    };
+    const left = definitions.filter((one) => !definitions.some((other) => isVague(one, other)));
+    return left.length > 0 ? left : definitions;
   }
 
   #compute(expr: Expr): Value {
@@ -447,7 +468,7 @@ export class Values {
     if (isIndices(expr) && isTensorLike(value)) return { ...value, what: "tensor", graph: "no" };
     if (value.what === "tensor" && TENSOR_ATTRIBUTES.has(expr.attr)) return value;
     // `output.correct_percentage` was counted, by somebody who may have read it.
-    if (value.what === "output" && COUNTED.test(expr.attr)) return UNKNOWN;
+    if (value.what === "output" && (COUNTED.test(expr.attr) || SIZES.test(expr.attr))) return UNKNOWN;
     if (value.what === "output")
       return expr.attr === "loss" || expr.attr === "logits" ? { ...value, what: "tensor" } : value;
     return value.what === "module" && isModuleDict(expr.value, this.#file) ? MODULE : UNKNOWN;
@@ -467,10 +488,18 @@ export class Values {
       write.how === "buffer"
         ? ({ what: "tensor", device: "unknown", graph: "no" } as const)
         : write.value
-          ? this.of(write.value)
+          ? this.#written(write.value, cls)
           : UNKNOWN,
     );
     return values.reduce(either);
+  }
+
+  /** What a module keeps of a class that nobody here knows, `self.conv1 = DynamicEdgeConv(…)`, is a layer by its name. */
+  #written(value: Expr, cls: ClassDef): Value {
+    const known = this.of(value);
+    if (known.what !== "unknown" || value.kind !== "Call" || !isModuleRole(this.#around.role(cls)))
+      return known;
+    return isLayerName(this.#file.dotted(value.func)) ? MODULE : known;
   }
 
   /** Where a device expression points. */

@@ -16,7 +16,7 @@ export const rule: Rule = {
     summary: "A loss or output with its graph is kept in a list that is never differentiated",
     severity: "error",
     fix: "safe",
-    patterns: [2, 17],
+    patterns: [2, 3, 17],
   },
   *check(facts) {
     for (const keep of keeps(facts)) {

@@ -96,6 +96,7 @@ function mayBeOff(loop: Node, facts: Facts): boolean {
   const inside = (one: Node): boolean => contains(loop, one);
   return (
     facts.gradMode(loop) === "off" ||
+    facts.networks.someOnlyEvaluated ||
     facts.file.all("With").some(inside) ||
     facts.file.all("FunctionDef").some(inside)
   );
@@ -106,7 +107,8 @@ function* judge(added: Expr, loop: Node, iter: Expr, into: string, facts: Facts)
   const source = networkCall(added, facts);
   if (!source || !contains(loop, source)) return;
   const hot = facts.hot(source);
-  if (facts.gradMode(source) !== "off") return;
+  // Without no_grad as well, where the network is only ever evaluated.
+  if (facts.gradMode(source) !== "off" && !facts.networks.isOnlyEvaluated(source.func)) return;
   // Beside a step's own outputs; an evaluation now and then stands in the same loop.
   if (hot && facts.frequency(source, hot.within) !== "throttled") return;
   yield* found(added, iter, into, source, facts);

@@ -33,7 +33,8 @@ export const rule: Rule = {
           ? target.items.map((item, at) => [item, value.items[at]!] as const)
           : [[target, value]];
       for (const [to, stored] of pairs) {
-        const attribute = selfAttribute(to);
+        // `self.taps["hidden"] = x`
+        const attribute = selfAttribute(to.kind === "Subscript" && to.index.kind === "Str" ? to.value : to);
         if (attribute === null) {
           if (to.kind === "Attribute" && to.value.kind === "Name")
             yield* onObject(statement, to, stored, facts);
@@ -125,7 +126,14 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
     !(facts.value(value).graph === "yes" && facts.hot(statement))
   )
     return;
-  const reads = facts.file.all("Attribute").filter((node) => node.attr === attribute && !isWritten(node));
+  const reads = facts.file
+    .all("Attribute")
+    .filter(
+      (node) =>
+        node.attr === attribute &&
+        !isWritten(node) &&
+        !(node.parent?.kind === "Subscript" && isWritten(node.parent)),
+    );
   // An auxiliary loss is read with its graph; where nobody reads it here, another file may.
   const cut = reads.length > 0 && reads.every((read) => isCut(read));
   const unread = reads.length === 0 && !WANTED.test(attribute) && !isScalar(value);

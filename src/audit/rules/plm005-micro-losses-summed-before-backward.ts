@@ -1,6 +1,7 @@
-import { classOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { classOf, contains, functionOf, namesIn, statementOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, For, Node } from "../../python/tree.ts";
+import type { Call, Expr, Name, Node } from "../../python/tree.ts";
 import { appendCall, deleteStatement, indentAt } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -8,7 +9,7 @@ import { derivesFrom, keeps } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
 import { carriedNames, isNetwork } from "../facts/networks.ts";
 import { isStepMethod, loopsAround } from "../facts/training.ts";
-import type { Backward } from "../facts/training.ts";
+import type { Backward, Loop } from "../facts/training.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -26,12 +27,21 @@ export const rule: Rule = {
     const { file } = facts;
     for (const keep of keeps(facts)) {
       const { loop, root, added, at } = keep;
-      if (loop?.kind !== "For" || root.kind !== "Name" || facts.gradMode(at) === "off") continue;
+      if (!loop || root.kind !== "Name" || facts.gradMode(at) === "off") continue;
       const sums = new Set(file.scopes.lookup(root)?.definitions ?? []);
       const later = facts.backwards.filter((one) => differentiates(one, sums, at, facts));
       // After the loop, or in it now and then: several turns' graphs are alive by then.
       if (later.length === 0 || later.some(({ call }) => !waits(call, loop, facts))) continue;
-      if (facts.backwards.some(({ call }) => contains(loop, call) && facts.frequency(call, loop) === "every"))
+      // Differentiated in every turn already; another loss of the turn has graphs of its own.
+      const terms = termsOf(added, file);
+      if (
+        facts.backwards.some(
+          ({ call, loss }) =>
+            contains(loop, call) &&
+            facts.frequency(call, loop) === "every" &&
+            (loss === null || terms.size === 0 || derivesFrom(loss, terms, facts)),
+        )
+      )
         continue;
       const forward = forwardIn(loop, added, facts);
       if (!forward || !isIndependent(forward, loop, facts)) continue;
@@ -46,6 +56,10 @@ export const rule: Rule = {
     yield* onSelf(facts);
   },
 };
+
+function termsOf(expr: Expr, { scopes }: PythonFile): ReadonlySet<Definition> {
+  return new Set(namesIn(expr).flatMap((name) => scopes.reaching(name)));
+}
 
 /** `self.pending = self.pending + loss` in every step, and `self.pending.backward()` in one of many. */
 function* onSelf(facts: Facts): Generator<Finding> {
@@ -102,8 +116,8 @@ function* returned(facts: Facts): Generator<Finding> {
 }
 
 /** A loop over micro-batches: each of them can be differentiated by itself. */
-function isOverParts(loop: For, { file }: Facts): boolean {
-  return /micro|accum|chunk|split|load|batch|shard|part/i.test(file.textOf(loop.iter));
+function isOverParts(loop: Loop, { file }: Facts): boolean {
+  return loop.kind === "For" && /micro|accum|chunk|split|load|batch|shard|part/i.test(file.textOf(loop.iter));
 }
 
 /** `values.append(value)` beside `entropy += …` of the same forward: its graph waits for what is known after the loop. */
@@ -116,7 +130,7 @@ function isKeptToo(keep: Keep, forward: Call, facts: Facts): boolean {
       other.loop === keep.loop &&
       facts.file.textOf(other.root) !== root &&
       facts.value(other.added).what !== "number" &&
-      forwardIn(keep.loop as For, other.added, facts) === forward,
+      forwardIn(keep.loop!, other.added, facts) === forward,
   );
 }
 
@@ -155,7 +169,7 @@ function backwardEach(keep: Keep, { call, loss }: Backward, facts: Facts): Fix |
   };
 }
 
-function waits(call: Call, loop: For, facts: Facts): boolean {
+function waits(call: Call, loop: Loop, facts: Facts): boolean {
   return !contains(loop, call) || facts.frequency(call, loop) === "throttled";
 }
 
@@ -212,7 +226,7 @@ function mentions(expr: Expr, names: ReadonlySet<string>): boolean {
 }
 
 /** The network's call in this loop that the added value is computed from. */
-function forwardIn(loop: For, value: Expr, facts: Facts, depth = 0): Call | null {
+function forwardIn(loop: Loop, value: Expr, facts: Facts, depth = 0): Call | null {
   if (depth > 6) return null;
   let found: Call | null = null;
   walk(value, (node) => {
@@ -220,11 +234,27 @@ function forwardIn(loop: For, value: Expr, facts: Facts, depth = 0): Call | null
     if (node.kind === "Call" && isNetwork(node.func, facts) && !isLoss(node.func, facts)) found = node;
     else if (node.kind === "Name" && !facts.file.scopes.binds(node))
       for (const one of facts.file.scopes.reaching(node))
-        if (one.value && contains(loop, one.node) && (one.how === "assign" || one.how === "unpack"))
-          found ??= forwardIn(loop, one.value, facts, depth + 1);
+        if (one.value && contains(loop, one.node) && /^(?:assign|unpack|augment)$/.test(one.how)) {
+          // `loss /= len(data)` is the loss of before.
+          const before = one.how === "augment" && one.node.kind === "Name" ? one.node : null;
+          found ??=
+            forwardIn(loop, one.value, facts, depth + 1) ??
+            (before && forwardOf(before, loop, facts, depth + 1));
+        }
     return found === null;
   });
   return found;
+}
+
+function forwardOf(augmented: Name, loop: Loop, facts: Facts, depth: number): Call | null {
+  for (const { how, value, node } of facts.file.scopes.reaching(augmented)) {
+    const found =
+      value && node !== augmented && how !== "param" && contains(loop, node)
+        ? forwardIn(loop, value, facts, depth)
+        : null;
+    if (found) return found;
+  }
+  return null;
 }
 
 /** By its name, or made by one of torch's: `mse = nn.MSELoss()`. */
@@ -239,7 +269,7 @@ function isLoss(callee: Expr, facts: Facts): boolean {
 }
 
 /** `X, Y = get_batch("train")`: the next turn's data, which has no graph. */
-function isFetched(name: string, loop: For, facts: Facts): boolean {
+function isFetched(name: string, loop: Loop, facts: Facts): boolean {
   const inside = (facts.file.scopes.scopeOf(loop).bindings.get(name) ?? []).filter((one) =>
     contains(loop, one.node),
   );
@@ -258,13 +288,14 @@ function isFetched(name: string, loop: For, facts: Facts): boolean {
 }
 
 /** Each turn runs on its own data: nothing is carried over, and no graph comes in from before the loop. */
-function isIndependent(forward: Call, loop: For, facts: Facts): boolean {
+function isIndependent(forward: Call, loop: Loop, facts: Facts): boolean {
   if (forward.args.length === 0) return false;
   for (const name of carriedNames(forward, loop, facts)) if (!isFetched(name, loop, facts)) return false;
   const target = new Set<string>();
-  walk(loop.target, (node) => {
-    if (node.kind === "Name") target.add(node.id);
-  });
+  if (loop.kind === "For")
+    walk(loop.target, (node) => {
+      if (node.kind === "Name") target.add(node.id);
+    });
   let own = false;
   let outside = false;
   const seen = new Set<Definition>();

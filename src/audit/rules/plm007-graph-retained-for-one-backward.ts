@@ -1,9 +1,9 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
-import { contains, functionOf, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
 import { given } from "../facts/arguments.ts";
-import { selfAttribute } from "../facts/classes.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { runsBehind } from "../facts/behind-loss.ts";
 import type { Facts } from "../facts/facts.ts";
 import { carriedNames, isNetwork } from "../facts/networks.ts";
@@ -86,12 +86,14 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
   if (fn?.kind === "Lambda" || (fn && functionOf(fn) !== null && !(loss && isOwnForward(loss, fn, facts))))
     return false;
   const loop = loopsAround(call)[0];
-  if (loss && selfAttribute(loss) !== null) {
-    if (!loop || !isWrittenIn(loop, loss, call, facts)) return false;
+  const own = loss ? selfAttribute(loss) : null;
+  if (own !== null) {
+    const within = loop ?? (fn && isSelfContained(fn, own, facts) ? fn : null);
+    if (!within || !isWrittenIn(within, loss!, call, facts)) return false;
   } else if (loss?.kind !== "Name") return false;
-  const definitions = loss.kind === "Name" ? file.scopes.reaching(loss) : [];
+  const definitions = loss?.kind === "Name" ? file.scopes.reaching(loss) : [];
   if (
-    loss.kind === "Name" &&
+    own === null &&
     (definitions.length === 0 ||
       definitions.some((one) => one.how === "param" || (loop && !contains(loop, one.node))))
   )
@@ -105,6 +107,24 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
     fn &&
     fn.params[0]?.name === "self" &&
     /self\.\w*(?:hidden|state|memory|prev|cache)/.test(file.textOf(fn))
+  );
+}
+
+/** A method that runs the networks itself: what it reads of the object, other methods do not write, and none differentiates this loss. */
+function isSelfContained(fn: FunctionDef | Lambda, loss: string, { backwards, file }: Facts): boolean {
+  const cls = classOf(fn);
+  if (!cls) return false;
+  const again = backwards.filter(
+    (one) => one.loss && selfAttribute(one.loss) === loss && classOf(one.call) === cls,
+  );
+  const attributes = attributesOf(cls, file);
+  return (
+    again.length === 1 &&
+    file.all("Attribute").every((node) => {
+      const own = functionOf(node) === fn ? selfAttribute(node) : null;
+      const writes = own === null ? [] : (attributes.get(own)?.writes ?? []);
+      return writes.every((write) => write.in === fn || write.in.name === "__init__");
+    })
   );
 }
 
@@ -147,13 +167,14 @@ function isOtherBranch(a: Call, b: Call): boolean {
   return false;
 }
 
-/** `loss.mean()`, `loss / steps` → `loss`. */
+/** `loss.mean()`, `loss / steps` → `loss`; `losses["loss"]` → `losses`. */
 function reduced(loss: Expr | null): Expr | null {
   let at = loss;
   for (;;) {
     if (at?.kind === "Call" && at.func.kind === "Attribute" && /^(?:mean|sum|float)$/.test(at.func.attr))
       at = at.func.value;
     else if (at?.kind === "Binary" && (at.op === "/" || at.op === "*")) at = at.left;
+    else if (at?.kind === "Subscript" && at.value.kind === "Name") at = at.value;
     else return at;
   }
 }
@@ -242,7 +263,8 @@ function isReadAfter(one: Definition, call: Call, facts: Facts): boolean {
   if (one.value)
     walk(one.value, (node) => {
       // Only losses have graphs that someone might want again.
-      if (node.kind === "Name" && node.id !== one.name && /loss|objective|cost/i.test(node.id))
+      const callee = node.parent?.kind === "Call" && node.parent.func === node;
+      if (node.kind === "Name" && !callee && node.id !== one.name && /loss|objective|cost/i.test(node.id))
         for (const term of facts.file.scopes.reaching(node))
           if (facts.file.scopes.uses(term).some((use) => isWantedAgain(use, call))) found = true;
       return !found;
@@ -252,7 +274,10 @@ function isReadAfter(one: Definition, call: Call, facts: Facts): boolean {
 
 function isWantedAgain(use: Expr, call: Call): boolean {
   const { parent } = use;
-  if (use.start < call.end || functionOf(use) !== functionOf(call)) return false;
+  if (use.start < call.end || functionOf(use) !== functionOf(call) || parent?.kind === "Delete") return false;
+  // `float(loss)`, `print(loss)`
+  const reader = parent?.kind === "Arg" && parent.parent?.kind === "Call" ? parent.parent.func : null;
+  if (reader?.kind === "Name" && /^(?:float|int|print|str|bool|repr)$/.test(reader.id)) return false;
   return !(parent?.kind === "Attribute" && /^(?:item|detach|cpu|shape|data)$/.test(parent.attr));
 }
 

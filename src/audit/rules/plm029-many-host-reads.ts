@@ -1,4 +1,5 @@
-import type { Call, Comp, Expr, Node } from "../../python/tree.ts";
+import { blockOf, statementOf } from "../../python/nodes.ts";
+import type { Call, Comp, Expr, Node, Stmt } from "../../python/tree.ts";
 import { localName } from "../imports.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -31,8 +32,7 @@ export const rule: Rule = {
       if (hot) groups.get(hot.within)?.push(call);
     }
     // One after the other, each is a round trip; the second already finds an empty queue.
-    for (const group of groups.values()) {
-      if (group.length < 2) continue;
+    for (const group of [...groups.values()].flatMap(clusters)) {
       const fix = together(group[0]!, facts);
       yield {
         at: group[0]!,
@@ -60,6 +60,25 @@ export const rule: Rule = {
         };
   },
 };
+
+/** Reads in one statement, or in statements one after the other; and what is scattered over the rest of the step. */
+function clusters(reads: readonly Call[]): readonly (readonly Call[])[] {
+  const near: Call[][] = [];
+  let last: Stmt | null = null;
+  for (const call of reads.toSorted((a, b) => a.start - b.start)) {
+    const statement = statementOf(call);
+    const block = statement && blockOf(statement);
+    const follows =
+      statement !== null &&
+      last !== null &&
+      (statement === last || (block !== null && block[block.indexOf(statement) - 1] === last));
+    if (follows) near.at(-1)!.push(call);
+    else near.push([call]);
+    last = statement;
+  }
+  const scattered = near.filter(({ length }) => length === 1).flat();
+  return [...near, scattered].filter(({ length }) => length > 1);
+}
 
 /** `x.item()` or `float(x)` of a device tensor. */
 function readsScalar(call: Call, facts: Facts): boolean {

@@ -35,7 +35,8 @@ export const rule: Rule = {
       // Beside a clock it is what makes the clock right.
       const fn = functionOf(call);
       const around = file.textOf(fn ?? file.tree.module);
-      if (/profil|(?<!cudnn\.)bench|(?<![a-z]_)stream\(/i.test(around)) continue;
+      if (/\bprofile\(|emit_nvtx|(?<!cudnn\.)bench/i.test(around) || /\.stream\(|\bStream\(/.test(around))
+        continue;
       // What was received from another stage is waited for, as Megatron does.
       if (/batch_isend_irecv/.test(around)) continue;
       const timed = event || /Event\(|elapsed_time/.test(around) || besideClock(call, file);

@@ -19,20 +19,38 @@ export const rule: Rule = {
   *check(facts) {
     const loads =
       facts.file.calls.given(COLLATES).length > 0 ||
+      facts.file.all("FunctionDef").some(isCollate) ||
       facts.file.callsNamed("Lambda", "set_transform", "with_transform").length > 0 ||
       facts.file.all("ClassDef").some((cls) => facts.role(cls) === "dataset");
     if (!loads) return;
-    for (const call of facts.file.callsNamed("to", "cuda", "load", "FloatTensor", "LongTensor", ...FACTORIES))
-      if (sends(call, facts) && isInLoader(call, facts))
+    for (const call of facts.file.callsNamed(
+      "to",
+      "cuda",
+      "load",
+      "FloatTensor",
+      "LongTensor",
+      ...FACTORIES,
+    )) {
+      if (!sends(call, facts)) continue;
+      const certain = isInLoader(call, facts);
+      const fn = functionOf(call);
+      if (certain || (fn?.kind === "FunctionDef" && isCollate(fn)))
         yield {
           at: call,
+          ...(certain ? {} : { severity: "note" as const }),
           message: `${isOfExample(call, facts) ? "Examples go to the device one by one" : "Batches go to the device"}, inside the loader: no pinning, no overlap, and with workers each needs a CUDA context of its own or fails`,
         };
+    }
   },
 };
 
 /** What a DataLoader and a Trainer call it. */
 const COLLATES = ["collate_fn", "data_collator"];
+
+/** By its name, whoever hands it to a loader. */
+function isCollate({ name, parent }: FunctionDef): boolean {
+  return parent?.kind === "Module" && /(?:^|_)collate(?:_|$)|_collator$/.test(name);
+}
 
 /** `batch["x"].device`: where the example is already, on the host. */
 function isWhereItIs(expr: Expr, { file, networks }: Facts): boolean {
