@@ -3,6 +3,7 @@ import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
+import { unpackedFrom } from "./inputs.ts";
 import { isNetwork } from "./networks.ts";
 
 /** Whether a backward of the same function starts from what this call returns. */
@@ -65,12 +66,6 @@ function reaches(
     return !found;
   });
   return found;
-}
-
-/** The right side of `logits, self.loss = model(x, y)`. */
-function unpackedFrom(target: Expr): Expr | null {
-  const statement = target.parent?.kind === "Tuple" ? target.parent.parent : null;
-  return statement?.kind === "Assign" ? statement.value : null;
 }
 
 /** Methods of networks that run them. */

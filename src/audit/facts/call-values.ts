@@ -29,7 +29,7 @@ const TELLS =
 
 /** Methods that run the network they are of. */
 const RUNS =
-  /^(?:forward|encode|decode|encode_\w+|decode_\w+|extract_features?|get_\w*(?:features|embeddings?|logits)|reconstruct|training_losses|evaluate_actions|get_value|get_action\w*)$/;
+  /^(?:forward|forward_\w+|encode|decode|encode_\w+|decode_\w+|project|classify|embed|lm_head|extract_features?|get_\w*(?:features|embeddings?|logits)|reconstruct|training_losses|evaluate_actions|get_value|get_action\w*)$/;
 
 /** Methods of others that run the network they are given first. */
 const GIVEN = /^(?:training_loss(?:es)?|train_loss|compute_loss(?:es)?|loss_fn|p_losses)$/;

@@ -13,7 +13,7 @@ const ELSEWHERE = /^(?:out|output|stor\w*|save|offload|result|host|cpu|dst|dest|
 const NAMED = /device$|^(?:dev|gpu|gpu_id|device_id|rank|local_rank)$/i;
 
 /** What chooses one at run time: `get_device(cfg)`, `accelerator.device_name(rank)`. */
-const CHOOSES = /device(?:_name)?$/i;
+const CHOOSES = /device(?:_name)?$|^dev$/i;
 
 /** Whether what is called chooses the device of the training. */
 function choosesDevice({ func }: Call): boolean {

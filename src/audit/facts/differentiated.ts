@@ -82,7 +82,7 @@ export class Differentiated {
     } else if (
       expr.kind === "Call" &&
       expr.func.kind === "Attribute" &&
-      /^(?:mean|sum|double|float|half|bfloat16|squeeze|to)$/.test(expr.func.attr) &&
+      /^(?:mean|sum|mul|div|double|float|half|bfloat16|squeeze|to)$/.test(expr.func.attr) &&
       this.#file.dotted(expr.func) === null
     ) {
       this.#trace(expr.func.value);

@@ -1,8 +1,8 @@
 import type { PythonFile } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { ClassDef } from "../../python/tree.ts";
-import { isModuleRole } from "./classes.ts";
+import type { ClassDef, Expr } from "../../python/tree.ts";
+import { attributesOf, isModuleRole, selfAttribute } from "./classes.ts";
 import type { Role } from "./classes.ts";
 import { isUsedAsTensor } from "./tensor-use.ts";
 import { METHODS } from "./torch-names.ts";
@@ -57,6 +57,45 @@ export function isStepBatch({ node }: Definition, role: (cls: ClassDef) => Role)
   if (node.kind !== "Param" || fn?.kind !== "FunctionDef" || fn.name !== "training_step") return false;
   const cls = classOf(fn);
   return node === fn.params[1] && cls !== null && role(cls) === "lightning";
+}
+
+/** `loader = accelerator.prepare(loader)`: what it hands out is on the device. */
+export function isPreparedLoader(expr: Expr, file: PythonFile): boolean {
+  // `for batch in tqdm(loader):`
+  if (expr.kind === "Call") {
+    const [first] = expr.args;
+    return (
+      first !== undefined &&
+      file.dotted(expr.func)?.endsWith("tqdm") === true &&
+      isPreparedLoader(first.value, file)
+    );
+  }
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const name = own ?? (expr.kind === "Name" ? expr.id : "");
+  if (!/load|(?:^|_)dl(?:_|$)/i.test(name)) return false;
+  const made = cls
+    ? (attributesOf(cls, file).get(own!)?.writes ?? []).map(
+        ({ value, target }) => value ?? unpackedFrom(target),
+      )
+    : expr.kind === "Name"
+      ? file.scopes.reaching(expr).map(({ value }) => value)
+      : [];
+  return (
+    made.length > 0 &&
+    made.every(
+      (one) =>
+        one?.kind === "Call" &&
+        one.func.kind === "Attribute" &&
+        /^(?:prepare|prepare_data_loader|setup_dataloaders|skip_first_batches)$/.test(one.func.attr),
+    )
+  );
+}
+
+/** The right side of `self.net, self.loader = accelerator.prepare(…)`. */
+export function unpackedFrom(target: Expr): Expr | null {
+  const statement = target.parent?.kind === "Tuple" ? target.parent.parent : null;
+  return statement?.kind === "Assign" ? statement.value : null;
 }
 
 /** Asked for its type, it may be anything. */

@@ -66,14 +66,15 @@ const STEP_METHODS: Readonly<Partial<Record<Role, readonly string[]>>> = {
 };
 
 /** Run once by a person or a test, not once a step. */
-const ONE_SHOT = /^<body>$|^_*(?:test|main|demo|check|example|bench|profile|run|verify|worker|setup)/i;
+const ONE_SHOT =
+  /^<body>$|^_*(?:test|main|demo|check|example|bench|profile|run(?!_?(?:step|batch|iter))|verify|worker|setup)/i;
 const EXPORT = /onnx|_export|export_/i;
 /** Run when someone asks. */
 const TEST = /^_*test_/i;
 /** Put where a network should be, and never run. */
 const STAND_IN = /^_*(?:Fake|Dummy|Mock|Stub)[A-Z]/;
 /** Whatever the test before it is called: nobody saves on every step. */
-const SAVES = /^_*save(?:_|$)/;
+const SAVES = /^_*(?:maybe_)?(?:save|backup)(?:_|$)/;
 /** Functions that go through data to judge. */
 const EVALUATES = /^_*(?:do_)?(?:valid|eval|test)/;
 /** Modules that run a trained network, or judge what it gave: no step of training goes through them. */

@@ -20,14 +20,19 @@ export function overlapFlag(call: Call): Expr | null {
 export const SENDS =
   /(?:^|_)(?:to|for|on)_(?:device|cuda|gpu)$|^_?(?:move|send|put)_(?:\w+_)?(?:to|on)_\w*(?:device|cuda|gpu)\w*$/i;
 
+/** `samples = prepare_sample(samples, cuda_enabled=…)`: made ready for the network under its own name. */
+const PREPARES = /^_?prepare_(?:samples?|batch|inputs?)$/;
+
 /** Whether a call sends the first of its arguments to the device, and hands it back or changes it in place. */
-export function sendsBatch({ func, args }: Call, file: PythonFile): boolean {
+export function sendsBatch({ func, args, parent }: Call, file: PythonFile): boolean {
   const name = func.kind === "Name" ? func.id : func.kind === "Attribute" ? func.attr : "";
-  return (
-    SENDS.test(name) &&
-    args.length > 0 &&
-    !args.some(({ value }) => /cpu|model|net\b/i.test(file.textOf(value)))
-  );
+  const [first] = args;
+  if (!first) return false;
+  if (PREPARES.test(name)) {
+    const [target] = parent?.kind === "Assign" ? parent.targets : [];
+    return target?.kind === "Name" && first.value.kind === "Name" && target.id === first.value.id;
+  }
+  return SENDS.test(name) && !args.some(({ value }) => /cpu|model|net\b/i.test(file.textOf(value)));
 }
 
 /** Definitions whose value, or a part of it, is read by `.numpy()` as it is: they are on the host. */

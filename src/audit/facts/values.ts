@@ -9,7 +9,7 @@ import { deviceOf, isChoiceOfDevice } from "./devices.ts";
 import { Differentiated } from "./differentiated.ts";
 import { fedToNetworks } from "./fed.ts";
 import { holdsIndices, isIndices } from "./indices.ts";
-import { BATCH_INPUT, FORWARD_INPUT, isForwardInput, isStepBatch } from "./inputs.ts";
+import { BATCH_INPUT, FORWARD_INPUT, isForwardInput, isPreparedLoader, isStepBatch } from "./inputs.ts";
 import { Networks, isLayerName } from "./naming.ts";
 import { returnsByName, yieldsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
@@ -247,6 +247,7 @@ export class Values {
 
   /** What a loop over this hands out; of pairs and triples the one at a position. */
   #element(iterable: Expr, at: number | null): Value {
+    if (isPreparedLoader(iterable, this.#file)) return BATCH_INPUT;
     if (iterable.kind === "Call") {
       const name = this.#file.dotted(iterable.func);
       if (name === "builtins.range") return NUMBER;

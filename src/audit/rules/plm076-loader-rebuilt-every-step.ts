@@ -246,7 +246,7 @@ function isLoader(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Subscript") return isLoader(expr.value, facts);
   if (expr.kind === "Attribute")
     return (
-      /loader$|_dl$/.test(expr.attr) ||
+      /loader$|(?:^|_)dl$/.test(expr.attr) ||
       isOnlyMadeBy(expr, facts.file, (made) => isDataLoader(facts.file.dotted(made.func) ?? ""))
     );
   if (expr.kind !== "Name") return false;
@@ -259,7 +259,7 @@ function isLoader(expr: Expr, facts: Facts): boolean {
         // `train_loader, valid_loader = get_data(args)`
         (/loader$|_dl$/.test(expr.id) &&
           one.value?.kind === "Call" &&
-          /data|loader/i.test(facts.file.textOf(one.value.func)) &&
+          /data|loader|(?:^|_)ds$/i.test(facts.file.textOf(one.value.func)) &&
           (one.how === "unpack" || one.how === "assign")) ||
         // `model, loader = accelerator.prepare(model, loader)`: the same loader, wrapped.
         (/loader$|_dl$/.test(expr.id) &&

@@ -1,5 +1,6 @@
 import torch
-from elsewhere import CycleIterator, Policy, ReplayBuffer, batch_to_device, preprocessor, to_device
+from tqdm import tqdm
+from elsewhere import CycleIterator, Policy, ReplayBuffer, batch_to_device, prepare_sample, preprocessor, to_device
 
 device = torch.device("cuda")
 
@@ -96,3 +97,41 @@ def handed_on(net, fetch, optimizer, rows: list):
         d_loss(net, x_real).backward()
         optimizer.step()
         x_real[list(rows)].sum()  # expect: PLM070
+
+
+def prepared(accelerator, denoiser, optimizer, train_dl, host_dl, rows: list):
+    denoiser, optimizer, train_dl = accelerator.prepare(denoiser, optimizer, train_dl)
+    for batch, other in zip(train_dl, host_dl):
+        other[list(rows)].sum()
+    for batch in tqdm(train_dl):
+        reals, _ = batch["image"]
+        accelerator.backward(denoiser.loss(reals))
+        optimizer.step()
+        reals[list(rows)].sum()  # expect: PLM070
+    for batch in tqdm(host_dl):
+        accelerator.backward(denoiser.loss(batch))
+        optimizer.step()
+        # trap: nobody says where these are
+        batch["image"][list(rows)].sum()
+
+
+def readied(model, batches, optimizer, scaler, rows: list):
+    while True:
+        samples = next(batches)
+        samples = prepare_sample(samples, cuda_enabled=True)
+        loss = model.train_step(samples)
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        samples["image"][list(rows)].sum()  # expect: PLM070
+
+
+def sent_at_once(loss_fn, ddp, batches, optimizer, rows: list):
+    while True:
+        images, labels = next(batches)
+        images = images.to(device).to(torch.float32) / 127.5 - 1
+        loss = loss_fn(net=ddp, images=images)
+        loss.sum().mul(0.5).backward()
+        optimizer.step()
+        images[list(rows)].sum()  # expect: PLM070
+        # trap: still on the host
+        labels[list(rows)].sum()
