@@ -35,6 +35,10 @@ test.each([
   ["args.tell_all", parsed('"--tell-all", action="store_true"')],
   ["args.log_every > 0", parsed('"--log-every", type=int, default=0')],
   ["args.rank == 0 and args.tracker is not None", parsed('"--tracker"')],
+  [
+    "args.prefix is not None",
+    "import torch\nclass NetConfig:\n    def __init__(self, prefix=None):\n        self.prefix = prefix\n",
+  ],
   ["not args.quiet == 1 and args.tell", "import torch\nclass TrainArguments:\n    tell: bool = False\n"],
 ])("what needs %s, off by default, is a note that says so", (asked, options) => {
   expect(found(asked, options)).toMatchObject([

@@ -31,7 +31,7 @@ const FILES = [
   "labels-newest.jsonl",
   "labels-unread.jsonl",
   "labels-21-22.jsonl",
-  "labels-23-26.jsonl",
+  "labels-23-27.jsonl",
 ];
 
 export function readLabels(): Label[] {

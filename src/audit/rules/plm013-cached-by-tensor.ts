@@ -210,6 +210,8 @@ function* ownCaches(facts: Facts): Generator<Finding> {
 
 /** `x`, `(x, y)`, and the same through a name: `key = (x, y)`. */
 function keyNames(index: Expr, facts: Facts): readonly Name[] {
+  // `self.keys[:, positions] = …` is a tensor written into.
+  if (index.kind === "Tuple" && index.items.some(({ kind }) => kind === "Slice")) return [];
   if (index.kind === "Tuple") return index.items.flatMap((item) => (item.kind === "Name" ? [item] : []));
   if (index.kind !== "Name") return [];
   const made = only(facts.file.scopes.reaching(index));

@@ -1,5 +1,5 @@
 import { keyword } from "../../python/file.ts";
-import { ancestors, blockOf, statementOf, walk } from "../../python/nodes.ts";
+import { ancestors, blockOf, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Node } from "../../python/tree.ts";
 import { deleteStatement } from "../edits.ts";
 import { everyUpdate } from "../facts/facts.ts";
@@ -42,7 +42,7 @@ export const rule: Rule = {
         frequency === "throttled" && !everyUpdate(call, facts) && (inLoop || loopsAround(call).length === 0);
       // Beside a validation or a save it marks the boundary of a phase; alone under its throttle it is a habit.
       if (rare && !standsAlone(call, facts)) continue;
-      if (handsOver(call) || isAskedFor(call, facts)) continue;
+      if (handsOver(call) || isAskedFor(call, facts) || isMeasured(call, facts)) continue;
       const statement = statementOf(call);
       const what = `\`${name === "gc.collect" ? name : last(name)}()\``;
       yield {
@@ -130,6 +130,13 @@ function handsOver(call: Node): boolean {
       return !found;
     });
   return found;
+}
+
+/** Before the memory is measured, which it makes comparable. */
+function isMeasured(call: Node, { file }: Facts): boolean {
+  return /reset_peak_memory_stats|mem(?:ory)?_?tracker/i.test(
+    file.textOf(functionOf(call) ?? file.tree.module),
+  );
 }
 
 /** Under a setting that says just this: whoever sets it wants it. */

@@ -149,16 +149,16 @@ function isUsedHere(call: Call, facts: Facts): boolean {
 
 /** Made as one, handed out by a loop over modules, or a part of a network that is no parameter by its name. */
 function isModule(expr: Expr, facts: Facts): boolean {
+  const definitions = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
+  // `for old, new in zip(teacher.parameters(), student.parameters()):`
+  if (
+    definitions.some(
+      ({ how, value }) => how === "iterate" && value && /parameters\b/.test(facts.file.textOf(value)),
+    )
+  )
+    return false;
   if (facts.value(expr).what === "module") return true;
   if (expr.kind === "Name") {
-    const definitions = facts.file.scopes.reaching(expr);
-    // `for old, new in zip(teacher.parameters(), student.parameters()):`
-    if (
-      definitions.some(
-        ({ how, value }) => how === "iterate" && value && /parameters\(/.test(facts.file.textOf(value)),
-      )
-    )
-      return false;
     return (
       facts.networks.is(expr) ||
       (definitions.length > 0 &&
