@@ -17,3 +17,18 @@ def train(unet, loader, optimizer, six):
         copy[0] = 0.0
         (loss + other.mean() + row.mean() + copy.mean()).backward()
         optimizer.step()
+
+
+def branches(model, loader, optimizer, long):
+    model.train()
+    for x, lengths in loader:
+        if long:
+            scores = model(x, lengths=lengths)
+        else:
+            scores = model(x)
+        kept = scores.clone()  # expect: PLM081
+        # trap: may be the input itself
+        other = x if long else model(x)
+        copy = other.clone()
+        (kept.mean() + copy.mean()).backward()
+        optimizer.step()
