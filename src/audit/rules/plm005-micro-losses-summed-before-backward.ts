@@ -225,12 +225,16 @@ function mentions(expr: Expr, names: ReadonlySet<string>): boolean {
   return found;
 }
 
+const CUTS = /^(?:detach|item|numpy|tolist|cpu)$/;
+
 /** The network's call in this loop that the added value is computed from. */
 function forwardIn(loop: Loop, value: Expr, facts: Facts, depth = 0): Call | null {
   if (depth > 6) return null;
   let found: Call | null = null;
   walk(value, (node) => {
     if (found || node.kind === "Lambda") return false;
+    // The numbers of a result have no graph.
+    if (node.kind === "Call" && node.func.kind === "Attribute" && CUTS.test(node.func.attr)) return false;
     if (node.kind === "Call" && isNetwork(node.func, facts) && !isLoss(node.func, facts)) found = node;
     else if (node.kind === "Name" && !facts.file.scopes.binds(node))
       for (const one of facts.file.scopes.reaching(node))

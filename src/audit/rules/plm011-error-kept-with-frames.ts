@@ -17,7 +17,7 @@ export const rule: Rule = {
   *check(facts) {
     for (const handler of facts.file.all("Handler")) {
       const runs = runsNetwork(handler, facts);
-      if (!runs && !handlesTensors(handler, facts)) continue;
+      if (!runs && !handlesTensors(handler, facts) && !runsGiven(handler, facts)) continue;
       // The frame of the step itself is held as well, whatever failed in it.
       const severity = runs ? {} : { severity: "note" as const };
       for (const finding of kept(handler, facts)) yield { ...finding, ...severity };
@@ -105,6 +105,21 @@ function handlesTensors(handler: Handler, facts: Facts): boolean {
   for (const statement of (handler.parent as Try).body)
     walk(statement, (node) => {
       if (node.kind === "Arg") found ||= /^(?:tensor|output|module)$/.test(facts.value(node.value).what);
+      return !found;
+    });
+  return found;
+}
+
+/** `try: return fn(batch)` of whatever it is handed, in a file that trains: a step, as likely as not. */
+function runsGiven(handler: Handler, facts: Facts): boolean {
+  const { backwards, file } = facts;
+  const caught = handler.type ? file.textOf(handler.type) : "";
+  if (backwards.length === 0 || !/^(?:Exception|RuntimeError|.*OutOfMemoryError)$/.test(caught)) return false;
+  let found = false;
+  for (const statement of (handler.parent as Try).body)
+    walk(statement, (node) => {
+      if (node.kind === "Call" && node.func.kind === "Name" && node.args.length > 0)
+        found ||= file.scopes.reaching(node.func).some(({ how }) => how === "param");
       return !found;
     });
   return found;

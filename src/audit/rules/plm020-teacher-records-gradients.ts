@@ -260,7 +260,11 @@ function isData(expr: Expr, facts: Facts, seen: Set<unknown>): boolean {
       if (isNetwork(node.func, facts) && facts.gradMode(node) !== "off") data = false;
       if (node.func.kind === "Attribute" && node.func.attr === "detach") return false;
       // An image or prompt that is itself optimised.
-      if (/requires_grad|Parameter/.test(facts.file.textOf(node.func)) || keyword(node, "requires_grad"))
+      const learns = keyword(node, "requires_grad");
+      if (
+        /requires_grad|Parameter/.test(facts.file.textOf(node.func)) ||
+        (learns !== null && !isFalse(learns.value))
+      )
         data = false;
     }
     if (node.kind === "Name" && !facts.file.scopes.binds(node))
