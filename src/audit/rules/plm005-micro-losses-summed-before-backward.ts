@@ -129,6 +129,8 @@ function isKeptToo(keep: Keep, forward: Call, facts: Facts): boolean {
       (other.how === "list" || keep.how === "list") &&
       other.loop === keep.loop &&
       facts.file.textOf(other.root) !== root &&
+      // What is noted now and then is for people.
+      facts.frequency(other.at, keep.loop!) !== "throttled" &&
       facts.value(other.added).what !== "number" &&
       forwardIn(keep.loop!, other.added, facts) === forward,
   );
