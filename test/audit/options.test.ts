@@ -39,6 +39,7 @@ test.each([
     "args.prefix is not None",
     "import torch\nclass NetConfig:\n    def __init__(self, prefix=None):\n        self.prefix = prefix\n",
   ],
+  ["args.tell", "import torch\nclass Options:\n    tell: bool = field(default=False)\n"],
   ["not args.quiet == 1 and args.tell", "import torch\nclass TrainArguments:\n    tell: bool = False\n"],
 ])("what needs %s, off by default, is a note that says so", (asked, options) => {
   expect(found(asked, options)).toMatchObject([
@@ -54,4 +55,16 @@ test.each([
   ["args.tell", `${parsed('"--tell"')}parser.set_defaults(tell=True)\n`],
 ])("what runs with %s by default, or may well, stays what it is", (asked, options) => {
   expect(found(asked, options)).toMatchObject([{ severity: "warning" }]);
+});
+
+test("a branch for another value than the parameter's default is worth a note, and names it", () => {
+  const text = TRAIN.replace("args):", 'args, distance="l_inf"):').replace("TEST", 'distance == "l_2"');
+  const findings = auditTexts([{ path: "train.py", text }], SETTINGS).findings;
+  expect(findings).toMatchObject([
+    { severity: "note", message: expect.stringContaining('only with `distance == "l_2"`') },
+  ]);
+  const same = text.replace('"l_inf"', '"l_2"');
+  expect(auditTexts([{ path: "train.py", text: same }], SETTINGS).findings).toMatchObject([
+    { severity: "warning" },
+  ]);
 });

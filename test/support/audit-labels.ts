@@ -32,6 +32,7 @@ const FILES = [
   "labels-unread.jsonl",
   "labels-21-22.jsonl",
   "labels-23-27.jsonl",
+  "labels-28.jsonl",
 ];
 
 export function readLabels(): Label[] {

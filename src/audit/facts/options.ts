@@ -36,6 +36,8 @@ function needed(test: Expr, wanted: boolean, file: PythonFile, tree: Options): E
     return null;
   }
   const compared = test.kind === "Compare" && test.rights.length === 1 ? test : null;
+  if (compared && wanted && isOtherThanDefault(compared.left, compared.ops[0]!, compared.rights[0]!, file))
+    return compared;
   const option = compared ? compared.left : test;
   if (option.kind !== "Attribute" || !holdsOptions(option.value)) return null;
   const own = file.once(defaults);
@@ -46,6 +48,14 @@ function needed(test: Expr, wanted: boolean, file: PythonFile, tree: Options): E
   if (given === undefined) return null;
   const holds = compared ? compare(given, compared.ops[0]!, compared.rights[0]!) : Boolean(given);
   return holds === null || holds === wanted ? null : option;
+}
+
+/** `distance == "l_2"` in `def loss(x, distance="l_inf")`. */
+function isOtherThanDefault(left: Expr, op: string, right: Expr, file: PythonFile): boolean {
+  if (left.kind !== "Name" || op !== "==" || right.kind !== "Str") return false;
+  const [param, ...more] = file.scopes.reaching(left);
+  const node = param?.how === "param" && more.length === 0 ? param.node : null;
+  return node?.kind === "Param" && node.default?.kind === "Str" && node.default.value !== right.value;
 }
 
 /** "weight" of `self.weight = args.weight`. */
@@ -161,6 +171,13 @@ function parsedDefault(call: Call): Default | undefined {
 }
 
 function literal(expr: Expr): Default | undefined {
+  // `field(default=False)`, `DefaultVal(False)`
+  if (expr.kind === "Call") {
+    const [only, ...more] = expr.args;
+    const wraps = expr.func.kind === "Name" && /default|field|option/i.test(expr.func.id);
+    const given = keyword(expr, "default")?.value ?? (more.length === 0 && wraps ? only?.value : null);
+    return given ? literal(given) : undefined;
+  }
   if (expr.kind === "Num") return Number(expr.text);
   if (expr.kind !== "Const") return undefined;
   return expr.value === null ? null : expr.value === false ? false : undefined;
