@@ -7,6 +7,9 @@ import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
+/** NumPy functions whose results have fractions, whatever they are given. */
+const FRACTIONS = /^numpy\.(?:sqrt|exp|log|log2|log10|log1p|sin|cos|tanh)$/;
+
 /** NumPy functions whose result is float64 unless told otherwise. */
 const FLOAT64 =
   /^numpy\.(?:zeros|ones|empty|eye|identity|linspace|logspace|geomspace|hanning|hamming|blackman|bartlett|kaiser|random\.(?:rand|randn|random|random_sample|uniform|normal|standard_normal|beta|gamma|exponential|dirichlet|laplace|lognormal))$/;
@@ -218,6 +221,11 @@ function isFloat64(expr: Expr, facts: Facts, depth = 0): boolean {
     return (
       returns.length > 0 && returns.every(({ value }) => value !== null && isFloat64(value, facts, depth + 1))
     );
+  }
+  // `np.sqrt(np.arange(n))`: of whole numbers these make float64.
+  if (expr.kind === "Call" && FRACTIONS.test(facts.file.dotted(expr.func) ?? "")) {
+    const of = positional(expr, 0);
+    return of !== null && expr.args.length === 1 && (isWhole(of, facts) || isFloat64(of, facts, depth + 1));
   }
   // Of two factors one is enough, beside whole numbers.
   if (

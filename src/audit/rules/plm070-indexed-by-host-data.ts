@@ -48,6 +48,9 @@ function isOnDevice(expr: Expr, facts: Facts): boolean {
 function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
   if (expr.kind === "List")
     return expr.items.length > 0 && expr.items.every((item) => facts.value(item).what === "number");
+  // `[0] * n`
+  if (expr.kind === "Binary" && expr.op === "*" && expr.left.kind === "List")
+    return isHostData(expr.left, facts, depth + 1);
   if (expr.kind === "Comp") return expr.value === null && facts.value(expr.element).what !== "tensor";
   // `np.random.rand(n) > 0.5`
   if (expr.kind === "Compare") return isHostArray(expr.left, facts, depth + 1);

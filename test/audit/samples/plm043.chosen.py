@@ -19,3 +19,10 @@ def given(cfg, loader, model, optimizer):
         loss.backward()
         optimizer.step()
     return ddp, rank, fifth
+
+
+def roots(device):
+    table = torch.as_tensor(np.sqrt(np.arange(1, 33))).to(device)  # expect: PLM043
+    # trap: said
+    small = torch.as_tensor(np.sqrt(np.arange(1, 33, dtype=np.float32))).to(device)
+    return table, small

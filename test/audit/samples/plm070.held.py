@@ -135,3 +135,12 @@ def sent_at_once(loss_fn, ddp, batches, optimizer, rows: list):
         images[list(rows)].sum()  # expect: PLM070
         # trap: still on the host
         labels[list(rows)].sum()
+
+
+def repeated(model, loader, optimizer):
+    for batch in loader:
+        x = batch["x"].to(device)
+        model.loss(x).backward()
+        optimizer.step()
+        rows = [0] * 4
+        x[rows].sum()  # expect: PLM070
