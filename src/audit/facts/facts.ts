@@ -3,6 +3,7 @@ import { contains, functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
 import { isModuleRole } from "./classes.ts";
+import { backwardsTaken } from "./attacks.ts";
 import type { Role } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import type { Networks } from "./naming.ts";
@@ -200,7 +201,7 @@ export class Facts {
         const loop = loopOfSteps(node);
         if (loop && !isTrial(loop, this.file)) found.add(loop);
       };
-      for (const { call } of this.backwards) add(call);
+      for (const { call } of backwardsTaken(this.file, this.backwards)) add(call);
       for (const call of stepsTaken(this.file, this.backwards)) add(call);
       for (const call of this.callsTo("loose"))
         if (loopsAround(call).length > 0 && this.callee(call)?.loose === true) add(call);

@@ -2,6 +2,7 @@ import { keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
+import { backwardsTaken } from "./attacks.ts";
 import { methodsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import { frequency } from "./guards.ts";
@@ -109,7 +110,8 @@ class Summarizer {
 
   #steps(): void {
     const makers = this.#optimizerMakers();
-    for (const { call } of this.#backwards) this.#step(call, true, makers);
+    for (const { call } of this.#backwards) this.#around(call).backward = true;
+    for (const { call } of backwardsTaken(this.#file, this.#backwards)) this.#step(call, true, makers);
     for (const call of stepsTaken(this.#file, this.#backwards)) this.#step(call, false, makers);
   }
 
@@ -206,7 +208,6 @@ class Summarizer {
 
   #step(call: Call, backward: boolean, makers: ReadonlySet<string>): void {
     const notes = this.#around(call);
-    if (backward) notes.backward = true;
     const inner = loopOfSteps(call);
     // What makes its own optimizer is a training of its own, however often it is called.
     if (!inner) notes.loose ||= !makers.has(functionName(call, this.#file));

@@ -190,6 +190,7 @@ function isConstant(expr: Expr, facts: Facts, depth: number): boolean {
       expr.value === null &&
       // `[[] for _ in range(4)]` is filled afterwards.
       !(expr.element.kind === "List" && expr.element.items.length === 0) &&
+      !isDrawn(expr.element, facts) &&
       expr.clauses.every(({ iter }) => again(iter))
     );
   if (expr.kind === "Unary") return again(expr.operand);
@@ -255,6 +256,15 @@ function isConstant(expr: Expr, facts: Facts, depth: number): boolean {
     expr.func.kind === "Attribute" &&
     /^(?:astype|reshape)$/.test(expr.func.attr) &&
     isConstant(expr.func.value, facts, depth + 1)
+  );
+}
+
+/** `[next(examples) for _ in range(n)]` is another one every time. */
+function isDrawn(expr: Expr, { file }: Facts): boolean {
+  if (expr.kind !== "Call") return false;
+  return (
+    file.dotted(expr.func) === "builtins.next" ||
+    (expr.func.kind === "Attribute" && /^(?:pop|popleft|get|sample|choice)$/.test(expr.func.attr))
   );
 }
 

@@ -1,6 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
-import { functionOf } from "../../python/nodes.ts";
+import { contains, functionOf } from "../../python/nodes.ts";
 import type { Call, Node } from "../../python/tree.ts";
+import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
 
 const NAMES = /^torch\.nn\.(?:parallel\.(?:data_parallel\.)?)?(?:DataParallel|data_parallel)$/;
@@ -20,7 +21,8 @@ export const rule: Rule = {
     fix: "none",
     patterns: [60],
   },
-  *check({ file }) {
+  *check(facts) {
+    const { file } = facts;
     if (!file.mentions("DataParallel") && !file.mentions("data_parallel")) return;
     for (const call of file.callsNamed("DataParallel", "data_parallel"))
       if (
@@ -29,7 +31,7 @@ export const rule: Rule = {
         !isOfTransform(call, file) &&
         !isUnwrapped(call, file)
       )
-        yield isEvaluated(file) || isOfChops(call)
+        yield isEvaluated(file) || isOfChops(call) || isEvaluatedHere(call, facts)
           ? { at: call.func, severity: "note", message: EVALUATED }
           : { at: call.func, message: MESSAGE };
     for (const call of file.callsNamed("partial"))
@@ -50,6 +52,24 @@ export const rule: Rule = {
 function isOfChops(call: Call): boolean {
   const fn = functionOf(call);
   return fn?.kind === "FunctionDef" && /chop|tile|infer|predict|eval|valid/i.test(fn.name);
+}
+
+/** In a function, or under a test, where the model is put in eval mode and nothing is trained. */
+function isEvaluatedHere(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const evals = file.callsNamed("eval");
+  for (let at: Node | null = call.parent; at; at = at.parent) {
+    const around = at;
+    if (around.kind !== "FunctionDef" && !(around.kind === "If" && around.parent?.kind === "Module"))
+      continue;
+    const within = (one: Call): boolean => contains(around, one);
+    return (
+      evals.some(within) &&
+      !file.callsNamed("train", "backward", "step", "fit").some(within) &&
+      !file.all("Call").some((one) => within(one) && facts.callee(one)?.reachesBackward === true)
+    );
+  }
+  return false;
 }
 
 /** A file that puts the model in eval mode and never trains. */
