@@ -56,6 +56,12 @@ const WRITTEN: Readonly<Partial<Record<Expr["kind"], Value>>> = {
   Lambda: OTHER,
 };
 
+/** `if isinstance(x, list):` says what x is below it. */
+interface Asked {
+  readonly test: If;
+  readonly what: Value;
+}
+
 /** Answers by following definitions; anything that cannot be followed is "unknown". */
 export class Values {
   readonly #file: PythonFile;
@@ -69,7 +75,8 @@ export class Values {
   #differentiated: Differentiated | null = null;
   #networks: Networks | null = null;
   #fed: ReadonlySet<Definition> | null = null;
-  #asked: readonly { readonly name: string; readonly test: If; readonly what: Value }[] | null = null;
+  /** By name. */
+  #asked: ReadonlyMap<string, readonly Asked[]> | null = null;
 
   constructor(file: PythonFile, around: Around) {
     this.#file = file;
@@ -416,19 +423,24 @@ export class Values {
 
   /** Under `if isinstance(x, (list, tuple))`, or `isinstance(x, float)`. */
   #askedFor(name: Expr & { kind: "Name" }): Value | null {
-    this.#asked ??= this.#file.callsNamed("isinstance").flatMap((call) => {
+    this.#asked ??= this.#typesAskedFor();
+    const found = this.#asked
+      .get(name.id)
+      ?.find(({ test }) => test.body.some((statement) => contains(statement, name)));
+    return found?.what ?? null;
+  }
+
+  #typesAskedFor(): ReadonlyMap<string, readonly Asked[]> {
+    const found = new Map<string, Asked[]>();
+    for (const call of this.#file.callsNamed("isinstance")) {
       const [of, type] = call.args;
       const test = call.parent;
-      if (of?.value.kind !== "Name" || !type || test?.kind !== "If") return [];
+      if (of?.value.kind !== "Name" || !type || test?.kind !== "If") continue;
       const text = this.#file.textOf(type.value);
       const what = COLLECTIONS.test(text) ? CONTAINER : NUMBERS.test(text) ? NUMBER : null;
-      return what ? [{ name: of.value.id, test, what }] : [];
-    });
-    if (this.#asked.length === 0) return null;
-    const found = this.#asked.find(
-      (one) => one.name === name.id && one.test.body.some((statement) => contains(statement, name)),
-    );
-    return found?.what ?? null;
+      if (what) found.set(of.value.id, [...(found.get(of.value.id) ?? []), { test, what }]);
+    }
+    return found;
   }
 
   /** What a function of this file returns, or one item of the tuple it returns: a tensor, if that is so at every return. */

@@ -107,6 +107,7 @@ function isPresence(expr: Expr): boolean {
   return right?.kind === "Const" && right.value === null;
 }
 
+/** `loss, extra = model(x)`, and `if extra != 0:`: where there is none it is a number. */
 function isBeside(test: Expr, { file }: Facts): boolean {
   return (
     test.kind === "Compare" &&
@@ -136,10 +137,11 @@ function judge(test: Expr, node: Node, facts: Facts): Expr | null {
     inner.args.some((arg) => facts.onAccelerator(arg.value))
   )
     return often(node, facts) ? operand : null;
-  // `loss, extra = model(x)`, and `if extra != 0:`: where there is none it is a number.
-  if (isBeside(inner, facts)) return null;
   // What a network was fed or returned may be a structure, whose truth is its length.
-  return often(node, facts) && facts.value(inner).what === "tensor" && facts.onAccelerator(inner)
+  return often(node, facts) &&
+    facts.value(inner).what === "tensor" &&
+    facts.onAccelerator(inner) &&
+    !isBeside(inner, facts)
     ? operand
     : null;
 }
