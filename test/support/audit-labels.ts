@@ -33,6 +33,7 @@ const FILES = [
   "labels-21-22.jsonl",
   "labels-23-27.jsonl",
   "labels-28.jsonl",
+  "labels-29.jsonl",
 ];
 
 export function readLabels(): Label[] {
