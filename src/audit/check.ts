@@ -63,14 +63,10 @@ const asEarned = (meta: RuleMeta, finding: Finding, facts: Facts): Finding => ({
   severity: earned(meta, finding, facts),
 });
 
-/** Rules about how a call is written, which is wrong whenever it runs at all. */
-const BY_SHAPE = /^PLM0(?:51|52|53|60|61|63|67|77)$/;
-
 /** What happens only with an option that is off by default is worth a note. */
 function asOption(meta: RuleMeta, finding: Finding, { file, project }: Facts): Finding {
   const { at } = finding;
-  if ((finding.severity ?? meta.severity) === "note" || BY_SHAPE.test(meta.code) || !("parent" in at))
-    return finding;
+  if ((finding.severity ?? meta.severity) === "note" || meta.byShape || !("parent" in at)) return finding;
   const option = optionBehind(at as Node, file, project.options);
   return option === null
     ? finding

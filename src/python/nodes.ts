@@ -350,6 +350,11 @@ const STATEMENTS: ReadonlySet<Node["kind"]> = new Set<Node["kind"]>([
   "TypeAlias",
 ]);
 
+/** The last word of `a.b.word`, or of a plain name; "" of anything else. */
+export function lastWord(expr: Expr): string {
+  return expr.kind === "Name" ? expr.id : expr.kind === "Attribute" ? expr.attr : "";
+}
+
 /** The names that an expression reads when it is evaluated; a lambda in it reads its own later. */
 export function namesIn(expr: Expr): Name[] {
   const names: Name[] = [];

@@ -1,5 +1,6 @@
-import { keyword } from "../../python/file.ts";
+import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Call, Dict, Expr } from "../../python/tree.ts";
 
 /** What a call is given by name, also through `**settings` where these are a dict written out. */
@@ -12,6 +13,17 @@ export function given(call: Call, name: string, file: PythonFile): Expr | null {
     if (found) return found;
   }
   return null;
+}
+
+/** What the calls in this file of one of its own functions give for a parameter. */
+export function handedIn({ how, node, name }: Definition, file: PythonFile): readonly Expr[] {
+  const fn = node.parent;
+  if (how !== "param" || fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module") return [];
+  const at = fn.params.findIndex((param) => param.name === name);
+  return file.callsNamed(fn.name).flatMap((call) => {
+    const value = keyword(call, name)?.value ?? positional(call, at);
+    return value && file.dotted(call.func) === file.qualified(fn) ? [value] : [];
+  });
 }
 
 /** Whether `*args`, or `**settings` that cannot be read, may pass what is not seen. */

@@ -14,7 +14,7 @@ import {
   last,
 } from "./torch-names.ts";
 import { sendsBatch } from "./transfers.ts";
-import { MODULE, NUMBER, OTHER, UNKNOWN, combineOperands, plain } from "./value.ts";
+import { MODULE, NUMBER, OTHER, UNKNOWN, combineOperands, isOnDevice, plain } from "./value.ts";
 import type { Device, Value } from "./value.ts";
 import type { Around, Values } from "./values.ts";
 
@@ -265,7 +265,7 @@ export class CallValues {
       (value.what === "module" || (value.what === "unknown" && this.#values.networks.is(receiver))) &&
       !MODULE_METHODS.has(attr) &&
       !TELLS.test(attr) &&
-      call.args.some((arg) => isRunning(this.#values.of(arg.value)))
+      call.args.some((arg) => isOnDevice(this.#values.of(arg.value)))
     )
       return { what: "output", device: "network", graph: "unknown" };
     if (value.what === "module") return MODULE_METHODS.has(attr) ? value : UNKNOWN;
@@ -362,10 +362,6 @@ export class CallValues {
         : "cpu";
     return this.#values.device(given.value);
   }
-}
-
-function isRunning({ what, device }: Value): boolean {
-  return (what === "tensor" || what === "output") && (device === "network" || device === "accelerator");
 }
 
 /** Constructors and loaders of networks. */

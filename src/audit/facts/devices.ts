@@ -1,6 +1,6 @@
 import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, statementOf } from "../../python/nodes.ts";
+import { classOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
@@ -17,7 +17,7 @@ const CHOOSES = /device(?:_name)?$|^dev$/i;
 
 /** Whether what is called chooses the device of the training. */
 function choosesDevice({ func }: Call): boolean {
-  const name = func.kind === "Name" ? func.id : func.kind === "Attribute" ? func.attr : "";
+  const name = lastWord(func);
   return CHOOSES.test(name) && !ELSEWHERE.test(name);
 }
 

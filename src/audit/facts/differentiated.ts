@@ -1,4 +1,4 @@
-import { keyword, positional } from "../../python/file.ts";
+import { handedIn } from "./arguments.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
@@ -36,15 +36,8 @@ export class Differentiated {
 
   /** `backward(total_loss, scaler)`: what a function of this file is given and differentiates. */
   #traceHandedIn(): void {
-    for (const { how, node, name } of this.definitions) {
-      const fn = node.parent;
-      if (how !== "param" || fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module") continue;
-      const at = fn.params.findIndex((param) => param.name === name);
-      for (const call of this.#file.callsNamed(fn.name)) {
-        const given = keyword(call, name)?.value ?? positional(call, at);
-        if (given && this.#file.dotted(call.func) === this.#file.qualified(fn)) this.#trace(given);
-      }
-    }
+    for (const definition of this.definitions)
+      for (const given of handedIn(definition, this.#file)) this.#trace(given);
   }
 
   /** Follows a differentiated expression to the names that must be tensors with a graph too. */

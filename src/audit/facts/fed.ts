@@ -1,4 +1,5 @@
-import { keyword, positional } from "../../python/file.ts";
+import { handedIn } from "./arguments.ts";
+import { lastWord } from "../../python/nodes.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
@@ -51,21 +52,13 @@ export function fedToNetworks(
       feed(call, 2);
   // `loss = img2mse(rgb, target)`, whatever computed them.
   for (const { value } of differentiated)
-    if (value?.kind === "Call" && LOSSES.test(nameOf(value.func)))
+    if (value?.kind === "Call" && LOSSES.test(lastWord(value.func)))
       for (const one of computed(value, file, networks)) found.add(one);
   // `batch_to_device(batch, device)`, in place.
   for (const call of file.calls.matching(SENDS))
     if (call.parent?.kind === "ExprStmt" && sendsBatch(call, file)) feed(call, 1);
   // `d_loss(nets, x_real)`: what a function of this file gives a network as it got it.
-  for (const { how, node, name } of found) {
-    const fn = node.parent;
-    if (how !== "param" || fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module") continue;
-    const at = fn.params.findIndex((param) => param.name === name);
-    for (const call of file.callsNamed(fn.name)) {
-      const given = keyword(call, name)?.value ?? positional(call, at);
-      if (given && file.dotted(call.func) === file.qualified(fn)) feedOne(given);
-    }
-  }
+  for (const definition of found) for (const given of handedIn(definition, file)) feedOne(given);
   return found;
 }
 
@@ -81,10 +74,6 @@ function computed(call: Call, file: PythonFile, networks: Networks): readonly De
 
 const LOSSES = /loss|mse|crit|entropy|nll|objective/i;
 
-function nameOf(func: Expr): string {
-  return func.kind === "Attribute" ? func.attr : func.kind === "Name" ? func.id : "";
-}
-
 /** Calls that bring a whole batch: what comes with a network's input is where that is. */
 const BRINGS =
   /^(?:sample\w*|get_\w*batch|next_batch|fetch\w*|to_torch|to_device|to_cuda|move_to_\w+|prepare_batch|make_batch)$/;
@@ -93,7 +82,7 @@ const BRINGS =
 function broughtWith({ how, value, node }: Definition, file: PythonFile): readonly Definition[] {
   const tuple = node.parent;
   if (how !== "unpack" || value?.kind !== "Call" || tuple?.kind !== "Tuple") return [];
-  if (!BRINGS.test(nameOf(value.func))) return [];
+  if (!BRINGS.test(lastWord(value.func))) return [];
   return tuple.items.flatMap((item) =>
     item.kind === "Name" && item.id !== "_" && !PLAIN.test(item.id)
       ? (file.scopes.definitionAt(item) ?? [])

@@ -6,7 +6,7 @@ import type { Facts } from "./facts.ts";
 import { holdsIndices, isIndices } from "./indices.ts";
 import { returnsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
-import { last } from "./torch-names.ts";
+import { SIZES, last } from "./torch-names.ts";
 
 /** Methods whose result no longer belongs to the graph. */
 const CUTS = new Set([
@@ -27,8 +27,6 @@ const CUTS = new Set([
   "isinf",
   "isfinite",
 ]);
-/** What an object says of its size: `graph.num_nodes()`, `batch.batch_size`. */
-const COUNT = /^(?:num|n|number)_|_(?:size|count|len|length)s?$/;
 /** Callees that read a value and keep nothing of it. */
 const READERS =
   /^(?:builtins\.(?:print|float|int|len|str|repr|isinstance|bool|type|format)|math\..*|.*\.(?:isnan|isinf|isfinite|add_scalar|info|debug|warning|log|set_postfix|set_description))$/;
@@ -226,7 +224,7 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
     case "Attribute":
       return (
         !["shape", "device", "dtype", "data", "ndim"].includes(expr.attr) &&
-        !COUNT.test(expr.attr) &&
+        !SIZES.test(expr.attr) &&
         !isIndices(expr) &&
         selfAttribute(expr) === null &&
         again(expr.value)
@@ -281,7 +279,7 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
       const results = own === null ? undefined : facts.file.once(returnsByName).get(own);
       if (results) return expr.args.some((arg) => again(arg.value)) && results.some(again);
       if (expr.func.kind !== "Attribute") return false;
-      if (CUTS.has(expr.func.attr) || expr.func.attr.startsWith("new_") || COUNT.test(expr.func.attr))
+      if (CUTS.has(expr.func.attr) || expr.func.attr.startsWith("new_") || SIZES.test(expr.func.attr))
         return false;
       return (
         again(expr.func.value) ||

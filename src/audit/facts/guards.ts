@@ -1,4 +1,4 @@
-import { blockOf, classOf, functionOf, walk } from "../../python/nodes.ts";
+import { blockOf, classOf, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, If, Node, Stmt } from "../../python/tree.ts";
 
 /**
@@ -435,9 +435,7 @@ function isFlag(test: Expr): boolean {
   }
 }
 
+/** `step + 1` is named after the step. */
 function lastName(expr: Expr): string {
-  if (expr.kind === "Name") return expr.id;
-  if (expr.kind === "Attribute") return expr.attr;
-  if (expr.kind === "Binary") return lastName(expr.left);
-  return "";
+  return expr.kind === "Binary" ? lastName(expr.left) : lastWord(expr);
 }

@@ -1,4 +1,4 @@
-import { classOf, contains, functionOf, namesIn, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, namesIn, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Name, Node, Stmt } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
@@ -97,8 +97,7 @@ function isMeter(root: Expr, facts: Facts): boolean {
   if (root.kind !== "Name") return false;
   return (facts.file.scopes.lookup(root)?.definitions ?? []).some(({ value }) => {
     if (value?.kind !== "Call") return false;
-    const name =
-      value.func.kind === "Name" ? value.func.id : value.func.kind === "Attribute" ? value.func.attr : "";
+    const name = lastWord(value.func);
     return /^[A-Z]/.test(name) && !/^(?:Ordered|default)?[Dd]ict$|Counter|Deque|Queue|List|Buffer/.test(name);
   });
 }

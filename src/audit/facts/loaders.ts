@@ -2,7 +2,7 @@ import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
-import { given } from "./arguments.ts";
+import { entry, given } from "./arguments.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 
@@ -37,11 +37,9 @@ export function loadersOf(expr: Expr, facts: Facts, depth = 0): readonly Call[] 
     );
   // `loaders = {"train": DataLoader(…), "val": DataLoader(…)}`
   if (expr.kind === "Subscript" && expr.index.kind === "Str") {
-    const key = expr.index.value;
     const made = expr.value.kind === "Name" ? file.scopes.onlyValue(expr.value) : null;
-    const at =
-      made?.kind === "Dict" ? made.keys.findIndex((one) => one?.kind === "Str" && one.value === key) : -1;
-    return made?.kind === "Dict" && at >= 0 ? again(made.values[at]!) : null;
+    const one = made?.kind === "Dict" && expr.index.value !== null ? entry(made, expr.index.value) : null;
+    return one && again(one);
   }
   if (expr.kind !== "Call") return null;
   const name = file.dotted(expr.func);

@@ -1,6 +1,6 @@
 import { isFalse, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, classOf, functionOf, statementOf, walk } from "../../python/nodes.ts";
+import { ancestors, classOf, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr } from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
 import { last } from "./torch-names.ts";
@@ -226,7 +226,7 @@ export function isLayerName(dotted: string | null): boolean {
 }
 
 function isSeveral(expr: Expr): boolean {
-  return SEVERAL.test(expr.kind === "Name" ? expr.id : expr.kind === "Attribute" ? expr.attr : "");
+  return SEVERAL.test(lastWord(expr));
 }
 
 /** `self.pick_action_and_get_critic_values(…)`: a method of the class around it, no attribute. */

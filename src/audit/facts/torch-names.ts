@@ -46,6 +46,8 @@ export const TENSOR_ONLY_METHODS = set(
 );
 /** Attributes that are tensors when the value is. */
 export const TENSOR_ATTRIBUTES = set("T mT H mH real imag");
+/** What an object says of its size: `graph.num_nodes()`, `batch.batch_size`. */
+export const SIZES = /^(?:num|n|number)_|_(?:size|count|len|length)s?$/;
 /** Attributes that never are. */
 export const PLAIN_ATTRIBUTES = set(
   "shape dtype device requires_grad is_cuda ndim is_leaf itemsize layout param_groups",

@@ -1,6 +1,6 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf } from "../../python/nodes.ts";
+import { contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 
@@ -25,7 +25,7 @@ const PREPARES = /^_?prepare_(?:samples?|batch|inputs?)$/;
 
 /** Whether a call sends the first of its arguments to the device, and hands it back or changes it in place. */
 export function sendsBatch({ func, args, parent }: Call, file: PythonFile): boolean {
-  const name = func.kind === "Name" ? func.id : func.kind === "Attribute" ? func.attr : "";
+  const name = lastWord(func);
   const [first] = args;
   if (!first) return false;
   if (PREPARES.test(name)) {

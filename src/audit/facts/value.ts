@@ -69,3 +69,12 @@ export function combineOperands(operands: readonly Value[]): Value {
     graph,
   };
 }
+
+export function isTensorLike({ what }: Value): boolean {
+  return what === "tensor" || what === "output";
+}
+
+/** Where the training runs. */
+export function isOnDevice(value: Value): boolean {
+  return isTensorLike(value) && value.device !== "cpu" && value.device !== "unknown";
+}

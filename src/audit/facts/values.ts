@@ -1,7 +1,8 @@
+import { typesAskedFor } from "./asked-types.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, ClassDef, Expr, If, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, Node } from "../../python/tree.ts";
 import { CallValues } from "./call-values.ts";
 import { attributesOf, holdsModules, isModuleDict, isModuleRole, selfAttribute } from "./classes.ts";
 import type { Role } from "./classes.ts";
@@ -14,8 +15,18 @@ import { Networks, isLayerName } from "./naming.ts";
 import { returnsByName, yieldsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
 import { readByNumpy } from "./transfers.ts";
-import { PLAIN_ATTRIBUTES, TENSOR_ATTRIBUTES } from "./torch-names.ts";
-import { MODULE, NUMBER, OTHER, UNKNOWN, combineOperands, either, plain } from "./value.ts";
+import { PLAIN_ATTRIBUTES, SIZES, TENSOR_ATTRIBUTES } from "./torch-names.ts";
+import {
+  MODULE,
+  NUMBER,
+  OTHER,
+  UNKNOWN,
+  combineOperands,
+  either,
+  isOnDevice,
+  isTensorLike,
+  plain,
+} from "./value.ts";
 import type { Device, Value } from "./value.ts";
 
 /** What the rest of the tree says about this file. */
@@ -28,13 +39,7 @@ export interface Around {
   readonly parameter: (definition: Definition) => Value | null;
 }
 
-const COLLECTIONS = /^\(?(?:(?:list|tuple|dict|set|Sequence|Mapping)(?:, ?|\)?$))+$/;
-const NUMBERS = /^\(?(?:(?:float|int|bool|numbers\.Number|Number)(?:, ?|\)?$))+$/;
-
 const COUNTED = /accura|_acc$|^acc|correct|count|precision|recall|f1|iou|^num_/i;
-
-/** `batch.batch_size`, `data.num_nodes` */
-const SIZES = /^(?:num|n|number)_|_(?:size|count|len|length)s?$/;
 
 /** An expression nested deeper than this gets no facts: it is generated code. */
 const MAX_DEPTH = 60;
@@ -56,12 +61,6 @@ const WRITTEN: Readonly<Partial<Record<Expr["kind"], Value>>> = {
   Lambda: OTHER,
 };
 
-/** `if isinstance(x, list):` says what x is below it. */
-interface Asked {
-  readonly test: If;
-  readonly what: Value;
-}
-
 /** Answers by following definitions; anything that cannot be followed is "unknown". */
 export class Values {
   readonly #file: PythonFile;
@@ -75,8 +74,6 @@ export class Values {
   #differentiated: Differentiated | null = null;
   #networks: Networks | null = null;
   #fed: ReadonlySet<Definition> | null = null;
-  /** By name. */
-  #asked: ReadonlyMap<string, readonly Asked[]> | null = null;
 
   constructor(file: PythonFile, around: Around) {
     this.#file = file;
@@ -423,24 +420,11 @@ export class Values {
 
   /** Under `if isinstance(x, (list, tuple))`, or `isinstance(x, float)`. */
   #askedFor(name: Expr & { kind: "Name" }): Value | null {
-    this.#asked ??= this.#typesAskedFor();
-    const found = this.#asked
+    const found = this.#file
+      .once(typesAskedFor)
       .get(name.id)
       ?.find(({ test }) => test.body.some((statement) => contains(statement, name)));
     return found?.what ?? null;
-  }
-
-  #typesAskedFor(): ReadonlyMap<string, readonly Asked[]> {
-    const found = new Map<string, Asked[]>();
-    for (const call of this.#file.callsNamed("isinstance")) {
-      const [of, type] = call.args;
-      const test = call.parent;
-      if (of?.value.kind !== "Name" || !type || test?.kind !== "If") continue;
-      const text = this.#file.textOf(type.value);
-      const what = COLLECTIONS.test(text) ? CONTAINER : NUMBERS.test(text) ? NUMBER : null;
-      if (what) found.set(of.value.id, [...(found.get(of.value.id) ?? []), { test, what }]);
-    }
-    return found;
   }
 
   /** What a function of this file returns, or one item of the tuple it returns: a tensor, if that is so at every return. */
@@ -519,14 +503,6 @@ export class Values {
   device(expr: Expr | null): Device {
     return deviceOf(expr, this.#file, (one) => this.of(one));
   }
-}
-
-function isOnDevice(value: Value): boolean {
-  return isTensorLike(value) && value.device !== "cpu" && value.device !== "unknown";
-}
-
-function isTensorLike({ what }: Value): boolean {
-  return what === "tensor" || what === "output";
 }
 
 /** Where in `for a, b in …` a name stands; null for a name by itself, or deeper in. */

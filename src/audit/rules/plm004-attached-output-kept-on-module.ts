@@ -1,4 +1,4 @@
-import { classOf, contains, functionOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Assign, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
@@ -249,7 +249,7 @@ function isWanted(place: Expr, hook: FunctionDef | Lambda, facts: Facts): boolea
   let root = place;
   while (root.kind === "Subscript" || (root.kind === "Attribute" && selfAttribute(root) === null))
     root = root.value;
-  const name = root.kind === "Name" ? root.id : root.kind === "Attribute" ? root.attr : "";
+  const name = lastWord(root);
   const mentions = root.kind === "Name" ? facts.file.all("Name") : facts.file.all("Attribute");
   return mentions.some((node) => {
     if ((node.kind === "Name" ? node.id : node.attr) !== name || contains(hook, node)) return false;

@@ -1,7 +1,7 @@
 import type { Definition } from "../../python/scopes.ts";
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
@@ -17,9 +17,6 @@ const TEACHER =
 
 /** What reinforcement learning calls the network that its targets come from. */
 const CRITIC = /^(?:q|qf|critic|value|v)\d?_target\d?$|^target_(?:q|qf|critic|value|v)\d?$/;
-
-const lastName = (callee: Expr): string =>
-  callee.kind === "Name" ? callee.id : callee.kind === "Attribute" ? callee.attr : "";
 
 export const rule: Rule = {
   meta: {
@@ -38,8 +35,8 @@ export const rule: Rule = {
     for (const call of calls) {
       if (call.func.kind !== "Name" && call.func.kind !== "Attribute") continue;
       // Few callees are either: the cheap questions first.
-      if (!facts.networks.isOnlyEvaluated(call.func) && !TEACHER.test(lastName(call.func))) continue;
-      if (!isNetwork(call.func, facts) && !CRITIC.test(lastName(call.func))) continue;
+      if (!facts.networks.isOnlyEvaluated(call.func) && !TEACHER.test(lastWord(call.func))) continue;
+      if (!isNetwork(call.func, facts) && !CRITIC.test(lastWord(call.func))) continue;
       const runs = facts.everyStep(call) !== null && facts.gradMode(call) === "on";
       const loose = !runs && isDistillation(call, facts);
       if (!runs && !loose) continue;
@@ -82,7 +79,7 @@ function* features(facts: Facts): Generator<Finding> {
     if (call.func.kind !== "Attribute") continue;
     const net = call.func.value;
     if (net.kind !== "Name" && net.kind !== "Attribute") continue;
-    if (!TEACHER.test(lastName(net)) || !facts.everyStep(call) || facts.gradMode(call) === "off") continue;
+    if (!TEACHER.test(lastWord(net)) || !facts.everyStep(call) || facts.gradMode(call) === "off") continue;
     if (lexicalGrad(call, file) !== null || !isTeacher(net, facts)) continue;
     if (!takesData(call, facts) || carriesGradient(call, facts)) continue;
     yield {
@@ -97,7 +94,7 @@ function* features(facts: Facts): Generator<Finding> {
 function isDistillation(call: Call, facts: Facts): boolean {
   const { file } = facts;
   const fn = functionOf(call);
-  if (fn?.kind !== "FunctionDef" || !TEACHER.test(lastName(call.func))) return false;
+  if (fn?.kind !== "FunctionDef" || !TEACHER.test(lastWord(call.func))) return false;
   if (facts.functionFacts(call).callersGradOff !== "unknown" || lexicalGrad(call, file) !== null)
     return false;
   const key = facts.networks.key(call.func);
@@ -138,7 +135,7 @@ function* handedOn(facts: Facts): Generator<Finding> {
     const { value, parent: call } = arg;
     if (call?.kind !== "Call" || arg.star !== 0 || (value.kind !== "Name" && value.kind !== "Attribute"))
       continue;
-    if (!facts.networks.isOnlyEvaluated(value) && !isTeachers(lastName(value))) continue;
+    if (!facts.networks.isOnlyEvaluated(value) && !isTeachers(lastWord(value))) continue;
     const helper = helperOf(call, file);
     const at = helper?.fn.params[call.args.indexOf(arg) + helper.shift];
     const param = arg.name === null ? at : helper?.fn.params.find(({ name }) => name === arg.name);
@@ -230,7 +227,7 @@ function isNeverTrained(callee: Expr, facts: Facts): boolean {
 
 /** By its name, in a step that trains another network; frozen or trained nowhere in this file. */
 function isTeacher(callee: Expr, facts: Facts): boolean {
-  const name = lastName(callee);
+  const name = lastWord(callee);
   if (!TEACHER.test(name)) return false;
   if (facts.networks.isFrozenByFlags(callee)) return false;
   const { file } = facts;
@@ -241,7 +238,7 @@ function isTeacher(callee: Expr, facts: Facts): boolean {
     .some(
       (call) =>
         call.func.kind === "Attribute" &&
-        (facts.networks.key(call.func.value) === key || lastName(call.func.value) === name) &&
+        (facts.networks.key(call.func.value) === key || lastWord(call.func.value) === name) &&
         !(call.parent?.kind === "Arg" && file.textOf((call.parent.parent as Call).func) === "zip"),
     );
   return !trained && !new RegExp(`freeze\\w*\\([^)]*${name}`).test(file.text);

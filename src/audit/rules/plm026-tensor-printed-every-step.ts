@@ -1,4 +1,4 @@
-import { ancestors, statementOf } from "../../python/nodes.ts";
+import { ancestors, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { isShownAfterRead } from "../facts/echoes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -51,7 +51,7 @@ export const rule: Rule = {
 
 /** `batch.key`, `name`: what tells things apart is no tensor. */
 function isWord(expr: Expr): boolean {
-  const name = expr.kind === "Name" ? expr.id : expr.kind === "Attribute" ? expr.attr : "";
+  const name = lastWord(expr);
   return /(?:^|_)(?:key|name|path|type|mode|phase|split|str|text|caption|prompt)s?$/.test(name);
 }
 

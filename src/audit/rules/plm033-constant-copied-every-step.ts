@@ -1,5 +1,5 @@
 import { argument, keyword, positional } from "../../python/file.ts";
-import { classOf, functionOf } from "../../python/nodes.ts";
+import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr, Param } from "../../python/tree.ts";
 import { literalDict } from "../facts/arguments.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
@@ -277,8 +277,7 @@ function isHandedIn(expr: Expr, facts: Facts): boolean {
 /** `args.gamma`, `self.cfg.alpha`: one value for the whole run. */
 function isSetting(expr: Expr): boolean {
   if (expr.kind !== "Attribute") return false;
-  const owner =
-    expr.value.kind === "Name" ? expr.value.id : expr.value.kind === "Attribute" ? expr.value.attr : "";
+  const owner = lastWord(expr.value);
   return /^(?:args|opt|opts|cfg|conf|config|hparams|flags|FLAGS|params|settings|hps?)$/.test(owner);
 }
 

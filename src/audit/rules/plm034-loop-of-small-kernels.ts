@@ -1,4 +1,4 @@
-import { contains, walk } from "../../python/nodes.ts";
+import { contains, lastWord, walk } from "../../python/nodes.ts";
 import type { Clause, Expr, For, Node } from "../../python/tree.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -175,7 +175,7 @@ function isOverModules(iter: For["iter"], facts: Facts, depth = 0): boolean {
   if (iter.kind === "Subscript")
     return iter.index.kind === "Str" && iter.index.value === "params" && facts.file.mentions("param_groups");
   // Handed in by that name.
-  const called = iter.kind === "Name" ? iter.id : iter.kind === "Attribute" ? iter.attr : "";
+  const called = lastWord(iter);
   if (/(?:^|_)param(?:s|eters)$/.test(called)) return true;
   if (iter.kind === "Name") {
     const value = facts.file.scopes.onlyValue(iter);

@@ -20,6 +20,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [51],
+    byShape: true,
   },
   *check(facts) {
     for (const call of facts.file.callsNamed("checkpoint", "checkpoint_sequential")) {

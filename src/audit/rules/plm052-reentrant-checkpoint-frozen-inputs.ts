@@ -14,6 +14,7 @@ export const rule: Rule = {
     severity: "error",
     fix: "unsafe",
     patterns: [52],
+    byShape: true,
   },
   *check(facts) {
     const { file } = facts;

@@ -20,6 +20,7 @@ export const rule: Rule = {
     severity: "note",
     fix: "none",
     patterns: [53],
+    byShape: true,
   },
   *check({ file }) {
     const calls = new Set([

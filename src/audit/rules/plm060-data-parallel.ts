@@ -20,6 +20,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "none",
     patterns: [60],
+    byShape: true,
   },
   *check(facts) {
     const { file } = facts;

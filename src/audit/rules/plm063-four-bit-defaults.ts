@@ -18,6 +18,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [63],
+    byShape: true,
   },
   *check({ file }) {
     if (

@@ -28,6 +28,7 @@ export const rule: Rule = {
     severity: "error",
     fix: "none",
     patterns: [77],
+    byShape: true,
   },
   *check(facts) {
     const { file } = facts;
