@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
+import { moduleName } from "../python/file.ts";
 import { discover } from "./discover.ts";
 import type { FoundFile } from "./discover.ts";
 import { inOneGo, tuneForLargeTrees } from "./engine.ts";
@@ -10,7 +11,7 @@ import type { FileSummary } from "./facts/summary.ts";
 import type { AuditReport, Diagnostic, ReportedFinding } from "./report.ts";
 import type { Settings } from "./settings.ts";
 import { Share } from "./work.ts";
-import type { CheckResult, ScanResult } from "./work.ts";
+import type { Job, Results, ScanResult, Task } from "./work.ts";
 
 /** Starting a second thread takes about 60 ms: below this much source it is not worth it. */
 const THREAD_WORTHY = 3_000_000;
@@ -51,7 +52,7 @@ export async function auditForEditing(
   const { parts, generated, findings, project, summaries } =
     WORKER && bytes > THREAD_WORTHY
       ? await inTwoThreads(order, settings, WORKER, keep)
-      : inOneThread(order, settings);
+      : await work(oneThread(order, settings), order, keep);
   return {
     files: files.length,
     bytes,
@@ -68,43 +69,6 @@ export async function auditForEditing(
   };
 }
 
-interface Outcome {
-  /** Whatever has diagnostics: the scans and the checks. */
-  readonly parts: readonly { readonly diagnostics: readonly Diagnostic[] }[];
-  readonly generated: number;
-  readonly findings: ReportedFinding[];
-  readonly project: ProjectFacts;
-  readonly summaries: readonly string[];
-}
-
-function inOneThread(files: readonly FoundFile[], settings: Settings): Outcome {
-  const share = new Share(files, settings, true);
-  const scan = share.scan(new Int32Array(1));
-  const { project, summaries } = combineScans([scan], true);
-  const checked = share.check(scan.relevant, new Int32Array(1), project);
-  return {
-    parts: [scan, checked],
-    generated: scan.generated,
-    findings: checked.findings,
-    project,
-    summaries,
-  };
-}
-
-/** By path, so that the outcome does not depend on which thread took which file. */
-function combineScans(
-  scans: readonly ScanResult[],
-  keep: boolean,
-): { readonly project: ProjectFacts; readonly summaries: readonly string[] } {
-  const texts = scans.flatMap(({ summaries }) => summaries.splice(0)).sort();
-  const summaries = keep ? [...texts] : [];
-  const parsed = texts.map((text, at) => {
-    texts[at] = "";
-    return JSON.parse(text) as FileSummary;
-  });
-  return { project: combine(parsed), summaries };
-}
-
 /** MB for what was just made, in the second thread: less than V8's own 48, to stay below 300 MB in all. */
 const YOUNG = 30;
 
@@ -115,31 +79,97 @@ async function inTwoThreads(
   keep: boolean,
 ): Promise<Outcome> {
   tuneForLargeTrees();
-  const counter = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(script, {
-    workerData: { files, settings, counter },
+    workerData: { files, settings },
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG },
   });
   try {
-    const reply = <T>(): Promise<T> => once(worker, "message").then(([message]) => message as T);
-    const theirs = reply<ScanResult>();
-    const share = new Share(files, settings, false);
-    const ours = share.scan(counter);
-    const scans = [ours, await theirs];
-    const { project, summaries } = inOneGo(() => combineScans(scans, keep));
-    const order = [...ours.relevant, ...scans[1]!.relevant].sort((a, b) => a - b);
-    const next = new Int32Array(new SharedArrayBuffer(4));
-    const rest = reply<CheckResult>();
-    worker.postMessage({ order, next, project });
-    const checked = [share.check(order, next, project), await rest];
-    return {
-      parts: [...scans, ...checked],
-      generated: ours.generated + scans[1]!.generated,
-      findings: checked.flatMap((part) => part.findings),
-      project,
-      summaries,
-    };
+    return await work(twoThreads(files, settings, worker), files, keep);
   } finally {
     await worker.terminate();
   }
+}
+
+interface Outcome {
+  /** Whatever has diagnostics: the scans and the checks. */
+  readonly parts: readonly { readonly diagnostics: readonly Diagnostic[] }[];
+  readonly generated: number;
+  readonly findings: ReportedFinding[];
+  readonly project: ProjectFacts;
+  readonly summaries: readonly string[];
+}
+
+/** Has a job done on these files; what each thread made of it. `first`: what this thread does alone before it joins in. */
+type Crew = <J extends Job>(
+  job: J,
+  order: readonly number[],
+  first?: () => void,
+) => Promise<readonly Results[J["kind"]][]>;
+
+function oneThread(files: readonly FoundFile[], settings: Settings): Crew {
+  const share = new Share(files, settings, true);
+  return async <J extends Job>(job: J, order: readonly number[], first?: () => void) => {
+    first?.();
+    return [share.do({ ...job, order, next: new Int32Array(1) }) as Results[J["kind"]]];
+  };
+}
+
+function twoThreads(files: readonly FoundFile[], settings: Settings, worker: Worker): Crew {
+  const share = new Share(files, settings, false);
+  return async <J extends Job>(job: J, order: readonly number[], first?: () => void) => {
+    const task: Task = { ...job, order, next: new Int32Array(new SharedArrayBuffer(4)) };
+    const reply = once(worker, "message");
+    worker.postMessage(task);
+    if (first) inOneGo(first);
+    const ours = share.do(task);
+    return [ours, (await reply)[0]] as Results[J["kind"]][];
+  };
+}
+
+async function work(crew: Crew, files: readonly FoundFile[], keep: boolean): Promise<Outcome> {
+  const scans = [...(await crew({ kind: "scan" }, [...files.keys()]))];
+  const generated = scans.flatMap((scan) => scan.generated);
+  for (let unread = generated; unread.length > 0;) {
+    const imported = new Set(scans.flatMap((scan) => [...scan.imported]));
+    // Whoever edits may import any of them next.
+    const wanted = new Set(keep ? unread : unread.filter((at) => imported.has(lastName(files[at]!))));
+    if (wanted.size === 0) break;
+    unread = unread.filter((at) => !wanted.has(at));
+    scans.push(...(await crew({ kind: "read" }, [...wanted])));
+  }
+  const irrelevant = scans.flatMap((scan) => scan.irrelevant);
+  let combined: Combined;
+  const parsed = await crew({ kind: "parse" }, irrelevant, () => (combined = combineScans(scans, keep)));
+  const { project, summaries } = combined!;
+  const relevant = scans.flatMap((scan) => scan.relevant).sort((a, b) => a - b);
+  const checks = await crew({ kind: "check", project }, relevant);
+  return {
+    parts: [...scans, ...parsed, ...checks],
+    generated: generated.length,
+    findings: checks.flatMap(({ findings }) => findings),
+    project,
+    summaries,
+  };
+}
+
+interface Combined {
+  readonly project: ProjectFacts;
+  readonly summaries: readonly string[];
+}
+
+/** By path, so that the outcome does not depend on which thread took which file. */
+function combineScans(scans: readonly ScanResult[], keep: boolean): Combined {
+  const texts = scans.flatMap(({ summaries }) => summaries.splice(0)).sort();
+  const summaries = keep ? [...texts] : [];
+  const parsed = texts.map((text, at) => {
+    texts[at] = "";
+    return JSON.parse(text) as FileSummary;
+  });
+  return { project: combine(parsed), summaries };
+}
+
+/** What an import calls the file's module, without its packages. */
+function lastName({ path }: FoundFile): string {
+  const module = moduleName(path);
+  return module.slice(module.lastIndexOf(".") + 1);
 }

@@ -10,7 +10,7 @@ import { summarize } from "./facts/summarize.ts";
 import type { FileSummary } from "./facts/summary.ts";
 import type { Diagnostic, ReportedFinding } from "./report.ts";
 import type { Settings } from "./settings.ts";
-import { readSource } from "./source.ts";
+import { isRelevant, readSource } from "./source.ts";
 import type { Source } from "./source.ts";
 import { isUnitTest } from "./unit-tests.ts";
 
@@ -22,14 +22,8 @@ export interface Scan {
 
 /** First look at one text: parse it and note what other files need to know. */
 export function scan(path: string, text: string, inside = path): Scan {
-  const source = readSource(path, text);
-  // Nothing for any rule; that it is broken is worth a word all the same.
-  if (source === null)
-    return {
-      source,
-      summary: null,
-      diagnostics: path.endsWith(".py") ? syntaxErrors(path, parse(text).errors, () => new Lines(text)) : [],
-    };
+  const source = isRelevant(path, text) ? readSource(path, text) : null;
+  if (source === null) return { source, summary: null, diagnostics: faults(path, text) };
   if (typeof source === "string")
     return {
       source: null,
@@ -43,6 +37,11 @@ export function scan(path: string, text: string, inside = path): Scan {
   );
   if (isUnitTest(file, inside)) return { source: null, summary: null, diagnostics };
   return { source, summary: summarize(file), diagnostics };
+}
+
+/** Of a text with nothing for any rule; that it is broken is worth a word all the same. */
+export function faults(path: string, text: string): Diagnostic[] {
+  return path.endsWith(".py") ? syntaxErrors(path, parse(text).errors, () => new Lines(text)) : [];
 }
 
 function syntaxErrors(path: string, errors: readonly SyntaxDiagnostic[], lines: () => Lines): Diagnostic[] {

@@ -35,15 +35,15 @@ function isOfAnother(file: PythonFile): boolean {
   );
 }
 
-/** Null: nothing to audit. A string: why the file cannot be read. */
-export function readSource(path: string, text: string): Source | string | null {
-  return isConfig(path) || (RELEVANT.test(text) ? USES : HELPS).test(text) ? readAgain(path, text) : null;
+/** Whether a text may have anything for a rule, or for those who judge other files. */
+export function isRelevant(path: string, text: string): boolean {
+  return isConfig(path) || (RELEVANT.test(text) ? USES : HELPS).test(text);
 }
 
 const isConfig = (path: string): boolean => /\.(?:ya?ml|json|toml)$/.test(path);
 
-/** The same for a file that was found worth reading before. */
-export function readAgain(path: string, text: string): Source | string | null {
+/** Null: nothing to audit. A string: why the file cannot be read. */
+export function readSource(path: string, text: string): Source | string | null {
   if (isConfig(path)) {
     if (!TRAINING_CONFIG.test(text)) return null;
     const config = readConfig(path, text);

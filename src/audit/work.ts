@@ -6,9 +6,9 @@ import { youngCollector } from "./engine.ts";
 import type { ProjectFacts } from "./facts/project.ts";
 import { isGenerated } from "./generated.ts";
 import type { Diagnostic, ReportedFinding } from "./report.ts";
-import { check, scan } from "./session.ts";
+import { check, faults, scan } from "./session.ts";
 import type { Settings } from "./settings.ts";
-import { readAgain } from "./source.ts";
+import { isRelevant, readSource } from "./source.ts";
 import type { Source } from "./source.ts";
 
 /** Larger than any source worth reading; a data file with a code file's name. */
@@ -19,8 +19,31 @@ const MAX_CONFIG_BYTES = 200_000;
  * V8 does not have to collect in the middle of a file, when it must copy the whole tree.
  */
 const COLLECT_AFTER = 150_000;
-/** Next file to take, shared by the threads. */
-export type Counter = Int32Array;
+
+/** What the threads do together: each takes the next file, by a counter they share, until none is left. */
+export type Task = {
+  /** Positions of the files. */
+  readonly order: readonly number[];
+  readonly next: Int32Array;
+} & Job;
+
+export type Job =
+  /** First look. Generated files are put off, and those that have nothing for any rule. */
+  | { readonly kind: "scan" }
+  /** First look at generated files that somebody imports. */
+  | { readonly kind: "read" }
+  /** The only look at files that have nothing for any rule. */
+  | { readonly kind: "parse" }
+  /** Second look, when the whole tree has been seen. */
+  | { readonly kind: "check"; readonly project: ProjectFacts };
+
+/** What comes of one thread's share of it. */
+export interface Results {
+  readonly scan: ScanResult;
+  readonly read: ScanResult;
+  readonly parse: ParseResult;
+  readonly check: CheckResult;
+}
 
 export interface ScanResult {
   /** JSON, one a file: a tenth of the memory of the objects, and it crosses threads as it is. */
@@ -28,8 +51,16 @@ export interface ScanResult {
   readonly diagnostics: Diagnostic[];
   /** Positions of the files worth a second look. */
   readonly relevant: number[];
-  /** Files that are not judged because they are generated. */
-  generated: number;
+  /** Positions of the files that have nothing for any rule. */
+  readonly irrelevant: number[];
+  /** Positions of the files that are not judged because they are generated. */
+  readonly generated: number[];
+  /** The last two parts of each imported name: a module, or what it defines and the module. */
+  readonly imported: Set<string>;
+}
+
+export interface ParseResult {
+  readonly diagnostics: Diagnostic[];
 }
 
 export interface CheckResult {
@@ -37,7 +68,7 @@ export interface CheckResult {
   readonly diagnostics: Diagnostic[];
 }
 
-/** One thread's share of an audit: files are taken from a common counter until none is left. */
+/** One thread's share of an audit. */
 export class Share {
   readonly #files: readonly FoundFile[];
   readonly #settings: Settings;
@@ -55,17 +86,43 @@ export class Share {
     this.#collectYoung = keep ? null : youngCollector();
   }
 
-  /** Each file in a call of its own: what a loop's variables hold is alive until they get their next value. */
-  scan(counter: Counter): ScanResult {
-    const result: ScanResult = { summaries: [], diagnostics: [], relevant: [], generated: 0 };
-    for (let at = Atomics.add(counter, 0, 1); at < this.#files.length; at = Atomics.add(counter, 0, 1)) {
-      this.#scanFile(at, result);
-      this.#done(this.#files[at]!);
+  do(task: Task): Results[Task["kind"]] {
+    switch (task.kind) {
+      case "scan":
+      case "read": {
+        const result: ScanResult = {
+          summaries: [],
+          diagnostics: [],
+          relevant: [],
+          irrelevant: [],
+          generated: [],
+          imported: new Set(),
+        };
+        this.#each(task, (at) => this.#scanFile(at, task.kind === "read", result));
+        return result;
+      }
+      case "parse": {
+        const result: ParseResult = { diagnostics: [] };
+        this.#each(task, (at) => this.#parseFile(this.#files[at]!, result));
+        return result;
+      }
+      case "check": {
+        const result: CheckResult = { findings: [], diagnostics: [] };
+        this.#each(task, (at) => this.#checkFile(at, task.project, result));
+        return result;
+      }
     }
-    return result;
   }
 
-  #scanFile(at: number, result: ScanResult): void {
+  /** Each file in a call of its own: what a loop's variables hold is alive until they get their next value. */
+  #each({ order, next }: Task, look: (at: number) => void): void {
+    for (let turn = Atomics.add(next, 0, 1); turn < order.length; turn = Atomics.add(next, 0, 1)) {
+      look(order[turn]!);
+      this.#done(this.#files[order[turn]!]!);
+    }
+  }
+
+  #scanFile(at: number, unjudged: boolean, result: ScanResult): void {
     const file = this.#files[at]!;
     const text = this.#read(file);
     if (text === null) return;
@@ -73,25 +130,29 @@ export class Share {
       result.diagnostics.push(text);
       return;
     }
-    const one = scan(file.path, text, file.inside);
-    result.diagnostics.push(...one.diagnostics);
-    if (one.summary) result.summaries.push(JSON.stringify(one.summary));
-    if (!one.source) return;
-    if (!file.named && !this.#settings.generated && isGenerated(text)) {
-      result.generated++;
+    if (!unjudged && !file.named && !this.#settings.generated && isGenerated(text)) {
+      result.generated.push(at);
       return;
     }
+    if (!isRelevant(file.path, text)) {
+      result.irrelevant.push(at);
+      return;
+    }
+    const { source, summary, diagnostics } = scan(file.path, text, file.inside);
+    result.diagnostics.push(...diagnostics);
+    if (summary) {
+      result.summaries.push(JSON.stringify(summary));
+      for (const name of summary.imports)
+        for (const part of name.split(".").slice(-2)) result.imported.add(part);
+    }
+    if (!source || unjudged) return;
     result.relevant.push(at);
-    if (this.#keep) this.#kept.set(at, one.source);
+    if (this.#keep) this.#kept.set(at, source);
   }
 
-  check(order: readonly number[], counter: Counter, project: ProjectFacts): CheckResult {
-    const result: CheckResult = { findings: [], diagnostics: [] };
-    for (let next = Atomics.add(counter, 0, 1); next < order.length; next = Atomics.add(counter, 0, 1)) {
-      this.#checkFile(order[next]!, project, result);
-      this.#done(this.#files[order[next]!]!);
-    }
-    return result;
+  #parseFile(file: FoundFile, result: ParseResult): void {
+    const text = this.#read(file);
+    if (typeof text === "string") result.diagnostics.push(...faults(file.path, text));
   }
 
   #checkFile(at: number, project: ProjectFacts, result: CheckResult): void {
@@ -120,7 +181,7 @@ export class Share {
 
   #again(file: FoundFile): Source | null {
     const text = this.#read(file);
-    const source = typeof text === "string" ? readAgain(file.path, text) : null;
+    const source = typeof text === "string" ? readSource(file.path, text) : null;
     return typeof source === "string" ? null : source;
   }
 

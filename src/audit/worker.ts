@@ -1,20 +1,12 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { FoundFile } from "./discover.ts";
-import type { ProjectFacts } from "./facts/project.ts";
 import type { Settings } from "./settings.ts";
 import { Share } from "./work.ts";
+import type { Task } from "./work.ts";
 
-/** The second thread of an audit: scans, waits for the facts of the whole tree, checks. */
-const { files, settings, counter } = workerData as {
-  files: readonly FoundFile[];
-  settings: Settings;
-  counter: Int32Array;
-};
+/** The second thread of an audit: does its share of each task. */
+const { files, settings } = workerData as { files: readonly FoundFile[]; settings: Settings };
 const share = new Share(files, settings, false);
-parentPort!.once(
-  "message",
-  ({ order, next, project }: { order: readonly number[]; next: Int32Array; project: ProjectFacts }) => {
-    parentPort!.postMessage(share.check(order, next, project));
-  },
-);
-parentPort!.postMessage(share.scan(counter));
+parentPort!.on("message", (task: Task) => {
+  parentPort!.postMessage(share.do(task));
+});

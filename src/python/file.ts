@@ -201,7 +201,8 @@ function assignsByAttribute(file: PythonFile): ReadonlyMap<string, readonly Node
   return found;
 }
 
-function moduleName(path: string): string {
+/** "pkg.sub.module" of "pkg/sub/module.py". */
+export function moduleName(path: string): string {
   return (
     path
       .replace(/\.(?:pyi?|ipynb)$/, "")
