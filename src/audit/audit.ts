@@ -30,11 +30,13 @@ export interface Audit extends AuditReport {
 export interface EditableAudit extends Audit {
   /** What each file tells the others, as JSON. */
   readonly summaries: readonly string[];
+  /** By which the files speak of classes and modules. */
+  readonly words: ReadonlySet<string>;
 }
 
 /** Discover, scan every file, combine what they say, check every file. Paths in the report are relative to `root`. */
 export async function audit(paths: readonly string[], root: string, settings: Settings): Promise<Audit> {
-  const { summaries: _, ...rest } = await auditForEditing(paths, root, settings, false);
+  const { summaries: _, words: __, ...rest } = await auditForEditing(paths, root, settings, false);
   return rest;
 }
 
@@ -49,7 +51,7 @@ export async function auditForEditing(
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   // Large files first: the threads then finish together.
   const order = [...files].sort((a, b) => b.bytes - a.bytes);
-  const { parts, generated, findings, project, summaries } =
+  const { parts, generated, findings, project, summaries, words } =
     WORKER && bytes > THREAD_WORTHY
       ? await inTwoThreads(order, settings, WORKER, keep)
       : await work(oneThread(order, settings), order, keep);
@@ -66,6 +68,7 @@ export async function auditForEditing(
     found: files,
     project,
     summaries,
+    words,
   };
 }
 
@@ -90,13 +93,11 @@ async function inTwoThreads(
   }
 }
 
-interface Outcome {
+interface Outcome extends Combined {
   /** Whatever has diagnostics: the scans and the checks. */
   readonly parts: readonly { readonly diagnostics: readonly Diagnostic[] }[];
   readonly generated: number;
   readonly findings: ReportedFinding[];
-  readonly project: ProjectFacts;
-  readonly summaries: readonly string[];
 }
 
 /** Has a job done on these files; what each thread made of it. `first`: what this thread does alone before it joins in. */
@@ -140,7 +141,7 @@ async function work(crew: Crew, files: readonly FoundFile[], keep: boolean): Pro
   const irrelevant = scans.flatMap((scan) => scan.irrelevant);
   let combined: Combined;
   const parsed = await crew({ kind: "parse" }, irrelevant, () => (combined = combineScans(scans, keep)));
-  const { project, summaries } = combined!;
+  const { project, summaries, words } = combined!;
   const relevant = scans.flatMap((scan) => scan.relevant).sort((a, b) => a - b);
   const checks = await crew({ kind: "check", project }, relevant);
   return {
@@ -149,12 +150,14 @@ async function work(crew: Crew, files: readonly FoundFile[], keep: boolean): Pro
     findings: checks.flatMap(({ findings }) => findings),
     project,
     summaries,
+    words,
   };
 }
 
 interface Combined {
   readonly project: ProjectFacts;
   readonly summaries: readonly string[];
+  readonly words: ReadonlySet<string>;
 }
 
 /** By path, so that the outcome does not depend on which thread took which file. */
@@ -165,7 +168,8 @@ function combineScans(scans: readonly ScanResult[], keep: boolean): Combined {
     texts[at] = "";
     return JSON.parse(text) as FileSummary;
   });
-  return { project: combine(parsed), summaries };
+  const words = new Set(scans.flatMap((scan) => [...scan.words]));
+  return { project: combine(parsed, words), summaries, words };
 }
 
 /** What an import calls the file's module, without its packages. */

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { PythonFile } from "../python/file.ts";
 import { Lines } from "../python/source.ts";
 import type { NotebookCell } from "../python/notebook.ts";
+import { classOf } from "../python/nodes.ts";
 import type { Node } from "../python/tree.ts";
 import type { ConfigFile } from "./config.ts";
 import type { Facts } from "./facts/facts.ts";
@@ -48,7 +49,7 @@ export function checkPython(
         file.lines.line(Math.max(finding.at.start, finding.at.end - 1)),
       ];
       if (!suppressions.silences(code, lines))
-        report.add(rule.meta, asEarned(rule.meta, asOption(rule.meta, finding, facts), facts), fix);
+        report.add(rule.meta, asEarned(rule.meta, asItRuns(rule.meta, finding, facts), facts), fix);
     }
   }
   if (isSelected(UNUSED_NOQA.code, settings) && !isIgnoredIn(file.path, UNUSED_NOQA.code, settings))
@@ -63,18 +64,20 @@ const asEarned = (meta: RuleMeta, finding: Finding, facts: Facts): Finding => ({
   severity: earned(meta, finding, facts),
 });
 
-/** What happens only with an option that is off by default is worth a note. */
-function asOption(meta: RuleMeta, finding: Finding, { file, project }: Facts): Finding {
+/** What happens only with an option that is off by default, or in a network that nobody makes, is worth a note. */
+function asItRuns(meta: RuleMeta, finding: Finding, facts: Facts): Finding {
   const { at } = finding;
-  if ((finding.severity ?? meta.severity) === "note" || meta.byShape || !("parent" in at)) return finding;
-  const option = optionBehind(at as Node, file, project.options);
-  return option === null
-    ? finding
-    : {
-        ...finding,
-        severity: "note",
-        message: `${finding.message} (only with \`${option}\`, off by default)`,
-      };
+  if ((finding.severity ?? meta.severity) === "note" || !("parent" in at)) return finding;
+  const but = whyNot(at as Node, facts);
+  return but === null ? finding : { ...finding, severity: "note", message: `${finding.message} (${but})` };
+}
+
+/** Why a node does not run as the code stands. */
+function whyNot(node: Node, { file, project }: Facts): string | null {
+  const option = optionBehind(node, file, project.options);
+  if (option !== null) return `only with \`${option}\`, off by default`;
+  const cls = classOf(node);
+  return cls && project.unused.has(file.qualified(cls)) ? `nothing here uses \`${cls.name}\`` : null;
 }
 
 export function checkConfig(config: ConfigFile, settings: Settings): ReportedFinding[] {

@@ -43,8 +43,6 @@ export interface RuleMeta {
   readonly fix: FixGrade;
   /** Numbers of the catalogue it covers. */
   readonly patterns: readonly number[];
-  /** Is about how a call is written, which is wrong whenever it runs at all: an option that is off makes no difference. */
-  readonly byShape?: true;
   /** Finds only what runs in a training step: not asked about Python files that no step runs through. */
   readonly hotOnly?: true;
 }

@@ -4,6 +4,7 @@ import { parse } from "../python/statements.ts";
 import type { SyntaxDiagnostic } from "../python/tree.ts";
 import { checkConfig, checkPython } from "./check.ts";
 import { Facts } from "./facts/facts.ts";
+import { mentionsOf, wordsIn } from "./facts/mentions.ts";
 import { combine } from "./facts/project.ts";
 import type { ProjectFacts } from "./facts/project.ts";
 import { summarize } from "./facts/summarize.ts";
@@ -17,26 +18,31 @@ import { isUnitTest } from "./unit-tests.ts";
 export interface Scan {
   readonly source: Source | null;
   readonly summary: FileSummary | null;
+  /** By which it speaks of classes and modules. */
+  readonly words: ReadonlySet<string>;
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /** First look at one text: parse it and note what other files need to know. */
 export function scan(path: string, text: string, inside = path): Scan {
   const source = isRelevant(path, text) ? readSource(path, text) : null;
-  if (source === null) return { source, summary: null, diagnostics: faults(path, text) };
+  if (source === null)
+    return { source, summary: null, words: wordsIn(text), diagnostics: faults(path, text) };
   if (typeof source === "string")
     return {
       source: null,
       summary: null,
+      words: new Set(),
       diagnostics: [{ path, line: null, message: source, level: "error" }],
     };
-  if (source.kind === "config") return { source, summary: null, diagnostics: [] };
+  if (source.kind === "config") return { source, summary: null, words: wordsIn(text), diagnostics: [] };
   const { file } = source;
   const diagnostics = syntaxErrors(path, file.tree.errors, () => file.lines).map((one) =>
     source.notebook ? placed(one, source.notebook.cells) : one,
   );
-  if (isUnitTest(file, inside)) return { source: null, summary: null, diagnostics };
-  return { source, summary: summarize(file), diagnostics };
+  const words = mentionsOf(file);
+  if (isUnitTest(file, inside)) return { source: null, summary: null, words, diagnostics };
+  return { source, summary: summarize(file), words, diagnostics };
 }
 
 /** Of a text with nothing for any rule; that it is broken is worth a word all the same. */
@@ -75,7 +81,10 @@ export function auditTexts(
   settings: Settings,
 ): { findings: ReportedFinding[]; diagnostics: Diagnostic[] } {
   const scans = texts.map(({ path, text }) => scan(path, text));
-  const project = combine(scans.flatMap(({ summary }) => (summary ? [summary] : [])));
+  const project = combine(
+    scans.flatMap(({ summary }) => (summary ? [summary] : [])),
+    new Set(scans.flatMap(({ words }) => [...words])),
+  );
   return {
     findings: scans.flatMap(({ source }) => (source ? check(source, project, settings) : [])),
     diagnostics: scans.flatMap(({ diagnostics }) => diagnostics),

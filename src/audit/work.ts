@@ -4,6 +4,7 @@ import { reason } from "./discover.ts";
 import type { FoundFile } from "./discover.ts";
 import { youngCollector } from "./engine.ts";
 import type { ProjectFacts } from "./facts/project.ts";
+import { wordsIn } from "./facts/mentions.ts";
 import { isGenerated } from "./generated.ts";
 import type { Diagnostic, ReportedFinding } from "./report.ts";
 import { check, faults, scan } from "./session.ts";
@@ -57,6 +58,8 @@ export interface ScanResult {
   readonly generated: number[];
   /** The last two parts of each imported name: a module, or what it defines and the module. */
   readonly imported: Set<string>;
+  /** By which the files speak of classes and modules. */
+  readonly words: Set<string>;
 }
 
 export interface ParseResult {
@@ -97,6 +100,7 @@ export class Share {
           irrelevant: [],
           generated: [],
           imported: new Set(),
+          words: new Set(),
         };
         this.#each(task, (at) => this.#scanFile(at, task.kind === "read", result));
         return result;
@@ -132,14 +136,17 @@ export class Share {
     }
     if (!unjudged && !file.named && !this.#settings.generated && isGenerated(text)) {
       result.generated.push(at);
+      addAll(result.words, wordsIn(text));
       return;
     }
     if (!isRelevant(file.path, text)) {
       result.irrelevant.push(at);
+      addAll(result.words, wordsIn(text));
       return;
     }
-    const { source, summary, diagnostics } = scan(file.path, text, file.inside);
+    const { source, summary, words, diagnostics } = scan(file.path, text, file.inside);
     result.diagnostics.push(...diagnostics);
+    addAll(result.words, words);
     if (summary) {
       result.summaries.push(JSON.stringify(summary));
       for (const name of summary.imports)
@@ -210,4 +217,8 @@ export class Share {
       return { path: file.path, line: null, message: reason(error), level: "error" };
     }
   }
+}
+
+function addAll(words: Set<string>, more: Iterable<string>): void {
+  for (const word of more) words.add(word);
 }

@@ -29,11 +29,14 @@ export class Workspace {
   /** Found in a folder, not asked for outright. */
   readonly #unnamed = new Set<string>();
   #project: ProjectFacts;
+  /** What was mentioned once counts as mentioned. */
+  readonly #words: Set<string>;
   #stale = false;
 
   constructor(audit: EditableAudit, settings: Settings) {
     this.#settings = settings;
     this.#project = audit.project;
+    this.#words = new Set(audit.words);
     for (const { path, named } of audit.found) {
       this.#entries.set(path, NOTHING);
       if (!named) this.#unnamed.add(path);
@@ -72,7 +75,8 @@ export class Workspace {
   /** The file with this text, judged with what is known of the others. `settle` says what it changes for them. */
   update(path: string, text: string): Judged {
     const before = this.#entries.get(path) ?? NOTHING;
-    const { source, summary, diagnostics } = scan(path, text);
+    const { source, summary, words, diagnostics } = scan(path, text);
+    if (this.#mentions(words)) this.#stale = true;
     // While somebody is typing, what was found in the last whole text stands, as far as the text around it does.
     if (diagnostics.length > 0 && before.good) {
       const stays = path.endsWith(".ipynb") ? inSameCells : moved;
@@ -92,13 +96,20 @@ export class Workspace {
     return this.of(path);
   }
 
+  /** Whether these words are about a class that nobody had mentioned. */
+  #mentions(words: ReadonlySet<string>): boolean {
+    const fresh = [...words].filter((word) => !this.#words.has(word));
+    for (const word of fresh) this.#words.add(word);
+    return [...this.#project.unused].some((name) => fresh.some((word) => name.split(".").includes(word)));
+  }
+
   /** Takes in what the updates since the last time mean for the whole tree. The files that this may concern. */
   settle(): readonly string[] {
     if (!this.#stale) return [];
     this.#stale = false;
     const before = this.#project;
     const summaries = [...this.#entries.values()].flatMap(({ summary }) => (summary ? [summary] : []));
-    this.#project = combine(summaries);
+    this.#project = combine(summaries, this.#words);
     const changed = changedNames(before, this.#project);
     if (changed.size === 0) return [];
     return summaries
@@ -118,7 +129,7 @@ export class Workspace {
 
 /** The old facts, with those of functions that are new in this file as the file alone shows them. */
 function withNew(project: ProjectFacts, summary: FileSummary): ProjectFacts {
-  const own = combine([summary]);
+  const own = combine([summary], new Set());
   const functions = new Map<string, FunctionFacts>(project.functions);
   for (const [name, facts] of own.functions) if (!functions.has(name)) functions.set(name, facts);
   return {
@@ -141,6 +152,8 @@ function changedNames(before: ProjectFacts, after: ProjectFacts): Set<string> {
   };
   compare(before.functions, after.functions);
   compare(before.roles, after.roles);
+  for (const name of before.unused) if (!after.unused.has(name)) changed.add(name);
+  for (const name of after.unused) if (!before.unused.has(name)) changed.add(name);
   for (const module of before.accelerated) if (!after.accelerated.has(module)) changed.add(module);
   for (const module of after.accelerated) if (!before.accelerated.has(module)) changed.add(module);
   return changed;

@@ -89,7 +89,7 @@ PLM001 = "error"
     expect(await findings(cwd, "--ignore", "PLM001")).toEqual([]);
   });
 
-  test("a file that says it is generated is judged where it is asked for, and others know what is in it", async () => {
+  test("a file that says it is generated is judged where it is asked for, and read where somebody imports it", async () => {
     const header =
       "# Licence\n\n# This file was automatically generated from model.yaml.\n# Do NOT edit it.\n";
     const logs = LOOP.replace("total += loss", "total += log(loss)");
@@ -101,13 +101,15 @@ PLM001 = "error"
     });
     const unmade = ["later.py:10 PLM001", "spoken_of.py:11 PLM001"];
     expect(await findings(cwd)).toEqual(unmade);
+    expect(await findings(cwd, "--select", "PLM025")).not.toContain("a.py:4 PLM025");
+    writeFileSync(join(cwd, "main.py"), "import torch\nimport made\nmade.again()\n");
     expect(await findings(cwd, "--select", "PLM025")).toContain("a.py:4 PLM025");
     expect(await findings(cwd, "made.py")).toContain("made.py:15 PLM001");
     const all = [unmade[0], "made.py:15 PLM001", unmade[1]];
     expect(await findings(cwd, "--generated")).toEqual(all);
     const said = await plimsoll(["audit", ".", "--select", "PLM001"], { cwd });
     expect(said.stdout).toMatch(
-      /^0 errors, 2 warnings, 0 notes in 4 files \(1 generated, not judged: --generated\)/m,
+      /^0 errors, 2 warnings, 0 notes in 5 files \(1 generated, not judged: --generated\)/m,
     );
     // An editor that has it open goes by the same.
     const edited = async (settings: Settings): Promise<number> => {

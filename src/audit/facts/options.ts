@@ -2,7 +2,15 @@ import { isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
+import { checkpointingSwitches } from "./checkpointing.ts";
 import { attributesOf } from "./classes.ts";
+
+const CHECKPOINTING = /checkpoint/;
+const CHECKPOINT_OPTIONS = "use_checkpoint grad_checkpointing use_grad_checkpoint use_checkpointing".split(
+  " ",
+);
+/** Said of a tree where checkpointing is turned on. */
+const CHECKPOINTS = "(checkpoints)";
 
 /** What an option is unless somebody says otherwise: None, False or a number. */
 type Default = number | false | null;
@@ -39,11 +47,13 @@ function needed(test: Expr, wanted: boolean, file: PythonFile, tree: Options): E
   if (compared && wanted && isOtherThanDefault(compared.left, compared.ops[0]!, compared.rights[0]!, file))
     return compared;
   const option = compared ? compared.left : test;
+  const asked = !compared && wanted ? checkpointingAsked(test, tree) : null;
+  if (asked) return asked;
   if (option.kind !== "Attribute" || !holdsOptions(option.value)) return null;
   const own = file.once(defaults);
   const lookup = (key: string): Default | undefined => (own.has(key) ? own.get(key) : tree.get(key));
   const given = isSelf(option.value)
-    ? (lookup(`self.${option.attr}`) ?? lookup(takenFrom(option, file) ?? ""))
+    ? (lookup(`self.${option.attr}`) ?? lookup(takenFrom(option, file) ?? "") ?? begins(option, file, tree))
     : lookup(option.attr);
   if (given === undefined) return null;
   const holds = compared ? compare(given, compared.ops[0]!, compared.rights[0]!) : Boolean(given);
@@ -65,6 +75,24 @@ function takenFrom(own: Expr & { kind: "Attribute" }, file: PythonFile): string 
   const [one] = writes;
   const value = writes.length === 1 ? one?.value : null;
   return value?.kind === "Attribute" && !isSelf(value.value) && holdsOptions(value.value) ? value.attr : null;
+}
+
+/** `getattr(config, "gradient_checkpointing", False)`, in a tree where nobody turns it on. */
+function checkpointingAsked(test: Expr, tree: Options): Expr | null {
+  if (test.kind !== "Call" || test.func.kind !== "Name" || test.func.id !== "getattr") return null;
+  const [name, otherwise] = [positional(test, 1), positional(test, 2)];
+  const isOff = otherwise !== null && literal(otherwise) === false && !tree.has(CHECKPOINTS);
+  return isOff && name?.kind === "Str" && CHECKPOINTING.test(name.value ?? "") ? test : null;
+}
+
+/** False of `self.gradient_checkpointing = False`, or of a parameter's default, in a tree where nobody turns it on. */
+function begins(own: Expr & { kind: "Attribute" }, file: PythonFile, tree: Options): Default | undefined {
+  const cls = CHECKPOINTING.test(own.attr) && !tree.has(CHECKPOINTS) ? classOf(own) : null;
+  const [one, ...more] = cls ? (attributesOf(cls, file).get(own.attr)?.writes ?? []) : [];
+  if (!one?.value || more.length > 0) return undefined;
+  const [given] = one.value.kind === "Name" ? file.scopes.reaching(one.value) : [];
+  const otherwise = given?.node.kind === "Param" ? given.node.default : null;
+  return literal(otherwise ?? one.value);
 }
 
 /** Whether the test holds for the default; null where that cannot be told. */
@@ -93,9 +121,23 @@ function holdsOptions(expr: Expr): boolean {
 /** What a file tells the others of its options; "?" of one that is neither of these. */
 export function sharedOptions(file: PythonFile): Readonly<Record<string, Default | "?">> | undefined {
   const own = [...file.once(said)];
+  if (turnsCheckpointingOn(file)) own.push([CHECKPOINTS, 1]);
   return own.length === 0
     ? undefined
     : Object.fromEntries(own.map(([name, value]) => [name, value === undefined ? "?" : value]));
+}
+
+function turnsCheckpointingOn(file: PythonFile): boolean {
+  const switches = [
+    ...checkpointingSwitches(file).map(({ call }) => call),
+    ...file.callsNamed("enable_gradient_checkpointing", "set_grad_checkpointing"),
+    ...file.calls
+      .given(CHECKPOINT_OPTIONS)
+      .filter(({ args }) =>
+        args.some(({ name, value }) => name !== null && CHECKPOINTING.test(name) && isTrue(value)),
+      ),
+  ];
+  return switches.some((call) => optionBehind(call, file, new Map()) === null);
 }
 
 /** Of all files: what they agree on. */

@@ -6,6 +6,7 @@ import { siteOf, targetOf } from "./summary.ts";
 import type { FileSummary } from "./summary.ts";
 import type { Keeps } from "./keepers.ts";
 import { callersGradOff } from "./callers.ts";
+import { unusedNetworks } from "./mentions.ts";
 import { joinedOptions } from "./options.ts";
 import type { Options } from "./options.ts";
 import { passedParameters } from "./parameters.ts";
@@ -47,6 +48,8 @@ export interface ProjectFacts {
   readonly accelerated: ReadonlySet<string>;
   /** What the options of the tree are unless somebody says otherwise. */
   readonly options: Options;
+  /** Classes of networks that nothing in the tree uses. */
+  readonly unused: ReadonlySet<string>;
 }
 
 /** What Lightning calls around every batch it trains on. */
@@ -81,7 +84,8 @@ const EVALUATES = /^_*(?:do_)?(?:valid|eval|test)/;
 const INFERENCE =
   /Inference|Searcher|BeamSearch|GreedySearch|KVCache|Export|Onnx|ONNX|TensorRT|TRT|PostProcess|Postprocess|Metric|Tracker|Meter$|Evaluator/;
 
-export function combine(summaries: readonly FileSummary[]): ProjectFacts {
+/** `mentioned`: the words by which the files speak of classes and modules. */
+export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySet<string>): ProjectFacts {
   const names = new Names(summaries);
   const roles = new Map<string, Role>();
   for (const name of names.classes.keys()) roleOf(name, names, roles, new Set());
@@ -132,7 +136,8 @@ export function combine(summaries: readonly FileSummary[]): ProjectFacts {
   }
   const options = joinedOptions(summaries.map((one) => one.options));
   const accelerated = acceleratedModules(summaries, names);
-  return { functions: facts, aliases: graph.aliases, roles, accelerated, options };
+  const unused = unusedNetworks(summaries, roles, mentioned);
+  return { functions: facts, aliases: graph.aliases, roles, accelerated, options, unused };
 }
 
 const isRepeated = ({ site }: Edge): boolean => site.loops !== undefined && !site.throttled;

@@ -101,6 +101,7 @@ class Summarizer {
         .all("Alias")
         .map((alias) => (alias.parent?.kind === "Import" ? alias.name : file.importedName(alias))),
       escapes: this.#escapes,
+      trains: trains(file) || undefined,
     };
   }
 
@@ -259,8 +260,17 @@ class Summarizer {
       name: this.#file.qualified(cls),
       bases,
       methods: methodsOf(cls).map((method) => method.name),
+      decorated: cls.decorators.length > 0 || undefined,
     };
   }
+}
+
+function trains(file: PythonFile): boolean {
+  return (
+    file.callsNamed("backward", "manual_backward", "step", "fit", "train", "learn").length > 0 ||
+    file.calls.matching(/Trainer$/).length > 0 ||
+    file.all("FunctionDef").some(({ name }) => name === "training_step" || name === "compute_loss")
+  );
 }
 
 /** Sends something to a device that may be one, or says so outright. */

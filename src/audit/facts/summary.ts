@@ -23,6 +23,8 @@ export interface FileSummary {
   readonly imports: readonly string[];
   /** Functions used as values: called by who knows whom. */
   readonly escapes: readonly string[];
+  /** Something in it trains, or has it done by a library. */
+  readonly trains?: true | undefined;
 }
 
 export interface FunctionSummary {
@@ -75,6 +77,8 @@ export interface ClassSummary {
   readonly name: string;
   readonly bases: readonly string[];
   readonly methods: readonly string[];
+  /** By whatever decorates it, it may be known to a registry. */
+  readonly decorated?: true | undefined;
 }
 
 const BODY = "<body>";

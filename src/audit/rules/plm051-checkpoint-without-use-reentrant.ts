@@ -20,7 +20,6 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [51],
-    byShape: true,
   },
   *check(facts) {
     for (const call of facts.file.callsNamed("checkpoint", "checkpoint_sequential")) {

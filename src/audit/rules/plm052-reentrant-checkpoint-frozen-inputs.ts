@@ -14,7 +14,6 @@ export const rule: Rule = {
     severity: "error",
     fix: "unsafe",
     patterns: [52],
-    byShape: true,
   },
   *check(facts) {
     const { file } = facts;

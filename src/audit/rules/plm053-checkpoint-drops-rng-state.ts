@@ -20,7 +20,6 @@ export const rule: Rule = {
     severity: "note",
     fix: "none",
     patterns: [53],
-    byShape: true,
   },
   *check({ file }) {
     const calls = new Set([

@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf } from "../../python/nodes.ts";
+import { contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
@@ -20,7 +20,6 @@ export const rule: Rule = {
     severity: "warning",
     fix: "none",
     patterns: [60],
-    byShape: true,
   },
   *check(facts) {
     const { file } = facts;
@@ -32,7 +31,7 @@ export const rule: Rule = {
         !isOfTransform(call, file) &&
         !isUnwrapped(call, file)
       )
-        yield isEvaluated(file) || isOfChops(call) || isEvaluatedHere(call, facts)
+        yield isEvaluated(facts) || isOfChops(call) || isEvaluatedHere(call, facts) || isOnlyRun(call, facts)
           ? { at: call.func, severity: "note", message: EVALUATED }
           : { at: call.func, message: MESSAGE };
     for (const call of file.callsNamed("partial"))
@@ -73,9 +72,40 @@ function isEvaluatedHere(call: Call, facts: Facts): boolean {
   return false;
 }
 
-/** A file that puts the model in eval mode and never trains. */
-function isEvaluated(file: PythonFile): boolean {
-  return file.callsNamed("eval").length > 0 && file.callsNamed("backward", "step", "fit").length === 0;
+/** A program that never trains; of a file of definitions its callers know. */
+function isEvaluated(facts: Facts): boolean {
+  const { file } = facts;
+  if (file.callsNamed("backward", "step", "fit").length > 0) return false;
+  return (
+    file.callsNamed("eval").length > 0 || (file.once(isProgram) && !file.all("Call").some(trains(facts)))
+  );
+}
+
+const trains =
+  (facts: Facts) =>
+  (call: Call): boolean =>
+    facts.callee(call)?.reachesBackward === true || /(?:^|_)(?:train|fit)(?:_|$)/i.test(lastWord(call.func));
+
+/** Nothing in it is for others: what it makes, it uses. */
+function isProgram(file: PythonFile): boolean {
+  return !file.tree.module.body.some(
+    (one) => (one.kind === "FunctionDef" && one.name !== "main") || one.kind === "ClassDef",
+  );
+}
+
+/** `model = DataParallel(model)`, loaded and handed to what does not train. */
+function isOnlyRun({ parent }: Node, facts: Facts): boolean {
+  const target = parent?.kind === "Assign" ? parent.targets[0] : null;
+  const made = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
+  const uses = made ? facts.file.scopes.uses(made) : [];
+  const isRun = ({ parent: at }: Node): boolean => {
+    if (at?.kind === "Attribute") return /^(?:module|state_dict|load_state_dict|eval)$/.test(at.attr);
+    const call = at?.kind === "Arg" && at.parent?.kind === "Call" ? at.parent : null;
+    return (
+      call !== null && /valid|eval|test|predict|infer/i.test(lastWord(call.func)) && !trains(facts)(call)
+    );
+  };
+  return uses.length > 0 && uses.every(isRun);
 }
 
 /** `model = DataParallel(model)`, and afterwards only what is inside, or its names in a file: it never runs. */

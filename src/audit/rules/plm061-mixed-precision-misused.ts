@@ -18,7 +18,6 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [61],
-    byShape: true,
   },
   *check(facts) {
     if (facts.file.callsNamed("autocast", "GradScaler").length === 0) return;

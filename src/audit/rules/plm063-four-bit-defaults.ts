@@ -18,7 +18,6 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [63],
-    byShape: true,
   },
   *check({ file }) {
     if (

@@ -14,7 +14,6 @@ export const rule: Rule = {
     severity: "warning",
     fix: "safe",
     patterns: [67],
-    byShape: true,
   },
   *check(facts) {
     if (!facts.file.mentions("MultiheadAttention")) return;

@@ -28,7 +28,6 @@ export const rule: Rule = {
     severity: "error",
     fix: "none",
     patterns: [77],
-    byShape: true,
   },
   *check(facts) {
     const { file } = facts;
@@ -84,6 +83,14 @@ function isSameType(call: Call, facts: Facts): boolean {
   return made.includes("dtype") ? made.includes(last(type)) : /^torch\.float(?:32)?$/.test(type);
 }
 
+/** `Parameter(x.to(device)).to(device)` gives back the parameter itself too. */
+function isMovedBefore(made: Call, call: Call, { file }: Facts): boolean {
+  const given = made.args[0]?.value;
+  const moved = given?.kind === "Call" && given.func.kind === "Attribute" && given.func.attr === "to";
+  const where = ({ args }: Call): string => args.map((arg) => file.textOf(arg)).join();
+  return moved && where(given) === where(call);
+}
+
 /** What is computed from the parameter and stored on the module in its place: `Parameter(x).to(device)`, `Parameter(x) * 0.02`. */
 function storedCopy(made: Call, facts: Facts): Expr | null {
   let at: Expr = made;
@@ -98,7 +105,10 @@ function storedCopy(made: Call, facts: Facts): Expr | null {
       parent.parent?.kind === "Call" &&
       parent.parent.func === parent
     ) {
-      const same = SAME.test(parent.attr) || (parent.attr === "to" && isSameType(parent.parent, facts));
+      const same =
+        SAME.test(parent.attr) ||
+        (parent.attr === "to" &&
+          (isSameType(parent.parent, facts) || isMovedBefore(made, parent.parent, facts)));
       at = parent.parent;
       copied ||= !same;
     } else break;

@@ -59,8 +59,10 @@ export function serve(connection: Connection): void {
         roles: new Map(),
         accelerated: new Set(),
         options: new Map(),
+        unused: new Set(),
       },
       summaries: [],
+      words: new Set(),
     },
     settings,
   );

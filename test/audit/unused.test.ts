@@ -1,0 +1,93 @@
+import { expect, test } from "vitest";
+import { auditTexts } from "../../src/audit/session.ts";
+import { DEFAULTS } from "../../src/audit/settings.ts";
+
+const NET = `
+import torch
+from torch import nn
+
+
+class Encoder(nn.Module):
+    def forward(self, x):
+        return x + torch.zeros(4, 4).to(x.device)
+`;
+
+const TRAIN = `
+import torch
+from data import loader
+from net import USED
+
+device = torch.device("cuda")
+model = USED().to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x in loader:
+    loss = model(x.to(device)).mean()
+    loss.backward()
+    optimizer.step()
+`;
+
+const found = (files: Readonly<Record<string, string>>, rule = "PLM035"): readonly { severity: string }[] =>
+  auditTexts(
+    Object.entries(files).map(([path, text]) => ({ path, text })),
+    { ...DEFAULTS, select: [rule] },
+  ).findings;
+
+const UNUSED = [
+  { severity: "note", message: expect.stringMatching(/\(nothing here uses `Encoder`\)$/) as unknown },
+];
+const USED = [{ severity: "warning" }];
+
+test("in a network that no line of a training makes, a finding is a note and says so", () => {
+  expect(found({ "net.py": NET, "train.py": TRAIN.replaceAll("USED", "Decoder") })).toMatchObject(UNUSED);
+  expect(found({ "net.py": NET, "train.py": TRAIN.replaceAll("USED", "Encoder") })).toMatchObject(USED);
+});
+
+test.each([
+  ["a file that only hands it on", { "__init__.py": "from .net import Encoder\n" }],
+  ["a configuration", { "conf/model.yaml": "model:\n  _target_: project.net.Encoder\n" }],
+  ["a table of names", { "build.py": 'NETS = ["Encoder"]\nimport torch\n' }],
+])("%s uses it", (_, more) => {
+  const files = { "net.py": NET, "train.py": TRAIN.replaceAll("USED", "Decoder"), ...more };
+  expect(found(files)).toMatchObject(USED);
+});
+
+test("what registers itself is used, unless nobody imports its file", () => {
+  const net = NET.replace("class Encoder", "@register\nclass Encoder");
+  const train = TRAIN.replaceAll("USED", "Decoder");
+  expect(found({ "net.py": net, "train.py": train })).toMatchObject(USED);
+  expect(found({ "net.py": net, "train.py": train.replace("from net", "from nets") })).toMatchObject(UNUSED);
+});
+
+test("where nothing trains, networks are for others to use", () => {
+  expect(found({ "net.py": NET })).toMatchObject(USED);
+});
+
+const CHECKPOINTED = `
+import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+
+class Encoder(nn.Module):
+    def __init__(self, use_checkpoint=False):
+        super().__init__()
+        self.use_checkpoint = use_checkpoint
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x):
+        if self.use_checkpoint:
+            return checkpoint(self.layer, x)
+        return self.layer(x)
+`;
+
+test("checkpointing that nobody turns on is worth a note", () => {
+  const on = TRAIN.replace("USED()", "Encoder(use_checkpoint=True)").replaceAll("USED", "Encoder");
+  const files = { "net.py": CHECKPOINTED, "train.py": TRAIN.replaceAll("USED", "Encoder") };
+  expect(found(files, "PLM051")).toMatchObject([
+    {
+      severity: "note",
+      message: expect.stringMatching(/\(only with `self.use_checkpoint`, off by default\)$/),
+    },
+  ]);
+  expect(found({ ...files, "train.py": on }, "PLM051")).toMatchObject([{ severity: "warning" }]);
+});
