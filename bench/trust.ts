@@ -1,43 +1,54 @@
 /**
  * npm run --silent bench:trust
  *
- * Writes src/audit/readings.ts: by rule, what share of its errors and warnings was true on repositories that nobody had
- * looked at before, from the labels in test/fixtures/audit (those that were read before anything was mended for them).
- * Prints by rule what was read, and what trusting only the proven rules would have come to: each repository's findings
- * are kept or made notes by what the other repositories say of their rule.
+ * Writes src/audit/readings.ts: by rule, and by where its findings stood, what share of its errors and warnings was true on
+ * repositories that nobody had looked at before, from the labels in test/fixtures/audit (those that were read before
+ * anything was mended for them). Prints by rule what was read, and what trusting only the proven would have come to: each
+ * repository's findings are kept or made notes by what the other repositories say of their rule there.
  */
 import { writeFileSync } from "node:fs";
 import { isTrusted } from "../src/audit/trust.ts";
+import type { Where } from "../src/audit/trust.ts";
 import { readLabels, readings } from "../test/support/audit-labels.ts";
 
 const blind = readLabels().filter((label) => label.heldOut && label.severity !== "note");
 const all = readings(blind);
-const lines = Object.entries(all).map(
-  ([code, { repositories, right }]) => `  ${code}: { repositories: ${repositories}, right: ${right} },\n`,
-);
+const lines = Object.entries(all).map(([code, { repositories, right, where }]) => {
+  const places = Object.entries(where).map(
+    ([at, one]) => `"${at}": { repositories: ${one.repositories}, right: ${one.right} }`,
+  );
+  return `  ${code}: { repositories: ${repositories}, right: ${right}, where: { ${places.join(", ")} } },\n`;
+});
 writeFileSync(
   "src/audit/readings.ts",
-  `import type { Reading } from "./trust.ts";
+  `import type { RuleReading } from "./trust.ts";
 
 /** Written by bench/trust.ts from the labels in test/fixtures/audit. */
-export const READINGS: Readonly<Record<string, Reading>> = {
+// prettier-ignore
+export const READINGS: Readonly<Record<string, RuleReading>> = {
 ${lines.join("")}};
 `,
 );
 for (const [code, reading] of Object.entries(all)) {
   const read = blind.filter((label) => label.rule === code);
-  const held = isTrusted(reading) ? "" : "  notes";
+  const doubted = (Object.keys(reading.where) as Where[]).filter((where) => !isTrusted(reading, where));
+  const notes = isTrusted(reading, null) ? doubted.join(", ") : "notes, but for what is proven";
   console.log(
-    `${code}  ${read.filter(({ verdict }) => verdict === "true").length} of ${read.length} true, ${reading.repositories} repositories, ${(100 * reading.right).toFixed(0)} % each counted once${held}`,
+    `${code}  ${read.filter(({ verdict }) => verdict === "true").length} of ${read.length} true, ${reading.repositories} repositories, ${(100 * reading.right).toFixed(0)} % each counted once${notes && `  notes: ${notes}`}`,
   );
 }
 
-const kept = blind.filter((label) => {
-  const others = readings(blind.filter((other) => other.repository !== label.repository));
-  return isTrusted(others[label.rule]);
-});
+const others = new Map(
+  [...new Set(blind.map(({ repository }) => repository))].map((repository) => [
+    repository,
+    readings(blind.filter((label) => label.repository !== repository)),
+  ]),
+);
+const kept = blind.filter(
+  ({ repository, rule, where }) => where !== "off" && isTrusted(others.get(repository)![rule], where ?? null),
+);
 const share = (labels: typeof blind): string => {
   const right = labels.filter(({ verdict }) => verdict === "true").length;
   return `${right} of ${labels.length} (${((100 * right) / labels.length).toFixed(1)} %)`;
 };
-console.log(`as they were: ${share(blind)} | of rules that the other repositories trust: ${share(kept)}`);
+console.log(`as they were: ${share(blind)} | of what the other repositories trust: ${share(kept)}`);

@@ -1,40 +1,64 @@
+import { functionOf, statementOf } from "../python/nodes.ts";
 import type { Node } from "../python/tree.ts";
 import type { Facts } from "./facts/facts.ts";
 import { READINGS } from "./readings.ts";
 import type { Finding, RuleMeta, Severity } from "./rule.ts";
 
-/** What came of a rule's errors and warnings on repositories that nobody had looked at before. */
+/**
+ * How much has to be guessed of whether code runs in every step: it stands in the training loop; behind a test there; in a
+ * function that the loop, or a network's forward, comes to; behind a test there; or in none of these.
+ */
+export type Where = "loop" | "loop-test" | "hot" | "hot-test" | "cold";
+
+/** What came of errors and warnings on repositories that nobody had looked at before. */
 export interface Reading {
   readonly repositories: number;
   /** The share that was true, each repository counting once: a false one rarely comes alone. */
   readonly right: number;
 }
 
-/** Two in three; `npm run --silent bench:trust` prints what that comes to. */
-const TRUSTED = 0.66;
+/** Of a rule, all in all and by where its findings stood. */
+export interface RuleReading extends Reading {
+  readonly where: Readonly<Partial<Record<Where, Reading>>>;
+}
+
+/** Three in four; `npm run --silent bench:trust` prints what that comes to. */
+const TRUSTED = 0.75;
 /** Fewer repositories than this say little about the next one. */
 const ENOUGH = 3;
 
-export const isTrusted = (reading: Reading | undefined): boolean =>
-  !reading || reading.repositories < ENOUGH || reading.right >= TRUSTED;
+/** A rule that hardly anybody has seen at work is trusted, and in the training loop itself each: there is little to guess. */
+export function isTrusted(reading: RuleReading | undefined, where: Where | null): boolean {
+  if (where === "loop") return true;
+  const here = where === null ? undefined : reading?.where[where];
+  const known = here && here.repositories >= ENOUGH ? here : reading;
+  return !known || known.repositories < ENOUGH || known.right >= TRUSTED;
+}
 
 /**
- * A rule that strangers' code has not borne out says what it thinks in notes: what it must guess, how often code runs or
- * what a value is, it guesses too often. Where its finding stands in a training loop, with no test in between, it keeps
- * its word: there is nothing to guess. A rule that hardly anybody has seen at work is trusted.
+ * A rule that strangers' code has not borne out, where it finds something, says what it thinks in notes: what it must guess,
+ * how often code runs or what a value is, it guesses too often.
  */
 export function earned(meta: RuleMeta, finding: Finding, facts: Facts): Severity {
   const severity = finding.severity ?? meta.severity;
   if (severity === "note") return severity;
-  return isTrusted(READINGS[meta.code]) || isInPlainSight(finding.at, facts) ? severity : "note";
+  return isTrusted(READINGS[meta.code], whereIs(finding.at, facts)) ? severity : "note";
 }
 
-function isInPlainSight(at: Finding["at"], facts: Facts): boolean {
-  if (!("parent" in at)) return false;
-  const node = at as Node;
+/** Null for what is no node of the tree. */
+export function whereIs(at: Finding["at"], facts: Facts): Where | null {
+  const node = "parent" in at ? (statementOf(at as Node) ?? (at as Node)) : null;
+  if (!node) return null;
   const loop = facts.stepLoop(node);
-  if (!loop) return false;
-  for (let above = node.parent; above && above !== loop; above = above.parent)
-    if (above.kind === "If" || above.kind === "IfExp" || above.kind === "Try") return false;
-  return true;
+  const hot = loop !== null || facts.functionFacts(node).hot !== null;
+  if (!hot) return "cold";
+  const isTested = isBehindTest(node, loop ?? functionOf(node));
+  if (loop) return isTested ? "loop-test" : "loop";
+  return isTested ? "hot-test" : "hot";
+}
+
+function isBehindTest(node: Node, stop: Node | null): boolean {
+  for (let above = node.parent; above && above !== stop; above = above.parent)
+    if (above.kind === "If" || above.kind === "Try") return true;
+  return false;
 }

@@ -11,10 +11,18 @@ test("what is known of the rules is what the labels say (if not: npm run bench:t
 });
 
 test("a few bad repositories are not enough to doubt a rule, nor is a good record", () => {
-  expect(isTrusted(undefined)).toBe(true);
-  expect(isTrusted({ repositories: 2, right: 0 })).toBe(true);
-  expect(isTrusted({ repositories: 3, right: 0.5 })).toBe(false);
-  expect(isTrusted({ repositories: 30, right: 0.9 })).toBe(true);
+  expect(isTrusted(undefined, null)).toBe(true);
+  expect(isTrusted({ repositories: 2, right: 0, where: {} }, null)).toBe(true);
+  expect(isTrusted({ repositories: 3, right: 0.5, where: {} }, "hot")).toBe(false);
+  expect(isTrusted({ repositories: 3, right: 0.5, where: {} }, "loop")).toBe(true);
+  expect(isTrusted({ repositories: 30, right: 0.9, where: {} }, "cold")).toBe(true);
+  const unequal = { "hot-test": { repositories: 9, right: 0.98 }, hot: { repositories: 3, right: 0.2 } };
+  const reading = { repositories: 30, right: 0.6, where: unequal };
+  expect((["hot-test", "hot", "cold"] as const).map((where) => isTrusted(reading, where))).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });
 
 describe("a rule that was often wrong", () => {
@@ -35,7 +43,7 @@ ${last}
     return findings.map(({ severity }) => severity);
   };
   test("keeps its word in the training loop itself", () => {
-    expect(isTrusted(READINGS["PLM001"])).toBe(false);
+    expect(isTrusted(READINGS["PLM001"], null)).toBe(false);
     expect(severities("        total += loss")).toEqual(["warning"]);
   });
   test("says it in a note behind a test, unless the user wants it louder", () => {

@@ -288,7 +288,7 @@ def train(model, loader, optimizer):
   expect(seen).toContain("No findings in 2 files");
   const settled = new Promise<void>((done) => {
     child.stdout.on("data", () => {
-      if (/step\.py:4:\d+: note PLM031/.test(seen)) done();
+      if (/step\.py:4:\d+: \w+ PLM031/.test(seen)) done();
     });
   });
   writeFileSync(join(cwd, "train.py"), loop);

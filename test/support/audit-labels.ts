@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Reading } from "../../src/audit/trust.ts";
+import type { Reading, RuleReading, Where } from "../../src/audit/trust.ts";
 
 /** A finding on public code that was read by hand. */
 export interface Label {
@@ -19,6 +19,8 @@ export interface Label {
   readonly mended?: true;
   /** Of a repository that no rule was tuned on. */
   readonly heldOut?: true;
+  /** Where in a training it stood, for those whose tree was at hand; "off": it does not run as the code is shipped. */
+  readonly where?: Where | "off";
 }
 
 /**
@@ -34,6 +36,7 @@ const FILES = [
   "labels-23-27.jsonl",
   "labels-28.jsonl",
   "labels-29.jsonl",
+  "labels-30.jsonl",
 ];
 
 export function readLabels(): Label[] {
@@ -49,18 +52,32 @@ export function keyOf(at: Pick<Label, "repository" | "path" | "line" | "cell" | 
   return [at.repository, at.path, at.cell ?? "", at.line, at.rule].join("\0");
 }
 
-/** By rule, the share of true ones among these, the mean over repositories. */
-export function readings(labels: readonly Label[]): Record<string, Reading> {
-  const result: Record<string, Reading> = {};
-  for (const rule of [...new Set(labels.map((label) => label.rule))].sort()) {
-    const read = labels.filter((label) => label.rule === rule);
-    const repositories = [...new Set(read.map((label) => label.repository))];
-    const shares = repositories.map((repository) => {
-      const own = read.filter((label) => label.repository === repository);
-      return own.filter(({ verdict }) => verdict === "true").length / own.length;
-    });
-    const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length;
-    result[rule] = { repositories: repositories.length, right: Math.round(mean * 100) / 100 };
-  }
-  return result;
+/** By rule, and by where it stood. What does not run is a note whatever comes of the rule. */
+export function readings(labels: readonly Label[]): Record<string, RuleReading> {
+  const byRule = groups(
+    labels.filter(({ where }) => where !== "off"),
+    ({ rule }) => rule,
+  );
+  return Object.fromEntries(
+    Object.entries(byRule).map(([rule, own]) => {
+      const { "": _, ...placed } = groups(own, ({ where = "" }) => where);
+      const where = Object.fromEntries(Object.entries(placed).map(([at, read]) => [at, reading(read)]));
+      return [rule, { ...reading(own), where }];
+    }),
+  );
+}
+
+/** The share of true ones among these, the mean over repositories. */
+function reading(labels: readonly Label[]): Reading {
+  const shares = Object.values(groups(labels, ({ repository }) => repository)).map(
+    (own) => own.filter(({ verdict }) => verdict === "true").length / own.length,
+  );
+  const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length;
+  return { repositories: shares.length, right: Math.round(mean * 100) / 100 };
+}
+
+function groups(labels: readonly Label[], key: (label: Label) => string): Record<string, Label[]> {
+  const found: Record<string, Label[]> = {};
+  for (const label of labels) (found[key(label)] ??= []).push(label);
+  return Object.fromEntries(Object.entries(found).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
