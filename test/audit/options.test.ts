@@ -68,3 +68,32 @@ test("a branch for another value than the parameter's default is worth a note, a
     { severity: "warning" },
   ]);
 });
+
+test("what an object takes from its options is off with them", () => {
+  const net = `
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, configs):
+        super().__init__()
+        self.prefix = configs.prefix
+
+    def forward(self, x):
+        x = x.cuda()
+        if self.prefix is not None:
+            x = x + torch.zeros(4).to(x.device)
+        return x
+`;
+  const severities = (options: string): string[] =>
+    auditTexts(
+      [
+        { path: "net.py", text: net },
+        { path: "options.py", text: options },
+      ],
+      { ...DEFAULTS, select: ["PLM035"] },
+    ).findings.map(({ severity }) => severity);
+  expect(severities('parser.add_argument("--prefix")\n')).toEqual(["note"]);
+  expect(severities('parser.add_argument("--prefix", default="a")\n')).toEqual(["warning"]);
+});

@@ -20,7 +20,7 @@ export type Options = ReadonlyMap<string, Default>;
 
 /** `args`, `cfg.train`, `self.opt`: what holds the options of a run. */
 const HOLDERS =
-  /^(?:args|opts?|cfg|conf|config|hparams|flags|FLAGS|params|settings|hps?|\w+_(?:args|cfg|config))$/;
+  /^(?:args|opts?|options|cfg|conf|configs?|hparams|flags|FLAGS|params|settings|hps?|\w+_(?:args|cfg|config))$/;
 
 /** The option of this file without which a node does not run, when it is off by default: "args.debug". */
 export function optionBehind(node: Node, file: PythonFile, tree: Options): string | null {
@@ -53,11 +53,24 @@ function needed(test: Expr, wanted: boolean, file: PythonFile, tree: Options): E
   const own = file.once(defaults);
   const lookup = (key: string): Default | undefined => (own.has(key) ? own.get(key) : tree.get(key));
   const given = isSelf(option.value)
-    ? (lookup(`self.${option.attr}`) ?? lookup(takenFrom(option, file) ?? "") ?? begins(option, file, tree))
+    ? firstKnown(
+        () => lookup(`self.${option.attr}`),
+        () => lookup(takenFrom(option, file) ?? ""),
+        () => begins(option, file, tree),
+      )
     : lookup(option.attr);
   if (given === undefined) return null;
   const holds = compared ? compare(given, compared.ops[0]!, compared.rights[0]!) : Boolean(given);
   return holds === null || holds === wanted ? null : option;
+}
+
+/** None is known too. */
+function firstKnown(...asked: readonly (() => Default | undefined)[]): Default | undefined {
+  for (const ask of asked) {
+    const known = ask();
+    if (known !== undefined) return known;
+  }
+  return undefined;
 }
 
 /** `distance == "l_2"` in `def loss(x, distance="l_inf")`. */
