@@ -4,7 +4,7 @@ import { reason } from "./discover.ts";
 import type { FoundFile } from "./discover.ts";
 import { youngCollector } from "./engine.ts";
 import type { ProjectFacts } from "./facts/project.ts";
-import { wordsIn } from "./facts/mentions.ts";
+import { importedIn, wordsIn } from "./facts/mentions.ts";
 import { isGenerated } from "./generated.ts";
 import type { Diagnostic, ReportedFinding } from "./report.ts";
 import { check, faults, scan } from "./session.ts";
@@ -136,7 +136,7 @@ export class Share {
     }
     if (!unjudged && !file.named && !this.#settings.generated && isGenerated(text)) {
       result.generated.push(at);
-      addAll(result.words, wordsIn(text));
+      addAll(result.words, importedIn(text));
       return;
     }
     if (!isRelevant(file.path, text)) {
@@ -219,6 +219,7 @@ export class Share {
   }
 }
 
+/** Copied: V8 makes a part of a long text a view of it, and the whole text would live as long. */
 function addAll(words: Set<string>, more: Iterable<string>): void {
-  for (const word of more) words.add(word);
+  for (const word of more) if (!words.has(word)) words.add(` ${word}`.slice(1));
 }

@@ -3,7 +3,6 @@ import type { Node } from "../../python/tree.ts";
 import type { Role } from "./classes.ts";
 import type { FileSummary } from "./summary.ts";
 
-const CAPITAL = /^_*[A-Z]/;
 /** "models.Encoder" in a table of names, not a sentence. */
 const NAMES = /^\w+(?:\.\w+)*$/;
 const LONGEST_NAME = 100;
@@ -12,8 +11,8 @@ const LONGEST_NAME = 100;
 export function mentionsOf(file: PythonFile): Set<string> {
   const words = new Set<string>();
   for (const name of file.all("Name"))
-    if (CAPITAL.test(name.id) && !words.has(name.id) && !isWithin(name, name.id)) words.add(name.id);
-  for (const { attr } of file.all("Attribute")) if (CAPITAL.test(attr)) words.add(attr);
+    if (isCapital(name.id) && !words.has(name.id) && !isWithin(name, name.id)) words.add(name.id);
+  for (const { attr } of file.all("Attribute")) if (isCapital(attr)) words.add(attr);
   for (const { name, parent } of file.all("Alias")) {
     for (const word of name.split(".")) words.add(word);
     if (parent?.kind === "ImportFrom") for (const word of parent.module.split(".")) words.add(word);
@@ -24,6 +23,14 @@ export function mentionsOf(file: PythonFile): Set<string> {
   return words;
 }
 
+/** As nearly all Python code writes the names of classes. Asked of every name of a tree: no regular expression. */
+function isCapital(word: string): boolean {
+  let at = 0;
+  while (word.charCodeAt(at) === 95) at++;
+  const first = word.charCodeAt(at);
+  return first >= 65 && first <= 90;
+}
+
 function isWithin(node: Node, cls: string): boolean {
   for (let at = node.parent; at; at = at.parent) if (at.kind === "ClassDef" && at.name === cls) return true;
   return false;
@@ -31,9 +38,16 @@ function isWithin(node: Node, cls: string): boolean {
 
 /** The same of a text with nothing for any rule, which may still hand on what others define. */
 export function wordsIn(text: string): Set<string> {
-  const words = new Set(text.match(/\b_*[A-Z]\w*/g));
-  for (const line of text.match(/^[ \t]*(?:from|import)[ \t].*/gm) ?? [])
-    for (const word of line.match(/\w+/g)!) words.add(word);
+  const words = importedIn(text);
+  for (const word of text.match(/\b_*[A-Z]\w*/g) ?? []) words.add(word);
+  return words;
+}
+
+/** The same of a text that defines what it speaks of, or imports it. */
+export function importedIn(text: string): Set<string> {
+  const words = new Set<string>();
+  for (const statement of text.match(/^[ \t]*(?:from|import)[ \t](?:.*\([^)]*\)|.*)/gm) ?? [])
+    for (const word of statement.match(/\w+/g)!) words.add(word);
   return words;
 }
 
@@ -53,7 +67,7 @@ export function unusedNetworks(
     const left = !file.trains && !byName && !mentioned.has(lastPart(file.module));
     for (const { name, decorated } of file.classes) {
       const own = lastPart(name);
-      if (roles.get(name) === "module" && (left || (!decorated && CAPITAL.test(own) && !mentioned.has(own))))
+      if (roles.get(name) === "module" && (left || (!decorated && isCapital(own) && !mentioned.has(own))))
         unused.add(name);
     }
   }
