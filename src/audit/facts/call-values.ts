@@ -13,13 +13,14 @@ import {
   TUPLE_RESULTS,
   last,
 } from "./torch-names.ts";
+import { engineSteps } from "./training.ts";
 import { sendsBatch } from "./transfers.ts";
 import { MODULE, NUMBER, OTHER, UNKNOWN, combineOperands, isOnDevice, plain } from "./value.ts";
 import type { Device, Value } from "./value.ts";
 import type { Around, Values } from "./values.ts";
 
 /** Methods of modules that return them. */
-const MODULE_METHODS = new Set("to cuda cpu eval train half bfloat16 float requires_grad_".split(" "));
+const MODULE_METHODS = new Set("to cuda cpu eval train half bfloat16 float requires_grad_ apply".split(" "));
 
 const VARIABLE = /^torch\.autograd\.(?:variable\.)?Variable$/;
 
@@ -29,7 +30,7 @@ const TELLS =
 
 /** Methods that run the network they are of. */
 const RUNS =
-  /^(?:forward|forward_\w+|encode|decode|encode_\w+|decode_\w+|project|classify|embed|lm_head|extract_features?|get_\w*(?:features|embeddings?|logits)|reconstruct|training_losses|evaluate_actions|get_value|get_action\w*)$/;
+  /^(?:forward|forward_\w+|noise_pred|calculate_(?:q|quantiles|state_embeddings|features|logits)|encode|decode|encode_\w+|decode_\w+|project|classify|embed|lm_head|extract_features?|get_\w*(?:features|embeddings?|logits)|reconstruct|training_losses|evaluate_actions|get_value|get_action\w*)$/;
 
 /** Methods of others that run the network they are given first. */
 const GIVEN = /^(?:training_loss(?:es)?|train_loss|compute_loss(?:es)?|loss_fn|p_losses)$/;
@@ -247,6 +248,9 @@ export class CallValues {
     const value = this.#values.of(receiver);
     const isTensor = value.what === "tensor" || value.what === "output" || TENSOR_ONLY_METHODS.has(attr);
     if (attr === "item") return NUMBER;
+    // `loss = engine.step(batch)`
+    if (value.what === "unknown" && this.#file.once(engineSteps).includes(call))
+      return { what: "tensor", device: "network", graph: "unknown" };
     if (RUNS.test(attr) && (value.what === "module" || this.#values.networks.is(receiver)))
       return this.#output(call, receiver);
     // `diffusion.training_losses(model, x, t)` runs the network it is given.

@@ -8,12 +8,14 @@ import type { Role } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import type { Networks } from "./naming.ts";
 import { frequency } from "./guards.ts";
+import { isLossCall } from "./inputs.ts";
 import type { Frequency } from "./guards.ts";
 import type { FunctionFacts, ProjectFacts } from "./project.ts";
 import { last } from "./torch-names.ts";
 import { callTarget, nameOfFunction } from "./summary.ts";
 import {
   backwardCalls,
+  engineSteps,
   isStepMethod,
   isTrial,
   loopOfSteps,
@@ -205,6 +207,7 @@ export class Facts {
       for (const call of stepsTaken(this.file, this.backwards)) add(call);
       for (const call of this.callsTo("loose"))
         if (loopsAround(call).length > 0 && this.callee(call)?.loose === true) add(call);
+      for (const call of engineSteps(this.file)) add(call);
       this.#stepLoops = found;
     }
     return this.#stepLoops;
@@ -214,7 +217,9 @@ export class Facts {
   get anyHot(): boolean {
     this.#anyHot ??=
       this.stepLoops.size > 0 ||
-      this.file.all("FunctionDef").some((fn) => this.#functionFacts(fn).hot !== null);
+      this.file
+        .all("FunctionDef")
+        .some((fn) => this.#functionFacts(fn).hot !== null || lossWithoutModule(fn) !== null);
     return this.#anyHot;
   }
 
@@ -231,9 +236,8 @@ export class Facts {
     if (loop) return { why: "in the training loop", within: stepBlock(node, loop, this.backwards) };
     const fn = enclosingFunction(node);
     if (!fn) return null;
-    const facts = this.functionFacts(node);
-    if (facts.hot === null || isEvaluation(fn, this.file)) return null;
-    return { why: facts.hot, within: fn };
+    const why = this.functionFacts(node).hot ?? lossWithoutModule(fn);
+    return why === null || isEvaluation(fn, this.file) ? null : { why, within: fn };
   }
 
   /** How often the node runs per turn of what makes it hot. */
@@ -289,10 +293,11 @@ export class Facts {
 
 /** In the branch of a loop that all its optimizer steps are taken in, on every turn of that: `if (i + 1) % accumulate == 0:`. */
 export function everyUpdate(node: Node, facts: Facts): boolean {
-  const loop = facts.stepLoop(node);
-  if (!loop) return false;
-  const steps = facts.file.once(optimizerSteps).filter((step) => contains(loop, step));
-  for (let child = node, at = node.parent; at && at !== loop; child = at, at = at.parent) {
+  // Or of a method that is as hot: `if self.accumulated >= self.batch_size:`.
+  const turn = facts.stepLoop(node) ?? facts.hot(node)?.within ?? null;
+  if (!turn) return false;
+  const steps = facts.file.once(optimizerSteps).filter((step) => contains(turn, step));
+  for (let child = node, at = node.parent; at && at !== turn; child = at, at = at.parent) {
     if (at.kind !== "If" || child === at.test) continue;
     const branch = at.body.includes(child as never) ? at.body : at.orelse;
     // `if accelerator.sync_gradients:` is as often as the optimizer steps.
@@ -333,6 +338,10 @@ function isEvaluation(fn: FunctionDef | Lambda, file: PythonFile): boolean {
     /^_*(?:test|eval|evaluate|validate|valid|predict)(?:_|$)/.test(fn.name) &&
     decoratedGrad(fn, file) === "off"
   );
+}
+
+function lossWithoutModule(fn: FunctionDef | Lambda): string | null {
+  return fn.kind === "FunctionDef" && isLossCall(fn) ? `call of ${(fn.parent as ClassDef).name}` : null;
 }
 
 /** `def measure_vram(…):` takes a few steps to look at them. */

@@ -1,6 +1,6 @@
 import type { Definition } from "../../python/scopes.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
-import type { ClassDef, Expr, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { holdsIndices, isIndices } from "./indices.ts";
@@ -27,6 +27,10 @@ const CUTS = new Set([
   "isinf",
   "isfinite",
 ]);
+/** Functions of the tree whose result is no tensor with its argument's graph. */
+const COUNTS =
+  /len|count|size|num|shape|accura|metric|mask|index|idx|init|inspect|stat|build|create|make|load|save|parse|check|print|log|^get_|^is_|^[A-Z]/;
+
 /** Callees that read a value and keep nothing of it. */
 const READERS =
   /^(?:builtins\.(?:print|float|int|len|str|repr|isinstance|bool|type|format)|math\..*|.*\.(?:isnan|isinf|isfinite|add_scalar|info|debug|warning|log|set_postfix|set_description))$/;
@@ -213,6 +217,21 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
         }
         if (!definition.value || holdsIndices(definition)) return false;
         if (facts.gradMode(definition.node) === "off") return false;
+        if (definition.how === "iterate")
+          return !readsSelf(definition.value) && again(gone(definition.value, facts));
+        // `logits = []`, and what is put into it.
+        if (definition.value.kind === "List" && definition.value.items.length === 0)
+          return facts.file
+            .callsNamed("append")
+            .some(
+              ({ args, func }) =>
+                func.kind === "Attribute" &&
+                func.value.kind === "Name" &&
+                func.value.id === definition.name &&
+                functionOf(func) === functionOf(definition.node) &&
+                args[0] !== undefined &&
+                again(args[0].value),
+            );
         return (
           (definition.how === "assign" ||
             definition.how === "augment" ||
@@ -258,7 +277,8 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
         )
           return false;
         return (
-          name.startsWith("torch.") &&
+          // `shift_dim(x, 1, -1)` of this tree hands on what it is given; what counts or measures it does not.
+          (name.startsWith("torch.") || (!COUNTS.test(last(name)) && isOfTree(expr, name, facts))) &&
           expr.args.some((arg) => again(arg.value)) &&
           !/^(?:isnan|isinf|isfinite|eq|ne|lt|gt|le|ge)$/.test(last(name))
         );
@@ -266,7 +286,9 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
       // A layer of the module, or one of a list of them: its result has the graph of its input, and of its weights.
       if (
         (selfAttribute(expr.func) !== null &&
-          (facts.value(expr.func).what === "module" || isHanded(expr.func, facts))) ||
+          (facts.value(expr.func).what === "module" ||
+            facts.networks.is(expr.func) ||
+            isHanded(expr.func, facts))) ||
         // `self.transformer.drop(x)`
         (expr.func.kind === "Attribute" && isOwnLayer(expr.func.value, facts)) ||
         // `self.layers[0](x)`
@@ -293,6 +315,20 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
   }
 }
 
+/** A function of this tree, or of this file's package. */
+function isOfTree(call: Call, name: string, facts: Facts): boolean {
+  return facts.callee(call) !== null || name.split(".")[0] === facts.file.module.split(".")[0];
+}
+
+/** `maps` of `enumerate(maps)`: what a loop goes through. */
+function gone(iterable: Expr, { file }: Facts): Expr {
+  const inner =
+    iterable.kind === "Call" && file.dotted(iterable.func) === "builtins.enumerate"
+      ? iterable.args[0]?.value
+      : undefined;
+  return inner ?? iterable;
+}
+
 function isOwnLayer(expr: Expr, facts: Facts): boolean {
   return selfAttribute(expr) !== null && facts.value(expr).what === "module";
 }
@@ -307,10 +343,15 @@ function isHanded(callee: Expr, facts: Facts): boolean {
     writes.every(
       ({ value, in: method }) =>
         method.name === "__init__" &&
-        value?.kind === "Name" &&
-        method.params.some(({ name }) => name === value.id),
+        // `self.norm = norm_layer(dim)`
+        ((value?.kind === "Name" && isParam(value, method)) ||
+          (value?.kind === "Call" && isParam(value.func, method))),
     )
   );
+}
+
+function isParam(expr: Expr, method: FunctionDef): boolean {
+  return expr.kind === "Name" && method.params.some(({ name }) => name === expr.id);
 }
 
 /** `for block in self.blocks: x = block(x)`. */

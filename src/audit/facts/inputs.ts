@@ -1,7 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { ClassDef, Expr } from "../../python/tree.ts";
+import type { ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "./classes.ts";
 import type { Role } from "./classes.ts";
 import { isUsedAsTensor } from "./tensor-use.ts";
@@ -22,7 +22,7 @@ export function isForwardInput(
   const { node, name } = definition;
   const fn = node.parent;
   if (node.kind !== "Param" || fn?.kind !== "FunctionDef") return false;
-  if (fn.name !== "forward") return false;
+  if (fn.name !== "forward" && !isLossCall(fn)) return false;
   // `self.norm(x)` is a layer, not a tensor's method.
   if (node === fn.params[0]) return false;
   const cls = classOf(fn);
@@ -31,10 +31,15 @@ export function isForwardInput(
     node.default === null &&
     node.star === 0 &&
     !PLAIN_INPUT.test(name) &&
-    isModuleRole(role(cls)) &&
+    (isModuleRole(role(cls)) || fn.name === "__call__") &&
     !isAsked(definition, file) &&
     (isUsedAsTensor(definition, file) || hasTensorMethod(definition, file) || isSliced(definition, file))
   );
+}
+
+/** `class ContrastiveLoss: def __call__(self, scores, labels)`: a loss that is no module runs once a step all the same. */
+export function isLossCall({ name, parent }: FunctionDef): boolean {
+  return name === "__call__" && parent?.kind === "ClassDef" && /(?:Loss|Criterion)$/.test(parent.name);
 }
 
 /** `x[:, rows]`: no list or dict is asked like that. */

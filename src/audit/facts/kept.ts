@@ -53,6 +53,21 @@ function* candidates(facts: Facts): Generator<Candidate> {
         const root = value.kind === "Binary" ? rootOf(item) : null;
         if (root) for (const added of mixedIn(value, item, facts)) yield { at, added, how: "sum", root };
       }
+    // `recent = (recent + [x])[-n:]`
+    const grown =
+      at.value.kind === "Subscript" && at.value.index.kind === "Slice" ? at.value.value : at.value;
+    if (
+      grown.kind === "Binary" &&
+      grown.op === "+" &&
+      grown.right.kind === "List" &&
+      at.targets.length === 1 &&
+      facts.file.textOf(grown.left) === facts.file.textOf(target)
+    ) {
+      const root = rootOf(target);
+      if (root && mayOutlive(root, at, facts))
+        for (const added of parts(grown.right, facts)) yield { at, added, how: "list", root };
+      continue;
+    }
     // Most assignments are neither of these.
     const mixes = at.value.kind === "IfExp" || at.value.kind === "Binary" || adds(at.value, facts);
     if (at.targets.length !== 1 || (!mixes && target.kind !== "Subscript")) continue;
@@ -239,7 +254,17 @@ function outlives(one: Candidate, facts: Facts): Keep[] {
   // Every step, or in every turn of some loop, as what plays for an agent.
   if (!facts.hot(one.at) && !facts.functionFacts(one.at).repeated) return [];
   const writes = attributesOf(cls, file).get(attribute!)?.writes ?? [];
-  const begins = writes.filter((write) => write.how !== "augment" && !contains(one.at, write.target));
+  const begins = writes.filter(
+    ({ how, target, value }) =>
+      how !== "augment" &&
+      !contains(one.at, target) &&
+      // `self.recent = self.recent[-n:]`
+      !(
+        value?.kind === "Subscript" &&
+        value.index.kind === "Slice" &&
+        selfAttribute(value.value) === attribute
+      ),
+  );
   const loop = loopsAround(one.at)[0] ?? null;
   // Begun by another method, or by this one before its loop.
   const isBefore = (write: (typeof begins)[number]): boolean =>
@@ -309,9 +334,19 @@ export function isEmptied(keep: Keep, facts: Facts): boolean {
     );
 }
 
-/** `if len(queue) > size: queue.pop(0)`: what is in it is from many turns. */
+/** `if len(queue) > size: queue.pop(0)`, `queue = queue[-size:]`: what is in it is from many turns. */
 export function isBounded({ root }: Keep, facts: Facts): boolean {
   const name = facts.file.textOf(root);
+  const trims = facts.file
+    .all("Assign")
+    .some(
+      ({ targets, value }) =>
+        value.kind === "Subscript" &&
+        value.index.kind === "Slice" &&
+        targets.some((target) => facts.file.textOf(target) === name) &&
+        facts.file.textOf(value.value) === name,
+    );
+  if (trims) return true;
   return facts.file.callsNamed("pop", "popleft").some((call) => {
     if (call.func.kind !== "Attribute" || facts.file.textOf(call.func.value) !== name) return false;
     for (let at = call.parent; at; at = at.parent) {

@@ -43,7 +43,8 @@ export function loadersOf(expr: Expr, facts: Facts, depth = 0): readonly Call[] 
   }
   if (expr.kind !== "Call") return null;
   const name = file.dotted(expr.func);
-  if (isDataLoader(name)) return [expr];
+  // Those of graphs take the same settings, and pin what they hand out.
+  if (isDataLoader(name) || /^torch_geometric\.(?:data|loader)\.DataLoader$/.test(name ?? "")) return [expr];
   if (name === "builtins.enumerate" || name === "builtins.iter" || /(?:^|\.)tqdm(?:\.|$)/.test(name ?? ""))
     return again(positional(expr, 0));
   if (name === "builtins.zip") return all(expr.args.map((arg) => again(arg.value)));

@@ -16,6 +16,10 @@ const DRIVERS = /accelerator|fabric|engine|model|self|strategy|optimizer|trainer
 
 const LOSS = /loss(?:es)?$/i;
 
+/** What differentiates a loss and steps, as it is called where it is imported. */
+const HELPERS =
+  /^(?:update_(?:params?|parameters|network|model)|optimi[sz]e(?:_\w+)?|backward_(?:and_)?\w*(?:step|update)|apply_gradients?|take_step|gradient_step|optimizer_step)$/;
+
 /** Every call that runs a backward pass: on a tensor, through a scaler, an accelerator or an engine. */
 export function backwardCalls(file: PythonFile): readonly Backward[] {
   const found: Backward[] = [];
@@ -51,6 +55,14 @@ export function backwardCalls(file: PythonFile): readonly Backward[] {
   for (const call of file.calls.matching(/^(?:loss_|amp_|grad_)?scaler$/)) {
     const [loss, optimizer] = [positional(call, 0), positional(call, 1)];
     if (loss && optimizer && /optim|^opt$/i.test(tail(optimizer))) found.push({ call, loss });
+  }
+  // `update_params(optimizer, loss, retain_graph=True)` of another file: what else is a helper given both for?
+  for (const call of file.calls.matching(HELPERS)) {
+    const dotted = file.dotted(call.func);
+    if (dotted === null || dotted.startsWith(`${file.module}.`)) continue;
+    const loss = call.args.find(({ value }) => value.kind === "Name" && LOSS.test(value.id))?.value;
+    if (loss && call.args.some(({ value }) => /optim|(?:^|\.)opt$/i.test(tail(value))))
+      found.push({ call, loss });
   }
   return found;
 }
@@ -134,6 +146,27 @@ export function optimizerSteps(file: PythonFile): readonly Call[] {
         )
     );
   });
+}
+
+/** `loss = engine.step(batch)`, `loss = trainer.train_step(batch)`: of an object nobody here shows, by what it is given and gives. */
+export function engineSteps(file: PythonFile): readonly Call[] {
+  return file
+    .callsNamed("step", "train_step", "training_step", "train_batch")
+    .filter(({ args, func, parent }) => {
+      const target = parent?.kind === "Assign" && parent.targets.length === 1 ? parent.targets[0]! : null;
+      if (args.length === 0 || func.kind !== "Attribute" || target?.kind !== "Name") return false;
+      const made = /^(?:\w+_)?loss$/.test(target.id) ? file.scopes.definitionAt(target) : null;
+      // It may hand back a number: what is done with it says that it does not.
+      return (
+        made !== null &&
+        file.scopes
+          .uses(made)
+          .some(
+            (use) =>
+              use.parent?.kind === "Attribute" && /^(?:item|detach|cpu|backward)$/.test(use.parent.attr),
+          )
+      );
+    });
 }
 
 /** The optimizer steps that make the code around them a step. */

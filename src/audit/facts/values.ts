@@ -210,7 +210,8 @@ export class Values {
         if (
           /^[A-Z]$|^(?:bs|h|w|t|n|height|width|length|\w*_(?:len|size|length|dim|shape|count))$/.test(
             definition.name,
-          )
+          ) &&
+          !isHidden(definition)
         )
           return UNKNOWN;
         const value = definition.value ? this.of(definition.value) : UNKNOWN;
@@ -505,6 +506,12 @@ export class Values {
   }
 }
 
+/** `out, h = rnn(x, h)`: no height without a width. */
+function isHidden({ name, node }: Definition): boolean {
+  const tuple = node.parent;
+  return name === "h" && tuple?.kind === "Tuple" && tuple.items.length === 2 && tuple.items[1] === node;
+}
+
 /** Where in `for a, b in …` a name stands; null for a name by itself, or deeper in. */
 function positionIn({ node, index }: Definition): number | null {
   const tuple = node.parent;
@@ -514,6 +521,11 @@ function positionIn({ node, index }: Definition): number | null {
 }
 
 function annotated(file: PythonFile, annotation: Expr): Value {
+  // `Optional[torch.Tensor]`, `torch.Tensor | None`
+  if (annotation.kind === "Subscript" && /^(?:typing\.)?Optional$/.test(file.textOf(annotation.value)))
+    return annotated(file, annotation.index);
+  if (annotation.kind === "Binary" && annotation.op === "|" && annotation.right.kind === "Const")
+    return annotated(file, annotation.left);
   const name = annotation.kind === "Str" ? annotation.value : file.dotted(annotation);
   if (name === null) return UNKNOWN;
   if (/(?:^|\.)(?:\w*Tensor)$/.test(name) && !name.endsWith("TensorType"))

@@ -97,6 +97,7 @@ function mayBeOff(loop: Node, facts: Facts): boolean {
   return (
     facts.gradMode(loop) === "off" ||
     facts.networks.someOnlyEvaluated ||
+    facts.file.callsNamed("detach").some(inside) ||
     facts.file.all("With").some(inside) ||
     facts.file.all("FunctionDef").some(inside)
   );
@@ -107,11 +108,21 @@ function* judge(added: Expr, loop: Node, iter: Expr, into: string, facts: Facts)
   const source = networkCall(added, facts);
   if (!source || !contains(loop, source)) return;
   const hot = facts.hot(source);
-  // Without no_grad as well, where the network is only ever evaluated.
-  if (facts.gradMode(source) !== "off" && !facts.networks.isOnlyEvaluated(source.func)) return;
+  // Without no_grad as well, where the network is only ever evaluated, or what is kept is cut off from its graph.
+  if (
+    facts.gradMode(source) !== "off" &&
+    !facts.networks.isOnlyEvaluated(source.func) &&
+    !(isDetached(added) && /val|test|eval/i.test(facts.file.textOf(iter)))
+  )
+    return;
   // Beside a step's own outputs; an evaluation now and then stands in the same loop.
   if (hot && facts.frequency(source, hot.within) !== "throttled") return;
   yield* found(added, iter, into, source, facts);
+}
+
+/** `outputs.append(logits.detach())` */
+function isDetached(added: Expr): boolean {
+  return added.kind === "Call" && added.func.kind === "Attribute" && added.func.attr === "detach";
 }
 
 /** In a module's forward: what it goes through is one batch. */
@@ -126,11 +137,13 @@ function* found(added: Expr, iter: Expr, into: string, source: Call, facts: Fact
   const over = facts.file.textOf(iter).replace(/\w*batch_?size\w*|\[[^\]"']*:[^\]"']*\]/gi, "");
   // Pieces of a tensor that is on the device already are no larger together than it.
   const counted = /^range\(\s*[\w.]*(?:eval|val|test)\w*(?:iter|step|batch)\w*\s*\)$/i.test(over);
-  if (
-    !counted &&
-    (!/load|batch|data|dl\b|valid|test/i.test(over) || /\brange\(|\.(?:split|chunk)\(/.test(over))
-  )
-    return;
+  // Of a corpus that is a tensor itself, each token becomes a row of the vocabulary's size.
+  const rows =
+    /\brange\([^)]*(?:data|source|corpus)/i.test(over) && /vocab|n_?tokens\b/i.test(facts.file.text);
+  const loads = /load|batch|data|dl\b|valid|test/i.test(over);
+  // `for batch in val_iter:` is one as often as not.
+  const iterates = /(?:^|_|\b)(?:val|eval)_|iter(?:ator)?s?\b/i.test(over);
+  if (!counted && !rows && ((!loads && !iterates) || /\brange\(|\.(?:split|chunk)\(/.test(over))) return;
   // One number an example: small for any dataset.
   if (
     /scores?["'\]]*$|loss["'\]]*$|rewards?["'\]]*$/.test(facts.file.textOf(added)) &&
@@ -150,7 +163,7 @@ function* found(added: Expr, iter: Expr, into: string, source: Call, facts: Fact
       .some(({ value }) => value && /\bnormalize\(/.test(facts.file.textOf(value)));
   yield {
     at: added,
-    ...(small ? { severity: "note" as const } : {}),
+    ...(small || rows || !(counted || loads) ? { severity: "note" as const } : {}),
     message: `${into} keeps the outputs of every batch on the device: its memory grows with the dataset`,
     fix: { grade: "unsafe", title: "Keep them on the host", edits: appendCall(added, ".cpu()") },
   };

@@ -192,8 +192,9 @@ function* comprehensions(facts: Facts): Generator<Finding> {
     walk(comp.element, (node) => {
       if (
         node.kind === "Call" &&
-        isNetwork(node.func, facts) &&
-        !/loss|crit/i.test(facts.file.textOf(node.func))
+        // `objective(model, part)` runs what it is given.
+        ((isNetwork(node.func, facts) && !/loss|crit/i.test(facts.file.textOf(node.func))) ||
+          (node.args[0] !== undefined && node.args.length > 1 && facts.networks.is(node.args[0].value)))
       )
         call ??= node;
     });

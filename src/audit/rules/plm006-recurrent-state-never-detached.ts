@@ -195,7 +195,7 @@ function* throughLayer(facts: Facts): Generator<Finding> {
     if (/^(?:validation|test|predict)_/.test(fn.name)) continue;
     if (facts.gradMode(statement) === "off" || facts.backwards.some((one) => functionOf(one.call) === fn))
       continue;
-    const kept = new Set(partsOf(target).map(selfAttribute));
+    const kept = new Set([...partsOf(target).map(selfAttribute), ...keptBelow(target, statement, facts)]);
     const passed = call.args.flatMap(({ value }) => partsOf(value)).map(unmoved);
     const read = passed.find((part) => selfAttribute(part) !== null && kept.has(selfAttribute(part)));
     const own = read ? selfAttribute(read) : null;
@@ -214,6 +214,22 @@ function* throughLayer(facts: Facts): Generator<Finding> {
       message: `\`self.${own}\` brings the graphs of all forwards before into this one: backward walks through every one of them, or fails at the second`,
     };
   }
+}
+
+/** `self.state = (h, c)` below `out, (h, c) = self.lstm(x, self.state)`. */
+function keptBelow(target: Expr, statement: Node, facts: Facts): (string | null)[] {
+  const names = new Set(partsOf(target).flatMap((part) => (part.kind === "Name" ? [part.id] : [])));
+  const fn = functionOf(statement);
+  if (names.size === 0) return [];
+  return facts.file
+    .all("Assign")
+    .filter(
+      (one) =>
+        one.start > statement.end &&
+        functionOf(one) === fn &&
+        partsOf(one.value).every((part) => part.kind === "Name" && names.has(part.id)),
+    )
+    .map((one) => selfAttribute(one.targets[0]!));
 }
 
 /** `self.h` of `self.h.to(x.device)`. */

@@ -1,5 +1,5 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
-import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, isStatement, lastWord, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
 import { given } from "../facts/arguments.ts";
@@ -69,7 +69,7 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
   const others = facts.backwards.filter(
     (one) => one.call !== call && functionOf(one.call) === functionOf(call) && !isOtherBranch(one.call, call),
   );
-  if (isHelper(call, facts)) return true;
+  if (isHelper(call, facts) || isHook(call, facts)) return true;
   if (isAskedAgain(call, facts)) return false;
   const handed = facts.backwards.some(
     (one) => one.loss?.kind === "Name" && file.scopes.reaching(one.loss).some(({ how }) => how === "param"),
@@ -106,7 +106,9 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
   return !(
     fn &&
     fn.params[0]?.name === "self" &&
-    /self\.\w*(?:hidden|state|memory|prev|cache)/.test(file.textOf(fn))
+    /self\.\w*(?:hidden|state|memory|prev|cache)\w*\b(?!\.(?:sample|append|push|add|store|update\w*)\()/.test(
+      file.textOf(fn),
+    )
   );
 }
 
@@ -131,7 +133,30 @@ function isSelfContained(fn: FunctionDef | Lambda, loss: string, { backwards, fi
 /** A step that a framework is handed, `Engine(update)`: it runs the network itself, and differentiates what that gave. */
 function isOwnForward(loss: Expr, fn: Node, facts: Facts): boolean {
   const runs = runsBehind(loss, facts);
-  return runs.length > 0 && runs.every((run) => contains(fn, run));
+  if (runs.length > 0) return runs.every((run) => contains(fn, run));
+  // `loss = objective(model, batch)`: what it is given is a network and data.
+  const made = loss.kind === "Name" ? facts.file.scopes.reaching(loss) : [];
+  return (
+    made.length > 0 &&
+    made.every(
+      ({ node, value }) =>
+        contains(fn, node) &&
+        value?.kind === "Call" &&
+        value.args.some((arg) => facts.networks.is(arg.value)) &&
+        value.args.every((arg) => facts.networks.is(arg.value) || isOfCall(arg.value, fn, facts)),
+    )
+  );
+}
+
+/** A parameter of the function, a part of one, or a setting. */
+function isOfCall(expr: Expr, fn: Node, facts: Facts): boolean {
+  let at = expr;
+  while (at.kind === "Subscript" || at.kind === "Attribute") at = at.value;
+  if (at.kind !== "Name") return at.kind === "Str" || at.kind === "Num" || at.kind === "Const";
+  return (
+    /^(?:args|cfg|conf|config|opt|self|device)$/.test(at.id) ||
+    facts.file.scopes.reaching(at).every(({ how, node }) => how === "param" && contains(fn, node))
+  );
 }
 
 /** `logits, self.loss = model(x, y)` in the same turn, before it is differentiated. */
@@ -275,9 +300,15 @@ function isReadAfter(one: Definition, call: Call, facts: Facts): boolean {
 function isWantedAgain(use: Expr, call: Call): boolean {
   const { parent } = use;
   if (use.start < call.end || functionOf(use) !== functionOf(call) || parent?.kind === "Delete") return false;
-  // `float(loss)`, `print(loss)`
-  const reader = parent?.kind === "Arg" && parent.parent?.kind === "Call" ? parent.parent.func : null;
-  if (reader?.kind === "Name" && /^(?:float|int|print|str|bool|repr)$/.test(reader.id)) return false;
+  // `float(loss)`, `print("%.3f" % losses[0])`, `writer.add_scalar("loss", losses[0], step)`
+  for (let at: Node | null = parent; at && !isStatement(at); at = at.parent)
+    if (
+      at.kind === "Call" &&
+      /^(?:float|int|print|str|bool|repr|format|add_scalars?|info|debug|log|set_\w+|item)$/.test(
+        lastWord(at.func),
+      )
+    )
+      return false;
   return !(parent?.kind === "Attribute" && /^(?:item|detach|cpu|shape|data)$/.test(parent.attr));
 }
 
@@ -294,6 +325,33 @@ function isHelper(call: Call, facts: Facts): boolean {
     return false;
   const calls = file.callsNamed(fn.name).filter((other) => file.dotted(other.func) === file.qualified(fn));
   return calls.length === 1 && facts.everyStep(calls[0]!) !== null;
+}
+
+/**
+ * `def backward(self, loss)` of a class: Lightning calls its module's once for each optimizer of a batch, an engine's own
+ * step calls it once.
+ */
+function isHook(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const fn = functionOf(call);
+  const cls = fn ? classOf(fn) : null;
+  const loss = reduced(facts.backwards.find((one) => one.call === call)!.loss);
+  if (!cls || fn?.kind !== "FunctionDef" || fn.parent !== cls || fn.name !== "backward") return false;
+  if (facts.backwards.some((one) => one.call !== call && functionOf(one.call) === fn)) return false;
+  if (loss?.kind !== "Name" || !file.scopes.reaching(loss).every(({ how }) => how === "param")) return false;
+  if (/autograd\.grad\b|\bgrad\(|create_graph|autograd\.functional|\.register_hook/.test(file.textOf(cls)))
+    return false;
+  if (facts.role(cls) === "lightning")
+    return file
+      .all("FunctionDef")
+      .every(
+        (one) => one.name !== "training_step" || one.params.every(({ name }) => name !== "optimizer_idx"),
+      );
+  return (
+    file
+      .callsNamed("backward")
+      .filter((one) => one.func.kind === "Attribute" && selfAttribute(one.func) === "backward").length === 1
+  );
 }
 
 function isCounter(name: string, loop: { start: number; end: number }, facts: Facts): boolean {

@@ -103,7 +103,7 @@ function isOnlyForLoss(uses: readonly Name[], target: Name, facts: Facts): boole
     uses.every((use) => use.parent?.kind === "Attribute" && use.parent.attr === "logits")
   )
     return true;
-  if (!/logits|scores?$|outputs?$|preds?$|predictions?/.test(target.id)) return false;
+  if (!/logits|scores?$|outputs?$|preds?$|predictions?|log_?probs?$/.test(target.id)) return false;
   const isSize = ({ parent }: Name): boolean =>
     parent?.kind === "Attribute" && /^(?:shape|size|dim|ndim)$/.test(parent.attr);
   if (uses.length > 0 && uses.every(isSize)) return false;

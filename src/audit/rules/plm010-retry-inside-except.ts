@@ -86,7 +86,7 @@ function catchesOutOfMemory(handler: Handler, facts: Facts): boolean {
   return (
     names.some((name) => name.endsWith("OutOfMemoryError")) ||
     // Whoever empties the cache there expects to have run out.
-    (/^(?:builtins\.Exception)?$/.test(names.join()) &&
+    (/^(?:builtins\.(?:Exception|RuntimeError))?$/.test(names.join()) &&
       facts.file.callsNamed("empty_cache").some((call) => contains(handler, call))) ||
     (names.includes("builtins.RuntimeError") &&
       /out of memory|is_oom|oom|memory["'] (?:not )?in /i.test(facts.file.textOf(handler)))

@@ -2,7 +2,7 @@ import { ancestors, contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Expr, Handler, Try } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
-import { optimizerSteps } from "../facts/training.ts";
+import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -17,7 +17,13 @@ export const rule: Rule = {
   *check(facts) {
     for (const handler of facts.file.all("Handler")) {
       const runs = runsNetwork(handler, facts);
-      if (!runs && !handlesTensors(handler, facts) && !runsGiven(handler, facts)) continue;
+      if (
+        !runs &&
+        !handlesTensors(handler, facts) &&
+        !runsGiven(handler, facts) &&
+        !takesStep(handler, facts)
+      )
+        continue;
       // The frame of the step itself is held as well, whatever failed in it.
       const severity = runs ? {} : { severity: "note" as const };
       for (const finding of kept(handler, facts)) yield { ...finding, ...severity };
@@ -92,6 +98,8 @@ function outlives(name: Expr, handler: Handler, facts: Facts): boolean {
     // `global last`
     if (fn && scopes.lookup(target)?.scope.node.kind === "Module") return true;
     return (
+      // In the loop it stays bound through the turns that follow.
+      loopsAround(handler).some((loop) => facts.stepLoops.has(loop)) ||
       all.some((one) => one.how === "assign" && !contains(handler, one.node)) ||
       scopes.uses(scopes.definitionAt(target)!).some((use) => !contains(handler, use))
     );
@@ -120,6 +128,24 @@ function runsGiven(handler: Handler, facts: Facts): boolean {
     walk(statement, (node) => {
       if (node.kind === "Call" && node.func.kind === "Name" && node.args.length > 0)
         found ||= file.scopes.reaching(node.func).some(({ how }) => how === "param");
+      return !found;
+    });
+  return found;
+}
+
+/** `try: self.learn()`, `loss = engine.step(batch)`: by its name, of an object nobody here shows. */
+function takesStep(handler: Handler, facts: Facts): boolean {
+  const caught = handler.type ? facts.file.textOf(handler.type) : "";
+  if (!facts.accelerator || !/^(?:Exception|RuntimeError|.*OutOfMemoryError)?$/.test(caught)) return false;
+  let found = false;
+  for (const statement of (handler.parent as Try).body)
+    walk(statement, (node) => {
+      if (node.kind === "Call" && node.func.kind === "Attribute")
+        found ||=
+          /^(?:learn|train_step|training_step|train_batch|train_one_(?:step|batch|epoch)|optimi[sz]e(?:_parameters|_model)?)$/.test(
+            node.func.attr,
+          ) ||
+          (node.func.attr === "step" && node.args.length > 0 && statement.kind === "Assign");
       return !found;
     });
   return found;

@@ -117,12 +117,17 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
       (mode.train > mode.eval && call.start > mode.train)
     )
       continue;
-    if ((loopsAround(call).length === 0 && !inComprehension(call)) || unrecorded(call, facts)) continue;
+    // Of a whole graph an epoch's validation is one call.
+    const again = /^_*(?:val|valid|validate|validation|test|eval|evaluate)(?:_|$)/.test(fn.name);
+    const single = loopsAround(call).length === 0 && !inComprehension(call);
+    if (single && !(again && facts.functionFacts(call).repeated)) continue;
+    if (unrecorded(call, facts)) continue;
     // Frozen, it records nothing of what only data goes into.
     if (facts.networks.isFrozenByFlags(runs && call.func.kind === "Attribute" ? call.func.value : call.func))
       continue;
     return {
       at: call.func,
+      ...(single ? { severity: "note" as const } : {}),
       message: `\`${facts.file.textOf(call.func).replace(/\.forward$/, "")}\` is in eval mode, yet each call records a graph and saves its activations`,
     };
   }

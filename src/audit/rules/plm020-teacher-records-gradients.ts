@@ -13,7 +13,7 @@ import { localName } from "../imports.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
 
 const TEACHER =
-  /^(?:ref|reference|teacher|ref_model|reference_model|ref_policy|teacher_(?:model|net|network|encoder)|frozen_model|\w*_teacher|model_ref|policy_ref|(?:\w+_)?target(?:_(?:net|network|model|critic|actor|policy|encoder|q|qf|q_net|q_network))?|target_\w*(?:net|network|model|critic|actor|policy|encoder)\d?|(?:model|net|encoder)_ema|ema_(?:model|net|unet)|momentum_encoder|old_policy|policy_old)$/;
+  /^(?:ref|reference|teacher|ref_model|reference_model|ref_policy|teacher_(?:model|net|network|encoder)|frozen_model|\w*_teacher|model_ref|policy_ref|(?:\w+_)?target(?:_(?:net|network|model|critic|actor|policy|encoder|q|qf|q_net|q_network))?|target_\w*(?:net|network|model|critic|actor|policy|encoder)\d?|(?:model|net|encoder|\w+_model|\w+_net|nnet)_ema|ema_(?:model|net|unet)|momentum_encoder|old_policy|policy_old)$/;
 
 /** What reinforcement learning calls the network that its targets come from. */
 const CRITIC = /^(?:q|qf|critic|value|v)\d?_target\d?$|^target_(?:q|qf|critic|value|v)\d?$/;
@@ -74,7 +74,7 @@ export const rule: Rule = {
 function* features(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const call of file.calls.matching(
-    /^(?:get_\w*features|forward\w*|encode(?:_\w+)?|extract_features|features|forward_features|get_\w*hidden_states)$/,
+    /^(?:get_\w*features|forward\w*|encode(?:_\w+)?|extract_features|features|forward_features|get_\w*hidden_states|noise_pred|calculate_\w+|predict\w*|q_values?)$/,
   )) {
     if (call.func.kind !== "Attribute") continue;
     const net = call.func.value;

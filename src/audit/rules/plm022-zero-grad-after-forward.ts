@@ -162,7 +162,12 @@ function runsBetween(before: readonly Stmt[], made: readonly number[], facts: Fa
   return before.slice(from + 1, Math.max(...made) + 1).some((one) => {
     let found = false;
     walk(one, (node) => {
-      if (node.kind === "Call" && isNetwork(node.func, facts)) found = true;
+      // `loss = objective(model, batch)`
+      if (
+        node.kind === "Call" &&
+        (isNetwork(node.func, facts) || node.args.some(({ value }) => facts.networks.is(value)))
+      )
+        found = true;
       return !found;
     });
     return found;

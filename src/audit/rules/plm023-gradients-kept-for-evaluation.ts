@@ -48,6 +48,11 @@ export const rule: Rule = {
       const until = rest.findIndex((one) => optimizerSteps(file).some((step) => contains(one, step)));
       if (until > 0) yield* evaluations(rest.slice(0, until), null, facts);
     }
+    // A step that is a function of its own, as of a whole graph.
+    for (const step of optimizerSteps(file)) {
+      const statement = loopsAround(step).length === 0 && facts.hot(step) ? statementOf(step) : null;
+      if (statement) yield* evaluations(restOf(statement), null, facts);
+    }
     // A function that trains an epoch, and what its caller does next.
     for (const call of file.all("Call")) {
       const statement = statementOf(call);

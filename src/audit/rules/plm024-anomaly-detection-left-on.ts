@@ -1,5 +1,5 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
-import { ancestors } from "../../python/nodes.ts";
+import { ancestors, lastWord } from "../../python/nodes.ts";
 import type { Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
@@ -18,6 +18,16 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
+    // `Trainer.from_argparse_args(args, detect_anomaly=True)`, `kwargs = dict(detect_anomaly=True)`
+    for (const call of file.calls.given(["detect_anomaly"])) {
+      const flag = keyword(call, "detect_anomaly")!.value;
+      if (
+        isTrue(flag) &&
+        /^(?:dict|from_argparse_args)$/.test(lastWord(call.func)) &&
+        !isConditional(call, true)
+      )
+        yield { at: flag, severity: "note", message: MESSAGE };
+    }
     for (const call of file.callsNamed("set_detect_anomaly", "detect_anomaly", "Trainer")) {
       const name = file.dotted(call.func) ?? "";
       const sets = /^torch\.autograd(?:\.anomaly_mode)?\.set_detect_anomaly$/.test(name);
@@ -28,7 +38,9 @@ export const rule: Rule = {
         : trainer
           ? (keyword(call, "detect_anomaly")?.value ?? null)
           : null;
-      if (!(detects || isTrue(flag)) || (isConditional(call) && !facts.everyStep(call))) continue;
+      if (!(detects || isTrue(flag))) continue;
+      // Which of two trainers is made, a setting decides; neither of them is there to look for something.
+      if (isConditional(call, trainer) && !facts.everyStep(call)) continue;
       // A block of its own is somebody looking for something, unless the training runs in it.
       if (detects && call.parent?.kind !== "WithItem" && !isEntered(call, facts)) continue;
       yield {
@@ -59,10 +71,10 @@ export const rule: Rule = {
   },
 };
 
-function isConditional(node: Node): boolean {
+function isConditional(node: Node, trainer: boolean): boolean {
   for (const at of ancestors(node))
     if (
-      at.kind === "If" ||
+      (at.kind === "If" && !(trainer && at.orelse.length > 0)) ||
       at.kind === "IfExp" ||
       (at.kind === "FunctionDef" && /test|debug|check/i.test(at.name))
     )

@@ -23,14 +23,16 @@ export const rule: Rule = {
     for (const call of facts.file.callsNamed(...READS, "to", "float", "int")) {
       const hot = facts.everyStep(call) ?? (everyUpdate(call, facts) ? facts.hot(call) : null);
       const source = hot ? readTensor(call, facts) : null;
-      if (!hot || !source || !facts.onAccelerator(source) || (isMove(call) && offloads(hot))) continue;
+      if (!hot || !source || (isMove(call) && offloads(hot))) continue;
+      const known = facts.onAccelerator(source);
+      if (!known && !isCutOff(source, facts)) continue;
       if (isAction(call, facts.file)) continue;
       const fix = detachInstead(call, source, facts);
       const echo = isEcho(call, facts);
       const what = `\`${short(facts.file.textOf(call))}\` ${hot.why.startsWith("in ") ? "on every step" : `on every step (${hot.why})`}`;
       yield {
         at: call,
-        ...(echo ? { severity: "note" as const } : {}),
+        ...(echo || !known ? { severity: "note" as const } : {}),
         message: echo
           ? `${what} is one more round trip to the device, after a read that has waited for it`
           : `${what} makes the host wait until the device has finished all queued work`,
@@ -39,6 +41,17 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `scores.detach().cpu()` of who knows where: what has a graph to be cut from was computed by the step. */
+function isCutOff(source: Expr, facts: Facts): boolean {
+  return (
+    facts.accelerator &&
+    source.kind === "Call" &&
+    source.func.kind === "Attribute" &&
+    source.func.attr === "detach" &&
+    facts.value(source).device === "unknown"
+  );
+}
 
 /** The tensor a call copies to the host; null for any other call. */
 function readTensor(call: Call, facts: Facts): Expr | null {

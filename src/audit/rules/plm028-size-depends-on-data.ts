@@ -38,8 +38,12 @@ export const rule: Rule = {
           : call.func.kind === "Attribute"
             ? call.func.value
             : null;
-      if (!METHODS.has(short) || !source || !facts.onAccelerator(source) || keyword(call, "output_size"))
-        continue;
+      if (!METHODS.has(short) || !source || keyword(call, "output_size")) continue;
+      // In a file of the step, with nobody to say where it is, it is where the step runs.
+      const handed =
+        (name?.startsWith("torch.") === true || /^(?:repeat_interleave|masked_select)$/.test(short)) &&
+        facts.value(source).device === "unknown";
+      if (!facts.onAccelerator(source) && !(handed && facts.accelerator)) continue;
       // Repeating by a plain number has a known size.
       const repeats = call.args[name?.startsWith("torch.") === true ? 1 : 0]?.value;
       if (short === "repeat_interleave" && !(repeats && isCounts(repeats, facts))) continue;
@@ -53,7 +57,8 @@ export const rule: Rule = {
       if (
         file.dotted(call.func) === "torch.where" &&
         call.args.length === 1 &&
-        facts.onAccelerator(call.args[0]!.value) &&
+        (facts.onAccelerator(call.args[0]!.value) ||
+          (facts.accelerator && facts.value(call.args[0]!.value).device === "unknown")) &&
         facts.everyStep(call)
       )
         yield {
@@ -64,7 +69,7 @@ export const rule: Rule = {
     for (const subscript of file.all("Subscript")) {
       if (
         !isMask(subscript.index, facts) ||
-        !facts.onAccelerator(subscript.value) ||
+        !(facts.onAccelerator(subscript.value) || isHandedTensor(subscript.value, facts)) ||
         !facts.everyStep(subscript)
       )
         continue;
@@ -85,6 +90,12 @@ export const rule: Rule = {
   },
 };
 
+/** `def loss(self, outputs: torch.Tensor)`: where the step runs, unless somebody says otherwise. */
+function isHandedTensor(expr: Expr, facts: Facts): boolean {
+  const { what, device } = facts.value(expr);
+  return facts.accelerator && what === "tensor" && device === "unknown" && facts.hot(expr) !== null;
+}
+
 /** How often each row is repeated: a tensor, or what is called one by its name. */
 function isCounts(expr: Expr, facts: Facts): boolean {
   const { what } = facts.value(expr);
@@ -92,7 +103,7 @@ function isCounts(expr: Expr, facts: Facts): boolean {
     what === "tensor" ||
     (what === "unknown" &&
       expr.kind === "Name" &&
-      /(?:counts|durations?|lengths|repeats|sizes|degrees|num_nodes)$/.test(expr.id))
+      /(?:counts|copies|durations?|lengths|repeats|sizes|degrees|num_nodes)$/.test(expr.id))
   );
 }
 

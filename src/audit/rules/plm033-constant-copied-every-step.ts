@@ -121,15 +121,47 @@ function isMoved(call: Call, facts: Facts): boolean {
   const to = func.kind === "Attribute" && /^(?:to|cuda)$/.test(func.attr) ? func : null;
   const made = to ? to.value : call;
   const device = keyword(call, "device")?.value ?? (to ? positional(call, 0) : null);
-  if (made.kind !== "Call" || !/^torch\.(?:as_)?tensor$/.test(facts.file.dotted(made.func) ?? ""))
-    return false;
+  if (made.kind !== "Call" || !isFilled(made, facts)) return false;
   if (to?.attr !== "cuda" && !(device && facts.isAccelerator(facts.device(device)))) return false;
   const data = positional(made, 0);
   return data !== null && !isConstant(data, facts, 0) && isPython(data, facts);
 }
 
+/** `torch.tensor(x)`, `torch.LongTensor([pad])` */
+function isFilled(call: Call, { file }: Facts): boolean {
+  const name = file.dotted(call.func) ?? "";
+  return (
+    /^torch\.(?:as_)?tensor$/.test(name) ||
+    (name === `torch.${last(name)}` &&
+      TENSOR_TYPES.includes(last(name)) &&
+      call.args[0]?.value.kind === "List")
+  );
+}
+
+/** `self.scale`, set when the object was made and never again. */
+function isKeptSetting(expr: Expr, facts: Facts): boolean {
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  if (!cls) return false;
+  const writes = attributesOf(cls, facts.file).get(own!)?.writes ?? [];
+  // Of a class above, which another file has, its name must do.
+  if (writes.length === 0)
+    return /(?:^|_)(?:gamma|alpha|beta|scale|eps(?:ilon)?|lambda|tau|temperature|kappa)(?:_\w)?$/.test(own!);
+  return writes.every(
+    ({ in: method, value }) =>
+      method.name === "__init__" &&
+      value !== null &&
+      !/^(?:tensor|output|module|container)$/.test(facts.value(value).what) &&
+      value.kind !== "Call",
+  );
+}
+
 /** Numbers of Python's own, or a list of them. */
 function isPython(expr: Expr, facts: Facts): boolean {
+  if (isKeptSetting(expr, facts)) return true;
+  // `[pad]`: an entry of a vocabulary.
+  if (expr.kind === "Name" && /^(?:pad|sos|eos|bos|unk|blank)(?:_?(?:id|idx|index|token))?$/.test(expr.id))
+    return true;
   if (expr.kind === "List" || expr.kind === "Tuple") return expr.items.every((item) => isPython(item, facts));
   if (expr.kind === "Comp") return expr.value === null && isPython(expr.element, facts);
   // `[[self.start]] * batch_size`

@@ -1,6 +1,6 @@
 import { argument } from "../../python/file.ts";
-import { classOf, contains } from "../../python/nodes.ts";
-import type { Call, Expr, Name } from "../../python/tree.ts";
+import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
+import type { Call, ClassDef, Expr, Name } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Rule } from "../rule.ts";
@@ -34,7 +34,8 @@ export const rule: Rule = {
       if (!moves) continue;
       const cls = classOf(call);
       if (!cls || !/^(?:module|lightning)$/.test(facts.role(cls))) continue;
-      const hot = facts.hot(call) ?? (takesTensor(call, facts) ? { within: call } : null);
+      const hot =
+        facts.hot(call) ?? (takesTensor(call, facts) || isOfMessages(call, cls) ? { within: call } : null);
       if (hot)
         yield {
           at: call,
@@ -44,6 +45,16 @@ export const rule: Rule = {
     }
   },
 };
+
+/** What `propagate` of a message-passing layer calls. */
+function isOfMessages(call: Call, cls: ClassDef): boolean {
+  const fn = functionOf(call);
+  return (
+    fn?.kind === "FunctionDef" &&
+    /^(?:message|update|aggregate|edge_update)$/.test(fn.name) &&
+    cls.args.some(({ value }) => lastWord(value) === "MessagePassing")
+  );
+}
 
 /** `net.to(device)` in the loop that trains it; one that is sent away in between has to come back. */
 function isNetworkMoved(call: Call, facts: Facts): boolean {

@@ -21,7 +21,7 @@ export const rule: Rule = {
       facts.file.calls.given(COLLATES).length > 0 ||
       facts.file.all("FunctionDef").some(isCollate) ||
       facts.file.callsNamed("Lambda", "set_transform", "with_transform").length > 0 ||
-      facts.file.all("ClassDef").some((cls) => facts.role(cls) === "dataset");
+      facts.file.all("ClassDef").some((cls) => facts.role(cls) === "dataset" || isIndexed(cls, facts));
     if (!loads) return;
     for (const call of facts.file.callsNamed(
       "to",
@@ -34,7 +34,8 @@ export const rule: Rule = {
       if (!sends(call, facts)) continue;
       const certain = isInLoader(call, facts);
       const fn = functionOf(call);
-      if (certain || (fn?.kind === "FunctionDef" && isCollate(fn)))
+      const cls = fn?.kind === "FunctionDef" && fn.name === "__getitem__" ? classOf(fn) : null;
+      if (certain || (fn?.kind === "FunctionDef" && isCollate(fn)) || (cls && isIndexed(cls, facts)))
         yield {
           at: call,
           ...(certain ? {} : { severity: "note" as const }),
@@ -49,7 +50,20 @@ const COLLATES = ["collate_fn", "data_collator"];
 
 /** By its name, whoever hands it to a loader. */
 function isCollate({ name, parent }: FunctionDef): boolean {
-  return parent?.kind === "Module" && /(?:^|_)collate(?:_|$)|_collator$/.test(name);
+  return (
+    (parent?.kind === "Module" || parent?.kind === "ClassDef") &&
+    /(?:^|_)collate(?:_|$)|_collator$/.test(name)
+  );
+}
+
+/** With a length and examples by number, and no base that says otherwise: what a loader is given. */
+function isIndexed(cls: ClassDef, facts: Facts): boolean {
+  const names = new Set(methodsOf(cls).map(({ name }) => name));
+  return (
+    (cls.args.length === 0 || facts.role(cls) === "dataset") &&
+    names.has("__getitem__") &&
+    names.has("__len__")
+  );
 }
 
 /** `batch["x"].device`: where the example is already, on the host. */

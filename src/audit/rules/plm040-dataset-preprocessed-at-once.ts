@@ -93,15 +93,20 @@ function isOwnWork(expr: Expr, facts: Facts): boolean {
   return method?.body.some((statement) => works(statement, facts)) ?? false;
 }
 
-/** `[folder[i] for i in range(len(folder))]` of a dataset made here. */
+/** `[folder[i] for i in range(len(folder))]` of a dataset made here, or handed in. */
 function isDrained(node: Node, { file }: Facts): boolean {
   if (node.kind !== "Comp" || node.element.kind !== "Subscript" || node.element.value.kind !== "Name")
     return false;
   const over = node.clauses[0] && file.textOf(node.clauses[0].iter);
   return (
     over === `range(len(${node.element.value.id}))` &&
-    file.scopes.onlyValue(node.element.value)?.kind === "Call"
+    (file.scopes.onlyValue(node.element.value)?.kind === "Call" || isDataset(node.element.value))
   );
+}
+
+/** By its name, another dataset that reads each example when it is asked for it. */
+function isDataset(expr: Expr): boolean {
+  return expr.kind === "Name" && /data_?set$/i.test(expr.id);
 }
 
 const JOINS = /^(?:torch|numpy)\.(?:cat|concat|stack|concatenate|[hv]stack|array)$/;
@@ -279,13 +284,21 @@ function* appends(method: FunctionDef, facts: Facts): Generator<{ at: Node; mess
         node.func.attr === "append" &&
         node.parent?.kind === "ExprStmt" &&
         node.args[0] &&
-        isWorked(node.args[0].value, statement, facts, 0)
+        (isWorked(node.args[0].value, statement, facts, 0) ||
+          (isDataset(statement.iter) &&
+            selfAttribute(node.func.value) !== null &&
+            !isIndex(node.args[0].value)))
       )
         calls.push(node);
     });
     const at = calls.find((call) => isKept(call, method, facts)) ?? addedMade(statement, method, facts);
     if (at) yield { at, message: MESSAGE };
   }
+}
+
+/** `self.labels.append(label)`: small, and wanted. */
+function isIndex(expr: Expr): boolean {
+  return expr.kind === "Name" && /label|target|class|idx|index|len|id$|^[ijny]$/i.test(expr.id);
 }
 
 /** What is put into the list is what was worked out, through names of the same loop. */

@@ -6,6 +6,9 @@ import { sharedClasses } from "../facts/loaders.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
+/** One says it; a class that keeps more of them is told of a few. */
+const MOST = 3;
+
 export const rule: Rule = {
   meta: {
     code: "PLM041",
@@ -22,10 +25,14 @@ export const rule: Rule = {
       const name = facts.file.qualified(cls);
       // The loader may stand in another file.
       const instances =
-        shared.get(name) ?? (facts.project.functions.get(`${name}.__init__`)?.workers === true ? [] : null);
+        shared.get(name) ??
+        (facts.project.functions.get(`${name}.__init__`)?.workers === true || isMadeForOthers(cls, facts)
+          ? []
+          : null);
       if (!instances) continue;
-      const held = heldObjects(cls, facts) ?? handedObjects(cls, instances, facts);
-      if (held)
+      const objects = heldObjects(cls, facts);
+      const handed = objects.length > 0 ? null : handedObjects(cls, instances, facts);
+      for (const held of handed ? [handed] : objects.slice(0, MOST))
         yield {
           at: held,
           message:
@@ -34,6 +41,15 @@ export const rule: Rule = {
     }
   },
 };
+
+/** A function of this file makes and returns it: the loader is another file's. */
+function isMadeForOthers(cls: ClassDef, { file }: Facts): boolean {
+  if (file.calls.matching(/DataLoader$/).length > 0) return false;
+  return file.callsNamed(cls.name).some((call) => {
+    const fn = functionOf(call);
+    return fn?.kind === "FunctionDef" && /data|load|split|__init__/i.test(fn.name);
+  });
+}
 
 /** `Prompts([json.loads(line) for line in file])`, of a class that keeps what it is given. */
 function handedObjects(cls: ClassDef, instances: readonly Call[], facts: Facts): Node | null {
@@ -50,13 +66,13 @@ function handedObjects(cls: ClassDef, instances: readonly Call[], facts: Facts):
   return null;
 }
 
-/** Where the constructor keeps a list or dict of Python objects, one for each example. */
-function heldObjects(cls: ClassDef, facts: Facts): Node | null {
+/** Where the constructor keeps lists or dicts of Python objects, one for each example. */
+function heldObjects(cls: ClassDef, facts: Facts): readonly Node[] {
   const init = methodsOf(cls).find((method) => method.name === "__init__");
-  if (!init) return null;
-  let found: Node | null = null;
+  const all: Node[] = [];
+  if (!init) return all;
   walk(init, (node) => {
-    if (found) return false;
+    let found: Node | null = null;
     if (node.kind === "Assign" && node.targets.some((target) => selfAttribute(target) !== null)) {
       if (isObjects(node.value, facts)) found = node;
     } else if (
@@ -86,9 +102,10 @@ function heldObjects(cls: ClassDef, facts: Facts): Node | null {
       isObject(node.value, facts)
     )
       found = node;
-    return true;
+    if (found) all.push(found);
+    return found === null;
   });
-  return found;
+  return all;
 }
 
 /** `self.items`, `self.by_id.setdefault(key, [])`, or a list that becomes one of them. */
