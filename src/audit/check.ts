@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import type { PythonFile } from "../python/file.ts";
 import { Lines } from "../python/source.ts";
 import type { NotebookCell } from "../python/notebook.ts";
-import { classOf } from "../python/nodes.ts";
-import type { Node } from "../python/tree.ts";
+import { ancestors, blockOf, classOf } from "../python/nodes.ts";
+import type { ClassDef, FunctionDef, Node } from "../python/tree.ts";
 import type { ConfigFile } from "./config.ts";
 import type { Facts } from "./facts/facts.ts";
 import { optionBehind } from "./facts/options.ts";
@@ -76,8 +76,18 @@ function asItRuns(meta: RuleMeta, finding: Finding, facts: Facts): Finding {
 function whyNot(node: Node, { file, project }: Facts): string | null {
   const option = optionBehind(node, file, project.options);
   if (option !== null) return `only with \`${option}\`, off by default`;
+  const again = ancestors(node).find(isDefinedAgain);
+  if (again) return `\`${again.name}\` is defined again below`;
   const cls = classOf(node);
   return cls && project.unused.has(file.qualified(cls)) ? `nothing here uses \`${cls.name}\`` : null;
+}
+
+/** The next statement defines the same name. */
+function isDefinedAgain(node: Node): node is FunctionDef | ClassDef {
+  if ((node.kind !== "FunctionDef" && node.kind !== "ClassDef") || node.decorators.length > 0) return false;
+  const block = blockOf(node) ?? [];
+  const next = block[block.indexOf(node) + 1];
+  return next?.kind === node.kind && next.name === node.name;
 }
 
 export function checkConfig(config: ConfigFile, settings: Settings): ReportedFinding[] {

@@ -91,3 +91,15 @@ test("checkpointing that nobody turns on is worth a note", () => {
   ]);
   expect(found({ ...files, "train.py": on }, "PLM051")).toMatchObject([{ severity: "warning" }]);
 });
+
+test("what is called like a class, but is another one, does not use it", () => {
+  const train = TRAIN.replaceAll("USED", "Encoder").replace("import Encoder", "import Encoder2 as Encoder");
+  expect(found({ "net.py": NET, "train.py": train })).toMatchObject(UNUSED);
+});
+
+test("of two definitions of a name, one right after the other, the first is worth a note", () => {
+  const helper = "def noise(x):\n    return x + torch.zeros(4).to(x.device)\n\n\n";
+  const text = `${helper}${helper}${TRAIN.replaceAll("USED", "Net").replace("model(x.to", "model(noise(x).to")}`;
+  const said = found({ "train.py": `import torch\n${text.replace("import torch\n", "")}` });
+  expect(said.map(({ severity }) => severity)).toEqual(["note", "warning"]);
+});

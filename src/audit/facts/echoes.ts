@@ -1,5 +1,5 @@
 import { positional } from "../../python/file.ts";
-import { blockOf, statementOf, walk } from "../../python/nodes.ts";
+import { blockOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, Node, Stmt } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
 
@@ -23,13 +23,20 @@ export function isShownAfterRead(shown: Expr, facts: Facts): boolean {
 function followsRead(at: Expr, facts: Facts): boolean {
   const statement = statementOf(at);
   if (!statement?.parent || !isSimple(statement)) return false;
-  if (hasRead(statement, at, facts)) return isQuiet(statement);
-  const block: readonly Stmt[] = blockOf(statement) ?? [];
-  for (const before of block.slice(0, block.indexOf(statement)).reverse()) {
-    if (!isSimple(before) || !isQuiet(before)) return false;
+  if (hasRead(statement, at, facts)) return isQuiet(statement, facts);
+  for (const before of backwardsFrom(statement)) {
+    if (!isSimple(before) || !isQuiet(before, facts)) return false;
     if (hasRead(before, at, facts)) return true;
   }
   return false;
+}
+
+/** The statements before this one, the last one first, those in `with` blocks among them. */
+function* backwardsFrom(statement: Stmt): Generator<Stmt> {
+  const block = blockOf(statement) ?? [];
+  for (const before of block.slice(0, block.indexOf(statement)).reverse())
+    if (before.kind === "With") yield* [...before.body].reverse();
+    else yield before;
 }
 
 /** What `x.item()` or `float(x)` reads. */
@@ -44,7 +51,7 @@ function isPlain(expr: Expr | null): boolean {
   if (expr?.kind === "Call")
     return expr.func.kind === "Attribute" && expr.func.attr === "detach" && isPlain(expr.func.value);
   if (expr?.kind === "Attribute") return isPlain(expr.value);
-  if (expr?.kind === "Subscript") return isPlain(expr.value) && expr.index.kind === "Str";
+  if (expr?.kind === "Subscript") return isPlain(expr.value) && /^(?:Str|Num)$/.test(expr.index.kind);
   return expr?.kind === "Name";
 }
 
@@ -67,15 +74,20 @@ function hasRead(statement: Node, at: Expr, facts: Facts): boolean {
   return found;
 }
 
-function isQuiet(statement: Node): boolean {
+function isQuiet(statement: Node, facts: Facts): boolean {
   let quiet = true;
   walk(statement, (node) => {
-    if (node.kind === "Call") {
-      const { func } = node;
-      const name = func.kind === "Attribute" ? func.attr : func.kind === "Name" ? func.id : "";
-      if (!QUIET.test(name) || (name === "log" && positional(node, 0)?.kind === "Name")) quiet = false;
-    }
+    if (node.kind === "Call" && mayQueue(node, facts)) quiet = false;
     return quiet;
   });
   return quiet;
+}
+
+/** Whether a call may give the device something to do: not by its name, nor by having numbers and host arrays alone. */
+function mayQueue(call: Call, facts: Facts): boolean {
+  const name = lastWord(call.func);
+  if (QUIET.test(name) && !(name === "log" && positional(call, 0)?.kind === "Name")) return false;
+  const dotted = facts.file.dotted(call.func);
+  if (dotted === null || dotted.startsWith("torch.") || call.args.length === 0) return true;
+  return !call.args.every(({ value }) => facts.value(value).device === "cpu");
 }

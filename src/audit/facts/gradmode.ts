@@ -41,7 +41,9 @@ export function lexicalGrad(node: Node, file: PythonFile): "on" | "off" | "unkno
   for (let child = node, at = node.parent; at; child = at, at = at.parent) {
     if (at.kind === "With" && isStatement(child)) {
       for (let n = at.items.length - 1; n >= 0; n--) {
-        const context = at.items[n]!.context;
+        const given = at.items[n]!.context;
+        // Of `with accumulate(model) and no_grad():` only the last is entered.
+        const context = given.kind === "Bool" && given.op === "and" ? given.values.at(-1)! : given;
         const effect = gradEffect(context, file);
         if (effect) return effect;
         if (context.kind === "Call" && (file.dotted(context.func) ?? "").endsWith("set_grad_enabled"))

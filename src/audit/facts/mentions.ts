@@ -10,8 +10,13 @@ const LONGEST_NAME = 100;
 /** The words by which a file may speak of classes and modules; of a class in its own body nobody makes an instance. */
 export function mentionsOf(file: PythonFile): Set<string> {
   const words = new Set<string>();
+  // `from nets import Encoder2 as Encoder`: what is called Encoder here is another one.
+  const renamed = new Set(
+    file.all("Alias").flatMap(({ name, as }) => (as !== null && as !== name ? [as] : [])),
+  );
   for (const name of file.all("Name"))
-    if (isCapital(name.id) && !words.has(name.id) && !isWithin(name, name.id)) words.add(name.id);
+    if (isCapital(name.id) && !words.has(name.id) && !renamed.has(name.id) && !isWithin(name, name.id))
+      words.add(name.id);
   for (const { attr } of file.all("Attribute")) if (isCapital(attr)) words.add(attr);
   for (const { name, parent } of file.all("Alias")) {
     for (const word of name.split(".")) words.add(word);

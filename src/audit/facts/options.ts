@@ -1,9 +1,12 @@
-import { isTrue, keyword, positional } from "../../python/file.ts";
+import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf } from "../../python/nodes.ts";
+import { ancestors, classOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { checkpointingSwitches } from "./checkpointing.ts";
 import { attributesOf } from "./classes.ts";
+
+/** What a name may stand for in a test. */
+const TESTS: ReadonlySet<string> = new Set(["Compare", "Bool", "Unary", "Attribute"]);
 
 const CHECKPOINTING = /checkpoint/;
 const CHECKPOINT_OPTIONS = "use_checkpoint grad_checkpointing use_grad_checkpoint use_checkpointing".split(
@@ -43,6 +46,10 @@ function needed(test: Expr, wanted: boolean, file: PythonFile, tree: Options): E
     }
     return null;
   }
+  const said = test.kind === "Name" ? file.scopes.onlyValue(test) : heldTest(test, file);
+  if (said && TESTS.has(said.kind)) return needed(said, wanted, file, tree);
+  // `train = False` at the top of a notebook.
+  if (said && test.kind === "Name" && isFalse(said)) return wanted ? test : null;
   const compared = test.kind === "Compare" && test.rights.length === 1 ? test : null;
   if (compared && wanted && isOtherThanDefault(compared.left, compared.ops[0]!, compared.rights[0]!, file))
     return compared;
@@ -62,6 +69,15 @@ function needed(test: Expr, wanted: boolean, file: PythonFile, tree: Options): E
   if (given === undefined) return null;
   const holds = compared ? compare(given, compared.ops[0]!, compared.rights[0]!) : Boolean(given);
   return holds === null || holds === wanted ? null : option;
+}
+
+/** `args.gpus > 1` of `self.parallel = args.gpus > 1`. */
+function heldTest(test: Expr, file: PythonFile): Expr | null {
+  const cls = test.kind === "Attribute" && isSelf(test.value) ? classOf(test) : null;
+  const [one, ...more] = cls
+    ? (attributesOf(cls, file).get((test as Expr & { kind: "Attribute" }).attr)?.writes ?? [])
+    : [];
+  return one?.value && more.length === 0 && one.value.kind !== "Attribute" ? one.value : null;
 }
 
 /** None is known too. */
@@ -150,7 +166,23 @@ function turnsCheckpointingOn(file: PythonFile): boolean {
         args.some(({ name, value }) => name !== null && CHECKPOINTING.test(name) && isTrue(value)),
       ),
   ];
-  return switches.some((call) => optionBehind(call, file, new Map()) === null);
+  return switches.some((call) => optionBehind(call, file, new Map()) === null && !isAskedFor(call, file));
+}
+
+/** `if args.gradient_checkpointing:` of options that another file has: most are off. */
+function isAskedFor(call: Call, file: PythonFile): boolean {
+  const own = file.once(said);
+  for (const at of ancestors(call))
+    if (
+      at.kind === "If" &&
+      at.test.kind === "Attribute" &&
+      at.test.value.kind === "Name" &&
+      /args|^opts?$|FLAGS/.test(at.test.value.id) &&
+      CHECKPOINTING.test(at.test.attr) &&
+      !own.has(at.test.attr)
+    )
+      return true;
+  return false;
 }
 
 /** Of all files: what they agree on. */

@@ -1,5 +1,6 @@
+import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf, lastWord } from "../../python/nodes.ts";
+import { contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Call, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
@@ -28,6 +29,7 @@ export const rule: Rule = {
       if (
         NAMES.test(file.dotted(call.func) ?? "") &&
         !isWithoutDevice(call, file) &&
+        !isOnOne(call, file) &&
         !isOfTransform(call, file) &&
         !isUnwrapped(call, file)
       )
@@ -54,7 +56,7 @@ function isOfChops(call: Call): boolean {
   return fn?.kind === "FunctionDef" && /chop|tile|infer|predict|eval|valid/i.test(fn.name);
 }
 
-/** In a function, or under a test, where the model is put in eval mode and nothing is trained. */
+/** In a function, or under a test, where nothing is trained, and where the model is put in eval mode or stays. */
 function isEvaluatedHere(call: Call, facts: Facts): boolean {
   const { file } = facts;
   const evals = file.callsNamed("eval");
@@ -64,12 +66,25 @@ function isEvaluatedHere(call: Call, facts: Facts): boolean {
       continue;
     const within = (one: Call): boolean => contains(around, one);
     return (
-      evals.some(within) &&
+      (evals.some(within) || (around.kind === "FunctionDef" && staysHere(call, file))) &&
       !file.callsNamed("train", "backward", "step", "fit").some(within) &&
-      !file.all("Call").some((one) => within(one) && facts.callee(one)?.reachesBackward === true)
+      !file.all("Call").some((one) => within(one) && trains(facts)(one))
     );
   }
   return false;
+}
+
+/** Kept under a name of the function that nobody gets from it. */
+function staysHere(call: Call, file: PythonFile): boolean {
+  const uses = usesOf(call, file);
+  return uses.length > 0 && !uses.some((use) => statementOf(use)?.kind === "Return");
+}
+
+/** Where the name is used that `model = DataParallel(model)` gives it. */
+function usesOf({ parent }: Node, file: PythonFile): readonly Node[] {
+  const target = parent?.kind === "Assign" ? parent.targets[0] : null;
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  return made ? file.scopes.uses(made) : [];
 }
 
 /** A program that never trains; of a file of definitions its callers know. */
@@ -84,7 +99,8 @@ function isEvaluated(facts: Facts): boolean {
 const trains =
   (facts: Facts) =>
   (call: Call): boolean =>
-    facts.callee(call)?.reachesBackward === true || /(?:^|_)(?:train|fit)(?:_|$)/i.test(lastWord(call.func));
+    facts.callee(call)?.reachesBackward === true ||
+    /(?:^|_)(?:train|fit|learn)|Train|Learner|Engine|Solver|Runner|optim/i.test(lastWord(call.func));
 
 /** Nothing in it is for others: what it makes, it uses. */
 function isProgram(file: PythonFile): boolean {
@@ -94,31 +110,33 @@ function isProgram(file: PythonFile): boolean {
 }
 
 /** `model = DataParallel(model)`, loaded and handed to what does not train. */
-function isOnlyRun({ parent }: Node, facts: Facts): boolean {
-  const target = parent?.kind === "Assign" ? parent.targets[0] : null;
-  const made = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
-  const uses = made ? facts.file.scopes.uses(made) : [];
+function isOnlyRun(call: Call, facts: Facts): boolean {
+  const uses = usesOf(call, facts.file);
   const isRun = ({ parent: at }: Node): boolean => {
     if (at?.kind === "Attribute") return /^(?:module|state_dict|load_state_dict|eval)$/.test(at.attr);
-    const call = at?.kind === "Arg" && at.parent?.kind === "Call" ? at.parent : null;
-    return (
-      call !== null && /valid|eval|test|predict|infer/i.test(lastWord(call.func)) && !trains(facts)(call)
-    );
+    const given = at?.kind === "Arg" && at.parent?.kind === "Call" ? at.parent : null;
+    const runs = given !== null && /valid|eval|test|predict|infer/i.test(lastWord(given.func));
+    return runs && !trains(facts)(given);
   };
   return uses.length > 0 && uses.every(isRun);
 }
 
 /** `model = DataParallel(model)`, and afterwards only what is inside, or its names in a file: it never runs. */
-function isUnwrapped({ parent }: Node, file: PythonFile): boolean {
-  const target = parent?.kind === "Assign" ? parent.targets[0] : null;
-  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
-  const uses = made ? file.scopes.uses(made) : [];
+function isUnwrapped(call: Call, file: PythonFile): boolean {
+  const uses = usesOf(call, file);
   return (
     uses.length > 0 &&
     uses.every(
       ({ parent: at }) => at?.kind === "Attribute" && /^(?:module|state_dict|load_state_dict)$/.test(at.attr),
     )
   );
+}
+
+/** `DataParallel(model, device_ids=[0])` only passes the call on. */
+function isOnOne(call: Call, file: PythonFile): boolean {
+  const given = keyword(call, "device_ids")?.value ?? positional(call, 1);
+  const ids = given?.kind === "Name" ? file.scopes.onlyValue(given) : given;
+  return ids?.kind === "List" && ids.items.length === 1 && ids.items[0]!.kind !== "Starred";
 }
 
 /** `DataParallel(FastTransform())`: there is next to nothing to copy. */

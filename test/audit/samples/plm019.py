@@ -94,3 +94,11 @@ def rewards(reward_model, samples):
         return [reward_model(sample.cuda()) for sample in samples]
 
     return run()
+
+
+def evaluate_with_two(model, loader, accelerator):
+    model.eval()
+    for x in loader:
+        # trap: of the two the last one is entered
+        with accelerator.accumulate(model) and torch.no_grad():
+            model(x.cuda())
