@@ -23,10 +23,14 @@ export function isShownAfterRead(shown: Expr, facts: Facts): boolean {
 function followsRead(at: Expr, facts: Facts): boolean {
   const statement = statementOf(at);
   if (!statement?.parent || !isSimple(statement)) return false;
-  if (hasRead(statement, at, facts)) return isQuiet(statement, facts);
+  const own = lastRead(statement, at, facts);
+  // What the expression is handed to comes after it.
+  if (own) return isQuiet(statement, facts, (call) => call.start >= own.end && call.end <= at.start);
   for (const before of backwardsFrom(statement)) {
-    if (!isSimple(before) || !isQuiet(before, facts)) return false;
-    if (hasRead(before, at, facts)) return true;
+    if (!isSimple(before)) return false;
+    const read = lastRead(before, at, facts);
+    if (!isQuiet(before, facts, (call) => read === null || call.end > read.end)) return false;
+    if (read) return true;
   }
   return false;
 }
@@ -59,25 +63,26 @@ function isSimple({ kind }: Node): boolean {
   return kind === "Assign" || kind === "AugAssign" || kind === "ExprStmt" || kind === "Return";
 }
 
-/** Whether the statement, before the expression where that is in it too, reads a tensor of the device. */
-function hasRead(statement: Node, at: Expr, facts: Facts): boolean {
-  let found = false;
+/** The last call of the statement, before the expression where that is in it too, that reads a tensor of the device. */
+function lastRead(statement: Node, at: Expr, facts: Facts): Call | null {
+  let found: Call | null = null;
   walk(statement, (node) => {
     if (node.kind === "Lambda" || node.kind === "Comp" || node.kind === "IfExp" || node.kind === "Bool")
       return false;
-    if (node.kind === "Call" && node.end <= at.start) {
+    if (node.kind === "Call" && node.end <= at.start && (!found || node.end > found.end)) {
       const source = readIn(node);
-      if (source && facts.onAccelerator(source)) found = true;
+      if (source && facts.onAccelerator(source)) found = node;
     }
-    return !found;
+    return true;
   });
   return found;
 }
 
-function isQuiet(statement: Node, facts: Facts): boolean {
+/** Whether none of these calls of a statement gives the device anything to do. */
+function isQuiet(statement: Node, facts: Facts, among: (call: Call) => boolean): boolean {
   let quiet = true;
   walk(statement, (node) => {
-    if (node.kind === "Call" && mayQueue(node, facts)) quiet = false;
+    if (node.kind === "Call" && among(node) && mayQueue(node, facts)) quiet = false;
     return quiet;
   });
   return quiet;
@@ -88,6 +93,12 @@ function mayQueue(call: Call, facts: Facts): boolean {
   const name = lastWord(call.func);
   if (QUIET.test(name) && !(name === "log" && positional(call, 0)?.kind === "Name")) return false;
   const dotted = facts.file.dotted(call.func);
-  if (dotted === null || dotted.startsWith("torch.") || call.args.length === 0) return true;
-  return !call.args.every(({ value }) => facts.value(value).device === "cpu");
+  const ofHost = call.func.kind === "Attribute" && facts.value(call.func.value).device === "cpu";
+  if (!ofHost && (dotted === null || dotted.startsWith("torch.") || call.args.length === 0)) return true;
+  return !call.args.every(({ value }) => isOnHost(value, facts));
+}
+
+function isOnHost(expr: Expr, facts: Facts): boolean {
+  const isRead = expr.kind === "Call" && /^(?:item|tolist|numpy)$/.test(lastWord(expr.func));
+  return isRead || facts.value(expr).device === "cpu";
 }
