@@ -1,8 +1,8 @@
 import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, lastWord, statementOf } from "../../python/nodes.ts";
+import { classOf, contains, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Call, Expr, Stmt } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Device, Value } from "./value.ts";
 
@@ -112,9 +112,26 @@ export function isChoiceOfDevice(
   const [a, b] = [statementOf(one), statementOf(other)];
   const test = a?.parent;
   return (
-    test?.kind === "If" &&
-    b?.parent === test &&
-    test.body.includes(a as never) !== test.body.includes(b as never) &&
-    /cuda|gpu|parallel|distributed|amp\b|fp16/i.test(file.textOf(test.test))
+    (b !== null && sendsOn(b, file) && !(a !== null && contains(b.parent!, a))) ||
+    (test?.kind === "If" &&
+      b?.parent === test &&
+      test.body.includes(a as never) !== test.body.includes(b as never) &&
+      /cuda|gpu|parallel|distributed|amp\b|fp16/i.test(file.textOf(test.test)))
+  );
+}
+
+/** `if torch.cuda.is_available(): x = x.cuda()`, of whatever `x` was before. */
+function sendsOn(statement: Stmt, file: PythonFile): boolean {
+  const { parent } = statement;
+  if (parent?.kind !== "If" || statement.kind !== "Assign" || !parent.body.includes(statement)) return false;
+  const { value, targets } = statement;
+  return (
+    value.kind === "Call" &&
+    value.func.kind === "Attribute" &&
+    /^(?:cuda|to)$/.test(value.func.attr) &&
+    value.func.value.kind === "Name" &&
+    targets[0]?.kind === "Name" &&
+    targets[0].id === value.func.value.id &&
+    /cuda|gpu/i.test(file.textOf(parent.test))
   );
 }

@@ -63,6 +63,7 @@ export class Facts {
   /** By function; null stands for the file's own statements. */
   readonly #functions = new Map<Node | null, FunctionFacts>();
   readonly #roles = new Map<ClassDef, Role>();
+  readonly #imported = new Map<string, Role>();
   readonly #answers = new Map<unknown, unknown>();
 
   constructor(file: PythonFile, project: ProjectFacts) {
@@ -71,7 +72,7 @@ export class Facts {
     this.#values = new Values(file, {
       gradMode: (node) => this.gradMode(node),
       role: (cls) => this.role(cls),
-      roleOfName: (dotted) => this.project.roles.get(dotted) ?? "other",
+      roleOfName: (dotted) => this.roleOfName(dotted),
       parameter: (definition) => this.#parameter(definition),
     });
   }
@@ -92,6 +93,20 @@ export class Facts {
     return fn?.kind === "FunctionDef"
       ? (this.project.functions.get(this.file.qualified(fn))?.parameters[name] ?? null)
       : null;
+  }
+
+  /** The role of a class by the name this file imports it under, which counts from some folder above the file. */
+  roleOfName(dotted: string): Role {
+    const { roles } = this.project;
+    let role = roles.get(dotted) ?? this.#imported.get(dotted);
+    if (role !== undefined) return role;
+    for (let at = this.file.module; role === undefined && at.includes(".");) {
+      at = at.slice(0, at.lastIndexOf("."));
+      role = roles.get(`${at}.${dotted}`);
+    }
+    role ??= "other";
+    this.#imported.set(dotted, role);
+    return role;
   }
 
   /** What an expression's value is: tensor or not, on which device, with a graph or not. */

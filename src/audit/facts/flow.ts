@@ -1,7 +1,7 @@
 import type { Definition } from "../../python/scopes.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
-import { attributesOf, selfAttribute } from "./classes.ts";
+import { attributesOf, isOnlyMadeBy, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { holdsIndices, isIndices } from "./indices.ts";
 import { returnsByName } from "./returns.ts";
@@ -288,7 +288,8 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
         (selfAttribute(expr.func) !== null &&
           (facts.value(expr.func).what === "module" ||
             facts.networks.is(expr.func) ||
-            isHanded(expr.func, facts))) ||
+            isHanded(expr.func, facts) ||
+            isTransform(expr.func, facts))) ||
         // `self.transformer.drop(x)`
         (expr.func.kind === "Attribute" && isOwnLayer(expr.func.value, facts)) ||
         // `self.layers[0](x)`
@@ -327,6 +328,13 @@ function gone(iterable: Expr, { file }: Facts): Expr {
       ? iterable.args[0]?.value
       : undefined;
   return inner ?? iterable;
+}
+
+/** `self.normalize = transforms.Normalize(mean, std)` */
+function isTransform(callee: Expr, { file }: Facts): boolean {
+  return isOnlyMadeBy(callee, file, (made) =>
+    (file.dotted(made.func) ?? "").startsWith("torchvision.transforms."),
+  );
 }
 
 function isOwnLayer(expr: Expr, facts: Facts): boolean {

@@ -178,7 +178,28 @@ function testFrequency(statement: If, child: Node): Frequency {
   if (test.kind === "Unary" && test.op === "not" && test.operand.kind === "Name")
     if (isNamedThrottle(test.operand.id, statement, isMostly)) return "throttled";
   if (isThrottle(test)) return statement.orelse.includes(child as never) ? "unknown" : "throttled";
-  return isFlag(test) ? "every" : "unknown";
+  return isFlag(test) || isSwitch(statement) ? "every" : "unknown";
+}
+
+/** `if stage == 1: … elif stage == 2: …`: a setting chooses, and goes on choosing the same. */
+function isSwitch(statement: If): boolean {
+  const asked = ({ test }: If): string | null =>
+    test.kind === "Compare" &&
+    test.ops[0] === "==" &&
+    test.rights[0]?.kind === "Num" &&
+    test.left.kind === "Name" &&
+    test.left.id.length > 2 &&
+    !COUNTER.test(test.left.id)
+      ? test.left.id
+      : null;
+  const name = asked(statement);
+  const [below] = statement.orelse;
+  const above =
+    statement.parent?.kind === "If" && statement.parent.orelse[0] === statement ? statement.parent : null;
+  return (
+    name !== null &&
+    ((below?.kind === "If" && asked(below) === name) || (above !== null && asked(above) === name))
+  );
 }
 
 /** `if self.onnx_trace:`, `if torch.onnx.is_in_onnx_export():` */

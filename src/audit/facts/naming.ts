@@ -16,7 +16,7 @@ const LETTER = /^(?:[GD]|GD)(?:_[A-Z]\w*)?$/;
 const SHORT =
   /^(?:gen|disc|dis|enc|dec|clf|cnn|mlp|gcn|gat|gnn|dqn|[a-z]{1,4}(?:model|net))(?:_[a-z]|_[A-Z]\w*|\d)?$/;
 /** `self.models["encoder"]` */
-const SEVERAL = /^(?:\w*_)?(?:models|nets|networks)$/i;
+const SEVERAL = /^(?:\w*_)?(?:models|nets|networks|module_list|model_list|modules)$/i;
 /** Named after a network that it serves: `teacher_tokenizer`, `model_config`. */
 const NOT_A_NETWORK =
   /(?:processor|tokenizer|config|collator|loader|optimizer|opt|scheduler|dataset|transforms?|path|name|type|class|cls|fn|func|factory|builder|args|kwargs|id|card|output|outputs|input|inputs|info|infos|list|size|url|repo|dir|file|files|names|map|ids|hash|version|cost|summary|stats|flops|keys|status)$/i;
@@ -131,10 +131,11 @@ export class Networks {
             // `model.module if ddp else model`
             (value?.kind === "IfExp" && value.body.kind !== "Const" && value.orelse.kind !== "Const") ||
             (value?.kind === "Attribute" && (value.attr === "module" || NETWORK_NAME.test(value.attr))) ||
-            // `model = state["model"]`
+            // `model = state["model"]`, `student = module_list[0]`
             (value?.kind === "Subscript" &&
-              value.index.kind === "Str" &&
-              NETWORK_NAME.test(value.index.value ?? "")),
+              (value.index.kind === "Str"
+                ? NETWORK_NAME.test(value.index.value ?? "")
+                : (value.index.kind === "Num" || value.index.kind === "Unary") && isSeveral(value.value))),
         ) ??
           false)
       );

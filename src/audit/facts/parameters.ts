@@ -82,7 +82,7 @@ export function passedParameters({ summary, callers }: Fn): Record<string, Value
       known[name] = before
         ? {
             what: before.what === value.what ? value.what : "output",
-            device: before.device === value.device ? value.device : "unknown",
+            device: either(before, { ...value, what: before.what }).device,
             graph: before.graph === value.graph ? value.graph : "unknown",
           }
         : value;

@@ -109,7 +109,7 @@ export class Values {
     if (this.#differentiated === null) void this.#behindLosses;
     this.#open.add(expr);
     this.#steps++;
-    const value = this.#compute(expr);
+    const value = placed(this.#compute(expr));
     this.#open.delete(expr);
     const outermost = this.#open.size === 0;
     // Inside a cycle (x = x + 1 in a loop) an answer rests on an open question: only the outermost is kept.
@@ -534,4 +534,11 @@ function annotated(file: PythonFile, annotation: Expr): Value {
   if (name === "builtins.str") return plain("string");
   if (name === "torch.nn.Module") return MODULE;
   return UNKNOWN;
+}
+
+/** What has a graph was computed where the network is, unless it was sent away. */
+function placed(value: Value): Value {
+  return value.graph === "yes" && value.device === "unknown" && isTensorLike(value)
+    ? { ...value, device: "network" }
+    : value;
 }

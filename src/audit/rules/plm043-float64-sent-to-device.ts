@@ -113,6 +113,7 @@ function isWhole(expr: Expr, facts: Facts): boolean {
     const [left, right] = [isWhole(expr.left, facts), isWhole(expr.right, facts)];
     return (left && (right || plain(expr.right))) || (right && plain(expr.left));
   }
+  if (expr.kind === "Unary") return isWhole(expr.operand, facts);
   if (expr.kind === "Name") {
     const value = facts.file.scopes.onlyValue(expr);
     return value !== null && value.kind === "Call" && isWhole(value, facts);

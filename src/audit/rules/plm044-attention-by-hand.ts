@@ -179,7 +179,7 @@ function isTransposed(expr: Expr, facts: Facts, depth = 0): boolean {
   return (
     expr.kind === "Call" &&
     expr.func.kind === "Attribute" &&
-    /^(?:transpose|permute|mT|swapaxes)$/.test(expr.func.attr) &&
+    /^(?:transpose|permute|t|mT|swapaxes)$/.test(expr.func.attr) &&
     facts.file.textOf(expr).length < 200
   );
 }

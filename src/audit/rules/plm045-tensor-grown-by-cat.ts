@@ -77,8 +77,9 @@ function* grown(facts: Facts): Generator<Finding> {
     }
     if (statement.targets.length !== 1 || target?.kind !== "Name" || !isTorchCat(value, facts)) continue;
     const loop = loopsAround(statement)[0];
-    if (!loop || (parts?.kind !== "Tuple" && parts?.kind !== "List") || parts.items.length < 2) continue;
-    const same = parts.items.find((item) => item.kind === "Name" && item.id === target.id);
+    const items = parts ? itemsOf(parts) : [];
+    if (!loop || items.length < 2) continue;
+    const same = items.find((item) => item.kind === "Name" && item.id === target.id);
     if (same?.kind !== "Name") continue;
     const before = file.scopes.reaching(same);
     // Begun in this turn: two parts joined once.
@@ -120,6 +121,15 @@ function* grown(facts: Facts): Generator<Finding> {
       message: `Every turn allocates \`${target.id}\` anew and copies all of it; collect the parts in a list and \`cat\` once after the loop`,
     };
   }
+}
+
+/** `[all] + parts` too. */
+function itemsOf(parts: Expr): readonly Expr[] {
+  if (parts.kind === "Binary")
+    return parts.op === "+"
+      ? [...itemsOf(parts.left), ...(parts.right.kind === "List" ? parts.right.items : [parts.right])]
+      : [];
+  return parts.kind === "Tuple" || parts.kind === "List" ? parts.items : [];
 }
 
 /** Nothing but the constructor, or a method that empties it, writes the attribute beside this. */
@@ -218,6 +228,7 @@ function* repeated(facts: Facts): Generator<Finding> {
     if (!source || times.length === 0 || !facts.everyStep(call)) continue;
     const once = times.length > 1 && keeps >= times.length - 1 - stars(call);
     if (
+      !isGrayToColour(call, times) &&
       !isOneWhereRepeated(times, source, facts) &&
       !(once && (hasDimensionOfOne(source, facts, 0) || isReduced(source, times, facts)))
     )
@@ -244,6 +255,16 @@ function* repeated(facts: Facts): Generator<Finding> {
         : {}),
     };
   }
+}
+
+/** `masks.repeat(1, 3, 1, 1) * images`: one channel, which arithmetic broadcasts over three. */
+function isGrayToColour({ parent }: Call, times: readonly Expr[]): boolean {
+  return (
+    parent?.kind === "Binary" &&
+    /^[-+*/]$/.test(parent.op) &&
+    times.length === 4 &&
+    times.every((one, at) => one.kind === "Num" && one.text === (at === 1 ? "3" : "1"))
+  );
 }
 
 /** `x.mean(0)` in rows: the new first dimension is the one that is repeated. */
@@ -302,6 +323,11 @@ function hasDimensionOfOne(expr: Expr, facts: Facts, depth: number): boolean {
     return value !== null && hasDimensionOfOne(value, facts, depth + 1);
   }
   if (expr.kind === "Subscript") return /\bNone\b/.test(facts.file.textOf(expr.index));
+  // `unsqueeze3x(t)`, where that is `lambda x: x[..., None, None, None]`.
+  if (expr.kind === "Call" && expr.func.kind === "Name") {
+    const helper = facts.file.scopes.onlyValue(expr.func);
+    return helper?.kind === "Lambda" && hasDimensionOfOne(helper.body, facts, depth + 1);
+  }
   if (expr.kind !== "Call" || expr.func.kind !== "Attribute") return false;
   const name = facts.file.dotted(expr.func) ?? "";
   const first = positional(expr, 0);

@@ -122,6 +122,11 @@ function name(expr: Expr): string {
     const key = positional(expr, 0);
     return key?.kind === "Str" ? (key.value ?? "") : "";
   }
+  // `rearrange(logits, "b n c -> b c n")`
+  if (expr.kind === "Call" && expr.func.kind === "Name" && expr.func.id === "rearrange") {
+    const of = positional(expr, 0);
+    return of ? name(of) : "";
+  }
   // `outputs["logits"]`
   if (expr.kind === "Subscript" && expr.index.kind === "Str") return expr.index.value ?? "";
   return expr.kind === "Subscript"

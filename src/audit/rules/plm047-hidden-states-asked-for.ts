@@ -6,7 +6,8 @@ import { isNetwork } from "../facts/networks.ts";
 import type { Rule } from "../rule.ts";
 
 const WANTED: ReadonlyMap<string, RegExp> = new Map([
-  ["output_hidden_states", /hidden_states\b/g],
+  // What another network is given as `encoder_hidden_states=` is no part of these outputs.
+  ["output_hidden_states", /(?:(?<!\w)|\boutput_|\.(?:en|de)coder_)hidden_states\b/g],
   ["output_attentions", /attentions\b/g],
 ]);
 
@@ -143,6 +144,10 @@ export const rule: Rule = {
         if (!(step || loads) || facts.gradMode(call) === "off") continue;
         if (isRead(key, file)) continue;
         if (isIndexed(call, file)) continue;
+        // `encoder(ids, output_hidden_states=True)[2]`
+        const { parent } = call;
+        if (parent?.kind === "Subscript" && !(parent.index.kind === "Num" && parent.index.text === "0"))
+          continue;
         if (step && hasOwnArguments(call)) continue;
         // Taken apart by position: a model of its own make, such as one with a value head, that may need them.
         if (call.parent?.kind === "Assign" && call.parent.targets.some((target) => target.kind === "Tuple"))

@@ -8,6 +8,10 @@ import type { Rule } from "../rule.ts";
 
 const TYPED = ["torch_dtype", "dtype", "quantization_config", "load_in_4bit", "load_in_8bit"];
 
+/** A model in the manner of transformers, from a file beside: `modeling_baichuan.BaichuanForCausalLM`. */
+const OWN =
+  /\b\w+For(?:CausalLM|MaskedLM|ConditionalGeneration|(?:Sequence|Token|Image)Classification|QuestionAnswering)\.from_pretrained$/;
+
 function isSaid(value: Expr | null): boolean {
   return value !== null && !(value.kind === "Const" && value.value === null);
 }
@@ -73,7 +77,10 @@ export const rule: Rule = {
     for (const call of file.callsNamed("from_pretrained")) {
       const name = file.dotted(call.func) ?? throughName(call, file);
       if (
-        !/^transformers\.(?:AutoModel\w*|\w+For[A-Z]\w+|\w+Model)\.from_pretrained$/.test(name) ||
+        !(
+          /^transformers\.(?:AutoModel\w*|\w+For[A-Z]\w+|\w+Model)\.from_pretrained$/.test(name) ||
+          OWN.test(name)
+        ) ||
         hidesArguments(call, file)
       )
         continue;

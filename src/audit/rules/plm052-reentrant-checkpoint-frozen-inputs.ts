@@ -1,4 +1,4 @@
-import { isTrue, keyword } from "../../python/file.ts";
+import { argument, isFalse, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf } from "../../python/nodes.ts";
 import { addKeyword } from "../edits.ts";
@@ -25,7 +25,9 @@ export const rule: Rule = {
     // Each of these makes the embeddings' output require gradients, or trains the embeddings.
     if (
       wraps.length === 0 ||
-      file.callsNamed("prepare_model_for_kbit_training", "prepare_model_for_int8_training").length > 0 ||
+      file
+        .callsNamed("prepare_model_for_kbit_training", "prepare_model_for_int8_training")
+        .some((call) => !isFalse(argument(call, "use_gradient_checkpointing", 1))) ||
       /enable_input_require_grads|make_inputs_require_grad|modules_to_save|Prompt(?:Tuning|Encoder)|requires_grad_?\(\s*True|embed_tokens|unsloth|^\s*(?:from|import) trl\b/m.test(
         file.text,
       )

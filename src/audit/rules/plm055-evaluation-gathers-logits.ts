@@ -1,8 +1,10 @@
 import { argument } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
+import { classOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { given, hidesArguments } from "../facts/arguments.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
@@ -28,7 +30,7 @@ export const rule: Rule = {
           (call) =>
             pattern.test(last(file.dotted(call.func) ?? "")) &&
             (/^(?:transformers|trl)\./.test(file.dotted(call.func) ?? "") ||
-              facts.project.roles.get(file.dotted(call.func) ?? "") === "trainer"),
+              facts.roleOfName(file.dotted(call.func) ?? "") === "trainer"),
         );
     const trainers = named(/Trainer$/);
     // The metrics want logits, and nothing shrinks them first.
@@ -38,8 +40,15 @@ export const rule: Rule = {
     const asked = (word: string): Set<Call> =>
       new Set(
         file.callsNamed(word).flatMap(({ func }) => {
-          const from = func.kind === "Attribute" && func.value.kind === "Name" ? func.value : null;
-          const made = from && file.scopes.onlyValue(from);
+          const from = func.kind === "Attribute" ? func.value : null;
+          const own = from ? selfAttribute(from) : null;
+          const writes = own === null ? [] : (attributesOf(classOf(from!)!, file).get(own)?.writes ?? []);
+          const made =
+            from?.kind === "Name"
+              ? file.scopes.onlyValue(from)
+              : writes.length === 1
+                ? writes[0]!.value
+                : null;
           return made?.kind === "Call" && trainers.includes(made) ? [made] : [];
         }),
       );

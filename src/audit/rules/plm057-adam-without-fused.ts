@@ -106,6 +106,21 @@ export const rule: Rule = {
   *checkConfig(config) {
     for (const { value, valueAt } of [...config.named("optim"), ...config.named("optimizer")])
       if (typeof value === "string" && UNFUSED.test(value)) yield { at: valueAt, message: MESSAGE };
+    // `"optimizer": {"type": "AdamW", "args": {…}}`; DeepSpeed says it so too, and means a fused one of its own.
+    for (const { value, valueAt, path } of [...config.named("type"), ...config.named("name")]) {
+      const place = path.slice(0, path.lastIndexOf(".") + 1);
+      if (
+        typeof value === "string" &&
+        /^AdamW?$/.test(value) &&
+        /(?:^|\.)optim(?:izer)?\.$/i.test(place) &&
+        !config.settings.some(
+          (one) =>
+            (one.path.startsWith(place) && /^(?:fused|foreach)$/.test(one.key)) ||
+            /(?:^|\.)zero_optimization\.|^train_(?:micro_)?batch_size|optimizer\.params\./.test(one.path),
+        )
+      )
+        yield { at: valueAt, message: MESSAGE };
+    }
     // Hydra: `_target_: torch.optim.AdamW` and what it is called with beside it.
     for (const { value, valueAt, path } of config.named("_target_")) {
       const place = path.slice(0, -"_target_".length);

@@ -1,4 +1,4 @@
-import { argument, isFalse, keyword } from "../../python/file.ts";
+import { argument, isFalse, isTrue, keyword } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, With } from "../../python/tree.ts";
 import type { PythonFile } from "../../python/file.ts";
@@ -72,7 +72,7 @@ export const rule: Rule = {
       )
         continue;
       const enabled = keyword(call, "enabled");
-      if (enabled && (isFalse(enabled.value) || enabled.value.kind !== "Const")) continue;
+      if (enabled && !isTrue(said(enabled.value, file))) continue;
       yield {
         at: call.func,
         message:
@@ -88,6 +88,11 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `USE_AMP`, set once at the top. */
+function said(expr: Expr, file: PythonFile): Expr | null {
+  return expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+}
 
 /** The last statement of the block, alone on its line, one level out. */
 function moveOut(call: Call, block: With, facts: Facts): Fix | null {

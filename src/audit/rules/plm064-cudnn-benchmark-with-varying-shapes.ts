@@ -3,6 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { contains } from "../../python/nodes.ts";
 import type { Expr, FunctionDef, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isNetwork } from "../facts/networks.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -68,10 +69,14 @@ function report(at: Node, value: Expr): Finding {
 }
 
 /** Batches padded to their own longest member, or resized at random: each is a new shape. */
-function isVarying({ file }: Facts): boolean {
+function isVarying(facts: Facts): boolean {
+  const { file } = facts;
   return (
     file.all("Call").some((call) => {
       const name = file.dotted(call.func) ?? "";
+      // `model(features, lengths)`: padded to the longest.
+      if (name === "" && call.args.some(({ value }) => value.kind === "Name" && LENGTHS.test(value.id)))
+        return isNetwork(call.func, facts);
       if (RESIZES.test(name))
         return call.args.some(
           ({ name: key, value }, at) =>
@@ -98,6 +103,8 @@ function isVarying({ file }: Facts): boolean {
     })
   );
 }
+
+const LENGTHS = /(?:^|_)(?:lens|lengths?)$|_len$/;
 
 const RESIZES =
   /^(?:torch\.nn\.functional\.(?:interpolate|upsample)|torchvision\.transforms\.(?:v2\.)?functional\.(?:resize|center_crop))$/;

@@ -1,7 +1,7 @@
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { comesFromNetwork, feedsBackward, runsBehind } from "../facts/behind-loss.ts";
-import { selfAttribute } from "../facts/classes.ts";
+import { isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -23,6 +23,7 @@ export const rule: Rule = {
     const trains = facts.backwards.length > 0;
     for (const finding of [
       ...(facts.networks.someOnlyEvaluated ? parts(facts) : []),
+      ...perceptual(facts),
       ...(trains
         ? [
             ...evaluated(facts),
@@ -73,15 +74,50 @@ function* parts(facts: Facts): Generator<Finding> {
   for (const call of file.all("Call")) {
     const own = call.func.kind === "Attribute" ? selfAttribute(call.func) : null;
     const cls = own === null ? null : classOf(call);
-    if (!cls || facts.role(cls) !== "module" || !facts.networks.isOnlyEvaluated(call.func)) continue;
+    if (!cls || !isModuleRole(facts.role(cls)) || !facts.networks.isOnlyEvaluated(call.func)) continue;
     if (facts.gradMode(call) === "off" || !facts.hot(call)) continue;
     const detached = call.parent?.kind === "Attribute" && call.parent.attr === "detach";
     if (detached || /requires_grad|freeze|no_grad|inference_mode/.test(file.textOf(cls))) continue;
-    if (!call.args.some((arg) => derivesFromInput(arg.value, facts))) continue;
+    if (
+      !call.args.some(
+        (arg) =>
+          derivesFromInput(arg.value, facts) ||
+          (facts.role(cls) === "lightning" && comesFromNetwork(arg.value, call.func, facts)),
+      )
+    )
+      continue;
     yield {
       at: call,
       severity: "note",
       message: `\`${file.textOf(call.func)}\` is in eval mode for good, yet its parameters still require gradients: where they pass through it, each of its own is computed too, unless it is frozen elsewhere`,
+    };
+  }
+}
+
+const JUDGE = /Perceptual|VGG|Style|Content|Lpips|LPIPS/;
+
+/** `class VGGLoss(nn.Module)`: a network others trained, to judge with, and nothing in the class keeps it from learning. */
+function* perceptual(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of file.calls.matching(/^(?:vgg\d+(?:_bn)?|alexnet|squeezenet1_[01])$/)) {
+    const cls = classOf(call);
+    if (
+      !cls ||
+      !JUDGE.test(cls.name) ||
+      facts.role(cls) !== "module" ||
+      !/^torchvision\.models\.\w+$/.test(file.dotted(call.func) ?? "") ||
+      !call.args.some(({ name }) => name === "pretrained" || name === "weights") ||
+      /requires_grad|freeze|no_grad|inference_mode/i.test(file.textOf(cls)) ||
+      // Handed to what may freeze it, or read by an optimizer.
+      /requires_grad|freeze/i.test(file.text)
+    )
+      continue;
+    // A loss, or what one is made of.
+    if (!/loss/i.test(`${cls.name} ${file.path}`)) continue;
+    yield {
+      at: call,
+      severity: "note",
+      message: `\`${cls.name}\` judges by a network that others trained, whose parameters still require gradients: each is computed and kept for nobody, unless it is frozen elsewhere; \`requires_grad_(False)\` on it stops that`,
     };
   }
 }
@@ -326,7 +362,11 @@ function* adversaries(facts: Facts): Generator<Finding> {
     const receivers = new Set(
       steps
         .filter((call) => contains(turn, call))
-        .map((call) => (call.func.kind === "Attribute" ? file.textOf(call.func.value) : "")),
+        // `scaler.step(optimizer)`
+        .map((call) => {
+          const stepped = call.args[0]?.name === null ? call.args[0].value : null;
+          return call.func.kind === "Attribute" ? file.textOf(stepped ?? call.func.value) : "";
+        }),
     );
     if (receivers.size < 2 || FREEZES.test(file.textOf(turn))) continue;
     const losses = facts.backwards.flatMap(({ call, loss }) =>

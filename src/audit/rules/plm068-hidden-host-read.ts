@@ -33,7 +33,12 @@ export const rule: Rule = {
       const name = facts.file.dotted(call.func) ?? "";
       if (
         !READS.test(name) ||
-        !read(call, name).some((arg) => arg.star === 0 && isTensor(arg.value, facts)) ||
+        !read(call, name).some(
+          (arg) =>
+            arg.star === 0 &&
+            (isTensor(arg.value, facts) ||
+              (name === "builtins.range" && isSingle(arg.value, facts, 0) && isMasked(arg.value, facts))),
+        ) ||
         !everyTurn(call, facts)
       )
         continue;
@@ -94,7 +99,8 @@ function* sizes(facts: Facts): Generator<Finding> {
   });
   const { file } = facts;
   const isCount = (expr: Expr): boolean =>
-    isSingle(expr, facts, 0) && facts.onAccelerator(expr) && facts.value(expr).what === "tensor";
+    isSingle(expr, facts, 0) &&
+    ((facts.onAccelerator(expr) && facts.value(expr).what === "tensor") || isMasked(expr, facts));
   for (const call of file.callsNamed(
     "zeros",
     "ones",
@@ -160,6 +166,29 @@ function* sizes(facts: Facts): Generator<Finding> {
   for (const slice of file.all("Slice"))
     for (const bound of [slice.lower, slice.upper])
       if (bound && isCount(bound) && everyTurn(slice, facts)) yield report(bound);
+}
+
+/** `(ids != pad).sum()` in a forward: nothing but a tensor has such a sum, and a forward runs where the network is. */
+function isMasked(expr: Expr, facts: Facts): boolean {
+  let at: Expr | null = expr;
+  for (let depth = 0; at && depth < 8; depth++) {
+    if (at.kind === "Compare")
+      return (
+        facts.accelerator && /\bforward\b/.test(facts.hot(expr)?.why ?? "") && !/^is|in$/.test(at.ops[0]!)
+      );
+    at =
+      at.kind === "Name"
+        ? facts.file.scopes.onlyValue(at)
+        : at.kind === "Binary"
+          ? at.left
+          : at.kind === "Call" &&
+              at.func.kind === "Attribute" &&
+              facts.file.dotted(at.func) === null &&
+              /^(?:sum|max|min|amax|amin|count_nonzero|long|int)$/.test(at.func.attr)
+            ? at.func.value
+            : null;
+  }
+  return false;
 }
 
 /** A name that is a list or dict somewhere: asked without following the flow, of every subscript. */

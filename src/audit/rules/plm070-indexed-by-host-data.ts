@@ -69,6 +69,14 @@ function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
     );
   }
   if (expr.kind === "Call" && (isDrawn(expr, facts) || isReadBack(expr, facts))) return true;
+  // `order[::-1].copy()`
+  if (
+    expr.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    /^(?:copy|astype|flatten|ravel|reshape)$/.test(expr.func.attr) &&
+    facts.file.dotted(expr.func) === null
+  )
+    return depth < 4 && isHostArray(expr.func.value, facts, depth + 1);
   if (expr.kind === "Call")
     return /^(?:numpy\.(?:array|asarray|arange|where|nonzero|flatnonzero|argsort|argpartition|random\.\w+)|random\.(?:sample|choices)|builtins\.(?:list|sorted))$/.test(
       facts.file.dotted(expr.func) ?? "",

@@ -141,11 +141,25 @@ function isBatch(expr: Expr, loop: Loop, facts: Facts): boolean {
           : [expr.clauses[0]!.iter]
         ).every((item) => isBatch(item, loop, facts)))
     );
+  // `-images`, `1 - images`
+  if (expr.kind === "Unary") return isBatch(expr.operand, loop, facts);
+  if (expr.kind === "Binary") {
+    const [left, right] = [isBatch(expr.left, loop, facts), isBatch(expr.right, loop, facts)];
+    return (left && (right || expr.right.kind === "Num")) || (right && expr.left.kind === "Num");
+  }
   if (expr.kind !== "Name") return false;
   const isFrom = ({ how, node, value }: Definition): boolean => {
-    if (how === "iterate")
+    if (how === "iterate") {
+      // `[torch.cat([part, -part]) for part in batch]`
+      const clause = node.parent?.kind === "Clause" ? node.parent : null;
+      if (clause) return clause.iter.kind === "Name" && isBatch(clause.iter, loop, facts);
       return loop.kind === "For" && contains(loop.target, node) && !isCounted(loop, facts);
-    if (value?.kind === "Call") return isTaken(value, facts);
+    }
+    if (value?.kind === "Call") {
+      // `x = x.view(n, -1)`
+      const of = how === "assign" ? hostOperand(value, facts) : undefined;
+      return isTaken(value, facts) || (of !== undefined && of !== expr && isBatch(of, loop, facts));
+    }
     return (
       (how === "unpack" || how === "assign") &&
       value !== null &&
@@ -180,13 +194,14 @@ function isTaken(call: Call, facts: Facts): boolean {
         how === "assign" && value?.kind === "Call" && file.dotted(value.func) === "builtins.iter"
           ? positional(value, 0)
           : null;
-      return over !== null && over !== undefined && areAllPinned(loadersOf(over, facts), file);
+      return over !== null && over !== undefined && arePinned(loadersOf(over, facts), file);
     })
   );
 }
 
-function areAllPinned(loaders: readonly Call[] | null, file: PythonFile): boolean {
-  return loaders !== null && loaders.every((call) => isTrue(given(call, "pin_memory", file)));
+/** One is enough: that one's batches are pinned in vain. */
+function arePinned(loaders: readonly Call[] | null, file: PythonFile): boolean {
+  return loaders !== null && loaders.some((call) => isTrue(given(call, "pin_memory", file)));
 }
 
 function isPinned(loop: Loop, facts: Facts): boolean {
@@ -196,5 +211,5 @@ function isPinned(loop: Loop, facts: Facts): boolean {
   walk(loop.iter, (node) => {
     if (node.kind === "Attribute" && node.attr === "prepare") host = false;
   });
-  return host && areAllPinned(loaders, facts.file);
+  return host && arePinned(loaders, facts.file);
 }

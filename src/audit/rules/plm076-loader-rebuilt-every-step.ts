@@ -265,7 +265,9 @@ function isLoader(expr: Expr, facts: Facts): boolean {
         (/loader$|_dl$/.test(expr.id) &&
           one.value?.kind === "Call" &&
           one.value.func.kind === "Attribute" &&
-          /^(?:prepare|setup_dataloaders|prepare_data_loader|initialize)$/.test(one.value.func.attr)) ||
+          /^(?:prepare|setup_dataloaders|prepare_data_loader|skip_first_batches|initialize)$/.test(
+            one.value.func.attr,
+          )) ||
         // `dataloader = data["train"].dataloader`
         (one.how === "assign" && one.value?.kind === "Attribute" && isLoader(one.value, facts)) ||
         (one.value !== null &&

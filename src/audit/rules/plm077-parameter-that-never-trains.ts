@@ -176,6 +176,12 @@ function isModule(expr: Expr, facts: Facts): boolean {
         definitions.every(({ how, value, index }) => {
           if (how !== "iterate" || value === null) return false;
           const over = facts.file.textOf(value);
+          // `for model in models_to_freeze:`
+          if (
+            /^(?:model|net|network|module)$/.test(expr.id) &&
+            /^(?:\w*_)?(?:models|nets|networks|modules)(?:_\w+)?$/.test(over)
+          )
+            return true;
           return /\.named_(?:children|modules)\(\)/.test(over)
             ? index === 1
             : /\.(?:children|modules)\(\)|\.(?:layers?|blocks|features|h|stages)(?:\[[^\]]*\])?$/.test(over);

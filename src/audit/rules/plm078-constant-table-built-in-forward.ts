@@ -32,6 +32,7 @@ export const rule: Rule = {
     yield* built(facts);
     yield* waves(facts);
     yield* distances(facts);
+    yield* grids(facts);
     yield* neverStored(facts);
     yield* neverKept(facts);
     for (const call of facts.file.callsNamed(...TABLES, "tril", "triu")) {
@@ -209,6 +210,30 @@ function* distances(facts: Facts): Generator<Finding> {
   }
 }
 
+/** `torch.meshgrid(torch.arange(h), torch.arange(w))`: the same for every input of that size. */
+function* grids(facts: Facts): Generator<Finding> {
+  for (const call of facts.file.callsNamed("meshgrid")) {
+    const cls = classOf(call);
+    const fn = functionOf(call);
+    if (facts.file.dotted(call.func) !== "torch.meshgrid" || !cls || fn?.parent !== cls) continue;
+    const axes = call.args.flatMap(({ name, value }) =>
+      name !== null ? [] : value.kind === "List" || value.kind === "Tuple" ? value.items : [value],
+    );
+    if (
+      !isModuleRole(facts.role(cls)) ||
+      axes.length < 2 ||
+      !axes.every((axis) => isPositions(axis, facts)) ||
+      !facts.everyStep(call)
+    )
+      continue;
+    yield {
+      at: call,
+      message:
+        "The grid is the same in every forward on inputs of one size; build it once, as a buffer with `persistent=False`",
+    };
+  }
+}
+
 /** Made of `arange` alone: by torch's functions and methods, with numbers, sizes and settings. */
 function isPositions(expr: Expr, facts: Facts): boolean {
   let counted = false;
@@ -217,6 +242,8 @@ function isPositions(expr: Expr, facts: Facts): boolean {
     if (depth > 12) return false;
     if (one.kind === "Num" || one.kind === "Str" || one.kind === "Const" || one.kind === "Slice") return true;
     if (isPlace(one) || isSetting(one, facts) || isSize(one, facts)) return true;
+    if (one.kind === "Attribute" && /^(?:math|numpy|torch)\.pi$/.test(facts.file.dotted(one) ?? ""))
+      return true;
     if (one.kind === "Binary") return again(one.left) && again(one.right);
     if (one.kind === "Unary") return again(one.operand);
     if (one.kind === "Tuple" || one.kind === "List") return one.items.every(again);
@@ -232,7 +259,7 @@ function isPositions(expr: Expr, facts: Facts): boolean {
       if (/^torch\.(?:arange|linspace)$/.test(name)) counted = true;
       return (
         given &&
-        /^(?:torch\.(?:arange|linspace|outer|einsum|exp|pow|float_power|matmul|cat|tensor|log)|math\.\w+)$/.test(
+        /^(?:torch\.(?:arange|linspace|outer|einsum|exp|pow|float_power|matmul|cat|tensor|log)|math\.\w+|numpy\.(?:log|log10|exp|sqrt))$/.test(
           name,
         )
       );
@@ -258,7 +285,10 @@ function isSize(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Name") {
     const [one, ...more] = file.scopes.reaching(expr);
     return more.length === 0 && (one?.how === "unpack" || one?.how === "assign") && one.value !== null
-      ? isShape(one.value) || (one.how === "assign" && one.value.kind !== "Name" && isSize(one.value, facts))
+      ? isShape(one.value) ||
+          // `n, d = q.shape[-2:]`
+          (one.how === "unpack" && one.value.kind === "Subscript" && isShape(one.value.value)) ||
+          (one.how === "assign" && one.value.kind !== "Name" && isSize(one.value, facts))
       : false;
   }
   return isShape(expr) || (expr.kind === "Subscript" && isShape(expr.value));

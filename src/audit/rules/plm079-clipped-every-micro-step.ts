@@ -62,7 +62,11 @@ export const rule: Rule = {
         };
         continue;
       }
-      if (driver ? !isAccumulated(call, inner, facts) : !isMicroStep(call, inner, facts)) continue;
+      if (
+        !((driver || torch) && isAccumulated(call, inner, facts)) &&
+        (driver || !isMicroStep(call, inner, facts))
+      )
+        continue;
       const fix = torch ? beforeStep(call, inner, facts) : null;
       const steps = optimizerSteps(file).filter((step) => contains(inner, step));
       yield {
@@ -160,9 +164,27 @@ function isAccumulated(call: Call, loop: Node, facts: Facts): boolean {
   const text = facts.file.textOf(loop);
   return (
     /\.accumulate\(/.test(text) &&
-    facts.frequency(call, loop) === "every" &&
+    (facts.frequency(call, loop) === "every" || isOnlySwitched(call, loop, facts)) &&
     /gradient_accumulation_steps/.test(facts.file.text)
   );
+}
+
+/** `if max_grad_norm > 0:`, which holds for a whole run. */
+function isOnlySwitched(call: Call, loop: Node, { file }: Facts): boolean {
+  let tests = 0;
+  for (const at of ancestors(call)) {
+    if (at === loop) break;
+    if (at.kind === "Handler") return false;
+    if (at.kind !== "If") continue;
+    tests++;
+    if (
+      !/^(?:not )?[\w.]*(?:grad_norm|clip\w*|max_norm)(?: (?:>|is not|!=) (?:0(?:\.0?)?|None))?$/.test(
+        file.textOf(at.test),
+      )
+    )
+      return false;
+  }
+  return tests > 0;
 }
 
 function clipsByItself(loop: Node, facts: Facts): boolean {

@@ -1,4 +1,4 @@
-import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -80,6 +80,15 @@ function* ofSelf(facts: Facts): Generator<Finding> {
 function isFixed(call: Call, facts: Facts): boolean {
   if ((call.func.kind !== "Name" && call.func.kind !== "Attribute") || call.args.length === 0) return false;
   if (facts.file.dotted(call.func) !== null) return isHelper(call, facts);
+  // `criterion.vgg(reference)`: what a loss keeps to judge with does not learn.
+  if (
+    call.func.kind === "Attribute" &&
+    (facts.networks.isLoss(call.func.value) ||
+      /(?:^|_)(?:loss|criterion)$/.test(lastWord(call.func.value))) &&
+    /feature|extract|vgg|net$|model$|encoder/i.test(call.func.attr) &&
+    facts.gradMode(call) === "off"
+  )
+    return true;
   const run = forwardOf(call.func, facts) ?? null;
   return (
     run !== null &&

@@ -1,8 +1,10 @@
 import { keyword } from "../../python/file.ts";
-import type { Call, Expr, Node, Subscript } from "../../python/tree.ts";
+import type { PythonFile } from "../../python/file.ts";
+import type { Arg, Call, Expr, Node, Subscript } from "../../python/tree.ts";
 import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork, networkCall } from "../facts/networks.ts";
+import { callTarget } from "../facts/summary.ts";
 import { FUNCTIONS, last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
@@ -154,6 +156,9 @@ function isChangedLater(call: Call, facts: Facts): boolean {
   // `x.clone().mean()`: used up at once.
   if (parent?.kind === "Attribute" && parent.value === call) return parent.attr.endsWith("_");
   if (parent?.kind === "Binary") return false;
+  // `self.log_probs(logits=out.logits.clone())`, a method that only reads what it gets.
+  if (parent?.kind === "Arg" && parent.parent?.kind === "Call")
+    return !isOnlyRead(parent, parent.parent, facts);
   const target = parent?.kind === "Assign" && parent.value === call ? parent.targets[0] : null;
   const made = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
   if (!made) return true;
@@ -170,6 +175,47 @@ function isChangedLater(call: Call, facts: Facts): boolean {
     if (at?.kind === "Attribute" && at.value === use) return /[^_]_$/.test(at.attr) || at.attr === "data";
     return true;
   });
+}
+
+/** Whether a function of this file writes into the argument nowhere, and hands it to torch alone. */
+function isOnlyRead(arg: Arg, call: Call, { file }: Facts): boolean {
+  const name = callTarget(call, file);
+  const fn = file.all("FunctionDef").find((one) => file.qualified(one) === name);
+  if (!fn || arg.star !== 0) return false;
+  const shift = fn.params[0]?.name === "self" ? 1 : 0;
+  const param =
+    arg.name === null
+      ? fn.params[call.args.indexOf(arg) + shift]
+      : fn.params.find((one) => one.name === arg.name);
+  const made = param ? file.scopes.definitionAt(param) : null;
+  return made !== null && made !== undefined && file.scopes.uses(made).every((use) => isUsedUp(use, file));
+}
+
+const SHAPES =
+  /^(?:view|reshape|flatten|squeeze|unsqueeze|transpose|permute|t|contiguous|expand|float|to|chunk|split)$/;
+
+/** Something is computed from it, or from a view of it, at once: nobody gets the copy itself. */
+function isUsedUp(use: Expr, file: PythonFile): boolean {
+  let at: Expr = use;
+  for (;;) {
+    const { parent } = at;
+    if (parent?.kind === "Subscript" && parent.value === at) at = parent;
+    else if (
+      parent?.kind === "Attribute" &&
+      SHAPES.test(parent.attr) &&
+      parent.parent?.kind === "Call" &&
+      parent.parent.func === parent
+    )
+      at = parent.parent;
+    else if (parent?.kind === "Attribute") return !/[^_]_$/.test(parent.attr) && parent.attr !== "data";
+    else
+      return (
+        parent?.kind === "Binary" ||
+        (parent?.kind === "Arg" &&
+          parent.parent?.kind === "Call" &&
+          (file.dotted(parent.parent.func) ?? "").startsWith("torch."))
+      );
+  }
 }
 
 function isFresh(expr: Expr, facts: Facts): boolean {

@@ -64,6 +64,16 @@ const UNLESS =
 const BEFORE_CHOICE =
   "Made before the rank has chosen its device: where ranks share a machine, every process opens the first device for it";
 
+/** What only a file that works with its ranks calls. */
+const RANKED = [
+  "all_reduce",
+  "get_rank",
+  "get_world_size",
+  "barrier",
+  "FullyShardedDataParallel",
+  "init_process_group",
+];
+
 /** `WEIGHTS = torch.ones(10).cuda()` outside of any function of a file that works with its ranks: none has chosen yet. */
 function* atImport(facts: Facts): Generator<Finding> {
   const { file } = facts;
@@ -71,10 +81,15 @@ function* atImport(facts: Facts): Generator<Finding> {
   if (
     moved.length === 0 ||
     file.callsNamed("set_device", "set_device_index").some((call) => functionOf(call) === null) ||
-    !file
-      .callsNamed("all_reduce", "get_rank", "barrier", "FullyShardedDataParallel", "init_process_group")
-      .some((call) => file.dotted(call.func)?.startsWith("torch.distributed.") === true) ||
-    /CUDA_VISIBLE_DEVICES|gloo|accelerat|deepspeed|\bray\b|FakeTensorMode/i.test(file.text)
+    !(
+      // Its driver chooses the device when it is made, which is later.
+      (file.callsNamed("Accelerator").some((call) => file.dotted(call.func) === "accelerate.Accelerator")
+        ? !/CUDA_VISIBLE_DEVICES|\bray\b/.test(file.text)
+        : file
+            .callsNamed(...RANKED)
+            .some((call) => file.dotted(call.func)?.startsWith("torch.distributed.") === true) &&
+          !/CUDA_VISIBLE_DEVICES|gloo|accelerat|deepspeed|\bray\b|FakeTensorMode/i.test(file.text))
+    )
   )
     return;
   // A script without functions sets its ranks up above: `device = compute_init()`.

@@ -40,11 +40,12 @@ export const rule: Rule = {
         difference.right.kind === "Name"
           ? clockStart(difference.right, facts)
           : clockOnSelf(difference, facts);
-      const end = readsClock(difference.left, facts)
-        ? difference.left
-        : difference.left.kind === "Name"
-          ? clockStart(difference.left, facts)
-          : null;
+      // `total + time.time() - start`
+      const left =
+        difference.left.kind === "Binary" && difference.left.op === "+"
+          ? difference.left.right
+          : difference.left;
+      const end = readsClock(left, facts) ? left : left.kind === "Name" ? clockStart(left, facts) : null;
       const fn = functionOf(difference);
       if (!start || !end || end.start < start.start || functionOf(start) !== fn) continue;
       const between = { start: start.end, end: end.start };

@@ -40,13 +40,21 @@ export const rule: Rule = {
   },
 };
 
+const SCALES = /amp|fp16|half|scaler|apex|precision/i;
+
 /** When `no_sync()` is entered: by a conditional expression, under an `if`, or always. */
 function* skips(call: Expr, loop: Loop, facts: Facts): Generator<Finding> {
   if (call.parent?.kind === "IfExp" && call.parent.test !== call) {
     yield* compare(call.parent.test, call.parent.orelse === call, call, loop, facts);
     return;
   }
+  let branch: readonly Node[] | null = null;
   for (let child: Node = call, at: Node | null = call.parent; at && at !== loop; child = at, at = at.parent) {
+    // With or without scaled gradients, what is exchanged is another question.
+    if (at.kind === "If" && child !== at.test && SCALES.test(facts.file.textOf(at.test))) {
+      branch = at.orelse.includes(child as never) ? at.orelse : at.body;
+      continue;
+    }
     if (at.kind === "If" && child !== at.test) {
       yield* compare(at.test, at.orelse.includes(child as never), call, loop, facts);
       return;
@@ -54,7 +62,10 @@ function* skips(call: Expr, loop: Loop, facts: Facts): Generator<Finding> {
     if (at.kind === "FunctionDef" || at.kind === "Lambda") return;
   }
   const block = call.parent?.kind === "WithItem" ? call.parent.parent : null;
-  const backwards = facts.backwards.filter(({ call: backward }) => contains(loop, backward));
+  const backwards = facts.backwards.filter(
+    ({ call: backward }) =>
+      contains(loop, backward) && (branch === null || branch.some((one) => contains(one, backward))),
+  );
   if (!block || backwards.length === 0 || !backwards.every(({ call: backward }) => contains(block, backward)))
     return;
   if (optimizerSteps(facts.file).some((step) => contains(loop, step)))
