@@ -37,6 +37,7 @@ const FILES = [
   "labels-28.jsonl",
   "labels-29.jsonl",
   "labels-30.jsonl",
+  "labels-31.jsonl",
 ];
 
 export function readLabels(): Label[] {
