@@ -141,6 +141,13 @@ describe("what comes out", () => {
     const cwd = project({ "a.py": LOOP, "b.py": LOOP });
     const counted = await plimsoll(["audit", ".", "--statistics", "--select", "PLM001"], { cwd });
     expect(counted.stdout).toBe("     2  PLM001  warning  summed-loss-keeps-graph\n");
+    const behind = LOOP.replace(/(\s+)total \+= loss/, "$1if total > 1:$1    total += loss");
+    const mixed = project({ "a.py": LOOP, "b.py": LOOP, "c.py": behind });
+    expect(
+      (await plimsoll(["audit", ".", "--statistics", "--select", "PLM001"], { cwd: mixed })).stdout,
+    ).toBe(
+      "     2  PLM001  warning  summed-loss-keeps-graph\n     1  PLM001  note     summed-loss-keeps-graph\n",
+    );
     const piped = await plimsoll(["audit", "-", "--stdin-filename", "src/x.py", "--select", "PLM001"], {
       cwd,
       input: LOOP,

@@ -70,13 +70,16 @@ function summaryLine({ findings, files, generated }: AuditReport): string {
 
 /** Findings by rule, most frequent first. */
 export function statisticsText({ findings }: AuditReport): string {
-  const byRule = new Map<string, { count: number; name: string; severity: Severity }>();
-  for (const { rule, name, severity } of findings)
-    byRule.set(rule, { count: (byRule.get(rule)?.count ?? 0) + 1, name, severity });
-  return [...byRule]
-    .sort((a, b) => b[1].count - a[1].count || a[0].localeCompare(b[0]))
+  // A rule speaks as loud as it can tell: its warnings and its notes are counted apart.
+  const groups = new Map<string, { count: number; rule: string; name: string; severity: Severity }>();
+  for (const { rule, name, severity } of findings) {
+    const key = `${rule} ${severity}`;
+    groups.set(key, { count: (groups.get(key)?.count ?? 0) + 1, rule, name, severity });
+  }
+  return [...groups.values()]
+    .sort((a, b) => b.count - a.count || a.rule.localeCompare(b.rule))
     .map(
-      ([rule, { count, name, severity }]) =>
+      ({ count, rule, name, severity }) =>
         `${String(count).padStart(6)}  ${rule}  ${severity.padEnd(7)}  ${name}\n`,
     )
     .join("");
