@@ -1,7 +1,9 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
+import { classOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Dict, Expr } from "../../python/tree.ts";
+import { selfAttribute } from "./classes.ts";
 
 /** What a call is given by name, also through `**settings` where these are a dict written out. */
 export function given(call: Call, name: string, file: PythonFile): Expr | null {
@@ -15,14 +17,23 @@ export function given(call: Call, name: string, file: PythonFile): Expr | null {
   return null;
 }
 
-/** What the calls in this file of one of its own functions give for a parameter. */
-export function handedIn({ how, node, name }: Definition, file: PythonFile): readonly Expr[] {
+/** What the calls in this file of one of its own functions give for a parameter; of a method, as `self` calls it. */
+export function handedIn(
+  { how, node, name }: Definition,
+  file: PythonFile,
+  methods: boolean,
+): readonly Expr[] {
   const fn = node.parent;
-  if (how !== "param" || fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module") return [];
-  const at = fn.params.findIndex((param) => param.name === name);
+  if (how !== "param" || fn?.kind !== "FunctionDef") return [];
+  const cls = methods && fn.parent?.kind === "ClassDef" ? fn.parent : null;
+  if (!cls && fn.parent?.kind !== "Module") return [];
+  const at = fn.params.findIndex((param) => param.name === name) - (cls ? 1 : 0);
   return file.callsNamed(fn.name).flatMap((call) => {
     const value = keyword(call, name)?.value ?? positional(call, at);
-    return value && file.dotted(call.func) === file.qualified(fn) ? [value] : [];
+    const calls = cls
+      ? selfAttribute(call.func) === fn.name && classOf(call) === cls
+      : file.dotted(call.func) === file.qualified(fn);
+    return value && calls ? [value] : [];
   });
 }
 

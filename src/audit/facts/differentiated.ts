@@ -37,7 +37,7 @@ export class Differentiated {
   /** `backward(total_loss, scaler)`: what a function of this file is given and differentiates. */
   #traceHandedIn(): void {
     for (const definition of this.definitions)
-      for (const given of handedIn(definition, this.#file)) this.#trace(given);
+      for (const given of handedIn(definition, this.#file, true)) this.#trace(given);
   }
 
   /** Follows a differentiated expression to the names that must be tensors with a graph too. */

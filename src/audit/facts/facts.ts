@@ -104,7 +104,7 @@ export class Facts {
       at = at.slice(0, at.lastIndexOf("."));
       role = roles.get(`${at}.${dotted}`);
     }
-    role ??= "other";
+    role ??= roleByWord(dotted, this.project);
     this.#imported.set(dotted, role);
     return role;
   }
@@ -344,6 +344,27 @@ function wordsOf(project: ProjectFacts): Readonly<Record<"loose" | "keeps" | "co
     words.set(project, (found = { loose, keeps, copies }));
   }
   return found;
+}
+
+const byWord = new WeakMap<ProjectFacts, ReadonlyMap<string, readonly string[]>>();
+
+/** Of `package.Net`, which the package's `__init__` has from one of its modules, and of `net.Net` below the audited root. */
+function roleByWord(dotted: string, project: ProjectFacts): Role {
+  let names = byWord.get(project);
+  if (!names) {
+    const found = new Map<string, string[]>();
+    for (const name of project.roles.keys()) {
+      const word = last(name);
+      const same = found.get(word);
+      if (same) same.push(name);
+      else found.set(word, [name]);
+    }
+    byWord.set(project, (names = found));
+  }
+  const [one, ...more] = names.get(last(dotted)) ?? [];
+  if (!one || more.length > 0) return "other";
+  const owner = dotted.slice(0, -last(dotted).length);
+  return one.startsWith(owner) || one.endsWith(`.${dotted}`) ? project.roles.get(one)! : "other";
 }
 
 /** `@torch.no_grad() def test(model, loader):` goes through the data to judge, though every epoch is one step. */

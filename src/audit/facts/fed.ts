@@ -58,7 +58,7 @@ export function fedToNetworks(
   for (const call of file.calls.matching(SENDS))
     if (call.parent?.kind === "ExprStmt" && sendsBatch(call, file)) feed(call, 1);
   // `d_loss(nets, x_real)`: what a function of this file gives a network as it got it.
-  for (const definition of found) for (const given of handedIn(definition, file)) feedOne(given);
+  for (const definition of found) for (const given of handedIn(definition, file, false)) feedOne(given);
   return found;
 }
 

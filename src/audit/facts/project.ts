@@ -70,7 +70,7 @@ const STEP_METHODS: Readonly<Partial<Record<Role, readonly string[]>>> = {
 
 /** Run once by a person or a test, not once a step. */
 const ONE_SHOT =
-  /^<body>$|^_*(?:test|main|demo|check|example|bench|profile|run(?!_?(?:step|batch|iter))|verify|worker|setup)/i;
+  /^<body>$|^_*(?:test|main|demo|check|example|bench|profile|run(?!_?(?:\w+_)?(?:step|batch|iter))|verify|worker|setup)/i;
 const EXPORT = /onnx|_export|export_/i;
 /** Run when someone asks. */
 const TEST = /^_*test_/i;

@@ -445,7 +445,22 @@ export class Values {
     });
     if (!found.every(isTensorLike)) return UNKNOWN;
     const one = found.reduce(either);
-    return this.#gradMode(call) === "off" ? { ...one, graph: "no" } : one;
+    const mode = this.#gradMode(call);
+    if (mode === "off") return { ...one, graph: "no" };
+    // Called with recording and without, it gives this caller what a network that learns computed.
+    return mode === "on" && one.graph === "unknown" && items.every((item) => this.#isOfNetwork(item!))
+      ? { ...one, graph: "yes" }
+      : one;
+  }
+
+  /** `q1, q2 = self.critic(states, actions)`, then `return q1, q2`. */
+  #isOfNetwork(item: Expr): boolean {
+    const [made, ...more] = item.kind === "Name" ? this.#file.scopes.reaching(item) : [];
+    const run = item.kind === "Call" ? item : more.length === 0 ? made?.value : null;
+    if (run?.kind !== "Call" || (made && made.how !== "assign" && made.how !== "unpack")) return false;
+    return (
+      (this.of(run.func).what === "module" || this.networks.is(run.func)) && !this.networks.isFrozen(run.func)
+    );
   }
 
   /** The result of an operation: without recording it has no graph, whatever its operands. */

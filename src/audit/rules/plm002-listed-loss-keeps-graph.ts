@@ -1,5 +1,5 @@
-import { contains, functionOf } from "../../python/nodes.ts";
-import type { Expr } from "../../python/tree.ts";
+import { contains, functionOf, lastWord } from "../../python/nodes.ts";
+import type { Call, Expr } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { keptArguments } from "../facts/keepers.ts";
 import { isBackwarded, isMaybeNumber, keeps, keepsGraph, keptForBackward } from "../facts/kept.ts";
@@ -113,12 +113,16 @@ function isLoss(added: Expr, facts: Facts): boolean {
 
 /** Begun anew in a loop further out, which takes the step after this one: gone with it. */
 function isOfOneStep({ root, loop }: Keep, { file }: Facts): boolean {
+  const isStep = ({ func }: Call): boolean =>
+    func.kind === "Attribute" && !/sched/i.test(lastWord(func.value));
   const around = loop && loopsAround(loop)[0];
   return (
     around !== null &&
     around !== undefined &&
     root.kind === "Name" &&
-    file.callsNamed("step").some((call) => contains(around, call) && !contains(loop!, call)) &&
+    file
+      .callsNamed("step")
+      .some((call) => isStep(call) && contains(around, call) && !contains(loop!, call)) &&
     (file.scopes.lookup(root)?.definitions ?? []).some(
       ({ how, node }) => how === "assign" && contains(around, node) && !contains(loop!, node),
     )

@@ -136,13 +136,14 @@ function runsGiven(handler: Handler, facts: Facts): boolean {
 /** `try: self.learn()`, `loss = engine.step(batch)`: by its name, of an object nobody here shows. */
 function takesStep(handler: Handler, facts: Facts): boolean {
   const caught = handler.type ? facts.file.textOf(handler.type) : "";
-  if (!facts.accelerator || !/^(?:Exception|RuntimeError|.*OutOfMemoryError)?$/.test(caught)) return false;
+  if (!facts.file.mentions("torch") || !/^(?:Exception|RuntimeError|.*OutOfMemoryError)?$/.test(caught))
+    return false;
   let found = false;
   for (const statement of (handler.parent as Try).body)
     walk(statement, (node) => {
       if (node.kind === "Call" && node.func.kind === "Attribute")
         found ||=
-          /^(?:learn|train_step|training_step|train_batch|train_one_(?:step|batch|epoch)|optimi[sz]e(?:_parameters|_model)?)$/.test(
+          /^(?:learn|(?:run_)?train(?:ing)?_(?:step|batch|iter(?:ation)?)|train_one_(?:step|batch|epoch)|optimi[sz]e(?:_parameters|_model)?|run_step|forward_backward\w*)$/.test(
             node.func.attr,
           ) ||
           (node.func.attr === "step" && node.args.length > 0 && statement.kind === "Assign");

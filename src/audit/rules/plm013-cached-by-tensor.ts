@@ -243,8 +243,18 @@ function isDict(expr: Expr, fn: FunctionDef, facts: Facts): boolean {
 
 /** `lambda l=loss: l` and `partial(f, loss)`: what each of them keeps for itself. */
 function capturedBy(expr: Expr, facts: Facts): Expr | null {
-  const hasGraph = (value: Expr | null): value is Expr =>
-    value !== null && facts.value(value).graph === "yes";
+  const hasGraph = (value: Expr | null): value is Expr => {
+    if (value === null || facts.value(value).graph === "no") return false;
+    let root = value;
+    while (root.kind === "Attribute" || root.kind === "Subscript") root = root.value;
+    // Seen from the function it is any of the name's values, those of an evaluation among them.
+    return (
+      facts.value(value).graph === "yes" ||
+      (root.kind === "Name" &&
+        facts.gradMode(expr) === "on" &&
+        facts.file.scopes.reaching(root).some((one) => facts.valueOfDefinition(one).graph === "yes"))
+    );
+  };
   if (expr.kind === "Lambda") return expr.params.map((param) => param.default).find(hasGraph) ?? null;
   if (
     expr.kind === "Call" &&

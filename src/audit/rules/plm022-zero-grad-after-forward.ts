@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { blockOf, contains, functionOf, namesIn, statementOf, walk } from "../../python/nodes.ts";
-import type { Call, Node, Stmt } from "../../python/tree.ts";
+import type { Call, Expr, Node, Stmt } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -46,6 +46,12 @@ export const rule: Rule = {
         : clearings.findLast((one) => [1, 2].includes(at - block.indexOf(one)));
       if (at < 0 || (single && clearings.length !== 1) || !clear) continue;
       const where = block.indexOf(clear);
+      // `if train: optimizer.zero_grad(); loss.backward()`: the loss was there before the test.
+      if (names.length > 0 && isMadeBefore(statement, names, facts) && where < at && !seen.has(clear)) {
+        seen.add(clear);
+        yield { at: clear, message: told(clear, facts) };
+        continue;
+      }
       const made = own
         ? [block.findLastIndex((one) => one.end <= clear.start && writes(one, file.textOf(loss), file))]
         : names
@@ -71,7 +77,7 @@ export const rule: Rule = {
       const ending = file.text.includes("\r\n") ? "\r\n" : "\n";
       yield {
         at: clear,
-        message: `The gradients of the step before stay allocated through this step's forward; call \`${short(file.textOf(clear))}\` before it, or right after the optimizer's step`,
+        message: told(clear, facts),
         ...(alone
           ? {
               fix: {
@@ -150,6 +156,26 @@ function clears(one: Stmt): boolean {
     one.value.kind === "Call" &&
     one.value.func.kind === "Attribute" &&
     one.value.func.attr === "zero_grad"
+  );
+}
+
+function told(clear: Stmt, { file }: Facts): string {
+  return `The gradients of the step before stay allocated through this step's forward; call \`${short(file.textOf(clear))}\` before it, or right after the optimizer's step`;
+}
+
+/** The loss is made above the `if` that this statement stands in, by a forward that runs in the same turn. */
+function isMadeBefore(statement: Stmt, names: readonly Expr[], facts: Facts): boolean {
+  const test = statement.parent;
+  const block = test?.kind === "If" && test.body.includes(statement) ? (blockOf(test) ?? []) : [];
+  const at = test ? block.indexOf(test as Stmt) : -1;
+  if (at < 0 || facts.stepLoop(statement) !== test!.parent) return false;
+  const made = names
+    .flatMap((name) => (name.kind === "Name" ? facts.file.scopes.reaching(name) : []))
+    .map((definition) => block.findIndex((one) => contains(one, definition.node)));
+  return (
+    made.length > 0 &&
+    made.every((index) => index >= 0 && index < at) &&
+    runsBetween(block.slice(0, at), made, facts)
   );
 }
 
