@@ -35,16 +35,18 @@ function followsRead(at: Expr, facts: Facts): boolean {
   return false;
 }
 
-/** The statements before this one, the last one first, those in `with` blocks among them. */
+/** The statements before this one, the last one first, as if there were no `with` blocks. */
 function* backwardsFrom(statement: Stmt): Generator<Stmt> {
   const block = blockOf(statement) ?? [];
   for (const before of block.slice(0, block.indexOf(statement)).reverse())
     if (before.kind === "With") yield* [...before.body].reverse();
     else yield before;
+  if (statement.parent?.kind === "With") yield* backwardsFrom(statement.parent);
 }
 
-/** What `x.item()` or `float(x)` reads. */
+/** What `x.item()`, `float(x)` or `writer.add_scalar(name, x)` reads. */
 function readIn({ func, args }: Call): Expr | null {
+  if (lastWord(func) === "add_scalar") return args[1]?.value ?? null;
   if (func.kind === "Attribute" && args.length === 0 && /^(?:item|tolist|cpu)$/.test(func.attr))
     return func.value;
   return func.kind === "Name" && /^(?:float|int)$/.test(func.id) && args.length === 1 ? args[0]!.value : null;
@@ -93,8 +95,12 @@ function mayQueue(call: Call, facts: Facts): boolean {
   const name = lastWord(call.func);
   if (QUIET.test(name) && !(name === "log" && positional(call, 0)?.kind === "Name")) return false;
   const dotted = facts.file.dotted(call.func);
-  const ofHost = call.func.kind === "Attribute" && facts.value(call.func.value).device === "cpu";
-  if (!ofHost && (dotted === null || dotted.startsWith("torch.") || call.args.length === 0)) return true;
+  const of = call.func.kind === "Attribute" ? facts.value(call.func.value) : null;
+  if (of?.device !== "cpu") {
+    if (call.args.length === 0 || dotted?.startsWith("torch.")) return true;
+    // `metrics.record("loss", 0.5)` of who knows what: a network or a tensor would be given more.
+    if (dotted === null && of?.what !== "unknown") return true;
+  }
   return !call.args.every(({ value }) => isOnHost(value, facts));
 }
 

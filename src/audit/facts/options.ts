@@ -144,7 +144,11 @@ function isSelf(expr: Expr): boolean {
 function holdsOptions(expr: Expr): boolean {
   if (isSelf(expr)) return true;
   if (expr.kind === "Name") return HOLDERS.test(expr.id);
-  return expr.kind === "Attribute" && HOLDERS.test(expr.attr);
+  // `config.logging.use_wandb`, but not `self.model.training`.
+  return (
+    expr.kind === "Attribute" &&
+    (HOLDERS.test(expr.attr) || (!isSelf(expr.value) && holdsOptions(expr.value)))
+  );
 }
 
 /** What a file tells the others of its options; "?" of one that is neither of these. */
