@@ -42,6 +42,9 @@ function* candidates(facts: Facts): Generator<Candidate> {
     if (at.op !== "+" || !root || !mayOutlive(root, at, facts)) continue;
     if (at.value.kind === "List" || at.value.kind === "Tuple")
       for (const added of parts(at.value, facts)) yield { at, added, how: "list", root };
+    // `rows += torch.unbind(features)`
+    else if (isUnbound(at.value, facts))
+      yield { at, added: (at.value as Call).args[0]!.value, how: "list", root };
     else yield { at, added: at.value, how: "sum", root };
   }
   for (const at of facts.file.all("Assign")) {
@@ -96,6 +99,10 @@ function* candidates(facts: Facts): Generator<Candidate> {
     if (isMeter(root, facts)) continue;
     for (const added of parts(arg.value, facts)) yield { at, added, how: "list", root };
   }
+}
+
+function isUnbound(expr: Expr, { file }: Facts): boolean {
+  return expr.kind === "Call" && file.dotted(expr.func) === "torch.unbind" && expr.args.length > 0;
 }
 
 /** What is kept with a record: `(step, loss)`, `{"loss": loss}`, `Row(step, loss)`. */

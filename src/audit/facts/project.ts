@@ -274,7 +274,7 @@ class Names {
     if (functions.has(full)) return full;
     const cut = full.lastIndexOf(".");
     if (cut < 0) return null;
-    const [cls, method] = [full.slice(0, cut), full.slice(cut + 1)];
+    const [cls, method] = [this.#exported(full.slice(0, cut)), full.slice(cut + 1)];
     const found = this.#inherited(cls, method, functions, 0);
     // The call of an instance is taken for a module's forward: of another class it is `__call__`.
     return (
@@ -282,6 +282,16 @@ class Names {
       (method === "forward" ? this.#inherited(cls, "__call__", functions, 0) : null) ??
       this.#handedOn(cls, method, functions)
     );
+  }
+
+  /** `package.Net`, which the package's `__init__` has from the one module of it that defines it. */
+  #exported(cls: string): string {
+    const cut = cls.lastIndexOf(".");
+    if (cut < 0 || this.classes.has(cls)) return cls;
+    const [one, ...more] = (this.#packages.get(cls.slice(0, cut))?.modules ?? [])
+      .map((module) => module + cls.slice(cut))
+      .filter((name) => this.classes.has(name));
+    return one && more.length === 0 ? one : cls;
   }
 
   /** `from utils import train`, where `utils/__init__.py` has it from the one module of the package that defines it. */

@@ -5,7 +5,7 @@ import { appendCall } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isMaybeNumber, keeps, parts } from "../facts/kept.ts";
-import { networkCall } from "../facts/networks.ts";
+import { isNetwork, networkCall } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -105,7 +105,7 @@ function mayBeOff(loop: Node, facts: Facts): boolean {
 
 function* judge(added: Expr, loop: Node, iter: Expr, into: string, facts: Facts): Generator<Finding> {
   if (!mayBeOff(loop, facts) || isOfOneBatch(loop, facts)) return;
-  const source = networkCall(added, facts);
+  const source = networkCall(added, facts) ?? methodRun(added, facts);
   if (!source || !contains(loop, source)) return;
   const hot = facts.hot(source);
   // Without no_grad as well, where the network is only ever evaluated, or what is kept is cut off from its graph.
@@ -118,6 +118,25 @@ function* judge(added: Expr, loop: Node, iter: Expr, into: string, facts: Facts)
   // Beside a step's own outputs; an evaluation now and then stands in the same loop.
   if (hot && facts.frequency(source, hot.within) !== "throttled") return;
   yield* found(added, iter, into, source, facts);
+}
+
+/** `model.encode(x)`, also under a name or cut off: a method that runs the network, whatever it makes of its outputs. */
+function methodRun(expr: Expr, facts: Facts, depth = 0): Call | null {
+  if (depth > 4) return null;
+  const again = (inner: Expr | null | undefined): Call | null =>
+    inner ? methodRun(inner, facts, depth + 1) : null;
+  if (expr.kind === "Name") {
+    const [one, ...more] = facts.file.scopes.reaching(expr);
+    return one?.how === "assign" && more.length === 0 ? again(one.value) : null;
+  }
+  if (expr.kind !== "Call" || expr.func.kind !== "Attribute") return null;
+  const { attr, value } = expr.func;
+  if (/^(?:detach|float|squeeze|unsqueeze|view|flatten)$/.test(attr)) return again(value);
+  return /^(?:encode(?:_\w+)?|forward_\w+|extract_\w*features?|get_\w*(?:features|embeddings?|logits)|embed(?:_\w+)?|\w*representations?)$/.test(
+    attr,
+  ) && isNetwork(value, facts)
+    ? expr
+    : null;
 }
 
 /** `outputs.append(logits.detach())` */
@@ -163,7 +182,9 @@ function* found(added: Expr, iter: Expr, into: string, source: Call, facts: Fact
       .some(({ value }) => value && /\bnormalize\(/.test(facts.file.textOf(value)));
   yield {
     at: added,
-    ...(small || rows || !(counted || loads) ? { severity: "note" as const } : {}),
+    ...(small || rows || !isNetwork(source.func, facts) || !(counted || loads)
+      ? { severity: "note" as const }
+      : {}),
     message: `${into} keeps the outputs of every batch on the device: its memory grows with the dataset`,
     fix: { grade: "unsafe", title: "Keep them on the host", edits: appendCall(added, ".cpu()") },
   };

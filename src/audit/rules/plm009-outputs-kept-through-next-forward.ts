@@ -93,7 +93,7 @@ function isOnlyForLoss(uses: readonly Name[], target: Name, facts: Facts): boole
   if (attributes.length === uses.length && uses.some(isLoss)) return true;
   // A language model's logits, from which the loss is computed here.
   if (
-    !/vocab|lm_head|CausalLM|logits\.size\(-1\)|labels|input_ids|token|\blm\(|\bgpt|GPT|bert|logits\.shape\[-1\]|ignore_index=pad/.test(
+    !/vocab|lm_head|CausalLM|logits\.size\(-1\)|labels|input_ids|token|\blm\(|\bgpt|GPT|bert|logits\.shape\[-1\]|ignore_index=pad|logits\.(?:transpose\(1, ?2\)|permute\(0, ?2, ?1\))/.test(
       facts.file.text,
     )
   )

@@ -13,10 +13,10 @@ import { localName } from "../imports.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
 
 const TEACHER =
-  /^(?:ref|reference|teacher|ref_model|reference_model|ref_policy|teacher_(?:model|net|network|encoder)|frozen_model|\w*_teacher|model_ref|policy_ref|(?:\w+_)?target(?:_(?:net|network|model|critic|actor|policy|encoder|q|qf|q_net|q_network))?|target_\w*(?:net|network|model|critic|actor|policy|encoder)\d?|(?:model|net|encoder|\w+_model|\w+_net|nnet)_ema|ema_(?:model|net|unet)|momentum_encoder|old_policy|policy_old)$/;
+  /^(?:ref|reference|teacher|ref_model|reference_model|ref_policy|teacher_(?:model|net|network|encoder)|frozen_model|\w*_teacher|model_ref|policy_ref|(?:\w+_)?target(?:_(?:net|network|model|critic|actor|policy|encoder|q|qf|q_net|q_network))?|target_\w*(?:net|network|model|critic|actor|policy|encoder)\d?|\w+_ema|ema_(?:model|net|unet)|momentum_encoder|old_policy|policy_old)$/;
 
-/** What reinforcement learning calls the network that its targets come from. */
-const CRITIC = /^(?:q|qf|critic|value|v)\d?_target\d?$|^target_(?:q|qf|critic|value|v)\d?$/;
+/** What reinforcement learning calls the network that its targets come from, and a GAN the average of its own. */
+const CRITIC = /^(?:q|qf|critic|value|v)\d?_target\d?$|^target_(?:q|qf|critic|value|v)\d?$|^[a-z]_ema$/;
 
 export const rule: Rule = {
   meta: {
