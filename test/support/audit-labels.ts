@@ -38,6 +38,7 @@ const FILES = [
   "labels-29.jsonl",
   "labels-30.jsonl",
   "labels-31.jsonl",
+  "labels-32.jsonl",
 ];
 
 export function readLabels(): Label[] {
