@@ -230,6 +230,12 @@ export class CallValues {
         { what: "tensor", device: operands[0]?.device ?? "unknown", graph: "no" },
       ]);
     if (VARIABLE.test(name)) return operands[0] ?? UNKNOWN;
+    if (name === "torch.autograd.grad")
+      return {
+        what: "output",
+        device: "network",
+        graph: isTrue(keyword(call, "create_graph")?.value ?? null) ? "yes" : "no",
+      };
     if (/^torch\.nn\.utils\.rnn\.(?:pack|pad)_\w*sequence$/.test(name) && operands[0])
       return { ...this.#values.computed(call, [operands[0]]), what: "output" };
     if (name === "torch.nn.parallel.data_parallel" && call.args[0])

@@ -371,7 +371,7 @@ function setWhenMade({ attr, value }: Expr & { kind: "Attribute" }): { value: Ex
   return null;
 }
 
-const COUNTER = /step|iter|epoch|batch_idx|count|^i$|idx|time/i;
+const COUNTER = /step|iter|epoch|batch_idx|count|^i$|(?<!^opt(?:im|imizer)?_)idx|time/i;
 
 /** A remainder or a counter compared: what people write to do something once in a while. */
 export function isThrottle(test: Expr): boolean {
@@ -437,9 +437,13 @@ function isFlag(test: Expr): boolean {
           (right) =>
             right.kind === "Const" ||
             right.kind === "Str" ||
-            (right.kind === "Num" &&
+            // `args.local_rank != -1`
+            ((right.kind === "Num" || (right.kind === "Unary" && right.operand.kind === "Num")) &&
               (test.left.kind === "Attribute" ||
-                /rank|world|accum|num_|n_|max_norm|clip|coef|lambda/.test(lastName(test.left)))),
+                // Lightning hands every batch to each optimizer: `if optimizer_idx == 0:`.
+                /rank|world|accum|num_|n_|max_norm|clip|coef|lambda|^opt(?:im|imizer)?_idx$/.test(
+                  lastName(test.left),
+                ))),
         ) &&
         (test.left.kind === "Name" || test.left.kind === "Attribute")
       );

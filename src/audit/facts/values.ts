@@ -217,6 +217,8 @@ export class Values {
         const value = definition.value ? this.of(definition.value) : UNKNOWN;
         if (value.what === "tensor" || value.what === "output")
           return holdsIndices(definition) ? { ...value, what: "tensor", graph: "no" } : value;
+        const sent = definition.value ? this.#sent(definition.value) : UNKNOWN;
+        if (isOnDevice(sent)) return sent;
         return definition.value?.kind === "Call" && definition.index !== null
           ? this.returned(definition.value, definition.index)
           : UNKNOWN;
@@ -232,6 +234,14 @@ export class Values {
       default:
         return UNKNOWN;
     }
+  }
+
+  /** One of `tuple(t.to(device) for t in batch)`, by that or by its name. */
+  #sent(expr: Expr): Value {
+    let made = this.#literal(expr);
+    if (made?.kind === "Call" && /^builtins\.(?:tuple|list)$/.test(this.#file.dotted(made.func) ?? ""))
+      made = made.args[0]?.value ?? null;
+    return made?.kind === "Comp" && made.value === null ? this.of(made.element) : UNKNOWN;
   }
 
   #parameter(definition: Definition): Value {

@@ -7,6 +7,8 @@ import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Fix, Rule } from "../rule.ts";
 
+const SCREEN = 20;
+
 const UNDER =
   "Backward runs under autocast: it already uses each forward operation's type, and autocast may now cast what it should not; leave the block first";
 
@@ -63,6 +65,7 @@ export const rule: Rule = {
       /\.bfloat16\(\)|\.to\([^)\n]*bfloat16/.test(file.text) &&
       !/float16\b(?<!bfloat16)|\.half\(/.test(file.text);
     const all = casts.length > 0 && casts.every((call) => saysBfloat16(call, file));
+    let scaled: Call | null = null;
     for (const call of file.callsNamed("GradScaler")) {
       // Of a function that casts by itself only its own casts count.
       const own = casts.filter((cast) => functionOf(cast) !== null && functionOf(cast) === functionOf(call));
@@ -73,6 +76,7 @@ export const rule: Rule = {
         continue;
       const enabled = keyword(call, "enabled");
       if (enabled && !isTrue(said(enabled.value, file))) continue;
+      scaled ??= call;
       yield {
         at: call.func,
         message:
@@ -86,6 +90,15 @@ export const rule: Rule = {
         },
       };
     }
+    // The other half of it, for whoever changed the type and does not see the scaler from there.
+    const type = scaled ? casts.map((cast) => argument(cast, "dtype", 1)).find((one) => one !== null) : null;
+    if (type && Math.abs(file.lines.line(type.start) - file.lines.line(scaled!.start)) > SCREEN)
+      yield {
+        at: type,
+        severity: "note",
+        message:
+          "In bfloat16 no gradient needs the scaling that this program does: the scaler only makes it wait",
+      };
   },
 };
 

@@ -1,7 +1,7 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains } from "../../python/nodes.ts";
-import type { Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -21,6 +21,7 @@ export const rule: Rule = {
     const set = file.assignsTo("benchmark");
     const pairs = file.mentions("cudnn") ? setTogether(file) : [];
     if ((given.length === 0 && set.length === 0 && pairs.length === 0) || !isVarying(facts)) return;
+    let on = pairs.length > 0;
     for (const value of pairs) yield report(value, value);
     for (const call of given) {
       const flag = /^(?:pytorch_)?lightning\.(?:pytorch\.)?Trainer(?:\.from_argparse_args)?$/.test(
@@ -40,8 +41,16 @@ export const rule: Rule = {
       const [target] = statement.targets;
       if (!target || file.dotted(target) !== "torch.backends.cudnn.benchmark" || !isTrue(statement.value))
         continue;
+      on = true;
       yield report(statement, statement.value);
     }
+    for (const call of on ? file.callsNamed("interpolate", "upsample", "resize", "center_crop") : [])
+      if (isRandomResize(call, file))
+        yield {
+          at: call,
+          message:
+            "Each size that comes out here is a new shape, for which cuDNN, told so in this program, tries all its algorithms",
+        };
   },
 };
 
@@ -77,12 +86,7 @@ function isVarying(facts: Facts): boolean {
       // `model(features, lengths)`: padded to the longest.
       if (name === "" && call.args.some(({ value }) => value.kind === "Name" && LENGTHS.test(value.id)))
         return isNetwork(call.func, facts);
-      if (RESIZES.test(name))
-        return call.args.some(
-          ({ name: key, value }, at) =>
-            (key === "size" || key === "scale_factor" || (key === null && (at === 1 || at === 2))) &&
-            isRandom(value, file, 0),
-        );
+      if (RESIZES.test(name)) return isRandomResize(call, file);
       return (
         // Detectors resize each image by its own sides.
         /^torchvision\.models\.detection\.\w*(?:rcnn|retinanet|fcos)\w*$/.test(name) ||
@@ -108,6 +112,17 @@ const LENGTHS = /(?:^|_)(?:lens|lengths?)$|_len$/;
 
 const RESIZES =
   /^(?:torch\.nn\.functional\.(?:interpolate|upsample)|torchvision\.transforms\.(?:v2\.)?functional\.(?:resize|center_crop))$/;
+
+function isRandomResize(call: Call, file: PythonFile): boolean {
+  return (
+    RESIZES.test(file.dotted(call.func) ?? "") &&
+    call.args.some(
+      ({ name: key, value }, at) =>
+        (key === "size" || key === "scale_factor" || (key === null && (at === 1 || at === 2))) &&
+        isRandom(value, file, 0),
+    )
+  );
+}
 
 function isRandom(expr: Expr, file: PythonFile, depth: number): boolean {
   if (depth > 8) return false;

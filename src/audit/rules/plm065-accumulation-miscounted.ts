@@ -3,7 +3,7 @@ import { ancestors, blockOf, classOf, contains, functionOf, isStatement, walk } 
 import type { Call, Expr, If, Node } from "../../python/tree.ts";
 import { countsToOne, isOneByDefault } from "../facts/accumulation.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
-import type { Loop } from "../facts/training.ts";
+import type { Backward, Loop } from "../facts/training.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -22,6 +22,8 @@ export const rule: Rule = {
     if (facts.backwards.length === 0) return;
     const { file } = facts;
     yield* microSteps(facts);
+    // The branches of one test may each step.
+    const seen = new Set<Node>();
     for (const step of optimizerSteps(file)) {
       const loop = facts.stepLoop(step) ?? functionOf(step);
       if (!loop) continue;
@@ -29,15 +31,20 @@ export const rule: Rule = {
       const backwards = facts.backwards.filter(
         ({ call }) => contains(loop, call) && facts.frequency(call, loop) === "every",
       );
-      const [backward] = backwards;
-      if (!every || backwards.length !== 1 || !backward?.loss || dividesItself(backward.call, facts))
-        continue;
+      // `if fp16: scaled_loss.backward()`, `else: loss.backward()`: one of the two.
+      const backward = areBranches(backwards)
+        ? backwards[1]
+        : backwards.length === 1
+          ? backwards[0]
+          : undefined;
+      if (!every || !backward?.loss || dividesItself(backward.call, facts)) continue;
       const count = file.textOf(every.by);
       const text = file.textOf(loop);
       // Clearing every turn is no accumulation.
       if (!clearsThrottled(loop, every.branch, facts)) continue;
       const divided = isDivided(text, count) || dividesGradients(text);
-      if (!divided) {
+      if (!divided && !seen.has(backward.call)) {
+        seen.add(backward.call);
         const found = undivided(backward.call, backward.loss, count, facts);
         yield countsToOne(step, loop, file) ? { ...found, severity: "note" } : found;
       }
@@ -52,7 +59,8 @@ export const rule: Rule = {
               other.start > loop.end &&
               functionOf(other) === functionOf(step),
           );
-        if (drops && loop.kind === "For" && isFinite(loop, facts)) {
+        if (drops && !seen.has(every.test) && loop.kind === "For" && isFinite(loop, facts)) {
+          seen.add(every.test);
           const fix = countTheEnd(every.test, loop, facts);
           yield {
             at: every.test,
@@ -66,6 +74,17 @@ export const rule: Rule = {
     }
   },
 };
+
+function areBranches(backwards: readonly Backward[]): boolean {
+  const [one, other, ...more] = backwards;
+  if (!one || !other || more.length > 0) return false;
+  return ancestors(one.call).some(
+    (at) =>
+      at.kind === "If" &&
+      at.body.some((statement) => contains(statement, one.call)) &&
+      at.orelse.some((statement) => contains(statement, other.call)),
+  );
+}
 
 function undivided(at: Call, loss: Expr, count: string, facts: Facts, fixable = true): Finding {
   const fix = fixable ? divideLoss(loss, count, facts) : null;

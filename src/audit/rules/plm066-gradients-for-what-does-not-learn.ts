@@ -77,7 +77,8 @@ function* parts(facts: Facts): Generator<Finding> {
     if (!cls || !isModuleRole(facts.role(cls)) || !facts.networks.isOnlyEvaluated(call.func)) continue;
     if (facts.gradMode(call) === "off" || !facts.hot(call)) continue;
     const detached = call.parent?.kind === "Attribute" && call.parent.attr === "detach";
-    if (detached || /requires_grad|freeze|no_grad|inference_mode/.test(file.textOf(cls))) continue;
+    if (detached || FREEZES.test(file.textOf(cls)) || /no_grad|inference_mode/.test(file.textOf(cls)))
+      continue;
     if (
       !call.args.some(
         (arg) =>

@@ -20,7 +20,9 @@ export const rule: Rule = {
     patterns: [72],
   },
   *check(facts) {
-    if (facts.stepLoops.size === 0 || !facts.file.mentions("pin_memory")) return;
+    if (facts.stepLoops.size === 0) return;
+    const pins = facts.file.mentions("pin_memory");
+    if (!pins && !facts.file.mentions("non_blocking")) return;
     for (const call of facts.file.callsNamed("cat", "concat", "concatenate", "stack", "hstack", "vstack")) {
       if (!/^torch\.(?:cat|concat|concatenate|stack|hstack|vstack)$/.test(facts.file.dotted(call.func) ?? ""))
         continue;
@@ -33,7 +35,17 @@ export const rule: Rule = {
           ? items.every((item) => isBatch(item, loop, facts)) &&
             (isCounted(loop, facts) || isPinned(loop, facts))
           : isHandedBatch(call, items, facts);
-      if (!joins) continue;
+      if (!pins || !joins) {
+        // Whoever made the loader, in another file, this copy is waited for.
+        if (
+          loop &&
+          loadersOf(headOf(loop), facts) === null &&
+          items.every((item) => isBatch(item, loop, facts)) &&
+          isUnwaited(call)
+        )
+          yield { at: call, severity: "note", message: FRESH };
+        continue;
+      }
       yield {
         at: call,
         message:
@@ -42,6 +54,25 @@ export const rule: Rule = {
     }
   },
 };
+
+const FRESH =
+  "What is joined here on the host is not pinned, whatever its parts were: `non_blocking` does nothing for it, and the host waits for the copy; move the parts, then join them there";
+
+function headOf(loop: Loop): Expr {
+  return loop.kind === "For" ? loop.iter : loop.test;
+}
+
+/** `torch.cat(…).to(device, non_blocking=True)`, through changes of shape. */
+function isUnwaited(call: Call): boolean {
+  for (
+    let at: Expr = call;
+    at.parent?.kind === "Attribute" && at.parent.parent?.kind === "Call";
+    at = at.parent.parent
+  )
+    if (/^(?:to|cuda)$/.test(at.parent.attr))
+      return isTrue(keyword(at.parent.parent, "non_blocking")?.value ?? null);
+  return false;
+}
 
 /** In a function of this file that every call gives what the loader handed out: `both_views(images, device)`. */
 function isHandedBatch(call: Call, items: readonly Expr[], facts: Facts): boolean {
