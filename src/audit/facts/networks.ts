@@ -5,7 +5,7 @@ import type { Facts } from "./facts.ts";
 
 /** Methods of a result that hand on a tensor of its size, or a view of it. */
 const SAME_SIZE = new Set(
-  "detach clone contiguous float half bfloat16 double softmax log_softmax sigmoid tanh view reshape transpose permute squeeze unsqueeze flatten to cuda argmax".split(
+  "detach clone contiguous float half bfloat16 double softmax log_softmax sigmoid tanh view reshape transpose permute squeeze unsqueeze flatten to cuda argmax clamp clip exp".split(
     " ",
   ),
 );

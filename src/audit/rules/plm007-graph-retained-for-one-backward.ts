@@ -6,6 +6,7 @@ import { given } from "../facts/arguments.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { runsBehind } from "../facts/behind-loss.ts";
 import type { Facts } from "../facts/facts.ts";
+import { derivesFrom } from "../facts/kept.ts";
 import { carriedNames, isNetwork } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
@@ -101,7 +102,7 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
   // Its terms are used again below: something else may differentiate them.
   if (definitions.some((one) => isReadAfter(one, call, facts))) return false;
   // A hidden state carried over, as a name or on self, needs the old graph: another rule's matter.
-  if (loop && [...carriedNames(loop, loop, facts)].some((name) => !isCounter(name, loop, facts)))
+  if (loop && [...carriedNames(loop, loop, facts)].some((name) => isState(name, loss, loop, facts)))
     return false;
   return !(
     fn &&
@@ -352,6 +353,14 @@ function isHook(call: Call, facts: Facts): boolean {
       .callsNamed("backward")
       .filter((one) => one.func.kind === "Attribute" && selfAttribute(one.func) === "backward").length === 1
   );
+}
+
+/** Carried over, and the loss is computed from it. */
+function isState(name: string, loss: Expr | null, loop: Node, facts: Facts): boolean {
+  if (isCounter(name, loop, facts)) return false;
+  const { scopes } = facts.file;
+  const made = (scopes.scopeOf(loop).bindings.get(name) ?? []).filter((one) => contains(loop, one.node));
+  return loss === null || made.length === 0 || derivesFrom(loss, new Set(made), facts);
 }
 
 function isCounter(name: string, loop: { start: number; end: number }, facts: Facts): boolean {

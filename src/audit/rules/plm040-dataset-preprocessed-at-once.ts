@@ -150,6 +150,8 @@ function isWhole(expr: Expr, method: FunctionDef, facts: Facts): boolean {
     );
   }
   if (expr.kind === "Attribute" && expr.value.kind === "Call") return isWhole(expr.value, method, facts);
+  // `file["x"][:] / 255`
+  if (expr.kind === "Binary") return isWhole(expr.left, method, facts);
   if (expr.kind !== "Call") return false;
   // `torch.from_numpy(file["x"][:]).float()`
   if (
