@@ -4,7 +4,7 @@ import { parse } from "../python/statements.ts";
 import type { SyntaxDiagnostic } from "../python/tree.ts";
 import { checkConfig, checkPython } from "./check.ts";
 import { Facts } from "./facts/facts.ts";
-import { mentionsOf, wordsIn } from "./facts/mentions.ts";
+import { Words } from "./facts/mentions.ts";
 import { combine } from "./facts/project.ts";
 import type { ProjectFacts } from "./facts/project.ts";
 import { summarize } from "./facts/summarize.ts";
@@ -18,31 +18,35 @@ import { isUnitTest } from "./unit-tests.ts";
 export interface Scan {
   readonly source: Source | null;
   readonly summary: FileSummary | null;
-  /** By which it speaks of classes and modules. */
-  readonly words: ReadonlySet<string>;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** First look at one text: parse it and note what other files need to know. */
-export function scan(path: string, text: string, inside = path): Scan {
-  const source = isRelevant(path, text) ? readSource(path, text) : null;
-  if (source === null)
-    return { source, summary: null, words: wordsIn(text), diagnostics: faults(path, text) };
+/** First look at one text: parse it and note what other files need to know, and by which words it speaks of them. */
+export function scan(path: string, text: string, words: Words, inside = path): Scan {
+  if (isRelevant(path, text)) return scanRelevant(path, text, words, inside);
+  words.addFromText(text);
+  return { source: null, summary: null, diagnostics: faults(path, text) };
+}
+
+/** The same of one that is known to have something for some rule, or for those who judge other files. */
+export function scanRelevant(path: string, text: string, words: Words, inside: string): Scan {
+  const source = readSource(path, text);
+  if (source === null || (typeof source !== "string" && source.kind === "config")) words.addFromText(text);
+  if (source === null) return { source, summary: null, diagnostics: faults(path, text) };
   if (typeof source === "string")
     return {
       source: null,
       summary: null,
-      words: new Set(),
       diagnostics: [{ path, line: null, message: source, level: "error" }],
     };
-  if (source.kind === "config") return { source, summary: null, words: wordsIn(text), diagnostics: [] };
+  if (source.kind === "config") return { source, summary: null, diagnostics: [] };
   const { file } = source;
   const diagnostics = syntaxErrors(path, file.tree.errors, () => file.lines).map((one) =>
     source.notebook ? placed(one, source.notebook.cells) : one,
   );
-  const words = mentionsOf(file);
-  if (isUnitTest(file, inside)) return { source: null, summary: null, words, diagnostics };
-  return { source, summary: summarize(file), words, diagnostics };
+  words.addFrom(file);
+  if (isUnitTest(file, inside)) return { source: null, summary: null, diagnostics };
+  return { source, summary: summarize(file), diagnostics };
 }
 
 /** Of a text with nothing for any rule; that it is broken is worth a word all the same. */
@@ -80,10 +84,11 @@ export function auditTexts(
   texts: readonly { readonly path: string; readonly text: string }[],
   settings: Settings,
 ): { findings: ReportedFinding[]; diagnostics: Diagnostic[] } {
-  const scans = texts.map(({ path, text }) => scan(path, text));
+  const words = new Words();
+  const scans = texts.map(({ path, text }) => scan(path, text, words));
   const project = combine(
     scans.flatMap(({ summary }) => (summary ? [summary] : [])),
-    new Set(scans.flatMap(({ words }) => [...words])),
+    words.all,
   );
   return {
     findings: scans.flatMap(({ source }) => (source ? check(source, project, settings) : [])),

@@ -4,10 +4,10 @@ import { reason } from "./discover.ts";
 import type { FoundFile } from "./discover.ts";
 import { youngCollector } from "./engine.ts";
 import type { ProjectFacts } from "./facts/project.ts";
-import { importedIn, wordsIn } from "./facts/mentions.ts";
+import { Words } from "./facts/mentions.ts";
 import { isGenerated } from "./generated.ts";
 import type { Diagnostic, ReportedFinding } from "./report.ts";
-import { check, faults, scan } from "./session.ts";
+import { check, faults, scanRelevant } from "./session.ts";
 import type { Settings } from "./settings.ts";
 import { isRelevant, readSource } from "./source.ts";
 import type { Source } from "./source.ts";
@@ -15,6 +15,8 @@ import type { Source } from "./source.ts";
 /** Larger than any source worth reading; a data file with a code file's name. */
 const MAX_BYTES = 5_000_000;
 const MAX_CONFIG_BYTES = 200_000;
+/** A generated file imports what it needs before this. */
+const IMPORTS = 16_000;
 /**
  * A look at a file makes 35 to 60 bytes for each byte of source: before this much the 16 MB for the young are not full, and
  * V8 does not have to collect in the middle of a file, when it must copy the whole tree.
@@ -59,7 +61,7 @@ export interface ScanResult {
   /** The last two parts of each imported name: a module, or what it defines and the module. */
   readonly imported: Set<string>;
   /** By which the files speak of classes and modules. */
-  readonly words: Set<string>;
+  readonly words: ReadonlySet<string>;
 }
 
 export interface ParseResult {
@@ -93,6 +95,7 @@ export class Share {
     switch (task.kind) {
       case "scan":
       case "read": {
+        const words = new Words();
         const result: ScanResult = {
           summaries: [],
           diagnostics: [],
@@ -100,9 +103,9 @@ export class Share {
           irrelevant: [],
           generated: [],
           imported: new Set(),
-          words: new Set(),
+          words: words.all,
         };
-        this.#each(task, (at) => this.#scanFile(at, task.kind === "read", result));
+        this.#each(task, (at) => this.#scanFile(at, task.kind === "read", result, words));
         return result;
       }
       case "parse": {
@@ -126,7 +129,7 @@ export class Share {
     }
   }
 
-  #scanFile(at: number, unjudged: boolean, result: ScanResult): void {
+  #scanFile(at: number, unjudged: boolean, result: ScanResult, words: Words): void {
     const file = this.#files[at]!;
     const text = this.#read(file);
     if (text === null) return;
@@ -136,17 +139,16 @@ export class Share {
     }
     if (!unjudged && !file.named && !this.#settings.generated && isGenerated(text)) {
       result.generated.push(at);
-      addAll(result.words, importedIn(text));
+      words.addImported(text.slice(0, IMPORTS));
       return;
     }
     if (!isRelevant(file.path, text)) {
       result.irrelevant.push(at);
-      addAll(result.words, wordsIn(text));
+      words.addFromText(text);
       return;
     }
-    const { source, summary, words, diagnostics } = scan(file.path, text, file.inside);
+    const { source, summary, diagnostics } = scanRelevant(file.path, text, words, file.inside);
     result.diagnostics.push(...diagnostics);
-    addAll(result.words, words);
     if (summary) {
       result.summaries.push(JSON.stringify(summary));
       for (const name of summary.imports)
@@ -217,9 +219,4 @@ export class Share {
       return { path: file.path, line: null, message: reason(error), level: "error" };
     }
   }
-}
-
-/** Copied: V8 makes a part of a long text a view of it, and the whole text would live as long. */
-function addAll(words: Set<string>, more: Iterable<string>): void {
-  for (const word of more) if (!words.has(word)) words.add(` ${word}`.slice(1));
 }

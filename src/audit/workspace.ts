@@ -1,5 +1,6 @@
 import { readNotebook } from "../python/notebook.ts";
 import type { EditableAudit } from "./audit.ts";
+import { Words } from "./facts/mentions.ts";
 import { combine } from "./facts/project.ts";
 import type { FunctionFacts, ProjectFacts } from "./facts/project.ts";
 import { targetOf } from "./facts/summary.ts";
@@ -75,8 +76,9 @@ export class Workspace {
   /** The file with this text, judged with what is known of the others. `settle` says what it changes for them. */
   update(path: string, text: string): Judged {
     const before = this.#entries.get(path) ?? NOTHING;
-    const { source, summary, words, diagnostics } = scan(path, text);
-    if (this.#mentions(words)) this.#stale = true;
+    const words = new Words();
+    const { source, summary, diagnostics } = scan(path, text, words);
+    if (this.#mentions(words.all)) this.#stale = true;
     // While somebody is typing, what was found in the last whole text stands, as far as the text around it does.
     if (diagnostics.length > 0 && before.good) {
       const stays = path.endsWith(".ipynb") ? inSameCells : moved;

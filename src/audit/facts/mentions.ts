@@ -7,53 +7,61 @@ import type { FileSummary } from "./summary.ts";
 const NAMES = /^\w+(?:\.\w+)*$/;
 const LONGEST_NAME = 100;
 
-/** The words by which a file may speak of classes and modules; of a class in its own body nobody makes an instance. */
-export function mentionsOf(file: PythonFile): Set<string> {
-  const words = new Set<string>();
-  // `from nets import Encoder2 as Encoder`: what is called Encoder here is another one.
-  const renamed = new Set(
-    file.all("Alias").flatMap(({ name, as }) => (as !== null && as !== name ? [as] : [])),
-  );
-  for (const name of file.all("Name"))
-    if (isCapital(name.id) && !words.has(name.id) && !renamed.has(name.id) && !isWithin(name, name.id))
-      words.add(name.id);
-  for (const { attr } of file.all("Attribute")) if (isCapital(attr)) words.add(attr);
-  for (const { name, parent } of file.all("Alias")) {
-    for (const word of name.split(".")) words.add(word);
-    if (parent?.kind === "ImportFrom") for (const word of parent.module.split(".")) words.add(word);
+/** Words by which files speak of classes and modules. */
+export class Words {
+  readonly all = new Set<string>();
+
+  /** Copied: V8 makes a part of a long text a view of it, and the whole text would live as long. */
+  add(word: string): void {
+    if (!this.all.has(word)) this.all.add(` ${word}`.slice(1));
   }
-  for (const { value } of file.all("Str"))
-    if (value !== null && value.length < LONGEST_NAME && NAMES.test(value))
-      for (const word of value.split(".")) words.add(word);
-  return words;
+
+  /** Of a file; of a class in its own body nobody makes an instance. */
+  addFrom(file: PythonFile): void {
+    // `from nets import Encoder2 as Encoder`: what is called Encoder here is another one.
+    const renamed = new Set<string>();
+    for (const { name, as, parent } of file.all("Alias")) {
+      if (as !== null && as !== name) renamed.add(as);
+      this.#addParts(name);
+      if (parent?.kind === "ImportFrom") this.#addParts(parent.module);
+    }
+    for (const name of file.all("Name")) {
+      const { id } = name;
+      if (isCapital(id) && !this.all.has(id) && !renamed.has(id) && !isWithin(name, id)) this.add(id);
+    }
+    for (const { attr } of file.all("Attribute")) if (isCapital(attr)) this.add(attr);
+    for (const { value } of file.all("Str"))
+      if (value !== null && value.length < LONGEST_NAME && NAMES.test(value)) this.#addParts(value);
+  }
+
+  /** Of a text with nothing for any rule, which may still hand on what others define. */
+  addFromText(text: string): void {
+    this.addImported(text);
+    for (const word of text.match(/\b_*[A-Z]\w*/g) ?? []) this.add(word);
+  }
+
+  /** Of a text that defines what it speaks of, or imports it at its top. */
+  addImported(text: string): void {
+    for (const statement of text.match(/^[ \t]*(?:from|import)[ \t](?:.*\([^)]*\)|.*)/gm) ?? [])
+      for (const word of statement.match(/\w+/g)!) this.add(word);
+  }
+
+  #addParts(dotted: string): void {
+    if (!dotted.includes(".")) this.add(dotted);
+    else for (const part of dotted.split(".")) this.add(part);
+  }
 }
 
 /** As nearly all Python code writes the names of classes. Asked of every name of a tree: no regular expression. */
 function isCapital(word: string): boolean {
-  let at = 0;
-  while (word.charCodeAt(at) === 95) at++;
-  const first = word.charCodeAt(at);
+  let first = word.charCodeAt(0);
+  for (let at = 1; first === 95; at++) first = word.charCodeAt(at);
   return first >= 65 && first <= 90;
 }
 
 function isWithin(node: Node, cls: string): boolean {
   for (let at = node.parent; at; at = at.parent) if (at.kind === "ClassDef" && at.name === cls) return true;
   return false;
-}
-
-/** The same of a text with nothing for any rule, which may still hand on what others define. */
-export function wordsIn(text: string): Set<string> {
-  const words = importedIn(text);
-  for (const word of text.match(/\b_*[A-Z]\w*/g) ?? []) words.add(word);
-  return words;
-}
-
-/** The same of a text that defines what it speaks of, or imports it. */
-export function importedIn(text: string): Set<string> {
-  const words = new Set<string>();
-  for (const statement of text.match(/^[ \t]*(?:from|import)[ \t](?:.*\([^)]*\)|.*)/gm) ?? [])
-    for (const word of statement.match(/\w+/g)!) words.add(word);
-  return words;
 }
 
 /**
