@@ -25,7 +25,7 @@ export const rule: Rule = {
     summary: "A network that is never trained runs in the step with gradients recorded",
     severity: "warning",
     fix: "unsafe",
-    patterns: [20],
+    patterns: [20, 66],
     hotOnly: true,
   },
   *check(facts) {

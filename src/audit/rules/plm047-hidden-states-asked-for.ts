@@ -24,7 +24,14 @@ const MESSAGES: Readonly<Record<string, string>> = {
 function isRead(key: string, file: PythonFile): boolean {
   const mentions = file.text.match(WANTED.get(key)!)?.length ?? 0;
   const asked = file.text.match(new RegExp(`${key}\\b`, "g"))?.length ?? 0;
-  return mentions > asked + unused(key, file) || /outputs?\[[-\d]/.test(file.text);
+  return mentions > asked + unused(key, file) || isTakenApart(file);
+}
+
+/** `outputs[2]`, of what is not generated. */
+function isTakenApart({ text }: PythonFile): boolean {
+  return [...text.matchAll(/\b(\w*outputs?)\[[-\d]/g)].some(
+    ([, name]) => !new RegExp(`\\b${name}\\s*=[^\\n]*\\.generate\\(`).test(text),
+  );
 }
 
 /** How often `maps = outputs.attentions` gives them a name that nobody reads. */

@@ -75,7 +75,7 @@ function isLogger(call: Call, facts: Facts): boolean {
       call.func.value.index.kind === "Str" &&
       facts.file.mentions("neptune") &&
       /run|exp|neptune/i.test(facts.file.textOf(call.func.value.value))) ||
-    (/^log(?:_metrics|_metric)?$/.test(call.func.attr) &&
+    (/^log(?:_metrics|_metric|_value|_scalar)?$/.test(call.func.attr) &&
       /wandb|run|tracker|accelerator|fabric|logger|experiment/i.test(facts.file.textOf(call.func.value))) ||
     // The Trainer of transformers hands it to its callbacks, which turn each into a number.
     (call.func.attr === "log" && isTrainer(call, facts)) ||
