@@ -73,7 +73,7 @@ function asItRuns(meta: RuleMeta, finding: Finding, facts: Facts): Finding {
 }
 
 /** Why a node does not run as the code stands. */
-function whyNot(node: Node, { file, project }: Facts): string | null {
+export function whyNot(node: Node, { file, project }: Facts): string | null {
   const option = optionBehind(node, file, project.options);
   if (option !== null) return `only with \`${option}\`, off by default`;
   const again = ancestors(node).find(isDefinedAgain);

@@ -29,7 +29,7 @@ export const READINGS: Readonly<Record<string, RuleReading>> = {
   PLM031: { repositories: 26, right: 0.62, where: { "cold": { repositories: 2, right: 0 }, "hot": { repositories: 8, right: 0.75 }, "hot-test": { repositories: 4, right: 0.5 }, "loop": { repositories: 2, right: 0.5 }, "loop-test": { repositories: 1, right: 0 } } },
   PLM032: { repositories: 6, right: 1, where: { "hot-test": { repositories: 3, right: 1 }, "loop-test": { repositories: 2, right: 1 } } },
   PLM033: { repositories: 79, right: 0.82, where: { "cold": { repositories: 6, right: 0.33 }, "hot": { repositories: 42, right: 0.88 }, "hot-test": { repositories: 11, right: 0.73 }, "loop": { repositories: 6, right: 0.83 }, "loop-test": { repositories: 2, right: 1 } } },
-  PLM035: { repositories: 128, right: 0.88, where: { "cold": { repositories: 6, right: 0.17 }, "hot": { repositories: 72, right: 0.89 }, "hot-test": { repositories: 22, right: 0.84 }, "loop": { repositories: 17, right: 0.93 }, "loop-test": { repositories: 3, right: 1 } } },
+  PLM035: { repositories: 128, right: 0.88, where: { "cold": { repositories: 6, right: 0.17 }, "hot": { repositories: 72, right: 0.9 }, "hot-test": { repositories: 22, right: 0.84 }, "loop": { repositories: 17, right: 0.93 }, "loop-test": { repositories: 3, right: 1 } } },
   PLM037: { repositories: 39, right: 0.95, where: { "loop": { repositories: 29, right: 0.96 }, "loop-test": { repositories: 1, right: 1 } } },
   PLM039: { repositories: 10, right: 0.8, where: { "cold": { repositories: 9, right: 0.89 } } },
   PLM042: { repositories: 13, right: 1, where: { "hot": { repositories: 8, right: 1 }, "hot-test": { repositories: 1, right: 1 } } },

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Reading, RuleReading, Where } from "../../src/audit/trust.ts";
 
@@ -41,13 +41,27 @@ const FILES = [
   "labels-32.jsonl",
 ];
 
+const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
+
+function readFile(name: string): Label[] {
+  return readFileSync(path(name), "utf8")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Label);
+}
+
 export function readLabels(): Label[] {
-  return FILES.flatMap((name) =>
-    readFileSync(join(import.meta.dirname, "../fixtures/audit", name), "utf8")
-      .split("\n")
-      .filter((line) => line !== "")
-      .map((line) => JSON.parse(line) as Label),
-  );
+  return FILES.flatMap(readFile);
+}
+
+export function rewriteLabels(change: (label: Label) => Label): void {
+  for (const name of FILES)
+    writeFileSync(
+      path(name),
+      readFile(name)
+        .map((label) => `${JSON.stringify(change(label))}\n`)
+        .join(""),
+    );
 }
 
 export function keyOf(at: Pick<Label, "repository" | "path" | "line" | "cell" | "rule">): string {
