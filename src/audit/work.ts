@@ -16,7 +16,7 @@ import type { Source } from "./source.ts";
 const MAX_BYTES = 5_000_000;
 const MAX_CONFIG_BYTES = 200_000;
 /** A generated file imports what it needs before this. */
-const IMPORTS = 16_000;
+const IMPORTS = 10_000;
 /**
  * A look at a file makes 35 to 60 bytes for each byte of source: before this much the 16 MB for the young are not full, and
  * V8 does not have to collect in the middle of a file, when it must copy the whole tree.

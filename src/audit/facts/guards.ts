@@ -371,7 +371,7 @@ function setWhenMade({ attr, value }: Expr & { kind: "Attribute" }): { value: Ex
   return null;
 }
 
-const COUNTER = /step|iter|epoch|batch_idx|count|^i$|(?<!^opt(?:im|imizer)?_)idx|time/i;
+const COUNTER = /step|iter|epoch|count|^i$|idx(?<!^opt(?:im|imizer)?_idx)|time/i;
 
 /** A remainder or a counter compared: what people write to do something once in a while. */
 export function isThrottle(test: Expr): boolean {

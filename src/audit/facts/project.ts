@@ -217,6 +217,7 @@ class Names {
     { readonly bases: readonly string[]; readonly methods: readonly string[] }
   >();
   readonly #modules = new Map<string, string | null>();
+  readonly #full = new Map<string, string>();
   /** The modules of a package, by what imports may call it; null where two are called that. */
   readonly #packages = new Map<string, { readonly full: string; readonly modules: string[] } | null>();
 
@@ -242,6 +243,12 @@ class Names {
 
   /** "utils.train_step" → "project.src.utils.train_step", when only one file is called that. */
   full(dotted: string): string {
+    let known = this.#full.get(dotted);
+    if (known === undefined) this.#full.set(dotted, (known = this.#findFull(dotted)));
+    return known;
+  }
+
+  #findFull(dotted: string): string {
     for (let cut = dotted.lastIndexOf("."); cut > 0; cut = dotted.lastIndexOf(".", cut - 1)) {
       const module = this.#modules.get(dotted.slice(0, cut));
       if (module) return module + dotted.slice(cut);
@@ -288,10 +295,14 @@ class Names {
   #exported(cls: string): string {
     const cut = cls.lastIndexOf(".");
     if (cut < 0 || this.classes.has(cls)) return cls;
-    const [one, ...more] = (this.#packages.get(cls.slice(0, cut))?.modules ?? [])
-      .map((module) => module + cls.slice(cut))
-      .filter((name) => this.classes.has(name));
-    return one && more.length === 0 ? one : cls;
+    let only: string | null = null;
+    for (const module of this.#packages.get(cls.slice(0, cut))?.modules ?? []) {
+      const name = module + cls.slice(cut);
+      if (!this.classes.has(name)) continue;
+      if (only !== null) return cls;
+      only = name;
+    }
+    return only ?? cls;
   }
 
   /** `from utils import train`, where `utils/__init__.py` has it from the one module of the package that defines it. */
@@ -444,15 +455,20 @@ function spreadHeat(
     (fn) => fn.summary.steps !== undefined,
     (site) => !site.loops,
   );
-  // What a validation calls too is named after the training.
-  const [later, sooner] = [true, false].map((late) =>
-    all.filter(({ summary }) => EVALUATES.test(last(summary.name)) === late),
-  );
-  for (const { summary, calls } of [...sooner!, ...later!]) {
-    const steps = new Set(summary.stepLoops);
+  const trainings: { readonly fn: Fn; readonly steps: ReadonlySet<number> }[] = [];
+  for (const fn of all) {
+    const steps = new Set(fn.summary.stepLoops);
     // A call to a function that takes a step makes the loop around the call the step's loop.
-    for (const { to, site } of calls) if (site.loops && loose.has(to)) steps.add(site.loops[0]!);
-    if (steps.size === 0) continue;
+    for (const { to, site } of fn.calls) if (site.loops && loose.has(to)) steps.add(site.loops[0]!);
+    if (steps.size > 0) trainings.push({ fn, steps });
+  }
+  // What a validation calls too is named after the training.
+  const evaluates = ({ fn }: (typeof trainings)[number]): boolean => EVALUATES.test(last(fn.summary.name));
+  const [sooner, later] = [trainings.filter((one) => !evaluates(one)), trainings.filter(evaluates)];
+  for (const {
+    fn: { summary, calls },
+    steps,
+  } of [...sooner, ...later]) {
     const name = last(summary.name);
     for (const { to, site } of calls)
       // However rarely a step is taken, what takes it runs once a step.

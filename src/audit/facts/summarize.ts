@@ -27,7 +27,7 @@ import { waitingCopies } from "./transfers.ts";
 
 /** What says that a program runs on one, or leaves it to a library that does. */
 const ACCELERATORS =
-  /\.cuda\(|cuda\.amp|\.cpu\(|to_device|["']cuda|device_map|accelerat|(?<!\w)(?:SFT|DPO|PPO|KTO|ORPO|GRPO|Reward|Seq2Seq)?Trainer\(|\(\w*Trainer[,)]|deepspeed|fabric|lightning|local_rank/gi;
+  /\.cuda\(|cuda\.amp|\.cpu\(|to_device|["']cuda|device_map|accelerat|Trainer(?:\((?<=(?<!\w)(?:SFT|DPO|PPO|KTO|ORPO|GRPO|Reward|Seq2Seq)?Trainer\()|[,)](?<=\(\w*Trainer.))|deepspeed|fabric|lightning|local_rank/gi;
 
 export function summarize(file: PythonFile): FileSummary {
   return new Summarizer(file).summary();
