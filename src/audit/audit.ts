@@ -47,14 +47,18 @@ export async function auditForEditing(
   settings: Settings,
   keep = true,
 ): Promise<EditableAudit> {
-  const { files, diagnostics } = discover(paths, root, settings.exclude);
-  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  let bytes = 0;
+  let worker: Worker | null = null;
+  const { files, diagnostics } = discover(paths, root, settings.exclude, (file) => {
+    bytes += file.bytes;
+    // It starts while the others are being found.
+    if (WORKER && bytes > THREAD_WORTHY) worker ??= secondThread(WORKER);
+  });
   // Large files first: the threads then finish together.
   const order = [...files].sort((a, b) => b.bytes - a.bytes);
-  const { parts, generated, findings, project, summaries, words } =
-    WORKER && bytes > THREAD_WORTHY
-      ? await inTwoThreads(order, settings, WORKER, keep)
-      : await work(oneThread(order, settings), order, keep);
+  const { parts, generated, findings, project, summaries, words } = worker
+    ? await inTwoThreads(order, settings, worker, keep)
+    : await work(oneThread(order, settings), order, keep);
   return {
     files: files.length,
     bytes,
@@ -75,17 +79,18 @@ export async function auditForEditing(
 /** MB for what was just made, in the second thread: less than V8's own 48, to stay below 300 MB in all. */
 const YOUNG = 30;
 
+function secondThread(script: URL): Worker {
+  tuneForLargeTrees();
+  return new Worker(script, { resourceLimits: { maxYoungGenerationSizeMb: YOUNG } });
+}
+
 async function inTwoThreads(
   files: readonly FoundFile[],
   settings: Settings,
-  script: URL,
+  worker: Worker,
   keep: boolean,
 ): Promise<Outcome> {
-  tuneForLargeTrees();
-  const worker = new Worker(script, {
-    workerData: { files, settings },
-    resourceLimits: { maxYoungGenerationSizeMb: YOUNG },
-  });
+  worker.postMessage({ files, settings });
   try {
     return await work(twoThreads(files, settings, worker), files, keep);
   } finally {

@@ -45,9 +45,21 @@ const AUDITED = /\.(?:py|ipynb|ya?ml|json|toml)$/;
 const DATA_FILES =
   /(?:^|\/)(?:package(?:-lock)?\.json|tsconfig.*\.json|tokenizer(?:_config)?\.json|vocab\.json|pyproject\.toml|.*\.index\.json|special_tokens_map\.json)$/;
 
-/** Every file to audit under the given paths. What git ignores is left out; a file named outright never is. */
-export function discover(paths: readonly string[], root: string, exclude: readonly string[]): Discovery {
+/**
+ * Every file to audit under the given paths. What git ignores is left out; a file named outright never is. `onFile` is told
+ * of each as soon as it is found.
+ */
+export function discover(
+  paths: readonly string[],
+  root: string,
+  exclude: readonly string[],
+  onFile: (file: FoundFile) => void = () => {},
+): Discovery {
   const files = new Map<string, FoundFile>();
+  const found = (file: FoundFile): void => {
+    files.set(file.absolute, file);
+    onFile(file);
+  };
   const diagnostics: Diagnostic[] = [];
   const visited = new Set<string>();
   const shown = (absolute: string): string => {
@@ -86,7 +98,7 @@ export function discover(paths: readonly string[], root: string, exclude: readon
           !excluded(shown(at), exclude)
         ) {
           const inside = relative(asked, at).split(sep).join("/");
-          files.set(at, { absolute: at, path: shown(at), inside, bytes: stat.size, named: false });
+          found({ absolute: at, path: shown(at), inside, bytes: stat.size, named: false });
         }
       } catch (error) {
         // A link to nowhere is only worth a word when it claims to be code.
@@ -101,7 +113,7 @@ export function discover(paths: readonly string[], root: string, exclude: readon
       if (stat.isDirectory()) visit(absolute, outerIgnores(absolute), absolute);
       else {
         const at = shown(absolute);
-        files.set(absolute, { absolute, path: at, inside: at, bytes: stat.size, named: true });
+        found({ absolute, path: at, inside: at, bytes: stat.size, named: true });
       }
     } catch (error) {
       problem(absolute, error);
