@@ -8,9 +8,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { audit } from "../src/audit/audit.ts";
-import { whyNot } from "../src/audit/check.ts";
 import { Facts } from "../src/audit/facts/facts.ts";
 import type { ProjectFacts } from "../src/audit/facts/project.ts";
+import { whyNot } from "../src/audit/facts/shipped.ts";
 import { DEFAULTS } from "../src/audit/settings.ts";
 import { readSource } from "../src/audit/source.ts";
 import { whereIs } from "../src/audit/trust.ts";

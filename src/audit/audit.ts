@@ -8,6 +8,7 @@ import { inOneGo, tuneForLargeTrees } from "./engine.ts";
 import { combine } from "./facts/project.ts";
 import type { ProjectFacts } from "./facts/project.ts";
 import type { FileSummary } from "./facts/summary.ts";
+import { last } from "./facts/torch-names.ts";
 import type { AuditReport, Diagnostic, ReportedFinding } from "./report.ts";
 import type { Settings } from "./settings.ts";
 import { Share } from "./work.ts";
@@ -138,7 +139,9 @@ async function work(crew: Crew, files: readonly FoundFile[], keep: boolean): Pro
   for (let unread = generated; unread.length > 0;) {
     const imported = new Set(scans.flatMap((scan) => [...scan.imported]));
     // Whoever edits may import any of them next.
-    const wanted = new Set(keep ? unread : unread.filter((at) => imported.has(lastName(files[at]!))));
+    const wanted = new Set(
+      keep ? unread : unread.filter((at) => imported.has(last(moduleName(files[at]!.path)))),
+    );
     if (wanted.size === 0) break;
     unread = unread.filter((at) => !wanted.has(at));
     scans.push(...(await crew({ kind: "read" }, [...wanted])));
@@ -175,10 +178,4 @@ function combineScans(scans: readonly ScanResult[], keep: boolean): Combined {
   });
   const words = new Set(scans.flatMap((scan) => [...scan.words]));
   return { project: combine(parsed, words), summaries, words };
-}
-
-/** What an import calls the file's module, without its packages. */
-function lastName({ path }: FoundFile): string {
-  const module = moduleName(path);
-  return module.slice(module.lastIndexOf(".") + 1);
 }

@@ -2,11 +2,10 @@ import { createHash } from "node:crypto";
 import type { PythonFile } from "../python/file.ts";
 import { Lines } from "../python/source.ts";
 import type { NotebookCell } from "../python/notebook.ts";
-import { ancestors, blockOf, classOf } from "../python/nodes.ts";
-import type { ClassDef, FunctionDef, Node } from "../python/tree.ts";
+import type { Node } from "../python/tree.ts";
 import type { ConfigFile } from "./config.ts";
 import type { Facts } from "./facts/facts.ts";
-import { optionBehind } from "./facts/options.ts";
+import { whyNot } from "./facts/shipped.ts";
 import type { Place, ReportedFinding } from "./report.ts";
 import type { Finding, Fix, Rule, RuleMeta } from "./rule.ts";
 import { RULES, UNUSED_NOQA } from "./rules.ts";
@@ -70,24 +69,6 @@ function asItRuns(meta: RuleMeta, finding: Finding, facts: Facts): Finding {
   if ((finding.severity ?? meta.severity) === "note" || !("parent" in at)) return finding;
   const but = whyNot(at as Node, facts);
   return but === null ? finding : { ...finding, severity: "note", message: `${finding.message} (${but})` };
-}
-
-/** Why a node does not run as the code stands. */
-export function whyNot(node: Node, { file, project }: Facts): string | null {
-  const option = optionBehind(node, file, project.options);
-  if (option !== null) return `only with \`${option}\`, off by default`;
-  const again = ancestors(node).find(isDefinedAgain);
-  if (again) return `\`${again.name}\` is defined again below`;
-  const cls = classOf(node);
-  return cls && project.unused.has(file.qualified(cls)) ? `nothing here uses \`${cls.name}\`` : null;
-}
-
-/** The next statement defines the same name. */
-function isDefinedAgain(node: Node): node is FunctionDef | ClassDef {
-  if ((node.kind !== "FunctionDef" && node.kind !== "ClassDef") || node.decorators.length > 0) return false;
-  const block = blockOf(node) ?? [];
-  const next = block[block.indexOf(node) + 1];
-  return next?.kind === node.kind && next.name === node.name;
 }
 
 export function checkConfig(config: ConfigFile, settings: Settings): ReportedFinding[] {

@@ -5,6 +5,7 @@ import { combine } from "./facts/project.ts";
 import type { FunctionFacts, ProjectFacts } from "./facts/project.ts";
 import { targetOf } from "./facts/summary.ts";
 import type { FileSummary, Target } from "./facts/summary.ts";
+import { last } from "./facts/torch-names.ts";
 import { isGenerated } from "./generated.ts";
 import type { Diagnostic, ReportedFinding } from "./report.ts";
 import { check, scan } from "./session.ts";
@@ -164,8 +165,6 @@ function changedNames(before: ProjectFacts, after: ProjectFacts): Set<string> {
 /** Functions of the file itself are asked for by their own names. */
 const isNamed = (target: Target, names: ReadonlySet<string>): boolean =>
   typeof target === "string" && names.has(last(target));
-
-const last = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
 
 /** Findings of the old notebook in cells that are the same in the new one. */
 function inSameCells(

@@ -60,6 +60,10 @@ function selfName(method: FunctionDef): string | null {
   return isStatic ? null : (method.params[0]?.name ?? null);
 }
 
+export function isSelf(expr: Expr): boolean {
+  return expr.kind === "Name" && expr.id === "self";
+}
+
 /** The attribute name when the expression is `self.name` inside a method. */
 export function selfAttribute(expr: Expr): string | null {
   if (expr.kind !== "Attribute" || expr.value.kind !== "Name") return null;

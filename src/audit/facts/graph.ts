@@ -49,3 +49,16 @@ export interface Edge {
   readonly to: Fn;
   readonly site: Omit<CallSite, "target">;
 }
+
+/** Functions for which `own` holds, and those that call them through a site that `carries`. */
+export function closure(
+  { all }: CallGraph,
+  own: (fn: Fn) => boolean,
+  carries: (site: Edge["site"]) => boolean,
+): Some {
+  const found = new Some(all.length);
+  const queue = all.filter(own);
+  for (let fn = queue.pop(); fn !== undefined; fn = queue.pop())
+    if (found.add(fn)) for (const { from, site } of fn.callers) if (carries(site)) queue.push(from);
+  return found;
+}

@@ -2,6 +2,7 @@ import type { PythonFile } from "../../python/file.ts";
 import type { Node } from "../../python/tree.ts";
 import type { Role } from "./classes.ts";
 import type { FileSummary } from "./summary.ts";
+import { last } from "./torch-names.ts";
 
 /** "models.Encoder" in a table of names, not a sentence. */
 const NAMES = /^\w+(?:\.\w+)*$/;
@@ -77,14 +78,12 @@ export function unusedNetworks(
   if (!summaries.some((file) => file.trains)) return unused;
   const byName = mentioned.has("importlib") || mentioned.has("pkgutil") || mentioned.has("import_module");
   for (const file of summaries) {
-    const left = !file.trains && !byName && !mentioned.has(lastPart(file.module));
+    const left = !file.trains && !byName && !mentioned.has(last(file.module));
     for (const { name, decorated } of file.classes) {
-      const own = lastPart(name);
+      const own = last(name);
       if (roles.get(name) === "module" && (left || (!decorated && isCapital(own) && !mentioned.has(own))))
         unused.add(name);
     }
   }
   return unused;
 }
-
-const lastPart = (dotted: string): string => dotted.slice(dotted.lastIndexOf(".") + 1);

@@ -11,6 +11,7 @@ import { sharedOptions } from "./options.ts";
 import { passedBy } from "./parameters.ts";
 import type { Passed } from "./parameters.ts";
 import { sharedClasses } from "./loaders.ts";
+import { turnsCheckpointingOn } from "./shipped.ts";
 import { callTarget, functionName } from "./summary.ts";
 import type { CallSite, ClassSummary, FileSummary, FunctionSummary, Target } from "./summary.ts";
 import {
@@ -97,6 +98,7 @@ class Summarizer {
       classes: file.all("ClassDef").map((cls) => this.#class(cls)),
       accelerator: usesAccelerator(file),
       options: sharedOptions(file),
+      checkpoints: turnsCheckpointingOn(file) || undefined,
       imports: file
         .all("Alias")
         .map((alias) => (alias.parent?.kind === "Import" ? alias.name : file.importedName(alias))),

@@ -23,6 +23,8 @@ export interface FileSummary {
   readonly imports: readonly string[];
   /** Functions used as values: called by who knows whom. */
   readonly escapes: readonly string[];
+  /** It turns activation checkpointing on. */
+  readonly checkpoints?: true | undefined;
   /** Something in it trains, or has it done by a library. */
   readonly trains?: true | undefined;
 }

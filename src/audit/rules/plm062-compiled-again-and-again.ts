@@ -3,6 +3,7 @@ import { contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Call, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
@@ -35,7 +36,7 @@ export const rule: Rule = {
         ? [target.id]
         : [];
     });
-    const words = [...[...makers].map((name) => name.slice(name.lastIndexOf(".") + 1)), ...partials];
+    const words = [...[...makers].map(last), ...partials];
     for (const call of file.callsNamed("compile", ...words)) {
       const method =
         call.func.kind === "Attribute" && call.func.attr === "compile" && isNetwork(call.func.value, facts);

@@ -5,6 +5,7 @@ import type { Call, Expr, Name, Node } from "../../python/tree.ts";
 import { isOnlyMadeBy } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { callTarget } from "../facts/summary.ts";
+import { last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -21,7 +22,7 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     const makers = makersOf(file);
-    const words = [...makers.keys()].map((name) => name.slice(name.lastIndexOf(".") + 1));
+    const words = [...makers.keys()].map(last);
     yield* begun(facts);
     for (const call of file.calls.given(["reload_dataloaders_every_n_epochs"])) {
       const every = keyword(call, "reload_dataloaders_every_n_epochs")!;

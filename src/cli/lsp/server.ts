@@ -59,6 +59,7 @@ export function serve(connection: Connection): void {
         roles: new Map(),
         accelerated: new Set(),
         options: new Map(),
+        checkpoints: false,
         unused: new Set(),
       },
       summaries: [],

@@ -1,0 +1,165 @@
+import type { Role } from "./classes.ts";
+import { closure } from "./graph.ts";
+import type { CallGraph, Edge, Fn, Some } from "./graph.ts";
+import type { Names } from "./names.ts";
+import { last } from "./torch-names.ts";
+
+/** What Lightning calls around every batch it trains on. */
+const BATCH_HOOKS = [
+  "on_train_batch_start",
+  "on_train_batch_end",
+  "on_before_backward",
+  "on_after_backward",
+  "on_before_optimizer_step",
+  "on_before_zero_grad",
+];
+const STEP_METHODS: Readonly<Partial<Record<Role, readonly string[]>>> = {
+  module: ["forward"],
+  lightning: ["forward", "training_step", "optimizer_step", ...BATCH_HOOKS],
+  trainer: ["compute_loss", "training_step"],
+  callback: ["on_step_begin", "on_substep_end", "on_pre_optimizer_step", "on_step_end", ...BATCH_HOOKS],
+};
+
+/** Run once by a person or a test, not once a step. */
+const ONE_SHOT =
+  /^<body>$|^_*(?:test|main|demo|check|example|bench|profile|run(?!_?(?:\w+_)?(?:step|batch|iter))|verify|worker|setup)/i;
+const EXPORT = /onnx|_export|export_/i;
+/** Run when someone asks. */
+const TEST = /^_*test_/i;
+/** Put where a network should be, and never run. */
+const STAND_IN = /^_*(?:Fake|Dummy|Mock|Stub)[A-Z]/;
+/** Whatever the test before it is called: nobody saves on every step. */
+const SAVES = /^_*(?:maybe_)?(?:save|backup)(?:_|$)/;
+/** Functions that go through data to judge. */
+const EVALUATES = /^_*(?:do_)?(?:valid|eval|test)/;
+/** Modules that run a trained network, or judge what it gave: no step of training goes through them. */
+const INFERENCE =
+  /Inference|Searcher|BeamSearch|GreedySearch|KVCache|Export|Onnx|ONNX|TensorRT|TRT|PostProcess|Postprocess|Metric|Tracker|Meter$|Evaluator/;
+
+/** Functions that go through many steps, and what calls them: a step taken beside that makes them no step. */
+export function manySteps(graph: CallGraph): Some {
+  const once = closure(
+    graph,
+    (fn) => fn.summary.steps === "once",
+    (site) => !site.loops,
+  );
+  return closure(
+    graph,
+    (fn) =>
+      fn.summary.steps === "many" ||
+      fn.calls.some(({ to, site }) => site.loops !== undefined && once.has(to)),
+    () => true,
+  );
+}
+
+/**
+ * What differentiates and steps once, and that nobody is seen calling: the methods of an agent. One may leave it to others,
+ * `self.backward_G()` and then `self.optimizer_G.step()`: those are as often.
+ */
+function uncalledSteps(graph: CallGraph, loose: Some): ReadonlySet<Fn> {
+  const once = (site: Edge["site"]): boolean => !site.loops;
+  // Beside the steps of an inner loop, as those of a critic, there may be one of its own.
+  const steps = closure(
+    graph,
+    ({ summary }) => summary.steps === "once" || (summary.steps === "many" && summary.loose === true),
+    once,
+  );
+  const differentiates = closure(
+    graph,
+    ({ summary }) => summary.backward === true && summary.loose === true,
+    once,
+  );
+  const isStep = (fn: Fn): boolean => steps.has(fn) && differentiates.has(fn) && loose.has(fn);
+  const found = new Set<Fn>();
+  const queue = graph.all.filter(
+    (fn) =>
+      fn.callers.length === 0 &&
+      (fn.summary.loose || fn.summary.method) &&
+      isStep(fn) &&
+      !ONE_SHOT.test(last(fn.summary.name)),
+  );
+  for (let fn = queue.pop(); fn !== undefined; fn = queue.pop()) {
+    if (found.has(fn)) continue;
+    found.add(fn);
+    for (const { to, site } of fn.calls) if (!site.loops && isStep(to)) queue.push(to);
+  }
+  return found;
+}
+
+/** Why each function is hot, by its position. */
+export function spreadHeat(
+  graph: CallGraph,
+  loose: Some,
+  roles: ReadonlyMap<string, Role>,
+  names: Names,
+): readonly (string | undefined)[] {
+  const { all, byName } = graph;
+  const hot = new Array<string | undefined>(all.length).fill(undefined);
+  const queue: Fn[] = [];
+  const heat = (fn: Fn | undefined, why: string): void => {
+    if (!fn || hot[fn.at] !== undefined) return;
+    const name = last(fn.summary.name);
+    if (EXPORT.test(name) || TEST.test(name)) return;
+    hot[fn.at] = why;
+    queue.push(fn);
+  };
+  for (const [cls, role] of roles)
+    for (const method of STEP_METHODS[role] ?? [])
+      if (
+        names.classes.get(cls)?.methods.includes(method) &&
+        !INFERENCE.test(last(cls)) &&
+        !STAND_IN.test(last(cls)) &&
+        !/(?:^|[._])inference[._]/.test(cls) &&
+        !EXPORT.test(cls) &&
+        // What is decorated with `no_grad` searches or generates, unless a step calls it.
+        byName.get(`${cls}.${method}`)?.summary.grad !== "off" &&
+        // Beside a training_step it is what that calls, or for inference.
+        !(
+          role === "lightning" &&
+          method === "forward" &&
+          names.classes.get(cls)!.methods.includes("training_step")
+        )
+      )
+        heat(byName.get(`${cls}.${method}`), `${method} of ${last(cls)}`);
+  const stepping = closure(
+    graph,
+    (fn) => fn.summary.steps !== undefined,
+    (site) => !site.loops,
+  );
+  const trainings: { readonly fn: Fn; readonly steps: ReadonlySet<number> }[] = [];
+  for (const fn of all) {
+    const steps = new Set(fn.summary.stepLoops);
+    // A call to a function that takes a step makes the loop around the call the step's loop.
+    for (const { to, site } of fn.calls) if (site.loops && loose.has(to)) steps.add(site.loops[0]!);
+    if (steps.size > 0) trainings.push({ fn, steps });
+  }
+  // What a validation calls too is named after the training.
+  const evaluates = ({ fn }: (typeof trainings)[number]): boolean => EVALUATES.test(last(fn.summary.name));
+  const [sooner, later] = [trainings.filter((one) => !evaluates(one)), trainings.filter(evaluates)];
+  for (const {
+    fn: { summary, calls },
+    steps,
+  } of [...sooner, ...later]) {
+    const name = last(summary.name);
+    for (const { to, site } of calls)
+      // However rarely a step is taken, what takes it runs once a step.
+      if (
+        (!site.throttled || (loose.has(to) && stepping.has(to))) &&
+        !SAVES.test(last(to.summary.name)) &&
+        site.loops?.some((loop) => steps.has(loop))
+      )
+        heat(to, `called in the training loop of ${name === "<body>" ? "the script" : name}`);
+  }
+  for (const fn of uncalledSteps(graph, loose)) heat(fn, `a training step, ${last(fn.summary.name)}`);
+  // One text for all that one reason reaches: there are tens of thousands.
+  const further = new Map<string, string>();
+  for (let fn = queue.pop(); fn !== undefined; fn = queue.pop()) {
+    const why = hot[fn.at]!;
+    let reached = why.startsWith("reached from ") ? why : further.get(why);
+    if (reached === undefined) further.set(why, (reached = `reached from ${why.replace(/^called in /, "")}`));
+    for (const { to, site } of fn.calls)
+      if (!site.throttled && !to.summary.name.endsWith(".__init__") && !SAVES.test(last(to.summary.name)))
+        heat(to, reached);
+  }
+  return hot;
+}

@@ -1,0 +1,117 @@
+import type { FileSummary } from "./summary.ts";
+
+/** Finds definitions by the names that imports use, which need not start at the audited root. */
+export class Names {
+  readonly classes = new Map<
+    string,
+    { readonly bases: readonly string[]; readonly methods: readonly string[] }
+  >();
+  readonly #modules = new Map<string, string | null>();
+  readonly #full = new Map<string, string>();
+  /** The modules of a package, by what imports may call it; null where two are called that. */
+  readonly #packages = new Map<string, { readonly full: string; readonly modules: string[] } | null>();
+
+  constructor(summaries: readonly FileSummary[]) {
+    for (const file of summaries) {
+      for (const cls of file.classes) this.classes.set(cls.name, cls);
+      const parts = file.module.split(".");
+      for (let from = 0; from < parts.length; from++) {
+        const suffix = parts.slice(from).join(".");
+        // A suffix two files share names neither, unless it is one's full name.
+        this.#modules.set(suffix, from > 0 && this.#modules.has(suffix) ? null : file.module);
+      }
+      const full = parts.slice(0, -1).join(".");
+      for (let from = 0; from < parts.length - 1; from++) {
+        const suffix = parts.slice(from, -1).join(".");
+        const known = this.#packages.get(suffix);
+        if (known === undefined) this.#packages.set(suffix, { full, modules: [file.module] });
+        else if (known?.full === full) known.modules.push(file.module);
+        else this.#packages.set(suffix, null);
+      }
+    }
+  }
+
+  /** "utils.train_step" → "project.src.utils.train_step", when only one file is called that. */
+  full(dotted: string): string {
+    let known = this.#full.get(dotted);
+    if (known === undefined) this.#full.set(dotted, (known = this.#findFull(dotted)));
+    return known;
+  }
+
+  #findFull(dotted: string): string {
+    for (let cut = dotted.lastIndexOf("."); cut > 0; cut = dotted.lastIndexOf(".", cut - 1)) {
+      const module = this.#modules.get(dotted.slice(0, cut));
+      if (module) return module + dotted.slice(cut);
+    }
+    return dotted;
+  }
+
+  /** The audited file behind an imported name: the module itself, or the one that defines it. */
+  moduleOf(dotted: string): string | null {
+    for (let cut = dotted.length; cut > 0; cut = dotted.lastIndexOf(".", cut - 1)) {
+      const module = this.#modules.get(dotted.slice(0, cut));
+      if (module) return module;
+    }
+    return null;
+  }
+
+  /** `from project import algo`: the modules directly in the package, or in the one that the name is of. */
+  inPackage(dotted: string): readonly string[] {
+    const cut = dotted.lastIndexOf(".");
+    return (
+      (this.#packages.get(dotted) ?? (cut > 0 ? this.#packages.get(dotted.slice(0, cut)) : null))?.modules ??
+      []
+    );
+  }
+
+  resolve(target: string, functions: ReadonlyMap<string, unknown>): string | null {
+    if (target.startsWith(".")) return null;
+    if (functions.has(target)) return target;
+    const full = this.full(target);
+    if (functions.has(full)) return full;
+    const cut = full.lastIndexOf(".");
+    if (cut < 0) return null;
+    const [cls, method] = [this.#classNamed(full.slice(0, cut)), full.slice(cut + 1)];
+    const found = this.#inherited(cls, method, functions, 0);
+    // The call of an instance is taken for a module's forward: of another class it is `__call__`.
+    return (
+      found ??
+      (method === "forward" ? this.#inherited(cls, "__call__", functions, 0) : null) ??
+      this.#handedOn(full, functions)
+    );
+  }
+
+  /** `package.Net`, which the package's `__init__` has from the one module of it that defines it. */
+  #classNamed(cls: string): string {
+    return this.classes.has(cls) ? cls : (this.#handedOn(cls, this.classes) ?? cls);
+  }
+
+  /** `from utils import train`, where `utils/__init__.py` has it from the one module of the package that defines it. */
+  #handedOn(dotted: string, defined: ReadonlyMap<string, unknown>): string | null {
+    const cut = dotted.lastIndexOf(".");
+    let only: string | null = null;
+    for (const module of (cut > 0 ? this.#packages.get(dotted.slice(0, cut))?.modules : null) ?? []) {
+      const name = module + dotted.slice(cut);
+      if (!defined.has(name)) continue;
+      if (only !== null) return null;
+      only = name;
+    }
+    return only;
+  }
+
+  #inherited(
+    cls: string,
+    method: string,
+    functions: ReadonlyMap<string, unknown>,
+    depth: number,
+  ): string | null {
+    const found = this.classes.get(cls);
+    if (!found || depth > 20) return null;
+    if (functions.has(`${cls}.${method}`)) return `${cls}.${method}`;
+    for (const base of found.bases) {
+      const up = this.#inherited(this.full(base), method, functions, depth + 1);
+      if (up) return up;
+    }
+    return null;
+  }
+}

@@ -1,0 +1,195 @@
+import { isFalse, isTrue, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { ancestors, blockOf, classOf } from "../../python/nodes.ts";
+import type { Attribute, Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import { checkpointingSwitches } from "./checkpointing.ts";
+import { attributesOf, isSelf } from "./classes.ts";
+import type { Facts } from "./facts.ts";
+import { type Default, defaults, literal, said } from "./options.ts";
+import type { ProjectFacts } from "./project.ts";
+
+/** Why a node does not run as the code is shipped; null where nothing says so. */
+export function whyNot(node: Node, { file, project }: Facts): string | null {
+  const option = optionBehind(node, file, project);
+  if (option !== null) return `only with \`${option}\`, off by default`;
+  const again = ancestors(node).find(isDefinedAgain);
+  if (again) return `\`${again.name}\` is defined again below`;
+  const cls = classOf(node);
+  return cls && project.unused.has(file.qualified(cls)) ? `nothing here uses \`${cls.name}\`` : null;
+}
+
+/** The next statement defines the same name. */
+function isDefinedAgain(node: Node): node is FunctionDef | ClassDef {
+  if ((node.kind !== "FunctionDef" && node.kind !== "ClassDef") || node.decorators.length > 0) return false;
+  const block = blockOf(node) ?? [];
+  const next = block[block.indexOf(node) + 1];
+  return next?.kind === node.kind && next.name === node.name;
+}
+
+/** What the other files say. */
+type Tree = Pick<ProjectFacts, "options" | "checkpoints">;
+const NOTHING_KNOWN: Tree = { options: new Map(), checkpoints: false };
+
+/** `args`, `cfg.train`, `self.opt`: what holds the options of a run. */
+const HOLDERS =
+  /^(?:args|opts?|options|cfg|conf|configs?|hparams|flags|FLAGS|params|settings|hps?|\w+_(?:args|cfg|config))$/;
+
+/** What a name may stand for in a test. */
+const TESTS: ReadonlySet<string> = new Set(["Compare", "Bool", "Unary", "Attribute"]);
+
+const CHECKPOINTING = /checkpoint/;
+const CHECKPOINT_OPTIONS = "use_checkpoint grad_checkpointing use_grad_checkpoint use_checkpointing".split(
+  " ",
+);
+
+/** The option without which a node does not run, when it is off by default: "args.debug". */
+function optionBehind(node: Node, file: PythonFile, tree: Tree): string | null {
+  for (let child = node, at = node.parent; at && at.kind !== "FunctionDef"; child = at, at = at.parent) {
+    if (at.kind !== "If" || child === at.test) continue;
+    const option = needed(at.test, at.body.includes(child as never), file, tree);
+    if (option) return file.textOf(option);
+  }
+  return null;
+}
+
+/** The part of a test that an option which is off keeps from being so. */
+function needed(test: Expr, wanted: boolean, file: PythonFile, tree: Tree): Expr | null {
+  if (test.kind === "Unary" && test.op === "not") return needed(test.operand, !wanted, file, tree);
+  if (test.kind === "Bool") {
+    if ((test.op === "and") !== wanted) return null;
+    for (const value of test.values) {
+      const option = needed(value, wanted, file, tree);
+      if (option) return option;
+    }
+    return null;
+  }
+  const stands = test.kind === "Name" ? file.scopes.onlyValue(test) : heldTest(test, file);
+  if (stands && TESTS.has(stands.kind)) return needed(stands, wanted, file, tree);
+  // `train = False` at the top of a notebook.
+  if (stands && test.kind === "Name" && isFalse(stands)) return wanted ? test : null;
+  const compared = test.kind === "Compare" && test.rights.length === 1 ? test : null;
+  if (compared && wanted && isOtherThanDefault(compared.left, compared.ops[0]!, compared.rights[0]!, file))
+    return compared;
+  const option = compared ? compared.left : test;
+  const asked = !compared && wanted ? checkpointingAsked(test, tree) : null;
+  if (asked) return asked;
+  if (option.kind !== "Attribute" || !holdsOptions(option.value)) return null;
+  const own = file.once(defaults);
+  const lookup = (key: string): Default | undefined => (own.has(key) ? own.get(key) : tree.options.get(key));
+  const given = isSelf(option.value)
+    ? firstKnown(
+        () => lookup(`self.${option.attr}`),
+        () => lookup(takenFrom(option, file) ?? ""),
+        () => begins(option, file, tree),
+      )
+    : lookup(option.attr);
+  if (given === undefined) return null;
+  const holds = compared ? compare(given, compared.ops[0]!, compared.rights[0]!) : Boolean(given);
+  return holds === null || holds === wanted ? null : option;
+}
+
+/** What an attribute of self is set to, when it is set in one place. */
+function heldValue(own: Attribute, file: PythonFile): Expr | null {
+  const cls = classOf(own);
+  const [one, ...more] = cls ? (attributesOf(cls, file).get(own.attr)?.writes ?? []) : [];
+  return more.length === 0 ? (one?.value ?? null) : null;
+}
+
+/** `args.gpus > 1` of `self.parallel = args.gpus > 1`. */
+function heldTest(test: Expr, file: PythonFile): Expr | null {
+  const value = test.kind === "Attribute" && isSelf(test.value) ? heldValue(test, file) : null;
+  return value?.kind === "Attribute" ? null : value;
+}
+
+/** None is known too. */
+function firstKnown(...asked: readonly (() => Default | undefined)[]): Default | undefined {
+  for (const ask of asked) {
+    const known = ask();
+    if (known !== undefined) return known;
+  }
+  return undefined;
+}
+
+/** `distance == "l_2"` in `def loss(x, distance="l_inf")`. */
+function isOtherThanDefault(left: Expr, op: string, right: Expr, file: PythonFile): boolean {
+  if (left.kind !== "Name" || op !== "==" || right.kind !== "Str") return false;
+  const [param, ...more] = file.scopes.reaching(left);
+  const node = param?.how === "param" && more.length === 0 ? param.node : null;
+  return node?.kind === "Param" && node.default?.kind === "Str" && node.default.value !== right.value;
+}
+
+/** "weight" of `self.weight = args.weight`. */
+function takenFrom(own: Attribute, file: PythonFile): string | null {
+  const value = heldValue(own, file);
+  return value?.kind === "Attribute" && !isSelf(value.value) && holdsOptions(value.value) ? value.attr : null;
+}
+
+/** `getattr(config, "gradient_checkpointing", False)`, in a tree where nobody turns it on. */
+function checkpointingAsked(test: Expr, tree: Tree): Expr | null {
+  if (test.kind !== "Call" || test.func.kind !== "Name" || test.func.id !== "getattr") return null;
+  const [name, otherwise] = [positional(test, 1), positional(test, 2)];
+  const isOff = otherwise !== null && literal(otherwise) === false && !tree.checkpoints;
+  return isOff && name?.kind === "Str" && CHECKPOINTING.test(name.value ?? "") ? test : null;
+}
+
+/** False of `self.gradient_checkpointing = False`, or of a parameter's default, in a tree where nobody turns it on. */
+function begins(own: Attribute, file: PythonFile, tree: Tree): Default | undefined {
+  const value = CHECKPOINTING.test(own.attr) && !tree.checkpoints ? heldValue(own, file) : null;
+  if (!value) return undefined;
+  const [given] = value.kind === "Name" ? file.scopes.reaching(value) : [];
+  const otherwise = given?.node.kind === "Param" ? given.node.default : null;
+  return literal(otherwise ?? value);
+}
+
+/** Whether the test holds for the default; null where that cannot be told. */
+function compare(given: Default, op: string, right: Expr): boolean | null {
+  if (op === "is" || op === "is not")
+    return right.kind === "Const" && right.value === null ? (given === null) === (op === "is") : null;
+  if (op === "==" && right.kind === "Const" && right.value === true) return false;
+  const other = right.kind === "Num" ? Number(right.text) : null;
+  if (other === null || Number.isNaN(other) || typeof given !== "number") return null;
+  if (op === ">") return given > other;
+  if (op === ">=") return given >= other;
+  if (op === "!=") return given !== other;
+  return op === "==" ? given === other : null;
+}
+
+function holdsOptions(expr: Expr): boolean {
+  if (isSelf(expr)) return true;
+  if (expr.kind === "Name") return HOLDERS.test(expr.id);
+  // `config.logging.use_wandb`, but not `self.model.training`.
+  return (
+    expr.kind === "Attribute" &&
+    (HOLDERS.test(expr.attr) || (!isSelf(expr.value) && holdsOptions(expr.value)))
+  );
+}
+
+/** Whether a file turns checkpointing on, whatever its own options are by default. */
+export function turnsCheckpointingOn(file: PythonFile): boolean {
+  const switches = [
+    ...checkpointingSwitches(file).map(({ call }) => call),
+    ...file.callsNamed("enable_gradient_checkpointing", "set_grad_checkpointing"),
+    ...file.calls
+      .given(CHECKPOINT_OPTIONS)
+      .filter(({ args }) =>
+        args.some(({ name, value }) => name !== null && CHECKPOINTING.test(name) && isTrue(value)),
+      ),
+  ];
+  return switches.some((call) => optionBehind(call, file, NOTHING_KNOWN) === null && !isAskedFor(call, file));
+}
+
+/** `if args.gradient_checkpointing:` of options that another file has: most are off. */
+function isAskedFor(call: Call, file: PythonFile): boolean {
+  const own = file.once(said);
+  for (const at of ancestors(call))
+    if (
+      at.kind === "If" &&
+      at.test.kind === "Attribute" &&
+      at.test.value.kind === "Name" &&
+      /args|^opts?$|FLAGS/.test(at.test.value.id) &&
+      CHECKPOINTING.test(at.test.attr) &&
+      !own.has(at.test.attr)
+    )
+      return true;
+  return false;
+}
