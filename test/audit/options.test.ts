@@ -97,3 +97,65 @@ class Net(nn.Module):
   expect(severities('parser.add_argument("--prefix")\n')).toEqual(["note"]);
   expect(severities('parser.add_argument("--prefix", default="a")\n')).toEqual(["warning"]);
 });
+
+const MOVED = `
+import argparse
+import torch
+parser = argparse.ArgumentParser()
+OPTION
+args = parser.parse_args()
+model = Net()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+MOVE
+for x in loader:
+    loss = model(x.to(device)).mean()
+    loss.backward()
+    optimizer.step()
+    print(loss.item())
+`;
+
+const moved = (option: string, move: string): readonly { severity: string; message: string }[] =>
+  auditTexts([{ path: "train.py", text: MOVED.replace("OPTION", option).replace("MOVE", move) }], SETTINGS)
+    .findings;
+
+test.each([
+  ['parser.add_argument("--device", default="cpu", help="or cuda")', "device = torch.device(args.device)"],
+  [
+    'parser.add_argument("--cuda", action="store_true")',
+    'device = torch.device("cuda" if args.cuda and torch.cuda.is_available() else "cpu")',
+  ],
+  [
+    'parser.add_argument("--use-gpu", type=bool, default=False)',
+    'device = "cpu"\nif args.use_gpu:\n    device = "cuda"\n    model.cuda()',
+  ],
+])("after %s a program stays on the CPU unless somebody asks: a note", (option, move) => {
+  expect(moved(option, move)).toMatchObject([
+    { severity: "note", message: expect.stringMatching(/\(on the CPU without `args\.\w+`\)$/) },
+  ]);
+});
+
+test.each([
+  ['parser.add_argument("--device", default="cuda")', "device = torch.device(args.device)"],
+  [
+    'parser.add_argument("--no-cuda", action="store_true")',
+    'device = torch.device("cuda" if not args.no_cuda else "cpu")',
+  ],
+  ['parser.add_argument("--cuda", action="store_true")', 'device = "cuda"\nmodel.to(device)'],
+])("after %s it does not", (option, move) => {
+  expect(moved(option, move)).toMatchObject([{ severity: "warning" }]);
+});
+
+test("what needs more devices than an option asks for by default is a note", () => {
+  const wrap = (test: string): readonly { severity: string }[] =>
+    auditTexts(
+      [
+        { path: "train.py", text: `${TRAIN.replace("TEST", "False")}\n    ${test}\n` },
+        { path: "options.py", text: parsed('"--gpus", default="0"') },
+      ],
+      { ...DEFAULTS, select: ["PLM060"] },
+    ).findings;
+  const model = "model = torch.nn.DataParallel(model";
+  expect(wrap(`if len(args.gpus.split(",")) > 1: ${model})`)).toMatchObject([{ severity: "note" }]);
+  expect(wrap(`${model}, args.gpus)`)).toMatchObject([{ severity: "note" }]);
+  expect(wrap(`${model})`)).toMatchObject([{ severity: "warning" }]);
+});

@@ -103,3 +103,46 @@ test("of two definitions of a name, one right after the other, the first is wort
   const said = found({ "train.py": `import torch\n${text.replace("import torch\n", "")}` });
   expect(said.map(({ severity }) => severity)).toEqual(["note", "warning"]);
 });
+
+const HELPERS = `
+import torch
+
+
+def noisy(x):
+    return added(x)
+
+
+def added(x):
+    for _ in range(3):
+        x.backward()
+        x = x + torch.zeros(4).to(x.device)
+    return x
+`;
+const WITHOUT_CALLER = [
+  { severity: "note", message: expect.stringMatching(/\(nothing here uses `added`\)$/) as unknown },
+];
+
+test("in a function that only another one calls, which nobody calls, a finding is a note", () => {
+  const train = TRAIN.replaceAll("USED", "Net");
+  expect(found({ "helpers.py": HELPERS, "train.py": train })).toMatchObject(WITHOUT_CALLER);
+  const small = NET.replace("class Encoder", "class encoder");
+  expect(found({ "net.py": small, "train.py": train })).toMatchObject([{ severity: "note" }]);
+});
+
+test.each([
+  ["an import", { "more.py": "from helpers import noisy\n" }],
+  ["a file that knows nothing of torch, and calls what it wants", { "more.py": "import helpers\n" }],
+  [
+    "a file that takes it from the module",
+    { "more.py": "import torch\nimport helpers\nf = helpers.noisy\n" },
+  ],
+  ["whoever starts it from a shell", { "helpers.py": `import fire\n${HELPERS}` }],
+  ["a registry", { "helpers.py": HELPERS.replace("def noisy", "@register\ndef noisy") }],
+])("%s uses a function", (_, more) => {
+  const train = TRAIN.replaceAll("USED", "Net");
+  expect(found({ "helpers.py": HELPERS, "train.py": train, ...more })).toMatchObject(USED);
+});
+
+test("the functions of the only file that trains are there to be called", () => {
+  expect(found({ "helpers.py": HELPERS })).toMatchObject(USED);
+});

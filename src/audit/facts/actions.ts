@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, functionOf, statementOf } from "../../python/nodes.ts";
+import { ancestors, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Call, Node } from "../../python/tree.ts";
 
 /**
@@ -7,6 +7,7 @@ import type { Call, Node } from "../../python/tree.ts";
  * then `envs.step(act)`, or in a function that chooses one.
  */
 export function isAction(call: Call, file: PythonFile): boolean {
+  if (ancestors(call).some((at) => isOfPriorities(at) || endsSentence(at, file))) return true;
   const fn = functionOf(call);
   if (fn?.kind === "FunctionDef" && /(?:^|_)act(?:ions?)?$/.test(fn.name)) return true;
   const takes = (at: Node | null): boolean =>
@@ -21,5 +22,21 @@ export function isAction(call: Call, file: PythonFile): boolean {
   return (
     definition !== null &&
     file.scopes.uses(definition).some(({ parent }) => parent?.kind === "Arg" && takes(parent.parent))
+  );
+}
+
+/** `memory.update_priorities(indices, errors.cpu().numpy())`: the tree they are drawn by is on the host. */
+function isOfPriorities(at: Node): boolean {
+  return at.kind === "Call" && /priorit/i.test(lastWord(at.func));
+}
+
+/** `if token.item() == EOS: break` */
+function endsSentence(at: Node, file: PythonFile): boolean {
+  return (
+    at.kind === "Compare" &&
+    at.ops[0] === "==" &&
+    at.parent?.kind === "If" &&
+    at.parent.body.some(({ kind }) => kind === "Break") &&
+    /eos|end|stop|sep/i.test(file.textOf(at.rights[0]!))
   );
 }

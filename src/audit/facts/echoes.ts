@@ -5,7 +5,7 @@ import type { Facts } from "./facts.ts";
 
 /** Calls that give the device nothing to do. */
 const QUIET =
-  /^(?:item|tolist|cpu|numpy|detach|float|int|round|str|len|format|print|append|extend|update|size|numel|dim|time|log|info|add_scalar|write|set_postfix|set_description|set_postfix_str|get_last_lr|get|items|join|perf_counter)$/;
+  /^(?:item|tolist|cpu|numpy|detach|float|int|round|str|len|format|print|append|extend|update|size|numel|dim|time|log|info|add_scalar|write|set_postfix|set_description|set_postfix_str|get_last_lr|get|items|join|perf_counter|update_priorit\w+)$/;
 
 /**
  * Whether another tensor was read just before, so that nothing is queued any more: not a wait for the device, but one
@@ -26,7 +26,14 @@ function followsRead(at: Expr, facts: Facts): boolean {
   const own = lastRead(statement, at, facts);
   // What the expression is handed to comes after it.
   if (own) return isQuiet(statement, facts, (call) => call.start >= own.end && call.end <= at.start);
-  for (const before of backwardsFrom(statement)) {
+  return endsInRead(backwardsFrom(statement), at, facts);
+}
+
+/** Of statements that come before the expression, the last one first: whether the device has nothing to do after them. */
+function endsInRead(statements: Iterable<Stmt>, at: Expr, facts: Facts): boolean {
+  for (const before of statements) {
+    if (before.kind === "If")
+      return [before.body, before.orelse].every((branch) => endsInRead([...branch].reverse(), at, facts));
     if (!isSimple(before)) return false;
     const read = lastRead(before, at, facts);
     if (!isQuiet(before, facts, (call) => read === null || call.end > read.end)) return false;

@@ -11,9 +11,13 @@ export function isIndices(expr: Expr): boolean {
   return expr.kind === "Attribute" && expr.attr === "indices" && hasIndices(expr.value);
 }
 
-/** `_, predicted = x.max(1)` */
-export function holdsIndices({ how, index, value }: Definition): boolean {
-  return how === "unpack" && index === 1 && value !== null && hasIndices(value);
+/** What is counted, beside a loss: `loss, hits = model(x, y)`. */
+const COUNT = /^(?:\w*_)?(?:hits?\d*|n_?correct|correct|acc\d*|accuracy)$/;
+
+/** `_, predicted = x.max(1)`, or a count: whole numbers have no gradient. */
+export function holdsIndices({ how, index, value, name }: Definition): boolean {
+  if (how !== "unpack" || value === null) return false;
+  return COUNT.test(name) || (index === 1 && hasIndices(value));
 }
 
 function hasIndices(expr: Expr): boolean {

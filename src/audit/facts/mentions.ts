@@ -1,14 +1,20 @@
 import type { PythonFile } from "../../python/file.ts";
 import type { Node } from "../../python/tree.ts";
 import type { Role } from "./classes.ts";
+import type { CallGraph } from "./graph.ts";
+import { targetOf } from "./summary.ts";
 import type { FileSummary } from "./summary.ts";
 import { last } from "./torch-names.ts";
 
 /** "models.Encoder" in a table of names, not a sentence. */
 const NAMES = /^\w+(?:\.\w+)*$/;
 const LONGEST_NAME = 100;
+/** Imported by everybody, and nobody's own: what is taken from them is no mention. */
+const LIBRARIES = /^(?:torch|numpy)(?:\.|$)/;
+/** Started from outside of the tree. */
+const ENTRY = /^_*(?:main|cli|run|app|test|demo)(?:_|$)/;
 
-/** Words by which files speak of classes and modules. */
+/** Words by which files speak of classes, functions and modules; "utils." of what is in a module, whatever that is. */
 export class Words {
   readonly all = new Set<string>();
 
@@ -21,16 +27,28 @@ export class Words {
   addFrom(file: PythonFile): void {
     // `from nets import Encoder2 as Encoder`: what is called Encoder here is another one.
     const renamed = new Set<string>();
+    const imported = new Set<string>();
     for (const { name, as, parent } of file.all("Alias")) {
       if (as !== null && as !== name) renamed.add(as);
+      if (!LIBRARIES.test(name)) imported.add(as ?? name);
       this.#addParts(name);
       if (parent?.kind === "ImportFrom") this.#addParts(parent.module);
     }
+    // Classes in small letters are told from all the other names only where they are defined.
+    const small = new Set<string>();
+    for (const { name } of file.all("ClassDef")) if (!isCapital(name)) small.add(name);
     for (const name of file.all("Name")) {
       const { id } = name;
-      if (isCapital(id) && !this.all.has(id) && !renamed.has(id) && !isWithin(name, id)) this.add(id);
+      if (
+        (isCapital(id) || (small.size > 0 && small.has(id))) &&
+        !this.all.has(id) &&
+        !renamed.has(id) &&
+        !isWithin(name, id)
+      )
+        this.add(id);
     }
-    for (const { attr } of file.all("Attribute")) if (isCapital(attr)) this.add(attr);
+    for (const { attr, value } of file.all("Attribute"))
+      if (isCapital(attr) || (value.kind === "Name" && imported.has(value.id))) this.add(attr);
     for (const { value } of file.all("Str"))
       if (value !== null && value.length < LONGEST_NAME && NAMES.test(value)) this.#addParts(value);
   }
@@ -44,7 +62,10 @@ export class Words {
   /** Of a text that defines what it speaks of, or imports it at its top. */
   addImported(text: string): void {
     for (const statement of text.match(/^[ \t]*(?:from|import)[ \t](?:.*\([^)]*\)|.*)/gm) ?? [])
-      for (const word of statement.match(/\w+/g)!) this.add(word);
+      for (const word of statement.match(/\w+/g)!) {
+        this.add(word);
+        this.add(`${word}.`);
+      }
   }
 
   #addParts(dotted: string): void {
@@ -65,25 +86,76 @@ function isWithin(node: Node, cls: string): boolean {
   return false;
 }
 
-/**
- * Classes of networks that nobody mentions, or that stand in a file that nobody imports and that does not train them itself,
- * in a tree where something trains: by their qualified names.
- */
-export function unusedNetworks(
+/** Classes of networks, and functions, that nothing in the tree uses, where something trains: by their qualified names. */
+export function unusedParts(
+  summaries: readonly FileSummary[],
+  roles: ReadonlyMap<string, Role>,
+  graph: CallGraph,
+  mentioned: ReadonlySet<string>,
+): ReadonlySet<string> {
+  const trainers = summaries.filter((file) => file.trains);
+  const unused = new Set<string>();
+  if (trainers.length === 0) return unused;
+  for (const name of unusedNetworks(summaries, roles, mentioned)) unused.add(name);
+  const escapes = new Set(summaries.flatMap((file) => file.escapes));
+  // What only one file trains with, somebody will call from outside.
+  const others = trainers.length > 1 ? summaries : summaries.filter((file) => file !== trainers[0]);
+  const called = calledElsewhere(summaries);
+  const candidates = others
+    // `fire.Fire()` makes a command of each.
+    .filter(({ module, imports }) => !mentioned.has(`${last(module)}.`) && !imports.includes("fire"))
+    .flatMap(({ module, functions }) =>
+      functions.filter(({ name, decorated }) => {
+        const own = last(name);
+        const isTop = name.length === module.length + 1 + own.length && own !== "<body>";
+        const isKnown = mentioned.has(own) || called.has(own) || escapes.has(name);
+        return isTop && !decorated && !isKnown && !ENTRY.test(own);
+      }),
+    )
+    .map(({ name }) => graph.byName.get(name)!);
+  for (let before = -1; before !== unused.size;) {
+    before = unused.size;
+    for (const { summary, callers } of candidates)
+      if (
+        callers.every(({ from }) => from.summary.name === summary.name || isPartOf(from.summary.name, unused))
+      )
+        unused.add(summary.name);
+  }
+  return unused;
+}
+
+/** The last names of what is called in another file, or on we know not what. */
+function calledElsewhere(summaries: readonly FileSummary[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { functions } of summaries)
+    for (const { calls } of functions)
+      for (const call of calls) {
+        const target = targetOf(call);
+        if (typeof target === "string") names.add(last(target));
+      }
+  return names;
+}
+
+/** A method of a class among them, or a function inside of a function among them. */
+function isPartOf(name: string, parts: ReadonlySet<string>): boolean {
+  for (let cut = name.length; cut > 0; cut = name.lastIndexOf(".", cut - 1))
+    if (parts.has(name.slice(0, cut))) return true;
+  return false;
+}
+
+/** Nobody mentions them, or they stand in a file that nobody imports and that does not train them itself. */
+function* unusedNetworks(
   summaries: readonly FileSummary[],
   roles: ReadonlyMap<string, Role>,
   mentioned: ReadonlySet<string>,
-): ReadonlySet<string> {
-  const unused = new Set<string>();
-  if (!summaries.some((file) => file.trains)) return unused;
+): Iterable<string> {
   const byName = mentioned.has("importlib") || mentioned.has("pkgutil") || mentioned.has("import_module");
   for (const file of summaries) {
-    const left = !file.trains && !byName && !mentioned.has(last(file.module));
-    for (const { name, decorated } of file.classes) {
-      const own = last(name);
-      if (roles.get(name) === "module" && (left || (!decorated && isCapital(own) && !mentioned.has(own))))
-        unused.add(name);
-    }
+    const own = last(file.module);
+    const left = !file.trains && !byName && !mentioned.has(own);
+    const isKnown = (cls: string): boolean =>
+      mentioned.has(cls) || (!isCapital(cls) && mentioned.has(`${own}.`));
+    for (const { name, decorated } of file.classes)
+      if (roles.get(name) === "module" && (left || (!decorated && !isKnown(last(name))))) yield name;
   }
-  return unused;
 }

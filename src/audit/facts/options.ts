@@ -3,8 +3,11 @@ import type { PythonFile } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { isSelf } from "./classes.ts";
 
-/** What an option is unless somebody says otherwise: None, False or a number. */
-export type Default = number | false | null;
+/** What an option is unless somebody says otherwise: None, False, a number, or a short text. */
+export type Default = number | false | null | string;
+
+/** "cpu", "0,1": what is longer is a path or a sentence. */
+const LONGEST_TEXT = 10;
 
 /** By name. */
 export type Options = ReadonlyMap<string, Default>;
@@ -98,6 +101,8 @@ export function literal(expr: Expr): Default | undefined {
     return given ? literal(given) : undefined;
   }
   if (expr.kind === "Num") return Number(expr.text);
+  if (expr.kind === "Str")
+    return expr.value !== null && expr.value.length < LONGEST_TEXT ? expr.value : undefined;
   if (expr.kind !== "Const") return undefined;
   return expr.value === null ? null : expr.value === false ? false : undefined;
 }

@@ -7,7 +7,7 @@ import { siteOf, targetOf } from "./summary.ts";
 import type { FileSummary } from "./summary.ts";
 import type { Keeps } from "./keepers.ts";
 import { callersGradOff } from "./callers.ts";
-import { unusedNetworks } from "./mentions.ts";
+import { unusedParts } from "./mentions.ts";
 import { Names } from "./names.ts";
 import { joinedOptions } from "./options.ts";
 import type { Options } from "./options.ts";
@@ -51,7 +51,7 @@ export interface ProjectFacts {
   readonly options: Options;
   /** Somebody in the tree turns activation checkpointing on. */
   readonly checkpoints: boolean;
-  /** Classes of networks that nothing in the tree uses. */
+  /** Classes of networks, and functions, that nothing in the tree uses. */
   readonly unused: ReadonlySet<string>;
 }
 
@@ -107,7 +107,7 @@ export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySe
   }
   const options = joinedOptions(summaries.map((one) => one.options));
   const accelerated = acceleratedModules(summaries, names);
-  const unused = unusedNetworks(summaries, roles, mentioned);
+  const unused = unusedParts(summaries, roles, graph, mentioned);
   const checkpoints = summaries.some((file) => file.checkpoints === true);
   return { functions: facts, aliases: graph.aliases, roles, accelerated, options, checkpoints, unused };
 }

@@ -1,4 +1,4 @@
-import { isFalse, isTrue, positional } from "../../python/file.ts";
+import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, blockOf, classOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
@@ -9,18 +9,65 @@ import { type Default, defaults, literal, said } from "./options.ts";
 import type { ProjectFacts } from "./project.ts";
 
 /** Why a node does not run as the code is shipped; null where nothing says so. */
-export function whyNot(node: Node, { file, project }: Facts): string | null {
+export function whyNot(node: Node, facts: Facts): string | null {
+  const { file, project } = facts;
   const option = optionBehind(node, file, project);
   if (option !== null) return `only with \`${option}\`, off by default`;
   const again = ancestors(node).find(isDefinedAgain);
   if (again) return `\`${again.name}\` is defined again below`;
-  const cls = classOf(node);
-  return cls && project.unused.has(file.qualified(cls)) ? `nothing here uses \`${cls.name}\`` : null;
+  const unused = ancestors(node)
+    .filter(isDefinition)
+    .find((at) => project.unused.has(file.qualified(at)));
+  if (unused) return `nothing here uses \`${unused.name}\``;
+  const device = facts.once(deviceOption);
+  return device && `on the CPU without \`${device}\``;
+}
+
+/** What hands the choice of a device to somebody else. */
+const CHOSEN_ELSEWHERE = /device_map|accelerat|Trainer\(|deepspeed|fabric|lightning|local_rank/i;
+
+/** The option without which nothing in a file leaves the CPU: "args.cuda", or "args.device" that is "cpu" by default. */
+function deviceOption({ file, project }: Facts): string | null {
+  if (CHOSEN_ELSEWHERE.test(file.text)) return null;
+  let option: string | null = null;
+  const sends: Node[] = [...file.callsNamed("cuda"), ...file.all("Str").filter(isCudaDevice)];
+  for (const node of sends) {
+    const asked = optionBehind(node, file, project);
+    if (asked === null || !/cuda|gpu|device/i.test(asked)) return null;
+    option = asked;
+  }
+  const places = [
+    ...file.callsNamed("to").map((call) => positional(call, 0)),
+    ...file.calls.given(["device"]).map((call) => keyword(call, "device")!.value),
+  ];
+  for (const place of places) {
+    const from = place?.kind === "Name" ? file.scopes.onlyValue(place) : place;
+    const device =
+      from?.kind === "Call" && file.dotted(from.func) === "torch.device" ? positional(from, 0) : from;
+    if (device && defaultOf(device, file, project) === "cpu") option ??= file.textOf(device);
+  }
+  return option;
+}
+
+/** "cuda:0" where something is sent there, and not in `add_argument("--device", choices=["cpu", "cuda"])` or a comparison. */
+function isCudaDevice(text: Node): boolean {
+  return (
+    text.kind === "Str" &&
+    text.value?.startsWith("cuda") === true &&
+    text.parent?.kind !== "Compare" &&
+    !ancestors(text).some(
+      (at) => at.kind === "Call" && at.func.kind === "Attribute" && at.func.attr === "add_argument",
+    )
+  );
+}
+
+function isDefinition(node: Node): node is FunctionDef | ClassDef {
+  return node.kind === "FunctionDef" || node.kind === "ClassDef";
 }
 
 /** The next statement defines the same name. */
 function isDefinedAgain(node: Node): node is FunctionDef | ClassDef {
-  if ((node.kind !== "FunctionDef" && node.kind !== "ClassDef") || node.decorators.length > 0) return false;
+  if (!isDefinition(node) || node.decorators.length > 0) return false;
   const block = blockOf(node) ?? [];
   const next = block[block.indexOf(node) + 1];
   return next?.kind === node.kind && next.name === node.name;
@@ -45,8 +92,9 @@ const CHECKPOINT_OPTIONS = "use_checkpoint grad_checkpointing use_grad_checkpoin
 /** The option without which a node does not run, when it is off by default: "args.debug". */
 function optionBehind(node: Node, file: PythonFile, tree: Tree): string | null {
   for (let child = node, at = node.parent; at && at.kind !== "FunctionDef"; child = at, at = at.parent) {
-    if (at.kind !== "If" || child === at.test) continue;
-    const option = needed(at.test, at.body.includes(child as never), file, tree);
+    if ((at.kind !== "If" && at.kind !== "IfExp") || child === at.test) continue;
+    const holds = at.kind === "If" ? at.body.includes(child as never) : at.body === child;
+    const option = needed(at.test, holds, file, tree);
     if (option) return file.textOf(option);
   }
   return null;
@@ -73,19 +121,32 @@ function needed(test: Expr, wanted: boolean, file: PythonFile, tree: Tree): Expr
   const option = compared ? compared.left : test;
   const asked = !compared && wanted ? checkpointingAsked(test, tree) : null;
   if (asked) return asked;
-  if (option.kind !== "Attribute" || !holdsOptions(option.value)) return null;
+  const given = defaultOf(option, file, tree);
+  if (given === undefined) return null;
+  const holds = compared ? compare(given, compared.ops[0]!, compared.rights[0]!) : Boolean(given);
+  return holds === null || holds === wanted ? null : option;
+}
+
+/** What an option is by default; undefined where nobody says it, and of what is no option. */
+export function defaultOf(option: Expr, file: PythonFile, tree: Tree): Default | undefined {
+  // `len(args.gpus.split(","))`
+  if (option.kind === "Call" && option.func.kind === "Name" && option.func.id === "len") {
+    const listed = positional(option, 0);
+    const given = listed && defaultOf(listed, file, tree);
+    return typeof given === "string" && given !== "" ? given.split(",").length : undefined;
+  }
+  if (option.kind === "Call" && option.func.kind === "Attribute" && option.func.attr === "split")
+    return defaultOf(option.func.value, file, tree);
+  if (option.kind !== "Attribute" || !holdsOptions(option.value)) return undefined;
   const own = file.once(defaults);
   const lookup = (key: string): Default | undefined => (own.has(key) ? own.get(key) : tree.options.get(key));
-  const given = isSelf(option.value)
+  return isSelf(option.value)
     ? firstKnown(
         () => lookup(`self.${option.attr}`),
         () => lookup(takenFrom(option, file) ?? ""),
         () => begins(option, file, tree),
       )
     : lookup(option.attr);
-  if (given === undefined) return null;
-  const holds = compared ? compare(given, compared.ops[0]!, compared.rights[0]!) : Boolean(given);
-  return holds === null || holds === wanted ? null : option;
 }
 
 /** What an attribute of self is set to, when it is set in one place. */
@@ -146,6 +207,7 @@ function compare(given: Default, op: string, right: Expr): boolean | null {
   if (op === "is" || op === "is not")
     return right.kind === "Const" && right.value === null ? (given === null) === (op === "is") : null;
   if (op === "==" && right.kind === "Const" && right.value === true) return false;
+  if (given === "cpu" && op === "==" && right.kind === "Str") return right.value === given;
   const other = right.kind === "Num" ? Number(right.text) : null;
   if (other === null || Number.isNaN(other) || typeof given !== "number") return null;
   if (op === ">") return given > other;

@@ -237,6 +237,7 @@ class Summarizer {
     return {
       name,
       method: this.#classes.has(name.slice(0, name.lastIndexOf("."))) || undefined,
+      decorated: (fn && fn.decorators.length > 0) || undefined,
       grad: (fn && decoratedGrad(fn, this.#file)) ?? undefined,
       calls: notes.calls.map((site) =>
         site.loops || site.grad || site.throttled || site.passed || site.workers ? site : site.target,

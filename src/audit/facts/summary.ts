@@ -4,6 +4,7 @@ import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Keeps } from "./keepers.ts";
+import type { Default } from "./options.ts";
 import type { Passed } from "./parameters.ts";
 
 /**
@@ -18,7 +19,7 @@ export interface FileSummary {
   /** The file moves something to an accelerator, or hands its training to a library that does. */
   readonly accelerator: boolean;
   /** What its options are unless somebody says otherwise. */
-  readonly options?: Readonly<Record<string, number | false | null | "?">> | undefined;
+  readonly options?: Readonly<Record<string, Default | "?">> | undefined;
   /** Dotted names that it imports. */
   readonly imports: readonly string[];
   /** Functions used as values: called by who knows whom. */
@@ -33,6 +34,8 @@ export interface FunctionSummary {
   /** Qualified; a file's own statements are "<module>.<body>". */
   readonly name: string;
   readonly method?: true | undefined;
+  /** By whatever decorates it, it may be known to a registry. */
+  readonly decorated?: true | undefined;
   readonly grad?: "on" | "off" | undefined;
   /** A call of which there is nothing else to say is its target alone. */
   readonly calls: readonly (Target | CallSite)[];

@@ -34,6 +34,8 @@ export const rule: Rule = {
         )
       )
         continue;
+      // Of what is no module: the rows of a buffer that were drawn for this step.
+      if (facts.role(cls) === "other" && isDrawn(call.func.value)) continue;
       const writes = attributesOf(cls, facts.file).get(attribute!)?.writes ?? [];
       // `self.x = self.x.to(device)` copies once and keeps the copy.
       const rebinds =
@@ -66,6 +68,11 @@ function root(expr: Expr): Expr {
     /^(?:view|reshape|unsqueeze|expand|float|t|clone|squeeze)$/.test(expr.func.attr)
     ? root(expr.func.value)
     : expr;
+}
+
+/** `self.states[indices]` */
+function isDrawn(expr: Expr): boolean {
+  return expr.kind === "Subscript" && expr.index.kind !== "Num" && expr.index.kind !== "Slice";
 }
 
 /** `self.cells` behind the `cell` of `for cell in self.cells`, also beside another list. */

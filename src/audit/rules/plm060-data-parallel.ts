@@ -1,8 +1,9 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
-import type { Call, Node } from "../../python/tree.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
+import { defaultOf } from "../facts/shipped.ts";
 import type { Rule } from "../rule.ts";
 
 const NAMES = /^torch\.nn\.(?:parallel\.(?:data_parallel\.)?)?(?:DataParallel|data_parallel)$/;
@@ -29,13 +30,15 @@ export const rule: Rule = {
       if (
         NAMES.test(file.dotted(call.func) ?? "") &&
         !isWithoutDevice(call, file) &&
-        !isOnOne(call, file) &&
+        !isOnOne(call, facts) &&
         !isOfTransform(call, file) &&
         !isUnwrapped(call, file)
       )
-        yield isEvaluated(facts) || isOfChops(call) || isEvaluatedHere(call, facts) || isOnlyRun(call, facts)
-          ? { at: call.func, severity: "note", message: EVALUATED }
-          : { at: call.func, message: MESSAGE };
+        yield asksForMore(call, facts)
+          ? { at: call.func, severity: "note", message: `${MESSAGE} (one device by default)` }
+          : isEvaluated(facts) || isOfChops(call) || isEvaluatedHere(call, facts) || isOnlyRun(call, facts)
+            ? { at: call.func, severity: "note", message: EVALUATED }
+            : { at: call.func, message: MESSAGE };
     for (const call of file.callsNamed("partial"))
       if (
         file.dotted(call.func) === "functools.partial" &&
@@ -132,11 +135,39 @@ function isUnwrapped(call: Call, file: PythonFile): boolean {
   );
 }
 
-/** `DataParallel(model, device_ids=[0])` only passes the call on. */
-function isOnOne(call: Call, file: PythonFile): boolean {
+/** `DataParallel(model, device_ids=[0])` only passes the call on, as under `if n_gpu == 1:`. */
+function isOnOne(call: Call, { file }: Facts): boolean {
   const given = keyword(call, "device_ids")?.value ?? positional(call, 1);
   const ids = given?.kind === "Name" ? file.scopes.onlyValue(given) : given;
-  return ids?.kind === "List" && ids.items.length === 1 && ids.items[0]!.kind !== "Starred";
+  if (ids?.kind === "List" && ids.items.length === 1 && ids.items[0]!.kind !== "Starred") return true;
+  for (let child: Node = call, at = call.parent; at; child = at, at = at.parent)
+    if (
+      at.kind === "If" &&
+      at.body.includes(child as never) &&
+      at.test.kind === "Compare" &&
+      at.test.ops[0] === "==" &&
+      isOne(at.test.rights[0]!) &&
+      /gpu|device/i.test(file.textOf(at.test.left))
+    )
+      return true;
+  return false;
+}
+
+function isOne(expr: Expr): boolean {
+  return expr.kind === "Num" && expr.text === "1";
+}
+
+/** `device_ids=args.gpu_ids`, or `list(range(args.ngpu))`, of an option that is one device by default. */
+function asksForMore(call: Call, { file, project }: Facts): boolean {
+  let ids = keyword(call, "device_ids")?.value ?? positional(call, 1);
+  if (ids?.kind === "Name") ids = file.scopes.onlyValue(ids);
+  let counted = false;
+  while (ids?.kind === "Call" && /^(?:list|range)$/.test(lastWord(ids.func))) {
+    counted ||= lastWord(ids.func) === "range";
+    ids = positional(ids, 0);
+  }
+  const given = ids ? defaultOf(ids, file, project) : undefined;
+  return counted ? given === 1 : typeof given === "string" && /^\d$/.test(given);
 }
 
 /** `DataParallel(FastTransform())`: there is next to nothing to copy. */

@@ -83,3 +83,15 @@ def accumulate(model, loader, optimizer, every):
         if step % every == 0:
             optimizer.step()
             running = 0
+
+
+def hits_and_loss(model, loader, optimizer):
+    total, hits = 0.0, 0
+    for x, y in loader:
+        loss, batch_hits = model(x, y)
+        # trap: a count has no graph
+        hits += batch_hits
+        total += loss  # expect: PLM001
+        loss.backward()
+        optimizer.step()
+    return hits, total

@@ -107,3 +107,29 @@ def train_and_score(model, loader, optimizer, tasks, device):
         if step % 100 == 0:
             for task in tasks:
                 score(model, task)
+
+
+def decode_to_the_end(decoder, criterion, optimizer, x, targets, device):
+    decoder.to(device)
+    for target in targets:
+        loss = 0
+        for t in target:
+            out = decoder(x)
+            loss += criterion(out, t)
+            token = out.argmax(1)
+            # trap: what comes next depends on it
+            if token.item() == EOS_token:
+                break
+        loss.backward()
+        optimizer.step()
+
+
+def replay(net, memory, optimizer, steps, device):
+    net.to(device)
+    for _ in range(steps):
+        x, y, indices = memory.sample()
+        errors = (net(x) - y).abs()
+        errors.mean().backward()
+        optimizer.step()
+        # trap: the tree that the next ones are drawn by is on the host
+        memory.update_priorities(indices, errors.detach().cpu().numpy())

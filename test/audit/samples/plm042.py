@@ -23,3 +23,18 @@ class Net(nn.Module):
     def setup(self, device):
         # trap: once
         return self.mean.to(device)
+
+
+class Replay:
+    def __init__(self, size, device):
+        self.states = torch.zeros(size, 4)
+        self.bias = torch.ones(4)
+        self.device = device
+
+    def learn(self, net, optimizer, indices):
+        # trap: the rows that were drawn for this step
+        states = self.states[indices].to(self.device)
+        loss = net(states).sum() + self.bias.to(self.device).sum()  # expect: PLM042
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
