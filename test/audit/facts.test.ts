@@ -121,3 +121,90 @@ def train(model, loader, optimizer, log):
     "12 warning",
   ]);
 });
+
+const audited = (rule: string, texts: Readonly<Record<string, string>>): string[] =>
+  auditTexts(
+    Object.entries(texts).map(([path, text]) => ({ path, text })),
+    { ...DEFAULTS, select: [rule] },
+  ).findings.map(({ path, line }) => `${path}:${line}`);
+
+test("shapes that one file of a program varies are those of all its files, and of no other program's", () => {
+  const texts = {
+    "data.py":
+      "from torch.nn.utils.rnn import pad_sequence\n\n\ndef collate(batch):\n    return pad_sequence(batch)\n",
+    "setup.py": "import torch\n\n\ndef setup():\n    torch.backends.cudnn.benchmark = True\n",
+    "speech.py": "import torch\nfrom data import collate\nfrom setup import setup\n\ntorch.cuda.init()\n",
+    "images.py": "import torch\n\ntorch.backends.cudnn.benchmark = True\n",
+  };
+  expect(audited("PLM064", texts)).toEqual(["setup.py:5"]);
+});
+
+test("a loader that a function of another file hands out is pinned there", () => {
+  const loader = (pin: string): string =>
+    `from torch.utils.data import DataLoader\n\n\ndef make(data):\n    return DataLoader(data, pin_memory=${pin})\n`;
+  const learner = `import torch
+from loading import make
+
+
+class Learner:
+    def __init__(self, model, optimizer, batches):
+        self.model, self.optimizer, self.batches = model, optimizer, batches
+
+    def train(self, device):
+        for x in self.batches:
+            y = torch.cat([x, -x]).to(device)
+            self.model(y).mean().backward()
+            self.optimizer.step()
+
+
+def main(model, optimizer, data):
+    Learner(model, optimizer, make(data)).train(torch.device("cuda"))
+`;
+  expect(audited("PLM072", { "loading.py": loader("True"), "learner.py": learner })).toEqual([
+    "learner.py:11",
+  ]);
+  expect(audited("PLM072", { "loading.py": loader("False"), "learner.py": learner })).toEqual([]);
+});
+
+test("all turns but the first are every turn; the first alone is none", () => {
+  const loop = (test: string): string => `import torch.nn.functional as F
+
+
+for epoch in range(100):
+    ${test}:
+        for x, y in loader:
+            loss = F.cross_entropy(model(x.cuda()), y.cuda())
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            losses(loss)
+
+
+def losses(loss):
+    print(loss.item())
+`;
+  expect(found(loop("if epoch > 0"), "PLM025")).toBe(1);
+  expect(found(loop("if epoch == 7"), "PLM025")).toBe(0);
+});
+
+test("a step is one through `partial`, and in a method whose loop goes through micro-batches", () => {
+  const text = (bound: string): string => `from functools import partial
+
+import torch.distributed as dist
+
+
+def differentiate(half, loss):
+    loss.backward()
+
+
+class Trainer:
+    def advance(self):
+        back = ${bound}
+        for _ in range(self.every):
+            back(self.net(next(self.batches).cuda()).mean() / self.every)
+        self.opt.step()
+        dist.barrier()
+`;
+  expect(found(text("partial(differentiate, self.half)"), "PLM071")).toBe(1);
+  expect(found(text("self.unknown()"), "PLM071")).toBe(0);
+});

@@ -46,6 +46,7 @@ const COLD: FunctionFacts = {
   keeps: null,
   reads: false,
   copies: null,
+  pins: false,
   workers: false,
 };
 
@@ -174,7 +175,9 @@ export class Facts {
   callsTo(fact: "loose" | "keeps" | "copies"): readonly Call[] {
     const words = wordsOf(this.project)[fact];
     // The call of an instance is written with a name of its own.
-    return words.has("forward") ? this.file.all("Call") : this.file.callsNamed(...words);
+    return words.has("forward")
+      ? this.file.all("Call")
+      : this.file.callsNamed(...words, ...this.file.once(partials));
   }
 
   role(cls: ClassDef): Role {
@@ -324,6 +327,14 @@ export function everyUpdate(node: Node, facts: Facts): boolean {
       return facts.frequency(node, at) === "every";
   }
   return false;
+}
+
+/** Names of functions with some of their arguments given: `backwards = partial(loss_backwards, fp16)`. */
+function partials(file: PythonFile): readonly string[] {
+  return file.callsNamed("partial").flatMap(({ parent }) => {
+    const target = parent?.kind === "Assign" ? parent.targets[0] : null;
+    return target?.kind === "Name" ? [target.id] : [];
+  });
 }
 
 const words = new WeakMap<

@@ -22,7 +22,12 @@ export function frequency(node: Node, stop: Node): Frequency {
       if (one === "throttled") return "throttled";
       if (one === "unknown") result = "unknown";
     } else if (at.kind === "IfExp" && child !== at.test) {
-      if (isThrottle(at.test) || isFirst(at, child) || saysEvaluation(at.test, child === at.body))
+      if (
+        isThrottle(at.test) ||
+        (isAllButFirst(at.test) && child === at.orelse) ||
+        isFirst(at, child) ||
+        saysEvaluation(at.test, child === at.body)
+      )
         return "throttled";
       if (isForNone(at, child)) result = "unknown";
     } else if (at.kind === "Handler" || at.kind === "Case") {
@@ -88,8 +93,23 @@ function isComplaint({ func }: Call): boolean {
 function skips(test: Expr): boolean {
   if (test.kind === "Bool")
     return test.op === "and" ? test.values.every(isThrottle) : test.values.some(skips);
-  return isThrottle(test) || isNotYet(test);
+  return isThrottle(test) || isAllButFirst(test) || isNotYet(test);
 }
+
+/** `if epoch > 0:`: in every turn but the first. */
+function isAllButFirst(test: Expr): boolean {
+  if (test.kind !== "Compare" || test.rights.length !== 1 || test.left.kind !== "Name") return false;
+  const [op, right] = [test.ops[0]!, test.rights[0]!];
+  return (
+    right.kind === "Num" &&
+    ((/^(?:>|!=)$/.test(op) && right.text === "0") || (op === ">=" && right.text === "1")) &&
+    TURN.test(test.left.id)
+  );
+}
+
+/** What counts the turns of a training, and does not count down. */
+const TURN =
+  /^(?:cur(?:rent)?_|global_|train_)?(?:epoch|step|iter|iteration|it|i|batch_idx|batch_id)(?:_(?:num|idx|id))?$/;
 
 /** `if step != due: return`, `if step - last < interval: return`. */
 function isNotYet(test: Expr): boolean {
@@ -177,6 +197,7 @@ function testFrequency(statement: If, child: Node): Frequency {
   // `accumulating = (i + 1) % n != 0` above, and `if not accumulating:`
   if (test.kind === "Unary" && test.op === "not" && test.operand.kind === "Name")
     if (isNamedThrottle(test.operand.id, statement, isMostly)) return "throttled";
+  if (isAllButFirst(test)) return statement.orelse.includes(child as never) ? "throttled" : "every";
   if (isThrottle(test)) return statement.orelse.includes(child as never) ? "unknown" : "throttled";
   return isFlag(test) || isSwitch(statement) ? "every" : "unknown";
 }
@@ -371,6 +392,9 @@ function setWhenMade({ attr, value }: Expr & { kind: "Attribute" }): { value: Ex
   return null;
 }
 
+/** A dict of settings. */
+const SETTINGS = /(?:args|cfg|conf|config|opts?|options|hparams|hps|settings|params)$/i;
+
 const COUNTER = /step|iter|epoch|count|^i$|idx(?<!^opt(?:im|imizer)?_idx)|time/i;
 
 /** A remainder or a counter compared: what people write to do something once in a while. */
@@ -380,6 +404,7 @@ export function isThrottle(test: Expr): boolean {
     if (node.kind === "Binary" && node.op === "%" && node.left.kind !== "Str") found = true;
     else if (
       node.kind === "Compare" &&
+      !isAllButFirst(node) &&
       // `i == len(loader) - 1` is the last turn only, whatever it is compared with.
       (node.rights.some((right) => right.kind === "Num") || node.ops.includes("==")) &&
       COUNTER.test(lastName(node.left))
@@ -424,6 +449,9 @@ function isFlag(test: Expr): boolean {
     case "Attribute":
     case "Const":
       return true;
+    // `config["use_tensorboard"]`
+    case "Subscript":
+      return test.index.kind === "Str" && SETTINGS.test(lastName(test.value));
     case "Unary":
       return test.op === "not" && isFlag(test.operand);
     case "Bool":

@@ -69,7 +69,16 @@ function uncalledSteps(graph: CallGraph, loose: Some): ReadonlySet<Fn> {
     ({ summary }) => summary.backward === true && summary.loose === true,
     once,
   );
-  const isStep = (fn: Fn): boolean => steps.has(fn) && differentiates.has(fn) && loose.has(fn);
+  // A loop of micro-batches, then one step.
+  const accumulates = closure(
+    graph,
+    ({ summary }) => summary.backward === true,
+    () => true,
+  );
+  const isStep = (fn: Fn): boolean =>
+    steps.has(fn) &&
+    loose.has(fn) &&
+    (differentiates.has(fn) || (fn.summary.steps === "once" && accumulates.has(fn)));
   const found = new Set<Fn>();
   const queue = graph.all.filter(
     (fn) =>

@@ -1,4 +1,4 @@
-import { keyword, positional } from "../../python/file.ts";
+import { isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
@@ -10,27 +10,37 @@ export function isDataLoader(dotted: string | null): boolean {
   return /^torch\.utils\.data\.(?:dataloader\.)?DataLoader$/.test(dotted ?? "");
 }
 
+/** Whether a call of a function of another file makes a loader of the kind that is looked for. */
+type IsMaker = (call: Call) => boolean;
+
+const NO_MAKER: IsMaker = () => false;
+
 /** The DataLoader calls of this file that an iterated expression may come from; null when one of its sources cannot be seen. */
-export function loadersOf(expr: Expr, facts: Facts, depth = 0): readonly Call[] | null {
+export function loadersOf(
+  expr: Expr,
+  facts: Facts,
+  depth = 0,
+  isMaker: IsMaker = NO_MAKER,
+): readonly Call[] | null {
   if (depth > 8) return null;
   const again = (inner: Expr | null): readonly Call[] | null =>
-    inner === null ? null : loadersOf(inner, facts, depth + 1);
+    inner === null ? null : loadersOf(inner, facts, depth + 1, isMaker);
   const { file } = facts;
   const own = selfAttribute(expr);
   if (own !== null) {
     const cls = classOf(expr);
     return all(
       (cls ? attributesOf(cls, file).get(own)?.writes : undefined)?.map(({ value, target }) =>
-        value ? again(value) : oneOf(target, facts, depth),
+        value ? again(value) : oneOf(target, facts, depth, isMaker),
       ) ?? [],
     );
   }
   if (expr.kind === "Name")
     return all(
       file.scopes.reaching(expr).map((one) => {
-        if (one.how === "param") return passed(one.name, expr, facts, depth);
+        if (one.how === "param") return passed(one.name, expr, facts, depth, isMaker);
         if (one.how === "unpack" && one.value?.kind === "Call" && one.index !== null)
-          return returned(one.value, one.index, facts, depth);
+          return returned(one.value, one.index, facts, depth, isMaker);
         // `with tqdm(loader) as bar:`
         return one.how === "assign" || one.how === "with" ? again(one.value) : null;
       }),
@@ -41,6 +51,8 @@ export function loadersOf(expr: Expr, facts: Facts, depth = 0): readonly Call[] 
     const one = made?.kind === "Dict" && expr.index.value !== null ? entry(made, expr.index.value) : null;
     return one && again(one);
   }
+  // `tqdm(loader) if rank == 0 else loader`
+  if (expr.kind === "IfExp") return all([again(expr.body), again(expr.orelse)]);
   if (expr.kind !== "Call") return null;
   const name = file.dotted(expr.func);
   // Those of graphs take the same settings, and pin what they hand out.
@@ -48,15 +60,16 @@ export function loadersOf(expr: Expr, facts: Facts, depth = 0): readonly Call[] 
   if (name === "builtins.enumerate" || name === "builtins.iter" || /(?:^|\.)tqdm(?:\.|$)/.test(name ?? ""))
     return again(positional(expr, 0));
   if (name === "builtins.zip") return all(expr.args.map((arg) => again(arg.value)));
-  return returned(expr, null, facts, depth);
+  if (isMaker(expr)) return [expr];
+  return returned(expr, null, facts, depth, isMaker);
 }
 
 /** `self.train, self.valid = build_loaders(config)` */
-function oneOf(target: Expr, facts: Facts, depth: number): readonly Call[] | null {
+function oneOf(target: Expr, facts: Facts, depth: number, isMaker: IsMaker): readonly Call[] | null {
   const tuple = target.parent;
   const statement = tuple?.kind === "Tuple" ? tuple.parent : null;
   return tuple?.kind === "Tuple" && statement?.kind === "Assign" && statement.value.kind === "Call"
-    ? returned(statement.value, tuple.items.indexOf(target), facts, depth)
+    ? returned(statement.value, tuple.items.indexOf(target), facts, depth, isMaker)
     : null;
 }
 
@@ -65,7 +78,13 @@ function all(sources: readonly (readonly Call[] | null)[]): readonly Call[] | nu
 }
 
 /** What a function of this file returns, or one item of the tuple it returns. */
-function returned(call: Call, index: number | null, facts: Facts, depth: number): readonly Call[] | null {
+function returned(
+  call: Call,
+  index: number | null,
+  facts: Facts,
+  depth: number,
+  isMaker: IsMaker,
+): readonly Call[] | null {
   const name = facts.file.dotted(call.func);
   const fn = facts.file.all("FunctionDef").find((one) => facts.file.qualified(one) === name);
   if (!fn) return null;
@@ -75,24 +94,30 @@ function returned(call: Call, index: number | null, facts: Facts, depth: number)
       .filter((statement) => functionOf(statement) === fn)
       .map(({ value }) => {
         const item = index === null ? value : value?.kind === "Tuple" ? (value.items[index] ?? null) : null;
-        return item ? loadersOf(item, facts, depth + 1) : null;
+        return item ? loadersOf(item, facts, depth + 1, isMaker) : null;
       }),
   );
 }
 
 /** What every call in this file passes for a parameter. */
-function passed(param: string, at: Expr, facts: Facts, depth: number): readonly Call[] | null {
+function passed(
+  param: string,
+  at: Expr,
+  facts: Facts,
+  depth: number,
+  isMaker: IsMaker,
+): readonly Call[] | null {
   const fn = functionOf(at);
   if (fn?.kind !== "FunctionDef") return null;
   const cls = fn.parent?.kind === "ClassDef" && fn.name === "__init__" ? fn.parent : null;
-  if (cls) return constructed(cls, param, fn, facts, depth);
+  if (cls) return constructed(cls, param, fn, facts, depth, isMaker);
   if (fn.parent?.kind !== "Module") return null;
   const index = fn.params.findIndex((one) => one.name === param);
   const calls = facts.file.all("Call").filter((call) => isCallOf(call, fn, facts));
   return all(
     calls.map((call) => {
       const given = keyword(call, param)?.value ?? positional(call, index);
-      return given ? loadersOf(given, facts, depth + 1) : null;
+      return given ? loadersOf(given, facts, depth + 1, isMaker) : null;
     }),
   );
 }
@@ -104,6 +129,7 @@ function constructed(
   init: FunctionDef,
   facts: Facts,
   depth: number,
+  isMaker: IsMaker,
 ): readonly Call[] | null {
   const { file } = facts;
   const index = init.params.findIndex((one) => one.name === param) - 1;
@@ -113,7 +139,7 @@ function constructed(
       .filter((call) => file.dotted(call.func) === file.qualified(cls))
       .map((call) => {
         const given = keyword(call, param)?.value ?? positional(call, index);
-        return given ? loadersOf(given, facts, depth + 1) : null;
+        return given ? loadersOf(given, facts, depth + 1, isMaker) : null;
       }),
   );
 }
@@ -124,6 +150,22 @@ function isCallOf(call: Call, fn: FunctionDef, facts: Facts): boolean {
     call.func.id === fn.name &&
     facts.file.dotted(call.func) === facts.file.qualified(fn)
   );
+}
+
+/** Functions of a file that hand out a loader whose batches are pinned. */
+export function pinnedMakers(file: PythonFile): ReadonlySet<FunctionDef> {
+  const found = new Set<FunctionDef>();
+  for (const call of file.callsNamed("DataLoader")) {
+    if (!isDataLoader(file.dotted(call.func)) || !isTrue(given(call, "pin_memory", file))) continue;
+    const fn = functionOf(call);
+    const target = call.parent?.kind === "Assign" ? call.parent.targets[0] : null;
+    const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+    const handedOut =
+      call.parent?.kind === "Return" ||
+      (made !== null && file.scopes.uses(made).some(({ parent }) => parent?.kind === "Return"));
+    if (fn?.kind === "FunctionDef" && handedOut) found.add(fn);
+  }
+  return found;
 }
 
 /** Classes that a DataLoader of this file with worker processes is given an instance of, and the calls that make these. */

@@ -11,7 +11,10 @@ export class Names {
   /** The modules of a package, by what imports may call it; null where two are called that. */
   readonly #packages = new Map<string, { readonly full: string; readonly modules: string[] } | null>();
 
+  readonly #all: readonly string[];
+
   constructor(summaries: readonly FileSummary[]) {
+    this.#all = summaries.map(({ module }) => module);
     for (const file of summaries) {
       for (const cls of file.classes) this.classes.set(cls.name, cls);
       const parts = file.module.split(".");
@@ -62,6 +65,12 @@ export class Names {
       (this.#packages.get(dotted) ?? (cut > 0 ? this.#packages.get(dotted.slice(0, cut)) : null))?.modules ??
       []
     );
+  }
+
+  /** All modules under a package: its `__init__` may import any of them. */
+  below(dotted: string): readonly string[] {
+    const full = this.#packages.get(dotted)?.full;
+    return full === undefined ? [] : this.#all.filter((module) => module.startsWith(`${full}.`));
   }
 
   resolve(target: string, functions: ReadonlyMap<string, unknown>): string | null {

@@ -1,7 +1,7 @@
-import { isFalse, positional } from "../../python/file.ts";
+import { isFalse, isTrue, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr } from "../../python/tree.ts";
+import type { Attribute, Call, ClassDef, Expr } from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
 import { last } from "./torch-names.ts";
 
@@ -11,7 +11,7 @@ const NETWORK_METHODS = new Set(["eval", "train", "parameters", "named_parameter
 const NETWORK_NAME =
   /^(?:\w*_)?(?:model|net|network|unet|transformer|teacher|student|reference|policy|backbone|generator|discriminator|critic|actor|rnn|lstm|gru|resnet|vgg|classifier|autoencoder|encoder|decoder|denoiser|lm|llm|gpt|bert|vae)(?:_\w+)?$|^net[A-Z]\w*$/i;
 /** As papers write them. */
-const LETTER = /^(?:[GD]|GD)(?:_[A-Z]\w*)?$/;
+const LETTER = /^(?:[GD]|GD)(?:_(?:[A-Z]\w*|aug|ema|ddp|net|model))?$/;
 /** In short. */
 const SHORT =
   /^(?:gen|disc|dis|enc|dec|clf|cnn|mlp|gcn|gat|gnn|dqn|[a-z]{1,4}(?:model|net))(?:_[a-z]|_[A-Z]\w*|\d)?$/;
@@ -25,6 +25,9 @@ const DEED =
   /^_*(?:get|make|build|create|load|init|setup|prepare|wrap|unwrap|save|set|reset|update|train|fit|eval|evaluate|test|validate|run|freeze|unfreeze|register|configure|export|convert|compile|sample|count|print|log|add|remove|find|select|choose|download|restore|check|is|has|show|plot|report|record|write|read|reduce|gather|aggregate|format|parse|store|track|draw|smooth|include|exclude|skip|keep|use|drop|filter)_/i;
 const LOSS_NAME =
   /^(?:\w*_)?(?:criterion|crit|loss|loss_?fn|loss_?func|loss_?fct|loss_?function|objective)(?:_\w+)?$/i;
+
+/** A `perceptual_loss_net` is a network that a loss is made with. */
+const isLossName = (name: string): boolean => LOSS_NAME.test(name) && !/_(?:net|network|model)$/i.test(name);
 
 /** The words that make a call one of a network or a loss, where nothing but its name says so. */
 const CALLED = new RegExp(
@@ -91,6 +94,22 @@ export class Networks {
         mode.evaluates = true;
         modes.set(key, mode);
       }
+    // `Vgg16(requires_grad=False)`
+    for (const call of file.calls.given(["requires_grad", "trainable", "freeze", "frozen"])) {
+      if (!/^[A-Z]/.test(lastWord(call.func))) continue;
+      const statement = call.args.some(
+        ({ name, value }) =>
+          (/^(?:requires_grad|trainable)$/.test(name ?? "") && isFalse(value)) ||
+          (/^(?:freeze|frozen)$/.test(name ?? "") && isTrue(value)),
+      )
+        ? statementOf(call)
+        : null;
+      const key =
+        statement?.kind === "Assign" && moved(statement.value) === call
+          ? this.key(statement.targets[0]!)
+          : null;
+      if (key !== null) this.#frozen.add(key);
+    }
     // Whatever was pickled or traced may have been frozen before.
     for (const call of file.callsNamed("load")) {
       if (!/^(?:pickle|dill|cloudpickle|torch\.jit)\.load$/.test(file.dotted(call.func) ?? "")) continue;
@@ -121,7 +140,7 @@ export class Networks {
         (NETWORK_NAME.test(callee.id) || LETTER.test(callee.id) || SHORT.test(callee.id)) &&
         !NOT_A_NETWORK.test(callee.id) &&
         !DEED.test(callee.id) &&
-        !LOSS_NAME.test(callee.id) &&
+        !isLossName(callee.id) &&
         (this.#file.scopes.lookup(callee)?.definitions.every(
           ({ how, value }) =>
             how === "param" ||
@@ -146,14 +165,15 @@ export class Networks {
       (NETWORK_NAME.test(callee.attr) || SHORT.test(callee.attr)) &&
       !NOT_A_NETWORK.test(callee.attr) &&
       !DEED.test(callee.attr) &&
-      !LOSS_NAME.test(callee.attr)
+      !isLossName(callee.attr)
     );
   }
 
   /** Known not to train: frozen by flags, or only ever in eval mode. */
   isFrozen(callee: Expr): boolean {
     const key = this.key(callee);
-    return key !== null && (this.#frozen.has(key) || this.#evaluating.has(key));
+    if (key !== null && (this.#frozen.has(key) || this.#evaluating.has(key))) return true;
+    return isPartOf(callee) && this.isFrozen(callee.value);
   }
 
   get someOnlyEvaluated(): boolean {
@@ -168,7 +188,8 @@ export class Networks {
 
   isFrozenByFlags(callee: Expr): boolean {
     const key = this.key(callee);
-    return key !== null && this.#frozen.has(key);
+    if (key !== null && this.#frozen.has(key)) return true;
+    return isPartOf(callee) && this.isFrozenByFlags(callee.value);
   }
 
   /** Called like a loss: of a criterion handed in, or made elsewhere. */
@@ -180,7 +201,7 @@ export class Networks {
         : callee.kind === "Attribute" && selfAttribute(callee) !== null
           ? callee.attr
           : "";
-    return LOSS_NAME.test(name) && !DEED.test(name);
+    return isLossName(name) && !DEED.test(name);
   }
 
   /** The same for every mention of one variable, or of one attribute in a class. */
@@ -239,6 +260,18 @@ function isMethod(callee: Expr): boolean {
       (one) => one.kind === "FunctionDef" && one.name === own && one.decorators.length === 0,
     ) ??
       false)
+  );
+}
+
+/** `reference.decoder`: what is frozen as a whole is so in its parts. */
+function isPartOf(expr: Expr): expr is Attribute {
+  return (
+    expr.kind === "Attribute" &&
+    !/^(?:to|cuda|cpu|half|float|bfloat16|state_dict|load_state_dict|apply|modules|children|zero_grad)$/.test(
+      expr.attr,
+    ) &&
+    !NETWORK_METHODS.has(expr.attr) &&
+    (expr.value.kind === "Attribute" || (expr.value.kind === "Name" && expr.value.id !== "self"))
   );
 }
 

@@ -12,6 +12,7 @@ import { Names } from "./names.ts";
 import { joinedOptions } from "./options.ts";
 import type { Options } from "./options.ts";
 import { passedParameters } from "./parameters.ts";
+import { varyingModules } from "./shapes.ts";
 import type { Value } from "./value.ts";
 
 /** What the whole audited tree says about one function. */
@@ -35,6 +36,8 @@ export interface FunctionFacts {
   readonly reads: boolean;
   /** Parameters that it sends to a device and waits for. */
   readonly copies: readonly string[] | null;
+  /** It hands out a loader of pinned batches. */
+  readonly pins: boolean;
   /** The constructor of a dataset that worker processes read. */
   readonly workers: boolean;
 }
@@ -51,6 +54,8 @@ export interface ProjectFacts {
   readonly options: Options;
   /** Somebody in the tree turns activation checkpointing on. */
   readonly checkpoints: boolean;
+  /** Modules of programs whose batches vary in shape. */
+  readonly varying: ReadonlySet<string>;
   /** Classes of networks, and functions, that nothing in the tree uses. */
   readonly unused: ReadonlySet<string>;
 }
@@ -90,6 +95,7 @@ export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySe
       keeps: fn.summary.keeps ?? null,
       reads: fn.summary.reads ?? false,
       copies: fn.summary.copies ?? null,
+      pins: fn.summary.pins ?? false,
       workers: fn.callers.some(({ site }) => site.workers),
     };
     const plain =
@@ -101,6 +107,7 @@ export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySe
       !one.keeps &&
       !one.reads &&
       !one.copies &&
+      !one.pins &&
       !one.workers;
     if (plain && !alike.has(one.callersGradOff)) alike.set(one.callersGradOff, one);
     facts.set(fn.summary.name, plain ? alike.get(one.callersGradOff)! : one);
@@ -109,7 +116,17 @@ export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySe
   const accelerated = acceleratedModules(summaries, names);
   const unused = unusedParts(summaries, roles, graph, mentioned);
   const checkpoints = summaries.some((file) => file.checkpoints === true);
-  return { functions: facts, aliases: graph.aliases, roles, accelerated, options, checkpoints, unused };
+  const varying = varyingModules(summaries, names);
+  return {
+    functions: facts,
+    aliases: graph.aliases,
+    roles,
+    accelerated,
+    options,
+    checkpoints,
+    varying,
+    unused,
+  };
 }
 
 const isRepeated = ({ site }: Edge): boolean => site.loops !== undefined && !site.throttled;

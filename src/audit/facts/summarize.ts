@@ -10,7 +10,8 @@ import { keptParameters, readsParameter } from "./keepers.ts";
 import { sharedOptions } from "./options.ts";
 import { passedBy } from "./parameters.ts";
 import type { Passed } from "./parameters.ts";
-import { sharedClasses } from "./loaders.ts";
+import { pinnedMakers, sharedClasses } from "./loaders.ts";
+import { shapesVary } from "./shapes.ts";
 import { turnsCheckpointingOn } from "./shipped.ts";
 import { callTarget, functionName } from "./summary.ts";
 import type { CallSite, ClassSummary, FileSummary, FunctionSummary, Target } from "./summary.ts";
@@ -68,6 +69,7 @@ class Summarizer {
   readonly #escapes: string[] = [];
   readonly #backwards: readonly Backward[];
   readonly #copies: ReadonlyMap<FunctionDef, ReadonlySet<string>>;
+  readonly #pins: ReadonlySet<FunctionDef>;
   readonly #passed: (call: Call) => Passed | null;
 
   constructor(file: PythonFile) {
@@ -82,6 +84,7 @@ class Summarizer {
     this.#classes = new Set(file.all("ClassDef").map((cls) => file.qualified(cls)));
     this.#passed = passedBy(file);
     this.#copies = waitingCopies(file);
+    this.#pins = pinnedMakers(file);
   }
 
   summary(): FileSummary {
@@ -99,6 +102,7 @@ class Summarizer {
       accelerator: usesAccelerator(file),
       options: sharedOptions(file),
       checkpoints: turnsCheckpointingOn(file) || undefined,
+      varies: shapesVary(file) || undefined,
       imports: file
         .all("Alias")
         .map((alias) => (alias.parent?.kind === "Import" ? alias.name : file.importedName(alias))),
@@ -250,6 +254,7 @@ class Summarizer {
       keeps: (fn && keptParameters(fn)) ?? undefined,
       reads: (fn && readsParameter(fn)) || undefined,
       copies: copies ? [...copies] : undefined,
+      pins: (fn && this.#pins.has(fn)) || undefined,
     };
   }
 

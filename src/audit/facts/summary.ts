@@ -24,6 +24,8 @@ export interface FileSummary {
   readonly imports: readonly string[];
   /** Functions used as values: called by who knows whom. */
   readonly escapes: readonly string[];
+  /** It brings batches of varying shapes. */
+  readonly varies?: true | undefined;
   /** It turns activation checkpointing on. */
   readonly checkpoints?: true | undefined;
   /** Something in it trains, or has it done by a library. */
@@ -53,6 +55,8 @@ export interface FunctionSummary {
   readonly reads?: true | undefined;
   /** Parameters that it sends to a device and waits for. */
   readonly copies?: readonly string[] | undefined;
+  /** It hands out a loader of pinned batches. */
+  readonly pins?: true | undefined;
 }
 
 /** A function of the same file by its position there, a qualified name, or ".method" where the receiver is unknown. */
@@ -129,8 +133,23 @@ function findTarget(call: Call, file: PythonFile): string | null {
     if (cls) return `${file.qualified(cls)}.forward`;
     const type = instanceType(func, file);
     if (type !== null) return `${type}.forward`;
+    return chosenFunction(func, file);
   }
   return null;
+}
+
+/** `backwards = partial(loss_backwards, fp16)`; `sample = mixed if random() < p else plain`: the first of the two. */
+function chosenFunction(name: Expr & { kind: "Name" }, file: PythonFile): string | null {
+  const value = file.scopes.onlyValue(name);
+  const made = value?.kind === "IfExp" ? value.body : value;
+  const fn =
+    made?.kind === "Call" && file.dotted(made.func) === "functools.partial"
+      ? (made.args[0]?.value ?? null)
+      : value?.kind === "IfExp"
+        ? made
+        : null;
+  const dotted = fn ? file.dotted(fn) : null;
+  return dotted === null || dotted.startsWith("builtins.") ? null : dotted;
 }
 
 /** The class an expression is an instance of, when every reaching definition is the same constructor call. */

@@ -1,9 +1,9 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Expr, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { isRandom, isRandomResize, shapesVary } from "../facts/shapes.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -77,29 +77,21 @@ function report(at: Node, value: Expr): Finding {
   };
 }
 
-/** Batches padded to their own longest member, or resized at random: each is a new shape. */
+/** In this file, or in one of a program that it is part of. */
 function isVarying(facts: Facts): boolean {
   const { file } = facts;
   return (
-    file.all("Call").some((call) => {
-      const name = file.dotted(call.func) ?? "";
-      // `model(features, lengths)`: padded to the longest.
-      if (name === "" && call.args.some(({ value }) => value.kind === "Name" && LENGTHS.test(value.id)))
-        return isNetwork(call.func, facts);
-      if (RESIZES.test(name)) return isRandomResize(call, file);
-      return (
-        // Detectors resize each image by its own sides.
-        /^torchvision\.models\.detection\.\w*(?:rcnn|retinanet|fcos)\w*$/.test(name) ||
-        /^torch\.nn\.utils\.rnn\.(?:pad_sequence|pack_padded_sequence)$/.test(name) ||
-        /^transformers\.DataCollator(?:WithPadding|ForSeq2Seq|ForTokenClassification|CTCWithPadding)$/.test(
-          name,
-        ) ||
-        call.args.some(
-          (arg) => arg.name === "padding" && arg.value.kind === "Str" && arg.value.value === "longest",
-        )
-      );
-    }) ||
-    file.all("FunctionDef").some((fn) => isCollate(fn, file) && padsToLongest(fn, file)) ||
+    facts.project.varying.has(file.module) ||
+    shapesVary(file) ||
+    // `model(features, lengths)`: padded to the longest.
+    file
+      .all("Call")
+      .some(
+        (call) =>
+          call.args.some(({ value }) => value.kind === "Name" && LENGTHS.test(value.id)) &&
+          file.dotted(call.func) === null &&
+          isNetwork(call.func, facts),
+      ) ||
     // `wave[..., :n]` with another n each time; a window of one length that starts anywhere is no new shape.
     file.all("Slice").some(({ lower, upper }) => {
       if (!upper || !isRandom(upper, file, 0)) return !upper && lower !== null && isRandom(lower, file, 0);
@@ -109,63 +101,3 @@ function isVarying(facts: Facts): boolean {
 }
 
 const LENGTHS = /(?:^|_)(?:lens|lengths?)$|_len$/;
-
-const RESIZES =
-  /^(?:torch\.nn\.functional\.(?:interpolate|upsample)|torchvision\.transforms\.(?:v2\.)?functional\.(?:resize|center_crop))$/;
-
-function isRandomResize(call: Call, file: PythonFile): boolean {
-  return (
-    RESIZES.test(file.dotted(call.func) ?? "") &&
-    call.args.some(
-      ({ name: key, value }, at) =>
-        (key === "size" || key === "scale_factor" || (key === null && (at === 1 || at === 2))) &&
-        isRandom(value, file, 0),
-    )
-  );
-}
-
-function isRandom(expr: Expr, file: PythonFile, depth: number): boolean {
-  if (depth > 8) return false;
-  if (expr.kind === "Tuple" || expr.kind === "List")
-    return expr.items.some((item) => isRandom(item, file, depth + 1));
-  if (expr.kind === "Name")
-    return file.scopes.reaching(expr).some(({ value }) => value !== null && isRandom(value, file, depth + 1));
-  if (expr.kind === "Binary")
-    return isRandom(expr.left, file, depth + 1) || isRandom(expr.right, file, depth + 1);
-  if (expr.kind === "Subscript")
-    return isRandom(expr.value, file, depth + 1) || isRandom(expr.index, file, depth + 1);
-  if (expr.kind !== "Call") return false;
-  const name = file.dotted(expr.func) ?? "";
-  if (/^(?:random|numpy\.random)\.|^torch\.(?:randint|rand|randperm)$/.test(name)) return true;
-  // `int(torch.randint(…))`, `torch.randint(…).item()`.
-  if (name === "builtins.int")
-    return expr.args[0] !== undefined && isRandom(expr.args[0].value, file, depth + 1);
-  return expr.func.kind === "Attribute" && /^(?:item|tolist|choice|integers)$/.test(expr.func.attr)
-    ? isRandom(expr.func.value, file, depth + 1)
-    : false;
-}
-
-/** Named so, handed to a loader as its `collate_fn`, or called by a class that is. */
-function isCollate(fn: FunctionDef, file: PythonFile): boolean {
-  const cls = fn.parent?.kind === "ClassDef" ? fn.parent.name : "";
-  return (
-    /collate|pad_batch|make_batch/i.test(fn.name) ||
-    (fn.name === "__call__" && /collat|pad/i.test(cls)) ||
-    file.calls.given(["collate_fn"]).some((call) => {
-      const given = keyword(call, "collate_fn")!.value;
-      return given.kind === "Name" && file.dotted(given) === file.qualified(fn);
-    })
-  );
-}
-
-/** `max(len(x) for x in batch)`, or of a list of lengths. */
-function padsToLongest(fn: FunctionDef, file: PythonFile): boolean {
-  return file
-    .callsNamed("max")
-    .some(
-      (call) =>
-        contains(fn, call) &&
-        (file.dotted(call.func) === "builtins.max" || call.func.kind === "Attribute") &&
-        /len|size|shape/i.test(file.textOf(call)),
-    );
-}

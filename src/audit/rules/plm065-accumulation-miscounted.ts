@@ -28,12 +28,14 @@ export const rule: Rule = {
       const loop = facts.stepLoop(step) ?? functionOf(step);
       if (!loop) continue;
       const every = throttle(step, loop, facts);
-      const backwards = facts.backwards.filter(
-        ({ call }) => contains(loop, call) && facts.frequency(call, loop) === "every",
-      );
+      const inLoop = facts.backwards.filter(({ call }) => contains(loop, call));
+      const everyTurn = inLoop.filter(({ call }) => facts.frequency(call, loop) === "every");
+      // One with the step, one that only adds up, without an exchange between ranks.
+      const sameLoss = new Set(inLoop.map(({ loss }) => loss && file.textOf(loss))).size === 1;
+      const backwards = everyTurn.length === 0 && sameLoss && areBranches(inLoop) ? inLoop : everyTurn;
       // `if fp16: scaled_loss.backward()`, `else: loss.backward()`: one of the two.
       const backward = areBranches(backwards)
-        ? backwards[1]
+        ? backwards[everyTurn.length === 0 ? 0 : 1]
         : backwards.length === 1
           ? backwards[0]
           : undefined;
@@ -125,15 +127,22 @@ function dividesItself(backward: Call, { file }: Facts): boolean {
   if (/fabric|manual_backward/i.test(name)) return false;
   if (/accelerat/i.test(name)) {
     const made = file.callsNamed("Accelerator");
+    // What exchanges by hand counts by hand.
+    const byHand = /\.no_sync\b/.test(file.text);
     return (
       made.length === 0 ||
       /\.accumulate\(/.test(file.text) ||
       made.some((call) =>
-        call.args.some((arg) => arg.star !== 0 || (arg.name ?? "").startsWith("gradient_accumulation")),
+        call.args.some(
+          (arg) => (arg.star !== 0 && !byHand) || (arg.name ?? "").startsWith("gradient_accumulation"),
+        ),
       )
     );
   }
-  return /engine|deepspeed/i.test(name) || backward.args.some((arg) => arg.name === null);
+  return (
+    /engine|deepspeed/i.test(name) ||
+    (backward.func.kind === "Attribute" && backward.args.some((arg) => arg.name === null))
+  );
 }
 
 interface Throttle {
@@ -238,7 +247,10 @@ function clearsThrottled(loop: Node, branch: Node, facts: Facts): boolean {
 function isFinite(loop: Loop, facts: Facts): boolean {
   return (
     loop.kind === "For" &&
-    /load|data|batch|\bdl\b|_dl\b/i.test(facts.file.textOf(loop.iter)) &&
+    (/load|data|batch|\bdl\b|_dl\b/i.test(facts.file.textOf(loop.iter)) ||
+      // `range(sampler.num_iterations())`, once for each epoch
+      (/num_iter|iterations\(|steps_per_epoch|iters_per_epoch/.test(facts.file.textOf(loop.iter)) &&
+        loopsAround(loop).length > 0)) &&
     !/cycle|infinite|iter\(/i.test(facts.file.textOf(loop.iter))
   );
 }
@@ -262,13 +274,15 @@ function divideLoss(loss: Expr, count: string, facts: Facts): Fix | null {
 /** `for _ in range(n): loss.backward()`, then one step: nothing divides by n. */
 function* microSteps(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  for (const { call, loss } of facts.backwards) {
+  for (const { call, loss } of [...facts.backwards, ...handedOn(facts)]) {
     const [inner, around] = loopsAround(call);
     // A method that goes through the parts of one batch is the step by itself.
     const outer = around ?? functionOf(call);
     if (!loss || !outer || inner?.kind !== "For" || inner.iter.kind !== "Call") continue;
     const ranged = file.dotted(inner.iter.func) === "builtins.range" && inner.iter.args.length === 1;
-    const count = ranged ? inner.iter.args[0]!.value : chunkCount(inner.iter, facts);
+    const count = ranged
+      ? inner.iter.args[0]!.value
+      : (chunkCount(inner.iter, facts) ?? namedCount(inner.iter, facts));
     if (!count || (ranged && (count.kind === "Num" || !/accum|micro/i.test(file.textOf(count))))) continue;
     const steps = optimizerSteps(file).filter(
       (step) => contains(outer, step) && functionOf(step) === functionOf(call),
@@ -296,6 +310,24 @@ function* microSteps(facts: Facts): Generator<Finding> {
     const found = undivided(call, loss, file.textOf(count), facts);
     yield isOneByDefault(count, file) ? { ...found, severity: "note" } : found;
   }
+}
+
+/** `backward_of(loss, optimizer)` in a loop: a function of the tree that differentiates what it is given, once. */
+function handedOn(facts: Facts): Backward[] {
+  return facts.callsTo("loose").flatMap((call) => {
+    const [inner] = loopsAround(call);
+    const loss = call.args.find(({ value }) => value.kind === "Name" && /loss$/i.test(value.id))?.value;
+    return inner?.kind === "For" && loss && facts.callee(call)?.reachesBackward === true
+      ? [{ call, loss }]
+      : [];
+  });
+}
+
+/** The n of `accumulation_contexts(n, …)`, a generator of the program's own. */
+function namedCount(over: Call, { file }: Facts): Expr | null {
+  return /accum|micro/i.test(file.textOf(over.func))
+    ? (over.args.find(({ value }) => /accum|micro/i.test(file.textOf(value)))?.value ?? null)
+    : null;
 }
 
 /** The n of `x.chunk(n)`, in a loop over that or over several such at once; of `x.split(size)` the call itself. */
@@ -327,7 +359,9 @@ function dividesGradients(text: string): boolean {
   );
 }
 
-function isDivided(text: string, count: string): boolean {
+function isDivided(whole: string, count: string): boolean {
+  // `loss.item() / n` is for the log.
+  const text = whole.replace(/\.(?:item|detach|tolist)\(\)(?:\.\w+\(\))*\s*\/\s*[\w.]+/g, "");
   return (
     text.includes(`/ ${count}`) ||
     text.includes(`/${count}`) ||

@@ -24,14 +24,9 @@ export const rule: Rule = {
     for (const finding of [
       ...(facts.networks.someOnlyEvaluated ? parts(facts) : []),
       ...perceptual(facts),
+      ...(trains || facts.file.mentions("configure_optimizers") ? leftOutOfClass(facts) : []),
       ...(trains
-        ? [
-            ...evaluated(facts),
-            ...leftOut(facts),
-            ...leftOutOfClass(facts),
-            ...partsOptimised(facts),
-            ...adversaries(facts),
-          ]
+        ? [...evaluated(facts), ...leftOut(facts), ...partsOptimised(facts), ...adversaries(facts)]
         : []),
     ]) {
       if (seen.has(finding.at as Node)) continue;
@@ -150,7 +145,7 @@ function* leftOut(facts: Facts): Generator<Finding> {
     const source = parametersOf(made.args[0]?.value ?? null, facts);
     const fn = functionOf(made);
     if (!source) continue;
-    const freezes = /requires_grad|freeze/.test(file.textOf(fn ?? file.tree.module));
+    const freezes = /requires_grad(?!=True)|freeze/.test(file.textOf(fn ?? file.tree.module));
     const others = file
       .all("Call")
       .filter(
@@ -235,7 +230,7 @@ function* partsOptimised(facts: Facts): Generator<Finding> {
 function* leftOutOfClass(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const cls of file.all("ClassDef")) {
-    if (facts.role(cls) !== "other") continue;
+    if (!/^(?:other|lightning)$/.test(facts.role(cls))) continue;
     const made = file
       .all("Call")
       .filter(
@@ -256,7 +251,9 @@ function* leftOutOfClass(facts: Facts): Generator<Finding> {
         ).test(text)
       )
         continue;
-      if (facts.gradMode(call) !== "on" || !facts.hot(call) || !feedsBackward(call, facts)) continue;
+      if (facts.gradMode(call) !== "on" || !facts.hot(call)) continue;
+      // Of Lightning the loss is differentiated elsewhere.
+      if (facts.role(cls) === "lightning" ? isDetached(call) : !feedsBackward(call, facts)) continue;
       yield {
         at: call,
         severity: "note",
@@ -264,6 +261,13 @@ function* leftOutOfClass(facts: Facts): Generator<Finding> {
       };
     }
   }
+}
+
+function isDetached({ parent }: Call): boolean {
+  return (
+    parent?.kind === "ExprStmt" ||
+    (parent?.kind === "Attribute" && /^(?:detach|item|argmax|cpu|size|shape)$/.test(parent.attr))
+  );
 }
 
 /** A parameter or variable of this very function: whether anything else trains it is seen here. */
@@ -278,7 +282,7 @@ function isOwnNetwork(callee: Expr, fn: Node, facts: Facts): boolean {
   )
     return false;
   // `Vgg16(requires_grad=False)`
-  if (one?.value && /requires_grad|freeze|frozen/i.test(facts.file.textOf(one.value))) return false;
+  if (one?.value && /requires_grad(?!=True)|freeze|frozen/i.test(facts.file.textOf(one.value))) return false;
   const mine = definitions.length === 1 && contains(fn, one!.node);
   // Its parameters named anywhere else: another optimizer may have them.
   return (

@@ -51,7 +51,16 @@ function isAttention(expr: Expr, facts: Facts): boolean {
   if (own !== null) {
     const cls = classOf(expr);
     const writes = cls ? (attributesOf(cls, facts.file).get(own)?.writes ?? []) : [];
-    return writes.length > 0 && writes.every((write) => made(write.value));
+    if (writes.length === 0) return false;
+    if (writes.every((write) => made(write.value))) return true;
+    // Chosen by a setting among layers that take one or two: what is given three is this.
+    const call = expr.parent;
+    return (
+      call?.kind === "Call" &&
+      call.args.filter(({ name }) => name === null).length >= 3 &&
+      writes.some((write) => made(write.value)) &&
+      writes.every(({ value }) => made(value) || isTorchLayer(value, facts))
+    );
   }
   // `self.layers[0](…)`, `self.layers["attn"](…)`
   if (expr.kind === "Subscript")
@@ -70,6 +79,16 @@ function isAttention(expr: Expr, facts: Facts): boolean {
       const over = iterated(value, index, facts);
       return isListOf(over, made, facts, over === value ? index : null);
     })
+  );
+}
+
+function isTorchLayer(value: Expr | null, { file }: Facts): boolean {
+  return (
+    (value?.kind === "Const" && value.value === null) ||
+    (value?.kind === "Call" &&
+      /^torch\.nn\.(?:Linear|RNN|GRU|LSTM|Conv[123]d|Identity|Sequential|Dropout)$/.test(
+        file.dotted(value.func) ?? "",
+      ))
   );
 }
 

@@ -1,5 +1,5 @@
 import type { Call, Expr } from "../../python/tree.ts";
-import { classOf } from "../../python/nodes.ts";
+import { classOf, functionOf } from "../../python/nodes.ts";
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -37,12 +37,31 @@ export const rule: Rule = {
 
 /** Computed there, or the weight of a layer of a network that is: `model.items.weight`. */
 function isOnDevice(expr: Expr, facts: Facts): boolean {
-  if (facts.onAccelerator(expr)) return true;
+  if (facts.onAccelerator(expr) || isMovedAbove(expr, facts)) return true;
   const weight = expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : expr;
   if (!facts.accelerator || weight?.kind !== "Attribute" || weight.attr !== "weight") return false;
   let root: Expr = weight.value;
   while (root.kind === "Attribute" && !isNetwork(root, facts)) root = root.value;
   return isNetwork(root, facts);
+}
+
+/** `self.levels = self.levels.to(device)` above, in the same method. */
+function isMovedAbove(expr: Expr, facts: Facts): boolean {
+  const own = facts.accelerator ? selfAttribute(expr) : null;
+  const cls = own === null ? null : classOf(expr);
+  const fn = functionOf(expr);
+  return (
+    cls !== null &&
+    (attributesOf(cls, facts.file).get(own!)?.writes ?? []).some(
+      ({ in: method, value }) =>
+        method === fn &&
+        value?.kind === "Call" &&
+        value.end < expr.start &&
+        value.func.kind === "Attribute" &&
+        /^(?:to|cuda)$/.test(value.func.attr) &&
+        facts.file.textOf(value.func.value) === facts.file.textOf(expr),
+    )
+  );
 }
 
 function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
@@ -51,6 +70,9 @@ function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
   // `[0] * n`
   if (expr.kind === "Binary" && expr.op === "*" && expr.left.kind === "List")
     return isHostData(expr.left, facts, depth + 1);
+  // `rows - 1`
+  if (expr.kind === "Binary" && /^[-+]$/.test(expr.op) && expr.right.kind === "Num")
+    return isHostArray(expr.left, facts, depth + 1);
   if (expr.kind === "Comp") return expr.value === null && facts.value(expr.element).what !== "tensor";
   // `np.random.rand(n) > 0.5`
   if (expr.kind === "Compare") return isHostArray(expr.left, facts, depth + 1);

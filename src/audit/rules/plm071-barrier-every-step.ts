@@ -2,6 +2,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { ancestors, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { everyUpdate } from "../facts/facts.ts";
+import type { Facts } from "../facts/facts.ts";
 import { callTarget } from "../facts/summary.ts";
 import type { Rule } from "../rule.ts";
 
@@ -36,7 +37,7 @@ export const rule: Rule = {
       if (
         (waits || /^torch\.distributed\.(?:distributed_c10d\.)?barrier$/.test(name)) &&
         !isToMeasure(call, file) &&
-        (facts.everyStep(call) || everyUpdate(call, facts))
+        (facts.everyStep(call) || everyUpdate(call, facts) || isForRanks(call, facts))
       )
         yield {
           at: call,
@@ -113,6 +114,24 @@ export const rule: Rule = {
         };
   },
 };
+
+/** Under nothing but `if self.is_ddp:`, which is off by default, as ranks are. */
+function isForRanks(call: Call, facts: Facts): boolean {
+  const within = facts.hot(call)?.within;
+  if (!within || facts.frequency(call, within) !== "unknown") return false;
+  const tests = [];
+  for (const at of ancestors(call)) {
+    if (at === within) break;
+    if (at.kind === "If") tests.push(at.test);
+    else if (at.kind === "Handler" || at.kind === "For" || at.kind === "While") return false;
+  }
+  return (
+    tests.length > 0 &&
+    tests.every((test) =>
+      /^(?:\w+\.)*(?:is_|use_)?(?:ddp|dist\w*|multi_?gpu)$/i.test(facts.file.textOf(test)),
+    )
+  );
+}
 
 /** Under a setting that asks for times, which need it. */
 function isToMeasure(call: Call, file: PythonFile): boolean {

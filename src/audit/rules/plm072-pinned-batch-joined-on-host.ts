@@ -1,13 +1,16 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Call, Expr, Name, Node } from "../../python/tree.ts";
 import { given } from "../facts/arguments.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loadersOf } from "../facts/loaders.ts";
+import type { ProjectFacts } from "../facts/project.ts";
 import { METHODS } from "../facts/torch-names.ts";
 import type { Loop } from "../facts/training.ts";
+import { sendsBatch } from "../facts/transfers.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -22,7 +25,8 @@ export const rule: Rule = {
   *check(facts) {
     if (facts.stepLoops.size === 0) return;
     const pins = facts.file.mentions("pin_memory");
-    if (!pins && !facts.file.mentions("non_blocking")) return;
+    const elsewhere = !pins && pinsSomewhere(facts.project);
+    if (!pins && !elsewhere && !facts.file.mentions("non_blocking")) return;
     for (const call of facts.file.callsNamed("cat", "concat", "concatenate", "stack", "hstack", "vstack")) {
       if (!/^torch\.(?:cat|concat|concatenate|stack|hstack|vstack)$/.test(facts.file.dotted(call.func) ?? ""))
         continue;
@@ -33,15 +37,17 @@ export const rule: Rule = {
       const joins =
         loop !== null
           ? items.every((item) => isBatch(item, loop, facts)) &&
-            (isCounted(loop, facts) || isPinned(loop, facts))
+            (isCounted(loop, facts) ||
+              isPinned(loop, facts) ||
+              items.every((item) => item.kind === "Call" && isTaken(item, facts)))
           : isHandedBatch(call, items, facts);
-      if (!pins || !joins) {
+      if ((!pins && !elsewhere) || !joins) {
         // Whoever made the loader, in another file, this copy is waited for.
         if (
           loop &&
           loadersOf(headOf(loop), facts) === null &&
           items.every((item) => isBatch(item, loop, facts)) &&
-          isUnwaited(call)
+          isUnwaited(call, facts)
         )
           yield { at: call, severity: "note", message: FRESH };
         continue;
@@ -63,15 +69,31 @@ function headOf(loop: Loop): Expr {
 }
 
 /** `torch.cat(…).to(device, non_blocking=True)`, through changes of shape. */
-function isUnwaited(call: Call): boolean {
+function isUnwaited(call: Call, facts: Facts): boolean {
+  const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
+  const made = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
+  return isSentOn(call) || (made !== null && facts.file.scopes.uses(made).some(isSentOn));
+}
+
+function isSentOn(expr: Expr): boolean {
   for (
-    let at: Expr = call;
+    let at: Expr = expr;
     at.parent?.kind === "Attribute" && at.parent.parent?.kind === "Call";
     at = at.parent.parent
   )
     if (/^(?:to|cuda)$/.test(at.parent.attr))
       return isTrue(keyword(at.parent.parent, "non_blocking")?.value ?? null);
   return false;
+}
+
+const pinning = new WeakMap<ProjectFacts, boolean>();
+
+/** Whether a function somewhere in the tree hands out a loader of pinned batches. */
+function pinsSomewhere(project: ProjectFacts): boolean {
+  let found = pinning.get(project);
+  if (found === undefined)
+    pinning.set(project, (found = [...project.functions.values()].some(({ pins }) => pins)));
+  return found;
 }
 
 /** In a function of this file that every call gives what the loader handed out: `both_views(images, device)`. */
@@ -139,8 +161,26 @@ function isMoved(call: Call, facts: Facts): boolean {
   if (moves(last)) return true;
   const statement = last.parent;
   const target = statement?.kind === "Assign" && statement.value === last ? statement.targets[0] : null;
+  if (target?.kind === "Subscript" && target.value.kind === "Name")
+    return isSentWhole(target.value, statement!, facts);
   const made = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
   return made !== null && facts.file.scopes.uses(made).some(moves);
+}
+
+/** `batch["x"] = torch.cat(…)`, and the whole batch is sent below: `send(batch, lambda t: t.to(device))`. */
+function isSentWhole(batch: Name, above: Node, { file }: Facts): boolean {
+  return file
+    .all("Call")
+    .some(
+      (call) =>
+        call.start > above.end &&
+        functionOf(call) === functionOf(batch) &&
+        call.args.some(({ value }) => value.kind === "Name" && value.id === batch.id) &&
+        (sendsBatch(call, file) ||
+          call.args.some(
+            ({ value }) => value.kind === "Lambda" && /\.(?:to|cuda)\(/.test(file.textOf(value.body)),
+          )),
+    );
 }
 
 /** What a function or method of torch's computes from. */
@@ -159,7 +199,7 @@ function isBatch(expr: Expr, loop: Loop, facts: Facts): boolean {
   // Computed from it on the host: `images.flip(-1)`.
   if (expr.kind === "Call") {
     const of = hostOperand(expr, facts);
-    return of !== undefined && isBatch(of, loop, facts);
+    return isTaken(expr, facts) || (of !== undefined && isBatch(of, loop, facts));
   }
   // `[b["image"] for b in (weak, strong)]`
   if (expr.kind === "Comp")
@@ -179,13 +219,37 @@ function isBatch(expr: Expr, loop: Loop, facts: Facts): boolean {
     return (left && (right || expr.right.kind === "Num")) || (right && expr.left.kind === "Num");
   }
   if (expr.kind !== "Name") return false;
-  const isFrom = ({ how, node, value }: Definition): boolean => {
+  const isFrom = ({ how, node, value, index }: Definition): boolean => {
     if (how === "iterate") {
       // `[torch.cat([part, -part]) for part in batch]`
-      const clause = node.parent?.kind === "Clause" ? node.parent : null;
+      const target = node.parent?.kind === "Tuple" ? node.parent : node;
+      const clause = target.parent?.kind === "Clause" ? target.parent : null;
+      // `[image for image, text in zip(images, texts) if text]`
+      const zipped =
+        clause?.iter.kind === "Call" &&
+        facts.file.dotted(clause.iter.func) === "builtins.zip" &&
+        index !== null
+          ? clause.iter.args[index]?.value
+          : undefined;
+      if (zipped) return isBatch(zipped, loop, facts);
       if (clause) return clause.iter.kind === "Name" && isBatch(clause.iter, loop, facts);
       return loop.kind === "For" && contains(loop.target, node) && !isCounted(loop, facts);
     }
+    // `waiting = []`, and `waiting.append(images)` until there are enough.
+    if (how === "assign" && value?.kind === "List" && value.items.length === 0)
+      return facts.file
+        .callsNamed("append")
+        .some(
+          ({ func, args }) =>
+            func.kind === "Attribute" &&
+            func.value.kind === "Name" &&
+            func.value.id === expr.id &&
+            contains(loop, func) &&
+            args[0] !== undefined &&
+            args[0].value.kind === "Name" &&
+            args[0].value.id !== expr.id &&
+            isBatch(args[0].value, loop, facts),
+        );
     if (value?.kind === "Call") {
       // `x = x.view(n, -1)`
       const of = how === "assign" ? hostOperand(value, facts) : undefined;
@@ -207,40 +271,73 @@ function isBatch(expr: Expr, loop: Loop, facts: Facts): boolean {
 
 /** `for step in range(n):`, `while True:`, where batches are taken by `next`. */
 function isCounted(loop: Loop, { file }: Facts): boolean {
-  return (
-    loop.kind === "While" || (loop.iter.kind === "Call" && file.dotted(loop.iter.func) === "builtins.range")
-  );
+  const counts = (expr: Expr | null | undefined): boolean => {
+    // `bar = tqdm(range(n)) if rank == 0 else range(n)`
+    if (expr?.kind === "Name") return counts(file.scopes.onlyValue(expr));
+    if (expr?.kind === "IfExp") return counts(expr.body) && counts(expr.orelse);
+    if (expr?.kind !== "Call") return false;
+    const name = file.dotted(expr.func) ?? "";
+    return (
+      name === "builtins.range" ||
+      /(?:^|\.)trange$/.test(name) ||
+      (/(?:^|\.)tqdm(?:\.|$)/.test(name) && counts(positional(expr, 0)))
+    );
+  };
+  return loop.kind === "While" || counts(loop.iter);
 }
 
 /** `next(it)` of an iterator over a pinned loader. */
 function isTaken(call: Call, facts: Facts): boolean {
   const { file } = facts;
-  const it = positional(call, 0);
-  if (file.dotted(call.func) !== "builtins.next" || it?.kind !== "Name") return false;
+  const it = file.dotted(call.func) === "builtins.next" ? positional(call, 0) : null;
+  if (!it) return false;
+  const goesOver = (value: Expr | null): boolean => {
+    const over = value?.kind === "Call" && begins(value, file) ? positional(value, 0) : null;
+    return over !== null && over !== undefined && arePinned(over, facts);
+  };
+  if (it.kind !== "Name") return isKeptFrom(it, goesOver, file);
   const definitions = file.scopes.reaching(it);
+  return definitions.length > 0 && definitions.every(({ how, value }) => how === "assign" && goesOver(value));
+}
+
+/** `self.batches = None`, until it is made. */
+function isKeptFrom(expr: Expr, holds: (made: Expr) => boolean, file: PythonFile): boolean {
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const made = (cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : []).filter(
+    ({ value }) => value?.kind !== "Const",
+  );
+  return made.length > 0 && made.every(({ value }) => value !== null && holds(value));
+}
+
+/** `iter(loader)`, or a generator of this file that goes through it again and again. */
+function begins({ func }: Call, file: PythonFile): boolean {
+  const name = file.dotted(func) ?? "";
   return (
-    definitions.length > 0 &&
-    definitions.every(({ how, value }) => {
-      const over =
-        how === "assign" && value?.kind === "Call" && file.dotted(value.func) === "builtins.iter"
-          ? positional(value, 0)
-          : null;
-      return over !== null && over !== undefined && arePinned(loadersOf(over, facts), file);
-    })
+    /^(?:builtins\.iter|itertools\.cycle)$/.test(name) ||
+    (/(?:^|\.|_)(?:cycle|infinite|endless|repeat|inf)\w*$/.test(name) &&
+      file.all("Yield").some((one) => {
+        const fn = functionOf(one);
+        return fn?.kind === "FunctionDef" && file.qualified(fn) === name;
+      }))
   );
 }
 
 /** One is enough: that one's batches are pinned in vain. */
-function arePinned(loaders: readonly Call[] | null, file: PythonFile): boolean {
-  return loaders !== null && loaders.some((call) => isTrue(given(call, "pin_memory", file)));
+function arePinned(iterated: Expr, facts: Facts): boolean {
+  const pins = (call: Call): boolean => facts.callee(call)?.pins === true;
+  return (
+    loadersOf(iterated, facts, 0, pins)?.some(
+      (call) => isTrue(given(call, "pin_memory", facts.file)) || pins(call),
+    ) === true
+  );
 }
 
 function isPinned(loop: Loop, facts: Facts): boolean {
   if (loop.kind !== "For") return false;
-  const loaders = loadersOf(loop.iter, facts);
   let host = true;
   walk(loop.iter, (node) => {
     if (node.kind === "Attribute" && node.attr === "prepare") host = false;
   });
-  return host && arePinned(loaders, facts.file);
+  return host && arePinned(loop.iter, facts);
 }

@@ -59,7 +59,7 @@ export const rule: Rule = {
       if (
         source &&
         !isCompared(source) &&
-        facts.onAccelerator(source) &&
+        (facts.onAccelerator(source) || isJudged(call, source, facts)) &&
         facts.everyStep(call) &&
         !isAskedFor(call, facts)
       )
@@ -67,6 +67,20 @@ export const rule: Rule = {
     }
   },
 };
+
+/** Handed to a loss as it is, in a step of a program that computes on a device. */
+function isJudged(call: Call, source: Expr, facts: Facts): boolean {
+  const value = facts.value(source);
+  if (!facts.accelerator || value.device === "cpu" || !/^(?:unknown|tensor|output)$/.test(value.what))
+    return false;
+  const by = call.parent?.kind === "Arg" && call.parent.parent?.kind === "Call" ? call.parent.parent : null;
+  if (!by) return false;
+  const made = by.func.kind === "Call" ? facts.file.dotted(by.func.func) : facts.file.dotted(by.func);
+  return (
+    /^torch\.nn\.(?:functional\.\w*(?:loss|entropy\w*|kl_div)|\w+Loss)$/.test(made ?? "") ||
+    facts.networks.isLoss(by.func)
+  );
+}
 
 /** Under a setting that says just this: whoever sets it wants it. */
 function isAskedFor(call: Call, { file }: Facts): boolean {

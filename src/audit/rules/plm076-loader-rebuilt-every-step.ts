@@ -32,12 +32,7 @@ export const rule: Rule = {
     // By its name, where another file makes it.
     for (const call of file.calls.matching(/^(?:get|make|build|create)_\w*(?:loader|_dl)$/)) {
       const name = file.dotted(call.func) ?? "";
-      if (
-        call.func.kind === "Name" &&
-        name !== "" &&
-        !name.startsWith(`${file.module}.`) &&
-        isEveryEpoch(call, facts)
-      )
+      if (name !== "" && !name.startsWith(`${file.module}.`) && isEveryEpoch(call, facts))
         yield { at: call, severity: "note", message: EPOCH };
     }
     for (const call of file.callsNamed("next", "__next__", "DataLoader", ...words)) {

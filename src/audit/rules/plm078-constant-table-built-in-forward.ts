@@ -116,6 +116,10 @@ function reads(expr: Expr, facts: Facts): boolean {
     : selfAttribute(expr) !== null;
 }
 
+/** What others call a function of theirs that makes one. */
+const TABLE_MAKERS =
+  /^(?:precompute|compute|build|make|create|get)_\w*(?:freqs?(?:_cis)?|rope|rotary\w*|sinusoid\w*|sincos\w*|alibi\w*|filter_?bank|fbanks?|window)$/i;
+
 /** `alibi(self.heads, self.max_len, x.device)`: a function of this file that makes a table of what it is given. */
 function* built(facts: Facts): Generator<Finding> {
   const { file } = facts;
@@ -130,13 +134,17 @@ function* built(facts: Facts): Generator<Finding> {
     )
       makers.add(fn);
   }
-  if (makers.size === 0) return;
-  for (const call of file.callsNamed(...[...makers].map(({ name }) => name))) {
+  const imported = file.calls.matching(TABLE_MAKERS);
+  if (makers.size === 0 && imported.length === 0) return;
+  for (const call of [...file.callsNamed(...[...makers].map(({ name }) => name)), ...imported]) {
     const cls = classOf(call);
     const fn = functionOf(call);
     if (!cls || !isModuleRole(facts.role(cls)) || fn?.kind !== "FunctionDef" || fn.name === "__init__")
       continue;
-    if (![...makers].some((one) => file.qualified(one) === file.dotted(call.func))) continue;
+    const name = file.dotted(call.func);
+    const elsewhere = name !== null && !name.startsWith("torch.") && !name.startsWith(`${file.module}.`);
+    if (![...makers].some((one) => file.qualified(one) === name) && !(imported.includes(call) && elsewhere))
+      continue;
     const given = call.args.map(({ value }) => value).filter((value) => !isPlace(value));
     if (given.length === 0 || !given.every((value) => isSetting(value, facts)) || !facts.everyStep(call))
       continue;
@@ -339,18 +347,21 @@ function* neverStored(facts: Facts): Generator<Finding> {
     if (asked.ops[0] !== "not in" && !hit && !lookup) continue;
     const own = selfAttribute(lookup ?? asked.rights[0]);
     const cls = own === null ? null : classOf(test);
-    if (!cls || !isModuleRole(facts.role(cls)) || !facts.hot(test)) continue;
+    if (!cls) continue;
+    // What a network is given to make its anchors with is no module itself.
+    const helper = facts.role(cls) === "other" && /cache/.test(own!) && facts.accelerator;
+    if (!(isModuleRole(facts.role(cls)) && facts.hot(test)) && !helper) continue;
     const made = attributesOf(cls, facts.file).get(own!)?.writes ?? [];
     if (made.length === 0 || !made.every(({ value }) => value !== null && isEmptyDict(value, facts)))
       continue;
     const text = facts.file.textOf(cls);
     const escaped = `self\\.${own}`;
-    if (new RegExp(`${escaped}\\[[^\\]]+\\]\\s*=[^=]|${escaped}\\.(?:update|setdefault)\\(`).test(text))
-      continue;
+    if (new RegExp(`${escaped}\\[.+\\]\\s*=[^=]|${escaped}\\.(?:update|setdefault)\\(`).test(text)) continue;
+    if (helper && !/torch\./.test(text)) continue;
     yield {
       at: asked,
-      severity: "warning",
-      message: `What is missing from \`self.${own}\` is computed and never put there: every forward misses and computes it again`,
+      severity: helper ? "note" : "warning",
+      message: `What is missing from \`self.${own}\` is computed and never put there: it is missed and computed again every time`,
     };
   }
 }

@@ -64,7 +64,9 @@ export const rule: Rule = {
       }
       if (
         !((driver || torch) && isAccumulated(call, inner, facts)) &&
-        (driver || !isMicroStep(call, inner, facts))
+        // Where it is told of the accumulation, it knows when gradients are whole.
+        ((driver && /\.accumulate\(/.test(file.text)) ||
+          !(isMicroStep(call, inner, facts) || isBesideStep(call, inner, facts)))
       )
         continue;
       const fix = torch ? beforeStep(call, inner, facts) : null;
@@ -130,7 +132,7 @@ function clipsInHook(call: Call, facts: Facts): string | null {
 
 /** Every turn clips; the optimizer steps in some of them, or after this loop of micro-batches. */
 function isMicroStep(call: Call, loop: Node, facts: Facts): boolean {
-  if (facts.frequency(call, loop) !== "every") return false;
+  if (facts.frequency(call, loop) !== "every" && !isOnlySwitched(call, loop, facts)) return false;
   const inside = optimizerSteps(facts.file).filter((step) => contains(loop, step));
   // Beside a backward of its own turn: what clips in a function of its own may be called once a step.
   if (inside.length > 0)
@@ -138,13 +140,38 @@ function isMicroStep(call: Call, loop: Node, facts: Facts): boolean {
       facts.backwards.some(({ call: backward }) => contains(loop, backward)) &&
       inside.every((step) => facts.frequency(step, loop) === "throttled" || isCounted(step, loop, facts))
     );
-  const outer = loopsAround(call)[1];
+  // A method that goes through the parts of one batch is the step by itself.
+  const outer = loopsAround(call)[1] ?? null;
   return (
-    outer !== undefined &&
+    loop.kind === "For" &&
     (facts.backwards.some(({ call: backward }) => contains(loop, backward)) ||
-      facts.callee(call)?.reachesBackward === true) &&
-    optimizerSteps(facts.file).some((step) => loopsAround(step)[0] === outer && step.start > loop.end)
+      facts.callee(call)?.reachesBackward === true ||
+      facts
+        .callsTo("loose")
+        .some((one) => contains(loop, one) && facts.callee(one)?.reachesBackward === true)) &&
+    optimizerSteps(facts.file).some(
+      (step) =>
+        (loopsAround(step)[0] ?? null) === outer &&
+        functionOf(step) === functionOf(call) &&
+        step.start > loop.end,
+    )
   );
+}
+
+/** In the branch of a turn that only adds gradients up: `if last: …; optimizer.step()`, `else: loss.backward(); clip(…)`. */
+function isBesideStep(call: Call, loop: Node, facts: Facts): boolean {
+  const steps = optimizerSteps(facts.file).filter((step) => contains(loop, step));
+  for (let child: Node = call, at = call.parent; at && at !== loop; child = at, at = at.parent) {
+    if (at.kind !== "If" || child === at.test) continue;
+    const [mine, other] = at.orelse.includes(child as never) ? [at.orelse, at.body] : [at.body, at.orelse];
+    const has = (branch: readonly Node[], node: Node): boolean => branch.some((one) => contains(one, node));
+    return (
+      steps.length > 0 &&
+      steps.every((step) => has(other, step)) &&
+      facts.backwards.some(({ call: backward }) => has(mine, backward) && backward.start < call.start)
+    );
+  }
+  return false;
 }
 
 /** Under `if self.seen == self.n:`, where `seen` is counted up in each turn. */
@@ -178,7 +205,7 @@ function isOnlySwitched(call: Call, loop: Node, { file }: Facts): boolean {
     if (at.kind !== "If") continue;
     tests++;
     if (
-      !/^(?:not )?[\w.]*(?:grad_norm|clip\w*|max_norm)(?: (?:>|is not|!=) (?:0(?:\.0?)?|None))?$/.test(
+      !/^(?:not )?(?:exists\()?[\w.]*(?:grad_norm|clip\w*|max_norm)\)?(?: (?:>|is not|!=) (?:0(?:\.0?)?|None))?$/.test(
         file.textOf(at.test),
       )
     )

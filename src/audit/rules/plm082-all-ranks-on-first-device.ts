@@ -16,6 +16,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
+    yield* mapped(facts);
     if (file.callsNamed("init_process_group", "DistributedDataParallel").length === 0) {
       yield* atImport(facts);
       return;
@@ -31,7 +32,9 @@ export const rule: Rule = {
     // Started by something else that gives each rank its own device, or no device at all.
     if (
       (inits.length === 0 && wraps.length === 0) ||
-      /CUDA_VISIBLE_DEVICES|gloo|accelerat|deepspeed|\bray\b|FakeTensorMode|["']fake["']/i.test(file.text)
+      /CUDA_VISIBLE_DEVICES|gloo|accelerat|deepspeed|\bray\b|FakeTensorMode|(?:backend\s*=|group\()\s*["']fake["']/i.test(
+        file.text,
+      )
     )
       return;
     const chooses = file
@@ -71,8 +74,35 @@ const RANKED = [
   "get_world_size",
   "barrier",
   "FullyShardedDataParallel",
+  "DistributedDataParallel",
   "init_process_group",
 ];
+
+/** `device_map={"": 0}` in a program that knows of its ranks. */
+function* mapped(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const calls = file.calls.given(["device_map"]);
+  if (calls.length === 0 || !/LOCAL_RANK|WORLD_SIZE|local_rank/.test(file.text)) return;
+  const seen = new Set<Node>();
+  for (const call of calls) {
+    const given = keyword(call, "device_map")!.value;
+    const maps =
+      given.kind === "Name" ? file.scopes.reaching(given).flatMap(({ value }) => value ?? []) : [given];
+    // Where it is chosen by rank as well, this one is for a single process.
+    if (maps.length > 1 && maps.some((one) => /rank/i.test(file.textOf(one)))) continue;
+    for (const map of maps) {
+      const [device] = map.kind === "Dict" && map.values.length === 1 ? map.values : [];
+      if (
+        seen.has(map) ||
+        !device ||
+        !(isZero(device) || (device.kind === "Str" && device.value === "cuda:0"))
+      )
+        continue;
+      seen.add(map);
+      yield { at: map, severity: "note", message: UNLESS };
+    }
+  }
+}
 
 /** `WEIGHTS = torch.ones(10).cuda()` outside of any function of a file that works with its ranks: none has chosen yet. */
 function* atImport(facts: Facts): Generator<Finding> {
@@ -87,7 +117,7 @@ function* atImport(facts: Facts): Generator<Finding> {
         ? !/CUDA_VISIBLE_DEVICES|\bray\b/.test(file.text)
         : file
             .callsNamed(...RANKED)
-            .some((call) => file.dotted(call.func)?.startsWith("torch.distributed.") === true) &&
+            .some((call) => /^torch\.(?:distributed|nn\.parallel)\./.test(file.dotted(call.func) ?? "")) &&
           !/CUDA_VISIBLE_DEVICES|gloo|accelerat|deepspeed|\bray\b|FakeTensorMode/i.test(file.text))
     )
   )

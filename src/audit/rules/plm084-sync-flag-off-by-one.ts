@@ -1,6 +1,6 @@
 import { argument } from "../../python/file.ts";
 import { contains, functionOf } from "../../python/nodes.ts";
-import type { Expr, Node } from "../../python/tree.ts";
+import type { Expr, FunctionDef, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -18,7 +18,7 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     for (const statement of file.assignsTo("require_backward_grad_sync")) {
-      const loop = loopsAround(statement)[0];
+      const loop = turnOf(statement);
       if (loop) yield* compare(statement.value, true, statement.value, loop, facts);
     }
     // `with fabric.no_backward_sync(model, enabled=…)`
@@ -29,21 +29,39 @@ export const rule: Rule = {
     }
     // `context = net.no_sync if … else nullcontext`, entered by that name.
     for (const one of file.all("Attribute")) {
-      const loop = one.attr === "no_sync" && one.parent?.kind === "IfExp" ? loopsAround(one)[0] : undefined;
-      if (loop) yield* skips(one, loop, facts);
+      if (one.attr !== "no_sync") continue;
+      // `partial(accelerator.no_sync, model) if … else nullcontext`
+      const partial =
+        one.parent?.kind === "Arg" &&
+        one.parent.parent?.kind === "Call" &&
+        file.dotted(one.parent.parent.func) === "functools.partial"
+          ? one.parent.parent
+          : null;
+      const context = partial ?? one;
+      const loop = context.parent?.kind === "IfExp" ? turnOf(context) : null;
+      if (loop) yield* skips(context, loop, facts);
     }
     for (const call of file.callsNamed("no_sync")) {
-      const loop = loopsAround(call)[0];
+      const loop = turnOf(call);
       if (call.func.kind === "Attribute" && call.func.attr === "no_sync" && loop)
         yield* skips(call, loop, facts);
     }
   },
 };
 
+/** A loop over micro-batches, or a method that is called for each. */
+type Turn = Loop | FunctionDef;
+
+function turnOf(node: Node): Turn | null {
+  const [loop] = loopsAround(node);
+  const fn = functionOf(node);
+  return loop ?? (fn?.kind === "FunctionDef" ? fn : null);
+}
+
 const SCALES = /amp|fp16|half|scaler|apex|precision/i;
 
 /** When `no_sync()` is entered: by a conditional expression, under an `if`, or always. */
-function* skips(call: Expr, loop: Loop, facts: Facts): Generator<Finding> {
+function* skips(call: Expr, loop: Turn, facts: Facts): Generator<Finding> {
   if (call.parent?.kind === "IfExp" && call.parent.test !== call) {
     yield* compare(call.parent.test, call.parent.orelse === call, call, loop, facts);
     return;
@@ -56,7 +74,9 @@ function* skips(call: Expr, loop: Loop, facts: Facts): Generator<Finding> {
       continue;
     }
     if (at.kind === "If" && child !== at.test) {
-      yield* compare(at.test, at.orelse.includes(child as never), call, loop, facts);
+      const beside = at.orelse.includes(child as never) ? at.orelse : at.body;
+      if (stepsBeside(call, beside, facts)) yield { at: call, message: ALONE };
+      else yield* compare(at.test, beside === at.orelse, call, loop, facts);
       return;
     }
     if (at.kind === "FunctionDef" || at.kind === "Lambda") return;
@@ -66,6 +86,8 @@ function* skips(call: Expr, loop: Loop, facts: Facts): Generator<Finding> {
     ({ call: backward }) =>
       contains(loop, backward) && (branch === null || branch.some((one) => contains(one, backward))),
   );
+  // Of a method that is called once for each of many turns, others may do the rest.
+  if (loop.kind === "FunctionDef") return;
   if (!block || backwards.length === 0 || !backwards.every(({ call: backward }) => contains(block, backward)))
     return;
   if (optimizerSteps(facts.file).some((step) => contains(loop, step)))
@@ -74,6 +96,24 @@ function* skips(call: Expr, loop: Loop, facts: Facts): Generator<Finding> {
       message:
         "Every backward of this loop runs without exchanging gradients, and the optimizer steps in it all the same: each rank trains a model of its own",
     };
+}
+
+const ALONE =
+  "The optimizer steps right after a backward in which ranks exchange nothing: each steps with its own gradients";
+
+/** The branch that skips the exchange is the one the optimizer steps in, after no other backward. */
+function stepsBeside(call: Expr, branch: readonly Node[], facts: Facts): boolean {
+  const block = call.parent?.kind === "WithItem" ? call.parent.parent : null;
+  const inBranch = (node: Node): boolean => branch.some((one) => contains(one, node));
+  const backwards = facts.backwards.filter(({ call: one }) => inBranch(one));
+  return (
+    block !== null &&
+    backwards.length > 0 &&
+    backwards.every(({ call: one }) => contains(block, one)) &&
+    optimizerSteps(facts.file).some(
+      (step) => inBranch(step) && step.start > block.end && !loopsAround(step).some(inBranch),
+    )
+  );
 }
 
 /** A test as `of % by == is`, or its opposite. */
@@ -85,7 +125,7 @@ interface Condition {
 }
 
 /** Whether gradients are exchanged (`test` when `when`) in the turn in which the optimizer steps. */
-function* compare(test: Expr, when: boolean, at: Expr, loop: Loop, facts: Facts): Generator<Finding> {
+function* compare(test: Expr, when: boolean, at: Expr, loop: Turn, facts: Facts): Generator<Finding> {
   const synced = condition(test, when, facts);
   const never = synced && neverHolds(synced, loop, facts);
   if (never && stepsAfter(loop, facts)) {
@@ -208,7 +248,7 @@ function sameName(a: Expr, b: Expr, facts: Facts): boolean | null {
 }
 
 /** `micro == n` in a loop over `range(n)`. */
-function neverHolds({ of, by, is, holds }: Condition, loop: Loop, facts: Facts): boolean {
+function neverHolds({ of, by, is, holds }: Condition, loop: Turn, facts: Facts): boolean {
   if (by !== "" || !holds || loop.kind !== "For" || loop.iter.kind !== "Call") return false;
   return (
     loop.iter.args.length === 1 &&
@@ -219,7 +259,7 @@ function neverHolds({ of, by, is, holds }: Condition, loop: Loop, facts: Facts):
 }
 
 /** `micro == 0` in a loop over `range(n)` that the optimizer steps after. */
-function isNotLast({ of, by, is, holds }: Condition, loop: Loop, facts: Facts): boolean {
+function isNotLast({ of, by, is, holds }: Condition, loop: Turn, facts: Facts): boolean {
   if (!holds || loop.kind !== "For" || loop.iter.kind !== "Call") return false;
   const [count] = loop.iter.args;
   // `micro % n == 1` in it is `micro == 1`.
@@ -251,7 +291,7 @@ function isNotLast({ of, by, is, holds }: Condition, loop: Loop, facts: Facts): 
 }
 
 /** `micro != n - 1` in a loop over `range(n)`: the last turn, after which the optimizer steps, is the one left out. */
-function isAllButLast({ of, by, is, holds }: Condition, loop: Loop, { file }: Facts): boolean {
+function isAllButLast({ of, by, is, holds }: Condition, loop: Turn, { file }: Facts): boolean {
   if (by !== "" || holds || loop.kind !== "For" || loop.iter.kind !== "Call") return false;
   return (
     loop.iter.args.length === 1 &&
@@ -261,6 +301,6 @@ function isAllButLast({ of, by, is, holds }: Condition, loop: Loop, { file }: Fa
   );
 }
 
-function stepsAfter(loop: Loop, facts: Facts): boolean {
+function stepsAfter(loop: Turn, facts: Facts): boolean {
   return optimizerSteps(facts.file).some((step) => contains(loop, step) || step.start > loop.end);
 }

@@ -60,6 +60,7 @@ export function serve(connection: Connection): void {
         accelerated: new Set(),
         options: new Map(),
         checkpoints: false,
+        varying: new Set(),
         unused: new Set(),
       },
       summaries: [],

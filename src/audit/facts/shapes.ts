@@ -1,0 +1,159 @@
+import { keyword } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { contains } from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import type { Names } from "./names.ts";
+import type { FileSummary } from "./summary.ts";
+
+/** Batches padded to their own longest member, or resized at random or by their own sides: each is a new shape. */
+export function shapesVary(file: PythonFile): boolean {
+  return (
+    file
+      .callsNamed("pad_sequence", "pack_padded_sequence")
+      .some((call) =>
+        /^torch\.nn\.utils\.rnn\.(?:pad_sequence|pack_padded_sequence)$/.test(file.dotted(call.func) ?? ""),
+      ) ||
+    file.calls
+      .matching(/^DataCollator/)
+      .some((call) =>
+        /^transformers\.DataCollator(?:WithPadding|ForSeq2Seq|ForTokenClassification|CTCWithPadding)$/.test(
+          file.dotted(call.func) ?? "",
+        ),
+      ) ||
+    file.calls.given(["padding"]).some((call) => {
+      const { value } = keyword(call, "padding")!;
+      return value.kind === "Str" && value.value === "longest";
+    }) ||
+    // Detectors resize each image by its own sides.
+    file.calls
+      .matching(/rcnn|retinanet|fcos/)
+      .some((call) => /^torchvision\.models\.detection\.\w+$/.test(file.dotted(call.func) ?? "")) ||
+    file
+      .callsNamed("interpolate", "upsample", "resize", "center_crop")
+      .some((call) => isRandomResize(call, file) || isResizedBySide(call, file)) ||
+    file.all("FunctionDef").some((fn) => isCollate(fn, file) && padsToLongest(fn, file))
+  );
+}
+
+const RESIZES =
+  /^(?:torch\.nn\.functional\.(?:interpolate|upsample)|torchvision\.transforms\.(?:v2\.)?functional\.(?:resize|center_crop))$/;
+
+function sizesOf(call: Call, file: PythonFile): readonly Expr[] {
+  return RESIZES.test(file.dotted(call.func) ?? "")
+    ? call.args.flatMap(({ name, value }, at) =>
+        name === "size" || name === "scale_factor" || (name === null && (at === 1 || at === 2))
+          ? [value]
+          : [],
+      )
+    : [];
+}
+
+export function isRandomResize(call: Call, file: PythonFile): boolean {
+  return sizesOf(call, file).some((size) => isRandom(size, file, 0));
+}
+
+/** By `min(shortest / h, longest / w)`: another size for each image. */
+function isResizedBySide(call: Call, file: PythonFile): boolean {
+  return sizesOf(call, file).some((size) => isRatio(size, file, 0));
+}
+
+function isRatio(expr: Expr, file: PythonFile, depth: number): boolean {
+  if (depth > 8) return false;
+  const again = (inner: Expr): boolean => isRatio(inner, file, depth + 1);
+  if (expr.kind === "Tuple" || expr.kind === "List") return expr.items.some(again);
+  if (expr.kind === "Comp") return again(expr.element);
+  if (expr.kind === "Binary") return again(expr.left) || again(expr.right);
+  if (expr.kind === "Name")
+    return file.scopes
+      .reaching(expr)
+      .some(({ how, value }) => how === "assign" && value !== null && again(value));
+  if (expr.kind !== "Call") return false;
+  const name = file.dotted(expr.func) ?? "";
+  if (/^builtins\.(?:min|max)$/.test(name))
+    return (
+      expr.args.length === 2 && expr.args.every(({ value }) => value.kind === "Binary" && value.op === "/")
+    );
+  return (
+    /^(?:builtins\.(?:int|round)|math\.(?:ceil|floor))$/.test(name) &&
+    expr.args.some(({ value }) => again(value))
+  );
+}
+
+export function isRandom(expr: Expr, file: PythonFile, depth: number): boolean {
+  if (depth > 8) return false;
+  if (expr.kind === "Tuple" || expr.kind === "List")
+    return expr.items.some((item) => isRandom(item, file, depth + 1));
+  if (expr.kind === "Name")
+    return file.scopes.reaching(expr).some(({ value }) => value !== null && isRandom(value, file, depth + 1));
+  if (expr.kind === "Binary")
+    return isRandom(expr.left, file, depth + 1) || isRandom(expr.right, file, depth + 1);
+  if (expr.kind === "Subscript")
+    return isRandom(expr.value, file, depth + 1) || isRandom(expr.index, file, depth + 1);
+  if (expr.kind !== "Call") return false;
+  const name = file.dotted(expr.func) ?? "";
+  if (/^(?:random|numpy\.random)\.|^torch\.(?:randint|rand|randperm)$/.test(name)) return true;
+  // `int(torch.randint(…))`, `torch.randint(…).item()`.
+  if (name === "builtins.int")
+    return expr.args[0] !== undefined && isRandom(expr.args[0].value, file, depth + 1);
+  return expr.func.kind === "Attribute" && /^(?:item|tolist|choice|integers)$/.test(expr.func.attr)
+    ? isRandom(expr.func.value, file, depth + 1)
+    : false;
+}
+
+/** Named so, handed to a loader as its `collate_fn`, or called by a class that is. */
+function isCollate(fn: FunctionDef, file: PythonFile): boolean {
+  const cls = fn.parent?.kind === "ClassDef" ? fn.parent.name : "";
+  return (
+    /collate|pad_batch|make_batch/i.test(fn.name) ||
+    (fn.name === "__call__" && /collat|pad/i.test(cls)) ||
+    file.calls.given(["collate_fn"]).some((call) => {
+      const given = keyword(call, "collate_fn")!.value;
+      return given.kind === "Name" && file.dotted(given) === file.qualified(fn);
+    })
+  );
+}
+
+/** `max(len(x) for x in batch)`, or of a list of lengths. */
+function padsToLongest(fn: FunctionDef, file: PythonFile): boolean {
+  return file
+    .callsNamed("max")
+    .some(
+      (call) =>
+        contains(fn, call) &&
+        (file.dotted(call.func) === "builtins.max" || call.func.kind === "Attribute") &&
+        /len|size|shape/i.test(file.textOf(call)),
+    );
+}
+
+/** The modules of every program that some module of which makes shapes vary: those that import it, and what these import. */
+export function varyingModules(summaries: readonly FileSummary[], names: Names): ReadonlySet<string> {
+  const sources = summaries.filter((file) => file.varies === true).map(({ module }) => module);
+  if (sources.length === 0) return new Set();
+  const imports = new Map<string, readonly string[]>();
+  const importers = new Map<string, string[]>();
+  const known = new Map<string, readonly string[]>();
+  for (const file of summaries) {
+    const own = new Set<string>();
+    for (const name of file.imports) {
+      let found = known.get(name);
+      if (!found) {
+        const module = names.moduleOf(name);
+        known.set(name, (found = module === null ? names.below(name) : [module]));
+      }
+      for (const one of found) own.add(one);
+    }
+    imports.set(file.module, [...own]);
+    for (const one of own) {
+      const by = importers.get(one);
+      if (by) by.push(file.module);
+      else importers.set(one, [file.module]);
+    }
+  }
+  return reached(reached(sources, importers), imports);
+}
+
+function reached(from: Iterable<string>, next: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
+  const found = new Set(from);
+  for (const one of found) for (const other of next.get(one) ?? []) found.add(other);
+  return found;
+}
