@@ -143,6 +143,18 @@ test.each([
   expect(found({ "helpers.py": HELPERS, "train.py": train, ...more })).toMatchObject(USED);
 });
 
+test("in a method that nobody calls, of a class that is used, a finding is a note", () => {
+  const cls = HELPERS.replaceAll(/^(?=def| )/gm, "    ").replace(
+    "    def noisy",
+    "class Averages:\n    def noisy",
+  );
+  const method = cls.replaceAll("(x):", "(self, x):").replace("added(x)\n", "self.added(x)\n");
+  const using = `${TRAIN.replaceAll("USED", "Net")}\nfrom helpers import Averages\naverages = Averages()\n`;
+  expect(found({ "helpers.py": method, "train.py": using })).toMatchObject(WITHOUT_CALLER);
+  const calls = `${using}for x in loader:\n    averages.noisy(x)\n`;
+  expect(found({ "helpers.py": method, "train.py": calls })).toMatchObject(USED);
+});
+
 test("the functions of the only file that trains are there to be called", () => {
   expect(found({ "helpers.py": HELPERS })).toMatchObject(USED);
 });

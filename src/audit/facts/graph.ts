@@ -15,6 +15,8 @@ export interface CallGraph {
   readonly byName: ReadonlyMap<string, Fn>;
   /** The names of functions, by others that calls know them under. */
   readonly aliases: ReadonlyMap<string, string>;
+  /** What is called in another file than it stands in, or on we know not what; null where that is nothing of the tree. */
+  readonly targets: ReadonlyMap<string, Fn | null>;
 }
 
 /** Some of the functions: a Set of tens of thousands of objects takes several times as long. */

@@ -2,8 +2,7 @@ import type { PythonFile } from "../../python/file.ts";
 import type { Node } from "../../python/tree.ts";
 import type { Role } from "./classes.ts";
 import type { CallGraph } from "./graph.ts";
-import { targetOf } from "./summary.ts";
-import type { FileSummary } from "./summary.ts";
+import type { ClassSummary, FileSummary, FunctionSummary } from "./summary.ts";
 import { last } from "./torch-names.ts";
 
 /** "models.Encoder" in a table of names, not a sentence. */
@@ -11,8 +10,8 @@ const NAMES = /^\w+(?:\.\w+)*$/;
 const LONGEST_NAME = 100;
 /** Imported by everybody, and nobody's own: what is taken from them is no mention. */
 const LIBRARIES = /^(?:torch|numpy)(?:\.|$)/;
-/** Started from outside of the tree. */
-const ENTRY = /^_*(?:main|cli|run|app|test|demo)(?:_|$)/;
+/** Started from outside of the tree, or by Python. */
+const OUTSIDE = /^_*(?:main|cli|run|app|test|demo)(?:_|$)|^__\w+__$|^<body>$/;
 
 /** Words by which files speak of classes, functions and modules; "utils." of what is in a module, whatever that is. */
 export class Words {
@@ -100,18 +99,23 @@ export function unusedParts(
   const escapes = new Set(summaries.flatMap((file) => file.escapes));
   // What only one file trains with, somebody will call from outside.
   const others = trainers.length > 1 ? summaries : summaries.filter((file) => file !== trainers[0]);
-  const called = calledElsewhere(summaries);
+  const called = new Set<string>();
+  for (const target of graph.targets.keys()) called.add(last(target));
+  const isCandidate = ({ name, decorated }: FunctionSummary): boolean => {
+    const own = last(name);
+    return !decorated && !mentioned.has(own) && !called.has(own) && !escapes.has(name) && !OUTSIDE.test(own);
+  };
   const candidates = others
     // `fire.Fire()` makes a command of each.
     .filter(({ module, imports }) => !mentioned.has(`${last(module)}.`) && !imports.includes("fire"))
-    .flatMap(({ module, functions }) =>
-      functions.filter(({ name, decorated }) => {
-        const own = last(name);
-        const isTop = name.length === module.length + 1 + own.length && own !== "<body>";
-        const isKnown = mentioned.has(own) || called.has(own) || escapes.has(name);
-        return isTop && !decorated && !isKnown && !ENTRY.test(own);
-      }),
-    )
+    .flatMap((file) => {
+      const plain = new Set(file.classes.filter(isOnItsOwn).map(({ name }) => name));
+      const isTop = ({ name }: FunctionSummary): boolean => {
+        const inside = name.slice(0, name.lastIndexOf("."));
+        return inside === file.module || plain.has(inside);
+      };
+      return file.functions.filter((fn) => isTop(fn) && isCandidate(fn));
+    })
     .map(({ name }) => graph.byName.get(name)!);
   for (let before = -1; before !== unused.size;) {
     before = unused.size;
@@ -124,16 +128,9 @@ export function unusedParts(
   return unused;
 }
 
-/** The last names of what is called in another file, or on we know not what. */
-function calledElsewhere(summaries: readonly FileSummary[]): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const { functions } of summaries)
-    for (const { calls } of functions)
-      for (const call of calls) {
-        const target = targetOf(call);
-        if (typeof target === "string") names.add(last(target));
-      }
-  return names;
+/** Nobody but the tree itself knows what its methods are called. */
+function isOnItsOwn({ name, bases, decorated }: ClassSummary): boolean {
+  return !decorated && bases.every((base) => base === "builtins.object") && !/Mixin|Callback|Hook/.test(name);
 }
 
 /** A method of a class among them, or a function inside of a function among them. */

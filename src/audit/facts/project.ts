@@ -156,7 +156,7 @@ function callGraph(summaries: readonly FileSummary[], names: Names): CallGraph {
     for (const from of own)
       for (const call of from.summary.calls) {
         const target = targetOf(call);
-        const to = typeof target === "number" ? own[target]! : target.startsWith(".") ? null : find(target);
+        const to = typeof target === "number" ? own[target]! : find(target);
         if (!to) continue;
         const edge = { from, to, site: siteOf(call) };
         from.calls.push(edge);
@@ -165,7 +165,7 @@ function callGraph(summaries: readonly FileSummary[], names: Names): CallGraph {
   const aliases = new Map<string, string>();
   for (const [target, fn] of known)
     if (fn && fn.summary.name !== target) aliases.set(target, fn.summary.name);
-  return { all: [...byName.values()], byName, aliases };
+  return { all: [...byName.values()], byName, aliases, targets: known };
 }
 
 /** In a tree of many small programs, one that stays on the host is told from its neighbours by what it imports. */
