@@ -94,6 +94,7 @@ function pushChildren(node: Node, out: Node[]): void {
       return pushAll(node.targets, out);
     case "Assign":
       pushAll(node.targets, out);
+      pushOne(node.annotation, out);
       out.push(node.value);
       return;
     case "AugAssign":
@@ -101,7 +102,7 @@ function pushChildren(node: Node, out: Node[]): void {
       return;
     case "AnnAssign":
       out.push(node.target, node.annotation);
-      return pushOne(node.value, out);
+      return;
     case "For":
       out.push(node.target, node.iter);
       pushAll(node.body, out);
@@ -232,6 +233,7 @@ class Linker {
         this.#assigns.push(node);
         for (let at = 0; at < node.targets.length; at++)
           this.visit(node.targets[at]!, node, scope, depth + 1);
+        if (node.annotation) this.visit(node.annotation, node, scope, depth + 1);
         this.visit(node.value, node, scope, depth + 1);
         return;
       case "Subscript":

@@ -8,7 +8,6 @@ export interface Definition {
   readonly how:
     | "assign"
     | "augment"
-    | "annotate"
     | "walrus"
     | "unpack"
     | "iterate"
@@ -208,7 +207,6 @@ export class Scopes {
       });
     each("Assign", (node) => node.targets.forEach((target) => this.#target(target, "assign", node.value)));
     each("AugAssign", (node) => this.#target(node.target, "augment", node.value));
-    each("AnnAssign", (node) => node.value && this.#target(node.target, "annotate", node.value));
     each("Walrus", (node) => this.#target(node.target, "walrus", node.value));
     each("For", (node) => this.#target(node.target, "iterate", node.iter));
     each("Clause", (node) => this.#target(node.target, "iterate", node.iter));

@@ -121,8 +121,10 @@ export class SimpleParser extends ExpressionParser {
     if (this.kind === COLON) {
       this.next();
       const annotation = this.expression();
-      const value = this.take(EQUAL) ? this.expressionList() : null;
-      return { kind: "AnnAssign", start, end: this.last, parent: null, target: first, annotation, value };
+      if (!this.take(EQUAL))
+        return { kind: "AnnAssign", start, end: this.last, parent: null, target: first, annotation };
+      const value = this.expressionList();
+      return { kind: "Assign", start, end: this.last, parent: null, targets: [first], value, annotation };
     }
     if (this.kind >= FIRST_AUGMENTED && this.kind <= LAST_AUGMENTED) {
       const op = textOf(this.kind).slice(0, -1);
@@ -141,7 +143,7 @@ export class SimpleParser extends ExpressionParser {
       targets.push(value);
     }
     targets.pop();
-    return { kind: "Assign", start, end: this.last, parent: null, targets, value };
+    return { kind: "Assign", start, end: this.last, parent: null, targets, value, annotation: null };
   }
 
   dotted(): string {

@@ -216,6 +216,8 @@ export interface Assign extends Base {
   readonly kind: "Assign";
   readonly targets: readonly Expr[];
   readonly value: Expr;
+  /** Of `x: T = value`. */
+  readonly annotation: Expr | null;
 }
 /** `op` without the equals sign: "+" for `+=`. */
 export interface AugAssign extends Base {
@@ -224,11 +226,11 @@ export interface AugAssign extends Base {
   readonly op: string;
   readonly value: Expr;
 }
+/** `x: T`, which binds nothing. */
 export interface AnnAssign extends Base {
   readonly kind: "AnnAssign";
   readonly target: Expr;
   readonly annotation: Expr;
-  readonly value: Expr | null;
 }
 export interface For extends Base {
   readonly kind: "For";

@@ -208,3 +208,58 @@ class Trainer:
   expect(found(text("partial(differentiate, self.half)"), "PLM071")).toBe(1);
   expect(found(text("self.unknown()"), "PLM071")).toBe(0);
 });
+
+const ENGINE = `import torch
+
+
+def train(model, train_loader, optimizer):
+    for x, y in train_loader:
+        x = x.cuda()
+        loss = model(x, y).mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+`;
+
+/** The loader stands in the program that calls the loop. */
+const blocking = (arguments_: string, loop = ENGINE): string[] =>
+  auditTexts(
+    [
+      { path: "engine.py", text: loop },
+      {
+        path: "main.py",
+        text: `from engine import train
+from torch.utils.data import DataLoader
+
+
+def main(data, model, optimizer):
+    train(model, DataLoader(data, num_workers=4${arguments_}), optimizer)
+`,
+      },
+    ],
+    { ...DEFAULTS, select: ["PLM037"] },
+  ).findings.map(({ path, line, severity }) => `${path}:${line} ${severity}`);
+
+test("whether batches are pinned is known of a program, not only of a file", () => {
+  expect(blocking(", pin_memory=True")).toEqual(["engine.py:6 note"]);
+  expect(blocking("")).toEqual([]);
+  // What accelerate hands out is on the device already.
+  expect(blocking(", pin_memory=True", `${ENGINE}\n\ntrain_loader = accelerator.prepare(1)\n`)).toEqual([]);
+});
+
+test("an annotated assignment is an assignment", () => {
+  const kept = (text: string) =>
+    auditTexts([{ path: "one.py", text }], { ...DEFAULTS, select: ["PLM001"] }).findings.length;
+  const text = (name: string) => `import torch
+model = torch.nn.Linear(2, 1).cuda()
+optimizer = torch.optim.SGD(model.parameters())
+total${name} = 0
+for x in batches:
+    loss${name} = model(x).mean()
+    loss.backward()
+    optimizer.step()
+    total += loss
+`;
+  expect(kept(text(""))).toBe(1);
+  expect(kept(text(": torch.Tensor"))).toBe(1);
+});

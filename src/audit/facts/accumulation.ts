@@ -33,8 +33,10 @@ export function isOneByDefault(by: Expr, file: PythonFile): boolean {
       .filter((param) => param.name === name)
       .map((param) => param.default),
     ...file
-      .all("AnnAssign")
-      .filter(({ target }) => target.kind === "Name" && target.id === name)
+      .all("Assign")
+      .filter(
+        ({ annotation, targets: [target] }) => annotation && target?.kind === "Name" && target.id === name,
+      )
       .map(({ value }) => value),
   ].filter((value) => value !== null && value !== undefined);
   if (defaults.some((value) => value.kind === "Num" && value.text === "1")) return true;

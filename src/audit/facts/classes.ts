@@ -133,7 +133,6 @@ function collectAttributes(file: PythonFile): Map<ClassDef, Attributes> {
   };
   for (const node of file.all("Assign"))
     for (const one of node.targets) if (one.kind !== "Name") target(one, "assign", node.value);
-  for (const node of file.all("AnnAssign")) target(node.target, "assign", node.value);
   for (const node of file.all("AugAssign")) target(node.target, "augment", node.value);
   for (const node of file.callsNamed("register_buffer"))
     if (node.func.kind === "Attribute" && node.func.attr === "register_buffer") {

@@ -126,6 +126,11 @@ export class Facts {
     return this.project.accelerated.has(this.file.module);
   }
 
+  /** Whether the DataLoaders of this file, and of those it is joined to by imports, mostly pin their batches. */
+  get pins(): boolean {
+    return this.project.pinning.has(this.file.module);
+  }
+
   /** "network" is where the training runs: on the accelerator, in a program that uses one. */
   isAccelerator(device: Value["device"]): boolean {
     return device === "accelerator" || (device === "network" && this.accelerator);

@@ -233,10 +233,7 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
                 again(args[0].value),
             );
         return (
-          (definition.how === "assign" ||
-            definition.how === "augment" ||
-            definition.how === "unpack" ||
-            definition.how === "annotate") &&
+          (definition.how === "assign" || definition.how === "augment" || definition.how === "unpack") &&
           again(definition.value)
         );
       });

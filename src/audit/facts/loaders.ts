@@ -168,6 +168,17 @@ export function pinnedMakers(file: PythonFile): ReadonlySet<FunctionDef> {
   return found;
 }
 
+/** How many DataLoaders the file makes that pin their batches, and that do not. */
+export function loadersMade(file: PythonFile): readonly [pinned: number, others: number] | undefined {
+  let [pinned, others] = [0, 0];
+  for (const call of file.callsNamed("DataLoader")) {
+    if (!isDataLoader(file.dotted(call.func))) continue;
+    if (isTrue(given(call, "pin_memory", file))) pinned++;
+    else others++;
+  }
+  return pinned + others > 0 ? [pinned, others] : undefined;
+}
+
 /** Classes that a DataLoader of this file with worker processes is given an instance of, and the calls that make these. */
 export function sharedClasses(file: PythonFile): Map<string, Call[]> {
   const found = new Map<string, Call[]>();
@@ -194,10 +205,22 @@ function made(expr: Expr | null, file: PythonFile, found: Map<string, Call[]>, d
   else if (expr.kind === "Subscript") again(expr.value);
   else if (expr.kind === "Call") {
     const name = file.dotted(expr.func);
-    if (name !== null) found.set(name, [...(found.get(name) ?? []), expr]);
+    for (const one of name === null ? chosen(expr.func, file) : [name])
+      found.set(one, [...(found.get(one) ?? []), expr]);
     // `random_split(Pairs(…), …)`, `Subset(…)`
     if (name?.startsWith("torch.utils.data.") === true) again(positional(expr, 0));
   }
+}
+
+/** The classes of `Data = CLASSES[name]` with `CLASSES = {"a": A, "b": B}`. */
+function chosen(callee: Expr, file: PythonFile): readonly string[] {
+  const picks = callee.kind === "Name" ? file.scopes.reaching(callee).map(({ value }) => value) : [callee];
+  return picks.flatMap((pick) => {
+    const table =
+      pick?.kind === "Subscript" && pick.value.kind === "Name" ? file.scopes.onlyValue(pick.value) : null;
+    const classes = table?.kind === "Dict" ? table.values : pick?.kind === "Name" ? [pick] : [];
+    return classes.flatMap((one) => file.dotted(one) ?? []);
+  });
 }
 
 /** The right side of `self.a, self.b = random_split(…)`. */

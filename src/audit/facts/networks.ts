@@ -1,7 +1,10 @@
 import { contains } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
+import { selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
+import { returnsByName } from "./returns.ts";
+import { callTarget } from "./summary.ts";
 
 /** Methods of a result that hand on a tensor of its size, or a view of it. */
 const SAME_SIZE = new Set(
@@ -44,7 +47,10 @@ export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
           ? (value.args.map((arg) => networkCall(arg.value, facts, depth + 1)).find((one) => one !== null) ??
               null)
           : null;
-      return value && (how === "assign" || how === "unpack" || how === "annotate" || how === "walrus")
+      const helper =
+        how === "unpack" && value?.kind === "Call" ? helperRun(value, one.index, facts, depth + 1) : null;
+      if (helper) return helper;
+      return value && (how === "assign" || how === "unpack" || how === "walrus")
         ? networkCall(value, facts, depth + 1)
         : null;
     }
@@ -66,6 +72,8 @@ export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
           ? expr.args[0]?.value
           : undefined;
       if (of) return networkCall(of, facts, depth + 1);
+      const helper = helperRun(expr, null, facts, depth + 1);
+      if (helper) return helper;
       if (expr.func.kind !== "Attribute" || facts.file.dotted(expr.func) !== null) return null;
       // Of all ranks, on the device: `accelerator.gather_for_metrics(logits)`.
       if (/^(?:all_)?gather(?:_for_metrics)?$|^pad_across_processes$/.test(expr.func.attr) && expr.args[0])
@@ -85,6 +93,18 @@ export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
     default:
       return null;
   }
+}
+
+/** `outputs, target = self._predict(batch)` of this file, which returns a network's outputs at that place: the call itself. */
+function helperRun(call: Call, index: number | null, facts: Facts, depth: number): Call | null {
+  const { func } = call;
+  if (func.kind !== "Name" && selfAttribute(func) === null) return null;
+  const target = callTarget(call, facts.file);
+  const given = (target === null ? undefined : facts.file.once(returnsByName).get(target)) ?? [];
+  const items = given.map((one) => (index === null ? one : one.kind === "Tuple" ? one.items[index] : null));
+  return items.length > 0 && items.every((one) => one && networkCall(one, facts, depth + 1) !== null)
+    ? call
+    : null;
 }
 
 /** `pred, variance = pred.chunk(2, dim=1)`, under a test: a part of what the name meant before. */

@@ -64,8 +64,8 @@ export function said(file: PythonFile): ReadonlyMap<string, Default | undefined>
       cls.decorators.some((one) => file.textOf(one).includes("dataclass"));
     if (!holds) continue;
     for (const one of cls.body) {
-      if (one.kind === "AnnAssign" && one.target.kind === "Name" && one.value)
-        put(found, one.target.id, literal(one.value));
+      if (one.kind === "Assign" && one.annotation && one.targets[0]?.kind === "Name")
+        put(found, one.targets[0].id, literal(one.value));
       // `def __init__(self, prefix_length=None, …)` of a configuration.
       if (one.kind === "FunctionDef" && one.name === "__init__")
         for (const { name, default: given } of one.params) if (given) put(found, name, literal(given));

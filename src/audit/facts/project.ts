@@ -50,6 +50,8 @@ export interface ProjectFacts {
   readonly roles: ReadonlyMap<string, Role>;
   /** Modules that use an accelerator, or are joined by imports to one that does. */
   readonly accelerated: ReadonlySet<string>;
+  /** Modules that make DataLoaders which pin their batches, at least as many as do not, or are joined by imports to such. */
+  readonly pinning: ReadonlySet<string>;
   /** What the options of the tree are unless somebody says otherwise. */
   readonly options: Options;
   /** Somebody in the tree turns activation checkpointing on. */
@@ -113,8 +115,8 @@ export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySe
     facts.set(fn.summary.name, plain ? alike.get(one.callersGradOff)! : one);
   }
   const options = joinedOptions(summaries.map((one) => one.options));
-  const accelerated = acceleratedModules(summaries, names);
   const unused = unusedParts(summaries, roles, graph, mentioned);
+  const { accelerated, pinning } = joinedModules(summaries, names);
   const checkpoints = summaries.some((file) => file.checkpoints === true);
   const varying = varyingModules(summaries, names);
   return {
@@ -122,6 +124,7 @@ export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySe
     aliases: graph.aliases,
     roles,
     accelerated,
+    pinning,
     options,
     checkpoints,
     varying,
@@ -169,7 +172,10 @@ function callGraph(summaries: readonly FileSummary[], names: Names): CallGraph {
 }
 
 /** In a tree of many small programs, one that stays on the host is told from its neighbours by what it imports. */
-function acceleratedModules(summaries: readonly FileSummary[], names: Names): Set<string> {
+function joinedModules(
+  summaries: readonly FileSummary[],
+  names: Names,
+): Pick<ProjectFacts, "accelerated" | "pinning"> {
   const numbers = new Map<string, number>();
   for (const { module } of summaries) if (!numbers.has(module)) numbers.set(module, numbers.size);
   // Each leads to another one of those it is joined to; the one that leads to itself stands for them all.
@@ -194,9 +200,23 @@ function acceleratedModules(summaries: readonly FileSummary[], names: Names): Se
     }
   }
   const accelerated = new Set<number>();
-  for (const { accelerator, module } of summaries)
-    if (accelerator) accelerated.add(groupOf(numbers.get(module)!));
-  return new Set([...numbers].filter(([, at]) => accelerated.has(groupOf(at))).map(([module]) => module));
+  const made = new Map<number, readonly [pinned: number, others: number]>();
+  for (const { accelerator, loaders, module } of summaries) {
+    const group = groupOf(numbers.get(module)!);
+    if (accelerator) accelerated.add(group);
+    const [pinned, others] = made.get(group) ?? [0, 0];
+    if (loaders) made.set(group, [pinned + loaders[0], others + loaders[1]]);
+  }
+  const pins = (group: number): boolean => {
+    const [pinned, others] = made.get(group) ?? [0, 0];
+    return pinned > 0 && pinned >= others;
+  };
+  const modulesOf = (has: (group: number) => boolean): Set<string> =>
+    new Set([...numbers].filter(([, at]) => has(groupOf(at))).map(([module]) => module));
+  return {
+    accelerated: modulesOf((group) => accelerated.has(group)),
+    pinning: [...made.keys()].some(pins) ? modulesOf(pins) : new Set(),
+  };
 }
 
 function roleOf(name: string, names: Names, roles: Map<string, Role>, seen: Set<string>): Role {

@@ -10,7 +10,7 @@ import { keptParameters, readsParameter } from "./keepers.ts";
 import { sharedOptions } from "./options.ts";
 import { passedBy } from "./parameters.ts";
 import type { Passed } from "./parameters.ts";
-import { pinnedMakers, sharedClasses } from "./loaders.ts";
+import { loadersMade, pinnedMakers, sharedClasses } from "./loaders.ts";
 import { shapesVary } from "./shapes.ts";
 import { turnsCheckpointingOn } from "./shipped.ts";
 import { callTarget, functionName } from "./summary.ts";
@@ -101,6 +101,7 @@ class Summarizer {
       classes: file.all("ClassDef").map((cls) => this.#class(cls)),
       accelerator: usesAccelerator(file),
       options: sharedOptions(file),
+      loaders: loadersMade(file),
       checkpoints: turnsCheckpointingOn(file) || undefined,
       varies: shapesVary(file) || undefined,
       imports: file

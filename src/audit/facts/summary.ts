@@ -26,6 +26,8 @@ export interface FileSummary {
   readonly escapes: readonly string[];
   /** It brings batches of varying shapes. */
   readonly varies?: true | undefined;
+  /** How many DataLoaders it makes that pin their batches, and that do not. */
+  readonly loaders?: readonly [pinned: number, others: number] | undefined;
   /** It turns activation checkpointing on. */
   readonly checkpoints?: true | undefined;
   /** Something in it trains, or has it done by a library. */

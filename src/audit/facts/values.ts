@@ -191,7 +191,6 @@ export class Values {
   #definitionBase(definition: Definition): Value {
     switch (definition.how) {
       case "assign":
-      case "annotate":
       case "walrus":
         return definition.value ? this.of(definition.value) : UNKNOWN;
       case "augment": {

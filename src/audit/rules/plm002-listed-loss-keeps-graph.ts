@@ -132,11 +132,15 @@ function isOfOneStep({ root, loop }: Keep, { file }: Facts): boolean {
 /** Begun before a loop further out, each turn of which takes a step. */
 function outlivesStep({ root, loop }: Keep, facts: Facts): boolean {
   const around = loop && loopsAround(loop)[0];
-  const begun = root.kind === "Name" ? (facts.file.scopes.lookup(root)?.definitions ?? []) : [];
+  const found = root.kind === "Name" ? (facts.file.scopes.lookup(root)?.definitions ?? []) : [];
+  const begun = found.filter(({ how }) => how !== "augment");
   return (
     around !== null &&
     around !== undefined &&
-    facts.backwards.some(({ call }) => loopsAround(call)[0] === around) &&
+    facts.backwards.some(({ call }) => {
+      const [inner] = loopsAround(call);
+      return inner === around || inner === loop;
+    }) &&
     takesStep(around, facts) &&
     begun.length > 0 &&
     begun.every(({ node }) => !contains(around, node))

@@ -43,7 +43,8 @@ export const rule: Rule = {
       for (const { value } of call.args)
         for (const part of value.kind === "Tuple" ? value.items : [value]) {
           if (part.kind !== "Name") continue;
-          const definitions = file.scopes.reaching(part);
+          const helper = uncut(file.scopes.reaching(part), facts);
+          const definitions = helper?.before ?? file.scopes.reaching(part);
           const carried = definitions.find(
             (one) =>
               statement !== null && (contains(statement, one.node) || isRenamed(one, statement, facts)),
@@ -51,7 +52,9 @@ export const rule: Rule = {
           if (!carried || definitions.every((one) => contains(loop, one.node))) continue;
           const begins = definitions.filter((one) => !contains(loop, one.node));
           if (opaque && !STATE.test(part.id)) continue;
-          const finding = report(part, part.id, begins, value === part, call, facts);
+          const finding = helper
+            ? { at: helper.at, message: `${message(part.id)}: \`${helper.name}\` detaches nothing` }
+            : report(part, part.id, begins, value === part, call, facts);
           // It may detach the state itself.
           yield opaque
             ? {
@@ -65,6 +68,26 @@ export const rule: Rule = {
     yield* onSelf(facts);
   },
 };
+
+/** `hidden = repackage(hidden)` with a function of this file that cuts nothing off: what came before it, and where it hands that back. */
+function uncut(
+  [one, ...more]: readonly Definition[],
+  { file }: Facts,
+): { readonly before: readonly Definition[]; readonly at: Node; readonly name: string } | null {
+  if (!one || more.length > 0 || one.how !== "assign" || one.value?.kind !== "Call") return null;
+  const { args, func } = one.value;
+  const same = args.find(({ value }) => value.kind === "Name" && value.id === one.name)?.value;
+  const [made, ...others] = func.kind === "Name" ? file.scopes.reaching(func) : [];
+  const fn = made?.node;
+  if (same?.kind !== "Name" || fn?.kind !== "FunctionDef" || others.length > 0) return null;
+  if (/\.detach|\.data\b|no_grad|Variable\(|zeros|numpy|item/.test(file.textOf(fn))) return null;
+  const at = file.all("Return").find(({ value, parent }) => value && parent && functionOf(value) === fn);
+  return at ? { before: file.scopes.reaching(same), at, name: fn.name } : null;
+}
+
+function message(name: string): string {
+  return `\`${name}\` brings the graphs of all steps before into this one: backward walks through every one of them, or fails at the second`;
+}
 
 function report(
   part: Expr,
@@ -82,7 +105,7 @@ function report(
   const known = begins.some(({ value }) => value !== null) || !whole;
   return {
     at: part,
-    message: `\`${name}\` brings the graphs of all steps before into this one: backward walks through every one of them, or fails at the second`,
+    message: message(name),
     ...(known && (tuple || !whole || isRecurrentLayer(call.func, facts) || isOwnRecurrent(call.func, facts))
       ? {
           fix: {
@@ -112,7 +135,7 @@ function* onSelf(facts: Facts): Generator<Finding> {
       if (!read || new RegExp(`self\\.${own}\\b[^\\n]*detach`).test(file.text)) continue;
       yield {
         at: read.value,
-        message: `\`self.${own}\` brings the graphs of all steps before into this one: backward walks through every one of them, or fails at the second`,
+        message: message(`self.${own}`),
       };
     }
   }

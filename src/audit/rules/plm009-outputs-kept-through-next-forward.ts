@@ -1,5 +1,7 @@
-import { contains } from "../../python/nodes.ts";
-import type { Call, Expr, Name, Node, Stmt } from "../../python/tree.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { contains, statementOf } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
+import type { Assign, Call, Expr, Name, Node, Stmt } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -31,8 +33,10 @@ export const rule: Rule = {
       if (!definition || others.some((one) => one !== definition && contains(loop, one.node))) continue;
       const uses = file.scopes.uses(definition);
       if (uses.some((use) => !contains(loop, use) || use.start < statement.end)) continue;
-      if (!isOnlyForLoss(uses, target, facts)) continue;
-      const last = Math.max(own, ...uses.map((use) => loop.body.findIndex((one) => contains(one, use))));
+      const shaped = shapedFrom(uses, loop, facts);
+      if (!isOnlyForLoss(uses, target, shaped, facts)) continue;
+      const all = [...uses, ...shaped.flatMap((one) => file.scopes.uses(one))];
+      const last = Math.max(own, ...all.map((use) => loop.body.findIndex((one) => contains(one, use))));
       if (!evaluates && !facts.backwards.some(({ call }) => contains(loop, call))) continue;
       // Before the backward, where that is not the last use itself: the logits are then gone at its peak.
       const after = loop.body[last];
@@ -40,6 +44,10 @@ export const rule: Rule = {
       const lineEnd = file.lines.start(file.lines.line(after.end) + 1);
       if (lineEnd <= after.end || !/^\s*(?:#.*)?$/.test(file.text.slice(after.end, lineEnd))) continue;
       const ending = file.text.includes("\r\n") ? "\r\n" : "\n";
+      // What only one branch binds cannot be deleted after both.
+      const bound = shaped
+        .filter(({ node }) => stepIn(loop, statementOf(node)!) >= 0)
+        .map(({ name }) => name);
       yield {
         at: target,
         // The old logits are gone before a loss that is computed outside: measured, the peak is the same (evidence/rules).
@@ -48,7 +56,11 @@ export const rule: Rule = {
           grade: "safe",
           title: "Delete them after their last use",
           edits: [
-            { start: lineEnd, end: lineEnd, text: `${indentAt(file, after.start)}del ${target.id}${ending}` },
+            {
+              start: lineEnd,
+              end: lineEnd,
+              text: `${indentAt(file, after.start)}del ${[target.id, ...bound].join(", ")}${ending}`,
+            },
           ],
         },
       };
@@ -86,7 +98,12 @@ function stepIn(loop: Loop, statement: Stmt): number {
 }
 
 /** The loss is all that was wanted: then the rest is what nobody needs any more. */
-function isOnlyForLoss(uses: readonly Name[], target: Name, facts: Facts): boolean {
+function isOnlyForLoss(
+  uses: readonly Name[],
+  target: Name,
+  shaped: readonly Definition[],
+  facts: Facts,
+): boolean {
   const attributes = uses.filter(
     (use) => use.parent?.kind === "Attribute" || use.parent?.kind === "Subscript",
   );
@@ -104,10 +121,55 @@ function isOnlyForLoss(uses: readonly Name[], target: Name, facts: Facts): boole
   )
     return true;
   if (!/logits|scores?$|outputs?$|preds?$|predictions?|log_?probs?$/.test(target.id)) return false;
-  const isSize = ({ parent }: Name): boolean =>
-    parent?.kind === "Attribute" && /^(?:shape|size|dim|ndim)$/.test(parent.attr);
   if (uses.length > 0 && uses.every(isSize)) return false;
-  return uses.every((use) => isSize(use) || feedsLoss(use, facts));
+  const made = new Set(shaped.map(({ value }) => value));
+  return (
+    uses.every((use) => isSize(use) || feedsLoss(use, facts) || made.has(valueAround(use))) &&
+    shaped.every((one) => facts.file.scopes.uses(one).every((use) => isSize(use) || feedsLoss(use, facts)))
+  );
+}
+
+function isSize({ parent }: Name): boolean {
+  return parent?.kind === "Attribute" && /^(?:shape|size|dim|ndim)$/.test(parent.attr);
+}
+
+/** The value of the assignment that a name is read in. */
+function valueAround(use: Name): Expr | null {
+  const statement = statementOf(use);
+  return statement?.kind === "Assign" && contains(statement.value, use) ? statement.value : null;
+}
+
+/** `shift_logits = logits[..., :-1, :].contiguous()`, `log_probs = F.log_softmax(logits, -1)`: as large, on the way to the loss. */
+function shapedFrom(uses: readonly Name[], loop: Loop, facts: Facts): readonly Definition[] {
+  const { file } = facts;
+  const found = new Set<Definition>();
+  for (const use of uses) {
+    const statement = statementOf(use);
+    const target =
+      statement?.kind === "Assign" && statement.targets.length === 1 ? statement.targets[0]! : null;
+    if (target?.kind !== "Name" || isSize(use) || !isShaped((statement as Assign).value, use, file)) continue;
+    const definition = file.scopes.definitionAt(target);
+    const others = file.scopes.scopeOf(target).bindings.get(target.id) ?? [];
+    if (!definition || others.some((one) => one !== definition && contains(loop, one.node))) continue;
+    if (file.scopes.uses(definition).every((one) => contains(loop, one))) found.add(definition);
+  }
+  return [...found];
+}
+
+/** Whether the expression is what is read here, in another shape or type, or its log-softmax. */
+function isShaped(expr: Expr, use: Name, file: PythonFile): boolean {
+  if (expr === use) return true;
+  if (expr.kind === "Subscript") return isShaped(expr.value, use, file);
+  if (expr.kind !== "Call") return false;
+  if (/^torch\.(?:nn\.functional\.)?log_softmax$/.test(file.dotted(expr.func) ?? ""))
+    return expr.args[0] !== undefined && isShaped(expr.args[0].value, use, file);
+  return (
+    expr.func.kind === "Attribute" &&
+    /^(?:view|reshape|contiguous|float|flatten|transpose|permute|log_softmax|squeeze)$/.test(
+      expr.func.attr,
+    ) &&
+    isShaped(expr.func.value, use, file)
+  );
 }
 
 function isLoss(use: { parent: Node | null }): boolean {

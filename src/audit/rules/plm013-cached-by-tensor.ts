@@ -255,7 +255,10 @@ function capturedBy(expr: Expr, facts: Facts): Expr | null {
         facts.file.scopes.reaching(root).some((one) => facts.valueOfDefinition(one).graph === "yes"))
     );
   };
-  if (expr.kind === "Lambda") return expr.params.map((param) => param.default).find(hasGraph) ?? null;
+  // `def report(loss=loss): …`, then `pending.append(report)`
+  const made = expr.kind === "Name" ? only(facts.file.scopes.reaching(expr))?.node : expr;
+  if (made?.kind === "Lambda" || made?.kind === "FunctionDef")
+    return made.params.map((param) => param.default).find(hasGraph) ?? null;
   if (
     expr.kind === "Call" &&
     (facts.file.dotted(expr.func) === "functools.partial" || makesClosure(expr, facts))

@@ -1,5 +1,5 @@
 import { positional } from "../../python/file.ts";
-import { classOf, statementOf } from "../../python/nodes.ts";
+import { classOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Assign, Call, Expr } from "../../python/tree.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -35,7 +35,7 @@ export const rule: Rule = {
     if (file.callsNamed("deepcopy").length === 0) return;
     for (const call of file.callsNamed("deepcopy")) {
       if (file.dotted(call.func) !== "copy.deepcopy") continue;
-      const source = positional(call, 0);
+      const source = unwrapped(positional(call, 0));
       const statement = statementOf(call);
       if (
         !source ||
@@ -66,6 +66,13 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `model` of `accelerator.unwrap_model(model)`. */
+function unwrapped(expr: Expr | null): Expr | null {
+  return expr?.kind === "Call" && /^(?:unwrap_model|unwrap|de_parallel)$/.test(lastWord(expr.func))
+    ? positional(expr, 0)
+    : expr;
+}
 
 /** What the copy is called: its variable, or its key among others. */
 function nameOf(call: Call, statement: Assign, file: PythonFile): string {

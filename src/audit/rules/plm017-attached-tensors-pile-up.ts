@@ -1,9 +1,11 @@
-import { classOf } from "../../python/nodes.ts";
+import { classOf, functionOf } from "../../python/nodes.ts";
 import type { Expr, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
 import { isBackwarded, isBounded, isEmptied, keeps, keptForBackward } from "../facts/kept.ts";
+import type { Keep } from "../facts/kept.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -27,19 +29,41 @@ export const rule: Rule = {
         continue;
       // A bounded deque, or one renewed elsewhere, is no pile; what is read for a loss needs its graph.
       const queue = isBounded(keep, facts);
-      if (!queue && isEmptied(keep, facts)) continue;
+      const epoch = !queue && isEmptied(keep, facts);
+      if (epoch && !isEmptiedByEpoch(keep, facts)) continue;
       if (!queue && !isBackwarded(added, keep.loop, facts) && keptForBackward(keep, facts)) continue;
       yield {
         at,
-        ...(queue ? { severity: "note" as const } : {}),
-        message: queue
-          ? `\`${facts.file.textOf(root)}\` holds the graphs of as many steps as fit into it, and those of the steps before cannot be differentiated again`
-          : `\`${facts.file.textOf(root)}\` gets one more tensor with its graph each time and is never emptied: memory grows until it runs out`,
+        ...(queue || epoch ? { severity: "note" as const } : {}),
+        message: epoch
+          ? `\`${facts.file.textOf(root)}\` keeps what every step of the epoch put into it, with the graph nodes behind it`
+          : queue
+            ? `\`${facts.file.textOf(root)}\` holds the graphs of as many steps as fit into it, and those of the steps before cannot be differentiated again`
+            : `\`${facts.file.textOf(root)}\` gets one more tensor with its graph each time and is never emptied: memory grows until it runs out`,
         fix: { grade: "unsafe", title: "Detach what is appended", edits: appendCall(added, ".detach()") },
       };
     }
   },
 };
+
+/** Filled by a Lightning module's `training_step`, and emptied by nothing but the hooks of its epochs. */
+function isEmptiedByEpoch({ at, root }: Keep, facts: Facts): boolean {
+  const { file } = facts;
+  const cls = classOf(root);
+  const fn = functionOf(at);
+  if (!cls || facts.role(cls) !== "lightning" || fn?.kind !== "FunctionDef" || fn.name !== "training_step")
+    return false;
+  const name = file.textOf(root);
+  const places: Node[] = file
+    .callsNamed("clear", "pop", "popleft")
+    .filter(({ func }) => func.kind === "Attribute" && file.textOf(func.value) === name);
+  for (const write of attributesOf(cls, file).get(selfAttribute(root)!)?.writes ?? [])
+    if (write.how === "assign" && write.in.name !== "__init__") places.push(write.target);
+  return places.every((place) => {
+    const around = functionOf(place);
+    return around?.kind === "FunctionDef" && /_epoch_(?:end|start)$/.test(around.name);
+  });
+}
 
 /** `self.losses[type(layer).__name__] = loss`: an entry under a name that comes again, unlike a step's number. */
 function replaces(at: Node, { file }: Facts): boolean {

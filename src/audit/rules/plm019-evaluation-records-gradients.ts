@@ -1,12 +1,14 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
-import type { Attribute, Call, FunctionDef, If, Node } from "../../python/tree.ts";
+import type { Attribute, Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
 import { decorate } from "../edits.ts";
+import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
 import { isThrottle } from "../facts/guards.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
 import { localName } from "../imports.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -107,9 +109,11 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
   });
   for (const call of calls) {
     const runs = call.func.kind === "Attribute" && /^forward$/.test(call.func.attr);
-    const mode = modes.get(
+    const own = modes.get(
       facts.file.textOf(runs && call.func.kind === "Attribute" ? call.func.value : call.func),
     );
+    const helped = own || modes.size === 0 ? null : runIn(call, modes, facts);
+    const mode = own ?? (helped && modes.get(facts.file.textOf(helped)));
     if (
       !mode ||
       mode.eval < 0 ||
@@ -127,9 +131,26 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
       continue;
     return {
       at: call.func,
-      ...(single ? { severity: "note" as const } : {}),
-      message: `\`${facts.file.textOf(call.func).replace(/\.forward$/, "")}\` is in eval mode, yet each call records a graph and saves its activations`,
+      ...(single || helped ? { severity: "note" as const } : {}),
+      message: `\`${facts.file.textOf(helped ?? call.func).replace(/\.forward$/, "")}\` is in eval mode, yet each call records a graph and saves its activations`,
     };
+  }
+  return null;
+}
+
+/** The network that `self._predict(batch)` of this file runs, among those that were switched. */
+function runIn(call: Call, modes: ReadonlyMap<string, unknown>, { file }: Facts): Expr | null {
+  if (call.func.kind !== "Name" && selfAttribute(call.func) === null) return null;
+  const target = callTarget(call, file);
+  const name = call.func.kind === "Name" ? call.func.id : selfAttribute(call.func);
+  const fn = file.all("FunctionDef").find((one) => one.name === name && file.qualified(one) === target);
+  // One inside this function is judged by itself.
+  if (!fn || functionOf(fn)) return null;
+  for (const text of modes.keys()) {
+    const run = file
+      .callsNamed(/\w+$/.exec(text)?.[0] ?? "")
+      .find((one) => contains(fn, one) && file.textOf(one.func) === text && lexicalGrad(one, file) === null);
+    if (run) return run.func;
   }
   return null;
 }

@@ -18,6 +18,9 @@ const TEACHER =
 /** What reinforcement learning calls the network that its targets come from, and a GAN the average of its own. */
 const CRITIC = /^(?:q|qf|critic|value|v)\d?_target\d?$|^target_(?:q|qf|critic|value|v)\d?$|^[a-z]_ema$/;
 
+/** What a diffusion model or a vision-language model has its inputs encoded by. */
+const ENCODER = /^(?:\w+_)?(?:vae|vqvae|vqgan|autoencoder|first_stage_model)$/;
+
 export const rule: Rule = {
   meta: {
     code: "PLM020",
@@ -79,8 +82,11 @@ function* features(facts: Facts): Generator<Finding> {
     if (call.func.kind !== "Attribute") continue;
     const net = call.func.value;
     if (net.kind !== "Name" && net.kind !== "Attribute") continue;
-    if (!TEACHER.test(lastWord(net)) || !facts.everyStep(call) || facts.gradMode(call) === "off") continue;
-    if (lexicalGrad(call, file) !== null || !isTeacher(net, facts)) continue;
+    const encoder = ENCODER.test(lastWord(net));
+    if (!encoder && !TEACHER.test(lastWord(net))) continue;
+    if (!facts.everyStep(call) || facts.gradMode(call) === "off" || lexicalGrad(call, file) !== null)
+      continue;
+    if (!isTrainedNowhere(net, facts) || (encoder && !isPretrained(net, facts))) continue;
     if (!takesData(call, facts) || carriesGradient(call, facts)) continue;
     yield {
       at: call,
@@ -225,10 +231,32 @@ function isNeverTrained(callee: Expr, facts: Facts): boolean {
   });
 }
 
+/** Made by `from_pretrained` in this file, and prepared for training by nobody. */
+function isPretrained(callee: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  if (callee.kind !== "Name") return false;
+  const made = (file.scopes.lookup(callee)?.definitions ?? []).some(
+    ({ value }) => value?.kind === "Call" && /\.from_pretrained\(/.test(file.textOf(value)),
+  );
+  return (
+    made &&
+    !file
+      .callsNamed("prepare", "train", "initialize")
+      .some(
+        ({ args, func }) =>
+          args.some(({ value }) => value.kind === "Name" && value.id === callee.id) ||
+          (func.kind === "Attribute" && func.value.kind === "Name" && func.value.id === callee.id),
+      )
+  );
+}
+
 /** By its name, in a step that trains another network; frozen or trained nowhere in this file. */
 function isTeacher(callee: Expr, facts: Facts): boolean {
+  return TEACHER.test(lastWord(callee)) && isTrainedNowhere(callee, facts);
+}
+
+function isTrainedNowhere(callee: Expr, facts: Facts): boolean {
   const name = lastWord(callee);
-  if (!TEACHER.test(name)) return false;
   if (facts.networks.isFrozenByFlags(callee)) return false;
   const { file } = facts;
   const key = facts.networks.key(callee);

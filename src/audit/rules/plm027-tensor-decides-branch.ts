@@ -1,3 +1,4 @@
+import { isTrue } from "../../python/file.ts";
 import type { Expr, Node } from "../../python/tree.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -52,6 +53,19 @@ export const rule: Rule = {
             "Python must know this device value before it can go on: the host waits, on every step, until all queued work is done",
         };
     }
+    // `training_args.logging_nan_inf_filter = True`
+    for (const { value } of file.assignsTo("logging_nan_inf_filter"))
+      if (isTrue(value))
+        yield {
+          at: value,
+          severity: "note",
+          message: FILTER,
+          fix: {
+            grade: "unsafe",
+            title: "Switch it off",
+            edits: [{ start: value.start, end: value.end, text: "False" }],
+          },
+        };
     for (const call of file.calls.given(["logging_nan_inf_filter"])) {
       const name = file.dotted(call.func);
       const filter = call.args.find((arg) => arg.name === "logging_nan_inf_filter");

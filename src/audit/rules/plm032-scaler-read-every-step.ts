@@ -21,6 +21,7 @@ export const rule: Rule = {
       "clip_grad_norm_",
       "clip_grad_norm",
       "get_total_norm",
+      "clip_gradients",
     )) {
       if (
         call.func.kind === "Attribute" &&
@@ -36,7 +37,9 @@ export const rule: Rule = {
       const asked = given(call, "error_if_nonfinite", facts.file) ?? positional(call, 3);
       if (
         isTrue(asked) &&
-        facts.file.dotted(call.func)?.startsWith("torch.nn.utils.") === true &&
+        (facts.file.dotted(call.func)?.startsWith("torch.nn.utils.") === true ||
+          // `fabric.clip_gradients(model, optimizer, max_norm=1.0, error_if_nonfinite=True)`
+          (strict !== null && call.func.kind === "Attribute" && call.func.attr === "clip_gradients")) &&
         (facts.everyStep(call) !== null || everyUpdate(call, facts))
       )
         yield {

@@ -21,7 +21,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (!file.mentions("pin_memory")) return;
+    if (!file.mentions("pin_memory") && !facts.pins) return;
     for (const call of file.callsNamed("to", "cuda")) {
       if (call.func.kind !== "Attribute" || !/^(?:to|cuda)$/.test(call.func.attr)) continue;
       if (mayOverlap(call)) continue;
@@ -32,7 +32,7 @@ export const rule: Rule = {
       if (!isFromPinned(call, facts)) continue;
       yield {
         at: call,
-        ...(trains ? {} : { severity: "note" as const }),
+        ...(trains && file.mentions("pin_memory") ? {} : { severity: "note" as const }),
         message:
           "The loader pins its batches, yet the host waits for this copy; with `non_blocking=True` it goes on and the copy overlaps",
         fix: {
@@ -64,7 +64,7 @@ function* elsewhere(facts: Facts): Generator<Finding> {
     if (handed)
       yield {
         at: call,
-        ...(facts.everyStep(call) ? {} : { severity: "note" as const }),
+        ...(facts.everyStep(call) && file.mentions("pin_memory") ? {} : { severity: "note" as const }),
         message:
           "The loader pins its batches, yet this copies them and the host waits; with `non_blocking=True` in there it goes on and the copy overlaps",
       };
@@ -80,7 +80,7 @@ function isFromPinned(call: Call & { func: Expr }, facts: Facts): boolean {
     value.kind === "Call" &&
     value.func.kind === "Attribute" &&
     value.func.attr === "pin_memory" &&
-    facts.hot(call) !== null
+    (facts.hot(call) !== null || isDrawn(call))
   )
     return true;
   const around = functionOf(call);
@@ -178,8 +178,22 @@ function batchSource(expr: Expr, facts: Facts, depth = 0): Expr | null {
   return sources.find((one) => one !== null) ?? null;
 }
 
-/** Every loader it may come from, as this file shows them, has `pin_memory=True`. */
+/** In a buffer's `sample` or a loader's `get_batch`, which every step calls. */
+function isDrawn(call: Call): boolean {
+  const fn = functionOf(call);
+  return fn?.kind === "FunctionDef" && /^_?(?:sample|get_batch|next_batch|draw)(?:_\w+)?$/.test(fn.name);
+}
+
+/** Every loader it may come from, as this file shows them, has `pin_memory=True`; or, made elsewhere, those of the program do. */
 function isPinned(iter: Expr, facts: Facts): boolean {
+  const { file } = facts;
   const loaders: readonly Call[] | null = loadersOf(iter, facts);
-  return loaders !== null && loaders.every((call) => isTrue(given(call, "pin_memory", facts.file)));
+  if (loaders) return loaders.every((call) => isTrue(given(call, "pin_memory", file)));
+  return (
+    facts.pins &&
+    !file.mentions("pin_memory") &&
+    /load|_dl\b/i.test(file.textOf(iter)) &&
+    // What these hand out is on the device already.
+    file.callsNamed("prepare", "setup_dataloaders").length === 0
+  );
 }

@@ -1,5 +1,6 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
+import { contains } from "../../python/nodes.ts";
 import type { Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { given, hidesArguments } from "../facts/arguments.ts";
@@ -29,8 +30,13 @@ export const rule: Rule = {
     }
     for (const call of file.calls.given(["dataloader_num_workers"])) {
       const workers = keyword(call, "dataloader_num_workers")!;
-      if (workers.value.kind === "Num" && workers.value.text === "0") yield { at: workers, message: IDLE };
+      if (isZero(workers.value)) yield { at: workers, message: IDLE };
     }
+    // `training_args.dataloader_pin_memory = False`
+    for (const { value } of file.assignsTo("dataloader_pin_memory"))
+      if (isFalse(value)) yield { at: value, message: UNPINNED };
+    for (const { value } of file.assignsTo("dataloader_num_workers"))
+      if (isZero(value)) yield { at: value, message: IDLE };
     if (!facts.accelerator) return;
     // `partial(DataLoader, batch_size=32)`, unless some call of it pins.
     for (const call of file.callsNamed("partial")) {
@@ -46,10 +52,11 @@ export const rule: Rule = {
       const collate = given(call, "collate_fn", file);
       const unpinned = pin ? isFalse(pin) : collate === null || staysOnHost(collate, file);
       const workers = given(call, "num_workers", file);
-      const idle = !workers || (workers.kind === "Num" && workers.text === "0");
+      const idle = !workers || isZero(workers);
       if (unpinned)
         yield {
-          at: call.func,
+          // Where it is said so, that is the place.
+          at: pin && contains(call, pin) ? pin : call.func,
           message: idle
             ? "The training process itself loads every batch and copies it from pageable memory: neither overlaps with the device's work"
             : UNPINNED,
@@ -63,7 +70,7 @@ export const rule: Rule = {
         };
       else if (idle && isTrue(pin))
         yield {
-          at: call.func,
+          at: workers && contains(call, workers) ? workers : call.func,
           message: IDLE,
         };
     }
@@ -80,10 +87,16 @@ export const rule: Rule = {
     for (const { value, valueAt, path } of loaders.length > 0 ? config.named("pin_memory") : [])
       if (value === false && loaders.includes(path.slice(0, -"pin_memory".length)))
         yield { at: valueAt, message: UNPINNED };
-    for (const { value, valueAt } of config.named("dataloader_num_workers"))
-      if (value === 0) yield { at: valueAt, message: IDLE };
+    for (const name of ["dataloader_num_workers", "num_workers", "train_num_workers"])
+      for (const { value, valueAt, path } of config.named(name))
+        if (value === 0 && !/(?:^|[._])(?:eval|val|test|pred|infer)/i.test(path))
+          yield { at: valueAt, message: IDLE };
   },
 };
+
+function isZero(expr: Expr): boolean {
+  return expr.kind === "Num" && expr.text === "0";
+}
 
 /** The collator of a library, or a function of this file that names no device. */
 function staysOnHost(collate: Expr, file: PythonFile): boolean {

@@ -30,8 +30,27 @@ export const rule: Rule = {
         yield* displays(method, facts);
       }
     }
+    yield* stacked(facts);
   },
 };
+
+/** `TensorDataset(torch.stack([transform(one) for one in dataset]))` */
+function* stacked(facts: Facts): Generator<{ at: Node; message: string }> {
+  const { file } = facts;
+  for (const call of file.callsNamed("TensorDataset")) {
+    if (file.dotted(call.func) !== "torch.utils.data.TensorDataset") continue;
+    for (const { value } of call.args) {
+      const made = value.kind === "Name" ? file.scopes.onlyValue(value) : value;
+      const parts = made?.kind === "Call" && JOINS.test(file.dotted(made.func) ?? "") ? made.args[0] : null;
+      const comp = parts?.value.kind === "Name" ? file.scopes.onlyValue(parts.value) : parts?.value;
+      const over = comp?.kind === "Comp" ? comp.clauses[0]?.iter : null;
+      if (comp?.kind === "Comp" && over && (works(comp.element, facts) || isDataset(over))) {
+        yield { at: comp, message: MESSAGE };
+        break;
+      }
+    }
+  }
+}
 
 /** `self.prepare()` of the constructor, one call deep, when nothing decides about it. */
 function calledBy(init: FunctionDef, cls: ClassDef): FunctionDef[] {
@@ -46,7 +65,7 @@ function calledBy(init: FunctionDef, cls: ClassDef): FunctionDef[] {
 
 /** What makes it expensive: a tokenizer, an image, a tensor for each example. */
 const WORKS =
-  /tokeniz|process|transform|Image\.open|imread|encode|torch\.tensor|load_image|torchaudio|np\.load|numpy\.load|torch\.load|read_image|librosa|nibabel|pydicom|SimpleITK|tifffile|rasterio|soundfile|imageio|cv2\.|spectrogram|read_video|VideoReader|decord|from_numpy|^(?:self\.)?tok$/i;
+  /tokeniz|process|transform|Image\.open|imread|encode(?!r\w*Config)|torch\.tensor|(?:load|read)_(?:rgb|img|image|wav|audio|video|mel|spec|nii|npz|npy)\w*$|torchaudio|np\.load|numpy\.load|torch\.load|librosa|nibabel|pydicom|SimpleITK|tifffile|rasterio|soundfile|imageio|cv2\.|spectrogram|read_video|VideoReader|decord|from_numpy|^(?:self\.)?tok$/i;
 
 /** `self.items = [tokenizer(t) for t in texts]`, `torch.stack([torch.load(f) for f in files])`, `list(map(…))`. */
 function* displays(method: FunctionDef, facts: Facts): Generator<{ at: Node; message: string }> {
@@ -88,6 +107,8 @@ function* displays(method: FunctionDef, facts: Facts): Generator<{ at: Node; mes
 
 /** `[self.make(text) for text in texts]` */
 function isOwnWork(expr: Expr, facts: Facts): boolean {
+  // `[self.read(path)[0] for path in paths]`
+  if (expr.kind === "Subscript") return isOwnWork(expr.value, facts);
   const own = expr.kind === "Call" ? selfAttribute(expr.func) : null;
   const method = own === null ? undefined : methodsOf(classOf(expr)!).find((one) => one.name === own);
   return method?.body.some((statement) => works(statement, facts)) ?? false;

@@ -68,9 +68,20 @@ function handedObjects(cls: ClassDef, instances: readonly Call[], facts: Facts):
 
 /** Where the constructor keeps lists or dicts of Python objects, one for each example. */
 function heldObjects(cls: ClassDef, facts: Facts): readonly Node[] {
-  const init = methodsOf(cls).find((method) => method.name === "__init__");
+  const methods = methodsOf(cls);
+  const init = methods.find((method) => method.name === "__init__");
+  if (!init) return [];
+  // `self.read()` of the constructor.
+  const called = new Set(
+    init.body.flatMap((one) =>
+      one.kind === "ExprStmt" && one.value.kind === "Call" ? (selfAttribute(one.value.func) ?? []) : [],
+    ),
+  );
+  return [init, ...methods.filter(({ name }) => called.has(name))].flatMap((one) => heldBy(one, facts));
+}
+
+function heldBy(init: FunctionDef, facts: Facts): readonly Node[] {
   const all: Node[] = [];
-  if (!init) return all;
   walk(init, (node) => {
     let found: Node | null = null;
     if (node.kind === "Assign" && node.targets.some((target) => selfAttribute(target) !== null)) {

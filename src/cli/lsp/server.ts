@@ -58,6 +58,7 @@ export function serve(connection: Connection): void {
         aliases: new Map(),
         roles: new Map(),
         accelerated: new Set(),
+        pinning: new Set(),
         options: new Map(),
         checkpoints: false,
         varying: new Set(),

@@ -11,11 +11,9 @@ export function constants({ program, evaluator }: Survey): ReadonlyMap<string, L
       if (config) table.set("cfg", config);
     }
     for (const statement of script.file.tree.module.body) {
-      if (statement.kind !== "Assign" && statement.kind !== "AnnAssign") continue;
-      const targets = statement.kind === "Assign" ? statement.targets : [statement.target];
-      for (const target of targets)
-        if (target.kind === "Name" && statement.value)
-          table.set(target.id.toLowerCase(), evaluator.of(statement.value, script));
+      if (statement.kind !== "Assign") continue;
+      for (const target of statement.targets)
+        if (target.kind === "Name") table.set(target.id.toLowerCase(), evaluator.of(statement.value, script));
     }
   }
   return table;

@@ -213,7 +213,6 @@ export class Evaluator {
     const place = script.place(node);
     switch (how) {
       case "assign":
-      case "annotate":
       case "walrus":
       case "with":
         return value ? this.of(value, script) : { value: new Unread("it has no value"), place };
@@ -312,8 +311,6 @@ export class Evaluator {
         for (const [key, at] of this.classFields(base.node, base.script, depth + 1)) fields.set(key, at);
     }
     for (const statement of cls.body) {
-      if (statement.kind === "AnnAssign" && statement.target.kind === "Name" && statement.value)
-        fields.set(statement.target.id, this.of(statement.value, script));
       if (statement.kind === "Assign")
         for (const target of statement.targets)
           if (target.kind === "Name") fields.set(target.id, this.of(statement.value, script));
