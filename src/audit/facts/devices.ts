@@ -10,7 +10,7 @@ import type { Device, Value } from "./value.ts";
 const ELSEWHERE = /^(?:out|output|stor\w*|save|offload|result|host|cpu|dst|dest|target)_/i;
 
 /** What people call a device, or the number of one. */
-const NAMED = /device$|^(?:dev|gpu|gpu_id|device_id|rank|local_rank)$/i;
+const NAMED = /device$|^(?:dev|dvc|gpu|gpu_id|device_id|rank|local_rank)$/i;
 
 /** What chooses one at run time: `get_device(cfg)`, `accelerator.device_name(rank)`. */
 const CHOOSES = /device(?:_name)?$|^dev$/i;

@@ -3,6 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { backwardsTaken } from "./attacks.ts";
+import { otherTargets } from "./summary.ts";
 import { methodsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import { frequency } from "./guards.ts";
@@ -162,7 +163,11 @@ class Summarizer {
   }
 
   #call(call: Call): void {
-    const name = callTarget(call, this.#file);
+    this.#callTo(call, callTarget(call, this.#file));
+    for (const other of otherTargets(call, this.#file)) this.#callTo(call, other);
+  }
+
+  #callTo(call: Call, name: string | null): void {
     if (name === null || name.startsWith("torch.") || name.startsWith("numpy.")) return;
     // What making an instance runs is nobody's question.
     if (this.#classes.has(name)) return;

@@ -154,6 +154,34 @@ function chosenFunction(name: Expr & { kind: "Name" }, file: PythonFile): string
   return dotted === null || dotted.startsWith("builtins.") ? null : dotted;
 }
 
+/** Where a method's call goes besides, when what it is called on is made of one class or another: `A(…) if small else B(…)`. */
+export function otherTargets(call: Call, file: PythonFile): readonly string[] {
+  const { func } = call;
+  if (func.kind !== "Attribute" || func.value.kind === "Call") return [];
+  const values = valuesOf(func.value, file);
+  if (values.length < 2 && values[0]?.kind !== "IfExp") return [];
+  if (file.dotted(func) !== null) return [];
+  const first = callTarget(call, file);
+  const targets = new Set<string>();
+  for (const value of values)
+    for (const made of value?.kind === "IfExp" ? [value.body, value.orelse] : [value]) {
+      const type = made?.kind === "Call" ? madeBy(made, file) : null;
+      if (type !== null && `${type}.${func.attr}` !== first) targets.add(`${type}.${func.attr}`);
+    }
+  return [...targets];
+}
+
+/** All that a name or an attribute of self is ever bound to. */
+function valuesOf(expr: Expr, file: PythonFile): readonly (Expr | null)[] {
+  if (expr.kind === "Name")
+    return (file.scopes.lookup(expr)?.definitions ?? []).flatMap(({ how, value }) =>
+      how === "assign" ? [value] : [],
+    );
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : enclosingClass(expr);
+  return cls ? (attributesOf(cls, file).get(own!)?.writes ?? []).map(({ value }) => value) : [];
+}
+
 /** The class an expression is an instance of, when every reaching definition is the same constructor call. */
 function instanceType(expr: Expr, file: PythonFile): string | null {
   if (expr.kind === "Call") return madeBy(expr, file);

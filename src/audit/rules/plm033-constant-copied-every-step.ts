@@ -1,4 +1,5 @@
 import { argument, keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr, Param } from "../../python/tree.ts";
 import { literalDict } from "../facts/arguments.ts";
@@ -82,7 +83,10 @@ export const rule: Rule = {
       } else if (call.func.kind === "Attribute" && (call.func.attr === "to" || call.func.attr === "cuda")) {
         const made = madeFrom(call.func.value, facts);
         // `[torch.zeros(1).to(device) for …]`: as many places for a collective to write to.
-        if (!made || call.parent?.kind === "Comp" || facts.device(positional(call, 0)) === "cpu") continue;
+        const device = facts.device(positional(call, 0));
+        if (!made || call.parent?.kind === "Comp" || device === "cpu") continue;
+        // `.to(times)`, in a script that trains and never names a device.
+        if (device === "unknown" && facts.backwards.length > 0 && !namesDevice(facts.file)) continue;
         const hot = facts.hot(call);
         // A loop over modules or parameters copies once for each, however often it runs itself.
         const perModule = loopsAround(call).some(
@@ -105,6 +109,10 @@ export const rule: Rule = {
     }
   },
 };
+
+function namesDevice(file: PythonFile): boolean {
+  return file.mentions("device") || file.mentions("cuda");
+}
 
 /** `return torch.tensor(0.0, …)` of a function that returns something else under a test: which of them, a setting decides. */
 function isFallback(call: Call, { file }: Facts): boolean {

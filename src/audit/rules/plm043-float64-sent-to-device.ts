@@ -1,11 +1,11 @@
 import { keyword, positional } from "../../python/file.ts";
 import { classOf, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
-import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 /** NumPy functions whose results have fractions, whatever they are given. */
 const FRACTIONS = /^numpy\.(?:sqrt|exp|log|log2|log10|log1p|sin|cos|tanh)$/;
@@ -15,7 +15,7 @@ const FLOAT64 =
   /^numpy\.(?:zeros|ones|empty|eye|identity|linspace|logspace|geomspace|hanning|hamming|blackman|bartlett|kaiser|random\.(?:rand|randn|random|random_sample|uniform|normal|standard_normal|beta|gamma|exponential|dirichlet|laplace|lognormal))$/;
 /** NumPy functions whose result has the type of their first argument. */
 const SAME =
-  /^numpy\.(?:cumprod|cumsum|sort|diff|sqrt|exp|log|log1p|sin|cos|tanh|abs|clip|flip|append|concatenate|stack|vstack|hstack|tile|repeat|minimum|maximum|square|power|expand_dims|reshape|transpose|ascontiguousarray|meshgrid)$/;
+  /^numpy\.(?:cumprod|cumsum|sort|diff|sqrt|exp|log|log1p|sin|cos|tanh|abs|clip|flip|append|concatenate|stack|vstack|hstack|tile|repeat|minimum|maximum|square|expand_dims|reshape|transpose|ascontiguousarray|meshgrid)$/;
 
 export const rule: Rule = {
   meta: {
@@ -27,6 +27,7 @@ export const rule: Rule = {
     patterns: [43],
   },
   *check(facts) {
+    yield* collated(facts);
     for (const call of facts.file.callsNamed("to", "cuda", "from_numpy", "tensor", "as_tensor")) {
       const moved =
         call.func.kind === "Attribute" &&
@@ -69,6 +70,47 @@ export const rule: Rule = {
   },
 };
 
+/** What a dataset returns as NumPy's float64, the loader makes a tensor of float64 of. */
+function* collated(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const cls of file.all("ClassDef")) {
+    if (facts.role(cls) !== "dataset") continue;
+    const method = methodsOf(cls).find(({ name }) => name === "__getitem__");
+    if (!method) continue;
+    for (const { value } of file.all("Return").filter((one) => functionOf(one) === method)) {
+      const items = value?.kind === "Tuple" ? value.items : value ? [value] : [];
+      const wide = items.find((item) => isArray(item, facts) && isFloat64(item, facts));
+      if (wide)
+        yield {
+          at: wide,
+          severity: "note",
+          message:
+            "The loader makes a float64 tensor of this: twice the bytes to hold, and to copy unless it is cast before",
+          fix: {
+            grade: "unsafe",
+            title: "Make it float32",
+            edits: [{ start: wide.end, end: wide.end, text: '.astype("float32")' }],
+          },
+        };
+    }
+  }
+}
+
+/** More than a number. */
+function isArray(expr: Expr, { file }: Facts): boolean {
+  const made = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+  const name = made?.kind === "Call" ? (file.dotted(made.func) ?? "") : "";
+  if (made?.kind !== "Call" || !name.startsWith("numpy.")) return false;
+  // `np.random.uniform(0, 1)` is one, and so is a mean.
+  if (name.startsWith("numpy.random."))
+    return (
+      keyword(made, "size") !== null ||
+      made.args.length >
+        (/^numpy\.random\.(?:rand|randn|random|random_sample|standard_normal)$/.test(name) ? 0 : 2)
+    );
+  return made.args.length > 0;
+}
+
 /** `confusion_matrix`: a few numbers for a whole dataset. */
 function isCounted(data: Expr, { file }: Facts): boolean {
   return /confusion|hist|count|metric|total|correct/i.test(file.textOf(data));
@@ -80,6 +122,13 @@ function factory(expr: Expr, facts: Facts, depth: number): Expr | null {
   if (expr.kind === "Name") {
     const value = facts.file.scopes.onlyValue(expr);
     return value ? factory(value, facts, depth + 1) : null;
+  }
+  // `self.schedule().to(device)`, of a method that makes the tensor.
+  const own = expr.kind === "Call" && facts.file.dotted(expr.func) === null ? selfAttribute(expr.func) : null;
+  const method = own === null ? undefined : methodsOf(classOf(expr)!).find(({ name }) => name === own);
+  if (method) {
+    const [made, ...more] = facts.file.all("Return").filter((one) => functionOf(one) === method);
+    return made?.value && more.length === 0 ? factory(made.value, facts, depth + 1) : null;
   }
   return expr.kind === "Call" &&
     expr.func.kind === "Attribute" &&
@@ -231,11 +280,18 @@ function isFloat64(expr: Expr, facts: Facts, depth = 0): boolean {
   // Of two factors one is enough, beside whole numbers.
   if (
     expr.kind === "Call" &&
-    /^numpy\.(?:outer|dot|multiply|kron)$/.test(facts.file.dotted(expr.func) ?? "")
+    /^numpy\.(?:outer|dot|multiply|kron|power|add|subtract|divide)$/.test(facts.file.dotted(expr.func) ?? "")
   ) {
     const parts = expr.args.map(({ value }) => value);
     const wide = parts.filter((part) => isFloat64(part, facts, depth + 1));
-    return wide.length > 0 && parts.every((part) => wide.includes(part) || isWhole(part, facts));
+    const plain = (part: Expr): boolean =>
+      isNumber(part) || (part.kind === "Name" && !/^(?:tensor|output)$/.test(facts.value(part).what));
+    return (
+      wide.length > 0 &&
+      parts.every((part) => wide.includes(part) || isWhole(part, facts) || plain(part)) &&
+      (parts.every((part) => wide.includes(part) || !plain(part)) ||
+        wide.some((part) => isArray(part, facts)))
+    );
   }
   if (expr.kind === "Call" && SAME.test(facts.file.dotted(expr.func) ?? "")) {
     const first = positional(expr, 0);
@@ -256,7 +312,12 @@ function isFloat64(expr: Expr, facts: Facts, depth = 0): boolean {
   if (expr.kind === "Call" && /^numpy\.(?:array|asarray)$/.test(facts.file.dotted(expr.func) ?? "")) {
     const data = positional(expr, 0);
     return (
-      data?.kind === "List" && !keyword(expr, "dtype") && expr.args.length === 1 && areFloats(data.items)
+      data?.kind === "List" &&
+      !keyword(expr, "dtype") &&
+      expr.args.length === 1 &&
+      (areFloats(data.items) ||
+        // `np.array([np.random.uniform(-1, 1), np.random.uniform(-1, 1)])`
+        (data.items.length > 0 && data.items.every((item) => FLOAT64.test(numpyCall(item, facts)))))
     );
   }
   if (expr.kind === "Call")

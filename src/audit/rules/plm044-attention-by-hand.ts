@@ -1,9 +1,13 @@
 import { positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { isOnlyMadeBy } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Finding, Rule } from "../rule.ts";
+
+const MESSAGE =
+  "Softmax(QKᵀ) is built in full and kept for backward; `scaled_dot_product_attention` computes the same without ever holding it";
 
 export const rule: Rule = {
   meta: {
@@ -16,6 +20,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     yield* masks(facts);
+    yield* exponentials(facts);
     const { file } = facts;
     for (const call of file.callsNamed("Softmax").length > 0
       ? file.all("Call")
@@ -33,21 +38,40 @@ export const rule: Rule = {
               ? positional(call, 0)
               : null;
       if (!scores || !isScores(scores, facts) || !meetsValues(call, facts)) continue;
-      // A class that has the fused one too keeps this as its fallback.
-      const around = classOf(call) ?? functionOf(call) ?? file.tree.module;
-      if (
-        /scaled_dot_product_attention|flash_attn|xformers/.test(file.textOf(around)) ||
-        !(facts.hot(call) || isForOthers(call, facts))
-      )
-        continue;
-      yield {
-        at: call,
-        message:
-          "Softmax(QKᵀ) is built in full and kept for backward; `scaled_dot_product_attention` computes the same without ever holding it",
-      };
+      if (isRun(call, facts)) yield { at: call, message: MESSAGE };
     }
   },
 };
+
+/** `w = exp(scores - scores.amax(-1, keepdim=True))`, and `w / w.sum(-1, keepdim=True)`: a softmax all the same. */
+function* exponentials(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of file.callsNamed("exp")) {
+    const scores = file.dotted(call.func) === "torch.exp" ? positional(call, 0) : methodOf(call, file);
+    if (!scores || !isScores(scores, facts) || !meetsValues(call, facts)) continue;
+    const fn = functionOf(call)!;
+    const divides = file.callsNamed("sum").some((sum) => {
+      const over = sum.parent;
+      return over?.kind === "Binary" && over.op === "/" && over.right === sum && contains(fn, sum);
+    });
+    if (divides && isRun(call, facts)) yield { at: call, message: MESSAGE };
+  }
+}
+
+/** `scores` of `scores.exp()`. */
+function methodOf({ func }: Call, file: PythonFile): Expr | null {
+  return func.kind === "Attribute" && file.dotted(func) === null ? func.value : null;
+}
+
+/** Each step, recorded, and no fallback of a class that has the fused one too. */
+function isRun(call: Call, facts: Facts): boolean {
+  const around = classOf(call) ?? functionOf(call) ?? facts.file.tree.module;
+  return (
+    !/scaled_dot_product_attention|flash_attn|xformers/.test(facts.file.textOf(around)) &&
+    (facts.hot(call) !== null || isForOthers(call, facts)) &&
+    facts.gradMode(call) !== "off"
+  );
+}
 
 /** `def attention(query, key, value):`, which nobody in the tree is seen calling. */
 function isForOthers(call: Call, facts: Facts): boolean {
@@ -149,14 +173,9 @@ function isScores(expr: Expr, facts: Facts, depth = 0): boolean {
     );
   // `torch.where(mask, scores, -inf)`
   if (/^torch\.(?:where|masked_fill)$/.test(name)) return expr.args.some(({ value }) => again(value));
-  // "bhid,bhjd->bhij": two inputs, summed over their last dimension.
   if (/^torch\.einsum$/.test(name)) {
     const form = positional(expr, 0);
-    const match =
-      form?.kind === "Str"
-        ? /^([\w.]+)(\w),([\w.]+)\2->([\w.]+)$/.exec((form.value ?? "").replaceAll(" ", ""))
-        : null;
-    return match !== null && !match[4]!.includes(match[2]!);
+    return form?.kind === "Str" && makesPairs((form.value ?? "").replaceAll(" ", ""));
   }
   if (expr.func.kind === "Attribute" && name === "" && /^(?:matmul|bmm)$/.test(expr.func.attr))
     return expr.args.length === 1 && isTransposed(expr.args[0]!.value, facts);
@@ -167,6 +186,27 @@ function isScores(expr: Expr, facts: Facts, depth = 0): boolean {
       expr.func.attr,
     ) &&
     again(expr.func.value)
+  );
+}
+
+/** "bhid,bhjd->bhij", summed over the last dimension of both; "bct,bcs->bts" over another, with a batch to tell it from a layer. */
+function makesPairs(form: string): boolean {
+  const match = /^([\w.]+),([\w.]+)->([\w.]+)$/.exec(form);
+  if (!match) return false;
+  const [left, right, out] = [match[1]!, match[2]!, match[3]!].map((one) => [...one]) as [
+    string[],
+    string[],
+    string[],
+  ];
+  if (left.at(-1) === right.at(-1) && !out.includes(left.at(-1)!)) return true;
+  const shared = left.filter((one) => right.includes(one));
+  const own = (side: readonly string[]): boolean =>
+    side.some((one) => !shared.includes(one) && out.includes(one));
+  return (
+    shared.some((one) => out.includes(one)) &&
+    shared.some((one) => !out.includes(one)) &&
+    own(left) &&
+    own(right)
   );
 }
 
@@ -222,6 +262,8 @@ function comesFrom(expr: Expr, source: Call, facts: Facts, depth: number): boole
     return facts.file.scopes
       .reaching(expr)
       .some((one) => one.value !== null && comesFrom(one.value, source, facts, depth + 1));
+  // Divided by their sum, or by a scale; what multiplies them the fused one has no place for.
+  if (expr.kind === "Binary" && expr.op === "/") return comesFrom(expr.left, source, facts, depth + 1);
   return (
     expr.kind === "Call" &&
     expr.args.length > 0 &&

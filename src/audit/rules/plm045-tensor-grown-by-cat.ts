@@ -322,7 +322,13 @@ function hasDimensionOfOne(expr: Expr, facts: Facts, depth: number): boolean {
     const value = facts.file.scopes.onlyValue(expr);
     return value !== null && hasDimensionOfOne(value, facts, depth + 1);
   }
-  if (expr.kind === "Subscript") return /\bNone\b/.test(facts.file.textOf(expr.index));
+  // `x[:, None]`, and the values of `x.max(-1, keepdim=True)[0]`.
+  if (expr.kind === "Subscript")
+    return expr.index.kind === "Num" && expr.value.kind === "Call"
+      ? isTrue(keyword(expr.value, "keepdim")?.value ?? null)
+      : /\bNone\b/.test(facts.file.textOf(expr.index));
+  if (expr.kind === "Attribute" && expr.attr === "values" && expr.value.kind === "Call")
+    return isTrue(keyword(expr.value, "keepdim")?.value ?? null);
   // `unsqueeze3x(t)`, where that is `lambda x: x[..., None, None, None]`.
   if (expr.kind === "Call" && expr.func.kind === "Name") {
     const helper = facts.file.scopes.onlyValue(expr.func);

@@ -5,6 +5,9 @@ import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
 
+/** `logits.view(-1, logits.size(-1))`: a row of scores for each token. */
+const FLATTENED = /\.(?:view|reshape)\(\s*-1,\s*\w+\.(?:size\(-1\)|shape\[-1\])/;
+
 export const rule: Rule = {
   meta: {
     code: "PLM046",
@@ -32,7 +35,10 @@ export const rule: Rule = {
       // Only a language model's head has outputs that large.
       if (
         (!file.mentions("logits") && !file.mentions("lm_head") && !file.mentions("vocab")) ||
-        !/lm_head|vocab|labels|shift_logits|wte|CausalLM|LMHead|input_ids|SFTTrainer/.test(file.text)
+        !(
+          /lm_head|vocab|labels|shift_logits|wte|CausalLM|LMHead|input_ids|SFTTrainer/.test(file.text) ||
+          FLATTENED.test(file.text)
+        )
       )
         return;
       const hot = facts.hot(call);
@@ -75,6 +81,7 @@ function isVocabulary(call: Call, facts: Facts): boolean {
     /lm_head|vocab|shift_l|CausalLM|LMHead|ForConditionalGeneration|ignore_index|wte|embed_out|unembed|to_logits|input_ids|\w\[(?::|\.\.\.), 1:\]/.test(
       text,
     ) ||
+    FLATTENED.test(text) ||
     (/CausalLM|LMHeadModel|ForConditionalGeneration|MaskedLM|input_ids|(?:SFT|DPO|GRPO|KTO)Trainer/.test(
       file.text,
     ) &&
@@ -117,6 +124,8 @@ function widened(call: Call, facts: Facts): Expr | null {
 function name(expr: Expr): string {
   if (expr.kind === "Name") return expr.id;
   if (expr.kind === "Attribute") return expr.attr;
+  // `output.logits if hasattr(output, "logits") else output`
+  if (expr.kind === "IfExp") return name(expr.body);
   // `outputs.get("logits")`
   if (expr.kind === "Call" && expr.func.kind === "Attribute" && expr.func.attr === "get") {
     const key = positional(expr, 0);

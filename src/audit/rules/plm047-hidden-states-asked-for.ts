@@ -2,6 +2,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { isTrue, keyword } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { entry } from "../facts/arguments.ts";
+import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import type { Rule } from "../rule.ts";
 
@@ -47,6 +48,16 @@ function unused(key: string, file: PythonFile): number {
 function isOnByDefault(flag: Expr, file: PythonFile): boolean {
   const [one, ...more] = flag.kind === "Name" ? file.scopes.reaching(flag) : [];
   return more.length === 0 && one?.node.kind === "Param" && isTrue(one.node.default ?? null);
+}
+
+/** `model(…)`, and `model.get_image_features(…)`. */
+function isForward(callee: Expr, facts: Facts): boolean {
+  return (
+    isNetwork(callee, facts) ||
+    (callee.kind === "Attribute" &&
+      /^(?:forward|get_\w+_features|encode_\w+)$/.test(callee.attr) &&
+      isNetwork(callee.value, facts))
+  );
 }
 
 /** What it returns is a name that is then asked for its items by number. */
@@ -143,7 +154,7 @@ export const rule: Rule = {
         if (!flag || !(isTrue(flag.value) || isOnByDefault(flag.value, file))) continue;
         // `batch.update(output_attentions=True)`
         const put = call.func.kind === "Attribute" && call.func.attr === "update" && call.args.length === 1;
-        const step = (put || isNetwork(call.func, facts)) && facts.hot(call) !== null;
+        const step = (put || isForward(call.func, facts)) && facts.hot(call) !== null;
         const loads =
           (/^transformers\.\w+Config$/.test(file.dotted(call.func) ?? "") ||
             (call.func.kind === "Attribute" && /^from_(?:pretrained|config)$/.test(call.func.attr))) &&

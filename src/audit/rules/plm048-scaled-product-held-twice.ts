@@ -1,4 +1,4 @@
-import { isFalse, keyword, positional } from "../../python/file.ts";
+import { argument, isFalse, keyword, positional } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Call, Expr, Name } from "../../python/tree.ts";
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
@@ -46,7 +46,25 @@ function isForward(expr: Expr, facts: Facts): boolean {
 
 function isLarge(expr: Expr, facts: Facts): boolean {
   return (
-    isProduct(expr, facts) || (expr.kind === "Name" && isHeld(expr, facts)) || isScaledBranch(expr, facts)
+    isProduct(expr, facts) ||
+    (expr.kind === "Name" && isHeld(expr, facts)) ||
+    isScaledBranch(expr, facts) ||
+    isLogits(expr, facts)
+  );
+}
+
+/** `self.lm_head(x)`, made as `nn.Linear(width, vocab_size)`: nothing else is as large. */
+function isLogits(expr: Expr, { file }: Facts): boolean {
+  return (
+    expr.kind === "Call" &&
+    expr.args.length === 1 &&
+    isOnlyMadeBy(
+      expr.func,
+      file,
+      (made) =>
+        file.dotted(made.func) === "torch.nn.Linear" &&
+        /vocab/i.test(file.textOf(argument(made, "out_features", 1) ?? made.func)),
+    )
   );
 }
 

@@ -12,8 +12,9 @@ const TYPED = ["torch_dtype", "dtype", "quantization_config", "load_in_4bit", "l
 const OWN =
   /\b\w+For(?:CausalLM|MaskedLM|ConditionalGeneration|(?:Sequence|Token|Image)Classification|QuestionAnswering)\.from_pretrained$/;
 
+/** `load_in_8bit=False` says no more than nothing does. */
 function isSaid(value: Expr | null): boolean {
-  return value !== null && !(value.kind === "Const" && value.value === null);
+  return value !== null && !(value.kind === "Const" && value.value !== true);
 }
 
 /** None, or a configuration loaded or made here without a word about types, which then decides nothing. */
@@ -97,7 +98,7 @@ export const rule: Rule = {
       )
         continue;
       yield {
-        at: call.func,
+        at: call,
         message: frozen
           ? "The frozen base is loaded in float32 on transformers 4 (as saved on 5): twice the bytes of bfloat16 for weights that are never updated"
           : "Nothing says in which type: float32 on transformers 4, as saved on 5; weights, gradients and optimizer state follow it",

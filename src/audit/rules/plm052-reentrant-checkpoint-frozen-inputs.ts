@@ -28,12 +28,15 @@ export const rule: Rule = {
       file
         .callsNamed("prepare_model_for_kbit_training", "prepare_model_for_int8_training")
         .some((call) => !isFalse(argument(call, "use_gradient_checkpointing", 1))) ||
-      /enable_input_require_grads|make_inputs_require_grad|modules_to_save|Prompt(?:Tuning|Encoder)|requires_grad_?\(\s*True|embed_tokens|unsloth|^\s*(?:from|import) trl\b/m.test(
+      /enable_input_require_grads|make_inputs_require_grad|modules_to_save|Prompt(?:Tuning|Encoder)|requires_grad_?\(\s*True|embed_tokens|unsloth/.test(
         file.text,
       )
     )
       return;
+    const byTrl = /^\s*(?:from|import) trl\b/m.test(file.text);
     for (const { at, call, useReentrant } of checkpointingSwitches(file)) {
+      // A trainer of trl that is told to checkpoint makes the inputs require gradients; what is switched on by hand it does not see.
+      if (byTrl && at !== call) continue;
       // Before the wrapping peft itself sees that checkpointing is on, and makes the inputs require gradients; not of a quantized model.
       const enabling = at === call;
       const later =

@@ -92,7 +92,7 @@ export const rule: Rule = {
       const small = isSmall(seen ? models.join() : file.text) || (!seen && !mine.some(measures));
       const none = given(call, "eval_accumulation_steps", file);
       yield {
-        at: call.func,
+        at: call,
         ...(small ? { severity: "note" as const } : {}),
         message:
           "Without `eval_accumulation_steps` the logits of the whole evaluation set stay on the device until it ends",

@@ -1,6 +1,7 @@
 import { isFalse, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains } from "../../python/nodes.ts";
+import type { Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { countsToOne } from "../facts/accumulation.ts";
 import { given, hidesArguments } from "../facts/arguments.ts";
@@ -34,7 +35,7 @@ export const rule: Rule = {
       );
     for (const call of wraps) {
       const unused = given(call, "find_unused_parameters", file);
-      if (isTrue(unused)) yield { at: unused!, message: SEARCHES };
+      if (isAsked(unused)) yield { at: unused!, message: SEARCHES };
       const view = given(call, "gradient_as_bucket_view", file);
       if (!view || isFalse(view))
         yield {
@@ -103,6 +104,13 @@ function goesAround(loop: Loop, file: PythonFile): boolean {
   });
 }
 
+/** `True`, and `True if ddp else None`. */
+function isAsked(flag: Expr | null): boolean {
+  if (flag?.kind !== "IfExp") return isTrue(flag);
+  const off = (one: Expr): boolean => one.kind === "Const" && one.value !== true;
+  return (isTrue(flag.body) && off(flag.orelse)) || (isTrue(flag.orelse) && off(flag.body));
+}
+
 /** The same setting through accelerate, transformers and Lightning. */
 function* searches(file: PythonFile): Generator<Finding> {
   for (const call of file.calls.given(["ddp_find_unused_parameters", "find_unused_parameters", "strategy"])) {
@@ -112,7 +120,7 @@ function* searches(file: PythonFile): Generator<Finding> {
       (/^(?:DistributedDataParallelKwargs|DDP\w*(?:Strategy|Plugin))$/.test(name)
         ? keyword(call, "find_unused_parameters")
         : null);
-    if (flag && isTrue(flag.value)) yield { at: flag, message: SEARCHES };
+    if (flag && isAsked(flag.value)) yield { at: flag, message: SEARCHES };
     const strategy = keyword(call, "strategy");
     if (
       strategy?.value.kind === "Str" &&

@@ -184,8 +184,10 @@ function builtUp(expr: Expr, file: PythonFile, into: Map<string, Expr>): Dict | 
     if (at?.kind === "Attribute") return null;
     if (at?.kind !== "Subscript" || at.value !== use) continue;
     if (at.parent?.kind !== "Assign" || !at.parent.targets.includes(at)) continue;
-    if (at.index.kind !== "Str" || at.index.value === null || isConditional(at)) return null;
-    added.set(at.index.value, at.parent.value);
+    if (at.index.kind !== "Str" || at.index.value === null) return null;
+    // Put in or not, as a run is told to: what is asked for in one of them counts.
+    const before = added.get(at.index.value) ?? null;
+    if (!isTrue(before)) added.set(at.index.value, at.parent.value);
   }
   const dict = literalDict(begun, file);
   if (dict) for (const [key, value] of added) into.set(key, value);
@@ -230,11 +232,6 @@ function isOfOneProcess(node: Node, file: PythonFile): boolean {
         file.textOf(at.test),
       ),
   );
-}
-
-function isConditional(node: Node): boolean {
-  for (const at of ancestors(node)) if (at.kind === "If" || at.kind === "IfExp") return true;
-  return false;
 }
 
 /** `from_pretrained(…, torch_dtype=torch.float32, quantization_config=BitsAndBytesConfig(…))`: float32 was asked for. */
