@@ -155,10 +155,14 @@ function changedNames(before: ProjectFacts, after: ProjectFacts): Set<string> {
   };
   compare(before.functions, after.functions);
   compare(before.roles, after.roles);
-  for (const name of before.unused) if (!after.unused.has(name)) changed.add(name);
-  for (const name of after.unused) if (!before.unused.has(name)) changed.add(name);
-  for (const module of before.accelerated) if (!after.accelerated.has(module)) changed.add(module);
-  for (const module of after.accelerated) if (!before.accelerated.has(module)) changed.add(module);
+  for (const [old, now] of [
+    [before.unused, after.unused],
+    [before.tried, after.tried],
+    [before.accelerated, after.accelerated],
+  ] as const) {
+    for (const name of old) if (!now.has(name)) changed.add(name);
+    for (const name of now) if (!old.has(name)) changed.add(name);
+  }
   return changed;
 }
 

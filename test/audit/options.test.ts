@@ -34,6 +34,7 @@ const parsed = (argument: string): string =>
 test.each([
   ["args.tell_all", parsed('"--tell-all", action="store_true"')],
   ["args.log_every > 0", parsed('"--log-every", type=int, default=0')],
+  ["args.per == 1", parsed('"-per", type=int, default=0')],
   ["args.rank == 0 and args.tracker is not None", parsed('"--tracker"')],
   [
     "args.prefix is not None",
@@ -158,4 +159,34 @@ test("what needs more devices than an option asks for by default is a note", () 
   expect(wrap(`if len(args.gpus.split(",")) > 1: ${model})`)).toMatchObject([{ severity: "note" }]);
   expect(wrap(`${model}, args.gpus)`)).toMatchObject([{ severity: "note" }]);
   expect(wrap(`${model})`)).toMatchObject([{ severity: "warning" }]);
+});
+
+test("what a constructor is given has the default of the option of that name", () => {
+  const text = (name: string): string => `
+import torch
+
+
+class Agent:
+    def __init__(self, net, ${name}):
+        self.net = net.to("cuda")
+        self.optimizer = torch.optim.Adam(net.parameters())
+        self.${name} = ${name}
+
+    def learn(self, x):
+        loss = self.net(x).mean()
+        loss.backward()
+        self.optimizer.step()
+        if self.${name}:
+            print(loss.item())
+`;
+  const asked = (name: string): readonly { severity: string }[] =>
+    auditTexts(
+      [
+        { path: "agent.py", text: text(name) },
+        { path: "run.py", text: parsed(`"-${name}", type=int, default=0`) },
+      ],
+      SETTINGS,
+    ).findings;
+  expect(asked("munchausen")).toMatchObject([{ severity: "note" }]);
+  expect(asked("train")).toMatchObject([{ severity: "warning" }]);
 });

@@ -155,6 +155,36 @@ test("in a method that nobody calls, of a class that is used, a finding is a not
   expect(found({ "helpers.py": method, "train.py": calls })).toMatchObject(USED);
 });
 
+test("a class that only an unused function makes is unused, and one that is tried by starting its file", () => {
+  const train = TRAIN.replaceAll("USED", "Net").replace("import Net", "import Other as Net");
+  const made = `${NET}\n\ndef build():\n    return Encoder()\n`;
+  expect(found({ "net.py": made, "train.py": train })).toMatchObject(UNUSED);
+  expect(found({ "net.py": made, "train.py": train, "x.py": "from net import build\n" })).toMatchObject(USED);
+  const tried = `${NET}\n\nif __name__ == "__main__":\n    print(Encoder()(torch.ones(4, 4)))\n`;
+  expect(found({ "net.py": tried, "train.py": train })).toMatchObject(UNUSED);
+  expect(found({ "train_net.py": tried, "train.py": train.replace("net", "train_net") })).toMatchObject(USED);
+});
+
+test.each([
+  ["a table of all that is in its module", "import net\nimport torch\nNET = net.__dict__[name]\n"],
+  ["a name that is looked up there", "import net\nimport torch\nNET = getattr(net, name)\n"],
+])("%s uses a class", (_, text) => {
+  const train = TRAIN.replaceAll("USED", "Net").replace("import Net", "import Other as Net");
+  expect(found({ "net.py": NET, "train.py": train, "build.py": text })).toMatchObject(USED);
+});
+
+test("what a file that others import does when it is started itself is worth a note", () => {
+  const train = TRAIN.replaceAll("USED", "Net");
+  const body = train
+    .replace(/^(?=.)/gm, "    ")
+    .replace("    loss.backward", "    x = torch.zeros(4).to(device)\n        loss.backward");
+  const text = `import torch\n\nif __name__ == "__main__":\n${body}`;
+  expect(found({ "ssim.py": text, "other.py": "from ssim import loss\n" })).toMatchObject([
+    { severity: "note", message: expect.stringMatching(/\(only when this file itself is started\)$/) },
+  ]);
+  expect(found({ "ssim.py": text })).toMatchObject(USED);
+});
+
 test("the functions of the only file that trains are there to be called", () => {
   expect(found({ "helpers.py": HELPERS })).toMatchObject(USED);
 });

@@ -1,7 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
-import type { Node } from "../../python/tree.ts";
 import type { Role } from "./classes.ts";
-import type { CallGraph } from "./graph.ts";
+import type { CallGraph, Fn } from "./graph.ts";
+import { MAIN } from "./summary.ts";
 import type { ClassSummary, FileSummary, FunctionSummary } from "./summary.ts";
 import { last } from "./torch-names.ts";
 
@@ -13,7 +13,10 @@ const LIBRARIES = /^(?:torch|numpy)(?:\.|$)/;
 /** Started from outside of the tree, or by Python. */
 const OUTSIDE = /^_*(?:main|cli|run|app|test|demo)(?:_|$)|^__\w+__$|^<body>$/;
 
-/** Words by which files speak of classes, functions and modules; "utils." of what is in a module, whatever that is. */
+/**
+ * Words by which files speak of classes, functions and modules; "nets." where functions of a module may be meant, "nets.*"
+ * where anything in it may be.
+ */
 export class Words {
   readonly all = new Set<string>();
 
@@ -22,32 +25,34 @@ export class Words {
     if (!this.all.has(word)) this.all.add(` ${word}`.slice(1));
   }
 
-  /** Of a file; of a class in its own body nobody makes an instance. */
+  /** Of a file, about the others: what it says of its own classes, its summary knows. */
   addFrom(file: PythonFile): void {
     // `from nets import Encoder2 as Encoder`: what is called Encoder here is another one.
-    const renamed = new Set<string>();
-    const imported = new Set<string>();
+    const own = new Set<string>();
+    const imported = new Map<string, string>();
     for (const { name, as, parent } of file.all("Alias")) {
-      if (as !== null && as !== name) renamed.add(as);
-      if (!LIBRARIES.test(name)) imported.add(as ?? name);
+      if (as !== null && as !== name) own.add(as);
+      if (!LIBRARIES.test(name)) imported.set(as ?? name, last(name));
       this.#addParts(name);
-      if (parent?.kind === "ImportFrom") this.#addParts(parent.module);
+      if (parent?.kind !== "ImportFrom") continue;
+      this.#addParts(parent.module);
+      if (name === "*") this.add(`${last(parent.module)}.`);
     }
-    // Classes in small letters are told from all the other names only where they are defined.
-    const small = new Set<string>();
-    for (const { name } of file.all("ClassDef")) if (!isCapital(name)) small.add(name);
-    for (const name of file.all("Name")) {
-      const { id } = name;
-      if (
-        (isCapital(id) || (small.size > 0 && small.has(id))) &&
-        !this.all.has(id) &&
-        !renamed.has(id) &&
-        !isWithin(name, id)
-      )
-        this.add(id);
+    for (const { name, parent } of file.all("ClassDef")) if (parent?.kind === "Module") own.add(name);
+    for (const { id } of file.all("Name"))
+      if (isCapital(id) && !this.all.has(id) && !own.has(id)) this.add(id);
+    for (const { attr, value } of file.all("Attribute")) {
+      const of = value.kind === "Name" ? imported.get(value.id) : undefined;
+      if (of !== undefined || isCapital(attr)) this.add(attr);
+      // `nets.__dict__[args.net]`
+      if (of !== undefined && attr === "__dict__") this.add(`${of}.*`);
     }
-    for (const { attr, value } of file.all("Attribute"))
-      if (isCapital(attr) || (value.kind === "Name" && imported.has(value.id))) this.add(attr);
+    for (const { args } of file.callsNamed("getattr", "vars", "getmembers")) {
+      const of = args[0]?.value;
+      if (of?.kind === "Name" && imported.has(of.id)) this.add(`${imported.get(of.id)!}.*`);
+    }
+    if (file.callsNamed("globals", "locals", "eval").some(({ func }) => func.kind === "Name"))
+      this.add(`${last(file.module)}.*`);
     for (const { value } of file.all("Str"))
       if (value !== null && value.length < LONGEST_NAME && NAMES.test(value)) this.#addParts(value);
   }
@@ -80,11 +85,6 @@ function isCapital(word: string): boolean {
   return first >= 65 && first <= 90;
 }
 
-function isWithin(node: Node, cls: string): boolean {
-  for (let at = node.parent; at; at = at.parent) if (at.kind === "ClassDef" && at.name === cls) return true;
-  return false;
-}
-
 /** Classes of networks, and functions, that nothing in the tree uses, where something trains: by their qualified names. */
 export function unusedParts(
   summaries: readonly FileSummary[],
@@ -95,37 +95,82 @@ export function unusedParts(
   const trainers = summaries.filter((file) => file.trains);
   const unused = new Set<string>();
   if (trainers.length === 0) return unused;
-  for (const name of unusedNetworks(summaries, roles, mentioned)) unused.add(name);
-  const escapes = new Set(summaries.flatMap((file) => file.escapes));
-  // What only one file trains with, somebody will call from outside.
-  const others = trainers.length > 1 ? summaries : summaries.filter((file) => file !== trainers[0]);
-  const called = new Set<string>();
-  for (const target of graph.targets.keys()) called.add(last(target));
-  const isCandidate = ({ name, decorated }: FunctionSummary): boolean => {
-    const own = last(name);
-    return !decorated && !mentioned.has(own) && !called.has(own) && !escapes.has(name) && !OUTSIDE.test(own);
-  };
-  const candidates = others
-    // `fire.Fire()` makes a command of each.
-    .filter(({ module, imports }) => !mentioned.has(`${last(module)}.`) && !imports.includes("fire"))
-    .flatMap((file) => {
-      const plain = new Set(file.classes.filter(isOnItsOwn).map(({ name }) => name));
-      const isTop = ({ name }: FunctionSummary): boolean => {
-        const inside = name.slice(0, name.lastIndexOf("."));
-        return inside === file.module || plain.has(inside);
-      };
-      return file.functions.filter((fn) => isTop(fn) && isCandidate(fn));
-    })
-    .map(({ name }) => graph.byName.get(name)!);
+  const networks = summaries.flatMap((file) =>
+    file.classes.filter(({ name }) => roles.get(name) === "module").map((cls) => ({ file, cls })),
+  );
+  for (const { file, cls } of networks) if (isLeft(file, mentioned)) unused.add(cls.name);
+  const classes = networks.filter(({ file, cls }) => !cls.decorated && !isMentioned(cls, file, mentioned));
+  const functions = uncalled(summaries, trainers, graph, mentioned);
+  const isIdle = (user: string, file: FileSummary): boolean =>
+    user === MAIN ? isTried(file, mentioned) : user !== "" && isPartOf(`${file.module}.${user}`, unused);
   for (let before = -1; before !== unused.size;) {
     before = unused.size;
-    for (const { summary, callers } of candidates)
+    for (const { file, cls } of classes)
+      if ((cls.users ?? []).every((user) => isIdle(user, file))) unused.add(cls.name);
+    for (const { summary, callers } of functions)
       if (
         callers.every(({ from }) => from.summary.name === summary.name || isPartOf(from.summary.name, unused))
       )
         unused.add(summary.name);
   }
   return unused;
+}
+
+/** Programs, whoever imports them. */
+const PROGRAM = /train|main|run|tune|fit|exp/i;
+
+/** Others import it; what it does when it is started itself is to try it. */
+export function isTried({ main, module }: FileSummary, mentioned: ReadonlySet<string>): boolean {
+  return main === true && mentioned.has(last(module)) && !PROGRAM.test(last(module));
+}
+
+/** In a file that nobody imports and that does not train itself. */
+function isLeft({ trains, module }: FileSummary, mentioned: ReadonlySet<string>): boolean {
+  const byName = mentioned.has("importlib") || mentioned.has("pkgutil") || mentioned.has("import_module");
+  return !trains && !byName && !mentioned.has(last(module));
+}
+
+/** Another file speaks of it. */
+function isMentioned(
+  { name }: ClassSummary,
+  { module }: FileSummary,
+  mentioned: ReadonlySet<string>,
+): boolean {
+  const [own, of] = [last(name), last(module)];
+  return mentioned.has(own) || mentioned.has(`${of}.*`) || (!isCapital(own) && mentioned.has(`${of}.`));
+}
+
+/** Functions that no other file calls or speaks of; their own may. */
+function uncalled(
+  summaries: readonly FileSummary[],
+  trainers: readonly FileSummary[],
+  graph: CallGraph,
+  mentioned: ReadonlySet<string>,
+): readonly Fn[] {
+  const escapes = new Set(summaries.flatMap((file) => file.escapes));
+  const called = new Set<string>();
+  for (const target of graph.targets.keys()) called.add(last(target));
+  const isCandidate = ({ name, decorated }: FunctionSummary): boolean => {
+    const own = last(name);
+    return !decorated && !mentioned.has(own) && !called.has(own) && !escapes.has(name) && !OUTSIDE.test(own);
+  };
+  return (
+    summaries
+      // What only one file trains with, somebody will call from outside.
+      .filter((file) => trainers.some((one) => one !== file))
+      .filter(({ module }) => !mentioned.has(`${last(module)}.`) && !mentioned.has(`${last(module)}.*`))
+      // `fire.Fire()` makes a command of each.
+      .filter(({ imports }) => !imports.includes("fire"))
+      .flatMap((file) => {
+        const plain = new Set(file.classes.filter(isOnItsOwn).map(({ name }) => name));
+        const isTop = ({ name }: FunctionSummary): boolean => {
+          const inside = name.slice(0, name.lastIndexOf("."));
+          return inside === file.module || plain.has(inside);
+        };
+        return file.functions.filter((fn) => isTop(fn) && isCandidate(fn));
+      })
+      .map(({ name }) => graph.byName.get(name)!)
+  );
 }
 
 /** Nobody but the tree itself knows what its methods are called. */
@@ -138,21 +183,4 @@ function isPartOf(name: string, parts: ReadonlySet<string>): boolean {
   for (let cut = name.length; cut > 0; cut = name.lastIndexOf(".", cut - 1))
     if (parts.has(name.slice(0, cut))) return true;
   return false;
-}
-
-/** Nobody mentions them, or they stand in a file that nobody imports and that does not train them itself. */
-function* unusedNetworks(
-  summaries: readonly FileSummary[],
-  roles: ReadonlyMap<string, Role>,
-  mentioned: ReadonlySet<string>,
-): Iterable<string> {
-  const byName = mentioned.has("importlib") || mentioned.has("pkgutil") || mentioned.has("import_module");
-  for (const file of summaries) {
-    const own = last(file.module);
-    const left = !file.trains && !byName && !mentioned.has(own);
-    const isKnown = (cls: string): boolean =>
-      mentioned.has(cls) || (!isCapital(cls) && mentioned.has(`${own}.`));
-    for (const { name, decorated } of file.classes)
-      if (roles.get(name) === "module" && (left || (!decorated && !isKnown(last(name))))) yield name;
-  }
 }

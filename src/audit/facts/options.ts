@@ -78,10 +78,12 @@ export function said(file: PythonFile): ReadonlyMap<string, Default | undefined>
 function optionName(call: Call): string | null {
   const dest = keyword(call, "dest")?.value;
   if (dest?.kind === "Str") return dest.value;
-  for (const { name, value } of call.args)
-    if (name === null && value.kind === "Str" && value.value?.startsWith("--"))
-      return value.value.slice(2).replaceAll("-", "_");
-  return null;
+  const flags = call.args.flatMap(({ name, value }) =>
+    name === null && value.kind === "Str" && value.value?.startsWith("-") ? [value.value] : [],
+  );
+  // `-per` too: the long one counts where there is one.
+  const flag = flags.find((one) => one.startsWith("--")) ?? flags[0];
+  return flag === undefined ? null : flag.replace(/^-+/, "").replaceAll("-", "_");
 }
 
 function parsedDefault(call: Call): Default | undefined {

@@ -7,7 +7,7 @@ import { siteOf, targetOf } from "./summary.ts";
 import type { FileSummary } from "./summary.ts";
 import type { Keeps } from "./keepers.ts";
 import { callersGradOff } from "./callers.ts";
-import { unusedParts } from "./mentions.ts";
+import { isTried, unusedParts } from "./mentions.ts";
 import { Names } from "./names.ts";
 import { joinedOptions } from "./options.ts";
 import type { Options } from "./options.ts";
@@ -60,6 +60,8 @@ export interface ProjectFacts {
   readonly varying: ReadonlySet<string>;
   /** Classes of networks, and functions, that nothing in the tree uses. */
   readonly unused: ReadonlySet<string>;
+  /** Modules that others import, and that can be started by themselves to try them. */
+  readonly tried: ReadonlySet<string>;
 }
 
 /** `mentioned`: the words by which the files speak of classes and modules. */
@@ -117,6 +119,7 @@ export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySe
   const options = joinedOptions(summaries.map((one) => one.options));
   const unused = unusedParts(summaries, roles, graph, mentioned);
   const { accelerated, pinning } = joinedModules(summaries, names);
+  const tried = new Set(summaries.filter((file) => isTried(file, mentioned)).map(({ module }) => module));
   const checkpoints = summaries.some((file) => file.checkpoints === true);
   const varying = varyingModules(summaries, names);
   return {
@@ -129,6 +132,7 @@ export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySe
     checkpoints,
     varying,
     unused,
+    tried,
   };
 }
 

@@ -7,6 +7,7 @@ import { attributesOf, isSelf } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { type Default, defaults, literal, said } from "./options.ts";
 import type { ProjectFacts } from "./project.ts";
+import { isMain } from "./summary.ts";
 
 /** Why a node does not run as the code is shipped; null where nothing says so. */
 export function whyNot(node: Node, facts: Facts): string | null {
@@ -19,6 +20,7 @@ export function whyNot(node: Node, facts: Facts): string | null {
     .filter(isDefinition)
     .find((at) => project.unused.has(file.qualified(at)));
   if (unused) return `nothing here uses \`${unused.name}\``;
+  if (project.tried.has(file.module) && isStarted(node)) return "only when this file itself is started";
   const device = facts.once(deviceOption);
   return device && `on the CPU without \`${device}\``;
 }
@@ -59,6 +61,11 @@ function isCudaDevice(text: Node): boolean {
       (at) => at.kind === "Call" && at.func.kind === "Attribute" && at.func.attr === "add_argument",
     )
   );
+}
+
+/** Under `if __name__ == "__main__":` */
+function isStarted(node: Node): boolean {
+  return ancestors(node).some(isMain);
 }
 
 function isDefinition(node: Node): node is FunctionDef | ClassDef {
@@ -179,9 +186,14 @@ function isOtherThanDefault(left: Expr, op: string, right: Expr, file: PythonFil
   return node?.kind === "Param" && node.default?.kind === "Str" && node.default.value !== right.value;
 }
 
-/** "weight" of `self.weight = args.weight`. */
+/** What every run sets anew, whatever option is called that. */
+const MODES = /^(?:is_)?(?:train|training|eval|evaluate|test|val|valid|mode|split|phase)$/;
+
+/** "weight" of `self.weight = args.weight`, and of `self.weight = weight` in a constructor that is given it. */
 function takenFrom(own: Attribute, file: PythonFile): string | null {
   const value = heldValue(own, file);
+  if (value?.kind === "Name" && !MODES.test(value.id))
+    return file.scopes.reaching(value).every(({ how }) => how === "param") ? value.id : null;
   return value?.kind === "Attribute" && !isSelf(value.value) && holdsOptions(value.value) ? value.attr : null;
 }
 

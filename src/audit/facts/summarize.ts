@@ -14,7 +14,7 @@ import type { Passed } from "./parameters.ts";
 import { loadersMade, pinnedMakers, sharedClasses } from "./loaders.ts";
 import { shapesVary } from "./shapes.ts";
 import { turnsCheckpointingOn } from "./shipped.ts";
-import { callTarget, functionName } from "./summary.ts";
+import { MAIN, callTarget, functionName, isMain } from "./summary.ts";
 import type { CallSite, ClassSummary, FileSummary, FunctionSummary, Target } from "./summary.ts";
 import {
   backwardCalls,
@@ -31,6 +31,8 @@ import { waitingCopies } from "./transfers.ts";
 /** What says that a program runs on one, or leaves it to a library that does. */
 const ACCELERATORS =
   /\.cuda\(|cuda\.amp|\.cpu\(|to_device|["']cuda|device_map|accelerat|Trainer(?:\((?<=(?<!\w)(?:SFT|DPO|PPO|KTO|ORPO|GRPO|Reward|Seq2Seq)?Trainer\()|[,)](?<=\(\w*Trainer.))|deepspeed|fabric|lightning|local_rank/gi;
+
+const OPTIMIZERS = /^(?:Adam\w*|SGD|RMSprop|Adagrad|LBFGS)$/;
 
 export function summarize(file: PythonFile): FileSummary {
   return new Summarizer(file).summary();
@@ -67,6 +69,8 @@ class Summarizer {
   readonly #definitions = new Map<string, FunctionDef>();
   readonly #defined = new Set<string>();
   readonly #classes: ReadonlySet<string>;
+  /** By the name of a class at the top of the file: what else there speaks of it. */
+  readonly #users = new Map<string, Set<string>>();
   readonly #escapes: string[] = [];
   readonly #backwards: readonly Backward[];
   readonly #copies: ReadonlyMap<FunctionDef, ReadonlySet<string>>;
@@ -83,6 +87,8 @@ class Summarizer {
       this.#defined.add(fn.name);
     }
     this.#classes = new Set(file.all("ClassDef").map((cls) => file.qualified(cls)));
+    for (const { name, parent } of file.all("ClassDef"))
+      if (parent?.kind === "Module") this.#users.set(name, new Set());
     this.#passed = passedBy(file);
     this.#copies = waitingCopies(file);
     this.#pins = pinnedMakers(file);
@@ -109,6 +115,7 @@ class Summarizer {
         .all("Alias")
         .map((alias) => (alias.parent?.kind === "Import" ? alias.name : file.importedName(alias))),
       escapes: this.#escapes,
+      main: file.tree.module.body.some(isMain) || undefined,
       trains: trains(file) || undefined,
     };
   }
@@ -229,6 +236,7 @@ class Summarizer {
   }
 
   #name(name: Name): void {
+    this.#users.get(name.id)?.add(topOf(name));
     if (isCalled(name) || !this.#defined.has(name.id) || this.#file.scopes.binds(name)) return;
     const dotted = this.#file.dotted(name);
     if (dotted !== null) this.#escapes.push(dotted);
@@ -270,13 +278,23 @@ class Summarizer {
       const base = arg.name === null ? this.#file.dotted(arg.value) : null;
       if (base !== null) bases.push(base);
     }
+    const users = [...(this.#users.get(cls.name) ?? [])].filter((user) => user !== cls.name);
     return {
       name: this.#file.qualified(cls),
       bases,
       methods: methodsOf(cls).map((method) => method.name),
+      users: users.length > 0 ? users : undefined,
       decorated: cls.decorators.length > 0 || undefined,
     };
   }
+}
+
+/** The function or class at the top of the file that the node is in; "" in neither, and MAIN where the file is started. */
+function topOf(node: Node): string {
+  let at = node;
+  while (at.parent && at.parent.kind !== "Module") at = at.parent;
+  if (isMain(at)) return MAIN;
+  return at.kind === "FunctionDef" || at.kind === "ClassDef" ? at.name : "";
 }
 
 function trains(file: PythonFile): boolean {
@@ -307,9 +325,15 @@ function usesAccelerator(file: PythonFile): boolean {
   if (file.callsNamed("to").some((call) => !isCast(call, file) && mayBe(call.args[0]?.value ?? call)))
     return true;
   if (file.calls.given(["device"]).some((call) => mayBe(keyword(call, "device")!.value))) return true;
-  for (const { index } of file.text.matchAll(ACCELERATORS))
+  // Whoever makes the optimizer and differentiates would have sent the network there: that something is asked back is habit.
+  const makesOptimizer = trains && file.calls.matching(OPTIMIZERS).length > 0;
+  for (const { 0: said, index } of file.text.matchAll(ACCELERATORS))
     // "Uncomment this to run on GPU".
-    if (!file.tree.comments.some(({ start, end }) => start <= index && index < end)) return true;
+    if (
+      !(makesOptimizer && said === ".cpu(") &&
+      !file.tree.comments.some(({ start, end }) => start <= index && index < end)
+    )
+      return true;
   return false;
 }
 

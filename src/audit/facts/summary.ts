@@ -30,6 +30,8 @@ export interface FileSummary {
   readonly loaders?: readonly [pinned: number, others: number] | undefined;
   /** It turns activation checkpointing on. */
   readonly checkpoints?: true | undefined;
+  /** It can be started by itself: `if __name__ == "__main__":` */
+  readonly main?: true | undefined;
   /** Something in it trains, or has it done by a library. */
   readonly trains?: true | undefined;
 }
@@ -88,11 +90,25 @@ export interface ClassSummary {
   readonly name: string;
   readonly bases: readonly string[];
   readonly methods: readonly string[];
+  /** Functions and classes of its file that speak of it; "" of the file's own statements, MAIN of those where it is started. */
+  readonly users?: readonly string[] | undefined;
   /** By whatever decorates it, it may be known to a registry. */
   readonly decorated?: true | undefined;
 }
 
 const BODY = "<body>";
+/** Stands for what runs only when a file itself is started. */
+export const MAIN = "__main__";
+
+/** `if __name__ == "__main__":` */
+export function isMain(node: Node): boolean {
+  return (
+    node.kind === "If" &&
+    node.test.kind === "Compare" &&
+    node.test.left.kind === "Name" &&
+    node.test.left.id === "__name__"
+  );
+}
 
 export function functionName(node: Node, file: PythonFile): string {
   return nameOfFunction(functionOf(node), file);

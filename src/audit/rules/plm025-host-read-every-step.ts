@@ -1,4 +1,4 @@
-import { argument } from "../../python/file.ts";
+import { argument, isTrue, keyword } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { contains, statementOf } from "../../python/nodes.ts";
 import { everyUpdate } from "../facts/facts.ts";
@@ -64,7 +64,9 @@ function readTensor(call: Call, facts: Facts): Expr | null {
     call.func.kind === "Attribute" &&
     call.func.attr === "to" &&
     facts.file.dotted(call.func) === null &&
-    facts.device(argument(call, "device", 0)) === "cpu"
+    facts.device(argument(call, "device", 0)) === "cpu" &&
+    // Nobody waits for that, nor for what is in it.
+    !isTrue(keyword(call, "non_blocking")?.value ?? null)
   )
     return call.func.value;
   if (

@@ -103,7 +103,9 @@ const trains =
   (facts: Facts) =>
   (call: Call): boolean =>
     facts.callee(call)?.reachesBackward === true ||
-    /(?:^|_)(?:train|fit|learn)|Train|Learner|Engine|Solver|Runner|optim/i.test(lastWord(call.func));
+    (/(?:^|_)(?:train|fit|learn)|Train|Learner|Engine|Solver|Runner|optim/i.test(lastWord(call.func)) &&
+      // `get_train_dataset(…)`
+      !/data|loader|transform|augment|set$/i.test(lastWord(call.func)));
 
 /** Nothing in it is for others: what it makes, it uses. */
 function isProgram(file: PythonFile): boolean {

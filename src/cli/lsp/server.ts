@@ -21,6 +21,7 @@ import { auditForEditing } from "../../audit/audit.ts";
 import { fixText } from "../../audit/fix.ts";
 import type { ReportedFinding } from "../../audit/report.ts";
 import { ALL_META } from "../../audit/rules.ts";
+import { combine } from "../../audit/facts/project.ts";
 import { DEFAULTS } from "../../audit/settings.ts";
 import type { Settings } from "../../audit/settings.ts";
 import { Workspace } from "../../audit/workspace.ts";
@@ -53,17 +54,7 @@ export function serve(connection: Connection): void {
       fixed: [],
       diff: null,
       found: [],
-      project: {
-        functions: new Map(),
-        aliases: new Map(),
-        roles: new Map(),
-        accelerated: new Set(),
-        pinning: new Set(),
-        options: new Map(),
-        checkpoints: false,
-        varying: new Set(),
-        unused: new Set(),
-      },
+      project: combine([], new Set()),
       summaries: [],
       words: new Set(),
     },
