@@ -39,6 +39,8 @@ const FILES = [
   "labels-30.jsonl",
   "labels-31.jsonl",
   "labels-32.jsonl",
+  "labels-34.jsonl",
+  "labels-35.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
