@@ -106,7 +106,9 @@ export class PythonFile {
         result = this.#joined(this.dotted(expr.value)!, expr.attr);
     } else {
       const all = this.scopes.lookup(expr)?.definitions;
-      if (!all) result = `builtins.${expr.id}`;
+      if (!all)
+        result =
+          (this.once(starModules).length > 0 ? CUSTOM.get(expr.id) : undefined) ?? `builtins.${expr.id}`;
       // Most names are plain variables: those need no flow analysis.
       else if (
         all.some(
@@ -187,6 +189,25 @@ export class PythonFile {
     }
     return name;
   }
+}
+
+/** What nearly every file calls these by, where another file's imports come in with `from layers import *`. */
+const CUSTOM: ReadonlyMap<string, string> = new Map([
+  ["torch", "torch"],
+  ["nn", "torch.nn"],
+  ["F", "torch.nn.functional"],
+  ["optim", "torch.optim"],
+  ["np", "numpy"],
+  ["math", "math"],
+  ["time", "time"],
+  ["random", "random"],
+]);
+
+/** Modules of which all names are taken: `from layers import *`. */
+export function starModules(file: PythonFile): readonly string[] {
+  return file
+    .all("Alias")
+    .flatMap((alias) => (alias.name === "*" ? [file.importedName(alias).slice(0, -2)] : []));
 }
 
 function assignsByAttribute(file: PythonFile): ReadonlyMap<string, readonly NodeOf<"Assign">[]> {

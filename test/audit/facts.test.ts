@@ -263,3 +263,13 @@ for x in batches:
   expect(kept(text(""))).toBe(1);
   expect(kept(text(": torch.Tensor"))).toBe(1);
 });
+
+test("what is on the device before any rank has chosen one, in a module that a program of ranks imports", () => {
+  const texts = {
+    "data.py": "import torch\n\nPADDING = torch.zeros(1).cuda()\n",
+    "main.py":
+      "import lightning as L\nfrom data import PADDING\n\n\ndef main(model):\n    L.Trainer(strategy='ddp').fit(model)\n",
+    "alone.py": "import torch\n\nPADDING = torch.zeros(1).cuda()\n",
+  };
+  expect(audited("PLM082", texts)).toEqual(["data.py:3"]);
+});

@@ -16,6 +16,11 @@ export function feedsBackward(call: Call, facts: Facts): boolean {
   );
 }
 
+/** Whether an expression is computed from what this call returns. */
+export function isMadeOf(expr: Expr, call: Call, facts: Facts): boolean {
+  return reaches(expr, (node) => node === call, facts);
+}
+
 /** The runs of networks that a loss is computed from. */
 export function runsBehind(loss: Expr, facts: Facts): readonly Call[] {
   const found: Call[] = [];

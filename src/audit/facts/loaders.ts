@@ -57,10 +57,13 @@ export function loadersOf(
   const name = file.dotted(expr.func);
   // Those of graphs take the same settings, and pin what they hand out.
   if (isDataLoader(name) || /^torch_geometric\.(?:data|loader)\.DataLoader$/.test(name ?? "")) return [expr];
-  if (name === "builtins.enumerate" || name === "builtins.iter" || /(?:^|\.)tqdm(?:\.|$)/.test(name ?? ""))
+  if (
+    name === "builtins.enumerate" ||
+    name === "builtins.iter" ||
+    /(?:^|\.)(?:tqdm|progress_bar)(?:\.|$)/.test(name ?? "")
+  )
     return again(positional(expr, 0));
   if (name === "builtins.zip") return all(expr.args.map((arg) => again(arg.value)));
-  if (isMaker(expr)) return [expr];
   return returned(expr, null, facts, depth, isMaker);
 }
 
@@ -85,6 +88,7 @@ function returned(
   depth: number,
   isMaker: IsMaker,
 ): readonly Call[] | null {
+  if (isMaker(call)) return [call];
   const name = facts.file.dotted(call.func);
   const fn = facts.file.all("FunctionDef").find((one) => facts.file.qualified(one) === name);
   if (!fn) return null;
@@ -162,7 +166,10 @@ export function pinnedMakers(file: PythonFile): ReadonlySet<FunctionDef> {
     const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
     const handedOut =
       call.parent?.kind === "Return" ||
-      (made !== null && file.scopes.uses(made).some(({ parent }) => parent?.kind === "Return"));
+      (made !== null &&
+        file.scopes
+          .uses(made)
+          .some(({ parent }) => (parent?.kind === "Tuple" ? parent.parent : parent)?.kind === "Return"));
     if (fn?.kind === "FunctionDef" && handedOut) found.add(fn);
   }
   return found;

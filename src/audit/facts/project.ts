@@ -12,7 +12,7 @@ import { Names } from "./names.ts";
 import { joinedOptions } from "./options.ts";
 import type { Options } from "./options.ts";
 import { passedParameters } from "./parameters.ts";
-import { varyingModules } from "./shapes.ts";
+import { Programs } from "./programs.ts";
 import type { Value } from "./value.ts";
 
 /** What the whole audited tree says about one function. */
@@ -58,6 +58,8 @@ export interface ProjectFacts {
   readonly checkpoints: boolean;
   /** Modules of programs whose batches vary in shape. */
   readonly varying: ReadonlySet<string>;
+  /** Modules of programs that are run once for each rank. */
+  readonly ranked: ReadonlySet<string>;
   /** Classes of networks, and functions, that nothing in the tree uses. */
   readonly unused: ReadonlySet<string>;
   /** Modules that others import, and that can be started by themselves to try them. */
@@ -121,7 +123,9 @@ export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySe
   const { accelerated, pinning } = joinedModules(summaries, names);
   const tried = new Set(summaries.filter((file) => isTried(file, mentioned)).map(({ module }) => module));
   const checkpoints = summaries.some((file) => file.checkpoints === true);
-  const varying = varyingModules(summaries, names);
+  const programs = new Programs(summaries, names);
+  const varying = programs.with((file) => file.varies === true);
+  const ranked = programs.importedWith((file) => file.ranks === true);
   return {
     functions: facts,
     aliases: graph.aliases,
@@ -131,6 +135,7 @@ export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySe
     options,
     checkpoints,
     varying,
+    ranked,
     unused,
     tried,
   };

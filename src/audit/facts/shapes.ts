@@ -2,8 +2,6 @@ import { keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
-import type { Names } from "./names.ts";
-import type { FileSummary } from "./summary.ts";
 
 /** Batches padded to their own longest member, or resized at random or by their own sides: each is a new shape. */
 export function shapesVary(file: PythonFile): boolean {
@@ -123,37 +121,4 @@ function padsToLongest(fn: FunctionDef, file: PythonFile): boolean {
         (file.dotted(call.func) === "builtins.max" || call.func.kind === "Attribute") &&
         /len|size|shape/i.test(file.textOf(call)),
     );
-}
-
-/** The modules of every program that some module of which makes shapes vary: those that import it, and what these import. */
-export function varyingModules(summaries: readonly FileSummary[], names: Names): ReadonlySet<string> {
-  const sources = summaries.filter((file) => file.varies === true).map(({ module }) => module);
-  if (sources.length === 0) return new Set();
-  const imports = new Map<string, readonly string[]>();
-  const importers = new Map<string, string[]>();
-  const known = new Map<string, readonly string[]>();
-  for (const file of summaries) {
-    const own = new Set<string>();
-    for (const name of file.imports) {
-      let found = known.get(name);
-      if (!found) {
-        const module = names.moduleOf(name);
-        known.set(name, (found = module === null ? names.below(name) : [module]));
-      }
-      for (const one of found) own.add(one);
-    }
-    imports.set(file.module, [...own]);
-    for (const one of own) {
-      const by = importers.get(one);
-      if (by) by.push(file.module);
-      else importers.set(one, [file.module]);
-    }
-  }
-  return reached(reached(sources, importers), imports);
-}
-
-function reached(from: Iterable<string>, next: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
-  const found = new Set(from);
-  for (const one of found) for (const other of next.get(one) ?? []) found.add(other);
-  return found;
 }

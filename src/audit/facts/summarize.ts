@@ -111,6 +111,7 @@ class Summarizer {
       loaders: loadersMade(file),
       checkpoints: turnsCheckpointingOn(file) || undefined,
       varies: shapesVary(file) || undefined,
+      ranks: setsUpRanks(file) || undefined,
       imports: file
         .all("Alias")
         .map((alias) => (alias.parent?.kind === "Import" ? alias.name : file.importedName(alias))),
@@ -302,6 +303,22 @@ function trains(file: PythonFile): boolean {
     file.callsNamed("backward", "manual_backward", "step", "fit", "train", "learn").length > 0 ||
     file.calls.matching(/Trainer$/).length > 0 ||
     file.all("FunctionDef").some(({ name }) => name === "training_step" || name === "compute_loss")
+  );
+}
+
+/** One process a device: by torch itself, or by Lightning. */
+function setsUpRanks(file: PythonFile): boolean {
+  return (
+    file
+      .callsNamed("init_process_group", "DistributedDataParallel")
+      .some((call) => (file.dotted(call.func) ?? "").startsWith("torch.")) ||
+    file.calls
+      .given(["strategy"])
+      .some((call) =>
+        /^(?:pytorch_)?lightning\.(?:\w+\.)*(?:Trainer|Fabric)$|^hydra\.utils\.instantiate$/.test(
+          file.dotted(call.func) ?? "",
+        ),
+      )
   );
 }
 

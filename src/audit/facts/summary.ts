@@ -1,7 +1,8 @@
+import { starModules } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Attribute, Call, ClassDef, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
+import type { Attribute, Call, ClassDef, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Keeps } from "./keepers.ts";
 import type { Default } from "./options.ts";
@@ -28,6 +29,8 @@ export interface FileSummary {
   readonly varies?: true | undefined;
   /** How many DataLoaders it makes that pin their batches, and that do not. */
   readonly loaders?: readonly [pinned: number, others: number] | undefined;
+  /** It sets up ranks, or has a library do so. */
+  readonly ranks?: true | undefined;
   /** It turns activation checkpointing on. */
   readonly checkpoints?: true | undefined;
   /** It can be started by itself: `if __name__ == "__main__":` */
@@ -130,7 +133,7 @@ export function callTarget(call: Call, file: PythonFile): string | null {
 function findTarget(call: Call, file: PythonFile): string | null {
   const { func } = call;
   const dotted = file.dotted(func);
-  if (dotted !== null) return dotted.startsWith("builtins.") ? null : dotted;
+  if (dotted !== null) return dotted.startsWith("builtins.") ? ofStar(func, file) : dotted;
   if (func.kind === "Attribute") {
     const cls = enclosingClass(call);
     const own = selfAttribute(func);
@@ -154,6 +157,12 @@ function findTarget(call: Call, file: PythonFile): string | null {
     return chosenFunction(func, file);
   }
   return null;
+}
+
+/** A function of the one module whose names are all taken. */
+function ofStar(func: Expr, file: PythonFile): string | null {
+  const [module, ...more] = func.kind === "Name" ? file.once(starModules) : [];
+  return module !== undefined && more.length === 0 ? `${module}.${(func as Name).id}` : null;
 }
 
 /** `backwards = partial(loss_backwards, fp16)`; `sample = mixed if random() < p else plain`: the first of the two. */

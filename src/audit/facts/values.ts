@@ -416,7 +416,7 @@ export class Values {
             : UNKNOWN;
       }
       case "IfExp":
-        return either(this.of(expr.body), this.of(expr.orelse));
+        return orNumber(this.of(expr.body), this.of(expr.orelse));
       case "Walrus":
         return this.of(expr.value);
       default:
@@ -528,6 +528,12 @@ export class Values {
   device(expr: Expr | null): Device {
     return deviceOf(expr, this.#file, (one) => this.of(one));
   }
+}
+
+/** `scores.max() if scores.numel() else 0`: a tensor as far as it matters. */
+function orNumber(one: Value, other: Value): Value {
+  if (one.what === "tensor" && other.what === "number") return one;
+  return one.what === "number" && other.what === "tensor" ? other : either(one, other);
 }
 
 /** `out, h = rnn(x, h)`: no height without a width. */

@@ -1,4 +1,4 @@
-import { isTrue, keyword, positional } from "../../python/file.ts";
+import { argument, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
@@ -293,6 +293,15 @@ function isOneWhereRepeated(times: readonly Expr[], expr: Expr, { file }: Facts)
     );
   }
   if (source?.kind !== "Call" || source.func.kind !== "Attribute") return false;
+  // `x.mean(dim=(2, 3), keepdim=True).repeat(1, 1, h, w)`
+  const dims = isTrue(keyword(source, "keepdim")?.value ?? null) ? argument(source, "dim", 0) : null;
+  if (dims?.kind === "Tuple" || dims?.kind === "List") {
+    const ones = new Set(dims.items.map((one) => Number(file.textOf(one))));
+    return times.every(
+      (value, at) =>
+        (value.kind === "Num" && value.text === "1") || ones.has(at) || ones.has(at - times.length),
+    );
+  }
   const made = /^torch\.(?:rand|randn|zeros|ones|empty)$/.test(file.dotted(source.func) ?? "");
   if (!made && !/^(?:view|reshape)$/.test(source.func.attr)) return false;
   const [first, ...more] = source.args.filter(({ name }) => name === null).map(({ value }) => value);

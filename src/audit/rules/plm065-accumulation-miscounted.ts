@@ -282,8 +282,9 @@ function* microSteps(facts: Facts): Generator<Finding> {
     const ranged = file.dotted(inner.iter.func) === "builtins.range" && inner.iter.args.length === 1;
     const count = ranged
       ? inner.iter.args[0]!.value
-      : (chunkCount(inner.iter, facts) ?? namedCount(inner.iter, facts));
-    if (!count || (ranged && (count.kind === "Num" || !/accum|micro/i.test(file.textOf(count))))) continue;
+      : (chunkCount(inner.iter, facts) ?? stride(inner.iter, facts) ?? namedCount(inner.iter, facts));
+    if (!count || (ranged && (count.kind === "Num" || !/acc(?:um|_)|micro/i.test(file.textOf(count)))))
+      continue;
     const steps = optimizerSteps(file).filter(
       (step) => contains(outer, step) && functionOf(step) === functionOf(call),
     );
@@ -297,7 +298,11 @@ function* microSteps(facts: Facts): Generator<Finding> {
     if (/reduction=["']sum/.test(text)) continue;
     // Of a size that is given, not into so many: whatever is divided by may be their number.
     if (count.kind === "Call") {
-      if (!/[/*]/.test(text) && !dividesItself(call, facts) && !dividesGradients(file.textOf(outer)))
+      if (
+        !isScaled(loss, inner, facts) &&
+        !dividesItself(call, facts) &&
+        !dividesGradients(file.textOf(outer))
+      )
         yield undivided(call, loss, "all its", facts, false);
       continue;
     }
@@ -321,6 +326,25 @@ function handedOn(facts: Facts): Backward[] {
       ? [{ call, loss }]
       : [];
   });
+}
+
+/** `for at in range(0, len(batch), size)` */
+function stride(over: Call, { file }: Facts): Expr | null {
+  return file.dotted(over.func) === "builtins.range" && over.args.length === 3 ? over : null;
+}
+
+/** Whether something in the loop multiplies or divides what is differentiated, or what that is made of. */
+function isScaled(loss: Expr, loop: Loop, { file }: Facts): boolean {
+  const name = loss.kind === "Name" ? loss.id : null;
+  const isIt = (expr: Expr): boolean =>
+    (expr.kind === "Name" && (name === null || expr.id === name)) || /loss/i.test(file.textOf(expr));
+  return (
+    file
+      .all("Binary")
+      .some((one) => /^[/*]$/.test(one.op) && contains(loop, one) && (isIt(one.left) || isIt(one.right))) ||
+    file.all("AugAssign").some((one) => /^[/*]=?$/.test(one.op) && contains(loop, one) && isIt(one.target)) ||
+    /\.(?:div|mul)_?\(/.test(file.textOf(loop))
+  );
 }
 
 /** The n of `accumulation_contexts(n, …)`, a generator of the program's own. */

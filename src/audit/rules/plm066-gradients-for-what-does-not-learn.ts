@@ -1,7 +1,7 @@
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
-import { comesFromNetwork, feedsBackward, runsBehind } from "../facts/behind-loss.ts";
-import { isModuleRole, selfAttribute } from "../facts/classes.ts";
+import { comesFromNetwork, feedsBackward, isMadeOf, runsBehind } from "../facts/behind-loss.ts";
+import { isModuleRole, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -226,6 +226,10 @@ function* partsOptimised(facts: Facts): Generator<Finding> {
     };
 }
 
+/** Layers of torch's with nothing to learn. */
+const PARAMETERLESS =
+  /^torch\.nn\.(?:\w*Loss|(?:Log)?Softmax|Softplus|Sigmoid|Tanh|Identity|Flatten|Upsample|CosineSimilarity|PairwiseDistance|\w*Pool\w*|\w*LU|Dropout\w*)$/;
+
 /** The same of a class that keeps its networks and its one optimizer on self. */
 function* leftOutOfClass(facts: Facts): Generator<Finding> {
   const { file } = facts;
@@ -234,15 +238,25 @@ function* leftOutOfClass(facts: Facts): Generator<Finding> {
     const made = file
       .all("Call")
       .filter(
-        (call) => contains(cls, call) && /^torch\.optim\.(?:\w+\.)*[A-Z]/.test(file.dotted(call.func) ?? ""),
+        (call) =>
+          contains(cls, call) &&
+          /^torch\.optim\.(?!lr_scheduler)(?:\w+\.)*[A-Z]/.test(file.dotted(call.func) ?? ""),
       );
     const source = made.length === 1 ? parametersOf(made[0]!.args[0]?.value ?? null, facts) : null;
-    if (!source || selfAttribute(source) === null) continue;
-    const optimised = file.textOf(source);
     const text = file.textOf(cls);
+    // `chain(self.net.parameters(), self.noise.parameters())`, by a method of its own: whatever is not named there.
+    const listed =
+      made.length === 1 &&
+      facts.role(cls) === "lightning" &&
+      /self\.\w+\.parameters\(/.test(text) &&
+      !/self\.(?:named_)?parameters\(/.test(text);
+    if (source ? selfAttribute(source) === null : !listed) continue;
+    const optimised = source ? file.textOf(source) : "";
     for (const call of file.all("Call")) {
       const own = contains(cls, call) ? selfAttribute(call.func) : null;
-      if (own === null || !isNetwork(call.func, facts) || facts.networks.isLoss(call.func)) continue;
+      if (own === null || /loss/i.test(own) || !isNetwork(call.func, facts)) continue;
+      if (isOnlyMadeBy(call.func, file, (layer) => PARAMETERLESS.test(file.dotted(layer.func) ?? "")))
+        continue;
       const callee = file.textOf(call.func);
       if (callee === optimised || facts.networks.isFrozenByFlags(call.func)) continue;
       if (
@@ -253,7 +267,12 @@ function* leftOutOfClass(facts: Facts): Generator<Finding> {
         continue;
       if (facts.gradMode(call) !== "on" || !facts.hot(call)) continue;
       // Of Lightning the loss is differentiated elsewhere.
-      if (facts.role(cls) === "lightning" ? isDetached(call) : !feedsBackward(call, facts)) continue;
+      if (
+        facts.role(cls) === "lightning"
+          ? isDetached(call)
+          : !(feedsBackward(call, facts) || feedsHelper(call, facts))
+      )
+        continue;
       yield {
         at: call,
         severity: "note",
@@ -261,6 +280,19 @@ function* leftOutOfClass(facts: Facts): Generator<Finding> {
       };
     }
   }
+}
+
+/** What this call returns is part of a loss that the same function hands to one that differentiates it. */
+function feedsHelper(call: Call, facts: Facts): boolean {
+  return facts
+    .callsTo("loose")
+    .some(
+      (helper) =>
+        functionOf(helper) === functionOf(call) &&
+        helper.start > call.start &&
+        facts.callee(helper)?.reachesBackward === true &&
+        helper.args.some(({ value }) => isMadeOf(value, call, facts)),
+    );
 }
 
 function isDetached({ parent }: Call): boolean {

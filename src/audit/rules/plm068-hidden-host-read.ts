@@ -77,7 +77,21 @@ function read(call: Call, name: string): Call["args"] {
 
 /** `list(x.chunk(4))` goes through a tuple of tensors, not through a tensor. */
 function isTensor(expr: Expr, facts: Facts): boolean {
-  return facts.value(expr).what === "tensor" && facts.onAccelerator(expr);
+  return (facts.value(expr).what === "tensor" && facts.onAccelerator(expr)) || isRows(expr, facts);
+}
+
+/** `mask.sum(-1) == 0`, of what came along with a batch: no list is summed like that, and arrays have no negative habit of it in a step. */
+function isRows(expr: Expr, facts: Facts): boolean {
+  const { left } = expr.kind === "Compare" ? expr : { left: null };
+  if (!facts.accelerator || left?.kind !== "Call" || left.func.kind !== "Attribute") return false;
+  const [dim] = left.args;
+  return (
+    /^(?:sum|mean|amax|amin|argmax|norm)$/.test(left.func.attr) &&
+    facts.file.dotted(left.func) === null &&
+    dim !== undefined &&
+    (dim.name === "dim" || (dim.value.kind === "Unary" && dim.name === null)) &&
+    facts.value(left.func.value).device !== "cpu"
+  );
 }
 
 /** `any(x)` → `x.any()`, with brackets where binding asks for them. */
@@ -223,6 +237,8 @@ function isSingle(expr: Expr, facts: Facts, depth: number): boolean {
         (isNumber(expr.left) && again(expr.right))
       );
     }
+    case "IfExp":
+      return again(expr.body) && (again(expr.orelse) || expr.orelse.kind === "Num");
     case "Subscript":
       // What most sizes are: numbers already.
       if (expr.value.kind === "Attribute" && expr.value.attr === "shape") return false;

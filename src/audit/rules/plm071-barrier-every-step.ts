@@ -99,7 +99,9 @@ export const rule: Rule = {
         yield { at: call, severity: "note", message: EACH };
         continue;
       }
-      if (!arg || facts.value(arg.value).what !== "tensor") continue;
+      // What is handed to it is one, even where nobody says what it is computed from.
+      const what = arg ? facts.value(arg.value).what : "other";
+      if (what !== "tensor" && !(what === "unknown" && arg!.value.kind === "Name")) continue;
       put(call);
     }
     for (const here of groups.values())

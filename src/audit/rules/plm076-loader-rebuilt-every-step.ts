@@ -35,6 +35,14 @@ export const rule: Rule = {
       if (name !== "" && !name.startsWith(`${file.module}.`) && isEveryEpoch(call, facts))
         yield { at: call, severity: "note", message: EPOCH };
     }
+    // `train_loader, valid_loader = get_data(args)`
+    for (const call of file.calls.matching(/^(?:get|make|build|create|load|prepare)_\w*data\w*$/))
+      if (
+        isHandedLoaders(call, file) &&
+        !makers.has(callTarget(call, file) ?? "") &&
+        isEveryEpoch(call, facts)
+      )
+        yield { at: call, severity: "note", message: EPOCH };
     for (const call of file.callsNamed("next", "__next__", "DataLoader", ...words)) {
       const name = file.dotted(call.func) ?? "";
       const asked = call.func.kind === "Attribute" && call.func.attr === "__next__" ? call.func.value : null;
@@ -66,6 +74,17 @@ const STEP =
   "A new iterator on every step: its workers are started, the first batches loaded, one is taken and the rest thrown away";
 const EPOCH =
   "A new DataLoader in every epoch starts its workers again; make it once, with `persistent_workers=True`";
+
+/** Called so by all that take what it returns. */
+function isHandedLoaders(call: Call, file: PythonFile): boolean {
+  const [target] = call.parent?.kind === "Assign" && call.parent.value === call ? call.parent.targets : [];
+  const taken = target?.kind === "Tuple" ? target.items : target ? [target] : [];
+  return (
+    call.func.kind === "Name" &&
+    taken.length > 0 &&
+    taken.every((one) => /loaders?$|_dl$/.test(file.textOf(one)))
+  );
+}
 
 /** `DataLoader(data, len(data))` of a parameter. */
 function isOfGiven(made: Expr, file: PythonFile): boolean {

@@ -1,6 +1,6 @@
 import { ancestors, classOf, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
-import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isModuleRole, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
@@ -188,6 +188,13 @@ function isModule(expr: Expr, facts: Facts): boolean {
         }))
     );
   }
+  // `self.vae = AutoencoderKL.from_pretrained(…)`
+  if (
+    selfAttribute(expr) !== null &&
+    facts.networks.is(expr) &&
+    isOnlyMadeBy(expr, facts.file, (made) => /\.from_pretrained\(/.test(facts.file.textOf(made)))
+  )
+    return true;
   // `model[0]` of a Sequential.
   if (expr.kind === "Subscript" && expr.index.kind === "Num" && facts.networks.is(expr.value)) return true;
   const owner = rootOf(expr);

@@ -370,9 +370,11 @@ function* neverStored(facts: Facts): Generator<Finding> {
 function* neverKept(facts: Facts): Generator<Finding> {
   for (const test of facts.file.all("If")) {
     const { test: asked } = test;
-    if (asked.kind !== "Compare" || asked.ops[0] !== "is" || !asked.rights[0] || !isNone(asked.rights[0]))
-      continue;
-    const own = selfAttribute(asked.left);
+    if (asked.kind !== "Compare" || !asked.rights[0]) continue;
+    // `if length != self.cached_length:`, which nobody sets, says the same.
+    const never = asked.ops[0] === "!=" && selfAttribute(asked.rights[0]) !== null;
+    if (!never && (asked.ops[0] !== "is" || !isNone(asked.rights[0]))) continue;
+    const own = selfAttribute(never ? asked.rights[0] : asked.left);
     const cls = own === null ? null : classOf(test);
     if (!cls || !isModuleRole(facts.role(cls)) || !facts.hot(test)) continue;
     const writes = attributesOf(cls, facts.file).get(own!)?.writes ?? [];

@@ -48,7 +48,6 @@ export const rule: Rule = {
 /** `self.reference(self.anchors)` in a step of a class: both are what `__init__` made of them, and the network is frozen. */
 function* ofSelf(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  if (file.callsNamed("requires_grad_", "eval").length === 0) return;
   const isKept = (expr: Expr): boolean => {
     const own = selfAttribute(expr);
     const cls = own === null ? null : classOf(expr);
@@ -59,15 +58,23 @@ function* ofSelf(facts: Facts): Generator<Finding> {
       !isOptimised(expr, facts)
     );
   };
-  for (const call of file.all("Call"))
+  // `self.model.text_encoder`, which others froze.
+  const encodes = ({ func }: Call): boolean =>
+    func.kind === "Attribute" &&
+    selfAttribute(func.value) !== null &&
+    /^(?:text_encoder\w*|vae|teacher\w*|ref(?:erence)?_model)$/.test(func.attr);
+  const froze = file.callsNamed("requires_grad_", "eval").length > 0;
+  for (const call of froze
+    ? file.all("Call")
+    : file.calls.matching(/^(?:text_encoder\w*|vae|teacher\w*|ref\w*)$/))
     if (
-      selfAttribute(call.func) !== null &&
+      (selfAttribute(call.func) !== null || encodes(call)) &&
       call.args.length > 0 &&
       call.args.every(({ value }) => isKept(value)) &&
       loopsAround(call).length === 0 &&
-      facts.networks.isFrozen(call.func) &&
+      (facts.networks.isFrozen(call.func) || encodes(call)) &&
       facts.gradMode(call) === "off" &&
-      functionOf(call)?.params.length !== 1 &&
+      (functionOf(call)?.params.length !== 1 || encodes(call)) &&
       facts.everyStep(call)
     )
       yield {

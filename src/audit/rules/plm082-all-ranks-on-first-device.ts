@@ -104,6 +104,20 @@ function* mapped(facts: Facts): Generator<Finding> {
   }
 }
 
+/** It works with its ranks, or is imported by a program of them before any has chosen its device. */
+function isRanked({ file, project }: Facts): boolean {
+  // Its driver chooses the device when it is made, which is later.
+  if (file.callsNamed("Accelerator").some((call) => file.dotted(call.func) === "accelerate.Accelerator"))
+    return !/CUDA_VISIBLE_DEVICES|\bray\b/.test(file.text);
+  return (
+    (file
+      .callsNamed(...RANKED)
+      .some((call) => /^torch\.(?:distributed|nn\.parallel)\./.test(file.dotted(call.func) ?? "")) ||
+      project.ranked.has(file.module)) &&
+    !/CUDA_VISIBLE_DEVICES|gloo|accelerat|deepspeed|\bray\b|FakeTensorMode/i.test(file.text)
+  );
+}
+
 /** `WEIGHTS = torch.ones(10).cuda()` outside of any function of a file that works with its ranks: none has chosen yet. */
 function* atImport(facts: Facts): Generator<Finding> {
   const { file } = facts;
@@ -111,15 +125,7 @@ function* atImport(facts: Facts): Generator<Finding> {
   if (
     moved.length === 0 ||
     file.callsNamed("set_device", "set_device_index").some((call) => functionOf(call) === null) ||
-    !(
-      // Its driver chooses the device when it is made, which is later.
-      (file.callsNamed("Accelerator").some((call) => file.dotted(call.func) === "accelerate.Accelerator")
-        ? !/CUDA_VISIBLE_DEVICES|\bray\b/.test(file.text)
-        : file
-            .callsNamed(...RANKED)
-            .some((call) => /^torch\.(?:distributed|nn\.parallel)\./.test(file.dotted(call.func) ?? "")) &&
-          !/CUDA_VISIBLE_DEVICES|gloo|accelerat|deepspeed|\bray\b|FakeTensorMode/i.test(file.text))
-    )
+    !isRanked(facts)
   )
     return;
   // A script without functions sets its ranks up above: `device = compute_init()`.

@@ -127,6 +127,13 @@ interface Condition {
 /** Whether gradients are exchanged (`test` when `when`) in the turn in which the optimizer steps. */
 function* compare(test: Expr, when: boolean, at: Expr, loop: Turn, facts: Facts): Generator<Finding> {
   const synced = condition(test, when, facts);
+  if (synced && loop.kind === "FunctionDef") {
+    const wrong = countedByParameters(synced, loop);
+    if (wrong !== null) {
+      yield { at, severity: "note", message: wrong };
+      return;
+    }
+  }
   const never = synced && neverHolds(synced, loop, facts);
   if (never && stepsAfter(loop, facts)) {
     yield {
@@ -178,6 +185,18 @@ function* compare(test: Expr, when: boolean, at: Expr, loop: Turn, facts: Facts)
         message: `The optimizer steps for what is left over as well, but gradients are exchanged only when \`${show(synced)}\`: after the last turns each rank steps with its own`,
       };
   }
+}
+
+/** `micro == n` or `micro == 0` in a function that is told both: the last turn, after which the optimizer steps, is `n - 1`. */
+function countedByParameters({ of, by, is, holds }: Condition, fn: FunctionDef): string | null {
+  const params = fn.params.map(({ name }) => name);
+  const count = params.find((name) => /acc(?:um|_)|micro_?(?:steps|batches)/i.test(name) && name !== of);
+  if (by !== "" || !holds || count === undefined || !params.includes(of)) return null;
+  if (is === count)
+    return `Counted from zero, \`${of} == ${is}\` is never true: gradients are exchanged in none of the turns`;
+  return is === "0"
+    ? `Ranks exchange gradients in the first of \`${count}\` turns; what the others add later, no other rank sees`
+    : null;
 }
 
 function show({ of, by, is, holds }: Condition): string {
