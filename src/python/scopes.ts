@@ -152,11 +152,13 @@ export class Scopes {
           ? node.name
           : null;
     if (name === null) return null;
-    return (
-      this.scopeOf(node)
-        .bindings.get(name)
-        ?.find((definition) => definition.node === node) ?? null
-    );
+    const scope = this.scopeOf(node);
+    // `global x`: it is bound where that says.
+    const bound =
+      node.kind === "Name" && scope.outer.has(name)
+        ? this.lookup(node)?.definitions
+        : scope.bindings.get(name);
+    return bound?.find((definition) => definition.node === node) ?? null;
   }
 
   #define(at: Node, definition: Definition): void {

@@ -74,6 +74,14 @@ export class CallValues {
     // `to = lambda a: torch.as_tensor(a).to(device)`
     const lambda = call.func.kind === "Name" ? this.#file.scopes.onlyValue(call.func) : null;
     if (lambda?.kind === "Lambda") return this.#values.of(lambda.body);
+    // `to_torch = partial(torch.tensor, dtype=torch.float32)`
+    const bound =
+      lambda?.kind === "Call" && this.#file.dotted(lambda.func) === "functools.partial"
+        ? positional(lambda, 0)
+        : null;
+    const factory = bound ? (this.#file.dotted(bound) ?? "") : "";
+    if (factory.startsWith("torch.") && FACTORIES.has(last(factory)) && factory === `torch.${last(factory)}`)
+      return { what: "tensor", device: this.#factoryDevice(lambda as Call), graph: "no" };
     const callee = this.#values.of(call.func);
     const operands = call.args.map((arg) => this.#values.of(arg.value));
     if (callee.what !== "module" && !this.#values.networks.is(call.func)) {

@@ -123,14 +123,20 @@ function collectAttributes(file: PythonFile): Map<ClassDef, Attributes> {
   const target = (expr: Expr, how: "assign" | "augment", value: Expr | null): void => {
     const name = selfAttribute(expr);
     if (name !== null) add(name, how, value, expr);
-    else if (expr.kind === "Tuple")
+    else if (expr.kind === "Tuple") {
+      const given = value?.kind === "Call" ? handedBack(value, file) : value;
       for (const [at, item] of expr.items.entries())
         target(
           item,
           how,
-          value?.kind === "Tuple" && value.items.length === expr.items.length ? value.items[at]! : null,
+          given?.kind === "Tuple" && given.items.length === expr.items.length
+            ? plain(given.items[at]!)
+            : null,
         );
+    }
   };
+  // `weights = nn.ParameterDict()`, and `return embeddings, weights`
+  const plain = (item: Expr): Expr => (item.kind === "Name" ? (file.scopes.onlyValue(item) ?? item) : item);
   for (const node of file.all("Assign"))
     for (const one of node.targets) if (one.kind !== "Name") target(one, "assign", node.value);
   for (const node of file.all("AugAssign")) target(node.target, "augment", node.value);
@@ -140,6 +146,17 @@ function collectAttributes(file: PythonFile): Map<ClassDef, Attributes> {
       if (name !== null) add(name, "buffer", node.args[1]?.value ?? null, node);
     }
   return found;
+}
+
+/** The tuple that `self.make()` of the same class returns, where there is one. */
+function handedBack(call: Call, file: PythonFile): Expr | null {
+  const own = call.args.length === 0 ? selfAttribute(call.func) : null;
+  const cls = own === null ? null : classOf(call);
+  const method = cls ? methodsOf(cls).find(({ name }) => name === own) : undefined;
+  const [one, ...more] = method
+    ? file.all("Return").filter((statement) => functionOf(statement) === method)
+    : [];
+  return one && more.length === 0 ? one.value : null;
 }
 
 function isMethod(node: Node): node is FunctionDef {

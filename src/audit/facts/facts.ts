@@ -342,6 +342,23 @@ function partials(file: PythonFile): readonly string[] {
   });
 }
 
+/** In a branch of the step's loop that differentiates and steps itself, on every turn of it: `if (i + 1) % n_critic == 0:`. */
+export function ownUpdate(node: Node, facts: Facts): boolean {
+  const turn = facts.stepLoop(node);
+  if (!turn) return false;
+  for (let child = node, at = node.parent; at && at !== turn; child = at, at = at.parent) {
+    if (at.kind !== "If" || child === at.test) continue;
+    const branch = at.body.includes(child as never) ? at.body : at.orelse;
+    const inside = (one: Node): boolean => branch.some((statement) => contains(statement, one));
+    if (
+      facts.backwards.some(({ call }) => inside(call)) &&
+      facts.file.once(optimizerSteps).some((step) => inside(step))
+    )
+      return facts.frequency(node, at) === "every";
+  }
+  return false;
+}
+
 const words = new WeakMap<
   ProjectFacts,
   Readonly<Record<"loose" | "keeps" | "copies", ReadonlySet<string>>>

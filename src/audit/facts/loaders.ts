@@ -1,10 +1,11 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, functionOf } from "../../python/nodes.ts";
+import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
 import { entry, given } from "./arguments.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
+import { returnsByName } from "./returns.ts";
 
 export function isDataLoader(dotted: string | null): boolean {
   return /^torch\.utils\.data\.(?:dataloader\.)?DataLoader$/.test(dotted ?? "");
@@ -14,6 +15,8 @@ export function isDataLoader(dotted: string | null): boolean {
 type IsMaker = (call: Call) => boolean;
 
 const NO_MAKER: IsMaker = () => false;
+
+const ENDLESS = /^_?(?:cycle|(?:infinite|endless|inf|forever|repeat)(?:_\w+)?|InfiniteDataLoader)$/;
 
 /** The DataLoader calls of this file that an iterated expression may come from; null when one of its sources cannot be seen. */
 export function loadersOf(
@@ -63,6 +66,8 @@ export function loadersOf(
     /(?:^|\.)(?:tqdm|progress_bar)(?:\.|$)/.test(name ?? "")
   )
     return again(positional(expr, 0));
+  // `cycle(loader)`, of whatever file: it hands out the same batches without end.
+  if (ENDLESS.test(lastWord(expr.func)) && expr.args.length > 0) return again(positional(expr, 0));
   if (name === "builtins.zip") return all(expr.args.map((arg) => again(arg.value)));
   return returned(expr, null, facts, depth, isMaker);
 }
@@ -212,6 +217,8 @@ function made(expr: Expr | null, file: PythonFile, found: Map<string, Call[]>, d
   else if (expr.kind === "Subscript") again(expr.value);
   else if (expr.kind === "Call") {
     const name = file.dotted(expr.func);
+    // `get_dataset(name)` of this file
+    for (const one of name === null ? [] : (file.once(returnsByName).get(name) ?? [])) again(one);
     for (const one of name === null ? chosen(expr.func, file) : [name])
       found.set(one, [...(found.get(one) ?? []), expr]);
     // `random_split(Pairs(…), …)`, `Subset(…)`

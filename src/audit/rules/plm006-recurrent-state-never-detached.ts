@@ -1,4 +1,5 @@
 import { isTrue, keyword } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
@@ -7,10 +8,11 @@ import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
 import { derivesFrom } from "../facts/kept.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 /** What a state is called that a network hands from one step to the next. */
-const STATE = /hidden|^(?:hid|h|c|hx|cx|h_?n|c_?n|hc)$|^(?:\w+_)?states?$|^mems?$|memory|carry/;
+const STATE = /hidden|^(?:hid|h|c|hx|cx|h_?[0nt]|c_?[0nt]|hc)$|^(?:\w+_)?states?$|^mems?$|memory|carry/;
 
 export const rule: Rule = {
   meta: {
@@ -49,7 +51,17 @@ export const rule: Rule = {
             (one) =>
               statement !== null && (contains(statement, one.node) || isRenamed(one, statement, facts)),
           );
-          if (!carried || definitions.every((one) => contains(loop, one.node))) continue;
+          if (!carried) continue;
+          if (definitions.every((one) => contains(loop, one.node))) {
+            const begun = STATE.test(part.id) ? begunUnderTest(definitions, carried, loop, file) : null;
+            if (begun)
+              yield {
+                at: begun,
+                severity: "note",
+                message: `${message(part.id)}: it is begun anew only under this test, and not cut off otherwise`,
+              };
+            continue;
+          }
           const begins = definitions.filter((one) => !contains(loop, one.node));
           if (opaque && !STATE.test(part.id)) continue;
           const finding = helper
@@ -68,6 +80,26 @@ export const rule: Rule = {
     yield* onSelf(facts);
   },
 };
+
+/** `if done: h = zeros(…)` at the beginning of a turn, with no `else: h = h.detach()`. */
+function begunUnderTest(
+  definitions: readonly Definition[],
+  carried: Definition,
+  loop: Node,
+  file: PythonFile,
+): Node | null {
+  const [inside] = loopsAround(carried.node);
+  const others = definitions.filter((one) => one !== carried);
+  // Only a loop of its own carries it through one turn of the other.
+  if (!inside || inside === loop || others.length === 0) return null;
+  const texts = others.map(({ value }) => (value ? file.textOf(value) : ""));
+  if (texts.some((text) => /detach|\.data\b/.test(text))) return null;
+  const fresh = others.filter((_, at) => !new RegExp(`\\b${carried.name}\\b`).test(texts[at]!));
+  const [first] = fresh;
+  if (!first || fresh.length > 1 || contains(inside, first.node)) return null;
+  for (let at = first.node.parent; at && at !== loop; at = at.parent) if (at.kind === "If") return first.node;
+  return null;
+}
 
 /** `hidden = repackage(hidden)` with a function of this file that cuts nothing off: what came before it, and where it hands that back. */
 function uncut(

@@ -1,7 +1,7 @@
 import { argument, isTrue, keyword } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { contains, statementOf } from "../../python/nodes.ts";
-import { everyUpdate } from "../facts/facts.ts";
+import { everyUpdate, ownUpdate } from "../facts/facts.ts";
 import type { Facts, Hot } from "../facts/facts.ts";
 import type { Fix, Rule } from "../rule.ts";
 import { isAction } from "../facts/actions.ts";
@@ -21,7 +21,8 @@ export const rule: Rule = {
   },
   *check(facts) {
     for (const call of facts.file.callsNamed(...READS, "to", "float", "int")) {
-      const hot = facts.everyStep(call) ?? (everyUpdate(call, facts) ? facts.hot(call) : null);
+      const every = facts.everyStep(call) ?? (everyUpdate(call, facts) ? facts.hot(call) : null);
+      const hot = every ?? (ownUpdate(call, facts) ? facts.hot(call) : null);
       const source = hot ? readTensor(call, facts) : null;
       if (!hot || !source || (isMove(call) && offloads(hot))) continue;
       const known = facts.onAccelerator(source);
@@ -29,10 +30,11 @@ export const rule: Rule = {
       if (isAction(call, facts.file)) continue;
       const fix = detachInstead(call, source, facts);
       const echo = isEcho(call, facts);
-      const what = `\`${short(facts.file.textOf(call))}\` ${hot.why.startsWith("in ") ? "on every step" : `on every step (${hot.why})`}`;
+      const when = every ? "on every step" : "on every update of this branch";
+      const what = `\`${short(facts.file.textOf(call))}\` ${hot.why.startsWith("in ") ? when : `${when} (${hot.why})`}`;
       yield {
         at: call,
-        ...(echo || !known ? { severity: "note" as const } : {}),
+        ...(echo || !known || !every ? { severity: "note" as const } : {}),
         message: echo
           ? `${what} is one more round trip to the device, after a read that has waited for it`
           : `${what} makes the host wait until the device has finished all queued work`,

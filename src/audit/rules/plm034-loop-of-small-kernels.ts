@@ -18,8 +18,9 @@ export const rule: Rule = {
   },
   *check(facts) {
     if (
-      facts.file.calls.matching(/modules$|parameters$|children$|^state_dict$|^(?:Module|Parameter)List$/)
-        .length === 0 &&
+      facts.file.calls.matching(
+        /modules$|parameters$|children$|^state_dict$|^(?:Module|Parameter)(?:List|Dict)$/,
+      ).length === 0 &&
       !facts.file.mentions("param_groups")
     )
       return;
@@ -190,7 +191,8 @@ function isOverModules(iter: For["iter"], facts: Facts, depth = 0): boolean {
       iter,
       facts.file,
       (made) =>
-        /^torch\.nn\.(?:Module|Parameter)List$/.test(facts.file.dotted(made.func) ?? "") || again(made),
+        /^torch\.nn\.(?:Module|Parameter)(?:List|Dict)$/.test(facts.file.dotted(made.func) ?? "") ||
+        again(made),
     )
   )
     return true;
@@ -200,6 +202,13 @@ function isOverModules(iter: For["iter"], facts: Facts, depth = 0): boolean {
   if (/^builtins\.(?:list|tuple|enumerate)$/.test(name))
     return iter.args[0] !== undefined && again(iter.args[0].value);
   if (name === "builtins.filter") return iter.args[1] !== undefined && again(iter.args[1].value);
+  // `self.weights.values()` of a ParameterDict
+  if (
+    iter.func.kind === "Attribute" &&
+    /^(?:values|items|keys)$/.test(iter.func.attr) &&
+    iter.func.value.kind === "Attribute"
+  )
+    return again(iter.func.value);
   // `model.state_dict().values()`
   if (
     iter.func.kind === "Attribute" &&

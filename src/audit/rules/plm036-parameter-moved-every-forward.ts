@@ -2,7 +2,7 @@ import { argument } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, Name } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
-import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -135,12 +135,21 @@ function handedOut(expr: Expr): Expr {
 
 /** Written as `nn.Parameter(…)` or a layer: it moves with the module. */
 function isParameterOrModule(expr: Expr, facts: Facts): boolean {
-  return isOnlyMadeBy(
-    expr,
-    facts.file,
-    (made) =>
-      /^torch\.nn\.(?:parameter\.)?Parameter$/.test(facts.file.dotted(made.func) ?? "") ||
-      facts.value(made).what === "module",
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const writes = cls ? (attributesOf(cls, facts.file).get(own!)?.writes ?? []) : [];
+  return (
+    isOnlyMadeBy(expr, facts.file, (made) => moves(made, facts)) ||
+    // `nn.Parameter(torch.tensor(temp)) if learnable`, and otherwise the number itself.
+    (writes.some(({ value }) => value?.kind === "Call" && moves(value, facts)) &&
+      writes.every(({ value }) => value?.kind === "Name" || (value?.kind === "Call" && moves(value, facts))))
+  );
+}
+
+function moves(made: Call, facts: Facts): boolean {
+  return (
+    /^torch\.nn\.(?:parameter\.)?Parameter(?:Dict|List)?$/.test(facts.file.dotted(made.func) ?? "") ||
+    facts.value(made).what === "module"
   );
 }
 
