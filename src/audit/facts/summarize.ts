@@ -3,7 +3,6 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { backwardsTaken } from "./attacks.ts";
-import { otherTargets } from "./summary.ts";
 import { methodsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import { frequency } from "./guards.ts";
@@ -14,7 +13,7 @@ import type { Passed } from "./parameters.ts";
 import { loadersMade, pinnedMakers, sharedClasses } from "./loaders.ts";
 import { shapesVary } from "./shapes.ts";
 import { turnsCheckpointingOn } from "./shipped.ts";
-import { MAIN, callTarget, functionName, isMain } from "./summary.ts";
+import { MAIN, callTarget, functionName, isMain, otherTargets } from "./summary.ts";
 import type { CallSite, ClassSummary, FileSummary, FunctionSummary, Target } from "./summary.ts";
 import {
   backwardCalls,

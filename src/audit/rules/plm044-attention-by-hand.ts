@@ -4,6 +4,7 @@ import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { isOnlyMadeBy } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { lexicalGrad } from "../facts/gradmode.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 const MESSAGE =
@@ -69,7 +70,7 @@ function isRun(call: Call, facts: Facts): boolean {
   return (
     !/scaled_dot_product_attention|flash_attn|xformers/.test(facts.file.textOf(around)) &&
     (facts.hot(call) !== null || isForOthers(call, facts)) &&
-    facts.gradMode(call) !== "off"
+    lexicalGrad(call, facts.file) !== "off"
   );
 }
 

@@ -24,8 +24,11 @@ export const rule: Rule = {
       if (!source) continue;
       const named = name(source);
       const made = source.kind === "Name" ? file.scopes.reaching(source)[0]?.value : null;
+      const ofHead = isVocabularyHead(made ?? source, facts);
       if (
-        (!isVocabularyHead(made ?? source, facts) &&
+        (!ofHead &&
+          // `scores`, in a file that speaks of vocabularies.
+          !(file.mentions("vocab") && isOutput(call, source, facts)) &&
           !/logits$|^(?:lm_head|head|output|fc_out|out_head|output_layer|embed_out|unembed|to_logits)$/.test(
             named.endsWith("logits") || !made ? named : name(made),
           )) ||
@@ -43,7 +46,11 @@ export const rule: Rule = {
         return;
       const hot = facts.hot(call);
       const trained = hot ? facts.frequency(call, hot.within) !== "throttled" : facts.gradMode(call) === "on";
-      if (trained && isVocabulary(call, facts) && feedsLoss(call, facts))
+      if (
+        trained &&
+        isVocabulary(call, facts) &&
+        (feedsLoss(call, facts) || (ofHead && isReturned(call, facts)))
+      )
         yield {
           at: call,
           message:
@@ -152,6 +159,28 @@ function isMadeLoss(callee: Expr, { file }: Facts): boolean {
   const makes = (made: Call): boolean => /CrossEntropyLoss$|NLLLoss$/.test(file.dotted(made.func) ?? "");
   const made = callee.kind === "Name" ? file.scopes.onlyValue(callee) : null;
   return made?.kind === "Call" ? makes(made) : isOnlyMadeBy(callee, file, makes);
+}
+
+/** What a network returned, or what was made of it and is now handed to the loss. */
+function isOutput({ parent }: Call, source: Expr, facts: Facts): boolean {
+  const { what, graph } = facts.value(source);
+  const first = parent?.kind === "Arg" && parent.parent?.kind === "Call" && parent.parent.args[0] === parent;
+  return what === "output" || (what === "tensor" && graph === "yes" && first);
+}
+
+/** Handed out by the forward that made them, by themselves or under a name. */
+function isReturned(call: Call, { file }: Facts): boolean {
+  const fn = functionOf(call);
+  if (fn?.kind !== "FunctionDef" || fn.name !== "forward") return false;
+  const statement = statementOf(call);
+  if (statement?.kind === "Return") return true;
+  const [left] = statement?.kind === "Assign" ? statement.targets : [];
+  const at =
+    left?.kind === "Tuple" && call.parent?.kind === "Tuple"
+      ? left.items[call.parent.items.indexOf(call)]
+      : left;
+  const made = at?.kind === "Name" ? file.scopes.definitionAt(at) : null;
+  return made !== null && file.scopes.uses(made).some((use) => statementOf(use)?.kind === "Return");
 }
 
 /** Passed to a cross-entropy, directly or through names of this function. */

@@ -3,7 +3,7 @@ import { classOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
-import { given, hidesArguments } from "../facts/arguments.ts";
+import { given, hidesArguments, settingsOf } from "../facts/arguments.ts";
 import type { Rule } from "../rule.ts";
 
 const TYPED = ["torch_dtype", "dtype", "quantization_config", "load_in_4bit", "load_in_8bit"];
@@ -15,6 +15,29 @@ const OWN =
 /** `load_in_8bit=False` says no more than nothing does. */
 function isSaid(value: Expr | null): boolean {
   return value !== null && !(value.kind === "Const" && value.value !== true);
+}
+
+/** `if quantized: kwargs["quantization_config"] = …`, `else: kwargs["device_map"] = …`: the other branch says no type. */
+function isSaidInOneBranch(call: Call, file: PythonFile): boolean {
+  return call.args.some(({ star, value }) => {
+    const [one] = star === 2 && value.kind === "Name" ? file.scopes.reaching(value) : [];
+    const puts = (one ? file.scopes.uses(one) : []).flatMap((use) => {
+      const at = use.parent;
+      const statement = at?.kind === "Subscript" && at.value === use ? at.parent : null;
+      return at?.kind === "Subscript" && at.index.kind === "Str" && statement?.kind === "Assign"
+        ? [{ key: at.index.value ?? "", statement }]
+        : [];
+    });
+    const typed = puts.filter(({ key, statement }) => TYPED.includes(key) && isSaid(statement.value));
+    const test = typed[0]?.statement.parent;
+    if (test?.kind !== "If" || typed.length === 0) return false;
+    const inBody = ({ statement }: (typeof puts)[number]): boolean => test.body.includes(statement);
+    const side = inBody(typed[0]!);
+    return (
+      typed.every((put) => put.statement.parent === test && inBody(put) === side) &&
+      puts.some((put) => put.statement.parent === test && inBody(put) !== side)
+    );
+  });
 }
 
 /** None, or a configuration loaded or made here without a word about types, which then decides nothing. */
@@ -81,13 +104,16 @@ export const rule: Rule = {
         !(
           /^transformers\.(?:AutoModel\w*|\w+For[A-Z]\w+|\w+Model)\.from_pretrained$/.test(name) ||
           OWN.test(name)
-        ) ||
-        hidesArguments(call, file)
+        )
       )
         continue;
+      const settings = settingsOf(call, file);
+      const said = TYPED.some((key) => isSaid(settings?.get(key) ?? null));
       if (
-        TYPED.some((key) => isSaid(given(call, key, file))) ||
-        !isPlainConfig(given(call, "config", file), file)
+        !settings ||
+        call.args.some(({ star }) => star === 1) ||
+        (said && !isSaidInOneBranch(call, file)) ||
+        !isPlainConfig(settings.get("config") ?? null, file)
       )
         continue;
       // Made half afterwards: `.half()`, `.to(torch.bfloat16)`.
@@ -102,7 +128,15 @@ export const rule: Rule = {
         message: frozen
           ? "The frozen base is loaded in float32 on transformers 4 (as saved on 5): twice the bytes of bfloat16 for weights that are never updated"
           : "Nothing says in which type: float32 on transformers 4, as saved on 5; weights, gradients and optimizer state follow it",
-        fix: { grade: "unsafe", title: "Load as saved", edits: addKeyword(call, 'torch_dtype="auto"', file) },
+        ...(said
+          ? {}
+          : {
+              fix: {
+                grade: "unsafe" as const,
+                title: "Load as saved",
+                edits: addKeyword(call, 'torch_dtype="auto"', file),
+              },
+            }),
       };
     }
   },

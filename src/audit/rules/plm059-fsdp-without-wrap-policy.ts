@@ -2,7 +2,7 @@ import { hasStars, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
-import { given, hidesArguments } from "../facts/arguments.ts";
+import { given, hidesArguments, literalDict } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
@@ -19,6 +19,12 @@ function isNone(expr: Expr | null): boolean {
 
 function isNetwork(expr: Expr | null, facts: Facts): boolean {
   return expr !== null && (facts.networks.is(expr) || facts.value(expr).what === "module");
+}
+
+/** `fsdp_config`, unless it is written out and says nothing of wrapping. */
+function mayWrap(config: Expr | null, file: PythonFile): boolean {
+  const dict = config ? literalDict(config, file) : null;
+  return config !== null && (dict === null || /wrap|min_num_params/.test(file.textOf(dict)));
 }
 
 /** In a function that calls itself, for each child of a module. */
@@ -47,7 +53,7 @@ export const rule: Rule = {
         !/auto_wrap/.test(words) &&
         /(?:Arguments|Config)$/.test(file.dotted(call.func) ?? "") &&
         !hasStars(call) &&
-        !keyword(call, "fsdp_config") &&
+        !mayWrap(keyword(call, "fsdp_config")?.value ?? null, file) &&
         !keyword(call, "fsdp_transformer_layer_cls_to_wrap")
       )
         yield { at: asked, message: UNWRAPPED };

@@ -1,9 +1,9 @@
 import { hasStars, isTrue, keyword } from "../../python/file.ts";
 import { ancestors } from "../../python/nodes.ts";
 import type { PythonFile } from "../../python/file.ts";
-import type { Call, Dict, Expr, Node } from "../../python/tree.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
-import { literalDict } from "../facts/arguments.ts";
+import { entriesOf, literalDict, settingsOf } from "../facts/arguments.ts";
 import { localName } from "../imports.ts";
 import type { Rule } from "../rule.ts";
 
@@ -157,51 +157,6 @@ export const rule: Rule = {
       }
   },
 };
-
-/** What a call is given by keyword, its own and those of a dict written down in this file; null where more may come. */
-function settingsOf(call: Call, file: PythonFile): ReadonlyMap<string, Expr> | null {
-  const found = new Map<string, Expr>();
-  for (const { name, star, value } of call.args) {
-    if (star === 0) {
-      if (name !== null) found.set(name, value);
-      continue;
-    }
-    const dict = literalDict(value, file) ?? builtUp(value, file, found);
-    if (!dict) return null;
-    for (const [key, given] of entriesOf(dict)) found.set(key, given);
-  }
-  return found;
-}
-
-/** `kwargs = {…}`, then `kwargs["load_in_4bit"] = True` with a key written down: puts these in, and gives the dict begun with. */
-function builtUp(expr: Expr, file: PythonFile, into: Map<string, Expr>): Dict | Call | null {
-  const begun = expr.kind === "Name" ? file.scopes.onlyValue(expr) : null;
-  const [one] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
-  if (!begun || !one) return null;
-  const added = new Map<string, Expr>();
-  for (const use of file.scopes.uses(one)) {
-    const at = use.parent;
-    if (at?.kind === "Attribute") return null;
-    if (at?.kind !== "Subscript" || at.value !== use) continue;
-    if (at.parent?.kind !== "Assign" || !at.parent.targets.includes(at)) continue;
-    if (at.index.kind !== "Str" || at.index.value === null) return null;
-    // Put in or not, as a run is told to: what is asked for in one of them counts.
-    const before = added.get(at.index.value) ?? null;
-    if (!isTrue(before)) added.set(at.index.value, at.parent.value);
-  }
-  const dict = literalDict(begun, file);
-  if (dict) for (const [key, value] of added) into.set(key, value);
-  return dict;
-}
-
-function entriesOf(dict: Dict | Call): ReadonlyMap<string, Expr> {
-  const found = new Map<string, Expr>();
-  if (dict.kind === "Call") for (const arg of dict.args) found.set(arg.name ?? "", arg.value);
-  else
-    for (const [at, key] of dict.keys.entries())
-      if (key?.kind === "Str" && key.value !== null) found.set(key.value, dict.values[at]!);
-  return found;
-}
 
 function isFloat32(expr: Expr, file: PythonFile): boolean {
   const name = expr.kind === "Str" ? expr.value : file.dotted(expr);
