@@ -24,14 +24,15 @@ export interface Scan {
 /** First look at one text: parse it and note what other files need to know, and by which words it speaks of them. */
 export function scan(path: string, text: string, words: Words, inside = path): Scan {
   if (isRelevant(path, text)) return scanRelevant(path, text, words, inside);
-  words.addFromText(text);
+  words.addFromText(path, text);
   return { source: null, summary: null, diagnostics: faults(path, text) };
 }
 
 /** The same of one that is known to have something for some rule, or for those who judge other files. */
 export function scanRelevant(path: string, text: string, words: Words, inside: string): Scan {
   const source = readSource(path, text);
-  if (source === null || (typeof source !== "string" && source.kind === "config")) words.addFromText(text);
+  if (source === null || (typeof source !== "string" && source.kind === "config"))
+    words.addFromText(path, text);
   if (source === null) return { source, summary: null, diagnostics: faults(path, text) };
   if (typeof source === "string")
     return {

@@ -144,7 +144,7 @@ export class Share {
     }
     if (!isRelevant(file.path, text)) {
       result.irrelevant.push(at);
-      words.addFromText(text);
+      words.addFromText(file.path, text);
       return;
     }
     const { source, summary, diagnostics } = scanRelevant(file.path, text, words, file.inside);

@@ -103,7 +103,8 @@ export class Workspace {
   #mentions(words: ReadonlySet<string>): boolean {
     const fresh = [...words].filter((word) => !this.#words.has(word));
     for (const word of fresh) this.#words.add(word);
-    return [...this.#project.unused].some((name) => fresh.some((word) => name.split(".").includes(word)));
+    const meant = new Set(fresh.map((word) => word.replace(/^\^|\.\*?$/g, "")));
+    return [...this.#project.unused].some((name) => name.split(".").some((part) => meant.has(part)));
   }
 
   /** Takes in what the updates since the last time mean for the whole tree. The files that this may concern. */

@@ -51,10 +51,32 @@ test.each([
   expect(found(files)).toMatchObject(USED);
 });
 
+test("what a package only hands on is unused in a program that nobody installs", () => {
+  const program = `${TRAIN.replaceAll("USED", "Net").replace("from net", "from nets")}\nif __name__ == "__main__":\n    print(loss)\n`;
+  const files = { "nets/net.py": NET, "train.py": program };
+  const handing = {
+    "nets/__init__.py": 'from .net import (\n    Encoder,\n    Net,\n)\n__all__ = ["Encoder"]\n',
+  };
+  const knowing = { "nets/__init__.py": `import torch\n${handing["nets/__init__.py"]}` };
+  expect(found({ ...files, ...handing })).toMatchObject(UNUSED);
+  expect(found({ ...files, ...knowing })).toMatchObject(UNUSED);
+  expect(found({ ...files, ...handing, "setup.py": "from setuptools import setup\n" })).toMatchObject(USED);
+  expect(found({ ...files, ...handing, "pyproject.toml": "[project]\nname = 'nets'\n" })).toMatchObject(USED);
+  expect(
+    found({ ...files, ...handing, "eval.py": "import nets\nimport torch\nnet = nets.Encoder()\n" }),
+  ).toMatchObject(USED);
+  expect(
+    found({ ...files, ...handing, "eval.py": "import nets\nimport torch\nnet = getattr(nets, name)()\n" }),
+  ).toMatchObject(USED);
+});
+
 test("what registers itself is used, unless nobody imports its file", () => {
   const net = NET.replace("class Encoder", "@register\nclass Encoder");
   const train = TRAIN.replaceAll("USED", "Decoder");
   expect(found({ "net.py": net, "train.py": train })).toMatchObject(USED);
+  const program = `${train.replace("from net", "from nets")}\nif __name__ == "__main__":\n    print(loss)\n`;
+  const handed = { "nets/net.py": net, "nets/__init__.py": "from . import net\n", "train.py": program };
+  expect(found(handed)).toMatchObject(USED);
   expect(found({ "net.py": net, "train.py": train.replace("from net", "from nets") })).toMatchObject(UNUSED);
 });
 

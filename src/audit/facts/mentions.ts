@@ -1,4 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
+import { statementOf } from "../../python/nodes.ts";
+import type { Node } from "../../python/tree.ts";
 import type { Role } from "./classes.ts";
 import type { CallGraph, Fn } from "./graph.ts";
 import { MAIN } from "./summary.ts";
@@ -13,9 +15,12 @@ const LIBRARIES = /^(?:torch|numpy)(?:\.|$)/;
 /** Started from outside of the tree, or by Python. */
 const OUTSIDE = /^_*(?:main|cli|run|app|test|demo)(?:_|$)|^__\w+__$|^<body>$/;
 
+/** What a package says that is installed, for others to use what it hands on. */
+const INSTALLED = "setuptools";
+
 /**
  * Words by which files speak of classes, functions and modules; "nets." where functions of a module may be meant, "nets.*"
- * where anything in it may be.
+ * where anything in it may be, "^Net" where a package only hands it on.
  */
 export class Words {
   readonly all = new Set<string>();
@@ -30,10 +35,12 @@ export class Words {
     // `from nets import Encoder2 as Encoder`: what is called Encoder here is another one.
     const own = new Set<string>();
     const imported = new Map<string, string>();
+    const handsOn = isPackage(file.path);
     for (const { name, as, parent } of file.all("Alias")) {
       if (as !== null && as !== name) own.add(as);
       if (!LIBRARIES.test(name)) imported.set(as ?? name, last(name));
-      this.#addParts(name);
+      if (handsOn && parent?.kind === "ImportFrom") this.add(`^${name}`);
+      else this.#addParts(name);
       if (parent?.kind !== "ImportFrom") continue;
       this.#addParts(parent.module);
       if (name === "*") this.add(`${last(parent.module)}.`);
@@ -53,14 +60,28 @@ export class Words {
     }
     if (file.callsNamed("globals", "locals", "eval").some(({ func }) => func.kind === "Name"))
       this.add(`${last(file.module)}.*`);
-    for (const { value } of file.all("Str"))
-      if (value !== null && value.length < LONGEST_NAME && NAMES.test(value)) this.#addParts(value);
+    for (const text of file.all("Str")) {
+      const { value } = text;
+      if (value !== null && value.length < LONGEST_NAME && NAMES.test(value) && !(handsOn && isListed(text)))
+        this.#addParts(value);
+    }
   }
 
   /** Of a text with nothing for any rule, which may still hand on what others define. */
-  addFromText(text: string): void {
-    this.addImported(text);
-    for (const word of text.match(/\b_*[A-Z]\w*/g) ?? []) this.add(word);
+  addFromText(path: string, text: string): void {
+    if (path.endsWith(".toml") && /^\[(?:build-system|project|tool\.poetry)\]/m.test(text))
+      this.add(INSTALLED);
+    let rest = text;
+    if (isPackage(path)) {
+      rest = text.replace(LISTED, "");
+      for (const [statement, module, names] of rest.matchAll(HANDED_ON)) {
+        for (const word of module!.match(/\w+/g) ?? []) this.add(word);
+        for (const word of names!.match(/\w+/g) ?? []) this.add(`^${word}`);
+        rest = rest.replace(statement, "");
+      }
+    }
+    this.addImported(rest);
+    for (const word of rest.match(/\b_*[A-Z]\w*/g) ?? []) this.add(word);
   }
 
   /** Of a text that defines what it speaks of, or imports it at its top. */
@@ -78,6 +99,24 @@ export class Words {
   }
 }
 
+/** `from .nets import (Net, Other)` */
+const HANDED_ON = /^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|.*)/gm;
+const LISTED = /^__all__\s*\+?=\s*[[(][^\])]*[\])]/gm;
+
+const isPackage = (path: string): boolean => /(?:^|\/)__init__\.py$/.test(path);
+
+/** In `__all__ = ["Net", …]` */
+function isListed(text: Node): boolean {
+  const statement = statementOf(text);
+  const target =
+    statement?.kind === "Assign"
+      ? statement.targets[0]
+      : statement?.kind === "AugAssign"
+        ? statement.target
+        : null;
+  return target?.kind === "Name" && target.id === "__all__";
+}
+
 /** As nearly all Python code writes the names of classes. Asked of every name of a tree: no regular expression. */
 function isCapital(word: string): boolean {
   let first = word.charCodeAt(0);
@@ -90,11 +129,14 @@ export function unusedParts(
   summaries: readonly FileSummary[],
   roles: ReadonlyMap<string, Role>,
   graph: CallGraph,
-  mentioned: ReadonlySet<string>,
+  words: ReadonlySet<string>,
 ): ReadonlySet<string> {
   const trainers = summaries.filter((file) => file.trains);
   const unused = new Set<string>();
   if (trainers.length === 0) return unused;
+  // What a package hands on is for others, unless the tree is a program that nobody installs.
+  const isForOthers = words.has(INSTALLED) || !trainers.some((file) => file.main);
+  const mentioned = isForOthers ? withHandedOn(words) : words;
   const networks = summaries.flatMap((file) =>
     file.classes.filter(({ name }) => roles.get(name) === "module").map((cls) => ({ file, cls })),
   );
@@ -116,18 +158,29 @@ export function unusedParts(
   return unused;
 }
 
+function withHandedOn(words: ReadonlySet<string>): ReadonlySet<string> {
+  const all = new Set(words);
+  for (const word of words) if (word.startsWith("^")) all.add(word.slice(1));
+  return all;
+}
+
 /** Programs, whoever imports them. */
 const PROGRAM = /train|main|run|tune|fit|exp/i;
 
 /** Others import it; what it does when it is started itself is to try it. */
 export function isTried({ main, module }: FileSummary, mentioned: ReadonlySet<string>): boolean {
-  return main === true && mentioned.has(last(module)) && !PROGRAM.test(last(module));
+  return main === true && isImported(module, mentioned) && !PROGRAM.test(last(module));
 }
 
 /** In a file that nobody imports and that does not train itself. */
 function isLeft({ trains, module }: FileSummary, mentioned: ReadonlySet<string>): boolean {
   const byName = mentioned.has("importlib") || mentioned.has("pkgutil") || mentioned.has("import_module");
-  return !trains && !byName && !mentioned.has(last(module));
+  return !trains && !byName && !isImported(module, mentioned);
+}
+
+/** Also by a package alone: what it imports, runs. */
+function isImported(module: string, mentioned: ReadonlySet<string>): boolean {
+  return mentioned.has(last(module)) || mentioned.has(`^${last(module)}`);
 }
 
 /** Another file speaks of it. */
@@ -136,8 +189,12 @@ function isMentioned(
   { module }: FileSummary,
   mentioned: ReadonlySet<string>,
 ): boolean {
-  const [own, of] = [last(name), last(module)];
-  return mentioned.has(own) || mentioned.has(`${of}.*`) || (!isCapital(own) && mentioned.has(`${of}.`));
+  const own = last(name);
+  return (
+    mentioned.has(own) ||
+    module.split(".").some((part) => mentioned.has(`${part}.*`)) ||
+    (!isCapital(own) && mentioned.has(`${last(module)}.`))
+  );
 }
 
 /** Functions that no other file calls or speaks of; their own may. */
