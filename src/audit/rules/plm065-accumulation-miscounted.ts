@@ -1,4 +1,5 @@
 import { argument } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { ancestors, blockOf, classOf, contains, functionOf, isStatement, walk } from "../../python/nodes.ts";
 import type { Call, Expr, If, Node } from "../../python/tree.ts";
 import { countsToOne, isOneByDefault } from "../facts/accumulation.ts";
@@ -339,11 +340,30 @@ function isScaled(loss: Expr, loop: Loop, { file }: Facts): boolean {
   const isIt = (expr: Expr): boolean =>
     (expr.kind === "Name" && (name === null || expr.id === name)) || /loss/i.test(file.textOf(expr));
   return (
+    isDividedOnTheWay(loss, loop, file, 0) ||
     file
       .all("Binary")
       .some((one) => /^[/*]$/.test(one.op) && contains(loop, one) && (isIt(one.left) || isIt(one.right))) ||
     file.all("AugAssign").some((one) => /^[/*]=?$/.test(one.op) && contains(loop, one) && isIt(one.target)) ||
     /\.(?:div|mul)_?\(/.test(file.textOf(loop))
+  );
+}
+
+/** `loss = -gain` of a `gain = (gain * mask).sum() / tokens`, where the tokens of the whole batch were counted before the loop. */
+function isDividedOnTheWay(expr: Expr, loop: Loop, file: PythonFile, depth: number): boolean {
+  if (depth > 4) return false;
+  if (expr.kind === "Unary") return isDividedOnTheWay(expr.operand, loop, file, depth + 1);
+  if (expr.kind === "Binary" && expr.op === "/") {
+    const by = expr.right;
+    return by.kind === "Name" && file.scopes.reaching(by).every(({ node }) => !contains(loop, node));
+  }
+  const [made, ...more] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  return (
+    made?.how === "assign" &&
+    made.value !== null &&
+    more.length === 0 &&
+    contains(loop, made.node) &&
+    isDividedOnTheWay(made.value, loop, file, depth + 1)
   );
 }
 

@@ -56,3 +56,16 @@ def train_scaled(net, batches, optimizer, num_accumulation_rounds, total):
             # trap: divided by what all rounds have together
             loss.sum().mul(1.0 / total).backward()
         optimizer.step()
+
+
+def by_tokens_of_the_whole_batch(model, episodes, optimizer, size):
+    tokens = sum(len(one) for one in episodes)
+    for at in range(0, len(episodes), size):
+        x, mask = episodes[at : at + size]
+        gain = model(x)
+        # trap: what all micro-batches have is counted before them
+        gain = (gain * mask).sum() / tokens
+        loss = -gain
+        loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
