@@ -32,6 +32,12 @@ export class ConfigFile {
     return this.settings.filter((setting) => setting.key === key);
   }
 
+  /** Whether a key like this stands beside a setting, under the same one. */
+  besides({ path, key }: Setting, pattern: RegExp): boolean {
+    const under = path.slice(0, -key.length);
+    return this.settings.some((one) => one.path === under + one.key && pattern.test(one.key));
+  }
+
   has(key: string): boolean {
     return this.settings.some((setting) => setting.key === key);
   }
@@ -39,7 +45,7 @@ export class ConfigFile {
 
 /** Words that only files configuring training have. */
 export const TRAINING_CONFIG =
-  /per_device_(?:train|eval)_batch_size|gradient_accumulation_steps|gradient_checkpointing|zero_optimization|micro_batch_size|finetuning_type|base_model|distributed_type|fsdp_config|load_in_4bit|mixed_precision|optimizer|find_unused_parameters|detect_anomaly|torch_empty_cache_steps|dataloader_pin_memory|\bnum_workers|output_(?:attentions|hidden_states)|pad_to_max_length|_target_\W+torch\./;
+  /per_device_(?:train|eval)_batch_size|gradient_accumulation_steps|gradient_checkpointing|zero_optimization|micro_batch_size|finetuning_type|base_model|distributed_type|fsdp_config|load_in_4bit|mixed_precision|optimizer|find_unused_parameters|detect_anomaly|torch_empty_cache_steps|dataloader_pin_memory|\bnum_workers|output_(?:attentions|hidden_states)|pad_to_max_length|_target_\W+torch\.|\bstrategy\W{1,4}(?:fsdp|dp\b)|distributed_backend/;
 
 /** The settings of a file, or one line saying why it cannot be read. */
 export function readConfig(path: string, text: string): ConfigFile | string {

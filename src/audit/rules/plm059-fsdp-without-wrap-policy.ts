@@ -119,6 +119,25 @@ export const rule: Rule = {
     }
   },
   *checkConfig(config) {
+    // As axolotl has it, `fsdp:` and a list of words.
+    const listed = /^fsdp:[ \t]*(?:\[([^\]\n]*)\]|(?:#[^\n]*)?\n((?:[ \t]*-[ \t]*\w[^\n]*(?:\n|$))+))/m.exec(
+      config.text,
+    );
+    const words = listed?.[1] ?? listed?.[2] ?? "";
+    if (
+      listed &&
+      /shard/.test(words) &&
+      !/auto_wrap/.test(words) &&
+      !config.settings.some(({ path }) => path.includes("wrap"))
+    )
+      yield { at: { start: listed.index, end: listed.index + "fsdp".length }, message: UNWRAPPED };
+    for (const setting of config.named("strategy"))
+      if (
+        /^fsdp(?:_native|_full_shard\w*)?$/.test(String(setting.value)) &&
+        config.besides(setting, /^(?:devices|gpus|max_epochs|max_steps|precision)$/)
+      )
+        // The model may wrap its own parts.
+        yield { at: setting.valueAt, severity: "note", message: MESSAGE };
     const fsdp = config.settings.some(
       ({ key, value, path }) =>
         (key === "distributed_type" && value === "FSDP") ||

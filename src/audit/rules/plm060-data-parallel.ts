@@ -51,6 +51,15 @@ export const rule: Rule = {
         // A class made of it may be nobody's.
         if (NAMES.test(file.dotted(value) ?? "")) yield { at: value, severity: "note", message: MESSAGE };
   },
+  *checkConfig(config) {
+    for (const setting of config.settings)
+      if (
+        setting.value === "dp" &&
+        /^(?:strategy|accelerator|distributed_backend)$/.test(setting.key) &&
+        config.besides(setting, /^(?:devices|gpus|(?:max_)?epochs|max_steps|precision)$/)
+      )
+        yield { at: setting.valueAt, severity: "note", message: MESSAGE };
+  },
 };
 
 /** `def forward_chop(…):` goes through a large picture piece by piece, which is done to look at the result. */
