@@ -94,7 +94,9 @@ function returned(
   isMaker: IsMaker,
 ): readonly Call[] | null {
   if (isMaker(call)) return [call];
-  const name = facts.file.dotted(call.func);
+  const own = selfAttribute(call.func);
+  const cls = own === null ? null : classOf(call);
+  const name = cls ? `${facts.file.qualified(cls)}.${own}` : facts.file.dotted(call.func);
   const fn = facts.file.all("FunctionDef").find((one) => facts.file.qualified(one) === name);
   if (!fn) return null;
   return all(

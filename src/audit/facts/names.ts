@@ -80,7 +80,11 @@ export class Names {
     if (functions.has(full)) return full;
     const cut = full.lastIndexOf(".");
     if (cut < 0) return null;
-    const [cls, method] = [this.#classNamed(full.slice(0, cut)), full.slice(cut + 1)];
+    const method = full.slice(cut + 1);
+    let cls = this.#classNamed(full.slice(0, cut));
+    // `package.Net`, of a package with a module of its own name.
+    if (!this.classes.has(cls) && full !== target)
+      cls = this.#classNamed(target.slice(0, target.lastIndexOf(".")));
     const found = this.#inherited(cls, method, functions, 0);
     // The call of an instance is taken for a module's forward: of another class it is `__call__`.
     return (

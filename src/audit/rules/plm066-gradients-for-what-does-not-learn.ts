@@ -1,7 +1,7 @@
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, Node } from "../../python/tree.ts";
 import { comesFromNetwork, feedsBackward, isMadeOf, runsBehind } from "../facts/behind-loss.ts";
-import { isModuleRole, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isModuleRole, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -26,7 +26,13 @@ export const rule: Rule = {
       ...perceptual(facts),
       ...(trains || facts.file.mentions("configure_optimizers") ? leftOutOfClass(facts) : []),
       ...(trains
-        ? [...evaluated(facts), ...leftOut(facts), ...partsOptimised(facts), ...adversaries(facts)]
+        ? [
+            ...evaluated(facts),
+            ...leftOut(facts),
+            ...besidePart(facts),
+            ...partsOptimised(facts),
+            ...adversaries(facts),
+          ]
         : []),
     ]) {
       if (seen.has(finding.at as Node)) continue;
@@ -244,10 +250,9 @@ function* leftOutOfClass(facts: Facts): Generator<Finding> {
       );
     const source = made.length === 1 ? parametersOf(made[0]!.args[0]?.value ?? null, facts) : null;
     const text = file.textOf(cls);
-    // `chain(self.net.parameters(), self.noise.parameters())`, by a method of its own: whatever is not named there.
+    // `chain(self.net.parameters(), self.noise.parameters())`, by a method or a list of its own: whatever is not named there.
     const listed =
       made.length === 1 &&
-      facts.role(cls) === "lightning" &&
       /self\.\w+\.parameters\(/.test(text) &&
       !/self\.(?:named_)?parameters\(/.test(text);
     if (source ? selfAttribute(source) === null : !listed) continue;
@@ -270,7 +275,7 @@ function* leftOutOfClass(facts: Facts): Generator<Finding> {
       if (
         facts.role(cls) === "lightning"
           ? isDetached(call)
-          : !(feedsBackward(call, facts) || feedsHelper(call, facts))
+          : !(feedsBackward(call, facts) || feedsHelper(call, facts) || feedsAttribute(call, cls, facts))
       )
         continue;
       yield {
@@ -279,6 +284,63 @@ function* leftOutOfClass(facts: Facts): Generator<Finding> {
         message: `\`${callee}\` is in no optimizer of this class, yet its graph is kept and its gradients are computed; run it under \`no_grad\`, or freeze it`,
       };
     }
+  }
+}
+
+/** `self.loss = self.loss + self.judge(out)`, which another method differentiates. */
+function feedsAttribute(call: Call, cls: ClassDef, facts: Facts): boolean {
+  const fn = functionOf(call);
+  const losses = facts.backwards.flatMap(({ loss, call: backward }) =>
+    loss && contains(cls, backward) && functionOf(backward) !== fn ? [facts.file.textOf(loss)] : [],
+  );
+  return (
+    losses.length > 0 &&
+    [...attributesOf(cls, facts.file)].some(
+      ([name, { writes }]) =>
+        losses.some((loss) => new RegExp(`\\bself\\.${name}\\b`).test(loss)) &&
+        writes.some(
+          ({ in: method, value }) => method === fn && value !== null && isMadeOf(value, call, facts),
+        ),
+    )
+  );
+}
+
+/** `self.policy_optimizer` has one part of a network, and its loss runs through the rest of that. */
+function* besidePart(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const steps = optimizerSteps(file);
+  for (const step of steps) {
+    const fn = functionOf(step);
+    const receiver = step.func.kind === "Attribute" ? step.func.value : null;
+    const name = receiver ? selfAttribute(receiver) : null;
+    const cls = name === null ? null : classOf(step);
+    if (!cls || fn?.kind !== "FunctionDef" || /requires_grad|freeze|track_\w*grad/.test(file.textOf(fn)))
+      continue;
+    const [write, ...more] = attributesOf(cls, file).get(name!)?.writes ?? [];
+    const made = more.length === 0 && write?.value?.kind === "Call" ? write.value : null;
+    if (!made || !/^torch\.optim\.[A-Z]\w*$/.test(file.dotted(made.func) ?? "")) continue;
+    const part = parametersOf(made.args[0]?.value ?? null, facts);
+    if (part?.kind !== "Attribute" || part.attr === "module" || selfAttribute(part.value) === null) continue;
+    if (steps.some((one) => one !== step && functionOf(one) === fn)) continue;
+    const whole = file.textOf(part.value);
+    const own = part.attr.replace(/^_+/, "");
+    const beside = file
+      .all("Call")
+      .find(
+        ({ func, start }, at, all) =>
+          func.kind === "Attribute" &&
+          start < step.start &&
+          functionOf(func) === fn &&
+          file.textOf(func.value) === whole &&
+          func.attr.replace(/^_+/, "") !== own &&
+          feedsBackward(all[at]!, facts),
+      );
+    if (beside)
+      yield {
+        at: beside,
+        severity: "note",
+        message: `Only \`${file.textOf(part)}\` learns from this loss; what else of \`${whole}\` it runs through gets gradients that nobody uses until they are cleared: \`requires_grad_(False)\` on that, for this part`,
+      };
   }
 }
 

@@ -159,8 +159,13 @@ function isMoved(call: Call, facts: Facts): boolean {
   )
     last = last.parent.parent;
   if (moves(last)) return true;
-  const statement = last.parent;
-  const target = statement?.kind === "Assign" && statement.value === last ? statement.targets[0] : null;
+  // `x, y = torch.cat(…), torch.cat(…)`
+  const several = last.parent?.kind === "Tuple" ? last.parent : null;
+  const statement = several ? several.parent : last.parent;
+  const [left] =
+    statement?.kind === "Assign" && statement.value === (several ?? last) ? statement.targets : [];
+  const target =
+    several && left?.kind === "Tuple" ? left.items[several.items.indexOf(last)] : several ? null : left;
   if (target?.kind === "Subscript" && target.value.kind === "Name")
     return isSentWhole(target.value, statement!, facts);
   const made = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;

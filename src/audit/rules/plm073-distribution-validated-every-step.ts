@@ -29,7 +29,8 @@ export const rule: Rule = {
       const asked = keyword(call, "validate_args");
       // Of host arrays they cost no wait.
       if (call.args.every(({ value }) => facts.value(value).device === "cpu")) continue;
-      if (facts.everyStep(call))
+      const hot = facts.hot(call);
+      if (hot && facts.frequency(call, hot.within) !== "throttled")
         yield {
           at: call,
           message: `\`${last(name)}\` tests its arguments, and each value given to \`log_prob\`, on the host: a wait each, on every step`,

@@ -78,7 +78,9 @@ function isJudged(call: Call, source: Expr, facts: Facts): boolean {
   const made = by.func.kind === "Call" ? facts.file.dotted(by.func.func) : facts.file.dotted(by.func);
   return (
     /^torch\.nn\.(?:functional\.\w*(?:loss|entropy\w*|kl_div)|\w+Loss)$/.test(made ?? "") ||
-    facts.networks.isLoss(by.func)
+    facts.networks.isLoss(by.func) ||
+    // `losses.mse(x, y)` of another file
+    (!(made ?? "").startsWith("torch.") && /(?:^|[._])(?:mse|l1|l2|bce|nll|huber)$|_loss$/.test(made ?? ""))
   );
 }
 

@@ -2,7 +2,7 @@ import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, Name, Node } from "../../python/tree.ts";
-import { isOnlyMadeBy } from "../facts/classes.ts";
+import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { callTarget } from "../facts/summary.ts";
 import { last } from "../facts/torch-names.ts";
@@ -36,7 +36,7 @@ export const rule: Rule = {
         yield { at: call, severity: "note", message: EPOCH };
     }
     // `train_loader, valid_loader = get_data(args)`
-    for (const call of file.calls.matching(/^(?:get|make|build|create|load|prepare)_\w*data\w*$/))
+    for (const call of file.calls.matching(/^_*(?:get|make|build|create|load|prepare)_\w*data\w*$/))
       if (
         isHandedLoaders(call, file) &&
         !makers.has(callTarget(call, file) ?? "") &&
@@ -80,7 +80,7 @@ function isHandedLoaders(call: Call, file: PythonFile): boolean {
   const [target] = call.parent?.kind === "Assign" && call.parent.value === call ? call.parent.targets : [];
   const taken = target?.kind === "Tuple" ? target.items : target ? [target] : [];
   return (
-    call.func.kind === "Name" &&
+    (call.func.kind === "Name" || selfAttribute(call.func) !== null) &&
     taken.length > 0 &&
     taken.every((one) => /loaders?$|_dl$/.test(file.textOf(one)))
   );
@@ -283,6 +283,12 @@ function isLoader(expr: Expr, facts: Facts): boolean {
           /^(?:prepare|setup_dataloaders|prepare_data_loader|skip_first_batches|initialize)$/.test(
             one.value.func.attr,
           )) ||
+        // `batches = data_loader.load_data()`
+        (one.how === "assign" &&
+          one.value?.kind === "Call" &&
+          one.value.func.kind === "Attribute" &&
+          /^(?:load_data|get_loader)$/.test(one.value.func.attr) &&
+          facts.file.textOf(one.value.func.value).endsWith("loader")) ||
         // `dataloader = data["train"].dataloader`
         (one.how === "assign" && one.value?.kind === "Attribute" && isLoader(one.value, facts)) ||
         (one.value !== null &&
