@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { statementOf } from "../../python/nodes.ts";
-import type { Node } from "../../python/tree.ts";
+import type { Node, NodeOf } from "../../python/tree.ts";
 import type { Role } from "./classes.ts";
 import type { CallGraph, Fn } from "./graph.ts";
 import { MAIN } from "./summary.ts";
@@ -32,39 +32,50 @@ export class Words {
 
   /** Of a file, about the others: what it says of its own classes, its summary knows. */
   addFrom(file: PythonFile): void {
+    const handsOn = isPackage(file.path);
     // `from nets import Encoder2 as Encoder`: what is called Encoder here is another one.
     const own = new Set<string>();
     const imported = new Map<string, string>();
-    const handsOn = isPackage(file.path);
-    for (const { name, as, parent } of file.all("Alias")) {
-      if (as !== null && as !== name) own.add(as);
-      if (!LIBRARIES.test(name)) imported.set(as ?? name, last(name));
-      if (handsOn && parent?.kind === "ImportFrom") this.add(`^${name}`);
-      else this.#addParts(name);
-      if (parent?.kind !== "ImportFrom") continue;
-      this.#addParts(parent.module);
-      if (name === "*") this.add(`${last(parent.module)}.`);
-    }
+    for (const alias of file.all("Alias")) this.#addAlias(alias, handsOn, own, imported);
     for (const { name, parent } of file.all("ClassDef")) if (parent?.kind === "Module") own.add(name);
-    for (const { id } of file.all("Name"))
-      if (isCapital(id) && !this.all.has(id) && !own.has(id)) this.add(id);
-    for (const { attr, value } of file.all("Attribute")) {
-      const of = value.kind === "Name" ? imported.get(value.id) : undefined;
-      if (of !== undefined || isCapital(attr)) this.add(attr);
-      // `nets.__dict__[args.net]`
-      if (of !== undefined && attr === "__dict__") this.add(`${of}.*`);
-    }
+    for (const { id } of file.all("Name")) if (isCapital(id) && !own.has(id)) this.add(id);
+    for (const attribute of file.all("Attribute")) this.#addAttribute(attribute, imported);
+    for (const text of file.all("Str")) this.#addStr(text, handsOn);
     for (const { args } of file.callsNamed("getattr", "vars", "getmembers")) {
       const of = args[0]?.value;
       if (of?.kind === "Name" && imported.has(of.id)) this.add(`${imported.get(of.id)!}.*`);
     }
     if (file.callsNamed("globals", "locals", "eval").some(({ func }) => func.kind === "Name"))
       this.add(`${last(file.module)}.*`);
-    for (const text of file.all("Str")) {
-      const { value } = text;
-      if (value !== null && value.length < LONGEST_NAME && NAMES.test(value) && !(handsOn && isListed(text)))
-        this.#addParts(value);
-    }
+  }
+
+  #addAlias(
+    { name, as, parent }: NodeOf<"Alias">,
+    handsOn: boolean,
+    own: Set<string>,
+    imported: Map<string, string>,
+  ): void {
+    if (as !== null && as !== name) own.add(as);
+    const from = parent?.kind === "ImportFrom" ? parent.module : null;
+    if (!LIBRARIES.test(from ?? name)) imported.set(as ?? name, last(name));
+    if (handsOn && from !== null) this.add(`^${name}`);
+    else this.#addParts(name);
+    if (from === null) return;
+    this.#addParts(from);
+    if (name === "*") this.add(`${last(from)}.`);
+  }
+
+  #addAttribute({ attr, value }: NodeOf<"Attribute">, imported: ReadonlyMap<string, string>): void {
+    const of = value.kind === "Name" && value.id !== "self" ? imported.get(value.id) : undefined;
+    if (of !== undefined || isCapital(attr)) this.add(attr);
+    // `nets.__dict__[args.net]`
+    if (of !== undefined && attr === "__dict__") this.add(`${of}.*`);
+  }
+
+  #addStr(text: NodeOf<"Str">, handsOn: boolean): void {
+    const { value } = text;
+    if (value !== null && value.length < LONGEST_NAME && NAMES.test(value) && !(handsOn && isListed(text)))
+      this.#addParts(value);
   }
 
   /** Of a text with nothing for any rule, which may still hand on what others define. */

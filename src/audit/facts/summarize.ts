@@ -66,6 +66,7 @@ class Summarizer {
   readonly #byName = new Map<string, FunctionNotes>();
   readonly #byNode = new Map<Node | null, FunctionNotes>();
   readonly #definitions = new Map<string, FunctionDef>();
+  /** The names of the functions of the file, and of its classes. */
   readonly #defined = new Set<string>();
   readonly #classes: ReadonlySet<string>;
   /** By the name of a class at the top of the file: what else there speaks of it. */
@@ -87,7 +88,10 @@ class Summarizer {
     }
     this.#classes = new Set(file.all("ClassDef").map((cls) => file.qualified(cls)));
     for (const { name, parent } of file.all("ClassDef"))
-      if (parent?.kind === "Module") this.#users.set(name, new Set());
+      if (parent?.kind === "Module") {
+        this.#users.set(name, new Set());
+        this.#defined.add(name);
+      }
     this.#passed = passedBy(file);
     this.#copies = waitingCopies(file);
     this.#pins = pinnedMakers(file);
@@ -170,12 +174,14 @@ class Summarizer {
   }
 
   #call(call: Call): void {
-    this.#callTo(call, callTarget(call, this.#file));
-    for (const other of otherTargets(call, this.#file)) this.#callTo(call, other);
+    const name = callTarget(call, this.#file);
+    if (name !== null) this.#callTo(call, name);
+    const others = otherTargets(call, this.#file);
+    if (others.length > 0) for (const other of others) this.#callTo(call, other);
   }
 
-  #callTo(call: Call, name: string | null): void {
-    if (name === null || name.startsWith("torch.") || name.startsWith("numpy.")) return;
+  #callTo(call: Call, name: string): void {
+    if (name.startsWith("torch.") || name.startsWith("numpy.")) return;
     // What making an instance runs is nobody's question.
     if (this.#classes.has(name)) return;
     const notes = this.#around(call);
@@ -236,8 +242,11 @@ class Summarizer {
   }
 
   #name(name: Name): void {
-    this.#users.get(name.id)?.add(topOf(name));
-    if (isCalled(name) || !this.#defined.has(name.id) || this.#file.scopes.binds(name)) return;
+    // Asked of every name: most are of neither.
+    if (!this.#defined.has(name.id)) return;
+    const users = this.#users.get(name.id);
+    if (users) users.add(topOf(name));
+    if (users || isCalled(name) || this.#file.scopes.binds(name)) return;
     const dotted = this.#file.dotted(name);
     if (dotted !== null) this.#escapes.push(dotted);
   }

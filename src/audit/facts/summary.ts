@@ -182,10 +182,10 @@ function chosenFunction(name: Expr & { kind: "Name" }, file: PythonFile): string
 /** Where a method's call goes besides, when what it is called on is made of one class or another: `A(…) if small else B(…)`. */
 export function otherTargets(call: Call, file: PythonFile): readonly string[] {
   const { func } = call;
-  if (func.kind !== "Attribute" || func.value.kind === "Call") return [];
+  if (func.kind !== "Attribute" || !hasChoice(func.value, file) || file.dotted(func) !== null)
+    return NO_TARGETS;
   const values = valuesOf(func.value, file);
-  if (values.length < 2 && values[0]?.kind !== "IfExp") return [];
-  if (file.dotted(func) !== null) return [];
+  if (values.length < 2 && values[0]?.kind !== "IfExp") return NO_TARGETS;
   const first = callTarget(call, file);
   const targets = new Set<string>();
   for (const value of values)
@@ -194,6 +194,32 @@ export function otherTargets(call: Call, file: PythonFile): readonly string[] {
       if (type !== null && `${type}.${func.attr}` !== first) targets.add(`${type}.${func.attr}`);
     }
   return [...targets];
+}
+
+const NO_TARGETS: readonly string[] = [];
+
+/** Whether a name or an attribute of self may be one of several instances. Asked of every call of a method. */
+function hasChoice(expr: Expr, file: PythonFile): boolean {
+  let bound: readonly { readonly value: Expr | null }[] | undefined;
+  if (expr.kind === "Name") bound = file.scopes.lookup(expr)?.definitions;
+  else {
+    const own = selfAttribute(expr);
+    const cls = own === null ? null : enclosingClass(expr);
+    bound = cls ? attributesOf(cls, file).get(own!)?.writes : undefined;
+  }
+  if (bound === undefined) return false;
+  for (const { value } of bound)
+    if (value?.kind === "IfExp" || (bound.length > 1 && value?.kind === "Call" && mayMake(value)))
+      return true;
+  return false;
+}
+
+/** `Net(…)`, `nets.Net(…)`, `Net(…).to(device)` */
+function mayMake({ func }: Call): boolean {
+  if (func.kind === "Attribute" && func.value.kind === "Call") return true;
+  const name = func.kind === "Attribute" ? func.attr : func.kind === "Name" ? func.id : "";
+  const first = name.charCodeAt(name.startsWith("_") ? 1 : 0);
+  return first >= 65 && first <= 90;
 }
 
 /** All that a name or an attribute of self is ever bound to. */

@@ -83,8 +83,9 @@ export const rule: Rule = {
       } else if (call.func.kind === "Attribute" && (call.func.attr === "to" || call.func.attr === "cuda")) {
         const made = madeFrom(call.func.value, facts);
         // `[torch.zeros(1).to(device) for …]`: as many places for a collective to write to.
+        if (!made || call.parent?.kind === "Comp") continue;
         const device = facts.device(positional(call, 0));
-        if (!made || call.parent?.kind === "Comp" || device === "cpu") continue;
+        if (device === "cpu") continue;
         // `.to(times)`, in a script that trains and never names a device.
         if (device === "unknown" && facts.backwards.length > 0 && !namesDevice(facts.file)) continue;
         const hot = facts.hot(call);

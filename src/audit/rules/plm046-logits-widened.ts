@@ -27,11 +27,11 @@ export const rule: Rule = {
       const ofHead = isVocabularyHead(made ?? source, facts);
       if (
         (!ofHead &&
-          // `scores`, in a file that speaks of vocabularies.
-          !(file.mentions("vocab") && isOutput(call, source, facts)) &&
           !/logits$|^(?:lm_head|head|output|fc_out|out_head|output_layer|embed_out|unembed|to_logits)$/.test(
             named.endsWith("logits") || !made ? named : name(made),
-          )) ||
+          ) &&
+          // `scores`, in a file that speaks of vocabularies.
+          !(file.mentions("vocab") && feedsLoss(call, facts) && isOutput(call, source, facts))) ||
         facts.gradMode(call) === "off"
       )
         continue;

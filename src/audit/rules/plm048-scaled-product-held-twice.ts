@@ -58,6 +58,7 @@ function isLogits(expr: Expr, { file }: Facts): boolean {
   return (
     expr.kind === "Call" &&
     expr.args.length === 1 &&
+    file.mentions("vocab") &&
     isOnlyMadeBy(
       expr.func,
       file,
