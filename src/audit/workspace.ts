@@ -103,6 +103,7 @@ export class Workspace {
   #mentions(words: ReadonlySet<string>): boolean {
     const fresh = [...words].filter((word) => !this.#words.has(word));
     for (const word of fresh) this.#words.add(word);
+    if (fresh.length === 0) return false;
     const meant = new Set(fresh.map((word) => word.replace(/^\^|\.\*?$/g, "")));
     return [...this.#project.unused].some((name) => name.split(".").some((part) => meant.has(part)));
   }
