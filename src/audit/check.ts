@@ -5,7 +5,7 @@ import type { NotebookCell } from "../python/notebook.ts";
 import type { Node } from "../python/tree.ts";
 import type { ConfigFile } from "./config.ts";
 import type { Facts } from "./facts/facts.ts";
-import { whyNot } from "./facts/shipped.ts";
+import { whyNot, whyOnHost } from "./facts/shipped.ts";
 import type { Place, ReportedFinding } from "./report.ts";
 import type { Finding, Fix, Rule, RuleMeta } from "./rule.ts";
 import { RULES, UNUSED_NOQA } from "./rules.ts";
@@ -66,8 +66,10 @@ const asEarned = (meta: RuleMeta, finding: Finding, facts: Facts): Finding => ({
 /** What happens only with an option that is off by default, or in a network that nobody makes, is worth a note. */
 function asItRuns(meta: RuleMeta, finding: Finding, facts: Facts): Finding {
   const { at } = finding;
-  if ((finding.severity ?? meta.severity) === "note" || !("parent" in at)) return finding;
-  const but = whyNot(at as Node, facts);
+  const severity = finding.severity ?? meta.severity;
+  if (severity === "note" || !("parent" in at)) return finding;
+  // What grows without bound does so on the host as well.
+  const but = whyNot(at as Node, facts) ?? (severity === "error" ? null : whyOnHost(facts));
   return but === null ? finding : { ...finding, severity: "note", message: `${finding.message} (${but})` };
 }
 

@@ -146,6 +146,14 @@ test.each([
   expect(moved(option, move)).toMatchObject([{ severity: "warning" }]);
 });
 
+test("what grows without bound does so on the CPU too", () => {
+  const text = MOVED.replace("OPTION", 'parser.add_argument("--cuda", action="store_true")')
+    .replace("MOVE", 'device = torch.device("cuda" if args.cuda else "cpu")\nkept = []')
+    .replace("    loss.backward()\n    optimizer.step()\n    print(loss.item())", "    kept.append(loss)");
+  const { findings } = auditTexts([{ path: "train.py", text }], { ...DEFAULTS, select: ["PLM002"] });
+  expect(findings).toMatchObject([{ message: expect.stringMatching(/until it runs out$/) }]);
+});
+
 test("what needs more devices than an option asks for by default is a note", () => {
   const wrap = (test: string): readonly { severity: string }[] =>
     auditTexts(

@@ -21,6 +21,11 @@ export function whyNot(node: Node, facts: Facts): string | null {
     .find((at) => project.unused.has(file.qualified(at)));
   if (unused) return `nothing here uses \`${unused.name}\``;
   if (project.tried.has(file.module) && isStarted(node)) return "only when this file itself is started";
+  return null;
+}
+
+/** Why what a file does to a device does not happen as it is shipped; null where nothing says so. */
+export function whyOnHost(facts: Facts): string | null {
   const device = facts.once(deviceOption);
   return device && `on the CPU without \`${device}\``;
 }
