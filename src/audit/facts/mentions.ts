@@ -143,30 +143,41 @@ export function unusedParts(
   words: ReadonlySet<string>,
 ): ReadonlySet<string> {
   const trainers = summaries.filter((file) => file.trains);
-  const unused = new Set<string>();
-  if (trainers.length === 0) return unused;
+  const left = new Set<string>();
+  if (trainers.length === 0) return left;
   // What a package hands on is for others, unless the tree is a program that nobody installs.
   const isForOthers = words.has(INSTALLED) || !trainers.some((file) => file.main);
   const mentioned = isForOthers ? withHandedOn(words) : words;
   const networks = summaries.flatMap((file) =>
     file.classes.filter(({ name }) => roles.get(name) === "module").map((cls) => ({ file, cls })),
   );
-  for (const { file, cls } of networks) if (isLeft(file, mentioned)) unused.add(cls.name);
+  for (const { file, cls } of networks) if (isLeft(file, mentioned)) left.add(cls.name);
   const classes = networks.filter(({ file, cls }) => !cls.decorated && !isMentioned(cls, file, mentioned));
-  const functions = uncalled(summaries, trainers, graph, mentioned);
-  const isIdle = (user: string, file: FileSummary): boolean =>
-    user === MAIN ? isTried(file, mentioned) : user !== "" && isPartOf(`${file.module}.${user}`, unused);
-  for (let before = -1; before !== unused.size;) {
-    before = unused.size;
-    for (const { file, cls } of classes)
-      if ((cls.users ?? []).every((user) => isIdle(user, file))) unused.add(cls.name);
-    for (const { summary, callers } of functions)
-      if (
-        callers.every(({ from }) => from.summary.name === summary.name || isPartOf(from.summary.name, unused))
-      )
-        unused.add(summary.name);
-  }
-  return unused;
+  const spread = (functions: readonly Fn[]): ReadonlySet<string> => {
+    const unused = new Set(left);
+    const isIdle = (user: string, file: FileSummary): boolean =>
+      user === MAIN ? isTried(file, mentioned) : user !== "" && isPartOf(`${file.module}.${user}`, unused);
+    for (let before = -1; before !== unused.size;) {
+      before = unused.size;
+      for (const { file, cls } of classes)
+        if ((cls.users ?? []).every((user) => isIdle(user, file))) unused.add(cls.name);
+      for (const { summary, callers } of functions)
+        if (
+          callers.every(
+            ({ from }) => from.summary.name === summary.name || isPartOf(from.summary.name, unused),
+          )
+        )
+          unused.add(summary.name);
+    }
+    return unused;
+  };
+  const unused = spread(uncalled(summaries, trainers, graph, mentioned));
+  // Where all that trains is there to be called, nothing says what is not.
+  const stillTrains = trainers.some(({ functions }) => {
+    const steps = functions.filter(({ backward, steps: taken }) => backward || taken);
+    return steps.length === 0 || steps.some(({ name }) => !isPartOf(name, unused));
+  });
+  return stillTrains ? unused : spread([]);
 }
 
 function withHandedOn(words: ReadonlySet<string>): ReadonlySet<string> {
