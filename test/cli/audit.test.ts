@@ -102,7 +102,7 @@ PLM001 = "error"
     const unmade = ["later.py:10 PLM001", "spoken_of.py:11 PLM001"];
     expect(await findings(cwd)).toEqual(unmade);
     expect(await findings(cwd, "--select", "PLM025")).not.toContain("a.py:4 PLM025");
-    writeFileSync(join(cwd, "main.py"), "import torch\nimport made\nmade.again()\n");
+    writeFileSync(join(cwd, "main.py"), "import torch\nimport made\nfrom later import train\nmade.again()\n");
     expect(await findings(cwd, "--select", "PLM025")).toContain("a.py:4 PLM025");
     expect(await findings(cwd, "made.py")).toContain("made.py:15 PLM001");
     const all = [unmade[0], "made.py:15 PLM001", unmade[1]];
