@@ -5,6 +5,7 @@ import { moduleName } from "../python/file.ts";
 import { discover } from "./discover.ts";
 import type { FoundFile } from "./discover.ts";
 import { inOneGo, tuneForLargeTrees } from "./engine.ts";
+import { INSTALLED } from "./facts/mentions.ts";
 import { combine } from "./facts/project.ts";
 import type { ProjectFacts } from "./facts/project.ts";
 import type { FileSummary } from "./facts/summary.ts";
@@ -50,7 +51,7 @@ export async function auditForEditing(
 ): Promise<EditableAudit> {
   let bytes = 0;
   let worker: Worker | null = null;
-  const { files, diagnostics } = discover(paths, root, settings.exclude, (file) => {
+  const { files, diagnostics, installed } = discover(paths, root, settings.exclude, (file) => {
     bytes += file.bytes;
     // It starts while the others are being found.
     if (WORKER && bytes > THREAD_WORTHY) worker ??= secondThread(WORKER);
@@ -58,8 +59,8 @@ export async function auditForEditing(
   // Large files first: the threads then finish together.
   const order = [...files].sort((a, b) => b.bytes - a.bytes);
   const { parts, generated, findings, project, summaries, words } = worker
-    ? await inTwoThreads(order, settings, worker, keep)
-    : await work(oneThread(order, settings), order, keep);
+    ? await inTwoThreads(order, settings, worker, { keep, installed })
+    : await work(oneThread(order, settings), order, { keep, installed });
   return {
     files: files.length,
     bytes,
@@ -89,11 +90,11 @@ async function inTwoThreads(
   files: readonly FoundFile[],
   settings: Settings,
   worker: Worker,
-  keep: boolean,
+  asked: Asked,
 ): Promise<Outcome> {
   worker.postMessage({ files, settings });
   try {
-    return await work(twoThreads(files, settings, worker), files, keep);
+    return await work(twoThreads(files, settings, worker), files, asked);
   } finally {
     await worker.terminate();
   }
@@ -133,7 +134,14 @@ function twoThreads(files: readonly FoundFile[], settings: Settings, worker: Wor
   };
 }
 
-async function work(crew: Crew, files: readonly FoundFile[], keep: boolean): Promise<Outcome> {
+interface Asked {
+  /** With what a workspace needs to go on from there. */
+  readonly keep: boolean;
+  /** Of a tree that is, or is part of, an installed package. */
+  readonly installed: boolean;
+}
+
+async function work(crew: Crew, files: readonly FoundFile[], { keep, installed }: Asked): Promise<Outcome> {
   const scans = [...(await crew({ kind: "scan" }, [...files.keys()]))];
   const generated = scans.flatMap((scan) => scan.generated);
   for (let unread = generated; unread.length > 0;) {
@@ -148,7 +156,11 @@ async function work(crew: Crew, files: readonly FoundFile[], keep: boolean): Pro
   }
   const irrelevant = scans.flatMap((scan) => scan.irrelevant);
   let combined: Combined;
-  const parsed = await crew({ kind: "parse" }, irrelevant, () => (combined = combineScans(scans, keep)));
+  const parsed = await crew({ kind: "parse" }, irrelevant, () => {
+    const words = new Set(scans.flatMap((scan) => [...scan.words]));
+    if (installed) words.add(INSTALLED);
+    combined = combineScans(scans, words, keep);
+  });
   const { project, summaries, words } = combined!;
   const relevant = scans.flatMap((scan) => scan.relevant).sort((a, b) => a - b);
   const checks = await crew({ kind: "check", project }, relevant);
@@ -169,13 +181,12 @@ interface Combined {
 }
 
 /** By path, so that the outcome does not depend on which thread took which file. */
-function combineScans(scans: readonly ScanResult[], keep: boolean): Combined {
+function combineScans(scans: readonly ScanResult[], words: ReadonlySet<string>, keep: boolean): Combined {
   const texts = scans.flatMap(({ summaries }) => summaries.splice(0)).sort();
   const summaries = keep ? [...texts] : [];
   const parsed = texts.map((text, at) => {
     texts[at] = "";
     return JSON.parse(text) as FileSummary;
   });
-  const words = new Set(scans.flatMap((scan) => [...scan.words]));
   return { project: combine(parsed, words), summaries, words };
 }

@@ -20,6 +20,8 @@ export interface FoundFile {
 export interface Discovery {
   readonly files: readonly FoundFile[];
   readonly diagnostics: readonly Diagnostic[];
+  /** Some of it is, or is part of, a package that is installed: what that hands on is for others. */
+  readonly installed: boolean;
 }
 
 const NEVER = new Set([
@@ -61,6 +63,7 @@ export function discover(
     onFile(file);
   };
   const diagnostics: Diagnostic[] = [];
+  let installed = false;
   const visited = new Set<string>();
   const shown = (absolute: string): string => {
     const inside = relative(root, absolute).split(sep).join("/");
@@ -82,6 +85,7 @@ export function discover(
       problem(absolute, error);
       return;
     }
+    installed ||= isInstalled(absolute, names);
     const rules = names.includes(".gitignore") ? [...ignores, gitignore(absolute)] : ignores;
     for (const name of names) {
       const at = join(absolute, name);
@@ -110,8 +114,11 @@ export function discover(
     const absolute = resolve(path);
     try {
       const stat = statSync(absolute);
-      if (stat.isDirectory()) visit(absolute, outerIgnores(absolute), absolute);
-      else {
+      if (stat.isDirectory()) {
+        const above = foldersAbove(absolute);
+        installed ||= above.some(({ folder, names }) => isInstalled(folder, names));
+        visit(absolute, above.map(({ folder }) => gitignore(folder)).reverse(), absolute);
+      } else {
         const at = shown(absolute);
         found({ absolute, path: at, inside: at, bytes: stat.size, named: true });
       }
@@ -119,7 +126,19 @@ export function discover(
       problem(absolute, error);
     }
   }
-  return { files: [...files.values()], diagnostics };
+  return { files: [...files.values()], diagnostics, installed };
+}
+
+function isInstalled(folder: string, names: readonly string[]): boolean {
+  if (names.includes("setup.py") || names.includes("setup.cfg")) return true;
+  if (!names.includes("pyproject.toml")) return false;
+  try {
+    return /^\[(?:build-system|project|tool\.poetry)\]/m.test(
+      readFileSync(join(folder, "pyproject.toml"), "utf8"),
+    );
+  } catch {
+    return false;
+  }
 }
 
 interface Rules {
@@ -135,20 +154,19 @@ function gitignore(folder: string): Rules {
   }
 }
 
-/** The .gitignore files between the repository's root and a folder inside it. */
-function outerIgnores(folder: string): Rules[] {
-  const found: Rules[] = [];
-  for (let at = folder; ; at = dirname(at)) {
-    if (at !== folder) found.unshift(gitignore(at));
-    let names: string[] = [];
+/** The folders between a folder and its repository's root, the nearest first; outside of any repository none. */
+function foldersAbove(inside: string): { readonly folder: string; readonly names: readonly string[] }[] {
+  const found: { readonly folder: string; readonly names: readonly string[] }[] = [];
+  for (let folder = inside; ; folder = dirname(folder)) {
+    let names: readonly string[];
     try {
-      names = readdirSync(at);
+      names = readdirSync(folder);
     } catch {
       return found;
     }
+    if (folder !== inside) found.push({ folder, names });
     if (names.includes(".git")) return found;
-    // Outside of any repository nothing is ignored.
-    if (dirname(at) === at) return [];
+    if (dirname(folder) === folder) return [];
   }
 }
 

@@ -161,6 +161,9 @@ function changedNames(before: ProjectFacts, after: ProjectFacts): Set<string> {
     [before.unused, after.unused],
     [before.tried, after.tried],
     [before.accelerated, after.accelerated],
+    [before.pinning, after.pinning],
+    [before.varying, after.varying],
+    [before.ranked, after.ranked],
   ] as const) {
     for (const name of old) if (!now.has(name)) changed.add(name);
     for (const name of now) if (!old.has(name)) changed.add(name);

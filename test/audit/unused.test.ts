@@ -1,6 +1,10 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { audit } from "../../src/audit/audit.ts";
 import { auditTexts } from "../../src/audit/session.ts";
 import { DEFAULTS } from "../../src/audit/settings.ts";
+import { emptyFolder } from "../support/folder.ts";
 
 const NET = `
 import torch
@@ -61,13 +65,33 @@ test("what a package only hands on is unused in a program that nobody installs",
   expect(found({ ...files, ...handing })).toMatchObject(UNUSED);
   expect(found({ ...files, ...knowing })).toMatchObject(UNUSED);
   expect(found({ ...files, ...handing, "setup.py": "from setuptools import setup\n" })).toMatchObject(USED);
-  expect(found({ ...files, ...handing, "pyproject.toml": "[project]\nname = 'nets'\n" })).toMatchObject(USED);
   expect(
     found({ ...files, ...handing, "eval.py": "import nets\nimport torch\nnet = nets.Encoder()\n" }),
   ).toMatchObject(USED);
   expect(
     found({ ...files, ...handing, "eval.py": "import nets\nimport torch\nnet = getattr(nets, name)()\n" }),
   ).toMatchObject(USED);
+});
+
+test("nothing is for others but what is installed, here or above", async () => {
+  const root = emptyFolder();
+  const audited = join(root, "src");
+  const files = {
+    ".git/HEAD": "",
+    "src/nets/net.py": NET,
+    "src/nets/__init__.py": "from .net import Encoder, Net\n",
+    "src/train.py": `${TRAIN.replaceAll("USED", "Net").replace("from net", "from nets")}\nif __name__ == "__main__":\n    print(loss)\n`,
+  };
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  const settings = { ...DEFAULTS, select: ["PLM035"] };
+  expect((await audit([audited], audited, settings)).findings).toMatchObject(UNUSED);
+  writeFileSync(join(root, "pyproject.toml"), "[tool.black]\nline-length = 100\n");
+  expect((await audit([audited], audited, settings)).findings).toMatchObject(UNUSED);
+  writeFileSync(join(root, "pyproject.toml"), '[project]\nname = "nets"\n');
+  expect((await audit([audited], audited, settings)).findings).toMatchObject(USED);
 });
 
 test("what registers itself is used, unless nobody imports its file", () => {

@@ -15,8 +15,8 @@ const LIBRARIES = /^(?:torch|numpy)(?:\.|$)/;
 /** Started from outside of the tree, or by Python. */
 const OUTSIDE = /^_*(?:main|cli|run|app|test|demo)(?:_|$)|^__\w+__$|^<body>$/;
 
-/** What a package says that is installed, for others to use what it hands on. */
-const INSTALLED = "setuptools";
+/** What the `setup.py` of a package says that is installed, for others to use what it hands on. */
+export const INSTALLED = "setuptools";
 
 /**
  * Words by which files speak of classes, functions and modules; "nets." where functions of a module may be meant, "nets.*"
@@ -80,8 +80,6 @@ export class Words {
 
   /** Of a text with nothing for any rule, which may still hand on what others define. */
   addFromText(path: string, text: string): void {
-    if (path.endsWith(".toml") && /^\[(?:build-system|project|tool\.poetry)\]/m.test(text))
-      this.add(INSTALLED);
     let rest = text;
     if (isPackage(path)) {
       rest = text.replace(LISTED, "");

@@ -12,21 +12,23 @@ const LONGEST_TEXT = 10;
 /** By name. */
 export type Options = ReadonlyMap<string, Default>;
 
-/** What a file tells the others of its options; "?" of one that is neither of these. */
-export function sharedOptions(file: PythonFile): Readonly<Record<string, Default | "?">> | undefined {
+/** What a file tells the others of its options; true of one that is on, or that nobody can tell. */
+export function sharedOptions(file: PythonFile): Readonly<Record<string, Default | true>> | undefined {
   const own = [...file.once(said)];
   return own.length === 0
     ? undefined
-    : Object.fromEntries(own.map(([name, value]) => [name, value === undefined ? "?" : value]));
+    : Object.fromEntries(own.map(([name, value]) => [name, value === undefined ? true : value]));
 }
 
 /** Of all files: what they agree on. */
-export function joinedOptions(files: Iterable<Readonly<Record<string, Default | "?">> | undefined>): Options {
-  const found = new Map<string, Default | "?">();
+export function joinedOptions(
+  files: Iterable<Readonly<Record<string, Default | true>> | undefined>,
+): Options {
+  const found = new Map<string, Default | true>();
   for (const options of files)
     for (const [name, value] of Object.entries(options ?? {}))
-      found.set(name, found.has(name) && found.get(name) !== value ? "?" : value);
-  for (const [name, value] of found) if (value === "?") found.delete(name);
+      found.set(name, found.has(name) && found.get(name) !== value ? true : value);
+  for (const [name, value] of found) if (value === true) found.delete(name);
   return found as Map<string, Default>;
 }
 

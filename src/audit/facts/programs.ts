@@ -1,4 +1,5 @@
 import type { Names } from "./names.ts";
+import type { ProjectFacts } from "./project.ts";
 import type { FileSummary } from "./summary.ts";
 
 /** Which modules make up a program: by their imports. */
@@ -57,4 +58,52 @@ function reached(from: Iterable<string>, next: ReadonlyMap<string, readonly stri
   const found = new Set(from);
   for (const one of found) for (const other of next.get(one) ?? []) found.add(other);
   return found;
+}
+
+/** In a tree of many small programs, one that stays on the host is told from its neighbours by what it imports. */
+export function joinedModules(
+  summaries: readonly FileSummary[],
+  names: Names,
+): Pick<ProjectFacts, "accelerated" | "pinning"> {
+  const numbers = new Map<string, number>();
+  for (const { module } of summaries) if (!numbers.has(module)) numbers.set(module, numbers.size);
+  // Each leads to another one of those it is joined to; the one that leads to itself stands for them all.
+  const next = Int32Array.from(numbers.values());
+  const groupOf = (module: number): number => {
+    let at = module;
+    while (next[at] !== at) at = next[at] = next[next[at]!]!;
+    return at;
+  };
+  const known = new Map<string, readonly number[]>();
+  for (const file of summaries) {
+    const own = numbers.get(file.module)!;
+    for (const name of file.imports) {
+      let imported = known.get(name);
+      if (!imported) {
+        const module = names.moduleOf(name);
+        // A package whose `__init__` only imports is not among the summaries; its modules are.
+        const modules = module === null ? names.inPackage(name) : [module];
+        known.set(name, (imported = modules.map((one) => numbers.get(one)!)));
+      }
+      for (const one of imported) next[groupOf(own)] = groupOf(one);
+    }
+  }
+  const accelerated = new Set<number>();
+  const made = new Map<number, readonly [pinned: number, others: number]>();
+  for (const { accelerator, loaders, module } of summaries) {
+    const group = groupOf(numbers.get(module)!);
+    if (accelerator) accelerated.add(group);
+    const [pinned, others] = made.get(group) ?? [0, 0];
+    if (loaders) made.set(group, [pinned + loaders[0], others + loaders[1]]);
+  }
+  const pins = (group: number): boolean => {
+    const [pinned, others] = made.get(group) ?? [0, 0];
+    return pinned > 0 && pinned >= others;
+  };
+  const modulesOf = (has: (group: number) => boolean): Set<string> =>
+    new Set([...numbers].filter(([, at]) => has(groupOf(at))).map(([module]) => module));
+  return {
+    accelerated: modulesOf((group) => accelerated.has(group)),
+    pinning: [...made.keys()].some(pins) ? modulesOf(pins) : new Set(),
+  };
 }

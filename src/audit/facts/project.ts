@@ -12,7 +12,7 @@ import { Names } from "./names.ts";
 import { joinedOptions } from "./options.ts";
 import type { Options } from "./options.ts";
 import { passedParameters } from "./parameters.ts";
-import { Programs } from "./programs.ts";
+import { Programs, joinedModules } from "./programs.ts";
 import type { Value } from "./value.ts";
 
 /** What the whole audited tree says about one function. */
@@ -178,54 +178,6 @@ function callGraph(summaries: readonly FileSummary[], names: Names): CallGraph {
   for (const [target, fn] of known)
     if (fn && fn.summary.name !== target) aliases.set(target, fn.summary.name);
   return { all: [...byName.values()], byName, aliases, targets: known };
-}
-
-/** In a tree of many small programs, one that stays on the host is told from its neighbours by what it imports. */
-function joinedModules(
-  summaries: readonly FileSummary[],
-  names: Names,
-): Pick<ProjectFacts, "accelerated" | "pinning"> {
-  const numbers = new Map<string, number>();
-  for (const { module } of summaries) if (!numbers.has(module)) numbers.set(module, numbers.size);
-  // Each leads to another one of those it is joined to; the one that leads to itself stands for them all.
-  const next = Int32Array.from(numbers.values());
-  const groupOf = (module: number): number => {
-    let at = module;
-    while (next[at] !== at) at = next[at] = next[next[at]!]!;
-    return at;
-  };
-  const known = new Map<string, readonly number[]>();
-  for (const file of summaries) {
-    const own = numbers.get(file.module)!;
-    for (const name of file.imports) {
-      let imported = known.get(name);
-      if (!imported) {
-        const module = names.moduleOf(name);
-        // A package whose `__init__` only imports is not among the summaries; its modules are.
-        const modules = module === null ? names.inPackage(name) : [module];
-        known.set(name, (imported = modules.map((one) => numbers.get(one)!)));
-      }
-      for (const one of imported) next[groupOf(own)] = groupOf(one);
-    }
-  }
-  const accelerated = new Set<number>();
-  const made = new Map<number, readonly [pinned: number, others: number]>();
-  for (const { accelerator, loaders, module } of summaries) {
-    const group = groupOf(numbers.get(module)!);
-    if (accelerator) accelerated.add(group);
-    const [pinned, others] = made.get(group) ?? [0, 0];
-    if (loaders) made.set(group, [pinned + loaders[0], others + loaders[1]]);
-  }
-  const pins = (group: number): boolean => {
-    const [pinned, others] = made.get(group) ?? [0, 0];
-    return pinned > 0 && pinned >= others;
-  };
-  const modulesOf = (has: (group: number) => boolean): Set<string> =>
-    new Set([...numbers].filter(([, at]) => has(groupOf(at))).map(([module]) => module));
-  return {
-    accelerated: modulesOf((group) => accelerated.has(group)),
-    pinning: [...made.keys()].some(pins) ? modulesOf(pins) : new Set(),
-  };
 }
 
 function roleOf(name: string, names: Names, roles: Map<string, Role>, seen: Set<string>): Role {

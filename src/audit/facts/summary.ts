@@ -20,7 +20,7 @@ export interface FileSummary {
   /** The file moves something to an accelerator, or hands its training to a library that does. */
   readonly accelerator: boolean;
   /** What its options are unless somebody says otherwise. */
-  readonly options?: Readonly<Record<string, Default | "?">> | undefined;
+  readonly options?: Readonly<Record<string, Default | true>> | undefined;
   /** Dotted names that it imports. */
   readonly imports: readonly string[];
   /** Functions used as values: called by who knows whom. */
