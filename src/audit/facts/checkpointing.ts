@@ -11,6 +11,8 @@ interface CheckpointingSwitch {
   readonly useReentrant: Expr | null;
 }
 
+const SETTINGS = /(?:Arguments|Config)$/;
+
 /** `model.gradient_checkpointing_enable()` and `gradient_checkpointing=True` of any call. */
 export function checkpointingSwitches(file: PythonFile): readonly CheckpointingSwitch[] {
   const found: CheckpointingSwitch[] = [];
@@ -19,9 +21,7 @@ export function checkpointingSwitches(file: PythonFile): readonly CheckpointingS
     ...file.calls.given(["gradient_checkpointing"]),
     // `TrainingArguments(**settings)`
     ...(file.mentions("gradient_checkpointing")
-      ? file.calls
-          .matching(/(?:Arguments|Config)$/)
-          .filter((call) => call.args.some(({ star }) => star === 2))
+      ? file.calls.matching(SETTINGS).filter((call) => call.args.some(({ star }) => star === 2))
       : []),
   ]);
   for (const call of switching) {

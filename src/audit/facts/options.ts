@@ -32,10 +32,12 @@ export function joinedOptions(
   return found as Map<string, Default>;
 }
 
+const LOOK_UPS = /^get(?:_\w+)?$/;
+
 /** Its own, and as "self.…" what an object looks up when it is made. */
 export function defaults(file: PythonFile): Options {
   const found = new Map(file.once(said));
-  for (const call of file.calls.matching(/^get(?:_\w+)?$/)) {
+  for (const call of file.calls.matching(LOOK_UPS)) {
     const target = call.parent?.kind === "Assign" ? call.parent.targets[0] : null;
     // `self.weight = config.get("weight", 0)`
     if (target?.kind !== "Attribute" || !isSelf(target.value) || positional(call, 0)?.kind !== "Str")

@@ -3,6 +3,10 @@ import type { PythonFile } from "../../python/file.ts";
 import { contains } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 
+const COLLATORS = /^DataCollator/;
+
+const DETECTORS = /rcnn|retinanet|fcos/;
+
 /** Batches padded to their own longest member, or resized at random or by their own sides: each is a new shape. */
 export function shapesVary(file: PythonFile): boolean {
   return (
@@ -12,7 +16,7 @@ export function shapesVary(file: PythonFile): boolean {
         /^torch\.nn\.utils\.rnn\.(?:pad_sequence|pack_padded_sequence)$/.test(file.dotted(call.func) ?? ""),
       ) ||
     file.calls
-      .matching(/^DataCollator/)
+      .matching(COLLATORS)
       .some((call) =>
         /^transformers\.DataCollator(?:WithPadding|ForSeq2Seq|ForTokenClassification|CTCWithPadding)$/.test(
           file.dotted(call.func) ?? "",
@@ -24,7 +28,7 @@ export function shapesVary(file: PythonFile): boolean {
     }) ||
     // Detectors resize each image by its own sides.
     file.calls
-      .matching(/rcnn|retinanet|fcos/)
+      .matching(DETECTORS)
       .some((call) => /^torchvision\.models\.detection\.\w+$/.test(file.dotted(call.func) ?? "")) ||
     file
       .callsNamed("interpolate", "upsample", "resize", "center_crop")

@@ -60,6 +60,8 @@ class FunctionNotes {
   }
 }
 
+const MAKES_OPTIMIZER = /optim|^(?:Adam\w*|SGD|RMSprop|Adagrad|LBFGS)$/i;
+
 /** A method for each kind of thing that is looked at: V8 compiles what is called often, not one long function. */
 class Summarizer {
   readonly #file: PythonFile;
@@ -222,7 +224,7 @@ class Summarizer {
   /** Functions that make their own optimizer. */
   #optimizerMakers(): ReadonlySet<string> {
     const makers = new Set<string>();
-    for (const call of this.#file.calls.matching(/optim|^(?:Adam\w*|SGD|RMSprop|Adagrad|LBFGS)$/i))
+    for (const call of this.#file.calls.matching(MAKES_OPTIMIZER))
       if (
         call.parent?.kind === "Assign" &&
         call.parent.targets.some((target) => target.kind !== "Attribute") &&
@@ -306,10 +308,12 @@ function topOf(node: Node): string {
   return at.kind === "FunctionDef" || at.kind === "ClassDef" ? at.name : "";
 }
 
+const TRAINERS = /Trainer$/;
+
 function trains(file: PythonFile): boolean {
   return (
     file.callsNamed("backward", "manual_backward", "step", "fit", "train", "learn").length > 0 ||
-    file.calls.matching(/Trainer$/).length > 0 ||
+    file.calls.matching(TRAINERS).length > 0 ||
     file.all("FunctionDef").some(({ name }) => name === "training_step" || name === "compute_loss")
   );
 }

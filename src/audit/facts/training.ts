@@ -20,6 +20,8 @@ const LOSS = /loss(?:es)?$/i;
 const HELPERS =
   /^(?:update_(?:params?|parameters|network|model)|optimi[sz]e(?:_\w+)?|backward_(?:and_)?\w*(?:step|update)|apply_gradients?|take_step|gradient_step|optimizer_step)$/;
 
+const SCALERS = /^(?:loss_|amp_|grad_)?scaler$/;
+
 /** Every call that runs a backward pass: on a tensor, through a scaler, an accelerator or an engine. */
 export function backwardCalls(file: PythonFile): readonly Backward[] {
   const found: Backward[] = [];
@@ -52,7 +54,7 @@ export function backwardCalls(file: PythonFile): readonly Backward[] {
     }
   }
   // `loss_scaler(loss, optimizer, parameters=…)`, as timm and what follows it write it: scales, differentiates and steps.
-  for (const call of file.calls.matching(/^(?:loss_|amp_|grad_)?scaler$/)) {
+  for (const call of file.calls.matching(SCALERS)) {
     const [loss, optimizer] = [positional(call, 0), positional(call, 1)];
     if (loss && optimizer && /optim|^opt$/i.test(tail(optimizer))) found.push({ call, loss });
   }

@@ -236,10 +236,12 @@ function isRenamed({ how, value }: Definition, statement: Node, facts: Facts): b
   );
 }
 
+const RECURRENT = /^(?:LSTM|GRU|RNN)(?:Cell)?$/;
+
 /** `out, self.state = self.lstm(x, self.state)` in a module's forward. */
 function* throughLayer(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  if (file.calls.matching(/^(?:LSTM|GRU|RNN)(?:Cell)?$/).length === 0) return;
+  if (file.calls.matching(RECURRENT).length === 0) return;
   for (const statement of file.all("Assign")) {
     const [target] = statement.targets;
     const call = statement.value;

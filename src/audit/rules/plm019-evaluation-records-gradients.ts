@@ -170,8 +170,8 @@ function showing(fn: FunctionDef, facts: Facts): { at: Node; message: string; se
         file.textOf(func.value) === name,
     );
     if (!back) continue;
-    const run = file.calls
-      .matching(new RegExp(`^${/\w+$/.exec(name)?.[0] ?? "$"}$`))
+    const run = file
+      .callsNamed(/\w+$/.exec(name)?.[0] ?? "")
       .find(
         (call) =>
           functionOf(call) === fn &&

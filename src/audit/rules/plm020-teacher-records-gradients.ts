@@ -73,12 +73,13 @@ export const rule: Rule = {
   },
 };
 
+const RUNS_NETWORK =
+  /^(?:get_\w*features|forward\w*|encode(?:_\w+)?|extract_features|features|forward_features|get_\w*hidden_states|noise_pred|calculate_\w+|predict\w*|q_values?)$/;
+
 /** `teacher.get_image_features(x)`, `teacher.encode(x)`: a method that runs it. */
 function* features(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  for (const call of file.calls.matching(
-    /^(?:get_\w*features|forward\w*|encode(?:_\w+)?|extract_features|features|forward_features|get_\w*hidden_states|noise_pred|calculate_\w+|predict\w*|q_values?)$/,
-  )) {
+  for (const call of file.calls.matching(RUNS_NETWORK)) {
     if (call.func.kind !== "Attribute") continue;
     const net = call.func.value;
     if (net.kind !== "Name" && net.kind !== "Attribute") continue;
@@ -126,9 +127,12 @@ function isDistillation(call: Call, facts: Facts): boolean {
 /** `logps(ref_model, batch)`, where the helper runs what it is given, and gradients are recorded there. */
 function* handedOn(facts: Facts): Generator<Finding> {
   const { file } = facts;
+  // The look-behind comes after the word: V8 then searches for that.
   if (
     !facts.networks.someOnlyEvaluated &&
-    !/\b(?:ref|teacher)|reference|_teacher|frozen_model/.test(file.text)
+    !file.mentions("teacher") &&
+    !file.mentions("frozen_model") &&
+    !/ref(?:(?<=\bref)|erence)/.test(file.text)
   )
     return;
   const words = new Map<string, boolean>();

@@ -114,7 +114,7 @@ function* helpers(facts: Facts): Generator<Finding> {
     if (!clear || facts.functionFacts(backward).hot === null) continue;
     if (runsBetween(before, [before.length - 1], facts)) continue;
     // Handed a second loss of the same forward, it must clear what the first one left.
-    const calls = file.calls.matching(new RegExp(`^${fn.name}$`)).filter((call) => facts.hot(call));
+    const calls = file.callsNamed(fn.name).filter((call) => facts.hot(call));
     if (calls.length > 1) continue;
     yield {
       at: clear,

@@ -7,6 +7,8 @@ import { derivesFrom } from "../facts/kept.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
+const PARTS = /modules$|parameters$|children$|^state_dict$|^(?:Module|Parameter)(?:List|Dict)$/;
+
 export const rule: Rule = {
   meta: {
     code: "PLM034",
@@ -17,13 +19,7 @@ export const rule: Rule = {
     patterns: [34],
   },
   *check(facts) {
-    if (
-      facts.file.calls.matching(
-        /modules$|parameters$|children$|^state_dict$|^(?:Module|Parameter)(?:List|Dict)$/,
-      ).length === 0 &&
-      !facts.file.mentions("param_groups")
-    )
-      return;
+    if (facts.file.calls.matching(PARTS).length === 0 && !facts.file.mentions("param_groups")) return;
     yield* sums(facts);
     yield* lists(facts);
     yield* comprehensions(facts);

@@ -42,9 +42,11 @@ export const rule: Rule = {
   },
 };
 
+const LOADERS = /DataLoader$/;
+
 /** A function of this file makes and returns it: the loader is another file's. */
 function isMadeForOthers(cls: ClassDef, { file }: Facts): boolean {
-  if (file.calls.matching(/DataLoader$/).length > 0) return false;
+  if (file.calls.matching(LOADERS).length > 0) return false;
   // `@register("mini-imagenet")`, for whoever asks the registry.
   if (cls.decorators.some((one) => /regist/i.test(file.textOf(one)))) return true;
   return file.callsNamed(cls.name).some((call) => {

@@ -12,7 +12,7 @@ const MESSAGE =
   "`use_cache=True` with gradient checkpointing: the model switches the cache off again with a warning, or keeps keys and values that training never reads";
 
 /** `training_args.gradient_checkpointing = True` */
-const SWITCHED = /\w\.gradient_checkpointing\s*=\s*True\b/;
+const SWITCHED = /\.gradient_checkpointing\s*=\s*True\b/;
 
 export const rule: Rule = {
   meta: {
@@ -25,6 +25,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
+    if (!file.mentions("use_cache")) return;
     if (checkpointingSwitches(file).length === 0 && !SWITCHED.test(file.text) && !mayCheckpoint(file)) return;
     const trains = file
       .all("Call")

@@ -9,6 +9,8 @@ import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
+const TRAINERS = /Trainer$/;
+
 export const rule: Rule = {
   meta: {
     code: "PLM055",
@@ -21,7 +23,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (file.calls.matching(/Trainer$/).length === 0) return;
+    if (file.calls.matching(TRAINERS).length === 0) return;
     if (!file.mentions("compute_metrics") && file.callsNamed("predict").length === 0) return;
     const named = (pattern: RegExp): Call[] =>
       file

@@ -7,6 +7,16 @@ import type { Rule } from "../rule.ts";
 const MESSAGE =
   "Every example is padded to the full length: the padding is computed and its activations are saved like any other token";
 
+const ONE_SHAPE = [
+  "torch.compile",
+  "torch_compile",
+  "cudagraph",
+  "CUDAGraph",
+  "StableDiffusion",
+  "CLIPTokenizer",
+  "diffusers",
+];
+
 export const rule: Rule = {
   meta: {
     code: "PLM056",
@@ -26,9 +36,8 @@ export const rule: Rule = {
       return;
     // Compiled or traced programs want one shape; an image model's prompt has one length anyway.
     if (
-      /torch\.compile|(?<!is_)torch_xla|torch_compile|cudagraph|CUDAGraph|StableDiffusion|CLIPTokenizer|diffusers/.test(
-        file.text,
-      )
+      ONE_SHAPE.some((word) => file.mentions(word)) ||
+      (file.mentions("torch_xla") && /(?<!is_)torch_xla/.test(file.text))
     )
       return;
     // A script that trains, or prepares what another one trains on.

@@ -98,10 +98,12 @@ function* parts(facts: Facts): Generator<Finding> {
 
 const JUDGE = /Perceptual|VGG|Style|Content|Lpips|LPIPS/;
 
+const TRAINED_BY_OTHERS = /^(?:vgg\d+(?:_bn)?|alexnet|squeezenet1_[01])$/;
+
 /** `class VGGLoss(nn.Module)`: a network others trained, to judge with, and nothing in the class keeps it from learning. */
 function* perceptual(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  for (const call of file.calls.matching(/^(?:vgg\d+(?:_bn)?|alexnet|squeezenet1_[01])$/)) {
+  for (const call of file.calls.matching(TRAINED_BY_OTHERS)) {
     const cls = classOf(call);
     if (
       !cls ||
@@ -190,11 +192,13 @@ function* leftOut(facts: Facts): Generator<Finding> {
   }
 }
 
+const CLASSES = /^[A-Z]/;
+
 /** One part of a network in the program's only optimizer, the whole handed to what trains it, and nothing frozen anywhere. */
 function* partsOptimised(facts: Facts): Generator<Finding> {
   const { file } = facts;
   const made = file.calls
-    .matching(/^[A-Z]/)
+    .matching(CLASSES)
     .filter(
       (call) =>
         /^torch\.optim\.(?:\w+\.)*[A-Z]/.test(file.dotted(call.func) ?? "") &&

@@ -3,6 +3,8 @@ import { addKeyword } from "../edits.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
+const CLASSES = /^[A-Z]/;
+
 export const rule: Rule = {
   meta: {
     code: "PLM073",
@@ -16,7 +18,7 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     if (!facts.accelerator || file.callsNamed("set_default_validate_args").length > 0) return;
-    for (const call of file.calls.matching(/^[A-Z]/)) {
+    for (const call of file.calls.matching(CLASSES)) {
       const name = file.dotted(call.func) ?? "";
       if (
         !/^torch\.distributions\.(?:\w+\.)*[A-Z]\w*$/.test(name) ||

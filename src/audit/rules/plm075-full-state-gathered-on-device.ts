@@ -96,11 +96,13 @@ function isAlone(call: Call, file: PythonFile): boolean {
   );
 }
 
+const SAVES = /save|checkpoint|ckpt/i;
+
 /** In a function named after saving, or one that calls something so named. */
 function isToSave(call: Call, file: PythonFile): boolean {
   const fn = functionOf(call);
   if (fn?.kind === "FunctionDef" && /save|checkpoint|ckpt|export/i.test(fn.name)) return true;
-  return file.calls.matching(/save|checkpoint|ckpt/i).some((one) => functionOf(one) === fn);
+  return file.calls.matching(SAVES).some((one) => functionOf(one) === fn);
 }
 
 /** One submodule after the other, as a loop hands them out. */
@@ -130,6 +132,8 @@ function* wholeTensors(file: PythonFile): Generator<Finding> {
   }
 }
 
+const WRITES = /save|dump|write/i;
+
 /** In a function that is called after saving, or handed by its name to something that is. */
 function isSaved(call: Call, file: PythonFile): boolean {
   const fn = functionOf(call);
@@ -139,7 +143,7 @@ function isSaved(call: Call, file: PythonFile): boolean {
   const name = target?.kind === "Subscript" ? target.value : target;
   if (name?.kind !== "Name" || isHandedOn(name, file)) return false;
   return file.calls
-    .matching(/save|dump|write/i)
+    .matching(WRITES)
     .some((one) => functionOf(one) === fn && one.args.some(({ value }) => names(value, name.id)));
 }
 

@@ -10,6 +10,10 @@ import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
+const MAKES_LOADER = /^(?:get|make|build|create)_\w*(?:loader|_dl)$/;
+
+const MAKES_DATA = /^_*(?:get|make|build|create|load|prepare)_\w*data\w*$/;
+
 export const rule: Rule = {
   meta: {
     code: "PLM076",
@@ -30,13 +34,13 @@ export const rule: Rule = {
         yield { at: every, severity: "note", message: EPOCH };
     }
     // By its name, where another file makes it.
-    for (const call of file.calls.matching(/^(?:get|make|build|create)_\w*(?:loader|_dl)$/)) {
+    for (const call of file.calls.matching(MAKES_LOADER)) {
       const name = file.dotted(call.func) ?? "";
       if (name !== "" && !name.startsWith(`${file.module}.`) && isEveryEpoch(call, facts))
         yield { at: call, severity: "note", message: EPOCH };
     }
     // `train_loader, valid_loader = get_data(args)`
-    for (const call of file.calls.matching(/^_*(?:get|make|build|create|load|prepare)_\w*data\w*$/))
+    for (const call of file.calls.matching(MAKES_DATA))
       if (
         isHandedLoaders(call, file) &&
         !makers.has(callTarget(call, file) ?? "") &&

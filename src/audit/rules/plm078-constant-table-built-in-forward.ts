@@ -302,11 +302,12 @@ function isSize(expr: Expr, facts: Facts): boolean {
   return isShape(expr) || (expr.kind === "Subscript" && isShape(expr.value));
 }
 
+const FILTERS =
+  /fbanks$|^create_fb_matrix$|^mel$|^mel_filter_bank$|^(?:Mel|Inverse)?(?:MelSpectrogram|Spectrogram|MelScale|MFCC|LFCC|Resample)$/;
+
 /** Filter banks and windows of a library, from settings alone. */
 function* filters(facts: Facts): Generator<Finding> {
-  for (const call of facts.file.calls.matching(
-    /fbanks$|^create_fb_matrix$|^mel$|^mel_filter_bank$|^(?:Mel|Inverse)?(?:MelSpectrogram|Spectrogram|MelScale|MFCC|LFCC|Resample)$/,
-  )) {
+  for (const call of facts.file.calls.matching(FILTERS)) {
     const name = facts.file.dotted(call.func) ?? "";
     const cls = classOf(call);
     if (

@@ -45,6 +45,8 @@ export const rule: Rule = {
   },
 };
 
+const OFTEN_FROZEN = /^(?:text_encoder\w*|vae|teacher\w*|ref\w*)$/;
+
 /** `self.reference(self.anchors)` in a step of a class: both are what `__init__` made of them, and the network is frozen. */
 function* ofSelf(facts: Facts): Generator<Finding> {
   const { file } = facts;
@@ -64,9 +66,7 @@ function* ofSelf(facts: Facts): Generator<Finding> {
     selfAttribute(func.value) !== null &&
     /^(?:text_encoder\w*|vae|teacher\w*|ref(?:erence)?_model)$/.test(func.attr);
   const froze = file.callsNamed("requires_grad_", "eval").length > 0;
-  for (const call of froze
-    ? file.all("Call")
-    : file.calls.matching(/^(?:text_encoder\w*|vae|teacher\w*|ref\w*)$/))
+  for (const call of froze ? file.all("Call") : file.calls.matching(OFTEN_FROZEN))
     if (
       (selfAttribute(call.func) !== null || encodes(call)) &&
       call.args.length > 0 &&

@@ -118,6 +118,8 @@ function isRanked({ file, project }: Facts): boolean {
   );
 }
 
+const SETS_UP = /init|setup|distrib/i;
+
 /** `WEIGHTS = torch.ones(10).cuda()` outside of any function of a file that works with its ranks: none has chosen yet. */
 function* atImport(facts: Facts): Generator<Finding> {
   const { file } = facts;
@@ -129,7 +131,7 @@ function* atImport(facts: Facts): Generator<Finding> {
   )
     return;
   // A script without functions sets its ranks up above: `device = compute_init()`.
-  const setUp = file.calls.matching(/init|setup|distrib/i).find((call) => functionOf(call) === null);
+  const setUp = file.calls.matching(SETS_UP).find((call) => functionOf(call) === null);
   for (const call of moved)
     if (
       !(setUp && setUp.start < call.start) &&
