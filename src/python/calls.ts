@@ -1,32 +1,12 @@
 import type { NodesByKind } from "./nodes.ts";
 import type { Arg, Call, NodeOf } from "./tree.ts";
 
-/** Those that have been asked for. */
-const PATTERNS = new Set<RegExp>();
-/** Which of them a word matches, in whatever file: most are written in many, and match none. */
-const MATCHES = new Map<string, readonly RegExp[]>();
-/** More than transformers has; an editor may be open for weeks. */
-const MOST_WORDS = 100_000;
-
-function patternsOf(word: string): readonly RegExp[] {
-  let found = MATCHES.get(word);
-  if (!found) {
-    found = [...PATTERNS].filter((pattern) => pattern.test(word));
-    if (MATCHES.size > MOST_WORDS) MATCHES.clear();
-    // Copied: V8 makes a part of a long text a view of it, and the whole text would live as long.
-    MATCHES.set(` ${word}`.slice(1), found);
-  }
-  return found;
-}
-
 /** The calls of a file by the last word of what they call: `F.softmax(x)` and `x.softmax(-1)` are both "softmax". */
 export class Calls {
   readonly #byWord = new Map<string, Call[]>();
   readonly #byKeyword = new Map<string, Call[]>();
   /** Other words for a name: `from torch import cat as join`, `join = torch.cat`. */
   readonly #aliases = new Map<string, string[]>();
-  /** Of each pattern the words that it matches. */
-  readonly #matched = new Map<RegExp, string[]>();
 
   constructor(nodes: NodesByKind) {
     const put = <V>(map: Map<string, V[]>, key: string, value: V): void => {
@@ -62,25 +42,13 @@ export class Calls {
     return joined(lists);
   }
 
-  /** The same by a pattern; one that is not made anew for each file. */
+  /** The same by a pattern, which is tried on each word once. */
   matching(pattern: RegExp): readonly Call[] {
-    if (this.#matched.size < PATTERNS.size || !PATTERNS.has(pattern)) this.#match(pattern);
-    return this.named(this.#matched.get(pattern)!);
-  }
-
-  /** All patterns at once: each word is looked up once. */
-  #match(wanted: RegExp): void {
-    if (!PATTERNS.has(wanted)) {
-      PATTERNS.add(wanted);
-      MATCHES.clear();
-    }
-    this.#matched.clear();
-    for (const pattern of PATTERNS) this.#matched.set(pattern, []);
-    for (const word of this.#byWord.keys())
-      for (const pattern of patternsOf(word)) this.#matched.get(pattern)!.push(word);
+    const words: string[] = [];
+    for (const word of this.#byWord.keys()) if (pattern.test(word)) words.push(word);
     for (const word of this.#aliases.keys())
-      if (!this.#byWord.has(word))
-        for (const pattern of patternsOf(word)) this.#matched.get(pattern)!.push(word);
+      if (!this.#byWord.has(word) && pattern.test(word)) words.push(word);
+    return this.named(words);
   }
 
   /** Calls that are given one of these keyword arguments, in source order. */

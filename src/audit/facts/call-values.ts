@@ -83,24 +83,26 @@ export class CallValues {
     if (factory.startsWith("torch.") && FACTORIES.has(last(factory)) && factory === `torch.${last(factory)}`)
       return { what: "tensor", device: this.#factoryDevice(lambda as Call), graph: "no" };
     const callee = this.#values.of(call.func);
-    const operands = call.args.map((arg) => this.#values.of(arg.value));
     if (callee.what !== "module" && !this.#values.networks.is(call.func)) {
-      if (
-        this.#values.networks.isLoss(call.func) &&
-        operands.some(({ what }) => what === "tensor" || what === "output")
-      )
-        return this.#values.computed(
-          call,
-          operands.filter(({ what }) => what === "tensor" || what === "output"),
-        );
+      const tensors = this.#values.networks.isLoss(call.func)
+        ? this.#operands(call).filter(({ what }) => what === "tensor" || what === "output")
+        : [];
+      if (tensors.length > 0) return this.#values.computed(call, tensors);
       // A method of the class itself.
       return selfAttribute(call.func) === null ? UNKNOWN : this.#values.returned(call, null);
     }
     const made = this.#madeBy(call.func);
     // A loss has no parameters: its result has a graph exactly when an operand has.
     if (made !== null && (made.endsWith("Loss") || PARAMETERLESS.has(made)))
-      return this.#values.computed(call, [...operands, { what: "tensor", device: "unknown", graph: "no" }]);
+      return this.#values.computed(call, [
+        ...this.#operands(call),
+        { what: "tensor", device: "unknown", graph: "no" },
+      ]);
     return this.#output(call, call.func);
+  }
+
+  #operands(call: Call): Value[] {
+    return call.args.map((arg) => this.#values.of(arg.value));
   }
 
   /** What a network, or a method that runs it, returns. */
@@ -198,14 +200,15 @@ export class CallValues {
       return name.startsWith(`${this.#file.module}.`) ? this.#values.returned(call, null) : UNKNOWN;
     }
     const short = last(name);
-    const operands = call.args.map((arg) => this.#values.of(arg.value));
-    if (name === `torch.${short}`) {
-      if (FACTORIES.has(short))
-        return {
-          what: "tensor",
-          device: this.#factoryDevice(call),
-          graph: isTrue(keyword(call, "requires_grad")?.value ?? null) ? "yes" : "no",
-        };
+    const inTorch = name === `torch.${short}`;
+    if (inTorch && FACTORIES.has(short))
+      return {
+        what: "tensor",
+        device: this.#factoryDevice(call),
+        graph: isTrue(keyword(call, "requires_grad")?.value ?? null) ? "yes" : "no",
+      };
+    const operands = this.#operands(call);
+    if (inTorch) {
       if (LIKE_FACTORIES.has(short))
         return { what: "tensor", device: operands[0]?.device ?? "unknown", graph: "no" };
       if (FUNCTIONS.has(short)) {

@@ -265,7 +265,7 @@ export class Facts {
 
   /** How often the node runs per turn of what makes it hot. */
   frequency(node: Node, within: Node): Frequency {
-    const found = frequency(node, within);
+    const found = frequency(node, within, this.file);
     return found === "every" && this.#isForMissing(node) ? "unknown" : found;
   }
 

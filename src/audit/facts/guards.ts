@@ -1,4 +1,5 @@
-import { blockOf, classOf, functionOf, lastWord, walk } from "../../python/nodes.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { blockOf, classOf, functionOf, isStatement, lastWord, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, If, Node, Stmt } from "../../python/tree.ts";
 
 /**
@@ -10,18 +11,17 @@ export type Frequency = "every" | "throttled" | "unknown";
 
 const NO_BLOCK: readonly Stmt[] = [];
 
+/** Answers of `outerFrequency`, by the statement: its calls are all asked about, and by many rules. */
+const answers = (): Map<Stmt, { readonly stop: Node; readonly frequency: Frequency }> => new Map();
+
 /** From the node up to (not including) `stop`, usually the loop or function that is hot. */
-export function frequency(node: Node, stop: Node): Frequency {
+export function frequency(node: Node, stop: Node, file: PythonFile): Frequency {
   let result: Frequency = "every";
   let complains = false;
-  for (let child = node, at = node.parent; at && at !== stop; child = at, at = at.parent) {
-    if (at.kind === "If" && child !== at.test) {
-      // What is wrong under a test is wrong now and then.
-      if (complains) return "throttled";
-      const one = testFrequency(at, child);
-      if (one === "throttled") return "throttled";
-      if (one === "unknown") result = "unknown";
-    } else if (at.kind === "IfExp" && child !== at.test) {
+  let child = node;
+  // First inside of its statement.
+  for (let at = node.parent; at && at !== stop && !isStatement(child); child = at, at = at.parent) {
+    if (at.kind === "IfExp" && child !== at.test) {
       if (
         isThrottle(at.test) ||
         (isAllButFirst(at.test) && child === at.orelse) ||
@@ -40,23 +40,42 @@ export function frequency(node: Node, stop: Node): Frequency {
     } else if (at.kind === "Bool" && at.values[0] !== child && at.values.some((value) => isThrottle(value)))
       return "throttled";
   }
+  if (!isStatement(child)) return result;
+  const known = file.once(answers);
+  let outer = known.get(child);
+  if (outer?.stop !== stop) known.set(child, (outer = { stop, frequency: outerFrequency(child, stop) }));
+  // What is wrong under a test is wrong now and then.
+  if (outer.frequency === "throttled" || (complains && isUnderTest(child, stop))) return "throttled";
+  return outer.frequency === "unknown" ? "unknown" : result;
+}
+
+/** The same from a statement on. */
+function outerFrequency(statement: Stmt, stop: Node): Frequency {
+  let result: Frequency = "every";
+  for (let child: Node = statement, at = child.parent; at && at !== stop; child = at, at = at.parent) {
+    if (at.kind === "If" && child !== at.test) {
+      const one = testFrequency(at, child);
+      if (one === "throttled") return "throttled";
+      if (one === "unknown") result = "unknown";
+    } else if (at.kind === "Handler" || at.kind === "Case") result = "unknown";
+  }
   // `if step % n: continue` above the statement throttles it too.
-  for (let at: Node | null = node; at && at !== stop; at = at.parent) {
+  for (let at: Node | null = statement; at && at !== stop; at = at.parent) {
     const block: readonly Stmt[] = blockOf(at) ?? NO_BLOCK;
     for (const before of block) {
       if (before === at) break;
-      if (
-        before.kind === "If" &&
-        leaves(before) &&
-        (skips(before.test) || isHit(before)) &&
-        !isStepBelow(block, before)
-      )
-        return "throttled";
+      if (before.kind !== "If" || !leaves(before)) continue;
+      if ((skips(before.test) || isHit(before)) && !isStepBelow(block, before)) return "throttled";
       // `if fast: return …` of a parameter that is True unless someone says otherwise.
-      if (before.kind === "If" && leaves(before) && isOff(before.test, before, false)) result = "unknown";
+      if (isOff(before.test, before, false)) result = "unknown";
     }
   }
   return result;
+}
+
+function isUnderTest(statement: Stmt, stop: Node): boolean {
+  for (let at = statement.parent; at && at !== stop; at = at.parent) if (at.kind === "If") return true;
+  return false;
 }
 
 /** `if steps_to_skip > 0: …; continue` above the backward: what is as rare as the steps is as often as they are. */

@@ -206,7 +206,7 @@ class Summarizer {
     const body = functionOf(call) ?? this.#file.tree.module;
     const stop = loops[0] ? stepBlock(call, loops[0], this.#backwards) : body;
     const passed = this.#passed(call);
-    const always = frequency(call, stop) === "every";
+    const always = frequency(call, stop, this.#file) === "every";
     const update = !always && loops[0] ? updateBranch(call, loops[0], this.#file) : null;
     return {
       target,
@@ -215,7 +215,9 @@ class Summarizer {
       throttled:
         (!always && !update) ||
         fillsIn(call, stop) ||
-        (stop !== body && stop === loops[0] && frequency(update ? stop : call, body) === "throttled") ||
+        (stop !== body &&
+          stop === loops[0] &&
+          frequency(update ? stop : call, body, this.#file) === "throttled") ||
         undefined,
       passed: passed ?? undefined,
     };
@@ -388,7 +390,7 @@ function updateBranch(call: Call, loop: Loop, file: PythonFile): Node | null {
     if (at.kind !== "If" || child === at.test) continue;
     const branch = at.body.includes(child as never) ? at.body : at.orelse;
     if (steps.every((step) => branch.some((statement) => contains(statement, step))))
-      return frequency(call, at) === "every" ? at : null;
+      return frequency(call, at, file) === "every" ? at : null;
   }
   return null;
 }

@@ -5,7 +5,7 @@ import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, Node } from "../../python/tree.ts";
 import { CallValues } from "./call-values.ts";
 import { attributesOf, holdsModules, isModuleDict, isModuleRole, selfAttribute } from "./classes.ts";
-import type { Role } from "./classes.ts";
+import type { Attribute, Role } from "./classes.ts";
 import { deviceOf, isChoiceOfDevice } from "./devices.ts";
 import { Differentiated } from "./differentiated.ts";
 import { fedToNetworks } from "./fed.ts";
@@ -46,6 +46,9 @@ const MAX_DEPTH = 60;
 /** Evaluations spent on one question before the answer is "unknown". */
 const MAX_STEPS = 400;
 
+/** Compared with one of these, nothing is compared element by element. */
+const NEVER_TENSORS: ReadonlySet<Expr["kind"]> = new Set(["Const", "Str", "Tuple", "List", "Dict"]);
+
 const STRING = plain("string");
 const CONTAINER = plain("container");
 /** What an expression is by its form alone. */
@@ -68,6 +71,8 @@ export class Values {
   readonly #calls: CallValues;
   readonly #known = new Map<Expr, Value>();
   readonly #definitions = new Map<Definition, Value>();
+  /** Of attributes of self, by what is known of their writes. */
+  readonly #attributes = new Map<Attribute, Value>();
   readonly #open = new Set<Expr | Definition>();
   #cyclic = false;
   #steps = 0;
@@ -407,7 +412,7 @@ export class Values {
       case "Compare": {
         if (expr.ops.some((op) => op === "is" || op === "is not" || op === "in" || op === "not in"))
           return OTHER;
-        if (expr.rights.some((right) => /^(?:Const|Str|Tuple|List|Dict)$/.test(right.kind))) return OTHER;
+        if (expr.rights.some((right) => NEVER_TENSORS.has(right.kind))) return OTHER;
         const value = combineOperands([this.of(expr.left), ...expr.rights.map((right) => this.of(right))]);
         return value.what === "tensor"
           ? { ...value, graph: "no" }
@@ -483,8 +488,8 @@ export class Values {
   #attribute(expr: Expr & { kind: "Attribute" }): Value {
     const own = selfAttribute(expr);
     if (own !== null) return this.#selfAttribute(expr, own);
-    const value = this.of(expr.value);
     if (PLAIN_ATTRIBUTES.has(expr.attr)) return OTHER;
+    const value = this.of(expr.value);
     if (expr.attr === "data" && isTensorLike(value)) return { ...value, graph: "no" };
     if (expr.attr === "grad" && value.what === "tensor") return { ...value, graph: "no" };
     if (isIndices(expr) && isTensorLike(value)) return { ...value, what: "tensor", graph: "no" };
@@ -503,6 +508,8 @@ export class Values {
       return { what: "tensor", device: "network", graph: "yes" };
     const attribute = cls && attributesOf(cls, this.#file).get(name);
     if (!attribute) return UNKNOWN;
+    const known = this.#attributes.get(attribute);
+    if (known) return known;
     const writes = attribute.writes.filter((write) => !write.value || !this.#open.has(write.value));
     if (writes.length === 0) return UNKNOWN;
     if (writes.length < attribute.writes.length) this.#cyclic = true;
@@ -513,7 +520,9 @@ export class Values {
           ? this.#written(write.value, cls)
           : UNKNOWN,
     );
-    return values.reduce(either);
+    const value = values.reduce(either);
+    if (!this.#cyclic) this.#attributes.set(attribute, value);
+    return value;
   }
 
   /** What a module keeps of a class that nobody here knows, `self.conv1 = DynamicEdgeConv(…)`, is a layer by its name. */
