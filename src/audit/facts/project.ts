@@ -90,33 +90,41 @@ export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySe
   // Of most functions only this is known: one object for all that are alike, which also crosses threads once.
   const alike = new Map<FunctionFacts["callersGradOff"], FunctionFacts>();
   for (const fn of graph.all) {
-    const one: FunctionFacts = {
-      hot: hot[fn.at] ?? null,
-      callersGradOff: gradOff(fn),
-      loose: loose.has(fn),
-      reachesBackward: reaches.has(fn),
-      parameters: passedParameters(fn) ?? NONE,
-      params: fn.summary.keeps || fn.summary.copies ? fn.summary.params.split(",") : NO_PARAMS,
-      repeated: fn.callers.some(isRepeated),
-      keeps: fn.summary.keeps ?? null,
-      reads: fn.summary.reads ?? false,
-      copies: fn.summary.copies ?? null,
-      pins: fn.summary.pins ?? false,
-      workers: fn.callers.some(({ site }) => site.workers),
-    };
+    const { summary, callers } = fn;
+    const callersGradOff = gradOff(fn);
+    const repeated = callers.some(isRepeated);
+    const workers = callers.some(({ site }) => site.workers);
+    const parameters = passedParameters(fn) ?? NONE;
     const plain =
-      one.hot === null &&
-      !one.loose &&
-      !one.reachesBackward &&
-      one.parameters === NONE &&
-      !one.repeated &&
-      !one.keeps &&
-      !one.reads &&
-      !one.copies &&
-      !one.pins &&
-      !one.workers;
-    if (plain && !alike.has(one.callersGradOff)) alike.set(one.callersGradOff, one);
-    facts.set(fn.summary.name, plain ? alike.get(one.callersGradOff)! : one);
+      hot[fn.at] === undefined &&
+      !loose.has(fn) &&
+      !reaches.has(fn) &&
+      parameters === NONE &&
+      !repeated &&
+      !summary.keeps &&
+      !summary.reads &&
+      !summary.copies &&
+      !summary.pins &&
+      !workers;
+    let one = plain ? alike.get(callersGradOff) : undefined;
+    if (!one) {
+      one = {
+        hot: hot[fn.at] ?? null,
+        callersGradOff,
+        loose: loose.has(fn),
+        reachesBackward: reaches.has(fn),
+        parameters,
+        params: summary.keeps || summary.copies ? summary.params.split(",") : NO_PARAMS,
+        repeated,
+        keeps: summary.keeps ?? null,
+        reads: summary.reads ?? false,
+        copies: summary.copies ?? null,
+        pins: summary.pins ?? false,
+        workers,
+      };
+      if (plain) alike.set(callersGradOff, one);
+    }
+    facts.set(summary.name, one);
   }
   const options = joinedOptions(summaries.map((one) => one.options));
   const unused = unusedParts(summaries, roles, graph, mentioned);

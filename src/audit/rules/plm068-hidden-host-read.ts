@@ -231,11 +231,10 @@ function isSingle(expr: Expr, facts: Facts, depth: number): boolean {
       return source.length > 0 && source.every((value) => value !== null && again(value));
     }
     case "Binary": {
+      // By their form first: the sides of most sizes are neither, and their values need not be asked for.
+      const [left, right] = [again(expr.left), again(expr.right)];
       const isNumber = (side: Expr): boolean => /^(?:number|other)$/.test(facts.value(side).what);
-      return (
-        (again(expr.left) && (isNumber(expr.right) || again(expr.right))) ||
-        (isNumber(expr.left) && again(expr.right))
-      );
+      return (left && (right || isNumber(expr.right))) || (right && isNumber(expr.left));
     }
     case "IfExp":
       return again(expr.body) && (again(expr.orelse) || expr.orelse.kind === "Num");
