@@ -18,10 +18,10 @@ const MAX_CONFIG_BYTES = 200_000;
 /** A generated file imports what it needs before this. */
 const IMPORTS = 10_000;
 /**
- * A look at a file makes 35 to 60 bytes for each byte of source: before this much the 16 MB for the young are not full, and
- * V8 does not have to collect in the middle of a file, when it must copy the whole tree.
+ * Bytes of source. Judging makes 35 to 60 bytes for each of them, the first look half as many: before this much the 16 MB
+ * for the young are not full, and V8 does not have to collect in the middle of a file, when it must copy the whole tree.
  */
-const COLLECT_AFTER = 150_000;
+const COLLECT_AFTER = { scan: 300_000, read: 300_000, parse: 300_000, check: 150_000 };
 
 /** What the threads do together: each takes the next file, by a counter they share, until none is left. */
 export type Task = {
@@ -122,10 +122,10 @@ export class Share {
   }
 
   /** Each file in a call of its own: what a loop's variables hold is alive until they get their next value. */
-  #each({ order, next }: Task, look: (at: number) => void): void {
+  #each({ kind, order, next }: Task, look: (at: number) => void): void {
     for (let turn = Atomics.add(next, 0, 1); turn < order.length; turn = Atomics.add(next, 0, 1)) {
       look(order[turn]!);
-      this.#done(this.#files[order[turn]!]!);
+      this.#done(this.#files[order[turn]!]!, COLLECT_AFTER[kind]);
     }
   }
 
@@ -181,9 +181,9 @@ export class Share {
   }
 
   /** Between two files nothing of the last one is alive any more: the cheapest moment to collect what was made for it. */
-  #done(file: FoundFile): void {
+  #done(file: FoundFile, most: number): void {
     this.#since += file.bytes;
-    if (!this.#collectYoung || this.#since < COLLECT_AFTER) return;
+    if (!this.#collectYoung || this.#since < most) return;
     this.#since = 0;
     this.#collectYoung();
   }
