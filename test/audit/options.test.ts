@@ -167,6 +167,8 @@ test("what needs more devices than an option asks for by default is a note", () 
   expect(wrap(`if len(args.gpus.split(",")) > 1: ${model})`)).toMatchObject([{ severity: "note" }]);
   expect(wrap(`${model}, args.gpus)`)).toMatchObject([{ severity: "note" }]);
   expect(wrap(`${model})`)).toMatchObject([{ severity: "warning" }]);
+  // Of a network that is only run there is nothing to gather.
+  expect(wrap(model.replace("(model", "(teacher_model)"))).toMatchObject([{ severity: "note" }]);
 });
 
 test("what a constructor is given has the default of the option of that name", () => {

@@ -199,6 +199,12 @@ test("in a method that nobody calls, of a class that is used, a finding is a not
   expect(found({ "helpers.py": method, "train.py": using })).toMatchObject(WITHOUT_CALLER);
   const calls = `${using}for x in loader:\n    averages.noisy(x)\n`;
   expect(found({ "helpers.py": method, "train.py": calls })).toMatchObject(USED);
+  // A base of the tree's own calls nothing by a name that the tree does not say; one of another library may.
+  const base = "class Base:\n    def run(self):\n        pass\n\n\n";
+  const derived = method.replace("class Averages:", `${base}class Averages(Base):`);
+  expect(found({ "helpers.py": derived, "train.py": using })).toMatchObject(WITHOUT_CALLER);
+  const foreign = method.replace("class Averages:", "from lib import Base\n\n\nclass Averages(Base):");
+  expect(found({ "helpers.py": foreign, "train.py": using })).toMatchObject(USED);
 });
 
 test("a class that only an unused function makes is unused, and one that is tried by starting its file", () => {

@@ -30,7 +30,7 @@ export function fedToNetworks(
   const found = new Set<Definition>();
   const feedOne = (expr: Expr): void => {
     const root = rootOf(expr);
-    if (root && !PLAIN.test(root.id))
+    if (root && !PLAIN.test(root.id) && !isCounter(root, file))
       for (const definition of file.scopes.reaching(root))
         if (definition.how !== "function" && definition.how !== "class" && definition.how !== "import") {
           found.add(definition);
@@ -60,6 +60,13 @@ export function fedToNetworks(
   // `d_loss(nets, x_real)`: what a function of this file gives a network as it got it.
   for (const definition of found) for (const given of handedIn(definition, file, false)) feedOne(given);
   return found;
+}
+
+/** `seen += 1` */
+function isCounter(name: Expr & { kind: "Name" }, { scopes }: PythonFile): boolean {
+  return (scopes.lookup(name)?.definitions ?? []).some(
+    ({ how, value }) => how === "augment" && value?.kind === "Num",
+  );
 }
 
 /** What a loss is computed from, where no network is handed in beside it, which would run on what is sent there first. */

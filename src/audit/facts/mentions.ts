@@ -225,6 +225,7 @@ function uncalled(
   mentioned: ReadonlySet<string>,
 ): readonly Fn[] {
   const escapes = new Set(summaries.flatMap((file) => file.escapes));
+  const plain = ownClasses(summaries);
   const called = new Set<string>();
   for (const target of graph.targets.keys()) called.add(last(target));
   const isCandidate = ({ name, decorated }: FunctionSummary): boolean => {
@@ -239,7 +240,6 @@ function uncalled(
       // `fire.Fire()` makes a command of each.
       .filter(({ imports }) => !imports.includes("fire"))
       .flatMap((file) => {
-        const plain = new Set(file.classes.filter(isOnItsOwn).map(({ name }) => name));
         const isTop = ({ name }: FunctionSummary): boolean => {
           const inside = name.slice(0, name.lastIndexOf("."));
           return inside === file.module || plain.has(inside);
@@ -250,9 +250,28 @@ function uncalled(
   );
 }
 
-/** Nobody but the tree itself knows what its methods are called. */
-function isOnItsOwn({ name, bases, decorated }: ClassSummary): boolean {
-  return !decorated && bases.every((base) => base === "builtins.object") && !/Mixin|Callback|Hook/.test(name);
+/** Classes of which nobody but the tree itself knows what their methods are called: by their qualified names. */
+function ownClasses(summaries: readonly FileSummary[]): ReadonlySet<string> {
+  const classes = summaries.flatMap((file) => file.classes);
+  const byName = new Map<string, ClassSummary[]>();
+  for (const cls of classes) {
+    const alike = byName.get(last(cls.name));
+    if (alike) alike.push(cls);
+    else byName.set(last(cls.name), [cls]);
+  }
+  const own = new Set<string>();
+  const isOwn = ({ name, bases, decorated }: ClassSummary): boolean =>
+    !decorated &&
+    !/Mixin|Callback|Hook/.test(name) &&
+    bases.every(
+      (base) =>
+        base === "builtins.object" || byName.get(last(base))?.every((one) => own.has(one.name)) === true,
+    );
+  for (let before = -1; before !== own.size;) {
+    before = own.size;
+    for (const cls of classes) if (!own.has(cls.name) && isOwn(cls)) own.add(cls.name);
+  }
+  return own;
 }
 
 /** A method of a class among them, or a function inside of a function among them. */

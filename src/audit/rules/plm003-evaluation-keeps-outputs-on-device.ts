@@ -1,5 +1,5 @@
 import { positional } from "../../python/file.ts";
-import { classOf, contains, functionOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
@@ -24,7 +24,7 @@ export const rule: Rule = {
     for (const keep of keeps(facts)) {
       // What a batch gave, piece by piece: `bank[key] = feature`. Appended, the pieces may be anything, texts among them.
       const loop = keep.loop && keep.at.kind === "Assign" ? batchesOf(keep.loop, facts) : keep.loop;
-      if (keep.how === "list" && loop?.kind === "For")
+      if (keep.how === "list" && loop?.kind === "For" && !isComparedWith(keep.root, facts))
         for (const finding of judge(
           keep.added,
           loop,
@@ -51,6 +51,41 @@ export const rule: Rule = {
     yield* onSelf(facts);
   },
 };
+
+/** `bank = torch.cat(bank)`, and `torch.mm(features, bank)`: every batch is held against all of them, on the device. */
+function isComparedWith(list: Expr, { file }: Facts): boolean {
+  if (list.kind !== "Name") return false;
+  const fn = functionOf(list);
+  const joins = file
+    .callsNamed("cat", "concat", "stack", "vstack")
+    .filter(({ args }) => args[0]?.value.kind === "Name" && args[0].value.id === list.id);
+  const joined = new Set(
+    joins.flatMap((join) => {
+      const statement = functionOf(join) === fn ? statementOf(join) : null;
+      const target = statement?.kind === "Assign" ? statement.targets[0] : null;
+      return target?.kind === "Name" ? [target.id] : [];
+    }),
+  );
+  const isJoined = (one: Expr): boolean => lastName(one) !== null && joined.has(lastName(one)!);
+  return (
+    joined.size > 0 &&
+    (file
+      .callsNamed("mm", "matmul", "bmm", "einsum", "cdist", "cosine_similarity")
+      .some((call) => functionOf(call) === fn && call.args.some(({ value }) => isJoined(value))) ||
+      file
+        .all("Binary")
+        .some(
+          (one) => one.op === "@" && functionOf(one) === fn && (isJoined(one.left) || isJoined(one.right)),
+        ))
+  );
+}
+
+/** `bank`, also of `bank.t()` and `bank.T` */
+function lastName(expr: Expr): string | null {
+  if (expr.kind === "Name") return expr.id;
+  if (expr.kind === "Call" && expr.func.kind === "Attribute") return lastName(expr.func.value);
+  return expr.kind === "Attribute" ? lastName(expr.value) : null;
+}
 
 /** The loop over batches, also from one inside it that goes through what a batch gave. */
 function batchesOf(loop: Loop, facts: Facts): Loop {
@@ -174,12 +209,12 @@ function* found(added: Expr, iter: Expr, into: string, source: Call, facts: Fact
   )
     return;
   if (isMaybeNumber(added)) return;
-  // A normalized embedding is a few hundred numbers an example.
+  // A normalized embedding is a few hundred numbers an example, a label is one.
   const small =
     added.kind === "Name" &&
     facts.file.scopes
       .reaching(added)
-      .some(({ value }) => value && /\bnormalize\(/.test(facts.file.textOf(value)));
+      .some(({ value }) => value && /\bnormalize\(|\bargmax\(/.test(facts.file.textOf(value)));
   yield {
     at: added,
     ...(small || rows || !isNetwork(source.func, facts) || !(counted || loads)

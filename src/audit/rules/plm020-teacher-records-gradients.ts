@@ -61,7 +61,7 @@ export const rule: Rule = {
         at: call,
         // What holds a part of a module may train it with the whole.
         ...(certain && !loose && !isPart(call) ? {} : { severity: "note" as const }),
-        message: isDetached(call)
+        message: isDetached(call, file)
           ? `\`${name}\` is not trained, yet its forward records a graph and keeps every activation, only for \`.detach()\` to throw them away`
           : certain
             ? `\`${name}\` is in eval mode and no optimizer has its parameters, yet its graph and activations are kept for backward, which then computes gradients for it`
@@ -208,10 +208,16 @@ function isAlone(call: Call, facts: Facts): boolean {
     );
 }
 
-function isDetached(call: Call): boolean {
+function isDetached(call: Call, { scopes }: PythonFile): boolean {
   let at = call.parent;
   // `teacher(x)[0].detach()`, `teacher(x).logits.detach()`.
   while (at?.kind === "Subscript" || (at?.kind === "Attribute" && at.attr !== "detach")) at = at.parent;
+  // `out = teacher(x)`, and `out = out.detach()`
+  const target = at?.kind === "Assign" ? at.targets[0] : null;
+  const made = target?.kind === "Name" ? scopes.definitionAt(target) : null;
+  const uses = made ? scopes.uses(made) : [];
+  if (uses.length > 0)
+    return uses.every(({ parent }) => parent?.kind === "Attribute" && parent.attr === "detach");
   return at?.kind === "Attribute" && at.attr === "detach";
 }
 

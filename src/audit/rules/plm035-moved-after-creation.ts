@@ -68,17 +68,13 @@ export const rule: Rule = {
   },
 };
 
-/** `torch.empty(0)`: there is nothing to copy. */
+/** `torch.empty(0)`, `torch.zeros(n, 0)`: there is nothing to copy. */
 function isEmpty({ func, args }: Call): boolean {
-  const [size, second] = args;
-  return (
-    func.kind === "Attribute" &&
-    /^(?:empty|zeros|ones|randn?)$/.test(func.attr) &&
-    size?.name === null &&
-    size.value.kind === "Num" &&
-    size.value.text === "0" &&
-    second?.name !== null
-  );
+  if (func.kind !== "Attribute" || !/^(?:empty|zeros|ones|randn?)$/.test(func.attr)) return false;
+  const sizes = args.filter(({ name }) => name === null).map(({ value }) => value);
+  return sizes
+    .flatMap((size) => (size.kind === "Tuple" || size.kind === "List" ? size.items : [size]))
+    .some((size) => size.kind === "Num" && size.text === "0");
 }
 
 const RESHAPES =

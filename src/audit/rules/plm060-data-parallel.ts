@@ -36,7 +36,11 @@ export const rule: Rule = {
       )
         yield asksForMore(call, facts)
           ? { at: call.func, severity: "note", message: `${MESSAGE} (one device by default)` }
-          : isEvaluated(facts) || isOfChops(call) || isEvaluatedHere(call, facts) || isOnlyRun(call, facts)
+          : isEvaluated(facts) ||
+              isOfChops(call) ||
+              isOfTeacher(call) ||
+              isEvaluatedHere(call, facts) ||
+              isOnlyRun(call, facts)
             ? { at: call.func, severity: "note", message: EVALUATED }
             : { at: call.func, message: MESSAGE };
     for (const call of file.callsNamed("partial"))
@@ -61,6 +65,12 @@ export const rule: Rule = {
         yield { at: setting.valueAt, severity: "note", message: MESSAGE };
   },
 };
+
+/** Wrapped as it was saved; it gets no gradients. */
+function isOfTeacher({ args }: Call): boolean {
+  const [net] = args;
+  return net !== undefined && /(?:^|_)teacher(?:_|$)/i.test(lastWord(net.value));
+}
 
 /** `def forward_chop(…):` goes through a large picture piece by piece, which is done to look at the result. */
 function isOfChops(call: Call): boolean {

@@ -41,3 +41,16 @@ def train_with_settings(model, criterion, loader, optimizer, args, epoch):
             model.train()
         loss.backward()
         optimizer.step()
+
+
+def train_with_teacher_forcing(model, criterion, loader, optimizer, epoch):
+    batches_seen = loader.batches * epoch
+    for x, y in loader:
+        output = model(x.cuda(), y.cuda(), batches_seen)
+        # trap: a counter, whatever the network does with it
+        if batches_seen == 0:
+            optimizer = torch.optim.Adam(model.parameters())
+        loss = criterion(output, y.cuda())
+        batches_seen += 1
+        loss.backward()
+        optimizer.step()

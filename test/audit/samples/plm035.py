@@ -18,4 +18,6 @@ def make(n, x, dtype, other):
     h = torch.zeros(n).to("cpu")
     # trap: made there
     i = torch.zeros(n, device=device).to(other)
-    return a, b, c, d, e, f, g, h, i
+    # trap: nothing in it, there only to be joined to
+    j = torch.zeros(n, 4, 0).to(device)
+    return a, b, c, d, e, f, g, h, i, j
