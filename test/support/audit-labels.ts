@@ -41,6 +41,7 @@ const FILES = [
   "labels-32.jsonl",
   "labels-34.jsonl",
   "labels-35.jsonl",
+  "labels-36.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
