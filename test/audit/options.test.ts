@@ -154,6 +154,17 @@ test("what grows without bound does so on the CPU too", () => {
   expect(findings).toMatchObject([{ message: expect.stringMatching(/until it runs out$/) }]);
 });
 
+test("what another choice than the default leads to is a note, what training is called is not", () => {
+  const choice = parsed('"--task", default="regression"');
+  const other = [
+    { severity: "note", message: expect.stringContaining("(only with another `args.task` than by default)") },
+  ];
+  expect(found('args.task == "ranking"', choice)).toMatchObject(other);
+  expect(found('not args.task == "regression"', choice)).toMatchObject(other);
+  expect(found('args.task == "regression"', choice)).toMatchObject([{ severity: "warning" }]);
+  expect(found('args.task == "pretrain"', choice)).toMatchObject([{ severity: "warning" }]);
+});
+
 test("what needs more devices than an option asks for by default is a note", () => {
   const wrap = (test: string): readonly { severity: string }[] =>
     auditTexts(

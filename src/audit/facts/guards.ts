@@ -287,7 +287,14 @@ function isForEvaluation(statement: If, child: Node): boolean {
   return saysEvaluation(statement.test, body);
 }
 
+/** What a loop over training and validation calls the one it is at: `for phase in ["train", "val"]:`. */
+const PHASE = /(?:^|_)(?:phase|mode|split|stage)$/;
+const EVALUATES = /^(?:val|valid|validation|validate|eval|evaluation|evaluate|test|dev|inference)$/;
+
 function saysEvaluation(test: Expr, body: boolean): boolean {
+  const [phase] = test.kind === "Compare" && PHASE.test(lastName(test.left)) ? test.rights : [];
+  if (test.kind === "Compare" && phase?.kind === "Str" && /^[!=]=$/.test(test.ops[0]!))
+    return ((test.ops[0] === "==") === body ? EVALUATES : /^train(?:ing)?$/).test(phase.value ?? "");
   const inverted = test.kind === "Unary" && test.op === "not";
   const bare = inverted ? test.operand : test;
   // `if self.training is True:`

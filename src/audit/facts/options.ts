@@ -6,8 +6,8 @@ import { isSelf } from "./classes.ts";
 /** What an option is unless somebody says otherwise: None, False, a number, or a short text. */
 export type Default = number | false | null | string;
 
-/** "cpu", "0,1": what is longer is a path or a sentence. */
-const LONGEST_TEXT = 10;
+/** "cpu", "0,1", "regression": what is longer is a path or a sentence. */
+const LONGEST_TEXT = 24;
 
 /** By name. */
 export type Options = ReadonlyMap<string, Default>;

@@ -13,7 +13,7 @@ import { isMain } from "./summary.ts";
 export function whyNot(node: Node, facts: Facts): string | null {
   const { file, project } = facts;
   const option = optionBehind(node, file, project);
-  if (option !== null) return `only with \`${option}\`, off by default`;
+  if (option) return option.why;
   const again = ancestors(node).find(isDefinedAgain);
   if (again) return `\`${again.name}\` is defined again below`;
   const unused = ancestors(node)
@@ -40,8 +40,8 @@ function deviceOption({ file, project }: Facts): string | null {
   const sends: Node[] = [...file.callsNamed("cuda"), ...file.all("Str").filter(isCudaDevice)];
   for (const node of sends) {
     const asked = optionBehind(node, file, project);
-    if (asked === null || !/cuda|gpu|device/i.test(asked)) return null;
-    option = asked;
+    if (!asked || !/cuda|gpu|device/i.test(asked.option)) return null;
+    option = asked.option;
   }
   const places = [
     ...file.callsNamed("to").map((call) => positional(call, 0)),
@@ -101,13 +101,27 @@ const CHECKPOINT_OPTIONS = "use_checkpoint grad_checkpointing use_grad_checkpoin
   " ",
 );
 
-/** The option without which a node does not run, when it is off by default: "args.debug". */
-function optionBehind(node: Node, file: PythonFile, tree: Tree): string | null {
+interface Behind {
+  /** "args.debug" */
+  readonly option: string;
+  readonly why: string;
+}
+
+/** The option without which a node does not run, when it is off by default, or another than that. */
+function optionBehind(node: Node, file: PythonFile, tree: Tree): Behind | null {
   for (let child = node, at = node.parent; at && at.kind !== "FunctionDef"; child = at, at = at.parent) {
     if ((at.kind !== "If" && at.kind !== "IfExp") || child === at.test) continue;
     const holds = at.kind === "If" ? at.body.includes(child as never) : at.body === child;
-    const option = needed(at.test, holds, file, tree);
-    if (option) return file.textOf(option);
+    const found = needed(at.test, holds, file, tree);
+    if (!found) continue;
+    const option = file.textOf(found);
+    const chosen = typeof defaultOf(found, file, tree) === "string";
+    return {
+      option,
+      why: chosen
+        ? `only with another \`${option}\` than by default`
+        : `only with \`${option}\`, off by default`,
+    };
   }
   return null;
 }
@@ -224,13 +238,20 @@ function compare(given: Default, op: string, right: Expr): boolean | null {
   if (op === "is" || op === "is not")
     return right.kind === "Const" && right.value === null ? (given === null) === (op === "is") : null;
   if (op === "==" && right.kind === "Const" && right.value === true) return false;
-  if (given === "cpu" && op === "==" && right.kind === "Str") return right.value === given;
+  if (typeof given === "string") return given === "" ? null : compareText(given, op, right);
   const other = right.kind === "Num" ? Number(right.text) : null;
   if (other === null || Number.isNaN(other) || typeof given !== "number") return null;
   if (op === ">") return given > other;
   if (op === ">=") return given >= other;
   if (op === "!=") return given !== other;
   return op === "==" ? given === other : null;
+}
+
+/** `args.task == "ranking"` */
+function compareText(given: string, op: string, right: Expr): boolean | null {
+  // Whoever trains asks for that: `if args.mode == "train":`.
+  if (right.kind !== "Str" || right.value === null || /train|fit|learn|tun/i.test(right.value)) return null;
+  return op === "==" ? given === right.value : op === "!=" ? given !== right.value : null;
 }
 
 function holdsOptions(expr: Expr): boolean {
