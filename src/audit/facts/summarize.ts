@@ -180,15 +180,19 @@ class Summarizer {
     if (name !== null) this.#callTo(call, name);
     const others = otherTargets(call, this.#file);
     if (others.length > 0) for (const other of others) this.#callTo(call, other);
+    const run = checkpointed(call, this.#file);
+    if (run !== null) this.#callTo(call, run, false);
   }
 
-  #callTo(call: Call, name: string): void {
+  #callTo(call: Call, name: string, direct = true): void {
     if (name.startsWith("torch.") || name.startsWith("numpy.")) return;
     // What making an instance runs is nobody's question.
     if (this.#classes.has(name)) return;
     const notes = this.#around(call);
     const target = this.#byName.get(name)?.at ?? name;
-    const site = name.startsWith(".") ? this.#unresolved(call, name) : this.#resolved(call, target, notes);
+    const site = name.startsWith(".")
+      ? this.#unresolved(call, name)
+      : this.#resolved(call, target, notes, direct);
     const seen = notes.seen.get(target);
     if (seen?.some((other) => isSame(other, site)) === true) return;
     if (seen) seen.push(site);
@@ -201,11 +205,11 @@ class Summarizer {
     return { target, loops: undefined, grad: lexicalGrad(call, this.#file) ?? undefined };
   }
 
-  #resolved(call: Call, target: Target, notes: FunctionNotes): CallSite {
+  #resolved(call: Call, target: Target, notes: FunctionNotes, direct: boolean): CallSite {
     const loops = loopsAround(call);
     const body = functionOf(call) ?? this.#file.tree.module;
     const stop = loops[0] ? stepBlock(call, loops[0], this.#backwards) : body;
-    const passed = this.#passed(call);
+    const passed = direct ? this.#passed(call) : null;
     const always = frequency(call, stop, this.#file) === "every";
     const update = !always && loops[0] ? updateBranch(call, loops[0], this.#file) : null;
     return {
@@ -308,6 +312,19 @@ function topOf(node: Node): string {
   while (at.parent && at.parent.kind !== "Module") at = at.parent;
   if (isMain(at)) return MAIN;
   return at.kind === "FunctionDef" || at.kind === "ClassDef" ? at.name : "";
+}
+
+/** The function that `checkpoint(self._forward, x)` runs, of torch's or of a project's own. */
+function checkpointed(call: Call, file: PythonFile): string | null {
+  const { func, args } = call;
+  const word = func.kind === "Name" ? func.id : func.kind === "Attribute" ? func.attr : "";
+  const run = /^(?!save|load|write|restore)(?:\w+_)?checkpoint$/.test(word) ? args[0]?.value : undefined;
+  if (!run) return null;
+  const own = selfAttribute(run);
+  const cls = own === null ? null : classOf(run);
+  if (cls) return methodsOf(cls).some(({ name }) => name === own) ? `${file.qualified(cls)}.${own}` : null;
+  const dotted = run.kind === "Name" ? file.dotted(run) : null;
+  return dotted !== null && dotted.startsWith(`${file.module}.`) ? dotted : null;
 }
 
 const TRAINERS = /Trainer$/;

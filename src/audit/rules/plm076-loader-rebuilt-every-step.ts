@@ -64,7 +64,7 @@ export const rule: Rule = {
             at: call,
             message: "A new DataLoader on every step: its workers are started and stopped each time",
           };
-        else if (isEveryEpoch(call, facts) || isOneEpoch(call, facts))
+        else if (isEveryEpoch(call, facts) || isOneEpoch(call, facts) || isHandedOnAgain(call, facts))
           yield { at: call, severity: "note", message: EPOCH };
       } else {
         const maker = makers.get(callTarget(call, file) ?? name);
@@ -152,6 +152,42 @@ function isEveryEpoch(call: Call, facts: Facts, made: Call | null = null): boole
       !/fold|stage|split/i.test(file.textOf(around)));
   // Its data is the turn's own where the target of the loop is part of it.
   return counts && !(made ? isMadeOf(made, call, around.target, facts) : mentions(call, around.target));
+}
+
+/** `while True: loader = DataLoader(…); yield from loader`, of data that is the same in every turn. */
+function isHandedOnAgain(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const [loop] = loopsAround(call);
+  const fn = functionOf(call);
+  if (!loop || fn?.kind !== "FunctionDef" || facts.frequency(call, loop) !== "every") return false;
+  const yields = file.all("Yield").filter((one) => contains(loop, one) && functionOf(one) === fn);
+  const target = call.parent?.kind === "Assign" ? call.parent.targets[0] : null;
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  const over = made ? file.scopes.uses(made) : [call];
+  return (
+    yields.some(({ value, parent }) => {
+      if (value !== null && over.includes(value as never)) return true;
+      // `for batch in loader: yield batch`
+      const inner = parent ? loopsAround(parent)[0] : undefined;
+      return inner?.kind === "For" && inner !== loop && over.includes(inner.iter as never);
+    }) &&
+    call.args.every(({ value }) =>
+      names(value).every((name) =>
+        (file.scopes.lookup(name)?.definitions ?? []).every(({ node }) => !contains(loop, node)),
+      ),
+    ) &&
+    !file
+      .all("Assign")
+      .some(
+        (one) =>
+          contains(loop, one) &&
+          one.targets.some(
+            (set) =>
+              set.kind === "Attribute" &&
+              call.args.some((arg) => file.textOf(arg).includes(file.textOf(set))),
+          ),
+      )
+  );
 }
 
 /** `for epoch in range(n): train(…)`, and the steps are in there. */

@@ -33,7 +33,7 @@ export const rule: Rule = {
     const { file } = facts;
     for (const call of file.calls.matching(WORDS)) {
       const name = file.dotted(call.func) ?? "";
-      const copy = /^torch\.nn\.(?:parameter\.)?Parameter$/.test(name) ? storedCopy(call, facts) : null;
+      const copy = /^torch\.nn\.(?:parameter\.)?Parameter$/.test(name) ? storedCopy(call, call, facts) : null;
       if (copy)
         yield {
           at: copy,
@@ -45,6 +45,17 @@ export const rule: Rule = {
         yield {
           at: call,
           message: `A new \`${last(name)}\` with random weights in every forward: it is allocated each time and never trained`,
+        };
+    }
+    // `normalization(width).to(h.device)(h)`: what is sent somewhere and then called is a module, whoever makes it.
+    for (const moved of file.callsNamed("to", "cuda")) {
+      const made = moved.func.kind === "Attribute" ? moved.func.value : null;
+      if (made?.kind !== "Call" || moved.parent?.kind !== "Call" || moved.parent.func !== moved) continue;
+      const name = file.dotted(made.func);
+      if (name !== null && !/^(?:torch|builtins)\./.test(name) && isMadeInForward(made, facts))
+        yield {
+          at: made,
+          message: `\`${last(name)}\` makes a module in every forward: it is allocated each time and never trained`,
         };
     }
     for (const statement of file.all("Assign")) {
@@ -92,8 +103,8 @@ function isMovedBefore(made: Call, call: Call, { file }: Facts): boolean {
 }
 
 /** What is computed from the parameter and stored on the module in its place: `Parameter(x).to(device)`, `Parameter(x) * 0.02`. */
-function storedCopy(made: Call, facts: Facts): Expr | null {
-  let at: Expr = made;
+function storedCopy(from: Expr, made: Call, facts: Facts): Expr | null {
+  let at: Expr = from;
   let copied = false;
   for (;;) {
     const parent: Node | null = at.parent;
@@ -113,6 +124,11 @@ function storedCopy(made: Call, facts: Facts): Expr | null {
       copied ||= !same;
     } else break;
   }
+  // `gain = Parameter(x)`, and all that is done with it is `self.gain = gain.cuda()`.
+  const given = at.parent?.kind === "Assign" && at.parent.value === at ? at.parent.targets[0] : null;
+  const named = !copied && given?.kind === "Name" ? facts.file.scopes.definitionAt(given) : null;
+  const [use, ...more] = named ? facts.file.scopes.uses(named) : [];
+  if (use && more.length === 0 && functionOf(use) === functionOf(made)) return storedCopy(use, made, facts);
   // `self.scales = [Parameter(x).to(device) for …]`
   while (at.parent?.kind === "Comp" || at.parent?.kind === "List") at = at.parent;
   const statement = at.parent;
@@ -175,6 +191,9 @@ function isModule(expr: Expr, facts: Facts): boolean {
       (definitions.length > 0 &&
         definitions.every(({ how, value, index }) => {
           if (how !== "iterate" || value === null) return false;
+          // `for part in (model.stem, model.layer1):`
+          if (value.kind === "List" || value.kind === "Tuple")
+            return value.items.length > 0 && value.items.every((item) => isModule(item, facts));
           const over = facts.file.textOf(value);
           // `for model in models_to_freeze:`
           if (
@@ -209,7 +228,7 @@ function isModule(expr: Expr, facts: Facts): boolean {
     expr.kind !== "Call" &&
     owner !== null &&
     facts.networks.is(owner) &&
-    /(?:embeddings?|encoder|decoder|backbone|layers?|layer\d|head|classifier|features|stem|blocks?|fc|body|trunk|model|bert|roberta|transformer|vision_tower|language_model|unet|vae)(?:\[[-\w]+\])?$/.test(
+    /(?:embeddings?|encoder|decoder|backbone|layers?|layer\d|head|classifier|features|stem|blocks?|fc|body|trunk|model|bert|roberta|transformer|vision_tower|language_model|unet|vae|[._](?:convs?|bn|norm|attn|attention|mlp|linear|rnns?|lstm|gru|fc)\d*)(?:\[[-\w]+\])?$/.test(
       facts.file.textOf(expr),
     )
   );

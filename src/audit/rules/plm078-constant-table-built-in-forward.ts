@@ -1,8 +1,10 @@
-import { classOf, functionOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
 import { positional } from "../../python/file.ts";
-import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import type { PythonFile } from "../../python/file.ts";
+import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { callTarget } from "../facts/summary.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -34,6 +36,7 @@ export const rule: Rule = {
     yield* distances(facts);
     yield* grids(facts);
     yield* neverStored(facts);
+    yield* storedElsewhere(facts);
     yield* neverKept(facts);
     for (const call of facts.file.callsNamed(...TABLES, "tril", "triu")) {
       const name = facts.file.dotted(call.func) ?? "";
@@ -128,7 +131,7 @@ function* built(facts: Facts): Generator<Finding> {
     const fn = functionOf(call);
     if (
       fn?.kind === "FunctionDef" &&
-      fn.parent?.kind === "Module" &&
+      (fn.parent?.kind === "Module" || isOfGiven(fn)) &&
       !/cache/.test(fn.decorators.map((one) => file.textOf(one)).join(" ")) &&
       /^(?:torch|numpy)\.\w+$/.test(file.dotted(call.func) ?? "")
     )
@@ -141,7 +144,7 @@ function* built(facts: Facts): Generator<Finding> {
     const fn = functionOf(call);
     if (!cls || !isModuleRole(facts.role(cls)) || fn?.kind !== "FunctionDef" || fn.name === "__init__")
       continue;
-    const name = file.dotted(call.func);
+    const name = selfAttribute(call.func) === null ? file.dotted(call.func) : callTarget(call, file);
     const elsewhere = name !== null && !name.startsWith("torch.") && !name.startsWith(`${file.module}.`);
     if (![...makers].some((one) => file.qualified(one) === name) && !(imported.includes(call) && elsewhere))
       continue;
@@ -155,6 +158,12 @@ function* built(facts: Facts): Generator<Finding> {
       message: `\`${file.textOf(call.func)}\` builds the same table in every forward from settings that never change; build it once, as a buffer with \`persistent=False\``,
     };
   }
+}
+
+/** A method that makes it of what it is given alone: with `self` at hand it may well keep it. */
+function isOfGiven(fn: FunctionDef): boolean {
+  if (fn.parent?.kind !== "ClassDef" || fn.name === "__init__" || fn.name === "forward") return false;
+  return !fn.body.some((statement) => mentions(statement, "self"));
 }
 
 /** A device or a type. */
@@ -365,6 +374,66 @@ function* neverStored(facts: Facts): Generator<Finding> {
       message: `What is missing from \`self.${own}\` is computed and never put there: it is missed and computed again every time`,
     };
   }
+}
+
+/** `if key not in cache:`, while all that is ever put there is put under something made of the key. */
+function* storedElsewhere(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const test of file.all("If")) {
+    const { test: asked } = test;
+    const [right] = asked.kind === "Compare" && asked.ops[0] === "not in" ? asked.rights : [];
+    if (asked.kind !== "Compare" || asked.left.kind !== "Name" || !right || !facts.hot(test)) continue;
+    const key = asked.left.id;
+    const text = file.textOf(right);
+    const [made, ...more] = right.kind === "Name" ? (file.scopes.lookup(right)?.definitions ?? []) : [];
+    const own = selfAttribute(right);
+    const cls = own === null ? null : classOf(test);
+    const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+    const kept = made
+      ? more.length === 0 &&
+        functionOf(made.node) === null &&
+        made.value !== null &&
+        isEmptyDict(made.value, facts)
+      : writes.length > 0 && writes.every(({ value }) => value !== null && isEmptyDict(value, facts));
+    if (!kept) continue;
+    const stores = file
+      .all("Assign")
+      .flatMap(({ targets }) => targets)
+      .filter((one) => one.kind === "Subscript" && file.textOf(one.value) === text);
+    const isMadeOfKey = (one: Expr): boolean =>
+      one.kind === "Subscript" &&
+      test.body.some((statement) => contains(statement, one)) &&
+      isLonger(one.index, file) &&
+      mentions(one.index, key);
+    if (stores.length === 0 || !stores.every(isMadeOfKey)) continue;
+    // Filled by other means, or by somebody it is handed to, it may have the key.
+    const speaks = (one: Expr): boolean => file.textOf(one) === text;
+    const isLookedUp = ({ parent }: Expr): boolean =>
+      parent?.kind === "Subscript" || parent?.kind === "Compare" || parent?.kind === "Assign";
+    if (![...file.all("Name"), ...file.all("Attribute")].filter(speaks).every(isLookedUp)) continue;
+    yield {
+      at: asked,
+      severity: "warning",
+      message: `What is missing from \`${text}\` is put there under another key than \`${key}\`: it is missed and computed again every time`,
+    };
+  }
+}
+
+/** A pair, or a string with more in it than the key: never the key itself. */
+function isLonger(expr: Expr, file: PythonFile): boolean {
+  if (expr.kind === "Tuple") return true;
+  const text = file.textOf(expr);
+  return expr.kind === "Binary"
+    ? expr.op === "+" && /["']/.test(text)
+    : expr.kind === "Str" && expr.parts.length > 0 && !/^\w*["']\{\w+\}["']$/.test(text);
+}
+
+function mentions(expr: Node, id: string): boolean {
+  let found = false;
+  walk(expr, (node) => {
+    found ||= node.kind === "Name" && node.id === id;
+  });
+  return found;
 }
 
 /** `if self.table is None: …` that computes it and keeps it under another name. */

@@ -1,11 +1,12 @@
 import { keyword } from "../../python/file.ts";
-import { ancestors, contains, functionOf, statementOf } from "../../python/nodes.ts";
-import type { Call, FunctionDef, Node } from "../../python/tree.ts";
+import { ancestors, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { deleteStatement, indentAt } from "../edits.ts";
 import { countsToOne } from "../facts/accumulation.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
+import { last } from "../facts/torch-names.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
 
@@ -52,7 +53,9 @@ export const rule: Rule = {
         yield { at: call, message: clips };
         continue;
       }
-      const inner = loopsAround(call)[0] ?? functionOf(call);
+      // `for group in optimizer.param_groups:` goes through the parameters of one step.
+      const inner =
+        loopsAround(call).find((loop) => loop.kind !== "For" || !overGroups(loop.iter)) ?? functionOf(call);
       if (!inner) continue;
       if (torch && clipsByItself(inner, facts)) {
         yield {
@@ -144,18 +147,65 @@ function isMicroStep(call: Call, loop: Node, facts: Facts): boolean {
   const outer = loopsAround(call)[1] ?? null;
   return (
     loop.kind === "For" &&
+    !isOfTurn(call, loop.target) &&
     (facts.backwards.some(({ call: backward }) => contains(loop, backward)) ||
       facts.callee(call)?.reachesBackward === true ||
       facts
         .callsTo("loose")
         .some((one) => contains(loop, one) && facts.callee(one)?.reachesBackward === true)) &&
-    optimizerSteps(facts.file).some(
+    (optimizerSteps(facts.file).some(
       (step) =>
         (loopsAround(step)[0] ?? null) === outer &&
         functionOf(step) === functionOf(call) &&
         step.start > loop.end,
-    )
+    ) ||
+      (outer === null && isSteppedAfter(loop, facts)))
   );
+}
+
+/** `for net in nets: …; clip_grad_norm_(net.parameters(), 1.0)`: each turn clips another one. */
+function isOfTurn(call: Call, target: Expr): boolean {
+  const [of] = lastWord(call.func).startsWith("clip_") ? call.args : [];
+  if (!of) return false;
+  const turns = new Set<string>();
+  let found = false;
+  walk(target, (node) => void (node.kind === "Name" && turns.add(node.id)));
+  walk(of, (node) => void (found ||= node.kind === "Name" && turns.has(node.id)));
+  return found;
+}
+
+/** `self.forward_backward(batch)`, which is this loop, and then `self.optimize()`, which steps. */
+function isSteppedAfter(loop: Node, { file }: Facts): boolean {
+  const fn = functionOf(loop);
+  if (fn?.kind !== "FunctionDef") return false;
+  const steppers = new Set<string>();
+  for (const step of optimizerSteps(file)) {
+    const by = functionOf(step);
+    if (by === fn) return false;
+    if (by?.kind === "FunctionDef") steppers.add(file.qualified(by));
+  }
+  if (steppers.size === 0) return false;
+  const steps = file
+    .callsNamed(...[...steppers].map(last))
+    .filter((call) => steppers.has(callTarget(call, file) ?? ""));
+  // Where a turn of the loop may step, it is no micro-step.
+  if (steps.some((call) => contains(fn, call))) return false;
+  return file
+    .callsNamed(fn.name)
+    .some(
+      (call) =>
+        callTarget(call, file) === file.qualified(fn) &&
+        steps.some(
+          (step) =>
+            functionOf(step) === functionOf(call) &&
+            step.start > call.end &&
+            loopsAround(step)[0] === loopsAround(call)[0],
+        ),
+    );
+}
+
+function overGroups(iter: Expr): boolean {
+  return iter.kind === "Attribute" && iter.attr === "param_groups";
 }
 
 /** In the branch of a turn that only adds gradients up: `if last: …; optimizer.step()`, `else: loss.backward(); clip(…)`. */

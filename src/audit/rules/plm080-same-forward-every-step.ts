@@ -1,9 +1,10 @@
 import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
+import type { Call, Expr, Name, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { decoratedGrad } from "../facts/gradmode.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { callTarget } from "../facts/summary.ts";
 import { last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -24,7 +25,10 @@ export const rule: Rule = {
     yield* ofSelf(facts);
     for (const call of calls) {
       const [inner] = loopsAround(call);
-      if (!inner) continue;
+      if (!inner) {
+        if (isOfScript(call, facts)) yield { at: call, message: ofSame(call, facts) };
+        continue;
+      }
       const loop = facts.stepLoop(call);
       if (loop && isFixed(call, facts) && isInvariant(call, loop, facts)) {
         // What is differentiated right away has something to train.
@@ -32,7 +36,7 @@ export const rule: Rule = {
         if (facts.frequency(call, loop) === "every")
           yield {
             at: call,
-            message: `\`${file.textOf(call.func)}\` and its input are the same in every step, and so is what it returns; run it once before the loop`,
+            message: ofSame(call, facts),
           };
       } else if (isSoftmax(call, facts) && isInvariant(call, inner, facts) && !lookedAtOnce(call, inner))
         yield {
@@ -44,6 +48,37 @@ export const rule: Rule = {
     }
   },
 };
+
+function ofSame(call: Call, { file }: Facts): string {
+  return `\`${file.textOf(call.func)}\` and its input are the same in every step, and so is what it returns; run it once before the loop`;
+}
+
+/** In a function that a script calls in its loop: a frozen network and its input are made once, above. */
+function isOfScript(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const fn = functionOf(call);
+  if (call.func.kind !== "Name" || fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module") return false;
+  const isMadeOnce = (name: Expr): boolean => {
+    const definitions = name.kind === "Name" ? (file.scopes.lookup(name)?.definitions ?? []) : [];
+    return (
+      definitions.length > 0 &&
+      definitions.every(
+        ({ how, node }) =>
+          (how === "assign" || how === "unpack") &&
+          functionOf(node) === null &&
+          loopsAround(node).length === 0,
+      )
+    );
+  };
+  return (
+    call.args.length > 0 &&
+    call.args.every(({ value }) => isMadeOnce(value) && !isChanged(value as Name, fn, facts)) &&
+    isMadeOnce(call.func) &&
+    isFixed(call, facts) &&
+    facts.gradMode(call) === "off" &&
+    facts.everyStep(call)?.why.startsWith("called in the training loop") === true
+  );
+}
 
 const OFTEN_FROZEN = /^(?:text_encoder\w*|vae|teacher\w*|ref\w*)$/;
 
@@ -74,13 +109,30 @@ function* ofSelf(facts: Facts): Generator<Finding> {
       loopsAround(call).length === 0 &&
       (facts.networks.isFrozen(call.func) || encodes(call)) &&
       facts.gradMode(call) === "off" &&
-      (functionOf(call)?.params.length !== 1 || encodes(call)) &&
+      (functionOf(call)?.params.length !== 1 || encodes(call) || isAskedEveryStep(call, facts)) &&
       facts.everyStep(call)
     )
       yield {
         at: call,
         message: `\`${file.textOf(call.func)}\` and its input are the same in every step, and so is what it returns; run it once, and keep that`,
       };
+}
+
+/** In a method without arguments that a step calls on every turn: others are for pictures and logs. */
+function isAskedEveryStep(call: Call, facts: Facts): boolean {
+  const fn = functionOf(call);
+  return (
+    fn?.kind === "FunctionDef" &&
+    facts.file
+      .callsNamed(fn.name)
+      .some(
+        (one) =>
+          callTarget(one, facts.file) === facts.file.qualified(fn) &&
+          functionOf(one) !== fn &&
+          facts.functionFacts(one).reachesBackward &&
+          facts.everyStep(one) !== null,
+      )
+  );
 }
 
 /** A network that learns nothing in the loop: run without gradients while in eval mode or frozen. */
@@ -201,7 +253,7 @@ function isPure(call: Call, facts: Facts): boolean {
 }
 
 /** Written to in the loop: `x[i] = …`, `x.add_(…)`, `x.data = …`, or updated by a step as an image that is optimised. */
-function isChanged(name: Expr & { kind: "Name" }, loop: Loop, facts: Facts): boolean {
+function isChanged(name: Expr & { kind: "Name" }, loop: Node, facts: Facts): boolean {
   if (/requires_grad/.test(definitionText(name, facts))) return true;
   return facts.file.all("Name").some((node) => {
     if (node.id !== name.id || !contains(loop, node) || functionOf(node) !== functionOf(name)) return false;

@@ -3,6 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
+import { callTarget } from "../facts/summary.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -19,6 +20,7 @@ export const rule: Rule = {
     yield* mapped(facts);
     if (file.callsNamed("init_process_group", "DistributedDataParallel").length === 0) {
       yield* atImport(facts);
+      yield* beforeSetUp(facts);
       return;
     }
     const inits = file
@@ -142,6 +144,31 @@ function* atImport(facts: Facts): Generator<Finding> {
       yield { at: call, severity: "note", message: BEFORE_CHOICE };
 }
 
+const SETS_UP_RANKS = /^(?:init|setup|initialize)_(?:distributed|dist|ddp)(?:_\w+)?$/;
+
+/** `net.cuda()` above `init_distributed(rank)` of another file, which is where a rank chooses. */
+function* beforeSetUp(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const setUps = file.calls.matching(SETS_UP_RANKS).filter((call) => {
+    const name = file.dotted(call.func);
+    return functionOf(call) !== null && name !== null && !name.startsWith(`${file.module}.`);
+  });
+  if (
+    setUps.length === 0 ||
+    /set_device|CUDA_VISIBLE_DEVICES|gloo|accelerat|deepspeed|\bray\b/i.test(file.text)
+  )
+    return;
+  for (const call of file.callsNamed("cuda"))
+    if (
+      call.func.kind === "Attribute" &&
+      file.dotted(call.func) === null &&
+      call.args.length === 0 &&
+      !isConditional(call) &&
+      setUps.some((setUp) => functionOf(setUp) === functionOf(call) && call.start < setUp.start)
+    )
+      yield { at: call, severity: "note", message: BEFORE_CHOICE };
+}
+
 /** Places that mean the first device: `.cuda()`, "cuda", "cuda:0". */
 function* literals(
   own: boolean,
@@ -170,17 +197,27 @@ function* literals(
             // Under the test for several ranks, beside their setup, it is as good.
             (!isConditional(choice) || isBesideSetup(choice, file)),
         );
-      const above = chooses.some(
-        (choice) =>
-          functionOf(choice) === functionOf(call) && call.start < choice.start && !isConditional(choice),
-      );
-      if (named || early || above)
+      const isAbove = (at: Call): boolean =>
+        chooses.some(
+          (choice) =>
+            functionOf(choice) === functionOf(at) && at.start < choice.start && !isConditional(choice),
+        );
+      if (named || early || isAbove(call) || helperCalls(call, facts).some(isAbove))
         yield { at: call, severity: "note", message: named ? UNLESS : BEFORE_CHOICE };
     } else if (named || !own || isDeviceOnly(call, facts) || file.dotted(call.func) === "torch.load") {
       yield { at: call, severity: "note", message: UNLESS };
       if (!named) return;
     }
   }
+}
+
+/** Where the function of this file that a call is in is called, when nothing is asked before. */
+function helperCalls(call: Call, { file }: Facts): readonly Call[] {
+  const fn = functionOf(call);
+  if (fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module") return [];
+  return file
+    .callsNamed(fn.name)
+    .filter((one) => callTarget(one, file) === file.qualified(fn) && !isConditional(one));
 }
 
 /** `if distributed: set_device(…); init_process_group(…)` */

@@ -1,5 +1,5 @@
 import { classOf, functionOf, walk } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Arg, Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -46,9 +46,13 @@ export const rule: Rule = {
           ? difference.left.right
           : difference.left;
       const end = readsClock(left, facts) ? left : left.kind === "Name" ? clockStart(left, facts) : null;
-      const fn = functionOf(difference);
-      if (!start || !end || end.start < start.start || functionOf(start) !== fn) continue;
-      const between = { start: start.end, end: end.start };
+      const begun = start ?? (readsClock(left, facts) ? clockInCaller(difference, facts) : null);
+      if (!begun || !end) continue;
+      const fn = functionOf(begun);
+      // Read by a method that is called when the work is done, the clock stops with that call.
+      const stop = fn === functionOf(difference) ? end : callAfter(begun, difference, facts);
+      if (!stop || stop.start < begun.start) continue;
+      const between = { start: begun.end, end: stop.start };
       if (WAITS.test(file.text.slice(between.start, between.end))) continue;
       let works = false;
       let waits = false;
@@ -148,11 +152,7 @@ function isUnwaited(body: readonly Node[], facts: Facts): boolean {
   for (const statement of body) {
     if (WAITS.test(facts.file.textOf(statement))) return false;
     walk(statement, (node) => {
-      if (
-        node.kind === "Call" &&
-        (isNetwork(node.func, facts) || facts.backwards.some(({ call }) => call === node))
-      )
-        works = true;
+      if (node.kind === "Call" && isWork(node, facts)) works = true;
     });
   }
   return works;
@@ -163,18 +163,50 @@ function isWork(call: Call, facts: Facts): boolean {
   if (isNetwork(call.func, facts) || facts.backwards.some((one) => one.call === call)) return true;
   if (call.func.kind === "Attribute" && call.func.attr === "forward" && isNetwork(call.func.value, facts))
     return true;
-  // `diffusion.training_losses(model, x, t)` runs the network it is given.
+  if (runsGiven(call.func, call.args[0], facts)) return true;
+  // `losses = partial(diffusion.training_losses, model, x, t)`, called by that name.
+  const prepared = call.func.kind === "Name" ? facts.file.scopes.onlyValue(call.func) : null;
   if (
-    call.func.kind === "Attribute" &&
-    RUNS.test(call.func.attr) &&
-    call.args[0]?.value.kind === "Name" &&
-    isNetwork(call.args[0].value, facts)
+    prepared?.kind === "Call" &&
+    prepared.args[0] &&
+    facts.file.dotted(prepared.func) === "functools.partial" &&
+    runsGiven(prepared.args[0].value, prepared.args[1], facts)
   )
     return true;
-  if (call.func.kind !== "Name" || facts.callee(call)?.reachesBackward !== true) return false;
+  const own = call.func.kind === "Name" || selfAttribute(call.func) !== null;
+  if (!own || facts.callee(call)?.reachesBackward !== true) return false;
   const target = callTarget(call, facts.file);
   const fn = facts.file.all("FunctionDef").find((one) => facts.file.qualified(one) === target);
-  return fn !== undefined && !WAITS.test(facts.file.textOf(fn)) && facts.functionFacts(fn.body[0]!).loose;
+  return fn !== undefined && facts.functionFacts(fn.body[0]!).loose && !waitsBelow(fn, facts, new Set());
+}
+
+/** Whether a function waits, or one of this file that it calls. */
+function waitsBelow(fn: FunctionDef, facts: Facts, seen: Set<FunctionDef>): boolean {
+  const { file } = facts;
+  if (seen.has(fn)) return false;
+  seen.add(fn);
+  if (WAITS.test(file.textOf(fn))) return true;
+  let waits = false;
+  for (const statement of fn.body)
+    walk(statement, (node) => {
+      const target = node.kind === "Call" && !waits ? callTarget(node, file) : null;
+      const called = target?.startsWith(`${file.module}.`)
+        ? file.all("FunctionDef").find((one) => file.qualified(one) === target)
+        : undefined;
+      waits ||= called !== undefined && waitsBelow(called, facts, seen);
+      return !waits;
+    });
+  return waits;
+}
+
+/** `diffusion.training_losses(model, x, t)` runs the network it is given. */
+function runsGiven(func: Expr, first: Arg | undefined, facts: Facts): boolean {
+  return (
+    func.kind === "Attribute" &&
+    RUNS.test(func.attr) &&
+    (first?.value.kind === "Name" || first?.value.kind === "Attribute") &&
+    isNetwork(first.value, facts)
+  );
 }
 
 /** A name or function of this file that stands for waiting: `wait = torch.cuda.synchronize if … else …`. */
@@ -208,4 +240,29 @@ function clockOnSelf(difference: Expr & { kind: "Binary" }, facts: Facts): Expr 
   );
   const value = here.length === 1 ? here[0]!.value : null;
   return value && readsClock(value, facts) ? value : null;
+}
+
+/** `self.started = time.time()` in the one other method that sets it. */
+function clockInCaller(difference: Expr & { kind: "Binary" }, facts: Facts): Expr | null {
+  const own = selfAttribute(difference.right);
+  const cls = own === null ? null : classOf(difference);
+  const writes = cls ? (attributesOf(cls, facts.file).get(own!)?.writes ?? []) : [];
+  const [one, ...more] = writes.filter(({ in: method }) => method.name !== "__init__");
+  return one?.value && more.length === 0 && readsClock(one.value, facts) ? one.value : null;
+}
+
+/** The first call, after the clock was started, of the method that reads it again; null where that waits by itself. */
+function callAfter(begun: Expr, difference: Expr, { file }: Facts): Call | null {
+  const fn = functionOf(difference);
+  if (fn?.kind !== "FunctionDef" || WAITS.test(file.text.slice(fn.start, difference.start))) return null;
+  return (
+    file
+      .callsNamed(fn.name)
+      .find(
+        (call) =>
+          functionOf(call) === functionOf(begun) &&
+          call.start > begun.start &&
+          selfAttribute(call.func) === fn.name,
+      ) ?? null
+  );
 }

@@ -1,7 +1,9 @@
 import { argument } from "../../python/file.ts";
-import { contains, functionOf } from "../../python/nodes.ts";
-import type { Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { contains, functionOf, walk } from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
+import { callTarget } from "../facts/summary.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -43,8 +45,10 @@ export const rule: Rule = {
     }
     for (const call of file.callsNamed("no_sync")) {
       const loop = turnOf(call);
-      if (call.func.kind === "Attribute" && call.func.attr === "no_sync" && loop)
+      if (call.func.kind === "Attribute" && call.func.attr === "no_sync" && loop) {
         yield* skips(call, loop, facts);
+        yield* chosenElsewhere(call, facts);
+      }
     }
   },
 };
@@ -98,6 +102,36 @@ function* skips(call: Expr, loop: Turn, facts: Facts): Generator<Finding> {
     };
 }
 
+/** `with self.context():`, a method that returns `net.no_sync()` under a test: it is asked where the method is called. */
+function* chosenElsewhere(call: Call, facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const choice = call.parent?.kind === "IfExp" && call.parent.test !== call ? call.parent : null;
+  const returned = choice ? choice.parent : call.parent;
+  const branch = !choice && returned?.parent?.kind === "If" ? returned.parent : null;
+  const fn = returned?.kind === "Return" ? functionOf(returned) : null;
+  const asked = choice ?? branch;
+  if (fn?.kind !== "FunctionDef" || !asked || (branch && branch.parent !== fn)) return;
+  const when = choice ? choice.orelse === call : branch!.orelse.includes(returned as never);
+  for (const use of file.callsNamed(fn.name)) {
+    const turn = use.parent?.kind === "WithItem" ? turnOf(use) : null;
+    if (turn && callTarget(use, file) === file.qualified(fn) && isSameThere(asked.test, use, fn, file))
+      yield* compare(asked.test, when, use, turn, facts);
+  }
+}
+
+/** Made of attributes of self, and of what the caller has under the same name. */
+function isSameThere(test: Expr, use: Call, fn: FunctionDef, file: PythonFile): boolean {
+  const shift = fn.parent?.kind === "ClassDef" ? 1 : 0;
+  let same = true;
+  walk(test, (node) => {
+    if (node.kind !== "Name" || node.id === "self") return;
+    const at = fn.params.findIndex(({ name }) => name === node.id) - shift;
+    const given = use.args.find(({ name }, index) => (name === null ? index === at : name === node.id));
+    same &&= at >= 0 && given !== undefined && file.textOf(given.value) === node.id;
+  });
+  return same;
+}
+
 const ALONE =
   "The optimizer steps right after a backward in which ranks exchange nothing: each steps with its own gradients";
 
@@ -134,8 +168,7 @@ function* compare(test: Expr, when: boolean, at: Expr, loop: Turn, facts: Facts)
       return;
     }
   }
-  const never = synced && neverHolds(synced, loop, facts);
-  if (never && stepsAfter(loop, facts)) {
+  if (neverHolds(test, when, loop, facts) && stepsAfter(loop, facts)) {
     yield {
       at,
       message: `\`${facts.file.textOf(test)}\` is never true in this loop: gradients are exchanged in none of its turns`,
@@ -266,14 +299,29 @@ function sameName(a: Expr, b: Expr, facts: Facts): boolean | null {
   return same ? plain === other : null;
 }
 
-/** `micro == n` in a loop over `range(n)`. */
-function neverHolds({ of, by, is, holds }: Condition, loop: Turn, facts: Facts): boolean {
-  if (by !== "" || !holds || loop.kind !== "For" || loop.iter.kind !== "Call") return false;
+/** `micro == n` or `micro >= n` in a loop over `range(n)` or `range(0, n, size)`, or by the name it was given. */
+function neverHolds(test: Expr, when: boolean, loop: Turn, facts: Facts, depth = 0): boolean {
+  const { file } = facts;
+  if (depth > 4 || loop.kind !== "For" || loop.iter.kind !== "Call") return false;
+  const again = (expr: Expr, then: boolean): boolean => neverHolds(expr, then, loop, facts, depth + 1);
+  if (test.kind === "Unary" && test.op === "not") return again(test.operand, !when);
+  if (test.kind === "Name") {
+    const value = file.scopes.onlyValue(test);
+    return value !== null && again(value, when);
+  }
+  // `last or not distributed`: the first is what is counted.
+  if (test.kind === "Bool" && test.op === "or" && when) return again(test.values[0]!, when);
+  const [right, ...more] = test.kind === "Compare" ? test.rights : [];
+  if (test.kind !== "Compare" || !right || more.length > 0) return false;
+  const { args } = loop.iter;
+  const stop = args[args.length === 1 ? 0 : 1];
+  if (!stop || args.length > 3 || file.dotted(loop.iter.func) !== "builtins.range") return false;
+  // Counted downwards it begins there.
+  if (args[2]?.value.kind === "Unary") return false;
   return (
-    loop.iter.args.length === 1 &&
-    facts.file.dotted(loop.iter.func) === "builtins.range" &&
-    facts.file.textOf(loop.target) === of &&
-    facts.file.textOf(loop.iter.args[0]!.value) === is
+    (when ? /^(?:==|>=?)$/ : /^(?:!=|<=?)$/).test(test.ops[0]!) &&
+    file.textOf(test.left) === file.textOf(loop.target) &&
+    file.textOf(right) === file.textOf(stop.value)
   );
 }
 
