@@ -55,6 +55,8 @@ export const rule: Rule = {
       if (name !== null && !/^(?:torch|builtins)\./.test(name) && isMadeInForward(made, facts))
         yield {
           at: made,
+          // It may hand out one that is there already.
+          severity: "note",
           message: `\`${last(name)}\` makes a module in every forward: it is allocated each time and never trained`,
         };
     }
