@@ -9,7 +9,9 @@ import type { Rule } from "../rule.ts";
 import { throttle } from "../throttle.ts";
 
 const LOGS =
-  /^(?:log(?:_\w+)?|add_scalars?|add_histogram|update|add|push|record|accumulate|observe|report_scalar|track|append|scalar)$/;
+  /^(?:_?(?:log|record|track|write)(?:_\w+)?|add_scalars?|add_histogram|update|add|push|accumulate|observe|report_scalar|append|scalar)$/;
+/** Names of functions and methods of a program's own that log. */
+const OWN_LOG = /^_?(?:log|record|track|write)(?:_|$)/;
 
 /** What takes tensors to keep them, and reads only a flag of them. */
 const KEEPERS = /(?:Buffer|Memory|Replay|Storage|Queue|Bank|Dataset|Pool|Rollout|Trajector)\w*\.\w+$/;
@@ -62,7 +64,10 @@ function isLogger(call: Call, facts: Facts): boolean {
   if (/^(?:wandb|mlflow|neptune|comet_ml|swanlab|trackio)\.(?:log|log_metric|log_metrics)$/.test(name))
     return !isDisabled(facts);
   // A function of the tree that turns what it is given into numbers.
-  if (call.func.kind === "Name" && /^(?:log|record|track)_?/.test(call.func.id))
+  if (call.func.kind === "Name" && /^_?(?:log|record|track|write)_?/.test(call.func.id))
+    return facts.callee(call)?.reads === true;
+  // `utils.log_losses(writer, losses)`
+  if (name !== "" && call.func.kind === "Attribute" && OWN_LOG.test(call.func.attr))
     return facts.callee(call)?.reads === true;
   if (name !== "" || call.func.kind !== "Attribute") return false;
   return (
@@ -81,7 +86,7 @@ function isLogger(call: Call, facts: Facts): boolean {
     (call.func.attr === "log" && isTrainer(call, facts)) ||
     // A meter of this tree that turns what it is given into a number.
     (call.func.attr === "update" && facts.callee(call)?.reads === true) ||
-    (/^(?:add|push|record|accumulate|observe)$/.test(call.func.attr) &&
+    ((/^(?:add|push|accumulate|observe)$/.test(call.func.attr) || OWN_LOG.test(call.func.attr)) &&
       !KEEPERS.test(callTarget(call, facts.file) ?? "") &&
       facts.callee(call)?.reads === true)
   );
