@@ -15,7 +15,7 @@ export interface Keeps {
 const KEEPS =
   /^_?(?:update|add|push|append|put|store|save|record|log|accumulate|track|insert|observe|collect|remember|write|step|query|enqueue|feed|register|extend|__call__)(?:_\w+)?$/;
 
-/** Whether a method reads a parameter on the host: `float(v)`, `v.item()`, `writer.add_scalar(name, v)`. */
+/** Whether a method reads a parameter on the host: `float(v)`, `v.item()`; or logs each of a dict's values, which nobody sees in there. */
 export function readsParameter(fn: FunctionDef): boolean {
   const method = fn.parent?.kind === "ClassDef";
   if (fn.params.length < (method ? 2 : 1) || !KEEPS.test(fn.name)) return false;
@@ -27,6 +27,7 @@ export function readsParameter(fn: FunctionDef): boolean {
     /^(?:detach|mean|sum|cpu)$/.test(expr.func.attr)
       ? isParam(expr.func.value)
       : expr?.kind === "Name" && params.has(expr.id);
+  const entries = new Set<string>();
   let found = false;
   let logged = false;
   let counts = false;
@@ -35,7 +36,10 @@ export function readsParameter(fn: FunctionDef): boolean {
       // `for name, value in values.items():`
       if (node.kind === "For" && isEntries(node.iter, params))
         for (const item of node.target.kind === "Tuple" ? node.target.items : [node.target])
-          if (item.kind === "Name") params.add(item.id);
+          if (item.kind === "Name") {
+            params.add(item.id);
+            entries.add(item.id);
+          }
       if (node.kind === "Comp")
         for (const { iter, target } of node.clauses)
           if (isEntries(iter, params))
@@ -46,14 +50,20 @@ export function readsParameter(fn: FunctionDef): boolean {
           found = true;
         if (node.func.kind === "Attribute" && node.func.attr === "item" && isParam(node.func.value))
           found = true;
-        if (node.func.kind === "Attribute" && node.func.attr === "add_scalar" && isParam(node.args[1]?.value))
+        const value = node.args[1]?.value;
+        if (
+          node.func.kind === "Attribute" &&
+          node.func.attr === "add_scalar" &&
+          value?.kind === "Name" &&
+          entries.has(value.id)
+        )
           logged = true;
       }
       // `if step % every == 0:`: how often it logs is its own affair.
       if (node.kind === "Binary" && node.op === "%" && node.left.kind !== "Str") counts = true;
       return !found;
     });
-  return found || (logged && !counts);
+  return (found || logged) && !counts;
 }
 
 function isEntries(iter: Expr, params: ReadonlySet<string>): boolean {

@@ -68,7 +68,7 @@ function isLogger(call: Call, facts: Facts): boolean {
     return facts.callee(call)?.reads === true;
   // `utils.log_losses(writer, losses)`
   if (name !== "" && call.func.kind === "Attribute" && OWN_LOG.test(call.func.attr))
-    return facts.callee(call)?.reads === true;
+    return handsDict(call, facts) && facts.callee(call)?.reads === true;
   if (name !== "" || call.func.kind !== "Attribute") return false;
   return (
     /^(?:add_scalar|add_scalars|add_histogram)$/.test(call.func.attr) ||
@@ -86,9 +86,20 @@ function isLogger(call: Call, facts: Facts): boolean {
     (call.func.attr === "log" && isTrainer(call, facts)) ||
     // A meter of this tree that turns what it is given into a number.
     (call.func.attr === "update" && facts.callee(call)?.reads === true) ||
-    ((/^(?:add|push|accumulate|observe)$/.test(call.func.attr) || OWN_LOG.test(call.func.attr)) &&
+    ((/^(?:add|push|record|accumulate|observe)$/.test(call.func.attr) ||
+      (OWN_LOG.test(call.func.attr) && handsDict(call, facts))) &&
       !KEEPERS.test(callTarget(call, facts.file) ?? "") &&
       facts.callee(call)?.reads === true)
+  );
+}
+
+/** What is handed over by itself is found where it is read; of the values of a dict nothing is known in there. */
+function handsDict(call: Call, facts: Facts): boolean {
+  return call.args.some(
+    ({ value }) =>
+      value.kind === "Dict" ||
+      (value.kind === "Comp" && value.value !== null) ||
+      (value.kind === "Name" && dictOf(value, facts) !== null),
   );
 }
 
