@@ -271,7 +271,7 @@ export class Values {
       const name = this.#file.dotted(iterable.func);
       if (name === "builtins.range") return NUMBER;
       if (name === "builtins.enumerate" && at !== null && iterable.args[0])
-        return at === 0 ? NUMBER : this.#element(iterable.args[0].value, null);
+        return at === 0 ? NUMBER : this.#partOf(iterable.args[0].value);
       if (name === "builtins.zip" && at !== null && iterable.args[at])
         return this.#partOf(iterable.args[at].value);
       if (iterable.func.kind === "Attribute" && /^(?:items|values)$/.test(iterable.func.attr)) {
@@ -312,7 +312,7 @@ export class Values {
     return value.what === "tensor" || (value.what === "module" && at === null) ? value : UNKNOWN;
   }
 
-  /** One of several that are gone through together: of a network's list of feature maps, `zip(ours, theirs)`, one of these. */
+  /** One of several that are counted, or gone through together: of a network's list of feature maps, `zip(ours, theirs)`, one of these. */
   #partOf(iterable: Expr): Value {
     const one = this.#element(iterable, null);
     if (one.what !== "unknown") return one;

@@ -74,9 +74,11 @@ export const rule: Rule = {
           );
         if (drops && !seen.has(every.test) && loop.kind === "For" && isFinite(loop, facts)) {
           seen.add(every.test);
-          const fix = countTheEnd(every.test, loop, facts);
+          // In a function that is asked, nobody knows the loader.
+          const here = contains(loop, every.test);
+          const fix = here ? countTheEnd(every.test, loop, facts) : null;
           yield {
-            at: every.test,
+            at: here || every.branch.kind !== "If" ? every.test : every.branch.test,
             severity: "note",
             message:
               "Batches left over when the loop ends have been computed, but no step uses them; their gradients leak into the next epoch or are lost",
@@ -221,10 +223,10 @@ function throttle(step: Expr, loop: Node, facts: Facts): Throttle | null {
   return null;
 }
 
-/** What `should_step(i, n)` returns, a function of this file that does nothing else. */
+/** What `should_step(i, n)` or `self.should_step(i)` returns, a function of this file that does nothing else. */
 function helperOf(test: Expr, { file }: Facts): Expr | null {
-  if (test.kind !== "Call" || test.func.kind !== "Name") return null;
-  const name = file.dotted(test.func);
+  if (test.kind !== "Call") return null;
+  const name = callTarget(test, file);
   const fn = file.all("FunctionDef").find((one) => file.qualified(one) === name);
   const [only] = fn?.body.length === 1 ? fn.body : [];
   return only?.kind === "Return" ? only.value : null;

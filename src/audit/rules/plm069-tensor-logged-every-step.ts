@@ -1,9 +1,9 @@
 import { keyword } from "../../python/file.ts";
-import type { Call, Expr, Name } from "../../python/tree.ts";
+import type { Call, Expr } from "../../python/tree.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
-import { classOf, contains } from "../../python/nodes.ts";
+import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import { callTarget } from "../facts/summary.ts";
 import type { Rule } from "../rule.ts";
 import { throttle } from "../throttle.ts";
@@ -29,7 +29,9 @@ export const rule: Rule = {
     for (const call of facts.file.calls.matching(LOGS)) {
       if (!isLogger(call, facts)) continue;
       for (const value of handed(call, facts)) {
-        if (!facts.onAccelerator(value) || !(facts.everyStep(call) || everyUpdate(call, facts))) continue;
+        if (!facts.onAccelerator(value) || !isEveryTurn(call, facts)) continue;
+        // What was put into the dict now and then is there now and then.
+        if (!contains(call, value) && !isEveryTurn(value, facts)) continue;
         const loop = facts.stepLoop(call);
         const edits = loop && contains(call, value) ? throttle(call, loop, facts.file) : null;
         yield {
@@ -42,6 +44,10 @@ export const rule: Rule = {
     }
   },
 };
+
+function isEveryTurn(node: Expr, facts: Facts): boolean {
+  return facts.everyStep(node) !== null || everyUpdate(node, facts);
+}
 
 /** `wandb.init(mode="online" if TRACK else "disabled")` in a script whose TRACK is False: logging does nothing. */
 function isDisabled({ file }: Facts): boolean {
@@ -119,17 +125,31 @@ function handed(call: Call, facts: Facts): Expr[] {
       over?.kind === "Call" &&
       over.func.kind === "Attribute" &&
       over.func.attr === "items" &&
-      over.func.value.kind === "Name"
+      (over.func.value.kind === "Name" || selfAttribute(over.func.value) !== null)
     )
       // What a network returned by name, as much as what was written down.
       return dictOf(over.func.value, facts) ?? [over.func.value];
-    if (value.kind !== "Name") return [value];
+    if (value.kind !== "Name" && selfAttribute(value) === null) return [value];
     return dictOf(value, facts) ?? [value];
   });
 }
 
-/** The values of a dict of metrics made before. */
-function dictOf(name: Name, facts: Facts): Expr[] | null {
-  const value = facts.file.scopes.onlyValue(name);
-  return value?.kind === "Dict" ? [...value.values] : null;
+/** The values of a dict of metrics made before, and of those put into it in the same function: `logs["loss"] = loss`. */
+function dictOf(dict: Expr, { file }: Facts): Expr[] | null {
+  const made = dict.kind === "Name" ? file.scopes.onlyValue(dict) : null;
+  if (dict.kind === "Name" && made?.kind !== "Dict") return null;
+  const name = file.textOf(dict);
+  const put = file
+    .all("Assign")
+    .filter(
+      ({ targets: [target], end }) =>
+        target?.kind === "Subscript" &&
+        target.index.kind === "Str" &&
+        end < dict.start &&
+        file.textOf(target.value) === name &&
+        functionOf(target) === functionOf(dict),
+    )
+    .map(({ value }) => value);
+  const values = [...(made?.kind === "Dict" ? made.values : []), ...put];
+  return made || values.length > 0 ? values : null;
 }

@@ -64,3 +64,30 @@ def waits(net, critic, batches, opt_net, opt_critic):
         if turn % 5 == 0:  # expect: PLM065
             opt_net.step()
             opt_net.zero_grad()
+
+
+class Asked:
+    def due(self, turn):
+        return (turn + 1) % self.args.window == 0
+
+    def odd(self, turn):
+        print(turn)
+        return turn % 2 == 0
+
+    def fit(self, batches):
+        for turn, (x, y) in enumerate(batches):
+            loss = F.cross_entropy(self.net(x), y)
+            loss.backward()  # expect: PLM065
+            if self.due(turn):  # expect: PLM065
+                self.optimizer.step()
+                self.optimizer.zero_grad()
+
+    def often(self, batches):
+        for turn, (x, y) in enumerate(batches):
+            loss = F.cross_entropy(self.net(x), y) / 2
+            # trap: divided
+            loss.backward()
+            # trap: what else it does is not known
+            if self.odd(turn):
+                self.optimizer.step()
+                self.optimizer.zero_grad()
