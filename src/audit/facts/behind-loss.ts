@@ -4,7 +4,7 @@ import type { Call, Expr, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { unpackedFrom } from "./inputs.ts";
-import { isNetwork } from "./networks.ts";
+import { ranNetwork } from "./networks.ts";
 
 /** Whether a backward of the same function starts from what this call returns. */
 export function feedsBackward(call: Call, facts: Facts): boolean {
@@ -27,8 +27,8 @@ export function runsBehind(loss: Expr, facts: Facts): readonly Call[] {
   reaches(
     loss,
     (node) => {
-      if (node.kind === "Call" && isNetwork(node.func, facts) && !facts.networks.isLoss(node.func))
-        found.push(node);
+      const run = node.kind === "Call" ? ranNetwork(node, facts) : null;
+      if (run && !facts.networks.isLoss(run)) found.push(node as Call);
       return false;
     },
     facts,
@@ -73,23 +73,13 @@ function reaches(
   return found;
 }
 
-/** Methods of networks that run them. */
-const ACTS =
-  /^(?:get_action\w*|act|sample|rsample|evaluate\w*|forward\w*|encode\w*|decode\w*|generate|predict\w*|reconstruct)$/;
-
 /** What another network computed, with its graph. */
 export function comesFromNetwork(expr: Expr, except: Expr, facts: Facts): boolean {
   const own = facts.file.textOf(except);
   return reaches(
     expr,
     (node) => {
-      if (node.kind !== "Call" || (node.func.kind !== "Name" && node.func.kind !== "Attribute")) return false;
-      const run = isNetwork(node.func, facts)
-        ? node.func
-        : // `actor.get_action(obs)`
-          node.func.kind === "Attribute" && ACTS.test(node.func.attr) && isNetwork(node.func.value, facts)
-          ? node.func.value
-          : null;
+      const run = node.kind === "Call" ? ranNetwork(node, facts) : null;
       return (
         run !== null &&
         facts.file.textOf(run) !== own &&

@@ -10,6 +10,8 @@ import type { Value } from "./value.ts";
 
 /** Parameters of a forward that may be on the host, or no tensors at all. */
 const PLAIN_INPUT = /len|length|size|shape|num|count|meta|info|targets|^(?:[hwntbk]|hw)$/i;
+/** Of these there may be a list; what has a tensor's methods is none. */
+const LENGTHS = /len/i;
 /** What a module's forward computes with is where the module is. */
 export const FORWARD_INPUT: Value = { what: "tensor", device: "network", graph: "unknown" };
 
@@ -30,7 +32,9 @@ export function isForwardInput(
     cls !== null &&
     node.default === null &&
     node.star === 0 &&
-    !PLAIN_INPUT.test(name) &&
+    // Lightning moves all tensors of a batch, the lengths among them.
+    (!PLAIN_INPUT.test(name) ||
+      (LENGTHS.test(name) && role(cls) === "lightning" && hasTensorMethod(definition, file))) &&
     (isModuleRole(role(cls)) || fn.name === "__call__") &&
     !isAsked(definition, file) &&
     (isUsedAsTensor(definition, file) || hasTensorMethod(definition, file) || isSliced(definition, file))

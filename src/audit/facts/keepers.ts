@@ -15,12 +15,11 @@ export interface Keeps {
 const KEEPS =
   /^_?(?:update|add|push|append|put|store|save|record|log|accumulate|track|insert|observe|collect|remember|write|step|query|enqueue|feed|register|extend|__call__)(?:_\w+)?$/;
 
-/** Whether a method reads a parameter on the host: `float(v)`, `v.item()`. */
+/** Whether a method reads a parameter on the host: `float(v)`, `v.item()`; or logs each of a dict's values, which nobody sees in there. */
 export function readsParameter(fn: FunctionDef): boolean {
   const method = fn.parent?.kind === "ClassDef";
   if (fn.params.length < (method ? 2 : 1) || !KEEPS.test(fn.name)) return false;
   const params = new Set(fn.params.slice(method ? 1 : 0).map(({ name }) => name));
-  const entries = fn.params.find(({ star }) => star === 2)?.name;
   // `value.detach().mean().item()` too.
   const isParam = (expr: Expr | undefined): boolean =>
     expr?.kind === "Call" &&
@@ -28,16 +27,22 @@ export function readsParameter(fn: FunctionDef): boolean {
     /^(?:detach|mean|sum|cpu)$/.test(expr.func.attr)
       ? isParam(expr.func.value)
       : expr?.kind === "Name" && params.has(expr.id);
+  const entries = new Set<string>();
   let found = false;
+  let logged = false;
+  let counts = false;
   for (const statement of fn.body)
     walk(statement, (node) => {
-      // `for name, value in kwargs.items():`
-      if (node.kind === "For" && entries !== undefined && isEntries(node.iter, entries))
+      // `for name, value in values.items():`
+      if (node.kind === "For" && isEntries(node.iter, params))
         for (const item of node.target.kind === "Tuple" ? node.target.items : [node.target])
-          if (item.kind === "Name") params.add(item.id);
-      if (node.kind === "Comp" && entries !== undefined)
+          if (item.kind === "Name") {
+            params.add(item.id);
+            entries.add(item.id);
+          }
+      if (node.kind === "Comp")
         for (const { iter, target } of node.clauses)
-          if (isEntries(iter, entries))
+          if (isEntries(iter, params))
             for (const item of target.kind === "Tuple" ? target.items : [target])
               if (item.kind === "Name") params.add(item.id);
       if (node.kind === "Call") {
@@ -45,19 +50,29 @@ export function readsParameter(fn: FunctionDef): boolean {
           found = true;
         if (node.func.kind === "Attribute" && node.func.attr === "item" && isParam(node.func.value))
           found = true;
+        const value = node.args[1]?.value;
+        if (
+          node.func.kind === "Attribute" &&
+          node.func.attr === "add_scalar" &&
+          value?.kind === "Name" &&
+          entries.has(value.id)
+        )
+          logged = true;
       }
+      // `if step % every == 0:`: how often it logs is its own affair.
+      if (node.kind === "Binary" && node.op === "%" && node.left.kind !== "Str") counts = true;
       return !found;
     });
-  return found;
+  return (found || logged) && !counts;
 }
 
-function isEntries(iter: Expr, kwargs: string): boolean {
+function isEntries(iter: Expr, params: ReadonlySet<string>): boolean {
   return (
     iter.kind === "Call" &&
     iter.func.kind === "Attribute" &&
     /^(?:items|values)$/.test(iter.func.attr) &&
     iter.func.value.kind === "Name" &&
-    iter.func.value.id === kwargs
+    params.has(iter.func.value.id)
   );
 }
 

@@ -1,7 +1,8 @@
-import { contains } from "../../python/nodes.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
-import { selfAttribute } from "./classes.ts";
+import type { Call, ClassDef, Expr, Node } from "../../python/tree.ts";
+import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { returnsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
@@ -20,6 +21,44 @@ export function isNetwork(callee: Expr, facts: Facts): boolean {
   if (callee.kind === "Attribute" && callee.attr === "forward" && callee.value.kind !== "Call")
     return isNetwork(callee.value, facts);
   return facts.value(callee).what === "module" || facts.networks.is(callee);
+}
+
+/** Methods of networks that run them. */
+const ACTS =
+  /^(?:get_action\w*|act|sample|rsample|evaluate\w*|forward\w*|encode\w*|decode\w*|generate|predict\w*|reconstruct|(?:encode|forward|extract|get)_\w*(?:features?|image|text|latents?))$/;
+
+/** The network that a call runs: `net(x)`, `actor.get_action(x)`, or by a method of its class that calls its layers. */
+export function ranNetwork(call: Call, facts: Facts): Expr | null {
+  const { func } = call;
+  if (func.kind !== "Name" && func.kind !== "Attribute") return null;
+  if (isNetwork(func, facts)) return func;
+  return func.kind === "Attribute" &&
+    (ACTS.test(func.attr) || facts.file.once(layerMethods).has(callTarget(call, facts.file) ?? "")) &&
+    isNetwork(func.value, facts)
+    ? func.value
+    : null;
+}
+
+/** Methods of this file's classes that return what they compute with layers: `def q1(self, x): return self.head(x)`. */
+function layerMethods(file: PythonFile): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const [name, returned] of file.once(returnsByName)) {
+    const fn = returned[0] ? functionOf(returned[0]) : null;
+    if (fn?.kind !== "FunctionDef" || fn.parent?.kind !== "ClassDef" || fn.name.startsWith("__")) continue;
+    let calls = false;
+    walk(fn, (node) => {
+      const own = node.kind === "Call" ? selfAttribute(node.func) : null;
+      if (own !== null && isLayer(attributesOf(fn.parent as ClassDef, file).get(own)?.writes[0]?.value, file))
+        calls = true;
+      return !calls;
+    });
+    if (calls) found.add(name);
+  }
+  return found;
+}
+
+function isLayer(made: Expr | null | undefined, file: PythonFile): boolean {
+  return made?.kind === "Call" && /^torch\.nn\.[A-Z]/.test(file.dotted(made.func) ?? "");
 }
 
 /** The network's call that this value, or the large part of it, comes from. */

@@ -271,9 +271,9 @@ export class Values {
       const name = this.#file.dotted(iterable.func);
       if (name === "builtins.range") return NUMBER;
       if (name === "builtins.enumerate" && at !== null && iterable.args[0])
-        return at === 0 ? NUMBER : this.#element(iterable.args[0].value, null);
+        return at === 0 ? NUMBER : this.#partOf(iterable.args[0].value);
       if (name === "builtins.zip" && at !== null && iterable.args[at])
-        return this.#element(iterable.args[at].value, null);
+        return this.#partOf(iterable.args[at].value);
       if (iterable.func.kind === "Attribute" && /^(?:items|values)$/.test(iterable.func.attr)) {
         const made = this.#literal(iterable.func.value);
         if (made?.kind === "Dict" && iterable.func.attr === (at === null ? "values" : "items"))
@@ -310,6 +310,14 @@ export class Values {
     const value = this.of(iterable);
     // A tensor's rows; the layers of a module that is a list of them.
     return value.what === "tensor" || (value.what === "module" && at === null) ? value : UNKNOWN;
+  }
+
+  /** One of several that are counted, or gone through together: of a network's list of feature maps, `zip(ours, theirs)`, one of these. */
+  #partOf(iterable: Expr): Value {
+    const one = this.#element(iterable, null);
+    if (one.what !== "unknown") return one;
+    const whole = this.of(iterable);
+    return whole.what === "output" && whole.graph === "yes" ? whole : UNKNOWN;
   }
 
   /** A list or dict as it was written down, where there is only one it can be. */

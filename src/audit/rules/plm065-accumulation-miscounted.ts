@@ -8,6 +8,7 @@ import type { Backward, Loop } from "../facts/training.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { callTarget } from "../facts/summary.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -25,11 +26,18 @@ export const rule: Rule = {
     yield* microSteps(facts);
     // The branches of one test may each step.
     const seen = new Set<Node>();
-    for (const step of optimizerSteps(file)) {
+    for (const { step, taken } of stepsOf(facts)) {
       const loop = facts.stepLoop(step) ?? functionOf(step);
       if (!loop) continue;
       const every = throttle(step, loop, facts);
-      const inLoop = facts.backwards.filter(({ call }) => contains(loop, call));
+      if (!every) continue;
+      const others = otherSteps(taken, loop, file);
+      // What another optimizer has used before this one's turn is none of its own.
+      const inLoop = facts.backwards.filter(
+        ({ call }) =>
+          contains(loop, call) &&
+          !others.some((other) => call.start < other.start && other.start < step.start),
+      );
       const everyTurn = inLoop.filter(({ call }) => facts.frequency(call, loop) === "every");
       // One with the step, one that only adds up, without an exchange between ranks.
       const sameLoss = new Set(inLoop.map(({ loss }) => loss && file.textOf(loss))).size === 1;
@@ -40,11 +48,13 @@ export const rule: Rule = {
         : backwards.length === 1
           ? backwards[0]
           : undefined;
-      if (!every || !backward?.loss || dividesItself(backward.call, facts)) continue;
+      if (!backward?.loss || dividesItself(backward.call, facts)) continue;
       const count = file.textOf(every.by);
-      const text = file.textOf(loop);
+      const helper = taken === step ? null : functionOf(taken);
+      const text = file.textOf(loop) + (helper ? file.textOf(helper) : "");
       // Clearing every turn is no accumulation.
-      if (!clearsThrottled(loop, every.branch, facts)) continue;
+      const foreign = new Set(others.map((other) => stepped(other, file)));
+      if (!clearsThrottled(loop, every.branch, helper, foreign, facts)) continue;
       const divided = isDivided(text, count) || dividesGradients(text);
       if (!divided && !seen.has(backward.call)) {
         seen.add(backward.call);
@@ -64,9 +74,11 @@ export const rule: Rule = {
           );
         if (drops && !seen.has(every.test) && loop.kind === "For" && isFinite(loop, facts)) {
           seen.add(every.test);
-          const fix = countTheEnd(every.test, loop, facts);
+          // In a function that is asked, nobody knows the loader.
+          const here = contains(loop, every.test);
+          const fix = here ? countTheEnd(every.test, loop, facts) : null;
           yield {
-            at: every.test,
+            at: here || every.branch.kind !== "If" ? every.test : every.branch.test,
             severity: "note",
             message:
               "Batches left over when the loop ends have been computed, but no step uses them; their gradients leak into the next epoch or are lost",
@@ -77,6 +89,39 @@ export const rule: Rule = {
     }
   },
 };
+
+interface Step {
+  /** Where it is taken: the step itself, or the call of the function that has it. */
+  readonly step: Call;
+  readonly taken: Call;
+}
+
+/** The optimizer steps, and the calls of functions of this file that take one, on each call, of what others differentiated. */
+function stepsOf(facts: Facts): readonly Step[] {
+  const { file } = facts;
+  return optimizerSteps(file).flatMap((taken) => {
+    const fn = functionOf(taken);
+    const found = [{ step: taken, taken }];
+    if (fn?.kind !== "FunctionDef" || loopsAround(taken).length > 0) return found;
+    if (facts.backwards.some(({ call }) => contains(fn, call)) || facts.frequency(taken, fn) !== "every")
+      return found;
+    const name = file.qualified(fn);
+    const calls = file.callsNamed(fn.name).filter((call) => callTarget(call, file) === name);
+    return [...found, ...calls.map((step) => ({ step, taken }))];
+  });
+}
+
+/** What is stepped: of `scaler.step(optimizer)` the optimizer. */
+function stepped({ func, args }: Call, file: PythonFile): string {
+  const given = args[0]?.name === null ? args[0].value : null;
+  return func.kind === "Attribute" ? file.textOf(given ?? func.value) : "";
+}
+
+/** Those of the other optimizers in the loop. */
+function otherSteps(step: Call, loop: Node, file: PythonFile): readonly Call[] {
+  const own = stepped(step, file);
+  return optimizerSteps(file).filter((other) => contains(loop, other) && stepped(other, file) !== own);
+}
 
 function areBranches(backwards: readonly Backward[]): boolean {
   const [one, other, ...more] = backwards;
@@ -178,10 +223,10 @@ function throttle(step: Expr, loop: Node, facts: Facts): Throttle | null {
   return null;
 }
 
-/** What `should_step(i, n)` returns, a function of this file that does nothing else. */
+/** What `should_step(i, n)` or `self.should_step(i)` returns, a function of this file that does nothing else. */
 function helperOf(test: Expr, { file }: Facts): Expr | null {
-  if (test.kind !== "Call" || test.func.kind !== "Name") return null;
-  const name = file.dotted(test.func);
+  if (test.kind !== "Call") return null;
+  const name = callTarget(test, file);
   const fn = file.all("FunctionDef").find((one) => file.qualified(one) === name);
   const [only] = fn?.body.length === 1 ? fn.body : [];
   return only?.kind === "Return" ? only.value : null;
@@ -232,15 +277,41 @@ function countedTo(test: Expr, branch: If, loop: Node, { file }: Facts): Expr | 
   return grows && begins ? right : null;
 }
 
-function clearsThrottled(loop: Node, branch: Node, facts: Facts): boolean {
-  const clears = facts.file
-    .callsNamed("zero_grad")
-    .filter(
-      (call) => call.func.kind === "Attribute" && call.func.attr === "zero_grad" && contains(loop, call),
-    );
+/** Cleared only where the step is taken, in its branch or in the function that takes it; what other optimizers clear is theirs. */
+function clearsThrottled(
+  loop: Node,
+  branch: Node,
+  helper: Node | null,
+  foreign: ReadonlySet<string>,
+  facts: Facts,
+): boolean {
+  const { file } = facts;
+  const clears = [
+    ...file
+      .callsNamed("zero_grad")
+      .filter(
+        ({ func }) =>
+          func.kind === "Attribute" && func.attr === "zero_grad" && !foreign.has(file.textOf(func.value)),
+      ),
+    // `for p in net.parameters(): p.grad = None`
+    ...file
+      .all("Assign")
+      .filter(
+        ({ targets: [target], value }) =>
+          target?.kind === "Attribute" &&
+          target.attr === "grad" &&
+          value.kind === "Const" &&
+          value.value === null,
+      ),
+  ].filter((one) => contains(loop, one) || (helper !== null && contains(helper, one)));
   return (
     clears.length > 0 &&
-    clears.every((call) => contains(branch, call) || facts.frequency(call, loop) === "throttled")
+    clears.every(
+      (one) =>
+        contains(branch, one) ||
+        (helper !== null && contains(helper, one)) ||
+        facts.frequency(one, loop) === "throttled",
+    )
   );
 }
 

@@ -4,7 +4,7 @@ import { comesFromNetwork, feedsBackward, isMadeOf, runsBehind } from "../facts/
 import { attributesOf, isModuleRole, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
-import { isNetwork } from "../facts/networks.ts";
+import { isNetwork, ranNetwork } from "../facts/networks.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -45,28 +45,38 @@ export const rule: Rule = {
 /** In eval mode and in no optimizer, with what a trained network made as its input: gradients pass through it, and into it. */
 function* evaluated(facts: Facts): Generator<Finding> {
   for (const call of facts.file.all("Call")) {
-    if (call.func.kind !== "Name" && call.func.kind !== "Attribute") continue;
-    if (!facts.networks.isOnlyEvaluated(call.func) || !facts.everyStep(call) || facts.gradMode(call) !== "on")
-      continue;
+    const run = evaluatedRun(call, facts);
+    if (!run || !facts.everyStep(call) || facts.gradMode(call) !== "on") continue;
     // Made by another network here, or handed in with its graph.
     if (
       !call.args.some(
         (arg) =>
-          comesFromNetwork(arg.value, call.func, facts) ||
+          comesFromNetwork(arg.value, run, facts) ||
           (arg.value.kind === "Name" &&
             facts.file.scopes.reaching(arg.value).every(({ how }) => how === "param") &&
             facts.value(arg.value).graph === "yes"),
       )
     )
       continue;
-    if (namedIn(facts.file.textOf(call.func), facts)) continue;
+    const name = facts.file.textOf(run);
+    if (namedIn(name, facts)) continue;
     yield {
       at: call,
       // What others made to judge pictures with comes frozen, as a rule.
-      ...(/lpips|percept/i.test(facts.file.textOf(call.func)) ? { severity: "note" as const } : {}),
-      message: `Gradients must pass through \`${facts.file.textOf(call.func)}\`, but its parameters still require their own: each is computed and kept for nobody; \`requires_grad_(False)\` on it stops that`,
+      ...(/lpips|percept/i.test(name) ? { severity: "note" as const } : {}),
+      message: `Gradients must pass through \`${name}\`, but its parameters still require their own: each is computed and kept for nobody; \`requires_grad_(False)\` on it stops that`,
     };
   }
+}
+
+/** The network in eval mode for good that a call runs, by itself or by one of its methods. */
+function evaluatedRun(call: Call, facts: Facts): Expr | null {
+  const { func } = call;
+  if (func.kind !== "Name" && func.kind !== "Attribute") return null;
+  if (facts.networks.isOnlyEvaluated(func)) return func;
+  return func.kind === "Attribute" && facts.networks.isOnlyEvaluated(func.value)
+    ? ranNetwork(call, facts)
+    : null;
 }
 
 /** A part of a module, in eval mode from the start, through which its forward sends what it is given: a perceptual loss. */
@@ -171,7 +181,7 @@ function* leftOut(facts: Facts): Generator<Finding> {
         facts.gradMode(call) !== "on"
       )
         continue;
-      const run = networkRun(call, facts);
+      const run = ranNetwork(call, facts);
       if (!run || facts.networks.isLoss(run) || facts.networks.isFrozen(run) || !feedsBackward(call, facts))
         continue;
       const callee = file.textOf(run);
@@ -257,17 +267,17 @@ function* leftOutOfClass(facts: Facts): Generator<Finding> {
     // `chain(self.net.parameters(), self.noise.parameters())`, by a method or a list of its own: whatever is not named there.
     const listed =
       made.length === 1 &&
-      /self\.\w+\.parameters\(/.test(text) &&
+      /self\.[\w.]+\.parameters\(/.test(text) &&
       !/self\.(?:named_)?parameters\(/.test(text);
     if (source ? selfAttribute(source) === null : !listed) continue;
     const optimised = source ? file.textOf(source) : "";
     for (const call of file.all("Call")) {
-      const own = contains(cls, call) ? selfAttribute(call.func) : null;
-      if (own === null || /loss/i.test(own) || !isNetwork(call.func, facts)) continue;
-      if (isOnlyMadeBy(call.func, file, (layer) => PARAMETERLESS.test(file.dotted(layer.func) ?? "")))
-        continue;
-      const callee = file.textOf(call.func);
-      if (callee === optimised || facts.networks.isFrozenByFlags(call.func)) continue;
+      const run = contains(cls, call) && isOfSelf(call) ? ranNetwork(call, facts) : null;
+      const own = run && selfAttribute(run);
+      if (!run || own === null || /loss/i.test(own)) continue;
+      if (isOnlyMadeBy(run, file, (layer) => PARAMETERLESS.test(file.dotted(layer.func) ?? ""))) continue;
+      const callee = file.textOf(run);
+      if (callee === optimised || facts.networks.isFrozenByFlags(run)) continue;
       if (
         new RegExp(
           `\\b${own}\\b[^\\n]*(?:parameters|requires_grad|freeze)|(?:freeze|requires_grad)\\w*\\([^\\n]*\\b${own}\\b`,
@@ -289,6 +299,11 @@ function* leftOutOfClass(facts: Facts): Generator<Finding> {
       };
     }
   }
+}
+
+/** `self.net(x)`, `self.net.encode(x)` */
+function isOfSelf({ func }: Call): boolean {
+  return selfAttribute(func) !== null || (func.kind === "Attribute" && selfAttribute(func.value) !== null);
 }
 
 /** `self.loss = self.loss + self.judge(out)`, which another method differentiates. */
@@ -395,19 +410,6 @@ function isOwnNetwork(callee: Expr, fn: Node, facts: Facts): boolean {
       )
   );
 }
-/** `net(x)`, and the forwards that go by other names: `vae.encode(x)`. */
-function networkRun(call: Call, facts: Facts): Expr | null {
-  const { func } = call;
-  if ((func.kind === "Name" || func.kind === "Attribute") && isNetwork(func, facts)) return func;
-  return func.kind === "Attribute" &&
-    /^(?:encode|decode|forward|(?:encode|forward|extract|get)_\w*(?:features?|image|text|latents?))$/.test(
-      func.attr,
-    ) &&
-    isNetwork(func.value, facts)
-    ? func.value
-    : null;
-}
-
 /** `net` of `net.parameters()`, of a list of those that require gradients, or of a name for either. */
 function parametersOf(expr: Expr | null, facts: Facts, depth = 0): Expr | null {
   if (!expr || depth > 4) return null;
@@ -489,10 +491,11 @@ function* adversaries(facts: Facts): Generator<Finding> {
 function judges(runs: readonly Call[], losses: readonly (readonly Call[])[], facts: Facts): Call[] {
   const { file } = facts;
   const judgesOthers = (call: Call): boolean =>
-    call.args.some((arg) => comesFromNetwork(arg.value, call.func, facts));
+    call.args.some((arg) => comesFromNetwork(arg.value, networkOf(call), facts));
+  const networkOf = (call: Call): Expr => ranNetwork(call, facts) ?? call.func;
   return runs.filter((run) => {
-    const judge = file.textOf(run.func);
-    const same = (other: Call): boolean => file.textOf(other.func) === judge;
+    const judge = file.textOf(networkOf(run));
+    const same = (other: Call): boolean => file.textOf(networkOf(other)) === judge;
     return (
       judgesOthers(run) &&
       // Its own loss looks at both: this is it.

@@ -1,15 +1,17 @@
 import { keyword } from "../../python/file.ts";
-import type { Call, Expr, Name } from "../../python/tree.ts";
+import type { Call, Expr } from "../../python/tree.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
-import { classOf, contains } from "../../python/nodes.ts";
+import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import { callTarget } from "../facts/summary.ts";
 import type { Rule } from "../rule.ts";
 import { throttle } from "../throttle.ts";
 
 const LOGS =
-  /^(?:log(?:_\w+)?|add_scalars?|add_histogram|update|add|push|record|accumulate|observe|report_scalar|track|append|scalar)$/;
+  /^(?:_?(?:log|record|track|write)(?:_\w+)?|add_scalars?|add_histogram|update|add|push|accumulate|observe|report_scalar|append|scalar)$/;
+/** Names of functions and methods of a program's own that log. */
+const OWN_LOG = /^_?(?:log|record|track|write)(?:_|$)/;
 
 /** What takes tensors to keep them, and reads only a flag of them. */
 const KEEPERS = /(?:Buffer|Memory|Replay|Storage|Queue|Bank|Dataset|Pool|Rollout|Trajector)\w*\.\w+$/;
@@ -27,7 +29,9 @@ export const rule: Rule = {
     for (const call of facts.file.calls.matching(LOGS)) {
       if (!isLogger(call, facts)) continue;
       for (const value of handed(call, facts)) {
-        if (!facts.onAccelerator(value) || !(facts.everyStep(call) || everyUpdate(call, facts))) continue;
+        if (!facts.onAccelerator(value) || !isEveryTurn(call, facts)) continue;
+        // What was put into the dict now and then is there now and then.
+        if (!contains(call, value) && !isEveryTurn(value, facts)) continue;
         const loop = facts.stepLoop(call);
         const edits = loop && contains(call, value) ? throttle(call, loop, facts.file) : null;
         yield {
@@ -40,6 +44,10 @@ export const rule: Rule = {
     }
   },
 };
+
+function isEveryTurn(node: Expr, facts: Facts): boolean {
+  return facts.everyStep(node) !== null || everyUpdate(node, facts);
+}
 
 /** `wandb.init(mode="online" if TRACK else "disabled")` in a script whose TRACK is False: logging does nothing. */
 function isDisabled({ file }: Facts): boolean {
@@ -62,8 +70,11 @@ function isLogger(call: Call, facts: Facts): boolean {
   if (/^(?:wandb|mlflow|neptune|comet_ml|swanlab|trackio)\.(?:log|log_metric|log_metrics)$/.test(name))
     return !isDisabled(facts);
   // A function of the tree that turns what it is given into numbers.
-  if (call.func.kind === "Name" && /^(?:log|record|track)_?/.test(call.func.id))
+  if (call.func.kind === "Name" && /^_?(?:log|record|track|write)_?/.test(call.func.id))
     return facts.callee(call)?.reads === true;
+  // `utils.log_losses(writer, losses)`
+  if (name !== "" && call.func.kind === "Attribute" && OWN_LOG.test(call.func.attr))
+    return handsDict(call, facts) && facts.callee(call)?.reads === true;
   if (name !== "" || call.func.kind !== "Attribute") return false;
   return (
     /^(?:add_scalar|add_scalars|add_histogram)$/.test(call.func.attr) ||
@@ -81,9 +92,20 @@ function isLogger(call: Call, facts: Facts): boolean {
     (call.func.attr === "log" && isTrainer(call, facts)) ||
     // A meter of this tree that turns what it is given into a number.
     (call.func.attr === "update" && facts.callee(call)?.reads === true) ||
-    (/^(?:add|push|record|accumulate|observe)$/.test(call.func.attr) &&
+    ((/^(?:add|push|record|accumulate|observe)$/.test(call.func.attr) ||
+      (OWN_LOG.test(call.func.attr) && handsDict(call, facts))) &&
       !KEEPERS.test(callTarget(call, facts.file) ?? "") &&
       facts.callee(call)?.reads === true)
+  );
+}
+
+/** What is handed over by itself is found where it is read; of the values of a dict nothing is known in there. */
+function handsDict(call: Call, facts: Facts): boolean {
+  return call.args.some(
+    ({ value }) =>
+      value.kind === "Dict" ||
+      (value.kind === "Comp" && value.value !== null) ||
+      (value.kind === "Name" && dictOf(value, facts) !== null),
   );
 }
 
@@ -103,17 +125,31 @@ function handed(call: Call, facts: Facts): Expr[] {
       over?.kind === "Call" &&
       over.func.kind === "Attribute" &&
       over.func.attr === "items" &&
-      over.func.value.kind === "Name"
+      (over.func.value.kind === "Name" || selfAttribute(over.func.value) !== null)
     )
       // What a network returned by name, as much as what was written down.
       return dictOf(over.func.value, facts) ?? [over.func.value];
-    if (value.kind !== "Name") return [value];
+    if (value.kind !== "Name" && selfAttribute(value) === null) return [value];
     return dictOf(value, facts) ?? [value];
   });
 }
 
-/** The values of a dict of metrics made before. */
-function dictOf(name: Name, facts: Facts): Expr[] | null {
-  const value = facts.file.scopes.onlyValue(name);
-  return value?.kind === "Dict" ? [...value.values] : null;
+/** The values of a dict of metrics made before, and of those put into it in the same function: `logs["loss"] = loss`. */
+function dictOf(dict: Expr, { file }: Facts): Expr[] | null {
+  const made = dict.kind === "Name" ? file.scopes.onlyValue(dict) : null;
+  if (dict.kind === "Name" && made?.kind !== "Dict") return null;
+  const name = file.textOf(dict);
+  const put = file
+    .all("Assign")
+    .filter(
+      ({ targets: [target], end }) =>
+        target?.kind === "Subscript" &&
+        target.index.kind === "Str" &&
+        end < dict.start &&
+        file.textOf(target.value) === name &&
+        functionOf(target) === functionOf(dict),
+    )
+    .map(({ value }) => value);
+  const values = [...(made?.kind === "Dict" ? made.values : []), ...put];
+  return made || values.length > 0 ? values : null;
 }

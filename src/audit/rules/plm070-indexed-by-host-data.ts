@@ -70,6 +70,9 @@ function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
   // `[0] * n`
   if (expr.kind === "Binary" && expr.op === "*" && expr.left.kind === "List")
     return isHostData(expr.left, facts, depth + 1);
+  // `list(range(n, 2 * n)) + list(range(n))`
+  if (expr.kind === "Binary" && expr.op === "+" && isHostList(expr.left, facts, depth + 1))
+    return isHostList(expr.right, facts, depth + 1);
   // `rows - 1`
   if (expr.kind === "Binary" && /^[-+]$/.test(expr.op) && expr.right.kind === "Num")
     return isHostArray(expr.left, facts, depth + 1);
@@ -114,6 +117,16 @@ function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
         ? isPairOfArrays(definitions[0]!.value, facts)
         : definitions[0]!.how === "iterate" && isListOfIndices(definitions[0]!.value, facts))
   );
+}
+
+/** A Python list of numbers, by its form: two of them make a longer one. */
+function isHostList(expr: Expr, facts: Facts, depth: number): boolean {
+  const isList =
+    expr.kind === "List" ||
+    expr.kind === "Comp" ||
+    (expr.kind === "Binary" && expr.op === "+") ||
+    (expr.kind === "Call" && /^builtins\.(?:list|sorted)$/.test(facts.file.dotted(expr.func) ?? ""));
+  return isList && depth < 4 && isHostData(expr, facts, depth);
 }
 
 /** `for rows in np.array_split(order, n)`, `for rows in BatchSampler(…)`: each is an array, or a list. */

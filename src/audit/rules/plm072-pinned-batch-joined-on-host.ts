@@ -1,13 +1,14 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, Name, Node } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { given } from "../facts/arguments.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loadersOf } from "../facts/loaders.ts";
 import type { ProjectFacts } from "../facts/project.ts";
+import { callTarget } from "../facts/summary.ts";
 import { METHODS } from "../facts/torch-names.ts";
 import type { Loop } from "../facts/training.ts";
 import { sendsBatch } from "../facts/transfers.ts";
@@ -25,13 +26,13 @@ export const rule: Rule = {
   *check(facts) {
     if (facts.stepLoops.size === 0) return;
     const pins = facts.file.mentions("pin_memory");
-    const elsewhere = !pins && pinsSomewhere(facts.project);
+    const elsewhere = !pins && (facts.pins || pinsSomewhere(facts.project));
     if (!pins && !elsewhere && !facts.file.mentions("non_blocking")) return;
     for (const call of facts.file.callsNamed("cat", "concat", "concatenate", "stack", "hstack", "vstack")) {
       if (!/^torch\.(?:cat|concat|concatenate|stack|hstack|vstack)$/.test(facts.file.dotted(call.func) ?? ""))
         continue;
       const parts = positional(call, 0);
-      if (!parts || !isMoved(call, facts)) continue;
+      if (!parts || !(isMoved(call, facts) || isMovedByCallers(call, facts))) continue;
       const loop = facts.stepLoop(call);
       const items = itemsOf(parts);
       const joins =
@@ -54,6 +55,8 @@ export const rule: Rule = {
       }
       yield {
         at: call,
+        // Which of the program's loaders it is that comes in here is not seen.
+        ...(pins || pinsSomewhere(facts.project) ? {} : { severity: "note" as const }),
         message:
           "The parts are pinned, what they are joined into is not: the copy to the device goes through a staging buffer and the host waits; move the parts, then join them there",
       };
@@ -99,7 +102,7 @@ function pinsSomewhere(project: ProjectFacts): boolean {
 /** In a function of this file that every call gives what the loader handed out: `both_views(images, device)`. */
 function isHandedBatch(call: Call, items: readonly Expr[], facts: Facts): boolean {
   const fn = functionOf(call);
-  if (fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module") return false;
+  if (fn?.kind !== "FunctionDef") return false;
   const handed = new Set<string>();
   const isGiven = (expr: Expr): boolean => {
     if (expr.kind === "Subscript") return isGiven(expr.value);
@@ -113,9 +116,9 @@ function isHandedBatch(call: Call, items: readonly Expr[], facts: Facts): boolea
     return named;
   };
   if (!items.every(isGiven)) return false;
-  const calls = facts.file
-    .callsNamed(fn.name)
-    .filter((one) => facts.file.dotted(one.func) === facts.file.qualified(fn));
+  // A method is called without its first parameter.
+  const shift = fn.parent?.kind === "ClassDef" && !isStatic(fn) ? 1 : 0;
+  const calls = callsOf(fn, facts);
   return (
     calls.length > 0 &&
     calls.every((one) => {
@@ -125,12 +128,28 @@ function isHandedBatch(call: Call, items: readonly Expr[], facts: Facts): boolea
         isPinned(loop, facts) &&
         [...handed].every((name) => {
           const at = fn.params.findIndex((param) => param.name === name);
-          const value = keyword(one, name)?.value ?? positional(one, at);
+          const value = keyword(one, name)?.value ?? positional(one, at - shift);
           return value !== null && value !== undefined && isBatch(value, loop, facts);
         })
       );
     })
   );
+}
+
+function isStatic({ decorators }: FunctionDef): boolean {
+  return decorators.some((one) => one.kind === "Name" && one.id === "staticmethod");
+}
+
+function callsOf(fn: FunctionDef, { file }: Facts): readonly Call[] {
+  const name = file.qualified(fn);
+  return file.callsNamed(fn.name).filter((one) => callTarget(one, file) === name);
+}
+
+/** `return torch.cat(views)`, and whoever calls that sends it on. */
+function isMovedByCallers(call: Call, facts: Facts): boolean {
+  const fn = call.parent?.kind === "Return" ? functionOf(call) : null;
+  const calls = fn?.kind === "FunctionDef" ? callsOf(fn, facts) : [];
+  return calls.length > 0 && calls.every((one) => isMoved(one, facts));
 }
 
 /** `[x] + [torch.rot90(x, k) for k in (1, 2, 3)]` too. */
@@ -338,11 +357,27 @@ function arePinned(iterated: Expr, facts: Facts): boolean {
   );
 }
 
+/** A loader that a method is given by whoever uses the class, in a program whose loaders pin. */
+function isHandedLoader(iterated: Expr, facts: Facts): boolean {
+  if (!facts.pins || loadersOf(iterated, facts) !== null) return false;
+  let over: Expr | null = iterated;
+  while (over?.kind === "Call") over = positional(over, 0);
+  if (!over || !/load|(?:^|_)dl$/i.test(lastWord(over))) return false;
+  return over.kind === "Name"
+    ? facts.file.scopes.reaching(over).every(({ how }) => how === "param")
+    : isKeptFrom(
+        over,
+        (made) =>
+          made.kind === "Name" && facts.file.scopes.reaching(made).every(({ how }) => how === "param"),
+        facts.file,
+      );
+}
+
 function isPinned(loop: Loop, facts: Facts): boolean {
   if (loop.kind !== "For") return false;
   let host = true;
   walk(loop.iter, (node) => {
     if (node.kind === "Attribute" && node.attr === "prepare") host = false;
   });
-  return host && arePinned(loop.iter, facts);
+  return host && (arePinned(loop.iter, facts) || isHandedLoader(loop.iter, facts));
 }

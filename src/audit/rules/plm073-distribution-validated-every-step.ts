@@ -1,5 +1,9 @@
 import { isTrue, keyword } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { classOf } from "../../python/nodes.ts";
+import type { Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
@@ -18,8 +22,9 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     if (!facts.accelerator || file.callsNamed("set_default_validate_args").length > 0) return;
-    for (const call of file.calls.matching(CLASSES)) {
-      const name = file.dotted(call.func) ?? "";
+    const others = file.mentions("distributions") ? file.all("Call") : [];
+    for (const call of new Set([...file.calls.matching(CLASSES), ...others])) {
+      const name = file.dotted(call.func) ?? classBehind(call.func, file) ?? "";
       if (
         !/^torch\.distributions\.(?:\w+\.)*[A-Z]\w*$/.test(name) ||
         /Transform$|Independent$|constraints/.test(name) ||
@@ -47,3 +52,19 @@ export const rule: Rule = {
     }
   },
 };
+
+/** The class of `family = Categorical`, of `Normal if continuous else Categorical` the first, under a name or on self. */
+function classBehind(callee: Expr, file: PythonFile): string | null {
+  const own = selfAttribute(callee);
+  const cls = own === null ? null : classOf(callee);
+  const writes = cls ? attributesOf(cls, file).get(own!)?.writes : undefined;
+  const made =
+    callee.kind === "Name"
+      ? file.scopes.onlyValue(callee)
+      : writes?.length === 1
+        ? (writes[0]!.value ?? null)
+        : null;
+  if (made?.kind !== "IfExp") return made && file.dotted(made);
+  const [one, other] = [file.dotted(made.body), file.dotted(made.orelse)];
+  return other?.startsWith("torch.distributions.") === true ? one : null;
+}

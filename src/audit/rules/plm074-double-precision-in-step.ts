@@ -73,7 +73,14 @@ function isJudged(call: Call, source: Expr, facts: Facts): boolean {
   const value = facts.value(source);
   if (!facts.accelerator || value.device === "cpu" || !/^(?:unknown|tensor|output)$/.test(value.what))
     return false;
-  const by = call.parent?.kind === "Arg" && call.parent.parent?.kind === "Call" ? call.parent.parent : null;
+  const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
+  const named = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
+  // `wanted = wanted.double()` above it
+  return [call, ...(named ? facts.file.scopes.uses(named) : [])].some((one) => isGivenToLoss(one, facts));
+}
+
+function isGivenToLoss({ parent }: Expr, facts: Facts): boolean {
+  const by = parent?.kind === "Arg" && parent.parent?.kind === "Call" ? parent.parent : null;
   if (!by) return false;
   const made = by.func.kind === "Call" ? facts.file.dotted(by.func.func) : facts.file.dotted(by.func);
   return (

@@ -12,6 +12,14 @@ def train(model, loader, optimizer, writer):
         optimizer.step()
         writer.add_scalar("loss", loss, step)  # expect: PLM069
         wandb.log({"loss": loss, "step": step})  # expect: PLM069
+        logs = {}
+        logs["loss"] = loss  # expect: PLM069
+        if step % 50 == 0:
+            # trap: put there now and then
+            logs["norm"] = loss.norm()
+        # trap: a number
+        logs["rate"] = 0.1
+        wandb.log(logs)
         # trap: no tensor
         writer.add_scalar("rate", 0.1, step)
         if step % 50 == 0:

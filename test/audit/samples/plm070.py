@@ -11,6 +11,10 @@ def train(model, loader, optimizer):
         a = table[[0, 2, 4]]  # expect: PLM070
         order = np.random.permutation(8)
         b = table[order]  # expect: PLM070
+        swapped = list(range(4, 8)) + list(range(4))
+        h = table[swapped]  # expect: PLM070
+        # trap: a position computed
+        g = table[swapped[0] + swapped[1]]
         # trap: a slice
         c = table[0:3]
         # trap: there already
@@ -20,7 +24,7 @@ def train(model, loader, optimizer):
         host = torch.zeros(8)
         # trap: on the host
         f = host[[0, 1]]
-        loss = model(x).sum() + a.sum() + b.sum() + c.sum() + d.sum() + e.sum()
+        loss = model(x).sum() + a.sum() + b.sum() + c.sum() + d.sum() + e.sum() + g.sum() + h.sum()
         loss.backward()
         optimizer.step()
         print(f.shape)

@@ -16,3 +16,16 @@ def train(model, loader, optimizer, strict):
         loss = -(policy.log_prob(y) + quiet.log_prob(y) + other.log_prob(y) + prior.log_prob(y)).mean()
         loss.backward()
         optimizer.step()
+
+
+def chosen(model, loader, optimizer, continuous, families):
+    family = Normal if continuous else Categorical
+    other = families[0]
+    for x, y in loader:
+        policy = family(*model(x))
+        one = family(model(x), 1.0)  # expect: PLM073
+        # trap: nobody says what it is
+        two = other(model(x))
+        loss = -(policy.log_prob(y) + one.log_prob(y) + two.log_prob(y)).mean()
+        loss.backward()
+        optimizer.step()
