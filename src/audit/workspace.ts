@@ -159,6 +159,7 @@ function changedNames(before: ProjectFacts, after: ProjectFacts): Set<string> {
   compare(before.roles, after.roles);
   for (const [old, now] of [
     [before.unused, after.unused],
+    [before.choices, after.choices],
     [before.tried, after.tried],
     [before.accelerated, after.accelerated],
     [before.pinning, after.pinning],

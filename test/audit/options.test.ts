@@ -165,6 +165,26 @@ test("what another choice than the default leads to is a note, what training is 
   expect(found('args.task == "pretrain"', choice)).toMatchObject([{ severity: "warning" }]);
 });
 
+test("a module that only another choice of an option imports is not what runs", () => {
+  const net = `import torch\n\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return x + torch.zeros(4, 4).to(x.device)\n`;
+  const severities = (choice: string): readonly string[] =>
+    auditTexts(
+      [
+        {
+          path: "train.py",
+          text: `${TRAIN.replace("TEST", "False")}\nfrom importlib import import_module\nnet = import_module(f"nets.{args.net}").Model()\n`,
+        },
+        { path: "options.py", text: parsed(`"--net", default="${choice}"`) },
+        { path: "nets/small.py", text: net },
+        { path: "nets/large.py", text: net },
+      ],
+      { ...DEFAULTS, select: ["PLM035"] },
+    ).findings.map(({ path, severity }) => `${path} ${severity}`);
+  expect(severities("small")).toEqual(["nets/small.py warning", "nets/large.py note"]);
+  expect(severities("large")).toEqual(["nets/small.py note", "nets/large.py warning"]);
+  expect(severities("other")).toEqual(["nets/small.py warning", "nets/large.py warning"]);
+});
+
 test("what needs more devices than an option asks for by default is a note", () => {
   const wrap = (test: string): readonly { severity: string }[] =>
     auditTexts(

@@ -42,6 +42,7 @@ const FILES = [
   "labels-34.jsonl",
   "labels-35.jsonl",
   "labels-36.jsonl",
+  "labels-37.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

@@ -194,9 +194,28 @@ export function isTried({ main, module }: FileSummary, mentioned: ReadonlySet<st
 
 /** In a file that nobody imports and that does not train itself. */
 function isLeft({ trains, module }: FileSummary, mentioned: ReadonlySet<string>): boolean {
-  const byName = mentioned.has("importlib") || mentioned.has("pkgutil") || mentioned.has("import_module");
-  return !trains && !byName && !isImported(module, mentioned);
+  return !trains && !isByName(mentioned) && !isImported(module, mentioned);
 }
+
+/** Modules that `import_module(f"models.{args.model}")` comes to only with another name than the default. */
+export function otherChoices(
+  summaries: readonly FileSummary[],
+  mentioned: ReadonlySet<string>,
+): ReadonlySet<string> {
+  if (!isByName(mentioned)) return new Set();
+  const defaults = new Set(summaries.flatMap(({ options }) => Object.values(options ?? {})));
+  const folder = (module: string): string => module.slice(0, module.lastIndexOf("."));
+  const modules = summaries.map(({ module }) => module).filter((module) => module.includes("."));
+  const chosen = new Set(modules.filter((module) => defaults.has(last(module))).map(folder));
+  return new Set(
+    modules.filter(
+      (module) => chosen.has(folder(module)) && !defaults.has(last(module)) && !isImported(module, mentioned),
+    ),
+  );
+}
+
+const isByName = (mentioned: ReadonlySet<string>): boolean =>
+  mentioned.has("importlib") || mentioned.has("pkgutil") || mentioned.has("import_module");
 
 /** Also by a package alone: what it imports, runs. */
 function isImported(module: string, mentioned: ReadonlySet<string>): boolean {

@@ -7,7 +7,7 @@ import { siteOf, targetOf } from "./summary.ts";
 import type { FileSummary } from "./summary.ts";
 import type { Keeps } from "./keepers.ts";
 import { callersGradOff } from "./callers.ts";
-import { isTried, unusedParts } from "./mentions.ts";
+import { isTried, otherChoices, unusedParts } from "./mentions.ts";
 import { Names } from "./names.ts";
 import { joinedOptions } from "./options.ts";
 import type { Options } from "./options.ts";
@@ -62,6 +62,8 @@ export interface ProjectFacts {
   readonly ranked: ReadonlySet<string>;
   /** Classes of networks, and functions, that nothing in the tree uses. */
   readonly unused: ReadonlySet<string>;
+  /** Modules that are run only where an option is given another choice than its default. */
+  readonly choices: ReadonlySet<string>;
   /** Modules that others import, and that can be started by themselves to try them. */
   readonly tried: ReadonlySet<string>;
 }
@@ -145,6 +147,7 @@ export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySe
     varying,
     ranked,
     unused,
+    choices: otherChoices(summaries, mentioned),
     tried,
   };
 }

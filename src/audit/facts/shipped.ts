@@ -20,6 +20,7 @@ export function whyNot(node: Node, facts: Facts): string | null {
     .filter(isDefinition)
     .find((at) => project.unused.has(file.qualified(at)));
   if (unused) return `nothing here uses \`${unused.name}\``;
+  if (project.choices.has(file.module)) return "only with another choice than the default one";
   if (project.tried.has(file.module) && isStarted(node)) return "only when this file itself is started";
   return null;
 }

@@ -53,15 +53,16 @@ export const rule: Rule = {
       if (call.parent?.kind === "Return" && call.args.every((arg) => arg.star !== 0)) continue;
       const fix = wrap(call, facts);
       const name = file.textOf(call.func);
+      const cutOff = isDetached(call, file);
       const isPart = (of: Call): boolean => {
         const cls = of.func.kind === "Attribute" && selfAttribute(of.func) !== null ? classOf(of) : null;
         return cls !== null && facts.role(cls) === "module";
       };
       yield {
         at: call,
-        // What holds a part of a module may train it with the whole.
-        ...(certain && !loose && !isPart(call) ? {} : { severity: "note" as const }),
-        message: isDetached(call, file)
+        // What holds a part of a module may train it with the whole; what is cut off at once does not meet the backward.
+        ...(certain && !loose && !isPart(call) && !cutOff ? {} : { severity: "note" as const }),
+        message: cutOff
           ? `\`${name}\` is not trained, yet its forward records a graph and keeps every activation, only for \`.detach()\` to throw them away`
           : certain
             ? `\`${name}\` is in eval mode and no optimizer has its parameters, yet its graph and activations are kept for backward, which then computes gradients for it`
