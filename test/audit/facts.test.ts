@@ -247,6 +247,15 @@ test("whether batches are pinned is known of a program, not only of a file", () 
   expect(blocking(", pin_memory=True", `${ENGINE}\n\ntrain_loader = accelerator.prepare(1)\n`)).toEqual([]);
 });
 
+test("what a folder keeps for exports and inference runs in no step", () => {
+  const text = `import torch\n\n\nclass Wrapped(torch.nn.Module):\n    def forward(self, x):\n        return x + torch.zeros(4, 4).to(x.device)\n`;
+  const severity = (path: string): string | undefined =>
+    auditTexts([{ path, text }], { ...DEFAULTS, select: ["PLM035"] }).findings[0]?.severity;
+  expect(severity("nets/engine.py")).toBe("warning");
+  expect(severity("export/engine.py")).toBe("note");
+  expect(severity("tools/deploy/engine.py")).toBe("note");
+});
+
 test("an annotated assignment is an assignment", () => {
   const kept = (text: string) =>
     auditTexts([{ path: "one.py", text }], { ...DEFAULTS, select: ["PLM001"] }).findings.length;

@@ -118,7 +118,7 @@ export function spreadHeat(
         names.classes.get(cls)?.methods.includes(method) &&
         !INFERENCE.test(last(cls)) &&
         !STAND_IN.test(last(cls)) &&
-        !/(?:^|[._])inference[._]/.test(cls) &&
+        !/(?:^|[._])(?:inference|exports?|deploy(?:ment)?)[._]/.test(cls) &&
         !EXPORT.test(cls) &&
         // What is decorated with `no_grad` searches or generates, unless a step calls it.
         byName.get(`${cls}.${method}`)?.summary.grad !== "off" &&
