@@ -1,5 +1,18 @@
 import type { FileSummary } from "./summary.ts";
 
+/** `kl_divergence_loss`, `get_log_prob`: no word that tensors, lists and loggers have methods for. */
+export function isCompound(name: string): boolean {
+  return name.length > 8 && name.includes("_", 2) && !TORCH.test(name) && !RUN_ALONE.test(name);
+}
+
+/** What torch calls methods of its own. */
+const TORCH =
+  /^\.?(?:log_prob|(?:load_)?state_dict|zero_grad|\w+_grad_?|(?:named_)?\w*parameters|named_\w+|(?:clip|all|save|load|set|register)_\w+|\w+_hook)$/;
+
+/** What people run a network for when it has learned; a file that trains may do so too, in its own time. */
+const RUN_ALONE =
+  /recogni|decod|generat|infer|sampl|predict|translat|search|beam|eval|valid|test|visual|plot|export/;
+
 /** Finds definitions by the names that imports use, which need not start at the audited root. */
 export class Names {
   readonly classes = new Map<

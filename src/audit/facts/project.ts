@@ -8,7 +8,7 @@ import type { FileSummary } from "./summary.ts";
 import type { Keeps } from "./keepers.ts";
 import { callersGradOff } from "./callers.ts";
 import { isTried, otherChoices, unusedParts } from "./mentions.ts";
-import { Names } from "./names.ts";
+import { Names, isCompound } from "./names.ts";
 import { joinedOptions } from "./options.ts";
 import type { Options } from "./options.ts";
 import { passedParameters } from "./parameters.ts";
@@ -73,7 +73,7 @@ export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySe
   const names = new Names(summaries);
   const roles = new Map<string, Role>();
   for (const name of names.classes.keys()) roleOf(name, names, roles, new Set());
-  const graph = callGraph(summaries, names);
+  const graph = callGraph(summaries, names, roles);
   const loose = closure(
     graph,
     (fn) => fn.summary.loose === true,
@@ -155,7 +155,11 @@ export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySe
 const isRepeated = ({ site }: Edge): boolean => site.loops !== undefined && !site.throttled;
 
 /** Every function with the calls between them. */
-function callGraph(summaries: readonly FileSummary[], names: Names): CallGraph {
+function callGraph(
+  summaries: readonly FileSummary[],
+  names: Names,
+  roles: ReadonlyMap<string, Role>,
+): CallGraph {
   const byName = new Map<string, Fn>();
   const files = summaries.map((file) =>
     file.functions.map((summary) => {
@@ -175,20 +179,51 @@ function callGraph(summaries: readonly FileSummary[], names: Names): CallGraph {
     }
     return found;
   };
-  for (const own of files)
+  const ofNetworks = networkMethods(names, roles);
+  const connect = (from: Fn, to: Fn | null | undefined, site: Edge["site"]): void => {
+    if (!to) return;
+    const edge = { from, to, site };
+    from.calls.push(edge);
+    to.callers.push(edge);
+  };
+  for (const [at, own] of files.entries())
     for (const from of own)
       for (const call of from.summary.calls) {
         const target = targetOf(call);
         const to = typeof target === "number" ? own[target]! : find(target);
-        if (!to) continue;
-        const edge = { from, to, site: siteOf(call) };
-        from.calls.push(edge);
-        to.callers.push(edge);
+        if (to) connect(from, to, siteOf(call));
+        // `model.get_log_prob(x)` of a model that was handed in.
+        else if (summaries[at]!.trains && typeof target === "string" && target.startsWith("."))
+          for (const name of ofNetworks.get(target.slice(1)) ?? [])
+            connect(from, byName.get(name), siteOf(call));
       }
   const aliases = new Map<string, string>();
   for (const [target, fn] of known)
     if (fn && fn.summary.name !== target) aliases.set(target, fn.summary.name);
   return { all: [...byName.values()], byName, aliases, targets: known };
+}
+
+/** More networks than this with a method of one name are no choice that a program makes. */
+const MOST_ALIKE = 3;
+
+/** Methods whose names only a few classes of the tree have, all of them networks: by name, the qualified ones. */
+function networkMethods(
+  names: Names,
+  roles: ReadonlyMap<string, Role>,
+): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  const others = new Set<string>();
+  for (const [cls, { methods }] of names.classes)
+    for (const method of methods) {
+      if (!isCompound(method)) continue;
+      if (roles.get(cls) !== "module") others.add(method);
+      const alike = found.get(method);
+      if (alike) alike.push(`${cls}.${method}`);
+      else found.set(method, [`${cls}.${method}`]);
+    }
+  for (const [method, alike] of found)
+    if (others.has(method) || alike.length > MOST_ALIKE) found.delete(method);
+  return found;
 }
 
 function roleOf(name: string, names: Names, roles: Map<string, Role>, seen: Set<string>): Role {

@@ -1,3 +1,4 @@
+import { isCompound } from "./names.ts";
 import { keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
@@ -122,7 +123,7 @@ class Summarizer {
         .map((alias) => (alias.parent?.kind === "Import" ? alias.name : file.importedName(alias))),
       escapes: this.#escapes,
       main: file.tree.module.body.some(isMain) || undefined,
-      trains: trains(file) || undefined,
+      trains: file.once(trains) || undefined,
     };
   }
 
@@ -190,9 +191,11 @@ class Summarizer {
     if (this.#classes.has(name)) return;
     const notes = this.#around(call);
     const target = this.#byName.get(name)?.at ?? name;
-    const site = name.startsWith(".")
-      ? this.#unresolved(call, name)
-      : this.#resolved(call, target, notes, direct);
+    // In files that train it may be a method of the tree's own networks.
+    const site =
+      name.startsWith(".") && !(isCompound(name) && this.#file.once(trains))
+        ? this.#unresolved(call, name)
+        : this.#resolved(call, target, notes, direct);
     const seen = notes.seen.get(target);
     if (seen?.some((other) => isSame(other, site)) === true) return;
     if (seen) seen.push(site);
