@@ -7,7 +7,7 @@ export function isCompound(name: string): boolean {
 
 /** What torch calls methods of its own. */
 const TORCH =
-  /^\.?(?:log_prob|(?:load_)?state_dict|zero_grad|\w+_grad_?|(?:named_)?\w*parameters|named_\w+|(?:clip|all|save|load|set|register)_\w+|\w+_hook)$/;
+  /^(?:log_prob|(?:load_)?state_dict|zero_grad|\w+_grad_?|(?:named_)?\w*parameters|named_\w+|(?:clip|all|save|load|set|register)_\w+|\w+_hook)$/;
 
 /** What people run a network for when it has learned; a file that trains may do so too, in its own time. */
 const RUN_ALONE =

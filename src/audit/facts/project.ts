@@ -180,7 +180,7 @@ function callGraph(
     return found;
   };
   const ofNetworks = networkMethods(names, roles);
-  const connect = (from: Fn, to: Fn | null | undefined, site: Edge["site"]): void => {
+  const connect = (from: Fn, to: Fn | undefined, site: Edge["site"]): void => {
     if (!to) return;
     const edge = { from, to, site };
     from.calls.push(edge);

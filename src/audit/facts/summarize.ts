@@ -1,4 +1,3 @@
-import { isCompound } from "./names.ts";
 import { keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
@@ -12,6 +11,7 @@ import { sharedOptions } from "./options.ts";
 import { passedBy } from "./parameters.ts";
 import type { Passed } from "./parameters.ts";
 import { loadersMade, pinnedMakers, sharedClasses } from "./loaders.ts";
+import { isCompound } from "./names.ts";
 import { shapesVary } from "./shapes.ts";
 import { turnsCheckpointingOn } from "./shipped.ts";
 import { MAIN, callTarget, functionName, isMain, otherTargets } from "./summary.ts";
@@ -193,7 +193,7 @@ class Summarizer {
     const target = this.#byName.get(name)?.at ?? name;
     // In files that train it may be a method of the tree's own networks.
     const site =
-      name.startsWith(".") && !(isCompound(name) && this.#file.once(trains))
+      name.startsWith(".") && !(this.#file.once(trains) && isCompound(name.slice(1)))
         ? this.#unresolved(call, name)
         : this.#resolved(call, target, notes, direct);
     const seen = notes.seen.get(target);
