@@ -32,6 +32,8 @@ const { output } = await bundle.write({
   // Names without a hash, so that a process that is running while dist/ is replaced still finds its chunks.
   entryFileNames: "[name].js",
   chunkFileNames: "chunks/[name].js",
+  // Half the text for V8 to read at every start. The names stay: `--debug` shows them.
+  minify: { mangle: false, compress: true, codegen: { removeWhitespace: true } },
   banner: (chunk) => (chunk.isEntry ? "#!/usr/bin/env node" : ""),
 });
 await bundle.close();
