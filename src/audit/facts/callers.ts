@@ -3,7 +3,6 @@ import type { CallGraph, Fn } from "./graph.ts";
 import type { FunctionFacts } from "./project.ts";
 import { siteOf, targetOf } from "./summary.ts";
 import type { CallSite } from "./summary.ts";
-import { last } from "./torch-names.ts";
 
 /** A forward that only methods of its class are seen calling, as `generate` does: training calls it through an instance. */
 function isCalledFromOutside({ summary, callers }: Fn): boolean {
@@ -30,14 +29,16 @@ export function callersGradOff(
   { all }: CallGraph,
   escapes: ReadonlySet<string>,
 ): (fn: Fn) => FunctionFacts["callersGradOff"] {
+  /** As calls name them: ".step". */
   const methods = new Map<string, Called>();
   /** By position. */
   const methodOf = new Array<Called | null>(all.length).fill(null);
   for (const fn of all) {
     if (!fn.summary.method) continue;
-    const short = last(fn.summary.name);
-    let called = methods.get(short);
-    if (!called) methods.set(short, (called = { callers: [], functions: [] }));
+    const { name } = fn.summary;
+    const target = name.slice(name.lastIndexOf("."));
+    let called = methods.get(target);
+    if (!called) methods.set(target, (called = { callers: [], functions: [] }));
     called.functions.push(fn);
     methodOf[fn.at] = called;
   }
@@ -46,11 +47,9 @@ export function callersGradOff(
   for (const from of all)
     for (const call of from.summary.calls) {
       const target = targetOf(call);
-      const { grad } = siteOf(call);
-      const called =
-        typeof target === "string" && target.startsWith(".") ? methods.get(target.slice(1)) : undefined;
+      const called = typeof target === "string" ? methods.get(target) : undefined;
       if (!called) continue;
-      const caller = { from, called, grad };
+      const caller = { from, called, grad: siteOf(call).grad };
       called.callers.push(caller);
       (unresolved[from.at] ??= []).push(caller);
     }
@@ -92,14 +91,19 @@ export function callersGradOff(
   };
   const switches = (from: Fn, grad: CallSite["grad"]): boolean =>
     grad === "off" || (grad === undefined && from.summary.grad === "off");
+  const groundedMethods = new Set<Called>();
+  const groundAll = (called: Called): void => {
+    if (groundedMethods.has(called)) return;
+    groundedMethods.add(called);
+    called.functions.forEach(ground);
+  };
   for (const called of methods.values())
-    if (called.callers.some(({ from, grad }) => switches(from, grad))) called.functions.forEach(ground);
+    if (called.callers.some(({ from, grad }) => switches(from, grad))) groundAll(called);
   for (const fn of all)
     if (off.has(fn) && fn.callers.some(({ from, site }) => switches(from, site.grad))) ground(fn);
   for (let fn = queue.pop(); fn !== undefined; fn = queue.pop()) {
     for (const { to, site } of fn.calls) if (site.grad === undefined) ground(to);
-    for (const { called, grad } of unresolved[fn.at] ?? [])
-      if (grad === undefined) called.functions.forEach(ground);
+    for (const { called, grad } of unresolved[fn.at] ?? []) if (grad === undefined) groundAll(called);
   }
 
   // What such functions call may be called with recording on, whatever a second caller has switched off.

@@ -137,10 +137,13 @@ export function spreadHeat(
   );
   const trainings: { readonly fn: Fn; readonly steps: ReadonlySet<number> }[] = [];
   for (const fn of all) {
-    const steps = new Set(fn.summary.stepLoops);
     // A call to a function that takes a step makes the loop around the call the step's loop.
-    for (const { to, site } of fn.calls) if (site.loops && loose.has(to)) steps.add(site.loops[0]!);
-    if (steps.size > 0) trainings.push({ fn, steps });
+    const called = fn.calls.filter(({ to, site }) => site.loops && loose.has(to));
+    if (called.length > 0 || fn.summary.stepLoops)
+      trainings.push({
+        fn,
+        steps: new Set([...(fn.summary.stepLoops ?? []), ...called.map(({ site }) => site.loops![0]!)]),
+      });
   }
   // What a validation calls too is named after the training.
   const evaluates = ({ fn }: (typeof trainings)[number]): boolean => EVALUATES.test(last(fn.summary.name));
@@ -167,7 +170,12 @@ export function spreadHeat(
     let reached = why.startsWith("reached from ") ? why : further.get(why);
     if (reached === undefined) further.set(why, (reached = `reached from ${why.replace(/^called in /, "")}`));
     for (const { to, site } of fn.calls)
-      if (!site.throttled && !to.summary.name.endsWith(".__init__") && !SAVES.test(last(to.summary.name)))
+      if (
+        hot[to.at] === undefined &&
+        !site.throttled &&
+        !to.summary.name.endsWith(".__init__") &&
+        !SAVES.test(last(to.summary.name))
+      )
         heat(to, reached);
   }
   return hot;

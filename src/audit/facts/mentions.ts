@@ -244,7 +244,7 @@ function uncalled(
   mentioned: ReadonlySet<string>,
 ): readonly Fn[] {
   const escapes = new Set(summaries.flatMap((file) => file.escapes));
-  const plain = ownClasses(summaries);
+  const isOwn = ownClasses(summaries);
   const called = new Set<string>();
   for (const target of graph.targets.keys()) called.add(last(target));
   const isCandidate = ({ name, decorated }: FunctionSummary): boolean => {
@@ -261,36 +261,43 @@ function uncalled(
       .flatMap((file) => {
         const isTop = ({ name }: FunctionSummary): boolean => {
           const inside = name.slice(0, name.lastIndexOf("."));
-          return inside === file.module || plain.has(inside);
+          return inside === file.module || isOwn(inside);
         };
-        return file.functions.filter((fn) => isTop(fn) && isCandidate(fn));
+        return file.functions.filter((fn) => isCandidate(fn) && isTop(fn));
       })
       .map(({ name }) => graph.byName.get(name)!)
   );
 }
 
-/** Classes of which nobody but the tree itself knows what their methods are called: by their qualified names. */
-function ownClasses(summaries: readonly FileSummary[]): ReadonlySet<string> {
-  const classes = summaries.flatMap((file) => file.classes);
-  const byName = new Map<string, ClassSummary[]>();
-  for (const cls of classes) {
-    const alike = byName.get(last(cls.name));
-    if (alike) alike.push(cls);
-    else byName.set(last(cls.name), [cls]);
-  }
-  const own = new Set<string>();
-  const isOwn = ({ name, bases, decorated }: ClassSummary): boolean =>
-    !decorated &&
-    !/Mixin|Callback|Hook/.test(name) &&
-    bases.every(
-      (base) =>
-        base === "builtins.object" || byName.get(last(base))?.every((one) => own.has(one.name)) === true,
-    );
-  for (let before = -1; before !== own.size;) {
-    before = own.size;
-    for (const cls of classes) if (!own.has(cls.name) && isOwn(cls)) own.add(cls.name);
-  }
-  return own;
+/** Whether nobody but the tree itself knows what the methods of a class are called; by its qualified name. */
+function ownClasses(summaries: readonly FileSummary[]): (cls: string) => boolean {
+  const byName = new Map<string, ClassSummary>();
+  const alike = new Map<string, ClassSummary[]>();
+  for (const { classes } of summaries)
+    for (const cls of classes) {
+      byName.set(cls.name, cls);
+      const own = last(cls.name);
+      const others = alike.get(own);
+      if (others) others.push(cls);
+      else alike.set(own, [cls]);
+    }
+  const known = new Map<ClassSummary, boolean>();
+  const isOwn = (cls: ClassSummary): boolean => {
+    const before = known.get(cls);
+    if (before !== undefined) return before;
+    // Of classes that are bases of each other nobody can tell.
+    known.set(cls, false);
+    const own =
+      !cls.decorated &&
+      !/Mixin|Callback|Hook/.test(cls.name) &&
+      cls.bases.every((base) => base === "builtins.object" || alike.get(last(base))?.every(isOwn) === true);
+    known.set(cls, own);
+    return own;
+  };
+  return (name) => {
+    const cls = byName.get(name);
+    return cls !== undefined && isOwn(cls);
+  };
 }
 
 /** A method of a class among them, or a function inside of a function among them. */

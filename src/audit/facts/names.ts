@@ -21,6 +21,7 @@ export class Names {
   >();
   readonly #modules = new Map<string, string | null>();
   readonly #full = new Map<string, string>();
+  readonly #homes = new Map<string, string | null>();
   /** The modules of a package, by what imports may call it; null where two are called that. */
   readonly #packages = new Map<string, { readonly full: string; readonly modules: string[] } | null>();
 
@@ -64,6 +65,12 @@ export class Names {
 
   /** The audited file behind an imported name: the module itself, or the one that defines it. */
   moduleOf(dotted: string): string | null {
+    let known = this.#homes.get(dotted);
+    if (known === undefined) this.#homes.set(dotted, (known = this.#findModule(dotted)));
+    return known;
+  }
+
+  #findModule(dotted: string): string | null {
     for (let cut = dotted.length; cut > 0; cut = dotted.lastIndexOf(".", cut - 1)) {
       const module = this.#modules.get(dotted.slice(0, cut));
       if (module) return module;

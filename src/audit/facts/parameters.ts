@@ -65,16 +65,15 @@ function collected(expr: Expr, file: PythonFile, values: Values): Value | null {
 
 /** The parameters that are tensors in every call the tree makes of the function. */
 export function passedParameters({ summary, callers }: Fn): Record<string, Value> | null {
+  // One caller that passes no tensor at all settles it: asked of every function, and so of nearly all.
+  if (callers.length === 0 || callers.some(({ site }) => !site.passed)) return null;
   let known: Record<string, Value> | null = null;
-  let params: readonly string[] = [];
-  const counts = new Map<string, number>();
+  const params = summary.params.split(",");
   // A method is called without its first parameter, unless through its class.
+  const shift = params[0] === "self" ? 1 : 0;
+  const counts = new Map<string, number>();
   for (const { site } of callers) {
-    // One caller that passes no tensor at all settles it.
-    if (!site.passed) return null;
-    if (params.length === 0) params = summary.params.split(",");
-    const shift = params[0] === "self" ? 1 : 0;
-    for (const [key, value] of Object.entries(site.passed)) {
+    for (const [key, value] of Object.entries(site.passed!)) {
       const name = /^\d+$/.test(key) ? params[Number(key) + shift] : key;
       if (name === undefined || !params.includes(name)) continue;
       known ??= {};

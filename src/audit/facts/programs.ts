@@ -7,6 +7,7 @@ export class Programs {
   readonly #summaries: readonly FileSummary[];
   readonly #names: Names;
   #imports: ReadonlyMap<string, readonly string[]> | null = null;
+  #importers: ReadonlyMap<string, readonly string[]> | null = null;
 
   constructor(summaries: readonly FileSummary[], names: Names) {
     this.#summaries = summaries;
@@ -18,21 +19,14 @@ export class Programs {
     const sources = this.#summaries.filter(holds).map(({ module }) => module);
     if (sources.length === 0) return new Set();
     this.#imports ??= this.#read();
-    const importers = new Map<string, string[]>();
-    for (const [module, imported] of this.#imports)
-      for (const one of imported) {
-        const by = importers.get(one);
-        if (by) by.push(module);
-        else importers.set(one, [module]);
-      }
-    return reached(reached(sources, importers), this.#imports);
+    this.#importers ??= turned(this.#imports);
+    return reached(reached(sources, this.#importers), this.#imports);
   }
 
   /** Of these, the modules that another one imports: no programs by themselves. */
   importedWith(holds: (file: FileSummary) => boolean): ReadonlySet<string> {
     const found = this.with(holds);
-    const imported = new Set([...(this.#imports?.values() ?? [])].flat());
-    return new Set([...found].filter((module) => imported.has(module)));
+    return new Set([...found].filter((module) => this.#importers?.has(module)));
   }
 
   #read(): ReadonlyMap<string, readonly string[]> {
@@ -52,6 +46,18 @@ export class Programs {
     }
     return imports;
   }
+}
+
+/** Who leads to each, of those that lead to others. */
+function turned(next: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, readonly string[]> {
+  const from = new Map<string, string[]>();
+  for (const [one, others] of next)
+    for (const other of others) {
+      const by = from.get(other);
+      if (by) by.push(one);
+      else from.set(other, [one]);
+    }
+  return from;
 }
 
 function reached(from: Iterable<string>, next: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {

@@ -179,7 +179,7 @@ function callGraph(
     }
     return found;
   };
-  const ofNetworks = networkMethods(names, roles);
+  const ofNetworks = networkMethods(summaries, names, roles);
   const connect = (from: Fn, to: Fn | undefined, site: Edge["site"]): void => {
     if (!to) return;
     const edge = { from, to, site };
@@ -206,20 +206,31 @@ function callGraph(
 /** More networks than this with a method of one name are no choice that a program makes. */
 const MOST_ALIKE = 3;
 
-/** Methods whose names only a few classes of the tree have, all of them networks: by name, the qualified ones. */
+/**
+ * Methods that files which train call on we know not what, and whose names only a few classes of the tree have, all of them
+ * networks: by name, the qualified ones.
+ */
 function networkMethods(
+  summaries: readonly FileSummary[],
   names: Names,
   roles: ReadonlyMap<string, Role>,
 ): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>();
+  for (const file of summaries)
+    if (file.trains)
+      for (const { calls } of file.functions)
+        for (const call of calls) {
+          const target = targetOf(call);
+          if (typeof target === "string" && target.startsWith(".") && isCompound(target.slice(1)))
+            found.set(target.slice(1), []);
+        }
   const others = new Set<string>();
   for (const [cls, { methods }] of names.classes)
     for (const method of methods) {
-      if (!isCompound(method)) continue;
-      if (roles.get(cls) !== "module") others.add(method);
       const alike = found.get(method);
-      if (alike) alike.push(`${cls}.${method}`);
-      else found.set(method, [`${cls}.${method}`]);
+      if (!alike) continue;
+      if (roles.get(cls) !== "module") others.add(method);
+      alike.push(`${cls}.${method}`);
     }
   for (const [method, alike] of found)
     if (others.has(method) || alike.length > MOST_ALIKE) found.delete(method);
