@@ -13,7 +13,7 @@ import { last } from "./facts/torch-names.ts";
 import type { AuditReport, Diagnostic, ReportedFinding } from "./report.ts";
 import type { Settings } from "./settings.ts";
 import { Share } from "./work.ts";
-import type { Job, Results, ScanResult, Task } from "./work.ts";
+import type { Job, Results, Task } from "./work.ts";
 
 /** Starting a second thread takes about 60 ms: below this much source it is not worth it. */
 const THREAD_WORTHY = 3_000_000;
@@ -100,7 +100,7 @@ async function inTwoThreads(
   }
 }
 
-interface Outcome extends Combined {
+interface Outcome extends Pick<EditableAudit, "project" | "summaries" | "words"> {
   /** Whatever has diagnostics: the scans and the checks. */
   readonly parts: readonly { readonly diagnostics: readonly Diagnostic[] }[];
   readonly generated: number;
@@ -143,6 +143,15 @@ interface Asked {
 
 async function work(crew: Crew, files: readonly FoundFile[], { keep, installed }: Asked): Promise<Outcome> {
   const scans = [...(await crew({ kind: "scan" }, [...files.keys()]))];
+  const texts: string[] = [];
+  const parsed: FileSummary[] = [];
+  const readSummaries = (): void => {
+    for (const { summaries } of scans)
+      for (const text of summaries.splice(0)) {
+        if (keep) texts.push(text);
+        parsed.push(JSON.parse(text) as FileSummary);
+      }
+  };
   const generated = scans.flatMap((scan) => scan.generated);
   for (let unread = generated; unread.length > 0;) {
     const imported = new Set(scans.flatMap((scan) => [...scan.imported]));
@@ -152,41 +161,28 @@ async function work(crew: Crew, files: readonly FoundFile[], { keep, installed }
     );
     if (wanted.size === 0) break;
     unread = unread.filter((at) => !wanted.has(at));
-    scans.push(...(await crew({ kind: "read" }, [...wanted])));
+    scans.push(...(await crew({ kind: "read" }, [...wanted], readSummaries)));
   }
   const irrelevant = scans.flatMap((scan) => scan.irrelevant);
-  let combined: Combined;
-  const parsed = await crew({ kind: "parse" }, irrelevant, () => {
-    const words = new Set(scans.flatMap((scan) => [...scan.words]));
-    if (installed) words.add(INSTALLED);
-    combined = combineScans(scans, words, keep);
+  const words = new Set(scans.flatMap((scan) => [...scan.words]));
+  if (installed) words.add(INSTALLED);
+  let project: ProjectFacts;
+  const parses = await crew({ kind: "parse" }, irrelevant, () => {
+    readSummaries();
+    // By path, so that the outcome does not depend on which thread took which file.
+    project = combine(
+      parsed.splice(0).sort((a, b) => (a.path < b.path ? -1 : 1)),
+      words,
+    );
   });
-  const { project, summaries, words } = combined!;
   const relevant = scans.flatMap((scan) => scan.relevant).sort((a, b) => a - b);
-  const checks = await crew({ kind: "check", project }, relevant);
+  const checks = await crew({ kind: "check", project: project! }, relevant);
   return {
-    parts: [...scans, ...parsed, ...checks],
+    parts: [...scans, ...parses, ...checks],
     generated: generated.length,
     findings: checks.flatMap(({ findings }) => findings),
-    project,
-    summaries,
+    project: project!,
+    summaries: texts.sort(),
     words,
   };
-}
-
-interface Combined {
-  readonly project: ProjectFacts;
-  readonly summaries: readonly string[];
-  readonly words: ReadonlySet<string>;
-}
-
-/** By path, so that the outcome does not depend on which thread took which file. */
-function combineScans(scans: readonly ScanResult[], words: ReadonlySet<string>, keep: boolean): Combined {
-  const texts = scans.flatMap(({ summaries }) => summaries.splice(0)).sort();
-  const summaries = keep ? [...texts] : [];
-  const parsed = texts.map((text, at) => {
-    texts[at] = "";
-    return JSON.parse(text) as FileSummary;
-  });
-  return { project: combine(parsed, words), summaries, words };
 }

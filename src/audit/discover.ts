@@ -72,11 +72,12 @@ export function discover(
   const problem = (absolute: string, error: unknown): void => {
     diagnostics.push({ path: shown(absolute), line: null, message: reason(error), level: "error" });
   };
-  const visit = (absolute: string, ignores: readonly Rules[], asked: string): void => {
+  /** `path`: as reports show it. `inside`: from the folder that was asked for. */
+  const visit = (absolute: string, path: string, inside: string, ignores: readonly Rules[]): void => {
     let real: string;
     let names: string[];
     try {
-      real = realpathSync(absolute);
+      real = realpathSync.native(absolute);
       // A link to a folder above would go round for ever.
       if (visited.has(real)) return;
       visited.add(real);
@@ -87,23 +88,24 @@ export function discover(
     }
     installed ||= isInstalled(absolute, names);
     const rules = names.includes(".gitignore") ? [...ignores, gitignore(absolute)] : ignores;
+    const folder = path === "" ? "" : path === absolute ? join(path, sep) : `${path}/`;
     for (const name of names) {
       const at = join(absolute, name);
+      const shownAt = folder + name;
+      const insideAt = inside + name;
       try {
         const stat = statSync(at);
         if (stat.isDirectory()) {
-          if (!NEVER.has(name) && !isIgnored(rules, at, true) && !excluded(shown(at), exclude))
-            visit(at, rules, asked);
+          if (!NEVER.has(name) && !isIgnored(rules, at, true) && !excluded(shownAt, exclude))
+            visit(at, shownAt, `${insideAt}/`, rules);
         } else if (
           stat.isFile() &&
           AUDITED.test(name) &&
           !DATA_FILES.test(name) &&
           !isIgnored(rules, at, false) &&
-          !excluded(shown(at), exclude)
-        ) {
-          const inside = relative(asked, at).split(sep).join("/");
-          found({ absolute: at, path: shown(at), inside, bytes: stat.size, named: false });
-        }
+          !excluded(shownAt, exclude)
+        )
+          found({ absolute: at, path: shownAt, inside: insideAt, bytes: stat.size, named: false });
       } catch (error) {
         // A link to nowhere is only worth a word when it claims to be code.
         if (AUDITED.test(name)) problem(at, error);
@@ -117,7 +119,7 @@ export function discover(
       if (stat.isDirectory()) {
         const above = foldersAbove(absolute);
         installed ||= above.some(({ folder, names }) => isInstalled(folder, names));
-        visit(absolute, above.map(({ folder }) => gitignore(folder)).reverse(), absolute);
+        visit(absolute, shown(absolute), "", above.map(({ folder }) => gitignore(folder)).reverse());
       } else {
         const at = shown(absolute);
         found({ absolute, path: at, inside: at, bytes: stat.size, named: true });
