@@ -12,6 +12,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [27],
+    hotOnly: true,
   },
   *check(facts) {
     const { file } = facts;

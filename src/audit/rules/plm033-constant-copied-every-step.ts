@@ -29,6 +29,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "none",
     patterns: [33],
+    hotOnly: true,
   },
   *check(facts) {
     // Pictures are transformed on the host, by the loader.

@@ -15,6 +15,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [42],
+    hotOnly: true,
   },
   *check(facts) {
     for (const call of facts.file.callsNamed("to", "cuda", "type_as")) {

@@ -16,6 +16,7 @@ export const rule: Rule = {
     severity: "note",
     fix: "none",
     patterns: [48],
+    hotOnly: true,
   },
   *check(facts) {
     for (const call of facts.file.callsNamed("mul", "div", "multiply")) {

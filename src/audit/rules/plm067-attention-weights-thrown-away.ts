@@ -14,6 +14,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "safe",
     patterns: [67],
+    hotOnly: true,
   },
   *check(facts) {
     if (!facts.file.mentions("MultiheadAttention")) return;

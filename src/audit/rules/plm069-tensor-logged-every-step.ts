@@ -24,6 +24,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [69],
+    hotOnly: true,
   },
   *check(facts) {
     for (const call of facts.file.calls.matching(LOGS)) {

@@ -20,6 +20,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "none",
     patterns: [71],
+    hotOnly: true,
   },
   *check(facts) {
     const { file } = facts;

@@ -17,6 +17,7 @@ export const rule: Rule = {
     severity: "note",
     fix: "none",
     patterns: [74],
+    hotOnly: true,
   },
   *check(facts) {
     const typed = facts.file.calls

@@ -28,6 +28,7 @@ export const rule: Rule = {
     severity: "note",
     fix: "none",
     patterns: [78],
+    hotOnly: true,
   },
   *check(facts) {
     yield* filters(facts);
