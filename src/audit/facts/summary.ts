@@ -55,7 +55,7 @@ export interface FunctionSummary {
   readonly backward?: true | undefined;
   /** An optimizer steps here: once, or in a loop of its own, which then goes through many steps and is none. */
   readonly steps?: "once" | "many" | undefined;
-  /** With a comma between them: most are never asked for. */
+  /** With a comma between them, `**rest` as it is written: most are never asked for. */
   readonly params: string;
   readonly keeps?: Keeps | undefined;
   /** Turns one of its parameters into a Python number. */
