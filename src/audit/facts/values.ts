@@ -254,8 +254,10 @@ export class Values {
         ? annotated(this.#file, definition.node.annotation)
         : UNKNOWN;
     if (said.what !== "unknown" && said.what !== "tensor") return said;
+    // `**values` holds what it is given: some of these may be tensors, asked for by key any may be a number.
+    const rest = definition.node.kind === "Param" && definition.node.star === 2;
     return (
-      this.#around.parameter(definition) ??
+      (rest ? null : this.#around.parameter(definition)) ??
       (isStepBatch(definition, this.#around.role)
         ? BATCH_INPUT
         : isForwardInput(definition, this.#file, this.#around.role)

@@ -20,6 +20,12 @@ def mixed(**numbers):
         latest[name] = float(value)
 
 
+def scaled(x, **options):
+    # trap: any of them may be a number
+    eps = float(options["eps"]) + float(options.get("eps", 1.0)) + float(options.pop("eps"))
+    return x * eps
+
+
 def train(model, loader, optimizer):
     for step, x in enumerate(loader):
         loss = model(x.cuda()).mean()
@@ -30,3 +36,4 @@ def train(model, loader, optimizer):
         count(step=step)
         mixed(loss=loss)
         mixed(step=step)
+        scaled(x, mask=loss, eps=0.1)
