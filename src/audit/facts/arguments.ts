@@ -3,7 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Dict, Expr } from "../../python/tree.ts";
-import { selfAttribute } from "./classes.ts";
+import { attributesOf, selfAttribute } from "./classes.ts";
 
 /** What a call is given by name, also through `**settings` where these are a dict written out. */
 export function given(call: Call, name: string, file: PythonFile): Expr | null {
@@ -56,10 +56,22 @@ export function literalDict(expr: Expr, file: PythonFile): Dict | Call | null {
     return file.dotted(expr.func) === "builtins.dict" && expr.args.every((arg) => arg.name !== null)
       ? expr
       : null;
+  if (expr.kind === "Attribute") return ownDict(expr, file);
   if (expr.kind !== "Name") return null;
   const [one, ...more] = file.scopes.reaching(expr);
   if (more.length > 0 || one?.how !== "assign" || !one.value || one.value.kind === "Name") return null;
   return file.scopes.uses(one).some(changes) ? null : literalDict(one.value, file);
+}
+
+/** `self.settings = {…}`, bound once in its class and changed nowhere in the file. */
+function ownDict(expr: Expr & { kind: "Attribute" }, file: PythonFile): Dict | Call | null {
+  const cls = selfAttribute(expr) === null ? null : classOf(expr);
+  const [write, ...more] = (cls && attributesOf(cls, file).get(expr.attr)?.writes) ?? [];
+  const made = more.length === 0 ? write?.value : null;
+  if (made?.kind !== "Dict" && made?.kind !== "Call") return null;
+  return file.all("Attribute").some((one) => one.attr === expr.attr && changes(one))
+    ? null
+    : literalDict(made, file);
 }
 
 /** `settings["x"] = …`, `settings.update(…)` */

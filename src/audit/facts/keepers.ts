@@ -1,5 +1,5 @@
 import { walk } from "../../python/nodes.ts";
-import type { Expr, FunctionDef } from "../../python/tree.ts";
+import type { Attribute, Call, Expr, FunctionDef, Name } from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import type { FunctionFacts, ProjectFacts } from "./project.ts";
@@ -66,6 +66,16 @@ export function readsParameter(fn: FunctionDef): boolean {
   return (found || logged) && !counts;
 }
 
+/** `values.items()` */
+function isItems(iter: Expr): iter is Call & { func: Attribute & { value: Name } } {
+  return (
+    iter.kind === "Call" &&
+    iter.func.kind === "Attribute" &&
+    iter.func.attr === "items" &&
+    iter.func.value.kind === "Name"
+  );
+}
+
 function isEntries(iter: Expr, params: ReadonlySet<string>): boolean {
   return (
     iter.kind === "Call" &&
@@ -92,6 +102,11 @@ export function keptParameters(fn: FunctionDef): Keeps | null {
       // `for image in images:` goes through what was passed.
       if (node.kind === "For" && node.iter.kind === "Name" && node.target.kind === "Name")
         through.set(node.target.id, node.iter.id);
+      // `for name, value in values.items():`
+      if (node.kind === "For" && node.target.kind === "Tuple" && isItems(node.iter)) {
+        const value = node.target.items[1];
+        if (value?.kind === "Name") through.set(value.id, node.iter.func.value.id);
+      }
       if (node.kind === "Global" || node.kind === "Nonlocal") for (const name of node.names) outer.add(name);
       if (node.kind === "AugAssign" && node.op === "+" && isKept(node.target))
         for (const name of plainNames(node.value)) sum.add(name);
@@ -112,7 +127,10 @@ export function keptParameters(fn: FunctionDef): Keeps | null {
         for (const name of plainNames(node.args[0]!.value)) list.add(name);
       return true;
     });
-  for (const [item, whole] of through) if (list.has(item)) list.add(whole);
+  for (const [item, whole] of through) {
+    if (list.has(item)) list.add(whole);
+    if (sum.has(item)) sum.add(whole);
+  }
   // A name bound anew in the body is no longer what was passed.
   const params = fn.params
     .slice(isMethod ? 1 : 0)
@@ -185,7 +203,12 @@ export function* keptArguments(
       facts.callee(call) ?? (call.func.kind === "Attribute" ? soleMethod(call.func.attr, facts) : null);
     if (!callee?.keeps || callee.keeps[how].length === 0 || !facts.hot(call)) continue;
     for (const [at, { value, name, star }] of call.args.entries()) {
-      const param = name ?? callee.params[callee.params[0] === "self" ? at + 1 : at];
+      let param = name ?? callee.params[callee.params[0] === "self" ? at + 1 : at];
+      // `def record(self, **values)` has no parameter of that name.
+      if (name !== null && !callee.params.includes(name)) {
+        const rest = callee.params.at(-1);
+        if (rest?.startsWith("**")) param = rest.slice(2);
+      }
       if (star !== 0 || param === undefined || !callee.keeps[how].includes(param)) continue;
       if (facts.value(value).graph === "yes" && facts.gradMode(call) !== "off")
         yield { arg: value, into: facts.file.textOf(call.func) };

@@ -135,7 +135,7 @@ export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
 }
 
 /** `outputs, target = self._predict(batch)` of this file, which returns a network's outputs at that place: the call itself. */
-function helperRun(call: Call, index: number | null, facts: Facts, depth: number): Call | null {
+export function helperRun(call: Call, index: number | null, facts: Facts, depth = 0): Call | null {
   const { func } = call;
   if (func.kind !== "Name" && selfAttribute(func) === null) return null;
   const target = callTarget(call, facts.file);

@@ -69,23 +69,35 @@ export function passedParameters({ summary, callers }: Fn): Record<string, Value
   if (callers.length === 0 || callers.some(({ site }) => !site.passed)) return null;
   let known: Record<string, Value> | null = null;
   const params = summary.params.split(",");
+  const last = params.at(-1)!;
+  const rest = last.startsWith("**") ? last.slice(2) : null;
   // A method is called without its first parameter, unless through its class.
   const shift = params[0] === "self" ? 1 : 0;
   const counts = new Map<string, number>();
   for (const { site } of callers) {
+    let collects = false;
     for (const [key, value] of Object.entries(site.passed!)) {
-      const name = /^\d+$/.test(key) ? params[Number(key) + shift] : key;
-      if (name === undefined || !params.includes(name)) continue;
+      let name = /^\d+$/.test(key) ? params[Number(key) + shift] : key;
+      if (name === undefined) continue;
+      let given = value;
+      // `report(step, loss=loss)` of `def report(step, **values)`: one of these, asked for by its key.
+      const isRest = !params.includes(name);
+      if (isRest) {
+        if (rest === null) continue;
+        name = rest;
+        given = { ...value, what: "output" };
+      }
       known ??= {};
       const before = known[name];
       known[name] = before
         ? {
-            what: before.what === value.what ? value.what : "output",
-            device: either(before, { ...value, what: before.what }).device,
-            graph: before.graph === value.graph ? value.graph : "unknown",
+            what: before.what === given.what ? given.what : "output",
+            device: either(before, { ...given, what: before.what }).device,
+            graph: before.graph === given.graph ? given.graph : "unknown",
           }
-        : value;
-      counts.set(name, (counts.get(name) ?? 0) + 1);
+        : given;
+      if (!isRest || !collects) counts.set(name, (counts.get(name) ?? 0) + 1);
+      collects ||= isRest;
     }
   }
   if (known)

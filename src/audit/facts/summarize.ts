@@ -284,7 +284,7 @@ class Summarizer {
       stepLoops: notes.stepLoops.size > 0 ? [...notes.stepLoops] : undefined,
       backward: notes.backward || undefined,
       steps: notes.steps,
-      params: fn ? fn.params.map((param) => param.name).join() : "",
+      params: fn ? fn.params.map(({ name, star }) => (star === 2 ? `**${name}` : name)).join() : "",
       keeps: (fn && keptParameters(fn)) ?? undefined,
       reads: (fn && readsParameter(fn)) || undefined,
       copies: copies ? [...copies] : undefined,

@@ -55,7 +55,7 @@ export interface FunctionSummary {
   readonly backward?: true | undefined;
   /** An optimizer steps here: once, or in a loop of its own, which then goes through many steps and is none. */
   readonly steps?: "once" | "many" | undefined;
-  /** With a comma between them: most are never asked for. */
+  /** With a comma between them, `**rest` as it is written: most are never asked for. */
   readonly params: string;
   readonly keeps?: Keeps | undefined;
   /** Turns one of its parameters into a Python number. */
@@ -234,10 +234,10 @@ function valuesOf(expr: Expr, file: PythonFile): readonly (Expr | null)[] {
 }
 
 /** The class an expression is an instance of, when every reaching definition is the same constructor call. */
-function instanceType(expr: Expr, file: PythonFile): string | null {
+function instanceType(expr: Expr, file: PythonFile, depth = 0): string | null {
   if (expr.kind === "Call") return madeBy(expr, file);
   if (expr.kind === "Name") {
-    const type = ({ how, value, node }: Definition): string | null => {
+    const said = ({ how, value, node }: Definition): string | null => {
       if (how === "assign" && value?.kind === "Call") return madeBy(value, file);
       // `def train(net, buffer: ReplayBuffer)`
       return how === "param" && node.kind === "Param" && node.annotation
@@ -245,7 +245,15 @@ function instanceType(expr: Expr, file: PythonFile): string | null {
         : null;
     };
     // Of most names nobody says the class: those need no look at what reaches them.
-    if (!file.scopes.lookup(expr)?.definitions.some((definition) => type(definition) !== null)) return null;
+    if (!file.scopes.lookup(expr)?.definitions.some((definition) => said(definition) !== null)) return null;
+    // `net = DistributedDataParallel(net)` runs what it was given.
+    const type = (definition: Definition): string | null => {
+      const name = said(definition);
+      const { value } = definition;
+      if (name === null || value?.kind !== "Call" || depth > 2 || !WRAPPERS.test(name)) return name;
+      const inner = bareCall(value).args[0]?.value;
+      return inner?.kind === "Name" ? instanceType(inner, file, depth + 1) : name;
+    };
     const [first, ...others] = file.scopes.reaching(expr);
     const made = first ? type(first) : null;
     return others.every((other) => type(other) === made) ? made : null;
@@ -279,8 +287,16 @@ function isHandedIn(expr: Expr, file: PythonFile): boolean {
   return writes.length > 0 && writes.every(({ value }) => value?.kind === "Name" && isHandedIn(value, file));
 }
 
+/** What a program puts around a network, often for some of its runs only. */
+const WRAPPERS = /(?:^|\.)(?:DistributedDataParallel|DataParallel|FullyShardedDataParallel)$/;
+
 /** The class of `Net(…)`, and of `Net(…).to(device).train()`. */
 function madeBy(call: Call, file: PythonFile): string | null {
+  return className(file.dotted(bareCall(call).func));
+}
+
+/** `Net(…)` of `Net(…).to(device).train()`. */
+function bareCall(call: Call): Call {
   let made = call;
   while (
     made.func.kind === "Attribute" &&
@@ -288,7 +304,7 @@ function madeBy(call: Call, file: PythonFile): string | null {
     /^(?:to|cuda|cpu|train|eval|half|bfloat16|float|double|requires_grad_)$/.test(made.func.attr)
   )
     made = made.func.value;
-  return className(file.dotted(made.func));
+  return made;
 }
 
 /** Classes are told from functions by their capital, as nearly all Python code writes them. */

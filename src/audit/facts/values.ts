@@ -254,8 +254,10 @@ export class Values {
         ? annotated(this.#file, definition.node.annotation)
         : UNKNOWN;
     if (said.what !== "unknown" && said.what !== "tensor") return said;
+    // `**values` holds what it is given: some of these may be tensors, asked for by key any may be a number.
+    const rest = definition.node.kind === "Param" && definition.node.star === 2;
     return (
-      this.#around.parameter(definition) ??
+      (rest ? null : this.#around.parameter(definition)) ??
       (isStepBatch(definition, this.#around.role)
         ? BATCH_INPUT
         : isForwardInput(definition, this.#file, this.#around.role)
@@ -278,6 +280,8 @@ export class Values {
         const made = this.#literal(iterable.func.value);
         if (made?.kind === "Dict" && iterable.func.attr === (at === null ? "values" : "items"))
           return at === 0 ? STRING : this.#alike(made.values);
+        if (made === null && iterable.func.attr === (at === null ? "values" : "items"))
+          return at === 0 ? STRING : this.#handedByKey(iterable.func.value);
       }
       if (
         iterable.func.kind === "Attribute" &&
@@ -310,6 +314,14 @@ export class Values {
     const value = this.of(iterable);
     // A tensor's rows; the layers of a module that is a list of them.
     return value.what === "tensor" || (value.what === "module" && at === null) ? value : UNKNOWN;
+  }
+
+  /** One of what the callers gave by names of their own: `def report(**values)`. */
+  #handedByKey(expr: Expr): Value {
+    const [one, ...more] = expr.kind === "Name" ? this.#file.scopes.reaching(expr) : [];
+    return one?.how === "param" && more.length === 0 && one.node.kind === "Param" && one.node.star === 2
+      ? (this.#around.parameter(one) ?? UNKNOWN)
+      : UNKNOWN;
   }
 
   /** One of several that are counted, or gone through together: of a network's list of feature maps, `zip(ours, theirs)`, one of these. */

@@ -256,7 +256,7 @@ function isWanted(place: Expr, hook: FunctionDef | Lambda, facts: Facts): boolea
     if (node.kind === "Name" && facts.file.scopes.binds(node)) return false;
     let at: Node = node;
     while (at.parent?.kind === "Subscript" && at.parent.value === at) at = at.parent;
-    if (isWritten(at) || isCut(at)) return false;
+    if (isWritten(at) || isCut(at) || isCutEach(at, facts)) return false;
     return !(at.parent?.kind === "Attribute" && /^(?:clear|keys|append|pop)$/.test(at.parent.attr));
   });
 }
@@ -316,6 +316,42 @@ function isWritten(node: Node): boolean {
   return parent?.kind === "Assign" && parent.targets.includes(node as never);
 }
 
+/** What takes numbers: Python's own, and loggers, which detach what they are given. */
+const READERS = /^(?:float|int|print|log|log_dict|add_scalar|add_histogram)$/;
+
+/** `kept.detach()`; `kept.abs().mean().item()`, `kept > 0`, `self.log("x", kept.mean())`: only its numbers are wanted. */
 function isCut(node: Node): boolean {
-  return node.parent?.kind === "Attribute" && CUTS.has(node.parent.attr);
+  for (let at = node, { parent } = node; parent; at = parent, { parent } = parent)
+    switch (parent.kind) {
+      case "Attribute":
+        if (CUTS.has(parent.attr)) return true;
+        // Of what is kept itself any attribute may be asked for; a result is asked for its methods.
+        if (parent.parent?.kind !== "Call" || parent.parent.func !== parent) return false;
+        parent = parent.parent;
+        break;
+      case "Subscript":
+        if (parent.value !== at) return false;
+        break;
+      case "Binary":
+      case "Unary":
+        break;
+      case "Compare":
+        return !/^(?:is|in)\b/.test(parent.ops[0]!);
+      case "Arg":
+        return parent.parent?.kind === "Call" && READERS.test(lastWord(parent.parent.func));
+      default:
+        return false;
+    }
+  return false;
+}
+
+/** `{name: act.mean().item() for name, act in kept.items()}` */
+function isCutEach(node: Node, { file }: Facts): boolean {
+  const asked = node.parent;
+  if (asked?.kind !== "Attribute" || !/^(?:items|values)$/.test(asked.attr)) return false;
+  const over = asked.parent?.parent;
+  if ((over?.kind !== "Clause" && over?.kind !== "For") || over.iter !== asked.parent) return false;
+  const target = over.target.kind === "Tuple" ? over.target.items.at(-1) : over.target;
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  return made !== null && file.scopes.uses(made).every(isCut);
 }

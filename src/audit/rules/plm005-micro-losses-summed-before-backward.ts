@@ -1,13 +1,14 @@
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, namesIn, statementOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, Name, Node } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { appendCall, deleteStatement, indentAt } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFrom, keeps } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
 import { carriedNames, isNetwork } from "../facts/networks.ts";
+import { callTarget } from "../facts/summary.ts";
 import { isStepMethod, loopsAround } from "../facts/training.ts";
 import type { Backward, Loop } from "../facts/training.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
@@ -214,9 +215,31 @@ function* comprehensions(facts: Facts): Generator<Finding> {
       }
       if (at.kind === "ExprStmt" && facts.backwards.some(({ call: one }) => contains(at!, one)))
         yield report(comp, "it", "note");
+      // `return sum(…)` of a function whose result is differentiated where it is called.
+      if (at.kind === "Return") {
+        const fn = functionOf(at);
+        if (fn?.kind === "FunctionDef" && differentiatesResult(fn, facts))
+          yield report(comp, `${fn.name}(…)`, "note");
+        break;
+      }
       if (at.kind === "Assign" || at.kind === "ExprStmt" || at.kind === "FunctionDef") break;
     }
   }
+}
+
+function differentiatesResult(fn: FunctionDef, facts: Facts): boolean {
+  const { file } = facts;
+  const name = file.qualified(fn);
+  return file.callsNamed(fn.name).some((call) => {
+    const statement = statementOf(call);
+    const [target] = statement?.kind === "Assign" ? statement.targets : [];
+    const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+    return (
+      made !== null &&
+      callTarget(call, file) === name &&
+      facts.backwards.some((one) => differentiates(one, new Set([made]), statement!, facts))
+    );
+  });
 }
 
 function mentions(expr: Expr, names: ReadonlySet<string>): boolean {

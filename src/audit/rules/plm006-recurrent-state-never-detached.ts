@@ -1,6 +1,6 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
@@ -252,10 +252,10 @@ function* throughLayer(facts: Facts): Generator<Finding> {
     if (/^(?:validation|test|predict)_/.test(fn.name)) continue;
     if (facts.gradMode(statement) === "off" || facts.backwards.some((one) => functionOf(one.call) === fn))
       continue;
-    const kept = new Set([...partsOf(target).map(selfAttribute), ...keptBelow(target, statement, facts)]);
+    const kept = new Set([...partsOf(target).map(ownState), ...keptBelow(target, statement, facts)]);
     const passed = call.args.flatMap(({ value }) => partsOf(value)).map(unmoved);
-    const read = passed.find((part) => selfAttribute(part) !== null && kept.has(selfAttribute(part)));
-    const own = read ? selfAttribute(read) : null;
+    const read = passed.find((part) => ownState(part) !== null && kept.has(ownState(part)));
+    const own = read ? ownState(read) : null;
     if (!read || own === null) continue;
     if (new RegExp(`\\b${own}\\b[^\\n]*detach|\\.detach_?\\(\\)[^\\n]*\\b${own}\\b`).test(file.text))
       continue;
@@ -271,6 +271,11 @@ function* throughLayer(facts: Facts): Generator<Finding> {
       message: `\`self.${own}\` brings the graphs of all forwards before into this one: backward walks through every one of them, or fails at the second`,
     };
   }
+}
+
+/** The attribute of `self.state`, and of `self.states[i]` of several layers. */
+function ownState(expr: Expr): string | null {
+  return selfAttribute(expr.kind === "Subscript" ? expr.value : expr);
 }
 
 /** `self.state = (h, c)` below `out, (h, c) = self.lstm(x, self.state)`. */
@@ -335,5 +340,26 @@ function isRecurrentLayer(expr: Expr, facts: Facts): boolean {
         false)
     );
   }
-  return expr.kind === "Name" && facts.file.scopes.reaching(expr).every((one) => made(one.value));
+  return (
+    expr.kind === "Name" &&
+    facts.file.scopes
+      .reaching(expr)
+      .every(({ how, value }) => made(how === "iterate" && value ? layerOf(value, facts) : value))
+  );
+}
+
+/** `nn.LSTM(…)` of `for i, cell in enumerate(self.cells)`, where these are a list of it. */
+function layerOf(iterable: Expr, { file }: Facts): Expr | null {
+  const counted =
+    iterable.kind === "Call" && file.dotted(iterable.func) === "builtins.enumerate"
+      ? iterable.args[0]?.value
+      : iterable;
+  const own = counted ? selfAttribute(counted) : null;
+  const cls = own === null ? null : classOf(iterable);
+  const [write, ...more] = (cls && attributesOf(cls, file).get(own!)?.writes) ?? [];
+  if (write?.value?.kind !== "Call" || more.length > 0 || lastWord(write.value.func) !== "ModuleList")
+    return null;
+  const given = write.value.args[0]?.value;
+  const list = given?.kind === "Name" ? file.scopes.onlyValue(given) : given;
+  return list?.kind === "Comp" ? list.element : list?.kind === "List" ? (list.items[0] ?? null) : null;
 }

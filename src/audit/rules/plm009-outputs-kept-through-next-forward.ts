@@ -4,7 +4,7 @@ import type { Definition } from "../../python/scopes.ts";
 import type { Assign, Call, Expr, Name, Node, Stmt } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
-import { isNetwork } from "../facts/networks.ts";
+import { helperRun, isNetwork } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
@@ -42,7 +42,7 @@ export const rule: Rule = {
       const after = loop.body[last];
       if (!after || !["ExprStmt", "Assign", "AugAssign", "If", "With"].includes(after.kind)) continue;
       const lineEnd = file.lines.start(file.lines.line(after.end) + 1);
-      if (lineEnd <= after.end || !/^\s*(?:#.*)?$/.test(file.text.slice(after.end, lineEnd))) continue;
+      if (lineEnd <= after.end || !/^\s*(?:#.*)?\s*$/.test(file.text.slice(after.end, lineEnd))) continue;
       const ending = file.text.includes("\r\n") ? "\r\n" : "\n";
       // What only one branch binds cannot be deleted after both.
       const bound = shaped
@@ -83,11 +83,13 @@ function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): Name | n
   let value: Expr = statement.value;
   if (value.kind === "Subscript" || (value.kind === "Attribute" && value.attr === "logits"))
     value = value.value;
-  if (value.kind !== "Call" || !isNetwork(value.func, facts)) return null;
-  if (target.kind === "Name") return target;
-  if (target.kind !== "Tuple") return null;
-  const logits = target.items.find((item) => item.kind === "Name" && /logits|outputs?$/.test(item.id));
-  return logits?.kind === "Name" ? logits : null;
+  if (value.kind !== "Call" || (target.kind !== "Name" && target.kind !== "Tuple")) return null;
+  const network = isNetwork(value.func, facts);
+  if (target.kind === "Name") return network ? target : null;
+  const at = target.items.findIndex((item) => item.kind === "Name" && /logits|outputs?$/.test(item.id));
+  const logits = target.items[at];
+  // `logits, loss = run_batch(model, x, y)` of this file hands on what the network gave.
+  return logits?.kind === "Name" && (network || helperRun(value, at, facts) !== null) ? logits : null;
 }
 
 /** Where in the loop's body the statement stands, with nothing but `with` around it. */

@@ -1,7 +1,8 @@
 import { ancestors, contains, functionOf, walk } from "../../python/nodes.ts";
-import type { Expr, Handler, Try } from "../../python/tree.ts";
+import type { Call, Expr, Handler, Try } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { callTarget } from "../facts/summary.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -15,6 +16,7 @@ export const rule: Rule = {
     patterns: [11],
   },
   *check(facts) {
+    const told = new Set<Call>();
     for (const handler of facts.file.all("Handler")) {
       const runs = runsNetwork(handler, facts);
       if (
@@ -27,6 +29,11 @@ export const rule: Rule = {
       // The frame of the step itself is held as well, whatever failed in it.
       const severity = runs ? {} : { severity: "note" as const };
       for (const finding of kept(handler, facts)) yield { ...finding, ...severity };
+      for (const call of keptFor(handler, facts)) {
+        if (told.has(call)) continue;
+        told.add(call);
+        yield { at: call, ...severity, message: TRACEBACK };
+      }
       if (handler.name === null) continue;
       for (const name of facts.file.all("Name")) {
         if (name.id !== handler.name || !contains(handler, name)) continue;
@@ -46,6 +53,24 @@ export const rule: Rule = {
   },
 };
 
+const TRACEBACK =
+  "The traceback holds the frames of the attempt, and those every tensor they had: nothing of it is freed while this is kept";
+
+/** `self.note_failure()` in the handler, of a function of this file that stores `sys.exc_info()`. */
+function* keptFor(handler: Handler, { file }: Facts): Generator<Call> {
+  for (const call of file.callsNamed("exc_info")) {
+    const fn = functionOf(call);
+    if (fn?.kind !== "FunctionDef" || contains(fn, handler)) continue;
+    if (file.dotted(call.func) !== "sys.exc_info" || !isStored(call, false)) continue;
+    const name = file.qualified(fn);
+    if (
+      file.callsNamed(fn.name).some((one) => contains(handler, one) && callTarget(one, file) === name) &&
+      ![...ancestors(call)].some(({ kind }) => kind === "Handler")
+    )
+      yield call;
+  }
+}
+
 /** `errors.append(sys.exc_info())`, `trace = e.__traceback__`. */
 function* kept(handler: Handler, facts: Facts): Generator<Finding> {
   const { file } = facts;
@@ -57,8 +82,7 @@ function* kept(handler: Handler, facts: Facts): Generator<Finding> {
     )
       yield {
         at: call,
-        message:
-          "The traceback holds the frames of the attempt, and those every tensor they had: nothing of it is freed while this is kept",
+        message: TRACEBACK,
       };
   for (const node of file.all("Attribute"))
     if (
@@ -68,8 +92,7 @@ function* kept(handler: Handler, facts: Facts): Generator<Finding> {
     )
       yield {
         at: node,
-        message:
-          "The traceback holds the frames of the attempt, and those every tensor they had: nothing of it is freed while this is kept",
+        message: TRACEBACK,
       };
 }
 

@@ -180,6 +180,13 @@ function* ownCaches(facts: Facts): Generator<Finding> {
   for (const statement of facts.file.all("Assign"))
     for (const target of statement.targets) {
       if (target.kind !== "Subscript") continue;
+      if (target.index.kind === "Name" && isCacheOfLoop(target.value, target.index, facts)) {
+        yield {
+          at: target,
+          message: `Tensors are looked up by identity: every new \`${target.index.id}\` misses, and the cache keeps it, its graph and the result alive`,
+        };
+        continue;
+      }
       const fn = functionOf(statement);
       if (fn?.kind !== "FunctionDef" || !isDict(target.value, fn, facts)) continue;
       for (const name of keyNames(target.index, facts)) {
@@ -206,6 +213,20 @@ function* ownCaches(facts: Facts): Generator<Finding> {
         break;
       }
     }
+}
+
+/** `seen[images] = …` in the step's loop, by its tensor, of a dict that is there before it. */
+function isCacheOfLoop(dict: Expr, key: Name, facts: Facts): boolean {
+  const { scopes } = facts.file;
+  const made = dict.kind === "Name" ? only(scopes.lookup(dict)?.definitions ?? []) : null;
+  if (made?.value?.kind !== "Dict" || made.value.keys.length > 0) return false;
+  const loop = facts.stepLoop(key);
+  return (
+    loop !== null &&
+    !contains(loop, made.node) &&
+    scopes.reaching(key).every(({ node }) => contains(loop, node)) &&
+    facts.value(key).what === "tensor"
+  );
 }
 
 /** `x`, `(x, y)`, and the same through a name: `key = (x, y)`. */

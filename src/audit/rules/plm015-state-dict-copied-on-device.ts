@@ -21,6 +21,7 @@ export const rule: Rule = {
     // In tests the model is on the host.
     if (!facts.accelerator || /(?:^|\/)tests?\/|(?:^|\/)test_[^/]*$/.test(file.path)) return;
     yield* clones(facts);
+    yield* clonedInLoops(facts);
     const mentioned = /cuda|device|accelerat/i.test(file.text);
     for (const call of file.callsNamed("deepcopy")) {
       if (file.dotted(call.func) !== "copy.deepcopy" || call.args.length !== 1) continue;
@@ -138,6 +139,48 @@ function* clones(facts: Facts): Generator<Finding> {
           }
         : {}),
     };
+  }
+}
+
+/** `for k, v in model.state_dict().items(): weights[k] = v.clone()`. */
+function* clonedInLoops({ file }: Facts): Generator<Finding> {
+  for (const call of file.callsNamed("clone")) {
+    const { parent } = call;
+    const [target] = parent?.kind === "Assign" && parent.value === call ? parent.targets : [];
+    const loop = parent?.parent;
+    if (target?.kind !== "Subscript" || loop?.kind !== "For" || loop.target.kind !== "Tuple") continue;
+    const [key, weight] = loop.target.items;
+    if (key?.kind !== "Name" || target.index.kind !== "Name" || target.index.id !== key.id) continue;
+    if (weight?.kind !== "Name" || rootName(call) !== weight.id || /cpu/.test(file.textOf(call))) continue;
+    const over = overState(loop.iter, file);
+    if (!over.endsWith(".state_dict().items()") || /optim|sched|scaler/i.test(over)) continue;
+    yield {
+      at: call,
+      severity: "note",
+      message: "A second copy of every weight stays on the device; on the host it costs nothing there",
+      fix: {
+        grade: "unsafe",
+        title: "Copy to the host",
+        edits: [{ start: call.end - ".clone()".length, end: call.end, text: '.to("cpu", copy=True)' }],
+      },
+    };
+  }
+}
+
+/** `v` of `v.detach().clone()` and of `v.data.clone()`. */
+function rootName(expr: Expr): string | null {
+  let at = expr;
+  for (;;) {
+    if (at.kind === "Name") return at.id;
+    if (at.kind === "Attribute" && at.attr === "data") at = at.value;
+    else if (
+      at.kind === "Call" &&
+      at.args.length === 0 &&
+      at.func.kind === "Attribute" &&
+      /^(?:clone|detach)$/.test(at.func.attr)
+    )
+      at = at.func.value;
+    else return null;
   }
 }
 

@@ -1,5 +1,5 @@
 import { positional } from "../../python/file.ts";
-import { classOf, lastWord, statementOf } from "../../python/nodes.ts";
+import { classOf, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Assign, Call, Expr } from "../../python/tree.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -39,13 +39,21 @@ export const rule: Rule = {
       const statement = statementOf(call);
       if (
         !source ||
-        !isNetwork(source, facts) ||
-        statement?.kind !== "Assign" ||
+        (statement?.kind !== "Assign" && statement?.kind !== "Return") ||
+        !statement.value ||
         !made(statement.value).includes(call) ||
-        statement.targets.length !== 1
+        (statement.kind === "Assign" && statement.targets.length !== 1)
       )
         continue;
-      const copy = nameOf(call, statement, file);
+      // `def averaged_copy(net): return deepcopy(net)` says what it is for.
+      const fn = statement.kind === "Return" ? functionOf(statement) : null;
+      const copy =
+        statement.kind === "Assign"
+          ? nameOf(call, statement, file)
+          : fn?.kind === "FunctionDef"
+            ? fn.name
+            : "";
+      if (!isNetwork(source, facts) && !isRunOverWeights(source, copy, file)) continue;
       // Only a copy that plays a part in training: an average, a teacher, a reference.
       const owner = classOf(call)?.name ?? "";
       if (!PART.test(copy) && !(copy.startsWith("self.") && PART.test(owner))) continue;
@@ -66,6 +74,18 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `self.shadow = deepcopy(module)` of a parameter, and `self.shadow.parameters()` somewhere. */
+function isRunOverWeights(source: Expr, copy: string, file: PythonFile): boolean {
+  return (
+    source.kind === "Name" &&
+    copy.startsWith("self.") &&
+    file.scopes.reaching(source).every(({ how }) => how === "param") &&
+    [".parameters()", ".named_parameters()", ".state_dict()"].some((asked) =>
+      file.text.includes(copy + asked),
+    )
+  );
+}
 
 /** `model` of `accelerator.unwrap_model(model)`. */
 function unwrapped(expr: Expr | null): Expr | null {

@@ -36,6 +36,7 @@ export const rule: Rule = {
           },
         };
     }
+    yield* inPlace(facts);
     yield* entries(facts);
     for (const statement of facts.file.all("Assign")) {
       const [target] = statement.targets;
@@ -80,6 +81,48 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `self.mean.lerp_(x.mean(0), 0.1)`, `self.mean.mul_(0.9).add_(x.mean(0), alpha=0.1)`: the buffer takes the graph over. */
+function* inPlace(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of file.callsNamed("lerp_", "add_", "sub_", "addcmul_")) {
+    if (call.func.kind !== "Attribute") continue;
+    const attribute = changed(call.func.value);
+    const cls = attribute === null ? null : classOf(call);
+    const fn = functionOf(call);
+    if (!cls || fn?.kind !== "FunctionDef" || fn.name === "__init__") continue;
+    const writes = attributesOf(cls, file).get(attribute!)?.writes ?? [];
+    if (!writes.some(({ how }) => how === "buffer") || !isModuleRole(facts.role(cls))) continue;
+    if (facts.gradMode(call) === "off" || !facts.hot(call)) continue;
+    const added = call.args.find(({ value }) => derivesFromInput(value, facts))?.value;
+    if (!added || isBegunAnew(attribute!, cls, fn, facts) || isEmptied(attribute!, cls, facts)) continue;
+    yield {
+      at: call,
+      message: `\`self.${attribute}\` is changed in place with gradients recorded: it chains the graphs of all forwards so far`,
+      fix: { grade: "unsafe", title: "Detach what is added", edits: appendCall(added, ".detach()") },
+    };
+  }
+}
+
+/** `self.mean`, and what `self.mean.mul_(0.9)` gives back. */
+function changed(expr: Expr): string | null {
+  return expr.kind === "Call" && expr.func.kind === "Attribute" && expr.func.attr.endsWith("_")
+    ? changed(expr.func.value)
+    : selfAttribute(expr);
+}
+
+/** `self.total.zero_()` in what runs with the forwards: it lasts for one of them. */
+function isEmptied(attribute: string, cls: ClassDef, facts: Facts): boolean {
+  return facts.file
+    .callsNamed("zero_", "fill_", "copy_", "detach_")
+    .some(
+      (call) =>
+        call.func.kind === "Attribute" &&
+        selfAttribute(call.func.value) === attribute &&
+        classOf(call) === cls &&
+        facts.hot(call) !== null,
+    );
+}
 
 /** `self.stats["mean"] = 0.9 * self.stats["mean"] + 0.1 * x.mean()` */
 function* entries(facts: Facts): Generator<Finding> {

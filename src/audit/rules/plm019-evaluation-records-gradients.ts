@@ -125,7 +125,7 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
     const again = /^_*(?:val|valid|validate|validation|test|eval|evaluate)(?:_|$)/.test(fn.name);
     const single = loopsAround(call).length === 0 && !inComprehension(call);
     if (single && !(again && facts.functionFacts(call).repeated)) continue;
-    if (unrecorded(call, facts)) continue;
+    if (unrecorded(call, facts) && !isCalledRecording(fn, call, facts)) continue;
     // Frozen, it records nothing of what only data goes into.
     if (facts.networks.isFrozenByFlags(runs && call.func.kind === "Attribute" ? call.func.value : call.func))
       continue;
@@ -439,6 +439,17 @@ function unrecorded(node: Node, facts: Facts): boolean {
   if (lexicalGrad(node, facts.file) === "unknown") return true;
   const mode = facts.gradMode(node);
   return mode === "off" || (mode === "unknown" && facts.functionFacts(node).callersGradOff !== "unknown");
+}
+
+/** `evaluate(net, test)` beside `with torch.no_grad(): evaluate(net, valid)`: right at one call, wrong at the other. */
+function isCalledRecording(fn: FunctionDef, run: Call, facts: Facts): boolean {
+  const { file } = facts;
+  if (facts.functionFacts(run).callersGradOff !== "sometimes" || lexicalGrad(run, file) !== null)
+    return false;
+  const name = file.qualified(fn);
+  return file
+    .callsNamed(fn.name)
+    .some((call) => callTarget(call, file) === name && facts.gradMode(call) === "on");
 }
 
 /** Adversarial examples, saliency, tests of gradients: anything that needs the graph. */

@@ -1,7 +1,7 @@
 import { blockOf, classOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, Stmt } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
-import { selfAttribute } from "../facts/classes.ts";
+import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -99,13 +99,21 @@ function leftUncleared(loop: Loop, facts: Facts): Call | null {
   );
   // The last of several: each of two optimizers is cleared before its own.
   const backward = facts.backwards.findLast(({ call }) => contains(loop, call));
-  if (!step || !backward) return null;
+  if (!backward || (!step && !updatesByHand(loop, facts))) return null;
   const clears = file
     .callsNamed("zero_grad")
     .filter(
       (call) => call.func.kind === "Attribute" && call.func.attr === "zero_grad" && contains(loop, call),
     );
   return clears.length > 0 && clears.every((call) => call.start < backward.call.start) ? clears[0]! : null;
+}
+
+/** `p.data.add_(p.grad, alpha=-lr)` in place of an optimizer. */
+function updatesByHand(loop: Loop, { file }: Facts): boolean {
+  return (
+    file.callsNamed("zero_grad").length > 0 &&
+    file.all("Attribute").some((node) => node.attr === "grad" && contains(loop, node))
+  );
 }
 
 function restOf(statement: Stmt): readonly Stmt[] {
@@ -168,14 +176,14 @@ function firstEvaluation(statements: readonly Stmt[], facts: Facts): Call | null
   return found;
 }
 
-/** `sample(model, prompt)` of this file, which puts what it is given into eval mode. */
+/** `sample(model, prompt)` of this file, or `self.probe(loader)`, which puts what it is given into eval mode. */
 function switchesToEvaluation(call: Call, facts: Facts): boolean {
   const { file } = facts;
-  if (call.func.kind !== "Name") return false;
-  const [one, ...more] = file.scopes.lookup(call.func)?.definitions ?? [];
-  const fn = one?.node;
+  const own = selfAttribute(call.func);
+  const cls = own === null ? null : classOf(call);
+  const [one, ...more] = call.func.kind === "Name" ? (file.scopes.lookup(call.func)?.definitions ?? []) : [];
+  const fn = cls ? methodsOf(cls).find(({ name }) => name === own) : more.length === 0 ? one?.node : null;
   return (
-    more.length === 0 &&
     fn?.kind === "FunctionDef" &&
     file
       .callsNamed("eval")

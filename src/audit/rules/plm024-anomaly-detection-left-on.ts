@@ -1,7 +1,8 @@
-import { isTrue, keyword, positional } from "../../python/file.ts";
+import { argument, isTrue, keyword, positional } from "../../python/file.ts";
 import { ancestors, lastWord } from "../../python/nodes.ts";
-import type { Node } from "../../python/tree.ts";
+import type { Expr, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
+import { callTarget } from "../facts/summary.ts";
 import type { Rule } from "../rule.ts";
 
 const MESSAGE =
@@ -38,7 +39,7 @@ export const rule: Rule = {
         : trainer
           ? (keyword(call, "detect_anomaly")?.value ?? null)
           : null;
-      if (!(detects || isTrue(flag))) continue;
+      if (!(detects || isTrue(flag) || isOnByDefault(flag, facts))) continue;
       // Which of two trainers is made, a setting decides; neither of them is there to look for something.
       if (isConditional(call, trainer) && !facts.everyStep(call)) continue;
       // A block of its own is somebody looking for something, unless the training runs in it.
@@ -46,7 +47,7 @@ export const rule: Rule = {
       yield {
         at: flag ?? call,
         message: MESSAGE,
-        ...(flag
+        ...(flag && isTrue(flag)
           ? {
               fix: {
                 grade: "unsafe" as const,
@@ -70,6 +71,24 @@ export const rule: Rule = {
         };
   },
 };
+
+/** `def setup(anomaly=True)`, and `setup()` in this file. */
+function isOnByDefault(flag: Expr | null, { file }: Facts): boolean {
+  const [one, ...more] = flag?.kind === "Name" ? file.scopes.reaching(flag) : [];
+  const fn = one?.node.parent;
+  if (more.length > 0 || one?.node.kind !== "Param" || fn?.kind !== "FunctionDef") return false;
+  if (!isTrue(one.node.default)) return false;
+  const at = fn.params.indexOf(one.node) - (fn.parent?.kind === "ClassDef" ? 1 : 0);
+  const name = file.qualified(fn);
+  return file
+    .callsNamed(fn.name)
+    .some(
+      (call) =>
+        callTarget(call, file) === name &&
+        !argument(call, one.name, at) &&
+        call.args.every(({ star }) => star === 0),
+    );
+}
 
 function isConditional(node: Node, trainer: boolean): boolean {
   for (const at of ancestors(node))

@@ -26,6 +26,18 @@ export const rule: Rule = {
               "Python must know this device value before it can go on: the host waits, on every step, until all queued work is done",
           };
       }
+    // `return not torch.isfinite(loss)`: its truth is asked for in any case.
+    for (const nodes of [file.all("Return"), file.all("Assign")])
+      for (const node of nodes) {
+        const asked = node.value && askedIn(node.value);
+        const at = asked && judge(asked, node, facts);
+        if (at)
+          yield {
+            at,
+            message:
+              "Python must know this device value before it can go on: the host waits, on every step, until all queued work is done",
+          };
+      }
     for (const call of file.callsNamed("max", "min", "bool")) {
       const name = file.dotted(call.func);
       if (
@@ -131,6 +143,13 @@ function isBeside(test: Expr, { file }: Facts): boolean {
     test.rights[0]?.kind === "Num" &&
     file.scopes.reaching(test.left).some(({ how, index }) => how === "unpack" && index !== null && index > 0)
   );
+}
+
+/** What of a value is asked for its truth: `not t`, and the first of `a.any() or b.any()`. */
+function askedIn(value: Expr): Expr | null {
+  if (value.kind === "Unary") return value.op === "not" ? value : null;
+  const first = value.kind === "Bool" ? value.values[0] : undefined;
+  return first?.kind === "Call" || first?.kind === "Compare" || first?.kind === "Unary" ? first : null;
 }
 
 /** The operand of a test that is a device tensor. */
