@@ -1,7 +1,7 @@
 import { hasStars, keyword, positional } from "../../python/file.ts";
 import { addKeyword } from "../edits.ts";
 import { given, hidesArguments, literalDict } from "../facts/arguments.ts";
-import { checkpointingSwitches } from "../facts/checkpointing.ts";
+import { checkpointingFields, checkpointingSwitches } from "../facts/checkpointing.ts";
 import type { Rule } from "../rule.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors } from "../../python/nodes.ts";
@@ -73,6 +73,13 @@ export const rule: Rule = {
               message:
                 "Without `use_reentrant` torch warns and takes the reentrant path, which gives no gradients when no input requires them and cannot be nested",
             };
+    for (const at of checkpointingFields(facts.file))
+      yield {
+        at,
+        severity: "note",
+        message:
+          "Nothing says which path: transformers 4 takes the reentrant one, which gives no gradients when no input requires them; transformers 5 the other",
+      };
     for (const { call, useReentrant, at } of checkpointingSwitches(facts.file)) {
       const asked = at !== call && /(?:Arguments|Config)$/.test(facts.file.dotted(call.func) ?? "");
       // Settings that are written out and do not say it are as good as none.
