@@ -85,14 +85,15 @@ function isFromPinned(call: Call & { func: Expr }, facts: Facts): boolean {
   )
     return true;
   const around = functionOf(call);
-  // `map(lambda t: t.to(device), batch)`
+  // `map(lambda t: t.to(device), batch)`, `tree_map(lambda t: t.to(device), batch)`
   if (around?.kind === "Lambda") {
     const map = around.parent?.kind === "Arg" ? around.parent.parent : null;
     return (
       map?.kind === "Call" &&
-      facts.file.dotted(map.func) === "builtins.map" &&
       loopsAround(map).length > 0 &&
-      map.args.slice(1).every(({ value }) => isPinnedBatch(value, facts))
+      map.args.length > 1 &&
+      around.params.some(({ name }) => value.kind === "Name" && value.id === name) &&
+      map.args.every(({ value: one }) => one === around || isPinnedBatch(one, facts))
     );
   }
   if (isPicked(value, facts) || isGraph(value, facts)) return false;
