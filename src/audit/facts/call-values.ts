@@ -11,6 +11,7 @@ import {
   METHODS,
   TENSOR_ONLY_METHODS,
   TUPLE_RESULTS,
+  VARIABLE,
   last,
 } from "./torch-names.ts";
 import { engineSteps } from "./training.ts";
@@ -21,8 +22,6 @@ import type { Around, Values } from "./values.ts";
 
 /** Methods of modules that return them. */
 const MODULE_METHODS = new Set("to cuda cpu eval train half bfloat16 float requires_grad_ apply".split(" "));
-
-const VARIABLE = /^torch\.autograd\.(?:variable\.)?Variable$/;
 
 /** Methods of networks that tell of results, or write them down. */
 const TELLS =

@@ -1,6 +1,6 @@
-import { isFalse, isTrue } from "../../python/file.ts";
+import { isFalse, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Assign, Call, Expr } from "../../python/tree.ts";
 import { entry, given, literalDict } from "./arguments.ts";
 
 /** One place that turns on activation checkpointing of a whole model. */
@@ -9,6 +9,24 @@ interface CheckpointingSwitch {
   readonly call: Call;
   /** What its settings say about the path taken; null where they say nothing. */
   readonly useReentrant: Expr | null;
+}
+
+/** `gradient_checkpointing: bool = field(default=True)` of arguments that a script makes its own, and that say no more of it. */
+export function checkpointingFields(file: PythonFile): readonly Assign[] {
+  if (!file.mentions("gradient_checkpointing") || file.mentions("gradient_checkpointing_kwargs")) return [];
+  return file
+    .all("ClassDef")
+    .filter((cls) =>
+      cls.args.some(({ value }) => /^transformers\.\w*TrainingArguments$/.test(file.dotted(value) ?? "")),
+    )
+    .flatMap((cls) => cls.body)
+    .filter((one): one is Assign => {
+      const [target] = one.kind === "Assign" ? one.targets : [];
+      if (one.kind !== "Assign" || target?.kind !== "Name" || target.id !== "gradient_checkpointing")
+        return false;
+      const { value } = one;
+      return isTrue(value.kind === "Call" ? (keyword(value, "default")?.value ?? null) : value);
+    });
 }
 
 const SETTINGS = /(?:Arguments|Config)$/;

@@ -1,6 +1,6 @@
 import { roleOfBase } from "./classes.ts";
 import type { Role } from "./classes.ts";
-import { closure } from "./graph.ts";
+import { Some, closure } from "./graph.ts";
 import type { CallGraph, Edge, Fn } from "./graph.ts";
 import { manySteps, spreadHeat } from "./heat.ts";
 import { siteOf, targetOf } from "./summary.ts";
@@ -87,6 +87,8 @@ export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySe
     () => true,
   );
   const hot = spreadHeat(graph, loose, roles, names);
+  const looped = new Some(graph.all.length);
+  for (const fn of graph.all) if (fn.callers.some(isRepeated)) looped.add(fn);
   const gradOff = callersGradOff(graph, new Set(summaries.flatMap((file) => file.escapes)));
   const facts = new Map<string, FunctionFacts>();
   // Of most functions only this is known: one object for all that are alike, which also crosses threads once.
@@ -94,7 +96,14 @@ export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySe
   for (const fn of graph.all) {
     const { summary, callers } = fn;
     const callersGradOff = gradOff(fn);
-    const repeated = callers.some(isRepeated);
+    // `self.buffer.add(x)` in a method that a loop calls is as often as that; what trains may be called once for each run.
+    const repeated =
+      looped.has(fn) ||
+      (summary.method === true &&
+        !reaches.has(fn) &&
+        callers.some(
+          ({ from, site }) => !site.throttled && from.summary.method === true && looped.has(from),
+        ));
     const workers = callers.some(({ site }) => site.workers);
     const parameters = passedParameters(fn) ?? NONE;
     const plain =

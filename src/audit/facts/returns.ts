@@ -1,6 +1,13 @@
 import type { PythonFile } from "../../python/file.ts";
-import { functionOf } from "../../python/nodes.ts";
-import type { Expr } from "../../python/tree.ts";
+import { contains, functionOf } from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import { callTarget } from "./summary.ts";
+
+/** The calls in this file, not its own, of one of its functions or methods. */
+export function callsOf(fn: FunctionDef, file: PythonFile): readonly Call[] {
+  const name = file.qualified(fn);
+  return file.callsNamed(fn.name).filter((site) => !contains(fn, site) && callTarget(site, file) === name);
+}
 
 /** By the qualified names of generators, what they yield; without those that hand on another's. */
 export function yieldsByName(file: PythonFile): ReadonlyMap<string, readonly Expr[]> {

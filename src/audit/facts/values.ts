@@ -1,4 +1,5 @@
 import { typesAskedFor } from "./asked-types.ts";
+import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
@@ -468,7 +469,13 @@ export class Values {
     const values = target === null ? undefined : this.#file.once(returnsByName).get(target);
     if (!values) return UNKNOWN;
     const items = values.map((value) =>
-      index === null ? value : value.kind === "Tuple" ? (value.items[index] ?? null) : null,
+      index === null
+        ? value
+        : value.kind === "Tuple"
+          ? (value.items[index] ?? null)
+          : value.kind === "Name"
+            ? this.#appended(value)
+            : null,
     );
     if (items.some((item) => item === null || item.kind === "Starred")) return UNKNOWN;
     // `return {"x": x.to(device), "y": y.to(device)}`: asked by key, each is one.
@@ -477,7 +484,7 @@ export class Values {
       const one = this.#alike(item!.values);
       return isTensorLike(one) ? { ...one, what: "output" as const } : UNKNOWN;
     });
-    if (!found.every(isTensorLike)) return UNKNOWN;
+    if (!found.every(isTensorLike)) return items.length === 1 ? this.#echoed(call, items[0]!) : UNKNOWN;
     const one = found.reduce(either);
     const mode = this.#gradMode(call);
     if (mode === "off") return { ...one, graph: "no" };
@@ -485,6 +492,49 @@ export class Values {
     return mode === "on" && one.graph === "unknown" && items.every((item) => this.#isOfNetwork(item!))
       ? { ...one, graph: "yes" }
       : one;
+  }
+
+  /** `def averaged(t, n): return t.clone() / n`: handed tensors and other things, it gives this call what this call hands it. */
+  #echoed(call: Call, returned: Expr): Value {
+    const param = this.#paramBehind(returned, 0);
+    const fn = param?.node.parent;
+    if (!param || fn?.kind !== "FunctionDef") return UNKNOWN;
+    const at = fn.params.findIndex(({ name }) => name === param.name);
+    const shift = fn.params[0]!.name === "self" ? 1 : 0;
+    const given = keyword(call, param.name)?.value ?? positional(call, at - shift);
+    const value = given ? this.of(given) : UNKNOWN;
+    return isTensorLike(value) ? { ...value, graph: value.graph === "no" ? "no" : "unknown" } : UNKNOWN;
+  }
+
+  /** The parameter that an expression is a copy or a share of. */
+  #paramBehind(expr: Expr, depth: number): Definition | null {
+    if (depth > 5) return null;
+    if (expr.kind === "Call")
+      return expr.func.kind === "Attribute" && SAME.test(expr.func.attr)
+        ? this.#paramBehind(expr.func.value, depth + 1)
+        : null;
+    if (expr.kind === "Binary")
+      return /^[/*]$/.test(expr.op) ? this.#paramBehind(expr.left, depth + 1) : null;
+    if (expr.kind !== "Name") return null;
+    const [one, ...more] = this.#file.scopes.reaching(expr);
+    if (!one || more.length > 0) return null;
+    if (one.how === "param") return one;
+    // `copy /= n`: what it was before.
+    if (one.how === "augment")
+      return one.node.kind === "Name" && one.node !== expr ? this.#paramBehind(one.node, depth + 1) : null;
+    return one.how === "assign" && one.value ? this.#paramBehind(one.value, depth + 1) : null;
+  }
+
+  /** What a list that began empty is filled with: `for k in topk: res.append(correct[:k].sum())`. */
+  #appended(list: Expr & { kind: "Name" }): Expr | null {
+    const { scopes } = this.#file;
+    const [one, ...more] = scopes.reaching(list);
+    if (more.length > 0 || one?.value?.kind !== "List" || one.value.items.length > 0) return null;
+    const added = scopes.uses(one).flatMap(({ parent }) => {
+      const call = parent?.kind === "Attribute" && parent.attr === "append" ? parent.parent : null;
+      return call?.kind === "Call" && call.args[0] ? [call.args[0].value] : [];
+    });
+    return added.length === 1 ? added[0]! : null;
   }
 
   /** `q1, q2 = self.critic(states, actions)`, then `return q1, q2`. */
@@ -558,6 +608,9 @@ export class Values {
     return deviceOf(expr, this.#file, (one) => this.of(one));
   }
 }
+
+/** Methods whose result is where the tensor is. */
+const SAME = /^(?:clone|detach|contiguous|float|mean|sum|div|div_|mul|mul_)$/;
 
 /** `scores.max() if scores.numel() else 0`: a tensor as far as it matters. */
 function orNumber(one: Value, other: Value): Value {

@@ -131,7 +131,11 @@ function areTensors({ clauses, value, element }: Comp, facts: Facts): boolean {
   if (made?.kind === "Comp") return facts.onAccelerator(made.value ?? made.element);
   const items =
     made?.kind === "Dict" ? made.values : made?.kind === "List" || made?.kind === "Tuple" ? made.items : [];
-  return items.some((item) => facts.onAccelerator(item));
+  return (
+    items.some((item) => facts.onAccelerator(item)) ||
+    // What every caller hands in: `def row(*values): return [float(v) for v in values]`.
+    (read.kind === "Call" && read.args[0] !== undefined && facts.onAccelerator(read.args[0].value))
+  );
 }
 
 /** `for name, loss in losses.items(): totals[name] += loss.item()`, in a step. */

@@ -56,15 +56,13 @@ export const rule: Rule = {
   },
 };
 
-/** `scaler.state_dict()["scale"]`: the state as a whole is for a checkpoint. */
+/** `scaler.state_dict()["scale"]`, also by `.get("scale")`: the state as a whole is for a checkpoint. */
 function isScaleOf({ func, parent }: Call): boolean {
-  return (
-    func.kind === "Attribute" &&
-    func.attr === "state_dict" &&
-    parent?.kind === "Subscript" &&
-    parent.index.kind === "Str" &&
-    parent.index.value === "scale"
-  );
+  if (func.kind !== "Attribute" || func.attr !== "state_dict") return false;
+  const asks = parent?.kind === "Attribute" && parent.attr === "get" ? parent.parent : null;
+  const key =
+    parent?.kind === "Subscript" ? parent.index : asks?.kind === "Call" ? positional(asks, 0) : null;
+  return key?.kind === "Str" && key.value === "scale";
 }
 
 function isScaler(expr: Expr, facts: Facts): boolean {

@@ -180,6 +180,10 @@ function isPython(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Subscript") return expr.index.kind === "Str" && expr.index.value === "lr";
   const [one] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
   if (one?.how === "param" && one.node.kind === "Param") return saysNumbers(one.node, facts);
+  // `weights = [1.0] * len(vocab)`, and perhaps some of them changed.
+  const filled = expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : null;
+  if (filled?.kind === "Binary" && filled.op === "*" && filled.left.kind === "List")
+    return filled.left.items.length > 0 && filled.left.items.every(isLiteral);
   return facts.value(expr).what === "number";
 }
 

@@ -2,8 +2,16 @@ import { argument, keyword, positional } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
-import { FACTORIES, HOST_FACTORIES, RANDOM_FACTORIES, last } from "../facts/torch-names.ts";
-import type { Edit, Rule } from "../rule.ts";
+import { handedIn } from "../facts/arguments.ts";
+import {
+  FACTORIES,
+  HOST_FACTORIES,
+  LIKE_FACTORIES,
+  RANDOM_FACTORIES,
+  VARIABLE,
+  last,
+} from "../facts/torch-names.ts";
+import type { Edit, Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -19,24 +27,13 @@ export const rule: Rule = {
     for (const call of file.callsNamed("to", "cuda", "type_as")) {
       if (call.func.kind !== "Attribute" || !/^(?:to|cuda|type_as)$/.test(call.func.attr)) continue;
       const made = madeBy(call.func.value, facts);
-      if (!made) continue;
+      if (!made) {
+        yield* handedOver(call, facts);
+        continue;
+      }
       const apart = made !== call.func.value;
-      const name = file.dotted(made.func);
-      if (
-        name === null ||
-        name !== `torch.${last(name)}` ||
-        !FACTORIES.has(last(name)) ||
-        HOST_FACTORIES.has(last(name))
-      )
-        continue;
-      if (
-        keyword(made, "device") ||
-        isEmpty(made) ||
-        made.args.some((arg) => arg.star === 2) ||
-        keyword(made, "out") ||
-        keyword(made, "generator")
-      )
-        continue;
+      const name = factory(made, facts);
+      if (name === null) continue;
       const device = call.func.attr === "cuda" && call.args.length === 0 ? '"cuda"' : deviceText(call, facts);
       const likeTensor = device === null && goesToTensor(call, facts);
       if (device === null && !likeTensor && call.func.attr !== "cuda") continue;
@@ -53,12 +50,12 @@ export const rule: Rule = {
       yield {
         at: call,
         ...(hot ? { severity: "warning" as const } : {}),
-        message: `\`torch.${last(name)}\` ${last(name).startsWith("empty") ? "takes" : "fills"} host memory that is then copied to the device${hot ? ", on every step" : ""}; with \`device=\` it is made there`,
+        message: told(name, hot !== null),
         ...(apart || device === null
           ? {}
           : {
               fix: {
-                grade: RANDOM_FACTORIES.has(last(name)) || dtype ? ("unsafe" as const) : ("safe" as const),
+                grade: RANDOM_FACTORIES.has(name) || dtype ? ("unsafe" as const) : ("safe" as const),
                 title: "Make it on the device",
                 edits,
               },
@@ -67,6 +64,68 @@ export const rule: Rule = {
     }
   },
 };
+
+/** "zeros" of a `torch.zeros(n)` that fills host memory. */
+function factory(made: Call, facts: Facts): string | null {
+  const dotted = facts.file.dotted(made.func);
+  const name = dotted === null ? "" : last(dotted);
+  if (dotted !== `torch.${name}`) return null;
+  if (
+    LIKE_FACTORIES.has(name)
+      ? !isOnHost(positional(made, 0), facts)
+      : !FACTORIES.has(name) || HOST_FACTORIES.has(name)
+  )
+    return null;
+  return keyword(made, "device") ||
+    isEmpty(made) ||
+    made.args.some((arg) => arg.star === 2) ||
+    keyword(made, "out") ||
+    keyword(made, "generator")
+    ? null
+    : name;
+}
+
+/** A batch that is sent to the device only afterwards: `noise = torch.randn_like(x).to(device)`, then `x = x.to(device)`. */
+function isOnHost(expr: Expr | null, facts: Facts): boolean {
+  if (expr?.kind !== "Name") return false;
+  const { scopes } = facts.file;
+  const [one, ...more] = scopes.reaching(expr);
+  if (!one || more.length > 0) return false;
+  return scopes.uses(one).some((use) => {
+    const call = use.parent?.kind === "Attribute" ? use.parent.parent : null;
+    const kept = call?.parent?.kind === "Assign" ? call.parent.targets[0] : null;
+    return (
+      call?.kind === "Call" &&
+      use.start > expr.start &&
+      kept?.kind === "Name" &&
+      kept.id === expr.id &&
+      use.parent?.kind === "Attribute" &&
+      (use.parent.attr === "cuda" || (use.parent.attr === "to" && deviceText(call, facts) !== null))
+    );
+  });
+}
+
+/** `self.place(torch.zeros(n))`, where `place` does nothing but send its argument to the device. */
+function* handedOver(call: Call, facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  if (call.parent?.kind !== "Return" || call.func.kind !== "Attribute") return;
+  const { value } = call.func;
+  const wraps = value.kind === "Call" && VARIABLE.test(file.dotted(value.func) ?? "");
+  const sent = wraps ? positional(value, 0) : value;
+  const [one, ...more] = sent?.kind === "Name" ? file.scopes.reaching(sent) : [];
+  if (one?.how !== "param" || more.length > 0) return;
+  if (call.func.attr !== "cuda" && deviceText(call, facts) === null) return;
+  for (const handed of handedIn(one, file, true)) {
+    const name = handed.kind === "Call" ? factory(handed, facts) : null;
+    if (name === null) continue;
+    const hot = facts.everyStep(handed);
+    yield { at: handed, ...(hot ? { severity: "warning" as const } : {}), message: told(name, hot !== null) };
+  }
+}
+
+function told(name: string, hot: boolean): string {
+  return `\`torch.${name}\` ${name.startsWith("empty") ? "takes" : "fills"} host memory that is then copied to the device${hot ? ", on every step" : ""}; with \`device=\` it is made there`;
+}
 
 /** `torch.empty(0)`, `torch.zeros(n, 0)`: there is nothing to copy. */
 function isEmpty({ func, args }: Call): boolean {
@@ -105,6 +164,10 @@ function madeBy(expr: Expr, facts: Facts): Call | null {
   if (expr.kind === "Call") {
     // `torch.triu(torch.ones(n, n)).bool()`: what is done on the way can be done there.
     const name = facts.file.dotted(expr.func);
+    if (name !== null && VARIABLE.test(name)) {
+      const wrapped = positional(expr, 0);
+      return expr.args.length === 1 && wrapped ? madeBy(wrapped, facts) : null;
+    }
     const inner =
       name === null && expr.func.kind === "Attribute" && RESHAPES.test(expr.func.attr)
         ? expr.func.value

@@ -2,6 +2,7 @@ import { argument } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, Name } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
+import { handedIn } from "../facts/arguments.ts";
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Rule } from "../rule.ts";
 
@@ -114,7 +115,15 @@ function isOwn(expr: Expr, facts: Facts, depth = 0): boolean {
     return depth > 0 ? isOwn(expr.value, facts, depth + 1) : isParameterOrModule(expr.value, facts);
   if (expr.kind !== "Name") return false;
   const [one, ...more] = facts.file.scopes.reaching(expr);
-  if (!one?.value || more.length > 0) return false;
+  if (more.length > 0) return false;
+  // `def _beside(self, weight, x)`, of which every call of the class hands in a parameter.
+  if (one?.how === "param") {
+    const cls = depth === 0 ? classOf(expr) : null;
+    if (!cls || !/^(?:module|lightning)$/.test(facts.role(cls))) return false;
+    const handed = handedIn(one, facts.file, true);
+    return handed.length > 0 && handed.every((value) => isParameterOrModule(value, facts));
+  }
+  if (!one?.value) return false;
   // `for block in self.blocks: block.to(x.device)`
   if (one.how === "iterate") return isParameterOrModule(handedOut(one.value), facts);
   // `head = self.heads[task]`

@@ -1,10 +1,11 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
-import { contains, functionOf, walk } from "../../python/nodes.ts";
+import { functionOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { given } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loadersOf } from "../facts/loaders.ts";
+import { callsOf } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
 import { mayOverlap, overlapFlag, paramBehind } from "../facts/transfers.ts";
@@ -84,14 +85,15 @@ function isFromPinned(call: Call & { func: Expr }, facts: Facts): boolean {
   )
     return true;
   const around = functionOf(call);
-  // `map(lambda t: t.to(device), batch)`
+  // `map(lambda t: t.to(device), batch)`, `tree_map(lambda t: t.to(device), batch)`
   if (around?.kind === "Lambda") {
     const map = around.parent?.kind === "Arg" ? around.parent.parent : null;
     return (
       map?.kind === "Call" &&
-      facts.file.dotted(map.func) === "builtins.map" &&
       loopsAround(map).length > 0 &&
-      map.args.slice(1).every(({ value }) => isPinnedBatch(value, facts))
+      map.args.length > 1 &&
+      around.params.some(({ name }) => value.kind === "Name" && value.id === name) &&
+      map.args.every(({ value: one }) => one === around || isPinnedBatch(one, facts))
     );
   }
   if (isPicked(value, facts) || isGraph(value, facts)) return false;
@@ -103,7 +105,7 @@ function isFromPinned(call: Call & { func: Expr }, facts: Facts): boolean {
   const fn = functionOf(call);
   if (fn?.kind !== "FunctionDef") return false;
   const param = paramBehind(call.func.value, fn, facts.file);
-  return param !== null && callsOf(fn, facts).some((site) => isHandedBatch(site, param, fn, facts));
+  return param !== null && callsOf(fn, facts.file).some((site) => isHandedBatch(site, param, fn, facts));
 }
 
 /** `x[order].to(device)` with another tensor of the batch: what is picked out is new, and not pinned. */
@@ -129,13 +131,6 @@ function isGraph(expr: Expr, { file }: Facts): boolean {
       return at?.kind === "Attribute" && /^(?:[ne]data|srcdata|dstdata)$/.test(at.attr);
     }),
   );
-}
-
-function callsOf(fn: FunctionDef, facts: Facts): readonly Call[] {
-  const name = facts.file.qualified(fn);
-  return facts.file
-    .callsNamed(fn.name)
-    .filter((site) => !contains(fn, site) && callTarget(site, facts.file) === name);
 }
 
 function isHandedBatch(site: Call, param: string, fn: FunctionDef, facts: Facts): boolean {

@@ -3,7 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { contains } from "../../python/nodes.ts";
 import type { Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
-import { given, hidesArguments } from "../facts/arguments.ts";
+import { settingsOf } from "../facts/arguments.ts";
 import { isDataLoader } from "../facts/loaders.ts";
 import type { Rule } from "../rule.ts";
 
@@ -45,13 +45,14 @@ export const rule: Rule = {
       if (bound && isDataLoader(file.dotted(bound))) yield { at: call, message: UNPINNED };
     }
     for (const call of file.callsNamed("DataLoader")) {
-      if (!isDataLoader(file.dotted(call.func)) || hidesArguments(call, file)) continue;
+      const settings = isDataLoader(file.dotted(call.func)) ? settingsOf(call, file) : null;
+      if (!settings || call.args.some(({ star }) => star === 1)) continue;
       if (call.args.filter((arg) => arg.name === null && arg.star === 0).length > 5) continue;
       // A collate function may return tensors that are on the device already; those cannot be pinned.
-      const pin = given(call, "pin_memory", file);
-      const collate = given(call, "collate_fn", file);
+      const pin = settings.get("pin_memory") ?? null;
+      const collate = settings.get("collate_fn") ?? null;
       const unpinned = pin ? isFalse(pin) : collate === null || staysOnHost(collate, file);
-      const workers = given(call, "num_workers", file);
+      const workers = settings.get("num_workers") ?? null;
       const idle = !workers || isZero(workers);
       if (unpinned)
         yield {
@@ -98,15 +99,21 @@ function isZero(expr: Expr): boolean {
   return expr.kind === "Num" && expr.text === "0";
 }
 
-/** The collator of a library, or a function of this file that names no device. */
+/** The collator of a library, or a function or class of this file that names no device. */
 function staysOnHost(collate: Expr, file: PythonFile): boolean {
   const made = collate.kind === "Name" ? file.scopes.onlyValue(collate) : collate;
   const name = file.dotted(made?.kind === "Call" ? made.func : (made ?? collate)) ?? "";
   if (/^(?:transformers\.\w*[cC]ollator\w*|torch\.utils\.data\.(?:\w+\.)*default_collate)$/.test(name))
     return true;
+  // `Collate(pad)`, `Collate(pad).run`
+  const object = collate.kind === "Attribute" && collate.value.kind === "Call" ? collate.value : made;
+  const cls = object?.kind === "Call" ? file.dotted(object.func) : null;
   const written =
     collate.kind === "Lambda"
       ? collate
-      : file.all("FunctionDef").find((fn) => file.qualified(fn) === file.dotted(collate));
+      : cls === null
+        ? file.all("FunctionDef").find((fn) => file.qualified(fn) === file.dotted(collate))
+        : // What it takes from another class is not seen.
+          file.all("ClassDef").find((one) => file.qualified(one) === cls && one.args.length === 0);
   return written !== undefined && !/device|cuda|\.to\(/.test(file.textOf(written));
 }

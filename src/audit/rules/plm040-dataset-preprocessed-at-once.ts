@@ -1,9 +1,10 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, walk } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr, For, FunctionDef, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, For, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { returnsByName } from "../facts/returns.ts";
 import type { Rule } from "../rule.ts";
 
 const MESSAGE =
@@ -24,7 +25,9 @@ export const rule: Rule = {
       const methods = methodsOf(cls);
       const init = methods.find((method) => method.name === "__init__");
       if (!init) continue;
-      const reached = [init, ...calledBy(init, cls)];
+      const reached = new Set([init]);
+      // `self.prepare()`, and what that calls in its turn.
+      for (const method of reached) for (const called of calledBy(method, cls)) reached.add(called);
       for (const method of reached) {
         yield* appends(method, facts);
         yield* displays(method, facts);
@@ -52,7 +55,7 @@ function* stacked(facts: Facts): Generator<{ at: Node; message: string }> {
   }
 }
 
-/** `self.prepare()` of the constructor, one call deep, when nothing decides about it. */
+/** `self.prepare()`, when nothing decides about it. */
 function calledBy(init: FunctionDef, cls: ClassDef): FunctionDef[] {
   const names = new Set<string>();
   for (const statement of init.body)
@@ -69,10 +72,17 @@ const WORKS =
 
 /** `self.items = [tokenizer(t) for t in texts]`, `torch.stack([torch.load(f) for f in files])`, `list(map(…))`. */
 function* displays(method: FunctionDef, facts: Facts): Generator<{ at: Node; message: string }> {
+  // Of one result, kept part by part, it is said once.
+  const told = new Set<string>();
   for (const statement of statementsOf(method)) {
     if (statement.kind !== "Assign" || !statement.targets.some((target) => selfAttribute(target) !== null))
       continue;
-    if (isWhole(statement.value, method, facts)) yield { at: statement.value, message: MESSAGE };
+    const { value } = statement;
+    const of = value.kind === "Subscript" && value.value.kind === "Name" ? value.value.id : "";
+    if (!told.has(of) && isWhole(value, method, facts)) {
+      if (of !== "") told.add(of);
+      yield { at: value, message: MESSAGE };
+    }
     let found: Node | null = null;
     walk(statement.value, (node) => {
       const maps =
@@ -171,6 +181,11 @@ function isWhole(expr: Expr, method: FunctionDef, facts: Facts): boolean {
     );
   }
   if (expr.kind === "Attribute" && expr.value.kind === "Call") return isWhole(expr.value, method, facts);
+  // `encoded = encode_all(texts)`, then `self.ids = encoded["ids"]`
+  if (expr.kind === "Name") {
+    const made = file.scopes.onlyValue(expr);
+    return made?.kind === "Call" && isByHelper(made, facts);
+  }
   // `file["x"][:] / 255`
   if (expr.kind === "Binary") return isWhole(expr.left, method, facts);
   if (expr.kind !== "Call") return false;
@@ -187,9 +202,7 @@ function isWhole(expr: Expr, method: FunctionDef, facts: Facts): boolean {
     return isWhole(inner, method, facts);
   if (name === "numpy.load") return !keyword(expr, "mmap_mode") && positional(expr, 1) === null;
   if (name === "torch.load") return !keyword(expr, "mmap");
-  // A function of this file that works through all of them.
-  const helper = name === "" ? undefined : file.all("FunctionDef").find((fn) => file.qualified(fn) === name);
-  if (helper?.parent?.kind === "Module" && isListed(helper, facts)) return true;
+  if (isByHelper(expr, facts)) return true;
   const first = positional(expr, 0);
   if (!first || !/tokeniz|batch_encode|^tok$/i.test(file.textOf(expr.func).slice(-40))) return false;
   const from = first.kind === "Call" && !isMany(first, file) ? positional(first, 0) : first;
@@ -215,15 +228,27 @@ function isMany(expr: Expr, file: PythonFile): boolean {
   );
 }
 
-/** `return [tokenizer(text) for text in texts]` */
-function isListed(fn: FunctionDef, facts: Facts): boolean {
-  let found = false;
-  walk(fn, (node) => {
-    if (node.kind === "Return" && node.value?.kind === "Comp" && works(node.value.element, facts))
-      found = true;
-    return !found;
-  });
-  return found;
+/** A function of this file that works through all of them: `return [tokenizer(text) for text in texts]`. */
+function isByHelper({ func }: Call, facts: Facts, depth = 0): boolean {
+  const { file } = facts;
+  const name = func.kind === "Name" && depth < 3 ? file.dotted(func) : null;
+  const returns = name === null ? undefined : file.once(returnsByName).get(name);
+  return returns?.some((value) => isListed(value, facts, depth)) ?? false;
+}
+
+/** A list made of what each example was worked into, also under a name or a key. */
+function isListed(expr: Expr, facts: Facts, depth: number): boolean {
+  if (depth > 5) return false;
+  const again = (inner: Expr): boolean => isListed(inner, facts, depth + 1);
+  if (expr.kind === "Comp") return works(expr.element, facts);
+  if (expr.kind === "Subscript") return expr.index.kind === "Str" && again(expr.value);
+  if (expr.kind === "Dict") return expr.values.some(again);
+  if (expr.kind === "Call")
+    return facts.file.dotted(expr.func) === "builtins.dict"
+      ? expr.args.some(({ value }) => again(value))
+      : isByHelper(expr, facts, depth + 1);
+  const [one, ...more] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
+  return one?.value != null && more.length === 0 && /^(?:assign|unpack)$/.test(one.how) && again(one.value);
 }
 
 function works(expr: Node, facts: Facts): boolean {
@@ -240,14 +265,16 @@ function works(expr: Node, facts: Facts): boolean {
 }
 
 /** `self.cache[i] = self.mel(wave)` */
-function entryMade(loop: For, facts: Facts): Node | null {
+function entryMade(loop: For, method: FunctionDef, facts: Facts): Node | null {
   let found: Node | null = null;
   walk(loop, (node) => {
     if (node.kind === "Assign") {
       const [target] = node.targets;
       if (
         target?.kind === "Subscript" &&
-        selfAttribute(target.value) !== null &&
+        (selfAttribute(target.value) !== null ||
+          // `images[path] = …`, and `return images`.
+          (target.value.kind === "Name" && isHandedBack(target.value, method, facts))) &&
         isWorked(node.value, loop, facts, 0)
       )
         found ??= node;
@@ -295,7 +322,7 @@ function* appends(method: FunctionDef, facts: Facts): Generator<{ at: Node; mess
   for (const statement of statementsOf(method)) {
     if (statement.kind !== "For") continue;
     const calls: Call[] = [];
-    const entry = entryMade(statement, facts);
+    const entry = entryMade(statement, method, facts);
     if (entry) {
       yield { at: entry, message: MESSAGE };
       continue;
@@ -352,6 +379,23 @@ function isWorked(expr: Expr, loop: Node, facts: Facts, depth: number): boolean 
     return !found;
   });
   return found;
+}
+
+/** A dict begun empty in the method, which returns it or puts it on self. */
+function isHandedBack(name: Name, method: FunctionDef, { file }: Facts): boolean {
+  const [one] = file.scopes.reaching(name);
+  return (
+    one?.value?.kind === "Dict" &&
+    one.value.keys.length === 0 &&
+    contains(method, one.node) &&
+    file.scopes
+      .uses(one)
+      .some(
+        ({ parent }) =>
+          parent?.kind === "Return" ||
+          (parent?.kind === "Assign" && parent.targets.some((target) => selfAttribute(target) !== null)),
+      )
+  );
 }
 
 /** On self, or in a list that is put there or returned. */

@@ -3,6 +3,8 @@ import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { sharedClasses } from "../facts/loaders.ts";
+import { yieldsByName } from "../facts/returns.ts";
+import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
@@ -182,6 +184,7 @@ function isObjects(expr: Expr, facts: Facts, depth = 0): boolean {
       ({ value }) =>
         isObjects(value, facts, depth + 1) ||
         isRead(value, facts) ||
+        yieldsObjects(value, facts) ||
         // A tuple for each example.
         (value.kind === "Call" && facts.file.dotted(value.func) === "builtins.zip"),
     );
@@ -203,6 +206,14 @@ function collects(fn: FunctionDef, facts: Facts): boolean {
   return found;
 }
 
+/** A generator of this file that hands them out one by one: gone through, it is a list of them. */
+function yieldsObjects(expr: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  const name = expr.kind === "Call" && file.all("Yield").length > 0 ? callTarget(expr, file) : null;
+  const handed = name === null ? undefined : file.once(yieldsByName).get(name);
+  return handed?.some((one) => isObject(one, facts)) ?? false;
+}
+
 function isRead(expr: Expr, facts: Facts): boolean {
   return expr.kind === "Call" && READERS.test(facts.file.dotted(expr.func) ?? "");
 }
@@ -220,6 +231,7 @@ function isObject(expr: Expr, facts: Facts): boolean {
         ({ how, value }) =>
           value !== null &&
           (((how === "iterate" || how === "unpack") && isObjects(value, facts, 1)) ||
+            (how === "iterate" && yieldsObjects(value, facts)) ||
             (how === "assign" && value.kind !== "Name" && isObject(value, facts))),
       );
   if (expr.kind !== "Call") return false;

@@ -1,6 +1,7 @@
 import { argument } from "../../python/file.ts";
 import { classOf, functionOf } from "../../python/nodes.ts";
 import type { Expr, Node } from "../../python/tree.ts";
+import { handedIn } from "../facts/arguments.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Attribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -20,8 +21,10 @@ export const rule: Rule = {
   *check(facts) {
     for (const call of facts.file.callsNamed("to", "cuda", "type_as")) {
       if (call.func.kind !== "Attribute" || !/^(?:to|cuda|type_as)$/.test(call.func.attr)) continue;
-      const attribute = selfAttribute(root(listed(root(call.func.value), facts)));
-      const cls = attribute === null ? null : classOf(call);
+      const moved = root(listed(root(call.func.value), facts));
+      const held = selfAttribute(moved) === null ? handedOn(moved, facts) : moved;
+      const attribute = held && selfAttribute(held);
+      const cls = held && classOf(held);
       if (!cls || !/^(?:module|lightning|other)$/.test(facts.role(cls)) || !facts.everyStep(call)) continue;
       const arg = argument(call, "device", 0);
       // A dtype is no transfer; what cannot be told from one is not reported.
@@ -69,6 +72,22 @@ function root(expr: Expr): Expr {
     /^(?:view|reshape|unsqueeze|expand|float|t|clone|squeeze)$/.test(expr.func.attr)
     ? root(expr.func.value)
     : expr;
+}
+
+/** `extract(self.betas, t)` behind the `table` of `def extract(table, t)`, where that is always an attribute of self. */
+function handedOn(expr: Expr, facts: Facts): Expr | null {
+  const { file } = facts;
+  const [one, ...more] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  if (one?.how !== "param" || more.length > 0) return null;
+  const handed = handedIn(one, file, true);
+  if (handed.some((value) => selfAttribute(value) === null)) return null;
+  return handed.find((value) => isHeldOnHost(value, facts)) ?? null;
+}
+
+function isHeldOnHost(expr: Expr, facts: Facts): boolean {
+  const cls = classOf(expr);
+  const writes = cls ? (attributesOf(cls, facts.file).get(selfAttribute(expr)!)?.writes ?? []) : [];
+  return writes.length > 0 && writes.every((write) => isOnHost(write, facts));
 }
 
 /** `self.states[indices]` */

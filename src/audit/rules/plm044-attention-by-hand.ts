@@ -1,10 +1,11 @@
 import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { isOnlyMadeBy } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
+import { callsOf } from "../facts/returns.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 const MESSAGE =
@@ -225,10 +226,12 @@ function isTransposed(expr: Expr, facts: Facts, depth = 0): boolean {
   );
 }
 
-/** The weights are then multiplied with values in the same function. */
-function meetsValues(weights: Call, facts: Facts): boolean {
+/** The weights are then multiplied with values in the same function, or where the one that makes them is called. */
+function meetsValues(weights: Call, facts: Facts, depth = 0): boolean {
   const fn = functionOf(weights);
   if (!fn) return false;
+  if (depth === 0 && fn.kind === "FunctionDef" && fn.name !== "forward" && isHandedBack(weights, facts))
+    return callsOf(fn, facts.file).some((call) => meetsValues(call, facts, 1));
   const products = [
     ...facts.file.all("Binary").flatMap(({ op, left, right }) => (op === "@" ? [left, right] : [])),
     ...facts.file
@@ -252,23 +255,38 @@ function meetsValues(weights: Call, facts: Facts): boolean {
       (left) =>
         contains(fn, left) &&
         (left.start > weights.start || contains(left, weights)) &&
-        comesFrom(left, weights, facts, 0),
+        comesFrom(left, weights, facts, 0, depth > 0),
     );
 }
 
-function comesFrom(expr: Expr, source: Call, facts: Facts, depth: number): boolean {
+/** `return scores.softmax(-1)`, by itself or under a name. */
+function isHandedBack(weights: Call, { file }: Facts): boolean {
+  const { parent } = weights;
+  if (parent?.kind === "Return") return true;
+  const [target] = parent?.kind === "Assign" ? parent.targets : [];
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  const uses = made ? file.scopes.uses(made) : [];
+  return uses.length > 0 && uses.every((use) => use.parent?.kind === "Return");
+}
+
+/** What keeps weights what they are. */
+const KEEPS = /drop|^(?:to|type_as|float|half|view|reshape|unsqueeze|masked_fill|nan_to_num)$/i;
+
+/** Through names and calls; weights that another function made may be wanted for something else, so only through what keeps them. */
+function comesFrom(expr: Expr, source: Call, facts: Facts, depth: number, kept: boolean): boolean {
   if (expr === source) return true;
   if (depth > 5) return false;
   if (expr.kind === "Name")
     return facts.file.scopes
       .reaching(expr)
-      .some((one) => one.value !== null && comesFrom(one.value, source, facts, depth + 1));
+      .some((one) => one.value !== null && comesFrom(one.value, source, facts, depth + 1, kept));
   // Divided by their sum, or by a scale; what multiplies them the fused one has no place for.
-  if (expr.kind === "Binary" && expr.op === "/") return comesFrom(expr.left, source, facts, depth + 1);
+  if (expr.kind === "Binary" && expr.op === "/") return comesFrom(expr.left, source, facts, depth + 1, kept);
   return (
     expr.kind === "Call" &&
     expr.args.length > 0 &&
-    (comesFrom(expr.args[0]!.value, source, facts, depth + 1) ||
-      (expr.func.kind === "Attribute" && comesFrom(expr.func.value, source, facts, depth + 1)))
+    !(kept && !KEEPS.test(lastWord(expr.func))) &&
+    (comesFrom(expr.args[0]!.value, source, facts, depth + 1, kept) ||
+      (expr.func.kind === "Attribute" && comesFrom(expr.func.value, source, facts, depth + 1, kept)))
   );
 }

@@ -1,8 +1,9 @@
 import { argument, keyword, positional } from "../../python/file.ts";
-import { ancestors, classOf, functionOf, statementOf } from "../../python/nodes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import { ancestors, classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
+import type { Call, Expr, Return } from "../../python/tree.ts";
 import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { callsOf } from "../facts/returns.ts";
 import type { Rule } from "../rule.ts";
 
 /** `logits.view(-1, logits.size(-1))`: a row of scores for each token. */
@@ -207,7 +208,25 @@ function feedsLoss(expr: Expr, facts: Facts, depth = 0): boolean {
         facts.file.scopes.uses(definition).some((use) => feedsLoss(use, facts, depth + 1))
       );
     }
-    if (at.kind === "FunctionDef" || at.kind === "Return") return false;
+    if (at.kind === "Return") return returnedInto(expr, at, facts, depth);
+    if (at.kind === "FunctionDef") return false;
   }
   return false;
+}
+
+/** `scores, targets = self.shifted(logits, labels)`: what the callers in this file do with what they are handed. */
+function returnedInto(expr: Expr, { value }: Return, facts: Facts, depth: number): boolean {
+  const { file } = facts;
+  const fn = functionOf(expr);
+  if (fn?.kind !== "FunctionDef" || fn.name === "forward") return false;
+  const at = value?.kind === "Tuple" ? value.items.findIndex((item) => contains(item, expr)) : -1;
+  return callsOf(fn, file).some((call) => {
+    if (at < 0) return feedsLoss(call, facts, depth + 1);
+    const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
+    const name = target?.kind === "Tuple" ? target.items[at] : undefined;
+    const definition = name?.kind === "Name" ? file.scopes.definitionAt(name) : null;
+    return (
+      definition !== null && file.scopes.uses(definition).some((use) => feedsLoss(use, facts, depth + 1))
+    );
+  });
 }

@@ -1,8 +1,10 @@
-import { keyword, positional } from "../../python/file.ts";
+import { hasStars, keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { ancestors, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { addKeyword } from "../edits.ts";
+import { given, hidesArguments } from "../facts/arguments.ts";
 import type { Rule } from "../rule.ts";
 
 const BACK =
@@ -46,14 +48,23 @@ export const rule: Rule = {
         file.dotted(call.func) !== "torch.load" ||
         (keyword(call, "map_location") && !isNone(keyword(call, "map_location")!.value)) ||
         positional(call, 1) ||
-        call.args.some((arg) => arg.star !== 0)
+        // `**OPTIONS`, where these are written down and say nothing of it, hides nothing.
+        (hasStars(call) && (hidesArguments(call, file) || given(call, "map_location", file)))
       )
         continue;
       // A download or a message holds what its sender put in, not what this machine saved.
       const source = positional(call, 0);
       const read =
         source?.kind === "Name" ? file.scopes.reaching(source).map(({ value }) => value) : [source];
-      if (read.some((one) => one?.kind === "Call" && file.dotted(one.func) === "io.BytesIO")) continue;
+      if (
+        read.some(
+          (one) =>
+            one?.kind === "Call" &&
+            file.dotted(one.func) === "io.BytesIO" &&
+            !isReadHere(positional(one, 0), file),
+        )
+      )
+        continue;
       // Schedules, scalers and random states are a few numbers; features and datasets were made on the host.
       const into = call.parent?.kind === "Assign" ? call.parent.targets[0] : undefined;
       if ((source && SMALL.test(file.textOf(source))) || (into && SMALL.test(file.textOf(into)))) continue;
@@ -80,6 +91,14 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `f.read()` of `with open(path, "rb") as f`: a file all the same. */
+function isReadHere(bytes: Expr | null, file: PythonFile): boolean {
+  if (bytes?.kind !== "Call" || bytes.func.kind !== "Attribute" || bytes.func.attr !== "read") return false;
+  const { value } = bytes.func;
+  const from = value.kind === "Name" ? file.scopes.reaching(value)[0]?.value : value;
+  return from?.kind === "Call" && file.dotted(from.func) === "builtins.open";
+}
 
 function isNone(expr: Expr): boolean {
   return expr.kind === "Const" && expr.value === null;

@@ -3,7 +3,7 @@ import { classOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
-import { given, hidesArguments, settingsOf } from "../facts/arguments.ts";
+import { given, handedIn, hidesArguments, settingsOf } from "../facts/arguments.ts";
 import type { Rule } from "../rule.ts";
 
 const TYPED = ["torch_dtype", "dtype", "quantization_config", "load_in_4bit", "load_in_8bit"];
@@ -68,11 +68,16 @@ function makesConfig(made: Call, file: PythonFile): boolean {
   );
 }
 
-/** `cls = transformers.AutoModel`, then `cls.from_pretrained(…)`. */
+/** `cls = transformers.AutoModel`, then `cls.from_pretrained(…)`; or `cls` is what this file hands to the function. */
 function throughName({ func }: Call, file: PythonFile): string {
-  const cls =
-    func.kind === "Attribute" && func.value.kind === "Name" ? file.scopes.onlyValue(func.value) : null;
-  return cls ? `${file.dotted(cls) ?? ""}.from_pretrained` : "";
+  const name = func.kind === "Attribute" && func.value.kind === "Name" ? func.value : null;
+  const [one, ...more] = name ? file.scopes.reaching(name) : [];
+  if (!one || more.length > 0) return "";
+  const [cls, ...others] = one.how === "param" ? handedIn(one, file, true) : [one.value];
+  const dotted = cls ? file.dotted(cls) : null;
+  return dotted !== null && others.every((other) => other && file.dotted(other) === dotted)
+    ? `${dotted}.from_pretrained`
+    : "";
 }
 
 export const rule: Rule = {

@@ -1,7 +1,7 @@
 import { hasStars, keyword, positional } from "../../python/file.ts";
 import { addKeyword } from "../edits.ts";
 import { given, hidesArguments, literalDict } from "../facts/arguments.ts";
-import { checkpointingSwitches } from "../facts/checkpointing.ts";
+import { checkpointingFields, checkpointingSwitches } from "../facts/checkpointing.ts";
 import type { Rule } from "../rule.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors } from "../../python/nodes.ts";
@@ -61,17 +61,25 @@ export const rule: Rule = {
       };
     }
     // `self.run = checkpoint if asked else …`
-    if (facts.file.mentions("torch.utils.checkpoint") && !facts.file.mentions("use_reentrant"))
-      for (const name of [...facts.file.all("Name"), ...facts.file.all("Attribute")]) {
-        const { parent } = name;
-        const chosen = parent?.kind === "IfExp" && parent.test !== name;
-        if (chosen && CHECKPOINTS.has(facts.file.dotted(name) ?? ""))
-          yield {
-            at: name,
-            message:
-              "Without `use_reentrant` torch warns and takes the reentrant path, which gives no gradients when no input requires them and cannot be nested",
-          };
-      }
+    if (facts.file.mentions("checkpoint") && !facts.file.mentions("use_reentrant"))
+      for (const { body, orelse } of facts.file.all("IfExp"))
+        for (const name of [body, orelse])
+          if (
+            (name.kind === "Name" || name.kind === "Attribute") &&
+            CHECKPOINTS.has(facts.file.dotted(name) ?? "")
+          )
+            yield {
+              at: name,
+              message:
+                "Without `use_reentrant` torch warns and takes the reentrant path, which gives no gradients when no input requires them and cannot be nested",
+            };
+    for (const at of checkpointingFields(facts.file))
+      yield {
+        at,
+        severity: "note",
+        message:
+          "Nothing says which path: transformers 4 takes the reentrant one, which gives no gradients when no input requires them; transformers 5 the other",
+      };
     for (const { call, useReentrant, at } of checkpointingSwitches(facts.file)) {
       const asked = at !== call && /(?:Arguments|Config)$/.test(facts.file.dotted(call.func) ?? "");
       // Settings that are written out and do not say it are as good as none.

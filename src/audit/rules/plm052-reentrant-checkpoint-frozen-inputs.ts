@@ -3,7 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf } from "../../python/nodes.ts";
 import { addKeyword } from "../edits.ts";
 import { hidesArguments } from "../facts/arguments.ts";
-import { checkpointingSwitches } from "../facts/checkpointing.ts";
+import { checkpointingFields, checkpointingSwitches } from "../facts/checkpointing.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -34,6 +34,13 @@ export const rule: Rule = {
     )
       return;
     const byTrl = /^\s*(?:from|import) trl\b/m.test(file.text);
+    for (const at of byTrl ? [] : checkpointingFields(file))
+      yield {
+        at,
+        severity: "note",
+        message:
+          "On transformers 4 this takes the reentrant path, and under LoRA the embeddings are frozen: no input of a checkpoint requires gradients, and the adapters get none; version 5 takes the other path",
+      };
     for (const { at, call, useReentrant } of checkpointingSwitches(file)) {
       // A trainer of trl that is told to checkpoint makes the inputs require gradients; what is switched on by hand it does not see.
       if (byTrl && at !== call) continue;

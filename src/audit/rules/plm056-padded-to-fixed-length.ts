@@ -1,6 +1,8 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
+import { classOf } from "../../python/nodes.ts";
 import type { Expr } from "../../python/tree.ts";
+import { selfAttribute } from "../facts/classes.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
@@ -138,12 +140,17 @@ function isFixed(expr: Expr, file: PythonFile): boolean {
 function isHandedOn(settings: Expr, file: PythonFile): boolean {
   const assign = settings.parent;
   const [target] = assign?.kind === "Assign" ? assign.targets : [];
+  const own = target ? selfAttribute(target) : null;
+  const cls = own === null ? null : classOf(settings);
   const uses =
     settings.parent?.kind === "Arg"
       ? [settings]
       : target?.kind === "Name"
         ? file.scopes.uses(file.scopes.definitionAt(target)!)
-        : [];
+        : // `self.tokenizer(text, **self.settings)`
+          cls
+          ? file.all("Attribute").filter((one) => selfAttribute(one) === own && classOf(one) === cls)
+          : [];
   return uses.some(
     ({ parent }) =>
       parent?.kind === "Arg" &&

@@ -133,3 +133,24 @@ def replay(net, memory, optimizer, steps, device):
         optimizer.step()
         # trap: the tree that the next ones are drawn by is on the host
         memory.update_priorities(indices, errors.detach().cpu().numpy())
+
+
+def share(value, ranks):
+    part = value.clone()
+    part /= ranks
+    return part
+
+
+def shares(net, loader, optimizer, told, ranks):
+    net.cuda()
+    for x, y in loader:
+        loss = net(x.cuda()).mean()
+        loss.backward()
+        optimizer.step()
+        told(share(loss, ranks).item())  # expect: PLM025
+        # trap: who knows where that is
+        told(share(y, ranks).item())
+
+
+def counted(told, counts, ranks):
+    return [told(share(count, ranks)) for count in counts]

@@ -32,3 +32,14 @@ def penalty(model):
 def setup(device):
     # trap: not hot
     return torch.tensor([1.0, 2.0], device=device)
+
+
+class Weighted(nn.Module):
+    def forward(self, x, names, drawn):
+        weights = [1.0] * len(names)
+        weights[0] = 0.0
+        weight = torch.tensor(weights, device=x.device)  # expect: PLM033
+        picked = [drawn] * len(names)
+        # trap: whatever was drawn, as often
+        pick = torch.tensor(picked, device=x.device)
+        return x * weight, pick

@@ -1,4 +1,5 @@
 import torch
+from torch.autograd import Variable
 
 device = torch.device("cuda")
 
@@ -21,3 +22,33 @@ def make(n, x, dtype, other):
     # trap: nothing in it, there only to be joined to
     j = torch.zeros(n, 4, 0).to(device)
     return a, b, c, d, e, f, g, h, i, j
+
+
+def place(tensor):
+    return tensor.to(device)
+
+
+def sent(tensor, where):
+    return tensor.to(where)
+
+
+def kept(tensor):
+    return tensor.float()
+
+
+def more(loader, net, n):
+    a = Variable(torch.zeros(n)).cuda()  # expect: PLM035
+    b = place(torch.zeros(n))  # expect: PLM035
+    # trap: made from Python data, the copy is needed
+    c = place(torch.tensor([1.0, n]))
+    # trap: where to, nobody knows
+    e = sent(torch.zeros(n), net.where)
+    # trap: nothing sends it
+    d = kept(torch.zeros(n))
+    for x in loader:
+        noise = torch.randn_like(x).to(device)  # expect: PLM035
+        x = x.to(device)
+        # trap: the batch is there already
+        mask = torch.rand_like(x).to(device)
+        net(x, noise, mask)
+    return a, b, c, d, e

@@ -24,3 +24,19 @@ class Layer(nn.Module):
     def once(self, device):
         # trap: called once, with a device
         return self.weight.to(device)
+
+
+class Helped(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.query = nn.Parameter(torch.ones(4))
+
+    def beside(self, vector, x):
+        return vector.to(x.device)  # expect: PLM036
+
+    def near(self, vector, x):
+        # trap: not always a parameter
+        return vector.to(x.device)
+
+    def forward(self, x, y):
+        return x * self.beside(self.query, x) + self.near(y, x) + self.near(self.query, x)

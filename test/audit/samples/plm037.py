@@ -31,3 +31,13 @@ def measure_memory(model, data, optimizer):
         model(x.to("cuda")).sum().backward()  # expect: PLM037
         optimizer.step()
         break
+
+
+def nested(model, data, optimizer):
+    loader = DataLoader(data, batch_size=8, pin_memory=True)
+    for batch in loader:
+        batch = apply(batch, lambda t: t.to(device))  # expect: PLM037
+        # trap: what it goes through is not the batch alone
+        rest = apply(optimizer.state, lambda t: t.to(device))
+        model(batch, rest).backward()
+        optimizer.step()

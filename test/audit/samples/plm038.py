@@ -18,3 +18,34 @@ def loaders(data, options, collate):
     h = DataLoader(data, num_workers=4, pin_memory=False)  # expect: PLM038
     print(g, h)
     return a, b, c, d, e, f
+
+
+class Pad:
+    def __call__(self, rows):
+        return torch.nn.utils.rnn.pad_sequence(rows)
+
+
+class Sent:
+    def __call__(self, rows):
+        return torch.nn.utils.rnn.pad_sequence(rows).to(device)
+
+
+class Derived(Sent):
+    def __call__(self, rows):
+        return super().__call__(rows[::-1])
+
+
+def collated(data, shuffled):
+    given = dict(num_workers=4, collate_fn=Pad())
+    if shuffled:
+        given["shuffle"] = True
+    pinned = dict(num_workers=4)
+    pinned["pin_memory"] = True
+    a = DataLoader(data, **given)  # expect: PLM038
+    # trap: put there afterwards
+    b = DataLoader(data, **pinned)
+    # trap: on the device already
+    c = DataLoader(data, num_workers=4, collate_fn=Sent())
+    # trap: what it takes from another class is not seen
+    d = DataLoader(data, num_workers=4, collate_fn=Derived())
+    return a, b, c, d

@@ -1,3 +1,4 @@
+import numpy as np
 from datasets import load_dataset
 from torch.utils.data import Dataset
 
@@ -45,3 +46,47 @@ class Report:
         for row in rows:
             # trap: no dataset
             self.rows.append(tokenizer(row))
+
+
+def count_words(texts, tokenizer):
+    words = [tokenizer(text) for text in texts]
+    return len(words)
+
+
+def encode_all(texts, tokenizer):
+    rows = [tokenizer(text) for text in texts]
+    return {"rows": rows, "lengths": [len(row) for row in rows]}
+
+
+class Named(Dataset):
+    def __init__(self, texts, tokenizer):
+        # trap: a number is left of it
+        words = count_words(texts, tokenizer)
+        self.words = words
+        encoded = encode_all(texts, tokenizer)
+        self.rows = encoded["rows"]  # expect: PLM040
+        self.lengths = encoded["lengths"]
+
+
+class Deeper(Dataset):
+    def __init__(self, paths):
+        self.paths = paths
+        self.prepare()
+
+    def prepare(self):
+        self.volumes = self.read()
+        self.sizes = self.measure()
+
+    def read(self):
+        volumes = {}
+        for path in self.paths:
+            volumes[path] = np.load(path)  # expect: PLM040
+        return volumes
+
+    def measure(self):
+        sizes, last = {}, {}
+        for path in self.paths:
+            # trap: one at a time, and not kept
+            last["volume"] = np.load(path)
+            sizes[path] = len(last["volume"])
+        return sizes

@@ -38,3 +38,22 @@ class Replay:
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+
+
+def look_up(table, t):
+    return table.to(t.device)[t]  # expect: PLM042
+
+
+def look_there(table, t):
+    # trap: one of the tables is not known to be on the host
+    return table.to(t.device)[t]
+
+
+class Tables(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.sines = torch.arange(16).sin()
+        self.register_buffer("known", torch.ones(2))
+
+    def forward(self, x, t):
+        return x * look_up(self.sines, t) + look_there(self.known, t) + look_there(x, t)

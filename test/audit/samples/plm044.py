@@ -27,3 +27,16 @@ def once(q, k, v):
     # trap: nobody knows that it trains
     weights = torch.softmax(q @ k.transpose(-2, -1), dim=-1)
     return weights @ v
+
+
+class Apart(nn.Module):
+    def weigh(self, q, k):
+        return F.softmax(q @ k.transpose(-2, -1), dim=-1)  # expect: PLM044
+
+    def adjacency(self, q, k):
+        # trap: a graph is made of it, not the sum of values
+        return F.softmax(q @ k.transpose(-2, -1), dim=-1)
+
+    def forward(self, q, k, v):
+        graph = torch.sigmoid(self.adjacency(q, k))
+        return self.weigh(q, k) @ v, graph @ torch.diag(graph.sum(1))

@@ -22,3 +22,17 @@ class Model(nn.Module):
     def predict(self, x):
         # trap: no loss
         return self.lm_head(x).float().argmax(-1)
+
+
+class Trained(Model):
+    def widened(self, logits):
+        return logits.float()  # expect: PLM046
+
+    def shown(self, logits):
+        # trap: only looked at
+        return logits.float()
+
+    def training_step(self, x, labels):
+        logits = self.lm_head(x)
+        self.last = self.shown(logits).argmax(-1)
+        F.cross_entropy(self.widened(logits).view(-1, 8), labels.view(-1)).backward()

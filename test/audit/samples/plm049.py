@@ -1,3 +1,4 @@
+import io
 import pickle
 
 import torch
@@ -41,3 +42,19 @@ def resume(folder, rank, model):
     # trap: the rank's own file, on the rank's own device (a note)
     queue = torch.load(path)  # expect: PLM049
     return queue, torch.nn.parallel.DistributedDataParallel(model, device_ids=[rank], gradient_as_bucket_view=True)
+
+
+READING = {"weights_only": True}
+ELSEWHERE = {"map_location": "cpu"}
+
+
+def read(path, sent):
+    with open(path, "rb") as f:
+        held = io.BytesIO(f.read())
+    a = torch.load(path, **READING)  # expect: PLM049
+    # trap: said
+    b = torch.load(path, **ELSEWHERE)
+    c = torch.load(held)  # expect: PLM049
+    # trap: a message
+    d = torch.load(io.BytesIO(sent.read()))
+    return a, b, c, d

@@ -14,3 +14,16 @@ def build(name, quantized, options):
     # trap: may be in the options
     other = AutoModelForCausalLM.from_pretrained(name, **options)
     return get_peft_model(base, LoraConfig(r=8)), tokenizer, half, small, other
+
+
+def load(kind, name):
+    return kind.from_pretrained(name)  # expect: PLM050
+
+
+def other(kind, name):
+    # trap: a model or a tokenizer
+    return kind.from_pretrained(name)
+
+
+def both(name):
+    return load(AutoModelForCausalLM, name), other(AutoModelForCausalLM, name), other(AutoTokenizer, name)

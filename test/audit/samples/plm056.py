@@ -14,3 +14,15 @@ def encode(tokenizer, rows, how):
 
 def train(model, rows):
     return Trainer(model, train_dataset=rows)
+
+
+class Kept:
+    def __init__(self, tokenizer):
+        self.tokenizer = tokenizer
+        self.fixed = {"padding": "max_length"}  # expect: PLM056
+        # trap: no tokenizer is given it
+        self.told = {"padding": "max_length"}
+
+    def __call__(self, rows):
+        print(**self.told)
+        return self.tokenizer(rows, **self.fixed)
