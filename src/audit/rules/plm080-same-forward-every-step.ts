@@ -76,7 +76,8 @@ function isOfScript(call: Call, facts: Facts): boolean {
     isMadeOnce(call.func) &&
     isFixed(call, facts) &&
     facts.gradMode(call) === "off" &&
-    facts.everyStep(call)?.why.startsWith("called in the training loop") === true
+    // In the function that the loop calls, or in one that this calls.
+    facts.everyStep(call)?.why.includes("the training loop of") === true
   );
 }
 
