@@ -15,6 +15,7 @@ import { isCompound } from "./names.ts";
 import { shapesVary } from "./shapes.ts";
 import { turnsCheckpointingOn } from "./shipped.ts";
 import { MAIN, callTarget, functionName, isMain, otherTargets } from "./summary.ts";
+import { sharedTimers } from "./timers.ts";
 import type { CallSite, ClassSummary, FileSummary, FunctionSummary, Target } from "./summary.ts";
 import {
   backwardCalls,
@@ -115,6 +116,7 @@ class Summarizer {
       accelerator: usesAccelerator(file),
       options: sharedOptions(file),
       loaders: loadersMade(file),
+      timers: sharedTimers(file),
       checkpoints: turnsCheckpointingOn(file) || undefined,
       varies: shapesVary(file) || undefined,
       ranks: setsUpRanks(file) || undefined,
