@@ -1,6 +1,6 @@
 import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Call, Expr, Name, Node } from "../../python/tree.ts";
-import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { decoratedGrad } from "../facts/gradmode.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -30,7 +30,11 @@ export const rule: Rule = {
         continue;
       }
       const loop = facts.stepLoop(call);
-      if (loop && isFixed(call, facts) && isInvariant(call, loop, facts)) {
+      if (
+        loop &&
+        (isFixed(call, facts) || isLeftAlone(call, loop, facts)) &&
+        isInvariant(call, loop, facts)
+      ) {
         // What is differentiated right away has something to train.
         if (facts.backwards.some(({ loss }) => loss !== null && contains(loss, call))) continue;
         if (facts.frequency(call, loop) === "every")
@@ -156,6 +160,61 @@ function isFixed(call: Call, facts: Facts): boolean {
     (facts.gradMode(call) === "off" ||
       facts.networks.isFrozenByFlags(run) ||
       facts.networks.isOnlyEvaluated(run))
+  );
+}
+
+const DRAWS = /^(?:r?sample\w*|act|(?:get|select|choose|take)_\w*actions?|generate\w*|explore)$/;
+/** Done to a network, or with its weights. */
+const CHANGES =
+  /^(?:reset\w*|update\w*|set_\w+|train|eval|to|cuda|cpu|\w*parameters|\w*state_dict|zero_grad|apply|modules|children)$/;
+
+/**
+ * `self.old.value(states)` among the epochs over one rollout: without gradients, of a network that only ever gets the weights
+ * of another, and gets none in the loop.
+ */
+function isLeftAlone(call: Call, loop: Loop, facts: Facts): boolean {
+  const { file } = facts;
+  const { func } = call;
+  if (func.kind !== "Attribute" || call.args.length === 0) return false;
+  if (DRAWS.test(func.attr) || CHANGES.test(func.attr)) return false;
+  const own = selfAttribute(func) !== null ? func : func.value;
+  const cls = own.kind === "Attribute" && selfAttribute(own) !== null ? classOf(call) : null;
+  if (!cls || own.kind !== "Attribute" || loopsAround(loop).length > 0) return false;
+  // `self.old.load_state_dict(self.policy.state_dict())`
+  const copies = ({ func: into, args: [from] }: Call): boolean =>
+    into.kind === "Attribute" &&
+    selfAttribute(into.value) === own.attr &&
+    classOf(into) === cls &&
+    from?.value.kind === "Call" &&
+    lastWord(from.value.func) === "state_dict";
+  if (!file.callsNamed("load_state_dict").some(copies)) return false;
+  if (isModuleRole(facts.role(cls)) || facts.gradMode(call) !== "off") return false;
+  const writes = attributesOf(cls, file).get(own.attr)?.writes ?? [];
+  return (
+    writes.every(({ in: method, value }) => method.name === "__init__" && value?.kind === "Call") &&
+    file.all("Attribute").every((one) => {
+      if (one.attr !== own.attr || one === own) return true;
+      // Of another object that has one of that name, who knows.
+      if (selfAttribute(one) === null || classOf(one) !== cls) return false;
+      const asked = one.parent?.kind === "Attribute" && one.parent.value === one ? one.parent : one;
+      if (contains(loop, one)) return isCallee(asked) && (asked === one || !CHANGES.test(asked.attr));
+      if (isCalledIn(loop, one, facts)) return false;
+      // What is handed to an optimizer, or to anyone, may be trained.
+      return asked === one ? isWritten(one) : isCallee(asked) && !/parameters$/.test(asked.attr);
+    })
+  );
+}
+
+function isWritten(expr: Expr): boolean {
+  return isCallee(expr) || (expr.parent?.kind === "Assign" && expr.parent.targets.includes(expr));
+}
+
+/** Whether the method around is one that the loop calls, or is handed to something there. */
+function isCalledIn(loop: Loop, node: Node, { file }: Facts): boolean {
+  const fn = functionOf(node);
+  if (fn?.kind !== "FunctionDef") return true;
+  return (
+    !contains(fn, loop) && file.all("Attribute").some((one) => one.attr === fn.name && contains(loop, one))
   );
 }
 
