@@ -34,7 +34,7 @@ export const rule: Rule = {
       const parts = positional(call, 0);
       if (!parts || !(isMoved(call, facts) || isMovedByCallers(call, facts))) continue;
       const loop = facts.stepLoop(call);
-      const items = itemsOf(parts);
+      const items = itemsOf(listedAbove(parts, facts) ?? parts);
       const joins =
         loop !== null
           ? items.every((item) => isBatch(item, loop, facts)) &&
@@ -152,6 +152,19 @@ function isMovedByCallers(call: Call, facts: Facts): boolean {
   const calls = fn?.kind === "FunctionDef" ? callsOf(fn, facts) : [];
   const at = several ? several.items.indexOf(call) : null;
   return calls.length > 0 && calls.every((one) => isMoved(one, facts, at));
+}
+
+/** `views = [x, x.flip(-1)]`, and to be joined is all that is done with it. */
+function listedAbove(parts: Expr, { file }: Facts): Expr | null {
+  const [made, ...more] = parts.kind === "Name" ? file.scopes.reaching(parts) : [];
+  const listed = made?.value?.kind === "List" || made?.value?.kind === "Tuple" ? made.value : null;
+  return listed &&
+    made!.how === "assign" &&
+    more.length === 0 &&
+    listed.items.length > 0 &&
+    file.scopes.uses(made!).length === 1
+    ? listed
+    : null;
 }
 
 /** `[x] + [torch.rot90(x, k) for k in (1, 2, 3)]` too. */
