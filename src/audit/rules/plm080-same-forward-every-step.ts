@@ -200,7 +200,7 @@ function isLeftAlone(call: Call, loop: Loop, facts: Facts): boolean {
       if (contains(loop, one)) return isCallee(asked) && (asked === one || !CHANGES.test(asked.attr));
       if (isCalledIn(loop, one, facts)) return false;
       // What is handed to an optimizer, or to anyone, may be trained.
-      return asked === one ? isWritten(one) : isCallee(asked) && !/parameters$/.test(asked.attr);
+      return asked === one ? isWritten(one) : isCallee(asked) && !asked.attr.endsWith("parameters");
     })
   );
 }
