@@ -1,11 +1,11 @@
 import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
-import type { Call, Expr, Name, Node } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { decoratedGrad } from "../facts/gradmode.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
-import { last } from "../facts/torch-names.ts";
+import { METHODS, last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -163,7 +163,8 @@ function isFixed(call: Call, facts: Facts): boolean {
   );
 }
 
-const DRAWS = /^(?:r?sample\w*|act|(?:get|select|choose|take)_\w*actions?|generate\w*|explore)$/;
+const DRAWS =
+  /^(?:r?sample\w*|act|(?:get|select|choose|take)_\w*actions?|generate\w*|explore|bernoulli_?|multinomial|(?:normal|uniform|exponential|random)_)$/;
 /** Done to a network, or with its weights. */
 const CHANGES =
   /^(?:reset\w*|update\w*|set_\w+|train|eval|to|cuda|cpu|\w*parameters|\w*state_dict|zero_grad|apply|modules|children)$/;
@@ -221,11 +222,39 @@ function isCalledIn(loop: Loop, node: Node, { file }: Facts): boolean {
 /** `encode_prompt(text_encoder, ids)`: a function of this file that runs the frozen network it is given. */
 function isHelper(call: Call, facts: Facts): boolean {
   const name = facts.file.dotted(call.func)!;
-  if (!/^\w*(?:encode|embed|feature|forward)\w*$/.test(last(name))) return false;
+  const says = /^\w*(?:encode|embed|feature|forward)\w*$/.test(last(name));
+  // Before it is looked for: most functions are given no network that does not learn.
+  if (!says && !call.args.some(({ value }) => value.kind === "Name" && facts.networks.isFrozen(value)))
+    return false;
   const fn = facts.file.all("FunctionDef").find((one) => facts.file.qualified(one) === name);
-  if (!fn || (facts.gradMode(call) !== "off" && decoratedGrad(fn, facts.file) !== "off")) return false;
+  if (
+    !fn ||
+    !(says || onlyRuns(fn)) ||
+    (facts.gradMode(call) !== "off" && decoratedGrad(fn, facts.file) !== "off")
+  )
+    return false;
   const networks = call.args.filter(({ value }) => value.kind === "Name" && facts.networks.isFrozen(value));
   return networks.length > 0 && networks.length < call.args.length;
+}
+
+/** It returns what a network it is given makes of the rest, and does nothing else: `return net(image).mean()`. */
+function onlyRuns(fn: FunctionDef): boolean {
+  const [first, second, ...more] = fn.body;
+  const asked = second && first?.kind === "ExprStmt" && first.value.kind === "Str" ? second : first;
+  if (more.length > 0 || asked?.kind !== "Return" || !asked.value || (second && asked !== second))
+    return false;
+  let plain = true;
+  walk(asked.value, (node) => {
+    if (node.kind !== "Call") return plain;
+    const word = lastWord(node.func);
+    let root: Expr = node.func;
+    while (root.kind === "Attribute") root = root.value;
+    const isGiven = root.kind === "Name" && fn.params.some(({ name }) => name === (root as Name).id);
+    const computes = METHODS.has(word) ? node.func.kind === "Attribute" : isGiven && !CHANGES.test(word);
+    plain &&= computes && !DRAWS.test(word);
+    return plain;
+  });
+  return plain;
 }
 
 /** The network that a call runs: `net(x)`, `clip.encode_text(x)`. */
