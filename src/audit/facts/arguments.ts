@@ -5,13 +5,15 @@ import type { Definition } from "../../python/scopes.ts";
 import type { Call, Dict, Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 
-/** What a call is given by name, also through `**settings` where these are a dict written out. */
+/** What a call is given by name, also through `**settings` where these are a dict written out, or built up key by key. */
 export function given(call: Call, name: string, file: PythonFile): Expr | null {
   const direct = keyword(call, name);
   if (direct) return direct.value;
   for (const { star, value } of call.args) {
-    const dict = star === 2 ? literalDict(value, file) : null;
-    const found = dict && entry(dict, name);
+    if (star !== 2) continue;
+    const added = new Map<string, Expr>();
+    const dict = literalDict(value, file) ?? builtUp(value, file, added);
+    const found = added.get(name) ?? (dict && entry(dict, name));
     if (found) return found;
   }
   return null;
@@ -39,7 +41,11 @@ export function handedIn(
 
 /** Whether `*args`, or `**settings` that cannot be read, may pass what is not seen. */
 export function hidesArguments(call: Call, file: PythonFile): boolean {
-  return call.args.some(({ star, value }) => star === 1 || (star === 2 && literalDict(value, file) === null));
+  return call.args.some(
+    ({ star, value }) =>
+      star === 1 ||
+      (star === 2 && literalDict(value, file) === null && builtUp(value, file, new Map()) === null),
+  );
 }
 
 /** The value under a string key of a dict display or of `dict(key=value)`. */
@@ -110,6 +116,7 @@ function builtUp(expr: Expr, file: PythonFile, into: Map<string, Expr>): Dict | 
     const at = use.parent;
     if (at?.kind === "Attribute") return null;
     if (at?.kind !== "Subscript" || at.value !== use) continue;
+    if (at.parent?.kind === "Delete") return null;
     if (at.parent?.kind !== "Assign" || !at.parent.targets.includes(at)) continue;
     if (at.index.kind !== "Str" || at.index.value === null) return null;
     // Put in or not, as a run is told to: what is asked for in one of them counts.

@@ -483,7 +483,7 @@ function isFlag(test: Expr): boolean {
     case "Bool":
       return test.values.every(isFlag);
     case "Compare":
-      if (isPastStart(test)) return true;
+      if (isPastStart(test) || isOneOfChoices(test)) return true;
       if (test.left.kind === "Call" && /^(?:get_world_size|device_count)$/.test(lastName(test.left.func)))
         return true;
       return (
@@ -512,6 +512,19 @@ function isFlag(test: Expr): boolean {
     default:
       return false;
   }
+}
+
+/** `config.loss in {"dpo", "ipo"}`: a setting, as much as where it is compared with one of them. */
+function isOneOfChoices({ left, ops, rights: [among] }: Expr & { kind: "Compare" }): boolean {
+  return (
+    left.kind === "Attribute" &&
+    ops.length === 1 &&
+    /^(?:not )?in$/.test(ops[0]!) &&
+    (among?.kind === "Set" || among?.kind === "Tuple" || among?.kind === "List") &&
+    among.items.length > 0 &&
+    among.items.every(({ kind }) => kind === "Str") &&
+    !PHASE.test(left.attr)
+  );
 }
 
 /** `step + 1` is named after the step. */

@@ -56,6 +56,8 @@ export interface ProjectFacts {
   readonly options: Options;
   /** Somebody in the tree turns activation checkpointing on. */
   readonly checkpoints: boolean;
+  /** Classes and functions that time what they are put around, and do not wait for the device. */
+  readonly timers: readonly string[];
   /** Modules of programs whose batches vary in shape. */
   readonly varying: ReadonlySet<string>;
   /** Modules of programs that are run once for each rank. */
@@ -153,6 +155,7 @@ export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySe
     pinning,
     options,
     checkpoints,
+    timers: summaries.flatMap((file) => file.timers ?? []),
     varying,
     ranked,
     unused,

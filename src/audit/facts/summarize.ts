@@ -15,6 +15,7 @@ import { isCompound } from "./names.ts";
 import { shapesVary } from "./shapes.ts";
 import { turnsCheckpointingOn } from "./shipped.ts";
 import { MAIN, callTarget, functionName, isMain, otherTargets } from "./summary.ts";
+import { sharedTimers } from "./timers.ts";
 import type { CallSite, ClassSummary, FileSummary, FunctionSummary, Target } from "./summary.ts";
 import {
   backwardCalls,
@@ -115,6 +116,7 @@ class Summarizer {
       accelerator: usesAccelerator(file),
       options: sharedOptions(file),
       loaders: loadersMade(file),
+      timers: sharedTimers(file),
       checkpoints: turnsCheckpointingOn(file) || undefined,
       varies: shapesVary(file) || undefined,
       ranks: setsUpRanks(file) || undefined,
@@ -185,7 +187,7 @@ class Summarizer {
     if (run !== null) this.#callTo(call, run, false);
   }
 
-  #callTo(call: Call, name: string, direct = true): void {
+  #callTo(call: Call | Attribute, name: string, direct = true): void {
     if (name.startsWith("torch.") || name.startsWith("numpy.")) return;
     // What making an instance runs is nobody's question.
     if (this.#classes.has(name)) return;
@@ -204,15 +206,15 @@ class Summarizer {
   }
 
   /** Of a method of we know not what, only the gradient mode is ever asked; sites that say the same are one. */
-  #unresolved(call: Call, target: string): CallSite {
+  #unresolved(call: Call | Attribute, target: string): CallSite {
     return { target, loops: undefined, grad: lexicalGrad(call, this.#file) ?? undefined };
   }
 
-  #resolved(call: Call, target: Target, notes: FunctionNotes, direct: boolean): CallSite {
+  #resolved(call: Call | Attribute, target: Target, notes: FunctionNotes, direct: boolean): CallSite {
     const loops = loopsAround(call);
     const body = functionOf(call) ?? this.#file.tree.module;
     const stop = loops[0] ? stepBlock(call, loops[0], this.#backwards) : body;
-    const passed = direct ? this.#passed(call) : null;
+    const passed = direct && call.kind === "Call" ? this.#passed(call) : null;
     const always = frequency(call, stop, this.#file) === "every";
     const update = !always && loops[0] ? updateBranch(call, loops[0], this.#file) : null;
     return {
@@ -266,7 +268,14 @@ class Summarizer {
     if (isCalled(attribute) || !this.#defined.has(attribute.attr) || selfAttribute(attribute) === null)
       return;
     const cls = classOf(attribute);
-    if (cls) this.#escapes.push(`${this.#file.qualified(cls)}.${attribute.attr}`);
+    if (!cls) return;
+    const name = `${this.#file.qualified(cls)}.${attribute.attr}`;
+    this.#escapes.push(name);
+    // To read a property is to call it.
+    const read = this.#definitions.get(name)?.decorators.some(isProperty) === true;
+    const { parent } = attribute;
+    if (read && !(parent?.kind === "Assign" && parent.targets.includes(attribute)))
+      this.#callTo(attribute, name, false);
   }
 
   #function(name: string, notes: FunctionNotes): FunctionSummary {
@@ -403,7 +412,7 @@ function isCast({ args }: Call, file: PythonFile): boolean {
 }
 
 /** The branch of a loop that all its optimizer steps are taken in, where the call is made each time: once an update. */
-function updateBranch(call: Call, loop: Loop, file: PythonFile): Node | null {
+function updateBranch(call: Node, loop: Loop, file: PythonFile): Node | null {
   const steps = file.once(optimizerSteps).filter((step) => contains(loop, step));
   if (steps.length === 0) return null;
   for (let child: Node = call, at = call.parent; at && at !== loop; child = at, at = at.parent) {
@@ -441,4 +450,8 @@ function isSame(a: CallSite, b: CallSite): boolean {
     (a.loops?.every((loop, at) => loop === b.loops![at]) ?? true) &&
     (a.passed === b.passed || JSON.stringify(a.passed) === JSON.stringify(b.passed))
   );
+}
+
+function isProperty(decorator: Expr): boolean {
+  return decorator.kind === "Name" && decorator.id === "property";
 }

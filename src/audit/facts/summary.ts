@@ -31,6 +31,8 @@ export interface FileSummary {
   readonly loaders?: readonly [pinned: number, others: number] | undefined;
   /** It sets up ranks, or has a library do so. */
   readonly ranks?: true | undefined;
+  /** What it has to put around work and time it, and that does not wait for the device. */
+  readonly timers?: readonly string[] | undefined;
   /** It turns activation checkpointing on. */
   readonly checkpoints?: true | undefined;
   /** It can be started by itself: `if __name__ == "__main__":` */

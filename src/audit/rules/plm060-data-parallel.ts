@@ -50,6 +50,19 @@ export const rule: Rule = {
         NAMES.test(file.dotted(call.args[0].value) ?? "")
       )
         yield { at: call.args[0], message: MESSAGE };
+    // `wrapper = nn.DataParallel if count > 1 else nn.Identity`, and a model is handed to that.
+    for (const choice of file.all("IfExp"))
+      for (const branch of [choice.body, choice.orelse])
+        if (
+          (branch.kind === "Attribute" || branch.kind === "Name") &&
+          NAMES.test(file.dotted(branch) ?? "") &&
+          [choice, ...usesOf(choice, file)].some(
+            (one) => one.parent?.kind === "Call" && one.parent.func === one,
+          )
+        )
+          yield isEvaluated(facts)
+            ? { at: branch, severity: "note", message: EVALUATED }
+            : { at: branch, message: MESSAGE };
     for (const { args } of file.all("ClassDef"))
       for (const { value } of args)
         // A class made of it may be nobody's.

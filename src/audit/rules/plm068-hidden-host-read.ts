@@ -124,6 +124,10 @@ function* sizes(facts: Facts): Generator<Finding> {
     "rand",
     "randn",
     "eye",
+    "linspace",
+    "logspace",
+    "multinomial",
+    "kthvalue",
     "repeat",
     "expand",
     "view",
@@ -144,25 +148,29 @@ function* sizes(facts: Facts): Generator<Finding> {
     const name = file.dotted(call.func) ?? "";
     const made =
       name === `torch.${last(name)}` &&
-      /^(?:zeros|ones|empty|full|arange|rand|randn|eye|randint|randperm|topk|narrow|split|chunk|roll|tile)$/.test(
+      /^(?:zeros|ones|empty|full|arange|rand|randn|eye|linspace|logspace|multinomial|kthvalue|randint|randperm|topk|narrow|split|chunk|roll|tile)$/.test(
         last(name),
       );
     const method =
       name === "" &&
       call.func.kind === "Attribute" &&
-      /^(?:repeat|expand|view|reshape|new_zeros|new_ones|topk|narrow|split|chunk|roll|tile)$/.test(
+      /^(?:repeat|expand|view|reshape|new_zeros|new_ones|multinomial|kthvalue|topk|narrow|split|chunk|roll|tile)$/.test(
         call.func.attr,
       );
     if (!made && !method && !/^torch\.nn\.functional\.(?:one_hot|pad)$/.test(name)) continue;
     // The first argument of these is the tensor they work on.
     const of =
-      name !== "" && /^(?:topk|narrow|split|chunk|roll|tile|one_hot|pad)$/.test(last(name))
+      name !== "" &&
+      /^(?:multinomial|kthvalue|topk|narrow|split|chunk|roll|tile|one_hot|pad)$/.test(last(name))
         ? call.args[0]
         : null;
     for (const arg of call.args) {
       const { value, name: key } = arg;
       if (arg === of) continue;
-      if (key === null || /^(?:size|k|num_classes|repeats|shifts|length)$/.test(key))
+      if (
+        key === null ||
+        /^(?:size|k|num_classes|num_samples|repeats|shifts|length|start|end|steps)$/.test(key)
+      )
         for (const part of value.kind === "Tuple" || value.kind === "List" ? value.items : [value])
           if (isCount(part) && everyTurn(call, facts)) yield report(part);
     }

@@ -1,5 +1,6 @@
 import { keyword } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
+import { handedIn } from "../facts/arguments.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -129,10 +130,31 @@ function handed(call: Call, facts: Facts): Expr[] {
       (over.func.value.kind === "Name" || selfAttribute(over.func.value) !== null)
     )
       // What a network returned by name, as much as what was written down.
-      return dictOf(over.func.value, facts) ?? [over.func.value];
+      return dictOf(over.func.value, facts) ?? handedByName(over.func.value, facts) ?? [over.func.value];
     if (value.kind !== "Name" && selfAttribute(value) === null) return [value];
-    return dictOf(value, facts) ?? [value];
+    return dictOf(value, facts) ?? handedByName(value, facts) ?? [value];
   });
+}
+
+/** The values of a dict that the calls in this file hand to the function around, whole or as `**values`; null where it is none. */
+function handedByName(name: Expr, { file }: Facts): Expr[] | null {
+  const [made, ...more] = name.kind === "Name" ? file.scopes.reaching(name) : [];
+  const param = made && more.length === 0 && made.node.kind === "Param" ? made.node : null;
+  const fn = param?.parent;
+  if (!param || fn?.kind !== "FunctionDef" || param.star === 1) return null;
+  if (param.star === 0) {
+    const dicts = handedIn(made!, file, true).flatMap((one) => (one.kind === "Dict" ? [one] : []));
+    return dicts.length > 0 ? dicts.flatMap(({ values }) => values) : null;
+  }
+  return file
+    .callsNamed(fn.name)
+    .flatMap((call) =>
+      callTarget(call, file) === file.qualified(fn)
+        ? call.args.flatMap(({ name: key, value }) =>
+            key !== null && !fn.params.some((one) => one.name === key) ? [value] : [],
+          )
+        : [],
+    );
 }
 
 /** The values of a dict of metrics made before, and of those put into it in the same function: `logs["loss"] = loss`. */

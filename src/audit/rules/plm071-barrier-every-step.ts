@@ -90,13 +90,13 @@ export const rule: Rule = {
           call.args[0]
         ) {
           // `[average(t) for t in (loss, accuracy)]`
-          if (isOverMetrics(call)) yield { at: call, severity: "note", message: EACH };
+          if (isOverMetrics(call, file)) yield { at: call, severity: "note", message: EACH };
           else if (facts.value(call.args[0].value).what === "tensor") put(call);
         }
     for (const call of reduces) {
       const [arg] = call.args;
       // One call in a loop over metrics is as many reductions.
-      if (isOverMetrics(call)) {
+      if (isOverMetrics(call, file)) {
         yield { at: call, severity: "note", message: EACH };
         continue;
       }
@@ -165,22 +165,34 @@ function reducerOf(call: Call, file: PythonFile): FunctionDef[] {
   return from ? [fn] : [];
 }
 
-function isSeveral(over: Expr | undefined): boolean {
+function isSeveral(over: Expr | undefined, file: PythonFile): boolean {
   if (over?.kind === "Tuple" || over?.kind === "List") return over.items.length > 1;
+  if (over?.kind === "Name") return isTakenTogether(over, file);
   return over?.kind === "Call" && over.func.kind === "Attribute" && /^(?:values|items)$/.test(over.func.attr);
 }
 
+/** `values = (loss, accuracy)`, or `*values` of a function that is called with several. */
+function isTakenTogether(name: Name, file: PythonFile): boolean {
+  const [made, ...more] = file.scopes.reaching(name);
+  if (!made || more.length > 0) return false;
+  if (made.how === "assign") return made.value?.kind === "Tuple" && made.value.items.length > 1;
+  const { node } = made;
+  const fn = node.kind === "Param" && node.star === 1 ? node.parent : null;
+  if (fn?.kind !== "FunctionDef") return false;
+  const before = fn.params.findIndex((param) => param === node) - (fn.parent?.kind === "ClassDef" ? 1 : 0);
+  return file
+    .callsNamed(fn.name)
+    .some(
+      (call) =>
+        callTarget(call, file) === file.qualified(fn) &&
+        call.args.filter(({ name: key, star }) => key === null && star === 0).length > before + 1,
+    );
+}
+
 /** `for value in metrics.values(): all_reduce(value)`. */
-function isOverMetrics(call: Call): boolean {
+function isOverMetrics(call: Call, file: PythonFile): boolean {
   for (let at: Node | null = call.parent; at && at.kind !== "FunctionDef"; at = at.parent)
-    if (at.kind === "Comp" && isSeveral(at.clauses[0]?.iter)) return true;
-    else if (at.kind === "For" && (at.iter.kind === "Tuple" || at.iter.kind === "List"))
-      return at.iter.items.length > 1;
-    else if (at.kind === "For")
-      return (
-        at.iter.kind === "Call" &&
-        at.iter.func.kind === "Attribute" &&
-        /^(?:values|items)$/.test(at.iter.func.attr)
-      );
+    if (at.kind === "Comp" && isSeveral(at.clauses[0]?.iter, file)) return true;
+    else if (at.kind === "For") return isSeveral(at.iter, file);
   return false;
 }

@@ -34,7 +34,7 @@ export const rule: Rule = {
       const parts = positional(call, 0);
       if (!parts || !(isMoved(call, facts) || isMovedByCallers(call, facts))) continue;
       const loop = facts.stepLoop(call);
-      const items = itemsOf(parts);
+      const items = itemsOf(listedAbove(parts, facts) ?? parts);
       const joins =
         loop !== null
           ? items.every((item) => isBatch(item, loop, facts)) &&
@@ -145,11 +145,26 @@ function callsOf(fn: FunctionDef, { file }: Facts): readonly Call[] {
   return file.callsNamed(fn.name).filter((one) => callTarget(one, file) === name);
 }
 
-/** `return torch.cat(views)`, and whoever calls that sends it on. */
+/** `return torch.cat(views)`, alone or as one of several, and whoever calls that sends it on. */
 function isMovedByCallers(call: Call, facts: Facts): boolean {
-  const fn = call.parent?.kind === "Return" ? functionOf(call) : null;
+  const several = call.parent?.kind === "Tuple" ? call.parent : null;
+  const fn = (several ?? call).parent?.kind === "Return" ? functionOf(call) : null;
   const calls = fn?.kind === "FunctionDef" ? callsOf(fn, facts) : [];
-  return calls.length > 0 && calls.every((one) => isMoved(one, facts));
+  const at = several ? several.items.indexOf(call) : null;
+  return calls.length > 0 && calls.every((one) => isMoved(one, facts, at));
+}
+
+/** `views = [x, x.flip(-1)]`, and to be joined is all that is done with it. */
+function listedAbove(parts: Expr, { file }: Facts): Expr | null {
+  const [made, ...more] = parts.kind === "Name" ? file.scopes.reaching(parts) : [];
+  const listed = made?.value?.kind === "List" || made?.value?.kind === "Tuple" ? made.value : null;
+  return listed &&
+    made!.how === "assign" &&
+    more.length === 0 &&
+    listed.items.length > 0 &&
+    file.scopes.uses(made!).length === 1
+    ? listed
+    : null;
 }
 
 /** `[x] + [torch.rot90(x, k) for k in (1, 2, 3)]` too. */
@@ -158,8 +173,8 @@ function itemsOf(parts: Expr): readonly Expr[] {
   return parts.kind === "List" || parts.kind === "Tuple" ? parts.items : [parts];
 }
 
-/** Sent to the device as it is, or through the name it is given. */
-function isMoved(call: Call, facts: Facts): boolean {
+/** Sent to the device as it is, or through the name it is given; of what returns several, the one at `index`. */
+function isMoved(call: Call, facts: Facts, index: number | null = null): boolean {
   const moves = (expr: Expr): boolean => {
     const attribute = expr.parent;
     if (attribute?.kind !== "Attribute" || attribute.value !== expr || attribute.parent?.kind !== "Call")
@@ -183,8 +198,8 @@ function isMoved(call: Call, facts: Facts): boolean {
   const statement = several ? several.parent : last.parent;
   const [left] =
     statement?.kind === "Assign" && statement.value === (several ?? last) ? statement.targets : [];
-  const target =
-    several && left?.kind === "Tuple" ? left.items[several.items.indexOf(last)] : several ? null : left;
+  const at = several ? several.items.indexOf(last) : index;
+  const target = at === null ? left : left?.kind === "Tuple" ? left.items[at] : null;
   if (target?.kind === "Subscript" && target.value.kind === "Name")
     return isSentWhole(target.value, statement!, facts);
   const made = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;

@@ -3,6 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { ancestors, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Comp, Expr, For, Name, Node } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
+import { given, hidesArguments } from "../facts/arguments.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 const MESSAGE =
@@ -62,18 +63,18 @@ export const rule: Rule = {
       "StateDictOptions",
     )) {
       const name = file.dotted(call.func) ?? "";
-      if (call.args.some((arg) => arg.star === 2)) continue;
+      if (hidesArguments(call, file)) continue;
       const old = /^torch\.distributed\.fsdp\.(?:\w+\.)*Full(?:Optim)?StateDictConfig$/.test(name);
       const options =
         /^torch\.distributed\.checkpoint\.state_dict\.StateDictOptions$/.test(name) &&
-        isTrue(keyword(call, "full_state_dict")?.value ?? null);
+        isTrue(given(call, "full_state_dict", file));
       const key = old ? "offload_to_cpu" : "cpu_offload";
       // Options for loading gather nothing.
-      if (!(old || options) || keyword(call, "broadcast_from_rank0") || loads(call, file)) continue;
+      if (!(old || options) || given(call, "broadcast_from_rank0", file) || loads(call, file)) continue;
       if (isAlone(call, file)) continue;
-      const offload = keyword(call, key);
-      if (offload && (isTrue(offload.value) || offload.value.kind !== "Const")) continue;
-      if (call.args.some((arg) => arg.name === null)) continue;
+      const offload = given(call, key, file);
+      if (offload && (isTrue(offload) || offload.kind !== "Const")) continue;
+      if (call.args.some((arg) => arg.name === null && arg.star === 0)) continue;
       yield {
         at: call,
         message: name.endsWith("FullOptimStateDictConfig") ? OPTIMIZER : MESSAGE,
@@ -81,7 +82,7 @@ export const rule: Rule = {
           grade: "unsafe",
           title: "Gather on the host",
           edits: offload
-            ? [{ start: offload.value.start, end: offload.value.end, text: "True" }]
+            ? [{ start: offload.start, end: offload.end, text: "True" }]
             : addKeyword(call, `${key}=True`, file),
         },
       };

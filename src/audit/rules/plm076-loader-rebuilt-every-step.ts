@@ -1,6 +1,6 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf, walk } from "../../python/nodes.ts";
+import { ancestors, contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, Name, Node } from "../../python/tree.ts";
 import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -117,16 +117,36 @@ function* begun(facts: Facts): Generator<Finding> {
     const [target] = call.parent.targets;
     const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
     const loop = facts.stepLoop(call);
-    if (!made || !loop || !isLoader(over, facts) || !facts.everyStep(call)) continue;
+    if (!made || !isLoader(over, facts) || !facts.everyStep(call)) continue;
+    const uses = file.scopes.uses(made);
     // Gone through to its end in there, it is an epoch of its own.
-    const taken = file.scopes.uses(made).every((use) => loopsAround(use)[0] === loop);
-    if (taken) yield { at: call, message: STEP };
+    if (loop && uses.every((use) => loopsAround(use)[0] === loop)) yield { at: call, message: STEP };
+    // In a function that the step calls, and that takes one from it and lets it go.
+    if (
+      !loop &&
+      uses.length > 0 &&
+      loopsAround(call).length === 0 &&
+      uses.every((use) => isTakenOnce(use, call, file))
+    )
+      yield { at: call, message: STEP };
   }
   for (const loop of file.all("For")) {
     const last = loop.body[loop.body.length - 1];
     if (last?.kind === "Break" && isLoader(loop.iter, facts) && facts.everyStep(loop) && facts.stepLoop(loop))
       yield { at: loop.iter, message: STEP };
   }
+}
+
+/** `next(it)`, outside of any loop of the function that began it. */
+function isTakenOnce(use: Expr, begun: Call, file: PythonFile): boolean {
+  const asked = use.parent?.kind === "Arg" ? use.parent.parent : null;
+  return (
+    asked?.kind === "Call" &&
+    file.dotted(asked.func) === "builtins.next" &&
+    functionOf(use) === functionOf(begun) &&
+    loopsAround(use).length === 0 &&
+    !ancestors(use).some(({ kind }) => kind === "Comp")
+  );
 }
 
 /** In a loop over epochs: over folds or stages each has its own data. */

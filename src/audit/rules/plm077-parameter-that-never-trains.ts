@@ -1,6 +1,6 @@
 import { ancestors, classOf, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
-import { attributesOf, isModuleRole, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isModuleRole, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
@@ -15,7 +15,7 @@ const SAME = /_$|^(?:contiguous|float|register_hook)$/;
 /** Set to False, what it should freeze goes on training; set to True, what was frozen stays so. */
 function noAttribute(value: Expr): string {
   return `A module has no \`requires_grad\`: this sets an attribute nobody reads, and its parameters ${
-    value.kind === "Const" && value.value === true ? "stay as they were" : "go on training"
+    value.kind === "Const" && value.value === false ? "go on training" : "stay as they were"
   }; call \`requires_grad_(…)\``;
 }
 
@@ -50,9 +50,15 @@ export const rule: Rule = {
     // `normalization(width).to(h.device)(h)`: what is sent somewhere and then called is a module, whoever makes it.
     for (const moved of file.callsNamed("to", "cuda")) {
       const made = moved.func.kind === "Attribute" ? moved.func.value : null;
-      if (made?.kind !== "Call" || moved.parent?.kind !== "Call" || moved.parent.func !== moved) continue;
+      if (made?.kind !== "Call" || (moved.parent?.kind !== "Call" && moved.parent?.kind !== "Assign"))
+        continue;
       const name = file.dotted(made.func);
-      if (name !== null && !/^(?:torch|builtins)\./.test(name) && isMadeInForward(made, facts))
+      if (
+        name !== null &&
+        !/^(?:torch|builtins)\./.test(name) &&
+        isMadeInForward(made, facts) &&
+        isUsedHere(made, facts)
+      )
         yield {
           at: made,
           // It may hand out one that is there already.
@@ -65,7 +71,8 @@ export const rule: Rule = {
       if (
         target?.kind === "Attribute" &&
         target.attr === "requires_grad" &&
-        statement.value.kind === "Const" &&
+        // What a module keeps for itself under that name is its own affair.
+        (statement.value.kind === "Const" || (statement.value.kind === "Name" && !isSelf(target.value))) &&
         isModule(target.value, facts) &&
         // `if isinstance(x, nn.Parameter): x.requires_grad = True`
         !ancestors(statement).some((at) => at.kind === "If" && /Parameter\b/.test(file.textOf(at.test)))

@@ -1,11 +1,11 @@
 import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
-import type { Call, Expr, Name, Node } from "../../python/tree.ts";
-import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
+import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { decoratedGrad } from "../facts/gradmode.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
-import { last } from "../facts/torch-names.ts";
+import { METHODS, last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -30,7 +30,11 @@ export const rule: Rule = {
         continue;
       }
       const loop = facts.stepLoop(call);
-      if (loop && isFixed(call, facts) && isInvariant(call, loop, facts)) {
+      if (
+        loop &&
+        (isFixed(call, facts) || isLeftAlone(call, loop, facts)) &&
+        isInvariant(call, loop, facts)
+      ) {
         // What is differentiated right away has something to train.
         if (facts.backwards.some(({ loss }) => loss !== null && contains(loss, call))) continue;
         if (facts.frequency(call, loop) === "every")
@@ -76,7 +80,8 @@ function isOfScript(call: Call, facts: Facts): boolean {
     isMadeOnce(call.func) &&
     isFixed(call, facts) &&
     facts.gradMode(call) === "off" &&
-    facts.everyStep(call)?.why.startsWith("called in the training loop") === true
+    // In the function that the loop calls, or in one that this calls.
+    facts.everyStep(call)?.why.includes("the training loop of") === true
   );
 }
 
@@ -158,14 +163,98 @@ function isFixed(call: Call, facts: Facts): boolean {
   );
 }
 
+const DRAWS =
+  /^(?:r?sample\w*|act|(?:get|select|choose|take)_\w*actions?|generate\w*|explore|bernoulli_?|multinomial|(?:normal|uniform|exponential|random)_)$/;
+/** Done to a network, or with its weights. */
+const CHANGES =
+  /^(?:reset\w*|update\w*|set_\w+|train|eval|to|cuda|cpu|\w*parameters|\w*state_dict|zero_grad|apply|modules|children)$/;
+
+/**
+ * `self.old.value(states)` among the epochs over one rollout: without gradients, of a network that only ever gets the weights
+ * of another, and gets none in the loop.
+ */
+function isLeftAlone(call: Call, loop: Loop, facts: Facts): boolean {
+  const { file } = facts;
+  const { func } = call;
+  if (func.kind !== "Attribute" || call.args.length === 0) return false;
+  if (DRAWS.test(func.attr) || CHANGES.test(func.attr)) return false;
+  const own = selfAttribute(func) !== null ? func : func.value;
+  const cls = own.kind === "Attribute" && selfAttribute(own) !== null ? classOf(call) : null;
+  if (!cls || own.kind !== "Attribute" || loopsAround(loop).length > 0) return false;
+  // `self.old.load_state_dict(self.policy.state_dict())`
+  const copies = ({ func: into, args: [from] }: Call): boolean =>
+    into.kind === "Attribute" &&
+    selfAttribute(into.value) === own.attr &&
+    classOf(into) === cls &&
+    from?.value.kind === "Call" &&
+    lastWord(from.value.func) === "state_dict";
+  if (!file.callsNamed("load_state_dict").some(copies)) return false;
+  if (isModuleRole(facts.role(cls)) || facts.gradMode(call) !== "off") return false;
+  const writes = attributesOf(cls, file).get(own.attr)?.writes ?? [];
+  return (
+    writes.every(({ in: method, value }) => method.name === "__init__" && value?.kind === "Call") &&
+    file.all("Attribute").every((one) => {
+      if (one.attr !== own.attr || one === own) return true;
+      // Of another object that has one of that name, who knows.
+      if (selfAttribute(one) === null || classOf(one) !== cls) return false;
+      const asked = one.parent?.kind === "Attribute" && one.parent.value === one ? one.parent : one;
+      if (contains(loop, one)) return isCallee(asked) && (asked === one || !CHANGES.test(asked.attr));
+      if (isCalledIn(loop, one, facts)) return false;
+      // What is handed to an optimizer, or to anyone, may be trained.
+      return asked === one ? isWritten(one) : isCallee(asked) && !asked.attr.endsWith("parameters");
+    })
+  );
+}
+
+function isWritten(expr: Expr): boolean {
+  return isCallee(expr) || (expr.parent?.kind === "Assign" && expr.parent.targets.includes(expr));
+}
+
+/** Whether the method around is one that the loop calls, or is handed to something there. */
+function isCalledIn(loop: Loop, node: Node, { file }: Facts): boolean {
+  const fn = functionOf(node);
+  if (fn?.kind !== "FunctionDef") return true;
+  return (
+    !contains(fn, loop) && file.all("Attribute").some((one) => one.attr === fn.name && contains(loop, one))
+  );
+}
+
 /** `encode_prompt(text_encoder, ids)`: a function of this file that runs the frozen network it is given. */
 function isHelper(call: Call, facts: Facts): boolean {
   const name = facts.file.dotted(call.func)!;
-  if (!/^\w*(?:encode|embed|feature|forward)\w*$/.test(last(name))) return false;
+  const says = /^\w*(?:encode|embed|feature|forward)\w*$/.test(last(name));
+  // Before it is looked for: most functions are given no network that does not learn.
+  if (!says && !call.args.some(({ value }) => value.kind === "Name" && facts.networks.isFrozen(value)))
+    return false;
   const fn = facts.file.all("FunctionDef").find((one) => facts.file.qualified(one) === name);
-  if (!fn || (facts.gradMode(call) !== "off" && decoratedGrad(fn, facts.file) !== "off")) return false;
+  if (
+    !fn ||
+    !(says || onlyRuns(fn)) ||
+    (facts.gradMode(call) !== "off" && decoratedGrad(fn, facts.file) !== "off")
+  )
+    return false;
   const networks = call.args.filter(({ value }) => value.kind === "Name" && facts.networks.isFrozen(value));
   return networks.length > 0 && networks.length < call.args.length;
+}
+
+/** It returns what a network it is given makes of the rest, and does nothing else: `return net(image).mean()`. */
+function onlyRuns(fn: FunctionDef): boolean {
+  const [first, second, ...more] = fn.body;
+  const asked = second && first?.kind === "ExprStmt" && first.value.kind === "Str" ? second : first;
+  if (more.length > 0 || asked?.kind !== "Return" || !asked.value || (second && asked !== second))
+    return false;
+  let plain = true;
+  walk(asked.value, (node) => {
+    if (node.kind !== "Call") return plain;
+    const word = lastWord(node.func);
+    let root: Expr = node.func;
+    while (root.kind === "Attribute") root = root.value;
+    const isGiven = root.kind === "Name" && fn.params.some(({ name }) => name === (root as Name).id);
+    const computes = METHODS.has(word) ? node.func.kind === "Attribute" : isGiven && !CHANGES.test(word);
+    plain &&= computes && !DRAWS.test(word);
+    return plain;
+  });
+  return plain;
 }
 
 /** The network that a call runs: `net(x)`, `clip.encode_text(x)`. */

@@ -172,12 +172,14 @@ function isChangedLater(call: Call, facts: Facts): boolean {
   return facts.file.scopes.uses(made).some((use) => {
     const at = use.parent;
     if (at?.kind === "Binary" || at?.kind === "Compare") return false;
-    // A loss, or a function of torch's, only reads it.
+    // A loss, or a function of torch's, only reads it; one of this file may.
     if (at?.kind === "Arg" && at.parent?.kind === "Call") {
       const name = facts.file.dotted(at.parent.func);
-      return name === null
-        ? !facts.networks.isLoss(at.parent.func)
-        : !/^torch\.(?:nn\.functional\.)?\w*[^_]$/.test(name);
+      const reads =
+        name === null
+          ? facts.networks.isLoss(at.parent.func)
+          : /^torch\.(?:nn\.functional\.)?\w*[^_]$/.test(name);
+      return !reads && !isOnlyRead(at, at.parent, facts);
     }
     if (at?.kind === "Attribute" && at.value === use) return /[^_]_$/.test(at.attr) || at.attr === "data";
     return true;
@@ -202,7 +204,7 @@ const SHAPES =
   /^(?:view|reshape|flatten|squeeze|unsqueeze|transpose|permute|t|contiguous|expand|float|to|chunk|split)$/;
 
 /** Something is computed from it, or from a view of it, at once: nobody gets the copy itself. */
-function isUsedUp(use: Expr, file: PythonFile): boolean {
+function isUsedUp(use: Expr, file: PythonFile, depth = 0): boolean {
   let at: Expr = use;
   for (;;) {
     const { parent } = at;
@@ -215,7 +217,12 @@ function isUsedUp(use: Expr, file: PythonFile): boolean {
     )
       at = parent.parent;
     else if (parent?.kind === "Attribute") return !/[^_]_$/.test(parent.attr) && parent.attr !== "data";
-    else
+    // `logits = logits[:, :-1]`: a view, under a name of its own.
+    else if (parent?.kind === "Assign" && parent.value === at && at !== use && parent.targets.length === 1) {
+      const [target] = parent.targets;
+      const made = target?.kind === "Name" && depth < 3 ? file.scopes.definitionAt(target) : null;
+      return made !== null && file.scopes.uses(made).every((one) => isUsedUp(one, file, depth + 1));
+    } else
       return (
         parent?.kind === "Binary" ||
         (parent?.kind === "Arg" &&

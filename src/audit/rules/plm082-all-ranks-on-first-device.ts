@@ -125,7 +125,11 @@ const SETS_UP = /init|setup|distrib/i;
 /** `WEIGHTS = torch.ones(10).cuda()` outside of any function of a file that works with its ranks: none has chosen yet. */
 function* atImport(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  const moved = file.callsNamed("cuda").filter((call) => functionOf(call) === null && call.args.length === 0);
+  const moved = [
+    ...file.callsNamed("cuda").filter((call) => call.args.length === 0),
+    // `torch.hann_window(1024, device="cuda")`
+    ...file.calls.given(["device"]).filter((call) => isNamedFirst(call, file)),
+  ].filter((call) => functionOf(call) === null);
   if (
     moved.length === 0 ||
     file.callsNamed("set_device", "set_device_index").some((call) => functionOf(call) === null) ||
@@ -142,6 +146,16 @@ function* atImport(facts: Facts): Generator<Finding> {
       statementOf(call)?.kind === "Assign"
     )
       yield { at: call, severity: "note", message: BEFORE_CHOICE };
+}
+
+/** A tensor that torch makes on "cuda", which is the first device until another is chosen. */
+function isNamedFirst(call: Call, file: PythonFile): boolean {
+  const device = keyword(call, "device")!.value;
+  return (
+    device.kind === "Str" &&
+    (device.value === "cuda" || device.value === "cuda:0") &&
+    (file.dotted(call.func) ?? "").startsWith("torch.")
+  );
 }
 
 const SETS_UP_RANKS = /^(?:init|setup|initialize)_(?:distributed|dist|ddp)(?:_\w+)?$/;

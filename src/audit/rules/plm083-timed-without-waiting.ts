@@ -4,15 +4,8 @@ import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
+import { WAITS, hasClock, readsClock, timersOf } from "../facts/timers.ts";
 import type { Finding, Rule } from "../rule.ts";
-
-const CLOCKS =
-  /^(?:time\.(?:time|perf_counter|monotonic)(?:_ns)?|timeit\.default_timer|datetime\.datetime\.(?:now|utcnow))$/;
-const CLOCK_WORDS =
-  "time time_ns perf_counter perf_counter_ns monotonic monotonic_ns default_timer now utcnow".split(" ");
-/** Anything that makes the host wait makes the clock right. */
-const WAITS =
-  /synchronize|\b(?!no_)\w*sync\w*\(|\.item\(|\.cpu\(|\.tolist\(|\.numpy\(|elapsed_time|(?<![.\w])float\(|print\(.*loss|\.to\(["']cpu/;
 
 const RUNS = /loss|forward|predict|sample|train_step|denoise/;
 
@@ -29,24 +22,27 @@ export const rule: Rule = {
     patterns: [83],
   },
   *check(facts) {
-    if (facts.file.callsNamed(...CLOCK_WORDS).length === 0) return;
     const { file } = facts;
-    if (!facts.accelerator) return;
+    const clock = hasClock(file);
+    if ((!clock && facts.project.timers.length === 0) || !facts.accelerator) return;
     yield* blocks(facts);
+    if (!clock) return;
     yield* hooks(facts);
     for (const difference of file.all("Binary")) {
       if (difference.op !== "-") continue;
       const start =
         difference.right.kind === "Name"
           ? clockStart(difference.right, facts)
-          : clockOnSelf(difference, facts);
+          : difference.right.kind === "Subscript"
+            ? clockUnderKey(difference, difference.right, facts)
+            : clockOnSelf(difference, facts);
       // `total + time.time() - start`
       const left =
         difference.left.kind === "Binary" && difference.left.op === "+"
           ? difference.left.right
           : difference.left;
-      const end = readsClock(left, facts) ? left : left.kind === "Name" ? clockStart(left, facts) : null;
-      const begun = start ?? (readsClock(left, facts) ? clockInCaller(difference, facts) : null);
+      const end = readsClock(left, facts.file) ? left : left.kind === "Name" ? clockStart(left, facts) : null;
+      const begun = start ?? (readsClock(left, facts.file) ? clockInCaller(difference, facts) : null);
       if (!begun || !end) continue;
       const fn = functionOf(begun);
       // Read by a method that is called when the work is done, the clock stops with that call.
@@ -78,32 +74,21 @@ export const rule: Rule = {
   },
 };
 
-/** Device work in a block, or a function, that a timer of this file is put around. */
+/** Device work in a block that a timer is put around, or in a function that one of this file is. */
 function* blocks(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  const timers = new Set<string>();
-  const decorators = new Set<string>();
-  for (const fn of file.all("FunctionDef")) {
-    const text = file.textOf(fn);
-    if (WAITS.test(text) || clocksIn(fn, facts) < 2) continue;
-    if (fn.decorators.some((one) => file.dotted(one) === "contextlib.contextmanager"))
-      timers.add(file.qualified(fn));
-    const outer = functionOf(fn);
-    const timed = outer?.kind === "FunctionDef" ? outer.params[0]?.name : undefined;
-    if (timed !== undefined && new RegExp(`\\b${timed}\\(\\*`).test(text))
-      decorators.add(file.qualified(outer as FunctionDef));
-  }
-  for (const cls of file.all("ClassDef")) {
-    const doors = methodsOf(cls).filter(({ name }) => name === "__enter__" || name === "__exit__");
-    if (doors.length === 2 && doors.every((fn) => clocksIn(fn, facts) > 0 && !WAITS.test(file.textOf(fn))))
-      timers.add(file.qualified(cls));
-  }
-  if (timers.size > 0)
+  const { blocks: timers, decorators } = file.once(timersOf);
+  const elsewhere = facts.project.timers;
+  if (timers.size > 0 || elsewhere.length > 0)
     for (const block of file.all("With"))
       for (const { context } of block.items) {
         const name = context.kind === "Call" ? context.func : context;
         const made = name.kind === "Name" || name.kind === "Attribute" ? file.dotted(name) : null;
-        if (made !== null && timers.has(made) && isUnwaited(block.body, facts))
+        if (
+          made !== null &&
+          (timers.has(made) || elsewhere.some((one) => one === made || one.endsWith(`.${made}`))) &&
+          isUnwaited(block.body, facts)
+        )
           yield { at: context, message: MESSAGE };
       }
   if (decorators.size > 0)
@@ -124,26 +109,17 @@ function* hooks(facts: Facts): Generator<Finding> {
     if (facts.role(cls) !== "callback" && facts.role(cls) !== "lightning") continue;
     const writes = attributesOf(cls, file).get(own!)?.writes ?? [];
     if (
-      readsClock(difference.left, facts) &&
+      readsClock(difference.left, facts.file) &&
       writes.some(
         ({ in: method, value }) =>
           /^on_(?:train_)?(?:batch|step)_(?:start|begin)$/.test(method.name) &&
           value !== null &&
-          readsClock(value, facts),
+          readsClock(value, facts.file),
       ) &&
       !methodsOf(cls).some((method) => WAITS.test(file.textOf(method)))
     )
       yield { at: difference, message: MESSAGE };
   }
-}
-
-function clocksIn(fn: FunctionDef, facts: Facts): number {
-  let found = 0;
-  for (const statement of fn.body)
-    walk(statement, (node) => {
-      if (node.kind === "Call" && readsClock(node, facts)) found++;
-    });
-  return found;
 }
 
 /** Runs a network, or a backward, and nothing that waits for it. */
@@ -222,11 +198,30 @@ function isWait(call: Call, facts: Facts): boolean {
 /** The clock call that one definition gave the name. */
 function clockStart(name: Expr & { kind: "Name" }, facts: Facts): Expr | null {
   const value = facts.file.scopes.onlyValue(name);
-  return value && readsClock(value, facts) ? value : null;
+  return value && readsClock(value, facts.file) ? value : null;
 }
 
-function readsClock(expr: Expr, facts: Facts): boolean {
-  return expr.kind === "Call" && CLOCKS.test(facts.file.dotted(expr.func) ?? "");
+/** `clock["start"] = time.time()` earlier in the same function. */
+function clockUnderKey(
+  difference: Expr & { kind: "Binary" },
+  key: Expr & { kind: "Subscript" },
+  facts: Facts,
+): Expr | null {
+  const { file } = facts;
+  if (key.index.kind !== "Str" || key.value.kind !== "Name" || !readsClock(difference.left, facts.file))
+    return null;
+  const text = file.textOf(key);
+  const set = file
+    .all("Assign")
+    .filter(
+      ({ targets: [target], end }) =>
+        target?.kind === "Subscript" &&
+        end < difference.start &&
+        functionOf(target) === functionOf(difference) &&
+        file.textOf(target) === text,
+    );
+  const value = set.length === 1 ? set[0]!.value : null;
+  return value && readsClock(value, facts.file) ? value : null;
 }
 
 /** `self.started = time.time()` earlier in the same method. */
@@ -239,7 +234,7 @@ function clockOnSelf(difference: Expr & { kind: "Binary" }, facts: Facts): Expr 
       method === functionOf(difference) && value !== null && value.start < difference.start,
   );
   const value = here.length === 1 ? here[0]!.value : null;
-  return value && readsClock(value, facts) ? value : null;
+  return value && readsClock(value, facts.file) ? value : null;
 }
 
 /** `self.started = time.time()` in the one other method that sets it. */
@@ -248,7 +243,7 @@ function clockInCaller(difference: Expr & { kind: "Binary" }, facts: Facts): Exp
   const cls = own === null ? null : classOf(difference);
   const writes = cls ? (attributesOf(cls, facts.file).get(own!)?.writes ?? []) : [];
   const [one, ...more] = writes.filter(({ in: method }) => method.name !== "__init__");
-  return one?.value && more.length === 0 && readsClock(one.value, facts) ? one.value : null;
+  return one?.value && more.length === 0 && readsClock(one.value, facts.file) ? one.value : null;
 }
 
 /** The first call, after the clock was started, of the method that reads it again; null where that waits by itself. */

@@ -243,6 +243,7 @@ function condition(expr: Expr, when: boolean, facts: Facts, depth = 0): Conditio
     const value = facts.file.scopes.onlyValue(expr);
     return value ? condition(value, when, facts, depth + 1) : null;
   }
+  if (expr.kind === "Call") return conditionOf(expr, when, facts, depth);
   // `(i + 1) % n == 0 or i + 1 == len(loader)`: the first is what repeats.
   if (expr.kind === "Bool" && expr.op === "or" && when)
     return condition(expr.values[0]!, when, facts, depth + 1);
@@ -256,11 +257,35 @@ function condition(expr: Expr, when: boolean, facts: Facts, depth = 0): Conditio
     facts.file
       .textOf(node)
       .replace(/\s+/g, " ")
+      .replace(/(?<=[\w)\]]) ?([-+%]) ?/g, " $1 ")
       .replace(/^\((.*)\)$/, "$1");
   const { left } = expr;
   if (left.kind === "Binary" && left.op === "%")
     return sameForm({ of: bare(left.left), by: bare(left.right), is: bare(right), holds });
   return { of: bare(left), by: "", is: bare(right), holds };
+}
+
+/** `is_last(step, n)`, a function of this file that only asks: in the words of whoever calls it. */
+function conditionOf(call: Call, when: boolean, facts: Facts, depth: number): Condition | null {
+  const { file } = facts;
+  const name = callTarget(call, file);
+  if (name === null || !name.startsWith(`${file.module}.`)) return null;
+  const fn = file.all("FunctionDef").find((one) => file.qualified(one) === name);
+  const asked = fn?.body[fn.body.length - 1];
+  const only = fn?.body.length === 1 || (fn?.body.length === 2 && fn.body[0]!.kind === "ExprStmt");
+  if (!fn || !only || asked?.kind !== "Return" || !asked.value) return null;
+  const inside = condition(asked.value, when, facts, depth + 1);
+  if (!inside) return null;
+  const shift = fn.parent?.kind === "ClassDef" && fn.params[0]?.name === "self" ? 1 : 0;
+  const told = new Map(
+    call.args.flatMap(({ name: key, star, value }, at) => {
+      const param = key ?? fn.params[at + shift]?.name;
+      return star === 0 && param !== undefined ? [[param, file.textOf(value)] as const] : [];
+    }),
+  );
+  const inWords = (text: string): string =>
+    text.replace(/(?<![\w.])[A-Za-z_]\w*/g, (word) => told.get(word) ?? word);
+  return sameForm({ ...inside, of: inWords(inside.of), by: inWords(inside.by), is: inWords(inside.is) });
 }
 
 /** `(i + 1) % n == 0 or i + 1 == len(loader)`, or the name it was given. */

@@ -1,0 +1,69 @@
+import type { PythonFile } from "../../python/file.ts";
+import { functionOf, walk } from "../../python/nodes.ts";
+import type { Expr, FunctionDef } from "../../python/tree.ts";
+import { methodsOf } from "./classes.ts";
+
+const CLOCKS =
+  /^(?:time\.(?:time|perf_counter|monotonic)(?:_ns)?|timeit\.default_timer|datetime\.datetime\.(?:now|utcnow))$/;
+const CLOCK_WORDS =
+  "time time_ns perf_counter perf_counter_ns monotonic monotonic_ns default_timer now utcnow".split(" ");
+
+/** Anything that makes the host wait makes the clock right. */
+export const WAITS =
+  /synchronize|\b(?!no_)\w*sync\w*\(|\.item\(|\.cpu\(|\.tolist\(|\.numpy\(|elapsed_time|(?<![.\w])float\(|print\(.*loss|\.to\(["']cpu/;
+
+/** By qualified name, what can be put around work to time it. */
+export interface Timers {
+  /** Entered by `with`. */
+  readonly blocks: ReadonlySet<string>;
+  readonly decorators: ReadonlySet<string>;
+}
+
+const NONE: Timers = { blocks: new Set(), decorators: new Set() };
+
+export function hasClock(file: PythonFile): boolean {
+  return file.callsNamed(...CLOCK_WORDS).length > 0;
+}
+
+export function readsClock(expr: Expr, file: PythonFile): boolean {
+  return expr.kind === "Call" && CLOCKS.test(file.dotted(expr.func) ?? "");
+}
+
+/** Timers of this file that do not wait for the device. */
+export function timersOf(file: PythonFile): Timers {
+  if (!hasClock(file)) return NONE;
+  const blocks = new Set<string>();
+  const decorators = new Set<string>();
+  for (const fn of file.all("FunctionDef")) {
+    const outer = functionOf(fn);
+    const entered = fn.decorators.some((one) => file.dotted(one) === "contextlib.contextmanager");
+    if (!entered && outer === null) continue;
+    const text = file.textOf(fn);
+    if (WAITS.test(text) || clocksIn(fn, file) < 2) continue;
+    if (entered) blocks.add(file.qualified(fn));
+    const timed = outer?.kind === "FunctionDef" ? outer.params[0]?.name : undefined;
+    if (timed !== undefined && new RegExp(`\\b${timed}\\(\\*`).test(text))
+      decorators.add(file.qualified(outer as FunctionDef));
+  }
+  for (const cls of file.all("ClassDef")) {
+    const doors = methodsOf(cls).filter(({ name }) => name === "__enter__" || name === "__exit__");
+    if (doors.length === 2 && doors.every((fn) => clocksIn(fn, file) > 0 && !WAITS.test(file.textOf(fn))))
+      blocks.add(file.qualified(cls));
+  }
+  return { blocks, decorators };
+}
+
+/** What a file tells the others of its timers. */
+export function sharedTimers(file: PythonFile): readonly string[] | undefined {
+  const { blocks } = file.once(timersOf);
+  return blocks.size > 0 ? [...blocks] : undefined;
+}
+
+function clocksIn(fn: FunctionDef, file: PythonFile): number {
+  let found = 0;
+  for (const statement of fn.body)
+    walk(statement, (node) => {
+      if (node.kind === "Call" && readsClock(node, file)) found++;
+    });
+  return found;
+}
