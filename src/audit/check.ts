@@ -67,7 +67,7 @@ export function checkPython(
         file.lines.line(Math.max(finding.at.start, finding.at.end - 1)),
       ];
       if (!suppressions.silences(code, lines))
-        report.add(meta, asEarned(meta, asItRuns(meta, finding, facts), facts), fix);
+        report.add(meta, asEarned(meta, asItRuns(meta, finding, facts), facts, settings), fix);
     }
   }
   if (isSelected(UNUSED_NOQA.code, settings) && !isIgnoredIn(file.path, UNUSED_NOQA.code, settings))
@@ -77,10 +77,8 @@ export function checkPython(
 }
 
 /** What a rule that has often been wrong says is a note, where it had to guess. */
-const asEarned = (meta: RuleMeta, finding: Finding, facts: Facts): Finding => ({
-  ...finding,
-  severity: earned(meta, finding, facts),
-});
+const asEarned = (meta: RuleMeta, finding: Finding, facts: Facts, { unproven }: Settings): Finding =>
+  unproven ? finding : { ...finding, severity: earned(meta, finding, facts) };
 
 /** What happens only with an option that is off by default, or in a network that nobody makes, is worth a note. */
 function asItRuns(meta: RuleMeta, finding: Finding, facts: Facts): Finding {

@@ -12,6 +12,8 @@ export interface Settings {
   readonly exclude: readonly string[];
   /** Judge generated files as well. */
   readonly generated: boolean;
+  /** Leave errors and warnings what they are where their rule has often been wrong. */
+  readonly unproven: boolean;
 }
 
 export const DEFAULTS: Settings = {
@@ -21,6 +23,7 @@ export const DEFAULTS: Settings = {
   severity: {},
   exclude: [],
   generated: false,
+  unproven: false,
 };
 
 /** Reads the `[tool.plimsoll]` table; unknown keys and wrong types are the user's mistakes. */
@@ -32,13 +35,15 @@ export function settingsFrom(table: Readonly<Record<string, unknown>>, where: st
     Array.isArray(value) && value.every((one) => typeof one === "string")
       ? (value as string[])
       : wrong(key, "a list of strings");
-  let { select, ignore, perFileIgnores, severity, exclude, generated } = DEFAULTS;
+  const flag = (key: string, value: unknown): boolean =>
+    typeof value === "boolean" ? value : wrong(key, "true or false");
+  let { select, ignore, perFileIgnores, severity, exclude, generated, unproven } = DEFAULTS;
   for (const [key, value] of Object.entries(table)) {
     if (key === "select") select = strings(key, value);
     else if (key === "ignore") ignore = strings(key, value);
     else if (key === "exclude") exclude = strings(key, value);
-    else if (key === "generated")
-      generated = typeof value === "boolean" ? value : wrong(key, "true or false");
+    else if (key === "generated") generated = flag(key, value);
+    else if (key === "unproven") unproven = flag(key, value);
     else if (key === "per-file-ignores" && isTable(value))
       perFileIgnores = Object.fromEntries(
         Object.entries(value).map(([glob, codes]) => [glob, strings(`${key}."${glob}"`, codes)]),
@@ -55,10 +60,10 @@ export function settingsFrom(table: Readonly<Record<string, unknown>>, where: st
     else
       throw new UserError(
         `${where}: unknown setting "${key}" in [tool.plimsoll]`,
-        "known: select, ignore, exclude, generated, per-file-ignores, severity",
+        "known: select, ignore, exclude, generated, unproven, per-file-ignores, severity",
       );
   }
-  return { select, ignore, perFileIgnores, severity, exclude, generated };
+  return { select, ignore, perFileIgnores, severity, exclude, generated, unproven };
 }
 
 const isTable = (value: unknown): value is Record<string, unknown> =>

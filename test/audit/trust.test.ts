@@ -50,5 +50,6 @@ ${last}
     const behind = "        if verbose:\n            total += loss";
     expect(severities(behind)).toEqual(["note"]);
     expect(severities(behind, { ...DEFAULTS, severity: { PLM001: "error" } })).toEqual(["error"]);
+    expect(severities(behind, { ...DEFAULTS, unproven: true })).toEqual(["warning"]);
   });
 });
