@@ -157,6 +157,7 @@ function changedNames(before: ProjectFacts, after: ProjectFacts): Set<string> {
   };
   compare(before.functions, after.functions);
   compare(before.roles, after.roles);
+  compare(before.handed, after.handed);
   for (const [old, now] of [
     [before.unused, after.unused],
     [before.choices, after.choices],

@@ -5,6 +5,7 @@ import type { CallGraph, Edge, Fn } from "./graph.ts";
 import { manySteps, spreadHeat } from "./heat.ts";
 import { siteOf, targetOf } from "./summary.ts";
 import type { FileSummary } from "./summary.ts";
+import { handedFromOutside } from "./handed.ts";
 import type { Keeps } from "./keepers.ts";
 import { callersGradOff } from "./callers.ts";
 import { isTried, otherChoices, unusedParts } from "./mentions.ts";
@@ -54,6 +55,8 @@ export interface ProjectFacts {
   readonly pinning: ReadonlySet<string>;
   /** What the options of the tree are unless somebody says otherwise. */
   readonly options: Options;
+  /** By function: what the calls in other files give it, where all of them are known. */
+  readonly handed: ReadonlyMap<string, readonly string[]>;
   /** Somebody in the tree turns activation checkpointing on. */
   readonly checkpoints: boolean;
   /** Modules of programs whose batches vary in shape. */
@@ -143,6 +146,7 @@ export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySe
     accelerated,
     pinning,
     options,
+    handed: handedFromOutside(summaries, graph, names, mentioned),
     checkpoints,
     varying,
     ranked,
