@@ -2,6 +2,7 @@ import type { Call, Expr } from "../../python/tree.ts";
 import type { CallGraph } from "./graph.ts";
 import type { FileSummary } from "./summary.ts";
 import { isSelf } from "./classes.ts";
+import type { Mentioned } from "./mentions.ts";
 import type { Names } from "./names.ts";
 import { holdsOptions } from "./options.ts";
 import { last } from "./torch-names.ts";
@@ -72,7 +73,7 @@ export function handedFromOutside(
   summaries: readonly FileSummary[],
   graph: CallGraph,
   names: Names,
-  mentioned: ReadonlySet<string>,
+  mentioned: Mentioned,
 ): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>();
   const own = new Map<string, FileSummary>();

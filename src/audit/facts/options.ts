@@ -7,7 +7,7 @@ import { isSelf } from "./classes.ts";
 export type Default = number | boolean | null | string;
 
 /** Stands for what nobody can tell: no option is that by default. */
-const UNTOLD = "\0";
+export const UNTOLD = "\0";
 
 /** `args`, `cfg.train`, `self.opt`: what holds the options of a run. */
 const HOLDERS =

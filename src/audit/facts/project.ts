@@ -8,7 +8,8 @@ import type { FileSummary } from "./summary.ts";
 import { handedFromOutside } from "./handed.ts";
 import type { Keeps } from "./keepers.ts";
 import { callersGradOff } from "./callers.ts";
-import { isTried, otherChoices, unusedParts } from "./mentions.ts";
+import { chosenOtherwise, chosenWords, isTried, otherChoices, unusedParts } from "./mentions.ts";
+import type { Mentioned } from "./mentions.ts";
 import { Names, isCompound } from "./names.ts";
 import { joinedOptions } from "./options.ts";
 import type { Options } from "./options.ts";
@@ -65,14 +66,21 @@ export interface ProjectFacts {
   readonly ranked: ReadonlySet<string>;
   /** Classes of networks, and functions, that nothing in the tree uses. */
   readonly unused: ReadonlySet<string>;
+  /** Classes of networks that only their own file speaks of. */
+  readonly inner: ReadonlySet<string>;
+  /** Classes that other files speak of only where an option is another than by default: by name, the option. */
+  readonly chosen: ReadonlyMap<string, string>;
   /** Modules that are run only where an option is given another choice than its default. */
   readonly choices: ReadonlySet<string>;
   /** Modules that others import, and that can be started by themselves to try them. */
   readonly tried: ReadonlySet<string>;
 }
 
-/** `mentioned`: the words by which the files speak of classes and modules. */
-export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySet<string>): ProjectFacts {
+/** `words`: those by which the files speak of classes and modules. */
+export function combine(summaries: readonly FileSummary[], words: ReadonlySet<string>): ProjectFacts {
+  const choosy = chosenWords(words);
+  const mentioned: Mentioned =
+    choosy.size === 0 ? words : { has: (word) => words.has(word) || choosy.has(word) };
   const names = new Names(summaries);
   const roles = new Map<string, Role>();
   for (const name of names.classes.keys()) roleOf(name, names, roles, new Set());
@@ -132,7 +140,7 @@ export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySe
     facts.set(summary.name, one);
   }
   const options = joinedOptions(summaries.map((one) => one.options));
-  const unused = unusedParts(summaries, roles, graph, mentioned);
+  const { unused, inner } = unusedParts(summaries, roles, graph, mentioned);
   const { accelerated, pinning } = joinedModules(summaries, names);
   const tried = new Set(summaries.filter((file) => isTried(file, mentioned)).map(({ module }) => module));
   const checkpoints = summaries.some((file) => file.checkpoints === true);
@@ -151,6 +159,8 @@ export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySe
     varying,
     ranked,
     unused,
+    inner,
+    chosen: chosenOtherwise(summaries, choosy, words),
     choices: otherChoices(summaries, mentioned),
     tried,
   };

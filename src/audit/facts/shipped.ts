@@ -1,8 +1,9 @@
 import { argument, hasStars, isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, blockOf, classOf, contains, functionOf } from "../../python/nodes.ts";
-import type { Attribute, Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Attribute, Call, ClassDef, Compare, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { checkpointingSwitches } from "./checkpointing.ts";
+import { armsOf, optionNamed, whenRun } from "./choices.ts";
 import { attributesOf, isSelf } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { givenBy, read } from "./handed.ts";
@@ -22,8 +23,36 @@ export function whyNot(node: Node, facts: Facts): string | null {
     .filter(isDefinition)
     .find((at) => project.unused.has(file.qualified(at)));
   if (unused) return `nothing here uses \`${unused.name}\``;
+  const chosen = otherChoice(node, facts);
+  if (chosen) return `only with another \`${chosen}\` than by default`;
   if (project.choices.has(file.module)) return "only with another choice than the default one";
   if (project.tried.has(file.module) && isStarted(node)) return "only when this file itself is started";
+  return null;
+}
+
+/** The option that has to be another for the class that a node stands in to be made. */
+function otherChoice(node: Node, { file, project }: Facts): string | null {
+  const cls = ancestors(node).find((at) => at.parent?.kind === "Module");
+  if (cls?.kind !== "ClassDef" || cls.decorators.length > 0) return null;
+  const elsewhere = project.chosen.get(cls.name);
+  if (elsewhere === undefined && !project.inner.has(file.qualified(cls))) return null;
+  let option = elsewhere === undefined ? null : `args.${elsewhere}`;
+  for (const use of file.all("Name")) {
+    if (use.id !== cls.name || contains(cls, use)) continue;
+    const here = optionBehind(use, file, project) ?? tableBehind(use, file, project);
+    if (!here) return null;
+    option ??= here.option;
+  }
+  return option;
+}
+
+/** `{"small": Small, "large": Large}[args.net]` */
+function tableBehind(use: Node, file: PythonFile, tree: Tree): Behind | null {
+  for (const one of whenRun(use, file.once(armsOf)).split("&")) {
+    const [, option, value] = /^(\w+)=(.*)$/.exec(one) ?? [];
+    const given = option === undefined ? undefined : optionsOf(file, tree)(option);
+    if (typeof given === "string" && given !== "" && given !== value) return behind(`args.${option}`, given);
+  }
   return null;
 }
 
@@ -179,14 +208,20 @@ function needed(test: Expr, wanted: boolean, file: PythonFile, tree: Tree): Behi
   if (asked) return behind(file.textOf(asked), undefined);
   const isSo = (given: Default): boolean | null =>
     compared ? compare(given, compared.ops[0]!, compared.rights[0]!) : Boolean(given);
-  const given = defaultOf(option, file, tree);
-  if (given === undefined) {
-    const set = setTo(option, file);
-    return set
-      ? needed(set, wanted, file, tree)
-      : neverHanded(option, (one) => isSo(one) === !wanted, file, tree);
-  }
-  return isSo(given) === !wanted ? behind(nameOf(option, file), given) : null;
+  const given =
+    compared?.left.kind === "Name" ? sameNamed(compared, file, tree) : defaultOf(option, file, tree);
+  if (given !== undefined) return isSo(given) === !wanted ? behind(nameOf(option, file), given) : null;
+  const set = setTo(option, file);
+  return set
+    ? needed(set, wanted, file, tree)
+    : neverHanded(option, (one) => isSo(one) === !wanted, file, tree);
+}
+
+/** "l1" of `loss_type == "l2"`, where a parameter is called like an option that is "l1" by default. */
+function sameNamed({ left, rights }: Compare, file: PythonFile, tree: Tree): Default | undefined {
+  const name = left.kind === "Name" && rights[0]?.kind === "Str" ? optionNamed(left, file) : null;
+  const given = name === null ? undefined : optionsOf(file, tree)(name);
+  return typeof given === "string" ? given : undefined;
 }
 
 /** `not args.no_cuda and …`, which `args.cuda` is set to in the one place where it is set. */
@@ -249,8 +284,7 @@ function neverHanded(
     if (given === null) return failsByDefault;
     if (given === "something") return false;
     if ("value" in given) return failsFor(given.value);
-    const own = file.once(defaults);
-    const value = own.has(given.option) ? own.get(given.option) : tree.options.get(given.option);
+    const value = optionsOf(file, tree)(given.option);
     if (value === undefined || !failsFor(value)) return false;
     because ??= behind(`args.${given.option}`, value);
     return true;
@@ -282,6 +316,12 @@ function neverHanded(
   return because ?? { option: param.name, why: `no caller here gives \`${param.name}\`` };
 }
 
+/** By name: its own, or else the tree's. */
+function optionsOf(file: PythonFile, tree: Tree): (name: string) => Default | undefined {
+  const own = file.once(defaults);
+  return (name) => (own.has(name) ? own.get(name) : tree.options.get(name));
+}
+
 /** What an option is by default; undefined where nobody says it, and of what is no option. */
 export function defaultOf(option: Expr, file: PythonFile, tree: Tree): Default | undefined {
   // `len(args.gpus.split(","))`
@@ -292,8 +332,7 @@ export function defaultOf(option: Expr, file: PythonFile, tree: Tree): Default |
   if (option.kind === "Call" && option.func.kind === "Attribute" && option.func.attr === "split")
     return defaultOf(option.func.value, file, tree);
   if (option.kind !== "Attribute" || !holdsOptions(option.value)) return undefined;
-  const own = file.once(defaults);
-  const lookup = (key: string): Default | undefined => (own.has(key) ? own.get(key) : tree.options.get(key));
+  const lookup = optionsOf(file, tree);
   return isSelf(option.value)
     ? firstKnown(
         () => lookup(`self.${option.attr}`),

@@ -314,12 +314,13 @@ class Summarizer {
   }
 
   #attribute(attribute: Attribute): void {
-    if (
-      isCalled(attribute) ||
-      this.#defined.get(attribute.attr) !== "own" ||
-      selfAttribute(attribute) === null
-    )
-      return;
+    if (isCalled(attribute)) return;
+    // `spawn(engine.train, …)`
+    if (this.#gives && attribute.value.kind === "Name" && isPlain(attribute.attr)) {
+      const dotted = this.#file.dotted(attribute);
+      if (dotted !== null && !LIBRARY.test(dotted)) this.#handed.add(dotted);
+    }
+    if (this.#defined.get(attribute.attr) !== "own" || selfAttribute(attribute) === null) return;
     const cls = classOf(attribute);
     if (cls) this.#escapes.push(`${this.#file.qualified(cls)}.${attribute.attr}`);
   }
