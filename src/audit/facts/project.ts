@@ -58,6 +58,8 @@ export interface ProjectFacts {
   readonly options: Options;
   /** By function: what the calls in other files give it, where all of them are known. */
   readonly handed: ReadonlyMap<string, readonly string[]>;
+  /** By module: what it defines besides functions and classes, with a comma between the names, where that is known. */
+  readonly variables: ReadonlyMap<string, string>;
   /** Somebody in the tree turns activation checkpointing on. */
   readonly checkpoints: boolean;
   /** Modules of programs whose batches vary in shape. */
@@ -155,6 +157,9 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     pinning,
     options,
     handed: handedFromOutside(summaries, graph, names, mentioned),
+    variables: new Map(
+      summaries.flatMap(({ module, variables }) => (variables === undefined ? [] : [[module, variables]])),
+    ),
     checkpoints,
     varying,
     ranked,

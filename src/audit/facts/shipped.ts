@@ -2,6 +2,7 @@ import { argument, hasStars, isFalse, isTrue, keyword, positional } from "../../
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, blockOf, classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Compare, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import { missingImport } from "./broken.ts";
 import { checkpointingSwitches } from "./checkpointing.ts";
 import { armsOf, optionNamed, whenRun } from "./choices.ts";
 import { attributesOf, isSelf } from "./classes.ts";
@@ -17,6 +18,8 @@ export function whyNot(node: Node, facts: Facts): string | null {
   const { file, project } = facts;
   const option = optionBehind(node, file, project);
   if (option) return option.why;
+  const missing = facts.once(missingImport);
+  if (missing !== null) return `this file ends where it imports \`${missing}\`, which is not there`;
   const again = ancestors(node).find(isDefinedAgain);
   if (again) return `\`${again.name}\` is defined again below`;
   const unused = ancestors(node)

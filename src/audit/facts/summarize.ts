@@ -6,6 +6,7 @@ import { backwardsTaken } from "./attacks.ts";
 import { methodsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import { frequency } from "./guards.ts";
+import { variablesOf } from "./broken.ts";
 import { given } from "./handed.ts";
 import { keptParameters, readsParameter } from "./keepers.ts";
 import { sharedOptions } from "./options.ts";
@@ -137,6 +138,7 @@ class Summarizer {
       imports: file
         .all("Alias")
         .map((alias) => (alias.parent?.kind === "Import" ? alias.name : file.importedName(alias))),
+      variables: variablesOf(file),
       escapes: this.#escapes,
       values: this.#handed.size > 0 ? [...this.#handed] : undefined,
       asks: file.once(trains) ? this.#asks() : undefined,

@@ -23,6 +23,8 @@ export interface FileSummary {
   readonly options?: Readonly<Record<string, Default>> | undefined;
   /** Dotted names that it imports. */
   readonly imports: readonly string[];
+  /** What it defines besides functions and classes; left out where nobody can tell. */
+  readonly variables?: string | undefined;
   /** Functions used as values: called by who knows whom. */
   readonly escapes: readonly string[];
   /** The same, of what it imports. */
