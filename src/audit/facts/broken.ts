@@ -25,11 +25,11 @@ export function missingImport({ file, project }: Facts): string | null {
     if (statement.kind !== "ImportFrom" || statement.names.length < 2) continue;
     const module = moduleMeant(statement, file, project.variables);
     if (module === null) continue;
-    const variables = new Set(project.variables.get(module)!.split(","));
+    const variables = `,${project.variables.get(module)!},`;
     const has = (name: string): boolean =>
-      variables.has(name) ||
       project.functions.has(`${module}.${name}`) ||
-      project.roles.has(`${module}.${name}`);
+      project.roles.has(`${module}.${name}`) ||
+      variables.includes(`,${name},`);
     const missing = statement.names.find(({ name }) => !has(name));
     // One that is there shows that no library of the same name is meant.
     if (missing && statement.names.some(({ name }) => has(name))) return missing.name;

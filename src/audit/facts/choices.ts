@@ -5,11 +5,16 @@ import { UNTOLD, holdsOptions } from "./options.ts";
 import type { Default } from "./options.ts";
 import type { FileSummary } from "./summary.ts";
 
-/** A part of a file that runs only where an option is this ("loss=lsgan"), or is not ("loss!lsgan"). */
+/** A part of a file that may run only where an option is this, or is not. */
 interface Arm {
   readonly start: number;
   readonly end: number;
-  readonly when: string;
+  /** What decides. */
+  readonly by: Expr;
+  readonly value: string;
+  readonly holds: boolean;
+  /** "loss=lsgan", "loss!lsgan", or "" where no option decides; found when somebody asks. */
+  when: string | null;
 }
 
 /** What every run sets anew, whatever option is called that; and what may be anybody's. */
@@ -34,29 +39,46 @@ export function optionNamed(expr: Expr, file: PythonFile): string | null {
 /** `if args.loss == "lsgan":`, and tables by the choices of an option. Most files have none. */
 export function armsOf(file: PythonFile): readonly Arm[] {
   const arms: Arm[] = [];
-  for (const at of file.all("If")) {
-    const { test, body, orelse } = at;
+  const put = (node: { start: number; end: number }, by: Expr, value: string, holds: boolean): void => {
+    arms.push({ start: node.start, end: node.end, by, value, holds, when: null });
+  };
+  for (const { test, body, orelse } of file.all("If")) {
     if (test.kind !== "Compare" || test.ops.length !== 1 || test.ops[0] !== "==") continue;
     const [right] = test.rights;
-    if (right?.kind !== "Str" || !right.value || TRAINING.test(right.value)) continue;
-    const option = optionNamed(test.left, file);
-    if (option === null) continue;
-    if (!isByDefault(test.left, right.value, file))
-      arms.push({ ...span(body), when: `${option}=${right.value}` });
-    if (orelse.length > 0) arms.push({ ...span(orelse), when: `${option}!${right.value}` });
+    if (right?.kind !== "Str" || !right.value || !mayBeOption(test.left)) continue;
+    put(span(body), test.left, right.value, true);
+    if (orelse.length > 0) put(span(orelse), test.left, right.value, false);
   }
   for (const table of file.all("Dict")) {
-    if (table.values[0]?.kind !== "Name" && table.values[0]?.kind !== "Attribute") continue;
-    const chosen = table.keys.length > 1 ? chosenBy(table, file) : null;
-    const option = chosen && optionNamed(chosen, file);
-    if (!option) continue;
-    for (const [at, key] of table.keys.entries())
-      if (key?.kind === "Str" && key.value && !isByDefault(chosen, key.value, file)) {
-        const { start, end } = table.values[at]!;
-        arms.push({ start, end, when: `${option}=${key.value}` });
-      }
+    const { keys, values } = table;
+    if (keys.length < 2 || keys[0]?.kind !== "Str" || !isClass(values[0]!)) continue;
+    const by = chosenBy(table, file);
+    if (by && mayBeOption(by))
+      for (const [at, key] of keys.entries())
+        if (key?.kind === "Str" && key.value) put(values[at]!, by, key.value, true);
   }
   return arms;
+}
+
+/** Before anybody asks where a name comes from. */
+const mayBeOption = (expr: Expr): boolean =>
+  expr.kind === "Name" || (expr.kind === "Attribute" && !isSelf(expr.value));
+
+/** As classes are written: `Encoder`, `nets.Encoder`. */
+function isClass(expr: Expr): boolean {
+  const name = expr.kind === "Name" ? expr.id : expr.kind === "Attribute" ? expr.attr : "";
+  const first = name.charCodeAt(name.startsWith("_") ? 1 : 0);
+  return first >= 65 && first <= 90;
+}
+
+function whenOf(arm: Arm, file: PythonFile): string {
+  if (arm.when === null) {
+    const { by, value, holds } = arm;
+    const isKnown = !TRAINING.test(value) && !(holds && isByDefault(by, value, file));
+    const option = isKnown ? optionNamed(by, file) : null;
+    arm.when = option === null ? "" : `${option}${holds ? "=" : "!"}${value}`;
+  }
+  return arm.when;
 }
 
 const span = (block: readonly Node[]): { start: number; end: number } => ({
@@ -78,7 +100,9 @@ function chosenBy(table: Dict, file: PythonFile): Expr | null {
   const direct = indexOf(table);
   if (direct || table.parent?.kind !== "Assign") return direct;
   const [target, ...more] = table.parent.targets;
-  const definition = target?.kind === "Name" && more.length === 0 ? file.scopes.definitionAt(target) : null;
+  // Looking for its uses takes long: first, whether the text has one.
+  if (target?.kind !== "Name" || more.length > 0 || !file.text.includes(`${target.id}[`)) return null;
+  const definition = file.scopes.definitionAt(target);
   const uses = definition ? file.scopes.uses(definition) : [];
   const indices = uses.map(indexOf);
   const [first] = indices;
@@ -88,10 +112,13 @@ function chosenBy(table: Dict, file: PythonFile): Expr | null {
 }
 
 /** When a node runs: "loss=lsgan&size!small"; "" where no choice decides. */
-export function whenRun({ start }: Node, arms: readonly Arm[]): string {
+export function whenRun({ start }: Node, arms: readonly Arm[], file: PythonFile): string {
   let when = "";
-  for (const arm of arms)
-    if (arm.start <= start && start < arm.end) when += when === "" ? arm.when : `&${arm.when}`;
+  for (const arm of arms) {
+    if (start < arm.start || arm.end <= start) continue;
+    const one = whenOf(arm, file);
+    if (one !== "") when += when === "" ? one : `&${one}`;
+  }
   return when;
 }
 

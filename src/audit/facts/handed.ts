@@ -24,12 +24,12 @@ const POSITION = /^\?/;
 
 /** A call's arguments in a few letters: "?,?=lr,debug=debug,writer:None", where "=" is an option and ":" a value. */
 export function given({ args }: Call): string {
-  const parts: string[] = [];
+  let text = "";
   for (const { name, star, value } of args) {
     if (star !== 0) return ANYTHING;
-    parts.push(`${name ?? "?"}${said(value)}`);
+    text += `${text === "" ? "" : ","}${name ?? "?"}${said(value)}`;
   }
-  return parts.join();
+  return text;
 }
 
 export function givenBy(value: Expr): Given {
@@ -88,11 +88,13 @@ export function handedFromOutside(
       }
   }
   if (found.size === 0) return found;
+  const words = new Set(summaries.flatMap(({ asks }) => asks ?? []));
   const files = new Map(summaries.map((file) => [file.module, file]));
   const nameOf = (target: string): string => graph.targets.get(target)?.summary.name ?? target;
   for (const file of summaries) {
     for (const name of file.escapes) found.delete(name);
-    for (const name of file.values ?? []) found.delete(names.resolve(name, graph.byName) ?? name);
+    for (const name of file.values ?? [])
+      if (words.has(last(name))) found.delete(names.resolve(name, graph.byName) ?? name);
     for (const [target, calls] of Object.entries(file.gives ?? {})) found.get(nameOf(target))?.push(...calls);
   }
   for (const name of found.keys()) {

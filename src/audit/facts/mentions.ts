@@ -34,7 +34,7 @@ export class Words {
   /** Of a file, about the others: what it says of its own classes, its summary knows. */
   addFrom(file: PythonFile): void {
     const handsOn = isPackage(file.path);
-    const spoken = new Spoken(file.once(armsOf));
+    const spoken = new Spoken(file);
     // `from nets import Encoder2 as Encoder`: what is called Encoder here is another one.
     const own = new Set<string>();
     const imported = new Map<string, string>();
@@ -123,15 +123,17 @@ export class Words {
 /** By which words a file speaks that chooses: what it speaks of only where an option is this or that. */
 class Spoken {
   readonly isChoosy: boolean;
+  readonly #file: PythonFile;
   readonly #arms: ReturnType<typeof armsOf>;
   /** Imported, and perhaps never used. */
   readonly #waiting = new Set<string>();
   readonly #plain = new Set<string>();
   readonly #chosen = new Map<string, Set<string>>();
 
-  constructor(arms: ReturnType<typeof armsOf>) {
-    this.#arms = arms;
-    this.isChoosy = arms.length > 0;
+  constructor(file: PythonFile) {
+    this.#file = file;
+    this.#arms = file.once(armsOf);
+    this.isChoosy = this.#arms.length > 0;
   }
 
   wait(name: string): void {
@@ -140,7 +142,7 @@ class Spoken {
 
   add(word: string, at: Node): void {
     if (this.#plain.has(word)) return;
-    const when = whenRun(at, this.#arms);
+    const when = whenRun(at, this.#arms, this.#file);
     const known = this.#chosen.get(word);
     if (when === "") this.#plain.add(word);
     else if (known) known.add(when);

@@ -51,7 +51,7 @@ function otherChoice(node: Node, { file, project }: Facts): string | null {
 
 /** `{"small": Small, "large": Large}[args.net]` */
 function tableBehind(use: Node, file: PythonFile, tree: Tree): Behind | null {
-  for (const one of whenRun(use, file.once(armsOf)).split("&")) {
+  for (const one of whenRun(use, file.once(armsOf), file).split("&")) {
     const [, option, value] = /^(\w+)=(.*)$/.exec(one) ?? [];
     const given = option === undefined ? undefined : optionsOf(file, tree)(option);
     if (typeof given === "string" && given !== "" && given !== value) return behind(`args.${option}`, given);

@@ -86,6 +86,8 @@ class Summarizer {
   readonly #users = new Map<string, Set<string>>();
   readonly #escapes: string[] = [];
   readonly #handed = new Set<string>();
+  /** Imported modules, as far as they are asked for. */
+  readonly #modules = new Set<string>();
   /** What its calls give to functions of other files. */
   readonly #gives: Map<string, Set<string>> | null;
   readonly #backwards: readonly Backward[];
@@ -98,8 +100,10 @@ class Summarizer {
     this.#backwards = backwardCalls(file);
     this.#gives = file.once(trains) || file.tree.module.body.some(isMain) ? new Map() : null;
     for (const { name, as, parent } of file.all("Alias"))
-      if (parent?.kind === "ImportFrom" && isPlain(name) && !LIBRARY.test(parent.module ?? ""))
-        this.#defined.set(as ?? name, "imported");
+      if (isPlain(name) && !LIBRARY.test(parent?.kind === "ImportFrom" ? parent.module : name)) {
+        if (parent?.kind === "ImportFrom") this.#defined.set(as ?? name, "imported");
+        if (this.#gives) this.#modules.add(as ?? name);
+      }
     for (const fn of file.all("FunctionDef")) {
       const name = file.qualified(fn);
       this.#notes(name);
@@ -310,7 +314,8 @@ class Summarizer {
   }
 
   #importedName(name: Name): void {
-    if (isCalled(name) || this.#file.scopes.binds(name)) return;
+    // What is taken from a module, `#attribute` sees.
+    if (isCalled(name) || name.parent?.kind === "Attribute" || this.#file.scopes.binds(name)) return;
     const dotted = this.#file.dotted(name);
     if (dotted !== null && !dotted.startsWith("builtins.")) this.#handed.add(dotted);
   }
@@ -318,7 +323,7 @@ class Summarizer {
   #attribute(attribute: Attribute): void {
     if (isCalled(attribute)) return;
     // `spawn(engine.train, …)`
-    if (this.#gives && attribute.value.kind === "Name" && isPlain(attribute.attr)) {
+    if (this.#gives && attribute.value.kind === "Name" && this.#modules.has(attribute.value.id)) {
       const dotted = this.#file.dotted(attribute);
       if (dotted !== null && !LIBRARY.test(dotted)) this.#handed.add(dotted);
     }
