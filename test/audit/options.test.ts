@@ -243,12 +243,12 @@ test("an option that is on by default keeps what needs it off from running", () 
 });
 
 test("a list made of an option that is empty by default is empty", () => {
-  const asked = (option: string): readonly { severity: string; message: string }[] =>
+  const asked = (option: string, more = ""): readonly { severity: string; message: string }[] =>
     auditTexts(
       [
         {
           path: "train.py",
-          text: `${TRAIN.replace("TEST", "more")}\nnames = [] if not args.names else args.names.split(",")\nmore = len(names) > 0\n`,
+          text: `${TRAIN.replace("TEST", "more")}\nnames = [] if not args.names else args.names.split(",")\n${more}more = len(names) > 0\n`,
         },
         { path: "options.py", text: parsed(option) },
       ],
@@ -258,6 +258,10 @@ test("a list made of an option that is empty by default is empty", () => {
     { severity: "note", message: expect.stringContaining("only with `args.names`, off by default") },
   ]);
   expect(asked('"--names", default="a,b"')).toMatchObject([{ severity: "warning" }]);
+  expect(asked('"--names", default=""', "names.append(1)\n")).toMatchObject([{ severity: "warning" }]);
+  expect(asked('"--names", default=""', "names = []\nfill(names)\n")).toMatchObject([
+    { severity: "warning" },
+  ]);
 });
 
 const STEP = TRAIN.replace("args):", "writer=None, record=None):");
@@ -351,6 +355,8 @@ test.each([
 });
 
 test("a device that is the CPU in one place and another in the next is none of that", () => {
+  const chosen = 'host = torch.device("cpu")\ntable.to(host)\ndevice = get_device()\nmodel.to(device)';
+  expect(moved("", chosen)).toMatchObject([{ severity: "warning" }]);
   const move = 'host = torch.device("cpu")\ntable.to(host)\ndevice = torch.device("cuda")\nmodel.to(device)';
   expect(moved("", move)).toMatchObject([{ severity: "warning" }]);
 });

@@ -1,6 +1,6 @@
 import { argument, hasStars, isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, blockOf, classOf, contains, functionOf } from "../../python/nodes.ts";
+import { ancestors, blockOf, classOf, contains, statementOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Compare, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { missingImport } from "./broken.ts";
 import { checkpointingSwitches } from "./checkpointing.ts";
@@ -106,21 +106,26 @@ function isCudaDevice(text: Node): boolean {
 
 /** `DEVICE = "cuda"` of an earlier cell, where all that reads it comes after `DEVICE = "cpu"`. */
 function isOverwritten(text: Node, file: PythonFile): boolean {
-  const statement = text.parent?.kind === "Call" ? text.parent.parent?.parent : text.parent;
-  const [target] = statement?.kind === "Assign" ? statement.targets : [];
+  const statement = statementOf(text);
+  if (statement?.kind !== "Assign") return false;
+  const { value, targets } = statement;
+  const device =
+    value.kind === "Call" && file.dotted(value.func) === "torch.device" ? positional(value, 0) : value;
+  const [target] = device === text ? targets : [];
   const definition = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
   return definition !== null && file.scopes.uses(definition).length === 0;
 }
 
-/** A program whose own statements send all they send to `torch.device("cpu")`. */
+/** A program that sends all it sends to `torch.device("cpu")`. */
 function cpuOutright(places: readonly (Expr | null)[], file: PythonFile): string | null {
   let found: Expr | null = null;
   for (const place of places) {
-    // What a function is given, it is given by one of them.
-    if (place?.kind !== "Name" || functionOf(place)) continue;
-    const from = file.scopes.onlyValue(place);
-    if (from?.kind !== "Call" || file.dotted(from.func) !== "torch.device") continue;
-    const device = positional(from, 0);
+    if (!place || place.kind === "Str" || (file.dotted(place) ?? "").startsWith("torch.")) continue;
+    // What a function is given, it is given by one of the others.
+    if (place.kind === "Name" && file.scopes.reaching(place).every(({ how }) => how === "param")) continue;
+    const from = place.kind === "Name" ? file.scopes.onlyValue(place) : null;
+    const device =
+      from?.kind === "Call" && file.dotted(from.func) === "torch.device" ? positional(from, 0) : null;
     if (device?.kind !== "Str" || device.value !== "cpu") return null;
     found = place;
   }
@@ -231,7 +236,9 @@ function sameNamed({ left, rights }: Compare, file: PythonFile, tree: Tree): Def
 function setTo(option: Expr, file: PythonFile): Expr | null {
   if (option.kind !== "Attribute" || isSelf(option.value) || !holdsOptions(option.value)) return null;
   const [one, ...more] = file.assignsTo(option.attr);
-  return one && more.length === 0 && TESTS.has(one.value.kind) && !contains(one, option) ? one.value : null;
+  // Above it: what is set in a circle would never end.
+  const isAbove = one !== undefined && one.end <= option.start;
+  return isAbove && more.length === 0 && TESTS.has(one.value.kind) ? one.value : null;
 }
 
 /** `args.subjects` of `len(subjects)`, where that is a list made of it. */
@@ -257,7 +264,7 @@ function nameOf(option: Expr, file: PythonFile): string {
 }
 
 /** More turns than a value takes on its way. */
-const DEEPEST = 8;
+const DEEPEST = 4;
 
 /**
  * A parameter that is, whoever of the tree calls the function, something for which the test does not come out: all leave it
@@ -300,6 +307,8 @@ function neverHanded(
     if (file.dotted(call.func) !== file.qualified(fn)) continue;
     if (hasStars(call)) return null;
     const value = argument(call, param.name, at);
+    // It calls itself with what it was given.
+    if (value?.kind === "Name" && value.id === param.name && contains(fn, call)) continue;
     const known = value && givenBy(value);
     if (judge(known)) continue;
     if (known !== "something") return null;
@@ -348,8 +357,11 @@ export function defaultOf(option: Expr, file: PythonFile, tree: Tree): Default |
 /** Of a list, as it is by default: `[] if not args.names else args.names.split(",")`. */
 function lengthOf(list: Expr, file: PythonFile, tree: Tree, depth = 0): number | undefined {
   const from = list.kind === "Name" ? file.scopes.onlyValue(list) : list;
-  if (!from || depth > DEEPEST) return undefined;
-  if (from.kind === "List") return from.items.length === 0 ? 0 : undefined;
+  if (!from || depth > DEEPEST || (from !== list && from.end > list.start)) return undefined;
+  // `names.append(…)` makes it another.
+  if (list.kind === "Name" && file.scopes.reaching(list).some((one) => file.scopes.uses(one).some(isAsked)))
+    return undefined;
+  if (from.kind === "List") return depth > 0 && from.items.length === 0 ? 0 : undefined;
   if (from.kind === "IfExp") {
     const one = needed(from.test, true, file, tree)
       ? from.orelse
@@ -361,6 +373,8 @@ function lengthOf(list: Expr, file: PythonFile, tree: Tree, depth = 0): number |
   const given = defaultOf(from, file, tree);
   return typeof given === "string" && given !== "" ? given.split(",").length : undefined;
 }
+
+const isAsked = ({ parent }: Node): boolean => parent?.kind === "Attribute";
 
 /** What an attribute of self is set to, when it is set in one place. */
 function heldValue(own: Attribute, file: PythonFile): Expr | null {
