@@ -98,7 +98,8 @@ function chosenBy(table: Dict, file: PythonFile): Expr | null {
   const indexOf = (use: Expr): Expr | null =>
     use.parent?.kind === "Subscript" && use.parent.value === use ? use.parent.index : null;
   const direct = indexOf(table);
-  if (direct || table.parent?.kind !== "Assign") return direct;
+  // What stands in a class is asked of its instances, by whoever has one.
+  if (direct || table.parent?.kind !== "Assign" || table.parent.parent?.kind === "ClassDef") return direct;
   const [target, ...more] = table.parent.targets;
   // Looking for its uses takes long: first, whether the text has one.
   if (target?.kind !== "Name" || more.length > 0 || !file.text.includes(`${target.id}[`)) return null;
