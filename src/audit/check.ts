@@ -86,7 +86,7 @@ function asItRuns(meta: RuleMeta, finding: Finding, facts: Facts): Finding {
   const severity = finding.severity ?? meta.severity;
   if (severity === "note" || !("parent" in at)) return finding;
   // What grows without bound does so on the host as well.
-  const but = whyNot(at as Node, facts) ?? (severity === "error" ? null : whyOnHost(facts));
+  const but = whyNot(at as Node, facts) ?? (meta.severity === "error" ? null : whyOnHost(facts));
   return but === null ? finding : { ...finding, severity: "note", message: `${finding.message} (${but})` };
 }
 

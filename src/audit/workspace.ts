@@ -157,8 +157,11 @@ function changedNames(before: ProjectFacts, after: ProjectFacts): Set<string> {
   };
   compare(before.functions, after.functions);
   compare(before.roles, after.roles);
+  compare(before.handed, after.handed);
+  compare(before.chosen, after.chosen);
   for (const [old, now] of [
     [before.unused, after.unused],
+    [before.inner, after.inner],
     [before.choices, after.choices],
     [before.tried, after.tried],
     [before.accelerated, after.accelerated],

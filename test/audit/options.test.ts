@@ -234,3 +234,209 @@ class Agent:
   expect(asked("munchausen")).toMatch(/only with `self.munchausen`, off by default/);
   expect(asked("train")).not.toMatch(/off by default/);
 });
+
+test("an option that is on by default keeps what needs it off from running", () => {
+  const on = parsed('"--quiet", default=True');
+  expect(found("not args.quiet", on)).toMatchObject([
+    { severity: "note", message: expect.stringContaining("(only without `args.quiet`, on by default)") },
+  ]);
+  const off = parsed('"--tell", action="store_false"');
+  expect(found("not args.tell", off)).toMatchObject([{ severity: "note" }]);
+  expect(found("args.tell", off)).toMatchObject([{ severity: "warning" }]);
+});
+
+test("a list made of an option that is empty by default is empty", () => {
+  const asked = (option: string, more = ""): readonly { severity: string; message: string }[] =>
+    auditTexts(
+      [
+        {
+          path: "train.py",
+          text: `${TRAIN.replace("TEST", "more")}\nnames = [] if not args.names else args.names.split(",")\n${more}more = len(names) > 0\n`,
+        },
+        { path: "options.py", text: parsed(option) },
+      ],
+      SETTINGS,
+    ).findings;
+  expect(asked('"--names", default=""')).toMatchObject([
+    { severity: "note", message: expect.stringContaining("only with `args.names`, off by default") },
+  ]);
+  expect(asked('"--names", default="a,b"')).toMatchObject([{ severity: "warning" }]);
+  expect(asked('"--names", default=""', "names.append(1)\n")).toMatchObject([{ severity: "warning" }]);
+  expect(asked('"--names", default=""', "names = []\nfill(names)\n")).toMatchObject([
+    { severity: "warning" },
+  ]);
+});
+
+const STEP = TRAIN.replace("args):", "writer=None, record=None):");
+
+/** What the callers say, in the same file and in another. */
+const handed = (
+  test: string,
+  own: string,
+  other = "",
+  more: readonly { path: string; text: string }[] = [],
+): readonly { severity: string; message: string }[] =>
+  auditTexts(
+    [
+      { path: "project/engine.py", text: `${STEP.replace("TEST", test)}\n\n${own}\n` },
+      {
+        path: "project/run.py",
+        text: `import torch\nfrom project.engine import train\n\nif __name__ == "__main__":\n    ${other || "pass"}\n`,
+      },
+      ...more,
+    ],
+    SETTINGS,
+  ).findings;
+
+test.each([
+  ["writer", "", "train(model, loader, optimizer)"],
+  ["writer is not None", "", "train(model, loader, optimizer, record=True)"],
+  ["record", "", "train(model, loader, optimizer, writer)"],
+  ["record", "train(model, loader, optimizer)", "train(model, loader, optimizer, None, False)"],
+  ["writer is not None", "def main(writer=None):\n    train(model, loader, optimizer, writer)\n\nmain()", ""],
+])("what needs %s, which no caller gives, is a note", (asked, own, other) => {
+  const name = asked.split(" ")[0];
+  expect(handed(asked, own, other)).toMatchObject([
+    { severity: "note", message: expect.stringContaining(`(no caller here gives \`${name}\`)`) },
+  ]);
+});
+
+test.each([
+  ["writer", "", "train(model, loader, optimizer, SummaryWriter())"],
+  ["writer", "train(model, loader, optimizer)", "train(model, loader, optimizer, writer=log)"],
+  ["writer is None", "", "train(model, loader, optimizer)"],
+  ["record", "", "train(*everything)"],
+  ["record", "", "spawn(train, (model, loader, optimizer, None, True))"],
+  ["record", "spawn(train, (model, loader, optimizer, None, True))", "train(model, loader, optimizer)"],
+  ["record", "", ""],
+])("what needs %s stays where a caller gives it, or may: %s %s", (asked, own, other) => {
+  expect(handed(asked, own, other)).toMatchObject([{ severity: "warning" }]);
+});
+
+test.each([
+  ["a file that takes all", "from project.engine import *\nimport torch\n"],
+  ["a file that is not read", "from project.engine import train\n\ntrain(1, 2, 3, 4)\n"],
+  [
+    "a library of the tree",
+    "import torch\nfrom project.engine import train\n\ndef go(log):\n    train(1, 2, 3, log)\n",
+  ],
+  [
+    "who hands on the module",
+    'import torch\nfrom project import engine\nif __name__ == "__main__":\n    spawn(engine.train)\n',
+  ],
+])("%s may give it", (_, text) => {
+  expect(
+    handed("writer", "", "train(model, loader, optimizer)", [{ path: "project/more.py", text }]),
+  ).toMatchObject([{ severity: "warning" }]);
+});
+
+test("an option handed down under another name is off with it", () => {
+  const options = parsed('"--check", action="store_true"');
+  const call = "train(model, loader, optimizer, record=args.check)";
+  const off = [
+    { severity: "note", message: expect.stringContaining("(only with `args.check`, off by default)") },
+  ];
+  expect(handed("record", `${options}${call}`)).toMatchObject(off);
+  expect(handed("record", `${options}check = args.check\n${call.replace("args.", "")}`)).toMatchObject(off);
+  const other = [{ path: "project/options.py", text: options }];
+  expect(handed("record", "", call, other)).toMatchObject(off);
+  const on = [{ path: "project/options.py", text: parsed('"--check", default=True') }];
+  expect(handed("record", "", call, on)).toMatchObject([{ severity: "warning" }]);
+});
+
+test.each([
+  [
+    'parser.add_argument("--no-cuda", action="store_true", default=True)',
+    'args.cuda = not args.no_cuda and torch.cuda.is_available()\ndevice = torch.device("cuda" if args.cuda else "cpu")',
+    "on the CPU with `args.no_cuda`, as by default",
+  ],
+  ["", 'device = "cuda"\ndevice = torch.device("cpu")\nmodel.to(device)', "on the CPU, as `device` is set"],
+])("%s %s: on the CPU as shipped", (option, move, why) => {
+  expect(moved(option, move)).toMatchObject([
+    { severity: "note", message: expect.stringContaining(`(${why})`) },
+  ]);
+});
+
+test("a device that is the CPU in one place and another in the next is none of that", () => {
+  const chosen = 'host = torch.device("cpu")\ntable.to(host)\ndevice = get_device()\nmodel.to(device)';
+  expect(moved("", chosen)).toMatchObject([{ severity: "warning" }]);
+  const move = 'host = torch.device("cpu")\ntable.to(host)\ndevice = torch.device("cuda")\nmodel.to(device)';
+  expect(moved("", move)).toMatchObject([{ severity: "warning" }]);
+});
+
+const NET = `
+import torch
+
+
+class CLASS(torch.nn.Module):
+    def forward(self, x):
+        return x + torch.zeros(4, 4).to(x.device)
+`;
+const MAKES = {
+  arms: 'if args.net == "small":\n    model = Small()\nelif args.net == "large":\n    model = Large()',
+  otherwise: 'if args.net == "small":\n    model = Small()\nelse:\n    model = Large()',
+  table: 'model = {"small": Small, "large": Large}[args.net]()',
+  named: 'NETS = {"small": Small, "large": Large}\nmodel = NETS[args.net]()',
+};
+
+/** In a file of its own each, and all in the file that chooses. */
+const chosen = (make: string, options: string, more = ""): readonly (readonly string[])[] => {
+  const nets = [NET.replace("CLASS", "Small"), NET.replace("CLASS", "Large")];
+  const train = `${TRAIN.replace("TEST", "False")}\n${make}\n${more}\ntrain(model, loader, optimizer, args)\n`;
+  const said = (texts: readonly { path: string; text: string }[]): readonly string[] =>
+    auditTexts(texts, { ...DEFAULTS, select: ["PLM035"] }).findings.map(({ severity }) => severity);
+  return [
+    said([
+      { path: "small.py", text: nets[0]! },
+      { path: "large.py", text: nets[1]! },
+      { path: "train.py", text: `from small import Small\nfrom large import Large\n${train}` },
+      { path: "options.py", text: options },
+    ]),
+    said([
+      {
+        path: "nets.py",
+        text: `${nets.join("\n")}\n\ndef build(args):\n    ${make.replaceAll("\n", "\n    ")}\n    return model\n${more}`,
+      },
+      {
+        path: "train.py",
+        text: `from nets import build\n${TRAIN.replace("TEST", "False")}\nmodel = build(args)\n`,
+      },
+      { path: "options.py", text: options },
+    ]),
+  ];
+};
+
+test.each(Object.entries(MAKES))(
+  "a class that another choice of an option makes is not what runs (%s)",
+  (_, make) => {
+    const small = parsed('"--net", default="small"');
+    const notLarge = ["warning", "note"];
+    expect(chosen(make, small)).toEqual([notLarge, notLarge]);
+    expect(chosen(make, small, "other = Large()")).toEqual([
+      ["warning", "warning"],
+      ["warning", "warning"],
+    ]);
+    expect(chosen(make, parsed('"--net", required=True'))).toEqual([
+      ["warning", "warning"],
+      ["warning", "warning"],
+    ]);
+  },
+);
+
+test("a class that one of two programs makes by default runs", () => {
+  const options = parsed('"--net", default="small"');
+  const train = `from small import Small\nfrom large import Large\n${TRAIN.replace("TEST", "False")}\n${MAKES.arms}\n`;
+  const said = (second: string): readonly string[] =>
+    auditTexts(
+      [
+        { path: "large.py", text: NET.replace("CLASS", "Large") },
+        { path: "train.py", text: train },
+        { path: "options.py", text: options },
+        { path: "more.py", text: second },
+      ],
+      { ...DEFAULTS, select: ["PLM035"] },
+    ).findings.map(({ severity }) => severity);
+  expect(said(parsed('"--net", default="large"'))).toEqual(["warning"]);
+  expect(said(parsed('"--net", default="medium"'))).toEqual(["note"]);
+  expect(said("import torch\nimport large\nnet = getattr(large, name)()\n")).toEqual(["warning"]);
+});

@@ -243,3 +243,53 @@ test("what a file that others import does when it is started itself is worth a n
 test("the functions of the only file that trains are there to be called", () => {
   expect(found({ "helpers.py": HELPERS })).toMatchObject(USED);
 });
+
+const IMPORTS = `
+import torch
+from helpers import mean, MISSING
+
+device = torch.device("cuda")
+model = Net().to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x in loader:
+    loss = model(x.to(device) + torch.zeros(4, 4).to(device)).mean()
+    loss.backward()
+    optimizer.step()
+`;
+const SHARED =
+  "import torch\n\nTABLE = [1]\n\n\ndef mean(x):\n    return x.mean()\n\n\nclass Meter:\n    pass\n";
+const imports = (missing: string, helpers: string, path = "helpers.py"): readonly { severity: string }[] =>
+  found({ [path]: helpers, "train.py": IMPORTS.replace("MISSING", missing) });
+
+test("in a program that imports what the tree's own file does not define, a finding is a note", () => {
+  expect(imports("tell", SHARED)).toMatchObject([
+    { severity: "note", message: expect.stringContaining("imports `tell`, which is not there") as unknown },
+  ]);
+  const beside = { "a/helpers.py": SHARED, "a/train.py": IMPORTS.replace("MISSING", "tell") };
+  expect(found(beside)).toMatchObject([{ severity: "note" }]);
+});
+
+test.each([
+  ["a function", "mean as m", SHARED],
+  ["a class", "Meter", SHARED],
+  ["a table", "TABLE", SHARED],
+  ["what it imports itself", "tell", `import math as tell\n${SHARED}`],
+  ["what it may take from another", "tell", `${SHARED}from lib import *\n`],
+  ["what it may make while it runs", "tell", `${SHARED}globals()["tell"] = mean\n`],
+  ["what is asked for by name", "tell", `${SHARED}\ndef __getattr__(name):\n    return mean\n`],
+  ["what is made in a branch", "tell", `${SHARED}try:\n    tell = mean\nexcept OSError:\n    pass\n`],
+  ["what a function sets", "tell", `${SHARED}\ndef set():\n    global tell\n    tell = mean\n`],
+  ["of a library of the same name", "tell", "import torch\n"],
+  ["of a file with errors", "tell", `${SHARED}def (:\n`],
+])("%s may well be there", (_, missing, helpers) => {
+  expect(imports(missing, helpers)).toMatchObject(USED);
+});
+
+test("an import that is tried, and one from a package, stop nothing", () => {
+  expect(imports("tell", SHARED, "helpers/__init__.py")).toMatchObject(USED);
+  const tried = IMPORTS.replace(
+    "from helpers import mean, MISSING",
+    "try:\n    from helpers import mean, tell\nexcept ImportError:\n    pass",
+  );
+  expect(found({ "helpers.py": SHARED, "train.py": tried })).toMatchObject(USED);
+});

@@ -1,6 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
 import { statementOf } from "../../python/nodes.ts";
 import type { Node, NodeOf } from "../../python/tree.ts";
+import { armsOf, choicesOf, otherOption, whenRun } from "./choices.ts";
 import type { Role } from "./classes.ts";
 import type { CallGraph, Fn } from "./graph.ts";
 import { MAIN } from "./summary.ts";
@@ -33,13 +34,17 @@ export class Words {
   /** Of a file, about the others: what it says of its own classes, its summary knows. */
   addFrom(file: PythonFile): void {
     const handsOn = isPackage(file.path);
+    const spoken = new Spoken(file);
     // `from nets import Encoder2 as Encoder`: what is called Encoder here is another one.
     const own = new Set<string>();
     const imported = new Map<string, string>();
-    for (const alias of file.all("Alias")) this.#addAlias(alias, handsOn, own, imported);
+    for (const alias of file.all("Alias")) this.#addAlias(alias, handsOn, own, imported, spoken);
     for (const { name, parent } of file.all("ClassDef")) if (parent?.kind === "Module") own.add(name);
-    for (const { id } of file.all("Name")) if (isCapital(id) && !own.has(id)) this.add(id);
-    for (const attribute of file.all("Attribute")) this.#addAttribute(attribute, imported);
+    if (spoken.isChoosy) {
+      for (const name of file.all("Name"))
+        if (isCapital(name.id) && !own.has(name.id)) spoken.add(name.id, name);
+    } else for (const { id } of file.all("Name")) if (isCapital(id) && !own.has(id)) this.add(id);
+    for (const attribute of file.all("Attribute")) this.#addAttribute(attribute, imported, spoken);
     for (const text of file.all("Str")) this.#addStr(text, handsOn);
     for (const { args } of file.callsNamed("getattr", "vars", "getmembers")) {
       const of = args[0]?.value;
@@ -47,6 +52,7 @@ export class Words {
     }
     if (file.callsNamed("globals", "locals", "eval").some(({ func }) => func.kind === "Name"))
       this.add(`${last(file.module)}.*`);
+    if (spoken.isChoosy) for (const word of spoken.words()) this.add(word);
   }
 
   #addAlias(
@@ -54,20 +60,26 @@ export class Words {
     handsOn: boolean,
     own: Set<string>,
     imported: Map<string, string>,
+    spoken: Spoken,
   ): void {
     if (as !== null && as !== name) own.add(as);
     const from = parent?.kind === "ImportFrom" ? parent.module : null;
     if (!LIBRARIES.test(from ?? name)) imported.set(as ?? name, last(name));
     if (handsOn && from !== null) this.add(`^${name}`);
+    else if (from !== null && as === null && isCapital(name) && spoken.isChoosy) spoken.wait(name);
     else this.#addParts(name);
     if (from === null) return;
     this.#addParts(from);
     if (name === "*") this.add(`${last(from)}.`);
   }
 
-  #addAttribute({ attr, value }: NodeOf<"Attribute">, imported: ReadonlyMap<string, string>): void {
+  #addAttribute(attribute: NodeOf<"Attribute">, imported: ReadonlyMap<string, string>, spoken: Spoken): void {
+    const { attr, value } = attribute;
     const of = value.kind === "Name" && value.id !== "self" ? imported.get(value.id) : undefined;
-    if (of !== undefined || isCapital(attr)) this.add(attr);
+    if (of !== undefined || isCapital(attr)) {
+      if (spoken.isChoosy) spoken.add(attr, attribute);
+      else this.add(attr);
+    }
     // `nets.__dict__[args.net]`
     if (of !== undefined && attr === "__dict__") this.add(`${of}.*`);
   }
@@ -108,6 +120,63 @@ export class Words {
   }
 }
 
+/** By which words a file speaks that chooses: what it speaks of only where an option is this or that. */
+class Spoken {
+  readonly isChoosy: boolean;
+  readonly #file: PythonFile;
+  readonly #arms: ReturnType<typeof armsOf>;
+  /** Imported, and perhaps never used. */
+  readonly #waiting = new Set<string>();
+  readonly #plain = new Set<string>();
+  readonly #chosen = new Map<string, Set<string>>();
+
+  constructor(file: PythonFile) {
+    this.#file = file;
+    this.#arms = file.once(armsOf);
+    this.isChoosy = this.#arms.length > 0;
+  }
+
+  wait(name: string): void {
+    this.#waiting.add(name);
+  }
+
+  add(word: string, at: Node): void {
+    if (this.#plain.has(word)) return;
+    const when = whenRun(at, this.#arms, this.#file);
+    const known = this.#chosen.get(word);
+    if (when === "") this.#plain.add(word);
+    else if (known) known.add(when);
+    else this.#chosen.set(word, new Set([when]));
+  }
+
+  *words(): Iterable<string> {
+    yield* this.#plain;
+    for (const [word, all] of this.#chosen)
+      if (!this.#plain.has(word)) for (const when of all) yield `${CHOSEN}${word}?${when}`;
+    for (const word of this.#waiting) if (!this.#chosen.has(word)) yield word;
+  }
+}
+
+/** Before what is spoken of only where an option is something: "?Encoder?net=small". */
+const CHOSEN = "?";
+
+/** What files speak of, all they say: by has alone, for a tree has a hundred thousand words. */
+export type Mentioned = Pick<ReadonlySet<string>, "has">;
+
+/** What is spoken of only where an option is something: by name, when. */
+export function chosenWords(words: ReadonlySet<string>): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const word of words) {
+    if (!word.startsWith(CHOSEN)) continue;
+    const cut = word.indexOf(CHOSEN, 1);
+    const name = word.slice(1, cut);
+    const known = found.get(name);
+    if (known) known.push(word.slice(cut + 1));
+    else found.set(name, [word.slice(cut + 1)]);
+  }
+  return found;
+}
+
 /** `from .nets import (Net, Other)` */
 const HANDED_ON = /^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|.*)/gm;
 const LISTED = /^__all__\s*\+?=\s*[[(][^\])]*[\])]/gm;
@@ -133,19 +202,17 @@ function isCapital(word: string): boolean {
   return first >= 65 && first <= 90;
 }
 
-/** Classes of networks, and functions, that nothing in the tree uses, where something trains: by their qualified names. */
+/** Classes of networks, and functions, that nothing in the tree uses, where something trains. */
 export function unusedParts(
   summaries: readonly FileSummary[],
   roles: ReadonlyMap<string, Role>,
   graph: CallGraph,
-  words: ReadonlySet<string>,
-): ReadonlySet<string> {
+  words: Mentioned,
+): Unused {
   const trainers = summaries.filter((file) => file.trains);
   const left = new Set<string>();
-  if (trainers.length === 0) return left;
-  // What a package hands on is for others, unless the tree is a program that nobody installs.
-  const isForOthers = words.has(INSTALLED) || !trainers.some((file) => file.main);
-  const mentioned = isForOthers ? withHandedOn(words) : words;
+  if (trainers.length === 0) return { unused: left, inner: left };
+  const mentioned = isForOthers(summaries, words) ? withHandedOn(words) : words;
   const networks = summaries.flatMap((file) =>
     file.classes.filter(({ name }) => roles.get(name) === "module").map((cls) => ({ file, cls })),
   );
@@ -175,33 +242,70 @@ export function unusedParts(
     const steps = functions.filter(({ backward, steps: taken }) => backward || taken);
     return steps.length === 0 || steps.some(({ name }) => !isPartOf(name, unused));
   });
-  return stillTrains ? unused : spread([]);
+  return {
+    unused: stillTrains ? unused : spread([]),
+    inner: new Set(classes.flatMap(({ cls }) => (cls.users ? [cls.name] : []))),
+  };
 }
 
-function withHandedOn(words: ReadonlySet<string>): ReadonlySet<string> {
-  const all = new Set(words);
-  for (const word of words) if (word.startsWith("^")) all.add(word.slice(1));
-  return all;
+/** By their qualified names. */
+interface Unused {
+  readonly unused: ReadonlySet<string>;
+  /** Classes of networks that only their own file speaks of. */
+  readonly inner: ReadonlySet<string>;
 }
+
+/** What a package hands on is for others, unless the tree is a program that nobody installs. */
+function isForOthers(summaries: readonly FileSummary[], words: Mentioned): boolean {
+  return words.has(INSTALLED) || !summaries.some((file) => file.trains && file.main);
+}
+
+const withHandedOn = (words: Mentioned): Mentioned => ({
+  has: (word) => words.has(word) || words.has(`^${word}`),
+});
+
+/** Classes that other files speak of only where an option is another than by default: by name, the option. */
+export function chosenOtherwise(
+  summaries: readonly FileSummary[],
+  chosen: ReturnType<typeof chosenWords>,
+  words: ReadonlySet<string>,
+): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  // What is imported by a name, nobody sees.
+  if (chosen.size === 0 || isByName(words)) return found;
+  const plain = isForOthers(summaries, words) ? withHandedOn(words) : words;
+  const choices = choicesOf(summaries);
+  for (const [name, all] of chosen) {
+    if (plain.has(name)) continue;
+    const options = all.map((when) => otherOption(when, choices));
+    if (options.every((one) => one !== null)) found.set(name, options[0]!);
+  }
+  // `getattr(nets, args.net)`
+  if (found.size > 0)
+    for (const { module, classes } of summaries)
+      for (const { name } of classes)
+        if (found.has(last(name)) && isTakenByName(module, words)) found.delete(last(name));
+  return found;
+}
+
+const isTakenByName = (module: string, mentioned: Mentioned): boolean =>
+  module.split(".").some((part) => mentioned.has(`${part}.*`));
 
 /** Programs, whoever imports them. */
 const PROGRAM = /train|main|run|tune|fit|exp/i;
 
 /** Others import it; what it does when it is started itself is to try it. */
-export function isTried({ main, module }: FileSummary, mentioned: ReadonlySet<string>): boolean {
+export function isTried({ main, module }: FileSummary, mentioned: Mentioned): boolean {
   return main === true && isImported(module, mentioned) && !PROGRAM.test(last(module));
 }
 
 /** In a file that nobody imports and that does not train itself. */
-function isLeft({ trains, module }: FileSummary, mentioned: ReadonlySet<string>): boolean {
+function isLeft({ trains, module }: FileSummary, mentioned: Mentioned): boolean {
   return !trains && !isByName(mentioned) && !isImported(module, mentioned);
 }
 
 /** Modules that `import_module(f"models.{args.model}")` comes to only with another name than the default. */
-export function otherChoices(
-  summaries: readonly FileSummary[],
-  mentioned: ReadonlySet<string>,
-): ReadonlySet<string> {
+export function otherChoices(summaries: readonly FileSummary[], mentioned: Mentioned): ReadonlySet<string> {
   if (!isByName(mentioned)) return new Set();
   const defaults = new Set(summaries.flatMap(({ options }) => Object.values(options ?? {})));
   const folder = (module: string): string => module.slice(0, module.lastIndexOf("."));
@@ -214,24 +318,20 @@ export function otherChoices(
   );
 }
 
-const isByName = (mentioned: ReadonlySet<string>): boolean =>
+const isByName = (mentioned: Mentioned): boolean =>
   mentioned.has("importlib") || mentioned.has("pkgutil") || mentioned.has("import_module");
 
 /** Also by a package alone: what it imports, runs. */
-function isImported(module: string, mentioned: ReadonlySet<string>): boolean {
+function isImported(module: string, mentioned: Mentioned): boolean {
   return mentioned.has(last(module)) || mentioned.has(`^${last(module)}`);
 }
 
 /** Another file speaks of it. */
-function isMentioned(
-  { name }: ClassSummary,
-  { module }: FileSummary,
-  mentioned: ReadonlySet<string>,
-): boolean {
+function isMentioned({ name }: ClassSummary, { module }: FileSummary, mentioned: Mentioned): boolean {
   const own = last(name);
   return (
     mentioned.has(own) ||
-    module.split(".").some((part) => mentioned.has(`${part}.*`)) ||
+    isTakenByName(module, mentioned) ||
     (!isCapital(own) && mentioned.has(`${last(module)}.`))
   );
 }
@@ -241,7 +341,7 @@ function uncalled(
   summaries: readonly FileSummary[],
   trainers: readonly FileSummary[],
   graph: CallGraph,
-  mentioned: ReadonlySet<string>,
+  mentioned: Mentioned,
 ): readonly Fn[] {
   const escapes = new Set(summaries.flatMap((file) => file.escapes));
   const isOwn = ownClasses(summaries);

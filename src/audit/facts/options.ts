@@ -3,8 +3,25 @@ import type { PythonFile } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { isSelf } from "./classes.ts";
 
-/** What an option is unless somebody says otherwise: None, False, a number, or a short text. */
-export type Default = number | false | null | string;
+/** What an option is unless somebody says otherwise: None, a truth, a number, or a short text. */
+export type Default = number | boolean | null | string;
+
+/** Stands for what nobody can tell: no option is that by default. */
+export const UNTOLD = "\0";
+
+/** `args`, `cfg.train`, `self.opt`: what holds the options of a run. */
+const HOLDERS =
+  /^(?:args?|opts?|options|cfg|conf|configs?|hparams|flags|FLAGS|params|settings|hps?|\w+_(?:args|cfg|config))$/;
+
+export function holdsOptions(expr: Expr): boolean {
+  if (isSelf(expr)) return true;
+  if (expr.kind === "Name") return HOLDERS.test(expr.id);
+  // `config.logging.use_wandb`, but not `self.model.training`.
+  return (
+    expr.kind === "Attribute" &&
+    (HOLDERS.test(expr.attr) || (!isSelf(expr.value) && holdsOptions(expr.value)))
+  );
+}
 
 /** "cpu", "0,1", "regression": what is longer is a path or a sentence. */
 const LONGEST_TEXT = 24;
@@ -12,24 +29,22 @@ const LONGEST_TEXT = 24;
 /** By name. */
 export type Options = ReadonlyMap<string, Default>;
 
-/** What a file tells the others of its options; true of one that is on, or that nobody can tell. */
-export function sharedOptions(file: PythonFile): Readonly<Record<string, Default | true>> | undefined {
+/** What a file tells the others of its options. */
+export function sharedOptions(file: PythonFile): Readonly<Record<string, Default>> | undefined {
   const own = [...file.once(said)];
   return own.length === 0
     ? undefined
-    : Object.fromEntries(own.map(([name, value]) => [name, value === undefined ? true : value]));
+    : Object.fromEntries(own.map(([name, value]) => [name, value === undefined ? UNTOLD : value]));
 }
 
 /** Of all files: what they agree on. */
-export function joinedOptions(
-  files: Iterable<Readonly<Record<string, Default | true>> | undefined>,
-): Options {
-  const found = new Map<string, Default | true>();
+export function joinedOptions(files: Iterable<Readonly<Record<string, Default>> | undefined>): Options {
+  const found = new Map<string, Default>();
   for (const options of files)
     for (const [name, value] of Object.entries(options ?? {}))
-      found.set(name, found.has(name) && found.get(name) !== value ? true : value);
-  for (const [name, value] of found) if (value === true) found.delete(name);
-  return found as Map<string, Default>;
+      found.set(name, found.has(name) && found.get(name) !== value ? UNTOLD : value);
+  for (const [name, value] of found) if (value === UNTOLD) found.delete(name);
+  return found;
 }
 
 const LOOK_UPS = /^get(?:_\w+)?$/;
@@ -90,11 +105,17 @@ function optionName(call: Call): string | null {
   return flag === undefined ? null : flag.replace(/^-+/, "").replaceAll("-", "_");
 }
 
+/** What a switch is when nobody turns it. */
+const SWITCHES: ReadonlyMap<string, boolean> = new Map([
+  ["store_true", false],
+  ["store_false", true],
+]);
+
 function parsedDefault(call: Call): Default | undefined {
   const given = keyword(call, "default")?.value;
   if (given) return literal(given);
   const action = keyword(call, "action")?.value;
-  if (action) return action.kind === "Str" && action.value === "store_true" ? false : undefined;
+  if (action) return action.kind === "Str" ? SWITCHES.get(action.value ?? "") : undefined;
   return isTrue(keyword(call, "required")?.value ?? null) ? undefined : null;
 }
 
@@ -110,5 +131,5 @@ export function literal(expr: Expr): Default | undefined {
   if (expr.kind === "Str")
     return expr.value !== null && expr.value.length < LONGEST_TEXT ? expr.value : undefined;
   if (expr.kind !== "Const") return undefined;
-  return expr.value === null ? null : expr.value === false ? false : undefined;
+  return typeof expr.value === "boolean" || expr.value === null ? expr.value : undefined;
 }

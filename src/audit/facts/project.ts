@@ -5,9 +5,11 @@ import type { CallGraph, Edge, Fn } from "./graph.ts";
 import { manySteps, spreadHeat } from "./heat.ts";
 import { siteOf, targetOf } from "./summary.ts";
 import type { FileSummary } from "./summary.ts";
+import { handedFromOutside } from "./handed.ts";
 import type { Keeps } from "./keepers.ts";
 import { callersGradOff } from "./callers.ts";
-import { isTried, otherChoices, unusedParts } from "./mentions.ts";
+import { chosenOtherwise, chosenWords, isTried, otherChoices, unusedParts } from "./mentions.ts";
+import type { Mentioned } from "./mentions.ts";
 import { Names, isCompound } from "./names.ts";
 import { joinedOptions } from "./options.ts";
 import type { Options } from "./options.ts";
@@ -54,6 +56,10 @@ export interface ProjectFacts {
   readonly pinning: ReadonlySet<string>;
   /** What the options of the tree are unless somebody says otherwise. */
   readonly options: Options;
+  /** By function: what the calls in other files give it, where all of them are known. */
+  readonly handed: ReadonlyMap<string, readonly string[]>;
+  /** By module: what it defines besides functions and classes, with a comma between the names, where that is known. */
+  readonly variables: ReadonlyMap<string, string>;
   /** Somebody in the tree turns activation checkpointing on. */
   readonly checkpoints: boolean;
   /** Classes and functions that time what they are put around, and do not wait for the device. */
@@ -64,14 +70,21 @@ export interface ProjectFacts {
   readonly ranked: ReadonlySet<string>;
   /** Classes of networks, and functions, that nothing in the tree uses. */
   readonly unused: ReadonlySet<string>;
+  /** Classes of networks that only their own file speaks of. */
+  readonly inner: ReadonlySet<string>;
+  /** Classes that other files speak of only where an option is another than by default: by name, the option. */
+  readonly chosen: ReadonlyMap<string, string>;
   /** Modules that are run only where an option is given another choice than its default. */
   readonly choices: ReadonlySet<string>;
   /** Modules that others import, and that can be started by themselves to try them. */
   readonly tried: ReadonlySet<string>;
 }
 
-/** `mentioned`: the words by which the files speak of classes and modules. */
-export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySet<string>): ProjectFacts {
+/** `words`: those by which the files speak of classes and modules. */
+export function combine(summaries: readonly FileSummary[], words: ReadonlySet<string>): ProjectFacts {
+  const choosy = chosenWords(words);
+  const mentioned: Mentioned =
+    choosy.size === 0 ? words : { has: (word) => words.has(word) || choosy.has(word) };
   const names = new Names(summaries);
   const roles = new Map<string, Role>();
   for (const name of names.classes.keys()) roleOf(name, names, roles, new Set());
@@ -140,7 +153,7 @@ export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySe
     facts.set(summary.name, one);
   }
   const options = joinedOptions(summaries.map((one) => one.options));
-  const unused = unusedParts(summaries, roles, graph, mentioned);
+  const { unused, inner } = unusedParts(summaries, roles, graph, mentioned);
   const { accelerated, pinning } = joinedModules(summaries, names);
   const tried = new Set(summaries.filter((file) => isTried(file, mentioned)).map(({ module }) => module));
   const checkpoints = summaries.some((file) => file.checkpoints === true);
@@ -154,11 +167,17 @@ export function combine(summaries: readonly FileSummary[], mentioned: ReadonlySe
     accelerated,
     pinning,
     options,
+    handed: handedFromOutside(summaries, graph, names, mentioned),
+    variables: new Map(
+      summaries.flatMap(({ module, variables }) => (variables === undefined ? [] : [[module, variables]])),
+    ),
     checkpoints,
     timers: summaries.flatMap((file) => file.timers ?? []),
     varying,
     ranked,
     unused,
+    inner,
+    chosen: chosenOtherwise(summaries, choosy, words),
     choices: otherChoices(summaries, mentioned),
     tried,
   };

@@ -1,11 +1,15 @@
-import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
+import { argument, hasStars, isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, blockOf, classOf } from "../../python/nodes.ts";
-import type { Attribute, Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import { ancestors, blockOf, classOf, contains, statementOf } from "../../python/nodes.ts";
+import type { Attribute, Call, ClassDef, Compare, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import { missingImport } from "./broken.ts";
 import { checkpointingSwitches } from "./checkpointing.ts";
+import { armsOf, optionNamed, whenRun } from "./choices.ts";
 import { attributesOf, isSelf } from "./classes.ts";
 import type { Facts } from "./facts.ts";
-import { type Default, defaults, literal, said } from "./options.ts";
+import { givenBy, read } from "./handed.ts";
+import type { Given } from "./handed.ts";
+import { type Default, defaults, holdsOptions, literal, said } from "./options.ts";
 import type { ProjectFacts } from "./project.ts";
 import { isMain } from "./summary.ts";
 
@@ -14,35 +18,65 @@ export function whyNot(node: Node, facts: Facts): string | null {
   const { file, project } = facts;
   const option = optionBehind(node, file, project);
   if (option) return option.why;
+  const missing = facts.once(missingImport);
+  if (missing !== null) return `this file ends where it imports \`${missing}\`, which is not there`;
   const again = ancestors(node).find(isDefinedAgain);
   if (again) return `\`${again.name}\` is defined again below`;
   const unused = ancestors(node)
     .filter(isDefinition)
     .find((at) => project.unused.has(file.qualified(at)));
   if (unused) return `nothing here uses \`${unused.name}\``;
+  const chosen = otherChoice(node, facts);
+  if (chosen) return `only with another \`${chosen}\` than by default`;
   if (project.choices.has(file.module)) return "only with another choice than the default one";
   if (project.tried.has(file.module) && isStarted(node)) return "only when this file itself is started";
   return null;
 }
 
+/** The option that has to be another for the class that a node stands in to be made. */
+function otherChoice(node: Node, { file, project }: Facts): string | null {
+  const cls = ancestors(node).find((at) => at.parent?.kind === "Module");
+  if (cls?.kind !== "ClassDef" || cls.decorators.length > 0) return null;
+  const elsewhere = project.chosen.get(cls.name);
+  if (elsewhere === undefined && !project.inner.has(file.qualified(cls))) return null;
+  let option = elsewhere === undefined ? null : `args.${elsewhere}`;
+  for (const use of file.all("Name")) {
+    if (use.id !== cls.name || contains(cls, use)) continue;
+    const here = optionBehind(use, file, project) ?? tableBehind(use, file, project);
+    if (!here) return null;
+    option ??= here.option;
+  }
+  return option;
+}
+
+/** `{"small": Small, "large": Large}[args.net]` */
+function tableBehind(use: Node, file: PythonFile, tree: Tree): Behind | null {
+  for (const one of whenRun(use, file.once(armsOf), file).split("&")) {
+    const [, option, value] = /^(\w+)=(.*)$/.exec(one) ?? [];
+    const given = option === undefined ? undefined : optionsOf(file, tree)(option);
+    if (typeof given === "string" && given !== "" && given !== value) return behind(`args.${option}`, given);
+  }
+  return null;
+}
+
 /** Why what a file does to a device does not happen as it is shipped; null where nothing says so. */
 export function whyOnHost(facts: Facts): string | null {
-  const device = facts.once(deviceOption);
-  return device && `on the CPU without \`${device}\``;
+  return facts.once(onHost);
 }
 
 /** What hands the choice of a device to somebody else. */
 const CHOSEN_ELSEWHERE = /device_map|accelerat|Trainer\(|deepspeed|fabric|lightning|local_rank/i;
 
-/** The option without which nothing in a file leaves the CPU: "args.cuda", or "args.device" that is "cpu" by default. */
-function deviceOption({ file, project }: Facts): string | null {
+/** Nothing in a file leaves the CPU without an option: "args.cuda", or "args.device" that is "cpu" by default. */
+function onHost({ file, project }: Facts): string | null {
   if (CHOSEN_ELSEWHERE.test(file.text)) return null;
-  let option: string | null = null;
+  let why: string | null = null;
   const sends: Node[] = [...file.callsNamed("cuda"), ...file.all("Str").filter(isCudaDevice)];
   for (const node of sends) {
+    if (isOverwritten(node, file)) continue;
     const asked = optionBehind(node, file, project);
-    if (!asked || !/cuda|gpu|device/i.test(asked.option)) return null;
-    option = asked.option;
+    if (!asked || !/cuda|gpu|device|cpu/i.test(asked.option)) return null;
+    why = `on the CPU ${asked.isOn ? "with" : "without"} \`${asked.option}\`${asked.isOn ? ", as by default" : ""}`;
   }
   const places = [
     ...file.callsNamed("to").map((call) => positional(call, 0)),
@@ -52,9 +86,10 @@ function deviceOption({ file, project }: Facts): string | null {
     const from = place?.kind === "Name" ? file.scopes.onlyValue(place) : place;
     const device =
       from?.kind === "Call" && file.dotted(from.func) === "torch.device" ? positional(from, 0) : from;
-    if (device && defaultOf(device, file, project) === "cpu") option ??= file.textOf(device);
+    if (device && defaultOf(device, file, project) === "cpu")
+      why ??= `on the CPU without \`${file.textOf(device)}\``;
   }
-  return option;
+  return why ?? cpuOutright(places, file);
 }
 
 /** "cuda:0" where something is sent there, and not in `add_argument("--device", choices=["cpu", "cuda"])` or a comparison. */
@@ -67,6 +102,34 @@ function isCudaDevice(text: Node): boolean {
       (at) => at.kind === "Call" && at.func.kind === "Attribute" && at.func.attr === "add_argument",
     )
   );
+}
+
+/** `DEVICE = "cuda"` of an earlier cell, where all that reads it comes after `DEVICE = "cpu"`. */
+function isOverwritten(text: Node, file: PythonFile): boolean {
+  const statement = statementOf(text);
+  if (statement?.kind !== "Assign") return false;
+  const { value, targets } = statement;
+  const device =
+    value.kind === "Call" && file.dotted(value.func) === "torch.device" ? positional(value, 0) : value;
+  const [target] = device === text ? targets : [];
+  const definition = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  return definition !== null && file.scopes.uses(definition).length === 0;
+}
+
+/** A program that sends all it sends to `torch.device("cpu")`. */
+function cpuOutright(places: readonly (Expr | null)[], file: PythonFile): string | null {
+  let found: Expr | null = null;
+  for (const place of places) {
+    if (!place || place.kind === "Str" || (file.dotted(place) ?? "").startsWith("torch.")) continue;
+    // What a function is given, it is given by one of the others.
+    if (place.kind === "Name" && file.scopes.reaching(place).every(({ how }) => how === "param")) continue;
+    const from = place.kind === "Name" ? file.scopes.onlyValue(place) : null;
+    const device =
+      from?.kind === "Call" && file.dotted(from.func) === "torch.device" ? positional(from, 0) : null;
+    if (device?.kind !== "Str" || device.value !== "cpu") return null;
+    found = place;
+  }
+  return found && `on the CPU, as \`${file.textOf(found)}\` is set`;
 }
 
 /** Under `if __name__ == "__main__":` */
@@ -87,12 +150,8 @@ function isDefinedAgain(node: Node): node is FunctionDef | ClassDef {
 }
 
 /** What the other files say. */
-type Tree = Pick<ProjectFacts, "options" | "checkpoints">;
-const NOTHING_KNOWN: Tree = { options: new Map(), checkpoints: false };
-
-/** `args`, `cfg.train`, `self.opt`: what holds the options of a run. */
-const HOLDERS =
-  /^(?:args|opts?|options|cfg|conf|configs?|hparams|flags|FLAGS|params|settings|hps?|\w+_(?:args|cfg|config))$/;
+type Tree = Pick<ProjectFacts, "options" | "checkpoints" | "handed">;
+const NOTHING_KNOWN: Tree = { options: new Map(), checkpoints: false, handed: new Map() };
 
 /** What a name may stand for in a test. */
 const TESTS: ReadonlySet<string> = new Set(["Compare", "Bool", "Unary", "Attribute"]);
@@ -106,6 +165,7 @@ interface Behind {
   /** "args.debug" */
   readonly option: string;
   readonly why: string;
+  readonly isOn?: boolean;
 }
 
 /** The option without which a node does not run, when it is off by default, or another than that. */
@@ -114,21 +174,27 @@ function optionBehind(node: Node, file: PythonFile, tree: Tree): Behind | null {
     if ((at.kind !== "If" && at.kind !== "IfExp") || child === at.test) continue;
     const holds = at.kind === "If" ? at.body.includes(child as never) : at.body === child;
     const found = needed(at.test, holds, file, tree);
-    if (!found) continue;
-    const option = file.textOf(found);
-    const chosen = typeof defaultOf(found, file, tree) === "string";
-    return {
-      option,
-      why: chosen
-        ? `only with another \`${option}\` than by default`
-        : `only with \`${option}\`, off by default`,
-    };
+    if (found) return found;
   }
   return null;
 }
 
+/** What an option that is off, or another, keeps from running. */
+function behind(option: string, given: Default | undefined): Behind {
+  return {
+    option,
+    isOn: given === true,
+    why:
+      typeof given === "string"
+        ? `only with another \`${option}\` than by default`
+        : given === true
+          ? `only without \`${option}\`, on by default`
+          : `only with \`${option}\`, off by default`,
+  };
+}
+
 /** The part of a test that an option which is off keeps from being so. */
-function needed(test: Expr, wanted: boolean, file: PythonFile, tree: Tree): Expr | null {
+function needed(test: Expr, wanted: boolean, file: PythonFile, tree: Tree): Behind | null {
   if (test.kind === "Unary" && test.op === "not") return needed(test.operand, !wanted, file, tree);
   if (test.kind === "Bool") {
     if ((test.op === "and") !== wanted) return null;
@@ -141,17 +207,131 @@ function needed(test: Expr, wanted: boolean, file: PythonFile, tree: Tree): Expr
   const stands = test.kind === "Name" ? file.scopes.onlyValue(test) : heldTest(test, file);
   if (stands && TESTS.has(stands.kind)) return needed(stands, wanted, file, tree);
   // `train = False` at the top of a notebook.
-  if (stands && test.kind === "Name" && isFalse(stands)) return wanted ? test : null;
+  if (stands && test.kind === "Name" && isFalse(stands)) return wanted ? behind(test.id, false) : null;
   const compared = test.kind === "Compare" && test.rights.length === 1 ? test : null;
   if (compared && wanted && isOtherThanDefault(compared.left, compared.ops[0]!, compared.rights[0]!, file))
-    return compared;
+    return behind(file.textOf(compared), undefined);
   const option = compared ? compared.left : test;
   const asked = !compared && wanted ? checkpointingAsked(test, tree) : null;
-  if (asked) return asked;
-  const given = defaultOf(option, file, tree);
-  if (given === undefined) return null;
-  const holds = compared ? compare(given, compared.ops[0]!, compared.rights[0]!) : Boolean(given);
-  return holds === null || holds === wanted ? null : option;
+  if (asked) return behind(file.textOf(asked), undefined);
+  const isSo = (given: Default): boolean | null =>
+    compared ? compare(given, compared.ops[0]!, compared.rights[0]!) : Boolean(given);
+  const given =
+    compared?.left.kind === "Name" ? sameNamed(compared, file, tree) : defaultOf(option, file, tree);
+  if (given !== undefined) return isSo(given) === !wanted ? behind(nameOf(option, file), given) : null;
+  const set = setTo(option, file);
+  return set
+    ? needed(set, wanted, file, tree)
+    : neverHanded(option, (one) => isSo(one) === !wanted, file, tree);
+}
+
+/** "l1" of `loss_type == "l2"`, where a parameter is called like an option that is "l1" by default. */
+function sameNamed({ left, rights }: Compare, file: PythonFile, tree: Tree): Default | undefined {
+  const name = left.kind === "Name" && rights[0]?.kind === "Str" ? optionNamed(left, file) : null;
+  const given = name === null ? undefined : optionsOf(file, tree)(name);
+  return typeof given === "string" ? given : undefined;
+}
+
+/** `not args.no_cuda and …`, which `args.cuda` is set to in the one place where it is set. */
+function setTo(option: Expr, file: PythonFile): Expr | null {
+  if (option.kind !== "Attribute" || isSelf(option.value) || !holdsOptions(option.value)) return null;
+  const [one, ...more] = file.assignsTo(option.attr);
+  // Above it: what is set in a circle would never end.
+  const isAbove = one !== undefined && one.end <= option.start;
+  return isAbove && more.length === 0 && TESTS.has(one.value.kind) ? one.value : null;
+}
+
+/** `args.subjects` of `len(subjects)`, where that is a list made of it. */
+function nameOf(option: Expr, file: PythonFile): string {
+  let at = option;
+  for (let depth = 0; depth < DEEPEST && at.kind !== "Attribute"; depth++) {
+    const next: Expr | null =
+      at.kind === "Name"
+        ? file.scopes.onlyValue(at)
+        : at.kind === "Call"
+          ? at.func.kind === "Attribute"
+            ? at.func.value
+            : positional(at, 0)
+          : at.kind === "IfExp"
+            ? at.test
+            : at.kind === "Unary"
+              ? at.operand
+              : null;
+    if (!next) break;
+    at = next;
+  }
+  return file.textOf(at.kind === "Attribute" ? at : option);
+}
+
+/** More turns than a value takes on its way. */
+const DEEPEST = 4;
+
+/**
+ * A parameter that is, whoever of the tree calls the function, something for which the test does not come out: all leave it
+ * to its default, or hand down an option that is off.
+ */
+function neverHanded(
+  name: Expr,
+  failsFor: (given: Default) => boolean,
+  file: PythonFile,
+  tree: Tree,
+  depth = 0,
+): Behind | null {
+  if (name.kind !== "Name" || depth > DEEPEST) return null;
+  const [one, ...more] = file.scopes.reaching(name);
+  const param = one?.how === "param" && more.length === 0 && one.node.kind === "Param" ? one.node : null;
+  const fn = param?.parent;
+  if (!param?.default || fn?.kind !== "FunctionDef") return null;
+  const outside = tree.handed.get(file.qualified(fn));
+  if (!outside) return null;
+  const at = fn.params.indexOf(param);
+  const otherwise = literal(param.default);
+  const failsByDefault = otherwise !== undefined && failsFor(otherwise);
+  let because: Behind | null = null;
+  let calls = 0;
+  const judge = (given: Given | null): boolean => {
+    calls++;
+    if (given === null) return failsByDefault;
+    if (given === "something") return false;
+    if ("value" in given) return failsFor(given.value);
+    const value = optionsOf(file, tree)(given.option);
+    if (value === undefined || !failsFor(value)) return false;
+    because ??= behind(`args.${given.option}`, value);
+    return true;
+  };
+  for (const text of outside) {
+    const call = read(text);
+    if (!call || !judge(call.byName.get(param.name) ?? call.inOrder[at] ?? null)) return null;
+  }
+  for (const call of file.callsNamed(fn.name)) {
+    if (file.dotted(call.func) !== file.qualified(fn)) continue;
+    if (hasStars(call)) return null;
+    const value = argument(call, param.name, at);
+    // It calls itself with what it was given.
+    if (value?.kind === "Name" && value.id === param.name && contains(fn, call)) continue;
+    const known = value && givenBy(value);
+    if (judge(known)) continue;
+    if (known !== "something") return null;
+    // Handed down from a parameter of the caller, or by a name: `debug = args.debug`.
+    const stands = value!.kind === "Name" ? file.scopes.onlyValue(value!) : value;
+    const given = stands ? defaultOf(stands, file, tree) : undefined;
+    const from =
+      given === undefined
+        ? neverHanded(value!, failsFor, file, tree, depth + 1)
+        : failsFor(given)
+          ? behind(file.textOf(stands!), given)
+          : null;
+    if (!from) return null;
+    because ??= from;
+  }
+  if (calls === 0) return null;
+  return because ?? { option: param.name, why: `no caller here gives \`${param.name}\`` };
+}
+
+/** By name: its own, or else the tree's. */
+function optionsOf(file: PythonFile, tree: Tree): (name: string) => Default | undefined {
+  const own = file.once(defaults);
+  return (name) => (own.has(name) ? own.get(name) : tree.options.get(name));
 }
 
 /** What an option is by default; undefined where nobody says it, and of what is no option. */
@@ -159,14 +339,12 @@ export function defaultOf(option: Expr, file: PythonFile, tree: Tree): Default |
   // `len(args.gpus.split(","))`
   if (option.kind === "Call" && option.func.kind === "Name" && option.func.id === "len") {
     const listed = positional(option, 0);
-    const given = listed && defaultOf(listed, file, tree);
-    return typeof given === "string" && given !== "" ? given.split(",").length : undefined;
+    return listed ? lengthOf(listed, file, tree) : undefined;
   }
   if (option.kind === "Call" && option.func.kind === "Attribute" && option.func.attr === "split")
     return defaultOf(option.func.value, file, tree);
   if (option.kind !== "Attribute" || !holdsOptions(option.value)) return undefined;
-  const own = file.once(defaults);
-  const lookup = (key: string): Default | undefined => (own.has(key) ? own.get(key) : tree.options.get(key));
+  const lookup = optionsOf(file, tree);
   return isSelf(option.value)
     ? firstKnown(
         () => lookup(`self.${option.attr}`),
@@ -175,6 +353,28 @@ export function defaultOf(option: Expr, file: PythonFile, tree: Tree): Default |
       )
     : lookup(option.attr);
 }
+
+/** Of a list, as it is by default: `[] if not args.names else args.names.split(",")`. */
+function lengthOf(list: Expr, file: PythonFile, tree: Tree, depth = 0): number | undefined {
+  const from = list.kind === "Name" ? file.scopes.onlyValue(list) : list;
+  if (!from || depth > DEEPEST || (from !== list && from.end > list.start)) return undefined;
+  // `names.append(…)` makes it another.
+  if (list.kind === "Name" && file.scopes.reaching(list).some((one) => file.scopes.uses(one).some(isAsked)))
+    return undefined;
+  if (from.kind === "List") return depth > 0 && from.items.length === 0 ? 0 : undefined;
+  if (from.kind === "IfExp") {
+    const one = needed(from.test, true, file, tree)
+      ? from.orelse
+      : needed(from.test, false, file, tree)
+        ? from.body
+        : null;
+    return one ? lengthOf(one, file, tree, depth + 1) : undefined;
+  }
+  const given = defaultOf(from, file, tree);
+  return typeof given === "string" && given !== "" ? given.split(",").length : undefined;
+}
+
+const isAsked = ({ parent }: Node): boolean => parent?.kind === "Attribute";
 
 /** What an attribute of self is set to, when it is set in one place. */
 function heldValue(own: Attribute, file: PythonFile): Expr | null {
@@ -238,7 +438,7 @@ function begins(own: Attribute, file: PythonFile, tree: Tree): Default | undefin
 function compare(given: Default, op: string, right: Expr): boolean | null {
   if (op === "is" || op === "is not")
     return right.kind === "Const" && right.value === null ? (given === null) === (op === "is") : null;
-  if (op === "==" && right.kind === "Const" && right.value === true) return false;
+  if (op === "==" && right.kind === "Const" && right.value === true) return given === true;
   if (typeof given === "string") return given === "" ? null : compareText(given, op, right);
   const other = right.kind === "Num" ? Number(right.text) : null;
   if (other === null || Number.isNaN(other) || typeof given !== "number") return null;
@@ -253,16 +453,6 @@ function compareText(given: string, op: string, right: Expr): boolean | null {
   // Whoever trains asks for that: `if args.mode == "train":`.
   if (right.kind !== "Str" || right.value === null || /train|fit|learn|tun/i.test(right.value)) return null;
   return op === "==" ? given === right.value : op === "!=" ? given !== right.value : null;
-}
-
-function holdsOptions(expr: Expr): boolean {
-  if (isSelf(expr)) return true;
-  if (expr.kind === "Name") return HOLDERS.test(expr.id);
-  // `config.logging.use_wandb`, but not `self.model.training`.
-  return (
-    expr.kind === "Attribute" &&
-    (HOLDERS.test(expr.attr) || (!isSelf(expr.value) && holdsOptions(expr.value)))
-  );
 }
 
 /** Whether a file turns checkpointing on, whatever its own options are by default. */

@@ -1,4 +1,4 @@
-import { keyword } from "../../python/file.ts";
+import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
@@ -6,6 +6,8 @@ import { backwardsTaken } from "./attacks.ts";
 import { methodsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import { frequency } from "./guards.ts";
+import { variablesOf } from "./broken.ts";
+import { given } from "./handed.ts";
 import { keptParameters, readsParameter } from "./keepers.ts";
 import { sharedOptions } from "./options.ts";
 import { passedBy } from "./parameters.ts";
@@ -32,6 +34,14 @@ import { waitingCopies } from "./transfers.ts";
 /** What says that a program runs on one, or leaves it to a library that does. */
 const ACCELERATORS =
   /\.cuda\(|cuda\.amp|\.cpu\(|to_device|["']cuda|device_map|accelerat|Trainer(?:\((?<=(?<!\w)(?:SFT|DPO|PPO|KTO|ORPO|GRPO|Reward|Seq2Seq)?Trainer\()|[,)](?<=\(\w*Trainer.))|deepspeed|fabric|lightning|local_rank/gi;
+
+const LIBRARY = /^(?:torch|numpy)(?:\.|$)/;
+
+/** As functions are called, and classes are not. Asked of everything that is imported: no regular expression. */
+function isPlain(name: string): boolean {
+  const first = name.charCodeAt(0);
+  return first >= 97 || first === 95;
+}
 
 const OPTIMIZERS = /^(?:Adam\w*|SGD|RMSprop|Adagrad|LBFGS)$/;
 
@@ -70,12 +80,17 @@ class Summarizer {
   readonly #byName = new Map<string, FunctionNotes>();
   readonly #byNode = new Map<Node | null, FunctionNotes>();
   readonly #definitions = new Map<string, FunctionDef>();
-  /** The names of the functions of the file, and of its classes. */
-  readonly #defined = new Set<string>();
+  /** The names of the functions of the file, of its classes, and of functions that it imports. */
+  readonly #defined = new Map<string, "own" | "imported">();
   readonly #classes: ReadonlySet<string>;
   /** By the name of a class at the top of the file: what else there speaks of it. */
   readonly #users = new Map<string, Set<string>>();
   readonly #escapes: string[] = [];
+  readonly #handed = new Set<string>();
+  /** Imported modules, as far as they are asked for. */
+  readonly #modules = new Set<string>();
+  /** What its calls give to functions of other files. */
+  readonly #gives: Map<string, Set<string>> | null;
   readonly #backwards: readonly Backward[];
   readonly #copies: ReadonlyMap<FunctionDef, ReadonlySet<string>>;
   readonly #pins: ReadonlySet<FunctionDef>;
@@ -84,17 +99,23 @@ class Summarizer {
   constructor(file: PythonFile) {
     this.#file = file;
     this.#backwards = backwardCalls(file);
+    this.#gives = file.once(trains) || file.tree.module.body.some(isMain) ? new Map() : null;
+    for (const { name, as, parent } of file.all("Alias"))
+      if (isPlain(name) && !LIBRARY.test(parent?.kind === "ImportFrom" ? parent.module : name)) {
+        if (parent?.kind === "ImportFrom") this.#defined.set(as ?? name, "imported");
+        if (this.#gives) this.#modules.add(as ?? name);
+      }
     for (const fn of file.all("FunctionDef")) {
       const name = file.qualified(fn);
       this.#notes(name);
       this.#definitions.set(name, fn);
-      this.#defined.add(fn.name);
+      this.#defined.set(fn.name, "own");
     }
     this.#classes = new Set(file.all("ClassDef").map((cls) => file.qualified(cls)));
     for (const { name, parent } of file.all("ClassDef"))
       if (parent?.kind === "Module") {
         this.#users.set(name, new Set());
-        this.#defined.add(name);
+        this.#defined.set(name, "own");
       }
     this.#passed = passedBy(file);
     this.#copies = waitingCopies(file);
@@ -123,7 +144,13 @@ class Summarizer {
       imports: file
         .all("Alias")
         .map((alias) => (alias.parent?.kind === "Import" ? alias.name : file.importedName(alias))),
+      variables: variablesOf(file),
       escapes: this.#escapes,
+      values: this.#handed.size > 0 ? [...this.#handed] : undefined,
+      asks: file.once(trains) ? this.#asks() : undefined,
+      gives: this.#gives
+        ? Object.fromEntries([...this.#gives].map(([name, calls]) => [name, [...calls]]))
+        : undefined,
       main: file.tree.module.body.some(isMain) || undefined,
       trains: file.once(trains) || undefined,
     };
@@ -193,6 +220,7 @@ class Summarizer {
     if (this.#classes.has(name)) return;
     const notes = this.#around(call);
     const target = this.#byName.get(name)?.at ?? name;
+    if (target === name && direct && !name.startsWith(".")) this.#give(name, call);
     // In files that train it may be a method of the tree's own networks.
     const site =
       name.startsWith(".") && !(this.#file.once(trains) && isCompound(name.slice(1)))
@@ -203,6 +231,27 @@ class Summarizer {
     if (seen) seen.push(site);
     else notes.seen.set(target, [site]);
     notes.calls.push(site);
+  }
+
+  #give(name: string, call: Call): void {
+    if (!this.#gives || !isPlain(name.slice(name.lastIndexOf(".") + 1))) return;
+    const calls = this.#gives.get(name);
+    if (calls) calls.add(given(call));
+    else this.#gives.set(name, new Set([given(call)]));
+  }
+
+  /** Functions at the top of the file that may be given something or nothing: `def update(net, writer=None)`. */
+  #asks(): readonly string[] | undefined {
+    const asks = this.#file
+      .all("FunctionDef")
+      .filter(
+        ({ parent, decorators, params }) =>
+          parent?.kind === "Module" &&
+          decorators.length === 0 &&
+          params.some(({ default: one }) => one?.kind === "Const" && !isTrue(one)),
+      )
+      .map(({ name }) => name);
+    return asks.length > 0 ? asks : undefined;
   }
 
   /** Of a method of we know not what, only the gradient mode is ever asked; sites that say the same are one. */
@@ -256,7 +305,9 @@ class Summarizer {
 
   #name(name: Name): void {
     // Asked of every name: most are of neither.
-    if (!this.#defined.has(name.id)) return;
+    const defined = this.#defined.get(name.id);
+    if (defined === undefined) return;
+    if (defined === "imported") return this.#importedName(name);
     const users = this.#users.get(name.id);
     if (users) users.add(topOf(name));
     if (users || isCalled(name) || this.#file.scopes.binds(name)) return;
@@ -264,9 +315,21 @@ class Summarizer {
     if (dotted !== null) this.#escapes.push(dotted);
   }
 
+  #importedName(name: Name): void {
+    // What is taken from a module, `#attribute` sees.
+    if (isCalled(name) || name.parent?.kind === "Attribute" || this.#file.scopes.binds(name)) return;
+    const dotted = this.#file.dotted(name);
+    if (dotted !== null && !dotted.startsWith("builtins.")) this.#handed.add(dotted);
+  }
+
   #attribute(attribute: Attribute): void {
-    if (isCalled(attribute) || !this.#defined.has(attribute.attr) || selfAttribute(attribute) === null)
-      return;
+    if (isCalled(attribute)) return;
+    // `spawn(engine.train, …)`
+    if (this.#gives && attribute.value.kind === "Name" && this.#modules.has(attribute.value.id)) {
+      const dotted = this.#file.dotted(attribute);
+      if (dotted !== null && !LIBRARY.test(dotted)) this.#handed.add(dotted);
+    }
+    if (this.#defined.get(attribute.attr) !== "own" || selfAttribute(attribute) === null) return;
     const cls = classOf(attribute);
     if (!cls) return;
     const name = `${this.#file.qualified(cls)}.${attribute.attr}`;

@@ -20,11 +20,19 @@ export interface FileSummary {
   /** The file moves something to an accelerator, or hands its training to a library that does. */
   readonly accelerator: boolean;
   /** What its options are unless somebody says otherwise. */
-  readonly options?: Readonly<Record<string, Default | true>> | undefined;
+  readonly options?: Readonly<Record<string, Default>> | undefined;
   /** Dotted names that it imports. */
   readonly imports: readonly string[];
+  /** What it defines besides functions and classes; left out where nobody can tell. */
+  readonly variables?: string | undefined;
   /** Functions used as values: called by who knows whom. */
   readonly escapes: readonly string[];
+  /** The same, of what it imports. */
+  readonly values?: readonly string[] | undefined;
+  /** Its functions that may be given something or nothing. */
+  readonly asks?: readonly string[] | undefined;
+  /** What its calls give to functions of other files; left out where nothing is started or trained. */
+  readonly gives?: Readonly<Record<string, readonly string[]>> | undefined;
   /** It brings batches of varying shapes. */
   readonly varies?: true | undefined;
   /** How many DataLoaders it makes that pin their batches, and that do not. */
