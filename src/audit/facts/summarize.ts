@@ -220,7 +220,7 @@ class Summarizer {
     if (this.#classes.has(name)) return;
     const notes = this.#around(call);
     const target = this.#byName.get(name)?.at ?? name;
-    if (target === name && direct && !name.startsWith(".")) this.#give(name, call);
+    if (target === name && direct && call.kind === "Call" && !name.startsWith(".")) this.#give(name, call);
     // In files that train it may be a method of the tree's own networks.
     const site =
       name.startsWith(".") && !(this.#file.once(trains) && isCompound(name.slice(1)))
