@@ -47,7 +47,7 @@ export function callersGradOff(
   for (const from of all)
     for (const call of from.summary.calls) {
       const target = targetOf(call);
-      const called = typeof target === "string" ? methods.get(target) : undefined;
+      const called = typeof target === "string" && target.startsWith(".") ? methods.get(target) : undefined;
       if (!called) continue;
       const caller = { from, called, grad: siteOf(call).grad };
       called.callers.push(caller);

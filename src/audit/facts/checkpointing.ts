@@ -13,12 +13,13 @@ interface CheckpointingSwitch {
 
 /** `gradient_checkpointing: bool = field(default=True)` of arguments that a script makes its own, and that say no more of it. */
 export function checkpointingFields(file: PythonFile): readonly Assign[] {
-  if (!file.mentions("gradient_checkpointing") || file.mentions("gradient_checkpointing_kwargs")) return [];
-  return file
+  const own = file
     .all("ClassDef")
     .filter((cls) =>
       cls.args.some(({ value }) => /^transformers\.\w*TrainingArguments$/.test(file.dotted(value) ?? "")),
-    )
+    );
+  if (own.length === 0 || file.mentions("gradient_checkpointing_kwargs")) return [];
+  return own
     .flatMap((cls) => cls.body)
     .filter((one): one is Assign => {
       const [target] = one.kind === "Assign" ? one.targets : [];
@@ -38,9 +39,9 @@ export function checkpointingSwitches(file: PythonFile): readonly CheckpointingS
     ...file.callsNamed("gradient_checkpointing_enable"),
     ...file.calls.given(["gradient_checkpointing"]),
     // `TrainingArguments(**settings)`
-    ...(file.mentions("gradient_checkpointing")
-      ? file.calls.matching(SETTINGS).filter((call) => call.args.some(({ star }) => star === 2))
-      : []),
+    ...file.calls
+      .matching(SETTINGS)
+      .filter((call) => call.args.some(({ star }) => star === 2) && file.mentions("gradient_checkpointing")),
   ]);
   for (const call of switching) {
     const enabling = call.func.kind === "Attribute" && call.func.attr === "gradient_checkpointing_enable";

@@ -112,10 +112,12 @@ export function spreadHeat(
     hot[fn.at] = why;
     queue.push(fn);
   };
-  for (const [cls, role] of roles)
-    for (const method of STEP_METHODS[role] ?? [])
+  for (const [cls, role] of roles) {
+    const own = STEP_METHODS[role] && names.classes.get(cls)?.methods;
+    if (!own) continue;
+    for (const method of STEP_METHODS[role]!)
       if (
-        names.classes.get(cls)?.methods.includes(method) &&
+        own.includes(method) &&
         !INFERENCE.test(last(cls)) &&
         !STAND_IN.test(last(cls)) &&
         !/(?:^|[._])(?:inference|exports?|deploy(?:ment)?)[._]/.test(cls) &&
@@ -123,13 +125,10 @@ export function spreadHeat(
         // What is decorated with `no_grad` searches or generates, unless a step calls it.
         byName.get(`${cls}.${method}`)?.summary.grad !== "off" &&
         // Beside a training_step it is what that calls, or for inference.
-        !(
-          role === "lightning" &&
-          method === "forward" &&
-          names.classes.get(cls)!.methods.includes("training_step")
-        )
+        !(role === "lightning" && method === "forward" && own.includes("training_step"))
       )
         heat(byName.get(`${cls}.${method}`), `${method} of ${last(cls)}`);
+  }
   const stepping = closure(
     graph,
     (fn) => fn.summary.steps !== undefined,

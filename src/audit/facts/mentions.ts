@@ -34,7 +34,8 @@ export class Words {
   /** Of a file, about the others: what it says of its own classes, its summary knows. */
   addFrom(file: PythonFile): void {
     const handsOn = isPackage(file.path);
-    const spoken = new Spoken(file);
+    // Where names are imported by texts, nobody asks what is chosen.
+    const spoken = new Spoken(file, isByName(this.all) ? NO_ARMS : file.once(armsOf));
     // `from nets import Encoder2 as Encoder`: what is called Encoder here is another one.
     const own = new Set<string>();
     const imported = new Map<string, string>();
@@ -42,7 +43,8 @@ export class Words {
     for (const { name, parent } of file.all("ClassDef")) if (parent?.kind === "Module") own.add(name);
     if (spoken.isChoosy) {
       for (const name of file.all("Name"))
-        if (isCapital(name.id) && !own.has(name.id)) spoken.add(name.id, name);
+        // What somebody speaks of in any case is not chosen.
+        if (isCapital(name.id) && !own.has(name.id) && !this.all.has(name.id)) spoken.add(name.id, name);
     } else for (const { id } of file.all("Name")) if (isCapital(id) && !own.has(id)) this.add(id);
     for (const attribute of file.all("Attribute")) this.#addAttribute(attribute, imported, spoken);
     for (const text of file.all("Str")) this.#addStr(text, handsOn);
@@ -77,8 +79,8 @@ export class Words {
     const { attr, value } = attribute;
     const of = value.kind === "Name" && value.id !== "self" ? imported.get(value.id) : undefined;
     if (of !== undefined || isCapital(attr)) {
-      if (spoken.isChoosy) spoken.add(attr, attribute);
-      else this.add(attr);
+      if (!spoken.isChoosy) this.add(attr);
+      else if (!this.all.has(attr)) spoken.add(attr, attribute);
     }
     // `nets.__dict__[args.net]`
     if (of !== undefined && attr === "__dict__") this.add(`${of}.*`);
@@ -120,20 +122,23 @@ export class Words {
   }
 }
 
+type Arms = ReturnType<typeof armsOf>;
+const NO_ARMS: Arms = [];
+
 /** By which words a file speaks that chooses: what it speaks of only where an option is this or that. */
 class Spoken {
   readonly isChoosy: boolean;
   readonly #file: PythonFile;
-  readonly #arms: ReturnType<typeof armsOf>;
+  readonly #arms: Arms;
   /** Imported, and perhaps never used. */
   readonly #waiting = new Set<string>();
   readonly #plain = new Set<string>();
   readonly #chosen = new Map<string, Set<string>>();
 
-  constructor(file: PythonFile) {
+  constructor(file: PythonFile, arms: Arms) {
     this.#file = file;
-    this.#arms = file.once(armsOf);
-    this.isChoosy = this.#arms.length > 0;
+    this.#arms = arms;
+    this.isChoosy = arms.length > 0;
   }
 
   wait(name: string): void {

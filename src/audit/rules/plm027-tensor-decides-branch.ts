@@ -1,5 +1,5 @@
 import { isTrue } from "../../python/file.ts";
-import type { Expr, Node } from "../../python/tree.ts";
+import type { Expr, Node, NodeOf } from "../../python/tree.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
@@ -27,9 +27,11 @@ export const rule: Rule = {
           };
       }
     // `return not torch.isfinite(loss)`: its truth is asked for in any case.
-    for (const nodes of [file.all("Return"), file.all("Assign")])
-      for (const node of nodes) {
-        const asked = node.value && askedIn(node.value);
+    for (const values of [file.all("Unary"), file.all("Bool")])
+      for (const value of values) {
+        const node = value.parent;
+        if ((node?.kind !== "Return" && node?.kind !== "Assign") || node.value !== value) continue;
+        const asked = askedIn(value);
         const at = asked && judge(asked, node, facts);
         if (at)
           yield {
@@ -146,9 +148,9 @@ function isBeside(test: Expr, { file }: Facts): boolean {
 }
 
 /** What of a value is asked for its truth: `not t`, and the first of `a.any() or b.any()`. */
-function askedIn(value: Expr): Expr | null {
+function askedIn(value: NodeOf<"Unary" | "Bool">): Expr | null {
   if (value.kind === "Unary") return value.op === "not" ? value : null;
-  const first = value.kind === "Bool" ? value.values[0] : undefined;
+  const [first] = value.values;
   return first?.kind === "Call" || first?.kind === "Compare" || first?.kind === "Unary" ? first : null;
 }
 

@@ -61,18 +61,18 @@ export const rule: Rule = {
       };
     }
     // `self.run = checkpoint if asked else …`
-    if (facts.file.mentions("checkpoint") && !facts.file.mentions("use_reentrant"))
-      for (const { body, orelse } of facts.file.all("IfExp"))
-        for (const name of [body, orelse])
-          if (
-            (name.kind === "Name" || name.kind === "Attribute") &&
-            CHECKPOINTS.has(facts.file.dotted(name) ?? "")
-          )
-            yield {
-              at: name,
-              message:
-                "Without `use_reentrant` torch warns and takes the reentrant path, which gives no gradients when no input requires them and cannot be nested",
-            };
+    for (const { body, orelse } of facts.file.all("IfExp"))
+      for (const name of [body, orelse])
+        if (
+          (name.kind === "Name" || name.kind === "Attribute") &&
+          CHECKPOINTS.has(facts.file.dotted(name) ?? "") &&
+          !facts.file.mentions("use_reentrant")
+        )
+          yield {
+            at: name,
+            message:
+              "Without `use_reentrant` torch warns and takes the reentrant path, which gives no gradients when no input requires them and cannot be nested",
+          };
     for (const at of checkpointingFields(facts.file))
       yield {
         at,
