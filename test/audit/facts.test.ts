@@ -285,3 +285,59 @@ test("what is on the device before any rank has chosen one, in a module that a p
   };
   expect(audited("PLM082", texts)).toEqual(["data.py:3"]);
 });
+
+test("an optimizer that divides by past gradients makes the same step of undivided ones: a note", () => {
+  const severity = (optimizer: string): string | undefined =>
+    auditTexts(
+      [
+        {
+          path: "train.py",
+          text: `import torch
+from torch import nn
+
+model = nn.Linear(4, 4).cuda()
+optimizer = torch.optim.${optimizer}(model.parameters(), lr=0.1)
+for i, (x, y) in enumerate(loader):
+    loss = nn.functional.mse_loss(model(x.cuda()), y.cuda())
+    loss.backward()
+    if (i + 1) % 4 == 0:
+        optimizer.step()
+        optimizer.zero_grad()
+`,
+        },
+      ],
+      { ...DEFAULTS, select: ["PLM065"] },
+    ).findings.find(({ message }) => message.includes("undivided"))?.severity;
+  expect(severity("SGD")).toBe("warning");
+  expect(severity("AdamW")).toBe("note");
+});
+
+test("a loss that is handed to what differentiates it leaves graph nodes, not activations", () => {
+  const [found] = auditTexts(
+    [
+      {
+        path: "train.py",
+        text: `import torch
+from torch import nn
+
+
+class Runner:
+    def step(self, loss):
+        self.optimizer.zero_grad()
+        self.scaler.scale(loss).backward()
+        self.scaler.step(self.optimizer)
+
+    def epoch(self, loader):
+        total = 0.0
+        for x, y in loader:
+            loss = nn.functional.mse_loss(self.model(x.cuda()), y.cuda())
+            total += loss
+            self.step(loss)
+        return total
+`,
+      },
+    ],
+    { ...DEFAULTS, select: ["PLM001"] },
+  ).findings;
+  expect(found?.severity).toBe("warning");
+});

@@ -238,6 +238,10 @@ test("what a file that others import does when it is started itself is worth a n
     { severity: "note", message: expect.stringMatching(/\(only when this file itself is started\)$/) },
   ]);
   expect(found({ "ssim.py": text })).toMatchObject(USED);
+  const tried = `import torch\n\ndef run_test():\n${body}\n\nif __name__ == "__main__":\n    run_test()\n`;
+  expect(found({ "ssim.py": tried, "other.py": "from ssim import loss\n" })).toMatchObject([
+    { severity: "note", message: expect.stringMatching(/\(only when this file itself is started\)$/) },
+  ]);
 });
 
 test("the functions of the only file that trains are there to be called", () => {

@@ -43,6 +43,7 @@ const FILES = [
   "labels-35.jsonl",
   "labels-36.jsonl",
   "labels-37.jsonl",
+  "labels-38.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

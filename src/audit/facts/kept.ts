@@ -428,13 +428,21 @@ export function isBackwarded(expr: Expr, within: Node | null, facts: Facts, dept
     }
   };
   for (const name of namesIn(expr)) add(name);
+  const isHere = (call: Node): boolean =>
+    within ? contains(within, call) : functionOf(call) === functionOf(expr);
   return (
     facts.backwards.some(
-      ({ call, loss }) =>
-        loss !== null &&
-        (within ? contains(within, call) : functionOf(call) === functionOf(expr)) &&
-        derivesFrom(loss, mine, facts),
+      ({ call, loss }) => loss !== null && isHere(call) && derivesFrom(loss, mine, facts),
     ) ||
+    // `self.train_step(loss)`, which differentiates what it is handed.
+    facts
+      .callsTo("loose")
+      .some(
+        (call) =>
+          isHere(call) &&
+          call.args.some(({ value }) => value.kind === "Name" && derivesFrom(value, mine, facts)) &&
+          facts.callee(call)?.reachesBackward === true,
+      ) ||
     // `loss, accuracy = step(batch)`, and the function differentiates the loss before it hands it back.
     (depth < 2 &&
       expr.kind === "Name" &&

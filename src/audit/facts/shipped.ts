@@ -29,7 +29,7 @@ export function whyNot(node: Node, facts: Facts): string | null {
   const chosen = otherChoice(node, facts);
   if (chosen) return `only with another \`${chosen}\` than by default`;
   if (project.choices.has(file.module)) return "only with another choice than the default one";
-  if (project.tried.has(file.module) && isStarted(node)) return "only when this file itself is started";
+  if (project.tried.has(file.module) && isStarted(node, file)) return "only when this file itself is started";
   return null;
 }
 
@@ -132,10 +132,17 @@ function cpuOutright(places: readonly (Expr | null)[], file: PythonFile): string
   return found && `on the CPU, as \`${file.textOf(found)}\` is set`;
 }
 
-/** Under `if __name__ == "__main__":` */
-function isStarted(node: Node): boolean {
-  return ancestors(node).some(isMain);
+/** Under `if __name__ == "__main__":`, or in a function that is called like a trial and used only there. */
+function isStarted(node: Node, file: PythonFile): boolean {
+  const above = ancestors(node);
+  if (above.some(isMain)) return true;
+  const top = above.find((at) => at.parent?.kind === "Module");
+  if (top?.kind !== "FunctionDef" || !TRIAL.test(top.name)) return false;
+  const uses = file.all("Name").filter(({ id }) => id === top.name);
+  return uses.length > 0 && uses.every((use) => ancestors(use).some(isMain));
 }
+
+const TRIAL = /(?:^|_)(?:test|demo|check|example|sanity|try)(?:_|$)/;
 
 function isDefinition(node: Node): node is FunctionDef | ClassDef {
   return node.kind === "FunctionDef" || node.kind === "ClassDef";

@@ -137,13 +137,22 @@ function areBranches(backwards: readonly Backward[]): boolean {
 function undivided(at: Call, loss: Expr, count: string, facts: Facts, fixable = true): Finding {
   const fix = fixable ? divideLoss(loss, count, facts) : null;
   const own = isOwnLoss(loss, facts, 0);
-  const told = `The gradients of ${count} backwards add up undivided: the step is ${fixable ? count : "as many"} times larger than that of one batch of the same size`;
+  const adaptive = facts.file.once(stepsAlike);
+  const larger = `${fixable ? count : "as many"} times larger than ${adaptive ? "those" : "that"} of one batch of the same size`;
+  const told = `The gradients of ${count} backwards add up undivided: ${adaptive ? "clipping, and the logged norm, see gradients" : "the step is"} ${larger}`;
   return {
     at,
-    ...(own ? { severity: "note" as const } : {}),
+    ...(own || adaptive ? { severity: "note" as const } : {}),
     message: own ? `${told}, unless the loss is made to be summed` : told,
     ...(fix ? { fix } : {}),
   };
+}
+
+/** Optimizers that divide by the size of past gradients, or take their sign: N times as large, they make the same step. */
+const ADAPTIVE = /^(?:\w*Adam\w*|Ada(?:factor|grad)|RMSprop|Lion\w*|LAMB|Lamb|Sophia\w*|Muon)$/;
+
+function stepsAlike({ calls }: PythonFile): boolean {
+  return calls.matching(ADAPTIVE).length > 0 && calls.named(["SGD", "LARS", "ASGD"]).length === 0;
 }
 
 /** Computed by a function of the project's own, unpacked beside its parts: whether it is a mean or a sum, it alone knows. */
