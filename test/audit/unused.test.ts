@@ -297,3 +297,30 @@ test("an import that is tried, and one from a package, stop nothing", () => {
   );
   expect(found({ "helpers.py": SHARED, "train.py": tried })).toMatchObject(USED);
 });
+
+test("in a function that reads a name which nothing defines, a finding is a note", () => {
+  const program = (name: string, more = ""): string => `import torch
+
+device = torch.device("cuda")
+
+def train(model, loader, optimizer):
+    for x in loader:
+        loss = model(x.to(device) + torch.zeros(4, 4).to(device)).mean()
+        loss.backward()
+        print(${name})
+        optimizer.step()
+${more}${"\n".repeat(50)}`;
+  const note = { severity: "note", message: expect.stringContaining("ends at `STEPS`") as unknown };
+  expect(found({ "train.py": program("STEPS") })).toMatchObject([note]);
+  for (const known of ["len", "__file__", "x", "STEPS if x else 1"])
+    expect(found({ "train.py": program(known) })).toMatchObject(USED);
+  for (const more of [
+    "STEPS = 1\n",
+    "def f():\n    global STEPS\n    STEPS = 1\n",
+    "from lib import *\n",
+    "print(OTHER)\n",
+  ])
+    expect(found({ "train.py": program("STEPS", more) })).toMatchObject(USED);
+  // What is short may be a sketch.
+  expect(found({ "train.py": program("STEPS").trimEnd() })).toMatchObject(USED);
+});

@@ -1,5 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
-import type { ImportFrom } from "../../python/tree.ts";
+import { ancestors, contains, functionOf } from "../../python/nodes.ts";
+import type { ImportFrom, Name, Node } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
 
 /**
@@ -52,3 +53,64 @@ function moduleMeant(
   }
   return known.has(module) ? module : null;
 }
+
+/** Python's own names, those of Python 2 among them: old scripts still run there. */
+const BUILTINS = new Set(
+  (
+    "abs aiter all anext any ascii bin bool breakpoint bytearray bytes callable chr classmethod compile complex copyright " +
+    "credits delattr dict dir divmod enumerate eval exec exit filter float format frozenset getattr globals hasattr hash help " +
+    "hex id input int isinstance issubclass iter len license list locals map max memoryview min next object oct open ord pow " +
+    "print property quit range repr reversed round set setattr slice sorted staticmethod str sum super tuple type vars zip " +
+    "xrange raw_input unicode long basestring reduce file cmp unichr execfile reload Ellipsis NotImplemented " +
+    "BaseException BaseExceptionGroup Exception ExceptionGroup GeneratorExit KeyboardInterrupt StopAsyncIteration " +
+    "StopIteration SystemExit"
+  ).split(" "),
+);
+
+/** Whether Python, or what runs it, has the name without anybody's doing: `ValueError`, `__file__`. */
+const isGiven = (name: string): boolean =>
+  BUILTINS.has(name) || name.startsWith("_") || /(?:Error|Warning|profile)$/.test(name);
+
+/** Lines. What is shorter may be cut from something, or be written to show something: names are left open there. */
+const SKETCH = 50;
+
+/** "steps" of a function that reads `steps`, in any case, where nothing defines it: what comes to it ends there. */
+export function undefinedName(node: Node, { file }: Facts): string | null {
+  const open = file.lines.count > SKETCH ? file.once(openNames) : [];
+  // So is what leaves several open.
+  if (new Set(open.map(({ id }) => id)).size !== 1) return null;
+  const fn = functionOf(node);
+  return open.find((name) => functionOf(name) === fn && isReached(name, node))?.id ?? null;
+}
+
+/** Names that are read, and that nothing in the file defines; none where something unseen may. */
+function openNames(file: PythonFile): readonly Name[] {
+  if (!file.path.endsWith(".py") || file.tree.errors.length > 0) return [];
+  if (file.all("Alias").some(({ name }) => name === "*")) return [];
+  if (file.callsNamed("globals", "locals", "vars", "exec", "setattr").length > 0) return [];
+  return file.all("Name").filter((name) => !isGiven(name.id) && file.scopes.lookup(name) === null);
+}
+
+/** Whether a name is looked at wherever a node of its function runs, and not tried. */
+function isReached(name: Name, node: Node): boolean {
+  return ancestors(name).every(
+    (at) =>
+      at.kind !== "Try" &&
+      (!MAY_SKIP.has(at.kind) || contains(at, node)) &&
+      !(at.kind === "Assign" && at.annotation && contains(at.annotation, name)),
+  );
+}
+
+/** What stands in these may not be looked at, or be looked at when an error is expected. */
+const MAY_SKIP: ReadonlySet<Node["kind"]> = new Set([
+  "If",
+  "IfExp",
+  "Bool",
+  "Match",
+  "Lambda",
+  "Comp",
+  "Param",
+  "AnnAssign",
+  "ClassDef",
+  "Delete",
+]);

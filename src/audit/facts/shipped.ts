@@ -2,7 +2,7 @@ import { argument, hasStars, isFalse, isTrue, keyword, positional } from "../../
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, blockOf, classOf, contains, statementOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Compare, Expr, FunctionDef, Node } from "../../python/tree.ts";
-import { missingImport } from "./broken.ts";
+import { missingImport, undefinedName } from "./broken.ts";
 import { checkpointingSwitches } from "./checkpointing.ts";
 import { armsOf, optionNamed, whenRun } from "./choices.ts";
 import { attributesOf, isSelf } from "./classes.ts";
@@ -20,6 +20,8 @@ export function whyNot(node: Node, facts: Facts): string | null {
   if (option) return option.why;
   const missing = facts.once(missingImport);
   if (missing !== null) return `this file ends where it imports \`${missing}\`, which is not there`;
+  const unbound = undefinedName(node, facts);
+  if (unbound !== null) return `this ends at \`${unbound}\`, which nothing defines`;
   const again = ancestors(node).find(isDefinedAgain);
   if (again) return `\`${again.name}\` is defined again below`;
   const unused = ancestors(node)

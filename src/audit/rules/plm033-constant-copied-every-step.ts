@@ -29,7 +29,6 @@ export const rule: Rule = {
     severity: "warning",
     fix: "none",
     patterns: [33],
-    hotOnly: true,
   },
   *check(facts) {
     // Pictures are transformed on the host, by the loader.
