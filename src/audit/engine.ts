@@ -36,6 +36,8 @@ export function tuneForLargeTrees(): void {
   if (VERSION === 11) setFlagsFromString(`--interrupt-budget=${COMPILE_AFTER}`);
   if (VERSION < 11 || VERSION > 13) return;
   setFlagsFromString(`--max-inlined-bytecode-size-cumulative=${INLINE_UP_TO}`);
+  // Nearly every function here runs often enough to be worth V8's plain compiler at once.
+  setFlagsFromString("--always-sparkplug");
   // Peeling the first turn off each loop makes what is compiled larger, and nothing here faster.
   setFlagsFromString("--no-turbo-loop-peeling");
   // V8 would put what outlived a few collections, parts of trees, among the old from the start: those then keep the rest of

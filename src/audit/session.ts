@@ -47,8 +47,16 @@ export function scanRelevant(path: string, text: string, words: Words, inside: s
   );
   words.addFrom(file);
   if (isUnitTest(file, inside)) return { source: null, summary: null, diagnostics };
-  return { source, summary: summarize(file), diagnostics };
+  const summary = summarize(file);
+  const aside = asideIn(inside);
+  return { source, summary: aside === undefined ? summary : { ...summary, aside }, diagnostics };
 }
+
+/** What was, and what others wrote. */
+const ASIDE =
+  /(?:^|\/)(legacy|old|obsolete|deprecated|archived?|backup|unused|third_?party|3rd_?party|externals?|vendor(?:ed)?)\//i;
+
+const asideIn = (inside: string): string | undefined => ASIDE.exec(inside)?.[1];
 
 /** Of a text with nothing for any rule; that it is broken is worth a word all the same. */
 export function faults(path: string, text: string): Diagnostic[] {

@@ -44,6 +44,7 @@ const FILES = [
   "labels-36.jsonl",
   "labels-37.jsonl",
   "labels-38.jsonl",
+  "labels-39.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

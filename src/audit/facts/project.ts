@@ -78,6 +78,8 @@ export interface ProjectFacts {
   readonly choices: ReadonlySet<string>;
   /** Modules that others import, and that can be started by themselves to try them. */
   readonly tried: ReadonlySet<string>;
+  /** Modules in folders that are kept beside the program, by the names of these. */
+  readonly aside: ReadonlyMap<string, string>;
 }
 
 /** `words`: those by which the files speak of classes and modules. */
@@ -180,6 +182,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     chosen: chosenOtherwise(summaries, choosy, words),
     choices: otherChoices(summaries, mentioned),
     tried,
+    aside: new Map(summaries.flatMap(({ module, aside }) => (aside === undefined ? [] : [[module, aside]]))),
   };
 }
 

@@ -18,6 +18,8 @@ export function whyNot(node: Node, facts: Facts): string | null {
   const { file, project } = facts;
   const option = optionBehind(node, file, project);
   if (option) return option.why;
+  const folder = project.aside.get(file.module);
+  if (folder !== undefined) return `in a folder that is called \`${folder}\``;
   const missing = facts.once(missingImport);
   if (missing !== null) return `this file ends where it imports \`${missing}\`, which is not there`;
   const unbound = undefinedName(node, facts);

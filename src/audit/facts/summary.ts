@@ -47,6 +47,8 @@ export interface FileSummary {
   readonly main?: true | undefined;
   /** Something in it trains, or has it done by a library. */
   readonly trains?: true | undefined;
+  /** The folder it is in whose name says that the program does without it: "legacy". */
+  readonly aside?: string | undefined;
 }
 
 export interface FunctionSummary {

@@ -1,7 +1,7 @@
 import { typesAskedFor } from "./asked-types.ts";
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains } from "../../python/nodes.ts";
+import { classOf, contains, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, Node } from "../../python/tree.ts";
 import { CallValues } from "./call-values.ts";
@@ -400,6 +400,8 @@ export class Values {
       case "Call":
         return this.#calls.of(expr);
       case "Subscript": {
+        // `loss.data[0]`: before there were tensors without dimensions, what `.item()` is today.
+        if (isFirstOfLoss(expr)) return NUMBER;
         const value =
           expr.value.kind === "Name" && this.#isCollection(expr.value)
             ? this.#alternatives(this.#file.scopes.reaching(expr.value))
@@ -607,6 +609,16 @@ export class Values {
   device(expr: Expr | null): Device {
     return deviceOf(expr, this.#file, (one) => this.of(one));
   }
+}
+
+function isFirstOfLoss({ value, index }: Expr & { kind: "Subscript" }): boolean {
+  return (
+    index.kind === "Num" &&
+    index.text === "0" &&
+    value.kind === "Attribute" &&
+    value.attr === "data" &&
+    /loss/i.test(lastWord(value.value))
+  );
 }
 
 /** Methods whose result is where the tensor is. */

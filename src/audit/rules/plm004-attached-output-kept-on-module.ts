@@ -3,7 +3,7 @@ import type { Assign, Expr, FunctionDef, Lambda, Node } from "../../python/tree.
 import { appendCall } from "../edits.ts";
 import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { parts } from "../facts/kept.ts";
+import { isBackwarded, parts } from "../facts/kept.ts";
 import { attributeMayBeDifferentiated, derivesFromInput } from "../facts/flow.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -153,6 +153,11 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
     !WANTED.test(attribute) &&
     !attributeMayBeDifferentiated(attribute, cls, facts);
   if (!cut && !unread && !harmless && !local) return;
+  // What has been differentiated keeps nodes, and nothing that they saved.
+  const spent =
+    (value.kind === "Call" && facts.callee(value)?.reachesBackward === true) ||
+    isBackwarded(value, null, facts);
+  if (spent) return;
   yield {
     at: statement.value === value ? statement : value,
     ...(cut && (fn.name === "forward" || !isForward) ? {} : { severity: "note" as const }),

@@ -1,0 +1,15 @@
+import torch
+from torch import nn
+
+
+def train(net, loader, optimizer):
+    total = 0
+    for step, (x, y) in enumerate(loader):
+        loss = nn.functional.cross_entropy(net(x.cuda()), y.cuda())
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        total += loss.data[0]
+        # trap: before there were tensors without dimensions, `.data[0]` was what `.item()` is
+        print("%d %.4f" % (step, total / (step + 1)))
+        print("%d %.4f" % (step, loss))  # expect: PLM026
