@@ -164,6 +164,10 @@ test("what another choice than the default leads to is a note, what training is 
   ];
   expect(found('args.task == "ranking"', choice)).toMatchObject(other);
   expect(found('not args.task == "regression"', choice)).toMatchObject(other);
+  expect(found('args.task == "ranking" or args.task == "tagging"', choice)).toMatchObject(other);
+  expect(found('args.task == "ranking" or args.task == "regression"', choice)).toMatchObject([
+    { severity: "warning" },
+  ]);
   expect(found('args.task == "regression"', choice)).toMatchObject([{ severity: "warning" }]);
   expect(found('args.task == "pretrain"', choice)).toMatchObject([{ severity: "warning" }]);
 });

@@ -23,14 +23,19 @@ const ANYBODYS =
 /** Whoever trains asks for that: `if args.mode == "train":`. */
 const TRAINING = /train|fit|learn|tun/i;
 
-/** The name of an option: of `args.loss`, of `loss = args.loss`, and of a parameter that is called like one. */
+/** The name of an option: of `args.loss`, `config["loss"]`, `loss = args.loss`, and a parameter that is called like one. */
 export function optionNamed(expr: Expr, file: PythonFile): string | null {
   if (expr.kind === "Attribute") return holdsOptions(expr.value) && !isSelf(expr.value) ? expr.attr : null;
+  if (expr.kind === "Subscript")
+    return expr.index.kind === "Str" && holdsOptions(expr.value) && !isSelf(expr.value)
+      ? expr.index.value
+      : null;
   if (expr.kind !== "Name") return null;
   const from = file.scopes.reaching(expr);
   if (from.length !== 1) return null;
   const { how, value, node } = from[0]!;
-  if (how === "assign" && value?.kind === "Attribute") return optionNamed(value, file);
+  if (how === "assign" && (value?.kind === "Attribute" || value?.kind === "Subscript"))
+    return optionNamed(value, file);
   return how === "param" && node.kind === "Param" && node.star === 0 && !ANYBODYS.test(expr.id)
     ? expr.id
     : null;

@@ -208,12 +208,10 @@ function behind(option: string, given: Default | undefined): Behind {
 function needed(test: Expr, wanted: boolean, file: PythonFile, tree: Tree): Behind | null {
   if (test.kind === "Unary" && test.op === "not") return needed(test.operand, !wanted, file, tree);
   if (test.kind === "Bool") {
-    if ((test.op === "and") !== wanted) return null;
-    for (const value of test.values) {
-      const option = needed(value, wanted, file, tree);
-      if (option) return option;
-    }
-    return null;
+    // One of several keeps all of them from being so; of several of which one is enough, each has to be off.
+    const each = test.values.map((value) => needed(value, wanted, file, tree));
+    const isOne = (test.op === "and") === wanted;
+    return isOne || each.every((one) => one !== null) ? (each.find((one) => one !== null) ?? null) : null;
   }
   const stands = test.kind === "Name" ? file.scopes.onlyValue(test) : heldTest(test, file);
   if (stands && TESTS.has(stands.kind)) return needed(stands, wanted, file, tree);
