@@ -341,3 +341,49 @@ class Runner:
   ).findings;
   expect(found?.severity).toBe("warning");
 });
+
+test("a buffer that is handed in is of the one class of the tree that can be drawn from", () => {
+  const agent = {
+    path: "agent.py",
+    text: `import torch
+
+
+class Agent:
+    def __init__(self, net):
+        self.net = net.cuda()
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+    def learn(self, memory):
+        loss = self.net(memory.sample(64)).pow(2).mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+`,
+  };
+  const memory = {
+    path: "memory.py",
+    text: `import numpy as np
+import torch
+
+
+class Memory:
+    def __init__(self, count, width):
+        self.count = count
+        self.states = torch.zeros(count, width, device="cuda")
+
+    def sample(self, size):
+        return self.states[np.random.randint(0, self.count, size=size)]
+`,
+  };
+  const audit = (...more: { path: string; text: string }[]): number =>
+    auditTexts([agent, memory, ...more], { ...DEFAULTS, select: ["PLM070"] }).findings.length;
+  expect(audit()).toBe(1);
+  // A second one, or a network that draws samples, leaves it open.
+  expect(audit({ path: "other.py", text: memory.text })).toBe(0);
+  expect(
+    audit({
+      path: "flow.py",
+      text: "from torch import nn\n\n\nclass Flow(nn.Module):\n    def sample(self, size):\n        return size\n",
+    }),
+  ).toBe(0);
+});

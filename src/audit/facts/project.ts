@@ -4,7 +4,7 @@ import { Some, closure } from "./graph.ts";
 import type { CallGraph, Edge, Fn } from "./graph.ts";
 import { manySteps, spreadHeat } from "./heat.ts";
 import { siteOf, targetOf } from "./summary.ts";
-import type { FileSummary } from "./summary.ts";
+import type { CallSite, FileSummary, Target } from "./summary.ts";
 import { handedFromOutside } from "./handed.ts";
 import type { Keeps } from "./keepers.ts";
 import { callersGradOff } from "./callers.ts";
@@ -211,6 +211,16 @@ function callGraph(
     return found;
   };
   const ofNetworks = networkMethods(summaries, names, roles);
+  // `buffer.sample(n)` of a buffer that was handed in.
+  const buffers = new Map<string, Fn | null>();
+  const drawn = (call: Target | CallSite): Fn | null => {
+    if (!siteOf(call).draws) return null;
+    const method = (targetOf(call) as string).slice(1);
+    let found = buffers.get(method);
+    if (found === undefined)
+      buffers.set(method, (found = byName.get(onlyBuffer(method, names, roles) ?? "") ?? null));
+    return found;
+  };
   const connect = (from: Fn, to: Fn | undefined, site: Edge["site"]): void => {
     if (!to) return;
     const edge = { from, to, site };
@@ -221,7 +231,7 @@ function callGraph(
     for (const from of own)
       for (const call of from.summary.calls) {
         const target = targetOf(call);
-        const to = typeof target === "number" ? own[target]! : find(target);
+        const to = typeof target === "number" ? own[target]! : (find(target) ?? drawn(call));
         if (to) connect(from, to, siteOf(call));
         // `model.get_log_prob(x)` of a model that was handed in.
         else if (summaries[at]!.trains && typeof target === "string" && target.startsWith("."))
@@ -232,6 +242,17 @@ function callGraph(
   for (const [target, fn] of known)
     if (fn && fn.summary.name !== target) aliases.set(target, fn.summary.name);
   return { all: [...byName.values()], byName, aliases, targets: known };
+}
+
+/** The method of the one class of the tree that has it; a network that draws samples, or another class, leaves it open. */
+function onlyBuffer(method: string, names: Names, roles: ReadonlyMap<string, Role>): string | null {
+  let only: string | null = null;
+  for (const [cls, { methods }] of names.classes) {
+    if (!methods.includes(method)) continue;
+    if (only !== null || roles.get(cls) !== "other") return null;
+    only = `${cls}.${method}`;
+  }
+  return only;
 }
 
 /** More networks than this with a method of one name are no choice that a program makes. */
