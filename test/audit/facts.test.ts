@@ -387,3 +387,45 @@ class Memory:
     }),
   ).toBe(0);
 });
+
+test("a helper of the step is judged by what the step gives it, whatever a dataset does with it", () => {
+  const helper = {
+    path: "waves.py",
+    text: `import torch
+from torch.utils.data import Dataset
+
+
+def spectrum(wave):
+    if torch.max(wave) > 1.0:
+        print("too loud")
+    return torch.fft.rfft(wave).abs()
+
+
+class Waves(Dataset):
+    def __getitem__(self, at):
+        return spectrum(self.waves[at])
+`,
+  };
+  const train = (call: string): { path: string; text: string } => ({
+    path: "train.py",
+    text: `from waves import spectrum
+
+
+def train(model, loader, optimizer):
+    model = model.cuda()
+    for step, (x, y) in enumerate(loader):
+        out = model(x.cuda(non_blocking=True))
+        loss = (${call} - y.cuda(non_blocking=True)).abs().mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        if step % 100 == 0:
+            print(spectrum(x).shape)
+`,
+  });
+  const audit = (call: string): number =>
+    auditTexts([helper, train(call)], { ...DEFAULTS, select: ["PLM027"] }).findings.length;
+  expect(audit("spectrum(out)")).toBe(1);
+  // On the host, and only now and then.
+  expect(audit("out")).toBe(0);
+});

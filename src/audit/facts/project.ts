@@ -105,6 +105,11 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   const looped = new Some(graph.all.length);
   for (const fn of graph.all) if (fn.callers.some(isRepeated)) looped.add(fn);
   const gradOff = callersGradOff(graph, new Set(summaries.flatMap((file) => file.escapes)));
+  // A helper of the step may be a dataset's too, on the host: what it costs is asked of the step.
+  const isInStep = ({ from, site }: Edge): boolean =>
+    !site.throttled &&
+    (hot[from.at] !== undefined ||
+      site.loops?.some((loop) => from.summary.stepLoops?.includes(loop)) === true);
   const facts = new Map<string, FunctionFacts>();
   // Of most functions only this is known: one object for all that are alike, which also crosses threads once.
   const alike = new Map<FunctionFacts["callersGradOff"], FunctionFacts>();
@@ -120,7 +125,9 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
           ({ from, site }) => !site.throttled && from.summary.method === true && looped.has(from),
         ));
     const workers = callers.some(({ site }) => site.workers);
-    const parameters = passedParameters(fn) ?? NONE;
+    const parameters =
+      passedParameters(summary, callers) ??
+      (hot[fn.at] === undefined ? NONE : (passedParameters(summary, callers.filter(isInStep)) ?? NONE));
     const plain =
       hot[fn.at] === undefined &&
       !loose.has(fn) &&
