@@ -341,3 +341,91 @@ class Runner:
   ).findings;
   expect(found?.severity).toBe("warning");
 });
+
+test("a buffer that is handed in is of the one class of the tree that can be drawn from", () => {
+  const agent = {
+    path: "agent.py",
+    text: `import torch
+
+
+class Agent:
+    def __init__(self, net):
+        self.net = net.cuda()
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+    def learn(self, memory):
+        loss = self.net(memory.sample(64)).pow(2).mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+`,
+  };
+  const memory = {
+    path: "memory.py",
+    text: `import numpy as np
+import torch
+
+
+class Memory:
+    def __init__(self, count, width):
+        self.count = count
+        self.states = torch.zeros(count, width, device="cuda")
+
+    def sample(self, size):
+        return self.states[np.random.randint(0, self.count, size=size)]
+`,
+  };
+  const audit = (...more: { path: string; text: string }[]): number =>
+    auditTexts([agent, memory, ...more], { ...DEFAULTS, select: ["PLM070"] }).findings.length;
+  expect(audit()).toBe(1);
+  // A second one, or a network that draws samples, leaves it open.
+  expect(audit({ path: "other.py", text: memory.text })).toBe(0);
+  expect(
+    audit({
+      path: "flow.py",
+      text: "from torch import nn\n\n\nclass Flow(nn.Module):\n    def sample(self, size):\n        return size\n",
+    }),
+  ).toBe(0);
+});
+
+test("a helper of the step is judged by what the step gives it, whatever a dataset does with it", () => {
+  const helper = {
+    path: "waves.py",
+    text: `import torch
+from torch.utils.data import Dataset
+
+
+def spectrum(wave):
+    if torch.max(wave) > 1.0:
+        print("too loud")
+    return torch.fft.rfft(wave).abs()
+
+
+class Waves(Dataset):
+    def __getitem__(self, at):
+        return spectrum(self.waves[at])
+`,
+  };
+  const train = (call: string): { path: string; text: string } => ({
+    path: "train.py",
+    text: `from waves import spectrum
+
+
+def train(model, loader, optimizer):
+    model = model.cuda()
+    for step, (x, y) in enumerate(loader):
+        out = model(x.cuda(non_blocking=True))
+        loss = (${call} - y.cuda(non_blocking=True)).abs().mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        if step % 100 == 0:
+            print(spectrum(x).shape)
+`,
+  });
+  const audit = (call: string): number =>
+    auditTexts([helper, train(call)], { ...DEFAULTS, select: ["PLM027"] }).findings.length;
+  expect(audit("spectrum(out)")).toBe(1);
+  // On the host, and only now and then.
+  expect(audit("out")).toBe(0);
+});

@@ -1,6 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
-import type { Fn } from "./graph.ts";
+import type { Edge } from "./graph.ts";
+import type { FunctionSummary } from "./summary.ts";
 import { either } from "./value.ts";
 import type { Value } from "./value.ts";
 import { Values } from "./values.ts";
@@ -63,8 +64,11 @@ function collected(expr: Expr, file: PythonFile, values: Values): Value | null {
     : null;
 }
 
-/** The parameters that are tensors in every call the tree makes of the function. */
-export function passedParameters({ summary, callers }: Fn): Record<string, Value> | null {
+/** The parameters that are tensors in each of these calls of the function. */
+export function passedParameters(
+  summary: FunctionSummary,
+  callers: readonly Edge[],
+): Record<string, Value> | null {
   // One caller that passes no tensor at all settles it: asked of every function, and so of nearly all.
   if (callers.length === 0 || callers.some(({ site }) => !site.passed)) return null;
   let known: Record<string, Value> | null = null;

@@ -4,7 +4,7 @@ import { Some, closure } from "./graph.ts";
 import type { CallGraph, Edge, Fn } from "./graph.ts";
 import { manySteps, spreadHeat } from "./heat.ts";
 import { siteOf, targetOf } from "./summary.ts";
-import type { FileSummary } from "./summary.ts";
+import type { CallSite, FileSummary, Target } from "./summary.ts";
 import { handedFromOutside } from "./handed.ts";
 import type { Keeps } from "./keepers.ts";
 import { callersGradOff } from "./callers.ts";
@@ -107,6 +107,11 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   const looped = new Some(graph.all.length);
   for (const fn of graph.all) if (fn.callers.some(isRepeated)) looped.add(fn);
   const gradOff = callersGradOff(graph, new Set(summaries.flatMap((file) => file.escapes)));
+  // A helper of the step may be a dataset's too, on the host: what it costs is asked of the step.
+  const isInStep = ({ from, site }: Edge): boolean =>
+    !site.throttled &&
+    (hot[from.at] !== undefined ||
+      site.loops?.some((loop) => from.summary.stepLoops?.includes(loop)) === true);
   const facts = new Map<string, FunctionFacts>();
   // Of most functions only this is known: one object for all that are alike, which also crosses threads once.
   const alike = new Map<FunctionFacts["callersGradOff"], FunctionFacts>();
@@ -122,7 +127,9 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
           ({ from, site }) => !site.throttled && from.summary.method === true && looped.has(from),
         ));
     const workers = callers.some(({ site }) => site.workers);
-    const parameters = passedParameters(fn) ?? NONE;
+    const parameters =
+      passedParameters(summary, callers) ??
+      (hot[fn.at] === undefined ? NONE : (passedParameters(summary, callers.filter(isInStep)) ?? NONE));
     const plain =
       hot[fn.at] === undefined &&
       !loose.has(fn) &&
@@ -214,6 +221,16 @@ function callGraph(
     return found;
   };
   const ofNetworks = networkMethods(summaries, names, roles);
+  // `buffer.sample(n)` of a buffer that was handed in.
+  const buffers = new Map<string, Fn | null>();
+  const drawn = (call: Target | CallSite): Fn | null => {
+    if (!siteOf(call).draws) return null;
+    const method = (targetOf(call) as string).slice(1);
+    let found = buffers.get(method);
+    if (found === undefined)
+      buffers.set(method, (found = byName.get(onlyBuffer(method, names, roles) ?? "") ?? null));
+    return found;
+  };
   const connect = (from: Fn, to: Fn | undefined, site: Edge["site"]): void => {
     if (!to) return;
     const edge = { from, to, site };
@@ -224,7 +241,7 @@ function callGraph(
     for (const from of own)
       for (const call of from.summary.calls) {
         const target = targetOf(call);
-        const to = typeof target === "number" ? own[target]! : find(target);
+        const to = typeof target === "number" ? own[target]! : (find(target) ?? drawn(call));
         if (to) connect(from, to, siteOf(call));
         // `model.get_log_prob(x)` of a model that was handed in.
         else if (summaries[at]!.trains && typeof target === "string" && target.startsWith("."))
@@ -235,6 +252,17 @@ function callGraph(
   for (const [target, fn] of known)
     if (fn && fn.summary.name !== target) aliases.set(target, fn.summary.name);
   return { all: [...byName.values()], byName, aliases, targets: known };
+}
+
+/** The method of the one class of the tree that has it; a network that draws samples, or another class, leaves it open. */
+function onlyBuffer(method: string, names: Names, roles: ReadonlyMap<string, Role>): string | null {
+  let only: string | null = null;
+  for (const [cls, { methods }] of names.classes) {
+    if (!methods.includes(method)) continue;
+    if (only !== null || roles.get(cls) !== "other") return null;
+    only = `${cls}.${method}`;
+  }
+  return only;
 }
 
 /** More networks than this with a method of one name are no choice that a program makes. */

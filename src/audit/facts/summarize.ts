@@ -16,7 +16,7 @@ import { loadersMade, pinnedMakers, sharedClasses } from "./loaders.ts";
 import { isCompound } from "./names.ts";
 import { shapesVary } from "./shapes.ts";
 import { turnsCheckpointingOn } from "./shipped.ts";
-import { MAIN, callTarget, functionName, isMain, otherTargets } from "./summary.ts";
+import { MAIN, callTarget, drawsFromHanded, functionName, isMain, otherTargets } from "./summary.ts";
 import { sharedTimers } from "./timers.ts";
 import type { CallSite, ClassSummary, FileSummary, FunctionSummary, Target } from "./summary.ts";
 import {
@@ -221,11 +221,14 @@ class Summarizer {
     const notes = this.#around(call);
     const target = this.#byName.get(name)?.at ?? name;
     if (target === name && direct && call.kind === "Call" && !name.startsWith(".")) this.#give(name, call);
-    // In files that train it may be a method of the tree's own networks.
-    const site =
-      name.startsWith(".") && !(this.#file.once(trains) && isCompound(name.slice(1)))
+    // In files that train it may be a method of the tree's own networks, or of its buffer.
+    const maybe = name.startsWith(".") && this.#file.once(trains);
+    const draws = maybe && call.kind === "Call" && drawsFromHanded(call.func, this.#file);
+    const known =
+      name.startsWith(".") && !draws && !(maybe && isCompound(name.slice(1)))
         ? this.#unresolved(call, name)
         : this.#resolved(call, target, notes, direct);
+    const site: CallSite = draws ? { ...known, draws } : known;
     const seen = notes.seen.get(target);
     if (seen?.some((other) => isSame(other, site)) === true) return;
     if (seen) seen.push(site);
@@ -350,7 +353,9 @@ class Summarizer {
       decorated: (fn && fn.decorators.length > 0) || undefined,
       grad: (fn && decoratedGrad(fn, this.#file)) ?? undefined,
       calls: notes.calls.map((site) =>
-        site.loops || site.grad || site.throttled || site.passed || site.workers ? site : site.target,
+        site.loops || site.grad || site.throttled || site.passed || site.workers || site.draws
+          ? site
+          : site.target,
       ),
       loose: notes.loose || undefined,
       stepLoops: notes.stepLoops.size > 0 ? [...notes.stepLoops] : undefined,
@@ -509,6 +514,7 @@ function isSame(a: CallSite, b: CallSite): boolean {
   return (
     a.grad === b.grad &&
     a.throttled === b.throttled &&
+    a.draws === b.draws &&
     a.loops?.length === b.loops?.length &&
     (a.loops?.every((loop, at) => loop === b.loops![at]) ?? true) &&
     (a.passed === b.passed || JSON.stringify(a.passed) === JSON.stringify(b.passed))

@@ -92,6 +92,8 @@ export interface CallSite {
   readonly passed?: Passed | undefined;
   /** What it makes is a dataset that worker processes read. */
   readonly workers?: true | undefined;
+  /** It draws from a buffer that was handed in, of a class that this file does not have. */
+  readonly draws?: true | undefined;
 }
 
 const NOTHING_MORE: Omit<CallSite, "target"> = {};
@@ -285,6 +287,11 @@ function samplerOf({ attr, value }: Attribute, file: PythonFile): string | null 
     .all("ClassDef")
     .filter((one) => one !== enclosingClass(value) && methodsOf(one).some(({ name }) => name === attr));
   return cls && more.length === 0 ? file.qualified(cls) : null;
+}
+
+/** Whether a method that nobody here says the class of draws from a buffer that was handed in: the tree may know that class. */
+export function drawsFromHanded(func: Expr, file: PythonFile): boolean {
+  return func.kind === "Attribute" && SAMPLES.test(func.attr) && isHandedIn(func.value, file);
 }
 
 /** A parameter, or what `__init__` was given and kept on self. */

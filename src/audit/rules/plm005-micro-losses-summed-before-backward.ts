@@ -1,7 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, namesIn, statementOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
+import type { Attribute, Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { appendCall, deleteStatement, indentAt } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -262,6 +262,7 @@ function forwardIn(loop: Loop, value: Expr, facts: Facts, depth = 0): Call | nul
     // The numbers of a result have no graph.
     if (node.kind === "Call" && node.func.kind === "Attribute" && CUTS.test(node.func.attr)) return false;
     if (node.kind === "Call" && isNetwork(node.func, facts) && !isLoss(node.func, facts)) found = node;
+    else if (node.kind === "Attribute" && HELD_LOSS.test(node.attr)) found = lastForward(node, loop, facts);
     else if (node.kind === "Name" && !facts.file.scopes.binds(node))
       for (const one of facts.file.scopes.reaching(node))
         if (one.value && contains(loop, one.node) && /^(?:assign|unpack|augment)$/.test(one.how)) {
@@ -274,6 +275,29 @@ function forwardIn(loop: Loop, value: Expr, facts: Facts, depth = 0): Call | nul
     return found === null;
   });
   return found;
+}
+
+const HELD_LOSS = /(?:^|_)(?:loss(?:es)?|nll)$/;
+
+/** `net(x)` above `raw.last_loss`, where `raw = net.module`: the forward leaves its loss on the network. */
+function lastForward({ value, parent, start }: Attribute, loop: Loop, facts: Facts): Call | null {
+  if (value.kind !== "Name" || parent?.kind === "Call") return null;
+  const { scopes } = facts.file;
+  const same = new Set([value.id]);
+  for (const one of scopes.reaching(value))
+    if (one.how === "assign" && one.value && one.value.kind !== "Call")
+      for (const { id } of namesIn(one.value)) same.add(id);
+  return (
+    facts.file
+      .callsNamed(...same)
+      .findLast(
+        (call) =>
+          call.func.kind === "Name" &&
+          contains(loop, call) &&
+          call.end < start &&
+          isNetwork(call.func, facts),
+      ) ?? null
+  );
 }
 
 function forwardOf(augmented: Name, loop: Loop, facts: Facts, depth: number): Call | null {

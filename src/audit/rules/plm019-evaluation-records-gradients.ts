@@ -9,7 +9,7 @@ import { lexicalGrad } from "../facts/gradmode.ts";
 import { isThrottle } from "../facts/guards.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
-import { loopsAround } from "../facts/training.ts";
+import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import { localName } from "../imports.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -266,14 +266,10 @@ function* blocks(facts: Facts, seen: ReadonlySet<Node>): Generator<Finding> {
   for (const mode of file.callsNamed("eval")) {
     const statement = statementOf(mode);
     const block = statement?.parent;
-    if (
-      mode.func.kind !== "Attribute" ||
-      mode.args.length > 0 ||
-      block?.kind !== "If" ||
-      !facts.stepLoop(block)
-    )
-      continue;
+    if (mode.func.kind !== "Attribute" || mode.args.length > 0 || block?.kind !== "If") continue;
     const fn = functionOf(block);
+    const loop = facts.stepLoop(block);
+    if (!loop && !isAfterStep(block, fn, facts)) continue;
     if ((fn && seen.has(fn)) || facts.backwards.some((one) => contains(block, one.call))) continue;
     if (/requires_grad|autograd|\.grad\b/.test(file.textOf(block))) continue;
     const name = file.textOf(mode.func.value);
@@ -290,9 +286,22 @@ function* blocks(facts: Facts, seen: ReadonlySet<Node>): Generator<Finding> {
     if (run)
       yield {
         at: run.func,
+        ...(loop ? {} : { severity: "note" as const }),
         message: `\`${name}\` is in eval mode, yet each call records a graph and saves its activations`,
       };
   }
+}
+
+/** In a function that is a step by itself, as of a whole graph, and has differentiated and stepped above. */
+function isAfterStep(block: If, fn: Node | null, facts: Facts): boolean {
+  const inside = (call: Call): boolean => functionOf(call) === fn;
+  return (
+    fn !== null &&
+    loopsAround(block).length === 0 &&
+    optimizerSteps(facts.file).some((step) => inside(step) && step.end < block.start) &&
+    facts.backwards.every(({ call }) => !inside(call) || call.end < block.start) &&
+    facts.hot(block) !== null
+  );
 }
 
 /** `if step % 100 == 0: images = netG(noise); save_image(images)`: a look now and then, in the step's own loop. */

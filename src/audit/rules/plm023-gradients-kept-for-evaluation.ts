@@ -1,8 +1,18 @@
-import { blockOf, classOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
-import type { Call, Expr, Stmt } from "../../python/tree.ts";
+import {
+  ancestors,
+  blockOf,
+  classOf,
+  contains,
+  functionOf,
+  lastWord,
+  statementOf,
+  walk,
+} from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef, Node, Stmt } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { decoratedGrad } from "../facts/gradmode.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -28,7 +38,8 @@ export const rule: Rule = {
       }
       const fn = functionOf(loop);
       if (fn?.kind === "FunctionDef") leave.add(file.qualified(fn));
-      yield* evaluations(restOf(loop), clear, facts);
+      const behind = [...evaluations(restOf(loop), clear, facts)];
+      yield* behind;
       const phases = loopsAround(loop)[0];
       if (phases?.kind === "For" && isPhases(phases.iter))
         yield {
@@ -39,7 +50,11 @@ export const rule: Rule = {
       // Now and then, inside the loop itself, after the step.
       const step = optimizerSteps(file).findLast((call) => contains(loop, call));
       const after = loop.body.findIndex((one) => step && contains(one, step));
-      yield* evaluations(loop.body.slice(after + 1), clear, facts);
+      const inside = [...evaluations(loop.body.slice(after + 1), clear, facts)];
+      yield* inside;
+      if (behind.length > 0 || inside.length > 0) continue;
+      yield* atTop(loop, clear, clear, facts);
+      if (phases && !clearsBeside(phases, loop, facts)) yield* atTop(phases, loop, clear, facts);
     }
     // Between the backward and the step that uses its gradients.
     for (const { call } of facts.backwards) {
@@ -54,13 +69,58 @@ export const rule: Rule = {
       if (statement) yield* evaluations(restOf(statement), null, facts);
     }
     // A function that trains an epoch, and what its caller does next.
-    for (const call of file.all("Call")) {
-      const statement = statementOf(call);
-      if (leave.size === 0 || !statement || !leave.has(target(call, facts))) continue;
-      yield* evaluations(restOf(statement), null, facts);
+    for (const call of leave.size === 0 ? [] : file.all("Call")) {
+      const statement = leave.has(target(call, facts)) ? statementOf(call) : null;
+      if (!statement) continue;
+      const behind = [...evaluations(restOf(statement), null, facts)];
+      yield* behind;
+      const turn = loopsAround(call)[0];
+      if (behind.length === 0 && turn && !clearsBeside(turn, statement, facts))
+        yield* atTop(turn, statement, null, facts);
     }
   },
 };
+
+/** Whether the loop clears gradients somewhere else than in a part of it. */
+function clearsBeside(loop: Loop, part: Node, { file }: Facts): boolean {
+  return file.callsNamed("zero_grad").some((call) => contains(loop, call) && !contains(part, call));
+}
+
+/** What the turn before has left, while this one evaluates first: in the loop's own statements above some part of it. */
+function* atTop(loop: Loop, part: Node, clear: Call | null, facts: Facts): Generator<Finding> {
+  const above = loop.body.slice(
+    0,
+    loop.body.findIndex((one) => contains(one, part)),
+  );
+  if (above.length > 0 && facts.frequency(part, loop) === "every")
+    yield* evaluations(above, clear, facts, (call) => isEvaluationAnew(call, loop, facts));
+}
+
+/** Above the step stand the forward and teachers put into eval mode: only what is a look at the model for certain counts. */
+function isEvaluationAnew(call: Call, loop: Loop, facts: Facts): boolean {
+  const { file } = facts;
+  const named =
+    EVALUATES.test(lastWord(call.func)) &&
+    call.args.length > 0 &&
+    facts.callee(call)?.reachesBackward !== true;
+  const fn = named ? null : modeSwitch(call, facts);
+  const unrecorded =
+    fn !== null &&
+    (decoratedGrad(fn, file) === "off" ||
+      file.callsNamed("no_grad", "inference_mode").some((off) => functionOf(off) === fn));
+  if (!named && !unrecorded) return false;
+  // Now and then, by a remainder: `if epoch == 0:` is before there are gradients, and one that leaves needs no more.
+  let often = unrecorded && facts.frequency(call, loop) === "every";
+  for (const at of ancestors(call)) {
+    if (at === loop) break;
+    if (at.kind !== "If") continue;
+    if (/^(?:Return|Break|Raise)$/.test(at.body.at(-1)!.kind)) return false;
+    if (file.textOf(at.test).includes("%")) often = true;
+  }
+  return often;
+}
+
+const EVALUATES = /^(?:run_)?(?:evaluate|validate|evaluation|validation)(?:_model)?$|^estimate_loss$/;
 
 /** `optimizer.step()`, an evaluation now and then, and only then `zero_grad()`. */
 function* betweenStepAndClearing(loop: Loop, facts: Facts): Generator<Finding> {
@@ -121,8 +181,13 @@ function restOf(statement: Stmt): readonly Stmt[] {
   return block ? block.slice(block.indexOf(statement) + 1) : [];
 }
 
-function* evaluations(statements: readonly Stmt[], clear: Call | null, facts: Facts): Generator<Finding> {
-  const evaluation = firstEvaluation(statements, facts);
+function* evaluations(
+  statements: readonly Stmt[],
+  clear: Call | null,
+  facts: Facts,
+  evaluates: (call: Call) => boolean = (call) => isEvaluation(call, facts),
+): Generator<Finding> {
+  const evaluation = firstEvaluation(statements, facts, evaluates);
   const statement = evaluation && statementOf(evaluation);
   if (!evaluation || !statement) return;
   const { file } = facts;
@@ -151,43 +216,51 @@ function* evaluations(statements: readonly Stmt[], clear: Call | null, facts: Fa
   };
 }
 
-/** The first call that evaluates, with nothing that clears before it: `evaluate(model, …)`, `validate(…)`, `model.eval()`. */
-function firstEvaluation(statements: readonly Stmt[], facts: Facts): Call | null {
+/** The first call that evaluates, with nothing that clears before it. */
+function firstEvaluation(
+  statements: readonly Stmt[],
+  { file }: Facts,
+  evaluates: (call: Call) => boolean,
+): Call | null {
   let found: Call | null = null;
   let cleared = false;
   for (const statement of statements)
     walk(statement, (node) => {
       if (node.kind === "FunctionDef" || node.kind === "ClassDef" || found || cleared) return false;
       if (node.kind !== "Call") return true;
-      const text = facts.file.textOf(node.func).slice(-60);
-      if (/(?:^|\.)zero_grad$/.test(text)) cleared = true;
-      else if (
-        (/(?:^|[._])(?:eval|evaluate|evaluation|valid|validate|validation|test|run_validation|estimate_loss)(?:_\w+)?$/.test(
-          text,
-        ) &&
-          (node.args.length > 0 || text.startsWith("self.") || /estimate_loss/.test(text)) &&
-          facts.callee(node)?.reachesBackward !== true) ||
-        (node.func.kind === "Attribute" && node.func.attr === "eval" && node.args.length === 0) ||
-        switchesToEvaluation(node, facts)
-      )
-        found = node;
+      if (/(?:^|\.)zero_grad$/.test(file.textOf(node.func).slice(-60))) cleared = true;
+      else if (evaluates(node)) found = node;
       return found === null;
     });
   return found;
 }
 
+/** `evaluate(model, …)`, `validate(…)`, `model.eval()`. */
+function isEvaluation(call: Call, facts: Facts): boolean {
+  const text = facts.file.textOf(call.func).slice(-60);
+  return (
+    (/(?:^|[._])(?:eval|evaluate|evaluation|valid|validate|validation|test|run_validation|estimate_loss)(?:_\w+)?$/.test(
+      text,
+    ) &&
+      (call.args.length > 0 || text.startsWith("self.") || /estimate_loss/.test(text)) &&
+      facts.callee(call)?.reachesBackward !== true) ||
+    (call.func.kind === "Attribute" && call.func.attr === "eval" && call.args.length === 0) ||
+    modeSwitch(call, facts) !== null
+  );
+}
+
 /** `sample(model, prompt)` of this file, or `self.probe(loader)`, which puts what it is given into eval mode. */
-function switchesToEvaluation(call: Call, facts: Facts): boolean {
+function modeSwitch(call: Call, facts: Facts): FunctionDef | null {
   const { file } = facts;
   const own = selfAttribute(call.func);
   const cls = own === null ? null : classOf(call);
   const [one, ...more] = call.func.kind === "Name" ? (file.scopes.lookup(call.func)?.definitions ?? []) : [];
   const fn = cls ? methodsOf(cls).find(({ name }) => name === own) : more.length === 0 ? one?.node : null;
-  return (
-    fn?.kind === "FunctionDef" &&
+  return fn?.kind === "FunctionDef" &&
     file
       .callsNamed("eval")
       .some((mode) => functionOf(mode) === fn && mode.func.kind === "Attribute" && mode.args.length === 0) &&
     facts.callee(call)?.reachesBackward !== true
-  );
+    ? fn
+    : null;
 }

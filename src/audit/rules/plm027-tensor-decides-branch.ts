@@ -12,10 +12,43 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [27],
-    hotOnly: true,
   },
   *check(facts) {
     const { file } = facts;
+    // `training_args.logging_nan_inf_filter = True`
+    for (const { value } of file.assignsTo("logging_nan_inf_filter"))
+      if (isTrue(value))
+        yield {
+          at: value,
+          severity: "note",
+          message: FILTER,
+          fix: {
+            grade: "unsafe",
+            title: "Switch it off",
+            edits: [{ start: value.start, end: value.end, text: "False" }],
+          },
+        };
+    for (const call of file.calls.given(["logging_nan_inf_filter"])) {
+      const name = file.dotted(call.func);
+      const filter = call.args.find((arg) => arg.name === "logging_nan_inf_filter");
+      if (
+        filter?.value.kind === "Const" &&
+        filter.value.value === true &&
+        /^(?:transformers|trl)\./.test(name ?? "")
+      )
+        yield {
+          at: filter,
+          severity: "note",
+          message: FILTER,
+          fix: {
+            grade: "unsafe",
+            title: "Switch it off",
+            edits: [{ start: filter.value.start, end: filter.value.end, text: "False" }],
+          },
+        };
+    }
+    // The rest is about what runs in a step.
+    if (!facts.anyHot) return;
     for (const nodes of [file.all("If"), file.all("While"), file.all("IfExp"), file.all("Assert")])
       for (const node of nodes) {
         const at = judge(node.test, node, facts);
@@ -66,38 +99,6 @@ export const rule: Rule = {
           at: call,
           message:
             "Python must know this device value before it can go on: the host waits, on every step, until all queued work is done",
-        };
-    }
-    // `training_args.logging_nan_inf_filter = True`
-    for (const { value } of file.assignsTo("logging_nan_inf_filter"))
-      if (isTrue(value))
-        yield {
-          at: value,
-          severity: "note",
-          message: FILTER,
-          fix: {
-            grade: "unsafe",
-            title: "Switch it off",
-            edits: [{ start: value.start, end: value.end, text: "False" }],
-          },
-        };
-    for (const call of file.calls.given(["logging_nan_inf_filter"])) {
-      const name = file.dotted(call.func);
-      const filter = call.args.find((arg) => arg.name === "logging_nan_inf_filter");
-      if (
-        filter?.value.kind === "Const" &&
-        filter.value.value === true &&
-        /^(?:transformers|trl)\./.test(name ?? "")
-      )
-        yield {
-          at: filter,
-          severity: "note",
-          message: FILTER,
-          fix: {
-            grade: "unsafe",
-            title: "Switch it off",
-            edits: [{ start: filter.value.start, end: filter.value.end, text: "False" }],
-          },
         };
     }
   },

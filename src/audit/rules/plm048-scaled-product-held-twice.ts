@@ -1,8 +1,9 @@
 import { argument, isFalse, keyword, positional } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
-import type { Call, Expr, Name } from "../../python/tree.ts";
-import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
+import type { Attribute, Call, Expr, Name } from "../../python/tree.ts";
+import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { holdsOptions } from "../facts/options.ts";
 import type { Rule } from "../rule.ts";
 
 const MESSAGE =
@@ -197,8 +198,10 @@ function isScalar(expr: Expr, facts: Facts): boolean {
   if (/\.shape\[-?\d\]$|\.size\(-?\d\)$/.test(facts.file.textOf(expr).slice(-24))) return true;
   // `self.scaling["default"]`
   if (expr.kind === "Subscript") return isScalar(expr.value, facts);
+  // `math.sqrt(d)`, `float(s)`
+  if (expr.kind === "Call") return COUNTS.test(facts.file.dotted(expr.func) ?? "");
   const own = expr.kind === "Attribute" ? selfAttribute(expr) : null;
-  if (own === null) return false;
+  if (own === null) return expr.kind === "Attribute" && isSetting(expr);
   if (/^(?:scal|\w+_scale$|alpha|lora_alpha)/.test(own) || facts.value(expr).what === "number") return true;
   const cls = classOf(expr);
   const writes = cls ? (attributesOf(cls, facts.file).get(own)?.writes ?? []) : [];
@@ -210,12 +213,23 @@ function isScalar(expr: Expr, facts: Facts): boolean {
   if (writes.length > 0 && writes.every(isNumber)) return true;
   // or what is handed in and never made a tensor.
   return (
-    /^(?:s|r|rank|lora_r|lora_scal\w*|multiplier|factor|weight_scale|gain|lambda_?)$/.test(own) &&
+    /^(?:s|r|rank|lora_r|lora_scal\w*|multiplier|factor|weight_scale|gain|lambda_?|temperature|temp|tau)$/.test(
+      own,
+    ) &&
     writes.length > 0 &&
     writes.every(
       ({ how, value }) => how === "assign" && value !== null && facts.value(value).what !== "tensor",
     )
   );
+}
+
+/** What gives a Python number, whatever it is given. */
+const COUNTS = /^(?:math\.\w+|builtins\.(?:float|int|len|round))$/;
+
+/** `self.args.temperature`: what is set for a run and multiplied is a number; `params` may as well hold weights. */
+function isSetting({ value }: Attribute): boolean {
+  const holder = value.kind === "Name" ? value.id : value.kind === "Attribute" ? value.attr : "params";
+  return !isSelf(value) && holder !== "params" && holdsOptions(value);
 }
 
 function isDropout(expr: Expr, facts: Facts): boolean {

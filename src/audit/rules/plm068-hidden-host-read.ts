@@ -1,9 +1,12 @@
 import { argument } from "../../python/file.ts";
+import { contains, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isNetwork } from "../facts/networks.ts";
 import { last } from "../facts/torch-names.ts";
+import { loopsAround } from "../facts/training.ts";
 import type { Edit, Finding, Rule } from "../rule.ts";
 
 const READS =
@@ -38,18 +41,21 @@ export const rule: Rule = {
             arg.star === 0 &&
             (isTensor(arg.value, facts) ||
               (name === "builtins.range" && isSingle(arg.value, facts, 0) && isMasked(arg.value, facts))),
-        ) ||
-        !everyTurn(call, facts)
+        )
       )
         continue;
       const own = /^builtins\.(any|all|sum)$/.exec(name)?.[1];
+      // So many kernels or waits tell in an evaluation too.
+      const judges = !everyTurn(call, facts);
+      if (judges && !(own && inEvaluation(call, facts))) continue;
       const [only] = call.args;
       const each = /^builtins\.(?:any|all|sum|sorted)$|^statistics\.|Counter$/.test(name);
       const short = name.replace("builtins.", "");
       yield {
         at: call,
+        ...(judges ? { severity: "note" as const } : {}),
         message: each
-          ? `\`${short}\` goes through the device tensor element by element: a ${own === "sum" ? "kernel" : "wait"} for each, on every step; torch has its own`
+          ? `\`${short}\` goes through the device tensor element by element: a ${own === "sum" ? "kernel" : "wait"} for each, ${judges ? "with every batch" : "on every step"}; torch has its own`
           : `\`${short}\` reads the device tensor on the host, with a wait, on every step; torch has its own`,
         ...(own && only && call.args.length === 1
           ? {
@@ -68,6 +74,25 @@ export const rule: Rule = {
 /** On every step, or on every one the optimizer takes: a norm is read where it is clipped. */
 function everyTurn(node: Node, facts: Facts): boolean {
   return facts.everyStep(node) !== null || everyUpdate(node, facts);
+}
+
+/** In a loop that runs a network, or in what Lightning calls with every batch it judges by. */
+function inEvaluation(call: Call, facts: Facts): boolean {
+  const [loop] = loopsAround(call);
+  const fn = functionOf(call);
+  if (loop)
+    return (
+      loop.kind === "For" &&
+      facts.frequency(call, loop) === "every" &&
+      facts.file.all("Call").some((one) => contains(loop, one) && isNetwork(one.func, facts))
+    );
+  return (
+    fn?.kind === "FunctionDef" &&
+    /^(?:validation|test)_step$/.test(fn.name) &&
+    fn.parent?.kind === "ClassDef" &&
+    facts.role(fn.parent) === "lightning" &&
+    facts.frequency(call, fn) === "every"
+  );
 }
 
 /** What `sum` starts from is added to, not gone through. */

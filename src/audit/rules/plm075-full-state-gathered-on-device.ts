@@ -1,9 +1,10 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, functionOf, statementOf, walk } from "../../python/nodes.ts";
+import { ancestors, classOf, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Comp, Expr, For, Name, Node } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { given, hidesArguments } from "../facts/arguments.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 const MESSAGE =
@@ -26,6 +27,7 @@ export const rule: Rule = {
   },
   *check({ file }) {
     yield* wholeTensors(file);
+    yield* untyped(file);
     for (const call of file.callsNamed("summon_full_params")) {
       const block = call.parent?.kind === "WithItem" ? call.parent.parent : null;
       const offload = keyword(call, "offload_to_cpu");
@@ -89,6 +91,44 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `model = FSDP(model)`, then `model.state_dict()`: whoever does not say which type gets the full one, on the device. */
+function* untyped(file: PythonFile): Generator<Finding> {
+  if (!file.mentions("FullyShardedDataParallel") || file.mentions("state_dict_type")) return;
+  if (file.mentions("summon_full_params")) return;
+  for (const call of file.callsNamed("state_dict")) {
+    const { func } = call;
+    if (func.kind !== "Attribute" || func.attr !== "state_dict" || call.args.length > 0) continue;
+    if (isSharded(func.value, file) && isToSave(call, file) && !isAlone(call, file))
+      yield { at: call, severity: "note", message: MESSAGE };
+  }
+}
+
+/** A name, or an attribute of self, that was wrapped last of all. */
+function isSharded(expr: Expr, file: PythonFile): boolean {
+  if (expr.kind === "Name") {
+    const [one, ...more] = file.scopes.reaching(expr);
+    return more.length === 0 && one?.how === "assign" && shards(one.value, file);
+  }
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  const last = writes.at(-1);
+  return (
+    last !== undefined && shards(last.value, file) && writes.every((write) => write.in.name === "__init__")
+  );
+}
+
+/** Left on the device, and cut into parts. */
+function shards(made: Expr | null, file: PythonFile): boolean {
+  return (
+    made?.kind === "Call" &&
+    /^torch\.distributed\.fsdp\.(?:\w+\.)*FullyShardedDataParallel$/.test(file.dotted(made.func) ?? "") &&
+    !hidesArguments(made, file) &&
+    !keyword(made, "cpu_offload") &&
+    !/NO_SHARD/.test(file.textOf(keyword(made, "sharding_strategy")?.value ?? made.func))
+  );
+}
 
 /** `if get_world_size() == 1:`: nothing is sharded there. */
 function isAlone(call: Call, file: PythonFile): boolean {

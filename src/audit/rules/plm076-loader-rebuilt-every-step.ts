@@ -1,8 +1,9 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, contains, functionOf, walk } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf, walk } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Name, Node } from "../../python/tree.ts";
-import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { callTarget } from "../facts/summary.ts";
 import { last } from "../facts/torch-names.ts";
@@ -53,10 +54,12 @@ export const rule: Rule = {
       if (name === "builtins.next" || asked) {
         const inner = asked ?? positional(call, 0);
         const made = inner?.kind === "Call" && begins(inner, file) ? positional(inner, 0) : null;
-        const hot = made && isLoader(made, facts) ? facts.everyStep(call) : null;
+        if (!made || !isLoader(made, facts)) continue;
         // A function may be called for each task, with data of its own.
-        if (hot)
-          yield { at: call, ...(isOfGiven(made!, file) ? { severity: "note" as const } : {}), message: STEP };
+        if (facts.everyStep(call))
+          yield { at: call, ...(isOfGiven(made, file) ? { severity: "note" as const } : {}), message: STEP };
+        else if (made.kind !== "Call" && (isEveryEpoch(call, facts) || isOneEpoch(call, facts)))
+          yield { at: call, severity: "note", message: LOOK };
       } else if (isDataLoader(name)) {
         const hot = facts.everyStep(call);
         if (hot?.why === "in the training loop")
@@ -76,6 +79,8 @@ export const rule: Rule = {
 
 const STEP =
   "A new iterator on every step: its workers are started, the first batches loaded, one is taken and the rest thrown away";
+const LOOK =
+  "A new iterator in every epoch for one batch: its workers are started, the first batches loaded and the rest thrown away";
 const EPOCH =
   "A new DataLoader in every epoch starts its workers again; make it once, with `persistent_workers=True`";
 
@@ -312,6 +317,26 @@ function isDataLoader(name: string): boolean {
   return /^torch\.utils\.data\.(?:dataloader\.)?DataLoader$/.test(name);
 }
 
+/** `def __init__(self, train_data: DataLoader)`, which keeps it on self. */
+function isGivenLoader(expr: Expr, file: PythonFile): boolean {
+  const own = file.mentions(": DataLoader") ? selfAttribute(expr) : null;
+  const cls = own === null ? null : classOf(expr);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  return (
+    writes.length > 0 &&
+    writes.every(
+      ({ value }) =>
+        value?.kind === "Name" && file.scopes.reaching(value).every((one) => saysLoader(one, file)),
+    )
+  );
+}
+
+function saysLoader({ node }: Definition, file: PythonFile): boolean {
+  return (
+    node.kind === "Param" && node.annotation !== null && isDataLoader(file.dotted(node.annotation) ?? "")
+  );
+}
+
 function isLoader(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Call")
     return (
@@ -322,7 +347,8 @@ function isLoader(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Attribute")
     return (
       /loader$|(?:^|_)dl$/.test(expr.attr) ||
-      isOnlyMadeBy(expr, facts.file, (made) => isDataLoader(facts.file.dotted(made.func) ?? ""))
+      isOnlyMadeBy(expr, facts.file, (made) => isDataLoader(facts.file.dotted(made.func) ?? "")) ||
+      isGivenLoader(expr, facts.file)
     );
   if (expr.kind !== "Name") return false;
   const definitions = facts.file.scopes.reaching(expr);
@@ -330,7 +356,7 @@ function isLoader(expr: Expr, facts: Facts): boolean {
     definitions.length > 0 &&
     definitions.every(
       (one) =>
-        (one.how === "param" && /loader$|_dl$/.test(expr.id)) ||
+        (one.how === "param" && (/loader$|_dl$/.test(expr.id) || saysLoader(one, facts.file))) ||
         // `train_loader, valid_loader = get_data(args)`
         (/loader$|_dl$/.test(expr.id) &&
           one.value?.kind === "Call" &&

@@ -1,4 +1,4 @@
-import torch  # noqa: F401
+import torch
 
 
 def train(model, loader, held_out, optimizer, evaluate):
@@ -39,3 +39,64 @@ def none(model, loader, optimizer, save):
             optimizer.step()
         # trap: no evaluation
         save(model)
+
+
+@torch.no_grad()
+def look(model, held_out):
+    model.eval()
+    scores = [model(x).mean() for x in held_out]
+    model.train()
+    return torch.stack(scores)
+
+
+def freeze(model):
+    model.backbone.eval()
+
+
+def first(model, source, held_out, optimizer, steps):
+    for step in range(steps):
+        if step % 100 == 0:
+            look(model, held_out)  # expect: PLM023
+        optimizer.zero_grad()
+        model(next(source)).sum().backward()
+        optimizer.step()
+
+
+def epochs(model, loader, held_out, optimizer, count):
+    for epoch in range(count):
+        look(model, held_out)  # expect: PLM023
+        for x in loader:
+            optimizer.zero_grad()
+            model(x).sum().backward()
+            optimizer.step()
+
+
+def traps(model, teacher, policy, loader, held_out, optimizer, validate, only):
+    for epoch in range(3):
+        # trap: a teacher, and a part that is kept as it is
+        teacher.eval()
+        freeze(model)
+        # trap: before there are gradients
+        if epoch == 0:
+            look(model, held_out)
+        # trap: the training is over
+        if only and epoch % 2 == 0:
+            look(model, held_out)
+            break
+        for x in loader:
+            # trap: this is the forward
+            loss = policy.evaluate(x)
+            optimizer.zero_grad()
+            loss.sum().backward()
+            optimizer.step()
+
+
+def swept(model, loader, held_out, optimizer, count):
+    for epoch in range(count):
+        # trap: cleared at the end of each epoch
+        look(model, held_out)
+        for x in loader:
+            optimizer.zero_grad()
+            model(x).sum().backward()
+            optimizer.step()
+        optimizer.zero_grad()

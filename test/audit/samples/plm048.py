@@ -1,3 +1,5 @@
+import math
+
 import torch.nn as nn
 
 
@@ -20,6 +22,32 @@ class Lora(nn.Module):
         # trap: one product, by another tensor
         u = (x @ a) * b
         return y + z + w + v + u
+
+
+class Similar(nn.Module):
+    def __init__(self, args, temperature):
+        super().__init__()
+        self.args = args
+        self.temperature = temperature
+        self.tau = nn.Parameter(temperature)
+
+    def forward(self, a, b, params):
+        first = a @ b
+        second = first / self.args.temperature  # expect: PLM048
+        third = b @ a
+        fourth = third / math.sqrt(128)  # expect: PLM048
+        fifth = b @ b
+        sixth = fifth * self.temperature  # expect: PLM048
+        # trap: it learns, and its gradient needs the product
+        seventh = a @ a
+        eighth = seventh / self.tau
+        # trap: these may be weights
+        ninth = a @ b
+        tenth = ninth * params.gain
+        # trap: read again
+        last = a @ b
+        scaled = last / self.args.temperature
+        return second + fourth + sixth + eighth + tenth + scaled + last
 
 
 def once(x, a, b):
