@@ -3,7 +3,7 @@ import type { Assign, Expr, FunctionDef, Lambda, Node } from "../../python/tree.
 import { appendCall } from "../edits.ts";
 import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { isBackwarded, parts } from "../facts/kept.ts";
+import { parts } from "../facts/kept.ts";
 import { attributeMayBeDifferentiated, derivesFromInput } from "../facts/flow.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -153,11 +153,7 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
     !WANTED.test(attribute) &&
     !attributeMayBeDifferentiated(attribute, cls, facts);
   if (!cut && !unread && !harmless && !local) return;
-  // What has been differentiated keeps nodes, and nothing that they saved.
-  const spent =
-    (value.kind === "Call" && facts.callee(value)?.reachesBackward === true) ||
-    isBackwarded(value, null, facts);
-  if (spent) return;
+  if (isSpent(value, facts)) return;
   yield {
     at: statement.value === value ? statement : value,
     ...(cut && (fn.name === "forward" || !isForward) ? {} : { severity: "note" as const }),
@@ -166,6 +162,18 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
       : `\`self.${attribute}\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
     fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(value, ".detach()") },
   };
+}
+
+/** A loss that has been differentiated keeps nodes, and nothing that they saved. */
+function isSpent(value: Expr, facts: Facts): boolean {
+  if (value.kind === "Call") return facts.callee(value)?.reachesBackward === true;
+  return (
+    value.kind === "Name" &&
+    facts.backwards.some(
+      ({ call, loss }) =>
+        loss?.kind === "Name" && loss.id === value.id && functionOf(call) === functionOf(value),
+    )
+  );
 }
 
 /** A forward hook that stores what it is given. */
