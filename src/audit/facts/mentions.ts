@@ -41,11 +41,13 @@ export class Words {
     const imported = new Map<string, string>();
     for (const alias of file.all("Alias")) this.#addAlias(alias, handsOn, own, imported, spoken);
     for (const { name, parent } of file.all("ClassDef")) if (parent?.kind === "Module") own.add(name);
-    if (spoken.isChoosy) {
-      for (const name of file.all("Name"))
-        // What somebody speaks of in any case is not chosen.
-        if (isCapital(name.id) && !own.has(name.id) && !this.all.has(name.id)) spoken.add(name.id, name);
-    } else for (const { id } of file.all("Name")) if (isCapital(id) && !own.has(id)) this.add(id);
+    for (const name of file.all("Name")) {
+      const { id } = name;
+      // Most are known. And what somebody speaks of in any case is not chosen.
+      if (!isCapital(id) || this.all.has(id) || own.has(id)) continue;
+      if (spoken.isChoosy) spoken.add(id, name);
+      else this.add(id);
+    }
     for (const attribute of file.all("Attribute")) this.#addAttribute(attribute, imported, spoken);
     for (const text of file.all("Str")) this.#addStr(text, handsOn);
     for (const { args } of file.callsNamed("getattr", "vars", "getmembers")) {
