@@ -1,7 +1,7 @@
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, Node } from "../../python/tree.ts";
 import { comesFromNetwork, feedsBackward, isMadeOf, runsBehind } from "../facts/behind-loss.ts";
-import { attributesOf, isModuleRole, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
+import { isSelf, attributesOf, isModuleRole, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
 import { isNetwork, ranNetwork } from "../facts/networks.ts";
@@ -74,7 +74,8 @@ function evaluatedRun(call: Call, facts: Facts): Expr | null {
   const { func } = call;
   if (func.kind !== "Name" && func.kind !== "Attribute") return null;
   if (facts.networks.isOnlyEvaluated(func)) return func;
-  return func.kind === "Attribute" && facts.networks.isOnlyEvaluated(func.value)
+  // `self.eval()` may be a trainer's own.
+  return func.kind === "Attribute" && !isSelf(func.value) && facts.networks.isOnlyEvaluated(func.value)
     ? ranNetwork(call, facts)
     : null;
 }
