@@ -27,7 +27,8 @@ const LOSS_NAME =
   /^(?:\w*_)?(?:criterion|crit|loss|loss_?fn|loss_?func|loss_?fct|loss_?function|objective)(?:_\w+)?$/i;
 
 /** A `perceptual_loss_net` is a network that a loss is made with. */
-const isLossName = (name: string): boolean => LOSS_NAME.test(name) && !/_(?:net|network|model)$/i.test(name);
+export const isLossName = (name: string): boolean =>
+  LOSS_NAME.test(name) && !/_(?:net|network|model)$/i.test(name);
 
 /** The words that make a call one of a network or a loss, where nothing but its name says so. */
 const CALLED = new RegExp(

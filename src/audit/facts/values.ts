@@ -12,7 +12,7 @@ import { Differentiated } from "./differentiated.ts";
 import { fedToNetworks } from "./fed.ts";
 import { holdsIndices, isIndices } from "./indices.ts";
 import { BATCH_INPUT, FORWARD_INPUT, isForwardInput, isPreparedLoader, isStepBatch } from "./inputs.ts";
-import { Networks, isLayerName } from "./naming.ts";
+import { Networks, isLayerName, isLossName } from "./naming.ts";
 import { returnsByName, yieldsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
 import { readByNumpy } from "./transfers.ts";
@@ -406,6 +406,7 @@ export class Values {
           expr.value.kind === "Name" && this.#isCollection(expr.value)
             ? this.#alternatives(this.#file.scopes.reaching(expr.value))
             : this.of(expr.value);
+        if (isTensorLike(value) && this.#isBesideLoss(expr.value)) return UNKNOWN;
         // A tensor's rows, a layer of a list of them.
         if (value.what === "tensor" || (value.what === "module" && holdsModules(expr.value, this.#file)))
           return value;
@@ -537,6 +538,22 @@ export class Values {
       return call?.kind === "Call" && call.args[0] ? [call.args[0].value] : [];
     });
     return added.length === 1 ? added[0]! : null;
+  }
+
+  /** `items` of `loss, items = criterion(out, y)`: of what is told beside a loss, most are numbers. */
+  #isBesideLoss(expr: Expr): boolean {
+    const definitions = expr.kind === "Name" ? this.#file.scopes.reaching(expr) : [];
+    return (
+      definitions.length > 0 &&
+      definitions.every(
+        ({ how, index, value }) =>
+          how === "unpack" &&
+          index !== null &&
+          index > 0 &&
+          value?.kind === "Call" &&
+          isLossName(lastWord(value.func)),
+      )
+    );
   }
 
   /** `q1, q2 = self.critic(states, actions)`, then `return q1, q2`. */
