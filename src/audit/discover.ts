@@ -22,6 +22,8 @@ export interface Discovery {
   readonly diagnostics: readonly Diagnostic[];
   /** Some of it is, or is part of, a package that is installed: what that hands on is for others. */
   readonly installed: boolean;
+  /** It asks for a torch from before 1.11. */
+  readonly oldTorch: boolean;
 }
 
 const NEVER = new Set([
@@ -64,6 +66,7 @@ export function discover(
   };
   const diagnostics: Diagnostic[] = [];
   let installed = false;
+  let oldTorch = false;
   const visited = new Set<string>();
   const shown = (absolute: string): string => {
     const inside = relative(root, absolute).split(sep).join("/");
@@ -87,6 +90,8 @@ export function discover(
       return;
     }
     installed ||= isInstalled(absolute, names);
+    if (inside === "")
+      oldTorch ||= names.some((name) => REQUIREMENTS.test(name) && pinsOldTorch(join(absolute, name)));
     const rules = names.includes(".gitignore") ? [...ignores, gitignore(absolute)] : ignores;
     const folder = path === "" ? "" : path === absolute ? join(path, sep) : `${path}/`;
     for (const name of names) {
@@ -128,7 +133,7 @@ export function discover(
       problem(absolute, error);
     }
   }
-  return { files: [...files.values()], diagnostics, installed };
+  return { files: [...files.values()], diagnostics, installed, oldTorch };
 }
 
 function isInstalled(folder: string, names: readonly string[]): boolean {
@@ -138,6 +143,19 @@ function isInstalled(folder: string, names: readonly string[]): boolean {
     return /^\[(?:build-system|project|tool\.poetry)\]/m.test(
       readFileSync(join(folder, "pyproject.toml"), "utf8"),
     );
+  } catch {
+    return false;
+  }
+}
+
+const REQUIREMENTS =
+  /^(?:requirements?[\w.-]*\.txt|environment[\w.-]*\.ya?ml|(?:setup|pyproject)\.(?:py|cfg|toml))$/;
+/** `torch==1.7.1`, `- pytorch=1.4`: no later one will do. */
+const OLD_TORCH = /^[\s"'-]*(?:py)?torch\s*(?:==?|~=|<=?)\s*(?:0\.\d|1\.\d(?!\d)|1\.10(?!\d))/m;
+
+function pinsOldTorch(path: string): boolean {
+  try {
+    return OLD_TORCH.test(readFileSync(path, "utf8"));
   } catch {
     return false;
   }

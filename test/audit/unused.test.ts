@@ -335,3 +335,28 @@ test("in a folder whose name says that it is kept, a finding is a note", () => {
   for (const path of ["train_old.py", "golden/train.py", "folder/train.py"])
     expect(severity(path)).toMatchObject(USED);
 });
+
+test("what a tree's torch cannot be told is not asked for", async () => {
+  const root = emptyFolder();
+  writeFileSync(
+    join(root, "net.py"),
+    `from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        return checkpoint(self.block, x)
+`,
+  );
+  const count = async (name: string, text: string): Promise<number> => {
+    writeFileSync(join(root, name), text);
+    return (await audit([root], root, { ...DEFAULTS, select: ["PLM051"] })).findings.length;
+  };
+  expect(await count("requirements.txt", "numpy\ntorch>=1.7\ntorchvision==0.8\n")).toBe(1);
+  expect(await count("requirements.txt", "torch==2.1.0\n")).toBe(1);
+  expect(await count("requirements.txt", "torch==1.13\n")).toBe(1);
+  expect(await count("requirements.txt", "numpy\ntorch==1.7.1\n")).toBe(0);
+  writeFileSync(join(root, "requirements.txt"), "");
+  expect(await count("environment.yml", "dependencies:\n  - pytorch=1.4\n")).toBe(0);
+});

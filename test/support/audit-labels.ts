@@ -45,6 +45,7 @@ const FILES = [
   "labels-37.jsonl",
   "labels-38.jsonl",
   "labels-39.jsonl",
+  "labels-40.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

@@ -18,6 +18,8 @@ const OUTSIDE = /^_*(?:main|cli|run|app|test|demo)(?:_|$)|^__\w+__$|^<body>$/;
 
 /** What the `setup.py` of a package says that is installed, for others to use what it hands on. */
 export const INSTALLED = "setuptools";
+/** Said by what names a tree's requirements. */
+export const OLD_TORCH = "torch<1.11";
 
 /**
  * Words by which files speak of classes, functions and modules; "nets." where functions of a module may be meant, "nets.*"

@@ -8,7 +8,7 @@ import type { CallSite, FileSummary, Target } from "./summary.ts";
 import { handedFromOutside } from "./handed.ts";
 import type { Keeps } from "./keepers.ts";
 import { callersGradOff } from "./callers.ts";
-import { chosenOtherwise, chosenWords, isTried, otherChoices, unusedParts } from "./mentions.ts";
+import { OLD_TORCH, chosenOtherwise, chosenWords, isTried, otherChoices, unusedParts } from "./mentions.ts";
 import type { Mentioned } from "./mentions.ts";
 import { Names, isCompound } from "./names.ts";
 import { joinedOptions } from "./options.ts";
@@ -78,6 +78,8 @@ export interface ProjectFacts {
   readonly choices: ReadonlySet<string>;
   /** Modules that others import, and that can be started by themselves to try them. */
   readonly tried: ReadonlySet<string>;
+  /** The tree asks for a torch from before 1.11. */
+  readonly oldTorch: boolean;
   /** Modules in folders that are kept beside the program, by the names of these. */
   readonly aside: ReadonlyMap<string, string>;
 }
@@ -189,6 +191,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     chosen: chosenOtherwise(summaries, choosy, words),
     choices: otherChoices(summaries, mentioned),
     tried,
+    oldTorch: words.has(OLD_TORCH),
     aside: new Map(summaries.flatMap(({ module, aside }) => (aside === undefined ? [] : [[module, aside]]))),
   };
 }

@@ -31,7 +31,7 @@ export const rule: Rule = {
         call.args.some((arg) => arg.star === 2 && literalDict(arg.value, facts.file) === null)
       )
         continue;
-      if (isForOldTorch(call, facts.file)) continue;
+      if (facts.project.oldTorch || isForOldTorch(call, facts.file)) continue;
       // A network that is only run keeps the line from where it was copied.
       if (/(?:^|[/_])inference[/_.]/.test(facts.file.path)) continue;
       yield {
