@@ -3,8 +3,9 @@
  *
  * Writes src/audit/readings.ts: by rule, and by where its findings stood, what share of its errors and warnings was true on
  * repositories that nobody had looked at before, from the labels in test/fixtures/audit (those that were read before
- * anything was mended for them). Prints by rule what was read, and what trusting only the proven would have come to: each
- * repository's findings are kept or made notes by what the other repositories say of their rule there.
+ * anything was mended for them). Prints by rule what was read, what trusting only the proven would have come to: each
+ * repository's findings are kept or made notes by what the other repositories say of their rule there; and what is
+ * still raised of all that was ever labelled.
  */
 import { writeFileSync } from "node:fs";
 import { isTrusted } from "../src/audit/trust.ts";
@@ -51,4 +52,10 @@ const share = (labels: typeof blind): string => {
   const right = labels.filter(({ verdict }) => verdict === "true").length;
   return `${right} of ${labels.length} (${((100 * right) / labels.length).toFixed(1)} %)`;
 };
-console.log(`as they were: ${share(blind)} | of what the other repositories trust: ${share(kept)}`);
+const raised = readLabels().filter(
+  ({ severity, mended, where = null, rule }) =>
+    severity !== "note" && !mended && where !== "off" && isTrusted(all[rule], where),
+);
+console.log(
+  `as they were: ${share(blind)} | of what the other repositories trust: ${share(kept)} | raised today: ${share(raised)}`,
+);
