@@ -2,7 +2,16 @@ import type { FileSummary } from "./summary.ts";
 
 /** `kl_divergence_loss`, `get_log_prob`: no word that tensors, lists and loggers have methods for. */
 export function isCompound(name: string): boolean {
-  return name.length > 8 && name.includes("_", 2) && !TORCH.test(name) && !RUN_ALONE.test(name);
+  return isLong(name) && !RUN_ALONE.test(name);
+}
+
+/** `evaluate_actions`: as compound, and a part of training only where it stands beside a backward. */
+export function isRunAlone(name: string): boolean {
+  return isLong(name) && RUN_ALONE.test(name);
+}
+
+function isLong(name: string): boolean {
+  return name.length > 8 && name.includes("_", 2) && !TORCH.test(name);
 }
 
 /** What torch calls methods of its own. */

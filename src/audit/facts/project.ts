@@ -247,14 +247,21 @@ function callGraph(
         const to = typeof target === "number" ? own[target]! : (find(target) ?? drawn(call));
         if (to) connect(from, to, siteOf(call));
         // `model.get_log_prob(x)` of a model that was handed in.
-        else if (summaries[at]!.trains && typeof target === "string" && target.startsWith("."))
-          for (const name of ofNetworks.get(target.slice(1)) ?? [])
-            connect(from, byName.get(name), siteOf(call));
+        else if (summaries[at]!.trains && typeof target === "string" && target.startsWith(".")) {
+          const alike = ofNetworks.get(target.slice(1));
+          if (alike && mayTrain(target.slice(1), siteOf(call)))
+            for (const name of alike) connect(from, byName.get(name), siteOf(call));
+        }
       }
   const aliases = new Map<string, string>();
   for (const [target, fn] of known)
     if (fn && fn.summary.name !== target) aliases.set(target, fn.summary.name);
   return { all: [...byName.values()], byName, aliases, targets: known };
+}
+
+/** `model.evaluate_actions(x)` is of the training where that differentiates beside it, on every turn. */
+function mayTrain(method: string, { beside, throttled, grad }: Edge["site"]): boolean {
+  return beside ? !throttled && grad !== "off" : isCompound(method);
 }
 
 /** The method of the one class of the tree that has it; a network that draws samples, or another class, leaves it open. */
@@ -286,7 +293,11 @@ function networkMethods(
       for (const { calls } of file.functions)
         for (const call of calls) {
           const target = targetOf(call);
-          if (typeof target === "string" && target.startsWith(".") && isCompound(target.slice(1)))
+          if (
+            typeof target === "string" &&
+            target.startsWith(".") &&
+            (isCompound(target.slice(1)) || siteOf(call).beside)
+          )
             found.set(target.slice(1), []);
         }
   const others = new Set<string>();

@@ -13,7 +13,7 @@ import { sharedOptions } from "./options.ts";
 import { passedBy } from "./parameters.ts";
 import type { Passed } from "./parameters.ts";
 import { loadersMade, pinnedMakers, sharedClasses } from "./loaders.ts";
-import { isCompound } from "./names.ts";
+import { isCompound, isRunAlone } from "./names.ts";
 import { shapesVary } from "./shapes.ts";
 import { turnsCheckpointingOn } from "./shipped.ts";
 import { MAIN, callTarget, drawsFromHanded, functionName, isMain, otherTargets } from "./summary.ts";
@@ -224,16 +224,24 @@ class Summarizer {
     // In files that train it may be a method of the tree's own networks, or of its buffer.
     const maybe = name.startsWith(".") && this.#file.once(trains);
     const draws = maybe && call.kind === "Call" && drawsFromHanded(call.func, this.#file);
+    const beside = maybe && !draws && isRunAlone(name.slice(1)) && this.#isBesideBackward(call);
     const known =
-      name.startsWith(".") && !draws && !(maybe && isCompound(name.slice(1)))
+      name.startsWith(".") && !draws && !beside && !(maybe && isCompound(name.slice(1)))
         ? this.#unresolved(call, name)
         : this.#resolved(call, target, notes, direct);
-    const site: CallSite = draws ? { ...known, draws } : known;
+    const site: CallSite = draws ? { ...known, draws } : beside ? { ...known, beside } : known;
     const seen = notes.seen.get(target);
     if (seen?.some((other) => isSame(other, site)) === true) return;
     if (seen) seen.push(site);
     else notes.seen.set(target, [site]);
     notes.calls.push(site);
+  }
+
+  /** In the same turn of the same loop, or of the same function without one. */
+  #isBesideBackward(call: Node): boolean {
+    const [loop] = loopsAround(call);
+    const fn = functionOf(call);
+    return this.#backwards.some(({ call: one }) => functionOf(one) === fn && loopsAround(one)[0] === loop);
   }
 
   #give(name: string, call: Call): void {
@@ -515,6 +523,7 @@ function isSame(a: CallSite, b: CallSite): boolean {
     a.grad === b.grad &&
     a.throttled === b.throttled &&
     a.draws === b.draws &&
+    a.beside === b.beside &&
     a.loops?.length === b.loops?.length &&
     (a.loops?.every((loop, at) => loop === b.loops![at]) ?? true) &&
     (a.passed === b.passed || JSON.stringify(a.passed) === JSON.stringify(b.passed))

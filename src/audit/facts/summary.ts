@@ -94,6 +94,8 @@ export interface CallSite {
   readonly workers?: true | undefined;
   /** It draws from a buffer that was handed in, of a class that this file does not have. */
   readonly draws?: true | undefined;
+  /** A method that networks are often run by alone, called here beside a backward. */
+  readonly beside?: true | undefined;
 }
 
 const NOTHING_MORE: Omit<CallSite, "target"> = {};

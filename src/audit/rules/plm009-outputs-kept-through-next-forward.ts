@@ -1,7 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
 import { contains, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Assign, Call, Expr, Name, Node, Stmt } from "../../python/tree.ts";
+import type { Assign, Attribute, Call, Expr, Name, Node, Stmt, Subscript } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { helperRun, isNetwork } from "../facts/networks.ts";
@@ -30,13 +30,18 @@ export const rule: Rule = {
       if (!target) continue;
       const definition = file.scopes.definitionAt(target);
       const others = file.scopes.scopeOf(target).bindings.get(target.id) ?? [];
-      if (!definition || others.some((one) => one !== definition && contains(loop, one.node))) continue;
-      const uses = file.scopes.uses(definition);
-      if (uses.some((use) => !contains(loop, use) || use.start < statement.end)) continue;
+      const again = others.filter((one) => one !== definition && contains(loop, one.node));
+      if (!definition || !again.every((one) => isOwnPart(one, statement))) continue;
+      const all = [definition, ...again].flatMap((one) => file.scopes.uses(one));
+      if (all.some((use) => !contains(loop, use) || use.start < statement.end)) continue;
+      const uses =
+        again.length === 0
+          ? all
+          : [...new Set(all)].filter((use) => !again.some(({ value }) => contains(value!, use)));
       const shaped = shapedFrom(uses, loop, facts);
       if (!isOnlyForLoss(uses, target, shaped, facts)) continue;
-      const all = [...uses, ...shaped.flatMap((one) => file.scopes.uses(one))];
-      const last = Math.max(own, ...all.map((use) => loop.body.findIndex((one) => contains(one, use))));
+      const read = [...uses, ...shaped.flatMap((one) => file.scopes.uses(one))];
+      const last = Math.max(own, ...read.map((use) => loop.body.findIndex((one) => contains(one, use))));
       if (!evaluates && !facts.backwards.some(({ call }) => contains(loop, call))) continue;
       // Before the backward, where that is not the last use itself: the logits are then gone at its peak.
       const after = loop.body[last];
@@ -90,6 +95,26 @@ function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): Name | n
   const logits = target.items[at];
   // `logits, loss = run_batch(model, x, y)` of this file hands on what the network gave.
   return logits?.kind === "Name" && (network || helperRun(value, at, facts) !== null) ? logits : null;
+}
+
+/** `out = out.logits if hasattr(out, "logits") else out`: the name goes on to mean the logits, which are as large. */
+function isOwnPart({ how, name, value, node }: Definition, statement: Stmt): boolean {
+  const isPart = (expr: Expr): boolean =>
+    expr.kind === "Name"
+      ? expr.id === name
+      : expr.kind === "IfExp"
+        ? isPart(expr.body) && isPart(expr.orelse)
+        : (expr.kind === "Attribute" ? expr.attr === "logits" : isPick(expr)) &&
+          isPart((expr as Attribute | Subscript).value);
+  return how === "assign" && value !== null && node.start > statement.end && isPart(value);
+}
+
+/** `out[0]`, `out["logits"]` */
+function isPick(expr: Expr): boolean {
+  return (
+    expr.kind === "Subscript" &&
+    (expr.index.kind === "Num" || (expr.index.kind === "Str" && expr.index.value === "logits"))
+  );
 }
 
 /** Where in the loop's body the statement stands, with nothing but `with` around it. */

@@ -1,6 +1,7 @@
 import { argument, isFalse, keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
-import type { Attribute, Call, Expr, Name } from "../../python/tree.ts";
+import type { Attribute, Binary, Call, Expr, Name } from "../../python/tree.ts";
 import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { holdsOptions } from "../facts/options.ts";
@@ -55,20 +56,50 @@ function isLarge(expr: Expr, facts: Facts): boolean {
   );
 }
 
-/** `self.lm_head(x)`, made as `nn.Linear(width, vocab_size)`: nothing else is as large. */
+/** `self.lm_head(x)`, made as `nn.Linear(width, vocab_size)`, or the product with its weights: nothing else is as large. */
 function isLogits(expr: Expr, { file }: Facts): boolean {
+  if ((expr.kind !== "Call" && expr.kind !== "Binary") || !file.mentions("vocab")) return false;
+  const weight = weightOf(expr, file);
+  const layer = weight ?? (expr.kind === "Call" && expr.args.length === 1 ? expr.func : null);
   return (
-    expr.kind === "Call" &&
-    expr.args.length === 1 &&
-    file.mentions("vocab") &&
-    isOnlyMadeBy(
-      expr.func,
-      file,
-      (made) =>
-        file.dotted(made.func) === "torch.nn.Linear" &&
-        /vocab/i.test(file.textOf(argument(made, "out_features", 1) ?? made.func)),
-    )
+    layer !== null &&
+    isOnlyMadeBy(layer, file, (made) => {
+      const name = file.dotted(made.func);
+      const count =
+        name === "torch.nn.Linear"
+          ? argument(made, "out_features", 1)
+          : // `x @ self.embed.weight.t()`: the weights of the tokens, used again.
+            name === "torch.nn.Embedding" && weight
+            ? argument(made, "num_embeddings", 0)
+            : null;
+      return count !== null && /vocab/i.test(file.textOf(count));
+    })
   );
+}
+
+/** The layer of `x @ self.head.weight.t()`, `F.linear(x, self.head.weight)`; the other way round it gives a token's width. */
+function weightOf(expr: Call | Binary, file: PythonFile): Expr | null {
+  const name = expr.kind === "Call" ? (file.dotted(expr.func) ?? "") : "";
+  let right: Expr | null = null;
+  if (name === "torch.nn.functional.linear") right = positional(expr as Call, 1);
+  else {
+    const turned =
+      expr.kind === "Binary"
+        ? expr.op === "@"
+          ? expr.right
+          : null
+        : /^torch\.(?:matmul|mm)$/.test(name)
+          ? positional(expr, 1)
+          : null;
+    if (
+      turned?.kind === "Call" &&
+      turned.func.kind === "Attribute" &&
+      /^(?:t|transpose)$/.test(turned.func.attr)
+    )
+      right = turned.func.value;
+    else if (turned?.kind === "Attribute" && /^m?T$/.test(turned.attr)) right = turned.value;
+  }
+  return right?.kind === "Attribute" && right.attr === "weight" ? right.value : null;
 }
 
 /** A layer's output, a product or a scaled one that keeps its name, and so its memory, beside its scaled double. */

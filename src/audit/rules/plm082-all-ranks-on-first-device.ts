@@ -34,7 +34,8 @@ export const rule: Rule = {
     // Started by something else that gives each rank its own device, or no device at all.
     if (
       (inits.length === 0 && wraps.length === 0) ||
-      /CUDA_VISIBLE_DEVICES|gloo|accelerat|deepspeed|\bray\b|FakeTensorMode|(?:backend\s*=|group\()\s*["']fake["']/i.test(
+      seesOwn(file.text) ||
+      /gloo|accelerat|deepspeed|\bray\b|FakeTensorMode|(?:backend\s*=|group\()\s*["']fake["']/i.test(
         file.text,
       )
     )
@@ -68,6 +69,17 @@ const UNLESS =
 
 const BEFORE_CHOICE =
   "Made before the rank has chosen its device: where ranks share a machine, every process opens the first device for it";
+
+/** `CUDA_VISIBLE_DEVICES=0,3 torchrun …`, written down for whoever starts it: every rank sees both. */
+const SHOWS_SEVERAL = /CUDA_VISIBLE_DEVICES["'\]\s=,(]*\d+\s*,\s*\d/;
+
+/** Set or read in another way. */
+const SHOWS_OTHERS = /CUDA_VISIBLE_DEVICES(?:["']|\s*=)(?!["'\]\s=,(]*\d+\s*,\s*\d)/;
+
+/** Whether each rank may have been shown a device of its own. */
+function seesOwn(text: string): boolean {
+  return text.includes("CUDA_VISIBLE_DEVICES") && (!SHOWS_SEVERAL.test(text) || SHOWS_OTHERS.test(text));
+}
 
 /** What only a file that works with its ranks calls. */
 const RANKED = [
@@ -110,13 +122,14 @@ function* mapped(facts: Facts): Generator<Finding> {
 function isRanked({ file, project }: Facts): boolean {
   // Its driver chooses the device when it is made, which is later.
   if (file.callsNamed("Accelerator").some((call) => file.dotted(call.func) === "accelerate.Accelerator"))
-    return !/CUDA_VISIBLE_DEVICES|\bray\b/.test(file.text);
+    return !seesOwn(file.text) && !/\bray\b/.test(file.text);
   return (
     (file
       .callsNamed(...RANKED)
       .some((call) => /^torch\.(?:distributed|nn\.parallel)\./.test(file.dotted(call.func) ?? "")) ||
       project.ranked.has(file.module)) &&
-    !/CUDA_VISIBLE_DEVICES|gloo|accelerat|deepspeed|\bray\b|FakeTensorMode/i.test(file.text)
+    !seesOwn(file.text) &&
+    !/gloo|accelerat|deepspeed|\bray\b|FakeTensorMode/i.test(file.text)
   );
 }
 
@@ -169,7 +182,8 @@ function* beforeSetUp(facts: Facts): Generator<Finding> {
   });
   if (
     setUps.length === 0 ||
-    /set_device|CUDA_VISIBLE_DEVICES|gloo|accelerat|deepspeed|\bray\b/i.test(file.text)
+    seesOwn(file.text) ||
+    /set_device|gloo|accelerat|deepspeed|\bray\b/i.test(file.text)
   )
     return;
   for (const call of file.callsNamed("cuda"))
@@ -191,6 +205,7 @@ function* literals(
   onlyNamed = false,
 ): Generator<Finding> {
   const { file } = facts;
+  let told = false;
   for (const call of file.all("Call")) {
     const given = firstDevice(call, facts);
     // A device as the default of a parameter allocates nothing.
@@ -198,7 +213,7 @@ function* literals(
     if (!given || isConditional(call) || isDefault) continue;
     const said = given.kind === "IfExp" ? given.body : given;
     const named = isZero(said) || (said.kind === "Str" && said.value === "cuda:0");
-    if (onlyNamed && !named) continue;
+    if ((onlyNamed || told) && !named) continue;
     if (chooses.length > 0) {
       // Once a rank has chosen, "cuda" is its own; at import time, or above the choice, it has not.
       const early =
@@ -220,7 +235,8 @@ function* literals(
         yield { at: call, severity: "note", message: named ? UNLESS : BEFORE_CHOICE };
     } else if (named || !own || isDeviceOnly(call, facts) || file.dotted(call.func) === "torch.load") {
       yield { at: call, severity: "note", message: UNLESS };
-      if (!named) return;
+      // One of the others stands for all of them.
+      if (!named) told = true;
     }
   }
 }
@@ -268,17 +284,46 @@ function firstDevice(call: Call, facts: Facts): Expr | null {
   if (/^torch\.cuda\.set_device$/.test(name ?? "")) return isZero(first) ? first : null;
   const device = keyword(call, name === "torch.load" ? "map_location" : "device");
   // Said by number, or where a file is loaded: one rank alone may be meant, except where the ranks are set up.
-  const shared = /init_process_group|DistributedDataParallel\(|DDP\(/.test(
-    facts.file.textOf(functionOf(call) ?? facts.file.tree.module),
-  );
-  if (name === "torch.load" && !shared) return null;
+  const shared = (): boolean => setsUpRanks(functionOf(call) ?? facts.file.tree.module, facts.file);
+  if (name === "torch.load" && !shared()) return null;
   if (name !== null)
     return name.startsWith("torch.") && device && isFirst(device.value) ? device.value : null;
   if (call.func.kind !== "Attribute") return null;
   if (call.func.attr === "cuda")
-    return call.args.length === 0 ? call.func.value : shared && isZero(first) ? first : null;
+    return call.args.length === 0
+      ? call.func.value
+      : isZero(first) && isShared(call, shared, facts)
+        ? first
+        : null;
+  if (call.func.attr !== "to") return null;
   const to = device?.value ?? first;
-  return call.func.attr === "to" && (isFirst(to) || (shared && isZero(to))) ? to : null;
+  return isFirst(to) || (isZero(to) && isShared(call, shared, facts)) ? to : null;
+}
+
+function setsUpRanks(node: Node, file: PythonFile): boolean {
+  return /init_process_group|DistributedDataParallel\(|DDP\(/.test(file.textOf(node));
+}
+
+/** In what sets up the ranks, or in a function that is called below a set-up: `ddp_setup()`, then `model = build(config)`. */
+function isShared(call: Call, here: () => boolean, facts: Facts): boolean {
+  if (here()) return true;
+  const { file } = facts;
+  return helperCalls(call, facts).some((one) => {
+    const caller = functionOf(one);
+    return (
+      caller !== null &&
+      (setsUpRanks(caller, file) ||
+        file.callsNamed("init_process_group").some((init) => {
+          const setUp = functionOf(init);
+          return (
+            setUp?.kind === "FunctionDef" &&
+            file
+              .callsNamed(setUp.name)
+              .some((made) => functionOf(made) === caller && made.start < one.start && !isConditional(made))
+          );
+        }))
+    );
+  });
 }
 
 function isZero(expr: Expr | null): boolean {

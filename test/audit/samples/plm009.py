@@ -48,3 +48,36 @@ def handed_on(model, loader, optimizer, keep):
         keep(outputs)
         outputs.loss.backward()
         optimizer.step()
+
+
+def own_part(model, loader, optimizer, loss_fn, vocab_size):
+    model.train()
+    for tokens, labels in loader:
+        output = model(tokens)  # expect: PLM009
+        output = output.logits if hasattr(output, "logits") else output
+        loss = loss_fn(output.view(-1, vocab_size), labels.view(-1))
+        loss.backward()
+        optimizer.step()
+
+
+def another(model, loader, optimizer, loss_fn, vocab_size):
+    model.train()
+    for tokens, labels in loader:
+        # trap: the name goes on to mean something else
+        output = model(tokens)
+        loss = loss_fn(output.view(-1, vocab_size), labels.view(-1))
+        output = output.argmax(-1) if vocab_size else None
+        loss.backward()
+        optimizer.step()
+
+
+def handed_on_part(model, loader, optimizer, loss_fn, vocab_size, keep):
+    model.train()
+    for tokens, labels in loader:
+        # trap: somebody else has the part
+        output = model(tokens)
+        output = output[0] if isinstance(output, tuple) else output
+        keep(output)
+        loss = loss_fn(output.view(-1, vocab_size), labels.view(-1))
+        loss.backward()
+        optimizer.step()

@@ -53,3 +53,19 @@ class Similar(nn.Module):
 def once(x, a, b):
     # trap: nobody knows how often
     return (x @ a @ b) * 2.0
+
+
+class Tied(nn.Module):
+    def __init__(self, vocab_size, width):
+        super().__init__()
+        self.tokens = nn.Embedding(vocab_size, width)
+        self.places = nn.Embedding(512, width)
+        self.gate = nn.Linear(width, width)
+
+    def forward(self, x, chances):
+        # trap: as wide as a token
+        soft = (chances @ self.tokens.weight) * 0.5
+        # trap: small
+        where = (x @ self.places.weight.t()) * 0.5
+        gated = (x @ self.gate.weight.T) * 0.5
+        return soft, where, gated, (x @ self.tokens.weight.t()) * 0.125  # expect: PLM048
