@@ -118,14 +118,22 @@ function builtUp(expr: Expr, file: PythonFile, into: Map<string, Expr>): Dict | 
     if (at?.kind !== "Subscript" || at.value !== use) continue;
     if (at.parent?.kind === "Delete") return null;
     if (at.parent?.kind !== "Assign" || !at.parent.targets.includes(at)) continue;
-    if (at.index.kind !== "Str" || at.index.value === null) return null;
+    const keys = keysOf(at.index, file);
+    if (!keys) return null;
     // Put in or not, as a run is told to: what is asked for in one of them counts.
-    const before = added.get(at.index.value) ?? null;
-    if (!isTrue(before)) added.set(at.index.value, at.parent.value);
+    for (const key of keys) if (!isTrue(added.get(key) ?? null)) added.set(key, at.parent.value);
   }
   const dict = literalDict(begun, file);
   if (dict) for (const [key, value] of added) into.set(key, value);
   return dict;
+}
+
+/** A key written down, or `key = "eval_strategy" if new else "evaluation_strategy"`: either of them. */
+function keysOf(index: Expr, file: PythonFile): readonly string[] | null {
+  const said = index.kind === "Name" ? file.scopes.onlyValue(index) : index;
+  const keys = said?.kind === "IfExp" ? [said.body, said.orelse] : [said];
+  const found = keys.flatMap((key) => (key?.kind === "Str" && key.value !== null ? [key.value] : []));
+  return found.length === keys.length ? found : null;
 }
 
 export function entriesOf(dict: Dict | Call): ReadonlyMap<string, Expr> {

@@ -48,6 +48,7 @@ const COLD: FunctionFacts = {
   copies: null,
   pins: false,
   workers: false,
+  table: null,
 };
 
 /** What Lightning and transformers call once an epoch. */

@@ -1,11 +1,13 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
 import { entry, given } from "./arguments.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
-import { returnsByName } from "./returns.ts";
+import { callsOf, returnsByName } from "./returns.ts";
+import { callTarget } from "./summary.ts";
 
 export function isDataLoader(dotted: string | null): boolean {
   return /^torch\.utils\.data\.(?:dataloader\.)?DataLoader$/.test(dotted ?? "");
@@ -199,10 +201,41 @@ export function sharedClasses(file: PythonFile): Map<string, Call[]> {
   for (const call of file.callsNamed("DataLoader")) {
     if (!isDataLoader(file.dotted(call.func))) continue;
     const workers = given(call, "num_workers", file) ?? positional(call, 5);
-    if (!workers || (workers.kind === "Num" && workers.text === "0")) continue;
+    if (!workers || isNone(workers) || !mayHaveWorkers(workers, file)) continue;
     made(given(call, "dataset", file) ?? positional(call, 0), file, found, 0);
   }
   return found;
+}
+
+const isNone = (workers: Expr): boolean => workers.kind === "Num" && workers.text === "0";
+
+/** Not `def loader(dataset, workers=0)`, where all that call it here leave it at that. */
+function mayHaveWorkers(workers: Expr, file: PythonFile): boolean {
+  const [one, ...more] = workers.kind === "Name" ? file.scopes.reaching(workers) : [];
+  if (one?.node.kind !== "Param" || more.length > 0 || !one.node.default || !isNone(one.node.default))
+    return true;
+  const handed = handedTo(one, file);
+  return handed.length === 0 || handed.some((value) => value !== null && !isNone(value));
+}
+
+/** What the calls in this file give for a parameter, of a constructor what instances are made with; null where it is left out. */
+function handedTo({ node, name }: Definition, file: PythonFile): readonly (Expr | null)[] {
+  const fn = node.parent;
+  if (fn?.kind !== "FunctionDef") return [];
+  const cls = fn.name === "__init__" && fn.parent?.kind === "ClassDef" ? fn.parent : null;
+  const calls = cls
+    ? file.callsNamed(cls.name).filter((call) => file.dotted(call.func) === file.qualified(cls))
+    : callsOf(fn, file);
+  const shift = fn.params[0]?.name === "self" ? 1 : 0;
+  const at = fn.params.findIndex((param) => param.name === name) - shift;
+  return calls.map((call) => keyword(call, name)?.value ?? positional(call, at));
+}
+
+/** The one at a position of what a function of this file returns; the call itself of any other. */
+function itemsOf(call: Call, index: number, file: PythonFile): readonly Expr[] {
+  const name = callTarget(call, file);
+  const returned = name === null ? undefined : file.once(returnsByName).get(name);
+  return returned?.flatMap((one) => (one.kind === "Tuple" ? (one.items[index] ?? []) : one)) ?? [call];
 }
 
 /** The classes an expression may be an instance of, through names, attributes, and what wraps a dataset. */
@@ -215,7 +248,14 @@ function made(expr: Expr | null, file: PythonFile, found: Map<string, Call[]>, d
     attributesOf(cls, file)
       .get(own!)
       ?.writes.forEach(({ value, target }) => again(value ?? unpacked(target)));
-  else if (expr.kind === "Name") file.scopes.reaching(expr).forEach(({ value }) => again(value));
+  else if (expr.kind === "Name")
+    for (const one of file.scopes.reaching(expr)) {
+      // `def loader_of(dataset)`: what the calls here give it.
+      if (one.how === "param") handedTo(one, file).forEach(again);
+      else if (one.how === "unpack" && one.value?.kind === "Call" && one.index !== null)
+        itemsOf(one.value, one.index, file).forEach(again);
+      else again(one.value);
+    }
   else if (expr.kind === "Subscript") again(expr.value);
   else if (expr.kind === "Call") {
     const name = file.dotted(expr.func);

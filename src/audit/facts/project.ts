@@ -15,6 +15,7 @@ import { joinedOptions } from "./options.ts";
 import type { Options } from "./options.ts";
 import { passedParameters } from "./parameters.ts";
 import { Programs, joinedModules } from "./programs.ts";
+import type { Table } from "./tables.ts";
 import type { Value } from "./value.ts";
 
 /** What the whole audited tree says about one function. */
@@ -42,6 +43,8 @@ export interface FunctionFacts {
   readonly pins: boolean;
   /** The constructor of a dataset that worker processes read. */
   readonly workers: boolean;
+  /** It makes a tensor on the host. */
+  readonly table: Table | null;
 }
 
 /** Plain data, one per audited tree; crosses threads. */
@@ -142,6 +145,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !summary.reads &&
       !summary.copies &&
       !summary.pins &&
+      !summary.table &&
       !workers;
     let one = plain ? alike.get(callersGradOff) : undefined;
     if (!one) {
@@ -151,13 +155,14 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         loose: loose.has(fn),
         reachesBackward: reaches.has(fn),
         parameters,
-        params: summary.keeps || summary.copies ? summary.params.split(",") : NO_PARAMS,
+        params: summary.keeps || summary.copies || summary.table ? summary.params.split(",") : NO_PARAMS,
         repeated,
         keeps: summary.keeps ?? null,
         reads: summary.reads ?? false,
         copies: summary.copies ?? null,
         pins: summary.pins ?? false,
         workers,
+        table: summary.table ?? null,
       };
       if (plain) alike.set(callersGradOff, one);
     }

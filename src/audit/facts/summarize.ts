@@ -17,6 +17,8 @@ import { isCompound, isRunAlone } from "./names.ts";
 import { shapesVary } from "./shapes.ts";
 import { turnsCheckpointingOn } from "./shipped.ts";
 import { MAIN, callTarget, drawsFromHanded, functionName, isMain, otherTargets } from "./summary.ts";
+import { tablesMade } from "./tables.ts";
+import type { Table } from "./tables.ts";
 import { sharedTimers } from "./timers.ts";
 import type { CallSite, ClassSummary, FileSummary, FunctionSummary, Target } from "./summary.ts";
 import {
@@ -94,6 +96,7 @@ class Summarizer {
   readonly #backwards: readonly Backward[];
   readonly #copies: ReadonlyMap<FunctionDef, ReadonlySet<string>>;
   readonly #pins: ReadonlySet<FunctionDef>;
+  readonly #tables: ReadonlyMap<FunctionDef, Table>;
   readonly #passed: (call: Call) => Passed | null;
 
   constructor(file: PythonFile) {
@@ -120,6 +123,7 @@ class Summarizer {
     this.#passed = passedBy(file);
     this.#copies = waitingCopies(file);
     this.#pins = pinnedMakers(file);
+    this.#tables = tablesMade(file);
   }
 
   summary(): FileSummary {
@@ -374,6 +378,7 @@ class Summarizer {
       reads: (fn && readsParameter(fn)) || undefined,
       copies: copies ? [...copies] : undefined,
       pins: (fn && this.#pins.has(fn)) || undefined,
+      table: (fn && this.#tables.get(fn)) ?? undefined,
     };
   }
 

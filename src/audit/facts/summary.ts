@@ -7,6 +7,7 @@ import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Keeps } from "./keepers.ts";
 import type { Default } from "./options.ts";
 import type { Passed } from "./parameters.ts";
+import type { Table } from "./tables.ts";
 
 /**
  * What the rest of the project needs to know about a file. Plain data: it crosses threads as JSON, tens of thousands of
@@ -76,6 +77,8 @@ export interface FunctionSummary {
   readonly copies?: readonly string[] | undefined;
   /** It hands out a loader of pinned batches. */
   readonly pins?: true | undefined;
+  /** It makes a tensor on the host. */
+  readonly table?: Table | undefined;
 }
 
 /** A function of the same file by its position there, a qualified name, or ".method" where the receiver is unknown. */

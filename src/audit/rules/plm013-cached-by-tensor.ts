@@ -157,9 +157,29 @@ function isTensor(param: Param, facts: Facts): boolean {
     param.name !== "self" &&
     (usedAsTensor(definition, facts) ||
       isFedToLayer(definition, facts) ||
+      isComputedWith(definition, facts) ||
       hasTensorMethod(definition, facts.file))
   );
 }
+
+/** `(ids == 0).unsqueeze(1)`: beside a number, what has a tensor's methods after that was one before. */
+function isComputedWith(definition: Definition, { file }: Facts): boolean {
+  return file.scopes.uses(definition).some((use) => {
+    const at = use.parent;
+    const others =
+      at?.kind === "Compare" ? [at.left, ...at.rights] : at?.kind === "Binary" ? [at.left, at.right] : [];
+    const method = at?.parent?.kind === "Attribute" && at.parent.parent?.kind === "Call" ? at.parent : null;
+    return (
+      method !== null &&
+      TENSORS_ONLY.test(method.attr) &&
+      others.every((one) => one === use || one.kind === "Num")
+    );
+  });
+}
+
+/** Neither numbers nor arrays of numpy have these. */
+const TENSORS_ONLY =
+  /^(?:unsqueeze|float|long|half|bfloat16|bool|masked_fill|expand|permute|contiguous|cuda|cpu|softmax|sigmoid|clamp|to)$/;
 
 /** `self.proj(x)` in a module. */
 function isFedToLayer(definition: Definition, facts: Facts): boolean {

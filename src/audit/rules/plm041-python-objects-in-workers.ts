@@ -1,4 +1,5 @@
-import { classOf, functionOf, walk } from "../../python/nodes.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -83,7 +84,42 @@ function heldObjects(cls: ClassDef, facts: Facts): readonly Node[] {
       one.kind === "ExprStmt" && one.value.kind === "Call" ? (selfAttribute(one.value.func) ?? []) : [],
     ),
   );
-  return [init, ...methods.filter(({ name }) => called.has(name))].flatMap((one) => heldBy(one, facts));
+  const fillers = [init, ...methods.filter(({ name }) => called.has(name))];
+  return fillers.flatMap((one) => heldBy(one, facts)).filter((held) => isReadLater(held, cls, facts));
+}
+
+/** Not the names of the classes, say, from which the constructor makes the examples: workers never touch these. */
+function isReadLater(held: Node, cls: ClassDef, { file }: Facts): boolean {
+  const kept = attributeOf(held);
+  // A base class that is not seen may read anything.
+  if (kept === null || !file.all("FunctionDef").some((fn) => READS.test(fn.name) && isOf(fn, cls, file)))
+    return true;
+  return file.all("Attribute").some((one) => {
+    if (one.attr !== kept || selfAttribute(one) === null) return false;
+    const fn = functionOf(one);
+    return fn?.kind !== "FunctionDef" || (fn.name !== "__init__" && !contains(fn, held));
+  });
+}
+
+const READS = /^__(?:getitem|getitems|iter)__$/;
+
+/** A method of the class, or of one that it is made from in this file. */
+function isOf(fn: FunctionDef, cls: ClassDef, file: PythonFile): boolean {
+  const owner = fn.parent;
+  return (
+    owner === cls ||
+    (owner?.kind === "ClassDef" && cls.args.some(({ value }) => file.dotted(value) === file.qualified(owner)))
+  );
+}
+
+/** The attribute of self that is written there, or added to; null where that goes through another name. */
+function attributeOf(held: Node): string | null {
+  let at: Expr | undefined;
+  if (held.kind === "Assign") at = held.targets.find((target) => target.kind !== "Name");
+  else if (held.kind === "AugAssign") at = held.target;
+  else if (held.kind === "Call" && held.func.kind === "Attribute") at = held.func.value;
+  while (at?.kind === "Subscript") at = at.value;
+  return at ? selfAttribute(at) : null;
 }
 
 function heldBy(init: FunctionDef, facts: Facts): readonly Node[] {
@@ -222,7 +258,8 @@ function isRead(expr: Expr, facts: Facts): boolean {
 function isObject(expr: Expr, facts: Facts): boolean {
   if (/^(?:Dict|Tuple|List|Str|Comp)$/.test(expr.kind)) return true;
   // A field of a record, or a part of a row.
-  if (expr.kind === "Subscript") return expr.index.kind === "Str" || isObject(expr.value, facts);
+  if (expr.kind === "Subscript")
+    return expr.index.kind === "Str" || isNumbering(expr.value, facts) || isObject(expr.value, facts);
   // What a loop over a file or a list of records hands out, or was made into in it.
   if (expr.kind === "Name")
     return facts.file.scopes
@@ -251,6 +288,25 @@ function isObject(expr: Expr, facts: Facts): boolean {
     (expr.func.kind === "Attribute" &&
       /^(?:strip|rstrip|split|lower|decode)$/.test(expr.func.attr) &&
       !isTensorWork(expr))
+  );
+}
+
+/** `self.ids = {word: at for at, word in enumerate(words)}`: the number of a word is an object too. */
+function isNumbering(expr: Expr, { file }: Facts): boolean {
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  return (
+    writes.length > 0 &&
+    writes.every(({ value }) => {
+      const number = value?.kind === "Comp" && value.value?.kind === "Name" ? value.value : null;
+      const [from, ...more] = number ? file.scopes.reaching(number) : [];
+      return (
+        more.length === 0 &&
+        from?.value?.kind === "Call" &&
+        file.dotted(from.value.func) === "builtins.enumerate"
+      );
+    })
   );
 }
 

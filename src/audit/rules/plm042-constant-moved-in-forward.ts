@@ -1,6 +1,6 @@
 import { argument } from "../../python/file.ts";
 import { classOf, functionOf } from "../../python/nodes.ts";
-import type { Expr, Node } from "../../python/tree.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 import { handedIn } from "../facts/arguments.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Attribute } from "../facts/classes.ts";
@@ -132,7 +132,20 @@ function isTensorOnHost(expr: Expr, facts: Facts): boolean {
 
 function isMade(expr: Expr, facts: Facts): boolean {
   const { what, device } = facts.value(expr);
-  return what === "tensor" && device === "cpu" && !/Parameter\(/.test(facts.file.textOf(expr));
+  if (what === "tensor" && device === "cpu") return !/Parameter\(/.test(facts.file.textOf(expr));
+  const call = root(expr);
+  return call.kind === "Call" && isTable(call, facts);
+}
+
+/** `sinusoids(512, width)`, `sinusoids(512, width, "cpu")`: of a function of the tree that makes it of numbers. */
+function isTable(call: Call, facts: Facts): boolean {
+  const callee = facts.callee(call);
+  if (!callee?.table || call.args.some(({ star, value }) => star > 0 || facts.onAccelerator(value)))
+    return false;
+  const { device, optional } = callee.table;
+  if (device === undefined) return true;
+  const place = argument(call, device, callee.params.indexOf(device));
+  return place ? facts.device(place) === "cpu" : optional === true;
 }
 
 function asBuffer(assign: Node | null, attribute: string): Fix | null {

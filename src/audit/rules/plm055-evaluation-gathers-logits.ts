@@ -6,6 +6,8 @@ import { addKeyword } from "../edits.ts";
 import { given, hidesArguments } from "../facts/arguments.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { returnsByName } from "../facts/returns.ts";
+import { callTarget } from "../facts/summary.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
@@ -127,10 +129,16 @@ function isSmall(text: string): boolean {
 }
 
 /** What `args=` of a trainer may have been made by. */
-function settingsOf(trainer: Call, { file }: Facts): Expr[] {
+function settingsOf(trainer: Call, { file }: Facts): readonly Expr[] {
   const settings = argument(trainer, "args", 1);
-  if (settings?.kind !== "Name") return settings ? [settings] : [];
-  return file.scopes.reaching(settings).flatMap(({ value }) => (value ? [value] : []));
+  if (settings?.kind !== "Name") return settings ? returned(settings, file) : [];
+  return file.scopes.reaching(settings).flatMap(({ value }) => (value ? returned(value, file) : []));
+}
+
+/** What a function of this file hands out, where it is a call of one: `args=build_arguments(config)`. */
+function returned(made: Expr, file: PythonFile): readonly Expr[] {
+  const name = made.kind === "Call" ? callTarget(made, file) : null;
+  return (name === null ? undefined : file.once(returnsByName).get(name)) ?? [made];
 }
 
 /** What the trainer's model is made by, as it is written; "" where that is not seen. */
