@@ -151,11 +151,11 @@ function isInstalled(folder: string, names: readonly string[]): boolean {
 const REQUIREMENTS =
   /^(?:requirements?[\w.-]*\.txt|environment[\w.-]*\.ya?ml|(?:setup|pyproject)\.(?:py|cfg|toml))$/;
 /** `torch==1.7.1`, `- pytorch=1.4`: no later one will do. */
-const OLD_TORCH = /^[\s"'-]*(?:py)?torch\s*(?:==?|~=|<=?)\s*(?:0\.\d|1\.\d(?!\d)|1\.10(?!\d))/m;
+const PINS_OLD_TORCH = /^[\s"'-]*(?:py)?torch\s*(?:==?|~=|<=?)\s*(?:0\.\d|1\.\d(?!\d)|1\.10(?!\d))/m;
 
 function pinsOldTorch(path: string): boolean {
   try {
-    return OLD_TORCH.test(readFileSync(path, "utf8"));
+    return PINS_OLD_TORCH.test(readFileSync(path, "utf8"));
   } catch {
     return false;
   }

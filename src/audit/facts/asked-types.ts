@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
-import type { If } from "../../python/tree.ts";
-import { NUMBER, plain } from "./value.ts";
+import type { Expr, If } from "../../python/tree.ts";
+import { MODULE, NUMBER, UNKNOWN, plain } from "./value.ts";
 import type { Value } from "./value.ts";
 
 const COLLECTIONS = /^\(?(?:(?:list|tuple|dict|set|Sequence|Mapping)(?:, ?|\)?$))+$/;
@@ -24,4 +24,21 @@ export function typesAskedFor(file: PythonFile): ReadonlyMap<string, readonly As
     if (what) found.set(of.value.id, [...(found.get(of.value.id) ?? []), { test, what }]);
   }
   return found;
+}
+
+/** What a parameter is said to be. */
+export function annotated(file: PythonFile, annotation: Expr): Value {
+  // `Optional[torch.Tensor]`, `torch.Tensor | None`
+  if (annotation.kind === "Subscript" && /^(?:typing\.)?Optional$/.test(file.textOf(annotation.value)))
+    return annotated(file, annotation.index);
+  if (annotation.kind === "Binary" && annotation.op === "|" && annotation.right.kind === "Const")
+    return annotated(file, annotation.left);
+  const name = annotation.kind === "Str" ? annotation.value : file.dotted(annotation);
+  if (name === null) return UNKNOWN;
+  if (/(?:^|\.)(?:\w*Tensor)$/.test(name) && !name.endsWith("TensorType"))
+    return { what: "tensor", device: "unknown", graph: "unknown" };
+  if (name === "builtins.int" || name === "builtins.float" || name === "builtins.bool") return NUMBER;
+  if (name === "builtins.str") return plain("string");
+  if (name === "torch.nn.Module") return MODULE;
+  return UNKNOWN;
 }

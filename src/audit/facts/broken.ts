@@ -8,16 +8,23 @@ import type { Facts } from "./facts.ts";
  * package, whose modules are its names too, with `from x import *`, and where names are made while it runs.
  */
 export function variablesOf(file: PythonFile): string | undefined {
-  if (file.tree.errors.length > 0 || !file.path.endsWith(".py") || file.path.endsWith("__init__.py"))
-    return undefined;
-  if (file.all("Alias").some(({ name }) => name === "*")) return undefined;
-  if (file.callsNamed("globals", "locals", "vars", "exec", "setattr").length > 0) return undefined;
+  if (file.path.endsWith("__init__.py") || mayDefineMore(file)) return undefined;
   const { bindings } = file.scopes.scopeOf(file.tree.module);
   if (bindings.has("__getattr__") || bindings.has("__class__")) return undefined;
   const names: string[] = [];
   for (const [name, [first]] of bindings)
     if (first!.how !== "function" && first!.how !== "class") names.push(name);
   return names.join();
+}
+
+/** Whether names may be there that nobody sees: of a notebook, a broken file, `from x import *`, made while it runs. */
+function mayDefineMore(file: PythonFile): boolean {
+  return (
+    !file.path.endsWith(".py") ||
+    file.tree.errors.length > 0 ||
+    file.all("Alias").some(({ name }) => name === "*") ||
+    file.callsNamed("globals", "locals", "vars", "exec", "setattr").length > 0
+  );
 }
 
 /** "print_all" of `from utils import mean, print_all`, where the tree's `utils` has the one and not the other: it ends there. */
@@ -85,9 +92,7 @@ export function undefinedName(node: Node, { file }: Facts): string | null {
 
 /** Names that are read, and that nothing in the file defines; none where something unseen may. */
 function openNames(file: PythonFile): readonly Name[] {
-  if (!file.path.endsWith(".py") || file.tree.errors.length > 0) return [];
-  if (file.all("Alias").some(({ name }) => name === "*")) return [];
-  if (file.callsNamed("globals", "locals", "vars", "exec", "setattr").length > 0) return [];
+  if (mayDefineMore(file)) return [];
   return file.all("Name").filter((name) => !isGiven(name.id) && file.scopes.lookup(name) === null);
 }
 

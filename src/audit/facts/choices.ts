@@ -4,6 +4,7 @@ import { isSelf } from "./classes.ts";
 import { UNTOLD, holdsOptions } from "./options.ts";
 import type { Default } from "./options.ts";
 import type { FileSummary } from "./summary.ts";
+import { isCapital } from "./torch-names.ts";
 
 /** A part of a file that may run only where an option is this, or is not. */
 interface Arm {
@@ -72,8 +73,7 @@ const mayBeOption = (expr: Expr): boolean =>
 /** As classes are written: `Encoder`, `nets.Encoder`. */
 function isClass(expr: Expr): boolean {
   const name = expr.kind === "Name" ? expr.id : expr.kind === "Attribute" ? expr.attr : "";
-  const first = name.charCodeAt(name.startsWith("_") ? 1 : 0);
-  return first >= 65 && first <= 90;
+  return isCapital(name);
 }
 
 function whenOf(arm: Arm, file: PythonFile): string {

@@ -6,7 +6,7 @@ import type { Role } from "./classes.ts";
 import type { CallGraph, Fn } from "./graph.ts";
 import { MAIN } from "./summary.ts";
 import type { ClassSummary, FileSummary, FunctionSummary } from "./summary.ts";
-import { last } from "./torch-names.ts";
+import { isCapital, last } from "./torch-names.ts";
 
 /** "models.Encoder" in a table of names, not a sentence. */
 const NAMES = /^\w+(?:\.\w+)*$/;
@@ -202,13 +202,6 @@ function isListed(text: Node): boolean {
         ? statement.target
         : null;
   return target?.kind === "Name" && target.id === "__all__";
-}
-
-/** As nearly all Python code writes the names of classes. Asked of every name of a tree: no regular expression. */
-function isCapital(word: string): boolean {
-  let first = word.charCodeAt(0);
-  for (let at = 1; first === 95; at++) first = word.charCodeAt(at);
-  return first >= 65 && first <= 90;
 }
 
 /** Classes of networks, and functions, that nothing in the tree uses, where something trains. */

@@ -7,6 +7,7 @@ import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Keeps } from "./keepers.ts";
 import type { Default } from "./options.ts";
 import type { Passed } from "./parameters.ts";
+import { isCapital } from "./torch-names.ts";
 import type { Table } from "./tables.ts";
 
 /**
@@ -237,8 +238,7 @@ function hasChoice(expr: Expr, file: PythonFile): boolean {
 function mayMake({ func }: Call): boolean {
   if (func.kind === "Attribute" && func.value.kind === "Call") return true;
   const name = func.kind === "Attribute" ? func.attr : func.kind === "Name" ? func.id : "";
-  const first = name.charCodeAt(name.startsWith("_") ? 1 : 0);
-  return first >= 65 && first <= 90;
+  return isCapital(name);
 }
 
 /** All that a name or an attribute of self is ever bound to. */

@@ -68,3 +68,10 @@ export const GRAD_ON_CONTEXTS = set("torch.enable_grad torch.autograd.enable_gra
 export function last(dotted: string): string {
   return dotted.slice(dotted.lastIndexOf(".") + 1);
 }
+
+/** As nearly all Python code writes the names of classes. Asked of every name of a tree: no regular expression. */
+export function isCapital(word: string): boolean {
+  let first = word.charCodeAt(0);
+  for (let at = 1; first === 95; at++) first = word.charCodeAt(at);
+  return first >= 65 && first <= 90;
+}

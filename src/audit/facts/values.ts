@@ -1,5 +1,4 @@
-import { typesAskedFor } from "./asked-types.ts";
-import { keyword, positional } from "../../python/file.ts";
+import { annotated, typesAskedFor } from "./asked-types.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
@@ -13,7 +12,8 @@ import { fedToNetworks } from "./fed.ts";
 import { holdsIndices, isIndices } from "./indices.ts";
 import { BATCH_INPUT, FORWARD_INPUT, isForwardInput, isPreparedLoader, isStepBatch } from "./inputs.ts";
 import { Networks, isLayerName, isLossName } from "./naming.ts";
-import { returnsByName, yieldsByName } from "./returns.ts";
+import { ReturnedValues } from "./returned-values.ts";
+import { yieldsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
 import { readByNumpy } from "./transfers.ts";
 import { PLAIN_ATTRIBUTES, SIZES, TENSOR_ATTRIBUTES } from "./torch-names.ts";
@@ -70,6 +70,7 @@ export class Values {
   readonly #file: PythonFile;
   readonly #around: Around;
   readonly #calls: CallValues;
+  readonly #returns: ReturnedValues;
   readonly #known = new Map<Expr, Value>();
   readonly #definitions = new Map<Definition, Value>();
   /** Of attributes of self, by what is known of their writes. */
@@ -85,6 +86,7 @@ export class Values {
     this.#file = file;
     this.#around = around;
     this.#calls = new CallValues(file, around, this);
+    this.#returns = new ReturnedValues(file, around, this);
   }
 
   get networks(): Networks {
@@ -280,7 +282,7 @@ export class Values {
       if (iterable.func.kind === "Attribute" && /^(?:items|values)$/.test(iterable.func.attr)) {
         const made = this.#literal(iterable.func.value);
         if (made?.kind === "Dict" && iterable.func.attr === (at === null ? "values" : "items"))
-          return at === 0 ? STRING : this.#alike(made.values);
+          return at === 0 ? STRING : this.alike(made.values);
         if (made === null && iterable.func.attr === (at === null ? "values" : "items"))
           return at === 0 ? STRING : this.#handedByKey(iterable.func.value);
       }
@@ -300,11 +302,11 @@ export class Values {
         const items = yields.map((one) =>
           at === null ? one : one.kind === "Tuple" ? (one.items[at] ?? null) : null,
         );
-        return items.every((item) => item !== null) ? this.#alike(items as Expr[]) : UNKNOWN;
+        return items.every((item) => item !== null) ? this.alike(items as Expr[]) : UNKNOWN;
       }
     }
     const made = at === null ? this.#literal(iterable) : null;
-    if (made?.kind === "List" || made?.kind === "Tuple") return this.#alike(made.items);
+    if (made?.kind === "List" || made?.kind === "Tuple") return this.alike(made.items);
     if (iterable.kind === "Name" && this.#isCollection(iterable)) {
       const one = this.#alternatives(this.#file.scopes.reaching(iterable));
       return one.what === "tensor" || one.what === "output" ? one : UNKNOWN;
@@ -339,7 +341,7 @@ export class Values {
   }
 
   /** Tensors, wherever each of them is computed; unknown where one is none. */
-  #alike(items: readonly Expr[]): Value {
+  alike(items: readonly Expr[]): Value {
     const values = items.map((item) => this.of(item));
     return values.length > 0 && values.every(({ what }) => what === "tensor" || what === "output")
       ? combineOperands(values)
@@ -466,78 +468,9 @@ export class Values {
     return found?.what ?? null;
   }
 
-  /** What a function of this file returns, or one item of the tuple it returns: a tensor, if that is so at every return. */
+  /** What a function of this file returns, or one item of the tuple it returns. */
   returned(call: Call, index: number | null): Value {
-    const target = callTarget(call, this.#file);
-    const values = target === null ? undefined : this.#file.once(returnsByName).get(target);
-    if (!values) return UNKNOWN;
-    const items = values.map((value) =>
-      index === null
-        ? value
-        : value.kind === "Tuple"
-          ? (value.items[index] ?? null)
-          : value.kind === "Name"
-            ? this.#appended(value)
-            : null,
-    );
-    if (items.some((item) => item === null || item.kind === "Starred")) return UNKNOWN;
-    // `return {"x": x.to(device), "y": y.to(device)}`: asked by key, each is one.
-    const found = items.map((item) => {
-      if (item!.kind !== "Dict") return this.of(item!);
-      const one = this.#alike(item!.values);
-      return isTensorLike(one) ? { ...one, what: "output" as const } : UNKNOWN;
-    });
-    if (!found.every(isTensorLike)) return items.length === 1 ? this.#echoed(call, items[0]!) : UNKNOWN;
-    const one = found.reduce(either);
-    const mode = this.#gradMode(call);
-    if (mode === "off") return { ...one, graph: "no" };
-    // Called with recording and without, it gives this caller what a network that learns computed.
-    return mode === "on" && one.graph === "unknown" && items.every((item) => this.#isOfNetwork(item!))
-      ? { ...one, graph: "yes" }
-      : one;
-  }
-
-  /** `def averaged(t, n): return t.clone() / n`: handed tensors and other things, it gives this call what this call hands it. */
-  #echoed(call: Call, returned: Expr): Value {
-    const param = this.#paramBehind(returned, 0);
-    const fn = param?.node.parent;
-    if (!param || fn?.kind !== "FunctionDef") return UNKNOWN;
-    const at = fn.params.findIndex(({ name }) => name === param.name);
-    const shift = fn.params[0]!.name === "self" ? 1 : 0;
-    const given = keyword(call, param.name)?.value ?? positional(call, at - shift);
-    const value = given ? this.of(given) : UNKNOWN;
-    return isTensorLike(value) ? { ...value, graph: value.graph === "no" ? "no" : "unknown" } : UNKNOWN;
-  }
-
-  /** The parameter that an expression is a copy or a share of. */
-  #paramBehind(expr: Expr, depth: number): Definition | null {
-    if (depth > 5) return null;
-    if (expr.kind === "Call")
-      return expr.func.kind === "Attribute" && SAME.test(expr.func.attr)
-        ? this.#paramBehind(expr.func.value, depth + 1)
-        : null;
-    if (expr.kind === "Binary")
-      return /^[/*]$/.test(expr.op) ? this.#paramBehind(expr.left, depth + 1) : null;
-    if (expr.kind !== "Name") return null;
-    const [one, ...more] = this.#file.scopes.reaching(expr);
-    if (!one || more.length > 0) return null;
-    if (one.how === "param") return one;
-    // `copy /= n`: what it was before.
-    if (one.how === "augment")
-      return one.node.kind === "Name" && one.node !== expr ? this.#paramBehind(one.node, depth + 1) : null;
-    return one.how === "assign" && one.value ? this.#paramBehind(one.value, depth + 1) : null;
-  }
-
-  /** What a list that began empty is filled with: `for k in topk: res.append(correct[:k].sum())`. */
-  #appended(list: Expr & { kind: "Name" }): Expr | null {
-    const { scopes } = this.#file;
-    const [one, ...more] = scopes.reaching(list);
-    if (more.length > 0 || one?.value?.kind !== "List" || one.value.items.length > 0) return null;
-    const added = scopes.uses(one).flatMap(({ parent }) => {
-      const call = parent?.kind === "Attribute" && parent.attr === "append" ? parent.parent : null;
-      return call?.kind === "Call" && call.args[0] ? [call.args[0].value] : [];
-    });
-    return added.length === 1 ? added[0]! : null;
+    return this.#returns.of(call, index);
   }
 
   /** `items` of `loss, items = criterion(out, y)`: of what is told beside a loss, most are numbers. */
@@ -553,16 +486,6 @@ export class Values {
           value?.kind === "Call" &&
           isLossName(lastWord(value.func)),
       )
-    );
-  }
-
-  /** `q1, q2 = self.critic(states, actions)`, then `return q1, q2`. */
-  #isOfNetwork(item: Expr): boolean {
-    const [made, ...more] = item.kind === "Name" ? this.#file.scopes.reaching(item) : [];
-    const run = item.kind === "Call" ? item : more.length === 0 ? made?.value : null;
-    if (run?.kind !== "Call" || (made && made.how !== "assign" && made.how !== "unpack")) return false;
-    return (
-      (this.of(run.func).what === "module" || this.networks.is(run.func)) && !this.networks.isFrozen(run.func)
     );
   }
 
@@ -638,9 +561,6 @@ function isFirstOfLoss({ value, index }: Expr & { kind: "Subscript" }): boolean 
   );
 }
 
-/** Methods whose result is where the tensor is. */
-const SAME = /^(?:clone|detach|contiguous|float|mean|sum|div|div_|mul|mul_)$/;
-
 /** `scores.max() if scores.numel() else 0`: a tensor as far as it matters. */
 function orNumber(one: Value, other: Value): Value {
   if (one.what === "tensor" && other.what === "number") return one;
@@ -659,22 +579,6 @@ function positionIn({ node, index }: Definition): number | null {
   return tuple?.kind === "Tuple" && (tuple.parent?.kind === "For" || tuple.parent?.kind === "Clause")
     ? index
     : null;
-}
-
-function annotated(file: PythonFile, annotation: Expr): Value {
-  // `Optional[torch.Tensor]`, `torch.Tensor | None`
-  if (annotation.kind === "Subscript" && /^(?:typing\.)?Optional$/.test(file.textOf(annotation.value)))
-    return annotated(file, annotation.index);
-  if (annotation.kind === "Binary" && annotation.op === "|" && annotation.right.kind === "Const")
-    return annotated(file, annotation.left);
-  const name = annotation.kind === "Str" ? annotation.value : file.dotted(annotation);
-  if (name === null) return UNKNOWN;
-  if (/(?:^|\.)(?:\w*Tensor)$/.test(name) && !name.endsWith("TensorType"))
-    return { what: "tensor", device: "unknown", graph: "unknown" };
-  if (name === "builtins.int" || name === "builtins.float" || name === "builtins.bool") return NUMBER;
-  if (name === "builtins.str") return plain("string");
-  if (name === "torch.nn.Module") return MODULE;
-  return UNKNOWN;
 }
 
 /** What has a graph was computed where the network is, unless it was sent away. */

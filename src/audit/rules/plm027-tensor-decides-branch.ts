@@ -4,6 +4,9 @@ import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
 
+const WAITS =
+  "Python must know this device value before it can go on: the host waits, on every step, until all queued work is done";
+
 export const rule: Rule = {
   meta: {
     code: "PLM027",
@@ -55,8 +58,7 @@ export const rule: Rule = {
         if (at)
           yield {
             at,
-            message:
-              "Python must know this device value before it can go on: the host waits, on every step, until all queued work is done",
+            message: WAITS,
           };
       }
     // `return not torch.isfinite(loss)`: its truth is asked for in any case.
@@ -69,8 +71,7 @@ export const rule: Rule = {
         if (at)
           yield {
             at,
-            message:
-              "Python must know this device value before it can go on: the host waits, on every step, until all queued work is done",
+            message: WAITS,
           };
       }
     for (const call of file.callsNamed("max", "min", "bool")) {
@@ -97,8 +98,7 @@ export const rule: Rule = {
       )
         yield {
           at: call,
-          message:
-            "Python must know this device value before it can go on: the host waits, on every step, until all queued work is done",
+          message: WAITS,
         };
     }
   },

@@ -1,0 +1,109 @@
+import { keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import type { Definition } from "../../python/scopes.ts";
+import type { Call, Expr } from "../../python/tree.ts";
+import { returnsByName } from "./returns.ts";
+import { callTarget } from "./summary.ts";
+import { UNKNOWN, either, isTensorLike } from "./value.ts";
+import type { Value } from "./value.ts";
+import type { Around, Values } from "./values.ts";
+
+/** Methods whose result is where the tensor is. */
+const SAME = /^(?:clone|detach|contiguous|float|mean|sum|div|div_|mul|mul_)$/;
+
+/** What functions of a file return, or one item of the tuple that they return: a tensor, if that is so at every return. */
+export class ReturnedValues {
+  readonly #file: PythonFile;
+  readonly #around: Around;
+  readonly #values: Values;
+
+  constructor(file: PythonFile, around: Around, values: Values) {
+    this.#file = file;
+    this.#around = around;
+    this.#values = values;
+  }
+
+  of(call: Call, index: number | null): Value {
+    const target = callTarget(call, this.#file);
+    const values = target === null ? undefined : this.#file.once(returnsByName).get(target);
+    if (!values) return UNKNOWN;
+    const items = values.map((value) =>
+      index === null
+        ? value
+        : value.kind === "Tuple"
+          ? (value.items[index] ?? null)
+          : value.kind === "Name"
+            ? this.#appended(value)
+            : null,
+    );
+    if (items.some((item) => item === null || item.kind === "Starred")) return UNKNOWN;
+    // `return {"x": x.to(device), "y": y.to(device)}`: asked by key, each is one.
+    const found = items.map((item) => {
+      if (item!.kind !== "Dict") return this.#values.of(item!);
+      const one = this.#values.alike(item!.values);
+      return isTensorLike(one) ? { ...one, what: "output" as const } : UNKNOWN;
+    });
+    if (!found.every(isTensorLike)) return items.length === 1 ? this.#echoed(call, items[0]!) : UNKNOWN;
+    const one = found.reduce(either);
+    const mode = this.#around.gradMode(call);
+    if (mode === "off") return { ...one, graph: "no" };
+    // Called with recording and without, it gives this caller what a network that learns computed.
+    return mode === "on" && one.graph === "unknown" && items.every((item) => this.#isOfNetwork(item!))
+      ? { ...one, graph: "yes" }
+      : one;
+  }
+
+  /** `def averaged(t, n): return t.clone() / n`: handed tensors and other things, it gives this call what this call hands it. */
+  #echoed(call: Call, returned: Expr): Value {
+    const param = this.#paramBehind(returned, 0);
+    const fn = param?.node.parent;
+    if (!param || fn?.kind !== "FunctionDef") return UNKNOWN;
+    const at = fn.params.findIndex(({ name }) => name === param.name);
+    const shift = fn.params[0]!.name === "self" ? 1 : 0;
+    const given = keyword(call, param.name)?.value ?? positional(call, at - shift);
+    const value = given ? this.#values.of(given) : UNKNOWN;
+    return isTensorLike(value) ? { ...value, graph: value.graph === "no" ? "no" : "unknown" } : UNKNOWN;
+  }
+
+  /** The parameter that an expression is a copy or a share of. */
+  #paramBehind(expr: Expr, depth: number): Definition | null {
+    if (depth > 5) return null;
+    if (expr.kind === "Call")
+      return expr.func.kind === "Attribute" && SAME.test(expr.func.attr)
+        ? this.#paramBehind(expr.func.value, depth + 1)
+        : null;
+    if (expr.kind === "Binary")
+      return /^[/*]$/.test(expr.op) ? this.#paramBehind(expr.left, depth + 1) : null;
+    if (expr.kind !== "Name") return null;
+    const [one, ...more] = this.#file.scopes.reaching(expr);
+    if (!one || more.length > 0) return null;
+    if (one.how === "param") return one;
+    // `copy /= n`: what it was before.
+    if (one.how === "augment")
+      return one.node.kind === "Name" && one.node !== expr ? this.#paramBehind(one.node, depth + 1) : null;
+    return one.how === "assign" && one.value ? this.#paramBehind(one.value, depth + 1) : null;
+  }
+
+  /** What a list that began empty is filled with: `for k in topk: res.append(correct[:k].sum())`. */
+  #appended(list: Expr & { kind: "Name" }): Expr | null {
+    const { scopes } = this.#file;
+    const [one, ...more] = scopes.reaching(list);
+    if (more.length > 0 || one?.value?.kind !== "List" || one.value.items.length > 0) return null;
+    const added = scopes.uses(one).flatMap(({ parent }) => {
+      const call = parent?.kind === "Attribute" && parent.attr === "append" ? parent.parent : null;
+      return call?.kind === "Call" && call.args[0] ? [call.args[0].value] : [];
+    });
+    return added.length === 1 ? added[0]! : null;
+  }
+
+  /** `q1, q2 = self.critic(states, actions)`, then `return q1, q2`. */
+  #isOfNetwork(item: Expr): boolean {
+    const [made, ...more] = item.kind === "Name" ? this.#file.scopes.reaching(item) : [];
+    const run = item.kind === "Call" ? item : more.length === 0 ? made?.value : null;
+    if (run?.kind !== "Call" || (made && made.how !== "assign" && made.how !== "unpack")) return false;
+    return (
+      (this.#values.of(run.func).what === "module" || this.#values.networks.is(run.func)) &&
+      !this.#values.networks.isFrozen(run.func)
+    );
+  }
+}
