@@ -2,8 +2,8 @@ import { ancestors, contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, Handler, Try } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
-import { callTarget } from "../facts/summary.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
+import { callsOf } from "../facts/returns.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -62,9 +62,8 @@ function* keptFor(handler: Handler, { file }: Facts): Generator<Call> {
     const fn = functionOf(call);
     if (fn?.kind !== "FunctionDef" || contains(fn, handler)) continue;
     if (file.dotted(call.func) !== "sys.exc_info" || !isStored(call, false)) continue;
-    const name = file.qualified(fn);
     if (
-      file.callsNamed(fn.name).some((one) => contains(handler, one) && callTarget(one, file) === name) &&
+      callsOf(fn, file).some((one) => contains(handler, one)) &&
       ![...ancestors(call)].some(({ kind }) => kind === "Handler")
     )
       yield call;

@@ -11,6 +11,7 @@ import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import { localName } from "../imports.ts";
+import { callsOf } from "../facts/returns.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -455,10 +456,7 @@ function isCalledRecording(fn: FunctionDef, run: Call, facts: Facts): boolean {
   const { file } = facts;
   if (facts.functionFacts(run).callersGradOff !== "sometimes" || lexicalGrad(run, file) !== null)
     return false;
-  const name = file.qualified(fn);
-  return file
-    .callsNamed(fn.name)
-    .some((call) => callTarget(call, file) === name && facts.gradMode(call) === "on");
+  return callsOf(fn, file).some((call) => facts.gradMode(call) === "on");
 }
 
 /** Adversarial examples, saliency, tests of gradients: anything that needs the graph. */

@@ -9,6 +9,7 @@ import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
+import { callsOf } from "../facts/returns.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -105,9 +106,7 @@ function stepsOf(facts: Facts): readonly Step[] {
     if (fn?.kind !== "FunctionDef" || loopsAround(taken).length > 0) return found;
     if (facts.backwards.some(({ call }) => contains(fn, call)) || facts.frequency(taken, fn) !== "every")
       return found;
-    const name = file.qualified(fn);
-    const calls = file.callsNamed(fn.name).filter((call) => callTarget(call, file) === name);
-    return [...found, ...calls.map((step) => ({ step, taken }))];
+    return [...found, ...callsOf(fn, file).map((step) => ({ step, taken }))];
   });
 }
 

@@ -8,10 +8,10 @@ import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loadersOf } from "../facts/loaders.ts";
 import type { ProjectFacts } from "../facts/project.ts";
-import { callTarget } from "../facts/summary.ts";
 import { METHODS } from "../facts/torch-names.ts";
 import type { Loop } from "../facts/training.ts";
 import { sendsBatch } from "../facts/transfers.ts";
+import { callsOf } from "../facts/returns.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -118,7 +118,7 @@ function isHandedBatch(call: Call, items: readonly Expr[], facts: Facts): boolea
   if (!items.every(isGiven)) return false;
   // A method is called without its first parameter.
   const shift = fn.parent?.kind === "ClassDef" && !isStatic(fn) ? 1 : 0;
-  const calls = callsOf(fn, facts);
+  const calls = callsOf(fn, facts.file);
   return (
     calls.length > 0 &&
     calls.every((one) => {
@@ -140,16 +140,11 @@ function isStatic({ decorators }: FunctionDef): boolean {
   return decorators.some((one) => one.kind === "Name" && one.id === "staticmethod");
 }
 
-function callsOf(fn: FunctionDef, { file }: Facts): readonly Call[] {
-  const name = file.qualified(fn);
-  return file.callsNamed(fn.name).filter((one) => callTarget(one, file) === name);
-}
-
 /** `return torch.cat(views)`, alone or as one of several, and whoever calls that sends it on. */
 function isMovedByCallers(call: Call, facts: Facts): boolean {
   const several = call.parent?.kind === "Tuple" ? call.parent : null;
   const fn = (several ?? call).parent?.kind === "Return" ? functionOf(call) : null;
-  const calls = fn?.kind === "FunctionDef" ? callsOf(fn, facts) : [];
+  const calls = fn?.kind === "FunctionDef" ? callsOf(fn, facts.file) : [];
   const at = several ? several.items.indexOf(call) : null;
   return calls.length > 0 && calls.every((one) => isMoved(one, facts, at));
 }

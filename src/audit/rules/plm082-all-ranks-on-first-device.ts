@@ -3,7 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
-import { callTarget } from "../facts/summary.ts";
+import { callsOf } from "../facts/returns.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -245,9 +245,7 @@ function* literals(
 function helperCalls(call: Call, { file }: Facts): readonly Call[] {
   const fn = functionOf(call);
   if (fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module") return [];
-  return file
-    .callsNamed(fn.name)
-    .filter((one) => callTarget(one, file) === file.qualified(fn) && !isConditional(one));
+  return callsOf(fn, file).filter((one) => !isConditional(one));
 }
 
 /** `if distributed: set_device(…); init_process_group(…)` */
