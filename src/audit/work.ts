@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
-import { decode } from "../python/source.ts";
+import { closeSync, openSync, readFileSync, readSync } from "node:fs";
+import { Lines, STAND_IN, decode, decodeNarrow } from "../python/source.ts";
 import { reason } from "./discover.ts";
 import type { FoundFile } from "./discover.ts";
 import { youngCollector } from "./engine.ts";
@@ -15,6 +15,8 @@ import type { Source } from "./source.ts";
 /** Larger than any source worth reading; a data file with a code file's name. */
 const MAX_BYTES = 5_000_000;
 const MAX_CONFIG_BYTES = 200_000;
+/** Than nearly every file. */
+const LARGE = 500_000;
 /** A generated file imports what it needs before this. */
 const IMPORTS = 10_000;
 /**
@@ -73,6 +75,18 @@ export interface CheckResult {
   readonly diagnostics: Diagnostic[];
 }
 
+interface Read {
+  readonly text: string;
+  /** No `STAND_IN` in it. */
+  readonly exact: boolean;
+}
+
+interface Scanned {
+  readonly source: Source | null;
+  readonly summary: { readonly json: string; readonly imports: readonly string[] } | null;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
 /** One thread's share of an audit. */
 export class Share {
   readonly #files: readonly FoundFile[];
@@ -82,6 +96,7 @@ export class Share {
   readonly #collectYoung: (() => void) | null;
   /** Bytes of source since the young were collected. */
   #since = 0;
+  readonly #buffer = Buffer.allocUnsafeSlow(LARGE);
 
   /** `keep`: hold on to the trees between the two looks. In a large tree parsing twice costs less than the memory. */
   constructor(files: readonly FoundFile[], settings: Settings, keep: boolean) {
@@ -131,12 +146,13 @@ export class Share {
 
   #scanFile(at: number, unjudged: boolean, result: ScanResult, words: Words): void {
     const file = this.#files[at]!;
-    const text = this.#read(file);
-    if (text === null) return;
-    if (typeof text !== "string") {
-      result.diagnostics.push(text);
+    const read = this.#read(file);
+    if (read === null) return;
+    if ("message" in read) {
+      result.diagnostics.push(read);
       return;
     }
+    const { text } = read;
     if (!unjudged && !file.named && !this.#settings.generated && isGenerated(text)) {
       result.generated.push(at);
       words.addImported(text.slice(0, IMPORTS));
@@ -147,10 +163,10 @@ export class Share {
       words.addFromText(file.path, text);
       return;
     }
-    const { source, summary, diagnostics } = scanRelevant(file.path, text, words, file.inside);
+    const { source, summary, diagnostics } = this.#scanText(file, read, words);
     result.diagnostics.push(...diagnostics);
     if (summary) {
-      result.summaries.push(JSON.stringify(summary));
+      result.summaries.push(summary.json);
       for (const name of summary.imports)
         for (const part of name.split(".").slice(-2)) result.imported.add(part);
     }
@@ -159,15 +175,26 @@ export class Share {
     if (this.#keep) this.#kept.set(at, source);
   }
 
+  #scanText(file: FoundFile, { text, exact }: Read, words: Words): Scanned {
+    const { source, summary, diagnostics } = scanRelevant(file.path, text, words, file.inside);
+    const json = summary && JSON.stringify(summary);
+    if (!exact && (diagnostics.length > 0 || json?.includes(STAND_IN) === true))
+      return this.#scanText(file, this.#readExactly(file), words);
+    return { source, summary: json === null ? null : { json, imports: summary!.imports }, diagnostics };
+  }
+
   #parseFile(file: FoundFile, result: ParseResult): void {
-    const text = this.#read(file);
-    if (typeof text === "string") result.diagnostics.push(...faults(file.path, text));
+    const read = this.#read(file);
+    if (read === null || "message" in read) return;
+    const found = faults(file.path, read.text);
+    result.diagnostics.push(
+      ...(read.exact || found.length === 0 ? found : faults(file.path, this.#readExactly(file).text)),
+    );
   }
 
   #checkFile(at: number, project: ProjectFacts, result: CheckResult): void {
-    const source = this.#kept.get(at) ?? this.#again(this.#files[at]!);
     try {
-      if (source) result.findings.push(...check(source, project, this.#settings));
+      result.findings.push(...this.#judge(at, project));
     } catch (error) {
       // A bug of ours on one file must not cost the others their findings; it is said, not hidden.
       result.diagnostics.push({
@@ -180,6 +207,23 @@ export class Share {
     this.#kept.delete(at);
   }
 
+  #judge(at: number, project: ProjectFacts): readonly ReportedFinding[] {
+    const kept = this.#kept.get(at);
+    if (kept) return check(kept, project, this.#settings);
+    const read = this.#read(this.#files[at]!);
+    return read === null || "message" in read ? [] : this.#judgeText(this.#files[at]!, read, project);
+  }
+
+  #judgeText(file: FoundFile, { text, exact }: Read, project: ProjectFacts): readonly ReportedFinding[] {
+    const source = readSource(file.path, text);
+    if (source === null || typeof source === "string") return [];
+    const broken = source.kind === "python" && source.file.tree.errors.length > 0;
+    const findings = !exact && broken ? null : check(source, project, this.#settings);
+    return findings && (exact || !quotes(findings, text))
+      ? findings
+      : this.#judgeText(file, this.#readExactly(file), project);
+  }
+
   /** Between two files nothing of the last one is alive any more: the cheapest moment to collect what was made for it. */
   #done(file: FoundFile, most: number): void {
     this.#since += file.bytes;
@@ -188,35 +232,55 @@ export class Share {
     this.#collectYoung();
   }
 
-  #again(file: FoundFile): Source | null {
-    const text = this.#read(file);
-    const source = typeof text === "string" ? readSource(file.path, text) : null;
-    return typeof source === "string" ? null : source;
-  }
-
-  #read(file: FoundFile): string | Diagnostic | null {
+  #read(file: FoundFile): Read | Diagnostic | null {
     const isConfig = /\.(?:ya?ml|json|toml)$/.test(file.path);
     if (isConfig && file.bytes > MAX_CONFIG_BYTES) return null;
-    if (file.bytes > MAX_BYTES && !file.path.endsWith(".ipynb"))
-      return {
-        path: file.path,
-        line: null,
-        message: `too large to audit (${Math.round(file.bytes / 1e6)} MB)`,
-        level: "error",
-      };
-    if (file.bytes > MAX_BYTES * 10)
-      return {
-        path: file.path,
-        line: null,
-        message: `too large to audit (${Math.round(file.bytes / 1e6)} MB)`,
-        level: "error",
-      };
+    const fault = (message: string): Diagnostic => ({ path: file.path, line: null, message, level: "error" });
+    if (file.bytes > (file.path.endsWith(".ipynb") ? MAX_BYTES * 10 : MAX_BYTES))
+      return fault(`too large to audit (${Math.round(file.bytes / 1e6)} MB)`);
     try {
-      const decoded = decode(readFileSync(file.absolute));
-      if (typeof decoded !== "string") return decoded.text;
-      return isConfig ? null : { path: file.path, line: null, message: decoded, level: "error" };
+      const narrowly = !this.#keep && file.path.endsWith(".py");
+      const decoded = narrowly ? decodeNarrow(this.#bytes(file)) : decode(readFileSync(file.absolute));
+      if (typeof decoded !== "string")
+        return { text: decoded.text, exact: !("exact" in decoded) || decoded.exact };
+      return isConfig ? null : fault(decoded);
     } catch (error) {
-      return { path: file.path, line: null, message: reason(error), level: "error" };
+      return fault(reason(error));
     }
   }
+
+  /** Of a file that could be read a moment ago. */
+  #readExactly(file: FoundFile): Read {
+    const decoded = decode(readFileSync(file.absolute));
+    if (typeof decoded === "string") throw new Error(decoded);
+    return { text: decoded.text, exact: true };
+  }
+
+  /** Into the same memory each time: to ask for new memory takes longer than to read most files. */
+  #bytes(file: FoundFile): Buffer {
+    const opened = openSync(file.absolute, "r");
+    try {
+      let length = 0;
+      for (;;) {
+        const more = readSync(opened, this.#buffer, length, this.#buffer.length - length, null);
+        if (more === 0) return this.#buffer.subarray(0, length);
+        length += more;
+        if (length === this.#buffer.length) return readFileSync(file.absolute);
+      }
+    } finally {
+      closeSync(opened);
+    }
+  }
+}
+
+/** Whether what is said of a text, or the lines it is said of, have a `STAND_IN` in them. */
+function quotes(findings: readonly ReportedFinding[], text: string): boolean {
+  if (findings.length === 0) return false;
+  const lines = new Lines(text);
+  return findings.some(
+    ({ line, endLine, message, fix }) =>
+      message.includes(STAND_IN) ||
+      fix?.edits.some((edit) => edit.text.includes(STAND_IN)) === true ||
+      text.slice(lines.start(line - 1), lines.start(endLine + 2)).includes(STAND_IN),
+  );
 }

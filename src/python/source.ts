@@ -1,4 +1,4 @@
-import { isAscii } from "node:buffer";
+import { isAscii, isUtf8 } from "node:buffer";
 
 /** Offsets to lines and columns, for one text. Line ends are \n, \r\n or a lone \r, as Python counts them. */
 export class Lines {
@@ -59,22 +59,72 @@ const LATIN = /^(?:latin-?1|iso-?8859-?1|cp1252|windows-1252)$/i;
 
 /** The text of a Python file, or one line saying why it cannot be read as one. */
 export function decode(bytes: Uint8Array): Decoded | string {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const known = declared(buffer);
+  if (typeof known === "string") return known;
+  const { encoding, bom } = known;
+  // ASCII: nearly all files, and many times faster than checking each byte.
+  if (encoding === "latin1" || isAscii(bytes)) return { text: buffer.toString("latin1"), encoding, bom };
+  try {
+    return { text: UTF8_DECODER.decode(bom ? bytes.subarray(3) : bytes), encoding, bom };
+  } catch {
+    return NOT_UTF8;
+  }
+}
+
+const NOT_UTF8 = "not valid UTF-8, and no encoding declared";
+
+/** Stands for a character beyond U+00FF. Python has no use for it outside of strings and comments. */
+export const STAND_IN = "\x7f";
+
+/**
+ * The same with one byte a character, whatever it takes in UTF-8: `STAND_IN`s where that is too little, one for each UTF-16
+ * unit, so that all offsets hold. V8 reads such texts faster, and they are half as large. Writes over the bytes.
+ */
+export function decodeNarrow(bytes: Buffer): { readonly text: string; readonly exact: boolean } | string {
+  const known = declared(bytes);
+  if (typeof known === "string") return known;
+  const from = known.bom ? 3 : 0;
+  if (known.encoding === "latin1" || isAscii(bytes))
+    return { text: bytes.toString("latin1", from), exact: true };
+  if (!isUtf8(bytes)) return NOT_UTF8;
+  const length = narrow(bytes, from);
+  return { text: bytes.toString("latin1", from, Math.abs(length)), exact: length > 0 };
+}
+
+/** Where the narrow text ends; negative where a `STAND_IN` is in it. Of valid UTF-8 from `from` on. */
+function narrow(bytes: Buffer, from: number): number {
+  const standIn = STAND_IN.charCodeAt(0);
+  let exact = true;
+  let to = from;
+  for (let at = from; at < bytes.length;) {
+    const first = bytes[at]!;
+    if (first < 0x80) {
+      bytes[to++] = first;
+      at++;
+    } else if (first < 0xc4) {
+      bytes[to++] = ((first & 3) << 6) | (bytes[at + 1]! & 0x3f);
+      at += 2;
+    } else {
+      exact = false;
+      bytes[to++] = standIn;
+      if (first >= 0xf0) bytes[to++] = standIn;
+      at += first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    }
+  }
+  return exact ? to : -to;
+}
+
+/** What the first bytes say about the rest, or why it cannot be read. */
+function declared(bytes: Buffer): Omit<Decoded, "text"> | string {
   const bom = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))
     return "UTF-16 is not a Python source encoding";
   if (bytes.subarray(0, 8192).includes(0)) return "binary file";
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const cookie = COOKIE.exec(buffer.toString("latin1", bom ? 3 : 0, 400))?.[1];
-  if (cookie !== undefined && !bom && LATIN.test(cookie))
-    return { text: buffer.toString("latin1"), encoding: "latin1", bom: false };
+  const cookie = COOKIE.exec(bytes.toString("latin1", bom ? 3 : 0, 400))?.[1];
+  if (cookie !== undefined && !bom && LATIN.test(cookie)) return { encoding: "latin1", bom };
   if (cookie !== undefined && !UTF8.test(cookie)) return `encoding "${cookie}" is not supported`;
-  // Nearly all files, and many times faster than checking each byte.
-  if (isAscii(bytes)) return { text: buffer.toString("latin1"), encoding: "utf-8", bom };
-  try {
-    return { text: UTF8_DECODER.decode(bom ? bytes.subarray(3) : bytes), encoding: "utf-8", bom };
-  } catch {
-    return "not valid UTF-8, and no encoding declared";
-  }
+  return { encoding: "utf-8", bom };
 }
 
 export function encode(decoded: Omit<Decoded, "text">, text: string): Buffer {

@@ -50,6 +50,25 @@ async function findings(cwd: string, ...args: string[]): Promise<string[]> {
   return (JSON.parse(ran.stdout) as Json).findings.map(({ path, line, rule }) => `${path}:${line} ${rule}`);
 }
 
+test("a large tree is judged as a small one, whatever its characters", async () => {
+  const files = {
+    // A frame, a message and a mend with such characters; names of them; and none where anything is found.
+    "quoted.py": LOOP.replace("total += loss", 'total += loss  # Σ "→"'),
+    "names.py": LOOP.replaceAll("loss", "потеря"),
+    "beside.py": `# 🚢 ${"—".repeat(50)}\n${LOOP}`,
+    "strings.py": LOOP.replace("total = 0", 'total = {"損失": 0}').replace("total +=", 'total["損失"] +='),
+    "broken.py": "x = “a”\n",
+  };
+  const judged = async (more: Readonly<Record<string, string>>): Promise<unknown> => {
+    const ran = await plimsoll(["audit", ".", "--json"], { cwd: project({ ...files, ...more }) });
+    const { findings: found, diagnostics } = JSON.parse(ran.stdout) as Json;
+    return { found, diagnostics };
+  };
+  expect(await judged({ "filler.py": `import torch\n${"x = 1\n".repeat(600_000)}` })).toEqual(
+    await judged({}),
+  );
+});
+
 describe("what a user may silence", () => {
   test("noqa on the line, and one that silences nothing", async () => {
     const cwd = project({

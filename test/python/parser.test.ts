@@ -1,7 +1,8 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { PythonFile } from "../../src/python/file.ts";
 import { readNotebook } from "../../src/python/notebook.ts";
-import { decode } from "../../src/python/source.ts";
+import { STAND_IN, decode, decodeNarrow } from "../../src/python/source.ts";
 import { parse } from "../../src/python/statements.ts";
 
 describe("syntax from 3.8 to 3.14 parses without an error", () => {
@@ -89,6 +90,23 @@ test("encodings: byte order mark, cookie, latin-1, binary, UTF-16", () => {
   expect(decode(Buffer.from([1, 0, 2]))).toBe("binary file");
   expect(decode(bytes("\uFEFFx", "utf16le"))).toMatch(/UTF-16/);
   expect(decode(bytes("# coding: shift-jis\n"))).toMatch(/shift-jis/);
+});
+
+test("a narrow text has the offsets of the exact one, and says where it stands in for it", () => {
+  fc.assert(
+    fc.property(fc.boolean(), fc.string({ unit: "binary" }), (bom, text) => {
+      const bytes = Buffer.from((bom ? "\uFEFF" : "") + text);
+      const exact = decode(Buffer.from(bytes));
+      const narrow = decodeNarrow(bytes);
+      if (typeof exact === "string") expect(narrow).toBe(exact);
+      else
+        expect(narrow).toEqual({
+          text: exact.text.replace(/[^\0-\xff]/g, STAND_IN),
+          exact: /^[\0-\xff]*$/.test(exact.text),
+        });
+    }),
+  );
+  expect(decodeNarrow(Buffer.from("x = 'é'\n", "latin1"))).toMatch(/not valid UTF-8/);
 });
 
 test("names resolve through imports, aliases, branches and shadowing", () => {
