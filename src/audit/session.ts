@@ -29,7 +29,13 @@ export function scan(path: string, text: string, words: Words, inside = path): S
 }
 
 /** The same of one that is known to have something for some rule, or for those who judge other files. */
-export function scanRelevant(path: string, text: string, words: Words, inside: string): Scan {
+export function scanRelevant(
+  path: string,
+  text: string,
+  words: Words,
+  inside: string,
+  unjudged = false,
+): Scan {
   const source = readSource(path, text);
   if (source === null || (typeof source !== "string" && source.kind === "config"))
     words.addFromText(path, text);
@@ -47,7 +53,7 @@ export function scanRelevant(path: string, text: string, words: Words, inside: s
   );
   words.addFrom(file);
   if (isUnitTest(file, inside)) return { source: null, summary: null, diagnostics };
-  const summary = summarize(file);
+  const summary = summarize(file, unjudged);
   const aside = asideIn(inside);
   return { source, summary: aside === undefined ? summary : { ...summary, aside }, diagnostics };
 }

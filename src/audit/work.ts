@@ -163,23 +163,26 @@ export class Share {
       words.addFromText(file.path, text);
       return;
     }
-    const { source, summary, diagnostics } = this.#scanText(file, read, words);
+    const { source, summary, diagnostics } = this.#scanText(file, read, words, unjudged);
     result.diagnostics.push(...diagnostics);
     if (summary) {
       result.summaries.push(summary.json);
-      for (const name of summary.imports)
-        for (const part of name.split(".").slice(-2)) result.imported.add(part);
+      for (const name of summary.imports) {
+        const cut = name.lastIndexOf(".");
+        result.imported.add(name.slice(cut + 1));
+        if (cut > 0) result.imported.add(name.slice(name.lastIndexOf(".", cut - 1) + 1, cut));
+      }
     }
     if (!source || unjudged) return;
     result.relevant.push(at);
     if (this.#keep) this.#kept.set(at, source);
   }
 
-  #scanText(file: FoundFile, { text, exact }: Read, words: Words): Scanned {
-    const { source, summary, diagnostics } = scanRelevant(file.path, text, words, file.inside);
+  #scanText(file: FoundFile, { text, exact }: Read, words: Words, unjudged: boolean): Scanned {
+    const { source, summary, diagnostics } = scanRelevant(file.path, text, words, file.inside, unjudged);
     const json = summary && JSON.stringify(summary);
     if (!exact && (diagnostics.length > 0 || json?.includes(STAND_IN) === true))
-      return this.#scanText(file, this.#readExactly(file), words);
+      return this.#scanText(file, this.#readExactly(file), words, unjudged);
     return { source, summary: json === null ? null : { json, imports: summary!.imports }, diagnostics };
   }
 

@@ -47,8 +47,9 @@ function isPlain(name: string): boolean {
 
 const OPTIMIZERS = /^(?:Adam\w*|SGD|RMSprop|Adagrad|LBFGS)$/;
 
-export function summarize(file: PythonFile): FileSummary {
-  return new Summarizer(file).summary();
+/** Of one that is not judged itself, unless it trains, only what it calls by name is followed: half of the work is in the rest. */
+export function summarize(file: PythonFile, unjudged = false): FileSummary {
+  return new Summarizer(file).summary(unjudged);
 }
 
 /** What a file's calls say about one of its functions, as far as they have been looked at. */
@@ -126,9 +127,9 @@ class Summarizer {
     this.#tables = tablesMade(file);
   }
 
-  summary(): FileSummary {
+  summary(unjudged: boolean): FileSummary {
     const file = this.#file;
-    this.#calls();
+    this.#calls(unjudged && !file.once(trains));
     this.#steps();
     this.#decorators();
     this.#datasets();
@@ -160,8 +161,18 @@ class Summarizer {
     };
   }
 
-  #calls(): void {
-    for (const call of this.#file.all("Call")) this.#call(call);
+  #calls(named: boolean): void {
+    for (const call of this.#file.all("Call")) if (!named || this.#isOfFunction(call)) this.#call(call);
+  }
+
+  /** `rotate(x)`, `self._mask(x)` */
+  #isOfFunction({ func }: Call): boolean {
+    return func.kind === "Name"
+      ? isPlain(func.id) && this.#defined.has(func.id)
+      : func.kind === "Attribute" &&
+          func.value.kind === "Name" &&
+          func.value.id === "self" &&
+          this.#defined.get(func.attr) === "own";
   }
 
   #steps(): void {
