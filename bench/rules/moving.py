@@ -205,22 +205,50 @@ def _():
     return {"before": lambda: before, "after": lambda: after}
 
 
+def asked_for(training, checkpointing=False, attention="sdpa", **settings):
+    from transformers import GPT2Config, GPT2Model
+
+    size = {"n_embd": 1024, "n_layer": 24, "n_head": 16} if LARGE else {"n_embd": 32, "n_layer": 2, "n_head": 2}
+    model = GPT2Model(GPT2Config(**size, attn_implementation=attention)).to(DEVICE, torch.bfloat16).train(training)
+    if checkpointing:
+        model.gradient_checkpointing_enable({"use_reentrant": False})
+    data = torch.randint(0, 50257, (4, 1024) if LARGE else (1, 8), device=DEVICE)
+
+    def step():
+        with torch.set_grad_enabled(training):
+            output = model(data, use_cache=False, **settings)
+            if training:
+                output.last_hidden_state.float().mean().backward()
+                model.zero_grad()
+
+    return step
+
+
 @case("PLM047", "output_hidden_states=True (24 layers of width 1024, 4 × 1024, evaluation)")
 def _():
-    def running(**settings):
-        from transformers import GPT2Config, GPT2Model
+    return {"before": lambda: asked_for(False, output_hidden_states=True), "after": lambda: asked_for(False)}
 
-        size = {"n_embd": 1024, "n_layer": 24, "n_head": 16} if LARGE else {"n_embd": 32, "n_layer": 2, "n_head": 2}
-        model = GPT2Model(GPT2Config(**size)).to(DEVICE, torch.bfloat16).eval()
-        data = torch.randint(0, 50257, (4, 1024) if LARGE else (1, 8), device=DEVICE)
 
-        def step():
-            with torch.no_grad():
-                model(data, use_cache=False, **settings)
+@case("PLM047-training", "output_hidden_states=True, the same in training")
+def _():
+    return {"before": lambda: asked_for(True, output_hidden_states=True), "after": lambda: asked_for(True)}
 
-        return step
 
-    return {"before": lambda: running(output_hidden_states=True), "after": lambda: running()}
+@case("PLM047-checkpointing", "output_hidden_states=True, the same in training with activation checkpointing")
+def _():
+    return {
+        "before": lambda: asked_for(True, True, output_hidden_states=True),
+        "after": lambda: asked_for(True, True),
+    }
+
+
+@case("PLM047-attentions", "output_attentions=True, the same in training")
+def _():
+    return {
+        # Only the eager attention has matrices to return.
+        "before": lambda: asked_for(True, attention="eager", output_attentions=True),
+        "after": lambda: asked_for(True),
+    }
 
 
 @case("PLM048", "(x @ A @ B) * s as one expression against rebinding (8192 × 4096, rank 16)")

@@ -348,6 +348,32 @@ test("an option handed down under another name is off with it", () => {
   expect(handed("record", "", call, on)).toMatchObject([{ severity: "warning" }]);
 });
 
+test("a parameter that all callers give a name that is False is off with it", () => {
+  const text = TRAIN.replace("args):", "amp, writer):").replace(
+    "TEST",
+    "not amp:\n            pass\n        else",
+  );
+  const given = (set: string, more = ""): unknown =>
+    auditTexts(
+      [
+        { path: "project/engine.py", text },
+        {
+          path: "project/run.py",
+          text: `import torch\nfrom project.engine import train\n\nif __name__ == "__main__":\n    ${set}\n    train(net, loader, optimizer, amp, log)\n    ${more}\n`,
+        },
+      ],
+      SETTINGS,
+    ).findings;
+  expect(given("amp = False")).toMatchObject([
+    { severity: "note", message: expect.stringContaining("(only with `amp`, off by default)") },
+  ]);
+  for (const set of ["amp = True", "amp = ask()"])
+    expect(given(set)).toMatchObject([{ severity: "warning" }]);
+  expect(given("amp = False", "train(net, loader, optimizer, True, log)")).toMatchObject([
+    { severity: "warning" },
+  ]);
+});
+
 test.each([
   [
     'parser.add_argument("--no-cuda", action="store_true", default=True)',
@@ -355,6 +381,11 @@ test.each([
     "on the CPU with `args.no_cuda`, as by default",
   ],
   ["", 'device = "cuda"\ndevice = torch.device("cpu")\nmodel.to(device)', "on the CPU, as `device` is set"],
+  [
+    "",
+    'conf = {"training": {"device": "cpu"}}\nmodel.to(conf["training"]["device"])',
+    'on the CPU, as `conf["training"]["device"]` is set',
+  ],
 ])("%s %s: on the CPU as shipped", (option, move, why) => {
   expect(moved(option, move)).toMatchObject([
     { severity: "note", message: expect.stringContaining(`(${why})`) },

@@ -46,6 +46,7 @@ const FILES = [
   "labels-38.jsonl",
   "labels-39.jsonl",
   "labels-40.jsonl",
+  "labels-41.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

@@ -1,3 +1,4 @@
+import type { PythonFile } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import type { CallGraph } from "./graph.ts";
 import type { FileSummary } from "./summary.ts";
@@ -23,16 +24,18 @@ const ANYTHING = "*";
 const POSITION = /^\?/;
 
 /** A call's arguments in a few letters: "?,?=lr,debug=debug,writer:None", where "=" is an option and ":" a value. */
-export function given({ args }: Call): string {
+export function given({ args }: Call, file: PythonFile): string {
   let text = "";
   for (const { name, star, value } of args) {
     if (star !== 0) return ANYTHING;
-    text += `${text === "" ? "" : ","}${name ?? "?"}${said(value)}`;
+    text += `${text === "" ? "" : ","}${name ?? "?"}${said(value, file)}`;
   }
   return text;
 }
 
-export function givenBy(value: Expr): Given {
+/** `fp16`, where the program says `fp16 = False`, is that. */
+export function givenBy(argument: Expr, file: PythonFile): Given {
+  const value = (argument.kind === "Name" ? file.scopes.onlyValue(argument) : null) ?? argument;
   if (value.kind === "Const" && (value.value === null || value.value === false))
     return { value: value.value };
   return value.kind === "Attribute" && !isSelf(value.value) && holdsOptions(value.value)
@@ -40,8 +43,8 @@ export function givenBy(value: Expr): Given {
     : "something";
 }
 
-function said(value: Expr): string {
-  const given = givenBy(value);
+function said(value: Expr, file: PythonFile): string {
+  const given = givenBy(value, file);
   if (given === "something") return "";
   return "option" in given ? `=${given.option}` : given.value === null ? ":None" : ":False";
 }

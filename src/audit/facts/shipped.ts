@@ -2,6 +2,7 @@ import { argument, hasStars, isFalse, isTrue, keyword, positional } from "../../
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, blockOf, classOf, contains, statementOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Compare, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import { entry, literalDict } from "./arguments.ts";
 import { missingImport, undefinedName } from "./broken.ts";
 import { checkpointingSwitches } from "./checkpointing.ts";
 import { armsOf, optionNamed, whenRun } from "./choices.ts";
@@ -92,8 +93,18 @@ function onHost({ file, project }: Facts): string | null {
       from?.kind === "Call" && file.dotted(from.func) === "torch.device" ? positional(from, 0) : from;
     if (device && defaultOf(device, file, project) === "cpu")
       why ??= `on the CPU without \`${file.textOf(device)}\``;
+    const set = device && settingIn(device, file);
+    if (set?.kind === "Str" && set.value === "cpu")
+      why ??= `on the CPU, as \`${file.textOf(device!)}\` is set`;
   }
   return why ?? cpuOutright(places, file);
+}
+
+/** "cpu" of `config["training"]["device"]`, where the file says `config = {"training": {"device": "cpu"}}`. */
+function settingIn(expr: Expr, file: PythonFile): Expr | null {
+  if (expr.kind !== "Subscript" || expr.index.kind !== "Str" || expr.index.value === null) return null;
+  const dict = literalDict(settingIn(expr.value, file) ?? expr.value, file);
+  return dict && entry(dict, expr.index.value);
 }
 
 /** "cuda:0" where something is sent there, and not in `add_argument("--device", choices=["cpu", "cuda"])` or a comparison. */
@@ -290,11 +301,11 @@ function neverHanded(
   const [one, ...more] = file.scopes.reaching(name);
   const param = one?.how === "param" && more.length === 0 && one.node.kind === "Param" ? one.node : null;
   const fn = param?.parent;
-  if (!param?.default || fn?.kind !== "FunctionDef") return null;
+  if (!param || fn?.kind !== "FunctionDef") return null;
   const outside = tree.handed.get(file.qualified(fn));
   if (!outside) return null;
   const at = fn.params.indexOf(param);
-  const otherwise = literal(param.default);
+  const otherwise = param.default ? literal(param.default) : undefined;
   const failsByDefault = otherwise !== undefined && failsFor(otherwise);
   let because: Behind | null = null;
   let calls = 0;
@@ -302,7 +313,10 @@ function neverHanded(
     calls++;
     if (given === null) return failsByDefault;
     if (given === "something") return false;
-    if ("value" in given) return failsFor(given.value);
+    if ("value" in given) {
+      if (!param.default) because ??= behind(param.name, false);
+      return failsFor(given.value);
+    }
     const value = optionsOf(file, tree)(given.option);
     if (value === undefined || !failsFor(value)) return false;
     because ??= behind(`args.${given.option}`, value);
@@ -318,7 +332,7 @@ function neverHanded(
     const value = argument(call, param.name, at);
     // It calls itself with what it was given.
     if (value?.kind === "Name" && value.id === param.name && contains(fn, call)) continue;
-    const known = value && givenBy(value);
+    const known = value && givenBy(value, file);
     if (judge(known)) continue;
     if (known !== "something") return null;
     // Handed down from a parameter of the caller, or by a name: `debug = args.debug`.

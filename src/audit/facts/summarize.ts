@@ -24,6 +24,7 @@ import type { CallSite, ClassSummary, FileSummary, FunctionSummary, Target } fro
 import {
   backwardCalls,
   isTrial,
+  isTriedOnce,
   loopOfSteps,
   loopsAround,
   optimizerSteps,
@@ -262,19 +263,25 @@ class Summarizer {
   #give(name: string, call: Call): void {
     if (!this.#gives || !isPlain(name.slice(name.lastIndexOf(".") + 1))) return;
     const calls = this.#gives.get(name);
-    if (calls) calls.add(given(call));
-    else this.#gives.set(name, new Set([given(call)]));
+    if (calls) calls.add(given(call, this.#file));
+    else this.#gives.set(name, new Set([given(call, this.#file)]));
   }
 
-  /** Functions at the top of the file that may be given something or nothing: `def update(net, writer=None)`. */
+  /** Functions at the top of the file that may be given something or nothing: `def update(net, writer=None)`, or test what they are given. */
   #asks(): readonly string[] | undefined {
+    const tests = new Set<Node | null>();
+    for (const { test } of this.#file.all("If")) {
+      const asked = test.kind === "Unary" ? test.operand : test;
+      const fn = asked.kind === "Name" ? functionOf(asked) : null;
+      if (fn?.params.some(({ name }) => name === (asked as Name).id) === true) tests.add(fn);
+    }
     const asks = this.#file
       .all("FunctionDef")
       .filter(
-        ({ parent, decorators, params }) =>
-          parent?.kind === "Module" &&
-          decorators.length === 0 &&
-          params.some(({ default: one }) => one?.kind === "Const" && !isTrue(one)),
+        (fn) =>
+          fn.parent?.kind === "Module" &&
+          fn.decorators.length === 0 &&
+          (tests.has(fn) || fn.params.some(({ default: one }) => one?.kind === "Const" && !isTrue(one))),
       )
       .map(({ name }) => name);
     return asks.length > 0 ? asks : undefined;
@@ -323,6 +330,7 @@ class Summarizer {
   #step(call: Call, backward: boolean, makers: ReadonlySet<string>): void {
     const notes = this.#around(call);
     const inner = loopOfSteps(call);
+    if (!inner && isTriedOnce(call)) return;
     // What makes its own optimizer is a training of its own, however often it is called.
     if (!inner) notes.loose ||= !makers.has(functionName(call, this.#file));
     else if (!isTrial(inner, this.#file)) notes.stepLoops.add(notes.number(inner));

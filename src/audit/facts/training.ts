@@ -253,9 +253,25 @@ export function loopsAround(node: Node): Loop[] {
   const loops: Loop[] = [];
   for (let child = node, at = node.parent; at; child = at, at = at.parent) {
     if (at.kind === "FunctionDef" || at.kind === "Lambda" || at.kind === "ClassDef") break;
-    if ((at.kind === "For" || at.kind === "While") && isTurn(at, child)) loops.push(at);
+    if ((at.kind === "For" || at.kind === "While") && isTurn(at, child) && isRepeated(at)) loops.push(at);
   }
   return loops;
+}
+
+/** Not one whose first turn ends with `break`, as somebody left it who tried something. */
+function isRepeated({ body }: Loop): boolean {
+  return body[body.length - 1]?.kind !== "Break";
+}
+
+/** In a loop that comes to no second turn, and in none that does. */
+export function isTriedOnce(node: Node): boolean {
+  const fn = functionOf(node);
+  return (
+    loopsAround(node).length === 0 &&
+    ancestors(node).some(
+      (at) => (at.kind === "For" || at.kind === "While") && !isRepeated(at) && functionOf(at) === fn,
+    )
+  );
 }
 
 /** The loop whose every turn takes this step; `for opt in optimizers: opt.step()` goes through one step, not many. */

@@ -63,9 +63,12 @@ export function combineOperands(operands: readonly Value[]): Value {
         ? [...devices][0]!
         : devices.has("accelerator")
           ? "accelerator"
-          : devices.has("network")
-            ? "network"
-            : "unknown",
+          : // `criterion(net(x).cpu(), y)`: what was brought to the host is computed with there.
+            tensors.some((tensor) => tensor.device === "cpu" && tensor.graph === "yes")
+            ? "cpu"
+            : devices.has("network")
+              ? "network"
+              : "unknown",
     graph,
   };
 }

@@ -21,6 +21,10 @@ const MESSAGES: Readonly<Record<string, string>> = {
     "The hidden states of all layers are kept until the outputs go, and nobody reads them",
 };
 
+/** Where all activations wait for the backward, the hidden states are among them: measured, not a byte more. */
+const severityOf = (key: string, { project }: Facts): { severity?: "note" } =>
+  key === "output_hidden_states" && !project.checkpoints ? { severity: "note" } : {};
+
 /** Read by name, or by position out of the tuple: then somebody wants them. */
 function isRead(key: string, file: PythonFile): boolean {
   const mentions = file.text.match(WANTED.get(key)!)?.length ?? 0;
@@ -103,7 +107,7 @@ export const rule: Rule = {
       const put =
         target?.kind === "Subscript" && target.index.kind === "Str" ? (target.index.value ?? "") : "";
       if (isTrue(statement.value) && WANTED.has(put) && facts.hot(statement) && !isRead(put, file))
-        yield { at: statement, message: MESSAGES[put]! };
+        yield { at: statement, ...severityOf(put, facts), message: MESSAGES[put]! };
       if (target?.kind !== "Attribute" || !isTrue(statement.value) || !WANTED.has(target.attr)) continue;
       const owner =
         target.value.kind === "Attribute"
@@ -146,7 +150,7 @@ export const rule: Rule = {
           const call = parent?.kind === "Arg" && parent.star === 2 ? parent.parent : null;
           return call?.kind === "Call" && isNetwork(call.func, facts) && facts.hot(call) !== null;
         });
-        if (handed) yield { at: value!, message: MESSAGES[key]! };
+        if (handed) yield { at: value!, ...severityOf(key, facts), message: MESSAGES[key]! };
       }
     for (const call of file.calls.given([...WANTED.keys()]))
       for (const key of WANTED.keys()) {
@@ -173,7 +177,7 @@ export const rule: Rule = {
         yield {
           at: flag,
           // Loaded with it, the network may be another than the one that trains.
-          ...(step ? {} : { severity: "note" as const }),
+          ...(step ? severityOf(key, facts) : { severity: "note" as const }),
           message: MESSAGES[key]!,
           fix: {
             grade: "unsafe",
