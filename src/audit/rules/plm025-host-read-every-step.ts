@@ -115,7 +115,7 @@ function detachInstead(call: Call, source: Expr, facts: Facts): Fix | null {
   if (shown) return null;
   return {
     grade: "unsafe",
-    title: "Sum on the device, read once after the loop",
+    title: "Sum on the device: the sum is then a tensor",
     edits: [{ start: call.func.attrStart, end: call.end, text: "detach()" }],
   };
 }
