@@ -96,7 +96,7 @@ function* candidates(facts: Facts): Generator<Candidate> {
     if (!mayOutlive(root, at, facts)) continue;
     if (at.func.attr === "push" && root.kind === "Name" && facts.value(root).what === "unknown") continue;
     // What another object's method does with it, the method says (keepers.ts).
-    if (isMeter(root, facts)) continue;
+    if (isMeter(root, facts, at.func.attr)) continue;
     for (const added of parts(arg.value, facts)) yield { at, added, how: "list", root };
   }
 }
@@ -114,12 +114,13 @@ export function parts(expr: Expr, facts: Facts): readonly Expr[] {
   return isRecord(expr, facts) ? expr.args.map(({ value }) => value) : [expr];
 }
 
-/** Made by a class that is no collection: `meter = Averager()`. */
-function isMeter(root: Expr, facts: Facts): boolean {
+/** Made by a class that is no collection: `meter = Averager()`; `meter = utils.averager()`, as no list has an `add`. */
+function isMeter(root: Expr, facts: Facts, method: string): boolean {
   if (root.kind !== "Name") return false;
   return (facts.file.scopes.lookup(root)?.definitions ?? []).some(({ value }) => {
     if (value?.kind !== "Call") return false;
     const name = lastWord(value.func);
+    if ((method === "add" || method === "push") && !/^(?:frozen)?set$/.test(name)) return true;
     return /^[A-Z]/.test(name) && !/^(?:Ordered|default)?[Dd]ict$|Counter|Deque|Queue|List|Buffer/.test(name);
   });
 }

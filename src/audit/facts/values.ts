@@ -222,6 +222,7 @@ export class Values {
         )
           return UNKNOWN;
         const value = definition.value ? this.of(definition.value) : UNKNOWN;
+        if (isBesideLoss(definition) && !isLossName(definition.name)) return UNKNOWN;
         if (value.what === "tensor" || value.what === "output")
           return holdsIndices(definition) ? { ...value, what: "tensor", graph: "no" } : value;
         const sent = definition.value ? this.#sent(definition.value) : UNKNOWN;
@@ -473,20 +474,9 @@ export class Values {
     return this.#returns.of(call, index);
   }
 
-  /** `items` of `loss, items = criterion(out, y)`: of what is told beside a loss, most are numbers. */
   #isBesideLoss(expr: Expr): boolean {
     const definitions = expr.kind === "Name" ? this.#file.scopes.reaching(expr) : [];
-    return (
-      definitions.length > 0 &&
-      definitions.every(
-        ({ how, index, value }) =>
-          how === "unpack" &&
-          index !== null &&
-          index > 0 &&
-          value?.kind === "Call" &&
-          isLossName(lastWord(value.func)),
-      )
-    );
+    return definitions.length > 0 && definitions.every(isBesideLoss);
   }
 
   /** The result of an operation: without recording it has no graph, whatever its operands. */
@@ -586,4 +576,15 @@ function placed(value: Value): Value {
   return value.graph === "yes" && value.device === "unknown" && isTensorLike(value)
     ? { ...value, device: "network" }
     : value;
+}
+
+/** `items` of `loss, items = criterion(out, y)`: of what is told beside a loss, most are numbers. */
+function isBesideLoss({ how, index, value }: Definition): boolean {
+  return (
+    how === "unpack" &&
+    index !== null &&
+    index > 0 &&
+    value?.kind === "Call" &&
+    isLossName(lastWord(value.func))
+  );
 }
