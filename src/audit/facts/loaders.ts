@@ -9,8 +9,9 @@ import type { Facts } from "./facts.ts";
 import { callsOf, returnsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
 
+/** Torch's own, and MONAI's, which hands all its settings on to it. */
 export function isDataLoader(dotted: string | null): boolean {
-  return /^torch\.utils\.data\.(?:dataloader\.)?DataLoader$/.test(dotted ?? "");
+  return /^(?:torch\.utils|monai)\.data\.(?:dataloader\.)?DataLoader$/.test(dotted ?? "");
 }
 
 /** Whether a call of a function of another file makes a loader of the kind that is looked for. */

@@ -45,6 +45,8 @@ export interface FunctionFacts {
   readonly workers: boolean;
   /** It makes a tensor on the host. */
   readonly table: Table | null;
+  /** The parameter that it hands back, reduced over all processes. */
+  readonly reduces: string | null;
 }
 
 /** Plain data, one per audited tree; crosses threads. */
@@ -111,7 +113,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   const hot = spreadHeat(graph, loose, roles, names);
   const looped = new Some(graph.all.length);
   for (const fn of graph.all) if (fn.callers.some(isRepeated)) looped.add(fn);
-  const gradOff = callersGradOff(graph, new Set(summaries.flatMap((file) => file.escapes)));
+  const gradOff = callersGradOff(graph, new Set(summaries.flatMap((file) => file.escapes)), reaches);
   // A helper of the step may be a dataset's too, on the host: what it costs is asked of the step.
   const isInStep = ({ from, site }: Edge): boolean =>
     !site.throttled &&
@@ -146,6 +148,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !summary.copies &&
       !summary.pins &&
       !summary.table &&
+      !summary.reduces &&
       !workers;
     let one = plain ? alike.get(callersGradOff) : undefined;
     if (!one) {
@@ -155,7 +158,10 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         loose: loose.has(fn),
         reachesBackward: reaches.has(fn),
         parameters,
-        params: summary.keeps || summary.copies || summary.table ? summary.params.split(",") : NO_PARAMS,
+        params:
+          summary.keeps || summary.copies || summary.table || summary.reduces
+            ? summary.params.split(",")
+            : NO_PARAMS,
         repeated,
         keeps: summary.keeps ?? null,
         reads: summary.reads ?? false,
@@ -163,6 +169,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         pins: summary.pins ?? false,
         workers,
         table: summary.table ?? null,
+        reduces: summary.reduces ?? null,
       };
       if (plain) alike.set(callersGradOff, one);
     }

@@ -80,6 +80,8 @@ export interface FunctionSummary {
   readonly pins?: true | undefined;
   /** It makes a tensor on the host. */
   readonly table?: Table | undefined;
+  /** The parameter that it hands back, reduced over all processes. */
+  readonly reduces?: string | undefined;
 }
 
 /** A function of the same file by its position there, a qualified name, or ".method" where the receiver is unknown. */

@@ -198,7 +198,7 @@ function named(fn: FunctionDef, facts: Facts): { at: Node; message: string; seve
   // Nobody is seen calling it: a caller elsewhere may have switched recording off.
   if (facts.functionFacts(fn.body[0] ?? fn).callersGradOff !== "never") return null;
   for (const loop of facts.file.all("For")) {
-    if (functionOf(loop) !== fn || !/load|_dl\b|batch|data/i.test(facts.file.textOf(loop.iter))) continue;
+    if (functionOf(loop) !== fn || !isOverData(loop.iter, facts)) continue;
     let found: Call | null = null;
     walk(loop, (node) => {
       if (
@@ -219,6 +219,13 @@ function named(fn: FunctionDef, facts: Facts): { at: Node; message: string; seve
       };
   }
   return null;
+}
+
+/** `for batch in loader`, also over a progress bar that was made around it before. */
+function isOverData(iter: Expr, { file }: Facts): boolean {
+  const made = iter.kind === "Name" ? file.scopes.onlyValue(iter) : null;
+  const over = made?.kind === "Call" ? made : iter;
+  return /load|_dl\b|batch|data/i.test(file.textOf(over));
 }
 
 function inComprehension(node: Node): boolean {

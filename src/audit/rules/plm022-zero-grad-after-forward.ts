@@ -163,10 +163,11 @@ function told(clear: Stmt, { file }: Facts): string {
   return `The gradients of the step before stay allocated through this step's forward; call \`${short(file.textOf(clear))}\` before it, or right after the optimizer's step`;
 }
 
-/** The loss is made above the `if` that this statement stands in, by a forward that runs in the same turn. */
+/** The loss is made above the `if` or `with` that this statement stands in, by a forward that runs in the same turn. */
 function isMadeBefore(statement: Stmt, names: readonly Expr[], facts: Facts): boolean {
   const test = statement.parent;
-  const block = test?.kind === "If" && test.body.includes(statement) ? (blockOf(test) ?? []) : [];
+  const isBlock = (test?.kind === "If" || test?.kind === "With") && test.body.includes(statement);
+  const block = isBlock ? (blockOf(test) ?? []) : [];
   const at = test ? block.indexOf(test as Stmt) : -1;
   if (at < 0 || facts.stepLoop(statement) !== test!.parent) return false;
   const made = names
