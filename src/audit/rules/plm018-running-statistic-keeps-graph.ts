@@ -1,5 +1,5 @@
 import { classOf, functionOf, walk } from "../../python/nodes.ts";
-import type { Assign, ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
+import type { Assign, ClassDef, Expr, FunctionDef, Subscript } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -48,7 +48,7 @@ export const rule: Rule = {
       if (
         !cls ||
         // The last few: `self.seen = (self.seen + [x])[-n:]`.
-        (statement.value.kind === "Subscript" && statement.value.index.kind === "Slice") ||
+        (isSlice(statement.value) && !isJoined(statement.value.value, facts)) ||
         /cache|past|(?:^|_)kv/i.test(attribute!) ||
         !isStatistic(attribute!, cls, facts) ||
         isBegunAnew(attribute!, cls, fn, facts)
@@ -81,6 +81,17 @@ export const rule: Rule = {
     }
   },
 };
+
+function isSlice(expr: Expr): expr is Subscript {
+  return expr.kind === "Subscript" && expr.index.kind === "Slice";
+}
+
+/** `torch.cat([self.queue, z])[-n:]`: a part of a tensor has the graph of the whole. */
+function isJoined(expr: Expr, { file }: Facts): boolean {
+  return (
+    expr.kind === "Call" && /^torch\.(?:cat|concat|concatenate|[hv]stack)$/.test(file.dotted(expr.func) ?? "")
+  );
+}
 
 /** `self.mean.lerp_(x.mean(0), 0.1)`, `self.mean.mul_(0.9).add_(x.mean(0), alpha=0.1)`: the buffer takes the graph over. */
 function* inPlace(facts: Facts): Generator<Finding> {

@@ -13,7 +13,7 @@ import { localName } from "../imports.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
 
 const TEACHER =
-  /^(?:ref|reference|teacher|ref_model|reference_model|ref_policy|teacher_(?:model|net|network|encoder)|frozen_model|\w*_teacher|model_ref|policy_ref|(?:\w+_)?target(?:_(?:net|network|model|critic|actor|policy|encoder|q|qf|q_net|q_network))?|target_\w*(?:net|network|model|critic|actor|policy|encoder)\d?|\w+_ema|ema_(?:model|net|unet)|momentum_encoder|old_policy|policy_old)$/;
+  /^(?:ref|reference|teacher|ref_model|reference_model|ref_policy|teacher_(?:model|net|network|encoder)|frozen_model|\w*_teacher|model_ref|policy_ref|(?:\w+_)?target(?:_(?:net|network|model|critic|actor|policy|encoder|q|qf|q_net|q_network))?|target_\w*(?:net|network|model|critic|actor|policy|encoder)\d?|\w+_ema|ema_(?:model|net|unet)|momentum_encoder|old_(?:policy|net|network|model|actor)|(?:policy|net|network|model|actor)_old)$/;
 
 /** What reinforcement learning calls the network that its targets come from, and a GAN the average of its own. */
 const CRITIC = /^(?:q|qf|critic|value|v)\d?_target\d?$|^target_(?:q|qf|critic|value|v)\d?$|^[a-z]_ema$/;
@@ -280,7 +280,11 @@ function isTrainedNowhere(callee: Expr, facts: Facts): boolean {
         (facts.networks.key(call.func.value) === key || lastWord(call.func.value) === name) &&
         !(call.parent?.kind === "Arg" && file.textOf((call.parent.parent as Call).func) === "zip"),
     );
-  return !trained && !new RegExp(`freeze\\w*\\([^)]*${name}`).test(file.text);
+  // `freeze(net)`, `set_requires_grad(net, False)`, `net.req_grads(False)`
+  return (
+    !trained &&
+    !new RegExp(`(?:freeze|_grad)\\w*\\([^)]*${name}|\\b${name}\\.\\w*grad\\w*\\(`).test(file.text)
+  );
 }
 
 /** Its inputs are the batch itself: nothing that gradients must pass through. */

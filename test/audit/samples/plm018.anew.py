@@ -29,3 +29,22 @@ class Decoder(nn.Module):
     def forward(self, queries, inputs):
         self.attention.begin(inputs)
         return [self.attention(query, inputs) for query in queries]
+
+
+class Queue(nn.Module):
+    def __init__(self, body, keys):
+        super().__init__()
+        self.body, self.keys = body, keys
+        self.register_buffer("queue", torch.zeros(64, 8))
+        self.register_buffer("bank", torch.zeros(64, 8))
+
+    def forward(self, x):
+        with torch.no_grad():
+            keys = self.keys(x)
+        # trap: the keys have no graph
+        self.queue = torch.cat([self.queue, keys])[-64:]
+        out = self.body(x)
+        self.bank = torch.cat([self.bank, out])[-64:]  # expect: PLM018
+        # trap: as many as there are, and none of their graphs
+        self.latest = (self.latest + [x.shape[0]])[-8:]
+        return out
