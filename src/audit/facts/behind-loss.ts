@@ -51,6 +51,7 @@ function reaches(
       return false;
     }
     if (node.kind === "Call" && node.func.kind === "Attribute" && node.func.attr === "detach") return false;
+    if (node.kind === "Attribute" && node.attr === "data") return false;
     if (node.kind === "Name" && !facts.file.scopes.binds(node))
       for (const one of facts.file.scopes.reaching(node)) {
         if (seen.has(one) || one.how === "param" || !one.value) continue;

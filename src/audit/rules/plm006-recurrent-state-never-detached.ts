@@ -387,7 +387,7 @@ function keptBelow(target: Expr, statement: Node, facts: Facts): (string | null)
         functionOf(one) === fn &&
         partsOf(one.value).every((part) => part.kind === "Name" && names.has(part.id)),
     )
-    .map((one) => selfAttribute(one.targets[0]!));
+    .map((one) => ownState(one.targets[0]!));
 }
 
 /** `self.h` of `self.h.to(x.device)`. */
@@ -440,16 +440,22 @@ function isRecurrentLayer(expr: Expr, facts: Facts): boolean {
     expr.kind === "Name" &&
     facts.file.scopes
       .reaching(expr)
-      .every(({ how, value }) => made(how === "iterate" && value ? layerOf(value, facts) : value))
+      .every(({ how, value, index }) =>
+        made(how === "iterate" && value ? layerOf(value, index, facts) : value),
+      )
   );
 }
 
-/** `nn.LSTM(…)` of `for i, cell in enumerate(self.cells)`, where these are a list of it. */
-function layerOf(iterable: Expr, { file }: Facts): Expr | null {
-  const counted =
+/** `nn.LSTM(…)` of `for i, cell in enumerate(self.cells)`, also beside others in a `zip`, where these are a list of it. */
+function layerOf(iterable: Expr, index: number | null, { file }: Facts): Expr | null {
+  const whole =
     iterable.kind === "Call" && file.dotted(iterable.func) === "builtins.enumerate"
       ? iterable.args[0]?.value
       : iterable;
+  const counted =
+    whole?.kind === "Call" && file.dotted(whole.func) === "builtins.zip"
+      ? whole.args[index ?? -1]?.value
+      : whole;
   const own = counted ? selfAttribute(counted) : null;
   const cls = own === null ? null : classOf(iterable);
   const [write, ...more] = (cls && attributesOf(cls, file).get(own!)?.writes) ?? [];

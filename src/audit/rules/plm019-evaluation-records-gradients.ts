@@ -10,6 +10,7 @@ import { isThrottle } from "../facts/guards.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
+import type { Loop } from "../facts/training.ts";
 import { localName } from "../imports.ts";
 import { callsOf } from "../facts/returns.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -320,7 +321,7 @@ function* samples(facts: Facts): Generator<Finding> {
     const call = statement.value;
     const [target] = statement.targets;
     if (call.kind !== "Call" || target?.kind !== "Name" || call.func.kind === "Call") continue;
-    const loop = facts.stepLoop(statement);
+    const loop = facts.stepLoop(statement) ?? aroundSteps(statement, facts);
     const block = loop ? throttled(statement, loop) : null;
     if (!block || !isNetwork(call.func, facts) || facts.networks.isLoss(call.func)) continue;
     if (facts.networks.isFrozen(call.func) || facts.gradMode(call) !== "on" || unrecorded(call, facts))
@@ -339,6 +340,12 @@ function* samples(facts: Facts): Generator<Finding> {
       message: `\`${target.id}\` is only looked at, yet \`${file.textOf(call.func)}\` records a graph for it and saves its activations`,
     };
   }
+}
+
+/** The loop over epochs whose body has the loop over steps. */
+function aroundSteps(node: Node, facts: Facts): Loop | null {
+  const [loop] = loopsAround(node);
+  return loop && [...facts.stepLoops].some((steps) => contains(loop, steps)) ? loop : null;
 }
 
 /** `action = actor(obs)` of a step, of which only `action.detach()` is ever used. */

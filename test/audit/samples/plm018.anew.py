@@ -48,3 +48,25 @@ class Queue(nn.Module):
         # trap: as many as there are, and none of their graphs
         self.latest = (self.latest + [x.shape[0]])[-8:]
         return out
+
+
+class Rows(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.body = nn.Linear(dim, dim)
+        self.register_buffer("bank", torch.zeros(64, dim))
+        self.register_buffer("seen", torch.zeros(64, dim))
+
+    def store(self, rows, at):
+        # trap: who hands them in may have cut them off
+        self.bank[at] = rows
+
+    def forward(self, x, at):
+        out = self.body(x)
+        # trap: cut off
+        self.bank[at] = out.detach()
+        with torch.no_grad():
+            # trap: nothing is recorded
+            self.bank[at] = out
+        self.seen[at] = out  # expect: PLM018
+        return out
