@@ -185,15 +185,18 @@ export function pinnedMakers(file: PythonFile): ReadonlySet<FunctionDef> {
   return found;
 }
 
-/** How many DataLoaders the file makes that pin their batches, and that do not. */
-export function loadersMade(file: PythonFile): readonly [pinned: number, others: number] | undefined {
-  let [pinned, others] = [0, 0];
+/** How many DataLoaders a file makes: those that pin their batches, those that do not, and those of either without workers. */
+export type LoadersMade = readonly [pinned: number, others: number, alone: number];
+
+export function loadersMade(file: PythonFile): LoadersMade | undefined {
+  let [pinned, others, alone] = [0, 0, 0];
   for (const call of file.callsNamed("DataLoader")) {
     if (!isDataLoader(file.dotted(call.func))) continue;
     if (isTrue(given(call, "pin_memory", file))) pinned++;
     else others++;
+    if (!hasWorkers(call, file)) alone++;
   }
-  return pinned + others > 0 ? [pinned, others] : undefined;
+  return pinned + others > 0 ? [pinned, others, alone] : undefined;
 }
 
 /** Classes that a DataLoader of this file with worker processes is given an instance of, and the calls that make these. */
@@ -201,11 +204,15 @@ export function sharedClasses(file: PythonFile): Map<string, Call[]> {
   const found = new Map<string, Call[]>();
   for (const call of file.callsNamed("DataLoader")) {
     if (!isDataLoader(file.dotted(call.func))) continue;
-    const workers = given(call, "num_workers", file) ?? positional(call, 5);
-    if (!workers || isNone(workers) || !mayHaveWorkers(workers, file)) continue;
+    if (!hasWorkers(call, file)) continue;
     made(given(call, "dataset", file) ?? positional(call, 0), file, found, 0);
   }
   return found;
+}
+
+function hasWorkers(call: Call, file: PythonFile): boolean {
+  const workers = given(call, "num_workers", file) ?? positional(call, 5);
+  return workers !== null && !isNone(workers) && mayHaveWorkers(workers, file);
 }
 
 const isNone = (workers: Expr): boolean => workers.kind === "Num" && workers.text === "0";

@@ -59,6 +59,8 @@ export interface ProjectFacts {
   readonly accelerated: ReadonlySet<string>;
   /** Modules that make DataLoaders which pin their batches, at least as many as do not, or are joined by imports to such. */
   readonly pinning: ReadonlySet<string>;
+  /** Modules whose DataLoaders, with those of the modules they are joined to by imports, all have worker processes. */
+  readonly working: ReadonlySet<string>;
   /** What the options of the tree are unless somebody says otherwise. */
   readonly options: Options;
   /** By function: what the calls in other files give it, where all of them are known. */
@@ -177,7 +179,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   }
   const options = joinedOptions(summaries.map((one) => one.options));
   const { unused, inner } = unusedParts(summaries, roles, graph, mentioned);
-  const { accelerated, pinning } = joinedModules(summaries, names);
+  const { accelerated, pinning, working } = joinedModules(summaries, names);
   const tried = new Set(summaries.filter((file) => isTried(file, mentioned)).map(({ module }) => module));
   const checkpoints = summaries.some((file) => file.checkpoints === true);
   const programs = new Programs(summaries, names);
@@ -189,6 +191,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     roles,
     accelerated,
     pinning,
+    working,
     options,
     handed: handedFromOutside(summaries, graph, names, mentioned),
     variables: new Map(
