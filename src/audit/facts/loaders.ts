@@ -170,7 +170,7 @@ function isCallOf(call: Call, fn: FunctionDef, facts: Facts): boolean {
 export function pinnedMakers(file: PythonFile): ReadonlySet<FunctionDef> {
   const found = new Set<FunctionDef>();
   for (const call of file.callsNamed("DataLoader")) {
-    if (!isDataLoader(file.dotted(call.func)) || !isTrue(given(call, "pin_memory", file))) continue;
+    if (!isDataLoader(file.dotted(call.func)) || !pinsBatches(call, file)) continue;
     const fn = functionOf(call);
     const target = call.parent?.kind === "Assign" ? call.parent.targets[0] : null;
     const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
@@ -185,14 +185,27 @@ export function pinnedMakers(file: PythonFile): ReadonlySet<FunctionDef> {
   return found;
 }
 
+/** What a loop goes through, as it is written; of a progress bar that was made before, what that was made around. */
+export function iteratedText(iter: Expr, file: PythonFile): string {
+  const made = iter.kind === "Name" ? file.scopes.onlyValue(iter) : null;
+  return file.textOf(made?.kind === "Call" && /tqdm|bar/i.test(lastWord(made.func)) ? made : iter);
+}
+
 /** How many DataLoaders a file makes: those that pin their batches, those that do not, and those of either without workers. */
 export type LoadersMade = readonly [pinned: number, others: number, alone: number];
+
+/** `pin_memory=True`, also through a name, or wherever there is a device to pin for. */
+export function pinsBatches(call: Call, file: PythonFile): boolean {
+  const flag = given(call, "pin_memory", file);
+  const value = flag?.kind === "Name" ? file.scopes.onlyValue(flag) : flag;
+  return isTrue(value) || (value?.kind === "Call" && file.dotted(value.func) === "torch.cuda.is_available");
+}
 
 export function loadersMade(file: PythonFile): LoadersMade | undefined {
   let [pinned, others, alone] = [0, 0, 0];
   for (const call of file.callsNamed("DataLoader")) {
     if (!isDataLoader(file.dotted(call.func))) continue;
-    if (isTrue(given(call, "pin_memory", file))) pinned++;
+    if (pinsBatches(call, file)) pinned++;
     else others++;
     if (!hasWorkers(call, file)) alone++;
   }

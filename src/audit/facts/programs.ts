@@ -1,5 +1,6 @@
 import type { LoadersMade } from "./loaders.ts";
 import type { Names } from "./names.ts";
+import type { Role } from "./classes.ts";
 import type { ProjectFacts } from "./project.ts";
 import type { FileSummary } from "./summary.ts";
 
@@ -71,6 +72,7 @@ function reached(from: Iterable<string>, next: ReadonlyMap<string, readonly stri
 export function joinedModules(
   summaries: readonly FileSummary[],
   names: Names,
+  roles: ReadonlyMap<string, Role>,
 ): Pick<ProjectFacts, "accelerated" | "pinning" | "working"> {
   const numbers = new Map<string, number>();
   for (const { module } of summaries) if (!numbers.has(module)) numbers.set(module, numbers.size);
@@ -107,7 +109,14 @@ export function joinedModules(
     const [pinned, others] = made.get(group) ?? [0, 0];
     return pinned > 0 && pinned >= others;
   };
-  const works = (group: number): boolean => made.get(group)?.[2] === 0;
+  const datasets = new Map<number, number>();
+  for (const { classes, module } of summaries)
+    for (const { name } of classes)
+      if (roles.get(name) === "dataset") {
+        const group = groupOf(numbers.get(module)!);
+        datasets.set(group, (datasets.get(group) ?? 0) + 1);
+      }
+  const works = (group: number): boolean => made.get(group)?.[2] === 0 && datasets.get(group) === 1;
   const modulesOf = (has: (group: number) => boolean): Set<string> =>
     new Set([...numbers].filter(([, at]) => has(groupOf(at))).map(([module]) => module));
   return {

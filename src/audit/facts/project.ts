@@ -59,7 +59,7 @@ export interface ProjectFacts {
   readonly accelerated: ReadonlySet<string>;
   /** Modules that make DataLoaders which pin their batches, at least as many as do not, or are joined by imports to such. */
   readonly pinning: ReadonlySet<string>;
-  /** Modules whose DataLoaders, with those of the modules they are joined to by imports, all have worker processes. */
+  /** Modules joined by imports that have one class of datasets, and DataLoaders of which each has worker processes. */
   readonly working: ReadonlySet<string>;
   /** What the options of the tree are unless somebody says otherwise. */
   readonly options: Options;
@@ -179,7 +179,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   }
   const options = joinedOptions(summaries.map((one) => one.options));
   const { unused, inner } = unusedParts(summaries, roles, graph, mentioned);
-  const { accelerated, pinning, working } = joinedModules(summaries, names);
+  const { accelerated, pinning, working } = joinedModules(summaries, names, roles);
   const tried = new Set(summaries.filter((file) => isTried(file, mentioned)).map(({ module }) => module));
   const checkpoints = summaries.some((file) => file.checkpoints === true);
   const programs = new Programs(summaries, names);

@@ -7,6 +7,7 @@ import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
 import { isThrottle } from "../facts/guards.ts";
+import { iteratedText } from "../facts/loaders.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
@@ -224,9 +225,7 @@ function named(fn: FunctionDef, facts: Facts): { at: Node; message: string; seve
 
 /** `for batch in loader`, also over a progress bar that was made around it before. */
 function isOverData(iter: Expr, { file }: Facts): boolean {
-  const made = iter.kind === "Name" ? file.scopes.onlyValue(iter) : null;
-  const over = made?.kind === "Call" ? made : iter;
-  return /load|_dl\b|batch|data/i.test(file.textOf(over));
+  return /load|_dl\b|batch|data/i.test(iteratedText(iter, file));
 }
 
 function inComprehension(node: Node): boolean {

@@ -60,7 +60,7 @@ function isMadeForOthers(cls: ClassDef, { file }: Facts): boolean {
   });
 }
 
-/** The loaders are other files', and not one of them is without workers. */
+/** The loaders are other files', none of them is without workers, and there is no other dataset that they could be for. */
 function isForWorkers({ file, project }: Facts): boolean {
   return project.working.has(file.module) && file.calls.matching(LOADERS).length === 0;
 }
