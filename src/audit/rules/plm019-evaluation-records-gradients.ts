@@ -1,9 +1,9 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Attribute, Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
 import { decorate } from "../edits.ts";
-import { selfAttribute } from "../facts/classes.ts";
+import { isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
 import { isThrottle } from "../facts/guards.ts";
@@ -112,9 +112,11 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
   });
   for (const call of calls) {
     const runs = call.func.kind === "Attribute" && /^forward$/.test(call.func.attr);
-    const own = modes.get(
-      facts.file.textOf(runs && call.func.kind === "Attribute" ? call.func.value : call.func),
-    );
+    const net = runs && call.func.kind === "Attribute" ? call.func.value : call.func;
+    // `self.eval()` of a module switches its parts.
+    const own =
+      modes.get(facts.file.textOf(net)) ??
+      (modes.has("self") && isPart(net, facts) ? modes.get("self") : undefined);
     const helped = own || modes.size === 0 ? null : runIn(call, modes, facts);
     const mode = own ?? (helped && modes.get(facts.file.textOf(helped)));
     if (
@@ -139,6 +141,13 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
     };
   }
   return null;
+}
+
+function isPart(net: Expr, facts: Facts): boolean {
+  const cls = selfAttribute(net) === null ? null : classOf(net);
+  return (
+    cls !== null && isModuleRole(facts.role(cls)) && isNetwork(net, facts) && !facts.networks.isLoss(net)
+  );
 }
 
 /** The network that `self._predict(batch)` of this file runs, among those that were switched. */
