@@ -166,6 +166,7 @@ function changedNames(before: ProjectFacts, after: ProjectFacts): Set<string> {
     [before.tried, after.tried],
     [before.accelerated, after.accelerated],
     [before.pinning, after.pinning],
+    [before.working, after.working],
     [before.varying, after.varying],
     [before.ranked, after.ranked],
   ] as const) {

@@ -21,8 +21,8 @@ export function isMadeOf(expr: Expr, call: Call, facts: Facts): boolean {
   return reaches(expr, (node) => node === call, facts);
 }
 
-/** The runs of networks that a loss is computed from. */
-export function runsBehind(loss: Expr, facts: Facts): readonly Call[] {
+/** The runs of networks that a loss is computed from; those of which it has `.data` alone, `withoutData` leaves out. */
+export function runsBehind(loss: Expr, facts: Facts, withoutData = false): readonly Call[] {
   const found: Call[] = [];
   reaches(
     loss,
@@ -32,6 +32,8 @@ export function runsBehind(loss: Expr, facts: Facts): readonly Call[] {
       return false;
     },
     facts,
+    new Set(),
+    withoutData,
   );
   return found;
 }
@@ -42,6 +44,7 @@ function reaches(
   is: (node: Node) => boolean,
   facts: Facts,
   seen = new Set<Definition | Expr>(),
+  withoutData = false,
 ): boolean {
   let found = false;
   walk(expr, (node) => {
@@ -51,11 +54,12 @@ function reaches(
       return false;
     }
     if (node.kind === "Call" && node.func.kind === "Attribute" && node.func.attr === "detach") return false;
+    if (withoutData && node.kind === "Attribute" && node.attr === "data") return false;
     if (node.kind === "Name" && !facts.file.scopes.binds(node))
       for (const one of facts.file.scopes.reaching(node)) {
         if (seen.has(one) || one.how === "param" || !one.value) continue;
         seen.add(one);
-        if (reaches(one.value, is, facts, seen)) found = true;
+        if (reaches(one.value, is, facts, seen, withoutData)) found = true;
       }
     // `self.loss = self.loss + penalty` in the same method.
     const own = node.kind === "Attribute" ? selfAttribute(node) : null;
@@ -66,7 +70,7 @@ function reaches(
       const made = value ?? unpackedFrom(target);
       if (!made || seen.has(made) || method !== functionOf(node)) continue;
       seen.add(made);
-      if (reaches(made, is, facts, seen)) found = true;
+      if (reaches(made, is, facts, seen, withoutData)) found = true;
     }
     return !found;
   });

@@ -16,7 +16,7 @@ import {
 } from "./torch-names.ts";
 import { engineSteps } from "./training.ts";
 import { sendsBatch } from "./transfers.ts";
-import { MODULE, NUMBER, OTHER, UNKNOWN, combineOperands, isOnDevice, plain } from "./value.ts";
+import { MODULE, NUMBER, OTHER, UNKNOWN, combineOperands, isOnDevice, isTensorLike, plain } from "./value.ts";
 import type { Device, Value } from "./value.ts";
 import type { Around, Values } from "./values.ts";
 
@@ -196,7 +196,9 @@ export class CallValues {
     }
     if (!name.startsWith("torch.")) {
       if (makesNetwork(name, this.#around)) return MODULE;
-      return name.startsWith(`${this.#file.module}.`) ? this.#values.returned(call, null) : UNKNOWN;
+      return name.startsWith(`${this.#file.module}.`)
+        ? this.#values.returned(call, null)
+        : this.#reduced(call, name);
     }
     const short = last(name);
     const inTorch = name === `torch.${short}`;
@@ -341,6 +343,13 @@ export class CallValues {
       : TENSOR_ONLY_METHODS.has(attr)
         ? { what: "tensor", device: value.device, graph: value.graph }
         : UNKNOWN;
+  }
+
+  /** `reduce_mean(loss, world_size)` of another file: the loss, where it was. */
+  #reduced(call: Call, name: string): Value {
+    const given = this.#around.reduced(call, name);
+    const value = given ? this.#values.of(given) : UNKNOWN;
+    return isTensorLike(value) ? { ...value, graph: value.graph === "no" ? "no" : "unknown" } : UNKNOWN;
   }
 
   /** What a loop over batches hands out, or a part of it. */

@@ -28,6 +28,7 @@ interface Called {
 export function callersGradOff(
   { all }: CallGraph,
   escapes: ReadonlySet<string>,
+  reachesBackward: Some,
 ): (fn: Fn) => FunctionFacts["callersGradOff"] {
   /** As calls name them: ".step". */
   const methods = new Map<string, Called>();
@@ -118,8 +119,19 @@ export function callersGradOff(
   const some = new Set<Called>();
   for (const called of methods.values())
     if (called.callers.some(({ from, grad }) => mayBeOff(from, grad))) some.add(called);
+  // What differentiates runs with recording on, whoever calls that: so does what it calls beside.
+  const inTraining = ({ callers }: Fn): boolean =>
+    callers.length > 0 &&
+    callers.every(
+      ({ from, site }) =>
+        site.grad === undefined && from.summary.grad === undefined && reachesBackward.has(from),
+    );
   return (fn) => {
-    if (off.has(fn)) return doubtful.has(fn) ? "sometimes" : grounded.has(fn) ? "always" : "unknown";
+    if (off.has(fn)) {
+      if (doubtful.has(fn)) return "sometimes";
+      if (grounded.has(fn)) return "always";
+      return inTraining(fn) && !methodOf[fn.at]?.callers.length ? "never" : "unknown";
+    }
     const method = methodOf[fn.at];
     if ((method && some.has(method)) || fn.callers.some(({ from, site }) => mayBeOff(from, site.grad)))
       return "sometimes";

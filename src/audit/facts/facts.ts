@@ -1,3 +1,4 @@
+import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
@@ -49,6 +50,7 @@ const COLD: FunctionFacts = {
   pins: false,
   workers: false,
   table: null,
+  reduces: null,
 };
 
 /** What Lightning and transformers call once an epoch. */
@@ -76,6 +78,7 @@ export class Facts {
       role: (cls) => this.role(cls),
       roleOfName: (dotted) => this.roleOfName(dotted),
       parameter: (definition) => this.#parameter(definition),
+      reduced: (call, name) => this.#reduced(call, name),
     });
   }
 
@@ -88,6 +91,15 @@ export class Facts {
 
   get networks(): Networks {
     return this.#values.networks;
+  }
+
+  #reduced(call: Call, name: string): Expr | null {
+    const callee = wordsOf(this.project).reduces.has(last(name)) ? this.callee(call) : null;
+    if (!callee?.reduces) return null;
+    const shift = callee.params[0] === "self" ? 1 : 0;
+    return (
+      keyword(call, callee.reduces)?.value ?? positional(call, callee.params.indexOf(callee.reduces) - shift)
+    );
   }
 
   #parameter({ node, name }: Definition): Value | null {
@@ -360,22 +372,23 @@ export function ownUpdate(node: Node, facts: Facts): boolean {
   return false;
 }
 
-const words = new WeakMap<
-  ProjectFacts,
-  Readonly<Record<"loose" | "keeps" | "copies", ReadonlySet<string>>>
->();
+type Words = Readonly<Record<"loose" | "keeps" | "copies" | "reduces", ReadonlySet<string>>>;
+
+const words = new WeakMap<ProjectFacts, Words>();
 
 /** The last words of the functions that take a step, or keep what they are given: few, and asked of every file. */
-function wordsOf(project: ProjectFacts): Readonly<Record<"loose" | "keeps" | "copies", ReadonlySet<string>>> {
+function wordsOf(project: ProjectFacts): Words {
   let found = words.get(project);
   if (!found) {
-    const [loose, keeps, copies] = [new Set<string>(), new Set<string>(), new Set<string>()];
+    const [loose, keeps] = [new Set<string>(), new Set<string>()];
+    const [copies, reduces] = [new Set<string>(), new Set<string>()];
     for (const [name, facts] of project.functions) {
       if (facts.loose) loose.add(last(name));
       if (facts.keeps) keeps.add(last(name));
       if (facts.copies) copies.add(last(name));
+      if (facts.reduces) reduces.add(last(name));
     }
-    words.set(project, (found = { loose, keeps, copies }));
+    words.set(project, (found = { loose, keeps, copies, reduces }));
   }
   return found;
 }

@@ -291,7 +291,8 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
         (expr.func.kind === "Attribute" && isOwnLayer(expr.func.value, facts)) ||
         // `self.layers[0](x)`
         (expr.func.kind === "Subscript" && facts.value(expr.func).what === "module") ||
-        (expr.func.kind === "Name" && isLayerOfLoop(expr.func, facts))
+        // `self(x)` is the forward.
+        (expr.func.kind === "Name" && (expr.func.id === "self" || isLayerOfLoop(expr.func, facts)))
       )
         return expr.args.some((arg) => again(arg.value));
       // A method of the class, `self.forward_once(x)`.

@@ -9,8 +9,9 @@ import type { Facts } from "./facts.ts";
 import { callsOf, returnsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
 
+/** Torch's own, and MONAI's, which hands all its settings on to it. */
 export function isDataLoader(dotted: string | null): boolean {
-  return /^torch\.utils\.data\.(?:dataloader\.)?DataLoader$/.test(dotted ?? "");
+  return /^(?:torch\.utils|monai)\.data\.(?:dataloader\.)?DataLoader$/.test(dotted ?? "");
 }
 
 /** Whether a call of a function of another file makes a loader of the kind that is looked for. */
@@ -169,7 +170,7 @@ function isCallOf(call: Call, fn: FunctionDef, facts: Facts): boolean {
 export function pinnedMakers(file: PythonFile): ReadonlySet<FunctionDef> {
   const found = new Set<FunctionDef>();
   for (const call of file.callsNamed("DataLoader")) {
-    if (!isDataLoader(file.dotted(call.func)) || !isTrue(given(call, "pin_memory", file))) continue;
+    if (!isDataLoader(file.dotted(call.func)) || !pinsBatches(call, file)) continue;
     const fn = functionOf(call);
     const target = call.parent?.kind === "Assign" ? call.parent.targets[0] : null;
     const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
@@ -184,15 +185,31 @@ export function pinnedMakers(file: PythonFile): ReadonlySet<FunctionDef> {
   return found;
 }
 
-/** How many DataLoaders the file makes that pin their batches, and that do not. */
-export function loadersMade(file: PythonFile): readonly [pinned: number, others: number] | undefined {
-  let [pinned, others] = [0, 0];
+/** What a loop goes through, as it is written; of a progress bar that was made before, what that was made around. */
+export function iteratedText(iter: Expr, file: PythonFile): string {
+  const made = iter.kind === "Name" ? file.scopes.onlyValue(iter) : null;
+  return file.textOf(made?.kind === "Call" && /tqdm|bar/i.test(lastWord(made.func)) ? made : iter);
+}
+
+/** How many DataLoaders a file makes: those that pin their batches, those that do not, and those of either without workers. */
+export type LoadersMade = readonly [pinned: number, others: number, alone: number];
+
+/** `pin_memory=True`, also through a name, or wherever there is a device to pin for. */
+export function pinsBatches(call: Call, file: PythonFile): boolean {
+  const flag = given(call, "pin_memory", file);
+  const value = flag?.kind === "Name" ? file.scopes.onlyValue(flag) : flag;
+  return isTrue(value) || (value?.kind === "Call" && file.dotted(value.func) === "torch.cuda.is_available");
+}
+
+export function loadersMade(file: PythonFile): LoadersMade | undefined {
+  let [pinned, others, alone] = [0, 0, 0];
   for (const call of file.callsNamed("DataLoader")) {
     if (!isDataLoader(file.dotted(call.func))) continue;
-    if (isTrue(given(call, "pin_memory", file))) pinned++;
+    if (pinsBatches(call, file)) pinned++;
     else others++;
+    if (!hasWorkers(call, file)) alone++;
   }
-  return pinned + others > 0 ? [pinned, others] : undefined;
+  return pinned + others > 0 ? [pinned, others, alone] : undefined;
 }
 
 /** Classes that a DataLoader of this file with worker processes is given an instance of, and the calls that make these. */
@@ -200,11 +217,15 @@ export function sharedClasses(file: PythonFile): Map<string, Call[]> {
   const found = new Map<string, Call[]>();
   for (const call of file.callsNamed("DataLoader")) {
     if (!isDataLoader(file.dotted(call.func))) continue;
-    const workers = given(call, "num_workers", file) ?? positional(call, 5);
-    if (!workers || isNone(workers) || !mayHaveWorkers(workers, file)) continue;
+    if (!hasWorkers(call, file)) continue;
     made(given(call, "dataset", file) ?? positional(call, 0), file, found, 0);
   }
   return found;
+}
+
+function hasWorkers(call: Call, file: PythonFile): boolean {
+  const workers = given(call, "num_workers", file) ?? positional(call, 5);
+  return workers !== null && !isNone(workers) && mayHaveWorkers(workers, file);
 }
 
 const isNone = (workers: Expr): boolean => workers.kind === "Num" && workers.text === "0";

@@ -1,4 +1,6 @@
+import type { LoadersMade } from "./loaders.ts";
 import type { Names } from "./names.ts";
+import type { Role } from "./classes.ts";
 import type { ProjectFacts } from "./project.ts";
 import type { FileSummary } from "./summary.ts";
 
@@ -70,7 +72,8 @@ function reached(from: Iterable<string>, next: ReadonlyMap<string, readonly stri
 export function joinedModules(
   summaries: readonly FileSummary[],
   names: Names,
-): Pick<ProjectFacts, "accelerated" | "pinning"> {
+  roles: ReadonlyMap<string, Role>,
+): Pick<ProjectFacts, "accelerated" | "pinning" | "working"> {
   const numbers = new Map<string, number>();
   for (const { module } of summaries) if (!numbers.has(module)) numbers.set(module, numbers.size);
   // Each leads to another one of those it is joined to; the one that leads to itself stands for them all.
@@ -95,21 +98,30 @@ export function joinedModules(
     }
   }
   const accelerated = new Set<number>();
-  const made = new Map<number, readonly [pinned: number, others: number]>();
+  const made = new Map<number, LoadersMade>();
   for (const { accelerator, loaders, module } of summaries) {
     const group = groupOf(numbers.get(module)!);
     if (accelerator) accelerated.add(group);
-    const [pinned, others] = made.get(group) ?? [0, 0];
-    if (loaders) made.set(group, [pinned + loaders[0], others + loaders[1]]);
+    const [pinned, others, alone] = made.get(group) ?? [0, 0, 0];
+    if (loaders) made.set(group, [pinned + loaders[0], others + loaders[1], alone + loaders[2]]);
   }
   const pins = (group: number): boolean => {
     const [pinned, others] = made.get(group) ?? [0, 0];
     return pinned > 0 && pinned >= others;
   };
+  const datasets = new Map<number, number>();
+  for (const { classes, module } of summaries)
+    for (const { name } of classes)
+      if (roles.get(name) === "dataset") {
+        const group = groupOf(numbers.get(module)!);
+        datasets.set(group, (datasets.get(group) ?? 0) + 1);
+      }
+  const works = (group: number): boolean => made.get(group)?.[2] === 0 && datasets.get(group) === 1;
   const modulesOf = (has: (group: number) => boolean): Set<string> =>
     new Set([...numbers].filter(([, at]) => has(groupOf(at))).map(([module]) => module));
   return {
     accelerated: modulesOf((group) => accelerated.has(group)),
     pinning: [...made.keys()].some(pins) ? modulesOf(pins) : new Set(),
+    working: [...made.keys()].some(works) ? modulesOf(works) : new Set(),
   };
 }

@@ -45,6 +45,8 @@ export interface FunctionFacts {
   readonly workers: boolean;
   /** It makes a tensor on the host. */
   readonly table: Table | null;
+  /** The parameter that it hands back, reduced over all processes. */
+  readonly reduces: string | null;
 }
 
 /** Plain data, one per audited tree; crosses threads. */
@@ -57,6 +59,8 @@ export interface ProjectFacts {
   readonly accelerated: ReadonlySet<string>;
   /** Modules that make DataLoaders which pin their batches, at least as many as do not, or are joined by imports to such. */
   readonly pinning: ReadonlySet<string>;
+  /** Modules joined by imports that have one class of datasets, and DataLoaders of which each has worker processes. */
+  readonly working: ReadonlySet<string>;
   /** What the options of the tree are unless somebody says otherwise. */
   readonly options: Options;
   /** By function: what the calls in other files give it, where all of them are known. */
@@ -111,7 +115,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   const hot = spreadHeat(graph, loose, roles, names);
   const looped = new Some(graph.all.length);
   for (const fn of graph.all) if (fn.callers.some(isRepeated)) looped.add(fn);
-  const gradOff = callersGradOff(graph, new Set(summaries.flatMap((file) => file.escapes)));
+  const gradOff = callersGradOff(graph, new Set(summaries.flatMap((file) => file.escapes)), reaches);
   // A helper of the step may be a dataset's too, on the host: what it costs is asked of the step.
   const isInStep = ({ from, site }: Edge): boolean =>
     !site.throttled &&
@@ -146,6 +150,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !summary.copies &&
       !summary.pins &&
       !summary.table &&
+      !summary.reduces &&
       !workers;
     let one = plain ? alike.get(callersGradOff) : undefined;
     if (!one) {
@@ -155,7 +160,10 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         loose: loose.has(fn),
         reachesBackward: reaches.has(fn),
         parameters,
-        params: summary.keeps || summary.copies || summary.table ? summary.params.split(",") : NO_PARAMS,
+        params:
+          summary.keeps || summary.copies || summary.table || summary.reduces
+            ? summary.params.split(",")
+            : NO_PARAMS,
         repeated,
         keeps: summary.keeps ?? null,
         reads: summary.reads ?? false,
@@ -163,6 +171,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         pins: summary.pins ?? false,
         workers,
         table: summary.table ?? null,
+        reduces: summary.reduces ?? null,
       };
       if (plain) alike.set(callersGradOff, one);
     }
@@ -170,7 +179,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   }
   const options = joinedOptions(summaries.map((one) => one.options));
   const { unused, inner } = unusedParts(summaries, roles, graph, mentioned);
-  const { accelerated, pinning } = joinedModules(summaries, names);
+  const { accelerated, pinning, working } = joinedModules(summaries, names, roles);
   const tried = new Set(summaries.filter((file) => isTried(file, mentioned)).map(({ module }) => module));
   const checkpoints = summaries.some((file) => file.checkpoints === true);
   const programs = new Programs(summaries, names);
@@ -182,6 +191,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     roles,
     accelerated,
     pinning,
+    working,
     options,
     handed: handedFromOutside(summaries, graph, names, mentioned),
     variables: new Map(

@@ -1,17 +1,13 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
-import { returnsByName } from "./returns.ts";
+import { returnsByName, sharedParam } from "./returns.ts";
 import { callTarget } from "./summary.ts";
 import { UNKNOWN, either, isTensorLike } from "./value.ts";
 import type { Value } from "./value.ts";
 import type { Around, Values } from "./values.ts";
 
-/** Methods whose result is where the tensor is. */
-const SAME = /^(?:clone|detach|contiguous|float|mean|sum|div|div_|mul|mul_)$/;
-
-/** What functions of a file return, or one item of the tuple that they return: a tensor, if that is so at every return. */
+/** What functions of a file return, or one item of the tuple that they return: a tensor or a module, if that is so at every return. */
 export class ReturnedValues {
   readonly #file: PythonFile;
   readonly #around: Around;
@@ -43,6 +39,8 @@ export class ReturnedValues {
       const one = this.#values.alike(item!.values);
       return isTensorLike(one) ? { ...one, what: "output" as const } : UNKNOWN;
     });
+    // `self.layer1 = self.make_layer(64, 3)`, which returns `nn.Sequential(*blocks)`.
+    if (found.every(({ what }) => what === "module")) return found[0]!;
     if (!found.every(isTensorLike)) return items.length === 1 ? this.#echoed(call, items[0]!) : UNKNOWN;
     const one = found.reduce(either);
     const mode = this.#around.gradMode(call);
@@ -55,7 +53,7 @@ export class ReturnedValues {
 
   /** `def averaged(t, n): return t.clone() / n`: handed tensors and other things, it gives this call what this call hands it. */
   #echoed(call: Call, returned: Expr): Value {
-    const param = this.#paramBehind(returned, 0);
+    const param = sharedParam(returned, this.#file);
     const fn = param?.node.parent;
     if (!param || fn?.kind !== "FunctionDef") return UNKNOWN;
     const at = fn.params.findIndex(({ name }) => name === param.name);
@@ -63,25 +61,6 @@ export class ReturnedValues {
     const given = keyword(call, param.name)?.value ?? positional(call, at - shift);
     const value = given ? this.#values.of(given) : UNKNOWN;
     return isTensorLike(value) ? { ...value, graph: value.graph === "no" ? "no" : "unknown" } : UNKNOWN;
-  }
-
-  /** The parameter that an expression is a copy or a share of. */
-  #paramBehind(expr: Expr, depth: number): Definition | null {
-    if (depth > 5) return null;
-    if (expr.kind === "Call")
-      return expr.func.kind === "Attribute" && SAME.test(expr.func.attr)
-        ? this.#paramBehind(expr.func.value, depth + 1)
-        : null;
-    if (expr.kind === "Binary")
-      return /^[/*]$/.test(expr.op) ? this.#paramBehind(expr.left, depth + 1) : null;
-    if (expr.kind !== "Name") return null;
-    const [one, ...more] = this.#file.scopes.reaching(expr);
-    if (!one || more.length > 0) return null;
-    if (one.how === "param") return one;
-    // `copy /= n`: what it was before.
-    if (one.how === "augment")
-      return one.node.kind === "Name" && one.node !== expr ? this.#paramBehind(one.node, depth + 1) : null;
-    return one.how === "assign" && one.value ? this.#paramBehind(one.value, depth + 1) : null;
   }
 
   /** What a list that began empty is filled with: `for k in topk: res.append(correct[:k].sum())`. */

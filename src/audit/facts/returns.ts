@@ -1,5 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 import { callTarget } from "./summary.ts";
 
@@ -41,5 +42,39 @@ export function returnsByName(file: PythonFile): ReadonlyMap<string, readonly Ex
     else found.set(name, [statement.value]);
   }
   for (const fn of unknown) if (fn?.kind === "FunctionDef") found.delete(file.qualified(fn));
+  return found;
+}
+
+/** Methods whose result is where the tensor is. */
+const SAME = /^(?:clone|detach|contiguous|float|mean|sum|div|div_|mul|mul_)$/;
+
+/** The parameter that an expression is a copy or a share of. */
+export function sharedParam(expr: Expr, file: PythonFile, depth = 0): Definition | null {
+  if (depth > 5) return null;
+  const again = (inner: Expr): Definition | null => sharedParam(inner, file, depth + 1);
+  if (expr.kind === "Call")
+    return expr.func.kind === "Attribute" && SAME.test(expr.func.attr) ? again(expr.func.value) : null;
+  if (expr.kind === "Binary") return /^[/*]$/.test(expr.op) ? again(expr.left) : null;
+  if (expr.kind !== "Name") return null;
+  const [one, ...more] = file.scopes.reaching(expr);
+  if (!one || more.length > 0) return null;
+  if (one.how === "param") return one;
+  // `copy /= n`: what it was before.
+  if (one.how === "augment") return one.node.kind === "Name" && one.node !== expr ? again(one.node) : null;
+  return one.how === "assign" && one.value ? again(one.value) : null;
+}
+
+/** Functions that hand back one of their parameters, reduced over all processes: `dist.all_reduce(copy); return copy / n`. */
+export function reducers(file: PythonFile): ReadonlyMap<FunctionDef, string> {
+  const found = new Map<FunctionDef, string>();
+  for (const call of file.callsNamed("all_reduce", "reduce")) {
+    const fn = functionOf(call);
+    if (fn?.kind !== "FunctionDef" || fn.parent?.kind === "FunctionDef" || found.has(fn)) continue;
+    if (!(file.dotted(call.func) ?? "").startsWith("torch.distributed.")) continue;
+    const [first, ...others] = (file.once(returnsByName).get(file.qualified(fn)) ?? []).map((value) =>
+      sharedParam(value, file),
+    );
+    if (first && others.every((one) => one?.name === first.name)) found.set(fn, first.name);
+  }
   return found;
 }

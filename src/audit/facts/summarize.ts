@@ -17,6 +17,7 @@ import { isCompound, isRunAlone } from "./names.ts";
 import { shapesVary } from "./shapes.ts";
 import { turnsCheckpointingOn } from "./shipped.ts";
 import { MAIN, callTarget, drawsFromHanded, functionName, isMain, otherTargets } from "./summary.ts";
+import { reducers } from "./returns.ts";
 import { tablesMade } from "./tables.ts";
 import type { Table } from "./tables.ts";
 import { sharedTimers } from "./timers.ts";
@@ -99,6 +100,7 @@ class Summarizer {
   readonly #copies: ReadonlyMap<FunctionDef, ReadonlySet<string>>;
   readonly #pins: ReadonlySet<FunctionDef>;
   readonly #tables: ReadonlyMap<FunctionDef, Table>;
+  readonly #reducers: ReadonlyMap<FunctionDef, string>;
   readonly #passed: (call: Call) => Passed | null;
 
   constructor(file: PythonFile) {
@@ -126,6 +128,7 @@ class Summarizer {
     this.#copies = waitingCopies(file);
     this.#pins = pinnedMakers(file);
     this.#tables = tablesMade(file);
+    this.#reducers = reducers(file);
   }
 
   summary(unjudged: boolean): FileSummary {
@@ -398,6 +401,7 @@ class Summarizer {
       copies: copies ? [...copies] : undefined,
       pins: (fn && this.#pins.has(fn)) || undefined,
       table: (fn && this.#tables.get(fn)) ?? undefined,
+      reduces: (fn && this.#reducers.get(fn)) ?? undefined,
     };
   }
 

@@ -5,6 +5,7 @@ import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Keeps } from "./keepers.ts";
+import type { LoadersMade } from "./loaders.ts";
 import type { Default } from "./options.ts";
 import type { Passed } from "./parameters.ts";
 import { isCapital } from "./torch-names.ts";
@@ -37,8 +38,8 @@ export interface FileSummary {
   readonly gives?: Readonly<Record<string, readonly string[]>> | undefined;
   /** It brings batches of varying shapes. */
   readonly varies?: true | undefined;
-  /** How many DataLoaders it makes that pin their batches, and that do not. */
-  readonly loaders?: readonly [pinned: number, others: number] | undefined;
+  /** The DataLoaders that it makes. */
+  readonly loaders?: LoadersMade | undefined;
   /** It sets up ranks, or has a library do so. */
   readonly ranks?: true | undefined;
   /** What it has to put around work and time it, and that does not wait for the device. */
@@ -80,6 +81,8 @@ export interface FunctionSummary {
   readonly pins?: true | undefined;
   /** It makes a tensor on the host. */
   readonly table?: Table | undefined;
+  /** The parameter that it hands back, reduced over all processes. */
+  readonly reduces?: string | undefined;
 }
 
 /** A function of the same file by its position there, a qualified name, or ".method" where the receiver is unknown. */

@@ -36,7 +36,8 @@ export function backwardCalls(file: PythonFile): readonly Backward[] {
       if (dotted === "torch.autograd") {
         const first = positional(call, 0);
         const listed = first?.kind === "List" || first?.kind === "Tuple" ? first.items : [first];
-        found.push({ call, loss: listed.length === 1 ? listed[0]! : null });
+        const only = listed.length === 1 ? listed[0]! : null;
+        found.push({ call, loss: only && unscaled(only) });
       } else if (dotted !== null) continue;
       else {
         // `y, logdet = flow.backward(z)` is the inverse of a flow: a backward pass returns nothing.

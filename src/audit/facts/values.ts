@@ -38,6 +38,8 @@ export interface Around {
   readonly roleOfName: (dotted: string) => Role;
   /** What every caller in the tree passes for this parameter; null where they differ or are unknown. */
   readonly parameter: (definition: Definition) => Value | null;
+  /** What a call gives to a function of another file that hands it back, reduced over all processes. */
+  readonly reduced: (call: Call, name: string) => Expr | null;
 }
 
 const COUNTED = /accura|_acc$|^acc|correct|count|precision|recall|f1|iou|^num_/i;

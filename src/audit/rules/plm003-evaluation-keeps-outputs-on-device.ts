@@ -5,6 +5,7 @@ import { appendCall } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isMaybeNumber, keeps, parts } from "../facts/kept.ts";
+import { iteratedText } from "../facts/loaders.ts";
 import { isNetwork, networkCall } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -188,7 +189,7 @@ function isOfOneBatch(loop: Node, facts: Facts): boolean {
 
 function* found(added: Expr, iter: Expr, into: string, source: Call, facts: Facts): Generator<Finding> {
   // Over the batches of a loader; over a handful of heads or scales it is small.
-  const over = facts.file.textOf(iter).replace(/\w*batch_?size\w*|\[[^\]"']*:[^\]"']*\]/gi, "");
+  const over = iteratedText(iter, facts.file).replace(/\w*batch_?size\w*|\[[^\]"']*:[^\]"']*\]/gi, "");
   // Pieces of a tensor that is on the device already are no larger together than it.
   const counted = /^range\(\s*[\w.]*(?:eval|val|test)\w*(?:iter|step|batch)\w*\s*\)$/i.test(over);
   // Of a corpus that is a tensor itself, each token becomes a row of the vocabulary's size.

@@ -2,12 +2,14 @@ import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
+import type { Call, Expr, Global, Name, Node } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
 import { derivesFrom } from "../facts/kept.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { returnsByName } from "../facts/returns.ts";
+import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -26,6 +28,7 @@ export const rule: Rule = {
   *check(facts) {
     yield* inForward(facts);
     yield* throughLayer(facts);
+    yield* throughStep(facts);
     if (facts.backwards.length === 0) return;
     const { file } = facts;
     for (const call of file.all("Call")) {
@@ -78,8 +81,101 @@ export const rule: Rule = {
         }
     }
     yield* onSelf(facts);
+    yield* throughGlobal(facts);
   },
 };
+
+/** `loss, hidden = train_step(x, hidden)`: a function of this file that differentiates, and hands the state back as its network made it. */
+function* throughStep(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const statement of file.all("Assign")) {
+    const [target] = statement.targets;
+    const call = statement.value;
+    if (target?.kind !== "Tuple" || call.kind !== "Call") continue;
+    const at = target.items.findIndex((item) => item.kind === "Name" && STATE.test(item.id));
+    const [loop] = at < 0 ? [] : loopsAround(statement);
+    if (!loop || facts.callee(call)?.reachesBackward !== true || facts.gradMode(call) === "off") continue;
+    const name = (target.items[at] as Name).id;
+    const given = call.args.find(({ value }) => value.kind === "Name" && value.id === name)?.value;
+    const definitions = given?.kind === "Name" ? file.scopes.reaching(given) : [];
+    // Begun before the loop, and carried by this statement.
+    if (
+      definitions.length < 2 ||
+      definitions.some((one) => contains(loop, one.node) && !contains(statement, one.node))
+    )
+      continue;
+    const network = handedBack(call, at, facts);
+    if (network)
+      yield {
+        at: given!,
+        ...(isOwnRecurrent(network, facts) ? {} : { severity: "note" as const }),
+        message: `${message(name)}, unless \`${file.textOf(network)}\` detaches it itself`,
+      };
+  }
+}
+
+/** The network whose state a function of this file returns at a position, with nothing cut off in between. */
+function handedBack(call: Call, at: number, facts: Facts): Expr | null {
+  const { file } = facts;
+  const target = callTarget(call, file);
+  const returned = target === null ? undefined : file.once(returnsByName).get(target);
+  const [one, ...more] = returned ?? [];
+  const item = one?.kind === "Tuple" && more.length === 0 ? one.items[at] : null;
+  const made = item?.kind === "Name" ? file.scopes.reaching(item) : [];
+  const runs = made.filter(({ how }) => how !== "param");
+  const [run] = runs;
+  const network = run?.value?.kind === "Call" ? run.value.func : null;
+  if (!network || !runs.every(({ value }) => value === run!.value) || !isNetwork(network, facts)) return null;
+  // Not one that the step has begun itself.
+  const isGiven = (run!.value as Call).args.some(
+    ({ value }) =>
+      value.kind === "Name" &&
+      STATE.test(value.id) &&
+      file.scopes.reaching(value).some(({ how }) => how === "param"),
+  );
+  if (!isGiven) return null;
+  return isCutOff((item as Name).id, functionOf(item!) ?? item!, file) ? null : network;
+}
+
+/** `hidden.detach()`, `hidden = hidden.data`, `repackage_hidden(hidden)` */
+function isCutOff(name: string, within: Node, file: PythonFile): boolean {
+  return new RegExp(
+    `\\b${name}\\b[^\\n]*\\.(?:detach|data\\b)|\\.(?:detach\\(\\)|data) for \\w+ in ${name}\\b|(?:detach|repackage|Variable)\\w*\\([^)\\n]*\\b${name}\\b`,
+  ).test(file.textOf(within));
+}
+
+/** `global hidden` in the function that is a step, whose network gets it and gives it back. */
+function* throughGlobal(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const declared of file.all("Global") as readonly Global[]) {
+    const fn = functionOf(declared);
+    const names = declared.names.filter((name) => STATE.test(name));
+    if (!fn || names.length === 0 || !facts.backwards.some((one) => functionOf(one.call) === fn)) continue;
+    for (const statement of file.all("Assign")) {
+      const call = statement.value;
+      if (functionOf(statement) !== fn || call.kind !== "Call" || facts.gradMode(call) === "off") continue;
+      const kept = partsOf(statement.targets[0]!);
+      const name = names.find((one) => kept.some((part) => part.kind === "Name" && part.id === one));
+      const given = call.args.find(({ value }) => value.kind === "Name" && value.id === name)?.value;
+      if (!given || !isNetwork(call.func, facts) || isCutOff(name!, fn, file)) continue;
+      // Begun anew by the step itself.
+      const others = file
+        .all("Assign")
+        .filter(
+          (one) =>
+            one !== statement &&
+            functionOf(one) === fn &&
+            one.targets.some((to) => partsOf(to).some((part) => part.kind === "Name" && part.id === name)),
+        );
+      if (others.length === 0)
+        yield {
+          at: given,
+          ...(isOwnRecurrent(call.func, facts) ? {} : { severity: "note" as const }),
+          message: `${message(name!)}, unless \`${file.textOf(call.func)}\` detaches it itself`,
+        };
+    }
+  }
+}
 
 /** `if done: h = zeros(…)` at the beginning of a turn, with no `else: h = h.detach()`. */
 function begunUnderTest(
@@ -291,7 +387,7 @@ function keptBelow(target: Expr, statement: Node, facts: Facts): (string | null)
         functionOf(one) === fn &&
         partsOf(one.value).every((part) => part.kind === "Name" && names.has(part.id)),
     )
-    .map((one) => selfAttribute(one.targets[0]!));
+    .map((one) => ownState(one.targets[0]!));
 }
 
 /** `self.h` of `self.h.to(x.device)`. */
@@ -344,16 +440,22 @@ function isRecurrentLayer(expr: Expr, facts: Facts): boolean {
     expr.kind === "Name" &&
     facts.file.scopes
       .reaching(expr)
-      .every(({ how, value }) => made(how === "iterate" && value ? layerOf(value, facts) : value))
+      .every(({ how, value, index }) =>
+        made(how === "iterate" && value ? layerOf(value, index, facts) : value),
+      )
   );
 }
 
-/** `nn.LSTM(…)` of `for i, cell in enumerate(self.cells)`, where these are a list of it. */
-function layerOf(iterable: Expr, { file }: Facts): Expr | null {
-  const counted =
+/** `nn.LSTM(…)` of `for i, cell in enumerate(self.cells)`, also beside others in a `zip`, where these are a list of it. */
+function layerOf(iterable: Expr, index: number | null, { file }: Facts): Expr | null {
+  const whole =
     iterable.kind === "Call" && file.dotted(iterable.func) === "builtins.enumerate"
       ? iterable.args[0]?.value
       : iterable;
+  const counted =
+    whole?.kind === "Call" && file.dotted(whole.func) === "builtins.zip"
+      ? whole.args[index ?? -1]?.value
+      : whole;
   const own = counted ? selfAttribute(counted) : null;
   const cls = own === null ? null : classOf(iterable);
   const [write, ...more] = (cls && attributesOf(cls, file).get(own!)?.writes) ?? [];

@@ -100,7 +100,7 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
   )
     return false;
   // The network ran before the loop: every turn differentiates that one graph.
-  if (loop && loss && runsBehind(loss, facts).some((run) => !contains(loop, run))) return false;
+  if (loop && loss && runsBehind(loss, facts, true).some((run) => !contains(loop, run))) return false;
   // Its terms are used again below: something else may differentiate them.
   if (definitions.some((one) => isReadAfter(one, call, facts))) return false;
   // A hidden state carried over, as a name or on self, needs the old graph: another rule's matter.

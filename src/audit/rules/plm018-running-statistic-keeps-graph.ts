@@ -1,5 +1,5 @@
 import { classOf, functionOf, walk } from "../../python/nodes.ts";
-import type { Assign, ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
+import type { Assign, ClassDef, Expr, FunctionDef, Subscript } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -38,6 +38,7 @@ export const rule: Rule = {
     }
     yield* inPlace(facts);
     yield* entries(facts);
+    yield* rows(facts);
     for (const statement of facts.file.all("Assign")) {
       const [target] = statement.targets;
       if (target?.kind !== "Attribute" || statement.targets.length !== 1) continue;
@@ -48,7 +49,7 @@ export const rule: Rule = {
       if (
         !cls ||
         // The last few: `self.seen = (self.seen + [x])[-n:]`.
-        (statement.value.kind === "Subscript" && statement.value.index.kind === "Slice") ||
+        (isSlice(statement.value) && !isJoined(statement.value.value, facts)) ||
         /cache|past|(?:^|_)kv/i.test(attribute!) ||
         !isStatistic(attribute!, cls, facts) ||
         isBegunAnew(attribute!, cls, fn, facts)
@@ -82,6 +83,17 @@ export const rule: Rule = {
   },
 };
 
+function isSlice(expr: Expr): expr is Subscript {
+  return expr.kind === "Subscript" && expr.index.kind === "Slice";
+}
+
+/** `torch.cat([self.queue, z])[-n:]`: a part of a tensor has the graph of the whole. */
+function isJoined(expr: Expr, { file }: Facts): boolean {
+  return (
+    expr.kind === "Call" && /^torch\.(?:cat|concat|concatenate|[hv]stack)$/.test(file.dotted(expr.func) ?? "")
+  );
+}
+
 /** `self.mean.lerp_(x.mean(0), 0.1)`, `self.mean.mul_(0.9).add_(x.mean(0), alpha=0.1)`: the buffer takes the graph over. */
 function* inPlace(facts: Facts): Generator<Finding> {
   const { file } = facts;
@@ -100,6 +112,37 @@ function* inPlace(facts: Facts): Generator<Finding> {
       at: call,
       message: `\`self.${attribute}\` is changed in place with gradients recorded: it chains the graphs of all forwards so far`,
       fix: { grade: "unsafe", title: "Detach what is added", edits: appendCall(added, ".detach()") },
+    };
+  }
+}
+
+/** `self.bank[first:last] = z`: rows of a buffer that take over the graph of what this step computed. */
+function* rows(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const statement of file.all("Assign")) {
+    const [target] = statement.targets;
+    if (target?.kind !== "Subscript" || target.index.kind === "Str") continue;
+    const attribute = selfAttribute(target.value);
+    const cls = attribute === null ? null : classOf(statement);
+    const fn = functionOf(statement);
+    if (!cls || fn?.kind !== "FunctionDef" || !/^(?:forward|training_step)$/.test(fn.name)) continue;
+    const writes = attributesOf(cls, file).get(attribute!)?.writes ?? [];
+    if (!writes.some(({ how }) => how === "buffer") || !isModuleRole(facts.role(cls))) continue;
+    // What it was handed may be cut off already: only what a layer made here.
+    const { value } = statement;
+    const made = value.kind === "Name" ? file.scopes.onlyValue(value) : value;
+    if (made?.kind !== "Call" || facts.gradMode(statement) === "off" || !derivesFromInput(value, facts))
+      continue;
+    if (facts.value(value).graph === "no" || isEmptied(attribute!, cls, facts)) continue;
+    if (
+      isBegunAnew(attribute!, cls, fn, facts) ||
+      writes.some(({ in: by, how }) => by === fn && how !== "buffer")
+    )
+      continue;
+    yield {
+      at: statement,
+      message: `\`self.${attribute}\` is changed in place with gradients recorded: it chains the graphs of all forwards so far`,
+      fix: { grade: "unsafe", title: "Detach what is written", edits: appendCall(value, ".detach()") },
     };
   }
 }

@@ -1,15 +1,17 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Attribute, Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
 import { decorate } from "../edits.ts";
-import { selfAttribute } from "../facts/classes.ts";
+import { isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
 import { isThrottle } from "../facts/guards.ts";
+import { iteratedText } from "../facts/loaders.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
+import type { Loop } from "../facts/training.ts";
 import { localName } from "../imports.ts";
 import { callsOf } from "../facts/returns.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -110,9 +112,11 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
   });
   for (const call of calls) {
     const runs = call.func.kind === "Attribute" && /^forward$/.test(call.func.attr);
-    const own = modes.get(
-      facts.file.textOf(runs && call.func.kind === "Attribute" ? call.func.value : call.func),
-    );
+    const net = runs && call.func.kind === "Attribute" ? call.func.value : call.func;
+    // `self.eval()` of a module switches its parts.
+    const own =
+      modes.get(facts.file.textOf(net)) ??
+      (modes.has("self") && isPart(net, facts) ? modes.get("self") : undefined);
     const helped = own || modes.size === 0 ? null : runIn(call, modes, facts);
     const mode = own ?? (helped && modes.get(facts.file.textOf(helped)));
     if (
@@ -137,6 +141,13 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
     };
   }
   return null;
+}
+
+function isPart(net: Expr, facts: Facts): boolean {
+  const cls = selfAttribute(net) === null ? null : classOf(net);
+  return (
+    cls !== null && isModuleRole(facts.role(cls)) && isNetwork(net, facts) && !facts.networks.isLoss(net)
+  );
 }
 
 /** The network that `self._predict(batch)` of this file runs, among those that were switched. */
@@ -198,7 +209,7 @@ function named(fn: FunctionDef, facts: Facts): { at: Node; message: string; seve
   // Nobody is seen calling it: a caller elsewhere may have switched recording off.
   if (facts.functionFacts(fn.body[0] ?? fn).callersGradOff !== "never") return null;
   for (const loop of facts.file.all("For")) {
-    if (functionOf(loop) !== fn || !/load|_dl\b|batch|data/i.test(facts.file.textOf(loop.iter))) continue;
+    if (functionOf(loop) !== fn || !isOverData(loop.iter, facts)) continue;
     let found: Call | null = null;
     walk(loop, (node) => {
       if (
@@ -219,6 +230,11 @@ function named(fn: FunctionDef, facts: Facts): { at: Node; message: string; seve
       };
   }
   return null;
+}
+
+/** `for batch in loader`, also over a progress bar that was made around it before. */
+function isOverData(iter: Expr, { file }: Facts): boolean {
+  return /load|_dl\b|batch|data/i.test(iteratedText(iter, file));
 }
 
 function inComprehension(node: Node): boolean {
@@ -313,7 +329,7 @@ function* samples(facts: Facts): Generator<Finding> {
     const call = statement.value;
     const [target] = statement.targets;
     if (call.kind !== "Call" || target?.kind !== "Name" || call.func.kind === "Call") continue;
-    const loop = facts.stepLoop(statement);
+    const loop = facts.stepLoop(statement) ?? aroundSteps(statement, facts);
     const block = loop ? throttled(statement, loop) : null;
     if (!block || !isNetwork(call.func, facts) || facts.networks.isLoss(call.func)) continue;
     if (facts.networks.isFrozen(call.func) || facts.gradMode(call) !== "on" || unrecorded(call, facts))
@@ -332,6 +348,12 @@ function* samples(facts: Facts): Generator<Finding> {
       message: `\`${target.id}\` is only looked at, yet \`${file.textOf(call.func)}\` records a graph for it and saves its activations`,
     };
   }
+}
+
+/** The loop over epochs whose body has the loop over steps. */
+function aroundSteps(node: Node, facts: Facts): Loop | null {
+  const [loop] = loopsAround(node);
+  return loop && [...facts.stepLoops].some((steps) => contains(loop, steps)) ? loop : null;
 }
 
 /** `action = actor(obs)` of a step, of which only `action.detach()` is ever used. */

@@ -9,11 +9,12 @@ import type { Facts } from "../facts/facts.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
 import { derivesFrom } from "../facts/kept.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { callsOf } from "../facts/returns.ts";
 import { localName } from "../imports.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
 
 const TEACHER =
-  /^(?:ref|reference|teacher|ref_model|reference_model|ref_policy|teacher_(?:model|net|network|encoder)|frozen_model|\w*_teacher|model_ref|policy_ref|(?:\w+_)?target(?:_(?:net|network|model|critic|actor|policy|encoder|q|qf|q_net|q_network))?|target_\w*(?:net|network|model|critic|actor|policy|encoder)\d?|\w+_ema|ema_(?:model|net|unet)|momentum_encoder|old_policy|policy_old)$/;
+  /^(?:ref|reference|teacher|ref_model|reference_model|ref_policy|teacher_(?:model|net|network|encoder)|frozen_model|\w*_teacher|model_ref|policy_ref|(?:\w+_)?target(?:_(?:net|network|model|critic|actor|policy|encoder|q|qf|q_net|q_network))?|target_\w*(?:net|network|model|critic|actor|policy|encoder)\d?|\w+_ema|ema_(?:model|net|unet)|momentum_encoder|old_(?:policy|net|network|model|actor)|(?:policy|net|network|model|actor)_old)$/;
 
 /** What reinforcement learning calls the network that its targets come from, and a GAN the average of its own. */
 const CRITIC = /^(?:q|qf|critic|value|v)\d?_target\d?$|^target_(?:q|qf|critic|value|v)\d?$|^[a-z]_ema$/;
@@ -47,6 +48,8 @@ export const rule: Rule = {
         isNeverTrained(call.func, facts) && !isAlone(call, facts) && hasTrainedPeer(call, facts);
       const named = !certain && isTeacher(call.func, facts);
       if (!(certain || named) || !takesData(call, facts)) continue;
+      // Frozen by the function that hands it to this one.
+      if (certain && isFrozenByCaller(call.func, facts)) continue;
       // Gradients are wanted through it: for an image or a latent that is itself what learns.
       if (carriesGradient(call, facts)) continue;
       // `return self.module(*args, **kwargs)` hands on whatever its caller is about.
@@ -280,7 +283,25 @@ function isTrainedNowhere(callee: Expr, facts: Facts): boolean {
         (facts.networks.key(call.func.value) === key || lastWord(call.func.value) === name) &&
         !(call.parent?.kind === "Arg" && file.textOf((call.parent.parent as Call).func) === "zip"),
     );
-  return !trained && !new RegExp(`freeze\\w*\\([^)]*${name}`).test(file.text);
+  return !trained && !isFrozenByCall(name, file.text);
+}
+
+/** `freeze(net)`, `set_requires_grad(net, False)`, `net.req_grads(False)` */
+function isFrozenByCall(name: string, text: string): boolean {
+  return new RegExp(`(?:freeze|_grad)\\w*\\([^)]*\\b${name}\\b|\\b${name}\\.\\w*grad\\w*\\(`).test(text);
+}
+
+/** The same by a function of this file that hands the network to this one. */
+function isFrozenByCaller(callee: Expr, { file }: Facts): boolean {
+  const [one, ...more] = callee.kind === "Name" ? file.scopes.reaching(callee) : [];
+  const fn = one?.how === "param" && more.length === 0 ? functionOf(callee) : null;
+  if (fn?.kind !== "FunctionDef") return false;
+  const at = fn.params.findIndex(({ name }) => name === one!.name);
+  return callsOf(fn, file).some((call) => {
+    const given = keyword(call, one!.name)?.value ?? positional(call, at);
+    const around = functionOf(call);
+    return given?.kind === "Name" && around !== null && isFrozenByCall(given.id, file.textOf(around));
+  });
 }
 
 /** Its inputs are the batch itself: nothing that gradients must pass through. */

@@ -1,10 +1,11 @@
 import type { PythonFile } from "../../python/file.ts";
-import { blockOf, contains, functionOf, namesIn, statementOf, walk } from "../../python/nodes.ts";
+import { blockOf, contains, functionOf, lastWord, namesIn, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, Node, Stmt } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { callTarget } from "../facts/summary.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -40,7 +41,7 @@ export const rule: Rule = {
           (statement.kind === "If" ? 0 : 1);
       const block = blockOf(statement) ?? [];
       const at = block.indexOf(statement);
-      const clearings = block.filter(clears);
+      const clearings = block.filter((one) => clears(one, facts));
       const clear = single
         ? clearings[0]
         : clearings.findLast((one) => [1, 2].includes(at - block.indexOf(one)));
@@ -110,7 +111,7 @@ function* helpers(facts: Facts): Generator<Finding> {
     const made = file.scopes.reaching(loss);
     if (made.length === 0 || !made.every(({ how }) => how === "param")) continue;
     const before = fn.body.slice(0, fn.body.indexOf(statement));
-    const clear = before.find(clears);
+    const clear = before.find((one) => clears(one, facts));
     if (!clear || facts.functionFacts(backward).hot === null) continue;
     if (runsBetween(before, [before.length - 1], facts)) continue;
     // Handed a second loss of the same forward, it must clear what the first one left.
@@ -149,8 +150,8 @@ function writes(statement: Stmt, text: string, file: PythonFile): boolean {
 }
 
 /** `optimizer.zero_grad()`, also of each of several. */
-function clears(one: Stmt): boolean {
-  if (one.kind === "For") return one.body.length === 1 && clears(one.body[0]!);
+function clearsItself(one: Stmt): boolean {
+  if (one.kind === "For") return one.body.length === 1 && clearsItself(one.body[0]!);
   return (
     one.kind === "ExprStmt" &&
     one.value.kind === "Call" &&
@@ -159,14 +160,26 @@ function clears(one: Stmt): boolean {
   );
 }
 
+/** The same, also by `self.reset_grad()` of this file, which does nothing else. */
+function clears(one: Stmt, { file }: Facts): boolean {
+  if (clearsItself(one)) return true;
+  const call = one.kind === "ExprStmt" && one.value.kind === "Call" ? one.value : null;
+  if (!call || call.args.length > 0 || !/grad/i.test(lastWord(call.func))) return false;
+  const target = callTarget(call, file);
+  const fn = file.all("FunctionDef").find((def) => file.qualified(def) === target);
+  const body = fn?.body.filter((part) => part.kind !== "ExprStmt" || part.value.kind !== "Str") ?? [];
+  return body.length > 0 && body.every(clearsItself);
+}
+
 function told(clear: Stmt, { file }: Facts): string {
   return `The gradients of the step before stay allocated through this step's forward; call \`${short(file.textOf(clear))}\` before it, or right after the optimizer's step`;
 }
 
-/** The loss is made above the `if` that this statement stands in, by a forward that runs in the same turn. */
+/** The loss is made above the `if` or `with` that this statement stands in, by a forward that runs in the same turn. */
 function isMadeBefore(statement: Stmt, names: readonly Expr[], facts: Facts): boolean {
   const test = statement.parent;
-  const block = test?.kind === "If" && test.body.includes(statement) ? (blockOf(test) ?? []) : [];
+  const isBlock = (test?.kind === "If" || test?.kind === "With") && test.body.includes(statement);
+  const block = isBlock ? (blockOf(test) ?? []) : [];
   const at = test ? block.indexOf(test as Stmt) : -1;
   if (at < 0 || facts.stepLoop(statement) !== test!.parent) return false;
   const made = names

@@ -1,5 +1,7 @@
 import { keyword } from "../../python/file.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Expr } from "../../python/tree.ts";
+import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
 
@@ -107,6 +109,13 @@ function isCounts(expr: Expr, facts: Facts): boolean {
   );
 }
 
+/** What a tensor of booleans is called; one that holds numbers is called something else, or is multiplied with. */
+const MASK = /(?:^|_)masks?$/;
+
+function isHandedIn({ how, value }: Definition): boolean {
+  return how === "param" && (value === null || value.kind === "Const");
+}
+
 /** A tensor of booleans: a comparison, or one combined with others, directly or through a name. */
 function isMask(expr: Expr, facts: Facts, depth = 0): boolean {
   if (depth > 5) return false;
@@ -124,8 +133,13 @@ function isMask(expr: Expr, facts: Facts, depth = 0): boolean {
       ) && facts.value(expr).what === "tensor"
     );
   }
+  // `out[data.train_mask]`
+  if (expr.kind === "Attribute") return MASK.test(expr.attr) && selfAttribute(expr) === null;
   if (expr.kind !== "Name") return false;
   const definitions = facts.file.scopes.reaching(expr);
+  // `x[mask]` of what is handed in under that name.
+  if (depth === 0 && MASK.test(expr.id) && definitions.length > 0 && definitions.every(isHandedIn))
+    return true;
   return (
     definitions.length === 1 &&
     definitions[0]!.how === "assign" &&

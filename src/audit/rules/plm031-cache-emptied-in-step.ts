@@ -1,5 +1,5 @@
 import { keyword } from "../../python/file.ts";
-import { ancestors, blockOf, functionOf, statementOf, walk } from "../../python/nodes.ts";
+import { ancestors, blockOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Node } from "../../python/tree.ts";
 import { deleteStatement } from "../edits.ts";
 import { everyUpdate } from "../facts/facts.ts";
@@ -42,7 +42,7 @@ export const rule: Rule = {
         frequency === "throttled" && !everyUpdate(call, facts) && (inLoop || loopsAround(call).length === 0);
       // Beside a validation or a save it marks the boundary of a phase; alone under its throttle it is a habit.
       if (rare && !standsAlone(call, facts)) continue;
-      if (handsOver(call) || isAskedFor(call, facts) || isMeasured(call, facts)) continue;
+      if (handsOver(call) || isAskedFor(call, facts) || isMeasured(call, hot.within, facts)) continue;
       const statement = statementOf(call);
       const what = `\`${name === "gc.collect" ? name : last(name)}()\``;
       yield {
@@ -132,10 +132,18 @@ function handsOver(call: Node): boolean {
   return found;
 }
 
-/** Before the memory is measured, which it makes comparable. */
-function isMeasured(call: Node, { file }: Facts): boolean {
-  return /reset_peak_memory_stats|mem(?:ory)?_?tracker/i.test(
-    file.textOf(functionOf(call) ?? file.tree.module),
+/** Before the memory is measured, which it makes comparable: not where that is done now and then, and this on every step. */
+function isMeasured(call: Node, within: Node, facts: Facts): boolean {
+  const { file } = facts;
+  const fn = functionOf(call);
+  return (
+    /mem(?:ory)?_?tracker/i.test(file.textOf(fn ?? file.tree.module)) ||
+    file
+      .callsNamed("reset_peak_memory_stats")
+      .some(
+        (one) =>
+          functionOf(one) === fn && !(contains(within, one) && facts.frequency(one, within) === "throttled"),
+      )
   );
 }
 

@@ -8,7 +8,7 @@ import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loopsAround } from "../facts/training.ts";
 import { HOST_FACTORIES, last } from "../facts/torch-names.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 /** `torch.LongTensor([…])` and its kin. */
 const TENSOR_TYPES = [
@@ -108,8 +108,28 @@ export const rule: Rule = {
         };
       }
     }
+    yield* sentByHelper(facts);
   },
 };
+
+/** `to_gpu(torch.tensor([0.5]))`, of a function that sends what it is given. */
+function* sentByHelper(facts: Facts): Generator<Finding> {
+  for (const call of facts.callsTo("copies")) {
+    const made = call.args[0]?.value;
+    if (made?.kind !== "Call" || !isFilled(made, facts) || keyword(made, "device")) continue;
+    const data = positional(made, 0);
+    if (!data || !(isConstant(data, facts, 0) || isPython(data, facts))) continue;
+    const callee = facts.callee(call);
+    const first = callee?.params[callee.params[0] === "self" ? 1 : 0];
+    if (!first || callee?.copies?.includes(first) !== true || !facts.everyStep(call)) continue;
+    yield {
+      at: call,
+      severity: "note",
+      message:
+        "Python numbers are made into a tensor on the host and copied, synchronously, on every step; keep them as numbers, or make it once",
+    };
+  }
+}
 
 function namesDevice(file: PythonFile): boolean {
   return file.mentions("device") || file.mentions("cuda");

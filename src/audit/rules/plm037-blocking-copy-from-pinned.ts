@@ -1,10 +1,9 @@
-import { isTrue, keyword, positional } from "../../python/file.ts";
+import { keyword, positional } from "../../python/file.ts";
 import { functionOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
-import { given } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
-import { loadersOf } from "../facts/loaders.ts";
+import { loadersOf, pinsBatches } from "../facts/loaders.ts";
 import { callsOf } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -183,7 +182,7 @@ function isDrawn(call: Call): boolean {
 function isPinned(iter: Expr, facts: Facts): boolean {
   const { file } = facts;
   const loaders: readonly Call[] | null = loadersOf(iter, facts);
-  if (loaders) return loaders.every((call) => isTrue(given(call, "pin_memory", file)));
+  if (loaders) return loaders.every((call) => pinsBatches(call, file));
   return (
     facts.pins &&
     !file.mentions("pin_memory") &&

@@ -49,10 +49,21 @@ export const rule: Rule = {
 const COLLATES = ["collate_fn", "data_collator"];
 
 /** By its name, whoever hands it to a loader. */
-function isCollate({ name, parent }: FunctionDef): boolean {
+function isCollate(fn: FunctionDef): boolean {
+  const { name, parent } = fn;
   return (
-    (parent?.kind === "Module" || parent?.kind === "ClassDef") &&
-    /(?:^|_)collate(?:_|$)|_collator$/.test(name)
+    isCollator(fn) ||
+    ((parent?.kind === "Module" || parent?.kind === "ClassDef") &&
+      /(?:^|_)collate(?:_|$)|_collator$/.test(name))
+  );
+}
+
+/** `__call__` of what is named for putting batches together, whoever makes one and hands it to a loader. */
+function isCollator(fn: FunctionDef): boolean {
+  return (
+    fn.name === "__call__" &&
+    fn.parent?.kind === "ClassDef" &&
+    /(?:^|_)collat(?:e|or)|Collat(?:e|or)/.test(fn.parent.name)
   );
 }
 

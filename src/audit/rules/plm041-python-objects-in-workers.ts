@@ -29,7 +29,9 @@ export const rule: Rule = {
       // The loader may stand in another file.
       const instances =
         shared.get(name) ??
-        (facts.project.functions.get(`${name}.__init__`)?.workers === true || isMadeForOthers(cls, facts)
+        (facts.project.functions.get(`${name}.__init__`)?.workers === true ||
+        isMadeForOthers(cls, facts) ||
+        isForWorkers(facts)
           ? []
           : null);
       if (!instances) continue;
@@ -56,6 +58,11 @@ function isMadeForOthers(cls: ClassDef, { file }: Facts): boolean {
     const fn = functionOf(call);
     return fn?.kind === "FunctionDef" && /data|load|split|__init__/i.test(fn.name);
   });
+}
+
+/** The loaders are other files', none of them is without workers, and there is no other dataset that they could be for. */
+function isForWorkers({ file, project }: Facts): boolean {
+  return project.working.has(file.module) && file.calls.matching(LOADERS).length === 0;
 }
 
 /** `Prompts([json.loads(line) for line in file])`, of a class that keeps what it is given. */

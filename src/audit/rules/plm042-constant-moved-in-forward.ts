@@ -1,6 +1,6 @@
 import { argument } from "../../python/file.ts";
 import { classOf, functionOf } from "../../python/nodes.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { handedIn } from "../facts/arguments.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Attribute } from "../facts/classes.ts";
@@ -105,7 +105,8 @@ function listed(expr: Expr, { file }: Facts): Expr {
 }
 
 function isOnHost(write: Attribute["writes"][number], facts: Facts): boolean {
-  if (write.how !== "assign" || write.in.name !== "__init__" || !write.value) return false;
+  if (write.how !== "assign" || !write.value) return false;
+  if (write.in.name !== "__init__" && !isPartOfInit(write.in, facts)) return false;
   const { value } = write;
   // A list or a dict of them.
   const parts =
@@ -117,6 +118,23 @@ function isOnHost(write: Attribute["writes"][number], facts: Facts): boolean {
           ? value.items
           : [value];
   return parts.length > 0 && parts.every((part) => isTensorOnHost(part, facts));
+}
+
+/** `self.make_tables()`, which the constructor calls and nobody else. */
+function isPartOfInit(method: FunctionDef, { file }: Facts): boolean {
+  const calls = file.callsNamed(method.name);
+  return (
+    calls.length > 0 &&
+    calls.every((call) => {
+      const from = functionOf(call);
+      return (
+        selfAttribute(call.func) !== null &&
+        from?.kind === "FunctionDef" &&
+        from.name === "__init__" &&
+        from.parent === method.parent
+      );
+    })
+  );
 }
 
 function isTensorOnHost(expr: Expr, facts: Facts): boolean {

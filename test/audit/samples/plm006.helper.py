@@ -31,3 +31,43 @@ def train_cut(batches, hidden):
         out.mean().backward()
         optimizer.step()
         optimizer.zero_grad()
+
+
+policy = nn.LSTM(8, 8)
+hidden = None
+
+
+def cut_step(x, optimizer, state):
+    out, state = policy(x, state)
+    out.mean().backward()
+    optimizer.step()
+    return out.mean().item(), tuple(one.detach() for one in state)
+
+
+def begun_step(x, optimizer, state):
+    state = torch.zeros(1, 4, 8)
+    out, state = policy(x, state)
+    out.mean().backward()
+    optimizer.step()
+    return out.mean().item(), state
+
+
+def own_step(x, optimizer):
+    global hidden
+    # trap: cut off before it is used
+    hidden = None if hidden is None else tuple(one.detach() for one in hidden)
+    out, hidden = policy(x, hidden)
+    out.mean().backward()
+    optimizer.step()
+
+
+def driven(loader, optimizer):
+    state = None
+    other = None
+    for x in loader:
+        # trap: it comes back without its graph
+        loss, state = cut_step(x, optimizer, state)
+        own_step(x, optimizer)
+    for x in loader:
+        # trap: the step begins it anew
+        loss, state = begun_step(x, optimizer, state)

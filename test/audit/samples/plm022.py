@@ -56,3 +56,30 @@ def accumulate(model, loader, optimizer):
             optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+
+
+class Halves:
+    def reset_grads(self):
+        self.first.zero_grad()
+        self.second.zero_grad()
+
+    def grad_norm(self):
+        self.first.zero_grad()
+        return self.norm
+
+    def train(self, model, loader):
+        for x in loader:
+            # trap: before the forward
+            self.reset_grads()
+            loss = model(x).sum()
+            # trap: it does more than to clear
+            self.grad_norm()
+            loss.backward()
+            self.first.step()
+
+    def late(self, model, loader):
+        for x in loader:
+            loss = model(x).sum()
+            self.reset_grads()  # expect: PLM022
+            loss.backward()
+            self.first.step()

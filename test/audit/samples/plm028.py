@@ -25,3 +25,13 @@ def train(model, loader, optimizer):
         loss.backward()
         optimizer.step()
         print(kept.shape, where.shape, which.shape, first.shape, twice.shape, few)
+
+
+class Pooled(torch.nn.Module):
+    def forward(self, x, mask, order):
+        x = x.cuda()
+        # trap: a product, of a fixed size
+        x = x * mask
+        # trap: rows by their numbers
+        x = x[order]
+        return x[mask]  # expect: PLM028

@@ -21,3 +21,21 @@ class Trainer:
             if self.due:
                 self._backup()
             torch.cuda.empty_cache()  # expect: PLM031
+
+
+def compare(model, loader, optimizer):
+    torch.cuda.reset_peak_memory_stats()
+    for step, x in enumerate(loader):
+        model(x).sum().backward()
+        optimizer.step()
+        # trap: the whole loop is measured
+        torch.cuda.empty_cache()
+
+
+def logged(model, loader, optimizer):
+    for step, x in enumerate(loader):
+        model(x).sum().backward()
+        optimizer.step()
+        torch.cuda.empty_cache()  # expect: PLM031
+        if step % 100 == 0:
+            torch.cuda.reset_peak_memory_stats()

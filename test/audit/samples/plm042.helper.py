@@ -42,3 +42,28 @@ def train(model, loader, optimizer):
         optimizer.zero_grad()
         model(x.cuda(non_blocking=True)).mean().backward()
         optimizer.step()
+
+
+class Tables(nn.Module):
+    def __init__(self, device):
+        super().__init__()
+        self.make()
+        self.place(device)
+
+    def make(self):
+        self.curve = torch.linspace(0, 1, 64)
+        self.grid = torch.linspace(0, 1, 64)
+
+    def place(self, device):
+        self.grid = self.grid.to(device)
+
+    def renew(self, steps):
+        self.place(self.curve.device)
+        self.steps = torch.arange(steps)
+
+    def forward(self, x):
+        # trap: somebody else renews it, perhaps on the device
+        x = x + self.steps.to(x.device)
+        # trap: put there before
+        x = x * self.grid.to(x.device)
+        return x * self.curve.to(x.device)  # expect: PLM042
