@@ -115,7 +115,7 @@ function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
     return what === "tensor" && device === "cpu";
   }
   if (expr.kind === "Call")
-    return /^(?:numpy\.(?:array|asarray|arange|where|nonzero|flatnonzero|argsort|argpartition|random\.\w+)|random\.(?:sample|choices)|builtins\.(?:list|sorted))$/.test(
+    return /^(?:numpy\.(?:array|asarray|arange|where|nonzero|flatnonzero|argsort|argpartition|random\.\w+)|random\.(?:sample|choices)|builtins\.(?:list|sorted|range))$/.test(
       facts.file.dotted(expr.func) ?? "",
     );
   if (expr.kind !== "Name" || depth > 3) return false;

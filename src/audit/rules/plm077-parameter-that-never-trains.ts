@@ -46,6 +46,11 @@ export const rule: Rule = {
           at: call,
           message: `A new \`${last(name)}\` with random weights in every forward: it is allocated each time and never trained`,
         };
+      else if (LAYERS.test(name) && isMadeInStep(call, facts))
+        yield {
+          at: call,
+          message: `A new \`${last(name)}\` with random weights on every step: it is allocated each time and never trained`,
+        };
     }
     // `normalization(width).to(h.device)(h)`: what is sent somewhere and then called is a module, whoever makes it.
     for (const moved of file.callsNamed("to", "cuda")) {
@@ -165,6 +170,13 @@ function isMadeInForward(call: Call, facts: Facts): boolean {
     if (at.kind === "If" || at.kind === "IfExp" || at.kind === "Try") return false;
   }
   return false;
+}
+
+/** In a step that is no module's, and only ever called: no optimizer gets to see it. */
+function isMadeInStep(call: Call, facts: Facts): boolean {
+  const cls = classOf(call);
+  if (cls && isModuleRole(facts.role(cls))) return false;
+  return isUsedHere(call, facts) && facts.everyStep(call) !== null;
 }
 
 /** Called at once, or by the local name it is given. */
