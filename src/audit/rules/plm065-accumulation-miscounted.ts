@@ -417,14 +417,18 @@ function isPartsOf(count: Expr, loop: Loop, { file }: Facts): boolean {
 
 /** The loop as a turn of it runs that comes by here: without the other branches of the tests around. */
 function onTheWay(loop: Node, node: Node, file: PythonFile): string {
-  let text = file.textOf(loop);
+  const others: Node[] = [];
   for (const at of ancestors(node)) {
     if (at === loop) break;
-    if (at.kind !== "If") continue;
-    const other = at.body.some((one) => contains(one, node)) ? at.orelse : at.body;
-    for (const statement of other) text = text.replace(file.textOf(statement), "");
+    if (at.kind === "If") others.push(...(at.body.some((one) => contains(one, node)) ? at.orelse : at.body));
   }
-  return text;
+  let text = "";
+  let from = loop.start;
+  for (const { start, end } of others.sort((a, b) => a.start - b.start)) {
+    text += file.text.slice(from, start);
+    from = end;
+  }
+  return text + file.text.slice(from, loop.end);
 }
 
 /** `backward_of(loss, optimizer)` in a loop: a function of the tree that differentiates what it is given, once. */
