@@ -324,6 +324,8 @@ export class CallValues {
     // `vae.encode(x).latent_dist.sample()`
     if (value.what === "output" && /^(?:sample|rsample|mode)$/.test(attr) && call.args.length === 0)
       return value;
+    // `actor.pi(states).log_prob(actions)`, of the distribution that it returns.
+    if (value.what === "output" && /^(?:log_prob|entropy)$/.test(attr)) return { ...value, what: "tensor" };
     if (known && METHODS.has(attr)) {
       const others = call.args
         .map((arg) => this.#values.of(arg.value))

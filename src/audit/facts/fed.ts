@@ -97,10 +97,15 @@ function broughtWith({ how, value, node }: Definition, file: PythonFile): readon
   );
 }
 
+/** Parts of an actor and its critic, which compute with what they are given as it is; `act` may be given an array. */
+const JUDGES = /^(?:pi|v|q\d?|get_values?|evaluate_actions)$/;
+
 /** `model.forward(x)`; `self.model.bpr_loss(users, items)`, which is handed tensors and no batch to take apart and send. */
 function isForward({ func, args }: Call, networks: Networks): boolean {
   if (func.kind !== "Attribute" || !networks.is(func.value)) return false;
-  return func.attr === "forward" || (func.attr.endsWith("_loss") && args.length > 1);
+  return (
+    func.attr === "forward" || (func.attr.endsWith("_loss") && args.length > 1) || JUDGES.test(func.attr)
+  );
 }
 
 /** What batches that are objects call their tensors. */

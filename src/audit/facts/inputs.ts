@@ -43,7 +43,11 @@ export function isForwardInput(
 
 /** `class ContrastiveLoss: def __call__(self, scores, labels)`: a loss that is no module runs once a step all the same. */
 export function isLossCall({ name, parent }: FunctionDef): boolean {
-  return name === "__call__" && parent?.kind === "ClassDef" && /(?:Loss|Criterion)$/.test(parent.name);
+  return (
+    name === "__call__" &&
+    parent?.kind === "ClassDef" &&
+    /(?:Loss(?:es|Fn|Func(?:tion)?)?|Criterion)$/.test(parent.name)
+  );
 }
 
 /** `x[:, rows]`: no list or dict is asked like that. */

@@ -423,7 +423,7 @@ export class Values {
         }
         return value.what === "output"
           ? {
-              what: expr.index.kind === "Str" && expr.index.value === "loss" ? "tensor" : "output",
+              what: isOfTensor(expr.index) ? "tensor" : "output",
               device: value.device,
               // `outputs["accuracy"]` was counted: it has no graph, and may be a number.
               graph: isIndices(expr)
@@ -541,6 +541,12 @@ export class Values {
   device(expr: Expr | null): Device {
     return deviceOf(expr, this.#file, (one) => this.of(one));
   }
+}
+
+/** `outputs["loss"]`, and `logits[:, 0]`: no tuple or dict is asked like that. */
+function isOfTensor(index: Expr): boolean {
+  if (index.kind === "Str") return index.value === "loss";
+  return index.kind === "Tuple" && index.items.some(({ kind }) => kind === "Slice");
 }
 
 function isFirstOfLoss({ value, index }: Expr & { kind: "Subscript" }): boolean {

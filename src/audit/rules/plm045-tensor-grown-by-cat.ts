@@ -5,6 +5,7 @@ import type { Call, Expr, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -341,7 +342,8 @@ function hasDimensionOfOne(expr: Expr, facts: Facts, depth: number): boolean {
   // `unsqueeze3x(t)`, where that is `lambda x: x[..., None, None, None]`.
   if (expr.kind === "Call" && expr.func.kind === "Name") {
     const helper = facts.file.scopes.onlyValue(expr.func);
-    return helper?.kind === "Lambda" && hasDimensionOfOne(helper.body, facts, depth + 1);
+    const made = helper?.kind === "Lambda" ? helper.body : returnedBy(expr, facts.file);
+    return made !== null && hasDimensionOfOne(made, facts, depth + 1);
   }
   if (expr.kind !== "Call" || expr.func.kind !== "Attribute") return false;
   const name = facts.file.dotted(expr.func) ?? "";
@@ -350,12 +352,28 @@ function hasDimensionOfOne(expr: Expr, facts: Facts, depth: number): boolean {
   if (/^torch\.(?:zeros|ones|full|empty|randn|rand)$/.test(name) || /^(?:view|reshape)$/.test(expr.func.attr))
     return (
       (first?.kind === "Num" && first.text === "1") ||
-      (first?.kind === "Tuple" && first.items[0]?.kind === "Num" && first.items[0].text === "1")
+      (first?.kind === "Tuple" && first.items[0]?.kind === "Num" && first.items[0].text === "1") ||
+      expr.args.some(({ star, value }) => star === 1 && isRowOfOnes(value))
     );
   if (/^torch\.(?:arange|linspace)$/.test(name)) return true;
   if (/^(?:to|float|cuda|type_as|long)$/.test(expr.func.attr) && name === "")
     return hasDimensionOfOne(expr.func.value, facts, depth + 1);
   return expr.func.attr === "unsqueeze" || isTrue(keyword(expr, "keepdim")?.value ?? null);
+}
+
+/** `(1,) * (x.dim() - 1)`, as sizes */
+function isRowOfOnes(expr: Expr): boolean {
+  if (expr.kind !== "Binary" || expr.op !== "*") return false;
+  const [one, ...more] = expr.left.kind === "Tuple" || expr.left.kind === "List" ? expr.left.items : [];
+  return more.length === 0 && one?.kind === "Num" && one.text === "1";
+}
+
+/** What a function of this file returns, where it does so once. */
+function returnedBy(call: Call, file: PythonFile): Expr | null {
+  const name = callTarget(call, file);
+  const fn = file.all("FunctionDef").find((one) => file.qualified(one) === name);
+  const [only, ...more] = fn ? file.all("Return").filter((one) => functionOf(one) === fn) : [];
+  return more.length === 0 ? (only?.value ?? null) : null;
 }
 
 /** In the step, and not behind an option that is off. */

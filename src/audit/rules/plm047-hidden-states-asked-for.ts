@@ -14,6 +14,18 @@ const WANTED: ReadonlyMap<string, RegExp> = new Map([
 
 const TRAINS = /Trainer\b|\.backward\(|training_step/;
 
+/** Differentiates, or runs a network for those who do. */
+function trains(facts: Facts): boolean {
+  return (
+    TRAINS.test(facts.file.text) ||
+    facts.file
+      .all("Call")
+      .some(
+        (call) => isNetwork(call.func, facts) && facts.hot(call) !== null && facts.gradMode(call) !== "off",
+      )
+  );
+}
+
 const MESSAGES: Readonly<Record<string, string>> = {
   output_attentions:
     "The attention matrices of all layers are built and kept for nobody, and the fused attention cannot be used",
@@ -116,7 +128,7 @@ export const rule: Rule = {
             ? target.value.id
             : "";
       if (!/^(?:\w+_)?(?:config|cfg)$/.test(owner) || /generation/.test(owner)) continue;
-      if (isRead(target.attr, file) || !TRAINS.test(file.text)) continue;
+      if (isRead(target.attr, file) || !trains(facts)) continue;
       yield {
         at: statement.value,
         severity: "note",
@@ -142,7 +154,7 @@ export const rule: Rule = {
         if (
           updated?.kind === "Call" &&
           /(?:config|cfg)\.update$/.test(file.textOf(updated.func)) &&
-          TRAINS.test(file.text)
+          trains(facts)
         )
           yield { at: value!, severity: "note", message: MESSAGES[key]! };
         if (target?.kind !== "Name") continue;
@@ -162,7 +174,7 @@ export const rule: Rule = {
         const loads =
           (/^transformers\.\w+Config$/.test(file.dotted(call.func) ?? "") ||
             (call.func.kind === "Attribute" && /^from_(?:pretrained|config)$/.test(call.func.attr))) &&
-          TRAINS.test(file.text);
+          trains(facts);
         if (!(step || loads) || facts.gradMode(call) === "off") continue;
         if (isRead(key, file)) continue;
         if (isIndexed(call, file)) continue;

@@ -141,6 +141,15 @@ function freezesRest(text: string): boolean {
     )
   )
     return true;
+  // The same by loops over their parameters.
+  const off = /for (\w+) in ([\w.]+)\.parameters\(\):\s*\1\.requires_grad(?:_\(\s*False|\s*=\s*False)/.exec(
+    text,
+  );
+  const on =
+    /for (\w+) in ([\w.]+)\.(?:h|layers?|blocks)\[-[\w ]*:\]\.parameters\(\):\s*\1\.requires_grad(?:_\(\s*(?:True)?|\s*=\s*True)/.exec(
+      text,
+    );
+  if (off && on && (on[2] === off[2] || on[2]!.startsWith(`${off[2]}.`))) return true;
   return (
     /lora|adapter|layer|block|attn|attention|mlp|["']h\.\d/i.test(kept) && !/emb|wte|tok|shared/i.test(kept)
   );

@@ -1,10 +1,10 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf } from "../../python/nodes.ts";
-import type { Expr } from "../../python/tree.ts";
+import { classOf, functionOf } from "../../python/nodes.ts";
+import type { Expr, Node } from "../../python/tree.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import { last } from "../facts/torch-names.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 const MESSAGE =
   "Every example is padded to the full length: the padding is computed and its activations are saved like any other token";
@@ -29,6 +29,7 @@ export const rule: Rule = {
     patterns: [56],
   },
   *check({ file }) {
+    yield* byHand(file);
     const calls = file.calls.given(["pad_to_max_length", "padding"]);
     if (
       !file.all("Str").some(({ value }) => value === "max_length") &&
@@ -36,18 +37,7 @@ export const rule: Rule = {
       file.callsNamed("enable_padding").length === 0
     )
       return;
-    // Compiled or traced programs want one shape; an image model's prompt has one length anyway.
-    if (
-      ONE_SHAPE.some((word) => file.mentions(word)) ||
-      (file.mentions("torch_xla") && /(?<!is_)torch_xla/.test(file.text))
-    )
-      return;
-    // A script that trains, or prepares what another one trains on.
-    const trains =
-      /Trainer\b|\.backward\(|TrainingArguments|training_step|\bDataset\b|load_dataset|DataCollator|DataLoader|\.map\(|\blabels\b/.test(
-        file.text,
-      );
-    if (!trains) return;
+    if (!trainsOnAnyShape(file)) return;
     for (const call of file.callsNamed("enable_padding"))
       if (keyword(call, "length")) yield { at: call, message: MESSAGE };
     for (const call of calls) {
@@ -113,6 +103,61 @@ export const rule: Rule = {
         yield { at: setting.valueAt, message: MESSAGE };
   },
 };
+
+function trainsOnAnyShape(file: PythonFile): boolean {
+  // Compiled or traced programs want one shape; an image model's prompt has one length anyway.
+  if (
+    ONE_SHAPE.some((word) => file.mentions(word)) ||
+    (file.mentions("torch_xla") && /(?<!is_)torch_xla/.test(file.text))
+  )
+    return false;
+  // A script that trains, or prepares what another one trains on.
+  return /Trainer\b|\.backward\(|TrainingArguments|training_step|\bDataset\b|load_dataset|DataCollator|DataLoader|\.map\(|\blabels\b/.test(
+    file.text,
+  );
+}
+
+/** What people call the length that all examples get. */
+const FULL = /(?:^|[._])max_?(?:(?:seq|source|target|input|text|sent)\w*_?)?len(?:gth)?$/i;
+
+/** `ids + [pad] * (max_len - len(ids))`, and `while len(ids) < max_len: ids.append(pad)`, of tokens. */
+function* byHand(file: PythonFile): Generator<Finding> {
+  const isTokens = (expr: Expr): boolean => /ids?$|tok|mask|label/i.test(file.textOf(expr));
+  const isRest = (full: Expr, of: Expr): boolean =>
+    of.kind === "Call" &&
+    file.dotted(of.func) === "builtins.len" &&
+    isTokens(of.args[0]!.value) &&
+    FULL.test(file.textOf(full)) &&
+    !isOfBatch(full, file);
+  const seen = new Set<Node | null>();
+  // One for each function: mask and labels are padded beside the tokens.
+  const first = (at: Node): boolean => {
+    const fn = functionOf(at);
+    if (seen.has(fn)) return false;
+    seen.add(fn);
+    return trainsOnAnyShape(file);
+  };
+  for (const times of file.all("Binary")) {
+    const { left, op, right } = times;
+    if (op !== "*" || left.kind !== "List" || right.kind !== "Binary" || right.op !== "-") continue;
+    if (left.items.length === 1 && isRest(right.left, right.right) && first(times))
+      yield { at: times, message: MESSAGE };
+  }
+  for (const { test, body } of file.all("While")) {
+    if (test.kind !== "Compare" || test.ops[0] !== "<" || test.rights.length !== 1) continue;
+    // What is computed from those before it is generated, not padded.
+    const adds = body.every(
+      (one) => one.kind === "ExprStmt" && /^[\w.[\]"']+\.append\([\w.[\]"'-]+\)$/.test(file.textOf(one)),
+    );
+    if (adds && isRest(test.rights[0]!, test.left) && first(test)) yield { at: test, message: MESSAGE };
+  }
+}
+
+/** `max_len = max(len(one) for one in batch)`: the longest of its batch. */
+function isOfBatch(full: Expr, file: PythonFile): boolean {
+  const definitions = full.kind === "Name" ? file.scopes.reaching(full) : [];
+  return definitions.some(({ value }) => value !== null && /\bmax\(|len\(/.test(file.textOf(value)));
+}
 
 /** By its name, or by what it was loaded with. */
 function isTokenizer(callee: Expr, file: PythonFile): boolean {

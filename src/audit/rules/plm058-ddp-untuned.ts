@@ -1,16 +1,18 @@
 import { isFalse, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains } from "../../python/nodes.ts";
-import type { Expr } from "../../python/tree.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
-import { countsToOne } from "../facts/accumulation.ts";
+import { countsToOne, isOneByDefault } from "../facts/accumulation.ts";
 import { given, hidesArguments } from "../facts/arguments.ts";
-import { optimizerSteps } from "../facts/training.ts";
-import type { Loop } from "../facts/training.ts";
+import type { Facts } from "../facts/facts.ts";
+import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 const SEARCHES = "Every step walks the whole graph on the host to look for parameters without a gradient";
+const REDUCES =
+  "Gradients accumulate over several micro-steps, yet every one of them is reduced across all ranks; wrap all but the last in `no_sync()`";
 
 export const rule: Rule = {
   meta: {
@@ -52,27 +54,35 @@ export const rule: Rule = {
         };
     }
     if (wraps.length === 0 || /no_sync|require_backward_grad_sync/.test(file.text)) return;
-    const seen = new Set<Loop>();
+    const seen = new Set<Node>();
     const steps = optimizerSteps(file);
     // A step in every turn uses its gradients up: the rarer one beside it is another optimizer's, or regularizes.
     for (const step of steps) {
-      const loop = facts.stepLoop(step);
+      const loop = turnOf(step, facts);
       if (loop && facts.frequency(step, loop) === "every") seen.add(loop);
     }
     for (const step of steps) {
-      const loop = facts.stepLoop(step);
+      const loop = turnOf(step, facts);
       if (!loop || seen.has(loop) || facts.frequency(step, loop) !== "throttled") continue;
       seen.add(loop);
       if (goesAround(loop, file)) continue;
       for (const { call } of facts.backwards)
-        if (facts.stepLoop(call) === loop && facts.frequency(call, loop) === "every")
+        if (turnOf(call, facts) === loop && facts.frequency(call, loop) === "every")
           yield {
             at: call,
             // Where it counts to one unless someone asks for more, nothing accumulates.
             ...(countsToOne(step, loop, file) ? {} : { severity: "warning" as const }),
-            message:
-              "Gradients accumulate over several micro-steps, yet every one of them is reduced across all ranks; wrap all but the last in `no_sync()`",
+            message: REDUCES,
           };
+    }
+    for (const { call } of facts.backwards) {
+      const count = microSteps(call, steps, file);
+      if (count && !goesAround(loopsAround(call)[0]!, file))
+        yield {
+          at: call,
+          ...(isOneByDefault(count, file) ? {} : { severity: "warning" as const }),
+          message: REDUCES,
+        };
     }
   },
   *checkConfig(config) {
@@ -85,8 +95,29 @@ export const rule: Rule = {
   },
 };
 
+/** The loop of the steps, or a function that one calls in each turn. */
+function turnOf(node: Node, facts: Facts): Node | null {
+  return facts.stepLoop(node) ?? facts.hot(node)?.within ?? null;
+}
+
+/** The n of `for _ in range(n): loss.backward()`, after which the optimizer steps once. */
+function microSteps(backward: Call, steps: readonly Call[], file: PythonFile): Expr | null {
+  const [inner, around] = loopsAround(backward);
+  if (inner?.kind !== "For" || !around || inner.iter.kind !== "Call") return null;
+  const [count, ...more] = inner.iter.args;
+  if (
+    !count ||
+    more.length > 0 ||
+    file.dotted(inner.iter.func) !== "builtins.range" ||
+    !/acc(?:um|_)|micro/i.test(file.textOf(count.value))
+  )
+    return null;
+  const taken = steps.filter((step) => contains(around, step));
+  return taken.length > 0 && !taken.some((step) => contains(inner, step)) ? count.value : null;
+}
+
 /** `net = model.module` and `net(x)` in the step: the wrapper sees no forward, and reduces nothing. */
-function goesAround(loop: Loop, file: PythonFile): boolean {
+function goesAround(loop: Node, file: PythonFile): boolean {
   return file.all("Attribute").some((unwrapped) => {
     if (unwrapped.attr !== "module") return false;
     if (unwrapped.parent?.kind === "Call" && unwrapped.parent.func === unwrapped)

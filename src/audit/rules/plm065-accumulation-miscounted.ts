@@ -363,7 +363,12 @@ function* microSteps(facts: Facts): Generator<Finding> {
     const count = ranged
       ? inner.iter.args[0]!.value
       : (chunkCount(inner.iter, facts) ?? stride(inner.iter, facts) ?? namedCount(inner.iter, facts));
-    if (!count || (ranged && (count.kind === "Num" || !/acc(?:um|_)|micro/i.test(file.textOf(count)))))
+    if (
+      !count ||
+      (ranged &&
+        (count.kind === "Num" ||
+          !(/acc(?:um|_)|micro/i.test(file.textOf(count)) || isPartsOf(count, inner, facts))))
+    )
       continue;
     const steps = optimizerSteps(file).filter(
       (step) => contains(outer, step) && functionOf(step) === functionOf(call),
@@ -388,13 +393,42 @@ function* microSteps(facts: Facts): Generator<Finding> {
     }
     if (
       dividesItself(call, facts) ||
-      isDivided(file.textOf(inner), file.textOf(count)) ||
+      isDivided(onTheWay(inner, call, file), file.textOf(count)) ||
       dividesGradients(file.textOf(outer))
     )
       continue;
     const found = undivided(call, loss, file.textOf(count), facts);
     yield isOneByDefault(count, file) ? { ...found, severity: "note" } : found;
   }
+}
+
+/** `splits = len(batch) // size`: into how many parts the loop around it cuts what it got. */
+function isPartsOf(count: Expr, loop: Loop, { file }: Facts): boolean {
+  const made = count.kind === "Name" ? file.scopes.onlyValue(count) : count;
+  const [around] = loopsAround(loop);
+  return (
+    made?.kind === "Binary" &&
+    made.op === "//" &&
+    /^len\(\w+\)$|\.(?:shape\[0\]|size\(0\))$/.test(file.textOf(made.left)) &&
+    around !== undefined &&
+    contains(around, made)
+  );
+}
+
+/** The loop as a turn of it runs that comes by here: without the other branches of the tests around. */
+function onTheWay(loop: Node, node: Node, file: PythonFile): string {
+  const others: Node[] = [];
+  for (const at of ancestors(node)) {
+    if (at === loop) break;
+    if (at.kind === "If") others.push(...(at.body.some((one) => contains(one, node)) ? at.orelse : at.body));
+  }
+  let text = "";
+  let from = loop.start;
+  for (const { start, end } of others.sort((a, b) => a.start - b.start)) {
+    text += file.text.slice(from, start);
+    from = end;
+  }
+  return text + file.text.slice(from, loop.end);
 }
 
 /** `backward_of(loss, optimizer)` in a loop: a function of the tree that differentiates what it is given, once. */

@@ -10,13 +10,13 @@ import { loopsAround } from "../facts/training.ts";
 import type { Edit, Finding, Rule } from "../rule.ts";
 
 const READS =
-  /^(?:math\.\w+|builtins\.(?:any|all|sum|range|round|sorted|divmod)|statistics\.\w+|collections\.Counter|numpy\.(?:isnan|isfinite|isinf|mean|array|asarray|sum|exp|log|sqrt))$/;
+  /^(?:math\.\w+|builtins\.(?:any|all|sum|max|min|range|round|sorted|divmod)|statistics\.\w+|collections\.Counter|numpy\.(?:isnan|isfinite|isinf|mean|array|asarray|sum|exp|log|sqrt))$/;
 
 /** Words of what is called there: the functions of Python's `math`, then those of NumPy and the builtins. */
 const READERS =
   `acos acosh asin asinh atan atan2 atanh cbrt ceil comb copysign cos cosh degrees dist erf erfc exp exp2 expm1 fabs factorial floor fma fmod frexp fsum gamma gcd hypot
   isclose isfinite isinf isnan isqrt lcm ldexp lgamma log log10 log1p log2 modf nextafter perm pow prod radians remainder sin sinh sqrt sumprod tan tanh trunc ulp
-  any all sum range round sorted divmod mean fmean median stdev Counter array asarray`.split(/\s+/);
+  any all sum max min range round sorted divmod mean fmean median stdev Counter array asarray`.split(/\s+/);
 
 export const rule: Rule = {
   meta: {
@@ -49,7 +49,7 @@ export const rule: Rule = {
       const judges = !everyTurn(call, facts);
       if (judges && !(own && inEvaluation(call, facts))) continue;
       const [only] = call.args;
-      const each = /^builtins\.(?:any|all|sum|sorted)$|^statistics\.|Counter$/.test(name);
+      const each = /^builtins\.(?:any|all|sum|max|min|sorted)$|^statistics\.|Counter$/.test(name);
       const short = name.replace("builtins.", "");
       yield {
         at: call,
@@ -95,8 +95,9 @@ function inEvaluation(call: Call, facts: Facts): boolean {
   );
 }
 
-/** What `sum` starts from is added to, not gone through. */
+/** What `sum` starts from is added to, not gone through; `max` of several compares them, which is told elsewhere. */
 function read(call: Call, name: string): Call["args"] {
+  if (/^builtins\.(?:max|min)$/.test(name)) return call.args.length === 1 ? call.args : [];
   return name === "builtins.sum" ? call.args.slice(0, 1) : call.args;
 }
 

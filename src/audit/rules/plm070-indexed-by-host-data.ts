@@ -104,8 +104,18 @@ function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
     facts.file.dotted(expr.func) === null
   )
     return depth < 4 && isHostArray(expr.func.value, facts, depth + 1);
+  // `torch.randperm(n)` makes them on the host too, unless it is told where.
+  if (
+    expr.kind === "Call" &&
+    /^torch\.(?:randperm|arange|randint|tensor|as_tensor|from_numpy|LongTensor)$/.test(
+      facts.file.dotted(expr.func) ?? "",
+    )
+  ) {
+    const { what, device } = facts.value(expr);
+    return what === "tensor" && device === "cpu";
+  }
   if (expr.kind === "Call")
-    return /^(?:numpy\.(?:array|asarray|arange|where|nonzero|flatnonzero|argsort|argpartition|random\.\w+)|random\.(?:sample|choices)|builtins\.(?:list|sorted))$/.test(
+    return /^(?:numpy\.(?:array|asarray|arange|where|nonzero|flatnonzero|argsort|argpartition|random\.\w+)|random\.(?:sample|choices)|builtins\.(?:list|sorted|range))$/.test(
       facts.file.dotted(expr.func) ?? "",
     );
   if (expr.kind !== "Name" || depth > 3) return false;

@@ -168,14 +168,20 @@ function reducerOf(call: Call, file: PythonFile): FunctionDef[] {
 function isSeveral(over: Expr | undefined, file: PythonFile): boolean {
   if (over?.kind === "Tuple" || over?.kind === "List") return over.items.length > 1;
   if (over?.kind === "Name") return isTakenTogether(over, file);
-  return over?.kind === "Call" && over.func.kind === "Attribute" && /^(?:values|items)$/.test(over.func.attr);
+  return (
+    over?.kind === "Call" && over.func.kind === "Attribute" && /^(?:values|items|keys)$/.test(over.func.attr)
+  );
 }
 
-/** `values = (loss, accuracy)`, or `*values` of a function that is called with several. */
+/** `values = (loss, accuracy)` or a dict of them, or `*values` of a function that is called with several. */
 function isTakenTogether(name: Name, file: PythonFile): boolean {
   const [made, ...more] = file.scopes.reaching(name);
   if (!made || more.length > 0) return false;
-  if (made.how === "assign") return made.value?.kind === "Tuple" && made.value.items.length > 1;
+  if (made.how === "assign") {
+    const { value } = made;
+    if (value?.kind === "Dict") return value.keys.length > 1;
+    return (value?.kind === "Tuple" || value?.kind === "List") && value.items.length > 1;
+  }
   const { node } = made;
   const fn = node.kind === "Param" && node.star === 1 ? node.parent : null;
   if (fn?.kind !== "FunctionDef") return false;

@@ -11,7 +11,7 @@ import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
-const MAKES_LOADER = /^(?:get|make|build|create)_\w*(?:loader|_dl)$/;
+const MAKES_LOADER = /^(?:get|make|build|create|construct|prepare|setup|init)_\w*(?:loader|_dl)$/;
 
 const MAKES_DATA = /^_*(?:get|make|build|create|load|prepare)_\w*data\w*$/;
 
@@ -265,7 +265,12 @@ function isOneEpoch(call: Call, facts: Facts): boolean {
   // What loops over epochs, or makes its own optimizer, is a training of its own each time.
   return (
     steps.length > 0 &&
-    steps.every((loop) => loopsAround(loop).length === 0 && !/epoch/i.test(headOf(loop, facts))) &&
+    steps.every((loop) => {
+      // Within one over the data, it goes through the parts of a batch.
+      const [outer = loop] = loopsAround(loop).slice(-1);
+      const once = outer === loop || (outer.kind === "For" && !/\brange\(/.test(headOf(outer, facts)));
+      return once && !/epoch/i.test(headOf(outer, facts));
+    }) &&
     !/\boptim\.|\bAdamW?\(|\bSGD\(|fold|seed|task/i.test(facts.file.textOf(fn))
   );
 }
@@ -343,7 +348,9 @@ function isLoader(expr: Expr, facts: Facts): boolean {
       isDataLoader(facts.file.dotted(expr.func) ?? "") ||
       (expr.func.kind === "Attribute" && /data_?loader$/.test(expr.func.attr))
     );
-  if (expr.kind === "Subscript") return isLoader(expr.value, facts);
+  // `self.loaders["valid"]`
+  if (expr.kind === "Subscript")
+    return isLoader(expr.value, facts) || facts.file.textOf(expr.value).endsWith("loaders");
   if (expr.kind === "Attribute")
     return (
       /loader$|(?:^|_)dl$/.test(expr.attr) ||

@@ -46,6 +46,11 @@ export const rule: Rule = {
           at: call,
           message: `A new \`${last(name)}\` with random weights in every forward: it is allocated each time and never trained`,
         };
+      else if (LAYERS.test(name) && isMadeInStep(call, facts))
+        yield {
+          at: call,
+          message: `A new \`${last(name)}\` with random weights on every step: it is allocated each time and never trained`,
+        };
     }
     // `normalization(width).to(h.device)(h)`: what is sent somewhere and then called is a module, whoever makes it.
     for (const moved of file.callsNamed("to", "cuda")) {
@@ -167,6 +172,13 @@ function isMadeInForward(call: Call, facts: Facts): boolean {
   return false;
 }
 
+/** In a step that is no module's, and only ever called: no optimizer gets to see it. */
+function isMadeInStep(call: Call, facts: Facts): boolean {
+  const cls = classOf(call);
+  if (cls && isModuleRole(facts.role(cls))) return false;
+  return isUsedHere(call, facts) && facts.everyStep(call) !== null;
+}
+
 /** Called at once, or by the local name it is given. */
 function isUsedHere(call: Call, facts: Facts): boolean {
   let made: Node = call;
@@ -237,7 +249,7 @@ function isModule(expr: Expr, facts: Facts): boolean {
     expr.kind !== "Call" &&
     owner !== null &&
     facts.networks.is(owner) &&
-    /(?:embeddings?|encoder|decoder|backbone|layers?|layer\d|head|classifier|features|stem|blocks?|fc|body|trunk|model|bert|roberta|transformer|vision_tower|language_model|unet|vae|[._](?:convs?|bn|norm|attn|attention|mlp|linear|rnns?|lstm|gru|fc)\d*)(?:\[[-\w]+\])?$/.test(
+    /(?:embeddings?|embed_tokens|[._](?:wte|wpe|ln_f)|encoder|decoder|backbone|layers?|layer\d|head|classifier|features|stem|blocks?|fc|body|trunk|model|bert|roberta|transformer|vision_tower|language_model|unet|vae|[._](?:convs?|bn|norm|attn|attention|mlp|linear|rnns?|lstm|gru|fc)\d*)(?:\[[-\w]+\])?$/.test(
       facts.file.textOf(expr),
     )
   );

@@ -331,7 +331,13 @@ function* filters(facts: Facts): Generator<Finding> {
       .filter((arg) => arg.name !== "device" && arg.name !== "dtype")
       .map((arg) => arg.value);
     if (!isModuleRole(facts.role(cls)) || !facts.everyStep(call)) continue;
-    if (values.every((value) => isSetting(value, facts) || value.kind === "Const" || value.kind === "Str"))
+    // How many bins it is for is a size of the input, which is always the same.
+    if (
+      values.every(
+        (value) =>
+          isSetting(value, facts) || isSize(value, facts) || value.kind === "Const" || value.kind === "Str",
+      )
+    )
       yield {
         at: call,
         severity: "warning",

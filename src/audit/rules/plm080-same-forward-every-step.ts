@@ -32,7 +32,7 @@ export const rule: Rule = {
       const loop = facts.stepLoop(call);
       if (
         loop &&
-        (isFixed(call, facts) || isLeftAlone(call, loop, facts)) &&
+        (isFixed(call, facts) || isLeftAlone(call, loop, facts) || isOnlyRun(call, facts)) &&
         isInvariant(call, loop, facts)
       ) {
         // What is differentiated right away has something to train.
@@ -202,6 +202,31 @@ function isLeftAlone(call: Call, loop: Loop, facts: Facts): boolean {
       if (isCalledIn(loop, one, facts)) return false;
       // What is handed to an optimizer, or to anyone, may be trained.
       return asked === one ? isWritten(one) : isCallee(asked) && !asked.attr.endsWith("parameters");
+    })
+  );
+}
+
+/** `clip_model.encode_text(prompts)`: without gradients, of a network that was loaded here and that is only ever run. */
+function isOnlyRun(call: Call, facts: Facts): boolean {
+  const run = methodOf(call.func);
+  if (run?.kind !== "Name" || call.args.length === 0 || facts.gradMode(call) !== "off") return false;
+  const [made, ...more] = facts.file.scopes.reaching(run);
+  if (more.length > 0 || (made?.how !== "assign" && made?.how !== "unpack")) return false;
+  let loaded = made.value;
+  // `load(…).to(device).eval()`
+  while (
+    loaded?.kind === "Call" &&
+    loaded.func.kind === "Attribute" &&
+    /^(?:to|cuda|eval|half)$/.test(loaded.func.attr)
+  )
+    loaded = loaded.func.value;
+  return (
+    loaded?.kind === "Call" &&
+    /^(?:load\w*|from_pretrained|create_model\w*)$/.test(lastWord(loaded.func)) &&
+    facts.networks.is(run) &&
+    facts.file.scopes.uses(made).every(({ parent: asked }) => {
+      if (asked?.kind !== "Attribute" || !isCallee(asked)) return false;
+      return !/^(?:train|\w*parameters|\w*state_dict|update\w*)$/.test(asked.attr);
     })
   );
 }

@@ -165,7 +165,7 @@ function isChangedLater(call: Call, facts: Facts): boolean {
   if (parent?.kind === "Binary") return false;
   // `self.log_probs(logits=out.logits.clone())`, a method that only reads what it gets.
   if (parent?.kind === "Arg" && parent.parent?.kind === "Call")
-    return !isOnlyRead(parent, parent.parent, facts);
+    return !isReadBy(parent.parent, facts) && !isOnlyRead(parent, parent.parent, facts);
   const target = parent?.kind === "Assign" && parent.value === call ? parent.targets[0] : null;
   const made = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
   if (!made) return true;
@@ -173,17 +173,22 @@ function isChangedLater(call: Call, facts: Facts): boolean {
     const at = use.parent;
     if (at?.kind === "Binary" || at?.kind === "Compare") return false;
     // A loss, or a function of torch's, only reads it; one of this file may.
-    if (at?.kind === "Arg" && at.parent?.kind === "Call") {
-      const name = facts.file.dotted(at.parent.func);
-      const reads =
-        name === null
-          ? facts.networks.isLoss(at.parent.func)
-          : /^torch\.(?:nn\.functional\.)?\w*[^_]$/.test(name);
-      return !reads && !isOnlyRead(at, at.parent, facts);
-    }
+    if (at?.kind === "Arg" && at.parent?.kind === "Call")
+      return !isReadBy(at.parent, facts) && !isOnlyRead(at, at.parent, facts);
     if (at?.kind === "Attribute" && at.value === use) return /[^_]_$/.test(at.attr) || at.attr === "data";
     return true;
   });
+}
+
+/** A loss, or a function of torch's that writes nothing in place. */
+function isReadBy({ func, args }: Call, facts: Facts): boolean {
+  const name = facts.file.dotted(func);
+  if (name === null) return facts.networks.isLoss(func);
+  return (
+    /^torch\.(?:nn\.functional\.)?\w*[^_]$/.test(name) &&
+    !VIEWS.test(last(name)) &&
+    !args.some((arg) => arg.name === "inplace")
+  );
 }
 
 /** Whether a function of this file writes into the argument nowhere, and hands it to torch alone. */

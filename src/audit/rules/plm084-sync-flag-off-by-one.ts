@@ -190,6 +190,13 @@ function* compare(test: Expr, when: boolean, at: Expr, loop: Turn, facts: Facts)
     };
     return;
   }
+  if (synced && isOfOuterLoop(synced, test, loop, facts) && stepsAfter(loop, facts)) {
+    yield {
+      at,
+      message: `\`${show(synced)}\` is the same in all turns of this loop: either all of them exchange gradients, or none, and then each rank steps with its own`,
+    };
+    return;
+  }
   for (const step of optimizerSteps(facts.file)) {
     if (!contains(loop, step) || functionOf(step) !== functionOf(at)) continue;
     const guard = guardOf(step, facts);
@@ -380,6 +387,26 @@ function isNotLast({ of, by, is, holds }: Condition, loop: Turn, facts: Facts): 
     ) &&
     !optimizerSteps(facts.file).some((step) => contains(loop, step))
   );
+}
+
+/** `step % n == 0` in a loop over `range(n)` that counts otherwise: `step` is of the loop around. */
+function isOfOuterLoop({ by }: Condition, test: Expr, loop: Turn, { file }: Facts): boolean {
+  if (by === "" || loop.kind !== "For" || loop.iter.kind !== "Call") return false;
+  const [count, ...more] = loop.iter.args;
+  const [outer] = loopsAround(loop);
+  if (!count || more.length > 0 || !outer || file.dotted(loop.iter.func) !== "builtins.range") return false;
+  if (file.textOf(count.value) !== by || optimizerSteps(file).some((step) => contains(loop, step)))
+    return false;
+  let changes = false;
+  let counted = false;
+  walk(test, (node) => {
+    if (node.kind !== "Name") return;
+    for (const one of file.scopes.reaching(node)) {
+      changes ||= contains(loop, one.node);
+      counted ||= outer.kind === "For" && contains(outer.target, one.node);
+    }
+  });
+  return counted && !changes;
 }
 
 /** `micro != n - 1` in a loop over `range(n)`: the last turn, after which the optimizer steps, is the one left out. */

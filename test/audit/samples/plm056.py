@@ -26,3 +26,22 @@ class Kept:
     def __call__(self, rows):
         print(**self.told)
         return self.tokenizer(rows, **self.fixed)
+
+
+def by_hand(rows, max_len, pad):
+    for ids in rows:
+        ids = ids + [pad] * (max_len - len(ids))  # expect: PLM056
+    return rows
+
+
+def to_longest(rows, pad):
+    max_len = max(len(ids) for ids in rows)
+    # trap: the longest of the batch
+    return [ids + [pad] * (max_len - len(ids)) for ids in rows]
+
+
+def generate(model, ids, max_len):
+    # trap: generated, not padded
+    while len(ids) < max_len:
+        ids.append(model(ids))
+    return ids

@@ -42,3 +42,20 @@ def adversarial(model, loader, optimizer):
             optimizer.zero_grad()
             model(x).square().sum().backward()
             optimizer.step()
+
+
+def micro(model, loader, optimizer, grad_accum_steps, epochs):
+    for epoch in range(epochs):
+        for _ in range(grad_accum_steps):
+            model(next(loader)).sum().backward()  # expect: PLM058
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def rounds(model, loader, optimizer, micro_batches, epochs):
+    for epoch in range(epochs):
+        for _ in range(micro_batches):
+            # trap: each of them is used up at once
+            model(next(loader)).sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()

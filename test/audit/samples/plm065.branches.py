@@ -81,3 +81,50 @@ def helped(model, batches, optimizer, micro_batches, half):
         backwards(loss, optimizer)  # expect: PLM065
     optimizer.step()
     optimizer.zero_grad()
+
+
+def paths(model, loader, optimizer, scaler, grad_accum_steps, half):
+    for epoch in range(10):
+        for _ in range(grad_accum_steps):
+            x, y = next(loader)
+            loss = F.cross_entropy(model(x), y)
+            if half:
+                scaler.scale(loss).backward()  # expect: PLM065
+            else:
+                loss = loss / grad_accum_steps
+                loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def divided_above(model, loader, optimizer, scaler, grad_accum_steps, half):
+    for epoch in range(10):
+        for _ in range(grad_accum_steps):
+            x, y = next(loader)
+            loss = F.cross_entropy(model(x), y) / grad_accum_steps
+            if half:
+                scaler.scale(loss).backward()  # trap: divided before the paths part
+            else:
+                loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def in_parts(model, loader, optimizer, size):
+    for x, y in loader:
+        optimizer.zero_grad()
+        parts = len(x) // size
+        for at in range(parts):
+            loss = F.cross_entropy(model(x[at * size : (at + 1) * size]), y[at * size : (at + 1) * size])
+            loss.backward()  # expect: PLM065
+        optimizer.step()
+
+
+def each_part(model, loader, optimizer, size):
+    for x, y in loader:
+        parts = len(x) // size
+        for at in range(parts):
+            loss = F.cross_entropy(model(x[at * size : (at + 1) * size]), y[at * size : (at + 1) * size])
+            loss.backward()  # trap: each part has a step of its own
+            optimizer.step()
+            optimizer.zero_grad()

@@ -38,3 +38,16 @@ class Routed(torch.nn.Module):
     def forward(self, x):
         # trap: a list of tensors, added to what it starts from
         return sum([layer.loss for layer in self.layers], x.cuda().new_zeros(1).squeeze())
+
+
+def spread(model, loader, optimizer, lengths):
+    model.cuda()
+    for x in loader:
+        scores = model(x.cuda())
+        top = max(scores[:, 0])  # expect: PLM068
+        # trap: numbers
+        longest = max(lengths)
+        # trap: a dimension, by its size
+        most = max(x.size(0), 8)
+        (scores.mean() + top + 0 * longest * most).backward()
+        optimizer.step()

@@ -21,10 +21,15 @@ def train(model, loader, optimizer):
         d = table[kept]
         # trap: one position
         e = table[0]
+        drawn = torch.randperm(8)
+        i = table[drawn]  # expect: PLM070
+        sent = torch.randperm(8).to(device)
+        # trap: sent there first
+        j = table[sent]
         host = torch.zeros(8)
         # trap: on the host
         f = host[[0, 1]]
-        loss = model(x).sum() + a.sum() + b.sum() + c.sum() + d.sum() + e.sum() + g.sum() + h.sum()
+        loss = model(x).sum() + a.sum() + b.sum() + c.sum() + d.sum() + e.sum() + g.sum() + h.sum() + i.sum() + j.sum()
         loss.backward()
         optimizer.step()
         print(f.shape)

@@ -25,3 +25,24 @@ class Net(nn.Module):
         # trap: has no parameters
         z = nn.ReLU()(x)
         return y + self.late(z) * self.scale + self.shift
+
+
+def fit(model, loader, optimizer):
+    model.cuda()
+    for x, y in loader:
+        side = nn.Linear(4, 4).cuda()  # expect: PLM077
+        loss = (model(x.cuda()) - y.cuda()).pow(2).mean() + side(x.cuda()).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+def probes(tasks, model):
+    for task in tasks:
+        # trap: an optimizer of its own trains it
+        probe = nn.Linear(4, 4).cuda()
+        optimizer = torch.optim.SGD(probe.parameters(), lr=0.1)
+        for x, y in task:
+            (probe(model(x.cuda())) - y.cuda()).pow(2).mean().backward()
+            optimizer.step()
+            optimizer.zero_grad()

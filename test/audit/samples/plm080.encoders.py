@@ -20,3 +20,17 @@ class Trainer:
         loss.backward()
         self.optimizer.step()
         self.optimizer.zero_grad()
+
+
+def judged(net, loader, optimizer, prompts):
+    clip_model = CLIP.from_pretrained("large").to("cuda")
+    ema = CLIP.from_pretrained("large").to("cuda")
+    for x in loader:
+        with torch.no_grad():
+            text = clip_model.encode_text(prompts)  # expect: PLM080
+            # trap: follows another one in the loop
+            other = ema.encode_text(prompts)
+        loss = (net(x) - text - other).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+        ema.update(net)

@@ -32,3 +32,17 @@ def branches(model, loader, optimizer, long):
         copy = other.clone()
         (kept.mean() + copy.mean()).backward()
         optimizer.step()
+
+
+def handed(model, loader, optimizer):
+    model.train()
+    for x, y in loader:
+        scores = model(x)
+        loss = torch.nn.functional.cross_entropy(scores.clone(), y)  # expect: PLM081
+        # trap: changed in place
+        kept = torch.nn.functional.relu(scores.clone(), inplace=True)
+        # trap: a view of the copy, which is written into
+        flat = torch.flatten(scores.clone())
+        flat[0] = 0.0
+        (loss + kept.mean() + flat.mean()).backward()
+        optimizer.step()

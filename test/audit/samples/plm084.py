@@ -53,3 +53,24 @@ def first_of_each(model, loader, optimizer, n):
             model.require_backward_grad_sync = micro == 0  # expect: PLM084
             model(batch[micro]).sum().backward()
         optimizer.step()
+
+
+def by_updates(net, batches, optimizer, accumulate):
+    for step in range(1000):
+        for micro in range(accumulate):
+            net.require_backward_grad_sync = step % accumulate == 0  # expect: PLM084
+            net(next(batches)).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def by_turns(net, batches, optimizer, accumulate):
+    step = 0
+    for epoch in range(1000):
+        for micro in range(accumulate):
+            step += 1
+            # trap: counted on in this loop
+            net.require_backward_grad_sync = step % accumulate == 0
+            net(next(batches)).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
