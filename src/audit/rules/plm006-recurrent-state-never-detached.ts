@@ -28,8 +28,8 @@ export const rule: Rule = {
   *check(facts) {
     yield* inForward(facts);
     yield* throughLayer(facts);
-    yield* throughStep(facts);
     if (facts.backwards.length === 0) return;
+    yield* throughStep(facts);
     const { file } = facts;
     for (const call of file.all("Call")) {
       const loop = facts.stepLoop(call);
