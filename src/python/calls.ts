@@ -5,7 +5,7 @@ import type { Arg, Call, NodeOf } from "./tree.ts";
 export class Calls {
   readonly #byWord = new Map<string, Call[]>();
   readonly #byKeyword = new Map<string, Call[]>();
-  /** Other words for a name: `from torch import cat as join`, `join = torch.cat`. */
+  /** Other words for a name, under which something is called: `from torch import cat as join`, `join = torch.cat`. */
   readonly #aliases = new Map<string, string[]>();
 
   constructor(nodes: NodesByKind) {
@@ -22,9 +22,9 @@ export class Calls {
     for (const arg of (nodes.get("Arg") ?? []) as readonly Arg[])
       if (arg.name !== null && arg.parent?.kind === "Call") put(this.#byKeyword, arg.name, arg.parent);
     for (const { name, as } of (nodes.get("Alias") ?? []) as readonly NodeOf<"Alias">[])
-      if (as !== null) put(this.#aliases, name.slice(name.lastIndexOf(".") + 1), as);
+      if (as !== null && this.#byWord.has(as)) put(this.#aliases, name.slice(name.lastIndexOf(".") + 1), as);
     for (const { targets, value } of (nodes.get("Assign") ?? []) as readonly NodeOf<"Assign">[])
-      if (value.kind === "Attribute" && targets[0]?.kind === "Name")
+      if (value.kind === "Attribute" && targets[0]?.kind === "Name" && this.#byWord.has(targets[0].id))
         put(this.#aliases, value.attr, targets[0].id);
   }
 
