@@ -47,6 +47,7 @@ const FILES = [
   "labels-39.jsonl",
   "labels-40.jsonl",
   "labels-41.jsonl",
+  "labels-42.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
