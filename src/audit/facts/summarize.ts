@@ -15,7 +15,7 @@ import type { Passed } from "./parameters.ts";
 import { loadersMade, pinnedMakers, sharedClasses } from "./loaders.ts";
 import { isCompound, isRunAlone } from "./names.ts";
 import { shapesVary } from "./shapes.ts";
-import { turnsCheckpointingOn } from "./shipped.ts";
+import { turnsCheckpointingOn } from "./behind-options.ts";
 import { MAIN, callTarget, drawsFromHanded, functionName, isMain, otherTargets } from "./summary.ts";
 import { reducers } from "./returns.ts";
 import { tablesMade } from "./tables.ts";

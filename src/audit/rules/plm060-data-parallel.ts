@@ -3,7 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
-import { defaultOf } from "../facts/shipped.ts";
+import { defaultOf } from "../facts/behind-options.ts";
 import type { Rule } from "../rule.ts";
 
 const NAMES = /^torch\.nn\.(?:parallel\.(?:data_parallel\.)?)?(?:DataParallel|data_parallel)$/;

@@ -1,0 +1,90 @@
+import { keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { ancestors, statementOf } from "../../python/nodes.ts";
+import type { Expr, Node } from "../../python/tree.ts";
+import { entry, literalDict } from "./arguments.ts";
+import { defaultOf, optionBehind } from "./behind-options.ts";
+import type { Facts } from "./facts.ts";
+
+/** Why what a file does to a device does not happen as it is shipped; null where nothing says so. */
+export function whyOnHost(facts: Facts): string | null {
+  return facts.once(onHost);
+}
+
+/** What hands the choice of a device to somebody else. */
+const CHOSEN_ELSEWHERE = /device_map|accelerat|Trainer\(|deepspeed|fabric|lightning|local_rank/i;
+
+/** Nothing in a file leaves the CPU without an option: "args.cuda", or "args.device" that is "cpu" by default. */
+function onHost({ file, project }: Facts): string | null {
+  if (CHOSEN_ELSEWHERE.test(file.text)) return null;
+  let why: string | null = null;
+  const sends: Node[] = [...file.callsNamed("cuda"), ...file.all("Str").filter(isCudaDevice)];
+  for (const node of sends) {
+    if (isOverwritten(node, file)) continue;
+    const asked = optionBehind(node, file, project);
+    if (!asked || !/cuda|gpu|device|cpu/i.test(asked.option)) return null;
+    why = `on the CPU ${asked.isOn ? "with" : "without"} \`${asked.option}\`${asked.isOn ? ", as by default" : ""}`;
+  }
+  const places = [
+    ...file.callsNamed("to").map((call) => positional(call, 0)),
+    ...file.calls.given(["device"]).map((call) => keyword(call, "device")!.value),
+  ];
+  for (const place of places) {
+    const from = place?.kind === "Name" ? file.scopes.onlyValue(place) : place;
+    const device =
+      from?.kind === "Call" && file.dotted(from.func) === "torch.device" ? positional(from, 0) : from;
+    if (device && defaultOf(device, file, project) === "cpu")
+      why ??= `on the CPU without \`${file.textOf(device)}\``;
+    const set = device && settingIn(device, file);
+    if (set?.kind === "Str" && set.value === "cpu")
+      why ??= `on the CPU, as \`${file.textOf(device!)}\` is set`;
+  }
+  return why ?? cpuOutright(places, file);
+}
+
+/** "cpu" of `config["training"]["device"]`, where the file says `config = {"training": {"device": "cpu"}}`. */
+function settingIn(expr: Expr, file: PythonFile): Expr | null {
+  if (expr.kind !== "Subscript" || expr.index.kind !== "Str" || expr.index.value === null) return null;
+  const dict = literalDict(settingIn(expr.value, file) ?? expr.value, file);
+  return dict && entry(dict, expr.index.value);
+}
+
+/** "cuda:0" where something is sent there, and not in `add_argument("--device", choices=["cpu", "cuda"])` or a comparison. */
+function isCudaDevice(text: Node): boolean {
+  return (
+    text.kind === "Str" &&
+    text.value?.startsWith("cuda") === true &&
+    text.parent?.kind !== "Compare" &&
+    !ancestors(text).some(
+      (at) => at.kind === "Call" && at.func.kind === "Attribute" && at.func.attr === "add_argument",
+    )
+  );
+}
+
+/** `DEVICE = "cuda"` of an earlier cell, where all that reads it comes after `DEVICE = "cpu"`. */
+function isOverwritten(text: Node, file: PythonFile): boolean {
+  const statement = statementOf(text);
+  if (statement?.kind !== "Assign") return false;
+  const { value, targets } = statement;
+  const device =
+    value.kind === "Call" && file.dotted(value.func) === "torch.device" ? positional(value, 0) : value;
+  const [target] = device === text ? targets : [];
+  const definition = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  return definition !== null && file.scopes.uses(definition).length === 0;
+}
+
+/** A program that sends all it sends to `torch.device("cpu")`. */
+function cpuOutright(places: readonly (Expr | null)[], file: PythonFile): string | null {
+  let found: Expr | null = null;
+  for (const place of places) {
+    if (!place || place.kind === "Str" || (file.dotted(place) ?? "").startsWith("torch.")) continue;
+    // What a function is given, it is given by one of the others.
+    if (place.kind === "Name" && file.scopes.reaching(place).every(({ how }) => how === "param")) continue;
+    const from = place.kind === "Name" ? file.scopes.onlyValue(place) : null;
+    const device =
+      from?.kind === "Call" && file.dotted(from.func) === "torch.device" ? positional(from, 0) : null;
+    if (device?.kind !== "Str" || device.value !== "cpu") return null;
+    found = place;
+  }
+  return found && `on the CPU, as \`${file.textOf(found)}\` is set`;
+}
