@@ -1,7 +1,8 @@
-import { isTrue, keyword } from "../../python/file.ts";
+import { isTrue } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
+import { usesAccelerator } from "./accelerator.ts";
 import { backwardsTaken } from "./attacks.ts";
 import { methodsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
@@ -35,10 +36,6 @@ import {
 import type { Backward, Loop } from "./training.ts";
 import { waitingCopies } from "./transfers.ts";
 
-/** What says that a program runs on one, or leaves it to a library that does. */
-const ACCELERATORS =
-  /\.cuda\(|cuda\.amp|\.cpu\(|to_device|["']cuda|device_map|accelerat|Trainer(?:\((?<=(?<!\w)(?:SFT|DPO|PPO|KTO|ORPO|GRPO|Reward|Seq2Seq)?Trainer\()|[,)](?<=\(\w*Trainer.))|deepspeed|fabric|lightning|local_rank/gi;
-
 const LIBRARY = /^(?:torch|numpy)(?:\.|$)/;
 
 /** As functions are called, and classes are not. Asked of everything that is imported: no regular expression. */
@@ -46,8 +43,6 @@ function isPlain(name: string): boolean {
   const first = name.charCodeAt(0);
   return first >= 97 || first === 95;
 }
-
-const OPTIMIZERS = /^(?:Adam\w*|SGD|RMSprop|Adagrad|LBFGS)$/;
 
 /** Of one that is not judged itself, unless it trains, only what it calls by name is followed: half of the work is in the rest. */
 export function summarize(file: PythonFile, unjudged = false): FileSummary {
@@ -466,52 +461,6 @@ function setsUpRanks(file: PythonFile): boolean {
           file.dotted(call.func) ?? "",
         ),
       )
-  );
-}
-
-/** Sends something to a device that may be one, or says so outright. */
-function usesAccelerator(file: PythonFile): boolean {
-  const trains = file.callsNamed("backward").length > 0;
-  const mayBe = (device: Expr): boolean => {
-    const one = device.kind === "Name" ? (file.scopes.onlyValue(device) ?? device) : device;
-    const named =
-      one.kind === "Call" && file.dotted(one.func) === "torch.device" ? (one.args[0]?.value ?? one) : one;
-    if (named.kind === "Str" && named.value === "cpu") return false;
-    // A program that sends nothing but to where something else is stays where it began.
-    return !(
-      trains &&
-      named.kind === "Attribute" &&
-      named.attr === "device" &&
-      named.value.kind === "Name" &&
-      !/^(?:self|cls)$|arg|opt|cfg|conf|param|flag|fabric|accel|trainer/i.test(named.value.id)
-    );
-  };
-  if (file.callsNamed("to").some((call) => !isCast(call, file) && mayBe(call.args[0]?.value ?? call)))
-    return true;
-  if (file.calls.given(["device"]).some((call) => mayBe(keyword(call, "device")!.value))) return true;
-  // Whoever makes the optimizer and differentiates would have sent the network there: that something is asked back is habit.
-  const makesOptimizer = trains && file.calls.matching(OPTIMIZERS).length > 0;
-  for (const { 0: said, index } of file.text.matchAll(ACCELERATORS))
-    // "Uncomment this to run on GPU".
-    if (
-      !(makesOptimizer && said === ".cpu(") &&
-      !file.tree.comments.some(({ start, end }) => start <= index && index < end)
-    )
-      return true;
-  return false;
-}
-
-/** `x.to(torch.float32)` stays where it is. */
-function isCast({ args }: Call, file: PythonFile): boolean {
-  return (
-    args.length > 0 &&
-    args.every(
-      ({ name, value }) =>
-        name === "dtype" ||
-        /^torch\.(?:float|double|half|bfloat16|u?int|short|long|bool|complex)\d*$/.test(
-          file.dotted(value) ?? "",
-        ),
-    )
   );
 }
 
