@@ -458,6 +458,60 @@ test.each(Object.entries(MAKES))(
   },
 );
 
+test("a method that a class calls only with a setting that its makers leave off", () => {
+  const made = (by: string, more = ""): readonly (string | undefined)[] =>
+    auditTexts(
+      [
+        {
+          path: "nets.py",
+          text: `import torch
+
+
+class Layer(torch.nn.Module):
+    def __init__(self, size, normalize_before=False):
+        super().__init__()
+        self.normalize_before = normalize_before
+        self.attention = torch.nn.MultiheadAttention(size, 1)
+
+    def first(self, x):
+        return self.attention(x, x, x)[0]
+
+    def second(self, x):
+        return self.attention(x, x, x)[0]
+
+    def forward(self, x):
+        if self.normalize_before:
+            return self.first(x)
+        return self.second(x)
+
+
+class Net(torch.nn.Module):
+    def __init__(self, normalize_before):
+        super().__init__()
+        self.layer = Layer(4, normalize_before)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+def build(args):
+    return Net(${by})
+${more}`,
+        },
+        {
+          path: "train.py",
+          text: `from nets import build\n${TRAIN.replace("TEST", "False")}\ntrain(build(args), loader, optimizer, args)\n`,
+        },
+        { path: "options.py", text: parsed('"--norm-first", action="store_true"') },
+      ],
+      { ...DEFAULTS, select: ["PLM067"] },
+    ).findings.map(({ message }) => /\((only with .*)\)$/.exec(message)?.[1]);
+  expect(made("args.norm_first")).toEqual(["only with `args.norm_first`, off by default", undefined]);
+  expect(made("False")).toEqual(["only with `normalize_before`, off by default", undefined]);
+  expect(made("True")).toEqual([undefined, undefined]);
+  expect(made("args.norm_first", "other = Net(ask())\n")).toEqual([undefined, undefined]);
+});
+
 test("a class that one of two programs makes by default runs", () => {
   const options = parsed('"--net", default="small"');
   const train = `from small import Small\nfrom large import Large\n${TRAIN.replace("TEST", "False")}\n${MAKES.arms}\n`;

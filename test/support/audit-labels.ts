@@ -48,6 +48,7 @@ const FILES = [
   "labels-40.jsonl",
   "labels-41.jsonl",
   "labels-42.jsonl",
+  "labels-43.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

@@ -11,8 +11,8 @@ import { type Default, defaults, holdsOptions, literal, said } from "./options.t
 import type { ProjectFacts } from "./project.ts";
 
 /** What the other files say. */
-export type Tree = Pick<ProjectFacts, "options" | "checkpoints" | "handed">;
-const NOTHING_KNOWN: Tree = { options: new Map(), checkpoints: false, handed: new Map() };
+export type Tree = Pick<ProjectFacts, "options" | "checkpoints" | "handed" | "inner">;
+const NOTHING_KNOWN: Tree = { options: new Map(), checkpoints: false, handed: new Map(), inner: new Set() };
 
 /** What a name may stand for in a test. */
 const TESTS: ReadonlySet<string> = new Set(["Compare", "Bool", "Unary", "Attribute"]);
@@ -79,9 +79,10 @@ function needed(test: Expr, wanted: boolean, file: PythonFile, tree: Tree): Behi
     compared?.left.kind === "Name" ? sameNamed(compared, file, tree) : defaultOf(option, file, tree);
   if (given !== undefined) return isSo(given) === !wanted ? behind(nameOf(option, file), given) : null;
   const set = setTo(option, file);
-  return set
-    ? needed(set, wanted, file, tree)
-    : neverHanded(option, (one) => isSo(one) === !wanted, file, tree);
+  if (set) return needed(set, wanted, file, tree);
+  // `self.pre_norm = pre_norm` of a constructor.
+  const held = option.kind === "Attribute" && isSelf(option.value) ? heldValue(option, file) : null;
+  return neverHanded(held ?? option, (one) => isSo(one) === !wanted, file, tree);
 }
 
 /** "l1" of `loss_type == "l2"`, where a parameter is called like an option that is "l1" by default. */
@@ -141,9 +142,14 @@ function neverHanded(
   const param = one?.how === "param" && more.length === 0 && one.node.kind === "Param" ? one.node : null;
   const fn = param?.parent;
   if (!param || fn?.kind !== "FunctionDef") return null;
-  const outside = tree.handed.get(file.qualified(fn));
+  const made = fn.name === "__init__" && fn.parent?.kind === "ClassDef" ? fn.parent : null;
+  const outside = made
+    ? tree.inner.has(file.qualified(made))
+      ? []
+      : undefined
+    : tree.handed.get(file.qualified(fn));
   if (!outside) return null;
-  const at = fn.params.indexOf(param);
+  const at = fn.params.indexOf(param) - (made ? 1 : 0);
   const otherwise = param.default ? literal(param.default) : undefined;
   const failsByDefault = otherwise !== undefined && failsFor(otherwise);
   let because: Behind | null = null;
@@ -165,8 +171,9 @@ function neverHanded(
     const call = read(text);
     if (!call || !judge(call.byName.get(param.name) ?? call.inOrder[at] ?? null)) return null;
   }
-  for (const call of file.callsNamed(fn.name)) {
-    if (file.dotted(call.func) !== file.qualified(fn)) continue;
+  const callee = made ?? fn;
+  for (const call of file.callsNamed(callee.name)) {
+    if (file.dotted(call.func) !== file.qualified(callee)) continue;
     if (hasStars(call)) return null;
     const value = argument(call, param.name, at);
     // It calls itself with what it was given.

@@ -215,11 +215,15 @@ export function unusedParts(
   const left = new Set<string>();
   if (trainers.length === 0) return { unused: left, inner: left };
   const mentioned = isForOthers(summaries, words) ? withHandedOn(words) : words;
-  const networks = summaries.flatMap((file) =>
-    file.classes.filter(({ name }) => roles.get(name) === "module").map((cls) => ({ file, cls })),
-  );
-  for (const { file, cls } of networks) if (isLeft(file, mentioned)) left.add(cls.name);
-  const classes = networks.filter(({ file, cls }) => !cls.decorated && !isMentioned(cls, file, mentioned));
+  const classes: { readonly file: FileSummary; readonly cls: ClassSummary }[] = [];
+  for (const file of summaries) {
+    const networks = file.classes.filter(({ name }) => roles.get(name) === "module");
+    if (networks.length === 0) continue;
+    if (isLeft(file, mentioned)) for (const { name } of networks) left.add(name);
+    if (isTakenByName(file.module, mentioned)) continue;
+    for (const cls of networks)
+      if (!cls.decorated && !isMentioned(cls, file, mentioned)) classes.push({ file, cls });
+  }
   const spread = (functions: readonly Fn[]): ReadonlySet<string> => {
     const unused = new Set(left);
     const isIdle = (user: string, file: FileSummary): boolean =>
@@ -331,11 +335,7 @@ function isImported(module: string, mentioned: Mentioned): boolean {
 /** Another file speaks of it. */
 function isMentioned({ name }: ClassSummary, { module }: FileSummary, mentioned: Mentioned): boolean {
   const own = last(name);
-  return (
-    mentioned.has(own) ||
-    isTakenByName(module, mentioned) ||
-    (!isCapital(own) && mentioned.has(`${last(module)}.`))
-  );
+  return mentioned.has(own) || (!isCapital(own) && mentioned.has(`${last(module)}.`));
 }
 
 /** Functions that no other file calls or speaks of; their own may. */
@@ -351,7 +351,8 @@ function uncalled(
   for (const target of graph.targets.keys()) called.add(last(target));
   const isCandidate = ({ name, decorated }: FunctionSummary): boolean => {
     const own = last(name);
-    return !decorated && !mentioned.has(own) && !called.has(own) && !escapes.has(name) && !OUTSIDE.test(own);
+    // What costs most is asked last.
+    return !decorated && !called.has(own) && !escapes.has(name) && !OUTSIDE.test(own) && !mentioned.has(own);
   };
   return (
     summaries

@@ -5,13 +5,14 @@ import { behind, optionBehind, optionsOf } from "./behind-options.ts";
 import type { Behind, Tree } from "./behind-options.ts";
 import { missingImport, undefinedName } from "./broken.ts";
 import { armsOf, whenRun } from "./choices.ts";
+import { isSelf } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { isMain } from "./summary.ts";
 
 /** Why a node does not run as the code is shipped; null where nothing says so. */
 export function whyNot(node: Node, facts: Facts): string | null {
   const { file, project } = facts;
-  const option = optionBehind(node, file, project);
+  const option = optionBehind(node, file, project) ?? behindCallers(node, file, project);
   if (option) return option.why;
   const folder = project.aside.get(file.module);
   if (folder !== undefined) return `in a folder that is called \`${folder}\``;
@@ -30,6 +31,22 @@ export function whyNot(node: Node, facts: Facts): string | null {
   if (project.choices.has(file.module)) return "only with another choice than the default one";
   if (project.tried.has(file.module) && isStarted(node, file)) return "only when this file itself is started";
   return null;
+}
+
+/** The same of a method that its class calls only there: `if self.pre_norm: return self.forward_pre(x)`. */
+function behindCallers(node: Node, file: PythonFile, tree: Tree): Behind | null {
+  const fn = ancestors(node).find((at) => at.kind === "FunctionDef");
+  if (fn?.parent?.kind !== "ClassDef") return null;
+  const uses = file.all("Attribute").filter(({ attr }) => attr === fn.name);
+  let found: Behind | null = null;
+  for (const use of uses) {
+    // Its own, and those of another class that has one of that name.
+    if (contains(fn, use) || (isSelf(use.value) && !contains(fn.parent, use))) continue;
+    const one = isSelf(use.value) ? optionBehind(use, file, tree) : null;
+    if (!one) return null;
+    found ??= one;
+  }
+  return found;
 }
 
 /** The option that has to be another for the class that a node stands in to be made. */

@@ -42,7 +42,7 @@ export interface Around {
   readonly reduced: (call: Call, name: string) => Expr | null;
 }
 
-const COUNTED = /accura|_acc$|^acc|correct|count|precision|recall|f1|iou|^num_/i;
+const COUNTED = /accura|(?:^|_)[a-z]?acc$|^acc|correct|count|precision|recall|f1|iou|^num_/i;
 
 /** An expression nested deeper than this gets no facts: it is generated code. */
 const MAX_DEPTH = 60;
@@ -225,6 +225,8 @@ export class Values {
           return UNKNOWN;
         const value = definition.value ? this.of(definition.value) : UNKNOWN;
         if (isBesideLoss(definition) && !isLossName(definition.name)) return UNKNOWN;
+        // `loss, acc = net(x)`: counted, by somebody who may have read it.
+        if (value.what === "output" && COUNTED.test(definition.name)) return { ...value, graph: "unknown" };
         if (value.what === "tensor" || value.what === "output")
           return holdsIndices(definition) ? { ...value, what: "tensor", graph: "no" } : value;
         const sent = definition.value ? this.#sent(definition.value) : UNKNOWN;
