@@ -1,8 +1,8 @@
-import { contains, lastWord, walk } from "../../python/nodes.ts";
+import { classOf, contains, lastWord, walk } from "../../python/nodes.ts";
 import type { Clause, Expr, For, Node } from "../../python/tree.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
-import { isOnlyMadeBy } from "../facts/classes.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { derivesFrom } from "../facts/kept.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -176,24 +176,42 @@ function isOverModules(iter: For["iter"], facts: Facts, depth = 0): boolean {
   if (/(?:^|_)param(?:s|eters)$/.test(called)) return true;
   if (iter.kind === "Name") {
     const value = facts.file.scopes.onlyValue(iter);
-    return value !== null && again(value);
+    if (value !== null) return again(value);
+    // `weights = list(a.parameters())`, then `weights += list(b.parameters())`
+    const all = facts.file.scopes.lookup(iter)?.definitions ?? [];
+    return (
+      all.some(({ how }) => how === "augment") &&
+      all.every((one) => (one.how === "assign" || one.how === "augment") && isJoined(one.value, again)) &&
+      all.some(({ value: one }) => one !== null && again(one))
+    );
   }
+  // `list(a.parameters()) + list(b.parameters())`, `[*a.parameters(), *b.parameters()]`
+  if (iter.kind === "Binary")
+    return (
+      iter.op === "+" && isOverModules(iter.left, facts, depth) && isOverModules(iter.right, facts, depth)
+    );
+  if (iter.kind === "List" || iter.kind === "Tuple")
+    return iter.items.length > 0 && iter.items.every((item) => item.kind === "Starred" && again(item.value));
   // `[p for p in model.parameters() if p.requires_grad]`
   if (iter.kind === "Comp")
     return iter.element.kind === "Name" && iter.clauses[0] !== undefined && again(iter.clauses[0].iter);
-  if (
-    iter.kind === "Attribute" &&
-    isOnlyMadeBy(
-      iter,
-      facts.file,
-      (made) =>
-        /^torch\.nn\.(?:Module|Parameter)(?:List|Dict)$/.test(facts.file.dotted(made.func) ?? "") ||
-        again(made),
-    )
-  )
-    return true;
+  if (iter.kind === "Attribute") {
+    const cls = selfAttribute(iter) === null ? null : classOf(iter);
+    const writes = cls ? (attributesOf(cls, facts.file).get(iter.attr)?.writes ?? []) : [];
+    const holds = (made: Expr): boolean =>
+      (made.kind === "Call" &&
+        /^torch\.nn\.(?:Module|Parameter)(?:List|Dict)$/.test(facts.file.dotted(made.func) ?? "")) ||
+      // By its name alone what is kept under another is not known.
+      (made.kind !== "Name" && made.kind !== "Attribute" && again(made));
+    return (
+      writes.every(({ value }) => isJoined(value, holds)) &&
+      writes.some(({ value }) => value !== null && holds(value))
+    );
+  }
   if (iter.kind !== "Call") return false;
   const name = facts.file.dotted(iter.func) ?? "";
+  if (name === "itertools.chain")
+    return iter.args.length > 0 && iter.args.every((arg) => arg.star === 0 && again(arg.value));
   if (name === "builtins.zip") return iter.args.some((arg) => again(arg.value));
   if (/^builtins\.(?:list|tuple|enumerate)$/.test(name))
     return iter.args[0] !== undefined && again(iter.args[0].value);
@@ -218,6 +236,11 @@ function isOverModules(iter: For["iter"], facts: Facts, depth = 0): boolean {
     /^(?:named_)?(?:modules|parameters|children)$/.test(iter.func.attr) &&
     facts.file.dotted(iter.func) === null
   );
+}
+
+/** One of the parts that a list is put together of; it may begin with none. */
+function isJoined(value: Expr | null, holds: (part: Expr) => boolean): boolean {
+  return value !== null && ((value.kind === "List" && value.items.length === 0) || holds(value));
 }
 
 /** Some torch arithmetic stands behind the added value, as seen in this loop. */

@@ -75,10 +75,12 @@ export const rule: Rule = {
       )
         continue;
       const enabled = keyword(call, "enabled");
-      if (enabled && !isTrue(said(enabled.value, file))) continue;
+      const known = !enabled || isTrue(said(enabled.value, file));
+      if (!known && !(all ? casts : own).some((cast) => isSwitchedBy(cast, enabled!.value, file))) continue;
       scaled ??= call;
       yield {
         at: call.func,
+        ...(known ? {} : { severity: "note" as const }),
         message:
           "bfloat16 has float32's range: scaling gains nothing, and each step waits to learn whether the gradients are finite",
         fix: {
@@ -105,6 +107,19 @@ export const rule: Rule = {
 /** `USE_AMP`, set once at the top. */
 function said(expr: Expr, file: PythonFile): Expr | null {
   return expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+}
+
+/** `autocast(enabled=use_amp, …)` beside `GradScaler(enabled=use_amp)`: whenever that is on, so is this. */
+function isSwitchedBy(cast: Call, by: Expr, file: PythonFile): boolean {
+  // That of `torch.cuda.amp` begins with it, the general one with the device.
+  const first = /^torch\.\w+\.amp\./.test(file.dotted(cast.func) ?? "");
+  const enabled = argument(cast, "enabled", first ? 0 : 2);
+  if (!enabled || isFalse(said(by, file))) return false;
+  return (
+    file.textOf(enabled) === file.textOf(by) ||
+    // `enabled=scaler.is_enabled()`
+    (enabled.kind === "Call" && enabled.func.kind === "Attribute" && enabled.func.attr === "is_enabled")
+  );
 }
 
 /** The last statement of the block, alone on its line, one level out. */

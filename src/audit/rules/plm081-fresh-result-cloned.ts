@@ -1,6 +1,6 @@
-import { keyword } from "../../python/file.ts";
+import { argument, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import type { Arg, Call, Expr, Node, Subscript } from "../../python/tree.ts";
+import type { Arg, Attribute, Call, Expr, Node, Subscript } from "../../python/tree.ts";
 import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork, networkCall } from "../facts/networks.ts";
@@ -240,6 +240,7 @@ function isUsedUp(use: Expr, file: PythonFile, depth = 0): boolean {
 function isFresh(expr: Expr, facts: Facts): boolean {
   // `(a * b).clone()`
   if (expr.kind === "Binary") return facts.value(expr).what === "tensor";
+  if (expr.kind === "Subscript" || expr.kind === "Attribute") return isPartOfNew(expr, facts);
   if (expr.kind !== "Call") return false;
   // A layer that computes; `Identity`, `Dropout` and `Flatten` may hand on their input.
   if (selfAttribute(expr.func) !== null) return isComputingLayer(expr.func, facts) && isClosed(expr, facts);
@@ -255,6 +256,32 @@ function isFresh(expr: Expr, facts: Facts): boolean {
     !VIEWS.test(last(name)) &&
     isClosed(expr, facts)
   );
+}
+
+/** Functions and methods that hand back several new tensors. */
+const SEVERAL =
+  /^(?:topk|sort|kthvalue|mode|cummax|cummin|std_mean|var_mean|multi_head_attention_forward|lstm_cell)$/;
+
+/** `self.lstm(x)[0]`, `x.topk(5).values`: one of several new tensors, whole, and not a row of one. */
+function isPartOfNew(part: Subscript | Attribute, facts: Facts): boolean {
+  const { value: call } = part;
+  if (call.kind !== "Call") return false;
+  const named = part.kind === "Attribute";
+  if (named ? !/^(?:values|indices)$/.test(part.attr) : part.index.kind !== "Num") return false;
+  if (!named && selfAttribute(call.func) !== null)
+    return isOnlyMadeBy(call.func, facts.file, (made) =>
+      /^torch\.nn\.(?:LSTM|GRU|RNN|LSTMCell|MultiheadAttention)$/.test(facts.file.dotted(made.func) ?? ""),
+    );
+  const name = facts.file.dotted(call.func);
+  const word = name !== null ? last(name) : call.func.kind === "Attribute" ? call.func.attr : "";
+  const dim = argument(call, "dim", name === null ? 0 : 1);
+  const several =
+    SEVERAL.test(word) ||
+    // Of one tensor along a dimension; of two it is one tensor.
+    (/^(?:max|min|median)$/.test(word) && (dim?.kind === "Num" || dim?.kind === "Unary"));
+  if (!several) return false;
+  if (name !== null) return /^torch\.(?:nn\.functional\.)?\w+$/.test(name);
+  return call.func.kind === "Attribute" && facts.value(call.func.value).what === "tensor";
 }
 
 /** Cloned just as it is. */

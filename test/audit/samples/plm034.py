@@ -42,3 +42,28 @@ def over_batches(model, loader):
         # trap: no loop over modules
         total += torch.mean(model(x))
     return total
+
+
+class Agent:
+    def __init__(self, actor, critic, encoder):
+        self.actor, self.critic, self.encoder = actor, critic, encoder
+        self.trained = list(actor.parameters()) + list(critic.parameters()) + list(encoder.parameters())
+        self.mixed = [*actor.parameters(), *critic.parameters()]
+        self.mixed += [torch.zeros(3)]
+        self.scores = [3.0] + [4.0]
+        self.optimizer = torch.optim.Adam(self.trained)
+
+    def update(self, loader):
+        for x in loader:
+            self.critic(self.encoder(x)).mean().backward()
+            norm = torch.zeros((), device="cuda")
+            for p in self.trained:
+                norm += p.grad.pow(2).sum()  # expect: PLM034
+            for p in self.mixed:
+                # trap: not only parameters
+                norm += p.pow(2).sum()
+            for score in self.scores:
+                # trap: numbers
+                norm += torch.tensor(score).pow(2).sum()
+            self.optimizer.step()
+            print(norm)

@@ -46,3 +46,31 @@ def handed(model, loader, optimizer):
         flat[0] = 0.0
         (loss + kept.mean() + flat.mean()).backward()
         optimizer.step()
+
+
+class Tagger(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = torch.nn.LSTM(64, 64)
+        self.cell = torch.nn.GRUCell(64, 64)
+        self.attention = torch.nn.MultiheadAttention(64, 4)
+
+    def forward(self, x):
+        out = self.lstm(x)[0].clone()  # expect: PLM081
+        mixed = self.attention(out, out, out)[0].clone()  # expect: PLM081
+        best = mixed.softmax(-1).topk(3).values.clone()  # expect: PLM081
+        most = torch.max(mixed, dim=-1)[0].clone()  # expect: PLM081
+        # trap: a row, so that the rest can go
+        row = self.cell(out[0])[0].clone()
+        # trap: a row of the larger of two
+        larger = torch.max(out, mixed)[0].clone()
+        # trap: a part, so that the rest can go
+        last = self.lstm(x)[0][-1].clone()
+        return best.mean() + most.mean() + row.mean() + larger.mean() + last.mean()
+
+
+def tag(tagger: Tagger, loader, optimizer):
+    tagger.cuda().train()
+    for x in loader:
+        tagger(x.to("cuda", non_blocking=True)).backward()
+        optimizer.step()
