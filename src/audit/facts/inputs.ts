@@ -1,3 +1,4 @@
+import { keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
@@ -34,11 +35,57 @@ export function isForwardInput(
     node.star === 0 &&
     // Lightning moves all tensors of a batch, the lengths among them.
     (!PLAIN_INPUT.test(name) ||
-      (LENGTHS.test(name) && role(cls) === "lightning" && hasTensorMethod(definition, file))) &&
+      (LENGTHS.test(name) &&
+        ((role(cls) === "lightning" && hasTensorMethod(definition, file)) ||
+          isComparedThere(definition, file)))) &&
     (isModuleRole(role(cls)) || fn.name === "__call__") &&
     !isAsked(definition, file) &&
     (isUsedAsTensor(definition, file) || hasTensorMethod(definition, file) || isSliced(definition, file))
   );
+}
+
+/** `torch.arange(n, device=x.device) < lengths[:, None]`: both must be where `x` is. */
+function isComparedThere(definition: Definition, file: PythonFile): boolean {
+  return file.scopes.uses(definition).some((use) => {
+    let at: Expr = use;
+    for (;;) {
+      const { parent }: Expr = at;
+      // A single one may be on the host all the same.
+      if (parent?.kind === "Subscript" && parent.value === at && parent.index.kind === "Tuple") at = parent;
+      else if (parent?.kind === "Attribute" && RESHAPES.test(parent.attr) && parent.parent?.kind === "Call")
+        at = parent.parent;
+      else break;
+    }
+    if (at === use || at.parent?.kind !== "Compare" || at.parent.rights.length !== 1) return false;
+    const { left, rights } = at.parent;
+    return isMadeBeside(at === left ? rights[0]! : left, definition.name, file);
+  });
+}
+
+const RESHAPES = /^(?:unsqueeze|view|reshape|expand|expand_as|repeat|long|int)$/;
+
+/** `torch.arange(n, device=x.device)`, also under a name, of another shape, or as rows of that. */
+function isMadeBeside(expr: Expr, name: string, file: PythonFile): boolean {
+  let at: Expr | null = expr;
+  for (let depth = 0; at && depth < 8; depth++) {
+    if (at.kind === "Call" && file.dotted(at.func) === "torch.arange") {
+      const place = keyword(at, "device")?.value;
+      return (
+        place?.kind === "Attribute" &&
+        place.attr === "device" &&
+        place.value.kind === "Name" &&
+        place.value.id !== name
+      );
+    }
+    if (at.kind === "Name") at = file.scopes.onlyValue(at);
+    else if (at.kind === "Subscript") at = at.value;
+    else
+      at =
+        at.kind === "Call" && at.func.kind === "Attribute" && RESHAPES.test(at.func.attr)
+          ? at.func.value
+          : null;
+  }
+  return false;
 }
 
 /** `class ContrastiveLoss: def __call__(self, scores, labels)`: a loss that is no module runs once a step all the same. */

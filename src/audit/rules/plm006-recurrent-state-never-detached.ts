@@ -2,12 +2,13 @@ import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, Global, Name, Node } from "../../python/tree.ts";
-import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Global, Name, Node } from "../../python/tree.ts";
+import { attributesOf, isModuleRole, isOnlyMadeBy, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
+import { lexicalGrad } from "../facts/gradmode.ts";
 import { derivesFrom } from "../facts/kept.ts";
-import { isNetwork } from "../facts/networks.ts";
+import { isNetwork, ranNetwork } from "../facts/networks.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -81,6 +82,7 @@ export const rule: Rule = {
         }
     }
     yield* onSelf(facts);
+    yield* whileActing(facts);
     yield* throughGlobal(facts);
   },
 };
@@ -269,6 +271,102 @@ function* onSelf(facts: Facts): Generator<Finding> {
   }
 }
 
+/** `action, self.hidden = self.actor(obs, self.hidden)`, where all else that came back is cut off: nobody differentiates it, and the state keeps the graphs of a whole episode. */
+function* whileActing(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const statement of file.all("Assign")) {
+    const [target] = statement.targets;
+    const call = statement.value;
+    if (target?.kind !== "Tuple" || call.kind !== "Call" || call.args.length < 2) continue;
+    const passed = call.args.flatMap(({ value }) => partsOf(value)).map(unmoved);
+    const read = passed.find((part) => STATE.test(selfAttribute(part) ?? ""));
+    const fn = read ? functionOf(statement) : null;
+    if (!read || fn?.kind !== "FunctionDef" || facts.backwards.some((one) => functionOf(one.call) === fn))
+      continue;
+    const own = selfAttribute(read)!;
+    const kept = [...partsOf(target).map(ownState), ...keptBelow(target, statement, facts)];
+    if (!kept.includes(own) || !ranNetwork(call, facts) || !isRecorded(call, fn, facts)) continue;
+    // Cut off, here or by the network.
+    if (new RegExp(`\\b${own}\\b[^\\n]*detach|\\.detach_?\\(\\)[^\\n]*\\b${own}\\b`).test(file.text))
+      continue;
+    const cls = classBehind(call.func, facts);
+    if (!cls || /detach|no_grad|inference_mode/.test(file.textOf(cls))) continue;
+    if (!isCutBelow(target, own, statement, facts)) continue;
+    // Who reads the state elsewhere may differentiate it.
+    const isReadElsewhere = (one: Expr): boolean =>
+      selfAttribute(one) === own && functionOf(one) !== fn && !isWritten(one);
+    if (file.all("Attribute").some((one) => one.attr === own && isReadElsewhere(one))) continue;
+    yield {
+      at: read,
+      severity: "note",
+      message: `\`self.${own}\` keeps the graphs of all calls before this one, though nothing is ever differentiated through them; run it without recording gradients`,
+    };
+  }
+}
+
+/** `self.hidden = …`, also as one of several. */
+function isWritten(expr: Expr): boolean {
+  let at: Node = expr;
+  while (at.parent?.kind === "Tuple") at = at.parent;
+  return at.parent?.kind === "Assign" && at.parent.targets.some((target) => target === at);
+}
+
+/** Gradients are recorded there; where no caller is seen, whoever writes `detach` says so. */
+function isRecorded(call: Call, fn: FunctionDef, facts: Facts): boolean {
+  const mode = facts.gradMode(call);
+  return (
+    mode === "on" ||
+    (mode === "unknown" &&
+      lexicalGrad(call, facts.file) === null &&
+      facts.functionFacts(call).callersGradOff === "unknown" &&
+      /\.detach\(\)|\.data\b/.test(facts.file.textOf(fn)))
+  );
+}
+
+/** The class of this file whose instance on self a call runs: `self.actor(…)`, `self.actor.act(…)`. */
+function classBehind(func: Expr, { file }: Facts): ClassDef | null {
+  const holder = selfAttribute(func) === null && func.kind === "Attribute" ? func.value : func;
+  return (
+    file
+      .all("ClassDef")
+      .find((cls) => isOnlyMadeBy(holder, file, (made) => constructed(made, file) === file.qualified(cls))) ??
+    null
+  );
+}
+
+/** Whether all that was unpacked beside the state is only read below, or cut off from its graph. */
+function isCutBelow(target: Expr, own: string, statement: Node, { file }: Facts): boolean {
+  let any = false;
+  for (const part of partsOf(target)) {
+    if (ownState(part) === own) continue;
+    const made = part.kind === "Name" ? file.scopes.definitionAt(part) : null;
+    if (!made) return false;
+    for (const use of file.scopes.uses(made)) {
+      // `self.hidden = hidden`
+      const into = statementOf(use);
+      if (into?.kind === "Assign" && into !== statement && ownState(into.targets[0]!) === own) continue;
+      if (!isCut(use)) return false;
+      any = true;
+    }
+  }
+  return any;
+}
+
+/** `action.detach()`, `logits[0].argmax(-1)`, `action.cpu().data.numpy()` */
+function isCut(use: Expr): boolean {
+  let at: Expr = use;
+  for (;;) {
+    const { parent } = at;
+    if (parent?.kind === "Subscript" && parent.value === at) at = parent;
+    else if (parent?.kind === "Call" && parent.func === at) at = parent;
+    else if (parent?.kind === "Attribute" && parent.value === at) {
+      if (/^(?:detach|data|item|argmax|numpy|tolist)$/.test(parent.attr)) return true;
+      if (!/^(?:cpu|squeeze|flatten|view|reshape|softmax|float|clamp)$/.test(parent.attr)) return false;
+      at = parent;
+    } else return false;
+  }
+}
+
 /** A forward that mixes `self.memory` into its result, and keeps that result's graph in `self.memory` for the next. */
 function* inForward(facts: Facts): Generator<Finding> {
   const { file } = facts;
@@ -406,7 +504,7 @@ function partsOf(expr: Expr): readonly Expr[] {
 /** A network of this file around a recurrent layer, which detaches nothing. */
 function isOwnRecurrent(expr: Expr, facts: Facts): boolean {
   if (expr.kind !== "Name") return false;
-  const made = facts.file.scopes.reaching(expr).map(({ value }) => constructed(value, facts));
+  const made = facts.file.scopes.reaching(expr).map(({ value }) => constructed(value, facts.file));
   const cls = facts.file
     .all("ClassDef")
     .find((one) => made.length > 0 && made.every((name) => name === facts.file.qualified(one)));
@@ -415,16 +513,16 @@ function isOwnRecurrent(expr: Expr, facts: Facts): boolean {
 }
 
 /** The class behind `Net(…)`, also as `Net(…).cuda()`. */
-function constructed(value: Expr | null, facts: Facts): string | null {
+function constructed(value: Expr | null, file: PythonFile): string | null {
   let at = value;
   while (at?.kind === "Call" && at.func.kind === "Attribute" && /^(?:to|cuda|train)$/.test(at.func.attr))
     at = at.func.value;
-  return at?.kind === "Call" ? facts.file.dotted(at.func) : null;
+  return at?.kind === "Call" ? file.dotted(at.func) : null;
 }
 
 function isRecurrentLayer(expr: Expr, facts: Facts): boolean {
   const made = (value: Expr | null): boolean =>
-    /^torch\.nn\.(?:LSTM|GRU|RNN)(?:Cell)?$/.test(constructed(value, facts) ?? "");
+    /^torch\.nn\.(?:LSTM|GRU|RNN)(?:Cell)?$/.test(constructed(value, facts.file) ?? "");
   const own = selfAttribute(expr);
   if (own !== null) {
     const cls = classOf(expr);

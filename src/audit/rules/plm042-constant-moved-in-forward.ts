@@ -1,5 +1,5 @@
 import { argument } from "../../python/file.ts";
-import { classOf, functionOf } from "../../python/nodes.ts";
+import { classOf, functionOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { handedIn } from "../facts/arguments.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
@@ -151,8 +151,43 @@ function isTensorOnHost(expr: Expr, facts: Facts): boolean {
 function isMade(expr: Expr, facts: Facts): boolean {
   const { what, device } = facts.value(expr);
   if (what === "tensor" && device === "cpu") return !/Parameter\(/.test(facts.file.textOf(expr));
+  if (what === "tensor" && meetsHost(expr, facts, 0)) return true;
   const call = root(expr);
   return call.kind === "Call" && isTable(call, facts);
+}
+
+/** `torch.cat([torch.ones(1), products[:-1]])` beside it: what is joined with a tensor of the host is one, and so is what was computed from it. */
+function meetsHost(expr: Expr, facts: Facts, depth: number): boolean {
+  const { file } = facts;
+  // Sent somewhere, or made by who knows what, it may be anywhere.
+  if (/\.(?:to|cuda|type_as)\(|device|Parameter\(/.test(file.textOf(expr))) return false;
+  if (depth > 0 && expr.kind !== "Binary" && facts.value(expr).what !== "tensor") return false;
+  let found = false;
+  walk(expr, (node) => {
+    const made = found || node.kind !== "Name" ? undefined : file.scopes.reaching(node);
+    const [one, ...more] = made ?? [];
+    if (!one || more.length > 0 || (one.how !== "assign" && one.how !== "param")) return !found;
+    found =
+      file.scopes.uses(one).some((use) => isJoinedWithHost(use, facts)) ||
+      (one.how === "assign" && one.value !== null && depth < 4 && meetsHost(one.value, facts, depth + 1));
+    return !found;
+  });
+  return found;
+}
+
+function isJoinedWithHost(use: Expr, facts: Facts): boolean {
+  let at: Expr = use;
+  while (at.parent?.kind === "Subscript" && at.parent.value === at) at = at.parent;
+  const list = at.parent?.kind === "List" || at.parent?.kind === "Tuple" ? at.parent : null;
+  const call = list?.parent?.kind === "Arg" ? list.parent.parent : null;
+  return (
+    call?.kind === "Call" &&
+    /^torch\.(?:cat|concat|hstack|stack)$/.test(facts.file.dotted(call.func) ?? "") &&
+    list!.items.some((item) => {
+      const { what, device } = facts.value(item);
+      return item !== at && what === "tensor" && device === "cpu";
+    })
+  );
 }
 
 /** `sinusoids(512, width)`, `sinusoids(512, width, "cpu")`: of a function of the tree that makes it of numbers. */

@@ -57,3 +57,23 @@ class Tables(nn.Module):
 
     def forward(self, x, t):
         return x * look_up(self.sines, t) + look_there(self.known, t) + look_there(x, t)
+
+
+class Diffusion(nn.Module):
+    def __init__(self, betas, scales, device):
+        super().__init__()
+        alphas = 1 - betas
+        products = torch.cumprod(alphas, dim=0)
+        before = torch.cat([torch.ones(1), products[:-1]])
+        self.roots = torch.sqrt(products)
+        self.moved = torch.sqrt(products).to(device)
+        self.scales = torch.sqrt(scales)
+        self.register_buffer("before", before)
+
+    def forward(self, x, t):
+        roots = self.roots.to(x.device)[t]  # expect: PLM042
+        # trap: was sent there
+        moved = self.moved.to(x.device)[t]
+        # trap: nobody says where it is
+        scales = self.scales.to(x.device)[t]
+        return x * roots + moved + scales
