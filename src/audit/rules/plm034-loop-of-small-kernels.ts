@@ -204,7 +204,10 @@ function isOverModules(iter: For["iter"], facts: Facts, depth = 0): boolean {
       // By its name alone what is kept under another is not known.
       (made.kind !== "Name" && made.kind !== "Attribute" && again(made));
     return (
-      writes.every(({ value }) => isJoined(value, holds)) &&
+      // A list that is begun empty and not added to is filled in ways that are not seen.
+      (writes.some(({ how }) => how === "augment")
+        ? writes.every(({ value }) => isJoined(value, holds))
+        : writes.every(({ value }) => value !== null && holds(value))) &&
       writes.some(({ value }) => value !== null && holds(value))
     );
   }

@@ -67,3 +67,21 @@ class Agent:
                 norm += torch.tensor(score).pow(2).sum()
             self.optimizer.step()
             print(norm)
+
+
+class Residual(nn.Module):
+    def __init__(self, depth):
+        super().__init__()
+        self.layers = []
+        for _ in range(depth):
+            self.layers.append(nn.Linear(8, 8))
+            self.layers = nn.ModuleList(self.layers)
+
+    def forward(self, x):
+        for layer in self.layers:
+            y = layer(x)
+            y = torch.relu(y)
+            # trap: the layers are the work
+            y = y + torch.relu(x)
+            x = y
+        return x
