@@ -131,14 +131,18 @@ function attributesIn(held: Node): readonly string[] {
 }
 
 /** `self.names = read()` and `self.names, self.labels = read(), scan()`: what is kept, one by one. */
-function* keptBy({ targets, value }: Assign): Generator<Expr> {
+function* keptBy({ targets, value }: Assign, file: PythonFile): Generator<Expr> {
   for (const target of targets)
     if (selfAttribute(target) !== null) yield value;
     else if (target.kind === "Tuple" && value.kind === "Tuple") {
       for (const [at, item] of target.items.entries())
         if (selfAttribute(item) !== null && value.items[at]) yield value.items[at];
-    } else if (target.kind === "Tuple" && target.items.every((item) => selfAttribute(item) !== null))
-      // All that a function collects.
+    } else if (
+      target.kind === "Tuple" &&
+      target.items.every((item) => selfAttribute(item) !== null) &&
+      // What was pickled side by side may be arrays.
+      !(value.kind === "Call" && /pickle\.loads?$/i.test(file.dotted(value.func) ?? ""))
+    )
       yield value;
 }
 
@@ -146,7 +150,8 @@ function heldBy(init: FunctionDef, facts: Facts): readonly Node[] {
   const all: Node[] = [];
   walk(init, (node) => {
     let found: Node | null = null;
-    if (node.kind === "Assign" && [...keptBy(node)].some((value) => isObjects(value, facts))) found = node;
+    if (node.kind === "Assign" && [...keptBy(node, facts.file)].some((value) => isObjects(value, facts)))
+      found = node;
     else if (
       node.kind === "Call" &&
       node.func.kind === "Attribute" &&
@@ -197,7 +202,7 @@ function isHeld(expr: Expr, init: FunctionDef, facts: Facts): boolean {
       (statement) =>
         init.start <= statement.start &&
         statement.end <= init.end &&
-        [...keptBy(statement)].some((value) => isMadeOf(value, expr.id)),
+        [...keptBy(statement, facts.file)].some((value) => isMadeOf(value, expr.id)),
     );
 }
 

@@ -1,4 +1,5 @@
 import json
+import pickle
 
 import numpy as np
 import torch
@@ -91,6 +92,8 @@ class Listed(Dataset):
         self.names, self.labels = self.scan(path)  # expect: PLM041
         # trap: packed into arrays before they are handed out
         self.boxes, self.sizes = self.measure(path)
+        # trap: what was pickled side by side may be arrays
+        self.means, self.spreads = pickle.load(open(path + ".stats", "rb"))
         # trap: numbers
         self.first, self.last = 0, len(self.names)
 
@@ -111,7 +114,7 @@ class Listed(Dataset):
         return np.array(boxes), np.array(sizes)
 
     def __getitem__(self, at):
-        return self.names[at], self.labels[at], self.boxes[at], self.sizes[at], self.first, self.last
+        return self.names[at], self.labels[at], self.boxes[at], self.sizes[at], self.means[at], self.spreads, self.first, self.last
 
 
 def listed(path):
