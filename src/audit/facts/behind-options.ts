@@ -75,8 +75,11 @@ function needed(test: Expr, wanted: boolean, file: PythonFile, tree: Tree): Behi
   if (asked) return behind(file.textOf(asked), undefined);
   const isSo = (given: Default): boolean | null =>
     compared ? compare(given, compared.ops[0]!, compared.rights[0]!) : Boolean(given);
+  // `alpha = args.alpha`, and `if alpha > 0:`
+  const kept = compared?.left.kind === "Name" ? file.scopes.onlyValue(compared.left) : null;
   const given =
-    compared?.left.kind === "Name" ? sameNamed(compared, file, tree) : defaultOf(option, file, tree);
+    (compared?.left.kind === "Name" ? sameNamed(compared, file, tree) : undefined) ??
+    defaultOf(kept ?? option, file, tree);
   if (given !== undefined) return isSo(given) === !wanted ? behind(nameOf(option, file), given) : null;
   const set = setTo(option, file);
   if (set) return needed(set, wanted, file, tree);

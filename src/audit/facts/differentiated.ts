@@ -85,8 +85,15 @@ export class Differentiated {
 
 /** What people add up to a loss. */
 function isTerm(expr: Expr): boolean {
-  return expr.kind === "Name" && /loss|entropy/i.test(expr.id) && !/weight|coef|scale/i.test(expr.id);
+  return (
+    expr.kind === "Name" &&
+    ((/loss|entropy/i.test(expr.id) && !/weight|coef|scale/i.test(expr.id)) || MEASURE.test(expr.id))
+  );
 }
+
+/** Losses by the short names of what they measure. `beta_kl` is the weight of one. */
+const MEASURE =
+  /^(?:(?:batch|mean|train|neg|recon?|token)_)?(?:nll|kld?|kl_div(?:ergence)?|n?elbo|bce|xent|mse|mae)\d?$/i;
 
 /** A loss, not its weight. */
 const LOSS = /^(?:\w+[_/])?loss(?:es)?$/i;

@@ -43,18 +43,19 @@ export function frequency(node: Node, stop: Node, file: PythonFile): Frequency {
   if (!isStatement(child)) return result;
   const known = file.once(answers);
   let outer = known.get(child);
-  if (outer?.stop !== stop) known.set(child, (outer = { stop, frequency: outerFrequency(child, stop) }));
+  if (outer?.stop !== stop)
+    known.set(child, (outer = { stop, frequency: outerFrequency(child, stop, file) }));
   // What is wrong under a test is wrong now and then.
   if (outer.frequency === "throttled" || (complains && isUnderTest(child, stop))) return "throttled";
   return outer.frequency === "unknown" ? "unknown" : result;
 }
 
 /** The same from a statement on. */
-function outerFrequency(statement: Stmt, stop: Node): Frequency {
+function outerFrequency(statement: Stmt, stop: Node, file: PythonFile): Frequency {
   let result: Frequency = "every";
   for (let child: Node = statement, at = child.parent; at && at !== stop; child = at, at = at.parent) {
     if (at.kind === "If" && child !== at.test) {
-      const one = testFrequency(at, child);
+      const one = testFrequency(at, child, file);
       if (one === "throttled") return "throttled";
       if (one === "unknown") result = "unknown";
     } else if (at.kind === "Handler" || at.kind === "Case") result = "unknown";
@@ -78,15 +79,32 @@ function isUnderTest(statement: Stmt, stop: Node): boolean {
   return false;
 }
 
-/** `if steps_to_skip > 0: …; continue` above the backward: what is as rare as the steps is as often as they are. */
+/**
+ * `if steps_to_skip > 0: …; continue` above the backward: what is as rare as the steps is as often as they are. An agent
+ * has methods of its own for them: `if step % n != 0: return`, then `self.update_critic(batch)`.
+ */
 function isStepBelow(block: readonly Node[], above: Node): boolean {
-  let found = false;
+  const called: string[] = [];
   for (const statement of block.slice(block.indexOf(above) + 1))
-    walk(statement, (node) => {
-      if (node.kind === "Call" && node.func.kind === "Attribute" && node.func.attr === "backward")
-        found = true;
-      return !found;
-    });
+    if (differentiates(statement, called)) return true;
+  return (
+    called.length > 0 &&
+    (classOf(above)?.body ?? NO_BLOCK).some(
+      (one) => one.kind === "FunctionDef" && called.includes(one.name) && differentiates(one),
+    )
+  );
+}
+
+/** Whether there is a backward in it; also tells the methods of self that it calls. */
+function differentiates(within: Node, called?: string[]): boolean {
+  let found = false;
+  walk(within, (node) => {
+    if (node.kind === "Call" && node.func.kind === "Attribute") {
+      if (node.func.attr === "backward") found = true;
+      else if (node.func.value.kind === "Name" && node.func.value.id === "self") called?.push(node.func.attr);
+    }
+    return !found;
+  });
   return found;
 }
 
@@ -199,7 +217,7 @@ function isSamePlace(a: Expr, b: Expr): boolean {
   );
 }
 
-function testFrequency(statement: If, child: Node): Frequency {
+function testFrequency(statement: If, child: Node, file: PythonFile): Frequency {
   const { test } = statement;
   if (fillsOnce(statement) && statement.body.includes(child as never)) return "throttled";
   if (isExport(test)) return statement.body.includes(child as never) ? "throttled" : "every";
@@ -218,7 +236,7 @@ function testFrequency(statement: If, child: Node): Frequency {
     if (isNamedThrottle(test.operand.id, statement, isMostly)) return "throttled";
   if (isAllButFirst(test)) return statement.orelse.includes(child as never) ? "throttled" : "every";
   if (isThrottle(test)) return statement.orelse.includes(child as never) ? "unknown" : "throttled";
-  return isFlag(test) || isSwitch(statement) ? "every" : "unknown";
+  return isFlag(test) || isSwitch(statement) || isKeptSetting(test, file) ? "every" : "unknown";
 }
 
 /** `if stage == 1: … elif stage == 2: …`: a setting chooses, and goes on choosing the same. */
@@ -512,6 +530,19 @@ function isFlag(test: Expr): boolean {
     default:
       return false;
   }
+}
+
+/** `if alpha != 0:` after `alpha = args.alpha`: a setting that has a name of its own. */
+function isKeptSetting(test: Expr, file: PythonFile): boolean {
+  if (test.kind === "Bool") return test.values.every((one) => isFlag(one) || isKeptSetting(one, file));
+  if (test.kind !== "Compare" || test.left.kind !== "Name" || test.rights.length !== 1) return false;
+  if (test.rights[0]!.kind !== "Num" || COUNTER.test(test.left.id)) return false;
+  const kept = file.scopes.onlyValue(test.left);
+  if (kept?.kind !== "Attribute" && (kept?.kind !== "Subscript" || kept.index.kind !== "Str")) return false;
+  // What counts is read anew, whatever it is called here.
+  const name = kept.kind === "Attribute" ? kept.attr : ((kept.index as Expr & { kind: "Str" }).value ?? "");
+  const from = lastName(kept.value);
+  return !COUNTER.test(name) && (SETTINGS.test(from) || (from === "self" && kept.kind === "Attribute"));
 }
 
 /** `config.loss in {"dpo", "ipo"}`: a setting, as much as where it is compared with one of them. */

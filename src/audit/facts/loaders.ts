@@ -2,7 +2,7 @@ import { isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { entry, given } from "./arguments.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
@@ -304,4 +304,29 @@ function chosen(callee: Expr, file: PythonFile): readonly string[] {
 function unpacked(target: Expr): Expr | null {
   const statement = target.parent?.kind === "Tuple" ? target.parent.parent : null;
   return statement?.kind === "Assign" ? statement.value : null;
+}
+
+const COLLATES = /collat/i;
+const NAMES_DEVICE = /device|cuda|\.to\(/;
+
+/** Nothing that a function or class is written with names a device. */
+export function namesNoDevice(written: Node, file: PythonFile): boolean {
+  return !NAMES_DEVICE.test(file.textOf(written));
+}
+
+/** `def pad_collate(batch)` and `class PadCollate`, for the loaders of other files: by the name, as most are called so. */
+export function hostCollates(file: PythonFile): readonly string[] | undefined {
+  const found: string[] = [];
+  // Arrays and strings cannot be pinned.
+  const isIt = (one: FunctionDef | ClassDef): boolean =>
+    COLLATES.test(one.name) && /torch|tensor/i.test(file.textOf(one)) && namesNoDevice(one, file);
+  for (const fn of file.all("FunctionDef")) if (isIt(fn)) found.push(file.qualified(fn));
+  for (const cls of file.all("ClassDef"))
+    if (isIt(cls) && isWithoutBase(cls, file)) found.push(file.qualified(cls));
+  return found.length > 0 ? found : undefined;
+}
+
+/** `class Collate:`, `class Collate(object):` */
+export function isWithoutBase({ args }: ClassDef, file: PythonFile): boolean {
+  return args.every(({ value }) => file.dotted(value) === "builtins.object");
 }

@@ -71,6 +71,8 @@ export interface ProjectFacts {
   readonly checkpoints: boolean;
   /** Classes and functions that time what they are put around, and do not wait for the device. */
   readonly timers: readonly string[];
+  /** Functions and classes that put batches together and name no device. */
+  readonly collates: readonly string[];
   /** Modules of programs whose batches vary in shape. */
   readonly varying: ReadonlySet<string>;
   /** Modules of programs that are run once for each rank. */
@@ -199,6 +201,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     ),
     checkpoints,
     timers: summaries.flatMap((file) => file.timers ?? []),
+    collates: summaries.flatMap((file) => file.collates ?? []),
     varying,
     ranked,
     unused,

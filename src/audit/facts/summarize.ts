@@ -13,7 +13,7 @@ import { keptParameters, readsParameter } from "./keepers.ts";
 import { sharedOptions } from "./options.ts";
 import { passedBy } from "./parameters.ts";
 import type { Passed } from "./parameters.ts";
-import { loadersMade, pinnedMakers, sharedClasses } from "./loaders.ts";
+import { hostCollates, loadersMade, pinnedMakers, sharedClasses } from "./loaders.ts";
 import { isCompound, isRunAlone } from "./names.ts";
 import { shapesVary } from "./shapes.ts";
 import { turnsCheckpointingOn } from "./behind-options.ts";
@@ -142,6 +142,7 @@ class Summarizer {
       options: sharedOptions(file),
       loaders: loadersMade(file),
       timers: sharedTimers(file),
+      collates: hostCollates(file),
       checkpoints: turnsCheckpointingOn(file) || undefined,
       varies: shapesVary(file) || undefined,
       ranks: setsUpRanks(file) || undefined,

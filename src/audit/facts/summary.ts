@@ -44,6 +44,8 @@ export interface FileSummary {
   readonly ranks?: true | undefined;
   /** What it has to put around work and time it, and that does not wait for the device. */
   readonly timers?: readonly string[] | undefined;
+  /** Functions and classes that put batches together and name no device. */
+  readonly collates?: readonly string[] | undefined;
   /** It turns activation checkpointing on. */
   readonly checkpoints?: true | undefined;
   /** It can be started by itself: `if __name__ == "__main__":` */

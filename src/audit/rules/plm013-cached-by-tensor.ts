@@ -1,5 +1,6 @@
 import type { Definition } from "../../python/scopes.ts";
 import { argument } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Name, Param } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
@@ -158,6 +159,7 @@ function isTensor(param: Param, facts: Facts): boolean {
     (usedAsTensor(definition, facts) ||
       isFedToLayer(definition, facts) ||
       isComputedWith(definition, facts) ||
+      isCutByAxes(definition, facts) ||
       hasTensorMethod(definition, facts.file))
   );
 }
@@ -175,6 +177,25 @@ function isComputedWith(definition: Definition, { file }: Facts): boolean {
       others.every((one) => one === use || one.kind === "Num")
     );
   });
+}
+
+/** `spans[..., 0] * 2`: of what is cut along its axes and computed with, arrays of numpy can be no key. */
+function isCutByAxes(definition: Definition, { file }: Facts): boolean {
+  return file.scopes.uses(definition).some((use) => {
+    const at = use.parent;
+    if (at?.kind !== "Subscript" || at.value !== use || at.index.kind !== "Tuple") return false;
+    const isCut = at.index.items.some(
+      (one) => one.kind === "Slice" || (one.kind === "Const" && one.value === "..."),
+    );
+    return isCut && (at.parent?.kind === "Binary" || at.parent?.kind === "Unary" || isOfTorch(at, file));
+  });
+}
+
+/** Handed to a function of torch, alone or in a list. */
+function isOfTorch(expr: Expr, file: PythonFile): boolean {
+  const listed = expr.parent?.kind === "List" || expr.parent?.kind === "Tuple" ? expr.parent : expr;
+  const call = listed.parent?.kind === "Arg" ? listed.parent.parent : null;
+  return call?.kind === "Call" && (file.dotted(call.func) ?? "").startsWith("torch.");
 }
 
 /** Neither numbers nor arrays of numpy have these. */

@@ -128,7 +128,8 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
       continue;
     // Of a whole graph an epoch's validation is one call.
     const again = /^_*(?:val|valid|validate|validation|test|eval|evaluate)(?:_|$)/.test(fn.name);
-    const single = loopsAround(call).length === 0 && !inComprehension(call);
+    const single =
+      loopsAround(call).length === 0 && !inComprehension(call) && !(around && isCalledAgain(fn, facts));
     if (single && !(again && facts.functionFacts(call).repeated)) continue;
     if (unrecorded(call, facts) && !isCalledRecording(fn, call, facts)) continue;
     // Frozen, it records nothing of what only data goes into.
@@ -235,6 +236,11 @@ function named(fn: FunctionDef, facts: Facts): { at: Node; message: string; seve
 /** `for batch in loader`, also over a progress bar that was made around it before. */
 function isOverData(iter: Expr, { file }: Facts): boolean {
   return /load|_dl\b|batch|data/i.test(iteratedText(iter, file));
+}
+
+/** A function inside another, which calls it for each batch: `[run(batch) for batch in loader]`. */
+function isCalledAgain(fn: FunctionDef, { file }: Facts): boolean {
+  return callsOf(fn, file).some((call) => loopsAround(call).length > 0 || inComprehension(call));
 }
 
 function inComprehension(node: Node): boolean {

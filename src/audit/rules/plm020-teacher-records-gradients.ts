@@ -10,6 +10,7 @@ import { lexicalGrad } from "../facts/gradmode.ts";
 import { derivesFrom } from "../facts/kept.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callsOf } from "../facts/returns.ts";
+import { FUNCTIONS, METHODS, last } from "../facts/torch-names.ts";
 import { localName } from "../imports.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
 
@@ -47,16 +48,18 @@ export const rule: Rule = {
       const certain =
         isNeverTrained(call.func, facts) && !isAlone(call, facts) && hasTrainedPeer(call, facts);
       const named = !certain && isTeacher(call.func, facts);
-      if (!(certain || named) || !takesData(call, facts)) continue;
+      if (!(certain || named)) continue;
+      const cutOff = isDetached(call, file);
+      // Whatever its inputs carry, no gradient comes back to what is cut off.
+      if (!takesData(call, facts) && !(cutOff && call.args.length > 0)) continue;
       // Frozen by the function that hands it to this one.
       if (certain && isFrozenByCaller(call.func, facts)) continue;
       // Gradients are wanted through it: for an image or a latent that is itself what learns.
-      if (carriesGradient(call, facts)) continue;
+      if (!cutOff && carriesGradient(call, facts)) continue;
       // `return self.module(*args, **kwargs)` hands on whatever its caller is about.
       if (call.parent?.kind === "Return" && call.args.every((arg) => arg.star !== 0)) continue;
       const fix = wrap(call, facts);
       const name = file.textOf(call.func);
-      const cutOff = isDetached(call, file);
       const isPart = (of: Call): boolean => {
         const cls = of.func.kind === "Attribute" && selfAttribute(of.func) !== null ? classOf(of) : null;
         return cls !== null && facts.role(cls) === "module";
@@ -212,17 +215,45 @@ function isAlone(call: Call, facts: Facts): boolean {
     );
 }
 
-function isDetached(call: Call, { scopes }: PythonFile): boolean {
-  let at = call.parent;
-  // `teacher(x)[0].detach()`, `teacher(x).logits.detach()`.
-  while (at?.kind === "Subscript" || (at?.kind === "Attribute" && at.attr !== "detach")) at = at.parent;
+/** Whether all that is ever made of the result ends in `.detach()`. */
+function isDetached(made: Expr, file: PythonFile, depth = 0): boolean {
+  const { scopes } = file;
+  let at: Expr = made;
+  for (let up = at.parent; up; up = at.parent) {
+    // `teacher(x)[0].detach()`, `teacher(x).logits.detach()`.
+    if (up.kind === "Attribute") {
+      if (up.attr === "detach") return true;
+      const call = up.parent?.kind === "Call" && up.parent.func === up ? up.parent : null;
+      if (call && !METHODS.has(up.attr)) return false;
+      at = call ?? up;
+    } else if (up.kind === "Subscript" && up.value === at) at = up;
+    else if (up.kind === "Binary" || up.kind === "Unary") at = up;
+    // `torch.min(q1, q2)`
+    else if (up.kind === "Arg" && up.parent?.kind === "Call" && isPlain(up.parent, file)) at = up.parent;
+    else break;
+  }
   // `out = teacher(x)`, and `out = out.detach()`
-  const target = at?.kind === "Assign" ? at.targets[0] : null;
-  const made = target?.kind === "Name" ? scopes.definitionAt(target) : null;
-  const uses = made ? scopes.uses(made) : [];
-  if (uses.length > 0)
-    return uses.every(({ parent }) => parent?.kind === "Attribute" && parent.attr === "detach");
-  return at?.kind === "Attribute" && at.attr === "detach";
+  const target = at.parent?.kind === "Assign" && at.parent.value === at ? at.parent.targets[0] : null;
+  const names = target?.kind === "Tuple" ? target.items : target ? [target] : [];
+  const uses = names.flatMap((name) => {
+    const definition = name.kind === "Name" ? scopes.definitionAt(name) : null;
+    return definition ? scopes.uses(definition) : [];
+  });
+  return (
+    depth < DEEPEST &&
+    uses.length > 0 &&
+    names.every(({ kind }) => kind === "Name") &&
+    uses.every((use) => isDetached(use, file, depth + 1))
+  );
+}
+
+/** More names than a target has on its way. */
+const DEEPEST = 4;
+
+/** A function of torch that computes one tensor of others. */
+function isPlain({ func }: Call, file: PythonFile): boolean {
+  const name = file.dotted(func) ?? "";
+  return name === `torch.${last(name)}` && FUNCTIONS.has(last(name));
 }
 
 /** Only ever in eval mode, not frozen by flags (those record nothing), and in no optimizer. */

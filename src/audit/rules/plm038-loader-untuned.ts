@@ -1,10 +1,12 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains } from "../../python/nodes.ts";
-import type { Expr } from "../../python/tree.ts";
+import { classOf, contains } from "../../python/nodes.ts";
+import type { Attribute, Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { settingsOf } from "../facts/arguments.ts";
-import { isDataLoader } from "../facts/loaders.ts";
+import { selfAttribute } from "../facts/classes.ts";
+import type { Facts } from "../facts/facts.ts";
+import { isDataLoader, isWithoutBase, namesNoDevice } from "../facts/loaders.ts";
 import type { Rule } from "../rule.ts";
 
 const UNPINNED =
@@ -51,7 +53,7 @@ export const rule: Rule = {
       // A collate function may return tensors that are on the device already; those cannot be pinned.
       const pin = settings.get("pin_memory") ?? null;
       const collate = settings.get("collate_fn") ?? null;
-      const unpinned = pin ? isFalse(pin) : collate === null || staysOnHost(collate, file);
+      const unpinned = pin ? isFalse(pin) : collate === null || staysOnHost(collate, facts);
       const workers = settings.get("num_workers") ?? null;
       const idle = !workers || isZero(workers);
       if (unpinned)
@@ -99,21 +101,36 @@ function isZero(expr: Expr): boolean {
   return expr.kind === "Num" && expr.text === "0";
 }
 
-/** The collator of a library, or a function or class of this file that names no device. */
-function staysOnHost(collate: Expr, file: PythonFile): boolean {
+/** The collator of a library, or a function or class of this tree that names no device. */
+function staysOnHost(collate: Expr, facts: Facts): boolean {
+  const { file } = facts;
   const made = collate.kind === "Name" ? file.scopes.onlyValue(collate) : collate;
   const name = file.dotted(made?.kind === "Call" ? made.func : (made ?? collate)) ?? "";
   if (/^(?:transformers\.\w*[cC]ollator\w*|torch\.utils\.data\.(?:\w+\.)*default_collate)$/.test(name))
     return true;
+  if (collate.kind === "Lambda") return namesNoDevice(collate, file);
   // `Collate(pad)`, `Collate(pad).run`
   const object = collate.kind === "Attribute" && collate.value.kind === "Call" ? collate.value : made;
   const cls = object?.kind === "Call" ? file.dotted(object.func) : null;
   const written =
-    collate.kind === "Lambda"
-      ? collate
-      : cls === null
-        ? file.all("FunctionDef").find((fn) => file.qualified(fn) === file.dotted(collate))
-        : // What it takes from another class is not seen.
-          file.all("ClassDef").find((one) => file.qualified(one) === cls && one.args.length === 0);
-  return written !== undefined && !/device|cuda|\.to\(/.test(file.textOf(written));
+    cls === null
+      ? file.all("FunctionDef").find((fn) => file.qualified(fn) === file.dotted(collate))
+      : // What it takes from another class is not seen.
+        file.all("ClassDef").find((one) => file.qualified(one) === cls && isWithoutBase(one, file));
+  if (written) return namesNoDevice(written, file);
+  const called = cls ?? methodName(collate, file) ?? file.dotted(collate);
+  return (
+    called !== null && facts.project.collates.some((one) => one === called || one.endsWith(`.${called}`))
+  );
+}
+
+/** `data.Speech.collate_fn` of `train_set.collate_fn`, after `train_set = data.Speech(path)`; one of its own class. */
+function methodName(collate: Expr, file: PythonFile): string | null {
+  const own = selfAttribute(collate);
+  const around = own === null ? null : classOf(collate);
+  if (around) return `${file.qualified(around)}.${own}`;
+  const object = collate.kind === "Attribute" && collate.value.kind === "Name" ? collate.value : null;
+  const made = object && file.scopes.onlyValue(object);
+  const cls = made?.kind === "Call" ? file.dotted(made.func) : null;
+  return cls === null ? null : `${cls}.${(collate as Attribute).attr}`;
 }

@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Assign, Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { sharedClasses } from "../facts/loaders.ts";
@@ -97,12 +97,12 @@ function heldObjects(cls: ClassDef, facts: Facts): readonly Node[] {
 
 /** Not the names of the classes, say, from which the constructor makes the examples: workers never touch these. */
 function isReadLater(held: Node, cls: ClassDef, { file }: Facts): boolean {
-  const kept = attributeOf(held);
+  const kept = attributesIn(held);
   // A base class that is not seen may read anything.
-  if (kept === null || !file.all("FunctionDef").some((fn) => READS.test(fn.name) && isOf(fn, cls, file)))
+  if (kept.length === 0 || !file.all("FunctionDef").some((fn) => READS.test(fn.name) && isOf(fn, cls, file)))
     return true;
   return file.all("Attribute").some((one) => {
-    if (one.attr !== kept || selfAttribute(one) === null) return false;
+    if (!kept.includes(one.attr) || selfAttribute(one) === null) return false;
     const fn = functionOf(one);
     return fn?.kind !== "FunctionDef" || (fn.name !== "__init__" && !contains(fn, held));
   });
@@ -119,23 +119,40 @@ function isOf(fn: FunctionDef, cls: ClassDef, file: PythonFile): boolean {
   );
 }
 
-/** The attribute of self that is written there, or added to; null where that goes through another name. */
-function attributeOf(held: Node): string | null {
+/** The attributes of self that are written there, or added to; none where that goes through another name. */
+function attributesIn(held: Node): readonly string[] {
   let at: Expr | undefined;
   if (held.kind === "Assign") at = held.targets.find((target) => target.kind !== "Name");
   else if (held.kind === "AugAssign") at = held.target;
   else if (held.kind === "Call" && held.func.kind === "Attribute") at = held.func.value;
+  if (at?.kind === "Tuple") return at.items.flatMap((item) => selfAttribute(item) ?? []);
   while (at?.kind === "Subscript") at = at.value;
-  return at ? selfAttribute(at) : null;
+  return [at ? selfAttribute(at) : null].filter((one) => one !== null);
+}
+
+/** `self.names = read()` and `self.names, self.labels = read(), scan()`: what is kept, one by one. */
+function* keptBy({ targets, value }: Assign, file: PythonFile): Generator<Expr> {
+  for (const target of targets)
+    if (selfAttribute(target) !== null) yield value;
+    else if (target.kind === "Tuple" && value.kind === "Tuple") {
+      for (const [at, item] of target.items.entries())
+        if (selfAttribute(item) !== null && value.items[at]) yield value.items[at];
+    } else if (
+      target.kind === "Tuple" &&
+      target.items.every((item) => selfAttribute(item) !== null) &&
+      // What was pickled side by side may be arrays.
+      !(value.kind === "Call" && /pickle\.loads?$/i.test(file.dotted(value.func) ?? ""))
+    )
+      yield value;
 }
 
 function heldBy(init: FunctionDef, facts: Facts): readonly Node[] {
   const all: Node[] = [];
   walk(init, (node) => {
     let found: Node | null = null;
-    if (node.kind === "Assign" && node.targets.some((target) => selfAttribute(target) !== null)) {
-      if (isObjects(node.value, facts)) found = node;
-    } else if (
+    if (node.kind === "Assign" && [...keptBy(node, facts.file)].some((value) => isObjects(value, facts)))
+      found = node;
+    else if (
       node.kind === "Call" &&
       node.func.kind === "Attribute" &&
       /^(?:append|extend)$/.test(node.func.attr) &&
@@ -182,11 +199,10 @@ function isHeld(expr: Expr, init: FunctionDef, facts: Facts): boolean {
   return facts.file
     .all("Assign")
     .some(
-      ({ targets, value, ...statement }) =>
-        isMadeOf(value, expr.id) &&
-        targets.some((target) => selfAttribute(target) !== null) &&
+      (statement) =>
         init.start <= statement.start &&
-        statement.end <= init.end,
+        statement.end <= init.end &&
+        [...keptBy(statement, facts.file)].some((value) => isMadeOf(value, expr.id)),
     );
 }
 
@@ -242,11 +258,30 @@ function collects(fn: FunctionDef, facts: Facts): boolean {
   let found = false;
   walk(fn, (node) => {
     if (node.kind === "Call" && node.func.kind === "Attribute" && node.func.attr === "append")
-      found ||= node.args[0] !== undefined && isObject(node.args[0].value, facts);
+      found ||=
+        node.args[0] !== undefined &&
+        isObject(node.args[0].value, facts) &&
+        !isPacked(node.func.value, fn, facts);
     if (node.kind === "Return" && node.value?.kind === "Comp") found ||= isObject(node.value.element, facts);
     return !found;
   });
   return found;
+}
+
+const PACKS = /^(?:numpy|torch|pandas|pyarrow)\./;
+
+/** `return np.array(rows), np.array(labels)`, or the same by `rows = np.array(rows)` before: one block, and no list. */
+function isPacked(list: Expr, fn: FunctionDef, { file }: Facts): boolean {
+  if (list.kind !== "Name") return false;
+  return file
+    .callsNamed("array", "asarray", "stack", "tensor", "concatenate", "DataFrame")
+    .some(
+      (call) =>
+        contains(fn, call) &&
+        call.args[0]?.value.kind === "Name" &&
+        call.args[0].value.id === list.id &&
+        PACKS.test(file.dotted(call.func) ?? ""),
+    );
 }
 
 /** A generator of this file that hands them out one by one: gone through, it is a list of them. */
@@ -276,6 +311,7 @@ function isObject(expr: Expr, facts: Facts): boolean {
           value !== null &&
           (((how === "iterate" || how === "unpack") && isObjects(value, facts, 1)) ||
             (how === "iterate" && yieldsObjects(value, facts)) ||
+            (how === "unpack" && isText(value, facts)) ||
             (how === "assign" && value.kind !== "Name" && isObject(value, facts))),
       );
   if (expr.kind !== "Call") return false;
@@ -296,6 +332,17 @@ function isObject(expr: Expr, facts: Facts): boolean {
       /^(?:strip|rstrip|split|lower|decode)$/.test(expr.func.attr) &&
       !isTensorWork(expr))
   );
+}
+
+/** `name, label = line.strip().split("|")`: the parts of a line. */
+function isText(value: Expr, { file }: Facts): boolean {
+  if (value.kind !== "Call" || value.func.kind !== "Attribute" || value.func.attr !== "split") return false;
+  const [by] = value.args;
+  if (by) return by.value.kind === "Str";
+  const of = value.func.value;
+  return of.kind === "Call"
+    ? of.func.kind === "Attribute" && /^(?:strip|rstrip|decode)$/.test(of.func.attr)
+    : of.kind === "Name" && file.scopes.reaching(of).every(({ how }) => how === "iterate");
 }
 
 /** `self.ids = {word: at for at, word in enumerate(words)}`: the number of a word is an object too. */

@@ -51,3 +51,16 @@ def terms(model, x, targets, weights):
         parts.append(part)
     loss.backward()
     print(len(parts))
+
+
+def divergences(model, bound, loader, optimizer, beta_kl):
+    history = []
+    for x in loader:
+        bce, kl = bound(model, x)
+        loss = bce + beta_kl * kl
+        loss.backward()
+        optimizer.step()
+        history.append(kl)  # expect: PLM002
+        # trap: the weight of a term is no term
+        history.append(beta_kl)
+    return history

@@ -39,3 +39,14 @@ def persistent_id(obj):
         # trap: asked for its type, so it may be anything
         seen_types[obj] = True
     return obj.dtype
+
+
+# trap: a tuple of numbers, which is found again
+@lru_cache(maxsize=None)
+def span(bounds):
+    return torch.arange(bounds[0], bounds[1]) * 0.5, bounds[1:]
+
+
+@lru_cache(maxsize=None)  # expect: PLM013
+def edges(spans):
+    return spans[..., 0] - 0.5 * spans[..., 1]

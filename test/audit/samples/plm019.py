@@ -102,3 +102,24 @@ def evaluate_with_two(model, loader, accelerator):
         # trap: of the two the last one is entered
         with accelerator.accumulate(model) and torch.no_grad():
             model(x.cuda())
+
+
+def peek(model, batch):
+    model.eval()
+
+    def one(x):
+        # trap: a single run, for a look
+        return model(x.cuda())
+
+    return one(batch).argmax(1)
+
+
+def scored(model, loader):
+    model.eval()
+
+    @torch.no_grad()
+    def one(x):
+        # trap: nothing is recorded in there
+        return model(x.cuda())
+
+    return [one(x).cpu() for x in loader]

@@ -66,3 +66,25 @@ def project(generator, latent, steps):
         image = generator(noisy)
         image.mean().backward()
         optimizer.step()
+
+
+class Imagined:
+    def __init__(self, actor, critic, critic_target):
+        self.actor, self.critic, self.critic_target = actor, critic, critic_target
+        self.actor_opt = torch.optim.Adam(self.actor.parameters(), lr=1e-3)
+
+    def update_actor(self, obs):
+        # trap: the actor learns through it, though its mean is kept without a graph too
+        value = self.critic_target(obs, self.actor(obs))
+        self.mean = value.mean().detach()
+        loss = -value.mean()
+        self.actor_opt.zero_grad()
+        loss.backward()
+        self.actor_opt.step()
+
+    def update_critic(self, obs, reward):
+        value = self.critic_target(obs, self.actor(obs))  # expect: PLM020
+        target = (reward + 0.9 * value).detach()
+        loss = (self.critic(obs) - target).pow(2).mean()
+        loss.backward()
+        self.actor_opt.step()

@@ -1,5 +1,5 @@
 import torch
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, Dataset
 
 device = torch.device("cuda")
 
@@ -48,4 +48,27 @@ def collated(data, shuffled):
     c = DataLoader(data, num_workers=4, collate_fn=Sent())
     # trap: what it takes from another class is not seen
     d = DataLoader(data, num_workers=4, collate_fn=Derived())
+    return a, b, c, d
+
+
+class Rows(Dataset):
+    def collate(self, rows):
+        return torch.stack(rows)
+
+    def collate_sent(self, rows):
+        return torch.stack(rows).to(device)
+
+    def collate_arrays(self, rows):
+        return rows[0].__class__(rows)
+
+
+def by_methods(path):
+    rows = Rows(path)
+    a = DataLoader(rows, num_workers=4, collate_fn=rows.collate)  # expect: PLM038
+    # trap: on the device already
+    b = DataLoader(rows, collate_fn=rows.collate_sent)
+    # trap: nothing says that it is tensors that it puts together
+    c = DataLoader(rows, num_workers=4, collate_fn=rows.collate_arrays)
+    # trap: a method of what nobody knows
+    d = DataLoader(rows, num_workers=4, collate_fn=path.collate)
     return a, b, c, d

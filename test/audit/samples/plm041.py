@@ -1,4 +1,5 @@
 import json
+import pickle
 
 import numpy as np
 import torch
@@ -84,3 +85,37 @@ class Collected(Dataset):
 
 def collected(path):
     return DataLoader(Collected(path), num_workers=4)
+
+
+class Listed(Dataset):
+    def __init__(self, path):
+        self.names, self.labels = self.scan(path)  # expect: PLM041
+        # trap: packed into arrays before they are handed out
+        self.boxes, self.sizes = self.measure(path)
+        # trap: what was pickled side by side may be arrays
+        self.means, self.spreads = pickle.load(open(path + ".stats", "rb"))
+        # trap: numbers
+        self.first, self.last = 0, len(self.names)
+
+    def scan(self, path):
+        names, labels = [], []
+        for line in open(path):
+            name, label = line.split()
+            names.append(name)
+            labels.append(int(label))
+        return names, labels
+
+    def measure(self, path):
+        boxes, sizes = [], []
+        for line in open(path):
+            low, high = line.split(",")
+            boxes.append([float(low), float(high)])
+            sizes.append(float(high) - float(low))
+        return np.array(boxes), np.array(sizes)
+
+    def __getitem__(self, at):
+        return self.names[at], self.labels[at], self.boxes[at], self.sizes[at], self.means[at], self.spreads, self.first, self.last
+
+
+def listed(path):
+    return DataLoader(Listed(path), num_workers=4)

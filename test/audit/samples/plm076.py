@@ -25,3 +25,22 @@ def train(model, data, folds, optimizer, steps):
             optimizer.step()
     # trap: one look at the data
     print(next(iter(loader)))
+
+
+class Agent:
+    def __init__(self, model, optimizer, every):
+        self.model, self.optimizer, self.every = model, optimizer, every
+
+    def look(self, loader, step):
+        if step % self.every != 0:
+            return
+        # trap: once in a while, and nothing is differentiated below
+        self.show(next(iter(loader)))
+
+    def show(self, batch):
+        print(batch)
+
+    def update(self, batch, loader, step):
+        self.look(loader, step)
+        self.model(batch).backward()
+        self.optimizer.step()

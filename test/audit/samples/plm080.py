@@ -42,3 +42,15 @@ def changed(logits, steps):
         p = torch.softmax(logits, dim=-1)
         logits[at] = p[at]
     return logits
+
+
+def fades(vgg, net, noise, real, args, optimizer):
+    vgg.eval().requires_grad_(False)
+    for step in range(args.steps):
+        weight = max(0.0, 1.0 - step / args.fade)
+        loss = F.mse_loss(net(noise), real)
+        if weight > 0.9:
+            # trap: a schedule decides
+            loss = loss + weight * F.mse_loss(vgg(net(noise)), vgg(real))
+        loss.backward()
+        optimizer.step()
