@@ -46,6 +46,9 @@ export const rule: Rule = {
         continue;
       const forward = forwardIn(loop, added, facts);
       if (!forward || !isIndependent(forward, loop, facts)) continue;
+      // What a function makes of the network may be outputs: those that are listed are pooled for one loss.
+      if (keep.how === "list" && !isNetwork(forward.func, facts) && !LOSSES.test(file.textOf(added)))
+        continue;
       if (isKeptToo(keep, forward, facts)) continue;
       const fix = keep.how === "sum" && later.length === 1 ? backwardEach(keep, later[0]!, facts) : null;
       yield {
@@ -57,6 +60,8 @@ export const rule: Rule = {
     yield* onSelf(facts);
   },
 };
+
+const LOSSES = /loss|cost|err|nll/i;
 
 function termsOf(expr: Expr, { scopes }: PythonFile): ReadonlySet<Definition> {
   return new Set(namesIn(expr).flatMap((name) => scopes.reaching(name)));
@@ -124,7 +129,7 @@ function isOverParts(loop: Loop, { file }: Facts): boolean {
 /** `values.append(value)` beside `entropy += …` of the same forward: its graph waits for what is known after the loop. */
 function isKeptToo(keep: Keep, forward: Call, facts: Facts): boolean {
   const root = facts.file.textOf(keep.root);
-  if (keep.how === "list" && /loss|cost|err|nll/i.test(facts.file.textOf(keep.added))) return false;
+  if (keep.how === "list" && LOSSES.test(facts.file.textOf(keep.added))) return false;
   return keeps(facts).some(
     (other) =>
       (other.how === "list" || keep.how === "list") &&

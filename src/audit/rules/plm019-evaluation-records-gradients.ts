@@ -147,7 +147,8 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
 function lossRun(call: Call, facts: Facts): Expr | null {
   const { file } = facts;
   const net = networkOfLoss(call, facts);
-  const name = net ? lastWord(call.func) : null;
+  if (!net) return null;
+  const name = lastWord(call.func);
   return file
     .all("FunctionDef")
     .some((fn) => fn.name === name && /no_grad|inference_mode|set_grad_enabled/.test(file.textOf(fn)))

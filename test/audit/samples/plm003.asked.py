@@ -18,3 +18,13 @@ def heads(model, x):
         # trap: sizes of one image, and how they are made
         kept.append(model(scale))
     return torch.cat(kept)
+
+
+@torch.no_grad()
+def sampled(model, monitor, x):
+    model.cuda().eval()
+    kept = []
+    for _ in monitor.iterate("Sample", 20):
+        # trap: a bar around a count
+        kept.append(model(x))
+    return torch.cat(kept)

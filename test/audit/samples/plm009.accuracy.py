@@ -38,3 +38,16 @@ def labelled(model, loader, optimizer, num_labels):
         optimizer.step()
         optimizer.zero_grad()
     return best
+
+
+def paired(model, loader, optimizer):
+    model.train()
+    for input_ids, labels in loader:
+        # trap: two scores an example
+        output = model(input_ids)
+        loss = F.cross_entropy(output.view(-1, 2), labels.view(-1))
+        best = output.argmax(dim=1)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    return best
