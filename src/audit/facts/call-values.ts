@@ -37,6 +37,9 @@ const GIVEN = /^(?:training_loss(?:es)?|train_loss|compute_loss(?:es)?|loss_fn|p
 /** Modules of torch that people make by themselves, to measure with. */
 const PARAMETERLESS = new Set(["CosineSimilarity", "PairwiseDistance", "Softmax", "LogSoftmax", "Sigmoid"]);
 
+/** Functions of torch that make one tensor of a list of them. */
+const JOINS = new Set(["cat", "concat", "stack", "hstack", "vstack"]);
+
 /** Methods that bring the next batch: `labeled_iter.next()`, `sampler.next_batch()`. */
 const BRINGS = /^(?:next|__next__|next_batch|get_batch)$/;
 
@@ -217,7 +220,9 @@ export class CallValues {
         const items =
           list && (list.kind === "List" || list.kind === "Tuple")
             ? list.items.map((item) => this.#values.of(item))
-            : operands;
+            : list?.kind === "Name" && operands[0] && JOINS.has(short) && !isTensorLike(operands[0])
+              ? [operands[0], ...this.#filled(list)]
+              : operands;
         const value = this.#values.computed(call, [
           ...items,
           { what: "tensor", device: items[0]?.device ?? "unknown", graph: "no" },
@@ -345,6 +350,20 @@ export class CallValues {
       : TENSOR_ONLY_METHODS.has(attr)
         ? { what: "tensor", device: value.device, graph: value.graph }
         : UNKNOWN;
+  }
+
+  /** What a list of this function is filled with: `for t in steps: states.append(cell(x[t]))`. */
+  #filled(list: Expr & { kind: "Name" }): Value[] {
+    const { scopes } = this.#file;
+    const [one, ...more] = scopes.reaching(list);
+    const made = one?.value?.kind === "Tuple" && one.index !== null ? one.value.items[one.index] : one?.value;
+    if (!one || more.length > 0 || made?.kind !== "List") return [];
+    return scopes.uses(one).flatMap(({ parent }) => {
+      const call = parent?.kind === "Attribute" && parent.attr === "append" ? parent.parent : null;
+      const added =
+        call?.kind === "Call" && call.args.length === 1 ? this.#values.of(call.args[0]!.value) : null;
+      return added?.graph === "yes" ? [added] : [];
+    });
   }
 
   /** `reduce_mean(loss, world_size)` of another file: the loss, where it was. */

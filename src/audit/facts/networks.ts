@@ -61,6 +61,21 @@ function isLayer(made: Expr | null | undefined, file: PythonFile): boolean {
   return made?.kind === "Call" && /^torch\.nn\.[A-Z]/.test(file.dotted(made.func) ?? "");
 }
 
+/** Methods of networks that run them for a loss: `model.loss(batch)`. */
+const LOSS_METHODS =
+  /^(?:(?:compute|get|calc|calculate|train|training|forward)_)?(?:loss(?:es)?|nll|elbo|neg_log_likelihood)$/;
+
+/** The network that `model.loss(batch)` runs; what is given outputs, `model.loss(model(x), y)`, only compares them. */
+export function networkOfLoss(call: Call, facts: Facts): Expr | null {
+  const { args, func } = call;
+  if (func.kind !== "Attribute" || args.length === 0 || !LOSS_METHODS.test(func.attr)) return null;
+  const { value } = func;
+  if ((value.kind === "Name" && value.id === "self") || !isNetwork(value, facts)) return null;
+  return args.every((arg) => networkCall(arg.value, facts) === null && facts.value(arg.value).graph !== "yes")
+    ? value
+    : null;
+}
+
 /** The network's call that this value, or the large part of it, comes from. */
 export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
   if (depth > 12) return null;

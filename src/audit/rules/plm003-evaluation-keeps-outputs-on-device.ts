@@ -196,8 +196,11 @@ function* found(added: Expr, iter: Expr, into: string, source: Call, facts: Fact
   const rows =
     /\brange\([^)]*(?:data|source|corpus)/i.test(over) && /vocab|n_?tokens\b/i.test(facts.file.text);
   const loads = /load|batch|data|dl\b|valid|test/i.test(over);
-  // `for batch in val_iter:` is one as often as not.
-  const iterates = /(?:^|_|\b)(?:val|eval)_|iter(?:ator)?s?\b/i.test(over);
+  // `for batch in val_iter:` is one as often as not, and so is what is asked for a part of the data, or for its order.
+  const iterates =
+    /(?:^|_|\b)(?:val|eval)_|iter(?:ator)?s?\b|\.iterate\w*\((?!["'])|[(\s](?:(?:shuffle|split|subset|phase|fold)=|mode=["'](?:val|dev|eval))/i.test(
+      over,
+    );
   if (!counted && !rows && ((!loads && !iterates) || /\brange\(|\.(?:split|chunk)\(/.test(over))) return;
   // One number an example: small for any dataset.
   if (

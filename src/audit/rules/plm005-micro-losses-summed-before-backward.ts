@@ -7,7 +7,7 @@ import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFrom, keeps } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
-import { carriedNames, isNetwork } from "../facts/networks.ts";
+import { carriedNames, isNetwork, networkOfLoss } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
 import { isStepMethod, loopsAround } from "../facts/training.ts";
 import type { Backward, Loop } from "../facts/training.ts";
@@ -46,6 +46,9 @@ export const rule: Rule = {
         continue;
       const forward = forwardIn(loop, added, facts);
       if (!forward || !isIndependent(forward, loop, facts)) continue;
+      // What a function makes of the network may be outputs: those that are listed are pooled for one loss.
+      if (keep.how === "list" && !isNetwork(forward.func, facts) && !LOSSES.test(file.textOf(added)))
+        continue;
       if (isKeptToo(keep, forward, facts)) continue;
       const fix = keep.how === "sum" && later.length === 1 ? backwardEach(keep, later[0]!, facts) : null;
       yield {
@@ -57,6 +60,8 @@ export const rule: Rule = {
     yield* onSelf(facts);
   },
 };
+
+const LOSSES = /loss|cost|err|nll/i;
 
 function termsOf(expr: Expr, { scopes }: PythonFile): ReadonlySet<Definition> {
   return new Set(namesIn(expr).flatMap((name) => scopes.reaching(name)));
@@ -124,7 +129,7 @@ function isOverParts(loop: Loop, { file }: Facts): boolean {
 /** `values.append(value)` beside `entropy += …` of the same forward: its graph waits for what is known after the loop. */
 function isKeptToo(keep: Keep, forward: Call, facts: Facts): boolean {
   const root = facts.file.textOf(keep.root);
-  if (keep.how === "list" && /loss|cost|err|nll/i.test(facts.file.textOf(keep.added))) return false;
+  if (keep.how === "list" && LOSSES.test(facts.file.textOf(keep.added))) return false;
   return keeps(facts).some(
     (other) =>
       (other.how === "list" || keep.how === "list") &&
@@ -193,9 +198,8 @@ function* comprehensions(facts: Facts): Generator<Finding> {
     walk(comp.element, (node) => {
       if (
         node.kind === "Call" &&
-        // `objective(model, part)` runs what it is given.
         ((isNetwork(node.func, facts) && !/loss|crit/i.test(facts.file.textOf(node.func))) ||
-          (node.args[0] !== undefined && node.args.length > 1 && facts.networks.is(node.args[0].value)))
+          runsGiven(node, facts))
       )
         call ??= node;
     });
@@ -251,6 +255,16 @@ function mentions(expr: Expr, names: ReadonlySet<string>): boolean {
   return found;
 }
 
+/** `model(x)`, `model.loss(batch)` */
+function runs(call: Call, facts: Facts): boolean {
+  return isNetwork(call.func, facts) ? !isLoss(call.func, facts) : networkOfLoss(call, facts) !== null;
+}
+
+/** `objective(model, part)`, `diffusion.training_loss(model, x)`: runs what it is given. */
+function runsGiven({ args }: Call, facts: Facts): boolean {
+  return args[0] !== undefined && args.length > 1 && args[0].star === 0 && facts.networks.is(args[0].value);
+}
+
 const CUTS = /^(?:detach|item|numpy|tolist|cpu)$/;
 
 /** The network's call in this loop that the added value is computed from. */
@@ -261,7 +275,7 @@ function forwardIn(loop: Loop, value: Expr, facts: Facts, depth = 0): Call | nul
     if (found || node.kind === "Lambda") return false;
     // The numbers of a result have no graph.
     if (node.kind === "Call" && node.func.kind === "Attribute" && CUTS.test(node.func.attr)) return false;
-    if (node.kind === "Call" && isNetwork(node.func, facts) && !isLoss(node.func, facts)) found = node;
+    if (node.kind === "Call" && (runs(node, facts) || runsGiven(node, facts))) found = node;
     else if (node.kind === "Attribute" && HELD_LOSS.test(node.attr)) found = lastForward(node, loop, facts);
     else if (node.kind === "Name" && !facts.file.scopes.binds(node))
       for (const one of facts.file.scopes.reaching(node))
@@ -341,6 +355,14 @@ function isFetched(name: string, loop: Loop, facts: Facts): boolean {
   );
 }
 
+/** The next batch, or what is drawn anew: another noise for the same batch. */
+const DRAWS = /^(?:builtins\.next|torch\.(?:rand\w*|normal|bernoulli|multinomial))$/;
+
+/** `for _ in range(4)` */
+function isCounted(loop: Loop, { file }: Facts): boolean {
+  return loop.kind === "For" && loop.iter.kind === "Call" && file.dotted(loop.iter.func) === "builtins.range";
+}
+
 /** Each turn runs on its own data: nothing is carried over, and no graph comes in from before the loop. */
 function isIndependent(forward: Call, loop: Loop, facts: Facts): boolean {
   if (forward.args.length === 0) return false;
@@ -350,12 +372,13 @@ function isIndependent(forward: Call, loop: Loop, facts: Facts): boolean {
     walk(loop.target, (node) => {
       if (node.kind === "Name") target.add(node.id);
     });
-  let own = false;
+  // What runs the network by itself, again and again on one batch, draws its noise or time steps inside.
+  let own = isCounted(loop, facts) && !isNetwork(forward.func, facts);
   let outside = false;
   const seen = new Set<Definition>();
   const look = (expr: Expr): void =>
     walk(expr, (node) => {
-      if (node.kind === "Call" && facts.file.dotted(node.func) === "builtins.next") own = true;
+      if (node.kind === "Call" && DRAWS.test(facts.file.dotted(node.func) ?? "")) own = true;
       if (node.kind !== "Name" || facts.file.scopes.binds(node)) return;
       if (target.has(node.id)) own = true;
       for (const one of facts.file.scopes.reaching(node)) {
@@ -363,6 +386,7 @@ function isIndependent(forward: Call, loop: Loop, facts: Facts): boolean {
         seen.add(one);
         if (!contains(loop, one.node)) {
           if (one.value.kind === "Call" && isNetwork(one.value.func, facts)) outside = true;
+          else if (facts.valueOfDefinition(one).graph === "yes") outside = true;
           continue;
         }
         // Fetched anew: `x, y = get_batch()`, `batch = next(it)`.

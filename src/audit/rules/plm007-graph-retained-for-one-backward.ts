@@ -1,4 +1,5 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, isStatement, lastWord, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
@@ -75,12 +76,7 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
   const handed = facts.backwards.some(
     (one) => one.loss?.kind === "Name" && file.scopes.reaching(one.loss).some(({ how }) => how === "param"),
   );
-  if (
-    others.length > 0 ||
-    handed ||
-    /autograd\.grad\b|\bgrad\(|create_graph|autograd\.functional|\.register_hook/.test(file.text)
-  )
-    return false;
+  if (others.length > 0 || handed || isDifferentiatedOtherwise(call, facts)) return false;
   const fn = functionOf(call);
   // A closure or a method may be called several times with one graph; a plain function's own tensors are new each time.
   const loss = reduced(facts.backwards.find((one) => one.call === call)!.loss);
@@ -112,6 +108,37 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
     /self\.\w*(?:hidden|state|memory|prev|cache)\w*\b(?!\.(?:sample|append|push|add|store|update\w*)\()/.test(
       file.textOf(fn),
     )
+  );
+}
+
+/** What differentiates without a backward, or hooks into one. */
+const OTHERWISE = /autograd\.grad\b|\bgrad\(|create_graph|autograd\.functional|\.register_hook/g;
+
+/**
+ * Whether something of the file may want the graph in another way than by a backward. A function that nobody names,
+ * `gradient_penalty` of a loss that was tried once, differentiates nothing of what another one computes.
+ */
+function isDifferentiatedOtherwise(call: Call, { file }: Facts): boolean {
+  for (const { index } of file.text.matchAll(OTHERWISE)) {
+    const fn = file
+      .all("FunctionDef")
+      .find(
+        (one) => one.start <= index && index < one.end && !contains(one, call) && isNeverNamed(one, file),
+      );
+    if (!fn) return true;
+  }
+  return false;
+}
+
+/** What torch or a framework calls by itself is named by nobody either. */
+const CALLED_BY_OTHERS =
+  /^(?:__\w+__|forward|backward|main|compute_loss|jvp|vjp|\w*(?:closure|hook)\w*|\w+_step|on_\w+)$/;
+
+function isNeverNamed({ decorators, name }: FunctionDef, { text }: PythonFile): boolean {
+  return (
+    decorators.length === 0 &&
+    !CALLED_BY_OTHERS.test(name) &&
+    text.match(new RegExp(`\\b${name}\\b`, "g"))?.length === 1
   );
 }
 
@@ -226,10 +253,8 @@ function isAskedAgain(call: Call, { backwards, file }: Facts): boolean {
 
 /** Several losses, none of which has a piece of graph in common with this one, or with the turn before. */
 function sharesNothing(call: Call, facts: Facts): boolean {
-  const { file } = facts;
   const fn = functionOf(call);
-  if (/autograd\.grad\b|\bgrad\(|create_graph|autograd\.functional|\.register_hook/.test(file.text))
-    return false;
+  if (isDifferentiatedOtherwise(call, facts)) return false;
   if (fn?.kind === "Lambda" || (fn && functionOf(fn) !== null)) return false;
   const here = facts.backwards.filter((one) => functionOf(one.call) === fn);
   const own = here.find((one) => one.call === call)!;
@@ -324,8 +349,7 @@ function isHelper(call: Call, facts: Facts): boolean {
     return false;
   if (one?.loss?.kind !== "Name" || loopsAround(call).length > 0) return false;
   if (!file.scopes.reaching(one.loss).every(({ how }) => how === "param")) return false;
-  if (/autograd\.grad\b|\bgrad\(|create_graph|autograd\.functional|\.register_hook/.test(file.text))
-    return false;
+  if (isDifferentiatedOtherwise(call, facts)) return false;
   const calls = file.callsNamed(fn.name).filter((other) => file.dotted(other.func) === file.qualified(fn));
   return calls.length === 1 && facts.everyStep(calls[0]!) !== null;
 }

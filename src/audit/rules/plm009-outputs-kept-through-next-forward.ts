@@ -1,10 +1,10 @@
 import type { PythonFile } from "../../python/file.ts";
-import { contains, statementOf } from "../../python/nodes.ts";
+import { contains, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Assign, Attribute, Call, Expr, Name, Node, Stmt, Subscript } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
-import { helperRun, isNetwork } from "../facts/networks.ts";
+import { helperRun, isNetwork, networkOfLoss } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
@@ -93,8 +93,11 @@ function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): Name | n
   if (target.kind === "Name") return network ? target : null;
   const at = target.items.findIndex((item) => item.kind === "Name" && /logits|outputs?$/.test(item.id));
   const logits = target.items[at];
-  // `logits, loss = run_batch(model, x, y)` of this file hands on what the network gave.
-  return logits?.kind === "Name" && (network || helperRun(value, at, facts) !== null) ? logits : null;
+  // `logits, loss = run_batch(model, x, y)` of this file hands on what the network gave, as does `model.loss(batch)`.
+  return logits?.kind === "Name" &&
+    (network || helperRun(value, at, facts) !== null || networkOfLoss(value, facts) !== null)
+    ? logits
+    : null;
 }
 
 /** `out = out.logits if hasattr(out, "logits") else out`: the name goes on to mean the logits, which are as large. */
@@ -150,9 +153,50 @@ function isOnlyForLoss(
   if (!/logits|scores?$|outputs?$|preds?$|predictions?|log_?probs?$/.test(target.id)) return false;
   if (uses.length > 0 && uses.every(isSize)) return false;
   const made = new Set(shaped.map(({ value }) => value));
+  const all = [...uses, ...shaped.flatMap((one) => facts.file.scopes.uses(one))];
+  const counted = all.filter((use) => isCounted(use, facts));
+  // One row of scores an example is small; a row for each token is not.
+  if (counted.length > 0 && !all.some((use) => isOfTokens(use, facts))) return false;
+  return all.every(
+    (use) => isSize(use) || feedsLoss(use, facts) || made.has(valueAround(use)) || counted.includes(use),
+  );
+}
+
+/** `logits.argmax(-1)`, `torch.max(logits, 1)`, `logits.detach().topk(5)`: which is the largest, for the accuracy; it holds no logits. */
+function isCounted(use: Name, { file }: Facts): boolean {
+  let at: Node = use;
+  for (;;) {
+    const up: Node | null = at.parent;
+    if (up?.kind === "Subscript" && up.value === at) at = up;
+    else if (up?.kind === "Attribute" && (up.attr === "data" || up.attr === "logits")) at = up;
+    else if (up?.kind === "Attribute" && up.parent?.kind === "Call" && up.parent.func === up) {
+      if (isPicking(up.attr, up.parent, 0)) return true;
+      if (!/^(?:detach|float|view|reshape|transpose|permute|flatten|contiguous)$/.test(up.attr)) return false;
+      at = up.parent;
+    } else if (up?.kind === "Arg" && up.parent?.kind === "Call" && up.parent.args[0] === up)
+      return (
+        (file.dotted(up.parent.func) ?? "").startsWith("torch.") &&
+        isPicking(lastWord(up.parent.func), up.parent, 1)
+      );
+    else return false;
+  }
+}
+
+/** Of `max` only the one along a dimension, which gives the places too. */
+function isPicking(name: string, { args }: Call, others: number): boolean {
+  return name === "argmax" || name === "topk" || (name === "max" && args.length > others);
+}
+
+/** In a shape that only scores of many tokens are brought to for their loss: `logits.view(-1, n)`, `logits[:, :-1]`, `logits.transpose(1, 2)`. */
+function isOfTokens(use: Name, facts: Facts): boolean {
+  const statement = statementOf(use);
   return (
-    uses.every((use) => isSize(use) || feedsLoss(use, facts) || made.has(valueAround(use))) &&
-    shaped.every((one) => facts.file.scopes.uses(one).every((use) => isSize(use) || feedsLoss(use, facts)))
+    statement !== null &&
+    (feedsLoss(use, facts) || valueAround(use) !== null) &&
+    !isCounted(use, facts) &&
+    new RegExp(
+      `\\b${use.id}(?:\\.logits)?(?:\\.(?:float|contiguous)\\(\\))*(?:\\.(?:view|reshape)\\(-1,[^,)]*(?:vocab|tok|word|size\\((?:-1|2)|shape\\[(?:-1|2))|\\.flatten\\(0|\\.transpose\\((?:1, ?2|2, ?1|-1, ?-2)|\\.permute\\(0, ?2, ?1\\)|\\[(?:\\.\\.\\.|:), ?:-1)`,
+    ).test(facts.file.textOf(statement))
   );
 }
 

@@ -1,6 +1,6 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Attribute, Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
 import { decorate } from "../edits.ts";
 import { isModuleRole, selfAttribute } from "../facts/classes.ts";
@@ -8,7 +8,7 @@ import type { Facts } from "../facts/facts.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
 import { isThrottle } from "../facts/guards.ts";
 import { iteratedText } from "../facts/loaders.ts";
-import { isNetwork } from "../facts/networks.ts";
+import { isNetwork, networkOfLoss } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -112,7 +112,8 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
   });
   for (const call of calls) {
     const runs = call.func.kind === "Attribute" && /^forward$/.test(call.func.attr);
-    const net = runs && call.func.kind === "Attribute" ? call.func.value : call.func;
+    const ran = modes.size > 0 && !runs ? lossRun(call, facts) : null;
+    const net = ran ?? (runs && call.func.kind === "Attribute" ? call.func.value : call.func);
     // `self.eval()` of a module switches its parts.
     const own =
       modes.get(facts.file.textOf(net)) ??
@@ -133,15 +134,27 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
     if (single && !(again && facts.functionFacts(call).repeated)) continue;
     if (unrecorded(call, facts) && !isCalledRecording(fn, call, facts)) continue;
     // Frozen, it records nothing of what only data goes into.
-    if (facts.networks.isFrozenByFlags(runs && call.func.kind === "Attribute" ? call.func.value : call.func))
-      continue;
+    if (facts.networks.isFrozenByFlags(net)) continue;
     return {
       at: call.func,
-      ...(single || helped ? { severity: "note" as const } : {}),
-      message: `\`${facts.file.textOf(helped ?? call.func).replace(/\.forward$/, "")}\` is in eval mode, yet each call records a graph and saves its activations`,
+      ...(single || helped || ran ? { severity: "note" as const } : {}),
+      message: `\`${facts.file.textOf(helped ?? ran ?? call.func).replace(/\.forward$/, "")}\` is in eval mode, yet each call records a graph and saves its activations`,
     };
   }
   return null;
+}
+
+/** The network that `model.loss(batch)` runs, unless a method of this file of that name switches recording off itself. */
+function lossRun(call: Call, facts: Facts): Expr | null {
+  const { file } = facts;
+  const net = networkOfLoss(call, facts);
+  if (!net) return null;
+  const name = lastWord(call.func);
+  return file
+    .all("FunctionDef")
+    .some((fn) => fn.name === name && /no_grad|inference_mode|set_grad_enabled/.test(file.textOf(fn)))
+    ? null
+    : net;
 }
 
 function isPart(net: Expr, facts: Facts): boolean {
