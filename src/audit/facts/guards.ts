@@ -235,7 +235,9 @@ function testFrequency(statement: If, child: Node, file: PythonFile): Frequency 
   if (test.kind === "Unary" && test.op === "not" && test.operand.kind === "Name")
     if (isNamedThrottle(test.operand.id, statement, isMostly)) return "throttled";
   if (isAllButFirst(test)) return statement.orelse.includes(child as never) ? "throttled" : "every";
-  if (isThrottle(test)) return statement.orelse.includes(child as never) ? "unknown" : "throttled";
+  // `if (i + 1) % n != 0:` only adds up, and the other branch steps.
+  if (isThrottle(test))
+    return statement.orelse.includes(child as never) && !isMostly(test) ? "unknown" : "throttled";
   return isFlag(test) || isSwitch(statement) || isKeptSetting(test, file) ? "every" : "unknown";
 }
 

@@ -172,7 +172,7 @@ export function spreadHeat(
       if (
         hot[to.at] === undefined &&
         !site.throttled &&
-        !to.summary.name.endsWith(".__init__") &&
+        (!to.summary.name.endsWith(".__init__") || names.isDistribution(to.summary.name.slice(0, -9))) &&
         !SAVES.test(last(to.summary.name))
       )
         heat(to, reached);

@@ -119,8 +119,14 @@ export class Names {
     return (
       found ??
       (method === "forward" ? this.#inherited(cls, "__call__", functions, 0) : null) ??
-      this.#handedOn(full, functions)
+      this.#handedOn(full, functions) ??
+      (this.isDistribution(full) && functions.has(`${full}.__init__`) ? `${full}.__init__` : null)
     );
+  }
+
+  /** Made anew for each batch, of what a network gave, where other objects are mostly made once. */
+  isDistribution(cls: string): boolean {
+    return this.classes.get(cls)?.bases.some((base) => base.startsWith("torch.distributions.")) === true;
   }
 
   /** `package.Net`, which the package's `__init__` has from the one module of it that defines it. */

@@ -235,6 +235,10 @@ function firstEvaluation(
   return found;
 }
 
+/** `self._eval_model_update()`, `test_loader(…)`: what is done to a model or made for it, and runs none. */
+const OTHERWISE =
+  /(?<!_and)_(?:update|sync|copy|reset|init|setup|load|save|loader|dataloader|dataset|config|args|params|transforms?|name|path|dir)$/;
+
 /** `evaluate(model, …)`, `validate(…)`, `model.eval()`. */
 function isEvaluation(call: Call, facts: Facts): boolean {
   const text = facts.file.textOf(call.func).slice(-60);
@@ -242,6 +246,7 @@ function isEvaluation(call: Call, facts: Facts): boolean {
     (/(?:^|[._])(?:eval|evaluate|evaluation|valid|validate|validation|test|run_validation|estimate_loss)(?:_\w+)?$/.test(
       text,
     ) &&
+      !OTHERWISE.test(text) &&
       (call.args.length > 0 || text.startsWith("self.") || /estimate_loss/.test(text)) &&
       facts.callee(call)?.reachesBackward !== true) ||
     (call.func.kind === "Attribute" && call.func.attr === "eval" && call.args.length === 0) ||

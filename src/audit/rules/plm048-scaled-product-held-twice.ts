@@ -27,7 +27,7 @@ export const rule: Rule = {
         func.kind === "Attribute" && facts.file.dotted(func) === null
           ? [func.value, positional(call, 0)]
           : [positional(call, 0), positional(call, 1)];
-      if (large && factor && isLarge(large, facts) && isScalar(factor, facts) && isForward(call, facts))
+      if (large && factor && isLarge(large, facts) && isScalar(factor, facts) && isOften(call, large, facts))
         yield { at: call, message: MESSAGE };
     }
     for (const product of facts.file.all("Binary")) {
@@ -37,14 +37,17 @@ export const rule: Rule = {
           ? [product.left, product.right]
           : [product.right, product.left];
       if (!isLarge(large, facts) || !isScalar(factor, facts)) continue;
-      if (isForward(product, facts)) yield { at: product, message: MESSAGE };
+      if (isOften(product, large, facts)) yield { at: product, message: MESSAGE };
     }
   },
 };
 
-function isForward(expr: Expr, facts: Facts): boolean {
+/** In a forward; the scores of a vocabulary are as large where a trainer makes them. */
+function isOften(expr: Expr, large: Expr, facts: Facts): boolean {
   const why = facts.everyStep(expr)?.why ?? "";
-  return why.startsWith("forward") || why.includes("forward of") || why.includes("training loop of");
+  return (
+    why.includes("forward of") || why.includes("training loop of") || (why !== "" && isLogits(large, facts))
+  );
 }
 
 function isLarge(expr: Expr, facts: Facts): boolean {
@@ -58,9 +61,14 @@ function isLarge(expr: Expr, facts: Facts): boolean {
 
 /** `self.lm_head(x)`, made as `nn.Linear(width, vocab_size)`, or the product with its weights: nothing else is as large. */
 function isLogits(expr: Expr, { file }: Facts): boolean {
-  if ((expr.kind !== "Call" && expr.kind !== "Binary") || !file.mentions("vocab")) return false;
+  if (expr.kind !== "Call" && expr.kind !== "Binary") return false;
   const weight = weightOf(expr, file);
   const layer = weight ?? (expr.kind === "Call" && expr.args.length === 1 ? expr.func : null);
+  // Of a model made elsewhere, by the name that language models give it.
+  if (layer?.kind === "Attribute" && layer.attr === "lm_head" && !isSelf(layer.value))
+    // Those of one place, `h[:, -1]`, are few.
+    return !/\[:, ?-?\d/.test(file.textOf(expr));
+  if (!file.mentions("vocab")) return false;
   return (
     layer !== null &&
     isOnlyMadeBy(layer, file, (made) => {
@@ -213,6 +221,7 @@ function isChained(expr: Expr, facts: Facts, depth = 0): boolean {
 
 function isScalar(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Num") return true;
+  if (expr.kind === "Unary") return expr.op === "-" && isScalar(expr.operand, facts);
   if (expr.kind === "Binary") return isScalar(expr.left, facts) && isScalar(expr.right, facts);
   if (expr.kind === "Name") {
     const [one, ...more] = facts.file.scopes.reaching(expr);
@@ -244,7 +253,7 @@ function isScalar(expr: Expr, facts: Facts): boolean {
   if (writes.length > 0 && writes.every(isNumber)) return true;
   // or what is handed in and never made a tensor.
   return (
-    /^(?:s|r|rank|lora_r|lora_scal\w*|multiplier|factor|weight_scale|gain|lambda_?|temperature|temp|tau)$/.test(
+    /^(?:s|r|rank|lora_r|lora_scal\w*|multiplier|factor|weight_scale|gain|lambda_?|temperature|temp|tau|\w*dim|\w+_size|d_model|n_embd)$/.test(
       own,
     ) &&
     writes.length > 0 &&

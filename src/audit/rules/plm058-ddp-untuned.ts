@@ -1,11 +1,12 @@
 import { isFalse, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains } from "../../python/nodes.ts";
+import { ancestors, contains, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { countsToOne, isOneByDefault } from "../facts/accumulation.ts";
 import { given, hidesArguments } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
+import type { Backward } from "../facts/training.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -66,14 +67,17 @@ export const rule: Rule = {
       if (!loop || seen.has(loop) || facts.frequency(step, loop) !== "throttled") continue;
       seen.add(loop);
       if (goesAround(loop, file)) continue;
-      for (const { call } of facts.backwards)
-        if (turnOf(call, facts) === loop && facts.frequency(call, loop) === "every")
+      const inLoop = facts.backwards.filter(({ call }) => turnOf(call, facts) === loop);
+      for (const backward of inLoop) {
+        const { call } = backward;
+        if (facts.frequency(call, loop) === "every" || isMicroBranch(backward, steps, inLoop, file))
           yield {
             at: call,
             // Where it counts to one unless someone asks for more, nothing accumulates.
             ...(countsToOne(step, loop, file) ? {} : { severity: "warning" as const }),
             message: REDUCES,
           };
+      }
     }
     for (const { call } of facts.backwards) {
       const count = microSteps(call, steps, file);
@@ -98,6 +102,32 @@ export const rule: Rule = {
 /** The loop of the steps, or a function that one calls in each turn. */
 function turnOf(node: Node, facts: Facts): Node | null {
   return facts.stepLoop(node) ?? facts.hot(node)?.within ?? null;
+}
+
+/** `else: loss.backward()` of an `if` that differentiates and steps: each turn differentiates, and this one only adds up. */
+function isMicroBranch(
+  { call, loss }: Backward,
+  steps: readonly Call[],
+  backwards: readonly Backward[],
+  file: PythonFile,
+): boolean {
+  const branches = ancestors(call).find((at) => at.kind === "If");
+  if (branches?.kind !== "If" || !loss) return false;
+  const [here, there] = branches.body.some((one) => contains(one, call))
+    ? [branches.body, branches.orelse]
+    : [branches.orelse, branches.body];
+  const takesStep = (one: Node): boolean => steps.some((step) => contains(one, step));
+  // Of another loss it may be another network's turn; further in, nobody knows how often.
+  const isSame = (other: Backward): boolean =>
+    other.loss !== null &&
+    file.textOf(other.loss) === file.textOf(loss) &&
+    there.includes(statementOf(other.call)!);
+  return (
+    here.includes(statementOf(call)!) &&
+    there.some(takesStep) &&
+    !here.some(takesStep) &&
+    backwards.some(isSame)
+  );
 }
 
 /** The n of `for _ in range(n): loss.backward()`, after which the optimizer steps once. */

@@ -1,4 +1,4 @@
-import { argument, isFalse, isTrue, keyword } from "../../python/file.ts";
+import { argument, isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, With } from "../../python/tree.ts";
 import type { PythonFile } from "../../python/file.ts";
@@ -22,7 +22,8 @@ export const rule: Rule = {
     patterns: [61],
   },
   *check(facts) {
-    if (facts.file.callsNamed("autocast", "GradScaler").length === 0) return;
+    // Kept under another name, it is called by that.
+    if (!facts.file.mentions("autocast") && !facts.file.mentions("GradScaler")) return;
     const { file } = facts;
     for (const { call } of facts.backwards) {
       for (const at of ancestors(call)) {
@@ -150,23 +151,53 @@ function isAutocast(expr: Expr, facts: Facts, depth = 0): boolean {
       (expr.func.kind === "Attribute" &&
         expr.func.attr === "autocast" &&
         file.dotted(expr.func) === null &&
-        /(?:accelerator|fabric)$/i.test(file.textOf(expr.func.value)))
+        /(?:accelerator|fabric)$/i.test(file.textOf(expr.func.value))) ||
+      (!isFalse(keyword(expr, "enabled")?.value ?? null) && makesAutocast(expr.func, facts, depth + 1))
     );
   // `nullcontext() if device == "cpu" else autocast(…)`
   if (expr.kind === "IfExp") return again(expr.body) || again(expr.orelse);
   if (expr.kind === "Name") {
     const definitions = file.scopes.reaching(expr);
-    return definitions.length > 0 && definitions.every(({ how, value }) => how === "assign" && again(value));
+    // One for each branch of a test above, as `nullcontext()` on the host.
+    return (
+      definitions.every(({ how, value }) => how === "assign" && value !== null) &&
+      definitions.some(({ value }) => again(value))
+    );
   }
   return isOnlyMadeBy(expr, file, (made) => isTorchAutocast(made, file));
 }
 
+/** What gives the context when it is called: `context = autocast if half else nullcontext`, `partial(autocast, …)`, a lambda. */
+function makesAutocast(callee: Expr, facts: Facts, depth: number): boolean {
+  const { file } = facts;
+  const again = (inner: Expr | null): boolean => inner !== null && makesAutocast(inner, facts, depth + 1);
+  if (depth > 4) return false;
+  if (AUTOCAST.test(file.dotted(callee) ?? "")) return true;
+  if (callee.kind === "IfExp") return again(callee.body) || again(callee.orelse);
+  if (callee.kind === "Lambda") return isAutocast(callee.body, facts, depth + 1);
+  if (callee.kind === "Call")
+    return (
+      file.dotted(callee.func) === "functools.partial" &&
+      !isFalse(keyword(callee, "enabled")?.value ?? null) &&
+      again(positional(callee, 0))
+    );
+  if (callee.kind === "Name") {
+    const definitions = file.scopes.reaching(callee);
+    return (
+      definitions.every(({ how, value }) => how === "assign" && value !== null) &&
+      definitions.some(({ value }) => again(value))
+    );
+  }
+  const own = selfAttribute(callee);
+  const cls = own === null ? null : classOf(callee);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  return writes.length === 1 && again(writes[0]!.value ?? null);
+}
+
+const AUTOCAST = /^torch\.(?:amp\.|cuda\.amp\.|cpu\.amp\.)?(?:autocast_mode\.)?autocast$/;
+
 function isTorchAutocast(call: Call, file: PythonFile): boolean {
-  const name = file.dotted(call.func) ?? "";
-  return (
-    /^torch\.(?:amp\.|cuda\.amp\.|cpu\.amp\.)?(?:autocast_mode\.)?autocast$/.test(name) &&
-    !isFalse(keyword(call, "enabled")?.value ?? null)
-  );
+  return AUTOCAST.test(file.dotted(call.func) ?? "") && !isFalse(keyword(call, "enabled")?.value ?? null);
 }
 
 function saysBfloat16(call: Call, file: PythonFile): boolean {

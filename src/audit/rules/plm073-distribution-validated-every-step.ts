@@ -1,9 +1,10 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
-import type { Expr } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
-import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
+import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
@@ -24,7 +25,9 @@ export const rule: Rule = {
     if (!facts.accelerator || file.callsNamed("set_default_validate_args").length > 0) return;
     const others = file.mentions("distributions") ? file.all("Call") : [];
     for (const call of new Set([...file.calls.matching(CLASSES), ...others])) {
-      const name = file.dotted(call.func) ?? classBehind(call.func, file) ?? "";
+      const family = baseMade(call, file);
+      const name =
+        family?.base ?? inherited(file.dotted(call.func), file) ?? classBehind(call.func, file) ?? "";
       if (
         !/^torch\.distributions\.(?:\w+\.)*[A-Z]\w*$/.test(name) ||
         /Transform$|Independent$|constraints/.test(name) ||
@@ -36,8 +39,7 @@ export const rule: Rule = {
       const asked = keyword(call, "validate_args");
       // Of host arrays they cost no wait.
       if (call.args.every(({ value }) => facts.value(value).device === "cpu")) continue;
-      const hot = facts.hot(call);
-      if (hot && facts.frequency(call, hot.within) !== "throttled")
+      if (isEveryStep(call, family, facts))
         yield {
           at: call,
           message: `\`${last(name)}\` tests its arguments, and each value given to \`log_prob\`, on the host: a wait each, on every step`,
@@ -52,6 +54,62 @@ export const rule: Rule = {
     }
   },
 };
+
+/** The distribution above a class of this file, where a call is of its constructor: `super().__init__(loc, scale)`. */
+function baseMade({ func }: Call, file: PythonFile): Family | null {
+  if (func.kind !== "Attribute" || func.attr !== "__init__") return null;
+  const cls = classOf(func);
+  const family = cls ? file.once(families).get(file.qualified(cls)) : undefined;
+  if (!family) return null;
+  const { value } = func;
+  const above =
+    value.kind === "Call" ? file.dotted(value.func) === "builtins.super" : file.dotted(value) === family.base;
+  return above ? family : null;
+}
+
+/** Of a class of this file that is made as the distribution above it, that one. */
+function inherited(name: string | null, file: PythonFile): string | null {
+  const family = name === null || name.startsWith("torch.") ? undefined : file.once(families).get(name);
+  return family && !methodsOf(family.cls).some((method) => method.name === "__init__") ? family.base : name;
+}
+
+interface Family {
+  readonly cls: ClassDef;
+  readonly base: string;
+}
+
+/** The classes of a file that are distributions by their first base; one that states its constraints may well have none. */
+function families(file: PythonFile): ReadonlyMap<string, Family> {
+  const found = new Map<string, Family>();
+  for (const cls of file.all("ClassDef")) {
+    const [first] = cls.args;
+    const base = first?.name === null ? (file.dotted(first.value) ?? "") : "";
+    if (
+      /^torch\.distributions\.(?:\w+\.)*(?!Transformed|Distribution$|ExponentialFamily$)[A-Z]\w*$/.test(
+        base,
+      ) &&
+      !/\barg_constraints\b|_validate_args\b/.test(file.textOf(cls))
+    )
+      found.set(file.qualified(cls), { cls, base });
+  }
+  return found;
+}
+
+/** On every step: the call, or those that make what it is the constructor of. */
+function isEveryStep(call: Call, family: Family | null, facts: Facts): boolean {
+  const { file } = facts;
+  const often = (at: Call): boolean => {
+    const hot = facts.hot(at);
+    return hot !== null && facts.frequency(at, hot.within) !== "throttled";
+  };
+  return (
+    often(call) ||
+    (family !== null &&
+      file
+        .callsNamed(family.cls.name)
+        .some((made) => file.dotted(made.func) === file.qualified(family.cls) && often(made)))
+  );
+}
 
 /** The class of `family = Categorical`, of `Normal if continuous else Categorical` the first, under a name or on self. */
 function classBehind(callee: Expr, file: PythonFile): string | null {

@@ -215,6 +215,9 @@ function isModule(expr: Expr, facts: Facts): boolean {
           // `for part in (model.stem, model.layer1):`
           if (value.kind === "List" || value.kind === "Tuple")
             return value.items.length > 0 && value.items.every((item) => isModule(item, facts));
+          const list = walked(value, index, facts);
+          if (list && isModule(list, facts) && !WEIGHTS.test(`${expr.id} ${facts.file.textOf(list)}`))
+            return true;
           const over = facts.file.textOf(value);
           // `for model in models_to_freeze:`
           if (
@@ -254,6 +257,25 @@ function isModule(expr: Expr, facts: Facts): boolean {
     )
   );
 }
+
+/** Of what is gone through in a loop, the part of a network, whole or cut: `net.body[:-1]`, `enumerate(net.body)`. */
+function walked(over: Expr, index: number | null, facts: Facts): Expr | null {
+  let list = over;
+  if (list.kind === "Call") {
+    const name = facts.file.dotted(list.func) ?? "";
+    if (
+      !/^builtins\.(?:enumerate|reversed|list|tuple)$/.test(name) ||
+      (name === "builtins.enumerate" && index !== 1)
+    )
+      return null;
+    list = list.args[0]?.value ?? list;
+  }
+  if (list.kind === "Subscript" && list.index.kind === "Slice") list = list.value;
+  return list.kind === "Attribute" ? list : null;
+}
+
+/** What may be a list of parameters. */
+const WEIGHTS = /^(?:p|w|b|t)\b|param|weight|bias|embed|token|prompt|tensor/i;
 
 /** An attribute that the classes of this file only ever give a module. */
 function isLayerOfClasses(name: string, facts: Facts): boolean {

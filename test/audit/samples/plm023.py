@@ -100,3 +100,15 @@ def swept(model, loader, held_out, optimizer, count):
             model(x).sum().backward()
             optimizer.step()
         optimizer.zero_grad()
+
+
+class Averaged:
+    def fit(self, loader):
+        for step, x in enumerate(loader):
+            self.optimizer.zero_grad()
+            self.model(x).sum().backward()
+            self.optimizer.step()
+            # trap: copies weights, and runs no model
+            self._eval_model_update(step)
+            if step % 100 == 0:
+                self.evaluate(step)  # expect: PLM023

@@ -1,6 +1,8 @@
 import math
 
+import torch
 import torch.nn as nn
+from transformers import Trainer
 
 
 class Lora(nn.Module):
@@ -69,3 +71,15 @@ class Tied(nn.Module):
         where = (x @ self.places.weight.t()) * 0.5
         gated = (x @ self.gate.weight.T) * 0.5
         return soft, where, gated, (x @ self.tokens.weight.t()) * 0.125  # expect: PLM048
+
+
+class Judge(Trainer):
+    def compute_loss(self, model, inputs, return_outputs=False):
+        outputs = model(**inputs, output_hidden_states=True)
+        hidden = outputs.hidden_states[-1]
+        # trap: small beside what the model made
+        pooled = torch.matmul(hidden[:, 0], hidden[:, 0].t()) / 0.07
+        # trap: of one place
+        pooled = pooled + (model.lm_head(hidden[:, -1]) / 0.7).mean()
+        scores = torch.matmul(hidden, model.lm_head.weight.t()) / 0.7  # expect: PLM048
+        return outputs.loss + scores.mean() + pooled.mean()

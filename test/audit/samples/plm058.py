@@ -59,3 +59,40 @@ def rounds(model, loader, optimizer, micro_batches, epochs):
             model(next(loader)).sum().backward()
             optimizer.step()
             optimizer.zero_grad()
+
+
+def branches(model, loader, optimizer):
+    for step, x in enumerate(loader):
+        loss = model(x).sum()
+        if (step + 1) % 4 == 0:
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+        else:
+            loss.backward()  # expect: PLM058
+
+
+def either(model, loader, optimizer, scaler, half):
+    for step, x in enumerate(loader):
+        loss = model(x).sum()
+        optimizer.zero_grad()
+        if half:
+            # trap: one of two ways to do the same, each with a step
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+        else:
+            loss.backward()
+            optimizer.step()
+
+
+def turns(model, critic, loader, optimizer, opponent):
+    for step, x in enumerate(loader):
+        if step % 5 == 0:
+            model(x).sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+        else:
+            # trap: another network's turn, with a step of its own
+            critic(x).sum().backward()
+            opponent.step()
+            opponent.zero_grad()

@@ -1,3 +1,6 @@
+from contextlib import nullcontext
+from functools import partial
+
 import torch
 
 
@@ -20,3 +23,20 @@ def train(model, loader, optimizer, use_fp16):
             model(x).sum().backward()
         scaler.step(optimizer)
     return off, maybe
+
+
+def chosen(model, loader, optimizer, half):
+    context = torch.autocast if half else nullcontext
+    quiet = partial(torch.autocast, "cuda", enabled=False)
+    for x in loader:
+        with context("cuda"):
+            loss = model(x).sum()
+            loss.backward()  # expect: PLM061
+        with quiet():
+            # trap: not casting
+            model(x).sum().backward()
+        with context("cuda"):
+            loss = model(x).sum()
+        # trap: outside
+        loss.backward()
+        optimizer.step()

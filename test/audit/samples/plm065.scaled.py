@@ -23,3 +23,24 @@ def divided(model, batches, optimizer, micro_batches):
         for p in model.parameters():
             p.grad.div_(micro_batches)
         optimizer.step()
+
+
+def weighted(model, loader, optimizer, accumulate):
+    for i, (x, y, weight) in enumerate(loader):
+        each = F.cross_entropy(model(x), y, reduction="none")
+        loss = (each * weight).sum() / weight.sum()
+        loss.backward()  # expect: PLM065
+        if (i + 1) % accumulate == 0 or i + 1 == len(loader):
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+def shared(model, loader, optimizer, accumulate, share_weight):
+    for i, (x, y, weight) in enumerate(loader):
+        each = F.cross_entropy(model(x), y, reduction="none")
+        # trap: the weight of the whole may well be the share of a turn
+        loss = (each * weight).sum() / weight.sum() * share_weight
+        loss.backward()
+        if (i + 1) % accumulate == 0 or i + 1 == len(loader):
+            optimizer.step()
+            optimizer.zero_grad()

@@ -35,3 +35,23 @@ def freeze(backbone, model):
     model.conv2.requires_grad = False  # expect: PLM077
     # trap: may be a parameter
     model.proj.requires_grad = False
+
+
+def lower(model, count):
+    model.train()
+    for stage in model.body[:-count]:
+        stage.requires_grad = False  # expect: PLM077
+    for number, stage in enumerate(model.encoder):
+        stage.requires_grad = number > count
+        if number < count:
+            stage.requires_grad = False  # expect: PLM077
+    # trap: lists of parameters
+    for weight in model.head:
+        weight.requires_grad = False
+    for one in model.embeddings:
+        one.requires_grad = False
+    # trap: nobody knows what these are
+    for one in model.things[1:]:
+        one.requires_grad = False
+    for p in model.decoder.parameters():
+        p.requires_grad = False
