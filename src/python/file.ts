@@ -178,6 +178,11 @@ export class PythonFile {
     return module === "" ? alias.name : `${module}.${alias.name}`;
   }
 
+  /** The function or method of this file that a qualified name is of. */
+  functionNamed(name: string | null): NodeOf<"FunctionDef"> | undefined {
+    return name === null ? undefined : this.once(functionsByName).get(name);
+  }
+
   /** "<module>.Class.method" for a definition; nested functions get their parents' names too. */
   qualified(node: NodeOf<"FunctionDef"> | NodeOf<"ClassDef">): string {
     let name = this.#qualified.get(node);
@@ -189,6 +194,16 @@ export class PythonFile {
     }
     return name;
   }
+}
+
+/** Of two of a name the first. */
+function functionsByName(file: PythonFile): ReadonlyMap<string, NodeOf<"FunctionDef">> {
+  const found = new Map<string, NodeOf<"FunctionDef">>();
+  for (const fn of file.all("FunctionDef")) {
+    const name = file.qualified(fn);
+    if (!found.has(name)) found.set(name, fn);
+  }
+  return found;
 }
 
 /** What nearly every file calls these by, where another file's imports come in with `from layers import *`. */

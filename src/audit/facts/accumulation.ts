@@ -3,6 +3,9 @@ import type { PythonFile } from "../../python/file.ts";
 import { ancestors, walk } from "../../python/nodes.ts";
 import type { Expr, Node } from "../../python/tree.ts";
 
+/** What people call the number of micro-steps before a step. */
+export const MICRO_STEPS = /acc(?:um|_)|micro/i;
+
 /** Under `step % args.accumulation_steps == 0`, where that is, or may well be, 1 unless someone asks for more: nothing accumulates. */
 export function countsToOne(step: Node, loop: Node, file: PythonFile): boolean {
   for (const at of ancestors(step)) {

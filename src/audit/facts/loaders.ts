@@ -100,7 +100,7 @@ function returned(
   const own = selfAttribute(call.func);
   const cls = own === null ? null : classOf(call);
   const name = cls ? `${facts.file.qualified(cls)}.${own}` : facts.file.dotted(call.func);
-  const fn = facts.file.all("FunctionDef").find((one) => facts.file.qualified(one) === name);
+  const fn = facts.file.functionNamed(name);
   if (!fn) return null;
   return all(
     facts.file

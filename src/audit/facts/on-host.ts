@@ -31,8 +31,7 @@ function onHost({ file, project }: Facts): string | null {
   ];
   for (const place of places) {
     const from = place?.kind === "Name" ? file.scopes.onlyValue(place) : place;
-    const device =
-      from?.kind === "Call" && file.dotted(from.func) === "torch.device" ? positional(from, 0) : from;
+    const device = from && placeOf(from, file);
     if (device && defaultOf(device, file, project) === "cpu")
       why ??= `on the CPU without \`${file.textOf(device)}\``;
     const set = device && settingIn(device, file);
@@ -40,6 +39,13 @@ function onHost({ file, project }: Facts): string | null {
       why ??= `on the CPU, as \`${file.textOf(device!)}\` is set`;
   }
   return why ?? cpuOutright(places, file);
+}
+
+/** `"cuda:0"` of `torch.device("cuda:0")`, and of itself. */
+function placeOf(device: Expr, file: PythonFile): Expr | null {
+  return device.kind === "Call" && file.dotted(device.func) === "torch.device"
+    ? positional(device, 0)
+    : device;
 }
 
 /** "cpu" of `config["training"]["device"]`, where the file says `config = {"training": {"device": "cpu"}}`. */
@@ -66,9 +72,7 @@ function isOverwritten(text: Node, file: PythonFile): boolean {
   const statement = statementOf(text);
   if (statement?.kind !== "Assign") return false;
   const { value, targets } = statement;
-  const device =
-    value.kind === "Call" && file.dotted(value.func) === "torch.device" ? positional(value, 0) : value;
-  const [target] = device === text ? targets : [];
+  const [target] = placeOf(value, file) === text ? targets : [];
   const definition = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
   return definition !== null && file.scopes.uses(definition).length === 0;
 }
@@ -81,8 +85,7 @@ function cpuOutright(places: readonly (Expr | null)[], file: PythonFile): string
     // What a function is given, it is given by one of the others.
     if (place.kind === "Name" && file.scopes.reaching(place).every(({ how }) => how === "param")) continue;
     const from = place.kind === "Name" ? file.scopes.onlyValue(place) : null;
-    const device =
-      from?.kind === "Call" && file.dotted(from.func) === "torch.device" ? positional(from, 0) : null;
+    const device = from?.kind === "Call" ? placeOf(from, file) : null;
     if (device?.kind !== "Str" || device.value !== "cpu") return null;
     found = place;
   }

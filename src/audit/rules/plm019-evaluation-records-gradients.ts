@@ -169,9 +169,9 @@ function runIn(call: Call, modes: ReadonlyMap<string, unknown>, { file }: Facts)
   if (call.func.kind !== "Name" && selfAttribute(call.func) === null) return null;
   const target = callTarget(call, file);
   const name = call.func.kind === "Name" ? call.func.id : selfAttribute(call.func);
-  const fn = file.all("FunctionDef").find((one) => one.name === name && file.qualified(one) === target);
+  const fn = file.functionNamed(target);
   // One inside this function is judged by itself.
-  if (!fn || functionOf(fn)) return null;
+  if (fn?.name !== name || functionOf(fn)) return null;
   for (const text of modes.keys()) {
     const run = file
       .callsNamed(/\w+$/.exec(text)?.[0] ?? "")

@@ -166,7 +166,7 @@ function clears(one: Stmt, { file }: Facts): boolean {
   const call = one.kind === "ExprStmt" && one.value.kind === "Call" ? one.value : null;
   if (!call || call.args.length > 0 || !/grad/i.test(lastWord(call.func))) return false;
   const target = callTarget(call, file);
-  const fn = file.all("FunctionDef").find((def) => file.qualified(def) === target);
+  const fn = file.functionNamed(target);
   const body = fn?.body.filter((part) => part.kind !== "ExprStmt" || part.value.kind !== "Str") ?? [];
   return body.length > 0 && body.every(clearsItself);
 }

@@ -114,7 +114,7 @@ function staysOnHost(collate: Expr, facts: Facts): boolean {
   const cls = object?.kind === "Call" ? file.dotted(object.func) : null;
   const written =
     cls === null
-      ? file.all("FunctionDef").find((fn) => file.qualified(fn) === file.dotted(collate))
+      ? file.functionNamed(file.dotted(collate))
       : // What it takes from another class is not seen.
         file.all("ClassDef").find((one) => file.qualified(one) === cls && isWithoutBase(one, file));
   if (written) return namesNoDevice(written, file);

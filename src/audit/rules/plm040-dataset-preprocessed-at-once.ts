@@ -153,7 +153,7 @@ function joinOf({ parent }: Node, { file }: Facts): string {
 function isWorker(expr: Expr, facts: Facts): boolean {
   const { file } = facts;
   const name = expr.kind === "Name" ? file.dotted(expr) : null;
-  const fn = name === null ? undefined : file.all("FunctionDef").find((one) => file.qualified(one) === name);
+  const fn = file.functionNamed(name);
   return fn?.body.some((statement) => works(statement, facts)) ?? false;
 }
 

@@ -231,8 +231,7 @@ function isObjects(expr: Expr, facts: Facts, depth = 0): boolean {
   if (READERS.test(name) || /^(?:glob\.i?glob|os\.listdir)$/.test(name)) return true;
   if (name === "builtins.zip") return expr.args.some(({ value }) => isObjects(value, facts, depth + 1));
   // A function of this file that collects them.
-  const helper =
-    name === "" ? undefined : facts.file.all("FunctionDef").find((fn) => facts.file.qualified(fn) === name);
+  const helper = facts.file.functionNamed(name);
   if (helper) return collects(helper, facts);
   // `self.items = self.scan()`
   const own = selfAttribute(expr.func);

@@ -263,9 +263,7 @@ function isFloat64(expr: Expr, facts: Facts, depth = 0): boolean {
   if (expr.kind === "Call" && isGenerator(expr, facts)) return !keyword(expr, "dtype");
   // What a function of this file returns.
   const name = expr.kind === "Call" ? facts.file.dotted(expr.func) : null;
-  const fn = name?.startsWith(`${facts.file.module}.`)
-    ? facts.file.all("FunctionDef").find((one) => facts.file.qualified(one) === name)
-    : undefined;
+  const fn = facts.file.functionNamed(name);
   if (fn) {
     const returns = facts.file.all("Return").filter((one) => functionOf(one) === fn);
     return (

@@ -5,6 +5,7 @@ import type { Call, Expr, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -371,9 +372,8 @@ function isRowOfOnes(expr: Expr): boolean {
 /** What a function of this file returns, where it does so once. */
 function returnedBy(call: Call, file: PythonFile): Expr | null {
   const name = callTarget(call, file);
-  const fn = file.all("FunctionDef").find((one) => file.qualified(one) === name);
-  const [only, ...more] = fn ? file.all("Return").filter((one) => functionOf(one) === fn) : [];
-  return more.length === 0 ? (only?.value ?? null) : null;
+  const [only, ...more] = name === null ? [] : (file.once(returnsByName).get(name) ?? []);
+  return more.length === 0 ? (only ?? null) : null;
 }
 
 /** In the step, and not behind an option that is off. */

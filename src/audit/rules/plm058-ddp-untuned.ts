@@ -3,7 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
-import { countsToOne, isOneByDefault } from "../facts/accumulation.ts";
+import { MICRO_STEPS, countsToOne, isOneByDefault } from "../facts/accumulation.ts";
 import { given, hidesArguments } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Backward } from "../facts/training.ts";
@@ -139,7 +139,7 @@ function microSteps(backward: Call, steps: readonly Call[], file: PythonFile): E
     !count ||
     more.length > 0 ||
     file.dotted(inner.iter.func) !== "builtins.range" ||
-    !/acc(?:um|_)|micro/i.test(file.textOf(count.value))
+    !MICRO_STEPS.test(file.textOf(count.value))
   )
     return null;
   const taken = steps.filter((step) => contains(around, step));

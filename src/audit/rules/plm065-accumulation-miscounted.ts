@@ -2,7 +2,7 @@ import { argument } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, blockOf, classOf, contains, functionOf, isStatement, walk } from "../../python/nodes.ts";
 import type { Call, Expr, If, Node } from "../../python/tree.ts";
-import { countsToOne, isOneByDefault } from "../facts/accumulation.ts";
+import { MICRO_STEPS, countsToOne, isOneByDefault } from "../facts/accumulation.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Backward, Loop } from "../facts/training.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
@@ -235,7 +235,7 @@ function throttle(step: Expr, loop: Node, facts: Facts): Throttle | null {
 function helperOf(test: Expr, { file }: Facts): Expr | null {
   if (test.kind !== "Call") return null;
   const name = callTarget(test, file);
-  const fn = file.all("FunctionDef").find((one) => file.qualified(one) === name);
+  const fn = file.functionNamed(name);
   const [only] = fn?.body.length === 1 ? fn.body : [];
   return only?.kind === "Return" ? only.value : null;
 }
@@ -366,8 +366,7 @@ function* microSteps(facts: Facts): Generator<Finding> {
     if (
       !count ||
       (ranged &&
-        (count.kind === "Num" ||
-          !(/acc(?:um|_)|micro/i.test(file.textOf(count)) || isPartsOf(count, inner, facts))))
+        (count.kind === "Num" || !(MICRO_STEPS.test(file.textOf(count)) || isPartsOf(count, inner, facts))))
     )
       continue;
     const steps = optimizerSteps(file).filter(

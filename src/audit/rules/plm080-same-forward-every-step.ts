@@ -251,7 +251,7 @@ function isHelper(call: Call, facts: Facts): boolean {
   // Before it is looked for: most functions are given no network that does not learn.
   if (!says && !call.args.some(({ value }) => value.kind === "Name" && facts.networks.isFrozen(value)))
     return false;
-  const fn = facts.file.all("FunctionDef").find((one) => facts.file.qualified(one) === name);
+  const fn = facts.file.functionNamed(name);
   if (
     !fn ||
     !(says || onlyRuns(fn)) ||

@@ -194,7 +194,7 @@ function isReadBy({ func, args }: Call, facts: Facts): boolean {
 /** Whether a function of this file writes into the argument nowhere, and hands it to torch alone. */
 function isOnlyRead(arg: Arg, call: Call, { file }: Facts): boolean {
   const name = callTarget(call, file);
-  const fn = file.all("FunctionDef").find((one) => file.qualified(one) === name);
+  const fn = file.functionNamed(name);
   if (!fn || arg.star !== 0) return false;
   const shift = fn.params[0]?.name === "self" ? 1 : 0;
   const param =

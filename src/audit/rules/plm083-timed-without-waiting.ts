@@ -152,7 +152,7 @@ function isWork(call: Call, facts: Facts): boolean {
   const own = call.func.kind === "Name" || selfAttribute(call.func) !== null;
   if (!own || facts.callee(call)?.reachesBackward !== true) return false;
   const target = callTarget(call, facts.file);
-  const fn = facts.file.all("FunctionDef").find((one) => facts.file.qualified(one) === target);
+  const fn = facts.file.functionNamed(target);
   return fn !== undefined && facts.functionFacts(fn.body[0]!).loose && !waitsBelow(fn, facts, new Set());
 }
 
@@ -166,9 +166,7 @@ function waitsBelow(fn: FunctionDef, facts: Facts, seen: Set<FunctionDef>): bool
   for (const statement of fn.body)
     walk(statement, (node) => {
       const target = node.kind === "Call" && !waits ? callTarget(node, file) : null;
-      const called = target?.startsWith(`${file.module}.`)
-        ? file.all("FunctionDef").find((one) => file.qualified(one) === target)
-        : undefined;
+      const called = file.functionNamed(target);
       waits ||= called !== undefined && waitsBelow(called, facts, seen);
       return !waits;
     });

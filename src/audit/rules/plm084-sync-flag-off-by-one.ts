@@ -277,7 +277,7 @@ function conditionOf(call: Call, when: boolean, facts: Facts, depth: number): Co
   const { file } = facts;
   const name = callTarget(call, file);
   if (name === null || !name.startsWith(`${file.module}.`)) return null;
-  const fn = file.all("FunctionDef").find((one) => file.qualified(one) === name);
+  const fn = file.functionNamed(name);
   const asked = fn?.body[fn.body.length - 1];
   const only = fn?.body.length === 1 || (fn?.body.length === 2 && fn.body[0]!.kind === "ExprStmt");
   if (!fn || !only || asked?.kind !== "Return" || !asked.value) return null;
