@@ -176,6 +176,20 @@ export function spreadHeat(
         !SAVES.test(last(to.summary.name))
       )
         heat(to, reached);
+    // `self.calc_loss(batch)` of a base that leaves it to the classes made of it: theirs run.
+    if (fn.summary.method && fn.calls.length === 0)
+      for (const override of overrides(fn.summary.name, names)) heat(byName.get(override), reached);
   }
   return hot;
+}
+
+/** The methods of the same name in classes made of the method's. */
+function overrides(method: string, names: Names): readonly string[] {
+  const cut = method.lastIndexOf(".");
+  const heirs = new Set(names.heirs(method.slice(0, cut)));
+  // A set goes on through what is added to it on the way.
+  for (const cls of heirs) for (const next of names.heirs(cls)) heirs.add(next);
+  return [...heirs]
+    .filter((cls) => names.classes.get(cls)!.methods.includes(method.slice(cut + 1)))
+    .map((cls) => cls + method.slice(cut));
 }

@@ -35,6 +35,7 @@ export class Names {
   readonly #packages = new Map<string, { readonly full: string; readonly modules: string[] } | null>();
 
   readonly #all: readonly string[];
+  #heirs: ReadonlyMap<string, readonly string[]> | null = null;
 
   constructor(summaries: readonly FileSummary[]) {
     this.#all = summaries.map(({ module }) => module);
@@ -122,6 +123,24 @@ export class Names {
       this.#handedOn(full, functions) ??
       (this.isDistribution(full) && functions.has(`${full}.__init__`) ? `${full}.__init__` : null)
     );
+  }
+
+  /** The classes that are directly of this one. */
+  heirs(cls: string): readonly string[] {
+    this.#heirs ??= this.#findHeirs();
+    return this.#heirs.get(cls) ?? [];
+  }
+
+  #findHeirs(): ReadonlyMap<string, readonly string[]> {
+    const found = new Map<string, string[]>();
+    for (const [name, { bases }] of this.classes)
+      for (const base of bases) {
+        const full = this.#classNamed(this.full(base));
+        const known = found.get(full);
+        if (known) known.push(name);
+        else if (this.classes.has(full)) found.set(full, [name]);
+      }
+    return found;
   }
 
   /** Made anew for each batch, of what a network gave, where other objects are mostly made once. */

@@ -5,6 +5,7 @@ import type { Call, ClassDef, Expr, For, FunctionDef, Node, While } from "../../
 import { methodsOf, roleOfBase } from "./classes.ts";
 import type { Role } from "./classes.ts";
 import { lexicalGrad } from "./gradmode.ts";
+import { isMain } from "./summary.ts";
 
 export interface Backward {
   readonly call: Call;
@@ -328,12 +329,25 @@ function isProfiled(loop: Loop): boolean {
   return false;
 }
 
+/** Under `if __name__ == "__main__":` of a file that never steps: differentiates, to compare or to time layers. */
+function isSelfTest(loop: Loop, file: PythonFile): boolean {
+  if (functionOf(loop) || file.callsNamed("step").length > 0) return false;
+  let outer: Node = loop;
+  while (outer.parent && outer.parent.kind !== "Module") outer = outer.parent;
+  return (
+    isMain(outer) &&
+    file.callsNamed("backward").some((call) => contains(loop, call)) &&
+    // A step by hand.
+    !file.all("Attribute").some(({ attr }) => attr === "grad")
+  );
+}
+
 /**
  * Whether each turn of the loop makes the network that it trains: a search over settings, not a training. Nor are a few
  * turns one.
  */
 export function isTrial(loop: Loop, file: PythonFile): boolean {
-  if (isShort(loop, file) || isProfiled(loop)) return true;
+  if (isShort(loop, file) || isProfiled(loop) || isSelfTest(loop, file)) return true;
   for (const statement of file.all("Assign")) {
     if (!contains(loop, statement) || loopsAround(statement)[0] !== loop) continue;
     // Under a test it is made now and then, for a validation.

@@ -44,7 +44,7 @@ export const rule: Rule = {
       const retained = inLoop.some((one) => isTrue(keyword(one.call, "retain_graph")?.value ?? null));
       // Without any of these we cannot see whether the network detaches the state.
       if (!known && !retained) continue;
-      const opaque = !retained && !isRecurrentLayer(call.func, facts) && !isOwnRecurrent(call.func, facts);
+      const opaque = !isRecurrentLayer(call.func, facts) && !isOwnRecurrent(call.func, facts);
       const statement = statementOf(call);
       for (const { value } of call.args)
         for (const part of value.kind === "Tuple" ? value.items : [value]) {
@@ -67,7 +67,7 @@ export const rule: Rule = {
             continue;
           }
           const begins = definitions.filter((one) => !contains(loop, one.node));
-          if (opaque && !STATE.test(part.id)) continue;
+          if (opaque && !retained && !STATE.test(part.id)) continue;
           const finding = helper
             ? { at: helper.at, message: `${message(part.id)}: \`${helper.name}\` detaches nothing` }
             : report(part, part.id, begins, value === part, call, facts);

@@ -174,9 +174,14 @@ function isComputedWith(definition: Definition, { file }: Facts): boolean {
     return (
       method !== null &&
       TENSORS_ONLY.test(method.attr) &&
-      others.every((one) => one === use || one.kind === "Num")
+      others.every((one) => one === use || isNumber(one, file))
     );
   });
+}
+
+/** `0`, or a name for it. */
+function isNumber(expr: Expr, file: PythonFile): boolean {
+  return (expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr)?.kind === "Num";
 }
 
 /** `spans[..., 0] * 2`: of what is cut along its axes and computed with, arrays of numpy can be no key. */

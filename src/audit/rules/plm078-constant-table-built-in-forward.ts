@@ -95,14 +95,14 @@ function isSetting(expr: Expr, facts: Facts): boolean {
   return writes.length > 0 && writes.every((write) => write.in.name === "__init__");
 }
 
-/** What the only definition of a local name says, above it in the same function. */
+/** What the only definition of a name says, above it in the same function or at the file's top: `N_EMBD = 384`. */
 function namedSetting(name: Expr & { kind: "Name" }, facts: Facts): Expr | null {
   const [one, ...more] = facts.file.scopes.reaching(name);
   return more.length === 0 &&
     one?.how === "assign" &&
     one.value !== null &&
     one.value.kind !== "Name" &&
-    functionOf(one.value) === functionOf(name)
+    (functionOf(one.value) === functionOf(name) || one.value.parent?.parent?.kind === "Module")
     ? one.value
     : null;
 }

@@ -62,3 +62,12 @@ def cut(model, loader, optimizer):
         hidden = hidden.detach()
         (out - y).pow(2).mean().backward()
         optimizer.step()
+
+
+def train_with_memory(network, optimizer, batches, items):
+    for x in batches:
+        # trap: kept for a second backward, which the network may well detach (a note)
+        out, items = network(x, items)  # expect: PLM006
+        out.mean().backward(retain_graph=True)
+        optimizer.step()
+        optimizer.zero_grad()
