@@ -4,6 +4,7 @@ import { classOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Dict, Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
+import { returnsByName } from "./returns.ts";
 
 /** What a call is given by name, also through `**settings` where these are a dict written out, or built up key by key. */
 export function given(call: Call, name: string, file: PythonFile): Expr | null {
@@ -55,18 +56,28 @@ export function entry(dict: Dict | Call, key: string): Expr | null {
   return at < 0 ? null : dict.values[at]!;
 }
 
-/** A dict written out in place, or the one a name was bound to. */
-export function literalDict(expr: Expr, file: PythonFile): Dict | Call | null {
+/** A dict written out in place, the one a name was bound to, or the one that a function of this file returns or is handed. */
+export function literalDict(expr: Expr, file: PythonFile, depth = 0): Dict | Call | null {
+  if (depth > 4) return null;
   if (expr.kind === "Dict") return expr.keys.includes(null) ? null : expr;
-  if (expr.kind === "Call")
-    return file.dotted(expr.func) === "builtins.dict" && expr.args.every((arg) => arg.name !== null)
-      ? expr
-      : null;
+  if (expr.kind === "Call") {
+    const name = file.dotted(expr.func);
+    if (name === "builtins.dict") return expr.args.every((arg) => arg.name !== null) ? expr : null;
+    const [made, ...more] = (name === null ? undefined : file.once(returnsByName).get(name)) ?? [];
+    return made && more.length === 0 ? literalDict(made, file, depth + 1) : null;
+  }
   if (expr.kind === "Attribute") return ownDict(expr, file);
   if (expr.kind !== "Name") return null;
   const [one, ...more] = file.scopes.reaching(expr);
-  if (more.length > 0 || one?.how !== "assign" || !one.value || one.value.kind === "Name") return null;
-  return file.scopes.uses(one).some(changes) ? null : literalDict(one.value, file);
+  if (more.length > 0 || !one) return null;
+  if (one.how === "param") {
+    const [handed, ...others] =
+      one.node.kind === "Param" && one.node.star === 0 ? handedIn(one, file, false) : [];
+    if (!handed || others.length > 0 || file.scopes.uses(one).some(changes)) return null;
+    return literalDict(handed, file, depth + 1);
+  }
+  if (one.how !== "assign" || !one.value || one.value.kind === "Name") return null;
+  return file.scopes.uses(one).some(changes) ? null : literalDict(one.value, file, depth + 1);
 }
 
 /** `self.settings = {…}`, bound once in its class and changed nowhere in the file. */
@@ -77,7 +88,7 @@ function ownDict(expr: Expr & { kind: "Attribute" }, file: PythonFile): Dict | C
   if (made?.kind !== "Dict" && made?.kind !== "Call") return null;
   return file.all("Attribute").some((one) => one.attr === expr.attr && changes(one))
     ? null
-    : literalDict(made, file);
+    : literalDict(made, file, 1);
 }
 
 /** `settings["x"] = …`, `settings.update(…)` */

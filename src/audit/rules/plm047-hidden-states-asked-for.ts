@@ -178,10 +178,9 @@ export const rule: Rule = {
         if (!(step || loads) || facts.gradMode(call) === "off") continue;
         if (isRead(key, file)) continue;
         if (isIndexed(call, file)) continue;
-        // `encoder(ids, output_hidden_states=True)[2]`
-        const { parent } = call;
-        if (parent?.kind === "Subscript" && !(parent.index.kind === "Num" && parent.index.text === "0"))
-          continue;
+        // `encoder(ids, output_hidden_states=True)[2]`, unlike `[0]` and `["logits"]`.
+        const index = call.parent?.kind === "Subscript" ? call.parent.index : null;
+        if (index && index.kind !== "Str" && !(index.kind === "Num" && index.text === "0")) continue;
         if (step && hasOwnArguments(call)) continue;
         // Taken apart by position: a model of its own make, such as one with a value head, that may need them.
         if (call.parent?.kind === "Assign" && call.parent.targets.some((target) => target.kind === "Tuple"))

@@ -1,5 +1,5 @@
 import { ancestors, classOf, functionOf } from "../../python/nodes.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, Node } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
@@ -238,6 +238,10 @@ function isModule(expr: Expr, facts: Facts): boolean {
     isOnlyMadeBy(expr, facts.file, (made) => /\.from_pretrained\(/.test(facts.file.textOf(made)))
   )
     return true;
+  // `self.teacher(x)`, of a module: a tensor, which has the attribute, cannot be called.
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  if (cls && isModuleRole(facts.role(cls)) && isCalled(own!, cls, facts)) return true;
   // `model[0]` of a Sequential.
   if (expr.kind === "Subscript" && expr.index.kind === "Num" && facts.networks.is(expr.value)) return true;
   const owner = rootOf(expr);
@@ -256,6 +260,10 @@ function isModule(expr: Expr, facts: Facts): boolean {
       facts.file.textOf(expr),
     )
   );
+}
+
+function isCalled(own: string, cls: ClassDef, { file }: Facts): boolean {
+  return file.callsNamed(own).some(({ func }) => selfAttribute(func) === own && classOf(func) === cls);
 }
 
 /** Of what is gone through in a loop, the part of a network, whole or cut: `net.body[:-1]`, `enumerate(net.body)`. */
