@@ -192,6 +192,16 @@ test.each([
   expect(found({ "helpers.py": HELPERS, "train.py": train, ...more })).toMatchObject(USED);
 });
 
+test("a program that nobody imports calls its own functions, whatever others call theirs", () => {
+  const train = TRAIN.replaceAll("USED", "Net");
+  const other = `${train}\nfrom more import added\nadded(loss)\n`;
+  const program = `${HELPERS.replace("return added(x)", "return x")}\n\nif __name__ == "__main__":\n    noisy(1)\n`;
+  expect(found({ "program.py": program, "train.py": other })).toMatchObject(WITHOUT_CALLER);
+  const calls = program.replace("noisy(1)", "added(1)");
+  expect(found({ "program.py": calls, "train.py": other })).toMatchObject(USED);
+  expect(found({ "program.py": program, "train.py": `${other}import program\n` })).toMatchObject(USED);
+});
+
 test("in a method that nobody calls, of a class that is used, a finding is a note", () => {
   const cls = HELPERS.replaceAll(/^(?=def| )/gm, "    ").replace(
     "    def noisy",

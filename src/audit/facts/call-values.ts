@@ -112,7 +112,15 @@ export class CallValues {
     const mode = this.#around.gradMode(call);
     const graph =
       mode === "off" ? "no" : mode === "on" && !this.#values.networks.isFrozen(network) ? "yes" : "unknown";
-    return { what: "output", device: "network", graph };
+    return { what: "output", device: this.#isFedHost(call) ? "cpu" : "network", graph };
+  }
+
+  /** Given tensors of the host alone, it runs there, or fails on a device. */
+  #isFedHost(call: Call): boolean {
+    return (
+      call.args.length > 0 &&
+      this.#operands(call).every(({ what, device }) => what === "tensor" && device === "cpu")
+    );
   }
 
   /** The class name of a module made in this file, for `self.x` and names. */
@@ -205,7 +213,8 @@ export class CallValues {
     }
     const short = last(name);
     const inTorch = name === `torch.${short}`;
-    if (inTorch && FACTORIES.has(short))
+    // `torch.FloatTensor(array)` too.
+    if (inTorch && (FACTORIES.has(short) || short.endsWith("Tensor")))
       return {
         what: "tensor",
         device: this.#factoryDevice(call),

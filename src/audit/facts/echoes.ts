@@ -5,7 +5,7 @@ import type { Facts } from "./facts.ts";
 
 /** Calls that give the device nothing to do. */
 const QUIET =
-  /^(?:item|tolist|cpu|numpy|detach|float|int|round|str|len|format|print|append|extend|update|size|numel|dim|time|log|info|add_scalar|write|set_postfix|set_description|set_postfix_str|get_last_lr|get|items|join|perf_counter|update_priorit\w+)$/;
+  /^(?:item|tolist|cpu|numpy|detach|float|int|round|str|len|format|print|append|extend|update|size|numel|dim|time|log|info|add_scalar|write|set_postfix|set_description|set_postfix_str|get_\w*lr|get|items|join|perf_counter|update_priorit\w+)$/;
 
 /**
  * Whether another tensor was read just before, so that nothing is queued any more: not a wait for the device, but one

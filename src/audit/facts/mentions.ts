@@ -349,10 +349,23 @@ function uncalled(
   const isOwn = ownClasses(summaries);
   const called = new Set<string>();
   for (const target of graph.targets.keys()) called.add(last(target));
-  const isCandidate = ({ name, decorated }: FunctionSummary): boolean => {
+  const isCandidate = ({ name, decorated }: FunctionSummary, alone: boolean): boolean => {
     const own = last(name);
     // What costs most is asked last.
-    return !decorated && !called.has(own) && !escapes.has(name) && !OUTSIDE.test(own) && !mentioned.has(own);
+    return (
+      !decorated &&
+      (alone || !called.has(own)) &&
+      !escapes.has(name) &&
+      !OUTSIDE.test(own) &&
+      (alone || !mentioned.has(own))
+    );
+  };
+  let imported: ReadonlySet<string> | null = null;
+  // A program that nobody imports: what others call or speak of by the same names is not its own.
+  const isAlone = ({ main, trains, module }: FileSummary): boolean => {
+    if (!main || !trains || isByName(mentioned)) return false;
+    imported ??= new Set(summaries.flatMap(({ imports }) => imports.flatMap((name) => name.split("."))));
+    return !imported.has(last(module));
   };
   return (
     summaries
@@ -362,11 +375,12 @@ function uncalled(
       // `fire.Fire()` makes a command of each.
       .filter(({ imports }) => !imports.includes("fire"))
       .flatMap((file) => {
-        const isTop = ({ name }: FunctionSummary): boolean => {
-          const inside = name.slice(0, name.lastIndexOf("."));
-          return inside === file.module || isOwn(inside);
-        };
-        return file.functions.filter((fn) => isCandidate(fn) && isTop(fn));
+        const inside = ({ name }: FunctionSummary): string => name.slice(0, name.lastIndexOf("."));
+        const isTop = (fn: FunctionSummary): boolean => inside(fn) === file.module || isOwn(inside(fn));
+        const alone = isAlone(file);
+        return file.functions.filter((fn) =>
+          alone && inside(fn) === file.module ? isCandidate(fn, true) : isCandidate(fn, false) && isTop(fn),
+        );
       })
       .map(({ name }) => graph.byName.get(name)!)
   );

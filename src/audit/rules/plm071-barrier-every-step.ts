@@ -42,6 +42,8 @@ export const rule: Rule = {
       )
         yield {
           at: call,
+          // Started on one device, a library's barrier does nothing.
+          ...(waits ? { severity: "note" as const } : {}),
           message:
             "Every rank waits here for the slowest, on every step; the reduction of the gradients already keeps them together",
         };

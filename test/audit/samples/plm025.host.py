@@ -14,3 +14,26 @@ def train(agent, loader, optimizer, info):
         info.append(q2[::10].numpy())
         # trap: they are on the host
         info.append(torch.mean(abs(q1 - q2)).item() + value)
+
+
+def train_on_host(net, criterion, optimizer, images, labels):
+    for at in range(0, len(images), 8):
+        x = torch.Tensor(images[at : at + 8])
+        y = torch.FloatTensor(labels[at : at + 8])
+        loss = criterion(net(x), y)
+        loss.backward()
+        optimizer.step()
+        # trap: the network is fed from the host, and nothing is moved
+        print(loss.item())
+
+
+def train_and_log(net, criterion, optimizer, loader, get_lr, log):
+    net.to(device)
+    for x, y in loader:
+        loss = criterion(net(x.to(device)), y.to(device))
+        loss.backward()
+        optimizer.step()
+        metrics = {"loss": loss.item()}  # expect: PLM025
+        metrics["lr"] = get_lr(optimizer)
+        # trap: nothing is queued since the last read (a note)
+        log(loss=loss.item(), metrics=metrics)  # expect: PLM025
