@@ -176,9 +176,26 @@ function updatesByHand(loop: Loop, { file }: Facts): boolean {
   );
 }
 
+const LEAVES = /^(?:Return|Break|Continue|Raise)$/;
+
+/**
+ * What runs after a statement in its turn of the loop around: below it, and below what it only stands in, as
+ * `with Timer():` or `if epoch >= warmup:`. A test that no loop repeats chooses between programs, and says nothing
+ * of what follows.
+ */
 function restOf(statement: Stmt): readonly Stmt[] {
-  const block = blockOf(statement);
-  return block ? block.slice(block.indexOf(statement) + 1) : [];
+  const rest: Stmt[] = [];
+  for (let at: Node = statement; ; at = at.parent!) {
+    const block = blockOf(at);
+    if (block) rest.push(...block.slice(block.indexOf(at as Stmt) + 1));
+    if (LEAVES.test(rest.at(-1)?.kind ?? "") || !goesOn(at)) return rest;
+  }
+}
+
+/** Whether what is below the statement around runs next. */
+function goesOn({ parent }: Node): boolean {
+  if (parent?.kind === "If") return loopsAround(parent).length > 0;
+  return parent?.kind === "With" || parent?.kind === "Try";
 }
 
 function* evaluations(
