@@ -169,3 +169,18 @@ def swept_after(model, loader, held_out, optimizer, evaluate, clock):
             optimizer.zero_grad()
         # trap: cleared inside
         evaluate(model, held_out)
+
+
+def branches(model, loader, other, held_out, optimizer, evaluate, plain):
+    for epoch in range(3):
+        if plain:
+            for x in loader:
+                optimizer.zero_grad()
+                model(x).sum().backward()
+                optimizer.step()
+        else:
+            for x in other:
+                optimizer.zero_grad()
+                model(x).mean().backward()
+                optimizer.step()
+        evaluate(model, held_out)  # expect: PLM023
