@@ -1,6 +1,6 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Attribute, Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
 import { decorate } from "../edits.ts";
 import { isModuleRole, selfAttribute } from "../facts/classes.ts";
@@ -41,7 +41,8 @@ export const rule: Rule = {
           ? (evaluation(fn, facts) ?? showing(fn, facts))
           : null) ??
         inspection(fn, facts) ??
-        named(fn, facts);
+        named(fn, facts) ??
+        (evaluates ? called(fn, facts) : null);
       if (!found || usesGradients(fn, facts)) continue;
       seen.add(fn);
       const torch = localName(facts.file, "torch");
@@ -240,10 +241,89 @@ function named(fn: FunctionDef, facts: Facts): { at: Node; message: string; seve
       return {
         at: call.func,
         severity: "note",
-        message: `\`${fn.name}\` differentiates nothing, yet each call of \`${facts.file.textOf(call.func)}\` records a graph and saves its activations`,
+        message: forNobody(fn, call, facts),
       };
   }
   return null;
+}
+
+function forNobody(fn: FunctionDef, run: Call, { file }: Facts): string {
+  return `\`${fn.name}\` differentiates nothing, yet each call of \`${file.textOf(run.func)}\` records a graph and saves its activations`;
+}
+
+/** What a function does that wants numbers of a network, and nothing to differentiate. */
+const MEASURES = /\.(?:item|numpy|tolist|detach)\(|argmax/;
+
+/** `model.eval(); score(model, loader)`: by any name, when it is only ever called with the network in eval mode. */
+function called(fn: FunctionDef, facts: Facts): { at: Node; message: string; severity: "note" } | null {
+  const { file } = facts;
+  const [first, ...more] = callsOf(fn, file);
+  let names = first ? inEvalMode(first, fn, facts) : [];
+  for (const site of names.length === 0 ? [] : more) {
+    const there = inEvalMode(site, fn, facts);
+    names = names.filter((name) => there.includes(name));
+  }
+  // A caller elsewhere may have switched recording off, and one here may differentiate what it is handed.
+  if (
+    names.length === 0 ||
+    facts.functionFacts(fn.body[0] ?? fn).callersGradOff !== "never" ||
+    !MEASURES.test(file.textOf(fn)) ||
+    [first!, ...more].some((site) => isDifferentiated(site, facts))
+  )
+    return null;
+  const run = file
+    .callsNamed(...names.map((name) => /\w+$/.exec(name)?.[0] ?? ""), "forward")
+    .find(
+      (call) =>
+        functionOf(call) === fn &&
+        names.includes(file.textOf(call.func).replace(/\.forward$/, "")) &&
+        (loopsAround(call).length > 0 || inComprehension(call)) &&
+        !unrecorded(call, facts),
+    );
+  return run ? { at: run.func, severity: "note", message: forNobody(fn, run, facts) } : null;
+}
+
+/** What is in eval mode at a call, by what stands above it beside it, as the function that is called names it. */
+function inEvalMode(site: Call, fn: FunctionDef, { file, networks }: Facts): string[] {
+  const modes = new Map<string, boolean>();
+  const around = functionOf(site);
+  for (const { args, func, start } of file.callsNamed("eval", "train")) {
+    if (func.kind !== "Attribute" || args.length > 1 || start > site.start || functionOf(func) !== around)
+      continue;
+    const off = func.attr === "eval" ? args.length === 0 : isFalse(args[0]?.value ?? null);
+    // `if not training: model.eval()` says nothing of what stands below it; frozen, it records nothing.
+    const sure = ancestors(func).every((at) => at.kind !== "If" || contains(at, site));
+    modes.set(file.textOf(func.value), off && sure && !networks.isFrozenByFlags(func.value));
+  }
+  return [...modes].flatMap(([text, off]) => {
+    if (!off) return [];
+    const at = site.args.findIndex(({ star, value }) => star === 0 && file.textOf(value) === text);
+    const skipped = fn.parent?.kind === "ClassDef" ? 1 : 0;
+    if (at >= 0) return site.args[at]!.name ?? fn.params[at + skipped]?.name ?? [];
+    // One of the script's own, or `self.model`; a parameter of that name is given another.
+    return fn.params.some(({ name }) => name !== "self" && name === /^\w+/.exec(text)?.[0]) ? [] : text;
+  });
+}
+
+/** `loss = score(model, loader)`, and then `loss.backward()`. */
+function isDifferentiated(site: Call, facts: Facts): boolean {
+  const statement = statementOf(site);
+  const targets = statement?.kind === "Assign" ? statement.targets : [];
+  const names = targets
+    .flatMap((one) => (one.kind === "Tuple" ? one.items : [one]))
+    .map((one) => facts.file.textOf(one));
+  return facts.backwards.some(
+    ({ call, loss }) =>
+      contains(call, site) ||
+      (functionOf(call) === functionOf(site) &&
+        (loss === null ||
+          names.some((name) =>
+            facts.file
+              .textOf(loss)
+              .split(/[^\w.]+/)
+              .includes(name),
+          ))),
+  );
 }
 
 /** `for batch in loader`, also over a progress bar that was made around it before. */

@@ -27,59 +27,68 @@ export const rule: Rule = {
     patterns: [23],
   },
   *check(facts) {
-    if (facts.backwards.length === 0) return;
-    const { file } = facts;
-    const leave = new Set<string>();
-    for (const loop of facts.stepLoops) {
-      const clear = leftUncleared(loop, facts);
-      if (!clear) {
-        yield* betweenStepAndClearing(loop, facts);
-        continue;
-      }
-      const fn = functionOf(loop);
-      if (fn?.kind === "FunctionDef") leave.add(file.qualified(fn));
-      const behind = [...evaluations(restOf(loop), clear, facts)];
-      yield* behind;
-      const phases = loopsAround(loop)[0];
-      if (phases?.kind === "For" && isPhases(phases.iter))
-        yield {
-          at: clear,
-          message:
-            "The last step's gradients, as large as the trainable parameters, stay allocated during the phase that evaluates; call `zero_grad()` after the step instead",
-        };
-      // Now and then, inside the loop itself, after the step.
-      const step = optimizerSteps(file).findLast((call) => contains(loop, call));
-      const after = loop.body.findIndex((one) => step && contains(one, step));
-      const inside = [...evaluations(loop.body.slice(after + 1), clear, facts)];
-      yield* inside;
-      if (behind.length > 0 || inside.length > 0) continue;
-      yield* atTop(loop, clear, clear, facts);
-      if (phases && !clearsBeside(phases, loop, facts)) yield* atTop(phases, loop, clear, facts);
-    }
-    // Between the backward and the step that uses its gradients.
-    for (const { call } of facts.backwards) {
-      const statement = statementOf(call);
-      const rest = statement && facts.stepLoop(call) ? restOf(statement) : [];
-      const until = rest.findIndex((one) => optimizerSteps(file).some((step) => contains(one, step)));
-      if (until > 0) yield* evaluations(rest.slice(0, until), null, facts);
-    }
-    // A step that is a function of its own, as of a whole graph.
-    for (const step of optimizerSteps(file)) {
-      const statement = loopsAround(step).length === 0 && facts.hot(step) ? statementOf(step) : null;
-      if (statement) yield* evaluations(restOf(statement), null, facts);
-    }
-    // A function that trains an epoch, and what its caller does next.
-    for (const call of leave.size === 0 ? [] : file.all("Call")) {
-      const statement = leave.has(target(call, facts)) ? statementOf(call) : null;
-      if (!statement) continue;
-      const behind = [...evaluations(restOf(statement), null, facts)];
-      yield* behind;
-      const turn = loopsAround(call)[0];
-      if (behind.length === 0 && turn && !clearsBeside(turn, statement, facts))
-        yield* atTop(turn, statement, null, facts);
+    // Two branches that train, and one evaluation below both.
+    const seen = new Set<unknown>();
+    for (const finding of kept(facts)) {
+      if (!seen.has(finding.at)) yield finding;
+      seen.add(finding.at);
     }
   },
 };
+
+function* kept(facts: Facts): Generator<Finding> {
+  if (facts.backwards.length === 0) return;
+  const { file } = facts;
+  const leave = new Set<string>();
+  for (const loop of facts.stepLoops) {
+    const clear = leftUncleared(loop, facts);
+    if (!clear) {
+      yield* betweenStepAndClearing(loop, facts);
+      continue;
+    }
+    const fn = functionOf(loop);
+    if (fn?.kind === "FunctionDef") leave.add(file.qualified(fn));
+    const behind = [...evaluations(restOf(loop), clear, facts)];
+    yield* behind;
+    const phases = loopsAround(loop)[0];
+    if (phases?.kind === "For" && isPhases(phases.iter))
+      yield {
+        at: clear,
+        message:
+          "The last step's gradients, as large as the trainable parameters, stay allocated during the phase that evaluates; call `zero_grad()` after the step instead",
+      };
+    // Now and then, inside the loop itself, after the step.
+    const step = optimizerSteps(file).findLast((call) => contains(loop, call));
+    const after = loop.body.findIndex((one) => step && contains(one, step));
+    const inside = [...evaluations(loop.body.slice(after + 1), clear, facts)];
+    yield* inside;
+    if (behind.length > 0 || inside.length > 0) continue;
+    yield* atTop(loop, clear, clear, facts);
+    if (phases && !clearsBeside(phases, loop, facts)) yield* atTop(phases, loop, clear, facts);
+  }
+  // Between the backward and the step that uses its gradients.
+  for (const { call } of facts.backwards) {
+    const statement = statementOf(call);
+    const rest = statement && facts.stepLoop(call) ? restOf(statement) : [];
+    const until = rest.findIndex((one) => optimizerSteps(file).some((step) => contains(one, step)));
+    if (until > 0) yield* evaluations(rest.slice(0, until), null, facts);
+  }
+  // A step that is a function of its own, as of a whole graph.
+  for (const step of optimizerSteps(file)) {
+    const statement = loopsAround(step).length === 0 && facts.hot(step) ? statementOf(step) : null;
+    if (statement) yield* evaluations(restOf(statement), null, facts);
+  }
+  // A function that trains an epoch, and what its caller does next.
+  for (const call of leave.size === 0 ? [] : file.all("Call")) {
+    const statement = leave.has(target(call, facts)) ? statementOf(call) : null;
+    if (!statement) continue;
+    const behind = [...evaluations(restOf(statement), null, facts)];
+    yield* behind;
+    const turn = loopsAround(call)[0];
+    if (behind.length === 0 && turn && !clearsBeside(turn, statement, facts))
+      yield* atTop(turn, statement, null, facts);
+  }
+}
 
 /** Whether the loop clears gradients somewhere else than in a part of it. */
 function clearsBeside(loop: Loop, part: Node, { file }: Facts): boolean {
@@ -176,9 +185,26 @@ function updatesByHand(loop: Loop, { file }: Facts): boolean {
   );
 }
 
+const LEAVES = /^(?:Return|Break|Continue|Raise)$/;
+
+/**
+ * What runs after a statement in its turn of the loop around: below it, and below what it only stands in, as
+ * `with Timer():` or `if epoch >= warmup:`. A test that no loop repeats chooses between programs, and says nothing
+ * of what follows.
+ */
 function restOf(statement: Stmt): readonly Stmt[] {
-  const block = blockOf(statement);
-  return block ? block.slice(block.indexOf(statement) + 1) : [];
+  const rest: Stmt[] = [];
+  for (let at: Node = statement; ; at = at.parent!) {
+    const block = blockOf(at);
+    if (block) rest.push(...block.slice(block.indexOf(at as Stmt) + 1));
+    if (LEAVES.test(rest.at(-1)?.kind ?? "") || !goesOn(at)) return rest;
+  }
+}
+
+/** Whether what is below the statement around runs next. */
+function goesOn({ parent }: Node): boolean {
+  if (parent?.kind === "If") return loopsAround(parent).length > 0;
+  return parent?.kind === "With" || parent?.kind === "Try";
 }
 
 function* evaluations(

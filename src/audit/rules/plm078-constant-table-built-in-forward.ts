@@ -92,7 +92,14 @@ function isSetting(expr: Expr, facts: Facts): boolean {
   const own = selfAttribute(expr);
   const cls = own === null ? null : classOf(expr);
   const writes = cls ? (attributesOf(cls, facts.file).get(own!)?.writes ?? []) : [];
-  return writes.length > 0 && writes.every((write) => write.in.name === "__init__");
+  return (
+    writes.length > 0 && writes.every((write) => write.in.name === "__init__" && !learns(write.value, facts))
+  );
+}
+
+/** `nn.Parameter(…)`, `nn.Linear(…)`: another one after each step. */
+function learns(value: Expr | null, { file }: Facts): boolean {
+  return value?.kind === "Call" && file.dotted(value.func)?.startsWith("torch.nn.") === true;
 }
 
 /** What the only definition of a name says, above it in the same function or at the file's top: `N_EMBD = 384`. */
@@ -138,27 +145,83 @@ function* built(facts: Facts): Generator<Finding> {
     )
       makers.add(fn);
   }
+  const waving = waveMakers(facts);
   const imported = file.calls.matching(TABLE_MAKERS);
-  if (makers.size === 0 && imported.length === 0) return;
-  for (const call of [...file.callsNamed(...[...makers].map(({ name }) => name)), ...imported]) {
+  if (makers.size === 0 && waving.size === 0 && imported.length === 0) return;
+  const own = new Map([...makers, ...waving].map((one) => [file.qualified(one), one]));
+  const calls = new Set([...file.callsNamed(...[...own.values()].map(({ name }) => name)), ...imported]);
+  for (const call of calls) {
     const cls = classOf(call);
     const fn = functionOf(call);
     if (!cls || !isModuleRole(facts.role(cls)) || fn?.kind !== "FunctionDef" || fn.name === "__init__")
       continue;
     const name = selfAttribute(call.func) === null ? file.dotted(call.func) : callTarget(call, file);
+    const maker = own.get(name ?? "");
     const elsewhere = name !== null && !name.startsWith("torch.") && !name.startsWith(`${file.module}.`);
-    if (![...makers].some((one) => file.qualified(one) === name) && !(imported.includes(call) && elsewhere))
-      continue;
+    if (!maker && !(imported.includes(call) && elsewhere)) continue;
     const given = call.args.map(({ value }) => value).filter((value) => !isPlace(value));
-    if (given.length === 0 || !given.every((value) => isSetting(value, facts)) || !facts.everyStep(call))
+    if (given.length === 0) continue;
+    if (!given.every((value) => isSetting(value, facts))) {
+      if (
+        maker &&
+        waving.has(maker) &&
+        given.every((value) => isCount(value, facts)) &&
+        isForThisInput(call, fn) &&
+        facts.everyStep(call)
+      )
+        yield { at: call, message: OF_POSITIONS };
       continue;
+    }
     // Few numbers cost nothing.
-    if (!given.some((value) => reads(value, facts))) continue;
+    if (!given.some((value) => reads(value, facts)) || !facts.everyStep(call)) continue;
     yield {
       at: call,
       message: `\`${file.textOf(call.func)}\` builds the same table in every forward from settings that never change; build it once, as a buffer with \`persistent=False\``,
     };
   }
+}
+
+/** What turns numbers into an array or a tensor, with the tables. */
+const ARRAYS = ["array", "tensor", "FloatTensor", "Tensor", "from_numpy", "zeros", "empty"];
+
+/** Functions of this file that make a table of sines: of sizes alone, whatever way they count the positions. */
+function waveMakers({ file }: Facts): ReadonlySet<FunctionDef> {
+  const found = new Set<FunctionDef>();
+  const asked = new Set<FunctionDef>();
+  for (const call of file.callsNamed("sin", "cos")) {
+    // Each element may have a function of its own, inside.
+    let fn = functionOf(call);
+    for (let outer = fn && functionOf(fn); outer; outer = functionOf(outer)) fn = outer;
+    if (fn?.kind !== "FunctionDef" || asked.has(fn)) continue;
+    asked.add(fn);
+    if (fn.parent?.kind !== "Module" && !isOfGiven(fn)) continue;
+    // Kept or drawn, it is not made of its sizes again.
+    if (
+      fn.decorators.length > 0 &&
+      !/^staticmethod$/.test(fn.decorators.map((one) => file.textOf(one)).join())
+    )
+      continue;
+    if (/cache|rand|\bglobal\b/i.test(file.textOf(fn))) continue;
+    if (file.callsNamed(...TABLES, ...ARRAYS).some((one) => contains(fn, one))) found.add(fn);
+  }
+  return found;
+}
+
+/** A number that the sizes of the input and the settings say. */
+function isCount(expr: Expr, facts: Facts): boolean {
+  if (expr.kind === "Binary") return isCount(expr.left, facts) && isCount(expr.right, facts);
+  return expr.kind === "Const" || expr.kind === "Str" || isSetting(expr, facts) || isSize(expr, facts);
+}
+
+/** Neither for an input that is longer than the table at hand, nor kept for the next one. */
+function isForThisInput(call: Call, fn: FunctionDef): boolean {
+  for (let at = call.parent; at && at !== fn; at = at.parent) {
+    if (at.kind === "If" || at.kind === "IfExp") return false;
+    if (at.kind === "Assign") return !at.targets.some((one) => mentions(one, "self"));
+    if (at.kind === "Call" && at.func.kind === "Attribute" && at.func.attr === "register_buffer")
+      return false;
+  }
+  return true;
 }
 
 /** A method that makes it of what it is given alone: with `self` at hand it may well keep it. */
@@ -175,6 +238,9 @@ function isPlace(expr: Expr): boolean {
 function lastWord(expr: Expr & { kind: "Attribute" | "Name" }): string {
   return expr.kind === "Name" ? expr.id : expr.attr;
 }
+
+const OF_POSITIONS =
+  "The table depends on nothing but positions, and every forward computes it again; build it once for the longest input, as a buffer with `persistent=False`";
 
 /** Sines and cosines of positions alone: the same up to the length of the input, which a table made once covers. */
 function* waves(facts: Facts): Generator<Finding> {
@@ -195,8 +261,7 @@ function* waves(facts: Facts): Generator<Finding> {
     seen.add(fn);
     yield {
       at: call,
-      message:
-        "The table depends on nothing but positions, and every forward computes it again; build it once for the longest input, as a buffer with `persistent=False`",
+      message: OF_POSITIONS,
     };
   }
 }

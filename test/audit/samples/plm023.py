@@ -112,3 +112,75 @@ class Averaged:
             self._eval_model_update(step)
             if step % 100 == 0:
                 self.evaluate(step)  # expect: PLM023
+
+
+def timed(model, loader, held_out, optimizer, evaluate, clock):
+    for epoch in range(3):
+        with clock("train"):
+            for x in loader:
+                optimizer.zero_grad()
+                model(x).sum().backward()
+                optimizer.step()
+        evaluate(model, held_out)  # expect: PLM023
+
+
+def guarded(model, loader, held_out, optimizer, evaluate, clock, report):
+    for epoch in range(3):
+        try:
+            for x in loader:
+                optimizer.zero_grad()
+                model(x).sum().backward()
+                optimizer.step()
+        except RuntimeError as error:
+            report(error)
+        evaluate(model, held_out)  # expect: PLM023
+
+
+def chosen(model, loader, held_out, optimizer, evaluate, train, test):
+    if train:
+        for x in loader:
+            optimizer.zero_grad()
+            model(x).sum().backward()
+            optimizer.step()
+    # trap: another program
+    if test:
+        evaluate(model, held_out)
+
+
+def either(model, loader, held_out, optimizer, evaluate, clock, train):
+    for epoch in range(3):
+        if train:
+            for x in loader:
+                optimizer.zero_grad()
+                model(x).sum().backward()
+                optimizer.step()
+            continue
+        # trap: not in a turn that trains
+        evaluate(model, held_out)
+
+
+def swept_after(model, loader, held_out, optimizer, evaluate, clock):
+    for epoch in range(3):
+        with clock("train"):
+            for x in loader:
+                optimizer.zero_grad()
+                model(x).sum().backward()
+                optimizer.step()
+            optimizer.zero_grad()
+        # trap: cleared inside
+        evaluate(model, held_out)
+
+
+def branches(model, loader, other, held_out, optimizer, evaluate, plain):
+    for epoch in range(3):
+        if plain:
+            for x in loader:
+                optimizer.zero_grad()
+                model(x).sum().backward()
+                optimizer.step()
+        else:
+            for x in other:
+                optimizer.zero_grad()
+                model(x).mean().backward()
+                optimizer.step()
+        evaluate(model, held_out)  # expect: PLM023
