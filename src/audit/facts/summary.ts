@@ -6,6 +6,7 @@ import type { Attribute, Call, ClassDef, Expr, FunctionDef, Lambda, Name, Node }
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Keeps } from "./keepers.ts";
 import type { LoadersMade } from "./loaders.ts";
+import { isForLearned } from "./names.ts";
 import type { Default } from "./options.ts";
 import type { Passed } from "./parameters.ts";
 import { isCapital } from "./torch-names.ts";
@@ -122,6 +123,8 @@ export interface ClassSummary {
   readonly users?: readonly string[] | undefined;
   /** By whatever decorates it, it may be known to a registry. */
   readonly decorated?: true | undefined;
+  /** Attributes that it only ever gives what a class makes, with a comma between them; not of parts of other classes. */
+  readonly parts?: string | undefined;
 }
 
 const BODY = "<body>";
@@ -212,7 +215,7 @@ function chosenFunction(name: Name, file: PythonFile): string | null {
 /** `loss_fn = contrastive`, in one branch or another: the functions that a name stands for, where all that reaches it is such. */
 function chosenByName(name: Name, file: PythonFile): readonly string[] {
   // Asked of every call by a plain name: most are bound to no other name.
-  return file.scopes.lookup(name)?.definitions.some(isGivenName) === true
+  return file.scopes.lookup(name)?.definitions.some(isGivenName) === true && !isForLearned(name.id)
     ? functionsIn(file.scopes.reaching(name), file)
     : NO_TARGETS;
 }
@@ -220,7 +223,7 @@ function chosenByName(name: Name, file: PythonFile): readonly string[] {
 /** The same of `self.loss_fn`, by all that the class writes to it. */
 function chosenOnSelf(own: string, cls: ClassDef, file: PythonFile): readonly string[] {
   const writes = attributesOf(cls, file).get(own)?.writes;
-  return writes?.some(isGivenName) === true ? functionsIn(writes, file) : NO_TARGETS;
+  return writes?.some(isGivenName) === true && !isForLearned(own) ? functionsIn(writes, file) : NO_TARGETS;
 }
 
 interface Given {
@@ -314,6 +317,11 @@ function valuesOf(expr: Expr, file: PythonFile): readonly (Expr | null)[] {
   const own = selfAttribute(expr);
   const cls = own === null ? null : enclosingClass(expr);
   return cls ? (attributesOf(cls, file).get(own!)?.writes ?? []).map(({ value }) => value) : [];
+}
+
+/** The class that a name is an instance of, as this file calls it. */
+export function classOfInstance(name: Name, file: PythonFile): string | null {
+  return instanceType(name, file);
 }
 
 /** The class an expression is an instance of, when every reaching definition is the same constructor call. */
