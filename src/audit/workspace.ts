@@ -157,6 +157,7 @@ function changedNames(before: ProjectFacts, after: ProjectFacts): Set<string> {
   };
   compare(before.functions, after.functions);
   compare(before.roles, after.roles);
+  compare(before.parts, after.parts);
   compare(before.handed, after.handed);
   compare(before.chosen, after.chosen);
   for (const [old, now] of [

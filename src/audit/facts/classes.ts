@@ -1,7 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, functionOf } from "../../python/nodes.ts";
+import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
-import { last } from "./torch-names.ts";
+import { isCapital, last } from "./torch-names.ts";
 
 /** What a class is to training, by what it derives from. */
 export type Role = "module" | "lightning" | "trainer" | "callback" | "dataset" | "function" | "other";
@@ -87,6 +87,31 @@ export function isOnlyMadeBy(expr: Expr, file: PythonFile, holds: (made: Call) =
   const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
   return writes.length > 0 && writes.every(({ value }) => value?.kind === "Call" && holds(value));
 }
+
+/** The attributes that the class only ever gives what a class makes, parameters and settings aside; undefined for none. */
+export function partsOf(cls: ClassDef, file: PythonFile): string | undefined {
+  let found: string | undefined;
+  for (const { name, writes } of attributesOf(cls, file).values())
+    if (writes.every(({ how, value }) => how === "assign" && isMadeByClass(value, file)))
+      found = found === undefined ? name : `${found},${name}`;
+  return found;
+}
+
+function isMadeByClass(value: Expr | null, file: PythonFile): boolean {
+  let made = value;
+  if (made?.kind === "IfExp") return isMadeByClass(made.body, file) && isMadeByClass(made.orelse, file);
+  if (made?.kind === "Name") {
+    // `layers = nn.Sequential()`, and once filled `self.head = layers`
+    const definitions = file.scopes.lookup(made)?.definitions;
+    made = definitions?.length === 1 && definitions[0]!.how === "assign" ? definitions[0]!.value : null;
+  }
+  if (made?.kind !== "Call") return false;
+  const word = lastWord(made.func);
+  return isCapital(word) && !NO_PART.test(word);
+}
+
+/** What has a `requires_grad`, or may be given one. */
+const NO_PART = /Param|Tensor|Buffer|Variable|Config|Cfg|Args|Options|Settings|Namespace|(?<!Module)Dict$/;
 
 /** `self.transformer = nn.ModuleDict(dict(wte=…, h=…))`: its attributes are layers. */
 export function isModuleDict(expr: Expr, file: PythonFile): boolean {

@@ -2,7 +2,7 @@ import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, ClassDef, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
 import { isModuleRole } from "./classes.ts";
 import { backwardsTaken } from "./attacks.ts";
 import type { Role } from "./classes.ts";
@@ -13,7 +13,7 @@ import { isLossCall } from "./inputs.ts";
 import type { Frequency } from "./guards.ts";
 import type { FunctionFacts, ProjectFacts } from "./project.ts";
 import { last } from "./torch-names.ts";
-import { callTarget, nameOfFunction } from "./summary.ts";
+import { callTarget, classOfInstance, nameOfFunction } from "./summary.ts";
 import {
   backwardCalls,
   engineSteps,
@@ -121,6 +121,24 @@ export class Facts {
     role ??= roleByWord(dotted, this.project);
     this.#imported.set(dotted, role);
     return role;
+  }
+
+  /** The attributes that are modules, of the network of the tree that a name stands for. */
+  partsOf(network: Name): readonly string[] {
+    const dotted = classOfInstance(network, this.file);
+    if (dotted === null) return [];
+    const { parts } = this.project;
+    let names = parts.get(dotted);
+    for (let at = this.file.module; names === undefined && at.includes(".");) {
+      at = at.slice(0, at.lastIndexOf("."));
+      names = parts.get(`${at}.${dotted}`);
+    }
+    // Below the audited root, where only one is called that.
+    if (names === undefined) {
+      const [one, ...more] = [...parts.keys()].filter((name) => name.endsWith(`.${dotted}`));
+      names = one !== undefined && more.length === 0 ? parts.get(one) : undefined;
+    }
+    return names?.split(",") ?? [];
   }
 
   /** What an expression's value is: tensor or not, on which device, with a graph or not. */

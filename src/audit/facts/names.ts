@@ -10,6 +10,11 @@ export function isRunAlone(name: string): boolean {
   return isLong(name) && RUN_ALONE.test(name);
 }
 
+/** `search_algorithm`, `sample_fn`: what is chosen by that name need not run when the network learns. */
+export function isForLearned(name: string): boolean {
+  return RUN_ALONE.test(name);
+}
+
 function isLong(name: string): boolean {
   return name.length > 8 && name.includes("_", 2) && !TORCH.test(name);
 }

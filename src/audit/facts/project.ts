@@ -1,4 +1,4 @@
-import { roleOfBase } from "./classes.ts";
+import { isModuleRole, roleOfBase } from "./classes.ts";
 import type { Role } from "./classes.ts";
 import { Some, closure } from "./graph.ts";
 import type { CallGraph, Edge, Fn } from "./graph.ts";
@@ -55,6 +55,8 @@ export interface ProjectFacts {
   /** What calls name otherwise than where it is defined: `engine.step` for `tools.engine.step`. */
   readonly aliases: ReadonlyMap<string, string>;
   readonly roles: ReadonlyMap<string, Role>;
+  /** By class of networks: its attributes that are modules, with a comma between them. */
+  readonly parts: ReadonlyMap<string, string>;
   /** Modules that use an accelerator, or are joined by imports to one that does. */
   readonly accelerated: ReadonlySet<string>;
   /** Modules that make DataLoaders which pin their batches, at least as many as do not, or are joined by imports to such. */
@@ -191,6 +193,13 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     functions: facts,
     aliases: graph.aliases,
     roles,
+    parts: new Map(
+      summaries.flatMap(({ classes }) =>
+        classes.flatMap(({ name, parts }) =>
+          parts !== undefined && isModuleRole(roles.get(name)!) ? [[name, parts]] : [],
+        ),
+      ),
+    ),
     accelerated,
     pinning,
     working,

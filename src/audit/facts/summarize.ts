@@ -4,7 +4,7 @@ import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { usesAccelerator } from "./accelerator.ts";
 import { backwardsTaken } from "./attacks.ts";
-import { methodsOf, selfAttribute } from "./classes.ts";
+import { methodsOf, partsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import { frequency } from "./guards.ts";
 import { variablesOf } from "./broken.ts";
@@ -19,6 +19,7 @@ import { shapesVary } from "./shapes.ts";
 import { turnsCheckpointingOn } from "./behind-options.ts";
 import { MAIN, callTarget, drawsFromHanded, functionName, isMain, otherTargets } from "./summary.ts";
 import { reducers } from "./returns.ts";
+import { isCapital } from "./torch-names.ts";
 import { tablesMade } from "./tables.ts";
 import type { Table } from "./tables.ts";
 import { sharedTimers } from "./timers.ts";
@@ -414,6 +415,8 @@ class Summarizer {
       methods: methodsOf(cls).map((method) => method.name),
       users: users.length > 0 ? users : undefined,
       decorated: cls.decorators.length > 0 || undefined,
+      // Nobody has the parts of a part in hand.
+      parts: bases.length > 0 && !users.some(isCapital) ? partsOf(cls, this.#file) : undefined,
     };
   }
 }

@@ -6,6 +6,7 @@ import type { Attribute, Call, ClassDef, Expr, FunctionDef, Lambda, Name, Node }
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Keeps } from "./keepers.ts";
 import type { LoadersMade } from "./loaders.ts";
+import { isForLearned } from "./names.ts";
 import type { Default } from "./options.ts";
 import type { Passed } from "./parameters.ts";
 import { isCapital } from "./torch-names.ts";
@@ -122,6 +123,8 @@ export interface ClassSummary {
   readonly users?: readonly string[] | undefined;
   /** By whatever decorates it, it may be known to a registry. */
   readonly decorated?: true | undefined;
+  /** Attributes that it only ever gives what a class makes, with a comma between them; not of parts of other classes. */
+  readonly parts?: string | undefined;
 }
 
 const BODY = "<body>";
@@ -168,7 +171,7 @@ function findTarget(call: Call, file: PythonFile): string | null {
         const type = file.dotted(made.func);
         if (type !== null && !methodsOf(cls).some((method) => method.name === own)) return `${type}.forward`;
       }
-      return `${file.qualified(cls)}.${own}`;
+      return chosenOnSelf(own, cls, file)[0] ?? `${file.qualified(cls)}.${own}`;
     }
     const type = instanceType(func.value, file) ?? samplerOf(func, file);
     return type !== null ? `${type}.${func.attr}` : `.${func.attr}`;
@@ -190,8 +193,13 @@ function ofStar(func: Expr, file: PythonFile): string | null {
   return module !== undefined && more.length === 0 ? `${module}.${(func as Name).id}` : null;
 }
 
-/** `backwards = partial(loss_backwards, fp16)`; `sample = mixed if random() < p else plain`: the first of the two. */
-function chosenFunction(name: Expr & { kind: "Name" }, file: PythonFile): string | null {
+/**
+ * `backwards = partial(loss_backwards, fp16)`; `sample = mixed if random() < p else plain`, or the same by branches: the
+ * first of the two.
+ */
+function chosenFunction(name: Name, file: PythonFile): string | null {
+  const [chosen] = chosenByName(name, file);
+  if (chosen !== undefined) return chosen;
   const value = file.scopes.onlyValue(name);
   const made = value?.kind === "IfExp" ? value.body : value;
   const fn =
@@ -204,11 +212,65 @@ function chosenFunction(name: Expr & { kind: "Name" }, file: PythonFile): string
   return dotted === null || dotted.startsWith("builtins.") ? null : dotted;
 }
 
-/** Where a method's call goes besides, when what it is called on is made of one class or another: `A(…) if small else B(…)`. */
+/** `loss_fn = contrastive`, in one branch or another: the functions that a name stands for, where all that reaches it is such. */
+function chosenByName(name: Name, file: PythonFile): readonly string[] {
+  // Asked of every call by a plain name: most are bound to no other name.
+  return file.scopes.lookup(name)?.definitions.some(isGivenName) === true && !isForLearned(name.id)
+    ? functionsIn(file.scopes.reaching(name), file)
+    : NO_TARGETS;
+}
+
+/** The same of `self.loss_fn`, by all that the class writes to it. */
+function chosenOnSelf(own: string, cls: ClassDef, file: PythonFile): readonly string[] {
+  const writes = attributesOf(cls, file).get(own)?.writes;
+  return writes?.some(isGivenName) === true && !isForLearned(own) ? functionsIn(writes, file) : NO_TARGETS;
+}
+
+interface Given {
+  readonly how: string;
+  readonly value: Expr | null;
+}
+
+function isGivenName({ how, value }: Given): boolean {
+  return (
+    how === "assign" && (value?.kind === "Name" || value?.kind === "Attribute" || value?.kind === "IfExp")
+  );
+}
+
+function functionsIn(given: readonly Given[], file: PythonFile): readonly string[] {
+  const found: string[] = [];
+  for (const one of given) {
+    if (!isGivenName(one)) return NO_TARGETS;
+    const { value } = one;
+    for (const fn of value?.kind === "IfExp" ? [value.body, value.orelse] : [value!]) {
+      const dotted = file.dotted(fn) ?? ownMethod(fn, file);
+      if (dotted === null || dotted.startsWith("builtins.")) return NO_TARGETS;
+      if (!found.includes(dotted)) found.push(dotted);
+    }
+  }
+  return found;
+}
+
+/** `self.contrastive`, of the class around it. */
+function ownMethod(fn: Expr, file: PythonFile): string | null {
+  const own = selfAttribute(fn);
+  const cls = own === null ? null : enclosingClass(fn);
+  return cls && methodsOf(cls).some(({ name }) => name === own) ? `${file.qualified(cls)}.${own}` : null;
+}
+
+/**
+ * Where a call goes besides, when a name stands for one function or another, or when what a method is called on is made of
+ * one class or another: `A(…) if small else B(…)`.
+ */
 export function otherTargets(call: Call, file: PythonFile): readonly string[] {
   const { func } = call;
-  if (func.kind !== "Attribute" || !hasChoice(func.value, file) || file.dotted(func) !== null)
-    return NO_TARGETS;
+  if (func.kind === "Name")
+    return file.dotted(func) === null ? chosenByName(func, file).slice(1) : NO_TARGETS;
+  if (func.kind !== "Attribute") return NO_TARGETS;
+  const own = selfAttribute(func);
+  const cls = own === null ? null : enclosingClass(func);
+  if (cls) return chosenOnSelf(own!, cls, file).slice(1);
+  if (!hasChoice(func.value, file) || file.dotted(func) !== null) return NO_TARGETS;
   const values = valuesOf(func.value, file);
   if (values.length < 2 && values[0]?.kind !== "IfExp") return NO_TARGETS;
   const first = callTarget(call, file);
@@ -255,6 +317,11 @@ function valuesOf(expr: Expr, file: PythonFile): readonly (Expr | null)[] {
   const own = selfAttribute(expr);
   const cls = own === null ? null : enclosingClass(expr);
   return cls ? (attributesOf(cls, file).get(own!)?.writes ?? []).map(({ value }) => value) : [];
+}
+
+/** The class that a name is an instance of, as this file calls it. */
+export function classOfInstance(name: Name, file: PythonFile): string | null {
+  return instanceType(name, file);
 }
 
 /** The class an expression is an instance of, when every reaching definition is the same constructor call. */

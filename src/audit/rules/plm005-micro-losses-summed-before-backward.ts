@@ -3,6 +3,7 @@ import { classOf, contains, functionOf, namesIn, statementOf, walk } from "../..
 import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { appendCall, deleteStatement, indentAt } from "../edits.ts";
+import { MICRO_STEPS } from "../facts/accumulation.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFrom, keeps } from "../facts/kept.ts";
@@ -363,6 +364,11 @@ function isCounted(loop: Loop, { file }: Facts): boolean {
   return loop.kind === "For" && loop.iter.kind === "Call" && file.dotted(loop.iter.func) === "builtins.range";
 }
 
+/** `for _ in range(config.gradient_accumulation_steps)` */
+function isOfMicroSteps(loop: Loop, { file }: Facts): boolean {
+  return loop.kind === "For" && MICRO_STEPS.test(file.textOf(loop.iter));
+}
+
 /** Each turn runs on its own data: nothing is carried over, and no graph comes in from before the loop. */
 function isIndependent(forward: Call, loop: Loop, facts: Facts): boolean {
   if (forward.args.length === 0) return false;
@@ -372,8 +378,9 @@ function isIndependent(forward: Call, loop: Loop, facts: Facts): boolean {
     walk(loop.target, (node) => {
       if (node.kind === "Name") target.add(node.id);
     });
-  // What runs the network by itself, again and again on one batch, draws its noise or time steps inside.
-  let own = isCounted(loop, facts) && !isNetwork(forward.func, facts);
+  // What runs the network by itself, again and again on one batch, draws its noise or time steps inside; a loop of
+  // micro-steps has each of them its own loss, whatever they are given.
+  let own = isCounted(loop, facts) && (!isNetwork(forward.func, facts) || isOfMicroSteps(loop, facts));
   let outside = false;
   const seen = new Set<Definition>();
   const look = (expr: Expr): void =>

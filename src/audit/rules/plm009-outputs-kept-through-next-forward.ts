@@ -154,31 +154,40 @@ function isOnlyForLoss(
   if (uses.length > 0 && uses.every(isSize)) return false;
   const made = new Set(shaped.map(({ value }) => value));
   const all = [...uses, ...shaped.flatMap((one) => facts.file.scopes.uses(one))];
-  const counted = all.filter((use) => isCounted(use, facts));
+  const counted = all.filter((use) => pickOf(use, facts) !== null);
   // One row of scores an example is small; a row for each token is not.
-  if (counted.length > 0 && !all.some((use) => isOfTokens(use, facts))) return false;
+  if (
+    counted.length > 0 &&
+    !all.some((use) => isOfTokens(use, facts)) &&
+    !(
+      target.parent?.kind === "Tuple" &&
+      isLanguageModel(facts) &&
+      counted.every((use) => isAlongLast(use, facts))
+    )
+  )
+    return false;
   return all.every(
     (use) => isSize(use) || feedsLoss(use, facts) || made.has(valueAround(use)) || counted.includes(use),
   );
 }
 
 /** `logits.argmax(-1)`, `torch.max(logits, 1)`, `logits.detach().topk(5)`: which is the largest, for the accuracy; it holds no logits. */
-function isCounted(use: Name, { file }: Facts): boolean {
+function pickOf(use: Name, { file }: Facts): Call | null {
   let at: Node = use;
   for (;;) {
     const up: Node | null = at.parent;
     if (up?.kind === "Subscript" && up.value === at) at = up;
     else if (up?.kind === "Attribute" && (up.attr === "data" || up.attr === "logits")) at = up;
     else if (up?.kind === "Attribute" && up.parent?.kind === "Call" && up.parent.func === up) {
-      if (isPicking(up.attr, up.parent, 0)) return true;
-      if (!/^(?:detach|float|view|reshape|transpose|permute|flatten|contiguous)$/.test(up.attr)) return false;
+      if (isPicking(up.attr, up.parent, 0)) return up.parent;
+      if (!/^(?:detach|float|view|reshape|transpose|permute|flatten|contiguous)$/.test(up.attr)) return null;
       at = up.parent;
     } else if (up?.kind === "Arg" && up.parent?.kind === "Call" && up.parent.args[0] === up)
-      return (
-        (file.dotted(up.parent.func) ?? "").startsWith("torch.") &&
+      return (file.dotted(up.parent.func) ?? "").startsWith("torch.") &&
         isPicking(lastWord(up.parent.func), up.parent, 1)
-      );
-    else return false;
+        ? up.parent
+        : null;
+    else return null;
   }
 }
 
@@ -193,10 +202,29 @@ function isOfTokens(use: Name, facts: Facts): boolean {
   return (
     statement !== null &&
     (feedsLoss(use, facts) || valueAround(use) !== null) &&
-    !isCounted(use, facts) &&
+    pickOf(use, facts) === null &&
     new RegExp(
       `\\b${use.id}(?:\\.logits)?(?:\\.(?:float|contiguous)\\(\\))*(?:\\.(?:view|reshape)\\(-1,[^,)]*(?:vocab|tok|word|size\\((?:-1|2)|shape\\[(?:-1|2))|\\.flatten\\(0|\\.transpose\\((?:1, ?2|2, ?1|-1, ?-2)|\\.permute\\(0, ?2, ?1\\)|\\[(?:\\.\\.\\.|:), ?:-1)`,
     ).test(facts.file.textOf(statement))
+  );
+}
+
+/** By what the file speaks of; scores of classes are one row an example there too. */
+function isLanguageModel({ file: { text } }: Facts): boolean {
+  return (
+    /vocab|lm_head|CausalLM|(?:\b|_)tokens\b|\bgpt|GPT/.test(text) &&
+    !/classif|num_(?:labels|classes)|n_class|sentiment/i.test(text)
+  );
+}
+
+/** `logits.argmax(-1)`: the last dimension of scores that come with their loss, so that no shape of theirs is told beside it. */
+function isAlongLast(use: Name, facts: Facts): boolean {
+  const pick = pickOf(use, facts);
+  return (
+    pick !== null &&
+    /[(,]\s*(?:(?:dim|axis)=)?(?:-1|2)(?:, ?keepdim=\w+)?\)$/.test(
+      facts.file.text.slice(pick.func.end, pick.end),
+    )
   );
 }
 

@@ -252,6 +252,13 @@ function isModule(expr: Expr, facts: Facts): boolean {
     isLayerOfClasses(expr.attr, facts)
   )
     return true;
+  // `net = UNet(3)`, whose class, maybe of another file, makes the part.
+  if (
+    expr.kind === "Attribute" &&
+    expr.value.kind === "Name" &&
+    facts.partsOf(expr.value).includes(expr.attr)
+  )
+    return true;
   return (
     expr.kind !== "Call" &&
     owner !== null &&

@@ -51,3 +51,27 @@ def pooled(model, forward, clips, y, optimizer):
     loss.backward()
     optimizer.step()
     optimizer.zero_grad()
+
+
+def micro(model, loader, optimizer, accumulation_steps):
+    model.train()
+    for x, y in loader:
+        total = 0.0
+        for _ in range(accumulation_steps):
+            total = total + F.cross_entropy(model(x), y) / accumulation_steps  # expect: PLM005
+        total.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def carried(model, loader, optimizer, accumulation_steps):
+    model.train()
+    for x, y in loader:
+        total, state = 0.0, None
+        for _ in range(accumulation_steps):
+            # trap: each turn goes on from the one before
+            out, state = model(x, state)
+            total = total + F.cross_entropy(out, y)
+        total.backward()
+        optimizer.step()
+        optimizer.zero_grad()

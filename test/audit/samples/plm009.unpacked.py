@@ -1,0 +1,34 @@
+import torch
+
+
+def words(model, loader, optimizer, log_every):
+    model.train()
+    for step, (tokens, targets) in enumerate(loader):
+        logits, loss = model(tokens, targets)  # expect: PLM009
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        if step % log_every == 0:
+            print((logits.argmax(dim=-1) == targets).float().mean().item())
+
+
+def shown(model, loader, optimizer, keep):
+    model.train()
+    for tokens, targets in loader:
+        # trap: somebody else has it
+        logits, loss = model(tokens, targets)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        keep(logits)
+
+
+def rows(model, loader, optimizer):
+    model.train()
+    for tokens, targets in loader:
+        # trap: the second dimension is that of the scores: one row an example
+        logits, loss = model(tokens, targets)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        print((torch.argmax(logits, dim=1) == targets).float().mean().item())
