@@ -60,7 +60,7 @@ export function scanRelevant(
 
 /** What was, and what others wrote. */
 const ASIDE =
-  /(?:^|\/)(legacy|old|obsolete|deprecated|archived?|backup|unused|third_?party|3rd_?party|externals?|vendor(?:ed)?)\//i;
+  /(?:^|\/)((?:\w+[_-])?(?:legacy|old|deprecated|backup|bak)|obsolete|archived?|unused|third_?party|3rd_?party|externals?|vendor(?:ed)?)\//i;
 
 const asideIn = (inside: string): string | undefined => ASIDE.exec(inside)?.[1];
 

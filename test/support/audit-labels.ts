@@ -49,6 +49,8 @@ const FILES = [
   "labels-41.jsonl",
   "labels-42.jsonl",
   "labels-43.jsonl",
+  "labels-44.jsonl",
+  "labels-45.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
