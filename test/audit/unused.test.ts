@@ -338,7 +338,12 @@ ${more}${"\n".repeat(50)}`;
 test("in a folder whose name says that it is kept, a finding is a note", () => {
   const program = IMPORTS.replace("from helpers import mean, MISSING", "from nets import Net");
   const severity = (path: string): unknown => found({ [path]: program });
-  for (const path of ["legacy/train.py", "src/third_party/net/train.py", "tools/old/train.py", "notebooks_bak/train.py"])
+  for (const path of [
+    "legacy/train.py",
+    "src/third_party/net/train.py",
+    "tools/old/train.py",
+    "notebooks_bak/train.py",
+  ])
     expect(severity(path)).toMatchObject([
       { severity: "note", message: expect.stringContaining("in a folder that is called") as unknown },
     ]);

@@ -164,6 +164,7 @@ export function spreadHeat(
   for (const fn of uncalledSteps(graph, loose)) heat(fn, `a training step, ${last(fn.summary.name)}`);
   // One text for all that one reason reaches: there are tens of thousands.
   const further = new Map<string, string>();
+  let heirs: ReadonlyMap<string, readonly string[]> | null = null;
   for (let fn = queue.pop(); fn !== undefined; fn = queue.pop()) {
     const why = hot[fn.at]!;
     let reached = why.startsWith("reached from ") ? why : further.get(why);
@@ -177,19 +178,36 @@ export function spreadHeat(
       )
         heat(to, reached);
     // `self.calc_loss(batch)` of a base that leaves it to the classes made of it: theirs run.
-    if (fn.summary.method && fn.calls.length === 0)
-      for (const override of overrides(fn.summary.name, names)) heat(byName.get(override), reached);
+    if (fn.summary.method && fn.summary.calls.length === 0) {
+      const cut = fn.summary.name.lastIndexOf(".");
+      const cls = fn.summary.name.slice(0, cut);
+      if (roles.get(cls) !== "other") continue;
+      heirs ??= heirsByClass(roles, names);
+      const below = new Set(heirs.get(cls));
+      // A set goes on through what is added to it on the way.
+      for (const heir of below) {
+        heat(byName.get(heir + fn.summary.name.slice(cut)), reached);
+        for (const next of heirs.get(heir) ?? []) below.add(next);
+      }
+    }
   }
   return hot;
 }
 
-/** The methods of the same name in classes made of the method's. */
-function overrides(method: string, names: Names): readonly string[] {
-  const cut = method.lastIndexOf(".");
-  const heirs = new Set(names.heirs(method.slice(0, cut)));
-  // A set goes on through what is added to it on the way.
-  for (const cls of heirs) for (const next of names.heirs(cls)) heirs.add(next);
-  return [...heirs]
-    .filter((cls) => names.classes.get(cls)!.methods.includes(method.slice(cut + 1)))
-    .map((cls) => cls + method.slice(cut));
+/** The classes that are directly of another one of the tree; of networks, frameworks call what they override. */
+function heirsByClass(
+  roles: ReadonlyMap<string, Role>,
+  names: Names,
+): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const [name, { bases }] of names.classes) {
+    if (bases.length === 0 || roles.get(name) !== "other") continue;
+    for (const base of bases) {
+      const cls = names.classNamed(names.full(base));
+      const known = found.get(cls);
+      if (known) known.push(name);
+      else if (names.classes.has(cls)) found.set(cls, [name]);
+    }
+  }
+  return found;
 }

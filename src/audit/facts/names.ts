@@ -40,7 +40,6 @@ export class Names {
   readonly #packages = new Map<string, { readonly full: string; readonly modules: string[] } | null>();
 
   readonly #all: readonly string[];
-  #heirs: ReadonlyMap<string, readonly string[]> | null = null;
 
   constructor(summaries: readonly FileSummary[]) {
     this.#all = summaries.map(({ module }) => module);
@@ -116,10 +115,10 @@ export class Names {
     const cut = full.lastIndexOf(".");
     if (cut < 0) return null;
     const method = full.slice(cut + 1);
-    let cls = this.#classNamed(full.slice(0, cut));
+    let cls = this.classNamed(full.slice(0, cut));
     // `package.Net`, of a package with a module of its own name.
     if (!this.classes.has(cls) && full !== target)
-      cls = this.#classNamed(target.slice(0, target.lastIndexOf(".")));
+      cls = this.classNamed(target.slice(0, target.lastIndexOf(".")));
     const found = this.#inherited(cls, method, functions, 0);
     // The call of an instance is taken for a module's forward: of another class it is `__call__`.
     return (
@@ -130,31 +129,13 @@ export class Names {
     );
   }
 
-  /** The classes that are directly of this one. */
-  heirs(cls: string): readonly string[] {
-    this.#heirs ??= this.#findHeirs();
-    return this.#heirs.get(cls) ?? [];
-  }
-
-  #findHeirs(): ReadonlyMap<string, readonly string[]> {
-    const found = new Map<string, string[]>();
-    for (const [name, { bases }] of this.classes)
-      for (const base of bases) {
-        const full = this.#classNamed(this.full(base));
-        const known = found.get(full);
-        if (known) known.push(name);
-        else if (this.classes.has(full)) found.set(full, [name]);
-      }
-    return found;
-  }
-
   /** Made anew for each batch, of what a network gave, where other objects are mostly made once. */
   isDistribution(cls: string): boolean {
     return this.classes.get(cls)?.bases.some((base) => base.startsWith("torch.distributions.")) === true;
   }
 
   /** `package.Net`, which the package's `__init__` has from the one module of it that defines it. */
-  #classNamed(cls: string): string {
+  classNamed(cls: string): string {
     return this.classes.has(cls) ? cls : (this.#handedOn(cls, this.classes) ?? cls);
   }
 
