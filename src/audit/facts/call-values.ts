@@ -112,12 +112,14 @@ export class CallValues {
     const mode = this.#around.gradMode(call);
     const graph =
       mode === "off" ? "no" : mode === "on" && !this.#values.networks.isFrozen(network) ? "yes" : "unknown";
-    return { what: "output", device: this.#isFedHost(call) ? "cpu" : "network", graph };
+    return { what: "output", device: this.#isFedHost(call, network) ? "cpu" : "network", graph };
   }
 
   /** Given tensors of the host alone, it runs there, or fails on a device. */
-  #isFedHost(call: Call): boolean {
+  #isFedHost(call: Call, network: Expr): boolean {
     return (
+      // A module's layers are given what the module was given.
+      network.kind === "Name" &&
       call.args.length > 0 &&
       this.#operands(call).every(({ what, device }) => what === "tensor" && device === "cpu")
     );
