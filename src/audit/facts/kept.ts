@@ -4,7 +4,7 @@ import type { Call, Expr, Name, Node, Stmt } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { attributeMayBeDifferentiated, mayBeDifferentiated } from "./flow.ts";
-import { isThrottle } from "./guards.ts";
+import { isThrottle } from "./turns.ts";
 import { returnsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
 import { loopsAround } from "./training.ts";

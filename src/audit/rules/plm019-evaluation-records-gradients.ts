@@ -6,7 +6,7 @@ import { decorate } from "../edits.ts";
 import { isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
-import { isThrottle } from "../facts/guards.ts";
+import { isThrottle } from "../facts/turns.ts";
 import { iteratedText } from "../facts/loaders.ts";
 import { isNetwork, networkOfLoss } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";

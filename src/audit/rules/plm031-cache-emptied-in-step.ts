@@ -4,7 +4,7 @@ import type { Call, Node } from "../../python/tree.ts";
 import { deleteStatement } from "../edits.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
-import { isThrottle } from "../facts/guards.ts";
+import { isThrottle } from "../facts/turns.ts";
 import { last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule, Severity } from "../rule.ts";
