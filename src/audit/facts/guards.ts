@@ -34,7 +34,7 @@ import {
  */
 export type Frequency = "every" | "throttled" | "unknown";
 
-export const NO_BLOCK: readonly Stmt[] = [];
+const NO_BLOCK: readonly Stmt[] = [];
 
 /** Answers of `outerFrequency`, by the statement: its calls are all asked about, and by many rules. */
 const answers = (): Map<Stmt, { readonly stop: Node; readonly frequency: Frequency }> => new Map();
