@@ -235,12 +235,19 @@ describe("bad input", () => {
   });
 
   test("exit 2 only when nothing could be done", async () => {
-    const cwd = project({ "good.py": "import torch\n", "bad.py": new Uint8Array([0, 0]) });
+    const broken = "import torch\ndef f(:\n    pass\n";
+    const cwd = project({
+      "good.py": "import torch\n",
+      "bad.py": new Uint8Array([0, 0]),
+      "broken.py": broken,
+    });
     const code = async (...paths: string[]): Promise<number | null> =>
       (await plimsoll(["audit", ...paths], { cwd })).code;
     expect(await code("missing")).toBe(2);
     expect(await code("bad.py")).toBe(2);
     expect(await code("bad.py", "missing")).toBe(2);
+    expect(await code("broken.py")).toBe(2);
+    expect(await code("good.py", "broken.py")).toBe(0);
     expect(await code("good.py", "bad.py", "missing")).toBe(0);
   });
 });

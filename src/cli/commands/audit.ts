@@ -198,9 +198,11 @@ function exitCode(report: AuditReport, failed: boolean, zero: boolean, dry: bool
   return report.findings.length > 0 ? 1 : 0;
 }
 
-/** Whether each file, and each path that is none, has an error of its own. */
-function nothingDone({ diagnostics }: AuditReport, found: readonly string[]): boolean {
-  const errors = new Set(diagnostics.filter(({ level }) => level === "error").map(({ path }) => path));
+/** Whether each file, and each path that is none, has an error of its own; one of syntax, where nothing else was found. */
+function nothingDone({ diagnostics, findings }: AuditReport, found: readonly string[]): boolean {
+  const errors = new Set(
+    diagnostics.filter(({ level }) => level === "error" || findings.length === 0).map(({ path }) => path),
+  );
   return errors.size > 0 && found.every((path) => errors.has(path));
 }
 
