@@ -60,16 +60,29 @@ export function readConfig(path: string, text: string): ConfigFile | string {
   } else {
     let root: unknown;
     try {
-      const document = parseDocument(text, { uniqueKeys: false, logLevel: "silent" });
-      if (document.errors.length > 0)
-        return `invalid ${format === "json" ? "JSON" : "YAML"}: ${firstLine(document.errors[0])}`;
-      root = document.contents;
+      const document = read(text);
+      const [problem] = document.errors;
+      const again = problem?.code === "BAD_INDENT" ? read(withBracesOpen(text)) : document;
+      if (again.errors.length > 0)
+        return `invalid ${format === "json" ? "JSON" : "YAML"}: ${firstLine(problem)}`;
+      root = again.contents;
     } catch (problem) {
       return `invalid YAML: ${firstLine(problem)}`;
     }
     fromYaml(root as Node | null, "", settings, 0);
   }
   return new ConfigFile(path, text, format, settings);
+}
+
+/** Braces that close at the beginning of a line are all the same to PyYAML: put behind the line before, without its comment, everything else stays in place. */
+function withBracesOpen(text: string): string {
+  return text
+    .replaceAll(/(?<=^|\s)#[^\n]*/gm, (comment) => " ".repeat(comment.length))
+    .replaceAll(/\n(?=[}\]])/g, " ");
+}
+
+function read(text: string): ReturnType<typeof parseDocument> {
+  return parseDocument(text, { uniqueKeys: false, logLevel: "silent" });
 }
 
 function firstLine(problem: unknown): string {

@@ -202,6 +202,16 @@ test("a program that nobody imports calls its own functions, whatever others cal
   expect(found({ "program.py": program, "train.py": `${other}import program\n` })).toMatchObject(USED);
 });
 
+test("a function that trains, and that nobody takes from its file, is unused, whatever others call theirs", () => {
+  const trains = HELPERS.replace("return added(x)", "return x");
+  const train = `${TRAIN.replaceAll("USED", "Net")}\nfrom more import added\nfrom helpers import noisy\nadded(noisy(x))\n`;
+  expect(found({ "helpers.py": trains, "train.py": train })).toMatchObject(WITHOUT_CALLER);
+  const taken = train.replace("import noisy", "import added, noisy");
+  expect(found({ "helpers.py": trains, "train.py": taken })).toMatchObject(USED);
+  const whole = `${train}import helpers\n`;
+  expect(found({ "helpers.py": trains, "train.py": whole })).toMatchObject(USED);
+});
+
 test("in a method that nobody calls, of a class that is used, a finding is a note", () => {
   const cls = HELPERS.replaceAll(/^(?=def| )/gm, "    ").replace(
     "    def noisy",

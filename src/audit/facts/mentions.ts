@@ -349,23 +349,31 @@ function uncalled(
   const isOwn = ownClasses(summaries);
   const called = new Set<string>();
   for (const target of graph.targets.keys()) called.add(last(target));
-  const isCandidate = ({ name, decorated }: FunctionSummary, alone: boolean): boolean => {
+  const isCandidate = ({ name, decorated }: FunctionSummary, shut: boolean): boolean => {
     const own = last(name);
     // What costs most is asked last.
     return (
       !decorated &&
-      (alone || !called.has(own)) &&
+      (shut || !called.has(own)) &&
       !escapes.has(name) &&
       !OUTSIDE.test(own) &&
-      (alone || !mentioned.has(own))
+      (shut || !mentioned.has(own))
     );
   };
-  let imported: ReadonlySet<string> | null = null;
-  // A program that nobody imports: what others call or speak of by the same names is not its own.
-  const isAlone = ({ main, trains, module }: FileSummary): boolean => {
-    if (!main || !trains || isByName(mentioned)) return false;
-    imported ??= new Set(summaries.flatMap(({ imports }) => imports.flatMap((name) => name.split("."))));
-    return !imported.has(last(module));
+  let known: ReadonlySet<string> | null = null;
+  // A program that nobody imports, or a function that trains and that nobody takes from its file: what others call or
+  // speak of by the same name is not this one.
+  const isShut = ({ main, trains, module }: FileSummary, fn: FunctionSummary): boolean => {
+    if (!trains || !(main || fn.backward) || isByName(mentioned)) return false;
+    const own = last(module);
+    known ??= importedWords(summaries);
+    if (!known.has(own)) return main === true;
+    return (
+      fn.backward === true &&
+      !known.has(`.${own}`) &&
+      !known.has(`${own}.*`) &&
+      !known.has(`${own}.${last(fn.name)}`)
+    );
   };
   return (
     summaries
@@ -377,13 +385,26 @@ function uncalled(
       .flatMap((file) => {
         const inside = ({ name }: FunctionSummary): string => name.slice(0, name.lastIndexOf("."));
         const isTop = (fn: FunctionSummary): boolean => inside(fn) === file.module || isOwn(inside(fn));
-        const alone = isAlone(file);
         return file.functions.filter((fn) =>
-          alone && inside(fn) === file.module ? isCandidate(fn, true) : isCandidate(fn, false) && isTop(fn),
+          inside(fn) === file.module && isShut(file, fn)
+            ? isCandidate(fn, true)
+            : isCandidate(fn, false) && isTop(fn),
         );
       })
       .map(({ name }) => graph.byName.get(name)!)
   );
+}
+
+/** Of what files import: each word of its path; the last with a dot before it, and with the one before. */
+function importedWords(summaries: readonly FileSummary[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const { imports } of summaries)
+    for (const name of imports) {
+      const words = name.split(".");
+      for (const word of words) found.add(word);
+      found.add(`.${words.at(-1)!}`).add(words.slice(-2).join("."));
+    }
+  return found;
 }
 
 /** Whether nobody but the tree itself knows what the methods of a class are called; by its qualified name. */

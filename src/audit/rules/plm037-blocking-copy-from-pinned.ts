@@ -1,5 +1,5 @@
 import { keyword, positional } from "../../python/file.ts";
-import { functionOf, walk } from "../../python/nodes.ts";
+import { blockOf, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -32,7 +32,9 @@ export const rule: Rule = {
       if (!isFromPinned(call, facts)) continue;
       yield {
         at: call,
-        ...(trains && file.mentions("pin_memory") ? {} : { severity: "note" as const }),
+        ...(trains && file.mentions("pin_memory") && !isReadAtOnce(call)
+          ? {}
+          : { severity: "note" as const }),
         message:
           "The loader pins its batches, yet the host waits for this copy; with `non_blocking=True` it goes on and the copy overlaps",
         fix: {
@@ -47,6 +49,23 @@ export const rule: Rule = {
     yield* elsewhere(facts);
   },
 };
+
+/** `assert x.max() <= 1` below the copies: the host waits there anyway, with nothing queued in between. */
+function isReadAtOnce(call: Call): boolean {
+  const statement = statementOf(call);
+  const block = (statement && blockOf(statement)) ?? [];
+  const sends = ({ func }: Call): boolean => /^(?:to|cuda)$/.test(lastWord(func));
+  for (const next of block.slice(statement ? block.indexOf(statement) + 1 : 0)) {
+    const calls: Call[] = [];
+    walk(next.kind === "If" ? next.test : next, (node) => {
+      if (node.kind === "Call") calls.push(node);
+    });
+    if (next.kind === "Assert" || next.kind === "If")
+      return calls.some(({ func }) => /^(?:max|min|any|all|sum|item)$/.test(lastWord(func)));
+    if (next.kind !== "Assign" || !calls.every(sends)) return false;
+  }
+  return false;
+}
 
 /** `x, y = send(batch, device)`, and `send` stands in another file. */
 function* elsewhere(facts: Facts): Generator<Finding> {
