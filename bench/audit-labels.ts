@@ -21,7 +21,7 @@ if (folder === undefined || !existsSync(folder)) {
 const labels = new Map(readLabels().map((label) => [keyOf(label), label]));
 const repositories = new Set([...labels.values()].map((label) => label.repository.replace("/", "+")));
 
-const counts = new Map<string, { true: number; false: number; unlabelled: number }>();
+const counts = new Map<string, { true: number; elsewhere: number; false: number; unlabelled: number }>();
 const wrong: string[] = [];
 for (const name of readdirSync(folder).sort()) {
   if (!repositories.has(name)) continue;
@@ -32,7 +32,7 @@ for (const name of readdirSync(folder).sort()) {
 
 function count(repository: string, finding: ReportedFinding): void {
   const label = labels.get(keyOf({ repository, ...finding }));
-  const one = counts.get(finding.severity) ?? { true: 0, false: 0, unlabelled: 0 };
+  const one = counts.get(finding.severity) ?? { true: 0, elsewhere: 0, false: 0, unlabelled: 0 };
   counts.set(finding.severity, one);
   // A false alarm that has become a note is judged as one: the labels of notes are about notes.
   const verdict =
@@ -43,13 +43,16 @@ function count(repository: string, finding: ReportedFinding): void {
 }
 
 for (const severity of ["error", "warning", "note"]) {
-  const one = counts.get(severity) ?? { true: 0, false: 0, unlabelled: 0 };
-  console.log(`${severity}: ${one.true} true, ${one.false} false, ${one.unlabelled} not labelled`);
+  const one = counts.get(severity) ?? { true: 0, elsewhere: 0, false: 0, unlabelled: 0 };
+  console.log(
+    `${severity}: ${one.true} true, ${one.elsewhere} not in the training by default, ${one.false} false, ${one.unlabelled} not labelled`,
+  );
 }
 for (const line of wrong) console.log(`false: ${line}`);
-const [right, bad] = (["true", "false"] as const).map((verdict) =>
+const [right, elsewhere, bad] = (["true", "elsewhere", "false"] as const).map((verdict) =>
   ["error", "warning"].reduce((sum, severity) => sum + (counts.get(severity)?.[verdict] ?? 0), 0),
-) as [number, number];
+) as [number, number, number];
+const all = right + elsewhere + bad;
 console.log(
-  `labelled ${right + bad} | true ${right} | precision ${((100 * right) / (right + bad)).toFixed(1)}%`,
+  `labelled ${all} | true ${right} | precision ${((100 * right) / all).toFixed(1)}% | false ${((100 * bad) / all).toFixed(1)}%`,
 );

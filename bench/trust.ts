@@ -49,8 +49,10 @@ const kept = blind.filter(
   ({ repository, rule, where }) => where !== "off" && isTrusted(others.get(repository)![rule], where ?? null),
 );
 const share = (labels: typeof blind): string => {
+  const percent = (count: number): string => `${((100 * count) / labels.length).toFixed(1)} %`;
   const right = labels.filter(({ verdict }) => verdict === "true").length;
-  return `${right} of ${labels.length} (${((100 * right) / labels.length).toFixed(1)} %)`;
+  const wrong = labels.filter(({ verdict }) => verdict === "false").length;
+  return `${right} of ${labels.length} (${percent(right)}; ${wrong} false, ${percent(wrong)})`;
 };
 const raised = readLabels().filter(
   ({ severity, mended, where = null, rule }) =>
