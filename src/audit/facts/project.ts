@@ -348,7 +348,7 @@ function roleOf(name: string, names: Names, roles: Map<string, Role>, seen: Set<
   seen.add(name);
   let role: Role = "other";
   for (const base of cls.bases) {
-    const full = names.full(base);
+    const full = names.base(base);
     const one = names.classes.has(full) ? roleOf(full, names, roles, seen) : (roleOfBase(base) ?? "other");
     if (one !== "other") {
       role = one;

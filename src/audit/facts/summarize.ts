@@ -1,4 +1,4 @@
-import { isTrue } from "../../python/file.ts";
+import { isTrue, starModules } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
@@ -406,7 +406,12 @@ class Summarizer {
     const bases: string[] = [];
     for (const arg of cls.args) {
       const base = arg.name === null ? this.#file.dotted(arg.value) : null;
-      if (base !== null) bases.push(base);
+      if (base === null) continue;
+      bases.push(base);
+      // `from base import *`: any of these modules may have it.
+      if (base.startsWith("builtins."))
+        for (const module of this.#file.once(starModules))
+          if (!LIBRARY.test(module)) bases.push(module + base.slice(base.indexOf(".")));
     }
     const users = [...(this.#users.get(cls.name) ?? [])].filter((user) => user !== cls.name);
     return {
