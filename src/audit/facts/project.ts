@@ -8,7 +8,15 @@ import type { CallSite, FileSummary, Target } from "./summary.ts";
 import { handedFromOutside } from "./handed.ts";
 import type { Keeps } from "./keepers.ts";
 import { callersGradOff } from "./callers.ts";
-import { OLD_TORCH, chosenOtherwise, chosenWords, isTried, otherChoices, unusedParts } from "./mentions.ts";
+import {
+  OLD_TORCH,
+  chosenOtherwise,
+  chosenWords,
+  isTried,
+  otherChoices,
+  pickedLosses,
+  unusedParts,
+} from "./mentions.ts";
 import type { Mentioned } from "./mentions.ts";
 import { Names, isCompound } from "./names.ts";
 import { joinedOptions } from "./options.ts";
@@ -116,7 +124,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     (fn) => fn.summary.backward === true,
     () => true,
   );
-  const hot = spreadHeat(graph, loose, roles, names);
+  const hot = spreadHeat(graph, loose, roles, names, pickedLosses(summaries, graph, mentioned));
   const looped = new Some(graph.all.length);
   for (const fn of graph.all) if (fn.callers.some(isRepeated)) looped.add(fn);
   const gradOff = callersGradOff(graph, new Set(summaries.flatMap((file) => file.escapes)), reaches);
