@@ -55,6 +55,8 @@ export interface FunctionFacts {
   readonly table: Table | null;
   /** The parameter that it hands back, reduced over all processes. */
   readonly reduces: string | null;
+  /** Of a loss: parameters that it only computes with. */
+  readonly usesUp: readonly string[] | null;
 }
 
 /** Plain data, one per audited tree; crosses threads. */
@@ -163,6 +165,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !summary.pins &&
       !summary.table &&
       !summary.reduces &&
+      !summary.usesUp &&
       !workers;
     let one = plain ? alike.get(callersGradOff) : undefined;
     if (!one) {
@@ -173,7 +176,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         reachesBackward: reaches.has(fn),
         parameters,
         params:
-          summary.keeps || summary.copies || summary.table || summary.reduces
+          summary.keeps || summary.copies || summary.table || summary.reduces || summary.usesUp
             ? summary.params.split(",")
             : NO_PARAMS,
         repeated,
@@ -184,6 +187,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         workers,
         table: summary.table ?? null,
         reduces: summary.reduces ?? null,
+        usesUp: summary.usesUp ?? null,
       };
       if (plain) alike.set(callersGradOff, one);
     }

@@ -36,6 +36,7 @@ import {
 } from "./training.ts";
 import type { Backward, Loop } from "./training.ts";
 import { waitingCopies } from "./transfers.ts";
+import { usedUpBy } from "./used-up.ts";
 
 const LIBRARY = /^(?:torch|numpy)(?:\.|$)/;
 
@@ -399,6 +400,7 @@ class Summarizer {
       pins: (fn && this.#pins.has(fn)) || undefined,
       table: (fn && this.#tables.get(fn)) ?? undefined,
       reduces: (fn && this.#reducers.get(fn)) ?? undefined,
+      usesUp: fn && usedUpBy(fn, name, this.#file),
     };
   }
 
