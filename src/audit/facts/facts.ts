@@ -51,6 +51,7 @@ const COLD: FunctionFacts = {
   workers: false,
   table: null,
   reduces: null,
+  usesUp: null,
 };
 
 /** What Lightning and transformers call once an epoch. */

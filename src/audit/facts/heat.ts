@@ -95,12 +95,13 @@ function uncalledSteps(graph: CallGraph, loose: Some): ReadonlySet<Fn> {
   return found;
 }
 
-/** Why each function is hot, by its position. */
+/** Why each function is hot, by its position. `losses`: those that a program picks by name. */
 export function spreadHeat(
   graph: CallGraph,
   loose: Some,
   roles: ReadonlyMap<string, Role>,
   names: Names,
+  losses: readonly Fn[],
 ): readonly (string | undefined)[] {
   const { all, byName } = graph;
   const hot = new Array<string | undefined>(all.length).fill(undefined);
@@ -162,6 +163,7 @@ export function spreadHeat(
         heat(to, `called in the training loop of ${name === "<body>" ? "the script" : name}`);
   }
   for (const fn of uncalledSteps(graph, loose)) heat(fn, `a training step, ${last(fn.summary.name)}`);
+  for (const fn of losses) heat(fn, `a loss, ${last(fn.summary.name)}`);
   // One text for all that one reason reaches: there are tens of thousands.
   const further = new Map<string, string>();
   let heirs: ReadonlyMap<string, readonly string[]> | null = null;

@@ -2,7 +2,7 @@ import { isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { entry, given } from "./arguments.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
@@ -187,8 +187,19 @@ export function pinnedMakers(file: PythonFile): ReadonlySet<FunctionDef> {
 
 /** What a loop goes through, as it is written; of a progress bar that was made before, what that was made around. */
 export function iteratedText(iter: Expr, file: PythonFile): string {
-  const made = iter.kind === "Name" ? file.scopes.onlyValue(iter) : null;
+  // `for step, batch in enumerate(bar)`
+  const inner =
+    iter.kind === "Call" && lastWord(iter.func) === "enumerate" ? (positional(iter, 0) ?? iter) : iter;
+  const made = inner.kind === "Name" ? madeAs(inner, file) : null;
   return file.textOf(made?.kind === "Call" && /tqdm|bar/i.test(lastWord(made.func)) ? made : iter);
+}
+
+/** What a name was given, also by `with tqdm(loader) as bar:`. */
+function madeAs(name: Name, file: PythonFile): Expr | null {
+  const value = file.scopes.onlyValue(name);
+  if (value) return value;
+  const [one, ...more] = file.scopes.reaching(name);
+  return one?.how === "with" && more.length === 0 ? one.value : null;
 }
 
 /** How many DataLoaders a file makes: those that pin their batches, those that do not, and those of either without workers. */

@@ -297,6 +297,43 @@ export function chosenOtherwise(
 const isTakenByName = (module: string, mentioned: Mentioned): boolean =>
   module.split(".").some((part) => mentioned.has(`${part}.*`));
 
+const LOSSES = /loss|criteri/i;
+/** The first that a maker of losses is given; a loss is given what the network said. */
+const SETTING =
+  /^(?:\**k?w?args|opts?|options|num_\w+|n_\w+|\w*classes)$|weight|reduction|config|cfg|device|gamma|alpha|name/i;
+
+/**
+ * `getattr(losses, config["loss"])`: the functions of a module of losses, where somebody picks by their names. Whoever calls
+ * what was picked is not seen; a loss is there to be called once a step.
+ */
+export function pickedLosses(
+  summaries: readonly FileSummary[],
+  { byName }: CallGraph,
+  mentioned: Mentioned,
+): readonly Fn[] {
+  const found: Fn[] = [];
+  for (const { module, functions } of summaries) {
+    if (!LOSSES.test(module)) continue;
+    if (!module.split(".").some((part) => LOSSES.test(part) && mentioned.has(`${part}.*`))) continue;
+    for (const { name, params, grad } of functions) {
+      const fn = byName.get(name)!;
+      const word = last(name);
+      if (
+        fn.callers.length === 0 &&
+        name.length === module.length + 1 + word.length &&
+        grad !== "off" &&
+        params !== "" &&
+        !/^(?:_|(?:get|make|build|create)_)/.test(word) &&
+        !SETTING.test(params.split(",", 1)[0]!) &&
+        // `def focal(gamma): def loss(x, y): …`: it hands out the loss.
+        !functions.some((other) => other.name.startsWith(`${name}.`))
+      )
+        found.push(fn);
+    }
+  }
+  return found;
+}
+
 /** Programs, whoever imports them. */
 const PROGRAM = /train|main|run|tune|fit|exp/i;
 

@@ -139,6 +139,15 @@ export class Names {
     return this.classes.has(cls) ? cls : (this.#handedOn(cls, this.classes) ?? cls);
   }
 
+  /** The class that another derives from, as its own file calls it. */
+  base(dotted: string): string {
+    const full = this.full(dotted);
+    if (this.classes.has(full)) return full;
+    const found = this.classNamed(full);
+    // `package.Net`, of a package with a module of its own name.
+    return found === full && full !== dotted ? this.classNamed(dotted) : found;
+  }
+
   /** `from utils import train`, where `utils/__init__.py` has it from the one module of the package that defines it. */
   #handedOn(dotted: string, defined: ReadonlyMap<string, unknown>): string | null {
     const cut = dotted.lastIndexOf(".");
@@ -162,7 +171,7 @@ export class Names {
     if (!found || depth > 20) return null;
     if (functions.has(`${cls}.${method}`)) return `${cls}.${method}`;
     for (const base of found.bases) {
-      const up = this.#inherited(this.full(base), method, functions, depth + 1);
+      const up = this.#inherited(this.base(base), method, functions, depth + 1);
       if (up) return up;
     }
     return null;

@@ -8,7 +8,15 @@ import type { CallSite, FileSummary, Target } from "./summary.ts";
 import { handedFromOutside } from "./handed.ts";
 import type { Keeps } from "./keepers.ts";
 import { callersGradOff } from "./callers.ts";
-import { OLD_TORCH, chosenOtherwise, chosenWords, isTried, otherChoices, unusedParts } from "./mentions.ts";
+import {
+  OLD_TORCH,
+  chosenOtherwise,
+  chosenWords,
+  isTried,
+  otherChoices,
+  pickedLosses,
+  unusedParts,
+} from "./mentions.ts";
 import type { Mentioned } from "./mentions.ts";
 import { Names, isCompound } from "./names.ts";
 import { joinedOptions } from "./options.ts";
@@ -47,6 +55,8 @@ export interface FunctionFacts {
   readonly table: Table | null;
   /** The parameter that it hands back, reduced over all processes. */
   readonly reduces: string | null;
+  /** Of a loss: parameters that it only computes with. */
+  readonly usesUp: readonly string[] | null;
 }
 
 /** Plain data, one per audited tree; crosses threads. */
@@ -116,7 +126,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     (fn) => fn.summary.backward === true,
     () => true,
   );
-  const hot = spreadHeat(graph, loose, roles, names);
+  const hot = spreadHeat(graph, loose, roles, names, pickedLosses(summaries, graph, mentioned));
   const looped = new Some(graph.all.length);
   for (const fn of graph.all) if (fn.callers.some(isRepeated)) looped.add(fn);
   const gradOff = callersGradOff(graph, new Set(summaries.flatMap((file) => file.escapes)), reaches);
@@ -155,6 +165,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !summary.pins &&
       !summary.table &&
       !summary.reduces &&
+      !summary.usesUp &&
       !workers;
     let one = plain ? alike.get(callersGradOff) : undefined;
     if (!one) {
@@ -165,7 +176,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         reachesBackward: reaches.has(fn),
         parameters,
         params:
-          summary.keeps || summary.copies || summary.table || summary.reduces
+          summary.keeps || summary.copies || summary.table || summary.reduces || summary.usesUp
             ? summary.params.split(",")
             : NO_PARAMS,
         repeated,
@@ -176,6 +187,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         workers,
         table: summary.table ?? null,
         reduces: summary.reduces ?? null,
+        usesUp: summary.usesUp ?? null,
       };
       if (plain) alike.set(callersGradOff, one);
     }
@@ -348,7 +360,7 @@ function roleOf(name: string, names: Names, roles: Map<string, Role>, seen: Set<
   seen.add(name);
   let role: Role = "other";
   for (const base of cls.bases) {
-    const full = names.full(base);
+    const full = names.base(base);
     const one = names.classes.has(full) ? roleOf(full, names, roles, seen) : (roleOfBase(base) ?? "other");
     if (one !== "other") {
       role = one;

@@ -1,4 +1,4 @@
-import { isTrue } from "../../python/file.ts";
+import { isTrue, starModules } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
@@ -36,6 +36,7 @@ import {
 } from "./training.ts";
 import type { Backward, Loop } from "./training.ts";
 import { waitingCopies } from "./transfers.ts";
+import { usedUpBy } from "./used-up.ts";
 
 const LIBRARY = /^(?:torch|numpy)(?:\.|$)/;
 
@@ -399,6 +400,7 @@ class Summarizer {
       pins: (fn && this.#pins.has(fn)) || undefined,
       table: (fn && this.#tables.get(fn)) ?? undefined,
       reduces: (fn && this.#reducers.get(fn)) ?? undefined,
+      usesUp: fn && usedUpBy(fn, name, this.#file),
     };
   }
 
@@ -406,7 +408,12 @@ class Summarizer {
     const bases: string[] = [];
     for (const arg of cls.args) {
       const base = arg.name === null ? this.#file.dotted(arg.value) : null;
-      if (base !== null) bases.push(base);
+      if (base === null) continue;
+      bases.push(base);
+      // `from base import *`: any of these modules may have it.
+      if (base.startsWith("builtins."))
+        for (const module of this.#file.once(starModules))
+          if (!LIBRARY.test(module)) bases.push(module + base.slice(base.indexOf(".")));
     }
     const users = [...(this.#users.get(cls.name) ?? [])].filter((user) => user !== cls.name);
     return {

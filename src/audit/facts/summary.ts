@@ -86,6 +86,8 @@ export interface FunctionSummary {
   readonly table?: Table | undefined;
   /** The parameter that it hands back, reduced over all processes. */
   readonly reduces?: string | undefined;
+  /** Of a loss: parameters that it only computes with. */
+  readonly usesUp?: readonly string[] | undefined;
 }
 
 /** A function of the same file by its position there, a qualified name, or ".method" where the receiver is unknown. */

@@ -3,7 +3,7 @@ import { blockOf, functionOf, lastWord, statementOf, walk } from "../../python/n
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
-import { loadersOf, pinsBatches } from "../facts/loaders.ts";
+import { iteratedText, loadersOf, pinsBatches } from "../facts/loaders.ts";
 import { callsOf } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -205,7 +205,7 @@ function isPinned(iter: Expr, facts: Facts): boolean {
   return (
     facts.pins &&
     !file.mentions("pin_memory") &&
-    /load|_dl\b/i.test(file.textOf(iter)) &&
+    /load|_dl\b/i.test(iteratedText(iter, file)) &&
     // What these hand out is on the device already.
     file.callsNamed("prepare", "setup_dataloaders").length === 0
   );

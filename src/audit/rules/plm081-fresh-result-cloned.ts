@@ -6,6 +6,7 @@ import type { Facts } from "../facts/facts.ts";
 import { isNetwork, networkCall } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
 import { FUNCTIONS, last } from "../facts/torch-names.ts";
+import { isUsedUp } from "../facts/used-up.ts";
 import type { Rule } from "../rule.ts";
 
 /** These return views, or may return their argument itself. */
@@ -191,50 +192,19 @@ function isReadBy({ func, args }: Call, facts: Facts): boolean {
   );
 }
 
-/** Whether a function of this file writes into the argument nowhere, and hands it to torch alone. */
-function isOnlyRead(arg: Arg, call: Call, { file }: Facts): boolean {
-  const name = callTarget(call, file);
-  const fn = file.functionNamed(name);
-  if (!fn || arg.star !== 0) return false;
-  const shift = fn.params[0]?.name === "self" ? 1 : 0;
-  const param =
-    arg.name === null
-      ? fn.params[call.args.indexOf(arg) + shift]
-      : fn.params.find((one) => one.name === arg.name);
-  const made = param ? file.scopes.definitionAt(param) : null;
-  return made !== null && made !== undefined && file.scopes.uses(made).every((use) => isUsedUp(use, file));
-}
-
-const SHAPES =
-  /^(?:view|reshape|flatten|squeeze|unsqueeze|transpose|permute|t|contiguous|expand|float|to|chunk|split)$/;
-
-/** Something is computed from it, or from a view of it, at once: nobody gets the copy itself. */
-function isUsedUp(use: Expr, file: PythonFile, depth = 0): boolean {
-  let at: Expr = use;
-  for (;;) {
-    const { parent } = at;
-    if (parent?.kind === "Subscript" && parent.value === at) at = parent;
-    else if (
-      parent?.kind === "Attribute" &&
-      SHAPES.test(parent.attr) &&
-      parent.parent?.kind === "Call" &&
-      parent.parent.func === parent
-    )
-      at = parent.parent;
-    else if (parent?.kind === "Attribute") return !/[^_]_$/.test(parent.attr) && parent.attr !== "data";
-    // `logits = logits[:, :-1]`: a view, under a name of its own.
-    else if (parent?.kind === "Assign" && parent.value === at && at !== use && parent.targets.length === 1) {
-      const [target] = parent.targets;
-      const made = target?.kind === "Name" && depth < 3 ? file.scopes.definitionAt(target) : null;
-      return made !== null && file.scopes.uses(made).every((one) => isUsedUp(one, file, depth + 1));
-    } else
-      return (
-        parent?.kind === "Binary" ||
-        (parent?.kind === "Arg" &&
-          parent.parent?.kind === "Call" &&
-          (file.dotted(parent.parent.func) ?? "").startsWith("torch."))
-      );
-  }
+/** Whether a function of this file, or a loss of another one, writes into the argument nowhere, and hands it to torch alone. */
+function isOnlyRead(arg: Arg, call: Call, facts: Facts): boolean {
+  if (arg.star !== 0) return false;
+  const { file } = facts;
+  const fn = file.functionNamed(callTarget(call, file));
+  const callee = fn ? null : facts.callee(call);
+  const params = fn ? fn.params.map(({ name }) => name) : callee?.usesUp ? callee.params : [];
+  const at = call.args.indexOf(arg) + (params[0] === "self" ? 1 : 0);
+  const name = arg.name ?? params[at];
+  if (name === undefined) return false;
+  if (!fn) return callee?.usesUp?.includes(name) === true;
+  const param = fn.params.find((one) => one.name === name);
+  return param !== undefined && isUsedUp(param, file);
 }
 
 function isFresh(expr: Expr, facts: Facts): boolean {
