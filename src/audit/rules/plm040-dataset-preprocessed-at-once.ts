@@ -256,12 +256,19 @@ function works(expr: Node, facts: Facts): boolean {
   walk(expr, (node) => {
     if (
       node.kind === "Call" &&
-      WORKS.test(facts.file.dotted(node.func) ?? facts.file.textOf(node.func).slice(0, 80))
+      (WORKS.test(facts.file.dotted(node.func) ?? facts.file.textOf(node.func).slice(0, 80)) ||
+        // A function of the tree that reads a file.
+        facts.callee(node)?.opens === true)
     )
       found = true;
-    return !found;
+    return !found && !isMeasure(node);
   });
   return found;
+}
+
+/** `image.shape`, `image.size`: of an example that is not kept. */
+function isMeasure(node: Node): boolean {
+  return node.kind === "Attribute" && /^(?:shape|size|width|height|ndim)$/.test(node.attr);
 }
 
 /** `self.cache[i] = self.mel(wave)` */
@@ -376,7 +383,7 @@ function isWorked(expr: Expr, loop: Node, facts: Facts, depth: number): boolean 
           isWorked(one.value, loop, facts, depth + 1)
         )
           found = true;
-    return !found;
+    return !found && !isMeasure(node);
   });
   return found;
 }

@@ -1,4 +1,5 @@
 import librosa
+import nibabel as nib
 import torch
 from helpers import load_rgb
 from torch.utils.data import Dataset
@@ -16,3 +17,35 @@ class Sounds(Dataset):
 
     def __getitem__(self, at):
         return torch.from_numpy(self.sounds[at])
+
+
+def header(path):
+    return nib.load(path).shape
+
+
+def decoded(path):
+    return nib.load(path).get_fdata()
+
+
+class Measured(Dataset):
+    def __init__(self, paths):
+        self.paths = paths
+        self.shapes = []
+        self.sizes = []
+        for path in paths:
+            # trap: how large it is
+            self.shapes.append(header(path))
+            volume = decoded(path)
+            # trap: and this
+            self.sizes.append(volume.shape[0])
+
+    def __getitem__(self, i):
+        return decoded(self.paths[i]), self.shapes[i]
+
+
+class Decoded(Dataset):
+    def __init__(self, paths):
+        self.volumes = [decoded(path) for path in paths]  # expect: PLM040
+
+    def __getitem__(self, i):
+        return self.volumes[i]
