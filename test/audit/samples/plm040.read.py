@@ -1,5 +1,7 @@
+import h5py
 import librosa
 import nibabel as nib
+import numpy as np
 import torch
 from helpers import load_rgb
 from torch.utils.data import Dataset
@@ -49,3 +51,14 @@ class Decoded(Dataset):
 
     def __getitem__(self, i):
         return self.volumes[i]
+
+
+class Packed(Dataset):
+    def __init__(self, scenes, path):
+        with h5py.File(path, "w") as file:
+            for name, views in scenes.items():
+                parts = []
+                for view in views:
+                    # trap: written to a file in the same turn
+                    parts.append(decoded(view))
+                file.create_dataset(name, data=np.stack(parts))
