@@ -6,11 +6,15 @@ const PLACES = /(?:^|\/)(?:(?:tests?|testing)\/(?:.*\/)?[^/]+|test_[^/]*|[^/]*_t
 /** Inside what is audited, not around it. */
 const FOLDER = /^(?!\.\.\/)(?:[^/:]+\/)*tests\//;
 
+/** A program that some keep there beside their other scripts. */
+const PROGRAM = /\/(?:pre)?train(?!\w*_tests?\.py$)(?:_\w+)?\.py$/;
+
 /** A file of unit tests: it trains toys to look at them, so what it costs matters to nobody, and what it calls is not hot for it. */
 export function isUnitTest(file: PythonFile, inside: string): boolean {
   return (
     PLACES.test(file.path) &&
-    (FOLDER.test(inside) ||
+    // A program that asserts something looks at toys, too.
+    ((FOLDER.test(inside) && !(PROGRAM.test(inside) && file.all("Assert").length === 0)) ||
       file.all("FunctionDef").some((fn) => /^test(?:_|[A-Z])/.test(fn.name)) ||
       // `test.py` beside an operator of one's own, which it compares with PyTorch's.
       (file.callsNamed("gradcheck", "allclose", "assert_close").length > 0 &&

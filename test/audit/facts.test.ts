@@ -65,6 +65,16 @@ test("unit tests are not audited", () => {
   expect(audit("train.py")).toBe(1);
 });
 
+test("a program that trains is audited among the tests, too", () => {
+  const program = `${STEP}\n\ntrain(net.cuda(), loader, optimizer)\n`;
+  const audit = (path: string, text = program): number =>
+    auditTexts([{ path, text }], { ...DEFAULTS, select: ["PLM025"] }).findings.length;
+  expect(audit("tests/train.py")).toBe(1);
+  expect(audit("tests/toys.py")).toBe(0);
+  expect(audit("tests/train_test.py")).toBe(0);
+  expect(audit("tests/train.py", `${program}assert net.done\n`)).toBe(0);
+});
+
 test("a counter that is raised in many places of a loop does not make the audit search through all their orders", () => {
   const branches = Array.from(
     { length: 40 },

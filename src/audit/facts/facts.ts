@@ -46,6 +46,7 @@ const COLD: FunctionFacts = {
   repeated: false,
   keeps: null,
   reads: false,
+  opens: false,
   copies: null,
   pins: false,
   workers: false,

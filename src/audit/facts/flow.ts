@@ -256,6 +256,9 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
       return expr.op !== "not" && again(expr.operand);
     case "IfExp":
       return again(expr.body) || again(expr.orelse);
+    // `kwargs.get("data") or args[0]`
+    case "Bool":
+      return expr.op === "or" && expr.values.some(again);
     case "Call": {
       const name = facts.file.dotted(expr.func);
       // `embedded_dropout(self.encoder, x)`, `checkpoint(self.block, x)`: a layer and what it is for.
@@ -297,7 +300,7 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
         return expr.args.some((arg) => again(arg.value));
       // A method of the class, `self.forward_once(x)`.
       const own = selfAttribute(expr.func) === null ? null : callTarget(expr, facts.file);
-      const results = own === null ? undefined : facts.file.once(returnsByName).get(own);
+      const results = own === null ? undefined : resultsOf(own, facts);
       if (results) return expr.args.some((arg) => again(arg.value)) && results.some(again);
       if (expr.func.kind !== "Attribute") return false;
       if (CUTS.has(expr.func.attr) || expr.func.attr.startsWith("new_") || SIZES.test(expr.func.attr))
@@ -312,6 +315,12 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
     default:
       return false;
   }
+}
+
+/** What a method returns: one of the class itself, or one that it has from another class of this file. */
+function resultsOf(own: string, { file, project }: Facts): readonly Expr[] | undefined {
+  const returns = file.once(returnsByName);
+  return returns.get(own) ?? returns.get(project.aliases.get(own) ?? "");
 }
 
 /** A function of this tree, or of this file's package. */

@@ -45,6 +45,8 @@ export interface FunctionFacts {
   /** Parameters it keeps on self. */
   readonly keeps: Keeps | null;
   readonly reads: boolean;
+  /** It reads an example from a file, and hands it back. */
+  readonly opens: boolean;
   /** Parameters that it sends to a device and waits for. */
   readonly copies: readonly string[] | null;
   /** It hands out a loader of pinned batches. */
@@ -161,6 +163,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !repeated &&
       !summary.keeps &&
       !summary.reads &&
+      !summary.opens &&
       !summary.copies &&
       !summary.pins &&
       !summary.table &&
@@ -182,6 +185,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         repeated,
         keeps: summary.keeps ?? null,
         reads: summary.reads ?? false,
+        opens: summary.opens ?? false,
         copies: summary.copies ?? null,
         pins: summary.pins ?? false,
         workers,

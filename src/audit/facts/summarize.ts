@@ -10,6 +10,7 @@ import { frequency } from "./guards.ts";
 import { variablesOf } from "./broken.ts";
 import { given } from "./handed.ts";
 import { keptParameters, readsParameter } from "./keepers.ts";
+import { openers } from "./openers.ts";
 import { sharedOptions } from "./options.ts";
 import { passedBy } from "./parameters.ts";
 import type { Passed } from "./parameters.ts";
@@ -96,6 +97,7 @@ class Summarizer {
   readonly #backwards: readonly Backward[];
   readonly #copies: ReadonlyMap<FunctionDef, ReadonlySet<string>>;
   readonly #pins: ReadonlySet<FunctionDef>;
+  readonly #openers: ReadonlySet<FunctionDef>;
   readonly #tables: ReadonlyMap<FunctionDef, Table>;
   readonly #reducers: ReadonlyMap<FunctionDef, string>;
   readonly #passed: (call: Call) => Passed | null;
@@ -124,6 +126,7 @@ class Summarizer {
     this.#passed = passedBy(file);
     this.#copies = waitingCopies(file);
     this.#pins = pinnedMakers(file);
+    this.#openers = openers(file);
     this.#tables = tablesMade(file);
     this.#reducers = reducers(file);
   }
@@ -396,6 +399,7 @@ class Summarizer {
       params: fn ? fn.params.map(({ name, star }) => (star === 2 ? `**${name}` : name)).join() : "",
       keeps: (fn && keptParameters(fn)) ?? undefined,
       reads: (fn && readsParameter(fn)) || undefined,
+      opens: (fn && this.#openers.has(fn)) || undefined,
       copies: copies ? [...copies] : undefined,
       pins: (fn && this.#pins.has(fn)) || undefined,
       table: (fn && this.#tables.get(fn)) ?? undefined,

@@ -78,6 +78,8 @@ export interface FunctionSummary {
   readonly keeps?: Keeps | undefined;
   /** Turns one of its parameters into a Python number. */
   readonly reads?: true | undefined;
+  /** It reads an example from a file, and hands it back. */
+  readonly opens?: true | undefined;
   /** Parameters that it sends to a device and waits for. */
   readonly copies?: readonly string[] | undefined;
   /** It hands out a loader of pinned batches. */

@@ -47,7 +47,8 @@ export const rule: Rule = {
       const opaque = !isRecurrentLayer(call.func, facts) && !isOwnRecurrent(call.func, facts);
       const statement = statementOf(call);
       for (const { value } of call.args)
-        for (const part of value.kind === "Tuple" ? value.items : [value]) {
+        for (const item of value.kind === "Tuple" ? value.items : [value]) {
+          const part = handedOn(item, loop, file);
           if (part.kind !== "Name") continue;
           const helper = uncut(file.scopes.reaching(part), facts);
           const definitions = helper?.before ?? file.scopes.reaching(part);
@@ -67,10 +68,12 @@ export const rule: Rule = {
             continue;
           }
           const begins = definitions.filter((one) => !contains(loop, one.node));
-          if (opaque && !retained && !STATE.test(part.id)) continue;
+          if (opaque && !retained && (!STATE.test(part.id) || file.once(anyCutsItsOwn))) continue;
           const finding = helper
             ? { at: helper.at, message: `${message(part.id)}: \`${helper.name}\` detaches nothing` }
-            : report(part, part.id, begins, value === part, call, facts);
+            : part === item
+              ? report(part, part.id, begins, value === part, call, facts)
+              : { at: part, message: message(part.id) };
           // It may detach the state itself.
           yield opaque
             ? {
@@ -98,7 +101,9 @@ function* throughStep(facts: Facts): Generator<Finding> {
     const [loop] = at < 0 ? [] : loopsAround(statement);
     if (!loop || facts.callee(call)?.reachesBackward !== true || facts.gradMode(call) === "off") continue;
     const name = (target.items[at] as Name).id;
-    const given = call.args.find(({ value }) => value.kind === "Name" && value.id === name)?.value;
+    const given = call.args
+      .map(({ value }) => handedOn(value))
+      .find((value) => value.kind === "Name" && value.id === name);
     const definitions = given?.kind === "Name" ? file.scopes.reaching(given) : [];
     // Begun before the loop, and carried by this statement.
     if (
@@ -129,12 +134,14 @@ function handedBack(call: Call, at: number, facts: Facts): Expr | null {
   const network = run?.value?.kind === "Call" ? run.value.func : null;
   if (!network || !runs.every(({ value }) => value === run!.value) || !isNetwork(network, facts)) return null;
   // Not one that the step has begun itself.
-  const isGiven = (run!.value as Call).args.some(
-    ({ value }) =>
-      value.kind === "Name" &&
-      STATE.test(value.id) &&
-      file.scopes.reaching(value).some(({ how }) => how === "param"),
-  );
+  const isGiven = (run!.value as Call).args
+    .map(({ value }) => handedOn(value))
+    .some(
+      (value) =>
+        value.kind === "Name" &&
+        STATE.test(value.id) &&
+        file.scopes.reaching(value).some(({ how }) => how === "param"),
+    );
   if (!isGiven) return null;
   return isCutOff((item as Name).id, functionOf(item!) ?? item!, file) ? null : network;
 }
@@ -158,7 +165,9 @@ function* throughGlobal(facts: Facts): Generator<Finding> {
       if (functionOf(statement) !== fn || call.kind !== "Call" || facts.gradMode(call) === "off") continue;
       const kept = partsOf(statement.targets[0]!);
       const name = names.find((one) => kept.some((part) => part.kind === "Name" && part.id === one));
-      const given = call.args.find(({ value }) => value.kind === "Name" && value.id === name)?.value;
+      const given = call.args
+        .map(({ value }) => handedOn(value))
+        .find((value) => value.kind === "Name" && value.id === name);
       if (!given || !isNetwork(call.func, facts) || isCutOff(name!, fn, file)) continue;
       // Begun anew by the step itself.
       const others = file
@@ -261,10 +270,13 @@ function* onSelf(facts: Facts): Generator<Finding> {
     if (!retained && !isRecurrentLayer(call.func, facts)) continue;
     for (const item of target.items) {
       const own = selfAttribute(item);
-      const read = own === null ? null : call.args.find(({ value }) => selfAttribute(value) === own);
+      const read =
+        own === null
+          ? null
+          : call.args.map(({ value }) => handedOn(value)).find((value) => selfAttribute(value) === own);
       if (!read || new RegExp(`self\\.${own}\\b[^\\n]*detach`).test(file.text)) continue;
       yield {
-        at: read.value,
+        at: read,
         message: message(`self.${own}`),
       };
     }
@@ -278,7 +290,7 @@ function* whileActing(facts: Facts): Generator<Finding> {
     const [target] = statement.targets;
     const call = statement.value;
     if (target?.kind !== "Tuple" || call.kind !== "Call" || call.args.length < 2) continue;
-    const passed = call.args.flatMap(({ value }) => partsOf(value)).map(unmoved);
+    const passed = call.args.flatMap(({ value }) => partsOf(value)).map((value) => handedOn(value));
     const read = passed.find((part) => STATE.test(selfAttribute(part) ?? ""));
     const fn = read ? functionOf(statement) : null;
     if (!read || fn?.kind !== "FunctionDef" || facts.backwards.some((one) => functionOf(one.call) === fn))
@@ -415,7 +427,10 @@ function handsState({ func, args, parent }: Call): boolean {
       item.kind === "Name" && STATE.test(item.id) ? [item.id] : [],
     ),
   );
-  return names.size > 0 && args.some(({ value }) => value.kind === "Name" && names.has(value.id));
+  return (
+    names.size > 0 &&
+    args.map(({ value }) => handedOn(value)).some((value) => value.kind === "Name" && names.has(value.id))
+  );
 }
 
 /** `hidden = new_hidden`, of what the call returned. */
@@ -447,7 +462,7 @@ function* throughLayer(facts: Facts): Generator<Finding> {
     if (facts.gradMode(statement) === "off" || facts.backwards.some((one) => functionOf(one.call) === fn))
       continue;
     const kept = new Set([...partsOf(target).map(ownState), ...keptBelow(target, statement, facts)]);
-    const passed = call.args.flatMap(({ value }) => partsOf(value)).map(unmoved);
+    const passed = call.args.flatMap(({ value }) => partsOf(value)).map((value) => handedOn(value));
     const read = passed.find((part) => ownState(part) !== null && kept.has(ownState(part)));
     const own = read ? ownState(read) : null;
     if (!read || own === null) continue;
@@ -488,13 +503,53 @@ function keptBelow(target: Expr, statement: Node, facts: Facts): (string | null)
     .map((one) => ownState(one.targets[0]!));
 }
 
-/** `self.h` of `self.h.to(x.device)`. */
-function unmoved(expr: Expr): Expr {
-  return expr.kind === "Call" &&
-    expr.func.kind === "Attribute" &&
-    /^(?:to|cuda|type_as|contiguous)$/.test(expr.func.attr)
-    ? unmoved(expr.func.value)
-    : expr;
+/** The state in `h.to(x.device)`, `h if h is not None else None`, `h or begin(x)` and, of the loop's counter, `h if i > 0 else None`. */
+function handedOn(expr: Expr, loop: Node | null = null, file: PythonFile | null = null): Expr {
+  if (expr.kind === "Call")
+    return expr.func.kind === "Attribute" && /^(?:to|cuda|type_as|contiguous)$/.test(expr.func.attr)
+      ? handedOn(expr.func.value, loop, file)
+      : expr;
+  if (expr.kind === "Bool") return expr.op === "or" && isState(expr.values[0]!) ? expr.values[0]! : expr;
+  if (expr.kind !== "IfExp") return expr;
+  const { test, body, orelse } = expr;
+  if (isState(body) && saysCarried(body, test, true, loop, file)) return body;
+  return isState(orelse) && saysCarried(orelse, test, false, loop, file) ? orelse : expr;
+}
+
+/** Whether a state is taken on all turns but the first; any other test may have it begun anew as often as not. */
+function saysCarried(
+  state: Expr,
+  test: Expr,
+  when: boolean,
+  loop: Node | null,
+  file: PythonFile | null,
+): boolean {
+  if (test.kind === "Unary" && test.op === "not") return saysCarried(state, test.operand, !when, loop, file);
+  if (isSame(test, state)) return when;
+  if (test.kind !== "Compare" || test.rights.length !== 1) return false;
+  const [op] = test.ops;
+  const right = test.rights[0]!;
+  if (isSame(test.left, state))
+    return right.kind === "Const" && right.value === null && op === (when ? "is not" : "is");
+  return (
+    right.kind === "Num" &&
+    right.text === "0" &&
+    (when ? op === ">" || op === "!=" : op === "==") &&
+    test.left.kind === "Name" &&
+    loop?.kind === "For" &&
+    file?.scopes.reaching(test.left).every(({ node }) => contains(loop.target, node)) === true
+  );
+}
+
+function isState(expr: Expr): boolean {
+  return expr.kind === "Name" || selfAttribute(expr) !== null;
+}
+
+/** The same name, or the same attribute of self. */
+function isSame(one: Expr, other: Expr): boolean {
+  return one.kind === "Name"
+    ? other.kind === "Name" && one.id === other.id
+    : selfAttribute(one) !== null && selfAttribute(one) === selfAttribute(other);
 }
 
 function partsOf(expr: Expr): readonly Expr[] {
@@ -510,6 +565,19 @@ function isOwnRecurrent(expr: Expr, facts: Facts): boolean {
     .find((one) => made.length > 0 && made.every((name) => name === facts.file.qualified(one)));
   const text = cls ? facts.file.textOf(cls) : "";
   return /\b(?:LSTM|GRU|RNN)(?:Cell)?\(/.test(text) && !/detach/.test(text);
+}
+
+/** Whether a recurrent network of this file hands its state back cut off: `return out, hidden.detach()`. */
+function anyCutsItsOwn(file: PythonFile): boolean {
+  return file.all("Return").some((one) => {
+    const fn = functionOf(one);
+    const cls = fn?.kind === "FunctionDef" && fn.name === "forward" ? classOf(one) : null;
+    return (
+      cls !== null &&
+      /\.detach\(/.test(file.textOf(one)) &&
+      /\b(?:LSTM|GRU|RNN)(?:Cell)?\(/.test(file.textOf(cls))
+    );
+  });
 }
 
 /** The class behind `Net(…)`, also as `Net(…).cuda()`. */

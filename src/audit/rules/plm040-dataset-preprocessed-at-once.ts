@@ -5,6 +5,7 @@ import type { Call, ClassDef, Expr, For, FunctionDef, Name, Node } from "../../p
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { returnsByName } from "../facts/returns.ts";
+import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
 const MESSAGE =
@@ -256,12 +257,19 @@ function works(expr: Node, facts: Facts): boolean {
   walk(expr, (node) => {
     if (
       node.kind === "Call" &&
-      WORKS.test(facts.file.dotted(node.func) ?? facts.file.textOf(node.func).slice(0, 80))
+      (WORKS.test(facts.file.dotted(node.func) ?? facts.file.textOf(node.func).slice(0, 80)) ||
+        // A function of the tree that reads a file.
+        facts.callee(node)?.opens === true)
     )
       found = true;
-    return !found;
+    return !found && !isMeasure(node);
   });
   return found;
+}
+
+/** `image.shape`, `image.size`: of an example that is not kept. */
+function isMeasure(node: Node): boolean {
+  return node.kind === "Attribute" && /^(?:shape|size|width|height|ndim)$/.test(node.attr);
 }
 
 /** `self.cache[i] = self.mel(wave)` */
@@ -376,7 +384,7 @@ function isWorked(expr: Expr, loop: Node, facts: Facts, depth: number): boolean 
           isWorked(one.value, loop, facts, depth + 1)
         )
           found = true;
-    return !found;
+    return !found && !isMeasure(node);
   });
   return found;
 }
@@ -402,6 +410,7 @@ function isHandedBack(name: Name, method: FunctionDef, { file }: Facts): boolean
 function isKept(call: Call, method: FunctionDef, facts: Facts): boolean {
   const root = call.func.kind === "Attribute" ? call.func.value : call.func;
   if (root.kind !== "Name") return true;
+  const written = isWrittenOut(root, facts);
   return facts.file
     .all("Name")
     .some(
@@ -410,8 +419,19 @@ function isKept(call: Call, method: FunctionDef, facts: Facts): boolean {
         contains(method, node) &&
         !contains(call, node) &&
         (node.parent?.kind === "Return" ||
-          node.parent?.kind === "Arg" ||
+          (node.parent?.kind === "Arg" && !written) ||
           (node.parent?.kind === "Assign" &&
             node.parent.targets.some((target) => selfAttribute(target) !== null))),
     );
+}
+
+/** A list begun anew in each turn of a loop that writes files: `group.create_dataset("x", data=np.stack(parts))`. */
+function isWrittenOut(list: Name, { file }: Facts): boolean {
+  const [loop] = file.scopes.reaching(list).flatMap(({ node }) => loopsAround(node).slice(0, 1));
+  return (
+    loop !== undefined &&
+    file
+      .callsNamed("create_dataset", "save", "savez", "savez_compressed", "dump", "imwrite", "put")
+      .some((call) => contains(loop, call))
+  );
 }

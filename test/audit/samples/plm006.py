@@ -71,3 +71,43 @@ def train_with_memory(network, optimizer, batches, items):
         out.mean().backward(retain_graph=True)
         optimizer.step()
         optimizer.zero_grad()
+
+
+def asked_first(loader, optimizer):
+    rnn = nn.GRU(8, 8)
+    state = None
+    for x, y in loader:
+        out, state = rnn(x, state if state is not None else None)  # expect: PLM006
+        (out - y).pow(2).mean().backward()
+        optimizer.step()
+
+
+def asked_and_cut(loader, optimizer):
+    rnn = nn.GRU(8, 8)
+    state = None
+    for x, y in loader:
+        # trap: cut off where there is one
+        out, state = rnn(x, state.detach() if state is not None else None)
+        (out - y).pow(2).mean().backward()
+        optimizer.step()
+
+
+def as_asked(loader, optimizer, stateful=False):
+    rnn = nn.GRU(8, 8)
+    state = None
+    for x, y in loader:
+        # trap: begun anew in each turn, unless somebody wants it otherwise
+        out, state = rnn(x, state if stateful else None)
+        (out - y).pow(2).mean().backward()
+        optimizer.step()
+
+
+def unrolled(loader, optimizer):
+    cell = nn.GRUCell(8, 8)
+    state = None
+    for xs, y in loader:
+        for t, x in enumerate(xs):
+            # trap: begun anew by the first of each turn
+            state = cell(x, state if t > 0 else None)
+        (state - y).pow(2).mean().backward()
+        optimizer.step()

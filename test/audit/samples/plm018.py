@@ -106,3 +106,25 @@ class Quantized(nn.Module):
 
     def forward(self, x):
         return x * self.table
+
+
+class Measuring(nn.Module):
+    def rows(self, x):
+        return x.shape[0]
+
+    def cut(self, x):
+        return x.detach()
+
+
+class Counted(Measuring):
+    def __init__(self):
+        super().__init__()
+        self.seen = 0
+        self.center = None
+
+    def forward(self, x):
+        # trap: how many there were
+        self.seen = self.seen + self.rows(x)
+        # trap: the parent's method cuts it off
+        self.center = self.center * 0.9 + self.cut(x).mean(0) * 0.1
+        return x

@@ -1,4 +1,7 @@
+import h5py
 import librosa
+import nibabel as nib
+import numpy as np
 import torch
 from helpers import load_rgb
 from torch.utils.data import Dataset
@@ -16,3 +19,46 @@ class Sounds(Dataset):
 
     def __getitem__(self, at):
         return torch.from_numpy(self.sounds[at])
+
+
+def header(path):
+    return nib.load(path).shape
+
+
+def decoded(path):
+    return nib.load(path).get_fdata()
+
+
+class Measured(Dataset):
+    def __init__(self, paths):
+        self.paths = paths
+        self.shapes = []
+        self.sizes = []
+        for path in paths:
+            # trap: how large it is
+            self.shapes.append(header(path))
+            volume = decoded(path)
+            # trap: and this
+            self.sizes.append(volume.shape[0])
+
+    def __getitem__(self, i):
+        return decoded(self.paths[i]), self.shapes[i]
+
+
+class Decoded(Dataset):
+    def __init__(self, paths):
+        self.volumes = [decoded(path) for path in paths]  # expect: PLM040
+
+    def __getitem__(self, i):
+        return self.volumes[i]
+
+
+class Packed(Dataset):
+    def __init__(self, scenes, path):
+        with h5py.File(path, "w") as file:
+            for name, views in scenes.items():
+                parts = []
+                for view in views:
+                    # trap: written to a file in the same turn
+                    parts.append(decoded(view))
+                file.create_dataset(name, data=np.stack(parts))
