@@ -1,6 +1,6 @@
 import type { Definition } from "../../python/scopes.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { holdsIndices, isIndices } from "./indices.ts";
@@ -208,7 +208,7 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
   const again = (inner: Expr): boolean => derivesFromInput(inner, facts, depth + 1);
   switch (expr.kind) {
     case "Name":
-      return facts.file.scopes.reaching(expr).some((definition) => {
+      return madeFrom(expr, facts).some((definition) => {
         if (definition.how === "param") {
           const fn = functionOf(expr);
           const first =
@@ -321,6 +321,18 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
 function resultsOf(own: string, { file, project }: Facts): readonly Expr[] | undefined {
   const returns = file.once(returnsByName);
   return returns.get(own) ?? returns.get(project.aliases.get(own) ?? "");
+}
+
+/** What reaches a name, and through `x += self.positions` what `x` was before; what numbers are added to is a count as likely as not. */
+function madeFrom(name: Name, facts: Facts): readonly Definition[] {
+  const { scopes } = facts.file;
+  const found = scopes.reaching(name);
+  if (!found.some(({ how }) => how === "augment")) return found;
+  const all = new Set(found);
+  for (const { how, node, value } of all)
+    if (how === "augment" && node.kind === "Name" && value && facts.value(value).what !== "number")
+      for (const before of scopes.reaching(node)) all.add(before);
+  return [...all];
 }
 
 /** A function of this tree, or of this file's package. */

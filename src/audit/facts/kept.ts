@@ -387,12 +387,48 @@ export function keepsGraph(added: Expr, facts: Facts): boolean {
   if (facts.value(added).graph === "yes") return true;
   if (added.kind === "Binary" && /^[-+*/]$/.test(added.op))
     return keepsGraph(added.left, facts) || keepsGraph(added.right, facts);
+  if (isDifferentiatedItem(added, facts)) return true;
   return (
     added.kind === "Name" &&
     facts.file.scopes
       .reaching(added)
       .some((one) => facts.isDifferentiated(one) || facts.valueOfDefinition(one).graph === "yes")
   );
+}
+
+/** `batch["loss"]`, after `batch["loss"].backward()` here or in the function of this file that handed the dictionary back. */
+function isDifferentiatedItem(expr: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  if (expr.kind !== "Subscript" || expr.index.kind !== "Str" || expr.value.kind !== "Name") return false;
+  const key = expr.index.value;
+  const isWritten = (of: Expr, from: number): boolean =>
+    file
+      .all("Assign")
+      .some(
+        ({ start, targets: [target] }) =>
+          start > from &&
+          target?.kind === "Subscript" &&
+          functionOf(target) === functionOf(of) &&
+          file.textOf(target) === file.textOf(of),
+      );
+  return facts.backwards.some(({ call, loss }) => {
+    const item = loss?.kind === "Binary" ? loss.left : loss;
+    if (item?.kind !== "Subscript" || item.index.kind !== "Str" || item.index.value !== key) return false;
+    const from = item.value.kind === "Name" ? file.scopes.reaching(item.value) : [];
+    // What is put in its place afterwards may be a number.
+    if (from.length === 0 || isWritten(item, call.end)) return false;
+    const handedBack = (one: Expr): boolean =>
+      one.kind === "Name" &&
+      functionOf(one) === functionOf(call) &&
+      file.scopes.reaching(one).some((made) => from.includes(made));
+    return file.scopes
+      .reaching(expr.value as Name)
+      .some(
+        (made) =>
+          (from.includes(made) && call.end < expr.start) ||
+          (returnedFor(made, facts).some(handedBack) && !isWritten(expr, made.node.start)),
+      );
+  });
 }
 
 /** `if aux_loss != 0: kept.append(aux_loss)`: a number where there is none, and perhaps always. */
@@ -420,6 +456,7 @@ export function isDifferentiatedItself(keep: Keep, facts: Facts): boolean {
 
 /** Whether a backward of the same turn runs through the value's graph, which frees what the graph saved. */
 export function isBackwarded(expr: Expr, within: Node | null, facts: Facts, depth = 0): boolean {
+  if (isDifferentiatedItem(expr, facts)) return true;
   const mine = new Set<Definition>();
   const add = (name: Name): void => {
     for (const one of facts.file.scopes.reaching(name)) {

@@ -1,6 +1,6 @@
 import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, contains, functionOf, isStatement } from "../../python/nodes.ts";
+import { ancestors, contains, functionOf, isStatement, lastWord } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, For, FunctionDef, Node, While } from "../../python/tree.ts";
 import { methodsOf, roleOfBase } from "./classes.ts";
 import type { Role } from "./classes.ts";
@@ -286,6 +286,9 @@ function isOverOptimizers(loop: Loop, call: Node): boolean {
   if (loop.kind !== "For" || call.kind !== "Call" || call.func.kind !== "Attribute") return false;
   if (!/^(?:step|zero_grad)$/.test(call.func.attr)) return false;
   let receiver = call.func.value;
+  // `scaler.step(opt)`
+  const given = call.func.attr === "step" && /scaler/i.test(lastWord(receiver)) ? call.args[0]?.value : null;
+  if (given) receiver = given;
   if (receiver.kind === "Subscript") receiver = receiver.index;
   if (receiver.kind !== "Name") return false;
   const { id } = receiver;

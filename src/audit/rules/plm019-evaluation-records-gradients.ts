@@ -3,7 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Attribute, Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
 import { decorate } from "../edits.ts";
-import { isModuleRole, selfAttribute } from "../facts/classes.ts";
+import { isModuleRole, isSelf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
 import { isThrottle } from "../facts/turns.ts";
@@ -113,7 +113,7 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
   });
   for (const call of calls) {
     const runs = call.func.kind === "Attribute" && /^forward$/.test(call.func.attr);
-    const ran = modes.size > 0 && !runs ? lossRun(call, facts) : null;
+    const ran = modes.size > 0 && !runs ? (lossRun(call, facts) ?? ranByMethod(call, modes, facts)) : null;
     const net = ran ?? (runs && call.func.kind === "Attribute" ? call.func.value : call.func);
     // `self.eval()` of a module switches its parts.
     const own =
@@ -156,6 +156,41 @@ function lossRun(call: Call, facts: Facts): Expr | null {
     .some((fn) => fn.name === name && /no_grad|inference_mode|set_grad_enabled/.test(file.textOf(fn)))
     ? null
     : net;
+}
+
+/**
+ * The network, of those that were switched, that `model.score(x)` runs: methods of this file's networks of that name run
+ * layers, and none of them switches recording off.
+ */
+function ranByMethod(
+  { func }: Call,
+  modes: { readonly has: (text: string) => boolean },
+  facts: Facts,
+): Expr | null {
+  const { file } = facts;
+  if (func.kind !== "Attribute" || isSelf(func.value) || !modes.has(file.textOf(func.value))) return null;
+  const methods = file
+    .all("FunctionDef")
+    .filter(
+      ({ name, parent }) =>
+        name === func.attr && parent?.kind === "ClassDef" && isModuleRole(facts.role(parent)),
+    );
+  return methods.length > 0 && methods.every((fn) => runsLayers(fn, facts)) ? func.value : null;
+}
+
+function runsLayers(fn: FunctionDef, facts: Facts, depth = 0): boolean {
+  let found = false;
+  walk(fn, (node) => {
+    const own = node.kind === "Call" ? selfAttribute(node.func) : null;
+    if (found || node.kind !== "Call" || (own === null && !isSelf(node.func))) return !found;
+    if (lexicalGrad(node, facts.file) !== null) return true;
+    // By another method of the class, too.
+    const method =
+      depth < 2 && own !== null ? methodsOf(classOf(fn)!).find(({ name }) => name === own) : null;
+    found = method ? runsLayers(method, facts, depth + 1) : own === null || isNetwork(node.func, facts);
+    return !found;
+  });
+  return found;
 }
 
 function isPart(net: Expr, facts: Facts): boolean {
@@ -280,7 +315,25 @@ function called(fn: FunctionDef, facts: Facts): { at: Node; message: string; sev
         (loopsAround(call).length > 0 || inComprehension(call)) &&
         !unrecorded(call, facts),
     );
-  return run ? { at: run.func, severity: "note", message: forNobody(fn, run, facts) } : null;
+  const found = run ?? runInTurn(fn, new Set(names), facts);
+  return found ? { at: found.func, severity: "note", message: forNobody(fn, found, facts) } : null;
+}
+
+/** The same by a method: `for user in users: scores = model.score(user)`. */
+function runInTurn(fn: FunctionDef, names: ReadonlySet<string>, facts: Facts): Call | null {
+  let found: Call | null = null;
+  walk(fn, (node) => {
+    if (
+      node.kind === "Call" &&
+      ranByMethod(node, names, facts) !== null &&
+      functionOf(node) === fn &&
+      (loopsAround(node).length > 0 || inComprehension(node)) &&
+      !unrecorded(node, facts)
+    )
+      found ??= node;
+    return found === null;
+  });
+  return found;
 }
 
 /** What is in eval mode at a call, by what stands above it beside it, as the function that is called names it. */

@@ -30,7 +30,8 @@ export const rule: Rule = {
       if (!within || !statement?.parent || !(facts.stepLoop(backward) ?? facts.hot(backward)) || !loss)
         continue;
       // `accelerator.backward(outputs.loss)`
-      const own = selfAttribute(loss) !== null;
+      // `batch["loss"]` is found by its text, as `self.loss` is.
+      const own = selfAttribute(loss) !== null || (loss.kind === "Subscript" && loss.index.kind === "Str");
       const names = loss.kind === "Call" ? namesIn(loss) : [loss.kind === "Attribute" ? loss.value : loss];
       const inline = loss.kind === "Call";
       // With two backwards in a turn, clearing between them is what keeps their gradients apart: it cannot be moved.
@@ -48,7 +49,12 @@ export const rule: Rule = {
       if (at < 0 || (single && clearings.length !== 1) || !clear) continue;
       const where = block.indexOf(clear);
       // `if train: optimizer.zero_grad(); loss.backward()`: the loss was there before the test.
-      if (names.length > 0 && isMadeBefore(statement, names, facts) && where < at && !seen.has(clear)) {
+      if (
+        names.length > 0 &&
+        isMadeBefore(statement, own ? loss : names, facts) &&
+        where < at &&
+        !seen.has(clear)
+      ) {
         seen.add(clear);
         yield { at: clear, message: told(clear, facts) };
         continue;
@@ -176,15 +182,20 @@ function told(clear: Stmt, { file }: Facts): string {
 }
 
 /** The loss is made above the `if` or `with` that this statement stands in, by a forward that runs in the same turn. */
-function isMadeBefore(statement: Stmt, names: readonly Expr[], facts: Facts): boolean {
+function isMadeBefore(statement: Stmt, of: Expr | readonly Expr[], facts: Facts): boolean {
   const test = statement.parent;
   const isBlock = (test?.kind === "If" || test?.kind === "With") && test.body.includes(statement);
   const block = isBlock ? (blockOf(test) ?? []) : [];
   const at = test ? block.indexOf(test as Stmt) : -1;
-  if (at < 0 || facts.stepLoop(statement) !== test!.parent) return false;
-  const made = names
-    .flatMap((name) => (name.kind === "Name" ? facts.file.scopes.reaching(name) : []))
-    .map((definition) => block.findIndex((one) => contains(one, definition.node)));
+  // A function that is a step by itself, `if is_train:` in one that evaluates too, is as good as a turn.
+  if (at < 0 || (facts.stepLoop(statement) ?? functionOf(statement)) !== test!.parent) return false;
+  const { file } = facts;
+  const made =
+    "kind" in of
+      ? [block.slice(0, at).findLastIndex((one) => writes(one, file.textOf(of), file))]
+      : of
+          .flatMap((name) => (name.kind === "Name" ? file.scopes.reaching(name) : []))
+          .map((definition) => block.findIndex((one) => contains(one, definition.node)));
   return (
     made.length > 0 &&
     made.every((index) => index >= 0 && index < at) &&

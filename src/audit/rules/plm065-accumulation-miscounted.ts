@@ -5,7 +5,7 @@ import type { Call, Expr, If, Node } from "../../python/tree.ts";
 import { MICRO_STEPS, countsToOne, isOneByDefault } from "../facts/accumulation.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Backward, Loop } from "../facts/training.ts";
-import { loopsAround, optimizerSteps } from "../facts/training.ts";
+import { loopOfSteps, loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
@@ -311,7 +311,10 @@ function clearsThrottled(
           value.kind === "Const" &&
           value.value === null,
       ),
-  ].filter((one) => contains(loop, one) || (helper !== null && contains(helper, one)));
+  ].filter(
+    (one) =>
+      (contains(loop, one) && !isForLost(one, loop, facts)) || (helper !== null && contains(helper, one)),
+  );
   return (
     clears.length > 0 &&
     clears.every(
@@ -321,6 +324,18 @@ function clearsThrottled(
         facts.frequency(one, loop) === "throttled",
     )
   );
+}
+
+/** After an error, or in a turn that ends there without a step: what a lost batch left is cleared, not what each one adds. */
+function isForLost(clear: Node, loop: Node, { file }: Facts): boolean {
+  for (let child = clear, at = clear.parent; at && at !== loop; child = at, at = at.parent) {
+    if (at.kind === "Handler") return true;
+    if (at.kind !== "If" || child === at.test) continue;
+    const branch = at.body.includes(child as never) ? at.body : at.orelse;
+    if (!/^(?:Continue|Break|Raise)$/.test(branch[branch.length - 1]!.kind)) continue;
+    return !optimizerSteps(file).some((step) => branch.some((one) => contains(one, step)));
+  }
+  return false;
 }
 
 /** Over a loader, which ends; not over an endless stream. */
@@ -375,7 +390,7 @@ function* microSteps(facts: Facts): Generator<Finding> {
     if (
       steps.length === 0 ||
       steps.some((step) => contains(inner, step)) ||
-      loopsAround(steps[0]!)[0] !== around
+      loopOfSteps(steps[0]!) !== (around ?? null)
     )
       continue;
     const text = file.textOf(inner);

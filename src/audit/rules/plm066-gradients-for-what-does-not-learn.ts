@@ -1,3 +1,4 @@
+import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, Node } from "../../python/tree.ts";
 import { comesFromNetwork, feedsBackward, isMadeOf, runsBehind } from "../facts/behind-loss.ts";
@@ -89,7 +90,7 @@ function* parts(facts: Facts): Generator<Finding> {
     if (!cls || !isModuleRole(facts.role(cls)) || !facts.networks.isOnlyEvaluated(call.func)) continue;
     if (facts.gradMode(call) === "off" || !facts.hot(call)) continue;
     const detached = call.parent?.kind === "Attribute" && call.parent.attr === "detach";
-    if (detached || FREEZES.test(file.textOf(cls)) || /no_grad|inference_mode/.test(file.textOf(cls)))
+    if (detached || FREEZES.test(codeOf(cls, file)) || /no_grad|inference_mode/.test(file.textOf(cls)))
       continue;
     if (
       !call.args.some(
@@ -164,7 +165,7 @@ function* leftOut(facts: Facts): Generator<Finding> {
     const source = parametersOf(made.args[0]?.value ?? null, facts);
     const fn = functionOf(made);
     if (!source) continue;
-    const freezes = /requires_grad(?!=True)|freeze/.test(file.textOf(fn ?? file.tree.module));
+    const freezes = /requires_grad(?!=True)|freeze/.test(codeOf(fn ?? file.tree.module, file));
     const others = file
       .all("Call")
       .filter(
@@ -334,7 +335,7 @@ function* besidePart(facts: Facts): Generator<Finding> {
     const receiver = step.func.kind === "Attribute" ? step.func.value : null;
     const name = receiver ? selfAttribute(receiver) : null;
     const cls = name === null ? null : classOf(step);
-    if (!cls || fn?.kind !== "FunctionDef" || /requires_grad|freeze|track_\w*grad/.test(file.textOf(fn)))
+    if (!cls || fn?.kind !== "FunctionDef" || /requires_grad|freeze|track_\w*grad/.test(codeOf(fn, file)))
       continue;
     const [write, ...more] = attributesOf(cls, file).get(name!)?.writes ?? [];
     const made = more.length === 0 && write?.value?.kind === "Call" ? write.value : null;
@@ -437,6 +438,19 @@ function parametersOf(expr: Expr | null, facts: Facts, depth = 0): Expr | null {
 const FREEZES =
   /toggle_optimizer|freeze|requires_grad_?\((?!\s*(?:True)?\s*\))|requires_grad\s*=\s*(?!\s*True)/;
 
+/** What is written there without its comments: `# the critic is frozen here` freezes nothing. */
+function codeOf(node: Node, file: PythonFile): string {
+  let text = "";
+  let from = node.start;
+  for (const { start, end } of file.tree.comments) {
+    if (start < from) continue;
+    if (start >= node.end) break;
+    text += file.text.slice(from, start);
+    from = end;
+  }
+  return text + file.text.slice(from, node.end);
+}
+
 /** `engine.step()`, of what differentiates by `engine.backward(loss)`. */
 function engineSteps({ file, backwards }: Facts): Call[] {
   const engines = new Set(
@@ -474,7 +488,7 @@ function* adversaries(facts: Facts): Generator<Finding> {
           return call.func.kind === "Attribute" ? file.textOf(stepped ?? call.func.value) : "";
         }),
     );
-    if (receivers.size < 2 || FREEZES.test(file.textOf(turn))) continue;
+    if (receivers.size < 2 || FREEZES.test(codeOf(turn, file))) continue;
     const losses = facts.backwards.flatMap(({ call, loss }) =>
       loss && contains(turn, call) ? [runsBehind(loss, facts)] : [],
     );

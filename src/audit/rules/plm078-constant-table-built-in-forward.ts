@@ -1,7 +1,7 @@
 import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
 import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, If, Node, Stmt } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { callTarget } from "../facts/summary.ts";
@@ -510,32 +510,42 @@ function mentions(expr: Node, id: string): boolean {
 
 /** `if self.table is None: …` that computes it and keeps it under another name. */
 function* neverKept(facts: Facts): Generator<Finding> {
-  for (const test of facts.file.all("If")) {
-    const { test: asked } = test;
-    if (asked.kind !== "Compare" || !asked.rights[0]) continue;
-    // `if length != self.cached_length:`, which nobody sets, says the same.
-    const never = asked.ops[0] === "!=" && selfAttribute(asked.rights[0]) !== null;
-    if (!never && (asked.ops[0] !== "is" || !isNone(asked.rights[0]))) continue;
-    const own = selfAttribute(never ? asked.rights[0] : asked.left);
-    const cls = own === null ? null : classOf(test);
-    if (!cls || !isModuleRole(facts.role(cls)) || !facts.hot(test)) continue;
-    const writes = attributesOf(cls, facts.file).get(own!)?.writes ?? [];
-    if (writes.length === 0 || !writes.every(({ value }) => value !== null && isNone(value))) continue;
-    // Set from outside it would not be asked for in vain.
-    if (
-      new RegExp(`\\.${own}\\s*=[^=]|["']${own}["']`).test(
-        facts.file.text.replace(facts.file.textOf(cls), ""),
-      )
-    )
-      continue;
-    if (!test.body.some((one) => one.kind === "Assign" && /torch\.|self\./.test(facts.file.textOf(one))))
-      continue;
-    yield {
-      at: asked,
-      severity: "note",
-      message: `\`self.${own}\` stays None: what is computed here is never kept in it, and every forward computes it again`,
-    };
-  }
+  const { file } = facts;
+  for (const test of file.all("If"))
+    // One part of an `or` that always holds is enough.
+    for (const asked of test.test.kind === "Bool" && test.test.op === "or" ? test.test.values : [test.test]) {
+      const own = missing(asked, test);
+      const cls = own === null ? null : classOf(test);
+      if (!cls || !isModuleRole(facts.role(cls)) || !facts.hot(test)) continue;
+      const writes = attributesOf(cls, file).get(own!)?.writes ?? [];
+      if (writes.length === 0 || !writes.every(({ value }) => value !== null && isNone(value))) continue;
+      // Set from outside it would not be asked for in vain.
+      if (new RegExp(`\\.${own}\\s*=[^=]|["']${own}["']`).test(file.text.replace(file.textOf(cls), "")))
+        continue;
+      if (!test.body.some((one) => one.kind === "Assign" && /torch\.|self\./.test(file.textOf(one))))
+        continue;
+      yield {
+        at: asked,
+        severity: "note",
+        message: `\`self.${own}\` stays None: what is computed here is never kept in it, and every forward computes it again`,
+      };
+      break;
+    }
+}
+
+/** What a test asks of itself that holds while it is None: `self.table is None`, or `length != self.cached_length` either way round. */
+function missing(asked: Expr, { body }: If): string | null {
+  const [right] = asked.kind === "Compare" ? asked.rights : [];
+  if (asked.kind !== "Compare" || !right) return null;
+  const left = selfAttribute(asked.left);
+  if (asked.ops[0] === "is") return isNone(right) ? left : null;
+  if (asked.ops[0] !== "!=") return null;
+  if (left === null) return selfAttribute(right);
+  // `if self.mode != "train":` compares a setting: a key is of this forward, and something is kept for it.
+  const keeps = (one: Stmt): boolean =>
+    one.kind === "Assign" && one.targets.some((target) => selfAttribute(target) !== null);
+  const ofForward = right.kind === "Name" || right.kind === "Subscript" || right.kind === "Call";
+  return ofForward && body.some(keeps) ? left : null;
 }
 
 function isNone(expr: Expr): boolean {

@@ -7,7 +7,7 @@ import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
 import { last } from "../facts/torch-names.ts";
-import { loopsAround, optimizerSteps } from "../facts/training.ts";
+import { loopOfSteps, loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
 
 const HALF =
@@ -154,10 +154,7 @@ function isMicroStep(call: Call, loop: Node, facts: Facts): boolean {
         .callsTo("loose")
         .some((one) => contains(loop, one) && facts.callee(one)?.reachesBackward === true)) &&
     (optimizerSteps(facts.file).some(
-      (step) =>
-        (loopsAround(step)[0] ?? null) === outer &&
-        functionOf(step) === functionOf(call) &&
-        step.start > loop.end,
+      (step) => loopOfSteps(step) === outer && functionOf(step) === functionOf(call) && step.start > loop.end,
     ) ||
       (outer === null && isSteppedAfter(loop, facts)))
   );

@@ -83,3 +83,32 @@ class Halves:
             self.reset_grads()  # expect: PLM022
             loss.backward()
             self.first.step()
+
+
+class Items:
+    def __init__(self, model, optimizer, criterion):
+        self.model, self.optimizer, self.criterion = model, optimizer, criterion
+
+    def fit(self, loader):
+        for batch in loader:
+            self.late(batch, is_train=True)
+            self.early(batch, is_train=True)
+
+    def late(self, batch, is_train):
+        batch["out"] = self.model(batch["x"])
+        batch["loss"] = self.criterion(batch["out"], batch["y"])
+        if is_train:
+            self.optimizer.zero_grad()  # expect: PLM022
+            batch["loss"].backward()
+            self.optimizer.step()
+        return batch["loss"].item()
+
+    def early(self, batch, is_train):
+        if is_train:
+            self.optimizer.zero_grad()  # trap: before the forward
+        batch["out"] = self.model(batch["x"])
+        batch["loss"] = self.criterion(batch["out"], batch["y"])
+        if is_train:
+            batch["loss"].backward()
+            self.optimizer.step()
+        return batch["loss"].item()

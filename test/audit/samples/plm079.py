@@ -49,3 +49,13 @@ def train_by_option(args, parser, model, loader, optimizer):
         if (step + 1) % args.gradient_accumulation == 0:
             optimizer.step()
             optimizer.zero_grad()
+
+
+def each_by_itself(models, optimizers, loader):
+    for x in loader:
+        for model, optimizer in zip(models, optimizers):
+            model(x).sum().backward()
+            # trap: another network in each turn, and its own step
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            optimizer.zero_grad()
