@@ -224,7 +224,7 @@ export class CallValues {
       if (makesNetwork(name, this.#around)) return MODULE;
       return name.startsWith(`${this.#file.module}.`)
         ? this.#values.returned(call, null)
-        : this.#reduced(call, name);
+        : this.#ofElsewhere(call, name);
     }
     const short = last(name);
     const inTorch = name === `torch.${short}`;
@@ -405,6 +405,19 @@ export class CallValues {
     const given = this.#around.reduced(call, name);
     const value = given ? this.#values.of(given) : UNKNOWN;
     return isTensorLike(value) ? { ...value, graph: value.graph === "no" ? "no" : "unknown" } : UNKNOWN;
+  }
+
+  #ofElsewhere(call: Call, name: string): Value {
+    const value = this.#reduced(call, name);
+    return value.what === "unknown" ? this.ranElsewhere(call, null) : value;
+  }
+
+  /** `out = forward_pass(net, x)` of another file: what the network computed. */
+  ranElsewhere(call: Call, index: number | null): Value {
+    const network = this.#around.ran(call, index);
+    return network && (this.#values.networks.is(network) || this.#values.of(network).what === "module")
+      ? this.#output(call, network)
+      : UNKNOWN;
   }
 
   /** What a loop over batches hands out, or a part of it. */

@@ -47,6 +47,8 @@ export interface FunctionFacts {
   readonly table: Table | null;
   /** The parameter that it hands back, reduced over all processes. */
   readonly reduces: string | null;
+  /** The parameter that it runs, and where in what it returns the results are. */
+  readonly runs: string | null;
 }
 
 /** Plain data, one per audited tree; crosses threads. */
@@ -155,6 +157,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !summary.pins &&
       !summary.table &&
       !summary.reduces &&
+      !summary.runs &&
       !workers;
     let one = plain ? alike.get(callersGradOff) : undefined;
     if (!one) {
@@ -165,7 +168,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         reachesBackward: reaches.has(fn),
         parameters,
         params:
-          summary.keeps || summary.copies || summary.table || summary.reduces
+          summary.keeps || summary.copies || summary.table || summary.reduces || summary.runs
             ? summary.params.split(",")
             : NO_PARAMS,
         repeated,
@@ -176,6 +179,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         workers,
         table: summary.table ?? null,
         reduces: summary.reduces ?? null,
+        runs: summary.runs ?? null,
       };
       if (plain) alike.set(callersGradOff, one);
     }

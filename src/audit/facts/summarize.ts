@@ -18,7 +18,7 @@ import { isCompound, isRunAlone } from "./names.ts";
 import { shapesVary } from "./shapes.ts";
 import { turnsCheckpointingOn } from "./behind-options.ts";
 import { MAIN, callTarget, drawsFromHanded, functionName, isMain, otherTargets } from "./summary.ts";
-import { reducers } from "./returns.ts";
+import { reducers, runners } from "./returns.ts";
 import { isCapital } from "./torch-names.ts";
 import { tablesMade } from "./tables.ts";
 import type { Table } from "./tables.ts";
@@ -97,6 +97,7 @@ class Summarizer {
   readonly #pins: ReadonlySet<FunctionDef>;
   readonly #tables: ReadonlyMap<FunctionDef, Table>;
   readonly #reducers: ReadonlyMap<FunctionDef, string>;
+  readonly #runners: ReadonlyMap<FunctionDef, string>;
   readonly #passed: (call: Call) => Passed | null;
 
   constructor(file: PythonFile) {
@@ -125,6 +126,7 @@ class Summarizer {
     this.#pins = pinnedMakers(file);
     this.#tables = tablesMade(file);
     this.#reducers = reducers(file);
+    this.#runners = runners(file);
   }
 
   summary(unjudged: boolean): FileSummary {
@@ -399,6 +401,7 @@ class Summarizer {
       pins: (fn && this.#pins.has(fn)) || undefined,
       table: (fn && this.#tables.get(fn)) ?? undefined,
       reduces: (fn && this.#reducers.get(fn)) ?? undefined,
+      runs: (fn && this.#runners.get(fn)) ?? undefined,
     };
   }
 

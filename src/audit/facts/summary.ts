@@ -86,6 +86,8 @@ export interface FunctionSummary {
   readonly table?: Table | undefined;
   /** The parameter that it hands back, reduced over all processes. */
   readonly reduces?: string | undefined;
+  /** The parameter that it runs, and where in what it returns the results are: "net", "net,0,1". */
+  readonly runs?: string | undefined;
 }
 
 /** A function of the same file by its position there, a qualified name, or ".method" where the receiver is unknown. */
