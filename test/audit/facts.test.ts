@@ -439,3 +439,31 @@ def train(model, loader, optimizer):
   // On the host, and only now and then.
   expect(audit("out")).toBe(0);
 });
+
+test("what a function of another file computed with the network it was given has its graph, if that was recorded", () => {
+  const text = `from helpers import run
+
+
+def train(model, loader, optimizer, crit):
+    seen = []
+    for x, y in loader:
+        probs, label = run(model, x, y)
+        crit(model(x), y).backward()
+        optimizer.step()
+        seen.append(KEPT)
+`;
+  const kept = (body: string, name = "probs"): number =>
+    auditTexts(
+      [
+        { path: "one.py", text: text.replace("KEPT", name) },
+        { path: "helpers.py", text: `import torch\n\n\ndef run(model, x, y):\n${body}` },
+      ],
+      { ...DEFAULTS, select: ["PLM002"] },
+    ).findings.length;
+  expect(kept("    return torch.sigmoid(model(x)), y\n")).toBe(1);
+  expect(kept("    return torch.sigmoid(model(x)), y\n", "label")).toBe(0);
+  expect(kept("    return model(x).detach(), y\n")).toBe(0);
+  expect(kept("    return model(x).argmax(-1), y\n")).toBe(0);
+  expect(kept("    with torch.no_grad():\n        out = model(x)\n    return out, y\n")).toBe(0);
+  expect(kept("    return model(x).mean().item(), y\n")).toBe(0);
+});

@@ -16,7 +16,17 @@ import {
 } from "./torch-names.ts";
 import { engineSteps } from "./training.ts";
 import { sendsBatch } from "./transfers.ts";
-import { MODULE, NUMBER, OTHER, UNKNOWN, combineOperands, isOnDevice, isTensorLike, plain } from "./value.ts";
+import {
+  MODULE,
+  NUMBER,
+  OTHER,
+  UNKNOWN,
+  combineOperands,
+  either,
+  isOnDevice,
+  isTensorLike,
+  plain,
+} from "./value.ts";
 import type { Device, Value } from "./value.ts";
 import type { Around, Values } from "./values.ts";
 
@@ -39,6 +49,9 @@ const PARAMETERLESS = new Set(["CosineSimilarity", "PairwiseDistance", "Softmax"
 
 /** Functions of torch that make one tensor of a list of them. */
 const JOINS = new Set(["cat", "concat", "stack", "hstack", "vstack"]);
+
+/** Methods that put one more into a list. */
+const FILLS = new Set(["append", "appendleft", "insert"]);
 
 /** Methods that bring the next batch: `labeled_iter.next()`, `sampler.next_batch()`. */
 const BRINGS = /^(?:next|__next__|next_batch|get_batch)$/;
@@ -211,7 +224,7 @@ export class CallValues {
       if (makesNetwork(name, this.#around)) return MODULE;
       return name.startsWith(`${this.#file.module}.`)
         ? this.#values.returned(call, null)
-        : this.#reduced(call, name);
+        : this.#ofElsewhere(call, name);
     }
     const short = last(name);
     const inTorch = name === `torch.${short}`;
@@ -228,16 +241,19 @@ export class CallValues {
         return { what: "tensor", device: operands[0]?.device ?? "unknown", graph: "no" };
       if (FUNCTIONS.has(short)) {
         const list = positional(call, 0);
-        const items =
-          list && (list.kind === "List" || list.kind === "Tuple")
-            ? list.items.map((item) => this.#values.of(item))
-            : list?.kind === "Name" && operands[0] && JOINS.has(short) && !isTensorLike(operands[0])
-              ? [operands[0], ...this.#filled(list)]
-              : operands;
-        const value = this.#values.computed(call, [
-          ...items,
-          { what: "tensor", device: items[0]?.device ?? "unknown", graph: "no" },
-        ]);
+        const written = list?.kind === "List" || list?.kind === "Tuple";
+        const filled =
+          list && !written && operands[0] && JOINS.has(short) && !isTensorLike(operands[0])
+            ? this.#filled(list)
+            : null;
+        const items = written
+          ? list.items.map((item) => this.#values.of(item))
+          : filled
+            ? [operands[0]!, ...filled.filter(({ graph }) => graph === "yes")]
+            : operands;
+        // A list is nowhere: what is made of it is where its tensors are.
+        const device = filled ? commonDevice(filled) : (items[0]?.device ?? "unknown");
+        const value = this.#values.computed(call, [...items, { what: "tensor", device, graph: "no" }]);
         const graph = GRAPHLESS.has(short)
           ? "no"
           : items.some((item) => item.what === "container") &&
@@ -363,17 +379,24 @@ export class CallValues {
         : UNKNOWN;
   }
 
-  /** What a list of this function is filled with: `for t in steps: states.append(cell(x[t]))`. */
-  #filled(list: Expr & { kind: "Name" }): Value[] {
+  /** What a list of this function is filled with: `for t in steps: states.append(cell(x[t]))`, `[cell(x) for x in xs]`. */
+  #filled(list: Expr): Value[] {
+    if (list.kind === "Comp") return list.value === null ? [this.#values.of(list.element)] : [];
+    if (list.kind !== "Name") return [];
     const { scopes } = this.#file;
     const [one, ...more] = scopes.reaching(list);
     const made = one?.value?.kind === "Tuple" && one.index !== null ? one.value.items[one.index] : one?.value;
-    if (!one || more.length > 0 || made?.kind !== "List") return [];
+    if (!one || more.length > 0) return [];
+    if (made?.kind === "Comp") return this.#filled(made);
+    if (made?.kind !== "List") return [];
     return scopes.uses(one).flatMap(({ parent }) => {
-      const call = parent?.kind === "Attribute" && parent.attr === "append" ? parent.parent : null;
+      const method = parent?.kind === "Attribute" && FILLS.has(parent.attr) ? parent : null;
+      const call = method?.parent;
       const added =
-        call?.kind === "Call" && call.args.length === 1 ? this.#values.of(call.args[0]!.value) : null;
-      return added?.graph === "yes" ? [added] : [];
+        call?.kind === "Call" && call.args.length === (method!.attr === "insert" ? 2 : 1)
+          ? this.#values.of(call.args.at(-1)!.value)
+          : null;
+      return added ? [added] : [];
     });
   }
 
@@ -382,6 +405,19 @@ export class CallValues {
     const given = this.#around.reduced(call, name);
     const value = given ? this.#values.of(given) : UNKNOWN;
     return isTensorLike(value) ? { ...value, graph: value.graph === "no" ? "no" : "unknown" } : UNKNOWN;
+  }
+
+  #ofElsewhere(call: Call, name: string): Value {
+    const value = this.#reduced(call, name);
+    return value.what === "unknown" ? this.ranElsewhere(call, null) : value;
+  }
+
+  /** `out = forward_pass(net, x)` of another file: what the network computed. */
+  ranElsewhere(call: Call, index: number | null): Value {
+    const network = this.#around.ran(call, index);
+    return network && (this.#values.networks.is(network) || this.#values.of(network).what === "module")
+      ? this.#output(call, network)
+      : UNKNOWN;
   }
 
   /** What a loop over batches hands out, or a part of it. */
@@ -423,6 +459,12 @@ export class CallValues {
         : "cpu";
     return this.#values.device(given.value);
   }
+}
+
+/** Where all of these tensors are; unknown where they differ, or one is none that is known. */
+function commonDevice(values: readonly Value[]): Device {
+  if (values.length === 0 || !values.every(isTensorLike)) return "unknown";
+  return values.map((value): Value => ({ ...value, what: "tensor" })).reduce(either).device;
 }
 
 /** Constructors and loaders of networks. */

@@ -53,6 +53,7 @@ const COLD: FunctionFacts = {
   table: null,
   reduces: null,
   usesUp: null,
+  runs: null,
 };
 
 /** What Lightning and transformers call once an epoch. */
@@ -81,6 +82,7 @@ export class Facts {
       roleOfName: (dotted) => this.roleOfName(dotted),
       parameter: (definition) => this.#parameter(definition),
       reduced: (call, name) => this.#reduced(call, name),
+      ran: (call, index) => this.#ran(call, index),
     });
   }
 
@@ -102,6 +104,16 @@ export class Facts {
     return (
       keyword(call, callee.reduces)?.value ?? positional(call, callee.params.indexOf(callee.reduces) - shift)
     );
+  }
+
+  #ran(call: Call, index: number | null): Expr | null {
+    const name = this.file.dotted(call.func);
+    const callee = name !== null && wordsOf(this.project).runs.has(last(name)) ? this.callee(call) : null;
+    // What differentiates it itself hands back what is left.
+    if (!callee?.runs || callee.reachesBackward) return null;
+    const [param, ...at] = callee.runs.split(",");
+    if (index === null ? at.length > 0 : at.length > 0 && !at.includes(String(index))) return null;
+    return keyword(call, param!)?.value ?? positional(call, callee.params.indexOf(param!));
   }
 
   #parameter({ node, name }: Definition): Value | null {
@@ -392,7 +404,7 @@ export function ownUpdate(node: Node, facts: Facts): boolean {
   return false;
 }
 
-type Words = Readonly<Record<"loose" | "keeps" | "copies" | "reduces", ReadonlySet<string>>>;
+type Words = Readonly<Record<"loose" | "keeps" | "copies" | "reduces" | "runs", ReadonlySet<string>>>;
 
 const words = new WeakMap<ProjectFacts, Words>();
 
@@ -401,14 +413,15 @@ function wordsOf(project: ProjectFacts): Words {
   let found = words.get(project);
   if (!found) {
     const [loose, keeps] = [new Set<string>(), new Set<string>()];
-    const [copies, reduces] = [new Set<string>(), new Set<string>()];
+    const [copies, reduces, runs] = [new Set<string>(), new Set<string>(), new Set<string>()];
     for (const [name, facts] of project.functions) {
       if (facts.loose) loose.add(last(name));
       if (facts.keeps) keeps.add(last(name));
       if (facts.copies) copies.add(last(name));
       if (facts.reduces) reduces.add(last(name));
+      if (facts.runs) runs.add(last(name));
     }
-    words.set(project, (found = { loose, keeps, copies, reduces }));
+    words.set(project, (found = { loose, keeps, copies, reduces, runs }));
   }
   return found;
 }

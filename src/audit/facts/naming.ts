@@ -1,7 +1,7 @@
 import { isFalse, isTrue, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
-import type { Attribute, Call, ClassDef, Expr } from "../../python/tree.ts";
+import type { Attribute, Call, ClassDef, Expr, Node } from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
 import { last } from "./torch-names.ts";
 
@@ -35,6 +35,14 @@ const CALLED = new RegExp(
   `${NETWORK_NAME.source}|${LETTER.source}|${SHORT.source}|${LOSS_NAME.source}|^self$|(?:loss|entropy\\w*)$`,
   "i",
 );
+
+/** Methods that make what an object has from the start. */
+const STARTS = /^(?:__init__|_?(?:init|build|setup|load|freeze)\w*)$/;
+
+function startsIn(node: Node): boolean {
+  const fn = functionOf(node);
+  return fn?.kind === "FunctionDef" && STARTS.test(fn.name);
+}
 
 const SETTINGS = /^(?:self|cls|\w*(?:args|cfg|config|conf|opts?|options|hparams|hps?|settings|params))$/i;
 
@@ -117,6 +125,15 @@ export class Networks {
       const statement = statementOf(call);
       const key = statement?.kind === "Assign" ? this.key(statement.targets[0]!) : null;
       if (key !== null) this.#frozen.add(key);
+    }
+    // `vgg = load().eval()`, and then `self.vgg = vgg`
+    for (const { value, targets } of modes.size + this.#frozen.size > 0 ? file.all("Assign") : []) {
+      const own = value.kind === "Name" ? selfAttribute(targets[0]!) : null;
+      const from = own === null ? null : this.key(value);
+      const [key, mode] = from === null ? [null, undefined] : [this.key(targets[0]!), modes.get(from)];
+      if (key === null || !startsIn(targets[0]!)) continue;
+      if (this.#frozen.has(from)) this.#frozen.add(key);
+      if (mode?.evaluates && !mode.trains && !modes.has(key)) modes.set(key, mode);
     }
     // An adapter is added to a frozen base, which is then put into training mode.
     for (const [key, mode] of modes)
@@ -226,10 +243,7 @@ export class Networks {
     const cls = classOf(call);
     if (!cls || !this.#isModule(cls)) return false;
     const fn = functionOf(call);
-    return (
-      fn?.kind !== "FunctionDef" ||
-      !/^(?:__init__|train|_?(?:init|build|setup|load|freeze)\w*)$/.test(fn.name)
-    );
+    return fn?.kind !== "FunctionDef" || !(fn.name === "train" || STARTS.test(fn.name));
   }
 
   #isSelf(name: Expr & { kind: "Name" }): boolean {

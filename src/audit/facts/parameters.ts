@@ -33,6 +33,7 @@ export function passedBy(file: PythonFile): (call: Call) => Passed | null {
     roleOfName: (dotted) => roles.get(dotted) ?? "other",
     parameter: () => null,
     reduced: () => null,
+    ran: () => null,
   });
   return (call) => {
     const passed: Record<string, Value> = {};

@@ -59,6 +59,8 @@ export interface FunctionFacts {
   readonly reduces: string | null;
   /** Of a loss: parameters that it only computes with. */
   readonly usesUp: readonly string[] | null;
+  /** The parameter that it runs, and where in what it returns the results are. */
+  readonly runs: string | null;
 }
 
 /** Plain data, one per audited tree; crosses threads. */
@@ -169,6 +171,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !summary.table &&
       !summary.reduces &&
       !summary.usesUp &&
+      !summary.runs &&
       !workers;
     let one = plain ? alike.get(callersGradOff) : undefined;
     if (!one) {
@@ -179,7 +182,12 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         reachesBackward: reaches.has(fn),
         parameters,
         params:
-          summary.keeps || summary.copies || summary.table || summary.reduces || summary.usesUp
+          summary.keeps ||
+          summary.copies ||
+          summary.table ||
+          summary.reduces ||
+          summary.usesUp ||
+          summary.runs
             ? summary.params.split(",")
             : NO_PARAMS,
         repeated,
@@ -192,6 +200,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         table: summary.table ?? null,
         reduces: summary.reduces ?? null,
         usesUp: summary.usesUp ?? null,
+        runs: summary.runs ?? null,
       };
       if (plain) alike.set(callersGradOff, one);
     }

@@ -2,7 +2,9 @@ import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import { lexicalGrad } from "./gradmode.ts";
 import { callTarget } from "./summary.ts";
+import { GRAPHLESS, METHODS, PLAIN_ATTRIBUTES, last } from "./torch-names.ts";
 
 /** The calls in this file, not its own, of one of its functions or methods. */
 export function callsOf(fn: FunctionDef, file: PythonFile): readonly Call[] {
@@ -77,4 +79,76 @@ export function reducers(file: PythonFile): ReadonlyMap<FunctionDef, string> {
     if (first && others.every((one) => one?.name === first.name)) found.set(fn, first.name);
   }
   return found;
+}
+
+/**
+ * Functions that run a network they are given and hand back what it computed, with its graph: by function, that parameter
+ * and where in the tuple the results are. `def forward_pass(net, x): out = net(x); return out, out * x` gives "net,0,1".
+ */
+export function runners(file: PythonFile): ReadonlyMap<FunctionDef, string> {
+  const found = new Map<FunctionDef, string>();
+  for (const fn of file.all("FunctionDef")) {
+    if (fn.parent?.kind !== "Module" || !runsParam(fn, file)) continue;
+    const [value, ...more] = file.once(returnsByName).get(file.qualified(fn)) ?? [];
+    if (!value || more.length > 0) continue;
+    if (value.kind !== "Tuple") {
+      const run = paramRun(value, fn, file);
+      if (run !== null) found.set(fn, run);
+      continue;
+    }
+    const runs = value.items.map((item) => paramRun(item, fn, file));
+    const one = runs.find((run) => run !== null);
+    if (one) found.set(fn, [one, ...runs.flatMap((run, at) => (run === one ? [at] : []))].join());
+  }
+  return found;
+}
+
+/** Whether a parameter is called: of most functions none is. */
+function runsParam(fn: FunctionDef, file: PythonFile): boolean {
+  return fn.params.some(({ name }) =>
+    file.callsNamed(name).some((call) => call.func.kind === "Name" && functionOf(call) === fn),
+  );
+}
+
+/** The parameter whose call, with gradients recorded as far as is seen here, an expression is computed from. */
+function paramRun(expr: Expr, fn: FunctionDef, file: PythonFile, depth = 0): string | null {
+  if (depth > 8) return null;
+  const again = (inner: Expr): string | null => paramRun(inner, fn, file, depth + 1);
+  switch (expr.kind) {
+    case "Name": {
+      const [one, ...more] = file.scopes.reaching(expr);
+      return one?.value && more.length === 0 && (one.how === "assign" || isOfRun(one, file))
+        ? again(one.value)
+        : null;
+    }
+    case "Binary":
+      return again(expr.left) ?? again(expr.right);
+    case "Unary":
+      return expr.op === "not" ? null : again(expr.operand);
+    case "Subscript":
+      return again(expr.value);
+    case "Attribute":
+      return PLAIN_ATTRIBUTES.has(expr.attr) || expr.attr === "data" ? null : again(expr.value);
+    case "Call": {
+      const { func, args } = expr;
+      const grad = lexicalGrad(expr, file);
+      if (grad === "off" || grad === "unknown") return null;
+      const name = file.dotted(func);
+      if (name !== null)
+        return name.startsWith("torch.") && !GRAPHLESS.has(last(name)) && !name.endsWith("_like") && args[0]
+          ? again(args[0].value)
+          : null;
+      if (func.kind === "Attribute")
+        return METHODS.has(func.attr) && !GRAPHLESS.has(func.attr) ? again(func.value) : null;
+      const [made, ...more] = func.kind === "Name" ? file.scopes.reaching(func) : [];
+      return made?.how === "param" && more.length === 0 && made.node.parent === fn ? made.name : null;
+    }
+    default:
+      return null;
+  }
+}
+
+/** `mean, spread = net(x)` */
+function isOfRun({ how, value }: Definition, file: PythonFile): boolean {
+  return how === "unpack" && value?.kind === "Call" && file.dotted(value.func) === null;
 }

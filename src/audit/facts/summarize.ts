@@ -19,7 +19,7 @@ import { isCompound, isRunAlone } from "./names.ts";
 import { shapesVary } from "./shapes.ts";
 import { turnsCheckpointingOn } from "./behind-options.ts";
 import { MAIN, callTarget, drawsFromHanded, functionName, isMain, otherTargets } from "./summary.ts";
-import { reducers } from "./returns.ts";
+import { reducers, runners } from "./returns.ts";
 import { isCapital } from "./torch-names.ts";
 import { tablesMade } from "./tables.ts";
 import type { Table } from "./tables.ts";
@@ -100,6 +100,7 @@ class Summarizer {
   readonly #openers: ReadonlySet<FunctionDef>;
   readonly #tables: ReadonlyMap<FunctionDef, Table>;
   readonly #reducers: ReadonlyMap<FunctionDef, string>;
+  readonly #runners: ReadonlyMap<FunctionDef, string>;
   readonly #passed: (call: Call) => Passed | null;
 
   constructor(file: PythonFile) {
@@ -129,6 +130,7 @@ class Summarizer {
     this.#openers = openers(file);
     this.#tables = tablesMade(file);
     this.#reducers = reducers(file);
+    this.#runners = runners(file);
   }
 
   summary(unjudged: boolean): FileSummary {
@@ -405,6 +407,7 @@ class Summarizer {
       table: (fn && this.#tables.get(fn)) ?? undefined,
       reduces: (fn && this.#reducers.get(fn)) ?? undefined,
       usesUp: fn && usedUpBy(fn, name, this.#file),
+      runs: (fn && this.#runners.get(fn)) ?? undefined,
     };
   }
 

@@ -90,6 +90,8 @@ export interface FunctionSummary {
   readonly reduces?: string | undefined;
   /** Of a loss: parameters that it only computes with. */
   readonly usesUp?: readonly string[] | undefined;
+  /** The parameter that it runs, and where in what it returns the results are: "net", "net,0,1". */
+  readonly runs?: string | undefined;
 }
 
 /** A function of the same file by its position there, a qualified name, or ".method" where the receiver is unknown. */

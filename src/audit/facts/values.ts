@@ -40,6 +40,8 @@ export interface Around {
   readonly parameter: (definition: Definition) => Value | null;
   /** What a call gives to a function of another file that hands it back, reduced over all processes. */
   readonly reduced: (call: Call, name: string) => Expr | null;
+  /** The network that a call gives to a function of another file, which hands back what it computed, or that one of several. */
+  readonly ran: (call: Call, index: number | null) => Expr | null;
 }
 
 const COUNTED = /accura|(?:^|_)[a-z]?acc$|^acc|correct|count|precision|recall|f1|iou|^num_/i;
@@ -231,9 +233,11 @@ export class Values {
           return holdsIndices(definition) ? { ...value, what: "tensor", graph: "no" } : value;
         const sent = definition.value ? this.#sent(definition.value) : UNKNOWN;
         if (isOnDevice(sent)) return sent;
-        return definition.value?.kind === "Call" && definition.index !== null
-          ? this.returned(definition.value, definition.index)
-          : UNKNOWN;
+        if (definition.value?.kind !== "Call" || definition.index === null) return UNKNOWN;
+        const returned = this.returned(definition.value, definition.index);
+        return returned.what === "unknown"
+          ? this.#calls.ranElsewhere(definition.value, definition.index)
+          : returned;
       }
       case "iterate":
         return definition.value ? this.#element(definition.value, positionIn(definition)) : UNKNOWN;

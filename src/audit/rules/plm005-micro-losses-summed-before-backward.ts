@@ -25,13 +25,16 @@ export const rule: Rule = {
   },
   *check(facts) {
     yield* returned(facts);
-    if (facts.backwards.length === 0) return;
+    const helpers = facts.once(handedOver);
+    if (facts.backwards.length === 0 && helpers.length === 0) return;
     const { file } = facts;
     for (const keep of keeps(facts)) {
       const { loop, root, added, at } = keep;
       if (!loop || root.kind !== "Name" || facts.gradMode(at) === "off") continue;
       const sums = new Set(file.scopes.lookup(root)?.definitions ?? []);
-      const later = facts.backwards.filter((one) => differentiates(one, sums, at, facts));
+      const later = [...facts.backwards, ...(keep.how === "sum" ? helpers : [])].filter((one) =>
+        differentiates(one, sums, at, facts),
+      );
       // After the loop, or in it now and then: several turns' graphs are alive by then.
       if (later.length === 0 || later.some(({ call }) => !waits(call, loop, facts))) continue;
       // Differentiated in every turn already; another loss of the turn has graphs of its own.
@@ -42,7 +45,8 @@ export const rule: Rule = {
             contains(loop, call) &&
             facts.frequency(call, loop) === "every" &&
             (loss === null || terms.size === 0 || derivesFrom(loss, terms, facts)),
-        )
+        ) ||
+        helpers.some(({ call }) => contains(loop, call) && facts.frequency(call, loop) === "every")
       )
         continue;
       const forward = forwardIn(loop, added, facts);
@@ -63,6 +67,18 @@ export const rule: Rule = {
 };
 
 const LOSSES = /loss|cost|err|nll/i;
+
+/** `loss_backwards(fp16, loss, optimizer)`: what is handed to functions of the tree that differentiate outside of any loop. */
+function handedOver(facts: Facts): readonly Backward[] {
+  return facts
+    .callsTo("loose")
+    .filter((call) => facts.callee(call)?.reachesBackward === true)
+    .flatMap((call) =>
+      call.args.flatMap(({ star, value }) =>
+        star === 0 && (value.kind === "Name" || value.kind === "Binary") ? [{ call, loss: value }] : [],
+      ),
+    );
+}
 
 function termsOf(expr: Expr, { scopes }: PythonFile): ReadonlySet<Definition> {
   return new Set(namesIn(expr).flatMap((name) => scopes.reaching(name)));

@@ -41,6 +41,8 @@ export const rule: Rule = {
       const shaped = shapedFrom(uses, loop, facts);
       if (!isOnlyForLoss(uses, target, shaped, facts)) continue;
       const read = [...uses, ...shaped.flatMap((one) => file.scopes.uses(one))];
+      // What a method of a network gives may be anything: scores of tokens by what is done with them.
+      if (isOfMethod(statement, facts) && !read.some((use) => isOfTokens(use, facts))) continue;
       const last = Math.max(own, ...read.map((use) => loop.body.findIndex((one) => contains(one, use))));
       if (!evaluates && !facts.backwards.some(({ call }) => contains(loop, call))) continue;
       // Before the backward, where that is not the last use itself: the logits are then gone at its peak.
@@ -90,7 +92,7 @@ function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): Name | n
     value = value.value;
   if (value.kind !== "Call" || (target.kind !== "Name" && target.kind !== "Tuple")) return null;
   const network = isNetwork(value.func, facts);
-  if (target.kind === "Name") return network ? target : null;
+  if (target.kind === "Name") return network || isOfMethod(statement, facts) ? target : null;
   const at = target.items.findIndex((item) => item.kind === "Name" && /logits|outputs?$/.test(item.id));
   const logits = target.items[at];
   // `logits, loss = run_batch(model, x, y)` of this file hands on what the network gave, as does `model.loss(batch)`.
@@ -98,6 +100,19 @@ function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): Name | n
     (network || helperRun(value, at, facts) !== null || networkOfLoss(value, facts) !== null)
     ? logits
     : null;
+}
+
+/** `scores = model.project(decoded)`: by a method that is known to run the network. */
+function isOfMethod({ value }: Assign, facts: Facts): boolean {
+  return (
+    value.kind === "Call" &&
+    value.func.kind === "Attribute" &&
+    facts.file.dotted(value.func) === null &&
+    !isNetwork(value.func, facts) &&
+    isNetwork(value.func.value, facts) &&
+    facts.value(value).what === "output" &&
+    facts.value(value).graph !== "unknown"
+  );
 }
 
 /** `out = out.logits if hasattr(out, "logits") else out`: the name goes on to mean the logits, which are as large. */
@@ -238,7 +253,7 @@ function valueAround(use: Name): Expr | null {
   return statement?.kind === "Assign" && contains(statement.value, use) ? statement.value : null;
 }
 
-/** `shift_logits = logits[..., :-1, :].contiguous()`, `log_probs = F.log_softmax(logits, -1)`: as large, on the way to the loss. */
+/** `shift_logits = logits[..., :-1, :].contiguous()`, `probs = logits.softmax(-1)`: as large, on the way to the loss or to what is counted. */
 function shapedFrom(uses: readonly Name[], loop: Loop, facts: Facts): readonly Definition[] {
   const { file } = facts;
   const found = new Set<Definition>();
@@ -255,16 +270,16 @@ function shapedFrom(uses: readonly Name[], loop: Loop, facts: Facts): readonly D
   return [...found];
 }
 
-/** Whether the expression is what is read here, in another shape or type, or its log-softmax. */
+/** Whether the expression is what is read here, in another shape or type, or its softmax. */
 function isShaped(expr: Expr, use: Name, file: PythonFile): boolean {
   if (expr === use) return true;
   if (expr.kind === "Subscript") return isShaped(expr.value, use, file);
   if (expr.kind !== "Call") return false;
-  if (/^torch\.(?:nn\.functional\.)?log_softmax$/.test(file.dotted(expr.func) ?? ""))
+  if (/^torch\.(?:nn\.functional\.)?(?:log_)?softmax$/.test(file.dotted(expr.func) ?? ""))
     return expr.args[0] !== undefined && isShaped(expr.args[0].value, use, file);
   return (
     expr.func.kind === "Attribute" &&
-    /^(?:view|reshape|contiguous|float|flatten|transpose|permute|log_softmax|squeeze)$/.test(
+    /^(?:view|reshape|contiguous|float|flatten|transpose|permute|(?:log_)?softmax|squeeze|detach)$/.test(
       expr.func.attr,
     ) &&
     isShaped(expr.func.value, use, file)

@@ -22,9 +22,12 @@ export const rule: Rule = {
   *check(facts) {
     const seen = new Set<Node>();
     const trains = facts.backwards.length > 0;
+    const sent = facts.networks.someOnlyEvaluated ? [...parts(facts)] : [];
+    const said = new Set(sent.map(({ at }) => classOf(at as Node)));
     for (const finding of [
-      ...(facts.networks.someOnlyEvaluated ? parts(facts) : []),
-      ...perceptual(facts),
+      ...sent,
+      // Of a class whose forward is told of, where its network is made need not be.
+      ...[...perceptual(facts)].filter(({ at }) => !said.has(classOf(at as Node))),
       ...(trains || facts.file.mentions("configure_optimizers") ? leftOutOfClass(facts) : []),
       ...(trains
         ? [
@@ -84,10 +87,11 @@ function evaluatedRun(call: Call, facts: Facts): Expr | null {
 /** A part of a module, in eval mode from the start, through which its forward sends what it is given: a perceptual loss. */
 function* parts(facts: Facts): Generator<Finding> {
   const { file } = facts;
+  const loops = new Set<Node>();
   for (const call of file.all("Call")) {
-    const own = call.func.kind === "Attribute" ? selfAttribute(call.func) : null;
-    const cls = own === null ? null : classOf(call);
-    if (!cls || !isModuleRole(facts.role(cls)) || !facts.networks.isOnlyEvaluated(call.func)) continue;
+    const part = ownPart(call, facts);
+    const cls = part === null ? null : classOf(call);
+    if (!part || !cls || !isModuleRole(facts.role(cls)) || !facts.networks.isOnlyEvaluated(part)) continue;
     if (facts.gradMode(call) === "off" || !facts.hot(call)) continue;
     const detached = call.parent?.kind === "Attribute" && call.parent.attr === "detach";
     if (detached || FREEZES.test(codeOf(cls, file)) || /no_grad|inference_mode/.test(file.textOf(cls)))
@@ -100,13 +104,37 @@ function* parts(facts: Facts): Generator<Finding> {
       )
     )
       continue;
+    // Its layers run one by one, on several inputs: said once.
+    const loop = part === call.func ? null : loopsAround(call)[0];
+    if (loop && loops.has(loop)) continue;
+    if (loop) loops.add(loop);
     yield {
       at: call,
       severity: "note",
-      message: `\`${file.textOf(call.func)}\` is in eval mode for good, yet its parameters still require gradients: where they pass through it, each of its own is computed too, unless it is frozen elsewhere`,
+      message: `\`${file.textOf(part)}\` is in eval mode for good, yet its parameters still require gradients: where they pass through it, each of its own is computed too, unless it is frozen elsewhere`,
     };
   }
 }
+
+/** `self.vgg` of `self.vgg(x)`, and of `for layer in self.vgg: x = layer(x)`. */
+function ownPart({ func }: Call, { file }: Facts): Expr | null {
+  if (func.kind === "Attribute") return selfAttribute(func) === null ? null : func;
+  if (func.kind !== "Name" || file.dotted(func) !== null) return null;
+  const [one, ...more] = file.scopes.reaching(func);
+  if (one?.how !== "iterate" || !one.value || more.length > 0) return null;
+  let over = one.value;
+  if (over.kind === "Call" && file.dotted(over.func) === "builtins.enumerate" && over.args[0])
+    over = over.args[0].value;
+  // `self.vgg.children()`, `self.vgg._modules.items()`, `self.vgg[:16]`
+  while (selfAttribute(over) === null)
+    if (over.kind === "Call") over = over.func;
+    else if (over.kind === "Subscript" || (over.kind === "Attribute" && LAYERS_OF.test(over.attr)))
+      over = over.value;
+    else return null;
+  return over;
+}
+
+const LAYERS_OF = /^(?:children|named_children|_modules|items|values|features|layers)$/;
 
 const JUDGE = /Perceptual|VGG|Style|Content|Lpips|LPIPS/;
 
@@ -125,7 +153,7 @@ function* perceptual(facts: Facts): Generator<Finding> {
       !call.args.some(({ name }) => name === "pretrained" || name === "weights") ||
       /requires_grad|freeze|no_grad|inference_mode/i.test(file.textOf(cls)) ||
       // Handed to what may freeze it, or read by an optimizer.
-      /requires_grad|freeze/i.test(file.text)
+      /requires_grad|freeze/i.test(besideOthers(cls, facts))
     )
       continue;
     // A loss, or what one is made of.
@@ -136,6 +164,18 @@ function* perceptual(facts: Facts): Generator<Finding> {
       message: `\`${cls.name}\` judges by a network that others trained, whose parameters still require gradients: each is computed and kept for nobody, unless it is frozen elsewhere; \`requires_grad_(False)\` on it stops that`,
     };
   }
+}
+
+/** The file without its other classes, which freeze what is theirs, and without what is switched on. */
+function besideOthers(cls: ClassDef, { file }: Facts): string {
+  let text = "";
+  let from = 0;
+  for (const other of file.tree.module.body)
+    if (other.kind === "ClassDef" && other !== cls && !file.textOf(other).includes(cls.name)) {
+      text += file.text.slice(from, other.start);
+      from = other.end;
+    }
+  return (text + file.text.slice(from)).replaceAll(/requires_grad_?(?:\s*=\s*True|\(\s*(?:True)?\s*\))/g, "");
 }
 
 /** Handed to something that may freeze it: `freeze(vgg)`, an optimizer, a wrapper. */

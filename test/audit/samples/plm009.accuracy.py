@@ -51,3 +51,53 @@ def paired(model, loader, optimizer):
         optimizer.step()
         optimizer.zero_grad()
     return best
+
+
+def guessed(model, loader, optimizer, vocab):
+    model.train()
+    for tokens, labels in loader:
+        logits = model(tokens)  # expect: PLM009
+        probs = torch.softmax(logits.detach(), dim=-1)
+        loss = F.cross_entropy(logits.view(-1, vocab), labels.view(-1))
+        right = (probs.argmax(-1) == labels).float().mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    return right
+
+
+def classified(model, loader, optimizer):
+    model.train()
+    for input_ids, labels in loader:
+        # trap: one row of scores an example, and of its probabilities
+        logits = model(input_ids)
+        probs = logits.softmax(-1)
+        loss = F.cross_entropy(logits, labels)
+        right = (probs.argmax(-1) == labels).float().mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    return right
+
+
+def translated(model, loader, optimizer, vocab):
+    model.train()
+    for tokens, before, labels in loader:
+        # trap: hands on what it gives
+        output = model.decode(model.encode(tokens), before)
+        logits = model.project(output)  # expect: PLM009
+        loss = F.cross_entropy(logits.view(-1, vocab), labels.view(-1))
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def rebuilt(model, loader, optimizer):
+    model.train()
+    for tokens, images in loader:
+        # trap: pictures, and no scores
+        pred = model.decode(tokens)
+        loss = F.mse_loss(pred, images)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
