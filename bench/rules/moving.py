@@ -507,3 +507,18 @@ def _():
     x = torch.randn(2 * SIDE, SIDE, device=DEVICE, dtype=torch.bfloat16)
     weight = torch.randn(SIDE, SIDE, device=DEVICE, dtype=torch.bfloat16)
     return {"before": lambda: lambda: (x @ weight).clone(), "after": lambda: lambda: x @ weight}
+
+
+@case("PLM036-cast", "a weight of 4096 × 4096 cast to bfloat16 in every forward against one kept in it (64 tokens, with backward)")
+def _():
+    def projecting(dtype):
+        weight = nn.Parameter(torch.randn(SIDE, SIDE, device=DEVICE, dtype=dtype))
+        tokens_in = torch.randn(64, SIDE, device=DEVICE, dtype=torch.bfloat16)
+
+        def step():
+            F.linear(tokens_in, weight.to(torch.bfloat16)).float().square().mean().backward()
+            weight.grad = None
+
+        return step
+
+    return {"before": lambda: projecting(torch.float32), "after": lambda: projecting(torch.bfloat16)}

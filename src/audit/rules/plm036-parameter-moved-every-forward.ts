@@ -10,14 +10,23 @@ export const rule: Rule = {
   meta: {
     code: "PLM036",
     name: "parameter-moved-every-forward",
-    summary: "A module's own parameter is sent `.to()` its input's device in every forward",
+    summary: "A module's own parameter is sent `.to()` a device, or cast to another type, in every forward",
     severity: "note",
     fix: "none",
     patterns: [36],
   },
   *check(facts) {
-    for (const call of facts.file.callsNamed("to", "cuda", "type_as")) {
-      if (call.func.kind !== "Attribute" || !/^(?:to|cuda|type_as)$/.test(call.func.attr)) continue;
+    for (const call of facts.file.callsNamed("to", "cuda", "type_as", "half", "bfloat16")) {
+      if (call.func.kind !== "Attribute") continue;
+      if (isCast(call, facts)) {
+        yield {
+          at: call,
+          message:
+            "The same parameter is cast anew in every forward, and the copy stays until the backward; keep it in that type, or let autocast cast it",
+        };
+        continue;
+      }
+      if (!/^(?:to|cuda|type_as)$/.test(call.func.attr)) continue;
       if (isNetworkMoved(call, facts)) {
         yield {
           at: call,
@@ -46,6 +55,38 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `self.proj.weight.to(torch.bfloat16)` in a forward; to the type of the input it is mostly there already. */
+function isCast(call: Call, facts: Facts): boolean {
+  const { func } = call;
+  if (func.kind !== "Attribute") return false;
+  const type = func.attr === "to" ? argument(call, "dtype", 0) : null;
+  const low =
+    func.attr === "to"
+      ? type !== null && /^torch\.(?:half|float16|bfloat16)$/.test(facts.file.dotted(type) ?? "")
+      : /^(?:half|bfloat16)$/.test(func.attr) && call.args.length === 0;
+  const cls = low ? classOf(call) : null;
+  return (
+    cls !== null &&
+    /^(?:module|lightning)$/.test(facts.role(cls)) &&
+    isOwnWeight(func.value, facts) &&
+    facts.everyStep(call) !== null
+  );
+}
+
+/** `self.table = nn.Parameter(…)`, or `self.proj.weight` of a layer. */
+function isOwnWeight(expr: Expr, facts: Facts): boolean {
+  if (selfAttribute(expr) !== null)
+    return isOnlyMadeBy(expr, facts.file, (made) =>
+      /^torch\.nn\.(?:parameter\.)?Parameter$/.test(facts.file.dotted(made.func) ?? ""),
+    );
+  return (
+    expr.kind === "Attribute" &&
+    /^(?:weight|bias)$/.test(expr.attr) &&
+    selfAttribute(expr.value) !== null &&
+    facts.value(expr.value).what === "module"
+  );
+}
 
 /** What `propagate` of a message-passing layer calls. */
 function isOfMessages(call: Call, cls: ClassDef): boolean {

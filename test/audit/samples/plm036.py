@@ -40,3 +40,26 @@ class Helped(nn.Module):
 
     def forward(self, x, y):
         return x * self.beside(self.query, x) + self.near(y, x) + self.near(self.query, x)
+
+
+class Cast(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.proj = nn.Linear(4, 4)
+        self.table = nn.Parameter(torch.ones(4, 4))
+        self.norm = nn.LayerNorm(4)
+
+    def forward(self, x):
+        y = nn.functional.linear(x, self.proj.weight.to(torch.bfloat16))  # expect: PLM036
+        z = x @ self.table.half()  # expect: PLM036
+        # trap: what is the input's
+        half = x.to(torch.bfloat16)
+        # trap: in full precision, for a norm
+        w = self.norm.weight.float()
+        # trap: what was computed from it is another tensor each time
+        scaled = (self.table * x.mean()).to(torch.bfloat16)
+        return y + z + half + w + scaled
+
+    def export(self):
+        # trap: once
+        return self.table.to(torch.float16)
