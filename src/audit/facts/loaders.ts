@@ -209,7 +209,15 @@ export type LoadersMade = readonly [pinned: number, others: number, alone: numbe
 export function pinsBatches(call: Call, file: PythonFile): boolean {
   const flag = given(call, "pin_memory", file);
   const value = flag?.kind === "Name" ? file.scopes.onlyValue(flag) : flag;
-  return isTrue(value) || (value?.kind === "Call" && file.dotted(value.func) === "torch.cuda.is_available");
+  return (
+    isTrue(value) ||
+    (value?.kind === "Call" && file.dotted(value.func) === "torch.cuda.is_available") ||
+    // `device.type == "cuda"`
+    (value?.kind === "Compare" &&
+      value.ops.length === 1 &&
+      /^(?:==|in)$/.test(value.ops[0]!) &&
+      [value.left, ...value.rights].some((side) => side.kind === "Str" && side.value === "cuda"))
+  );
 }
 
 export function loadersMade(file: PythonFile): LoadersMade | undefined {

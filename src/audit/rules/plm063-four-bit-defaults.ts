@@ -10,6 +10,16 @@ import type { Rule } from "../rule.ts";
 const FP4 = 'The default 4-bit type is fp4; "nf4" fits normally distributed weights better at the same size';
 const FLOAT32 = "The 4-bit weights are computed with in float32: several times slower than in bfloat16";
 
+/** A comparison, a setting, or `bool(settings.get("load_in_4bit", True))`. */
+function isAsked(expr: Expr): boolean {
+  if (expr.kind === "Subscript") return true;
+  if (expr.kind !== "Call") return /^(?:Compare|Name|Attribute)$/.test(expr.kind);
+  const [first, second] = expr.args;
+  if (expr.func.kind === "Name")
+    return expr.func.id === "bool" && first !== undefined && isAsked(first.value);
+  return expr.func.kind === "Attribute" && expr.func.attr === "get" && isTrue(second?.value ?? null);
+}
+
 export const rule: Rule = {
   meta: {
     code: "PLM063",
@@ -41,7 +51,7 @@ export const rule: Rule = {
       const settings = settingsOf(call, file);
       const four = settings?.get("load_in_4bit") ?? null;
       // `load_in_4bit=bits == 4`: sometimes, and then like this.
-      const sometimes = four !== null && /^(?:Compare|Name|Attribute)$/.test(four.kind);
+      const sometimes = four !== null && isAsked(four);
       if (!settings || (!isTrue(four) && !sometimes)) continue;
       const torch = localName(file, "torch");
       const compute = settings.get("bnb_4bit_compute_dtype");
