@@ -67,7 +67,12 @@ function isScaleOf({ func, parent }: Call): boolean {
 
 function isScaler(expr: Expr, facts: Facts): boolean {
   if (expr.kind !== "Name") return expr.kind === "Attribute" && expr.attr.endsWith("scaler");
-  return facts.file.scopes.reaching(expr).every(
+  // `scaler = None` above: without half precision there is none, and nobody asks it.
+  const made = facts.file.scopes
+    .reaching(expr)
+    .filter(({ value }) => value?.kind !== "Const" || value.value !== null);
+  if (made.length === 0) return false;
+  return made.every(
     ({ how, value }) =>
       (how === "param" && expr.id.endsWith("scaler")) ||
       (value?.kind === "Attribute" && value.attr.endsWith("scaler")) ||
