@@ -53,6 +53,7 @@ const FILES = [
   "labels-44.jsonl",
   "labels-45.jsonl",
   "labels-46.jsonl",
+  "labels-47.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
