@@ -205,7 +205,7 @@ function heirsByClass(
   for (const [name, { bases }] of names.classes) {
     if (bases.length === 0 || roles.get(name) !== "other") continue;
     for (const base of bases) {
-      const cls = names.classNamed(names.full(base));
+      const cls = names.base(base);
       const known = found.get(cls);
       if (known) known.push(name);
       else if (names.classes.has(cls)) found.set(cls, [name]);

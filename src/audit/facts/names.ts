@@ -115,10 +115,10 @@ export class Names {
     const cut = full.lastIndexOf(".");
     if (cut < 0) return null;
     const method = full.slice(cut + 1);
-    let cls = this.classNamed(full.slice(0, cut));
+    let cls = this.#classNamed(full.slice(0, cut));
     // `package.Net`, of a package with a module of its own name.
     if (!this.classes.has(cls) && full !== target)
-      cls = this.classNamed(target.slice(0, target.lastIndexOf(".")));
+      cls = this.#classNamed(target.slice(0, target.lastIndexOf(".")));
     const found = this.#inherited(cls, method, functions, 0);
     // The call of an instance is taken for a module's forward: of another class it is `__call__`.
     return (
@@ -135,7 +135,7 @@ export class Names {
   }
 
   /** `package.Net`, which the package's `__init__` has from the one module of it that defines it. */
-  classNamed(cls: string): string {
+  #classNamed(cls: string): string {
     return this.classes.has(cls) ? cls : (this.#handedOn(cls, this.classes) ?? cls);
   }
 
@@ -143,9 +143,9 @@ export class Names {
   base(dotted: string): string {
     const full = this.full(dotted);
     if (this.classes.has(full)) return full;
-    const found = this.classNamed(full);
+    const found = this.#classNamed(full);
     // `package.Net`, of a package with a module of its own name.
-    return found === full && full !== dotted ? this.classNamed(dotted) : found;
+    return found === full && full !== dotted ? this.#classNamed(dotted) : found;
   }
 
   /** `from utils import train`, where `utils/__init__.py` has it from the one module of the package that defines it. */

@@ -1,20 +1,19 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
+import { ancestors, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Attribute, Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
 import { decorate } from "../edits.ts";
-import { isModuleRole, isSelf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
 import { isThrottle } from "../facts/turns.ts";
 import { iteratedText } from "../facts/loaders.ts";
-import { isNetwork, networkOfLoss } from "../facts/networks.ts";
-import { callTarget } from "../facts/summary.ts";
+import { isNetwork } from "../facts/networks.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import { localName } from "../imports.ts";
 import { callsOf } from "../facts/returns.ts";
 import type { Finding, Rule } from "../rule.ts";
+import { isPart, lossRun, ranByMethod, runIn, runsNetwork } from "../facts/network-runs.ts";
 
 export const rule: Rule = {
   meta: {
@@ -141,78 +140,6 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
       ...(single || helped || ran ? { severity: "note" as const } : {}),
       message: `\`${facts.file.textOf(helped ?? ran ?? call.func).replace(/\.forward$/, "")}\` is in eval mode, yet each call records a graph and saves its activations`,
     };
-  }
-  return null;
-}
-
-/** The network that `model.loss(batch)` runs, unless a method of this file of that name switches recording off itself. */
-function lossRun(call: Call, facts: Facts): Expr | null {
-  const { file } = facts;
-  const net = networkOfLoss(call, facts);
-  if (!net) return null;
-  const name = lastWord(call.func);
-  return file
-    .all("FunctionDef")
-    .some((fn) => fn.name === name && /no_grad|inference_mode|set_grad_enabled/.test(file.textOf(fn)))
-    ? null
-    : net;
-}
-
-/**
- * The network, of those that were switched, that `model.score(x)` runs: methods of this file's networks of that name run
- * layers, and none of them switches recording off.
- */
-function ranByMethod(
-  { func }: Call,
-  modes: { readonly has: (text: string) => boolean },
-  facts: Facts,
-): Expr | null {
-  const { file } = facts;
-  if (func.kind !== "Attribute" || isSelf(func.value) || !modes.has(file.textOf(func.value))) return null;
-  const methods = file
-    .all("FunctionDef")
-    .filter(
-      ({ name, parent }) =>
-        name === func.attr && parent?.kind === "ClassDef" && isModuleRole(facts.role(parent)),
-    );
-  return methods.length > 0 && methods.every((fn) => runsLayers(fn, facts)) ? func.value : null;
-}
-
-function runsLayers(fn: FunctionDef, facts: Facts, depth = 0): boolean {
-  let found = false;
-  walk(fn, (node) => {
-    const own = node.kind === "Call" ? selfAttribute(node.func) : null;
-    if (found || node.kind !== "Call" || (own === null && !isSelf(node.func))) return !found;
-    if (lexicalGrad(node, facts.file) !== null) return true;
-    // By another method of the class, too.
-    const method =
-      depth < 2 && own !== null ? methodsOf(classOf(fn)!).find(({ name }) => name === own) : null;
-    found = method ? runsLayers(method, facts, depth + 1) : own === null || isNetwork(node.func, facts);
-    return !found;
-  });
-  return found;
-}
-
-function isPart(net: Expr, facts: Facts): boolean {
-  const cls = selfAttribute(net) === null ? null : classOf(net);
-  return (
-    cls !== null && isModuleRole(facts.role(cls)) && isNetwork(net, facts) && !facts.networks.isLoss(net)
-  );
-}
-
-/** The network that `self._predict(batch)` of this file runs, among those that were switched. */
-function runIn(call: Call, modes: ReadonlyMap<string, unknown>, { file }: Facts): Expr | null {
-  if (call.func.kind !== "Name" && selfAttribute(call.func) === null) return null;
-  const target = callTarget(call, file);
-  const name = call.func.kind === "Name" ? call.func.id : selfAttribute(call.func);
-  const fn = file.functionNamed(target);
-  // One inside this function is judged by itself.
-  if (fn?.name !== name || functionOf(fn)) return null;
-  for (const text of modes.keys()) {
-    const run = file
-      .callsNamed(/\w+$/.exec(text)?.[0] ?? "")
-      .find((one) => contains(fn, one) && file.textOf(one.func) === text && lexicalGrad(one, file) === null);
-    if (run) return run.func;
   }
   return null;
 }
@@ -535,21 +462,6 @@ function* detached(facts: Facts): Generator<Finding> {
 
 function isCut(use: Node): boolean {
   return use.parent?.kind === "Attribute" && /^(?:detach|data|argmax|shape|size)$/.test(use.parent.attr);
-}
-
-/** A network, or a method of one: `actor.get_action(obs)`. */
-function runsNetwork({ func }: Call, facts: Facts): boolean {
-  const net = facts.file.dotted(func) === null && isNetwork(func, facts) ? func : null;
-  const owner =
-    func.kind === "Attribute" &&
-    /^(?:forward|act|get_\w*action\w*|sample\w*|encode\w*|decode\w*|predict|get_value|get_features)$/.test(
-      func.attr,
-    ) &&
-    facts.value(func.value).what === "module"
-      ? func.value
-      : null;
-  const one = net ?? owner;
-  return one !== null && !facts.networks.isLoss(one) && !facts.networks.isFrozen(one);
 }
 
 /** The nearest test below the loop that lets the node run once in a while. */

@@ -1,0 +1,94 @@
+import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import { isModuleRole, isSelf, methodsOf, selfAttribute } from "./classes.ts";
+import type { Facts } from "./facts.ts";
+import { lexicalGrad } from "./gradmode.ts";
+import { isNetwork, networkOfLoss } from "./networks.ts";
+import { callTarget } from "./summary.ts";
+
+/** The network that `model.loss(batch)` runs, unless a method of this file of that name switches recording off itself. */
+export function lossRun(call: Call, facts: Facts): Expr | null {
+  const { file } = facts;
+  const net = networkOfLoss(call, facts);
+  if (!net) return null;
+  const name = lastWord(call.func);
+  return file
+    .all("FunctionDef")
+    .some((fn) => fn.name === name && /no_grad|inference_mode|set_grad_enabled/.test(file.textOf(fn)))
+    ? null
+    : net;
+}
+
+/**
+ * The network, of those that were switched, that `model.score(x)` runs: methods of this file's networks of that name run
+ * layers, and none of them switches recording off.
+ */
+export function ranByMethod(
+  { func }: Call,
+  modes: { readonly has: (text: string) => boolean },
+  facts: Facts,
+): Expr | null {
+  const { file } = facts;
+  if (func.kind !== "Attribute" || isSelf(func.value) || !modes.has(file.textOf(func.value))) return null;
+  const methods = file
+    .all("FunctionDef")
+    .filter(
+      ({ name, parent }) =>
+        name === func.attr && parent?.kind === "ClassDef" && isModuleRole(facts.role(parent)),
+    );
+  return methods.length > 0 && methods.every((fn) => runsLayers(fn, facts)) ? func.value : null;
+}
+
+function runsLayers(fn: FunctionDef, facts: Facts, depth = 0): boolean {
+  let found = false;
+  walk(fn, (node) => {
+    const own = node.kind === "Call" ? selfAttribute(node.func) : null;
+    if (found || node.kind !== "Call" || (own === null && !isSelf(node.func))) return !found;
+    if (lexicalGrad(node, facts.file) !== null) return true;
+    // By another method of the class, too.
+    const method =
+      depth < 2 && own !== null ? methodsOf(classOf(fn)!).find(({ name }) => name === own) : null;
+    found = method ? runsLayers(method, facts, depth + 1) : own === null || isNetwork(node.func, facts);
+    return !found;
+  });
+  return found;
+}
+
+export function isPart(net: Expr, facts: Facts): boolean {
+  const cls = selfAttribute(net) === null ? null : classOf(net);
+  return (
+    cls !== null && isModuleRole(facts.role(cls)) && isNetwork(net, facts) && !facts.networks.isLoss(net)
+  );
+}
+
+/** The network that `self._predict(batch)` of this file runs, among those that were switched. */
+export function runIn(call: Call, modes: ReadonlyMap<string, unknown>, { file }: Facts): Expr | null {
+  if (call.func.kind !== "Name" && selfAttribute(call.func) === null) return null;
+  const target = callTarget(call, file);
+  const name = call.func.kind === "Name" ? call.func.id : selfAttribute(call.func);
+  const fn = file.functionNamed(target);
+  // One inside this function is judged by itself.
+  if (fn?.name !== name || functionOf(fn)) return null;
+  for (const text of modes.keys()) {
+    const run = file
+      .callsNamed(/\w+$/.exec(text)?.[0] ?? "")
+      .find((one) => contains(fn, one) && file.textOf(one.func) === text && lexicalGrad(one, file) === null);
+    if (run) return run.func;
+  }
+  return null;
+}
+
+/** A network, or a method of one: `actor.get_action(obs)`. */
+export function runsNetwork({ func }: Call, facts: Facts): boolean {
+  const net = facts.file.dotted(func) === null && isNetwork(func, facts) ? func : null;
+  const owner =
+    func.kind === "Attribute" &&
+    /^(?:forward|act|get_\w*action\w*|sample\w*|encode\w*|decode\w*|predict|get_value|get_features)$/.test(
+      func.attr,
+    ) &&
+    facts.value(func.value).what === "module"
+      ? func.value
+      : null;
+  const one = net ?? owner;
+  return one !== null && !facts.networks.isLoss(one) && !facts.networks.isFrozen(one);
+}
