@@ -13,7 +13,7 @@ import { isLossCall } from "./inputs.ts";
 import type { Frequency } from "./guards.ts";
 import type { FunctionFacts, ProjectFacts } from "./project.ts";
 import { last } from "./torch-names.ts";
-import { callTarget, classOfInstance, nameOfFunction } from "./summary.ts";
+import { callTarget, instanceType, nameOfFunction } from "./summary.ts";
 import {
   backwardCalls,
   engineSteps,
@@ -139,7 +139,7 @@ export class Facts {
 
   /** The attributes that are modules, of the network of the tree that a name stands for. */
   partsOf(network: Name): readonly string[] {
-    const dotted = classOfInstance(network, this.file);
+    const dotted = instanceType(network, this.file);
     if (dotted === null) return [];
     const { parts } = this.project;
     let names = parts.get(dotted);

@@ -3,6 +3,7 @@ import { statementOf } from "../../python/nodes.ts";
 import type { Node, NodeOf } from "../../python/tree.ts";
 import { armsOf, choicesOf, otherOption, whenRun } from "./choices.ts";
 import type { Role } from "./classes.ts";
+import { OF_LOSSES } from "./naming.ts";
 import type { CallGraph, Fn } from "./graph.ts";
 import { MAIN } from "./summary.ts";
 import type { ClassSummary, FileSummary, FunctionSummary } from "./summary.ts";
@@ -297,7 +298,6 @@ export function chosenOtherwise(
 const isTakenByName = (module: string, mentioned: Mentioned): boolean =>
   module.split(".").some((part) => mentioned.has(`${part}.*`));
 
-const LOSSES = /loss|criteri/i;
 /** The first that a maker of losses is given; a loss is given what the network said. */
 const SETTING =
   /^(?:\**k?w?args|opts?|options|num_\w+|n_\w+|\w*classes)$|weight|reduction|config|cfg|device|gamma|alpha|name/i;
@@ -313,8 +313,8 @@ export function pickedLosses(
 ): readonly Fn[] {
   const found: Fn[] = [];
   for (const { module, functions } of summaries) {
-    if (!LOSSES.test(module)) continue;
-    if (!module.split(".").some((part) => LOSSES.test(part) && mentioned.has(`${part}.*`))) continue;
+    if (!OF_LOSSES.test(module)) continue;
+    if (!module.split(".").some((part) => OF_LOSSES.test(part) && mentioned.has(`${part}.*`))) continue;
     for (const { name, params, grad } of functions) {
       const fn = byName.get(name)!;
       const word = last(name);

@@ -26,6 +26,9 @@ const DEED =
 const LOSS_NAME =
   /^(?:\w*_)?(?:criterion|crit|loss|loss_?fn|loss_?func|loss_?fct|loss_?function|objective)(?:_\w+)?$/i;
 
+/** What computes a loss is mostly called so, or stands in a file that is. */
+export const OF_LOSSES = /loss|criteri/i;
+
 /** A `perceptual_loss_net` is a network that a loss is made with. */
 export const isLossName = (name: string): boolean =>
   LOSS_NAME.test(name) && !/_(?:net|network|model)$/i.test(name);

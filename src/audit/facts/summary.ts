@@ -325,13 +325,8 @@ function valuesOf(expr: Expr, file: PythonFile): readonly (Expr | null)[] {
   return cls ? (attributesOf(cls, file).get(own!)?.writes ?? []).map(({ value }) => value) : [];
 }
 
-/** The class that a name is an instance of, as this file calls it. */
-export function classOfInstance(name: Name, file: PythonFile): string | null {
-  return instanceType(name, file);
-}
-
 /** The class an expression is an instance of, when every reaching definition is the same constructor call. */
-function instanceType(expr: Expr, file: PythonFile, depth = 0): string | null {
+export function instanceType(expr: Expr, file: PythonFile, depth = 0): string | null {
   if (expr.kind === "Call") return madeBy(expr, file);
   if (expr.kind === "Name") {
     const said = ({ how, value, node }: Definition): string | null => {

@@ -1,6 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
 import { functionOf } from "../../python/nodes.ts";
 import type { Expr, FunctionDef, Node } from "../../python/tree.ts";
+import { OF_LOSSES } from "./naming.ts";
 
 const SHAPES =
   /^(?:view|reshape|flatten|squeeze|unsqueeze|transpose|permute|t|contiguous|expand|float|to|chunk|split)$/;
@@ -47,12 +48,9 @@ function isComputedWith(use: Expr, file: PythonFile, depth: number): boolean {
   }
 }
 
-/** What computes a loss is mostly called so, or stands in a file that is: of others nobody asks. */
-const LOSSES = /loss|criteri/i;
-
-/** The parameters that a loss uses up, for whoever calls it from another file. */
+/** The parameters that a loss uses up, for whoever calls it from another file; of others nobody asks. */
 export function usedUpBy(fn: FunctionDef, name: string, file: PythonFile): readonly string[] | undefined {
-  if (!LOSSES.test(name) || fn.parent?.kind === "FunctionDef") return undefined;
+  if (!OF_LOSSES.test(name) || fn.parent?.kind === "FunctionDef") return undefined;
   const found: string[] = [];
   for (const param of fn.params)
     if (param.star === 0 && param.name !== "self" && isUsedUp(param, file)) found.push(param.name);
