@@ -467,3 +467,103 @@ def train(model, loader, optimizer, crit):
   expect(kept("    with torch.no_grad():\n        out = model(x)\n    return out, y\n")).toBe(0);
   expect(kept("    return model(x).mean().item(), y\n")).toBe(0);
 });
+
+test("networks that a file makes and trains and never moves are on the host, whatever its neighbours do", () => {
+  const toy = (made: string, between = ""): string => `import torch
+from torch import nn
+from nets import Net
+from other import move
+
+
+def toy():
+    net = ${made}
+    optimizer = torch.optim.Adam(net.parameters())
+${between}    for x, y in batches:
+        loss = (net(x) - y).abs().mean()
+        loss.backward()
+        optimizer.step()
+        print(loss.item())
+`;
+  const audit = (text: string, init = "pass"): number =>
+    auditTexts(
+      [
+        { path: "one.py", text },
+        {
+          path: "nets.py",
+          text: `from torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        ${init}\n`,
+        },
+        { path: "other.py", text: "def move(model):\n    return model.cuda()\n" },
+      ],
+      { ...DEFAULTS, select: ["PLM025"] },
+    ).findings.length;
+  expect(audit(toy("nn.Linear(4, 4)"))).toBe(0);
+  expect(audit(toy("Net()"))).toBe(0);
+  expect(audit(toy("Net()"), "self.cuda()")).toBe(1);
+  expect(audit(toy("nn.DataParallel(Net())"))).toBe(1);
+  expect(audit(toy("nn.Linear(4, 4)", "    net.to('cuda')\n"))).toBe(1);
+});
+
+test("a criterion that is handed in may be the one that goes on on the host", () => {
+  const text = `import torch
+
+
+class Trainer:
+    def __init__(self, net, criterion, optimizer):
+        self.net = net.cuda()
+        self.criterion = criterion
+        self.optimizer = optimizer
+
+    def train(self, loader):
+        for x, y in loader:
+            loss = self.criterion(self.net(x.cuda()), y.cuda())
+            loss.backward()
+            self.optimizer.step()
+            print(loss.item())
+`;
+  const audit = (given: string): number =>
+    auditTexts(
+      [
+        { path: "trainer.py", text },
+        {
+          path: "losses.py",
+          text: `import torch\nfrom torch import nn\n\n\nclass DiceLoss(nn.Module):\n    def forward(self, out, y):\n        return (${given} * y).sum()\n`,
+        },
+        {
+          path: "main.py",
+          text: "import torch\nfrom trainer import Trainer\nfrom losses import DiceLoss\n\nTrainer(net, DiceLoss(), opt).train(data)\n",
+        },
+      ],
+      { ...DEFAULTS, select: ["PLM025"] },
+    ).findings.length;
+  expect(audit("out")).toBe(1);
+  expect(audit("out.type(torch.FloatTensor)")).toBe(0);
+  expect(audit("out.cpu()")).toBe(0);
+  // For numpy, beside the loss.
+  expect(audit("match(out.detach().cpu()) * out")).toBe(1);
+});
+
+test("a class that is told to stay on the CPU is there", () => {
+  const text = (device: string): string => `import torch
+
+
+class Runner:
+    def __init__(self, net, optimizer):
+        torch.cuda.set_device(0)
+        self.device = torch.device("${device}")
+        self.net = net.to(self.device)
+        self.optimizer = optimizer
+
+    def train(self, loader):
+        for x, y in loader:
+            loss = (self.net(x.to(self.device)) - y.to(self.device)).abs().mean()
+            loss.backward()
+            self.optimizer.step()
+            print(loss.item())
+`;
+  const severities = (device: string): string[] =>
+    auditTexts([{ path: "one.py", text: text(device) }], { ...DEFAULTS, select: ["PLM025"] }).findings.map(
+      ({ severity }) => severity,
+    );
+  expect(severities("cuda")).toEqual(["warning"]);
+  expect(severities("cpu")).not.toContain("warning");
+});

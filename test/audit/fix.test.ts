@@ -29,3 +29,40 @@ def train(model, batches, optimizer):
   expect(code).toBe(0);
   expect(readFileSync(file, "utf8")).toContain("if step % 10 == 0:\n            pass\n");
 });
+
+test("a sum that is kept on the device is a number again wherever it is read", async () => {
+  const folder = emptyFolder();
+  const file = join(folder, "train.py");
+  writeFileSync(
+    file,
+    `import numpy as np
+import torch.nn.functional as F
+
+
+def train(model, loader, optimizer):
+    total, logged = 0.0, 0.0
+    for step, (x, y) in enumerate(loader):
+        loss = F.cross_entropy(model(x.cuda()), y.cuda())
+        loss.backward()
+        optimizer.step()
+        total += loss.item()
+        if step % 50 == 0:
+            print(f"{(total - logged) / 50:.3f}")
+            logged = total
+    total /= len(loader)
+    return total, np.isnan(total)
+`,
+  );
+  const mend = ["audit", file, "--fix", "--unsafe-fixes", "--select", "PLM025"];
+  expect((await plimsoll(mend)).stdout).toMatch(/1 fix/);
+  const mended = readFileSync(file, "utf8");
+  expect(mended).toContain(`        total += loss.detach()
+        if step % 50 == 0:
+            print(f"{(float(total) - logged) / 50:.3f}")
+            logged = float(total)
+    total /= len(loader)
+    return float(total), np.isnan(float(total))
+`);
+  await plimsoll(mend);
+  expect(readFileSync(file, "utf8")).toBe(mended);
+});

@@ -1,6 +1,8 @@
-import { keyword } from "../../python/file.ts";
+import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import { functionOf } from "../../python/nodes.ts";
+import type { Call, Expr, Name, Node } from "../../python/tree.ts";
+import { loopsAround } from "./training.ts";
 
 /** What says that a program runs on one, or leaves it to a library that does. */
 const ACCELERATORS =
@@ -39,6 +41,59 @@ export function usesAccelerator(file: PythonFile): boolean {
       return true;
   return false;
 }
+
+/** What made the networks that a file trains, where they stay where they were made: on the host, whatever else its program does. */
+export function makersOfTrained(file: PythonFile, sends: boolean): readonly string[] | undefined {
+  if (file.callsNamed("backward").length === 0) return undefined;
+  const makers: string[] = [];
+  for (const optimizer of file.calls.matching(OPTIMIZERS)) {
+    const network = networkBehind(positional(optimizer, 0));
+    const made = network && file.scopes.onlyValue(network);
+    const maker = made?.kind === "Call" ? file.dotted(made.func) : null;
+    // `DataParallel(net.cuda())` is where its network is.
+    if (maker === null || maker.includes("Parallel") || (sends && mayMove(network!, file))) return undefined;
+    makers.push(maker);
+  }
+  return makers.length > 0 ? makers : undefined;
+}
+
+/** `net` of `net.parameters()` */
+function networkBehind(parameters: Expr | null): Name | null {
+  const func = parameters?.kind === "Call" ? parameters.func : null;
+  return func?.kind === "Attribute" && func.attr === "parameters" && func.value.kind === "Name"
+    ? func.value
+    : null;
+}
+
+/** `net.to(device)`, and `prepare(net)` before the training begins, which may do so. */
+function mayMove(network: Name, file: PythonFile): boolean {
+  const fn = functionOf(network);
+  const begins = file
+    .callsNamed("backward")
+    .filter((call) => functionOf(call) === fn)
+    .map((call) => loopsAround(call).at(-1)?.start ?? call.start);
+  return file.scopes
+    .reaching(network)
+    .flatMap((definition) => file.scopes.uses(definition))
+    .some((use) => {
+      let whole: Node = use;
+      while (whole.parent?.kind === "Attribute") whole = whole.parent;
+      return whole.kind === "Attribute"
+        ? /^(?:to|cuda)$/.test(whole.attr)
+        : use.start < Math.min(...begins) && (use.parent?.kind !== "Call" || use.parent.func !== use);
+    });
+}
+
+/** Networks made here may be on a device from the beginning: `self.to(device)` in a constructor. */
+export function makesOnDevice(file: PythonFile): boolean {
+  return [...file.callsNamed("to"), ...file.callsNamed("cuda"), ...file.calls.given(["device"])].some(
+    (call) =>
+      isConstructor(functionOf(call)) ||
+      (call.func.kind === "Attribute" && call.func.value.kind === "Name" && call.func.value.id === "self"),
+  );
+}
+
+const isConstructor = (fn: Node | null): boolean => fn?.kind === "FunctionDef" && fn.name === "__init__";
 
 /** `x.to(torch.float32)` stays where it is. */
 function isCast({ args }: Call, file: PythonFile): boolean {

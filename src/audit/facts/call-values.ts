@@ -102,18 +102,22 @@ export class CallValues {
       const tensors = this.#values.networks.isLoss(call.func)
         ? this.#operands(call).filter(({ what }) => what === "tensor" || what === "output")
         : [];
-      if (tensors.length > 0) return this.#values.computed(call, tensors);
+      if (tensors.length > 0) return this.#loss(call, tensors);
       // A method of the class itself.
       return selfAttribute(call.func) === null ? UNKNOWN : this.#values.returned(call, null);
     }
     const made = this.#madeBy(call.func);
     // A loss has no parameters: its result has a graph exactly when an operand has.
-    if (made !== null && (made.endsWith("Loss") || PARAMETERLESS.has(made)))
-      return this.#values.computed(call, [
-        ...this.#operands(call),
-        { what: "tensor", device: "unknown", graph: "no" },
-      ]);
+    if (made !== null && (made.endsWith("Loss") || PARAMETERLESS.has(last(made)))) {
+      const operands: Value[] = [...this.#operands(call), { what: "tensor", device: "unknown", graph: "no" }];
+      return made.startsWith("torch.") ? this.#values.computed(call, operands) : this.#loss(call, operands);
+    }
     return this.#output(call, call.func);
+  }
+
+  #loss(call: Call, operands: readonly Value[]): Value {
+    const value = this.#values.computed(call, operands);
+    return this.#around.hostLoss ? { ...value, device: "cpu" } : value;
   }
 
   #operands(call: Call): Value[] {
@@ -138,7 +142,7 @@ export class CallValues {
     );
   }
 
-  /** The class name of a module made in this file, for `self.x` and names. */
+  /** The qualified class name of a module made in this file, for `self.x` and names. */
   #madeBy(expr: Expr): string | null {
     let made: Expr | null = null;
     if (expr.kind === "Name") {
@@ -155,8 +159,7 @@ export class CallValues {
       (made.func.attr === "to" || made.func.attr === "cuda")
     )
       made = made.func.value;
-    const name = made?.kind === "Call" ? this.#file.dotted(made.func) : null;
-    return name === null ? null : last(name);
+    return made?.kind === "Call" ? this.#file.dotted(made.func) : null;
   }
 
   #namedCall(call: Call, name: string): Value {

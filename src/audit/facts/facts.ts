@@ -83,6 +83,7 @@ export class Facts {
       parameter: (definition) => this.#parameter(definition),
       reduced: (call, name) => this.#reduced(call, name),
       ran: (call, index) => this.#ran(call, index),
+      hostLoss: project.hostLosses.has(file.module),
     });
   }
 

@@ -1,9 +1,10 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, statementOf } from "../../python/nodes.ts";
+import { ancestors, classOf, statementOf } from "../../python/nodes.ts";
 import type { Expr, Node } from "../../python/tree.ts";
 import { entry, literalDict } from "./arguments.ts";
 import { defaultOf, optionBehind } from "./behind-options.ts";
+import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 
 /** Why what a file does to a device does not happen as it is shipped; null where nothing says so. */
@@ -84,10 +85,18 @@ function cpuOutright(places: readonly (Expr | null)[], file: PythonFile): string
     if (!place || place.kind === "Str" || (file.dotted(place) ?? "").startsWith("torch.")) continue;
     // What a function is given, it is given by one of the others.
     if (place.kind === "Name" && file.scopes.reaching(place).every(({ how }) => how === "param")) continue;
-    const from = place.kind === "Name" ? file.scopes.onlyValue(place) : null;
+    const from = place.kind === "Name" ? file.scopes.onlyValue(place) : onlyWrite(place, file);
     const device = from?.kind === "Call" ? placeOf(from, file) : null;
     if (device?.kind !== "Str" || device.value !== "cpu") return null;
     found = place;
   }
   return found && `on the CPU, as \`${file.textOf(found)}\` is set`;
+}
+
+/** `torch.device("cpu")` of `self.device`, where the class gives it nothing else. */
+function onlyWrite(place: Expr, file: PythonFile): Expr | null {
+  const own = selfAttribute(place);
+  const cls = own === null ? null : classOf(place);
+  const writes = cls ? attributesOf(cls, file).get(own!)?.writes : undefined;
+  return writes?.length === 1 ? writes[0]!.value : null;
 }

@@ -117,11 +117,25 @@ export function joinedModules(
         datasets.set(group, (datasets.get(group) ?? 0) + 1);
       }
   const works = (group: number): boolean => made.get(group)?.[2] === 0 && datasets.get(group) === 1;
+  const staysOnHost = trainedOnHost(summaries, names);
   const modulesOf = (has: (group: number) => boolean): Set<string> =>
     new Set([...numbers].filter(([, at]) => has(groupOf(at))).map(([module]) => module));
   return {
-    accelerated: modulesOf((group) => accelerated.has(group)),
+    accelerated: new Set(
+      [...modulesOf((group) => accelerated.has(group))].filter((one) => !staysOnHost.has(one)),
+    ),
     pinning: [...made.keys()].some(pins) ? modulesOf(pins) : new Set(),
     working: [...made.keys()].some(works) ? modulesOf(works) : new Set(),
   };
+}
+
+/** Modules that train networks of classes which do not put them on a device, and do not themselves. */
+function trainedOnHost(summaries: readonly FileSummary[], names: Names): ReadonlySet<string> {
+  const settling = new Set(summaries.filter((file) => file.settles).map(({ module }) => module));
+  const staysOnHost = (maker: string): boolean => {
+    if (maker.startsWith("torch.nn.")) return true;
+    const cls = names.resolve(maker, names.classes);
+    return cls !== null && !settling.has(names.moduleOf(cls)!);
+  };
+  return new Set(summaries.filter(({ makers }) => makers?.every(staysOnHost)).map(({ module }) => module));
 }

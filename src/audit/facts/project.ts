@@ -91,6 +91,8 @@ export interface ProjectFacts {
   readonly collates: readonly string[];
   /** Modules of programs whose batches vary in shape. */
   readonly varying: ReadonlySet<string>;
+  /** Modules of programs that have a loss which goes on on the host. */
+  readonly hostLosses: ReadonlySet<string>;
   /** Modules of programs that are run once for each rank. */
   readonly ranked: ReadonlySet<string>;
   /** Classes of networks, and functions, that nothing in the tree uses. */
@@ -213,6 +215,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   const checkpoints = summaries.some((file) => file.checkpoints === true);
   const programs = new Programs(summaries, names);
   const varying = programs.with((file) => file.varies === true);
+  const hostLosses = programs.with((file) => file.hostLoss === true);
   const ranked = programs.importedWith((file) => file.ranks === true);
   return {
     functions: facts,
@@ -237,6 +240,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     timers: summaries.flatMap((file) => file.timers ?? []),
     collates: summaries.flatMap((file) => file.collates ?? []),
     varying,
+    hostLosses,
     ranked,
     unused,
     inner,

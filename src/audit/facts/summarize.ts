@@ -2,13 +2,14 @@ import { isTrue, starModules } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
-import { usesAccelerator } from "./accelerator.ts";
+import { makersOfTrained, makesOnDevice, usesAccelerator } from "./accelerator.ts";
 import { backwardsTaken } from "./attacks.ts";
 import { methodsOf, partsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import { frequency } from "./guards.ts";
 import { variablesOf } from "./broken.ts";
 import { given } from "./handed.ts";
+import { hasHostLoss } from "./host-losses.ts";
 import { keptParameters, readsParameter } from "./keepers.ts";
 import { openers } from "./openers.ts";
 import { sharedOptions } from "./options.ts";
@@ -140,16 +141,20 @@ class Summarizer {
     this.#decorators();
     this.#datasets();
     this.#values();
+    const accelerator = usesAccelerator(file);
     return {
       path: file.path,
       module: file.module,
       functions: [...this.#byName].map(([name, notes]) => this.#function(name, notes)),
       classes: file.all("ClassDef").map((cls) => this.#class(cls)),
-      accelerator: usesAccelerator(file),
+      accelerator,
+      makers: makersOfTrained(file, accelerator),
+      settles: (accelerator && makesOnDevice(file)) || undefined,
       options: sharedOptions(file),
       loaders: loadersMade(file),
       timers: sharedTimers(file),
       collates: hostCollates(file),
+      hostLoss: hasHostLoss(file) || undefined,
       checkpoints: turnsCheckpointingOn(file) || undefined,
       varies: shapesVary(file) || undefined,
       ranks: setsUpRanks(file) || undefined,

@@ -23,6 +23,10 @@ export interface FileSummary {
   readonly classes: readonly ClassSummary[];
   /** The file moves something to an accelerator, or hands its training to a library that does. */
   readonly accelerator: boolean;
+  /** What has made the networks that it trains, where it leaves them where they were made. */
+  readonly makers?: readonly string[] | undefined;
+  /** Networks made here may be on an accelerator from the beginning. */
+  readonly settles?: true | undefined;
   /** What its options are unless somebody says otherwise. */
   readonly options?: Readonly<Record<string, Default>> | undefined;
   /** Dotted names that it imports. */
@@ -47,6 +51,8 @@ export interface FileSummary {
   readonly timers?: readonly string[] | undefined;
   /** Functions and classes that put batches together and name no device. */
   readonly collates?: readonly string[] | undefined;
+  /** A loss of it goes on with what it is given on the host. */
+  readonly hostLoss?: true | undefined;
   /** It turns activation checkpointing on. */
   readonly checkpoints?: true | undefined;
   /** It can be started by itself: `if __name__ == "__main__":` */

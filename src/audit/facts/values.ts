@@ -42,6 +42,8 @@ export interface Around {
   readonly reduced: (call: Call, name: string) => Expr | null;
   /** The network that a call gives to a function of another file, which hands back what it computed, or that one of several. */
   readonly ran: (call: Call, index: number | null) => Expr | null;
+  /** A loss of the program goes on on the host with what it is given: which one, only who makes them knows. */
+  readonly hostLoss: boolean;
 }
 
 const COUNTED = /accura|(?:^|_)[a-z]?acc$|^acc|correct|count|precision|recall|f1|iou|^num_/i;

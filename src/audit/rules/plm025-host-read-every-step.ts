@@ -1,6 +1,6 @@
 import { argument, isTrue, keyword } from "../../python/file.ts";
-import type { Call, Expr } from "../../python/tree.ts";
-import { contains, statementOf } from "../../python/nodes.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
+import { statementOf } from "../../python/nodes.ts";
 import { everyUpdate, ownUpdate } from "../facts/facts.ts";
 import type { Facts, Hot } from "../facts/facts.ts";
 import type { Fix, Rule } from "../rule.ts";
@@ -92,32 +92,38 @@ function offloads({ why, within }: Hot): boolean {
   );
 }
 
-/** `total += loss.item()` can sum on the device instead; the reader of `total` then gets a tensor. */
+/** `total += loss.item()` can sum on the device instead, where the host reads the sum less often than that. */
 function detachInstead(call: Call, source: Expr, facts: Facts): Fix | null {
   const statement = statementOf(call);
   if (
     statement?.kind !== "AugAssign" ||
     statement.op !== "+" ||
+    statement.target.kind !== "Name" ||
     call.func.kind !== "Attribute" ||
     call.func.attr !== "item"
   )
     return null;
   if (statement.value !== call || facts.value(source).graph === "unknown") return null;
-  // Shown in every turn of a loop further out, the sum would be waited for there.
-  const loop = facts.stepLoop(call);
-  const shown =
-    statement.target.kind === "Name" &&
-    (facts.file.scopes.lookup(statement.target)?.definitions ?? []).some((one) =>
-      facts.file.scopes
-        .uses(one)
-        .some((use) => use !== statement.target && loop && !contains(loop, use) && facts.everyStep(use)),
-    );
-  if (shown) return null;
+  const { scopes } = facts.file;
+  const reads = new Set(
+    (scopes.lookup(statement.target)?.definitions ?? []).flatMap((one) => scopes.uses(one)),
+  );
+  if ([...reads].some((read) => facts.everyStep(read))) return null;
   return {
     grade: "unsafe",
-    title: "Sum on the device: the sum is then a tensor",
-    edits: [{ start: call.func.attrStart, end: call.end, text: "detach()" }],
+    title: "Sum on the device, and read the sum where it is used",
+    edits: [
+      { start: call.func.attrStart, end: call.end, text: "detach()" },
+      ...[...reads]
+        .filter((read) => !isNumber(read.parent))
+        .map(({ start, end, id }) => ({ start, end, text: `float(${id})` })),
+    ],
   };
+}
+
+/** `float(total)` */
+function isNumber(node: Node | null): boolean {
+  return node?.kind === "Call" && node.func.kind === "Name" && node.func.id === "float";
 }
 
 function short(text: string): string {
