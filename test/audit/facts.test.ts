@@ -567,3 +567,26 @@ class Runner:
   expect(severities("cuda")).toEqual(["warning"]);
   expect(severities("cpu")).not.toContain("warning");
 });
+
+test("what a network tells beside its loss may be a number, unless it is used as a tensor", () => {
+  const severities = (use: string): string[] =>
+    auditTexts(
+      [
+        {
+          path: "one.py",
+          text: `def train(model, loader, optimizer, writer):
+    model = model.cuda()
+    for step, x in enumerate(loader):
+        loss, value = model(x.cuda(non_blocking=True))
+        loss.backward()
+        optimizer.step()
+        writer.add_scalar("value", value, step)
+        ${use}
+`,
+        },
+      ],
+      { ...DEFAULTS, select: ["PLM069"] },
+    ).findings.map(({ severity }) => severity);
+  expect(severities("print('torch')")).toEqual(["note"]);
+  expect(severities("seen = value.detach()")).toEqual(["warning"]);
+});

@@ -1,6 +1,7 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Definition } from "../../python/scopes.ts";
+import type { Expr } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
 import { FUNCTIONS, METHODS, TENSOR_ONLY_METHODS, last } from "./torch-names.ts";
 
@@ -38,4 +39,24 @@ export function isUsedAsTensor(definition: Definition, file: PythonFile): boolea
       (name === `torch.${last(name)}` && FUNCTIONS.has(last(name))) || name.startsWith("torch.nn.functional.")
     );
   });
+}
+
+/**
+ * `value` of `loss, value = model(x)`: what a network of another file tells beside its loss may be a number that it has read,
+ * unless somebody uses it as a tensor.
+ */
+export function mayBeNumber(expr: Expr, facts: Facts): boolean {
+  if (expr.kind === "Binary") return mayBeNumber(expr.left, facts) && mayBeNumber(expr.right, facts);
+  if (expr.kind === "Num") return true;
+  const [made, ...more] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
+  if (made?.how !== "unpack" || more.length > 0 || !made.index || made.value?.kind !== "Call") return false;
+  if (facts.isDifferentiated(made) || isUsedAsTensor(made, facts.file)) return false;
+  const tuple = made.node.parent;
+  return (
+    tuple?.kind === "Tuple" &&
+    tuple.items.some((item) => {
+      const beside = item === made.node ? null : facts.file.scopes.definitionAt(item);
+      return beside !== null && facts.isDifferentiated(beside);
+    })
+  );
 }

@@ -2,6 +2,7 @@ import { ancestors, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { isShownAfterRead } from "../facts/echoes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { mayBeNumber } from "../facts/tensor-use.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { throttle } from "../throttle.ts";
 
@@ -97,7 +98,7 @@ function report(expr: Expr, call: Call | null, facts: Facts, told: Set<Node>): F
   const edits = call && loop ? throttle(call, loop, facts.file) : null;
   return {
     at: expr,
-    ...(echo ? { severity: "note" as const } : {}),
+    ...(echo || mayBeNumber(expr, facts) ? { severity: "note" as const } : {}),
     message: `To show \`${text.length > 40 ? `${text.slice(0, 37)}…` : text}\` ${
       echo
         ? "is one more round trip to the device on every step"

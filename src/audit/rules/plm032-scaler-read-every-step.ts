@@ -1,8 +1,10 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
+import { contains } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { given } from "../facts/arguments.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
+import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -37,6 +39,7 @@ export const rule: Rule = {
       const asked = given(call, "error_if_nonfinite", facts.file) ?? positional(call, 3);
       if (
         isTrue(asked) &&
+        !isUsedUp(positional(call, 0), facts) &&
         (facts.file.dotted(call.func)?.startsWith("torch.nn.utils.") === true ||
           // `fabric.clip_gradients(model, optimizer, max_norm=1.0, error_if_nonfinite=True)`
           (strict !== null && call.func.kind === "Attribute" && call.func.attr === "clip_gradients")) &&
@@ -55,6 +58,19 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `params = itertools.chain(…)`, made before the loop: from the second step on nothing is in it, and nothing is clipped. */
+function isUsedUp(parameters: Expr | null, { file }: Facts): boolean {
+  const made = parameters?.kind === "Name" ? file.scopes.onlyValue(parameters) : null;
+  const [loop] = parameters ? loopsAround(parameters) : [];
+  return (
+    made?.kind === "Call" &&
+    loop !== undefined &&
+    !contains(loop, made) &&
+    (/^(?:itertools\.chain|builtins\.(?:filter|map))/.test(file.dotted(made.func) ?? "") ||
+      (made.func.kind === "Attribute" && made.func.attr === "parameters"))
+  );
+}
 
 /** `scaler.state_dict()["scale"]`, also by `.get("scale")`: the state as a whole is for a checkpoint. */
 function isScaleOf({ func, parent }: Call): boolean {

@@ -56,9 +56,7 @@ export const rule: Rule = {
           yield {
             at: call,
             ...(isFallback(call, facts) ? { severity: "note" as const } : {}),
-            message: `This constant is built on the host and copied, synchronously, ${when(hot.why)}; ${
-              positional(call, 0)?.kind === "Num" ? "`torch.full` makes it there" : "make it a buffer once"
-            }`,
+            message: `This constant is built on the host and copied, synchronously, ${when(hot.why)}; ${once(call)}`,
           };
       } else if (isMoved(call, facts) && facts.everyStep(call)) {
         yield {
@@ -104,13 +102,18 @@ export const rule: Rule = {
           at: call,
           message: perModule
             ? "The same constant is copied from the host for every module; copy it once, before the loop, or keep it as a buffer"
-            : `A constant made on the host is copied to the device ${when(hot!.why)}; make it a buffer once`,
+            : `A constant made on the host is copied to the device ${when(hot!.why)}; ${once(made)}`,
         };
       }
     }
     yield* sentByHelper(facts);
   },
 };
+
+/** A single number is often what a sum begins with: one buffer for all steps would be summed into. */
+function once(made: Call): string {
+  return positional(made, 0)?.kind === "Num" ? "`torch.full` makes it there" : "make it a buffer once";
+}
 
 /** `to_gpu(torch.tensor([0.5]))`, of a function that sends what it is given. */
 function* sentByHelper(facts: Facts): Generator<Finding> {

@@ -6,6 +6,7 @@ import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import { callTarget } from "../facts/summary.ts";
+import { mayBeNumber } from "../facts/tensor-use.ts";
 import type { Rule } from "../rule.ts";
 import { throttle } from "../throttle.ts";
 
@@ -38,6 +39,7 @@ export const rule: Rule = {
         const edits = loop && contains(call, value) ? throttle(call, loop, facts.file) : null;
         yield {
           at: value,
+          ...(mayBeNumber(value, facts) ? { severity: "note" as const } : {}),
           message:
             "The logger reads this device tensor on the host, with a wait, on every step; log every N steps, or collect on the device",
           ...(edits ? { fix: { grade: "unsafe" as const, title: "Log every 50 steps", edits } } : {}),
