@@ -54,6 +54,8 @@ const FILES = [
   "labels-45.jsonl",
   "labels-46.jsonl",
   "labels-47.jsonl",
+  "labels-48.jsonl",
+  "labels-49.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

@@ -1,18 +1,21 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { functionOf } from "../../python/nodes.ts";
-import type { Expr, Node } from "../../python/tree.ts";
-import { optimizerSteps } from "./training.ts";
+import { contains, functionOf } from "../../python/nodes.ts";
+import type { Expr, Name, Node } from "../../python/tree.ts";
+import { loopsAround, optimizerSteps } from "./training.ts";
 import type { Backward } from "./training.ts";
 
-/** The backwards that make the code around them a step: not those of an attack, which is after the gradient of an input. */
+/** The backwards that make the code around them a step: not those of an attack, or of a field's normals, which are after the gradient of an input. */
 export function backwardsTaken(file: PythonFile, all: readonly Backward[]): readonly Backward[] {
   if (all.length === 0 || !file.mentions(".grad")) return all;
   const attacks = file.once(attackers);
   return attacks.size === 0 ? all : all.filter(({ call }) => !attacks.has(functionOf(call)));
 }
 
-/** Functions that ask for the gradient of a variable of theirs, go along its sign or clamp what comes of it, and step no optimizer. */
+/**
+ * Functions that ask for the gradient of a variable of theirs and step no optimizer: that go along its sign, or clamp what
+ * comes of it, or have another variable in each turn.
+ */
 function attackers(file: PythonFile): ReadonlySet<Node | null> {
   const found = new Set<Node | null>();
   const asked = gradientsAsked(file);
@@ -22,9 +25,16 @@ function attackers(file: PythonFile): ReadonlySet<Node | null> {
   for (const { attr, value } of file.all("Attribute")) {
     if (attr !== "grad" || value.kind !== "Name") continue;
     const fn = functionOf(value);
-    if (fn && !steps.has(fn) && moved.has(fn) && asked.get(fn)?.has(value.id) === true) found.add(fn);
+    if (!fn || steps.has(fn) || asked.get(fn)?.has(value.id) !== true) continue;
+    if (moved.has(fn) || isOfTurn(value, file)) found.add(fn);
   }
   return found;
+}
+
+/** What learns is there before the loop. */
+function isOfTurn(variable: Name, file: PythonFile): boolean {
+  const [loop] = loopsAround(variable);
+  return loop !== undefined && file.scopes.reaching(variable).every(({ node }) => contains(loop, node));
 }
 
 /** By function, the variables that are told to require a gradient there. */

@@ -1,3 +1,4 @@
+import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
@@ -122,11 +123,21 @@ function isOfOneStep({ root, loop }: Keep, { file }: Facts): boolean {
     root.kind === "Name" &&
     file
       .callsNamed("step")
-      .some((call) => isStep(call) && contains(around, call) && !contains(loop!, call)) &&
+      .some(
+        (call) =>
+          isStep(call) && contains(around, call) && (!contains(loop!, call) || isOfTurn(call, loop!, file)),
+      ) &&
     (file.scopes.lookup(root)?.definitions ?? []).some(
       ({ how, node }) => how === "assign" && contains(around, node) && !contains(loop!, node),
     )
   );
+}
+
+/** `for net, optimizer in zip(nets, optimizers):` goes through networks, which each take the same step. */
+function isOfTurn({ func }: Call, loop: Loop, file: PythonFile): boolean {
+  const [optimizer] =
+    func.kind === "Attribute" && func.value.kind === "Name" ? file.scopes.reaching(func.value) : [];
+  return optimizer?.how === "iterate" && loop.kind === "For" && contains(loop.target, optimizer.node);
 }
 
 /** Begun before a loop further out, each turn of which takes a step. */

@@ -137,11 +137,13 @@ function undivided(at: Call, loss: Expr, count: string, facts: Facts, fixable = 
   const fix = fixable ? divideLoss(loss, count, facts) : null;
   const own = isOwnLoss(loss, facts, 0);
   const adaptive = facts.file.once(stepsAlike);
+  // Most optimizers are, and one that is made elsewhere may be.
+  const known = facts.file.calls.named(NOT_ADAPTIVE).length > 0;
   const larger = `${fixable ? count : "as many"} times larger than ${adaptive ? "those" : "that"} of one batch of the same size`;
   const told = `The gradients of ${count} backwards add up undivided: ${adaptive ? "clipping, and the logged norm, see gradients" : "the step is"} ${larger}`;
   return {
     at,
-    ...(own || adaptive ? { severity: "note" as const } : {}),
+    ...(own || adaptive || !known ? { severity: "note" as const } : {}),
     message: own ? `${told}, unless the loss is made to be summed` : told,
     ...(fix ? { fix } : {}),
   };
@@ -149,9 +151,10 @@ function undivided(at: Call, loss: Expr, count: string, facts: Facts, fixable = 
 
 /** Optimizers that divide by the size of past gradients, or take their sign: N times as large, they make the same step. */
 const ADAPTIVE = /^(?:\w*Adam\w*|Ada(?:factor|grad)|RMSprop|Lion\w*|LAMB|Lamb|Sophia\w*|Muon)$/;
+const NOT_ADAPTIVE = ["SGD", "LARS", "ASGD"];
 
 function stepsAlike({ calls }: PythonFile): boolean {
-  return calls.matching(ADAPTIVE).length > 0 && calls.named(["SGD", "LARS", "ASGD"]).length === 0;
+  return calls.matching(ADAPTIVE).length > 0 && calls.named(NOT_ADAPTIVE).length === 0;
 }
 
 /** Computed by a function of the project's own, unpacked beside its parts: whether it is a mean or a sum, it alone knows. */
