@@ -498,6 +498,7 @@ ${between}    for x, y in batches:
     ).findings.length;
   expect(audit(toy("nn.Linear(4, 4)"))).toBe(0);
   expect(audit(toy("Net()"))).toBe(0);
+  expect(audit(toy("torch.load('net.pt')"))).toBe(0);
   expect(audit(toy("Net()"), "self.cuda()")).toBe(1);
   expect(audit(toy("nn.DataParallel(Net())"))).toBe(1);
   expect(audit(toy("nn.Linear(4, 4)", "    net.to('cuda')\n"))).toBe(1);

@@ -51,7 +51,8 @@ export function makersOfTrained(file: PythonFile, sends: boolean): readonly stri
     const made = network && file.scopes.onlyValue(network);
     const maker = made?.kind === "Call" ? file.dotted(made.func) : null;
     // `DataParallel(net.cuda())` is where its network is.
-    if (maker === null || maker.includes("Parallel") || (sends && mayMove(network!, file))) return undefined;
+    if (maker === null || maker.includes("Parallel")) return undefined;
+    if (sends && (maker === "torch.load" || mayMove(network!, file))) return undefined;
     makers.push(maker);
   }
   return makers.length > 0 ? makers : undefined;

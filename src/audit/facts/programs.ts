@@ -133,7 +133,8 @@ export function joinedModules(
 function trainedOnHost(summaries: readonly FileSummary[], names: Names): ReadonlySet<string> {
   const settling = new Set(summaries.filter((file) => file.settles).map(({ module }) => module));
   const staysOnHost = (maker: string): boolean => {
-    if (maker.startsWith("torch.nn.")) return true;
+    // Read from a file, it may be anywhere; without a word of a device it can be given nothing that is elsewhere.
+    if (maker.startsWith("torch.nn.") || maker === "torch.load") return true;
     const cls = names.resolve(maker, names.classes);
     return cls !== null && !settling.has(names.moduleOf(cls)!);
   };
