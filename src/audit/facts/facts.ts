@@ -50,6 +50,7 @@ const COLD: FunctionFacts = {
   copies: null,
   pins: false,
   workers: false,
+  collates: false,
   table: null,
   reduces: null,
   usesUp: null,
