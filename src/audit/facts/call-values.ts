@@ -13,6 +13,8 @@ import {
   TUPLE_RESULTS,
   VARIABLE,
   last,
+  makesTransform,
+  transformsTensors,
 } from "./torch-names.ts";
 import { engineSteps } from "./training.ts";
 import { sendsBatch } from "./transfers.ts";
@@ -52,6 +54,12 @@ const JOINS = new Set(["cat", "concat", "stack", "hstack", "vstack"]);
 
 /** Methods that put one more into a list. */
 const FILLS = new Set(["append", "appendleft", "insert"]);
+
+/** What torch and its packages call distributions. */
+const DISTRIBUTION = /^torch\.distributions\.(?:\w+\.)?[A-Z]\w*$/;
+
+/** Methods of distributions through which gradients flow. */
+const COMPUTES = new Set(["log_prob", "entropy", "rsample"]);
 
 /** Methods that bring the next batch: `labeled_iter.next()`, `sampler.next_batch()`. */
 const BRINGS = /^(?:next|__next__|next_batch|get_batch)$/;
@@ -103,6 +111,8 @@ export class CallValues {
         ? this.#operands(call).filter(({ what }) => what === "tensor" || what === "output")
         : [];
       if (tensors.length > 0) return this.#loss(call, tensors);
+      // `self.mel = MelSpectrogram(…)`: of a tensor it makes another, where that one is.
+      if (makesTransform(this.#madeBy(call.func) ?? "")) return this.#transformed(call);
       // A method of the class itself.
       return selfAttribute(call.func) === null ? UNKNOWN : this.#values.returned(call, null);
     }
@@ -160,6 +170,34 @@ export class CallValues {
     )
       made = made.func.value;
     return made?.kind === "Call" ? this.#file.dotted(made.func) : null;
+  }
+
+  /** Of tensors with settings among them, which say nothing of history. */
+  #transformed(call: Call): Value {
+    return this.#values.computed(
+      call,
+      this.#operands(call).filter((operand, at) => at === 0 || isTensorLike(operand)),
+    );
+  }
+
+  /** A distribution that is made of tensors, or that a network handed back: what is computed of it has the graph of these. */
+  #distribution(expr: Expr, depth = 0): Value {
+    const made = expr.kind === "Name" ? this.#file.scopes.onlyValue(expr) : expr;
+    if (made?.kind !== "Call" || depth > 3 || !DISTRIBUTION.test(this.#file.dotted(made.func) ?? ""))
+      return this.#values.of(expr);
+    return combineOperands(
+      made.args
+        .filter(({ name }) => name !== "validate_args")
+        .map(({ value }) => this.#distribution(value, depth + 1)),
+    );
+  }
+
+  /** `kl_divergence(posterior, prior)`: where one is unknown, the other says where it is only by a graph of its own. */
+  #divergence(call: Call): Value {
+    const both = call.args.map(({ value }) => this.#distribution(value));
+    return both.some(({ graph }) => graph === "yes") || both.every(({ what }) => what !== "unknown")
+      ? this.#values.computed(call, both)
+      : UNKNOWN;
   }
 
   #namedCall(call: Call, name: string): Value {
@@ -224,6 +262,7 @@ export class CallValues {
       return source.what === "module" ? MODULE : UNKNOWN;
     }
     if (!name.startsWith("torch.")) {
+      if (transformsTensors(name)) return this.#transformed(call);
       if (makesNetwork(name, this.#around)) return MODULE;
       return name.startsWith(`${this.#file.module}.`)
         ? this.#values.returned(call, null)
@@ -277,6 +316,7 @@ export class CallValues {
         { what: "tensor", device: operands[0]?.device ?? "unknown", graph: "no" },
       ]);
     if (VARIABLE.test(name)) return operands[0] ?? UNKNOWN;
+    if (short === "kl_divergence") return this.#divergence(call);
     if (name === "torch.autograd.grad")
       return {
         what: "output",
@@ -326,6 +366,11 @@ export class CallValues {
     )
       return { what: "output", device: "network", graph: "unknown" };
     if (value.what === "module") return MODULE_METHODS.has(attr) ? value : UNKNOWN;
+    // `Categorical(logits=logits).log_prob(actions)`
+    if (value.what === "unknown" && COMPUTES.has(attr) && receiver.kind !== "Attribute") {
+      const made = this.#distribution(receiver);
+      return isTensorLike(made) ? this.#values.computed(call, [made, ...this.#operands(call)]) : null;
+    }
     if (!isTensor && attr !== "cpu" && attr !== "cuda" && attr !== "to") return null;
     if (attr === "detach" || attr === "detach_") return { what: "tensor", device: value.device, graph: "no" };
     if (attr === "tolist") return plain("container");

@@ -50,6 +50,7 @@ const COLD: FunctionFacts = {
   copies: null,
   pins: false,
   workers: false,
+  collates: false,
   table: null,
   reduces: null,
   usesUp: null,
@@ -231,6 +232,12 @@ export class Facts {
       : this.file.callsNamed(...words, ...this.file.once(partials));
   }
 
+  /** Whether a function of this file may be one that a loader of another one collates with. */
+  get mayCollate(): boolean {
+    const { collates } = wordsOf(this.project);
+    return collates.size > 0 && this.file.all("FunctionDef").some(({ name }) => collates.has(name));
+  }
+
   role(cls: ClassDef): Role {
     let role = this.#roles.get(cls);
     if (!role) {
@@ -405,7 +412,9 @@ export function ownUpdate(node: Node, facts: Facts): boolean {
   return false;
 }
 
-type Words = Readonly<Record<"loose" | "keeps" | "copies" | "reduces" | "runs", ReadonlySet<string>>>;
+type Words = Readonly<
+  Record<"loose" | "keeps" | "copies" | "reduces" | "runs" | "collates", ReadonlySet<string>>
+>;
 
 const words = new WeakMap<ProjectFacts, Words>();
 
@@ -415,14 +424,16 @@ function wordsOf(project: ProjectFacts): Words {
   if (!found) {
     const [loose, keeps] = [new Set<string>(), new Set<string>()];
     const [copies, reduces, runs] = [new Set<string>(), new Set<string>(), new Set<string>()];
+    const collates = new Set<string>();
     for (const [name, facts] of project.functions) {
       if (facts.loose) loose.add(last(name));
       if (facts.keeps) keeps.add(last(name));
       if (facts.copies) copies.add(last(name));
       if (facts.reduces) reduces.add(last(name));
       if (facts.runs) runs.add(last(name));
+      if (facts.collates) collates.add(last(name));
     }
-    words.set(project, (found = { loose, keeps, copies, reduces, runs }));
+    words.set(project, (found = { loose, keeps, copies, reduces, runs, collates }));
   }
   return found;
 }

@@ -6,7 +6,7 @@ import type { Facts } from "./facts.ts";
 import { holdsIndices, isIndices } from "./indices.ts";
 import { returnsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
-import { SIZES, last } from "./torch-names.ts";
+import { SIZES, last, makesTransform, transformsTensors } from "./torch-names.ts";
 
 /** Methods whose result no longer belongs to the graph. */
 const CUTS = new Set([
@@ -278,7 +278,9 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
           return false;
         return (
           // `shift_dim(x, 1, -1)` of this tree hands on what it is given; what counts or measures it does not.
-          (name.startsWith("torch.") || (!COUNTS.test(last(name)) && isOfTree(expr, name, facts))) &&
+          (name.startsWith("torch.") ||
+            transformsTensors(name) ||
+            (!COUNTS.test(last(name)) && isOfTree(expr, name, facts))) &&
           expr.args.some((arg) => again(arg.value)) &&
           !/^(?:isnan|isinf|isfinite|eq|ne|lt|gt|le|ge)$/.test(last(name))
         );
@@ -351,9 +353,7 @@ function gone(iterable: Expr, { file }: Facts): Expr {
 
 /** `self.normalize = transforms.Normalize(mean, std)` */
 function isTransform(callee: Expr, { file }: Facts): boolean {
-  return isOnlyMadeBy(callee, file, (made) =>
-    (file.dotted(made.func) ?? "").startsWith("torchvision.transforms."),
-  );
+  return isOnlyMadeBy(callee, file, (made) => makesTransform(file.dotted(made.func) ?? ""));
 }
 
 function isOwnLayer(expr: Expr, facts: Facts): boolean {

@@ -1,13 +1,14 @@
-import { isTrue, keyword, positional } from "../../python/file.ts";
+import { isTrue, keyword, positional, starModules } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { entry, given } from "./arguments.ts";
-import { attributesOf, selfAttribute } from "./classes.ts";
+import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { callsOf, returnsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
+import { isCapital, last } from "./torch-names.ts";
 
 /** Torch's own, and MONAI's, which hands all its settings on to it. */
 export function isDataLoader(dotted: string | null): boolean {
@@ -348,4 +349,36 @@ export function hostCollates(file: PythonFile): readonly string[] | undefined {
 /** `class Collate:`, `class Collate(object):` */
 export function isWithoutBase({ args }: ClassDef, file: PythonFile): boolean {
   return args.every(({ value }) => file.dotted(value) === "builtins.object");
+}
+
+/** With a length and examples by number, and no base that says otherwise: what a loader can be given. */
+export function isIndexed(cls: ClassDef, file: PythonFile): boolean {
+  if (!isWithoutBase(cls, file)) return false;
+  const names = new Set(methodsOf(cls).map(({ name }) => name));
+  return names.has("__getitem__") && names.has("__len__");
+}
+
+/** What a DataLoader and a Trainer call it. */
+export const COLLATE_KEYWORDS = ["collate_fn", "data_collator"];
+
+/** Functions that loaders of this file are to put batches together with, and those that are to make these, by all the names they may have. */
+export function collatedWith(file: PythonFile): Map<string, Call> {
+  const found = new Map<string, Call>();
+  for (const call of file.calls.given(COLLATE_KEYWORDS))
+    for (const word of COLLATE_KEYWORDS) {
+      const given = keyword(call, word)?.value;
+      const made = given?.kind === "Name" ? (file.scopes.onlyValue(given) ?? given) : given;
+      if (!made) continue;
+      const bound = made.kind === "Call" && file.dotted(made.func) === "functools.partial";
+      const by = bound ? positional(made, 0) : made.kind === "Call" ? made.func : made;
+      const name = by && file.dotted(by);
+      if (!name) continue;
+      // `from utils import *`: any of these modules may have it.
+      const names = name.startsWith("builtins.")
+        ? file.once(starModules).map((module) => module + name.slice(name.indexOf(".")))
+        : [name];
+      for (const one of names)
+        found.set(made.kind === "Call" && !bound && isCapital(last(one)) ? `${one}.__call__` : one, call);
+    }
+  return found;
 }

@@ -53,6 +53,8 @@ export interface FunctionFacts {
   readonly pins: boolean;
   /** The constructor of a dataset that worker processes read. */
   readonly workers: boolean;
+  /** A loader of another file puts batches together with it, or with what it makes. */
+  readonly collates: boolean;
   /** It makes a tensor on the host. */
   readonly table: Table | null;
   /** The parameter that it hands back, reduced over all processes. */
@@ -156,6 +158,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
           ({ from, site }) => !site.throttled && from.summary.method === true && looped.has(from),
         ));
     const workers = callers.some(({ site }) => site.workers);
+    const collates = callers.some(({ site }) => site.collates);
     const parameters =
       passedParameters(summary, callers) ??
       (hot[fn.at] === undefined ? NONE : (passedParameters(summary, callers.filter(isInStep)) ?? NONE));
@@ -174,7 +177,8 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !summary.reduces &&
       !summary.usesUp &&
       !summary.runs &&
-      !workers;
+      !workers &&
+      !collates;
     let one = plain ? alike.get(callersGradOff) : undefined;
     if (!one) {
       one = {
@@ -199,6 +203,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         copies: summary.copies ?? null,
         pins: summary.pins ?? false,
         workers,
+        collates,
         table: summary.table ?? null,
         reduces: summary.reduces ?? null,
         usesUp: summary.usesUp ?? null,

@@ -15,7 +15,7 @@ import { openers } from "./openers.ts";
 import { sharedOptions } from "./options.ts";
 import { passedBy } from "./parameters.ts";
 import type { Passed } from "./parameters.ts";
-import { hostCollates, loadersMade, pinnedMakers, sharedClasses } from "./loaders.ts";
+import { collatedWith, hostCollates, loadersMade, pinnedMakers, sharedClasses } from "./loaders.ts";
 import { isCompound, isRunAlone } from "./names.ts";
 import { shapesVary } from "./shapes.ts";
 import { turnsCheckpointingOn } from "./behind-options.ts";
@@ -140,6 +140,7 @@ class Summarizer {
     this.#steps();
     this.#decorators();
     this.#datasets();
+    this.#collates();
     this.#values();
     const accelerator = usesAccelerator(file);
     return {
@@ -217,6 +218,13 @@ class Summarizer {
   #datasets(): void {
     for (const [cls, made] of sharedClasses(this.#file))
       this.#around(made[0]!).calls.push({ target: `${cls}.__init__`, grad: "unknown", workers: true });
+  }
+
+  /** What a loader here collates with, and another file has. */
+  #collates(): void {
+    for (const [name, loader] of collatedWith(this.#file))
+      if (!name.startsWith("torch.") && !name.startsWith(`${this.#file.module}.`))
+        this.#around(loader).calls.push({ target: name, grad: "unknown", throttled: true, collates: true });
   }
 
   #notes(name: string): FunctionNotes {

@@ -114,6 +114,8 @@ export interface CallSite {
   readonly passed?: Passed | undefined;
   /** What it makes is a dataset that worker processes read. */
   readonly workers?: true | undefined;
+  /** A loader is given it, or what it makes, to put batches together with. */
+  readonly collates?: true | undefined;
   /** It draws from a buffer that was handed in, of a class that this file does not have. */
   readonly draws?: true | undefined;
   /** A method that networks are often run by alone, called here beside a backward. */

@@ -59,6 +59,23 @@ export const GRAPHLESS = set(
   "argmax argmin argsort eq ne lt le gt ge isnan isinf isfinite isclose any all nonzero logical_and logical_or logical_not multinomial bincount searchsorted bucketize long int bool byte short char round sign floor ceil randint randperm unique",
 );
 
+/** Functions of other libraries that make one tensor of another, with its history. */
+const TRANSFORMS =
+  /^(?:einops\.(?:\w+\.)?(?:rearrange|repeat|reduce|einsum)|torch(?:audio|vision\.transforms(?:\.v2)?)\.functional\.(?!get_|to_pil|edit_)[a-z]\w*)$/;
+
+export function transformsTensors(dotted: string): boolean {
+  return (dotted.startsWith("einops.") || dotted.startsWith("torch")) && TRANSFORMS.test(dotted);
+}
+
+/** Classes whose instances do so: modules without weights. */
+export function makesTransform(dotted: string): boolean {
+  return (
+    dotted.startsWith("torchaudio.transforms.") ||
+    dotted.startsWith("torchvision.transforms.") ||
+    dotted.startsWith("einops.layers.torch.")
+  );
+}
+
 export const GRAD_OFF_CONTEXTS = set(
   "torch.no_grad torch.inference_mode torch.autograd.no_grad torch.autograd.inference_mode torch.autograd.grad_mode.no_grad torch.autograd.grad_mode.inference_mode",
 );

@@ -1,7 +1,17 @@
 import type { PythonFile } from "../../python/file.ts";
 import { contains, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Assign, Attribute, Call, Expr, Name, Node, Stmt, Subscript } from "../../python/tree.ts";
+import type {
+  Assign,
+  Attribute,
+  Call,
+  Expr,
+  Name,
+  Node,
+  Sequence,
+  Stmt,
+  Subscript,
+} from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { helperRun, isNetwork, networkOfLoss } from "../facts/networks.ts";
@@ -30,7 +40,9 @@ export const rule: Rule = {
       if (!target) continue;
       const definition = file.scopes.definitionAt(target);
       const others = file.scopes.scopeOf(target).bindings.get(target.id) ?? [];
-      const again = others.filter((one) => one !== definition && contains(loop, one.node));
+      const again = others.filter(
+        (one) => one !== definition && contains(loop, one.node) && !isNowAndThen(one, target, loop),
+      );
       if (!definition || !again.every((one) => isOwnPart(one, statement))) continue;
       const all = [definition, ...again].flatMap((one) => file.scopes.uses(one));
       if (all.some((use) => !contains(loop, use) || use.start < statement.end)) continue;
@@ -93,13 +105,38 @@ function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): Name | n
   if (value.kind !== "Call" || (target.kind !== "Name" && target.kind !== "Tuple")) return null;
   const network = isNetwork(value.func, facts);
   if (target.kind === "Name") return network || isOfMethod(statement, facts) ? target : null;
-  const at = target.items.findIndex((item) => item.kind === "Name" && /logits|outputs?$/.test(item.id));
+  const named = target.items.findIndex((item) => item.kind === "Name" && /logits|outputs?$/.test(item.id));
+  const at = named < 0 && network && isThrownAway(target, value) ? 0 : named;
   const logits = target.items[at];
   // `logits, loss = run_batch(model, x, y)` of this file hands on what the network gave, as does `model.loss(batch)`.
   return logits?.kind === "Name" &&
     (network || helperRun(value, at, facts) !== null || networkOfLoss(value, facts) !== null)
     ? logits
     : null;
+}
+
+/** `_, loss = model(x, y)`: given the targets too, a network hands back its loss, and before it what that was computed of. */
+function isThrownAway({ items }: Sequence, { args }: Call): boolean {
+  const [first, loss] = items;
+  return (
+    items.length === 2 &&
+    args.length > 1 &&
+    first?.kind === "Name" &&
+    isThrowaway(first) &&
+    loss?.kind === "Name" &&
+    loss.id === "loss"
+  );
+}
+
+const isThrowaway = ({ id }: Name): boolean => id === "_";
+
+/** `_` of another forward, as of an evaluation under `if step % 100 == 0`: in the other turns it is this one's. */
+function isNowAndThen({ how, node }: Definition, target: Name, loop: Loop): boolean {
+  return (
+    isThrowaway(target) &&
+    how === "unpack" &&
+    loop.body.some((one) => one.kind === "If" && contains(one, node))
+  );
 }
 
 /** `scores = model.project(decoded)`: by a method that is known to run the network. */
@@ -165,7 +202,8 @@ function isOnlyForLoss(
     uses.every((use) => use.parent?.kind === "Attribute" && use.parent.attr === "logits")
   )
     return true;
-  if (!/logits|scores?$|outputs?$|preds?$|predictions?|log_?probs?$/.test(target.id)) return false;
+  if (!/logits|scores?$|outputs?$|preds?$|predictions?|log_?probs?$/.test(target.id))
+    return isThrowaway(target) && uses.length === 0 && isLanguageModel(facts);
   if (uses.length > 0 && uses.every(isSize)) return false;
   const made = new Set(shaped.map(({ value }) => value));
   const all = [...uses, ...shaped.flatMap((one) => facts.file.scopes.uses(one))];

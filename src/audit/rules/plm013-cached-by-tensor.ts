@@ -185,15 +185,36 @@ function isNumber(expr: Expr, file: PythonFile): boolean {
 }
 
 /** `spans[..., 0] * 2`: of what is cut along its axes and computed with, arrays of numpy can be no key. */
-function isCutByAxes(definition: Definition, { file }: Facts): boolean {
-  return file.scopes.uses(definition).some((use) => {
+function isCutByAxes(definition: Definition, facts: Facts): boolean {
+  const { file } = facts;
+  const { scopes } = file;
+  return scopes.uses(definition).some((use) => {
     const at = use.parent;
     if (at?.kind !== "Subscript" || at.value !== use || at.index.kind !== "Tuple") return false;
     const isCut = at.index.items.some(
       (one) => one.kind === "Slice" || (one.kind === "Const" && one.value === "..."),
     );
-    return isCut && (at.parent?.kind === "Binary" || at.parent?.kind === "Unary" || isOfTorch(at, file));
+    if (!isCut) return false;
+    // `heads = triplets[:, 0]`, and what is done with these.
+    const statement = at.parent?.kind === "Assign" && at.parent.value === at ? at.parent : null;
+    const named = statement?.targets[0]?.kind === "Name" ? scopes.definitionAt(statement.targets[0]) : null;
+    return (
+      isComputed(at, facts) ||
+      (named !== null &&
+        (scopes.uses(named).some((one) => isComputed(one, facts)) || hasTensorMethod(named, file)))
+    );
   });
+}
+
+/** An operand, or given to a layer or a function of torch. */
+function isComputed(expr: Expr, facts: Facts): boolean {
+  const { parent } = expr;
+  return (
+    parent?.kind === "Binary" ||
+    parent?.kind === "Unary" ||
+    isOfTorch(expr, facts.file) ||
+    isGivenToLayer(expr, facts)
+  );
 }
 
 /** Handed to a function of torch, alone or in a list. */
@@ -207,18 +228,20 @@ function isOfTorch(expr: Expr, file: PythonFile): boolean {
 const TENSORS_ONLY =
   /^(?:unsqueeze|float|long|half|bfloat16|bool|masked_fill|expand|permute|contiguous|cuda|cpu|softmax|sigmoid|clamp|to)$/;
 
-/** `self.proj(x)` in a module. */
 function isFedToLayer(definition: Definition, facts: Facts): boolean {
-  return facts.file.scopes.uses(definition).some(({ parent }) => {
-    const call = parent?.kind === "Arg" ? parent.parent : null;
-    if (call?.kind !== "Call" || selfAttribute(call.func) === null) return false;
-    const cls = classOf(call);
-    return (
-      cls !== null &&
-      facts.role(cls) === "module" &&
-      (facts.value(call.func).what === "module" || facts.networks.is(call.func))
-    );
-  });
+  return facts.file.scopes.uses(definition).some((use) => isGivenToLayer(use, facts));
+}
+
+/** `self.proj(x)` in a module. */
+function isGivenToLayer({ parent }: Expr, facts: Facts): boolean {
+  const call = parent?.kind === "Arg" ? parent.parent : null;
+  if (call?.kind !== "Call" || selfAttribute(call.func) === null) return false;
+  const cls = classOf(call);
+  return (
+    cls !== null &&
+    facts.role(cls) === "module" &&
+    (facts.value(call.func).what === "module" || facts.networks.is(call.func))
+  );
 }
 
 /** `cache[x] = …` where x is a tensor parameter and the dict outlives the call. */

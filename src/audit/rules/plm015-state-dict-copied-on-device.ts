@@ -46,16 +46,14 @@ export const rule: Rule = {
       )
         continue;
       if (isDeleted(call, file) || isComputedWith(call, file)) continue;
-      // A module that copies a part of itself does so when it is made, on the host.
-      const cls = classOf(call);
+      const often = facts.functionFacts(call).reachesBackward || facts.everyEpoch(call);
+      // A module that copies a part of itself does so when it is made, on the host; one with a `fit` of its own does so in the run.
+      const cls = often ? null : classOf(call);
       if (cls && facts.role(cls) === "module") continue;
       yield {
         at: call,
         // Where nothing trains, or no device is mentioned, the model may be on the host still.
-        ...(mentioned &&
-        (facts.hot(call) || facts.functionFacts(call).reachesBackward || facts.everyEpoch(call))
-          ? {}
-          : { severity: "note" as const }),
+        ...(mentioned && (often || facts.hot(call)) ? {} : { severity: "note" as const }),
         message: `A second copy of every weight of \`${text.length > 40 ? "the model" : text}\` stays on the device; on the host it costs nothing there`,
         fix: {
           grade: "unsafe",

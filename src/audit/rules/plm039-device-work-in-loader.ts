@@ -3,6 +3,7 @@ import { classOf, functionOf, walk } from "../../python/nodes.ts";
 import type { Arg, Call, ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { COLLATE_KEYWORDS, isIndexed } from "../facts/loaders.ts";
 import { FACTORIES, last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
@@ -18,11 +19,12 @@ export const rule: Rule = {
   },
   *check(facts) {
     const loads =
-      facts.file.calls.given(COLLATES).length > 0 ||
+      facts.file.calls.given(COLLATE_KEYWORDS).length > 0 ||
       facts.file.all("FunctionDef").some(isCollate) ||
       facts.file.callsNamed("Lambda", "set_transform", "with_transform").length > 0 ||
-      facts.file.all("ClassDef").some((cls) => facts.role(cls) === "dataset" || isIndexed(cls, facts));
-    if (!loads) return;
+      facts.file.all("ClassDef").some((cls) => facts.role(cls) === "dataset" || isIndexed(cls, facts.file));
+    const { mayCollate } = facts;
+    if (!loads && !mayCollate) return;
     for (const call of facts.file.callsNamed(
       "to",
       "cuda",
@@ -31,11 +33,12 @@ export const rule: Rule = {
       "LongTensor",
       ...FACTORIES,
     )) {
-      if (!sends(call, facts)) continue;
-      const certain = isInLoader(call, facts);
+      const collated = mayCollate && isCollatedElsewhere(call, facts);
+      if ((!loads && !collated) || !sends(call, facts)) continue;
+      const certain = collated || isInLoader(call, facts);
       const fn = functionOf(call);
       const cls = fn?.kind === "FunctionDef" && fn.name === "__getitem__" ? classOf(fn) : null;
-      if (certain || (fn?.kind === "FunctionDef" && isCollate(fn)) || (cls && isIndexed(cls, facts)))
+      if (certain || (fn?.kind === "FunctionDef" && isCollate(fn)) || (cls && isIndexed(cls, facts.file)))
         yield {
           at: call,
           ...(certain ? {} : { severity: "note" as const }),
@@ -45,17 +48,29 @@ export const rule: Rule = {
   },
 };
 
-/** What a DataLoader and a Trainer call it. */
-const COLLATES = ["collate_fn", "data_collator"];
-
 /** By its name, whoever hands it to a loader. */
 function isCollate(fn: FunctionDef): boolean {
   const { name, parent } = fn;
   return (
     isCollator(fn) ||
-    ((parent?.kind === "Module" || parent?.kind === "ClassDef") &&
-      /(?:^|_)collate(?:_|$)|_collator$/.test(name))
+    (/(?:^|_)collate(?:_|$)|_collator$/.test(name) &&
+      (parent?.kind === "Module" || parent?.kind === "ClassDef" || isHandedBack(fn)))
   );
+}
+
+/** `def make(pad): def collate(batch): …; return collate` */
+function isHandedBack({ name, parent }: FunctionDef): boolean {
+  return (
+    parent?.kind === "FunctionDef" &&
+    parent.body.some((one) => one.kind === "Return" && one.value?.kind === "Name" && one.value.id === name)
+  );
+}
+
+/** In a function that a loader of another file collates with, or in the one that such a function hands back. */
+function isCollatedElsewhere(call: Call, facts: Facts): boolean {
+  const fn = functionOf(call);
+  if (fn?.kind !== "FunctionDef") return false;
+  return isHandedBack(fn) ? facts.functionFacts(fn).collates : facts.functionFacts(call).collates;
 }
 
 /** `__call__` of what is named for putting batches together, whoever makes one and hands it to a loader. */
@@ -64,16 +79,6 @@ function isCollator(fn: FunctionDef): boolean {
     fn.name === "__call__" &&
     fn.parent?.kind === "ClassDef" &&
     /(?:^|_)collat(?:e|or)|Collat(?:e|or)/.test(fn.parent.name)
-  );
-}
-
-/** With a length and examples by number, and no base that says otherwise: what a loader is given. */
-function isIndexed(cls: ClassDef, facts: Facts): boolean {
-  const names = new Set(methodsOf(cls).map(({ name }) => name));
-  return (
-    (cls.args.length === 0 || facts.role(cls) === "dataset") &&
-    names.has("__getitem__") &&
-    names.has("__len__")
   );
 }
 
@@ -173,7 +178,7 @@ function isInLoader(call: Call, facts: Facts): boolean {
 }
 
 function collates({ name }: Arg): boolean {
-  return name !== null && COLLATES.includes(name);
+  return name !== null && COLLATE_KEYWORDS.includes(name);
 }
 
 /** `transforms.Lambda(lambda x: x.to(device))` runs in the loader, on each example. */
@@ -196,5 +201,9 @@ function collatesWith(value: Expr, fn: FunctionDef, facts: Facts): boolean {
     value.kind === "Call" && facts.file.dotted(value.func) === "functools.partial"
       ? positional(value, 0)
       : value;
-  return first?.kind === "Name" && first.id === fn.name;
+  if (first?.kind === "Name" && first.id === fn.name) return true;
+  // `collate_fn=make(pad)`, also made before.
+  const made = first?.kind === "Name" ? facts.file.scopes.onlyValue(first) : first;
+  const maker = made?.kind === "Call" && made.func.kind === "Name" ? made.func.id : null;
+  return fn.parent?.kind === "FunctionDef" && fn.parent.name === maker && isHandedBack(fn);
 }

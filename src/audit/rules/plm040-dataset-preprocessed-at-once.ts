@@ -4,6 +4,7 @@ import { classOf, contains, walk } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, For, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isIndexed } from "../facts/loaders.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
@@ -22,7 +23,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     for (const cls of facts.file.all("ClassDef")) {
-      if (facts.role(cls) !== "dataset") continue;
+      if (facts.role(cls) !== "dataset" && !isReadAsOne(cls, facts)) continue;
       const methods = methodsOf(cls);
       const init = methods.find((method) => method.name === "__init__");
       if (!init) continue;
@@ -37,6 +38,15 @@ export const rule: Rule = {
     yield* stacked(facts);
   },
 };
+
+/** `class Dataset(object)`: of no class of torch, but called so beside it, or given to a loader. */
+function isReadAsOne(cls: ClassDef, { file, project }: Facts): boolean {
+  return (
+    isIndexed(cls, file) &&
+    ((/data_?set$/i.test(cls.name) && file.mentions("torch")) ||
+      project.functions.get(`${file.qualified(cls)}.__init__`)?.workers === true)
+  );
+}
 
 /** `TensorDataset(torch.stack([transform(one) for one in dataset]))` */
 function* stacked(facts: Facts): Generator<{ at: Node; message: string }> {
