@@ -104,6 +104,9 @@ function* features(facts: Facts): Generator<Finding> {
   }
 }
 
+/** What losses are called, and the methods that compute one of them. */
+const COMPARES = /loss|criterion|distill|(?:^|_)(?:kd|kl|mse|div)(?:$|_)/i;
+
 /** A function nobody here calls that runs the teacher beside another network and hands back what compares the two. */
 function isDistillation(call: Call, facts: Facts): boolean {
   const { file } = facts;
@@ -111,23 +114,45 @@ function isDistillation(call: Call, facts: Facts): boolean {
   if (fn?.kind !== "FunctionDef" || !TEACHER.test(lastWord(call.func))) return false;
   if (facts.functionFacts(call).callersGradOff !== "unknown" || lexicalGrad(call, file) !== null)
     return false;
+  if (/detach\(\)/.test(file.textOf(statementOf(call) ?? call))) return false;
   const key = facts.networks.key(call.func);
-  return file
-    .callsNamed("kl_div", "mse_loss", "cross_entropy", "cosine_embedding_loss", "l1_loss")
+  const beside = file
+    .all("Call")
+    .filter(
+      (other) =>
+        functionOf(other) === fn &&
+        (other.func.kind === "Name" || other.func.kind === "Attribute") &&
+        isNetwork(other.func, facts) &&
+        !facts.networks.isLoss(other.func) &&
+        facts.networks.key(other.func) !== key,
+    );
+  if (beside.length === 0) return false;
+  return (
+    file
+      .callsNamed("kl_div", "mse_loss", "cross_entropy", "cosine_embedding_loss", "l1_loss")
+      .some((compare) => functionOf(compare) === fn) || isCompared(call, beside, fn, facts)
+  );
+}
+
+/** `self.loss_kd(student_out, teacher_out.detach())`: a loss is given what both made. */
+function isCompared(call: Call, beside: readonly Call[], fn: FunctionDef, facts: Facts): boolean {
+  const { file } = facts;
+  const made = (run: Call): ReadonlySet<Definition> => {
+    const [target] = run.parent?.kind === "Assign" && run.parent.value === run ? run.parent.targets : [];
+    const names = target?.kind === "Tuple" ? target.items : target ? [target] : [];
+    return new Set(names.flatMap((name) => file.scopes.definitionAt(name) ?? []));
+  };
+  const [ours, theirs] = [made(call), beside.map(made)];
+  if (ours.size === 0) return false;
+  const isGiven = (compare: Call, results: ReadonlySet<Definition>): boolean =>
+    results.size > 0 && compare.args.some(({ value }) => derivesFrom(value, results, facts));
+  return file.calls
+    .matching(COMPARES)
     .some(
       (compare) =>
         functionOf(compare) === fn &&
-        file
-          .all("Call")
-          .some(
-            (other) =>
-              functionOf(other) === fn &&
-              (other.func.kind === "Name" || other.func.kind === "Attribute") &&
-              isNetwork(other.func, facts) &&
-              !facts.networks.isLoss(other.func) &&
-              facts.networks.key(other.func) !== key &&
-              !/detach\(\)/.test(file.textOf(statementOf(call) ?? call)),
-          ),
+        isGiven(compare, ours) &&
+        theirs.some((results) => isGiven(compare, results)),
     );
 }
 
