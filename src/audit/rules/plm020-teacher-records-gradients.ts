@@ -4,12 +4,12 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
-import { methodsOf, selfAttribute } from "../facts/classes.ts";
+import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
 import { derivesFrom } from "../facts/kept.ts";
 import { isNetwork } from "../facts/networks.ts";
-import { callsOf } from "../facts/returns.ts";
+import { callsOf, paramGiven } from "../facts/returns.ts";
 import { FUNCTIONS, METHODS, last } from "../facts/torch-names.ts";
 import { localName } from "../imports.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
@@ -178,10 +178,8 @@ function* handedOn(facts: Facts): Generator<Finding> {
     if (call?.kind !== "Call" || arg.star !== 0 || (value.kind !== "Name" && value.kind !== "Attribute"))
       continue;
     if (!facts.networks.isOnlyEvaluated(value) && !isTeachers(lastWord(value))) continue;
-    const helper = helperOf(call, file);
-    const at = helper?.fn.params[call.args.indexOf(arg) + helper.shift];
-    const param = arg.name === null ? at : helper?.fn.params.find(({ name }) => name === arg.name);
-    if (!helper || !param || !facts.everyStep(call) || facts.gradMode(call) !== "on") continue;
+    const param = paramGiven(call, arg, file);
+    if (!param || !facts.everyStep(call) || facts.gradMode(call) !== "on") continue;
     if (facts.networks.isFrozenByFlags(value)) continue;
     if (!facts.networks.isOnlyEvaluated(value) && !isTeacher(value, facts)) continue;
     const definition = file.scopes.definitionAt(param);
@@ -198,18 +196,6 @@ function* handedOn(facts: Facts): Generator<Finding> {
       message: `\`${file.textOf(value)}\` is a reference that nobody trains here, yet \`${file.textOf(call.func)}\` runs it with its graph and activations kept for backward, unless its parameters are frozen elsewhere`,
     };
   }
-}
-
-/** The function of this file that a call goes to, and how many of its parameters are given by the call's receiver. */
-function helperOf(call: Call, file: PythonFile): { readonly fn: FunctionDef; readonly shift: number } | null {
-  if (call.func.kind === "Name") {
-    const [one, ...more] = file.scopes.lookup(call.func)?.definitions ?? [];
-    return one?.node.kind === "FunctionDef" && more.length === 0 ? { fn: one.node, shift: 0 } : null;
-  }
-  const own = selfAttribute(call.func);
-  const cls = own === null ? null : classOf(call);
-  const fn = cls ? methodsOf(cls).find(({ name }) => name === own) : undefined;
-  return fn ? { fn, shift: fn.params[0]?.name === "self" ? 1 : 0 } : null;
 }
 
 /** Another network of the same function is what its step trains. */
