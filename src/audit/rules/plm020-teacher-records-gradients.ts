@@ -187,6 +187,8 @@ function* handedOn(facts: Facts): Generator<Finding> {
       ? file.scopes.uses(definition).find((use) => use.parent?.kind === "Call" && use.parent.func === use)
       : null;
     if (!run || lexicalGrad(run, file) !== null) continue;
+    // A critic judges what another network made, and hands the gradients on to that.
+    if (!takesData(run.parent as Call, facts)) continue;
     const others = call.args.filter((other) => other !== arg);
     if (!others.every((other) => isData(other.value, facts, new Set())) || carriesGradient(call, facts))
       continue;
