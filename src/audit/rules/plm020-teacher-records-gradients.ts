@@ -130,7 +130,9 @@ function isDistillation(call: Call, facts: Facts): boolean {
   return (
     file
       .callsNamed("kl_div", "mse_loss", "cross_entropy", "cosine_embedding_loss", "l1_loss")
-      .some((compare) => functionOf(compare) === fn) || isCompared(call, beside, fn, facts)
+      .some((compare) => functionOf(compare) === fn) ||
+    // Who cuts it off does not rely on its being frozen elsewhere.
+    (isDetached(call, file) && isCompared(call, beside, fn, facts))
   );
 }
 
