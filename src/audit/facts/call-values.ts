@@ -108,7 +108,7 @@ export class CallValues {
     const callee = this.#values.of(call.func);
     if (callee.what !== "module" && !this.#values.networks.is(call.func)) {
       const tensors = this.#values.networks.isLoss(call.func)
-        ? this.#operands(call).filter(({ what }) => what === "tensor" || what === "output")
+        ? this.#compared(call).filter(({ what }) => what === "tensor" || what === "output")
         : [];
       if (tensors.length > 0) return this.#loss(call, tensors);
       // `self.mel = MelSpectrogram(…)`: of a tensor it makes another, where that one is.
@@ -119,7 +119,7 @@ export class CallValues {
     const made = this.#madeBy(call.func);
     // A loss has no parameters: its result has a graph exactly when an operand has.
     if (made !== null && (made.endsWith("Loss") || PARAMETERLESS.has(last(made)))) {
-      const operands: Value[] = [...this.#operands(call), { what: "tensor", device: "unknown", graph: "no" }];
+      const operands: Value[] = [...this.#compared(call), { what: "tensor", device: "unknown", graph: "no" }];
       return made.startsWith("torch.") ? this.#values.computed(call, operands) : this.#loss(call, operands);
     }
     return this.#output(call, call.func);
@@ -132,6 +132,14 @@ export class CallValues {
 
   #operands(call: Call): Value[] {
     return call.args.map((arg) => this.#values.of(arg.value));
+  }
+
+  /** What a loss is computed from; lengths, as of a CTC loss, may be on the host while the rest is not. */
+  #compared(call: Call): readonly Value[] {
+    const all = this.#operands(call);
+    return all.length > 2 && isOnDevice(all[0]!)
+      ? all.filter(({ device }, at) => at < 2 || device !== "cpu")
+      : all;
   }
 
   /** What a network, or a method that runs it, returns. */
@@ -312,7 +320,7 @@ export class CallValues {
     if (typed) return { what: "tensor", device: typed[1] ? "accelerator" : "cpu", graph: "no" };
     if (name.startsWith("torch.nn.functional."))
       return this.#values.computed(call, [
-        ...operands,
+        ...(short.endsWith("_loss") ? this.#compared(call) : operands),
         { what: "tensor", device: operands[0]?.device ?? "unknown", graph: "no" },
       ]);
     if (VARIABLE.test(name)) return operands[0] ?? UNKNOWN;

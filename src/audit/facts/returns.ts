@@ -1,7 +1,8 @@
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import type { Arg, Call, Expr, FunctionDef, Param } from "../../python/tree.ts";
+import { methodsOf, selfAttribute } from "./classes.ts";
 import { lexicalGrad } from "./gradmode.ts";
 import { callTarget } from "./summary.ts";
 import { GRAPHLESS, METHODS, PLAIN_ATTRIBUTES, last } from "./torch-names.ts";
@@ -10,6 +11,26 @@ import { GRAPHLESS, METHODS, PLAIN_ATTRIBUTES, last } from "./torch-names.ts";
 export function callsOf(fn: FunctionDef, file: PythonFile): readonly Call[] {
   const name = file.qualified(fn);
   return file.callsNamed(fn.name).filter((site) => !contains(fn, site) && callTarget(site, file) === name);
+}
+
+/** The parameter of a function or method of this file that a call gives the argument for. */
+export function paramGiven(call: Call, arg: Arg, file: PythonFile): Param | null {
+  const fn = calledHere(call, file);
+  if (!fn || arg.star !== 0) return null;
+  if (arg.name !== null) return fn.params.find(({ name }) => name === arg.name) ?? null;
+  const shift = call.func.kind === "Attribute" && fn.params[0]?.name === "self" ? 1 : 0;
+  return fn.params[call.args.indexOf(arg) + shift] ?? null;
+}
+
+/** `help(x)`, `self.help(x)` */
+function calledHere(call: Call, file: PythonFile): FunctionDef | null {
+  if (call.func.kind === "Name") {
+    const [one, ...more] = file.scopes.lookup(call.func)?.definitions ?? [];
+    return one?.node.kind === "FunctionDef" && more.length === 0 ? one.node : null;
+  }
+  const own = selfAttribute(call.func);
+  const cls = own === null ? null : classOf(call);
+  return (cls && methodsOf(cls).find(({ name }) => name === own)) ?? null;
 }
 
 /** By the qualified names of generators, what they yield; without those that hand on another's. */

@@ -1,10 +1,12 @@
 import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
-import type { Assign, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
+import type { Arg, Assign, Call, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { parts } from "../facts/kept.ts";
 import { attributeMayBeDifferentiated, derivesFromInput } from "../facts/flow.ts";
+import { paramGiven } from "../facts/returns.ts";
+import { FUNCTIONS, last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 const CUTS = new Set(["detach", "cpu", "numpy", "item", "tolist", "data", "shape", "size", "dim"]);
@@ -102,7 +104,7 @@ function* onObject(
   const made = file.scopes.reaching(target.value);
   if (made.length === 0 || made.some((one) => contains(loop, one.node))) return;
   const reads = file.all("Attribute").filter((node) => node.attr === target.attr && !isWritten(node));
-  if (!reads.every((read) => isCut(read))) return;
+  if (!reads.every((read) => isCut(read, facts))) return;
   yield {
     at: statement,
     severity: "note",
@@ -135,7 +137,7 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
         !(node.parent?.kind === "Subscript" && isWritten(node.parent)),
     );
   // An auxiliary loss is read with its graph; where nobody reads it here, another file may.
-  const cut = reads.length > 0 && reads.every((read) => isCut(read));
+  const cut = reads.length > 0 && reads.every((read) => isCut(read, facts));
   const unread = reads.length === 0 && !WANTED.test(attribute) && !isScalar(value);
   // Read in this forward only, which has the tensor under its own name.
   const local =
@@ -269,7 +271,7 @@ function isWanted(place: Expr, hook: FunctionDef | Lambda, facts: Facts): boolea
     if (node.kind === "Name" && facts.file.scopes.binds(node)) return false;
     let at: Node = node;
     while (at.parent?.kind === "Subscript" && at.parent.value === at) at = at.parent;
-    if (isWritten(at) || isCut(at) || isCutEach(at, facts)) return false;
+    if (isWritten(at) || isCut(at, facts) || isCutEach(at, facts)) return false;
     return !(at.parent?.kind === "Attribute" && /^(?:clear|keys|append|pop)$/.test(at.parent.attr));
   });
 }
@@ -330,10 +332,11 @@ function isWritten(node: Node): boolean {
 }
 
 /** What takes numbers: Python's own, and loggers, which detach what they are given. */
-const READERS = /^(?:float|int|print|log|log_dict|add_scalar|add_histogram)$/;
+const READERS =
+  /^(?:float|int|print|log|log_dict|log_images?|add_scalar|add_histogram|add_images?|save_image|imshow|imsave|Image|Histogram)$/;
 
 /** `kept.detach()`; `kept.abs().mean().item()`, `kept > 0`, `self.log("x", kept.mean())`: only its numbers are wanted. */
-function isCut(node: Node): boolean {
+function isCut(node: Node, facts: Facts, depth = 0): boolean {
   for (let at = node, { parent } = node; parent; at = parent, { parent } = parent)
     switch (parent.kind) {
       case "Attribute":
@@ -350,21 +353,46 @@ function isCut(node: Node): boolean {
         break;
       case "Compare":
         return !/^(?:is|in)\b/.test(parent.ops[0]!);
-      case "Arg":
-        return parent.parent?.kind === "Call" && READERS.test(lastWord(parent.parent.func));
+      // `wandb.log({"kept": kept.mean()})`
+      case "Dict":
+        break;
+      case "Arg": {
+        const call = parent.parent;
+        if (call?.kind !== "Call") return false;
+        if (!computes(call, facts))
+          return READERS.test(lastWord(call.func)) || (depth < 2 && isCutBy(call, parent, facts, depth));
+        parent = call;
+        break;
+      }
       default:
         return false;
     }
   return false;
 }
 
+/** `make_grid(kept)`, `torch.sigmoid(kept)`: one tensor of another. */
+function computes({ func }: Call, { file }: Facts): boolean {
+  const name = file.dotted(func) ?? "";
+  return (name.startsWith("torch.") && FUNCTIONS.has(last(name))) || name === "torchvision.utils.make_grid";
+}
+
+/** `self.draw(kept)`, a helper of this file that wants no more than the numbers of what it is given. */
+function isCutBy(call: Call, arg: Arg, facts: Facts, depth: number): boolean {
+  const { scopes } = facts.file;
+  const param = paramGiven(call, arg, facts.file);
+  const given = param && scopes.definitionAt(param);
+  const uses = given ? scopes.uses(given) : [];
+  return uses.length > 0 && uses.every((use) => isCut(use, facts, depth + 1));
+}
+
 /** `{name: act.mean().item() for name, act in kept.items()}` */
-function isCutEach(node: Node, { file }: Facts): boolean {
+function isCutEach(node: Node, facts: Facts): boolean {
+  const { file } = facts;
   const asked = node.parent;
   if (asked?.kind !== "Attribute" || !/^(?:items|values)$/.test(asked.attr)) return false;
   const over = asked.parent?.parent;
   if ((over?.kind !== "Clause" && over?.kind !== "For") || over.iter !== asked.parent) return false;
   const target = over.target.kind === "Tuple" ? over.target.items.at(-1) : over.target;
   const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
-  return made !== null && file.scopes.uses(made).every(isCut);
+  return made !== null && file.scopes.uses(made).every((use) => isCut(use, facts));
 }

@@ -4,12 +4,12 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
-import { methodsOf, selfAttribute } from "../facts/classes.ts";
+import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
 import { derivesFrom } from "../facts/kept.ts";
 import { isNetwork } from "../facts/networks.ts";
-import { callsOf } from "../facts/returns.ts";
+import { callsOf, paramGiven } from "../facts/returns.ts";
 import { FUNCTIONS, METHODS, last } from "../facts/torch-names.ts";
 import { localName } from "../imports.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
@@ -104,6 +104,9 @@ function* features(facts: Facts): Generator<Finding> {
   }
 }
 
+/** What losses are called, and the methods that compute one of them. */
+const COMPARES = /loss|criterion|distill|(?:^|_)(?:kd|kl|mse|div)(?:$|_)/i;
+
 /** A function nobody here calls that runs the teacher beside another network and hands back what compares the two. */
 function isDistillation(call: Call, facts: Facts): boolean {
   const { file } = facts;
@@ -111,23 +114,47 @@ function isDistillation(call: Call, facts: Facts): boolean {
   if (fn?.kind !== "FunctionDef" || !TEACHER.test(lastWord(call.func))) return false;
   if (facts.functionFacts(call).callersGradOff !== "unknown" || lexicalGrad(call, file) !== null)
     return false;
+  if (/detach\(\)/.test(file.textOf(statementOf(call) ?? call))) return false;
   const key = facts.networks.key(call.func);
-  return file
-    .callsNamed("kl_div", "mse_loss", "cross_entropy", "cosine_embedding_loss", "l1_loss")
+  const beside = file
+    .all("Call")
+    .filter(
+      (other) =>
+        functionOf(other) === fn &&
+        (other.func.kind === "Name" || other.func.kind === "Attribute") &&
+        isNetwork(other.func, facts) &&
+        !facts.networks.isLoss(other.func) &&
+        facts.networks.key(other.func) !== key,
+    );
+  if (beside.length === 0) return false;
+  return (
+    file
+      .callsNamed("kl_div", "mse_loss", "cross_entropy", "cosine_embedding_loss", "l1_loss")
+      .some((compare) => functionOf(compare) === fn) ||
+    // Who cuts it off does not rely on its being frozen elsewhere.
+    (isDetached(call, file) && isCompared(call, beside, fn, facts))
+  );
+}
+
+/** `self.loss_kd(student_out, teacher_out.detach())`: a loss is given what both made. */
+function isCompared(call: Call, beside: readonly Call[], fn: FunctionDef, facts: Facts): boolean {
+  const { file } = facts;
+  const made = (run: Call): ReadonlySet<Definition> => {
+    const [target] = run.parent?.kind === "Assign" && run.parent.value === run ? run.parent.targets : [];
+    const names = target?.kind === "Tuple" ? target.items : target ? [target] : [];
+    return new Set(names.flatMap((name) => file.scopes.definitionAt(name) ?? []));
+  };
+  const [ours, theirs] = [made(call), beside.map(made)];
+  if (ours.size === 0) return false;
+  const isGiven = (compare: Call, results: ReadonlySet<Definition>): boolean =>
+    results.size > 0 && compare.args.some(({ value }) => derivesFrom(value, results, facts));
+  return file.calls
+    .matching(COMPARES)
     .some(
       (compare) =>
         functionOf(compare) === fn &&
-        file
-          .all("Call")
-          .some(
-            (other) =>
-              functionOf(other) === fn &&
-              (other.func.kind === "Name" || other.func.kind === "Attribute") &&
-              isNetwork(other.func, facts) &&
-              !facts.networks.isLoss(other.func) &&
-              facts.networks.key(other.func) !== key &&
-              !/detach\(\)/.test(file.textOf(statementOf(call) ?? call)),
-          ),
+        isGiven(compare, ours) &&
+        theirs.some((results) => isGiven(compare, results)),
     );
 }
 
@@ -153,10 +180,8 @@ function* handedOn(facts: Facts): Generator<Finding> {
     if (call?.kind !== "Call" || arg.star !== 0 || (value.kind !== "Name" && value.kind !== "Attribute"))
       continue;
     if (!facts.networks.isOnlyEvaluated(value) && !isTeachers(lastWord(value))) continue;
-    const helper = helperOf(call, file);
-    const at = helper?.fn.params[call.args.indexOf(arg) + helper.shift];
-    const param = arg.name === null ? at : helper?.fn.params.find(({ name }) => name === arg.name);
-    if (!helper || !param || !facts.everyStep(call) || facts.gradMode(call) !== "on") continue;
+    const param = paramGiven(call, arg, file);
+    if (!param || !facts.everyStep(call) || facts.gradMode(call) !== "on") continue;
     if (facts.networks.isFrozenByFlags(value)) continue;
     if (!facts.networks.isOnlyEvaluated(value) && !isTeacher(value, facts)) continue;
     const definition = file.scopes.definitionAt(param);
@@ -164,6 +189,8 @@ function* handedOn(facts: Facts): Generator<Finding> {
       ? file.scopes.uses(definition).find((use) => use.parent?.kind === "Call" && use.parent.func === use)
       : null;
     if (!run || lexicalGrad(run, file) !== null) continue;
+    // A critic judges what another network made, and hands the gradients on to that.
+    if (!takesData(run.parent as Call, facts)) continue;
     const others = call.args.filter((other) => other !== arg);
     if (!others.every((other) => isData(other.value, facts, new Set())) || carriesGradient(call, facts))
       continue;
@@ -173,18 +200,6 @@ function* handedOn(facts: Facts): Generator<Finding> {
       message: `\`${file.textOf(value)}\` is a reference that nobody trains here, yet \`${file.textOf(call.func)}\` runs it with its graph and activations kept for backward, unless its parameters are frozen elsewhere`,
     };
   }
-}
-
-/** The function of this file that a call goes to, and how many of its parameters are given by the call's receiver. */
-function helperOf(call: Call, file: PythonFile): { readonly fn: FunctionDef; readonly shift: number } | null {
-  if (call.func.kind === "Name") {
-    const [one, ...more] = file.scopes.lookup(call.func)?.definitions ?? [];
-    return one?.node.kind === "FunctionDef" && more.length === 0 ? { fn: one.node, shift: 0 } : null;
-  }
-  const own = selfAttribute(call.func);
-  const cls = own === null ? null : classOf(call);
-  const fn = cls ? methodsOf(cls).find(({ name }) => name === own) : undefined;
-  return fn ? { fn, shift: fn.params[0]?.name === "self" ? 1 : 0 } : null;
 }
 
 /** Another network of the same function is what its step trains. */

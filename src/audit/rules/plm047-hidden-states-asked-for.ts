@@ -44,9 +44,9 @@ function isRead(key: string, file: PythonFile): boolean {
   return mentions > asked + unused(key, file) || isTakenApart(file);
 }
 
-/** `outputs[2]`, of what is not generated. */
+/** `outputs[2]`, of what is not generated; the first is the loss or the logits. */
 function isTakenApart({ text }: PythonFile): boolean {
-  return [...text.matchAll(/\b(\w*outputs?)\[[-\d]/g)].some(
+  return [...text.matchAll(/\b(\w*outputs?)\[(?!0\])[-\d]/g)].some(
     ([, name]) => !new RegExp(`\\b${name}\\s*=[^\\n]*\\.generate\\(`).test(text),
   );
 }
@@ -76,7 +76,7 @@ function isForward(callee: Expr, facts: Facts): boolean {
   );
 }
 
-/** What it returns is a name that is then asked for its items by number. */
+/** What it returns is a name that is then asked for its items by number, other than the first. */
 function isIndexed(call: Call, file: PythonFile): boolean {
   const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
   return (
@@ -85,7 +85,8 @@ function isIndexed(call: Call, file: PythonFile): boolean {
       .uses(file.scopes.definitionAt(target)!)
       .some(
         ({ parent }) =>
-          parent?.kind === "Subscript" && (parent.index.kind === "Num" || parent.index.kind === "Unary"),
+          parent?.kind === "Subscript" &&
+          (parent.index.kind === "Num" ? parent.index.text !== "0" : parent.index.kind === "Unary"),
       )
   );
 }

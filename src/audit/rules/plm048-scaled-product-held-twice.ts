@@ -1,7 +1,8 @@
 import { argument, isFalse, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf } from "../../python/nodes.ts";
+import { classOf, lastWord } from "../../python/nodes.ts";
 import type { Attribute, Binary, Call, Expr, Name } from "../../python/tree.ts";
+import { attentions } from "../facts/attention.ts";
 import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { holdsOptions } from "../facts/options.ts";
@@ -53,9 +54,18 @@ function isOften(expr: Expr, large: Expr, facts: Facts): boolean {
 function isLarge(expr: Expr, facts: Facts): boolean {
   return (
     isProduct(expr, facts) ||
+    isScores(expr, facts) ||
     (expr.kind === "Name" && isHeld(expr, facts)) ||
     isScaledBranch(expr, facts) ||
     isLogits(expr, facts)
+  );
+}
+
+/** `q @ k.transpose(-2, -1)` of an attention that is written out: of length × length, each of the two. */
+function isScores(expr: Expr, facts: Facts): boolean {
+  return (
+    (expr.kind === "Call" || (expr.kind === "Binary" && expr.op === "@")) &&
+    facts.once(attentions).some(({ products }) => products.includes(expr))
   );
 }
 
@@ -242,9 +252,12 @@ function isScalar(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Call") return COUNTS.test(facts.file.dotted(expr.func) ?? "");
   const own = expr.kind === "Attribute" ? selfAttribute(expr) : null;
   if (own === null) return expr.kind === "Attribute" && isSetting(expr);
-  if (/^(?:scal|\w+_scale$|alpha|lora_alpha)/.test(own) || facts.value(expr).what === "number") return true;
   const cls = classOf(expr);
   const writes = cls ? (attributesOf(cls, facts.file).get(own)?.writes ?? []) : [];
+  // It learns, and its gradient needs the product.
+  if (writes.some(({ value }) => value?.kind === "Call" && lastWord(value.func) === "Parameter"))
+    return false;
+  if (/^(?:scal|\w+_scale$|alpha|lora_alpha)/.test(own) || facts.value(expr).what === "number") return true;
   // A setting of the constructor: what is a number unless somebody says otherwise,
   const isNumber = ({ value }: (typeof writes)[number]): boolean => {
     const [given] = value?.kind === "Name" ? facts.file.scopes.reaching(value) : [];
@@ -264,7 +277,7 @@ function isScalar(expr: Expr, facts: Facts): boolean {
 }
 
 /** What gives a Python number, whatever it is given. */
-const COUNTS = /^(?:math\.\w+|builtins\.(?:float|int|len|round))$/;
+const COUNTS = /^(?:math\.\w+|numpy\.sqrt|builtins\.(?:float|int|len|round))$/;
 
 /** `self.args.temperature`: what is set for a run and multiplied is a number; `params` may as well hold weights. */
 function isSetting({ value }: Attribute): boolean {

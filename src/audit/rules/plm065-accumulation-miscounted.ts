@@ -42,7 +42,9 @@ export const rule: Rule = {
       const everyTurn = inLoop.filter(({ call }) => facts.frequency(call, loop) === "every");
       // One with the step, one that only adds up, without an exchange between ranks.
       const sameLoss = new Set(inLoop.map(({ loss }) => loss && file.textOf(loss))).size === 1;
-      const backwards = everyTurn.length === 0 && sameLoss && areBranches(inLoop) ? inLoop : everyTurn;
+      const adds =
+        everyTurn.length === 0 && sameLoss && !inLoop.every(({ call }) => isWith(call, step, every));
+      const backwards = adds && areBranches(inLoop) ? inLoop : everyTurn;
       // `if fp16: scaled_loss.backward()`, `else: loss.backward()`: one of the two.
       const backward = areBranches(backwards)
         ? backwards[everyTurn.length === 0 ? 0 : 1]
@@ -120,6 +122,13 @@ function stepped({ func, args }: Call, file: PythonFile): string {
 function otherSteps(step: Call, loop: Node, file: PythonFile): readonly Call[] {
   const own = stepped(step, file);
   return optimizerSteps(file).filter((other) => contains(loop, other) && stepped(other, file) !== own);
+}
+
+/** Run in the turns of the step alone, as where an agent learns on every fourth step: nothing adds up in the others. */
+function isWith(backward: Call, step: Call, { branch }: Throttle): boolean {
+  return contains(branch, step)
+    ? branch.kind === "If" && branch.body.some((one) => contains(one, backward))
+    : backward.start > branch.end;
 }
 
 function areBranches(backwards: readonly Backward[]): boolean {

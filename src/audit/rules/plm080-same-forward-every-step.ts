@@ -1,9 +1,11 @@
+import { keyword, positional } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { decoratedGrad } from "../facts/gradmode.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { callsOf } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { METHODS, last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -153,14 +155,39 @@ function isFixed(call: Call, facts: Facts): boolean {
     facts.gradMode(call) === "off"
   )
     return true;
-  const run = forwardOf(call.func, facts) ?? null;
+  const run = forwardOf(call.func, facts);
+  if (run === null) return isHandedFrozen(call, facts);
   return (
-    run !== null &&
     facts.networks.isFrozen(run) &&
     (facts.gradMode(call) === "off" ||
       facts.networks.isFrozenByFlags(run) ||
       facts.networks.isOnlyEvaluated(run))
   );
+}
+
+/** `train(student, teacher)` by one that has frozen the teacher: here it is only run, without gradients. */
+function isHandedFrozen(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const [given, ...more] =
+    call.func.kind === "Name" ? (file.scopes.lookup(call.func)?.definitions ?? []) : [];
+  const fn = given?.how === "param" && more.length === 0 ? given.node.parent : null;
+  if (fn?.kind !== "FunctionDef" || facts.gradMode(call) !== "off") return false;
+  const at = fn.params.findIndex(({ name }) => name === given!.name);
+  const shift = fn.params[0]?.name === "self" ? 1 : 0;
+  const handed = callsOf(fn, file).map(
+    (one) => keyword(one, given!.name)?.value ?? positional(one, at - shift),
+  );
+  if (handed.length === 0 || !handed.every((one) => one && facts.networks.isFrozen(one))) return false;
+  // In eval mode alone, it may still be trained by whoever is given it.
+  const byFlags = handed.every((one) => facts.networks.isFrozenByFlags(one!));
+  return file.scopes.uses(given!).every((use) => {
+    const { parent } = use;
+    if (isCallee(use)) return byFlags || facts.gradMode(use) === "off";
+    if (parent?.kind === "Attribute")
+      return isCallee(parent) && /^(?:eval|to|cuda|forward)$/.test(parent.attr);
+    if (parent?.kind !== "Arg" || parent.parent?.kind !== "Call") return false;
+    return byFlags || facts.networks.isLoss(parent.parent.func);
+  });
 }
 
 const DRAWS =

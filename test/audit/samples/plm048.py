@@ -83,3 +83,29 @@ class Judge(Trainer):
         pooled = pooled + (model.lm_head(hidden[:, -1]) / 0.7).mean()
         scores = torch.matmul(hidden, model.lm_head.weight.t()) / 0.7  # expect: PLM048
         return outputs.loss + scores.mean() + pooled.mean()
+
+
+class Attention(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.scale = width**-0.5
+        self.learnt_scale = nn.Parameter(torch.ones(()))
+
+    def forward(self, q, k, v):
+        att = (q @ k.transpose(-2, -1)) * self.scale  # expect: PLM048
+        first = torch.softmax(att, dim=-1) @ v
+        # trap: the smaller operand is scaled
+        second = torch.softmax((q * self.scale) @ k.transpose(-2, -1), dim=-1) @ v
+        # trap: it learns, and its gradient needs the product
+        third = torch.softmax((q @ k.transpose(-2, -1)) * self.learnt_scale, dim=-1) @ v
+        # trap: pairs of a batch, which no values are weighed by
+        pairs = (first[:, 0] @ second[:, 0].t()) * self.scale
+        return first + second + third, pairs
+
+
+class Fallback(nn.Module):
+    def forward(self, q, k, v):
+        if hasattr(nn.functional, "scaled_dot_product_attention"):
+            return nn.functional.scaled_dot_product_attention(q, k, v)
+        # trap: of old versions only
+        return ((q @ k.transpose(-2, -1)) / math.sqrt(k.size(-1))).softmax(-1) @ v

@@ -1,0 +1,247 @@
+import { keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
+import type { Call, Expr } from "../../python/tree.ts";
+import { isOnlyMadeBy } from "./classes.ts";
+import type { Facts } from "./facts.ts";
+import { lexicalGrad } from "./gradmode.ts";
+import { callsOf } from "./returns.ts";
+
+/** An attention that is written out. */
+interface Attention {
+  /** The softmax of its scores. */
+  readonly at: Call;
+  /** The products of queries and keys that they come from. */
+  readonly products: readonly Expr[];
+}
+
+/** Attentions that are written out in this file, and run in each step with gradients recorded. */
+export function attentions(facts: Facts): readonly Attention[] {
+  const found: Attention[] = [];
+  const add = (call: Call, scores: Expr | null): void => {
+    const products: Expr[] = [];
+    if (!scores || !isScores(scores, facts, products) || !meetsValues(call, facts)) return;
+    if (isRun(call, facts)) found.push({ at: call, products });
+  };
+  const { file } = facts;
+  for (const call of file.callsNamed("exp")) {
+    const scores = file.dotted(call.func) === "torch.exp" ? positional(call, 0) : methodOf(call, file);
+    if (scores && isDivided(call, file)) add(call, scores);
+  }
+  for (const call of file.callsNamed("Softmax").length > 0 ? file.all("Call") : file.callsNamed("softmax"))
+    add(call, softmaxOf(call, facts));
+  return found;
+}
+
+/** What a softmax is taken of: by torch's functions, by the method, or by a layer. */
+function softmaxOf(call: Call, facts: Facts): Expr | null {
+  const name = facts.file.dotted(call.func) ?? "";
+  if (name === "torch.nn.functional.softmax" || name === "torch.softmax" || isSoftmaxLayer(call.func, facts))
+    return positional(call, 0);
+  return call.func.kind === "Attribute" && call.func.attr === "softmax" && name === ""
+    ? call.func.value
+    : null;
+}
+
+/** `w = exp(scores - scores.amax(-1, keepdim=True))`, and `w / w.sum(-1, keepdim=True)`: a softmax all the same. */
+function isDivided(call: Call, file: PythonFile): boolean {
+  const fn = functionOf(call);
+  return (
+    fn !== null &&
+    file.callsNamed("sum").some((sum) => {
+      const over = sum.parent;
+      return over?.kind === "Binary" && over.op === "/" && over.right === sum && contains(fn, sum);
+    })
+  );
+}
+
+/** `scores` of `scores.exp()`. */
+function methodOf({ func }: Call, file: PythonFile): Expr | null {
+  return func.kind === "Attribute" && file.dotted(func) === null ? func.value : null;
+}
+
+/** Each step, recorded, and no fallback of a class that has the fused one too. */
+function isRun(call: Call, facts: Facts): boolean {
+  const around = classOf(call) ?? functionOf(call) ?? facts.file.tree.module;
+  return (
+    !/scaled_dot_product_attention|flash_attn|xformers/.test(facts.file.textOf(around)) &&
+    (facts.hot(call) !== null || isForOthers(call, facts)) &&
+    lexicalGrad(call, facts.file) !== "off"
+  );
+}
+
+/** `def attention(query, key, value):`, which nobody in the tree is seen calling. */
+function isForOthers(call: Call, facts: Facts): boolean {
+  const fn = functionOf(call);
+  return (
+    fn?.kind === "FunctionDef" &&
+    fn.parent?.kind === "Module" &&
+    /attention|attn/i.test(fn.name) &&
+    fn.params.length > 2 &&
+    facts.accelerator &&
+    facts.gradMode(call) === "unknown"
+  );
+}
+
+/** `self.softmax = nn.Softmax(dim=-1)`, or `nn.Softmax(dim=-1)(scores)`. */
+function isSoftmaxLayer(expr: Expr, facts: Facts): boolean {
+  if (expr.kind === "Call") return facts.file.dotted(expr.func) === "torch.nn.Softmax";
+  return isOnlyMadeBy(expr, facts.file, (made) => facts.file.dotted(made.func) === "torch.nn.Softmax");
+}
+
+/** `q @ k.transpose(-2, -1)`, scaled or masked, directly, through names of the function, or from those who call it. */
+function isScores(expr: Expr, facts: Facts, products: Expr[], depth = 0): boolean {
+  if (depth > 8) return false;
+  const again = (inner: Expr): boolean => isScores(inner, facts, products, depth + 1);
+  const product = (is: boolean): boolean => {
+    if (is) products.push(expr);
+    return is;
+  };
+  if (expr.kind === "Binary")
+    return expr.op === "@"
+      ? product(isTransposed(expr.right, facts) || isTransposed(expr.left, facts))
+      : /^[*/+-]$/.test(expr.op) && (again(expr.left) || again(expr.right));
+  if (expr.kind === "Name")
+    return facts.file.scopes.reaching(expr).some(
+      (one) =>
+        (one.value !== null &&
+          ((one.how === "assign" && again(one.value)) ||
+            // `scores += bias`: what they were before.
+            (one.how === "augment" && one.node.kind === "Name" && one.node !== expr && again(one.node)))) ||
+        (one.how === "param" && handed(one, facts).some(again)),
+    );
+  if (expr.kind !== "Call") return false;
+  const name = facts.file.dotted(expr.func) ?? "";
+  const first = name === "torch.baddbmm" ? 1 : 0;
+  if (/^torch\.(?:matmul|bmm|baddbmm)$/.test(name))
+    return product(
+      [positional(expr, first), positional(expr, first + 1)].some(
+        (side) => side !== null && isTransposed(side, facts),
+      ),
+    );
+  // `torch.where(mask, scores, -inf)`
+  if (/^torch\.(?:where|masked_fill)$/.test(name)) return expr.args.some(({ value }) => again(value));
+  if (/^torch\.einsum$/.test(name)) {
+    const form = positional(expr, 0);
+    return product(form?.kind === "Str" && makesPairs((form.value ?? "").replaceAll(" ", "")));
+  }
+  if (expr.func.kind === "Attribute" && name === "" && /^(?:matmul|bmm)$/.test(expr.func.attr))
+    return product(expr.args.length === 1 && isTransposed(expr.args[0]!.value, facts));
+  return (
+    expr.func.kind === "Attribute" &&
+    name === "" &&
+    /^(?:masked_fill|masked_fill_|float|div|div_|mul|mul_|add|add_|sub|clamp|type_as|to)$/.test(
+      expr.func.attr,
+    ) &&
+    again(expr.func.value)
+  );
+}
+
+/** What a helper is given: `masked_softmax(scores, lengths)`. A forward is called from anywhere. */
+function handed({ name, node }: Definition, { file }: Facts): readonly Expr[] {
+  const fn = node.parent;
+  if (fn?.kind !== "FunctionDef" || fn.name === "forward") return [];
+  const at = fn.params.findIndex((param) => param.name === name) - (fn.params[0]?.name === "self" ? 1 : 0);
+  return callsOf(fn, file).flatMap((call) => keyword(call, name)?.value ?? positional(call, at) ?? []);
+}
+
+/** "bhid,bhjd->bhij", summed over the last dimension of both; "bct,bcs->bts" over another, with a batch to tell it from a layer. */
+function makesPairs(form: string): boolean {
+  const match = /^([\w.]+),([\w.]+)->([\w.]+)$/.exec(form);
+  if (!match) return false;
+  const [left, right, out] = [match[1]!, match[2]!, match[3]!].map((one) => [...one]) as [
+    string[],
+    string[],
+    string[],
+  ];
+  if (left.at(-1) === right.at(-1) && !out.includes(left.at(-1)!)) return true;
+  const shared = left.filter((one) => right.includes(one));
+  const own = (side: readonly string[]): boolean =>
+    side.some((one) => !shared.includes(one) && out.includes(one));
+  return (
+    shared.some((one) => out.includes(one)) &&
+    shared.some((one) => !out.includes(one)) &&
+    own(left) &&
+    own(right)
+  );
+}
+
+function isTransposed(expr: Expr, facts: Facts, depth = 0): boolean {
+  if (expr.kind === "Name" && depth < 3)
+    return facts.file.scopes
+      .reaching(expr)
+      .some((one) => one.how === "assign" && one.value !== null && isTransposed(one.value, facts, depth + 1));
+  if (expr.kind === "Attribute") return expr.attr === "mT" || expr.attr === "T";
+  return (
+    expr.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    /^(?:transpose|permute|t|mT|swapaxes)$/.test(expr.func.attr) &&
+    facts.file.textOf(expr).length < 200
+  );
+}
+
+/** The weights are then multiplied with values in the same function, or where the one that makes them is called. */
+function meetsValues(weights: Call, facts: Facts, depth = 0): boolean {
+  const fn = functionOf(weights);
+  if (!fn) return false;
+  if (depth === 0 && fn.kind === "FunctionDef" && fn.name !== "forward" && isHandedBack(weights, facts))
+    return callsOf(fn, facts.file).some((call) => meetsValues(call, facts, 1));
+  const products = [
+    ...facts.file.all("Binary").flatMap(({ op, left, right }) => (op === "@" ? [left, right] : [])),
+    ...facts.file
+      .callsNamed("matmul", "bmm", "einsum")
+      .flatMap(({ func, args }) =>
+        /^torch\.(?:matmul|bmm|einsum)$/.test(facts.file.dotted(func) ?? "")
+          ? args.map(({ value }) => value)
+          : [],
+      ),
+  ];
+  const methods = facts.file
+    .callsNamed("matmul", "bmm")
+    .flatMap(({ func }) =>
+      func.kind === "Attribute" && /^(?:matmul|bmm)$/.test(func.attr) && facts.file.dotted(func) === null
+        ? [func.value]
+        : [],
+    );
+  return [...products, ...methods]
+    .flatMap((left) => (left.kind === "List" || left.kind === "Tuple" ? left.items : [left]))
+    .some(
+      (left) =>
+        contains(fn, left) &&
+        (left.start > weights.start || contains(left, weights)) &&
+        comesFrom(left, weights, facts, 0, depth > 0),
+    );
+}
+
+/** `return scores.softmax(-1)`, by itself or under a name. */
+function isHandedBack(weights: Call, { file }: Facts): boolean {
+  const { parent } = weights;
+  if (parent?.kind === "Return") return true;
+  const [target] = parent?.kind === "Assign" ? parent.targets : [];
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  const uses = made ? file.scopes.uses(made) : [];
+  return uses.length > 0 && uses.every((use) => use.parent?.kind === "Return");
+}
+
+/** What keeps weights what they are. */
+const KEEPS = /drop|^(?:to|type_as|float|half|view|reshape|unsqueeze|masked_fill|nan_to_num)$/i;
+
+/** Through names and calls; weights that another function made may be wanted for something else, so only through what keeps them. */
+function comesFrom(expr: Expr, source: Call, facts: Facts, depth: number, kept: boolean): boolean {
+  if (expr === source) return true;
+  if (depth > 5) return false;
+  if (expr.kind === "Name")
+    return facts.file.scopes
+      .reaching(expr)
+      .some((one) => one.value !== null && comesFrom(one.value, source, facts, depth + 1, kept));
+  // Divided by their sum, or by a scale; what multiplies them the fused one has no place for.
+  if (expr.kind === "Binary" && expr.op === "/") return comesFrom(expr.left, source, facts, depth + 1, kept);
+  return (
+    expr.kind === "Call" &&
+    expr.args.length > 0 &&
+    !(kept && !KEEPS.test(lastWord(expr.func))) &&
+    (comesFrom(expr.args[0]!.value, source, facts, depth + 1, kept) ||
+      (expr.func.kind === "Attribute" && comesFrom(expr.func.value, source, facts, depth + 1, kept)))
+  );
+}
