@@ -56,6 +56,7 @@ const FILES = [
   "labels-47.jsonl",
   "labels-48.jsonl",
   "labels-49.jsonl",
+  "labels-50.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

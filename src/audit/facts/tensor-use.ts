@@ -3,6 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Expr } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
+import { isLossName } from "./naming.ts";
 import { FUNCTIONS, METHODS, TENSOR_ONLY_METHODS, last } from "./torch-names.ts";
 
 /** Methods that tensors share with nothing a training script passes about: not with strings, lists or numbers. */
@@ -50,7 +51,7 @@ export function mayBeNumber(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Num") return true;
   const [made, ...more] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
   if (made?.how !== "unpack" || more.length > 0 || !made.index || made.value?.kind !== "Call") return false;
-  if (facts.isDifferentiated(made) || isUsedAsTensor(made, facts.file)) return false;
+  if (isLossName(made.name) || facts.isDifferentiated(made) || isUsedAsTensor(made, facts.file)) return false;
   const tuple = made.node.parent;
   return (
     tuple?.kind === "Tuple" &&
