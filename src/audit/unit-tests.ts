@@ -15,7 +15,13 @@ export function isUnitTest(file: PythonFile, inside: string): boolean {
     PLACES.test(file.path) &&
     // A program that asserts something looks at toys, too.
     ((FOLDER.test(inside) && !(PROGRAM.test(inside) && file.all("Assert").length === 0)) ||
-      file.all("FunctionDef").some((fn) => /^test(?:_|[A-Z])/.test(fn.name)) ||
+      // `def test_model(model, loader)` evaluates, and asserts nothing.
+      file
+        .all("FunctionDef")
+        .some(
+          ({ name, params }) =>
+            /^test(?:_|[A-Z])/.test(name) && (params.length === 0 || file.all("Assert").length > 0),
+        ) ||
       // `test.py` beside an operator of one's own, which it compares with PyTorch's.
       (file.callsNamed("gradcheck", "allclose", "assert_close").length > 0 &&
         file.callsNamed("step").length === 0) ||

@@ -591,3 +591,33 @@ test("what a network tells beside its loss may be a number, unless it is used as
   expect(severities("print('torch')")).toEqual(["note"]);
   expect(severities("seen = value.detach()")).toEqual(["warning"]);
 });
+
+test("after a wait of another kind a read is a round trip, too", () => {
+  const severities = (before: string): string[] =>
+    auditTexts(
+      [
+        {
+          path: "one.py",
+          text: `import torch
+from metrics import counted
+
+
+def train(model, loader, optimizer, criterion, device, meter):
+    for x, y in loader:
+        loss = criterion(model(x.cuda()), y.cuda())
+        loss.backward()
+        optimizer.step()
+        ${before}
+        seen = x.nelement() + sum(meter.val)
+        print(seen, loss.item())
+`,
+        },
+      ],
+      { ...DEFAULTS, select: ["PLM025"] },
+    ).findings.map(({ severity }) => severity);
+  expect(severities("pass")).toEqual(["warning"]);
+  expect(severities("torch.cuda.synchronize()")).toEqual(["note"]);
+  expect(severities("if device == 'cuda': torch.cuda.synchronize()")).toEqual(["note"]);
+  expect(severities("right = counted(x, y).cpu()")).toEqual(["note"]);
+  expect(severities("right = counted(x, y)")).toEqual(["warning"]);
+});

@@ -5,7 +5,7 @@ import type { Facts } from "./facts.ts";
 
 /** Calls that give the device nothing to do. */
 const QUIET =
-  /^(?:item|tolist|cpu|numpy|detach|float|int|round|str|len|format|print|append|extend|update|size|numel|dim|time|log|info|add_scalar|write|set_postfix|set_description|set_postfix_str|get_\w*lr|get|items|join|perf_counter|update_priorit\w+)$/;
+  /^(?:item|tolist|cpu|numpy|detach|float|int|round|str|len|format|print|append|extend|update|size|numel|nelement|dim|time|log|info|add_scalar|write|set_postfix|set_description|set_postfix_str|get_\w*lr|get|items|join|perf_counter|update_priorit\w+)$/;
 
 /**
  * Whether another tensor was read just before, so that nothing is queued any more: not a wait for the device, but one
@@ -32,8 +32,11 @@ function followsRead(at: Expr, facts: Facts): boolean {
 /** Of statements that come before the expression, the last one first: whether the device has nothing to do after them. */
 function endsInRead(statements: Iterable<Stmt>, at: Expr, facts: Facts): boolean {
   for (const before of statements) {
-    if (before.kind === "If")
-      return [before.body, before.orelse].every((branch) => endsInRead([...branch].reverse(), at, facts));
+    if (before.kind === "If") {
+      const ends = [before.body, before.orelse].map((branch) => endsInRead([...branch].reverse(), at, facts));
+      // `elif device == "cuda": torch.cuda.synchronize()`: on another device there is nothing to wait for.
+      return ends.every(Boolean) || (ends.some(Boolean) && waits(before));
+    }
     if (!isSimple(before)) return false;
     const read = lastRead(before, at, facts);
     if (!isQuiet(before, facts, (call) => read === null || call.end > read.end)) return false;
@@ -80,11 +83,35 @@ function lastRead(statement: Node, at: Expr, facts: Facts): Call | null {
       return false;
     if (node.kind === "Call" && node.end <= at.start && (!found || node.end > found.end)) {
       const source = readIn(node);
-      if (source && facts.onAccelerator(source)) found = node;
+      if (isWait(node)) found = node;
+      else if (source && (facts.onAccelerator(source) || isAskedBack(node, source, facts))) found = node;
     }
     return true;
   });
   return found;
+}
+
+function isWait({ func }: Call): boolean {
+  return lastWord(func) === "synchronize";
+}
+
+function waits(branches: Node): boolean {
+  let found = false;
+  walk(branches, (node) => {
+    if (node.kind === "Call" && isWait(node)) found = true;
+    return !found;
+  });
+  return found;
+}
+
+/** `x.cpu()` of who knows where: nobody asks the host for what is there. */
+function isAskedBack({ func }: Call, source: Expr, facts: Facts): boolean {
+  return (
+    facts.accelerator &&
+    func.kind === "Attribute" &&
+    func.attr === "cpu" &&
+    facts.value(source).device === "unknown"
+  );
 }
 
 /** Whether none of these calls of a statement gives the device anything to do. */
@@ -112,6 +139,8 @@ function mayQueue(call: Call, facts: Facts): boolean {
 }
 
 function isOnHost(expr: Expr, facts: Facts): boolean {
+  // `loss_meter.val`
+  if (expr.kind === "Attribute" && /meter/i.test(lastWord(expr.value))) return true;
   const isRead = expr.kind === "Call" && /^(?:item|tolist|numpy)$/.test(lastWord(expr.func));
   return isRead || facts.value(expr).device === "cpu";
 }

@@ -176,7 +176,10 @@ export function isFlag(test: Expr): boolean {
       return test.values.every(isFlag);
     case "Compare":
       if (isPastStart(test) || isOneOfChoices(test)) return true;
-      if (test.left.kind === "Call" && /^(?:get_world_size|device_count)$/.test(lastName(test.left.func)))
+      if (
+        test.left.kind === "Call" &&
+        /^(?:get_world_size|get_(?:\w+_)?rank|device_count)$/.test(lastName(test.left.func))
+      )
         return true;
       return (
         test.rights.every(
