@@ -61,11 +61,16 @@ function methodOf({ func }: Call, file: PythonFile): Expr | null {
   return func.kind === "Attribute" && file.dotted(func) === null ? func.value : null;
 }
 
-/** Each step, recorded, and no fallback of a class that has the fused one too. */
+/** In a class that has the fused attention too: what it writes out is for where there is none. */
+export function isFallback(expr: Expr, { file }: Facts): boolean {
+  const around = classOf(expr) ?? functionOf(expr) ?? file.tree.module;
+  return /scaled_dot_product_attention|flash_attn|xformers/.test(file.textOf(around));
+}
+
+/** Each step, recorded, and no fallback. */
 function isRun(call: Call, facts: Facts): boolean {
-  const around = classOf(call) ?? functionOf(call) ?? facts.file.tree.module;
   return (
-    !/scaled_dot_product_attention|flash_attn|xformers/.test(facts.file.textOf(around)) &&
+    !isFallback(call, facts) &&
     (facts.hot(call) !== null || isForOthers(call, facts)) &&
     lexicalGrad(call, facts.file) !== "off"
   );

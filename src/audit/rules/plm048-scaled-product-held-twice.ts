@@ -2,10 +2,11 @@ import { argument, isFalse, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, lastWord } from "../../python/nodes.ts";
 import type { Attribute, Binary, Call, Expr, Name } from "../../python/tree.ts";
-import { attentions } from "../facts/attention.ts";
+import { attentions, isFallback } from "../facts/attention.ts";
 import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { holdsOptions } from "../facts/options.ts";
+import { isTensorLike } from "../facts/value.ts";
 import type { Rule } from "../rule.ts";
 
 const MESSAGE =
@@ -43,11 +44,13 @@ export const rule: Rule = {
   },
 };
 
-/** In a forward; the scores of a vocabulary are as large where a trainer makes them. */
+/** In a forward; the scores of a vocabulary, and a matrix for each example, are as large where a trainer makes them. */
 function isOften(expr: Expr, large: Expr, facts: Facts): boolean {
   const why = facts.everyStep(expr)?.why ?? "";
   return (
-    why.includes("forward of") || why.includes("training loop of") || (why !== "" && isLogits(large, facts))
+    why.includes("forward of") ||
+    why.includes("training loop of") ||
+    (why !== "" && (isLogits(large, facts) || isOfBatches(large, facts)))
   );
 }
 
@@ -55,6 +58,7 @@ function isLarge(expr: Expr, facts: Facts): boolean {
   return (
     isProduct(expr, facts) ||
     isScores(expr, facts) ||
+    isOfBatches(expr, facts) ||
     (expr.kind === "Name" && isHeld(expr, facts)) ||
     isScaledBranch(expr, facts) ||
     isLogits(expr, facts)
@@ -69,6 +73,42 @@ function isScores(expr: Expr, facts: Facts): boolean {
   );
 }
 
+/** `torch.bmm(a, b)`, `x @ y.transpose(1, 2)`: a matrix for each example; `self.weight.mm(x)`: a layer that is written out. */
+function isOfBatches(expr: Expr, facts: Facts): boolean {
+  const operands = factors(expr, facts);
+  return (
+    operands.length > 0 &&
+    ((expr.kind === "Call" && lastWord(expr.func) === "bmm") ||
+      operands.some((one) => isTurned(one) || isLearnt(one, facts))) &&
+    !isFallback(expr, facts)
+  );
+}
+
+/** What a matrix product is of. */
+function factors(expr: Expr, facts: Facts): readonly Expr[] {
+  if (expr.kind === "Binary") return expr.op === "@" ? [expr.left, expr.right] : [];
+  if (expr.kind !== "Call") return [];
+  const given = expr.args.map(({ value }) => value);
+  if (MULTIPLIES.test(facts.file.dotted(expr.func) ?? "")) return given;
+  return isMatmul(expr, facts) ? [(expr.func as Attribute).value, ...given] : [];
+}
+
+function isTurned(expr: Expr): boolean {
+  if (expr.kind !== "Call" || expr.func.kind !== "Attribute") return false;
+  return /^(?:transpose|swapaxes)$/.test(expr.func.attr)
+    ? expr.args.every(({ value }) => !isFirst(value))
+    : expr.func.attr === "permute" && expr.args.length > 2;
+}
+
+function isLearnt(expr: Expr, { file }: Facts): boolean {
+  return isOnlyMadeBy(expr, file, (made) => lastWord(made.func) === "Parameter");
+}
+
+/** The axis of the examples. */
+function isFirst(axis: Expr): boolean {
+  return axis.kind === "Num" && axis.text === "0";
+}
+
 /** `self.lm_head(x)`, made as `nn.Linear(width, vocab_size)`, or the product with its weights: nothing else is as large. */
 function isLogits(expr: Expr, { file }: Facts): boolean {
   if (expr.kind !== "Call" && expr.kind !== "Binary") return false;
@@ -78,7 +118,6 @@ function isLogits(expr: Expr, { file }: Facts): boolean {
   if (layer?.kind === "Attribute" && layer.attr === "lm_head" && !isSelf(layer.value))
     // Those of one place, `h[:, -1]`, are few.
     return !/\[:, ?-?\d/.test(file.textOf(expr));
-  if (!file.mentions("vocab")) return false;
   return (
     layer !== null &&
     isOnlyMadeBy(layer, file, (made) => {
@@ -90,7 +129,7 @@ function isLogits(expr: Expr, { file }: Facts): boolean {
             name === "torch.nn.Embedding" && weight
             ? argument(made, "num_embeddings", 0)
             : null;
-      return count !== null && /vocab/i.test(file.textOf(count));
+      return count !== null && /voc(?:ab)?|n_?tok|num_(?:tok|words)|n_?words/i.test(file.textOf(count));
     })
   );
 }
@@ -232,7 +271,8 @@ function isChained(expr: Expr, facts: Facts, depth = 0): boolean {
 function isScalar(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Num") return true;
   if (expr.kind === "Unary") return expr.op === "-" && isScalar(expr.operand, facts);
-  if (expr.kind === "Binary") return isScalar(expr.left, facts) && isScalar(expr.right, facts);
+  if (expr.kind === "Binary")
+    return isScalar(expr.right, facts) && (isScalar(expr.left, facts) || isRootOfSize(expr, facts));
   if (expr.kind === "Name") {
     const [one, ...more] = facts.file.scopes.reaching(expr);
     return (
@@ -274,6 +314,11 @@ function isScalar(expr: Expr, facts: Facts): boolean {
       ({ how, value }) => how === "assign" && value !== null && facts.value(value).what !== "tensor",
     )
   );
+}
+
+/** `self.width ** -0.5` */
+function isRootOfSize({ op, left, right }: Binary, facts: Facts): boolean {
+  return op === "**" && /^-? ?0?\.5$/.test(facts.file.textOf(right)) && !isTensorLike(facts.value(left));
 }
 
 /** What gives a Python number, whatever it is given. */

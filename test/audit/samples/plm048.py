@@ -109,3 +109,22 @@ class Fallback(nn.Module):
             return nn.functional.scaled_dot_product_attention(q, k, v)
         # trap: of old versions only
         return ((q @ k.transpose(-2, -1)) / math.sqrt(k.size(-1))).softmax(-1) @ v
+
+
+class Affinity(nn.Module):
+    def __init__(self, width, ntoken):
+        super().__init__()
+        self.width = width
+        self.words = nn.Embedding(ntoken, width)
+        self.weight = nn.Parameter(torch.empty(width, width))
+
+    def forward(self, video, left, right, mask):
+        near = torch.matmul(video.transpose(1, 2), video) * 0.5  # expect: PLM048
+        far = torch.bmm(left, right).mul(0.1)  # expect: PLM048
+        logits = torch.matmul(video, self.words.weight.t()) * self.width**-0.5  # expect: PLM048
+        hidden = torch.relu(self.weight.mm(left) * self.width**-0.5)  # expect: PLM048
+        # trap: by another tensor
+        other = torch.bmm(left, right) * mask**2
+        # trap: one matrix, of the examples
+        pairs = (left @ left.transpose(0, 1)) * 0.5
+        return near, far, logits, hidden, other, pairs
