@@ -57,6 +57,8 @@ const FILES = [
   "labels-48.jsonl",
   "labels-49.jsonl",
   "labels-50.jsonl",
+  "labels-51.jsonl",
+  "labels-52.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
