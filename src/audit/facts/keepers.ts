@@ -19,7 +19,10 @@ const KEEPS =
 export function readsParameter(fn: FunctionDef): boolean {
   const method = fn.parent?.kind === "ClassDef";
   if (fn.params.length < (method ? 2 : 1) || !KEEPS.test(fn.name)) return false;
-  const params = new Set(fn.params.slice(method ? 1 : 0).map(({ name }) => name));
+  // `batch=1` is how many, not what.
+  const params = new Set(
+    fn.params.slice(method ? 1 : 0).flatMap((one) => (one.default?.kind === "Num" ? [] : [one.name])),
+  );
   // `value.detach().mean().item()` too.
   const isParam = (expr: Expr | undefined): boolean =>
     expr?.kind === "Call" &&

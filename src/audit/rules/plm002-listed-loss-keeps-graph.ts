@@ -42,7 +42,7 @@ export const rule: Rule = {
       // The micro-batches of one step: the list is that step's own.
       if (freed && root.kind === "Name" && loop && !takesStep(loop, facts) && !outlivesStep(keep, facts))
         continue;
-      if (isOfOneStep(keep, facts)) continue;
+      if (isOfOneStep(keep, facts) || isMadeAnArray(keep, facts)) continue;
       // A term of what is differentiated after the loop: that backward frees the activations.
       if (!freed && isBackwarded(added, null, facts) && !outlivesStep(keep, facts)) continue;
       const name = facts.file.textOf(root);
@@ -70,6 +70,19 @@ export const rule: Rule = {
       };
   },
 };
+
+/** `np.array(values)` in the same turn: NumPy takes numbers, and would refuse the first that has a graph. */
+function isMadeAnArray({ root, loop }: Keep, { file }: Facts): boolean {
+  if (root.kind !== "Name" || !loop) return false;
+  return (file.scopes.lookup(root)?.definitions ?? []).some((one) =>
+    file.scopes.uses(one).some(({ parent }) => {
+      const call = parent?.kind === "Arg" ? parent.parent : null;
+      return (
+        call?.kind === "Call" && contains(loop, call) && (file.dotted(call.func) ?? "").startsWith("numpy.")
+      );
+    }),
+  );
+}
 
 /** A list of a module's forward: it holds what the layers gave, and goes when that returns. */
 function isOfForward({ at, root, loop }: Keep, facts: Facts): boolean {
