@@ -57,6 +57,8 @@ export interface FunctionFacts {
   readonly collates: boolean;
   /** It makes a tensor on the host. */
   readonly table: Table | null;
+  /** It hands out a NumPy array of float64. */
+  readonly wide: boolean;
   /** The parameter that it hands back, reduced over all processes. */
   readonly reduces: string | null;
   /** Of a loss: parameters that it only computes with. */
@@ -174,6 +176,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !summary.copies &&
       !summary.pins &&
       !summary.table &&
+      !summary.wide &&
       !summary.reduces &&
       !summary.usesUp &&
       !summary.runs &&
@@ -205,6 +208,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         workers,
         collates,
         table: summary.table ?? null,
+        wide: summary.wide ?? false,
         reduces: summary.reduces ?? null,
         usesUp: summary.usesUp ?? null,
         runs: summary.runs ?? null,

@@ -9,6 +9,7 @@ import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import { frequency } from "./guards.ts";
 import { variablesOf } from "./broken.ts";
 import { given } from "./handed.ts";
+import { float64Makers } from "./float64.ts";
 import { hasHostLoss } from "./host-losses.ts";
 import { keptParameters, readsParameter } from "./keepers.ts";
 import { openers } from "./openers.ts";
@@ -99,6 +100,7 @@ class Summarizer {
   readonly #copies: ReadonlyMap<FunctionDef, ReadonlySet<string>>;
   readonly #pins: ReadonlySet<FunctionDef>;
   readonly #openers: ReadonlySet<FunctionDef>;
+  readonly #wide: ReadonlySet<FunctionDef>;
   readonly #tables: ReadonlyMap<FunctionDef, Table>;
   readonly #reducers: ReadonlyMap<FunctionDef, string>;
   readonly #runners: ReadonlyMap<FunctionDef, string>;
@@ -129,6 +131,7 @@ class Summarizer {
     this.#copies = waitingCopies(file);
     this.#pins = pinnedMakers(file);
     this.#openers = openers(file);
+    this.#wide = float64Makers(file);
     this.#tables = tablesMade(file);
     this.#reducers = reducers(file);
     this.#runners = runners(file);
@@ -417,6 +420,7 @@ class Summarizer {
       opens: (fn && this.#openers.has(fn)) || undefined,
       copies: copies ? [...copies] : undefined,
       pins: (fn && this.#pins.has(fn)) || undefined,
+      wide: (fn && this.#wide.has(fn)) || undefined,
       table: (fn && this.#tables.get(fn)) ?? undefined,
       reduces: (fn && this.#reducers.get(fn)) ?? undefined,
       usesUp: fn && usedUpBy(fn, name, this.#file),

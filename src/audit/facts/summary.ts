@@ -92,6 +92,8 @@ export interface FunctionSummary {
   readonly pins?: true | undefined;
   /** It makes a tensor on the host. */
   readonly table?: Table | undefined;
+  /** It hands out a NumPy array of float64. */
+  readonly wide?: true | undefined;
   /** The parameter that it hands back, reduced over all processes. */
   readonly reduces?: string | undefined;
   /** Of a loss: parameters that it only computes with. */
