@@ -38,6 +38,7 @@ import {
   stepsTaken,
 } from "./training.ts";
 import type { Backward, Loop } from "./training.ts";
+import { adaptersOf, trainedModels } from "./trained-elsewhere.ts";
 import { waitingCopies } from "./transfers.ts";
 import { usedUpBy } from "./used-up.ts";
 
@@ -160,6 +161,8 @@ class Summarizer {
       collates: hostCollates(file),
       hostLoss: hasHostLoss(file) || undefined,
       checkpoints: turnsCheckpointingOn(file) || undefined,
+      trained: trainedModels(file),
+      adapters: adaptersOf(file),
       varies: shapesVary(file) || undefined,
       ranks: setsUpRanks(file) || undefined,
       imports: file
