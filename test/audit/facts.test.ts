@@ -621,3 +621,46 @@ def train(model, loader, optimizer, criterion, device, meter):
   expect(severities("right = counted(x, y).cpu()")).toEqual(["note"]);
   expect(severities("right = counted(x, y)")).toEqual(["warning"]);
 });
+
+test("a model that another file's Trainer trains is asked about where it is loaded, unless that file uses it otherwise", () => {
+  const load = (more = ""): { path: string; text: string } => ({
+    path: "load.py",
+    text: `from peft import LoraConfig, get_peft_model
+from transformers import AutoModel
+
+
+def build(name):
+    model = AutoModel.from_pretrained(name, output_hidden_states=True)${more}
+    return model
+
+
+def attach(model):
+    return get_peft_model(model, LoraConfig(r=8))
+`,
+  });
+  const train = (use: string, made = "attach(build(name))"): { path: string; text: string } => ({
+    path: "tune.py",
+    text: `from load import attach, build
+from transformers import Trainer, TrainingArguments
+
+
+def tune(name, data):
+    model = ${made}
+    args = TrainingArguments(
+        "out", gradient_checkpointing=True, gradient_checkpointing_kwargs={"use_reentrant": True}
+    )
+    trainer = Trainer(model=model, args=args)
+    ${use}
+`,
+  });
+  const rules = (...files: { path: string; text: string }[]): string[] =>
+    auditTexts(files, { ...DEFAULTS, select: ["PLM047", "PLM052"] }).findings.map(({ rule }) => rule);
+  expect(rules(load(), train("trainer.train()"))).toEqual(["PLM047", "PLM052"]);
+  expect(rules(load(), train("trainer.evaluate()"))).toEqual([]);
+  expect(rules(load(), train("trainer.train(), model(data).hidden_states"))).toEqual(["PLM052"]);
+  expect(rules(load("\n    model.enable_input_require_grads()"), train("trainer.train()"))).toEqual([
+    "PLM047",
+  ]);
+  // Neither this file's nor that one's.
+  expect(rules(load(), train("trainer.train()", "name"))).toEqual([]);
+});

@@ -1,4 +1,4 @@
-import { isFalse, isTrue, keyword } from "../../python/file.ts";
+import { argument, isFalse, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Assign, Call, Expr } from "../../python/tree.ts";
 import { entry, given, literalDict } from "./arguments.ts";
@@ -58,4 +58,23 @@ export function checkpointingSwitches(file: PythonFile): readonly CheckpointingS
     });
   }
   return found;
+}
+
+/** `get_peft_model(model, config)`, and what else puts adapters around a model. */
+export function wrapsInAdapters(file: PythonFile): readonly Call[] {
+  return file
+    .callsNamed("get_peft_model", "PeftModelForCausalLM", "PeftModelForSeq2SeqLM", "PeftModel")
+    .filter((call) => /^peft\.(?:get_peft_model|PeftModel\w*)$/.test(file.dotted(call.func) ?? ""));
+}
+
+/** Each of these makes the embeddings' output require gradients, or trains the embeddings. */
+export function feedsGradients(file: PythonFile): boolean {
+  return (
+    file
+      .callsNamed("prepare_model_for_kbit_training", "prepare_model_for_int8_training")
+      .some((call) => !isFalse(argument(call, "use_gradient_checkpointing", 1))) ||
+    /enable_input_require_grads|make_inputs_require_grad|modules_to_save|Prompt(?:Tuning|Encoder)|requires_grad_?\(\s*True|embed_tokens|unsloth/.test(
+      file.text,
+    )
+  );
 }

@@ -52,6 +52,7 @@ const COLD: FunctionFacts = {
   workers: false,
   collates: false,
   table: null,
+  wide: false,
   reduces: null,
   usesUp: null,
   runs: null,

@@ -2,7 +2,7 @@ import { keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
+import type { ClassDef, Expr, FunctionDef, NodeOf } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "./classes.ts";
 import type { Role } from "./classes.ts";
 import { isUsedAsTensor } from "./tensor-use.ts";
@@ -13,6 +13,8 @@ import type { Value } from "./value.ts";
 const PLAIN_INPUT = /len|length|size|shape|num|count|meta|info|targets|^(?:[hwntbk]|hw)$/i;
 /** Of these there may be a list; what has a tensor's methods is none. */
 const LENGTHS = /len/i;
+/** Of detection a list of dicts, which cannot be compared with a number. */
+const TARGETS = /targets/i;
 /** What a module's forward computes with is where the module is. */
 export const FORWARD_INPUT: Value = { what: "tensor", device: "network", graph: "unknown" };
 
@@ -37,10 +39,15 @@ export function isForwardInput(
     (!PLAIN_INPUT.test(name) ||
       (LENGTHS.test(name) &&
         ((role(cls) === "lightning" && hasTensorMethod(definition, file)) ||
-          isComparedThere(definition, file)))) &&
+          isComparedThere(definition, file))) ||
+      (TARGETS.test(name) && makesMask(definition, file))) &&
     (isModuleRole(role(cls)) || fn.name === "__call__") &&
     !isAsked(definition, file) &&
-    (isUsedAsTensor(definition, file) || hasTensorMethod(definition, file) || isSliced(definition, file))
+    (isUsedAsTensor(definition, file) ||
+      hasTensorMethod(definition, file) ||
+      isSliced(definition, file) ||
+      makesMask(definition, file) ||
+      isPickedByMask(definition, file))
   );
 }
 
@@ -107,6 +114,70 @@ function isSliced(definition: Definition, file: PythonFile): boolean {
         parent.index.kind === "Tuple" &&
         parent.index.items.some(({ kind }) => kind === "Slice"),
     );
+}
+
+/** `valid = target > 0`, and something is asked for `[valid]`: what is compared with a number, one by one, is a tensor. */
+function makesMask(definition: Definition, file: PythonFile): boolean {
+  return file.scopes
+    .uses(definition)
+    .some(
+      ({ parent }) => parent?.kind === "Compare" && isNumberTest(parent, file) && isIndex(parent, file, 0),
+    );
+}
+
+/** `pred[target > 0]`, `pred[valid]`: by truths only a tensor is picked from. */
+function isPickedByMask(definition: Definition, file: PythonFile): boolean {
+  return file.scopes
+    .uses(definition)
+    .some(
+      (use) => use.parent?.kind === "Subscript" && use.parent.value === use && isTest(use.parent.index, file),
+    );
+}
+
+/** `target > 0`, `target != self.ignore_index`, `target != ignore_index` with `ignore_index=-100` */
+function isNumberTest({ left, ops, rights }: NodeOf<"Compare">, file: PythonFile): boolean {
+  const [right, ...more] = rights;
+  const plain = right?.kind === "Unary" ? right.operand : right;
+  return (
+    left.kind === "Name" &&
+    more.length === 0 &&
+    /^(?:[<>]=?|[!=]=)$/.test(ops[0]!) &&
+    plain !== undefined &&
+    (plain.kind === "Num" || selfAttribute(plain) !== null || isNumberByDefault(plain, file))
+  );
+}
+
+function isNumberByDefault(expr: Expr, file: PythonFile): boolean {
+  const [one, ...more] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  const given = one?.node.kind === "Param" && more.length === 0 ? one.node.default : null;
+  return (given?.kind === "Unary" ? given.operand : given)?.kind === "Num";
+}
+
+/** Between brackets, itself, combined with others, or under a name. */
+function isIndex(expr: Expr, file: PythonFile, depth: number): boolean {
+  const { parent } = expr;
+  if (depth > 3) return false;
+  // `(first, rest)[step > 0]` picks by a number.
+  if (parent?.kind === "Subscript")
+    return parent.index === expr && parent.value.kind !== "Tuple" && parent.value.kind !== "List";
+  if (
+    (parent?.kind === "Binary" && /^[&|]$/.test(parent.op)) ||
+    (parent?.kind === "Unary" && parent.op === "~")
+  )
+    return isIndex(parent, file, depth + 1);
+  const target = parent?.kind === "Assign" && parent.value === expr ? parent.targets[0] : null;
+  const named = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  return named ? file.scopes.uses(named).some((use) => isIndex(use, file, depth + 1)) : false;
+}
+
+/** The same, asked of the index. */
+function isTest(index: Expr, file: PythonFile, depth = 0): boolean {
+  if (depth > 3) return false;
+  if (index.kind === "Compare") return isNumberTest(index, file);
+  if (index.kind === "Binary" && /^[&|]$/.test(index.op)) return isTest(index.left, file, depth + 1);
+  if (index.kind === "Unary" && index.op === "~") return isTest(index.operand, file, depth + 1);
+  const made = index.kind === "Name" ? file.scopes.onlyValue(index) : null;
+  return made !== null && isTest(made, file, depth + 1);
 }
 
 /** The batch that Lightning hands to a step: moved to where the module is, in whatever form it comes. */

@@ -24,6 +24,8 @@ import type { Options } from "./options.ts";
 import { passedParameters } from "./parameters.ts";
 import { Programs, joinedModules } from "./programs.ts";
 import type { Table } from "./tables.ts";
+import { trainedElsewhere } from "./trained-elsewhere.ts";
+import type { TrainedElsewhere } from "./trained-elsewhere.ts";
 import type { Value } from "./value.ts";
 
 /** What the whole audited tree says about one function. */
@@ -57,6 +59,8 @@ export interface FunctionFacts {
   readonly collates: boolean;
   /** It makes a tensor on the host. */
   readonly table: Table | null;
+  /** It hands out a NumPy array of float64. */
+  readonly wide: boolean;
   /** The parameter that it hands back, reduced over all processes. */
   readonly reduces: string | null;
   /** Of a loss: parameters that it only computes with. */
@@ -87,6 +91,10 @@ export interface ProjectFacts {
   readonly variables: ReadonlyMap<string, string>;
   /** Somebody in the tree turns activation checkpointing on. */
   readonly checkpoints: boolean;
+  /** Modules that a model comes from which a Trainer of another file is handed: what that file says of it. */
+  readonly trained: TrainedElsewhere;
+  /** Modules whose Trainer is handed a model that another file puts adapters around, and whose frozen inputs nothing feeds. */
+  readonly adapted: ReadonlySet<string>;
   /** Classes and functions that time what they are put around, and do not wait for the device. */
   readonly timers: readonly string[];
   /** Functions and classes that put batches together and name no device. */
@@ -174,6 +182,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !summary.copies &&
       !summary.pins &&
       !summary.table &&
+      !summary.wide &&
       !summary.reduces &&
       !summary.usesUp &&
       !summary.runs &&
@@ -205,6 +214,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         workers,
         collates,
         table: summary.table ?? null,
+        wide: summary.wide ?? false,
         reduces: summary.reduces ?? null,
         usesUp: summary.usesUp ?? null,
         runs: summary.runs ?? null,
@@ -242,6 +252,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       summaries.flatMap(({ module, variables }) => (variables === undefined ? [] : [[module, variables]])),
     ),
     checkpoints,
+    ...trainedElsewhere(summaries, names, graph.byName),
     timers: summaries.flatMap((file) => file.timers ?? []),
     collates: summaries.flatMap((file) => file.collates ?? []),
     varying,

@@ -9,6 +9,7 @@ import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import { frequency } from "./guards.ts";
 import { variablesOf } from "./broken.ts";
 import { given } from "./handed.ts";
+import { float64Makers } from "./float64.ts";
 import { hasHostLoss } from "./host-losses.ts";
 import { keptParameters, readsParameter } from "./keepers.ts";
 import { openers } from "./openers.ts";
@@ -37,6 +38,7 @@ import {
   stepsTaken,
 } from "./training.ts";
 import type { Backward, Loop } from "./training.ts";
+import { adaptersOf, trainedModels } from "./trained-elsewhere.ts";
 import { waitingCopies } from "./transfers.ts";
 import { usedUpBy } from "./used-up.ts";
 
@@ -99,6 +101,7 @@ class Summarizer {
   readonly #copies: ReadonlyMap<FunctionDef, ReadonlySet<string>>;
   readonly #pins: ReadonlySet<FunctionDef>;
   readonly #openers: ReadonlySet<FunctionDef>;
+  readonly #wide: ReadonlySet<FunctionDef>;
   readonly #tables: ReadonlyMap<FunctionDef, Table>;
   readonly #reducers: ReadonlyMap<FunctionDef, string>;
   readonly #runners: ReadonlyMap<FunctionDef, string>;
@@ -129,6 +132,7 @@ class Summarizer {
     this.#copies = waitingCopies(file);
     this.#pins = pinnedMakers(file);
     this.#openers = openers(file);
+    this.#wide = float64Makers(file);
     this.#tables = tablesMade(file);
     this.#reducers = reducers(file);
     this.#runners = runners(file);
@@ -157,6 +161,8 @@ class Summarizer {
       collates: hostCollates(file),
       hostLoss: hasHostLoss(file) || undefined,
       checkpoints: turnsCheckpointingOn(file) || undefined,
+      trained: trainedModels(file),
+      adapters: adaptersOf(file),
       varies: shapesVary(file) || undefined,
       ranks: setsUpRanks(file) || undefined,
       imports: file
@@ -417,6 +423,7 @@ class Summarizer {
       opens: (fn && this.#openers.has(fn)) || undefined,
       copies: copies ? [...copies] : undefined,
       pins: (fn && this.#pins.has(fn)) || undefined,
+      wide: (fn && this.#wide.has(fn)) || undefined,
       table: (fn && this.#tables.get(fn)) ?? undefined,
       reduces: (fn && this.#reducers.get(fn)) ?? undefined,
       usesUp: fn && usedUpBy(fn, name, this.#file),

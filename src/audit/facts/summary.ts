@@ -11,6 +11,7 @@ import type { Default } from "./options.ts";
 import type { Passed } from "./parameters.ts";
 import { isCapital } from "./torch-names.ts";
 import type { Table } from "./tables.ts";
+import type { Trained } from "./trained-elsewhere.ts";
 
 /**
  * What the rest of the project needs to know about a file. Plain data: it crosses threads as JSON, tens of thousands of
@@ -55,6 +56,10 @@ export interface FileSummary {
   readonly hostLoss?: true | undefined;
   /** It turns activation checkpointing on. */
   readonly checkpoints?: true | undefined;
+  /** What it hands to a Trainer and has from other files. */
+  readonly trained?: Trained | undefined;
+  /** It puts adapters around a model, or sees to it that gradients get into what is checkpointed. */
+  readonly adapters?: "made" | "fed" | undefined;
   /** It can be started by itself: `if __name__ == "__main__":` */
   readonly main?: true | undefined;
   /** Something in it trains, or has it done by a library. */
@@ -92,6 +97,8 @@ export interface FunctionSummary {
   readonly pins?: true | undefined;
   /** It makes a tensor on the host. */
   readonly table?: Table | undefined;
+  /** It hands out a NumPy array of float64. */
+  readonly wide?: true | undefined;
   /** The parameter that it hands back, reduced over all processes. */
   readonly reduces?: string | undefined;
   /** Of a loss: parameters that it only computes with. */

@@ -111,8 +111,11 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
   );
 }
 
-/** What differentiates without a backward, or hooks into one. */
-const OTHERWISE = /autograd\.grad\b|\bgrad\(|create_graph|autograd\.functional|\.register_hook/g;
+/**
+ * What differentiates without a backward, or hooks into one. `autograd.functional.jacobian(f, x)` and `func.grad(f)(x)` run
+ * `f` themselves, and differentiate what that recorded and nothing else.
+ */
+const OTHERWISE = /autograd\.grad\b|(?<!\bfunc\.)\bgrad\(|create_graph|\.register_hook/g;
 
 /**
  * Whether something of the file may want the graph in another way than by a backward. A function that nobody names,
@@ -366,8 +369,7 @@ function isHook(call: Call, facts: Facts): boolean {
   if (!cls || fn?.kind !== "FunctionDef" || fn.parent !== cls || fn.name !== "backward") return false;
   if (facts.backwards.some((one) => one.call !== call && functionOf(one.call) === fn)) return false;
   if (loss?.kind !== "Name" || !file.scopes.reaching(loss).every(({ how }) => how === "param")) return false;
-  if (/autograd\.grad\b|\bgrad\(|create_graph|autograd\.functional|\.register_hook/.test(file.textOf(cls)))
-    return false;
+  if (file.textOf(cls).search(OTHERWISE) >= 0) return false;
   if (facts.role(cls) === "lightning")
     return file
       .all("FunctionDef")

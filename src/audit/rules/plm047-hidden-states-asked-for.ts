@@ -14,9 +14,11 @@ const WANTED: ReadonlyMap<string, RegExp> = new Map([
 
 const TRAINS = /Trainer\b|\.backward\(|training_step/;
 
-/** Differentiates, or runs a network for those who do. */
+/** Differentiates, or runs a network for those who do, or hands it to a file that trains it and reads nothing of it. */
 function trains(facts: Facts): boolean {
+  const elsewhere = facts.project.trained.get(facts.file.module);
   return (
+    (elsewhere !== undefined && !elsewhere.states) ||
     TRAINS.test(facts.file.text) ||
     facts.file
       .all("Call")

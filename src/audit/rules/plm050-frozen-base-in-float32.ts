@@ -4,6 +4,7 @@ import type { Call, Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
 import { given, handedIn, hidesArguments, settingsOf } from "../facts/arguments.ts";
+import { MADE_HALF } from "../facts/trained-elsewhere.ts";
 import type { Rule } from "../rule.ts";
 
 const TYPED = ["torch_dtype", "dtype", "quantization_config", "load_in_4bit", "load_in_8bit"];
@@ -90,14 +91,16 @@ export const rule: Rule = {
     fix: "unsafe",
     patterns: [50],
   },
-  *check({ file }) {
+  *check({ file, project }) {
     if (file.callsNamed("from_pretrained").length === 0) return;
     const frozen = file
       .callsNamed("get_peft_model")
       .some((call) => file.dotted(call.func) === "peft.get_peft_model");
-    // A script that only runs the model says elsewhere what it computes in.
+    // A script that only runs the model says elsewhere what it computes in; so may one that trains what is loaded here.
+    const elsewhere = project.trained.get(file.module);
     if (
       !frozen &&
+      !(elsewhere && !elsewhere.typed) &&
       !/Trainer\b|\.backward\(|torch\.optim|training_step|\.requires_grad(?:_\(\s*False|\s*=\s*False)/.test(
         file.text,
       )
@@ -121,13 +124,7 @@ export const rule: Rule = {
         !isPlainConfig(settings.get("config") ?? null, file)
       )
         continue;
-      // Made half afterwards: `.half()`, `.to(torch.bfloat16)`.
-      if (
-        /(?:model|net|encoder|\))\.(?:half|bfloat16)\(\)|\.to\(\s*(?:dtype\s*=\s*)?torch\.(?:b?float16|half)/.test(
-          file.text,
-        )
-      )
-        continue;
+      if (MADE_HALF.test(file.text)) continue;
       yield {
         at: call,
         message: frozen

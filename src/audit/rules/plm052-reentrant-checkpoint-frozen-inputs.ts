@@ -1,9 +1,14 @@
-import { argument, isFalse, isTrue, keyword } from "../../python/file.ts";
+import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf } from "../../python/nodes.ts";
 import { addKeyword } from "../edits.ts";
 import { hidesArguments } from "../facts/arguments.ts";
-import { checkpointingFields, checkpointingSwitches } from "../facts/checkpointing.ts";
+import {
+  checkpointingFields,
+  checkpointingSwitches,
+  feedsGradients,
+  wrapsInAdapters,
+} from "../facts/checkpointing.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -18,21 +23,11 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     if (file.callsNamed("checkpoint", "checkpoint_sequential").length > 0) yield* byHand(file);
-    const wraps = file
-      .callsNamed("get_peft_model", "PeftModelForCausalLM", "PeftModelForSeq2SeqLM", "PeftModel")
-      .filter((call) => /^peft\.(?:get_peft_model|PeftModel\w*)$/.test(file.dotted(call.func) ?? ""));
-    if (wraps.length === 0) yield* frozenEmbeddings(file);
-    // Each of these makes the embeddings' output require gradients, or trains the embeddings.
-    if (
-      wraps.length === 0 ||
-      file
-        .callsNamed("prepare_model_for_kbit_training", "prepare_model_for_int8_training")
-        .some((call) => !isFalse(argument(call, "use_gradient_checkpointing", 1))) ||
-      /enable_input_require_grads|make_inputs_require_grad|modules_to_save|Prompt(?:Tuning|Encoder)|requires_grad_?\(\s*True|embed_tokens|unsloth/.test(
-        file.text,
-      )
-    )
-      return;
+    const wraps = wrapsInAdapters(file);
+    // Or a function of another file does it, before this one trains the model.
+    const adapted = wraps.length > 0 || facts.project.adapted.has(file.module);
+    if (!adapted) yield* frozenEmbeddings(file);
+    if (!adapted || feedsGradients(file)) return;
     const byTrl = /^\s*(?:from|import) trl\b/m.test(file.text);
     for (const at of byTrl ? [] : checkpointingFields(file))
       yield {
@@ -70,6 +65,8 @@ export const rule: Rule = {
       if (!useReentrant || !isTrue(useReentrant) || (enabling && !later)) continue;
       yield {
         at: useReentrant,
+        // What becomes of the model on its way here is followed by names only.
+        ...(wraps.length > 0 ? {} : { severity: "warning" as const }),
         message:
           "Under LoRA the embeddings are frozen, so no input of a reentrant checkpoint requires gradients: the adapters get none, or backward raises",
         fix: {

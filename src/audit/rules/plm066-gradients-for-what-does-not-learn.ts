@@ -226,6 +226,7 @@ function* leftOut(facts: Facts): Generator<Finding> {
       const run = ranNetwork(call, facts);
       if (!run || facts.networks.isLoss(run) || facts.networks.isFrozen(run) || !feedsBackward(call, facts))
         continue;
+      if (isParameterless(run, file)) continue;
       const callee = file.textOf(run);
       const optimised = file.textOf(source);
       const part = optimised.startsWith(`${callee}.`) && optimised !== `${callee}.module`;
@@ -292,6 +293,19 @@ function* partsOptimised(facts: Facts): Generator<Finding> {
 const PARAMETERLESS =
   /^torch\.nn\.(?:\w*Loss|(?:Log)?Softmax|Softplus|Sigmoid|Tanh|Identity|Flatten|Upsample|CosineSimilarity|PairwiseDistance|\w*Pool\w*|\w*LU|Dropout\w*)$/;
 
+/** Whatever it is called: `dist_fn = nn.MSELoss().to(device)`. */
+function isParameterless(run: Expr, file: PythonFile): boolean {
+  const has = (made: Call): boolean => {
+    const { func } = made;
+    if (func.kind === "Attribute" && func.value.kind === "Call" && /^(?:to|cuda|eval|train)$/.test(func.attr))
+      return has(func.value);
+    return PARAMETERLESS.test(file.dotted(func) ?? "");
+  };
+  if (run.kind !== "Name") return isOnlyMadeBy(run, file, has);
+  const definitions = file.scopes.lookup(run)?.definitions ?? [];
+  return definitions.length > 0 && definitions.every(({ value }) => value?.kind === "Call" && has(value));
+}
+
 /** The same of a class that keeps its networks and its one optimizer on self. */
 function* leftOutOfClass(facts: Facts): Generator<Finding> {
   const { file } = facts;
@@ -317,7 +331,7 @@ function* leftOutOfClass(facts: Facts): Generator<Finding> {
       const run = contains(cls, call) && isOfSelf(call) ? ranNetwork(call, facts) : null;
       const own = run && selfAttribute(run);
       if (!run || own === null || /loss/i.test(own)) continue;
-      if (isOnlyMadeBy(run, file, (layer) => PARAMETERLESS.test(file.dotted(layer.func) ?? ""))) continue;
+      if (isParameterless(run, file)) continue;
       const callee = file.textOf(run);
       if (callee === optimised || facts.networks.isFrozenByFlags(run)) continue;
       if (

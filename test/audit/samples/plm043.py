@@ -17,3 +17,23 @@ def make(n, given):
     # trap: stays on the host
     f = torch.from_numpy(noise)
     return a, b, c, d, e, f
+
+
+def filled(n, given, kept):
+    a = torch.from_numpy(np.full((n, 1), 0.5)).to(device)  # expect: PLM043
+    # trap: whole numbers
+    b = torch.from_numpy(np.full((n, 1), -1)).to(device)
+    # trap: single precision
+    c = torch.from_numpy(np.full((n, 1), 0.5, dtype=np.float32)).to(device)
+    d = torch.from_numpy(np.full((n, 1), 0.5, np.float32)).to(device)
+    # trap: nobody knows with what
+    e = torch.from_numpy(np.full((n, 1), given)).to(device)
+    rows = []
+    for one in range(n):
+        rows.append(np.zeros(n))
+        rows.append(kept[one])
+    # trap: nobody knows the type of what is kept
+    f = torch.from_numpy(np.array(rows)).to(device)
+    # trap: rows of single precision
+    g = torch.from_numpy(np.stack([np.zeros(n).astype(np.float32) for _ in range(n)])).to(device)
+    return a, b, c, d, e, f, g

@@ -1,0 +1,305 @@
+import { keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { classOf, functionOf } from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import { attributesOf, selfAttribute } from "./classes.ts";
+import { holdsOptions, said } from "./options.ts";
+import type { Default } from "./options.ts";
+import { returnsByName } from "./returns.ts";
+import { callTarget } from "./summary.ts";
+
+/** What is known around an array: in its file, and, once the whole tree has been read, in others. */
+interface Known {
+  readonly file: PythonFile;
+  isTensor(expr: Expr): boolean;
+  /** Goes to a function of another file that makes such an array. */
+  isMadeElsewhere(call: Call): boolean;
+  /** What an option is by default. */
+  option(name: string): Default | undefined;
+}
+
+/** NumPy functions whose results have fractions, whatever they are given. */
+const FRACTIONS = /^numpy\.(?:sqrt|exp|log|log2|log10|log1p|sin|cos|tanh)$/;
+
+/** NumPy functions whose result is float64 unless told otherwise. */
+const FLOAT64 =
+  /^numpy\.(?:zeros|ones|empty|eye|identity|linspace|logspace|geomspace|hanning|hamming|blackman|bartlett|kaiser|random\.(?:rand|randn|random|random_sample|uniform|normal|standard_normal|beta|gamma|exponential|dirichlet|laplace|lognormal))$/;
+/** NumPy functions whose result has the type of their first argument. */
+const SAME =
+  /^numpy\.(?:cumprod|cumsum|sort|diff|sqrt|exp|log|log1p|sin|cos|tanh|abs|clip|flip|zeros_like|ones_like|empty_like|full_like|append|concatenate|stack|vstack|hstack|tile|repeat|minimum|maximum|square|expand_dims|reshape|transpose|ascontiguousarray|meshgrid)$/;
+
+/** More than a number. */
+export function isArray(expr: Expr, { file }: Known): boolean {
+  const made = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+  const name = made?.kind === "Call" ? (file.dotted(made.func) ?? "") : "";
+  if (made?.kind !== "Call" || !name.startsWith("numpy.")) return false;
+  // `np.random.uniform(0, 1)` is one, and so is a mean.
+  if (name.startsWith("numpy.random."))
+    return (
+      keyword(made, "size") !== null ||
+      made.args.length >
+        (/^numpy\.random\.(?:rand|randn|random|random_sample|standard_normal)$/.test(name) ? 0 : 2)
+    );
+  return made.args.length > 0;
+}
+
+function numpyCall(expr: Expr, known: Known): string {
+  return expr.kind === "Call" && !keyword(expr, "dtype") ? (known.file.dotted(expr.func) ?? "") : "";
+}
+
+/** An array of integers. */
+function isWhole(expr: Expr, known: Known): boolean {
+  // `len(counts) * counts`
+  if (expr.kind === "Binary" && /^[-+*]$/.test(expr.op)) {
+    const plain = (side: Expr): boolean =>
+      (side.kind === "Num" && !/[.e]/.test(side.text)) ||
+      (side.kind === "Call" && known.file.dotted(side.func) === "builtins.len");
+    const [left, right] = [isWhole(expr.left, known), isWhole(expr.right, known)];
+    return (left && (right || plain(expr.right))) || (right && plain(expr.left));
+  }
+  if (expr.kind === "Unary") return isWhole(expr.operand, known);
+  if (expr.kind === "Name") {
+    const value = known.file.scopes.onlyValue(expr);
+    return value !== null && value.kind === "Call" && isWhole(value, known);
+  }
+  return (
+    /^numpy\.(?:arange|bincount|random\.randint)$/.test(numpyCall(expr, known)) && !hasPoint(expr, known)
+  );
+}
+
+/** `np.arange(0, 1, 0.1)` */
+function hasPoint(expr: Expr, known: Known): boolean {
+  return /\d\.|\.\d|\de-|minlength=None/.test(known.file.textOf(expr));
+}
+
+function isNumber(expr: Expr): boolean {
+  return expr.kind === "Num" || (expr.kind === "Unary" && expr.operand.kind === "Num");
+}
+
+/** `rng.normal(…)` of a generator made here. */
+function isGenerator(call: Call, known: Known): boolean {
+  if (call.func.kind !== "Attribute" || !/^(?:normal|uniform|random|standard_normal)$/.test(call.func.attr))
+    return false;
+  if (call.func.value.kind !== "Name") return false;
+  const definitions = known.file.scopes.reaching(call.func.value);
+  return (
+    definitions.length > 0 &&
+    definitions.every(
+      ({ value }) =>
+        value?.kind === "Call" &&
+        /^numpy\.random\.(?:default_rng|RandomState|Generator)$/.test(known.file.dotted(value.func) ?? ""),
+    )
+  );
+}
+
+/** `np.array(x, dtype=np.float64)`, `x.astype(np.float64)` */
+function saysFloat64(call: Call, known: Known): boolean {
+  const casts = call.func.kind === "Attribute" && call.func.attr === "astype";
+  const made = (known.file.dotted(call.func) ?? "").startsWith("numpy.");
+  const type = keyword(call, "dtype")?.value ?? (casts ? positional(call, 0) : null);
+  return (
+    (casts || made) &&
+    type !== null &&
+    (type.kind === "Str"
+      ? type.value === "float64"
+      : /^(?:numpy\.(?:float64|double)|builtins\.float)$/.test(known.file.dotted(type) ?? ""))
+  );
+}
+
+/** Numbers, in rows or not, and at least one of them with a point. */
+function areFloats(items: readonly Expr[]): boolean {
+  const flat = items.flatMap((item) => (item.kind === "List" || item.kind === "Tuple" ? item.items : [item]));
+  const numbers = flat.map((item) => (item.kind === "Unary" ? item.operand : item));
+  return (
+    numbers.every((item) => item.kind === "Num") &&
+    numbers.some((item) => item.kind === "Num" && /[.e]/.test(item.text))
+  );
+}
+
+/** A number with a fraction, as it is written, by what it is computed from, or by what an option is unless somebody says otherwise. */
+function isFraction(expr: Expr, known: Known, depth: number): boolean {
+  if (depth > 4) return false;
+  const again = (one: Expr): boolean => isFraction(one, known, depth + 1);
+  if (expr.kind === "Num") return /[.e]/.test(expr.text);
+  if (expr.kind === "Unary") return again(expr.operand);
+  if (expr.kind === "Binary") return again(expr.left) || again(expr.right);
+  const dotted = known.file.dotted(expr.kind === "Call" ? expr.func : expr) ?? "";
+  if (expr.kind === "Call") return dotted === "builtins.float";
+  if (/^(?:numpy|math)\.(?:nan|inf|pi|e)$/i.test(dotted)) return true;
+  if (expr.kind === "Name") {
+    const value = known.file.scopes.onlyValue(expr);
+    return value !== null && again(value);
+  }
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const writes = cls ? (attributesOf(cls, known.file).get(own!)?.writes ?? []) : [];
+  if (writes.length > 0)
+    return writes.every(({ how, value }) => how === "assign" && value !== null && again(value));
+  const option = expr.kind === "Attribute" && holdsOptions(expr.value) ? known.option(expr.attr) : undefined;
+  return typeof option === "number" && !Number.isInteger(option);
+}
+
+/** Rows that are such arrays: `[row(i) for i in range(n)]`, or a list that began empty and was filled with them. */
+function isGathered(rows: Expr | null, known: Known, depth: number): boolean {
+  if (rows?.kind === "Comp") return rows.value === null && isFloat64(rows.element, known, depth);
+  const { scopes } = known.file;
+  const [list, ...more] = rows?.kind === "Name" ? scopes.reaching(rows) : [];
+  if (more.length > 0 || list?.value?.kind !== "List" || list.value.items.length > 0) return false;
+  const added = scopes.uses(list).flatMap(({ parent }) => {
+    const call = parent?.kind === "Attribute" ? parent.parent : null;
+    return parent?.kind === "Attribute" && call?.kind === "Call"
+      ? [parent.attr === "append" ? positional(call, 0) : null]
+      : [];
+  });
+  return added.length > 0 && added.every((row) => row !== null && isFloat64(row, known, depth));
+}
+
+export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
+  if (depth > 14) return false;
+  // A Python number leaves an array's type as it is.
+  if (expr.kind === "Binary") {
+    // A true division of whole numbers is float64, and so is their product with a number that has a point.
+    const [whole, other] = isWhole(expr.left, known) ? [expr.left, expr.right] : [expr.right, expr.left];
+    if (isWhole(whole, known) && /^[-+*/]$/.test(expr.op))
+      return (expr.op === "/" && !known.isTensor(other)) || (other.kind === "Num" && /[.e]/.test(other.text));
+    const [left, right] = [isFloat64(expr.left, known, depth + 1), isFloat64(expr.right, known, depth + 1)];
+    const plain = (side: Expr): boolean =>
+      isNumber(side) ||
+      side.kind === "Attribute" ||
+      (side.kind === "Name" && !known.isTensor(side)) ||
+      (side.kind === "Call" &&
+        (/^builtins\.(?:len|float|int)$/.test(known.file.dotted(side.func) ?? "") ||
+          // `counts.sum()`
+          (side.func.kind === "Attribute" &&
+            /^(?:sum|max|min)$/.test(side.func.attr) &&
+            isWhole(side.func.value, known))));
+    return (left && (right || plain(expr.right))) || (right && plain(expr.left));
+  }
+  // A part of it, `returns[::-1]`, or its negative.
+  if (expr.kind === "Subscript") return isFloat64(expr.value, known, depth + 1);
+  if (expr.kind === "Unary") return isFloat64(expr.operand, known, depth + 1);
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  if (cls) {
+    const writes = attributesOf(cls, known.file).get(own!)?.writes ?? [];
+    return (
+      writes.length > 0 &&
+      writes.every(
+        ({ how, value }) => how === "assign" && value !== null && isFloat64(value, known, depth + 1),
+      )
+    );
+  }
+  if (expr.kind === "Call" && saysFloat64(expr, known)) return true;
+  if (expr.kind === "Call" && isGenerator(expr, known)) return !keyword(expr, "dtype");
+  // What a function or method of this file returns, or one of another file.
+  const target = expr.kind === "Call" ? callTarget(expr, known.file) : null;
+  const returned = target === null ? undefined : known.file.once(returnsByName).get(target);
+  if (returned) return returned.every((value) => isFloat64(value, known, depth + 1));
+  if (expr.kind === "Call" && target !== null && !target.startsWith("numpy.") && known.isMadeElsewhere(expr))
+    return true;
+  if (expr.kind === "Call" && known.file.dotted(expr.func) === "numpy.full") {
+    const fill = keyword(expr, "fill_value")?.value ?? positional(expr, 1);
+    return fill !== null && !keyword(expr, "dtype") && !positional(expr, 2) && isFraction(fill, known, 0);
+  }
+  // `np.sqrt(np.arange(n))`: of whole numbers these make float64.
+  if (expr.kind === "Call" && FRACTIONS.test(known.file.dotted(expr.func) ?? "")) {
+    const of = positional(expr, 0);
+    return of !== null && expr.args.length === 1 && (isWhole(of, known) || isFloat64(of, known, depth + 1));
+  }
+  // Of two factors one is enough, beside whole numbers.
+  if (
+    expr.kind === "Call" &&
+    /^numpy\.(?:outer|dot|multiply|kron|power|add|subtract|divide)$/.test(known.file.dotted(expr.func) ?? "")
+  ) {
+    const parts = expr.args.map(({ value }) => value);
+    const wide = parts.filter((part) => isFloat64(part, known, depth + 1));
+    const plain = (part: Expr): boolean => isNumber(part) || (part.kind === "Name" && !known.isTensor(part));
+    return (
+      wide.length > 0 &&
+      parts.every((part) => wide.includes(part) || isWhole(part, known) || plain(part)) &&
+      (parts.every((part) => wide.includes(part) || !plain(part)) ||
+        wide.some((part) => isArray(part, known)))
+    );
+  }
+  if (expr.kind === "Call" && SAME.test(known.file.dotted(expr.func) ?? "")) {
+    const first = positional(expr, 0);
+    const parts = first?.kind === "List" || first?.kind === "Tuple" ? first.items : first ? [first] : [];
+    return (
+      !keyword(expr, "dtype") &&
+      ((parts.length > 0 && parts.every((part) => isFloat64(part, known, depth + 1))) ||
+        isGathered(first, known, depth + 1))
+    );
+  }
+  if (
+    expr.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    known.file.dotted(expr.func) === null &&
+    /^(?:copy|reshape|cumsum|cumprod|transpose|mean|std|var|sum|max|min|clip|flatten|ravel|squeeze)$/.test(
+      expr.func.attr,
+    )
+  )
+    return isFloat64(expr.func.value, known, depth + 1);
+  if (expr.kind === "Call" && /^numpy\.(?:array|asarray)$/.test(known.file.dotted(expr.func) ?? "")) {
+    const data = positional(expr, 0);
+    if (keyword(expr, "dtype") || expr.args.length !== 1) return false;
+    if (isGathered(data, known, depth + 1)) return true;
+    return (
+      data?.kind === "List" &&
+      (areFloats(data.items) ||
+        // `np.array([np.random.uniform(-1, 1), np.random.uniform(-1, 1)])`
+        (data.items.length > 0 && data.items.every((item) => FLOAT64.test(numpyCall(item, known)))))
+    );
+  }
+  if (expr.kind === "Call")
+    return (
+      FLOAT64.test(known.file.dotted(expr.func) ?? "") &&
+      !keyword(expr, "dtype") &&
+      !expr.args.some((arg) => arg.star === 2) &&
+      !/dtype|float32|int/.test(known.file.textOf(expr))
+    );
+  if (expr.kind !== "Name") return false;
+  const definitions = known.file.scopes.reaching(expr);
+  const [one] = definitions;
+  // `ys, xs = np.meshgrid(…)`
+  const grid =
+    one?.how === "unpack" &&
+    one.value?.kind === "Call" &&
+    known.file.dotted(one.value.func) === "numpy.meshgrid";
+  return (
+    definitions.length === 1 &&
+    (definitions[0]!.how === "assign" || grid) &&
+    definitions[0]!.value !== null &&
+    isFloat64(definitions[0]!.value, known, depth + 1)
+  );
+}
+
+/** What such arrays are made with, or put together. */
+const MAKERS =
+  "zeros ones empty full eye linspace logspace array stack concatenate randn rand normal uniform".split(" ");
+
+/** Functions and methods of a file that hand out an array of float64. */
+export function float64Makers(file: PythonFile): ReadonlySet<FunctionDef> {
+  const found = new Set<FunctionDef>();
+  const asked = new Set<FunctionDef>();
+  if (!file.mentions("numpy")) return found;
+  const known: Known = {
+    file,
+    // Who makes a tensor of what it is given has none yet.
+    isTensor: () => false,
+    isMadeElsewhere: () => false,
+    option: (name) => file.once(said).get(name),
+  };
+  // One by one, as of tables.
+  for (const maker of MAKERS)
+    for (const call of file.callsNamed(maker)) {
+      const fn = functionOf(call);
+      if (fn?.kind !== "FunctionDef" || asked.has(fn)) continue;
+      asked.add(fn);
+      const returned =
+        fn.decorators.length === 0 && fn.name !== "__getitem__" && fn.parent?.kind !== "FunctionDef"
+          ? file.once(returnsByName).get(file.qualified(fn))
+          : undefined;
+      if (returned?.every((value) => isFloat64(value, known))) found.add(fn);
+    }
+  return found;
+}
