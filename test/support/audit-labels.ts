@@ -59,6 +59,7 @@ const FILES = [
   "labels-50.jsonl",
   "labels-51.jsonl",
   "labels-52.jsonl",
+  "labels-53.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
