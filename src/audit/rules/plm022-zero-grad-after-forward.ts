@@ -6,6 +6,7 @@ import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
+import { METHODS } from "../facts/torch-names.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -259,6 +260,10 @@ function isOfLoss(call: Call, facts: Facts): boolean {
   const name = facts.file.dotted(call.func);
   return (
     (name?.startsWith("torch.") === true ||
+      // `mask.to(device)`, `out.squeeze(1)`
+      (name === null &&
+        call.func.kind === "Attribute" &&
+        (call.func.attr === "to" || METHODS.has(call.func.attr))) ||
       facts.networks.isLoss(call.func) ||
       /loss|criterion/i.test(lastWord(call.func))) &&
     !call.args.some(({ value }) => facts.networks.is(value))
