@@ -113,8 +113,24 @@ function isReadLater(held: Node, cls: ClassDef, { file }: Facts): boolean {
   return file.all("Attribute").some((one) => {
     if (!kept.includes(one.attr) || selfAttribute(one) === null) return false;
     const fn = functionOf(one);
-    return fn?.kind !== "FunctionDef" || (fn.name !== "__init__" && !contains(fn, held));
+    return (
+      fn?.kind !== "FunctionDef" ||
+      (fn.name !== "__init__" && !contains(fn, held) && !isOfConstructor(fn, file))
+    );
   });
+}
+
+/** `self.scan()` stands in the constructor alone: what the method reads, no worker does. */
+function isOfConstructor({ name }: FunctionDef, file: PythonFile): boolean {
+  if (READS.test(name)) return false;
+  const calls = file.all("Attribute").filter((one) => one.attr === name && selfAttribute(one) !== null);
+  return (
+    calls.length > 0 &&
+    calls.every((one) => {
+      const fn = functionOf(one);
+      return fn?.kind === "FunctionDef" && fn.name === "__init__";
+    })
+  );
 }
 
 const READS = /^__(?:getitem|getitems|iter)__$/;
