@@ -5,7 +5,7 @@ import { Scopes } from "./scopes.ts";
 import type { Definition } from "./scopes.ts";
 import { Lines } from "./source.ts";
 import { parse } from "./statements.ts";
-import type { Arg, Call, Expr, Node, NodeOf, Tree } from "./tree.ts";
+import type { Arg, Call, Expr, Name, Node, NodeOf, Tree } from "./tree.ts";
 
 /** No real name has more parts. */
 const MAX_ATTRIBUTES = 20;
@@ -223,6 +223,11 @@ export function starModules(file: PythonFile): readonly string[] {
   return file
     .all("Alias")
     .flatMap((alias) => (alias.name === "*" ? [file.importedName(alias).slice(0, -2)] : []));
+}
+
+/** Not defined in the file, and there are modules of which all names are taken. */
+export function isOfStar(name: Name, file: PythonFile): boolean {
+  return file.scopes.lookup(name) === null && file.once(starModules).length > 0;
 }
 
 function assignsByAttribute(file: PythonFile): ReadonlyMap<string, readonly NodeOf<"Assign">[]> {

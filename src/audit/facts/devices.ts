@@ -1,4 +1,4 @@
-import { positional } from "../../python/file.ts";
+import { isOfStar, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
@@ -72,6 +72,8 @@ export function deviceOf(
       return of?.what === "tensor" || of?.what === "output" ? of.device : "network";
     }
     case "Name": {
+      // `from config import *`: one of these modules has it.
+      if (NAMED.test(expr.id) && !ELSEWHERE.test(expr.id) && isOfStar(expr, file)) return "network";
       const devices = new Set(
         file.scopes.reaching(expr).map(({ how, value, name }) => {
           const said = how === "assign" ? follow(value) : "unknown";

@@ -279,6 +279,15 @@ function itemsOf(call: Call, index: number, file: PythonFile): readonly Expr[] {
   return returned?.flatMap((one) => (one.kind === "Tuple" ? (one.items[index] ?? []) : one)) ?? [call];
 }
 
+/** What is unpacked: of `train, valid = data` what the name was given, also by the calls here. */
+function wholes(value: Expr, file: PythonFile): readonly Expr[] {
+  if (value.kind !== "Name") return [value];
+  return file.scopes
+    .reaching(value)
+    .flatMap((one) => (one.how === "param" ? handedTo(one, file) : [one.value]))
+    .flatMap((one) => (one?.kind === "Name" ? file.scopes.onlyValue(one) : one) ?? []);
+}
+
 /** The classes an expression may be an instance of, through names, attributes, and what wraps a dataset. */
 function made(expr: Expr | null, file: PythonFile, found: Map<string, Call[]>, depth: number): void {
   if (!expr || depth > 4) return;
@@ -293,8 +302,10 @@ function made(expr: Expr | null, file: PythonFile, found: Map<string, Call[]>, d
     for (const one of file.scopes.reaching(expr)) {
       // `def loader_of(dataset)`: what the calls here give it.
       if (one.how === "param") handedTo(one, file).forEach(again);
-      else if (one.how === "unpack" && one.value?.kind === "Call" && one.index !== null)
-        itemsOf(one.value, one.index, file).forEach(again);
+      else if (one.how === "unpack" && one.index !== null && one.value)
+        for (const value of wholes(one.value, file))
+          if (value.kind === "Call") itemsOf(value, one.index, file).forEach(again);
+          else again(value.kind === "Tuple" ? (value.items[one.index] ?? null) : value);
       else again(one.value);
     }
   else if (expr.kind === "Subscript") again(expr.value);

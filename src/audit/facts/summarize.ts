@@ -220,10 +220,28 @@ class Summarizer {
       }
   }
 
-  /** Classes of datasets that a DataLoader here has workers for: of their constructors it is asked what they keep. */
+  /**
+   * Classes of datasets that a DataLoader here has workers for: of their constructors it is asked what they keep. What is
+   * called may also be a function of another file, that makes them.
+   */
   #datasets(): void {
-    for (const [cls, made] of sharedClasses(this.#file))
-      this.#around(made[0]!).calls.push({ target: `${cls}.__init__`, grad: "unknown", workers: true });
+    for (const [name, made] of sharedClasses(this.#file)) {
+      const { calls } = this.#around(made[0]!);
+      for (const one of this.#places(name)) {
+        calls.push({ target: `${one}.__init__`, grad: "unknown", workers: true });
+        if (!LIBRARY.test(one) && !one.startsWith(`${this.#file.module}.`))
+          calls.push({ target: one, grad: "unknown", throttled: true, workers: true });
+      }
+    }
+  }
+
+  /** The name, or after `from data import *` what it may be: any of these modules may have it. */
+  #places(name: string): readonly string[] {
+    return name.startsWith("builtins.")
+      ? this.#file
+          .once(starModules)
+          .flatMap((module) => (LIBRARY.test(module) ? [] : [module + name.slice(name.indexOf("."))]))
+      : [name];
   }
 
   /** What a loader here collates with, and another file has. */
@@ -437,10 +455,7 @@ class Summarizer {
       const base = arg.name === null ? this.#file.dotted(arg.value) : null;
       if (base === null) continue;
       bases.push(base);
-      // `from base import *`: any of these modules may have it.
-      if (base.startsWith("builtins."))
-        for (const module of this.#file.once(starModules))
-          if (!LIBRARY.test(module)) bases.push(module + base.slice(base.indexOf(".")));
+      if (base.startsWith("builtins.")) bases.push(...this.#places(base));
     }
     const users = [...(this.#users.get(cls.name) ?? [])].filter((user) => user !== cls.name);
     return {

@@ -207,7 +207,7 @@ function isOnlyForLoss(
   if (uses.length > 0 && uses.every(isSize)) return false;
   const made = new Set(shaped.map(({ value }) => value));
   const all = [...uses, ...shaped.flatMap((one) => facts.file.scopes.uses(one))];
-  const counted = all.filter((use) => pickOf(use, facts) !== null);
+  const counted = all.filter((use) => pickOf(use, facts) !== null || isCopiedToHost(use));
   // One row of scores an example is small; a row for each token is not.
   if (
     counted.length > 0 &&
@@ -241,6 +241,19 @@ function pickOf(use: Name, { file }: Facts): Call | null {
         ? up.parent
         : null;
     else return null;
+  }
+}
+
+/** `logits[0].detach().softmax(-1).cpu()`, for a picture or a log: what is read there is not held. */
+function isCopiedToHost(use: Name): boolean {
+  let at: Node = use;
+  for (;;) {
+    const up: Node | null = at.parent;
+    if (up?.kind === "Subscript" && up.value === at) at = up;
+    else if (up?.kind === "Attribute" && up.parent?.kind === "Call" && up.parent.func === up) {
+      if (/^(?:cpu|item|tolist)$/.test(up.attr)) return true;
+      at = up.parent;
+    } else return false;
   }
 }
 

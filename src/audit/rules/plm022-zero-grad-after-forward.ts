@@ -6,6 +6,7 @@ import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
+import { METHODS } from "../facts/torch-names.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -65,8 +66,13 @@ export const rule: Rule = {
             .flatMap((name) => (name.kind === "Name" ? file.scopes.reaching(name) : []))
             .map((definition) => block.findIndex((one) => contains(one, definition.node)))
             .filter((index) => !inline || index >= 0);
-      // The loss must be there before the clearing, and nothing may differentiate in between.
-      if (where > at || made.length === 0 || made.some((index) => index < 0 || index >= where)) continue;
+      // The loss must be there before the clearing, or what it is computed of, and nothing may differentiate in between.
+      if (where > at || made.length === 0) continue;
+      if (
+        made.some((index) => index < 0 || index >= where) &&
+        !(single && isComputedAfter(block, where, at, made, facts))
+      )
+        continue;
       if ((!single || inline) && !runsBetween(block.slice(0, where), made, facts)) continue;
       if (seen.has(clear)) continue;
       seen.add(clear);
@@ -222,6 +228,58 @@ function runsBetween(before: readonly Stmt[], made: readonly number[], facts: Fa
     });
     return found;
   });
+}
+
+/** `out = net(x)`, the clearing, `loss = criterion(out, y)`: nothing but losses and torch's own functions stands after it. */
+function isComputedAfter(
+  block: readonly Stmt[],
+  where: number,
+  at: number,
+  made: readonly number[],
+  facts: Facts,
+): boolean {
+  const { file } = facts;
+  if (!made.every((index) => index > where && index < at)) return false;
+  let [plain, fed] = [true, false];
+  for (const one of block.slice(where + 1, at))
+    walk(one, (node) => {
+      if (node.kind === "Call") plain &&= isOfLoss(node, facts);
+      else if (node.kind === "Name" && !fed && !node.binds)
+        fed =
+          facts.value(node).graph !== "no" &&
+          file.scopes.reaching(node).some(({ node: source }) => {
+            const from = block.findIndex((other) => contains(other, source));
+            return from >= 0 && from < where && runsLearning(block[from]!, facts);
+          });
+      return plain;
+    });
+  return plain && fed;
+}
+
+function isOfLoss(call: Call, facts: Facts): boolean {
+  const name = facts.file.dotted(call.func);
+  return (
+    (name?.startsWith("torch.") === true ||
+      // `mask.to(device)`, `out.squeeze(1)`
+      (name === null &&
+        call.func.kind === "Attribute" &&
+        (call.func.attr === "to" || METHODS.has(call.func.attr))) ||
+      facts.networks.isLoss(call.func) ||
+      /loss|criterion/i.test(lastWord(call.func))) &&
+    !call.args.some(({ value }) => facts.networks.is(value))
+  );
+}
+
+/** It runs a network whose graph is kept. */
+function runsLearning(statement: Stmt, facts: Facts): boolean {
+  let found = false;
+  walk(statement, (node) => {
+    if (node.kind === "Call")
+      found ||=
+        facts.gradMode(node) !== "off" && isNetwork(node.func, facts) && !facts.networks.isFrozen(node.func);
+    return !found;
+  });
+  return found;
 }
 
 /** Something may leave the turn early, with gradients that then count for the next one. */

@@ -31,6 +31,7 @@ export const rule: Rule = {
         shared.get(name) ??
         (facts.project.functions.get(`${name}.__init__`)?.workers === true ||
         isMadeForOthers(cls, facts) ||
+        isMadeForWorkers(cls, facts) ||
         isForWorkers(facts)
           ? []
           : null);
@@ -57,6 +58,14 @@ function isMadeForOthers(cls: ClassDef, { file }: Facts): boolean {
   return file.callsNamed(cls.name).some((call) => {
     const fn = functionOf(call);
     return fn?.kind === "FunctionDef" && /data|load|split|__init__/i.test(fn.name);
+  });
+}
+
+/** A function of this file makes it and hands it out, and a loader of another file has workers for what that gives. */
+function isMadeForWorkers(cls: ClassDef, { file, project }: Facts): boolean {
+  return file.callsNamed(cls.name).some((call) => {
+    const fn = functionOf(call);
+    return fn?.kind === "FunctionDef" && project.functions.get(file.qualified(fn))?.workers === true;
   });
 }
 
@@ -104,8 +113,24 @@ function isReadLater(held: Node, cls: ClassDef, { file }: Facts): boolean {
   return file.all("Attribute").some((one) => {
     if (!kept.includes(one.attr) || selfAttribute(one) === null) return false;
     const fn = functionOf(one);
-    return fn?.kind !== "FunctionDef" || (fn.name !== "__init__" && !contains(fn, held));
+    return (
+      fn?.kind !== "FunctionDef" ||
+      (fn.name !== "__init__" && !contains(fn, held) && !isOfConstructor(fn, file))
+    );
   });
+}
+
+/** `self.scan()` stands in the constructor alone: what the method reads, no worker does. */
+function isOfConstructor({ name }: FunctionDef, file: PythonFile): boolean {
+  if (READS.test(name)) return false;
+  const calls = file.all("Attribute").filter((one) => one.attr === name && selfAttribute(one) !== null);
+  return (
+    calls.length > 0 &&
+    calls.every((one) => {
+      const fn = functionOf(one);
+      return fn?.kind === "FunctionDef" && fn.name === "__init__";
+    })
+  );
 }
 
 const READS = /^__(?:getitem|getitems|iter)__$/;
@@ -232,11 +257,11 @@ function isObjects(expr: Expr, facts: Facts, depth = 0): boolean {
   if (name === "builtins.zip") return expr.args.some(({ value }) => isObjects(value, facts, depth + 1));
   // A function of this file that collects them.
   const helper = facts.file.functionNamed(name);
-  if (helper) return collects(helper, facts);
+  if (helper) return collects(helper, facts, depth + 1);
   // `self.items = self.scan()`
   const own = selfAttribute(expr.func);
   const method = own === null ? undefined : methodsOf(classOf(expr)!).find((one) => one.name === own);
-  if (method) return collects(method, facts);
+  if (method) return collects(method, facts, depth + 1);
   if (name === "builtins.list" || name === "builtins.sorted")
     return expr.args.some(
       ({ value }) =>
@@ -252,8 +277,8 @@ function isObjects(expr: Expr, facts: Facts, depth = 0): boolean {
   return /^(?:readlines|splitlines|to_dict|r?glob|iterdir|iterrows|itertuples)$/.test(expr.func.attr);
 }
 
-/** It appends objects to a list, or returns a comprehension of them. */
-function collects(fn: FunctionDef, facts: Facts): boolean {
+/** It appends objects to a list, or returns a comprehension of them or what it read. */
+function collects(fn: FunctionDef, facts: Facts, depth: number): boolean {
   let found = false;
   walk(fn, (node) => {
     if (node.kind === "Call" && node.func.kind === "Attribute" && node.func.attr === "append")
@@ -261,10 +286,31 @@ function collects(fn: FunctionDef, facts: Facts): boolean {
         node.args[0] !== undefined &&
         isObject(node.args[0].value, facts) &&
         !isPacked(node.func.value, fn, facts);
-    if (node.kind === "Return" && node.value?.kind === "Comp") found ||= isObject(node.value.element, facts);
+    if (node.kind === "Return" && node.value)
+      found ||=
+        node.value.kind === "Comp"
+          ? isObject(node.value.element, facts)
+          : (node.value.kind === "Tuple" ? node.value.items : [node.value]).some(
+              (one) => one.kind !== "Subscript" && (isObjects(one, facts, depth) || isTransposed(one, facts)),
+            );
     return !found;
   });
   return found;
+}
+
+/** `names, labels = zip(*records)`, also through a list: each is a tuple with an object for every record. */
+function isTransposed(expr: Expr, { file }: Facts): boolean {
+  if (expr.kind !== "Name") return false;
+  return file.scopes.reaching(expr).some(({ how, value }) => {
+    let made = how === "unpack" ? value : null;
+    while (made?.kind === "Call" && /^builtins\.(?:list|tuple)$/.test(file.dotted(made.func) ?? ""))
+      made = made.args[0]?.value ?? null;
+    return (
+      made?.kind === "Call" &&
+      file.dotted(made.func) === "builtins.zip" &&
+      made.args.some(({ star }) => star === 1)
+    );
+  });
 }
 
 const PACKS = /^(?:numpy|torch|pandas|pyarrow)\./;

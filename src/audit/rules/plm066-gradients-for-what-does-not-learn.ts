@@ -1,8 +1,15 @@
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, Node } from "../../python/tree.ts";
 import { comesFromNetwork, feedsBackward, isMadeOf, runsBehind } from "../facts/behind-loss.ts";
-import { isSelf, attributesOf, isModuleRole, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
+import {
+  isSelf,
+  attributesOf,
+  isModuleRole,
+  isOnlyMadeBy,
+  methodsOf,
+  selfAttribute,
+} from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
 import { isNetwork, ranNetwork } from "../facts/networks.ts";
@@ -33,6 +40,7 @@ export const rule: Rule = {
         ? [
             ...evaluated(facts),
             ...leftOut(facts),
+            ...keptToItself(facts),
             ...besidePart(facts),
             ...partsOptimised(facts),
             ...adversaries(facts),
@@ -245,6 +253,66 @@ function* leftOut(facts: Facts): Generator<Finding> {
   }
 }
 
+/** Who others trained is made by these; what they make has parameters, which a loss of one's own need not have. */
+const TRAINED =
+  /^(?:torchvision\.models\.(?:\w+\.)*[a-z]\w*|timm\.create_model|transformers\.\w*(?:Model|For[A-Z])\w*\.from_pretrained)$/;
+
+/** What others trained, made here and handed to nobody: whoever made the optimizer, its parameters cannot be in it. */
+function* keptToItself(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const maker of [
+    ...file.calls.given(["pretrained", "weights"]),
+    ...file.callsNamed("from_pretrained"),
+  ]) {
+    if (!TRAINED.test(file.dotted(maker.func) ?? "")) continue;
+    const made = outermost(maker);
+    const [target, ...more] = made.parent?.kind === "Assign" ? made.parent.targets : [];
+    const definition = target?.kind === "Name" && more.length === 0 ? file.scopes.definitionAt(target) : null;
+    if (!definition || UNFIT.test(file.textOf(made))) continue;
+    if (file.scopes.scopeOf(target!).bindings.get(definition.name)?.length !== 1) continue;
+    const uses = file.scopes.uses(definition);
+    const runs: Call[] = [];
+    const alone = uses.every((use) => {
+      // `vgg(x)`, `vgg.features(x)`
+      const callee = use.parent?.kind === "Attribute" ? use.parent : use;
+      const run = callee.parent?.kind === "Call" && callee.parent.func === callee ? callee.parent : null;
+      if (run && (callee === use || (!UNFIT.test(lastWord(callee)) && ranNetwork(run, facts))))
+        return runs.push(run) > 0;
+      // `vgg.to(device)`; handed on, or under another name, it may be anybody's.
+      const end = outermost(use);
+      return end.parent?.kind === "ExprStmt" && !UNFIT.test(file.text.slice(use.end, end.end));
+    });
+    if (!alone) continue;
+    for (const call of runs)
+      if (
+        facts.stepLoop(call) &&
+        facts.gradMode(call) === "on" &&
+        !facts.networks.isFrozen(call.func) &&
+        optimizerSteps(file).some((step) => functionOf(step) === functionOf(call)) &&
+        feedsBackward(call, facts)
+      )
+        yield {
+          at: call,
+          severity: "note",
+          message: `\`${definition.name}\` is in no optimizer, as nobody is handed its parameters, yet they get gradients; run it under \`no_grad\`, or freeze it where they must pass through it`,
+        };
+  }
+}
+
+/** What takes its parameters, or switches them off. */
+const UNFIT = /param|requires_grad|freeze|frozen|modules|children|optim|register|apply/i;
+
+/** `net.features[:16].to(device)` around a call or a name. */
+function outermost(expr: Expr): Expr {
+  let at = expr;
+  for (;;) {
+    const up: Node | null = at.parent;
+    if ((up?.kind === "Attribute" || up?.kind === "Subscript") && up.value === at) at = up;
+    else if (up?.kind === "Call" && up.func === at && at.kind === "Attribute") at = up;
+    else return at;
+  }
+}
+
 const CLASSES = /^[A-Z]/;
 
 /** One part of a network in the program's only optimizer, the whole handed to what trains it, and nothing frozen anywhere. */
@@ -325,13 +393,15 @@ function* leftOutOfClass(facts: Facts): Generator<Finding> {
       made.length === 1 &&
       /self\.[\w.]+\.parameters\(/.test(text) &&
       !/self\.(?:named_)?parameters\(/.test(text);
-    if (source ? selfAttribute(source) === null : !listed) continue;
+    const handed = made.length === 0 && isHandedOptimizer(cls);
+    if (source ? selfAttribute(source) === null : !listed && !handed) continue;
     const optimised = source ? file.textOf(source) : "";
     for (const call of file.all("Call")) {
       const run = contains(cls, call) && isOfSelf(call) ? ranNetwork(call, facts) : null;
       const own = run && selfAttribute(run);
       if (!run || own === null || /loss/i.test(own)) continue;
       if (isParameterless(run, file)) continue;
+      if (handed && !isOwnTrained(own, cls, file)) continue;
       const callee = file.textOf(run);
       if (callee === optimised || facts.networks.isFrozenByFlags(run)) continue;
       if (
@@ -355,6 +425,32 @@ function* leftOutOfClass(facts: Facts): Generator<Finding> {
       };
     }
   }
+}
+
+/** `def __init__(self, net, optimizer)`: what the class makes itself is not in that. */
+function isHandedOptimizer(cls: ClassDef): boolean {
+  const init = methodsOf(cls).find(({ name }) => name === "__init__");
+  return init?.params.some(({ name }) => /^opt(?:im(?:izers?)?)?$/.test(name)) === true;
+}
+
+/** Made by the class itself, by what others trained, and handed to nobody. */
+function isOwnTrained(own: string, cls: ClassDef, file: PythonFile): boolean {
+  const writes = attributesOf(cls, file).get(own)?.writes ?? [];
+  const trained = (value: Expr): boolean => {
+    let at = value;
+    while (at.kind === "Attribute" || at.kind === "Subscript" || at.kind === "Call") {
+      if (at.kind === "Call" && TRAINED.test(file.dotted(at.func) ?? "")) return true;
+      at = at.kind === "Call" ? at.func : at.value;
+    }
+    return false;
+  };
+  return (
+    writes.length > 0 &&
+    writes.every(({ value }) => value !== null && trained(value)) &&
+    !new RegExp(`self\\.${own}\\b(?!\\s*(?:=|\\(|\\.(?:to|eval|cuda|train|half|float)\\())`).test(
+      file.textOf(cls),
+    )
+  );
 }
 
 /** `self.net(x)`, `self.net.encode(x)` */
