@@ -60,6 +60,7 @@ const FILES = [
   "labels-51.jsonl",
   "labels-52.jsonl",
   "labels-53.jsonl",
+  "labels-54.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

@@ -369,10 +369,14 @@ export class CallValues {
       !(receiver.kind === "Name" && receiver.id === "self") &&
       (value.what === "module" || (value.what === "unknown" && this.#values.networks.is(receiver))) &&
       !MODULE_METHODS.has(attr) &&
-      !TELLS.test(attr) &&
-      call.args.some((arg) => isOnDevice(this.#values.of(arg.value)))
-    )
-      return { what: "output", device: "network", graph: "unknown" };
+      !TELLS.test(attr)
+    ) {
+      const given = this.#operands(call);
+      if (given.some(isOnDevice)) return { what: "output", device: "network", graph: "unknown" };
+      // `model.loss(embeddings.cpu())`
+      if (given.every(({ device, graph }) => device === "cpu" && graph === "yes"))
+        return { what: "output", device: "cpu", graph: "unknown" };
+    }
     if (value.what === "module") return MODULE_METHODS.has(attr) ? value : UNKNOWN;
     // `Categorical(logits=logits).log_prob(actions)`
     if (value.what === "unknown" && COMPUTES.has(attr) && receiver.kind !== "Attribute") {

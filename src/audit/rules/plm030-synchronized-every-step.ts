@@ -31,7 +31,6 @@ export const rule: Rule = {
         !facts.everyStep(call)
       )
         continue;
-      if (isAfterRead(call)) continue;
       // Beside a clock it is what makes the clock right.
       const fn = functionOf(call);
       // What is commented out does not run.
@@ -42,14 +41,17 @@ export const rule: Rule = {
       if (/batch_isend_irecv/.test(around)) continue;
       const timed = event || /Event\(|elapsed_time/.test(around) || besideClock(call, file);
       const statement = statementOf(call);
+      const idle = isAfterRead(call);
       // A function of its own for it is called where other processes must see what was computed.
       const shared = fn?.kind === "FunctionDef" && /sync/i.test(fn.name);
       yield {
         at: call,
-        ...(timed || shared ? { severity: "note" as const } : {}),
-        message: timed
-          ? "The host waits here on every step to read a clock; events that are read some steps later time the device without a wait"
-          : "The host waits here on every step until the device has finished; operations are in order without it",
+        ...(timed || shared || idle ? { severity: "note" as const } : {}),
+        message: idle
+          ? "A read just before has waited for the device already: this wait is for nothing"
+          : timed
+            ? "The host waits here on every step to read a clock; events that are read some steps later time the device without a wait"
+            : "The host waits here on every step until the device has finished; operations are in order without it",
         ...(statement?.kind === "ExprStmt" && statement.value === call && !timed
           ? { fix: { grade: "unsafe" as const, title: "Remove it", edits: deleteStatement(statement, file) } }
           : {}),

@@ -112,7 +112,9 @@ export const rule: Rule = {
 
 /** A single number is often what a sum begins with: one buffer for all steps would be summed into. */
 function once(made: Call): string {
-  return positional(made, 0)?.kind === "Num" ? "`torch.full` makes it there" : "make it a buffer once";
+  const data = positional(made, 0);
+  const one = data?.kind === "List" && data.items.length === 1 ? data.items[0] : data;
+  return one?.kind === "Num" ? "`torch.full` makes it there" : "make it a buffer once";
 }
 
 /** `to_gpu(torch.tensor([0.5]))`, of a function that sends what it is given. */

@@ -47,8 +47,8 @@ def after_reads(model, loader, optimizer, meter):
         value = loss.item()
         meter.update(value, x.size(0))
         if torch.cuda.is_available():
-            # trap: the read above has waited for everything
-            torch.cuda.synchronize()
+            # trap: the read above has waited for everything (a note)
+            torch.cuda.synchronize()  # expect: PLM030
 
 
 def synchronize(device):
