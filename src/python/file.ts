@@ -5,7 +5,7 @@ import { Scopes } from "./scopes.ts";
 import type { Definition } from "./scopes.ts";
 import { Lines } from "./source.ts";
 import { parse } from "./statements.ts";
-import type { Arg, Call, Expr, Name, Node, NodeOf, Tree } from "./tree.ts";
+import type { Arg, Call, Comment, Expr, Name, Node, NodeOf, Tree } from "./tree.ts";
 
 /** No real name has more parts. */
 const MAX_ATTRIBUTES = 20;
@@ -17,6 +17,7 @@ export class PythonFile {
   readonly text: string;
   readonly tree: Tree;
   #lines: Lines | null = null;
+  #code: string | null = null;
   readonly #names = new Map<string, Map<string, string>>();
   readonly #mentions = new Map<string, boolean>();
   readonly #qualified = new Map<Node, string>();
@@ -86,6 +87,16 @@ export class PythonFile {
 
   textOf(node: { readonly start: number; readonly end: number }): string {
     return this.text.slice(node.start, node.end);
+  }
+
+  /** The text with nothing in place of its comments: what is commented out does not run. */
+  get code(): string {
+    this.#code ??= withoutComments(this.text, this.tree.comments);
+    return this.#code;
+  }
+
+  codeOf(node: { readonly start: number; readonly end: number }): string {
+    return this.code.slice(node.start, node.end);
   }
 
   /**
@@ -286,4 +297,17 @@ export function isTrue(expr: Expr | null): boolean {
 }
 export function isFalse(expr: Expr | null): boolean {
   return expr?.kind === "Const" && expr.value === false;
+}
+
+/** Each as long as it was, in spaces: whatever stands behind it stays where it is. */
+function withoutComments(text: string, comments: readonly Comment[]): string {
+  if (comments.length === 0) return text;
+  const parts: string[] = [];
+  let from = 0;
+  for (const { start, end } of comments) {
+    parts.push(text.slice(from, start), " ".repeat(end - start));
+    from = end;
+  }
+  parts.push(text.slice(from));
+  return parts.join("");
 }

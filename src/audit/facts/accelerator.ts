@@ -32,13 +32,9 @@ export function usesAccelerator(file: PythonFile): boolean {
   if (file.calls.given(["device"]).some((call) => mayBe(keyword(call, "device")!.value))) return true;
   // Whoever makes the optimizer and differentiates would have sent the network there: that something is asked back is habit.
   const makesOptimizer = trains && file.calls.matching(OPTIMIZERS).length > 0;
-  for (const { 0: said, index } of file.text.matchAll(ACCELERATORS))
-    // "Uncomment this to run on GPU".
-    if (
-      !(makesOptimizer && said === ".cpu(") &&
-      !file.tree.comments.some(({ start, end }) => start <= index && index < end)
-    )
-      return true;
+  // Not "uncomment this to run on GPU".
+  for (const [said] of file.code.matchAll(ACCELERATORS))
+    if (!(makesOptimizer && said === ".cpu(")) return true;
   return false;
 }
 

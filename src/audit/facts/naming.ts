@@ -91,7 +91,7 @@ export class Networks {
       if (loop.iter.kind !== "Call" || loop.iter.func.kind !== "Attribute") continue;
       if (!/^(?:named_)?parameters$/.test(loop.iter.func.attr)) continue;
       const key = this.key(loop.iter.func.value);
-      if (key !== null && /requires_grad(?:_\(|\s*=\s*)False/.test(file.textOf(loop))) this.#frozen.add(key);
+      if (key !== null && /requires_grad(?:_\(|\s*=\s*)False/.test(file.codeOf(loop))) this.#frozen.add(key);
     }
     for (const statement of file.callsNamed("eval", "requires_grad_").length > 0 ? file.all("Assign") : [])
       for (const target of statement.targets) {

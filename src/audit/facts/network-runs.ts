@@ -14,7 +14,7 @@ export function lossRun(call: Call, facts: Facts): Expr | null {
   const name = lastWord(call.func);
   return file
     .all("FunctionDef")
-    .some((fn) => fn.name === name && /no_grad|inference_mode|set_grad_enabled/.test(file.textOf(fn)))
+    .some((fn) => fn.name === name && /no_grad|inference_mode|set_grad_enabled/.test(file.codeOf(fn)))
     ? null
     : net;
 }

@@ -13,7 +13,7 @@ export function isOwnRecurrent(expr: Expr, facts: Facts): boolean {
   const cls = facts.file
     .all("ClassDef")
     .find((one) => made.length > 0 && made.every((name) => name === facts.file.qualified(one)));
-  const text = cls ? facts.file.textOf(cls) : "";
+  const text = cls ? facts.file.codeOf(cls) : "";
   return /\b(?:LSTM|GRU|RNN)(?:Cell)?\(/.test(text) && !/detach/.test(text);
 }
 
@@ -25,7 +25,7 @@ export function anyCutsItsOwn(file: PythonFile): boolean {
     return (
       cls !== null &&
       /\.detach\(/.test(file.textOf(one)) &&
-      /\b(?:LSTM|GRU|RNN)(?:Cell)?\(/.test(file.textOf(cls))
+      /\b(?:LSTM|GRU|RNN)(?:Cell)?\(/.test(file.codeOf(cls))
     );
   });
 }

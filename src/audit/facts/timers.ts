@@ -38,7 +38,7 @@ export function timersOf(file: PythonFile): Timers {
     const outer = functionOf(fn);
     const entered = fn.decorators.some((one) => file.dotted(one) === "contextlib.contextmanager");
     if (!entered && outer === null) continue;
-    const text = file.textOf(fn);
+    const text = file.codeOf(fn);
     if (WAITS.test(text) || clocksIn(fn, file) < 2) continue;
     if (entered) blocks.add(file.qualified(fn));
     const timed = outer?.kind === "FunctionDef" ? outer.params[0]?.name : undefined;
@@ -47,7 +47,7 @@ export function timersOf(file: PythonFile): Timers {
   }
   for (const cls of file.all("ClassDef")) {
     const doors = methodsOf(cls).filter(({ name }) => name === "__enter__" || name === "__exit__");
-    if (doors.length === 2 && doors.every((fn) => clocksIn(fn, file) > 0 && !WAITS.test(file.textOf(fn))))
+    if (doors.length === 2 && doors.every((fn) => clocksIn(fn, file) > 0 && !WAITS.test(file.codeOf(fn))))
       blocks.add(file.qualified(cls));
   }
   return { blocks, decorators };

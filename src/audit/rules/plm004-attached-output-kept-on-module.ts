@@ -199,7 +199,7 @@ function* hooks(facts: Facts): Generator<Finding> {
     const around = functionOf(fn);
     if (
       around &&
-      /no_grad|inference_mode/.test(file.textOf(around)) &&
+      /no_grad|inference_mode/.test(file.codeOf(around)) &&
       !facts.functionFacts(call).reachesBackward
     )
       continue;

@@ -157,7 +157,7 @@ function handedBack(call: Call, at: number, facts: Facts): Expr | null {
 function isCutOff(name: string, within: Node, file: PythonFile): boolean {
   return new RegExp(
     `\\b${name}\\b[^\\n]*\\.(?:detach|data\\b)|\\.(?:detach\\(\\)|data) for \\w+ in ${name}\\b|(?:detach|repackage|Variable)\\w*\\([^)\\n]*\\b${name}\\b`,
-  ).test(file.textOf(within));
+  ).test(file.codeOf(within));
 }
 
 /** `global hidden` in the function that is a step, whose network gets it and gives it back. */
@@ -226,7 +226,7 @@ function uncut(
   const [made, ...others] = func.kind === "Name" ? file.scopes.reaching(func) : [];
   const fn = made?.node;
   if (same?.kind !== "Name" || fn?.kind !== "FunctionDef" || others.length > 0) return null;
-  if (/\.detach|\.data\b|no_grad|Variable\(|zeros|numpy|item/.test(file.textOf(fn))) return null;
+  if (/\.detach|\.data\b|no_grad|Variable\(|zeros|numpy|item/.test(file.codeOf(fn))) return null;
   const at = file.all("Return").find(({ value, parent }) => value && parent && functionOf(value) === fn);
   return at ? { before: file.scopes.reaching(same), at, name: fn.name } : null;
 }
@@ -244,7 +244,7 @@ function report(
   facts: Facts,
 ): Finding {
   const none = begins.some(({ value }) => value?.kind === "Const" && value.value === null);
-  const tuple = whole && /\bLSTM\b/.test(facts.file.text);
+  const tuple = whole && /\bLSTM\b/.test(facts.file.code);
   const cut = tuple ? `tuple(s.detach() for s in ${name})` : `${name}.detach()`;
   const text = none ? `None if ${name} is None else ${cut}` : cut;
   // What an opaque network returns may be a tensor or a tuple of them.
@@ -281,7 +281,7 @@ function* onSelf(facts: Facts): Generator<Finding> {
         own === null
           ? null
           : call.args.map(({ value }) => handedOn(value)).find((value) => selfAttribute(value) === own);
-      if (!read || new RegExp(`self\\.${own}\\b[^\\n]*detach`).test(file.text)) continue;
+      if (!read || new RegExp(`self\\.${own}\\b[^\\n]*detach`).test(file.code)) continue;
       yield {
         at: read,
         message: message(`self.${own}`),
@@ -306,10 +306,10 @@ function* whileActing(facts: Facts): Generator<Finding> {
     const kept = [...partsOf(target).map(ownState), ...keptBelow(target, statement, facts)];
     if (!kept.includes(own) || !ranNetwork(call, facts) || !isRecorded(call, fn, facts)) continue;
     // Cut off, here or by the network.
-    if (new RegExp(`\\b${own}\\b[^\\n]*detach|\\.detach_?\\(\\)[^\\n]*\\b${own}\\b`).test(file.text))
+    if (new RegExp(`\\b${own}\\b[^\\n]*detach|\\.detach_?\\(\\)[^\\n]*\\b${own}\\b`).test(file.code))
       continue;
     const cls = classBehind(call.func, facts);
-    if (!cls || /detach|no_grad|inference_mode/.test(file.textOf(cls))) continue;
+    if (!cls || /detach|no_grad|inference_mode/.test(file.codeOf(cls))) continue;
     if (!isCutBelow(target, own, statement, facts)) continue;
     // Who reads the state elsewhere may differentiate it.
     const isReadElsewhere = (one: Expr): boolean =>
@@ -338,7 +338,7 @@ function isRecorded(call: Call, fn: FunctionDef, facts: Facts): boolean {
     (mode === "unknown" &&
       lexicalGrad(call, facts.file) === null &&
       facts.functionFacts(call).callersGradOff === "unknown" &&
-      /\.detach\(\)|\.data\b/.test(facts.file.textOf(fn)))
+      /\.detach\(\)|\.data\b/.test(facts.file.codeOf(fn)))
   );
 }
 
@@ -399,7 +399,7 @@ function* inForward(facts: Facts): Generator<Finding> {
     // Caches of generation are meant to be carried, without gradients.
     if (/cache|past|kv|mask|shape|size/i.test(own!) || facts.frequency(statement, method) !== "every")
       continue;
-    if (new RegExp(`\\b${own}\\b[^\\n]*detach|\\.detach\\(\\)[^\\n]*\\b${own}\\b`).test(file.text)) continue;
+    if (new RegExp(`\\b${own}\\b[^\\n]*detach|\\.detach\\(\\)[^\\n]*\\b${own}\\b`).test(file.code)) continue;
     const writes = attributesOf(cls, file).get(own!)?.writes ?? [];
     if (writes.some((write) => write.in !== method && write.in.name !== "__init__")) continue;
     if (writes.some((write) => write.how === "buffer" || write.how === "augment")) continue;
@@ -471,7 +471,7 @@ function* throughLayer(facts: Facts): Generator<Finding> {
     const read = passed.find((part) => ownState(part) !== null && kept.has(ownState(part)));
     const own = read ? ownState(read) : null;
     if (!read || own === null) continue;
-    if (new RegExp(`\\b${own}\\b[^\\n]*detach|\\.detach_?\\(\\)[^\\n]*\\b${own}\\b`).test(file.text))
+    if (new RegExp(`\\b${own}\\b[^\\n]*detach|\\.detach_?\\(\\)[^\\n]*\\b${own}\\b`).test(file.code))
       continue;
     // Begun anew by somebody: perhaps before every step. `net.hidden = net.init_hidden(n)` is said by who calls it.
     const renewed =

@@ -106,7 +106,7 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
     fn &&
     fn.params[0]?.name === "self" &&
     /self\.\w*(?:hidden|state|memory|prev|cache)\w*\b(?!\.(?:sample|append|push|add|store|update\w*)\()/.test(
-      file.textOf(fn),
+      file.codeOf(fn),
     )
   );
 }
@@ -369,7 +369,7 @@ function isHook(call: Call, facts: Facts): boolean {
   if (!cls || fn?.kind !== "FunctionDef" || fn.parent !== cls || fn.name !== "backward") return false;
   if (facts.backwards.some((one) => one.call !== call && functionOf(one.call) === fn)) return false;
   if (loss?.kind !== "Name" || !file.scopes.reaching(loss).every(({ how }) => how === "param")) return false;
-  if (file.textOf(cls).search(OTHERWISE) >= 0) return false;
+  if (file.codeOf(cls).search(OTHERWISE) >= 0) return false;
   if (facts.role(cls) === "lightning")
     return file
       .all("FunctionDef")

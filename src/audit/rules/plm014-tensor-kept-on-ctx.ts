@@ -229,7 +229,7 @@ function saveInstead(cls: ClassDef, stores: readonly Store[], facts: Facts): Fix
   const backward = methodsOf(cls).find((method) => method.name === "backward");
   const [first] = stores;
   const ctx = backward?.params[0]?.name;
-  const text = file.textOf(cls);
+  const text = file.codeOf(cls);
   if (!backward || !first || ctx === undefined || /save_for_backward|saved_tensors/.test(text)) return null;
   if (
     stores.some(

@@ -62,7 +62,7 @@ export const rule: Rule = {
         /requires_grad_\(/.test(file.textOf(statement.value)) ||
         new RegExp(
           `${escaped}\\.(?:requires_grad_|eval\\(\\)\\.requires_grad_)|in ${escaped}\\.(?:named_)?parameters\\(|(?:requires_grad|freeze)\\w*\\(\\s*${escaped}\\b`,
-        ).test(file.text);
+        ).test(file.code);
       // Kept on the host it costs the device nothing.
       if (frozen && /\.cpu\(|["']cpu["']/.test(file.textOf(statement.value))) continue;
       yield {

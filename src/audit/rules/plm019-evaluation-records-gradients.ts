@@ -229,7 +229,7 @@ function called(fn: FunctionDef, facts: Facts): { at: Node; message: string; sev
   if (
     names.length === 0 ||
     facts.functionFacts(fn.body[0] ?? fn).callersGradOff !== "never" ||
-    !MEASURES.test(file.textOf(fn)) ||
+    !MEASURES.test(file.codeOf(fn)) ||
     [first!, ...more].some((site) => isDifferentiated(site, facts))
   )
     return null;
@@ -341,7 +341,7 @@ function* loops(facts: Facts): Generator<Finding> {
       )
     )
       continue;
-    if (/requires_grad|autograd/.test(file.textOf(loop))) continue;
+    if (/requires_grad|autograd/.test(file.codeOf(loop))) continue;
     const found = own.find((call) => {
       const last = mine.findLast(
         (one) => one.func.kind === "Attribute" && file.textOf(one.func.value) === file.textOf(call.func),
@@ -367,7 +367,7 @@ function* blocks(facts: Facts, seen: ReadonlySet<Node>): Generator<Finding> {
     const loop = facts.stepLoop(block);
     if (!loop && !isAfterStep(block, fn, facts)) continue;
     if ((fn && seen.has(fn)) || facts.backwards.some((one) => contains(block, one.call))) continue;
-    if (/requires_grad|autograd|\.grad\b/.test(file.textOf(block))) continue;
+    if (/requires_grad|autograd|\.grad\b/.test(file.codeOf(block))) continue;
     const name = file.textOf(mode.func.value);
     const run = file
       .all("Call")
@@ -416,7 +416,7 @@ function* samples(facts: Facts): Generator<Finding> {
     // What is differentiated, penalised or handed back needs its graph.
     if (
       facts.backwards.some((one) => contains(block, one.call)) ||
-      /autograd|\.grad\b/.test(file.textOf(block))
+      /autograd|\.grad\b/.test(file.codeOf(block))
     )
       continue;
     const uses = file.scopes.uses(file.scopes.definitionAt(target)!);
@@ -550,7 +550,7 @@ function usesGradients(fn: FunctionDef, facts: Facts): boolean {
   if (facts.functionFacts(fn.body[0] ?? fn).reachesBackward) return true;
   return (
     /backward|autograd|requires_grad|enable_grad|\.grad\b|set_grad_enabled|create_graph|return_loss_for_training/.test(
-      facts.file.textOf(fn),
+      facts.file.codeOf(fn),
     ) || fn.body.some((statement) => yieldsGraph(statement, facts))
   );
 }

@@ -166,7 +166,7 @@ function* handedOn(facts: Facts): Generator<Finding> {
     !facts.networks.someOnlyEvaluated &&
     !file.mentions("teacher") &&
     !file.mentions("frozen_model") &&
-    !/ref(?:(?<=\bref)|erence)/.test(file.text)
+    !/ref(?:(?<=\bref)|erence)/.test(file.code)
   )
     return;
   const words = new Map<string, boolean>();
@@ -346,7 +346,7 @@ function isFrozenByCaller(callee: Expr, { file }: Facts): boolean {
   return callsOf(fn, file).some((call) => {
     const given = keyword(call, one!.name)?.value ?? positional(call, at);
     const around = functionOf(call);
-    return given?.kind === "Name" && around !== null && isFrozenByCall(given.id, file.textOf(around));
+    return given?.kind === "Name" && around !== null && isFrozenByCall(given.id, file.codeOf(around));
   });
 }
 

@@ -33,8 +33,7 @@ export const rule: Rule = {
         continue;
       // Beside a clock it is what makes the clock right.
       const fn = functionOf(call);
-      // What is commented out does not run.
-      const around = file.textOf(fn ?? file.tree.module).replace(/#.*/g, "");
+      const around = file.codeOf(fn ?? file.tree.module);
       if (/\bprofile\(|emit_nvtx|(?<!cudnn\.)bench/i.test(around) || /\.stream\(|\bStream\(/.test(around))
         continue;
       // What was received from another stage is waited for, as Megatron does.

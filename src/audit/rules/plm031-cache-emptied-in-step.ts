@@ -137,7 +137,7 @@ function isMeasured(call: Node, within: Node, facts: Facts): boolean {
   const { file } = facts;
   const fn = functionOf(call);
   return (
-    /mem(?:ory)?_?tracker/i.test(file.textOf(fn ?? file.tree.module)) ||
+    /mem(?:ory)?_?tracker/i.test(file.codeOf(fn ?? file.tree.module)) ||
     file
       .callsNamed("reset_peak_memory_stats")
       .some(

@@ -137,7 +137,7 @@ function callsOwn(method: FunctionDef, name: string): boolean {
 
 /** An iterator that puts the batches together itself copies each once, as a loop would. */
 function handsOutBatches(fn: FunctionDef, facts: Facts): boolean {
-  return /^__(?:iter|next)__$/.test(fn.name) && /batch/i.test(facts.file.textOf(fn));
+  return /^__(?:iter|next)__$/.test(fn.name) && /batch/i.test(facts.file.codeOf(fn));
 }
 
 function isInLoader(call: Call, facts: Facts): boolean {

@@ -40,8 +40,8 @@ export const rule: Rule = {
       if (
         (!file.mentions("logits") && !file.mentions("lm_head") && !file.mentions("vocab")) ||
         !(
-          /lm_head|vocab|labels|shift_logits|wte|CausalLM|LMHead|input_ids|SFTTrainer/.test(file.text) ||
-          FLATTENED.test(file.text)
+          /lm_head|vocab|labels|shift_logits|wte|CausalLM|LMHead|input_ids|SFTTrainer/.test(file.code) ||
+          FLATTENED.test(file.code)
         )
       )
         return;
@@ -79,7 +79,7 @@ function isVocabularyHead(expr: Expr, { file }: Facts): boolean {
 function isVocabulary(call: Call, facts: Facts): boolean {
   const fn = functionOf(call);
   const around = classOf(call) ?? fn;
-  const text = facts.file.textOf(around ?? facts.file.tree.module);
+  const text = facts.file.codeOf(around ?? facts.file.tree.module);
   const statement = statementOf(call);
   if (isPiece(call, facts)) return false;
   if (statement && /num_labels|num_classes|n_classes|label_ids/.test(facts.file.textOf(statement)))
@@ -93,7 +93,7 @@ function isVocabulary(call: Call, facts: Facts): boolean {
     (/CausalLM|LMHeadModel|ForConditionalGeneration|MaskedLM|input_ids|(?:SFT|DPO|GRPO|KTO)Trainer/.test(
       file.text,
     ) &&
-      !/Classification|num_labels|RewardModel/.test(file.text))
+      !/Classification|num_labels|RewardModel/.test(file.code))
   );
 }
 

@@ -58,7 +58,7 @@ export const rule: Rule = {
       // Where batches are collated is where to pad; before that, only with a collator that does.
       const text = collates
         ? "True"
-        : /DataCollator(?:WithPadding|For\w+)\(/.test(file.text)
+        : /DataCollator(?:WithPadding|For\w+)\(/.test(file.code)
           ? "False"
           : null;
       yield {
@@ -108,7 +108,7 @@ function trainsOnAnyShape(file: PythonFile): boolean {
   // Compiled or traced programs want one shape; an image model's prompt has one length anyway.
   if (
     ONE_SHAPE.some((word) => file.mentions(word)) ||
-    (file.mentions("torch_xla") && /(?<!is_)torch_xla/.test(file.text))
+    (file.mentions("torch_xla") && /(?<!is_)torch_xla/.test(file.code))
   )
     return false;
   // A script that trains, or prepares what another one trains on.

@@ -20,7 +20,7 @@ function chosenCalls(file: PythonFile): readonly Call[] {
   const calls = [...tables, ...names].flatMap((picked) =>
     picked.parent?.kind === "Call" && picked.parent.func === picked ? [picked.parent] : [],
   );
-  return calls.length > 0 && /\bAdamW?\b/.test(file.text) ? calls : [];
+  return calls.length > 0 && /\bAdamW?\b/.test(file.code) ? calls : [];
 }
 
 /** `OPTIMIZERS["adamw"]`, `getattr(torch.optim, name)`: what they stand for, where the file shows the word. */
@@ -70,7 +70,7 @@ export const rule: Rule = {
     if (!facts.accelerator) return;
     // `make = partial(AdamW, lr=3e-4)`, unless some call of it says more.
     for (const call of file.callsNamed("partial")) {
-      if (/\bfused\b|\bforeach\b/.test(file.text)) break;
+      if (/\bfused\b|\bforeach\b/.test(file.code)) break;
       const bound = file.dotted(call.func) === "functools.partial" ? positional(call, 0) : null;
       if (bound && /^torch\.optim\.AdamW?$/.test(file.dotted(bound) ?? "") && !hidesArguments(call, file))
         yield { at: call, message: MESSAGE };
@@ -89,7 +89,7 @@ export const rule: Rule = {
       if (["capturable", "differentiable"].some((key) => given(call, key, file))) continue;
       const chosen = keyword(call, "fused") ?? keyword(call, "foreach");
       // Sharded or offloaded parameters are stepped elsewhere; sparse ones have no fused kernel.
-      if (ELSEWHERE.test(file.text)) continue;
+      if (ELSEWHERE.test(file.code)) continue;
       yield {
         at: call.func,
         message: MESSAGE,

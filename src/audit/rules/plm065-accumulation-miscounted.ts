@@ -54,7 +54,7 @@ export const rule: Rule = {
       if (!backward?.loss || dividesItself(backward.call, facts)) continue;
       const count = file.textOf(every.by);
       const helper = taken === step ? null : functionOf(taken);
-      const text = file.textOf(loop) + (helper ? file.textOf(helper) : "");
+      const text = file.codeOf(loop) + (helper ? file.codeOf(helper) : "");
       // Clearing every turn is no accumulation.
       const foreign = new Set(others.map((other) => stepped(other, file)));
       if (!clearsThrottled(loop, every.branch, helper, foreign, facts)) continue;
@@ -194,10 +194,10 @@ function dividesItself(backward: Call, { file }: Facts): boolean {
   if (/accelerat/i.test(name)) {
     const made = file.callsNamed("Accelerator");
     // What exchanges by hand counts by hand.
-    const byHand = /\.no_sync\b/.test(file.text);
+    const byHand = /\.no_sync\b/.test(file.code);
     return (
       made.length === 0 ||
-      /\.accumulate\(/.test(file.text) ||
+      /\.accumulate\(/.test(file.code) ||
       made.some((call) =>
         call.args.some(
           (arg) => (arg.star !== 0 && !byHand) || (arg.name ?? "").startsWith("gradient_accumulation"),
@@ -405,14 +405,14 @@ function* microSteps(facts: Facts): Generator<Finding> {
       loopOfSteps(steps[0]!) !== (around ?? null)
     )
       continue;
-    const text = file.textOf(inner);
+    const text = file.codeOf(inner);
     if (/reduction=["']sum/.test(text)) continue;
     // Of a size that is given, not into so many: whatever is divided by may be their number.
     if (count.kind === "Call") {
       if (
         !isScaled(loss, inner, facts) &&
         !dividesItself(call, facts) &&
-        !dividesGradients(file.textOf(outer))
+        !dividesGradients(file.codeOf(outer))
       )
         yield undivided(call, loss, "all its", facts, false);
       continue;
@@ -420,7 +420,7 @@ function* microSteps(facts: Facts): Generator<Finding> {
     if (
       dividesItself(call, facts) ||
       isDivided(onTheWay(inner, call, file), file.textOf(count)) ||
-      dividesGradients(file.textOf(outer))
+      dividesGradients(file.codeOf(outer))
     )
       continue;
     const found = undivided(call, loss, file.textOf(count), facts);
@@ -484,7 +484,7 @@ function isScaled(loss: Expr, loop: Loop, { file }: Facts): boolean {
       .all("Binary")
       .some((one) => /^[/*]$/.test(one.op) && contains(loop, one) && (isIt(one.left) || isIt(one.right))) ||
     file.all("AugAssign").some((one) => /^[/*]=?$/.test(one.op) && contains(loop, one) && isIt(one.target)) ||
-    /\.(?:div|mul)_?\(/.test(file.textOf(loop))
+    /\.(?:div|mul)_?\(/.test(file.codeOf(loop))
   );
 }
 

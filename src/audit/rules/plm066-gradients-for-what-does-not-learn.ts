@@ -102,7 +102,7 @@ function* parts(facts: Facts): Generator<Finding> {
     if (!part || !cls || !isModuleRole(facts.role(cls)) || !facts.networks.isOnlyEvaluated(part)) continue;
     if (facts.gradMode(call) === "off" || !facts.hot(call)) continue;
     const detached = call.parent?.kind === "Attribute" && call.parent.attr === "detach";
-    if (detached || FREEZES.test(codeOf(cls, file)) || /no_grad|inference_mode/.test(file.textOf(cls)))
+    if (detached || FREEZES.test(file.codeOf(cls)) || /no_grad|inference_mode/.test(file.codeOf(cls)))
       continue;
     if (
       !call.args.some(
@@ -159,7 +159,7 @@ function* perceptual(facts: Facts): Generator<Finding> {
       facts.role(cls) !== "module" ||
       !/^torchvision\.models\.\w+$/.test(file.dotted(call.func) ?? "") ||
       !call.args.some(({ name }) => name === "pretrained" || name === "weights") ||
-      /requires_grad|freeze|no_grad|inference_mode/i.test(file.textOf(cls)) ||
+      /requires_grad|freeze|no_grad|inference_mode/i.test(file.codeOf(cls)) ||
       // Handed to what may freeze it, or read by an optimizer.
       /requires_grad|freeze/i.test(besideOthers(cls, facts))
     )
@@ -191,7 +191,7 @@ function namedIn(name: string, facts: Facts): boolean {
   const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   return new RegExp(
     `\\b${escaped}\\.(?:requires_grad_|parameters|named_parameters)\\(|(?:freeze|requires_grad)\\w*\\(\\s*${escaped}\\b`,
-  ).test(facts.file.text);
+  ).test(facts.file.code);
 }
 
 /** `for net in (vae, encoder): net.requires_grad_(False)` */
@@ -213,7 +213,7 @@ function* leftOut(facts: Facts): Generator<Finding> {
     const source = parametersOf(made.args[0]?.value ?? null, facts);
     const fn = functionOf(made);
     if (!source) continue;
-    const freezes = /requires_grad(?!=True)|freeze/.test(codeOf(fn ?? file.tree.module, file));
+    const freezes = /requires_grad(?!=True)|freeze/.test(file.codeOf(fn ?? file.tree.module));
     const others = file
       .all("Call")
       .filter(
@@ -387,7 +387,7 @@ function* leftOutOfClass(facts: Facts): Generator<Finding> {
           /^torch\.optim\.(?!lr_scheduler)(?:\w+\.)*[A-Z]/.test(file.dotted(call.func) ?? ""),
       );
     const source = made.length === 1 ? parametersOf(made[0]!.args[0]?.value ?? null, facts) : null;
-    const text = file.textOf(cls);
+    const text = file.codeOf(cls);
     // `chain(self.net.parameters(), self.noise.parameters())`, by a method or a list of its own: whatever is not named there.
     const listed =
       made.length === 1 &&
@@ -448,7 +448,7 @@ function isOwnTrained(own: string, cls: ClassDef, file: PythonFile): boolean {
     writes.length > 0 &&
     writes.every(({ value }) => value !== null && trained(value)) &&
     !new RegExp(`self\\.${own}\\b(?!\\s*(?:=|\\(|\\.(?:to|eval|cuda|train|half|float)\\())`).test(
-      file.textOf(cls),
+      file.codeOf(cls),
     )
   );
 }
@@ -485,7 +485,7 @@ function* besidePart(facts: Facts): Generator<Finding> {
     const receiver = step.func.kind === "Attribute" ? step.func.value : null;
     const name = receiver ? selfAttribute(receiver) : null;
     const cls = name === null ? null : classOf(step);
-    if (!cls || fn?.kind !== "FunctionDef" || /requires_grad|freeze|track_\w*grad/.test(codeOf(fn, file)))
+    if (!cls || fn?.kind !== "FunctionDef" || /requires_grad|freeze|track_\w*grad/.test(file.codeOf(fn)))
       continue;
     const [write, ...more] = attributesOf(cls, file).get(name!)?.writes ?? [];
     const made = more.length === 0 && write?.value?.kind === "Call" ? write.value : null;
@@ -588,19 +588,6 @@ function parametersOf(expr: Expr | null, facts: Facts, depth = 0): Expr | null {
 const FREEZES =
   /toggle_optimizer|freeze|requires_grad_?\((?!\s*(?:True)?\s*\))|requires_grad\s*=\s*(?!\s*True)/;
 
-/** What is written there without its comments: `# the critic is frozen here` freezes nothing. */
-function codeOf(node: Node, file: PythonFile): string {
-  let text = "";
-  let from = node.start;
-  for (const { start, end } of file.tree.comments) {
-    if (start < from) continue;
-    if (start >= node.end) break;
-    text += file.text.slice(from, start);
-    from = end;
-  }
-  return text + file.text.slice(from, node.end);
-}
-
 /** `engine.step()`, of what differentiates by `engine.backward(loss)`. */
 function engineSteps({ file, backwards }: Facts): Call[] {
   const engines = new Set(
@@ -638,7 +625,7 @@ function* adversaries(facts: Facts): Generator<Finding> {
           return call.func.kind === "Attribute" ? file.textOf(stepped ?? call.func.value) : "";
         }),
     );
-    if (receivers.size < 2 || FREEZES.test(codeOf(turn, file))) continue;
+    if (receivers.size < 2 || FREEZES.test(file.codeOf(turn))) continue;
     const losses = facts.backwards.flatMap(({ call, loss }) =>
       loss && contains(turn, call) ? [runsBehind(loss, facts)] : [],
     );

@@ -88,7 +88,7 @@ function families(file: PythonFile): ReadonlyMap<string, Family> {
       /^torch\.distributions\.(?:\w+\.)*(?!Transformed|Distribution$|ExponentialFamily$)[A-Z]\w*$/.test(
         base,
       ) &&
-      !/\barg_constraints\b|_validate_args\b/.test(file.textOf(cls))
+      !/\barg_constraints\b|_validate_args\b/.test(file.codeOf(cls))
     )
       found.set(file.qualified(cls), { cls, base });
   }

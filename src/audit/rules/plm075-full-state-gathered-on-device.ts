@@ -39,7 +39,7 @@ export const rule: Rule = {
         /save|checkpoint|ckpt/i.test(file.textOf(functionOf(call) ?? file.tree.module)) &&
         block &&
         !isOfPart(call, file) &&
-        /state_dict\(|named_parameters\(|torch\.save|save_\w+\(/.test(file.textOf(block))
+        /state_dict\(|named_parameters\(|torch\.save|save_\w+\(/.test(file.codeOf(block))
       )
         yield isToSave(call, file)
           ? { at: call, message: MESSAGE }

@@ -174,7 +174,7 @@ function isEveryEpoch(call: Call, facts: Facts, made: Call | null = null): boole
     /epoch/i.test(file.textOf(around.target)) ||
     (around.iter.kind === "Call" &&
       file.dotted(around.iter.func) === "builtins.range" &&
-      !/fold|stage|split/i.test(file.textOf(around)));
+      !/fold|stage|split/i.test(file.codeOf(around)));
   // Its data is the turn's own where the target of the loop is part of it.
   return counts && !(made ? isMadeOf(made, call, around.target, facts) : mentions(call, around.target));
 }
@@ -271,7 +271,7 @@ function isOneEpoch(call: Call, facts: Facts): boolean {
       const once = outer === loop || (outer.kind === "For" && !/\brange\(/.test(headOf(outer, facts)));
       return once && !/epoch/i.test(headOf(outer, facts));
     }) &&
-    !/\boptim\.|\bAdamW?\(|\bSGD\(|fold|seed|task/i.test(facts.file.textOf(fn))
+    !/\boptim\.|\bAdamW?\(|\bSGD\(|fold|seed|task/i.test(facts.file.codeOf(fn))
   );
 }
 

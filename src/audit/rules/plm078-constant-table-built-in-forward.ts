@@ -201,7 +201,7 @@ function waveMakers({ file }: Facts): ReadonlySet<FunctionDef> {
       !/^staticmethod$/.test(fn.decorators.map((one) => file.textOf(one)).join())
     )
       continue;
-    if (/cache|rand|\bglobal\b/i.test(file.textOf(fn))) continue;
+    if (/cache|rand|\bglobal\b/i.test(file.codeOf(fn))) continue;
     if (file.callsNamed(...TABLES, ...ARRAYS).some((one) => contains(fn, one))) found.add(fn);
   }
   return found;
@@ -436,7 +436,7 @@ function* neverStored(facts: Facts): Generator<Finding> {
     const made = attributesOf(cls, facts.file).get(own!)?.writes ?? [];
     if (made.length === 0 || !made.every(({ value }) => value !== null && isEmptyDict(value, facts)))
       continue;
-    const text = facts.file.textOf(cls);
+    const text = facts.file.codeOf(cls);
     const escaped = `self\\.${own}`;
     if (new RegExp(`${escaped}\\[.+\\]\\s*=[^=]|${escaped}\\.(?:update|setdefault)\\(`).test(text)) continue;
     if (helper && !/torch\./.test(text)) continue;
@@ -520,7 +520,7 @@ function* neverKept(facts: Facts): Generator<Finding> {
       const writes = attributesOf(cls, file).get(own!)?.writes ?? [];
       if (writes.length === 0 || !writes.every(({ value }) => value !== null && isNone(value))) continue;
       // Set from outside it would not be asked for in vain.
-      if (new RegExp(`\\.${own}\\s*=[^=]|["']${own}["']`).test(file.text.replace(file.textOf(cls), "")))
+      if (new RegExp(`\\.${own}\\s*=[^=]|["']${own}["']`).test(file.code.replace(file.codeOf(cls), "")))
         continue;
       if (!test.body.some((one) => one.kind === "Assign" && /torch\.|self\./.test(file.textOf(one))))
         continue;

@@ -68,7 +68,7 @@ export const rule: Rule = {
       if (
         !((driver || torch) && isAccumulated(call, inner, facts)) &&
         // Where it is told of the accumulation, it knows when gradients are whole.
-        ((driver && /\.accumulate\(/.test(file.text)) ||
+        ((driver && /\.accumulate\(/.test(file.code)) ||
           !(isMicroStep(call, inner, facts) || isBesideStep(call, inner, facts)))
       )
         continue;
@@ -235,11 +235,11 @@ function isCounted(step: Call, loop: Node, { file }: Facts): boolean {
 
 /** Under `accelerator.accumulate` gradients are whole only when `sync_gradients` says so. */
 function isAccumulated(call: Call, loop: Node, facts: Facts): boolean {
-  const text = facts.file.textOf(loop);
+  const text = facts.file.codeOf(loop);
   return (
     /\.accumulate\(/.test(text) &&
     (facts.frequency(call, loop) === "every" || isOnlySwitched(call, loop, facts)) &&
-    /gradient_accumulation_steps/.test(facts.file.text)
+    /gradient_accumulation_steps/.test(facts.file.code)
   );
 }
 
@@ -263,7 +263,7 @@ function isOnlySwitched(call: Call, loop: Node, { file }: Facts): boolean {
 
 function clipsByItself(loop: Node, facts: Facts): boolean {
   return (
-    /deepspeed/.test(facts.file.text) &&
+    /deepspeed/.test(facts.file.code) &&
     facts.file
       .callsNamed("initialize")
       .some((call) => facts.file.dotted(call.func) === "deepspeed.initialize") &&

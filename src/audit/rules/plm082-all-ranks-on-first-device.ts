@@ -96,7 +96,7 @@ const RANKED = [
 function* mapped(facts: Facts): Generator<Finding> {
   const { file } = facts;
   const calls = file.calls.given(["device_map"]);
-  if (calls.length === 0 || !/LOCAL_RANK|WORLD_SIZE|local_rank/.test(file.text)) return;
+  if (calls.length === 0 || !/LOCAL_RANK|WORLD_SIZE|local_rank/.test(file.code)) return;
   const seen = new Set<Node>();
   for (const call of calls) {
     const given = keyword(call, "device_map")!.value;
@@ -122,14 +122,14 @@ function* mapped(facts: Facts): Generator<Finding> {
 function isRanked({ file, project }: Facts): boolean {
   // Its driver chooses the device when it is made, which is later.
   if (file.callsNamed("Accelerator").some((call) => file.dotted(call.func) === "accelerate.Accelerator"))
-    return !seesOwn(file.text) && !/\bray\b/.test(file.text);
+    return !seesOwn(file.text) && !/\bray\b/.test(file.code);
   return (
     (file
       .callsNamed(...RANKED)
       .some((call) => /^torch\.(?:distributed|nn\.parallel)\./.test(file.dotted(call.func) ?? "")) ||
       project.ranked.has(file.module)) &&
     !seesOwn(file.text) &&
-    !/gloo|accelerat|deepspeed|\bray\b|FakeTensorMode/i.test(file.text)
+    !/gloo|accelerat|deepspeed|\bray\b|FakeTensorMode/i.test(file.code)
   );
 }
 
@@ -183,7 +183,7 @@ function* beforeSetUp(facts: Facts): Generator<Finding> {
   if (
     setUps.length === 0 ||
     seesOwn(file.text) ||
-    /set_device|gloo|accelerat|deepspeed|\bray\b/i.test(file.text)
+    /set_device|gloo|accelerat|deepspeed|\bray\b/i.test(file.code)
   )
     return;
   for (const call of file.callsNamed("cuda"))

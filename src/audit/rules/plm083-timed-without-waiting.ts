@@ -116,7 +116,7 @@ function* hooks(facts: Facts): Generator<Finding> {
           value !== null &&
           readsClock(value, facts.file),
       ) &&
-      !methodsOf(cls).some((method) => WAITS.test(file.textOf(method)))
+      !methodsOf(cls).some((method) => WAITS.test(file.codeOf(method)))
     )
       yield { at: difference, message: MESSAGE };
   }
@@ -161,7 +161,7 @@ function waitsBelow(fn: FunctionDef, facts: Facts, seen: Set<FunctionDef>): bool
   const { file } = facts;
   if (seen.has(fn)) return false;
   seen.add(fn);
-  if (WAITS.test(file.textOf(fn))) return true;
+  if (WAITS.test(file.codeOf(fn))) return true;
   let waits = false;
   for (const statement of fn.body)
     walk(statement, (node) => {
