@@ -128,8 +128,7 @@ function isScores(expr: Expr, facts: Facts, products: Expr[], depth = 0): boolea
   // `torch.where(mask, scores, -inf)`
   if (/^torch\.(?:where|masked_fill)$/.test(name)) return expr.args.some(({ value }) => again(value));
   if (/^torch\.einsum$/.test(name)) {
-    const form = positional(expr, 0);
-    return product(form?.kind === "Str" && makesPairs((form.value ?? "").replaceAll(" ", "")));
+    return product(makesPairs(equationOf(positional(expr, 0), facts.file).replaceAll(" ", "")));
   }
   if (expr.func.kind === "Attribute" && name === "" && /^(?:matmul|bmm)$/.test(expr.func.attr))
     return product(expr.args.length === 1 && isTransposed(expr.args[0]!.value, facts));
@@ -141,6 +140,13 @@ function isScores(expr: Expr, facts: Facts, products: Expr[], depth = 0): boolea
     ) &&
     again(expr.func.value)
   );
+}
+
+/** "b h i d, b h j d -> b h i j", with or without an `f` before it; "" where something is filled in. */
+export function equationOf(form: Expr | null, file: PythonFile): string {
+  if (form?.kind !== "Str") return "";
+  const text = form.value ?? file.textOf(form).replace(/^[a-z]*["']+|["']+$/gi, "");
+  return text.includes("{") ? "" : text;
 }
 
 /** What a helper is given: `masked_softmax(scores, lengths)`. A forward is called from anywhere. */

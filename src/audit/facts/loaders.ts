@@ -2,12 +2,12 @@ import { isTrue, keyword, positional, starModules } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
+import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { entry, given } from "./arguments.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { callsOf, returnsByName } from "./returns.ts";
-import { callTarget } from "./summary.ts";
+import { callTarget, instanceType } from "./summary.ts";
 import { isCapital, last } from "./torch-names.ts";
 
 /** Torch's own, and MONAI's, which hands all its settings on to it. */
@@ -382,7 +382,9 @@ export function collatedWith(file: PythonFile): Map<string, Call> {
       if (!made) continue;
       const bound = made.kind === "Call" && file.dotted(made.func) === "functools.partial";
       const by = bound ? positional(made, 0) : made.kind === "Call" ? made.func : made;
-      const name = by && file.dotted(by);
+      // `dataset.collate`, of a dataset that is made here
+      const type = by?.kind === "Attribute" && by.value.kind === "Name" ? instanceType(by.value, file) : null;
+      const name = type === null ? by && file.dotted(by) : `${type}.${(by as Attribute).attr}`;
       if (!name) continue;
       // `from utils import *`: any of these modules may have it.
       const names = name.startsWith("builtins.")

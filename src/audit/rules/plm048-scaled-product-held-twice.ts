@@ -2,7 +2,7 @@ import { argument, isFalse, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, lastWord } from "../../python/nodes.ts";
 import type { Attribute, Binary, Call, Expr, Name } from "../../python/tree.ts";
-import { attentions, isFallback } from "../facts/attention.ts";
+import { attentions, equationOf, isFallback } from "../facts/attention.ts";
 import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { holdsOptions } from "../facts/options.ts";
@@ -79,7 +79,8 @@ function isOfBatches(expr: Expr, facts: Facts): boolean {
   return (
     operands.length > 0 &&
     ((expr.kind === "Call" && lastWord(expr.func) === "bmm") ||
-      operands.some((one) => isTurned(one) || isLearnt(one, facts))) &&
+      isManyAxes(operands[0]!, facts) ||
+      operands.some((one) => isTurned(one) || isLearnt(one, facts) || isBank(one))) &&
     !isFallback(expr, facts)
   );
 }
@@ -91,6 +92,17 @@ function factors(expr: Expr, facts: Facts): readonly Expr[] {
   const given = expr.args.map(({ value }) => value);
   if (MULTIPLIES.test(facts.file.dotted(expr.func) ?? "")) return given;
   return isMatmul(expr, facts) ? [(expr.func as Attribute).value, ...given] : [];
+}
+
+/** `"b h i d, b h j d -> b h i j"` of an einsum. */
+function isManyAxes(form: Expr, { file }: Facts): boolean {
+  const [, axes = ""] = /->\s*([a-z. ]+)$/i.exec(equationOf(form, file)) ?? [];
+  return (axes.includes(" ") ? axes.trim().split(/\s+/) : [...axes]).length > 2;
+}
+
+/** What is kept of many batches. */
+function isBank(expr: Expr): boolean {
+  return expr.kind === "Name" && /(?:^|_)(?:queue|bank|memory)$/.test(expr.id);
 }
 
 function isTurned(expr: Expr): boolean {
@@ -129,7 +141,10 @@ function isLogits(expr: Expr, { file }: Facts): boolean {
             name === "torch.nn.Embedding" && weight
             ? argument(made, "num_embeddings", 0)
             : null;
-      return count !== null && /voc(?:ab)?|n_?tok|num_(?:tok|words)|n_?words/i.test(file.textOf(count));
+      return (
+        count !== null &&
+        /voc(?:ab)?|n_?tok|num_(?:tok|words|items|entit)|n_?(?:words|items)/i.test(file.textOf(count))
+      );
     })
   );
 }

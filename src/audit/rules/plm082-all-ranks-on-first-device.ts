@@ -1,7 +1,7 @@
 import { keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf, statementOf } from "../../python/nodes.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
+import type { Assign, Call, Expr, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { callsOf } from "../facts/returns.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -34,7 +34,7 @@ export const rule: Rule = {
     // Started by something else that gives each rank its own device, or no device at all.
     if (
       (inits.length === 0 && wraps.length === 0) ||
-      seesOwn(file.text) ||
+      seesOwn(file) ||
       /gloo|accelerat|deepspeed|\bray\b|FakeTensorMode|(?:backend\s*=|group\()\s*["']fake["']/i.test(
         file.text,
       )
@@ -77,8 +77,21 @@ const SHOWS_SEVERAL = /CUDA_VISIBLE_DEVICES["'\]\s=,(]*\d+\s*,\s*\d/;
 const SHOWS_OTHERS = /CUDA_VISIBLE_DEVICES(?:["']|\s*=)(?!["'\]\s=,(]*\d+\s*,\s*\d)/;
 
 /** Whether each rank may have been shown a device of its own. */
-function seesOwn(text: string): boolean {
-  return text.includes("CUDA_VISIBLE_DEVICES") && (!SHOWS_SEVERAL.test(text) || SHOWS_OTHERS.test(text));
+function seesOwn(file: PythonFile): boolean {
+  const text = file.code;
+  return (
+    text.includes("CUDA_VISIBLE_DEVICES") &&
+    (!SHOWS_SEVERAL.test(text) || SHOWS_OTHERS.test(text)) &&
+    !file.all("Assign").some((one) => showsSeveral(one, file))
+  );
+}
+
+/** `os.environ["CUDA_VISIBLE_DEVICES"] = gpus`, which is "0,1,2,3" for all. */
+function showsSeveral({ targets: [target], value }: Assign, file: PythonFile): boolean {
+  if (target?.kind !== "Subscript" || target.index.kind !== "Str") return false;
+  if (target.index.value !== "CUDA_VISIBLE_DEVICES" || value.kind !== "Name") return false;
+  const shown = file.scopes.onlyValue(value);
+  return shown?.kind === "Str" && /^\d+(?:\s*,\s*\d+)+$/.test(shown.value ?? "");
 }
 
 /** What only a file that works with its ranks calls. */
@@ -122,13 +135,13 @@ function* mapped(facts: Facts): Generator<Finding> {
 function isRanked({ file, project }: Facts): boolean {
   // Its driver chooses the device when it is made, which is later.
   if (file.callsNamed("Accelerator").some((call) => file.dotted(call.func) === "accelerate.Accelerator"))
-    return !seesOwn(file.text) && !/\bray\b/.test(file.code);
+    return !seesOwn(file) && !/\bray\b/.test(file.code);
   return (
     (file
       .callsNamed(...RANKED)
       .some((call) => /^torch\.(?:distributed|nn\.parallel)\./.test(file.dotted(call.func) ?? "")) ||
       project.ranked.has(file.module)) &&
-    !seesOwn(file.text) &&
+    !seesOwn(file) &&
     !/gloo|accelerat|deepspeed|\bray\b|FakeTensorMode/i.test(file.code)
   );
 }
@@ -180,11 +193,7 @@ function* beforeSetUp(facts: Facts): Generator<Finding> {
     const name = file.dotted(call.func);
     return functionOf(call) !== null && name !== null && !name.startsWith(`${file.module}.`);
   });
-  if (
-    setUps.length === 0 ||
-    seesOwn(file.text) ||
-    /set_device|gloo|accelerat|deepspeed|\bray\b/i.test(file.code)
-  )
+  if (setUps.length === 0 || seesOwn(file) || /set_device|gloo|accelerat|deepspeed|\bray\b/i.test(file.code))
     return;
   for (const call of file.callsNamed("cuda"))
     if (

@@ -123,8 +123,11 @@ class Affinity(nn.Module):
         far = torch.bmm(left, right).mul(0.1)  # expect: PLM048
         logits = torch.matmul(video, self.words.weight.t()) * self.width**-0.5  # expect: PLM048
         hidden = torch.relu(self.weight.mm(left) * self.width**-0.5)  # expect: PLM048
+        sim = torch.einsum(f"b i d, b j d -> b i j", video, video) * 0.5  # expect: PLM048
+        # trap: two axes
+        gram = torch.einsum("bi,bj->ij", left, right) * 0.5
         # trap: by another tensor
         other = torch.bmm(left, right) * mask**2
         # trap: one matrix, of the examples
         pairs = (left @ left.transpose(0, 1)) * 0.5
-        return near, far, logits, hidden, other, pairs
+        return near, far, logits, hidden, sim, gram, other, pairs
