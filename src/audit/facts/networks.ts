@@ -23,6 +23,21 @@ export function isNetwork(callee: Expr, facts: Facts): boolean {
   return facts.value(callee).what === "module" || facts.networks.is(callee);
 }
 
+/** `model.vq_loss`, `model.logit_scale.exp()`, read by `.item()`: what a network keeps and a host asks for like that is a tensor, where the network is. */
+export function isReadOffNetwork({ func, args }: Call, facts: Facts): boolean {
+  if (func.kind !== "Attribute" || func.attr !== "item" || args.length > 0 || !facts.accelerator)
+    return false;
+  let kept = func.value;
+  while (kept.kind === "Call" && kept.func.kind === "Attribute" && kept.args.length === 0)
+    kept = kept.func.value;
+  return (
+    kept.kind === "Attribute" &&
+    selfAttribute(kept) === null &&
+    facts.value(func.value).what === "unknown" &&
+    isNetwork(kept.value, facts)
+  );
+}
+
 /** Methods of networks that run them. */
 const ACTS =
   /^(?:get_action\w*|act|sample|rsample|evaluate\w*|forward\w*|encode\w*|decode\w*|generate|predict\w*|reconstruct|(?:encode|forward|extract|get)_\w*(?:features?|image|text|latents?))$/;

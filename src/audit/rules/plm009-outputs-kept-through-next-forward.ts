@@ -1,3 +1,4 @@
+import { argument } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
@@ -190,11 +191,12 @@ function isOnlyForLoss(
     (use) => use.parent?.kind === "Attribute" || use.parent?.kind === "Subscript",
   );
   if (attributes.length === uses.length && uses.some(isLoss)) return true;
-  // A language model's logits, from which the loss is computed here.
+  // A language model's logits, or scores of all items, from which the loss is computed here.
   if (
     !/vocab|lm_head|CausalLM|logits\.size\(-1\)|labels|input_ids|token|\blm\(|\bgpt|GPT|bert|logits\.shape\[-1\]|ignore_index=pad|logits\.(?:transpose\(1, ?2\)|permute\(0, ?2, ?1\))/.test(
       facts.file.text,
-    )
+    ) &&
+    !facts.file.once(scoresEveryItem)
   )
     return false;
   if (
@@ -222,6 +224,24 @@ function isOnlyForLoss(
   return all.every(
     (use) => isSize(use) || feedsLoss(use, facts) || made.has(valueAround(use)) || counted.includes(use),
   );
+}
+
+/** `num_items`, `self.item_count`: how many there are of what is counted in thousands, as classes and actions are not. */
+const MANY =
+  /(?:^|[._])(?:(?:num|n|nb|total)_?(?:item|product|user|movie|song|track|artist|entitie|doc|word)s?|(?:item|product|user|movie|song|track|artist|entity|doc|word)s?_?(?:num|count))$/;
+
+/** `nn.Linear(width, num_items)` beside `nn.Embedding(num_items, width)` or what takes all items in: a recommender's scores, a row of all items for each user. */
+function scoresEveryItem(file: PythonFile): boolean {
+  const heads = file.callsNamed("Linear").filter((call) => file.dotted(call.func) === "torch.nn.Linear");
+  const outs = new Set(heads.map((call) => file.textOf(argument(call, "out_features", 1) ?? call)));
+  // Who also makes single numbers may be scoring one item at a time.
+  if (outs.size === 0 || outs.has("1")) return false;
+  const wide = [...outs].filter((out) => MANY.test(out));
+  if (wide.length === 0) return false;
+  const ins = new Set(heads.map((call) => file.textOf(argument(call, "in_features", 0) ?? call)));
+  for (const call of file.callsNamed("Embedding"))
+    ins.add(file.textOf(argument(call, "num_embeddings", 0) ?? call).replace(/ ?\+ ?[12]$/, ""));
+  return wide.some((out) => ins.has(out));
 }
 
 /** `logits.argmax(-1)`, `torch.max(logits, 1)`, `logits.detach().topk(5)`: which is the largest, for the accuracy; it holds no logits. */

@@ -13,6 +13,7 @@ import { indentAt } from "../edits.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { decoratedGrad } from "../facts/gradmode.ts";
+import { callsOf } from "../facts/returns.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -39,7 +40,7 @@ export const rule: Rule = {
 function* kept(facts: Facts): Generator<Finding> {
   if (facts.backwards.length === 0) return;
   const { file } = facts;
-  const leave = new Set<string>();
+  const leave = new Set<FunctionDef>();
   for (const loop of facts.stepLoops) {
     const clear = leftUncleared(loop, facts);
     if (!clear) {
@@ -47,7 +48,7 @@ function* kept(facts: Facts): Generator<Finding> {
       continue;
     }
     const fn = functionOf(loop);
-    if (fn?.kind === "FunctionDef") leave.add(file.qualified(fn));
+    if (fn?.kind === "FunctionDef") leave.add(fn);
     const behind = [...evaluations(restOf(loop), clear, facts)];
     yield* behind;
     const phases = loopsAround(loop)[0];
@@ -73,14 +74,28 @@ function* kept(facts: Facts): Generator<Finding> {
     const until = rest.findIndex((one) => optimizerSteps(file).some((step) => contains(one, step)));
     if (until > 0) yield* evaluations(rest.slice(0, until), null, facts);
   }
-  // A step that is a function of its own, as of a whole graph.
+  // A step that is a function of its own, as of a whole graph, or of a batch that a loop hands it.
   for (const step of optimizerSteps(file)) {
     const statement = loopsAround(step).length === 0 && facts.hot(step) ? statementOf(step) : null;
-    if (statement) yield* evaluations(restOf(statement), null, facts);
+    if (!statement) continue;
+    const behind = [...evaluations(restOf(statement), null, facts)];
+    yield* behind;
+    const fn = functionOf(step);
+    if (behind.length > 0 || fn?.kind !== "FunctionDef") continue;
+    for (const call of callsOf(fn, file)) {
+      const loop = facts.stepLoop(call);
+      const part = loop && loop === loopsAround(call)[0] ? statementOf(call) : null;
+      if (!loop || !part || !leavesUncleared(fn, call, loop, facts)) continue;
+      const next = [...evaluations([...restOf(part), ...restOf(loop)], null, facts)];
+      if (next.length === 0) next.push(...atTop(loop, part, null, facts));
+      yield* next;
+      const around = functionOf(loop);
+      if (next.length === 0 && around?.kind === "FunctionDef") leave.add(around);
+    }
   }
   // A function that trains an epoch, and what its caller does next.
-  for (const call of leave.size === 0 ? [] : file.all("Call")) {
-    const statement = leave.has(target(call, facts)) ? statementOf(call) : null;
+  for (const call of [...leave].flatMap((fn) => callsOf(fn, file))) {
+    const statement = statementOf(call);
     if (!statement) continue;
     const behind = [...evaluations(restOf(statement), null, facts)];
     yield* behind;
@@ -88,6 +103,19 @@ function* kept(facts: Facts): Generator<Finding> {
     if (behind.length === 0 && turn && !clearsBeside(turn, statement, facts))
       yield* atTop(turn, statement, null, facts);
   }
+}
+
+/** Whether gradients are cleared before the backward of a function that takes one step, by itself or by the loop that calls it, and not after. */
+function leavesUncleared(fn: FunctionDef, site: Call, loop: Loop, { file, backwards }: Facts): boolean {
+  const backward = backwards.findLast(({ call }) => functionOf(call) === fn)?.call;
+  const clears = file
+    .callsNamed("zero_grad")
+    .filter((call) => call.func.kind === "Attribute" && (functionOf(call) === fn || contains(loop, call)));
+  return (
+    backward !== undefined &&
+    clears.length > 0 &&
+    clears.every((call) => call.start < (functionOf(call) === fn ? backward : site).start)
+  );
 }
 
 /** Whether the loop clears gradients somewhere else than in a part of it. */
@@ -151,13 +179,6 @@ function isPhases(iter: Expr): boolean {
       (item) => item.kind === "Str" && /^(?:val|valid|validation|test|eval|dev)$/.test(item.value ?? ""),
     )
   );
-}
-
-/** `train_epoch(…)`, `self.train_epoch()`. */
-function target(call: Call, { file }: Facts): string {
-  const own = selfAttribute(call.func);
-  const cls = own === null ? null : classOf(call);
-  return cls ? `${file.qualified(cls)}.${own}` : (file.dotted(call.func) ?? "");
 }
 
 /** The call that clears gradients before each forward or backward, when none does after the step. */

@@ -6,6 +6,7 @@ import type { Facts, Hot } from "../facts/facts.ts";
 import type { Fix, Rule } from "../rule.ts";
 import { isAction } from "../facts/actions.ts";
 import { isEcho } from "../facts/echoes.ts";
+import { isReadOffNetwork } from "../facts/networks.ts";
 
 const READS = new Set(["item", "tolist", "cpu"]);
 
@@ -26,7 +27,7 @@ export const rule: Rule = {
       const source = hot ? readTensor(call, facts) : null;
       if (!hot || !source || (isMove(call) && offloads(hot))) continue;
       const known = facts.onAccelerator(source);
-      if (!known && !isCutOff(source, facts)) continue;
+      if (!known && !isCutOff(source, facts) && !isReadOffNetwork(call, facts)) continue;
       if (isAction(call, facts.file)) continue;
       const fix = detachInstead(call, source, facts);
       const echo = isEcho(call, facts);

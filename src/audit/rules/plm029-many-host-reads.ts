@@ -2,6 +2,7 @@ import { blockOf, statementOf } from "../../python/nodes.ts";
 import type { Call, Comp, Expr, Node, Stmt } from "../../python/tree.ts";
 import { localName } from "../imports.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isReadOffNetwork } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Fix, Rule } from "../rule.ts";
 
@@ -27,7 +28,7 @@ export const rule: Rule = {
     // Beside those, what nobody knows the make of is read the same way.
     for (const call of facts.file.callsNamed("item")) {
       if (call.func.kind !== "Attribute" || call.args.length > 0 || groups.size === 0) continue;
-      if (facts.value(call.func.value).what !== "unknown") continue;
+      if (facts.value(call.func.value).what !== "unknown" || isReadOffNetwork(call, facts)) continue;
       const hot = facts.hot(call);
       if (hot) groups.get(hot.within)?.push(call);
     }
@@ -83,7 +84,11 @@ function clusters(reads: readonly Call[]): readonly (readonly Call[])[] {
 /** `x.item()` or `float(x)` of a device tensor. */
 function readsScalar(call: Call, facts: Facts): boolean {
   if (call.func.kind === "Attribute")
-    return call.func.attr === "item" && call.args.length === 0 && facts.onAccelerator(call.func.value);
+    return (
+      call.func.attr === "item" &&
+      call.args.length === 0 &&
+      (facts.onAccelerator(call.func.value) || isReadOffNetwork(call, facts))
+    );
   return (
     call.args.length === 1 &&
     facts.file.dotted(call.func) === "builtins.float" &&

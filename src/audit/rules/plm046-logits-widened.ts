@@ -1,6 +1,7 @@
 import { argument, keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
-import type { Call, Expr, Return } from "../../python/tree.ts";
+import type { Call, Expr, Node, Return } from "../../python/tree.ts";
 import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { callsOf } from "../facts/returns.ts";
@@ -26,30 +27,20 @@ export const rule: Rule = {
       const named = name(source);
       const made = source.kind === "Name" ? file.scopes.reaching(source)[0]?.value : null;
       const ofHead = isVocabularyHead(made ?? source, facts);
-      if (
-        (!ofHead &&
-          !/logits$|^(?:lm_head|head|output|fc_out|out_head|output_layer|embed_out|unembed|to_logits)$/.test(
-            named.endsWith("logits") || !made ? named : name(made),
-          ) &&
-          // `scores`, in a file that speaks of vocabularies.
-          !(file.mentions("vocab") && feedsLoss(call, facts) && isOutput(call, source, facts))) ||
-        facts.gradMode(call) === "off"
-      )
-        continue;
-      // Only a language model's head has outputs that large.
-      if (
-        (!file.mentions("logits") && !file.mentions("lm_head") && !file.mentions("vocab")) ||
-        !(
-          /lm_head|vocab|labels|shift_logits|wte|CausalLM|LMHead|input_ids|SFTTrainer/.test(file.code) ||
-          FLATTENED.test(file.code)
-        )
-      )
-        return;
+      const told =
+        ofHead ||
+        /logits$|^(?:lm_head|head|output|fc_out|out_head|output_layer|embed_out|unembed|to_logits)$/.test(
+          named.endsWith("logits") || !made ? named : name(made),
+        ) ||
+        // `scores`, in a file that speaks of vocabularies.
+        (file.mentions("vocab") && feedsLoss(call, facts) && isOutput(call, source, facts));
+      const speaks = told && file.once(speaksOfVocabulary);
+      if ((!speaks && !file.once(isNarrow)) || facts.gradMode(call) === "off") continue;
       const hot = facts.hot(call);
       const trained = hot ? facts.frequency(call, hot.within) !== "throttled" : facts.gradMode(call) === "on";
       if (
         trained &&
-        isVocabulary(call, facts) &&
+        ((speaks && isVocabulary(call, facts)) || isOfTokens(call, source, facts)) &&
         (feedsLoss(call, facts) || (ofHead && isReturned(call, facts)))
       )
         yield {
@@ -60,6 +51,15 @@ export const rule: Rule = {
     }
   },
 };
+
+/** Only a language model's head has outputs that large. */
+function speaksOfVocabulary(file: PythonFile): boolean {
+  return (
+    (file.mentions("logits") || file.mentions("lm_head") || file.mentions("vocab")) &&
+    (/lm_head|vocab|labels|shift_logits|wte|CausalLM|LMHead|input_ids|SFTTrainer/.test(file.code) ||
+      FLATTENED.test(file.code))
+  );
+}
 
 /** `self.generator(h)`, made as `nn.Linear(width, vocab_size)`. */
 function isVocabularyHead(expr: Expr, { file }: Facts): boolean {
@@ -73,6 +73,57 @@ function isVocabularyHead(expr: Expr, { file }: Facts): boolean {
         /vocab/.test(file.textOf(positional(layer, 1) ?? layer)),
     )
   );
+}
+
+/** What a file says that computes in less than float32: elsewhere nothing is widened. */
+const NARROW = /autocast|bfloat16|float16|\.half\(\)|\b(?:fp|bf)16\b|mixed_precision/;
+
+const isNarrow = ({ code }: PythonFile): boolean => NARROW.test(code);
+
+/** A row of scores for each place of a sequence, as a cross-entropy takes them. */
+const ROWS =
+  /\.(?:view|reshape)\(\s*-1,\s*[\w.]+(?:\.size\(-1\)|\.shape\[-1\])|\.flatten\(0, ?1\)|\.transpose\((?:1, ?2|2, ?1|-1, ?-2|-2, ?-1)\)|\.permute\(0, ?2, ?1\)|\.mT\b/;
+
+/** The next token, by its name or as the inputs shifted by one; tags and classes of tokens are few. */
+const TOKENS = /token|caption|input_ids|\[(?::|\.\.\.), ?1:\]/;
+const CLASSES = /tag|class|slot|entit|token_?(?:type|label)|(?<!\w)(?:pos|ner)_|num_labels/i;
+
+/** `criterion(out.float().view(-1, out.size(-1)), batch["tokens"].view(-1))`: a network's scores of every token, by what they are compared with. */
+function isOfTokens(call: Call, source: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  if (!file.once(isNarrow)) return false;
+  const loss = comparing(call, file);
+  const targets = loss && argument(loss, "target", 1);
+  if (!loss || !targets || !ROWS.test(file.textOf(loss))) return false;
+  let base: Expr = targets;
+  while (base.kind === "Call" && base.func.kind === "Attribute") base = base.func.value;
+  const made = base.kind === "Name" ? file.scopes.reaching(base)[0]?.value : null;
+  const told = file.textOf(targets) + (made ? file.textOf(made) : "");
+  if (!TOKENS.test(told) || CLASSES.test(told) || CLASSES.test(file.textOf(loss))) return false;
+  // `outputs[0][:, :-1]`
+  let from = source;
+  while (from.kind === "Subscript") from = from.value;
+  return facts.value(from).what === "output" && !isPiece(call, facts);
+}
+
+/** The call that is handed this first, with something to compare it with: by itself, or under a name. */
+function comparing(expr: Expr, file: PythonFile): Call | null {
+  for (let at: Node = expr, up = at.parent; up; at = up, up = up.parent) {
+    if (up.kind === "Call" && up.func !== at) return null;
+    if (up.kind === "Arg" && up.parent?.kind === "Call")
+      return up.parent.args[0] === up && up.parent.args.length > 1 ? up.parent : null;
+    if (up.kind === "Assign") {
+      const [target] = up.targets;
+      const made = target?.kind === "Name" && expr.kind === "Call" ? file.scopes.definitionAt(target) : null;
+      for (const use of made ? file.scopes.uses(made) : []) {
+        const found = comparing(use, file);
+        if (found) return found;
+      }
+      return null;
+    }
+    if (up.kind === "FunctionDef") return null;
+  }
+  return null;
 }
 
 /** Of a language model, and not in pieces already. */
