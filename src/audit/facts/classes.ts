@@ -88,13 +88,35 @@ export function isOnlyMadeBy(expr: Expr, file: PythonFile, holds: (made: Call) =
   return writes.length > 0 && writes.every(({ value }) => value?.kind === "Call" && holds(value));
 }
 
-/** The attributes that the class only ever gives what a class makes, parameters and settings aside; undefined for none. */
+/**
+ * The attributes that the class only ever gives what a class makes, parameters and settings aside, or what it is handed and
+ * then calls, as no tensor can be; undefined for none.
+ */
 export function partsOf(cls: ClassDef, file: PythonFile): string | undefined {
   let found: string | undefined;
   for (const { name, writes } of attributesOf(cls, file).values())
-    if (writes.every(({ how, value }) => how === "assign" && isMadeByClass(value, file)))
+    if (
+      writes.every(({ how, value }) => how === "assign" && isMadeByClass(value, file)) ||
+      isHandedAndCalled(name, writes, cls, file)
+    )
       found = found === undefined ? name : `${found},${name}`;
   return found;
+}
+
+/** `self.body = body`, and in forward `self.body(x)`. */
+function isHandedAndCalled(
+  name: string,
+  [write, ...more]: Attribute["writes"],
+  cls: ClassDef,
+  file: PythonFile,
+): boolean {
+  const { value } = write!;
+  return (
+    more.length === 0 &&
+    value?.kind === "Name" &&
+    write!.in.params.some((param) => param.name === value.id) &&
+    file.callsNamed(name).some(({ func }) => selfAttribute(func) === name && classOf(func) === cls)
+  );
 }
 
 function isMadeByClass(value: Expr | null, file: PythonFile): boolean {

@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import { blockOf, classOf, isStatement, walk } from "../../python/nodes.ts";
+import { blockOf, classOf, contains, isStatement, walk } from "../../python/nodes.ts";
 import type { Call, Expr, If, Node, Stmt } from "../../python/tree.ts";
 import {
   isEmptied,
@@ -178,4 +178,16 @@ function testFrequency(statement: If, child: Node, file: PythonFile): Frequency 
   if (isThrottle(test))
     return statement.orelse.includes(child as never) && !isMostly(test) ? "unknown" : "throttled";
   return isFlag(test) || isSwitch(statement) || isKeptSetting(test, file) ? "every" : "unknown";
+}
+
+/** In the `else` of the same test: `if amp: scaler.scale(loss).backward()`, `else: loss.backward()`. */
+export function isOtherBranch(a: Node, b: Node): boolean {
+  for (let at: Node | null = a; at; at = at.parent) {
+    const test: Node | null = at.parent;
+    if (test?.kind !== "If" || !contains(test, b)) continue;
+    const inBody = (node: Node): boolean => test.body.some((one) => contains(one, node));
+    const inElse = (node: Node): boolean => test.orelse.some((one) => contains(one, node));
+    return (inBody(a) && inElse(b)) || (inElse(a) && inBody(b));
+  }
+  return false;
 }

@@ -294,7 +294,7 @@ function isPartOf(expr: Expr): expr is Attribute {
 }
 
 /** `net` of `net.cuda()`, which is what `net.cuda().eval()` is called on. */
-function moved(expr: Expr): Expr {
+export function moved(expr: Expr): Expr {
   let at = expr;
   while (
     at.kind === "Call" &&

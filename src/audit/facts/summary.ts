@@ -353,12 +353,17 @@ export function instanceType(expr: Expr, file: PythonFile, depth = 0): string | 
     };
     // Of most names nobody says the class: those need no look at what reaches them.
     if (!file.scopes.lookup(expr)?.definitions.some((definition) => said(definition) !== null)) return null;
-    // `net = DistributedDataParallel(net)` runs what it was given.
+    // `net = DistributedDataParallel(net)` runs what it was given, and `net = net.to(device)` is what it was.
     const type = (definition: Definition): string | null => {
       const name = said(definition);
-      const { value } = definition;
-      if (name === null || value?.kind !== "Call" || depth > 2 || !WRAPPERS.test(name)) return name;
-      const inner = bareCall(value).args[0]?.value;
+      const { how, value } = definition;
+      if (how !== "assign" || value?.kind !== "Call" || depth > 2) return name;
+      const inner =
+        name === null
+          ? movedByItself(bareCall(value))
+          : WRAPPERS.test(name)
+            ? bareCall(value).args[0]?.value
+            : null;
       return inner?.kind === "Name" ? instanceType(inner, file, depth + 1) : name;
     };
     const [first, ...others] = file.scopes.reaching(expr);
@@ -407,16 +412,20 @@ function madeBy(call: Call, file: PythonFile): string | null {
   return className(file.dotted(bareCall(call).func));
 }
 
+/** Methods of a module that hand back the module itself. */
+const ITSELF = /^(?:to|cuda|cpu|train|eval|half|bfloat16|float|double|requires_grad_)$/;
+
 /** `Net(…)` of `Net(…).to(device).train()`. */
 function bareCall(call: Call): Call {
   let made = call;
-  while (
-    made.func.kind === "Attribute" &&
-    made.func.value.kind === "Call" &&
-    /^(?:to|cuda|cpu|train|eval|half|bfloat16|float|double|requires_grad_)$/.test(made.func.attr)
-  )
+  while (made.func.kind === "Attribute" && made.func.value.kind === "Call" && ITSELF.test(made.func.attr))
     made = made.func.value;
   return made;
+}
+
+/** `net` of `net.to(device)`. */
+function movedByItself({ func }: Call): Expr | null {
+  return func.kind === "Attribute" && ITSELF.test(func.attr) ? func.value : null;
 }
 
 /** Classes are told from functions by their capital, as nearly all Python code writes them. */

@@ -7,7 +7,9 @@ import { given } from "../facts/arguments.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { runsBehind } from "../facts/behind-loss.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isOtherBranch } from "../facts/guards.ts";
 import { derivesFrom } from "../facts/kept.ts";
+import { moved } from "../facts/naming.ts";
 import { carriedNames, isNetwork } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
@@ -213,18 +215,6 @@ function isTarget(node: Node): boolean {
   return parent?.kind === "Assign" && parent.value !== node;
 }
 
-/** In the `else` of the same test: `if amp: scaler.scale(loss).backward()`, `else: loss.backward()`. */
-function isOtherBranch(a: Call, b: Call): boolean {
-  for (let at: Node | null = a; at; at = at.parent) {
-    const test: Node | null = at.parent;
-    if (test?.kind !== "If" || !contains(test, b)) continue;
-    const inBody = (node: Node): boolean => test.body.some((one) => contains(one, node));
-    const inElse = (node: Node): boolean => test.orelse.some((one) => contains(one, node));
-    return (inBody(a) && inElse(b)) || (inElse(a) && inBody(b));
-  }
-  return false;
-}
-
 /** `loss.mean()`, `loss / steps` → `loss`; `losses["loss"]` → `losses`. */
 function reduced(loss: Expr | null): Expr | null {
   let at = loss;
@@ -407,6 +397,9 @@ function isCounter(name: string, loop: { start: number; end: number }, facts: Fa
   return all.every((one) => {
     const definition = facts.file.scopes.definitionAt(one);
     if (definition?.value == null) return false;
+    // `model = model.to(device)`: a network goes from turn to turn, and no graph with it.
+    const from = moved(definition.value);
+    if (from !== definition.value && from.kind === "Name" && facts.networks.is(from)) return true;
     // What a loop hands out is data.
     if (definition.how === "iterate") return true;
     // `data_iter = iter(loader)`, `batch = next(data_iter)`
@@ -422,7 +415,7 @@ function isCounter(name: string, loop: { start: number; end: number }, facts: Fa
     )
       return !isNetwork(definition.value.func, facts);
     const { what, graph } = facts.value(definition.value);
-    if (what === "number" || graph === "no") return true;
+    if (what === "number" || what === "module" || graph === "no") return true;
     // `best = scores["iou"]`, `total = total / 10`: only what is called with it can hand on a state.
     return (
       graph === "unknown" &&

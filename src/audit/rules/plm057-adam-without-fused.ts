@@ -7,12 +7,21 @@ import type { Rule } from "../rule.ts";
 
 const MESSAGE =
   "The default step makes temporaries as large as all parameters; `fused=True` updates them in place in one kernel";
+const MESSAGE_OF_SHARDS =
+  "The default step makes temporaries as large as all the parameters this rank holds; `fused=True` updates them in place in one kernel";
 /** What transformers calls the optimizers that take that path. */
 const UNFUSED = /^adamw_(?:torch|hf)$/;
 
-/** Marks of parameters that are sharded, or stepped on the host; an EMA or activations may be offloaded beside them. */
+/**
+ * Marks of parameters that are stepped on the host, or by default one by one, as the tensors of `fully_shard` are. An EMA,
+ * activations or what is saved may be offloaded beside them.
+ */
 const ELSEWHERE =
-  /^\s*(?:import|from) deepspeed|fully_shard|FullyShardedDataParallel|sparse=True|CPUOffload|offload_(?:optim|param)|(?:cpu|optim\w*|param\w*|fsdp)_offload\b(?!\s*=\s*False)|offload_to_cpu|OffloadOptim|is_ds_zero|zero_stage/im;
+  /^\s*(?:import|from) deepspeed|fully_shard(?!ed_)|sparse=True|CPUOffload|offload_(?:optim|param)|(?:cpu|optim\w*|param\w*|fsdp)_offload\b(?!\s*=\s*(?:False|None)\b)|offload_to_cpu(?<!StateDictConfig\([^()]*)|OffloadOptim|is_ds_zero|zero_stage/im;
+
+/** Torch's own shards are plain parameters, and take the same path as whole ones; other libraries' are their own kind. */
+const SHARDED = /FullyShardedDataParallel/;
+const OTHER_SHARDS = /\b(?:fairscale|torch_xla)\b/;
 
 /** Calls of what was picked out of a table or by its name. */
 function chosenCalls(file: PythonFile): readonly Call[] {
@@ -88,11 +97,13 @@ export const rule: Rule = {
       if ((fused && !isFalse(fused)) || (!fused && foreach && !isTrue(foreach))) continue;
       if (["capturable", "differentiable"].some((key) => given(call, key, file))) continue;
       const chosen = keyword(call, "fused") ?? keyword(call, "foreach");
-      // Sharded or offloaded parameters are stepped elsewhere; sparse ones have no fused kernel.
+      // Offloaded parameters are stepped elsewhere; sparse ones have no fused kernel.
       if (ELSEWHERE.test(file.code)) continue;
+      const sharded = SHARDED.test(file.code);
+      if (sharded && OTHER_SHARDS.test(file.code)) continue;
       yield {
         at: call.func,
-        message: MESSAGE,
+        message: sharded ? MESSAGE_OF_SHARDS : MESSAGE,
         fix: {
           grade: "unsafe",
           title: "Use the fused kernel",

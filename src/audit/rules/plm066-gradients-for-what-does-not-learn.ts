@@ -1,6 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr, Node } from "../../python/tree.ts";
+import { classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
+import type { Call, ClassDef, Expr, Name, Node } from "../../python/tree.ts";
 import { comesFromNetwork, feedsBackward, isMadeOf, runsBehind } from "../facts/behind-loss.ts";
 import {
   isSelf,
@@ -12,6 +13,8 @@ import {
 } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
+import { isOtherBranch } from "../facts/guards.ts";
+import { moved } from "../facts/naming.ts";
 import { isNetwork, ranNetwork } from "../facts/networks.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -180,17 +183,17 @@ function besideOthers(cls: ClassDef, { file }: Facts): string {
   let from = 0;
   for (const other of file.tree.module.body)
     if (other.kind === "ClassDef" && other !== cls && !file.textOf(other).includes(cls.name)) {
-      text += file.text.slice(from, other.start);
+      text += file.code.slice(from, other.start);
       from = other.end;
     }
-  return (text + file.text.slice(from)).replaceAll(/requires_grad_?(?:\s*=\s*True|\(\s*(?:True)?\s*\))/g, "");
+  return (text + file.code.slice(from)).replaceAll(/requires_grad_?(?:\s*=\s*True|\(\s*(?:True)?\s*\))/g, "");
 }
 
 /** Handed to something that may freeze it: `freeze(vgg)`, an optimizer, a wrapper. */
 function namedIn(name: string, facts: Facts): boolean {
   const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   return new RegExp(
-    `\\b${escaped}\\.(?:requires_grad_|parameters|named_parameters)\\(|(?:freeze|requires_grad)\\w*\\(\\s*${escaped}\\b`,
+    `\\b${escaped}\\.(?:requires_grad_|parameters|named_parameters|\\w*freeze\\w*)\\(|(?:freeze|requires_grad)\\w*\\(\\s*${escaped}\\b`,
   ).test(facts.file.code);
 }
 
@@ -220,9 +223,14 @@ function* leftOut(facts: Facts): Generator<Finding> {
         (call) =>
           call !== made &&
           functionOf(call) === fn &&
-          /^torch\.optim\.(?:\w+\.)*[A-Z]/.test(file.dotted(call.func) ?? ""),
+          /^torch\.optim\.(?!lr_scheduler)(?:\w+\.)*[A-Z]/.test(file.dotted(call.func) ?? ""),
       );
-    if (others.length > 0) continue;
+    // `if args.sgd: opt = SGD(net.parameters())`, `else: opt = Adam(net.parameters())`: one of them.
+    const either = others.map((other) =>
+      isOtherBranch(made, other) ? parametersOf(other.args[0]?.value ?? null, facts) : null,
+    );
+    if (either.includes(null)) continue;
+    const sources = [source, ...(either as Expr[])];
     for (const call of file.all("Call")) {
       if (
         functionOf(call) !== fn ||
@@ -234,14 +242,16 @@ function* leftOut(facts: Facts): Generator<Finding> {
       const run = ranNetwork(call, facts);
       if (!run || facts.networks.isLoss(run) || facts.networks.isFrozen(run) || !feedsBackward(call, facts))
         continue;
-      if (isParameterless(run, file)) continue;
+      if (isParameterless(run, file) || !hasParameters(run, facts)) continue;
       const callee = file.textOf(run);
       const optimised = file.textOf(source);
-      const part = optimised.startsWith(`${callee}.`) && optimised !== `${callee}.module`;
-      if (callee === optimised || (!part && !isOwnNetwork(run, fn ?? file.tree.module, facts))) continue;
-      if (!part && callee.startsWith(`${optimised}.`)) continue;
+      const part =
+        either.length === 0 && optimised.startsWith(`${callee}.`) && optimised !== `${callee}.module`;
+      if (sources.some((one) => isWithin(callee, file.textOf(one)))) continue;
+      if (!part && !isOwnNetwork(run, fn ?? file.tree.module, sources, facts)) continue;
       // Whether it is this one that is frozen is told by its name, of a part only by reading all of it.
-      if (freezes && (part || namedIn(callee, facts) || isFrozenInTurn(callee, facts))) continue;
+      if (part && /requires_grad(?!=True)|freeze/.test(file.code)) continue;
+      if (freezes && (namedIn(callee, facts) || isFrozenInTurn(callee, facts))) continue;
       yield {
         at: call,
         severity: "note",
@@ -251,6 +261,11 @@ function* leftOut(facts: Facts): Generator<Finding> {
       };
     }
   }
+}
+
+/** `net` and `net.head` of `net.parameters()`. */
+function isWithin(callee: string, optimised: string): boolean {
+  return callee === optimised || callee.startsWith(`${optimised}.`);
 }
 
 /** Who others trained is made by these; what they make has parameters, which a loss of one's own need not have. */
@@ -372,6 +387,21 @@ function isParameterless(run: Expr, file: PythonFile): boolean {
   if (run.kind !== "Name") return isOnlyMadeBy(run, file, has);
   const definitions = file.scopes.lookup(run)?.definitions ?? [];
   return definitions.length > 0 && definitions.every(({ value }) => value?.kind === "Call" && has(value));
+}
+
+/** `dist = ChamferDistance()` is a module too: what is not used or named as a network may have nothing to learn. */
+function hasParameters(run: Expr, facts: Facts): boolean {
+  // Of a whole that is optimised in part, `self(x)`, the rest may be losses and tables.
+  if (run.kind !== "Name" || run.id === "self") return run.kind !== "Name";
+  if (facts.networks.is(run) || facts.partsOf(run).length > 0) return true;
+  const made = facts.file.scopes.lookup(run)?.definitions[0]?.value;
+  return made?.kind === "Call" && /^(?:torch|torchvision|transformers|timm)\./.test(rootName(made, facts));
+}
+
+/** `torch.nn.Linear` of `nn.Linear(8, 8).to(device)`. */
+function rootName(call: Call, { file }: Facts): string {
+  const made = moved(call);
+  return made.kind === "Call" ? (file.dotted(made.func) ?? "") : "";
 }
 
 /** The same of a class that keeps its networks and its one optimizer on self. */
@@ -536,10 +566,15 @@ function isDetached({ parent }: Call): boolean {
 }
 
 /** A parameter or variable of this very function: whether anything else trains it is seen here. */
-function isOwnNetwork(callee: Expr, fn: Node, facts: Facts): boolean {
+function isOwnNetwork(callee: Expr, fn: Node, optimised: readonly Expr[], facts: Facts): boolean {
   if (callee.kind !== "Name") return false;
+  const { id } = callee;
   const definitions = facts.file.scopes.lookup(callee)?.definitions ?? [];
-  const [one] = definitions;
+  // `net = net.to(device)` is what it was.
+  const [one, ...more] = definitions.filter(({ how, value }) => {
+    const from = how === "assign" && value ? moved(value) : null;
+    return from === value || from?.kind !== "Name" || from.id !== id;
+  });
   // A driver holds the optimizer of what it wrapped: `engine, *_ = deepspeed.initialize(…)`.
   if (
     one?.value?.kind === "Call" &&
@@ -548,10 +583,11 @@ function isOwnNetwork(callee: Expr, fn: Node, facts: Facts): boolean {
     return false;
   // `Vgg16(requires_grad=False)`
   if (one?.value && /requires_grad(?!=True)|freeze|frozen/i.test(facts.file.textOf(one.value))) return false;
-  const mine = definitions.length === 1 && contains(fn, one!.node);
+  const mine = one !== undefined && more.length === 0 && contains(fn, one.node);
   // Its parameters named anywhere else: another optimizer may have them.
   return (
     mine &&
+    !optimised.some((network) => sharesParameters(callee, one, network, facts)) &&
     !facts.file
       .all("Attribute")
       .some(
@@ -562,6 +598,42 @@ function isOwnNetwork(callee: Expr, fn: Node, facts: Facts): boolean {
       )
   );
 }
+
+/** Made of the network that is optimised, or a part of it: `compiled = torch.compile(net)`, `net = Pair(body, head)`. */
+function sharesParameters(callee: Name, made: Definition, optimised: Expr, { file }: Facts): boolean {
+  let root = optimised;
+  while (root.kind === "Attribute" || root.kind === "Subscript") root = root.value;
+  if (root.kind !== "Name") return false;
+  const { id } = root;
+  let found = false;
+  if (made.value)
+    walk(made.value, (node) => {
+      // A copy has parameters of its own.
+      if (node.kind === "Call" && lastWord(node.func) === "deepcopy") return false;
+      if (node.kind === "Name" && node.id === id)
+        found ||= node.parent?.kind !== "Attribute" || outermost(node) === made.value;
+      return !found;
+    });
+  return (
+    found ||
+    (file.scopes.lookup(callee)?.definitions ?? [made]).some((one) =>
+      file.scopes.uses(one).some((use) => {
+        if (use.parent?.kind === "Attribute" || (use.parent?.kind === "Call" && use.parent.func === use))
+          return false;
+        const statement = statementOf(use);
+        const [to] =
+          statement?.kind === "Assign"
+            ? statement.targets
+            : statement?.kind === "ExprStmt"
+              ? [statement.value]
+              : [];
+        // `net = Pair(body, head)`, `net.body = body`, `net.add_module("body", body)`
+        return to !== undefined && file.textOf(to).startsWith(id);
+      }),
+    )
+  );
+}
+
 /** `net` of `net.parameters()`, of a list of those that require gradients, or of a name for either. */
 function parametersOf(expr: Expr | null, facts: Facts, depth = 0): Expr | null {
   if (!expr || depth > 4) return null;

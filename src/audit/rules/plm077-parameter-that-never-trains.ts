@@ -263,7 +263,7 @@ function isModule(expr: Expr, facts: Facts): boolean {
     expr.kind !== "Call" &&
     owner !== null &&
     facts.networks.is(owner) &&
-    /(?:embeddings?|embed_tokens|[._](?:wte|wpe|ln_f)|encoder|decoder|backbone|layers?|layer\d|head|classifier|features|stem|blocks?|fc|body|trunk|model|bert|roberta|transformer|vision_tower|language_model|unet|vae|[._](?:convs?|bn|norm|attn|attention|mlp|linear|rnns?|lstm|gru|fc)\d*)(?:\[[-\w]+\])?$/.test(
+    /(?:embeddings?|embed_tokens|[._](?:wte|wpe|ln_f)|encoder|decoder|backbone|layers?|layer\d|head|classifier|features|stem|blocks?|fc|body|trunk|model|bert|roberta|res(?:net|next)\w*|vgg\d*|densenet\d*|mobilenet|efficientnet|transformer|vision_tower|language_model|unet|vae|[._](?:convs?|bn|norm|attn|attention|mlp|linear|rnns?|lstm|gru|fc)\d*)(?:\[[-\w]+\])?$/.test(
       facts.file.textOf(expr),
     )
   );

@@ -18,3 +18,21 @@ def train(model, criterion, loader, optimizer):
         loss.backward(retain_graph=True)  # expect: PLM007
         optimizer.step()
         optimizer.zero_grad()
+
+
+def moved(model, criterion, loader, optimizer, device):
+    model.train()
+    for images, labels in loader:
+        model = model.to(device)
+        loss = criterion(model(images), labels)
+        loss.backward(retain_graph=True)  # expect: PLM007
+        optimizer.step()
+
+
+def carried(model, criterion, loader, optimizer, policy, device):
+    for images, labels in loader:
+        policy = policy.to(device)
+        policy = model(images, policy)
+        # trap: a state, whatever it is called
+        criterion(policy, labels).backward(retain_graph=True)
+        optimizer.step()

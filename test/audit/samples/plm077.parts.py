@@ -51,3 +51,29 @@ def held():
     # trap: no network, and whatever it holds
     holder.q.requires_grad = False
     return holder
+
+
+class Lent(nn.Module):
+    def __init__(self, inner, prompt, width):
+        super().__init__()
+        self.inner = inner
+        self.prompt = prompt
+        self.swapped = inner
+        self.width = width
+
+    def swap(self, tensor):
+        self.swapped = tensor
+
+    def forward(self, x):
+        return self.swapped(self.inner(x)) + self.prompt
+
+
+def lend(inner, prompt, device):
+    lent = Lent(inner, prompt, 3)
+    lent = lent.to(device)
+    lent.inner.requires_grad = False  # expect: PLM077
+    # trap: handed in, and never called
+    lent.prompt.requires_grad = False
+    # trap: now and then it is something else
+    lent.swapped.requires_grad = False
+    return lent
