@@ -50,6 +50,8 @@ export interface FileSummary {
   readonly ranks?: true | undefined;
   /** What it has to put around work and time it, and that does not wait for the device. */
   readonly timers?: readonly string[] | undefined;
+  /** What it hands networks to that it only ever evaluates. */
+  readonly teachers?: readonly string[] | undefined;
   /** Functions and classes that put batches together and name no device. */
   readonly collates?: readonly string[] | undefined;
   /** A loss of it goes on with what it is given on the host. */
@@ -418,7 +420,7 @@ function madeBy(call: Call, file: PythonFile): string | null {
 }
 
 /** `Net(…)` of `Net(…).to(device).train()`. */
-function bareCall(call: Call): Call {
+export function bareCall(call: Call): Call {
   let made = call;
   while (
     made.func.kind === "Attribute" &&
