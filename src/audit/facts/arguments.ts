@@ -67,6 +67,9 @@ export function literalDict(expr: Expr, file: PythonFile, depth = 0): Dict | Cal
     return made && more.length === 0 ? literalDict(made, file, depth + 1) : null;
   }
   if (expr.kind === "Attribute") return ownDict(expr, file);
+  // `{"pin_memory": True} if use_cuda else {}`: what it is on a device
+  if (expr.kind === "IfExp" && /cuda|gpu/i.test(file.textOf(expr.test)) && expr.orelse.kind === "Dict")
+    return expr.orelse.keys.length === 0 ? literalDict(expr.body, file, depth + 1) : null;
   if (expr.kind !== "Name") return null;
   const [one, ...more] = file.scopes.reaching(expr);
   if (more.length > 0 || !one) return null;

@@ -131,7 +131,10 @@ function isScores(expr: Expr, facts: Facts, products: Expr[], depth = 0): boolea
     return product(makesPairs(equationOf(positional(expr, 0), facts.file).replaceAll(" ", "")));
   }
   if (expr.func.kind === "Attribute" && name === "" && /^(?:matmul|bmm)$/.test(expr.func.attr))
-    return product(expr.args.length === 1 && isTransposed(expr.args[0]!.value, facts));
+    return product(
+      expr.args.length === 1 &&
+        (isTransposed(expr.args[0]!.value, facts) || isTransposed(expr.func.value, facts)),
+    );
   return (
     expr.func.kind === "Attribute" &&
     name === "" &&
@@ -178,18 +181,25 @@ function makesPairs(form: string): boolean {
   );
 }
 
+/** Methods that leave a matrix turned as it is. */
+const SAME_TURN = /^(?:contiguous|float|half|to|type_as|mul|div)$/;
+
+/** `k.transpose(-2, -1)`, also under a name, scaled, or laid out anew: queries that are turned meet keys as a convolution makes them. */
 function isTransposed(expr: Expr, facts: Facts, depth = 0): boolean {
   if (expr.kind === "Name" && depth < 3)
     return facts.file.scopes
       .reaching(expr)
       .some((one) => one.how === "assign" && one.value !== null && isTransposed(one.value, facts, depth + 1));
   if (expr.kind === "Attribute") return expr.attr === "mT" || expr.attr === "T";
-  return (
-    expr.kind === "Call" &&
-    expr.func.kind === "Attribute" &&
-    /^(?:transpose|permute|t|mT|swapaxes)$/.test(expr.func.attr) &&
-    facts.file.textOf(expr).length < 200
-  );
+  if (expr.kind === "Binary")
+    return (
+      /^[*/]$/.test(expr.op) &&
+      depth < 3 &&
+      (isTransposed(expr.left, facts, depth + 1) || isTransposed(expr.right, facts, depth + 1))
+    );
+  if (expr.kind !== "Call" || expr.func.kind !== "Attribute") return false;
+  if (SAME_TURN.test(expr.func.attr)) return depth < 3 && isTransposed(expr.func.value, facts, depth + 1);
+  return /^(?:transpose|permute|t|mT|swapaxes)$/.test(expr.func.attr) && facts.file.textOf(expr).length < 200;
 }
 
 /** The weights are then multiplied with values in the same function, or where the one that makes them is called. */

@@ -280,7 +280,14 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
           // `shift_dim(x, 1, -1)` of this tree hands on what it is given; what counts or measures it does not.
           (name.startsWith("torch.") ||
             transformsTensors(name) ||
-            (!COUNTS.test(last(name)) && isOfTree(expr, name, facts))) &&
+            (!COUNTS.test(last(name)) && isOfTree(expr, name, facts)) ||
+            // `get_graph_feature(x)` of this file, by what it returns.
+            (isGetter(name) &&
+              (facts.file
+                .once(returnsByName)
+                .get(name)
+                ?.some((one) => derivesFromInput(one, facts, depth + 5)) ??
+                false))) &&
           expr.args.some((arg) => again(arg.value)) &&
           !/^(?:isnan|isinf|isfinite|eq|ne|lt|gt|le|ge)$/.test(last(name))
         );
@@ -299,7 +306,11 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
         // `self(x)` is the forward.
         (expr.func.kind === "Name" && (expr.func.id === "self" || isLayerOfLoop(expr.func, facts)))
       )
-        return expr.args.some((arg) => again(arg.value));
+        return expr.args.some((arg) => {
+          // Whatever a getter makes of the input, the layer's weights have a graph.
+          const got = gotten(arg.value, facts);
+          return got ? got.args.some(({ value }) => again(value)) : again(arg.value);
+        });
       // A method of the class, `self.forward_once(x)`.
       const own = selfAttribute(expr.func) === null ? null : callTarget(expr, facts.file);
       const results = own === null ? undefined : resultsOf(own, facts);
@@ -317,6 +328,26 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
     default:
       return false;
   }
+}
+
+/** `get_graph_feature`: many of those that are called so look something up, some compute. */
+function isGetter(name: string): boolean {
+  const word = last(name);
+  return word.startsWith("get_") && !COUNTS.test(word.slice(4));
+}
+
+/** The call of a getter of this tree that an argument comes from. */
+function gotten(expr: Expr, facts: Facts): Call | null {
+  const value = expr.kind === "Name" ? (madeOnce(expr, facts) ?? expr) : expr;
+  if (value.kind !== "Call") return null;
+  const name = facts.file.dotted(value.func);
+  return name !== null && isGetter(name) && isOfTree(value, name, facts) ? value : null;
+}
+
+/** What a name was last given, where that is one thing. */
+function madeOnce(name: Name, { file }: Facts): Expr | null {
+  const [one, ...more] = file.scopes.reaching(name);
+  return one?.how === "assign" && more.length === 0 ? one.value : null;
 }
 
 /** What a method returns: one of the class itself, or one that it has from another class of this file. */

@@ -1,15 +1,34 @@
 import type { PythonFile } from "../../python/file.ts";
 import { functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
-import { returnsByName } from "./returns.ts";
+import { callsOf, returnsByName } from "./returns.ts";
 
 /** What images, sounds and arrays are read with. */
-const READERS = ["load", "imread", "open", "read", "read_image", "read_video", "ReadImage", "dcmread"];
+const READERS = [
+  "load",
+  "imread",
+  "open",
+  "read",
+  "read_image",
+  "read_video",
+  "ReadImage",
+  "dcmread",
+  "fromfile",
+  "loadmat",
+  "read_point_cloud",
+  "read_triangle_mesh",
+];
 const LIBRARIES =
-  /^(?:torch(?:audio|vision\.io)?|numpy|PIL\.Image|cv2|librosa|soundfile|nibabel|pydicom|SimpleITK|tifffile|rasterio|imageio(?:\.v[23])?|skimage\.io|scipy\.io\.wavfile)\.\w+$/;
+  /^(?:torch(?:audio|vision\.io)?|numpy|PIL\.Image|cv2|librosa|soundfile|nibabel|pydicom|SimpleITK|tifffile|rasterio|imageio(?:\.v[23])?|skimage\.io|scipy\.io(?:\.wavfile)?|open3d\.io|trimesh|laspy|(?:\w+\.)*plyfile\.PlyData)\.\w+$/;
 
 /** A part of what was read, or a measure of it, is no example. */
 const MEASURES = /^(?:size|dim|numel|item|sum|mean|max|min|any|all|keys|get|load_state_dict|close)$/;
+
+/** What is the example itself of an object that a library made of the file. */
+const CONTENTS = /^(?:m?T|data|dataobj|pixel_array|points|vertices|xyz|elements)$/;
+
+/** `np.load(path)["labels"]` is small, and wanted; a checkpoint's parts are no examples at all. */
+const SMALL = /label|class|targ|categ|name|meta|len|shape|size|id$/i;
 
 /** Functions that read an example from a file and hand it back: `return torchaudio.load(path)`. */
 export function openers(file: PythonFile): ReadonlySet<FunctionDef> {
@@ -22,13 +41,21 @@ export function openers(file: PythonFile): ReadonlySet<FunctionDef> {
       const returned = file.once(returnsByName).get(file.qualified(fn));
       if (returned?.some((value) => isMadeOf(value, call, file, 0))) found.add(fn);
     }
+  // `def load_points(path): return normalize(read_ply(path))`, of what another one here read.
+  for (const fn of found)
+    for (const call of callsOf(fn, file)) {
+      const around = functionOf(call);
+      if (around?.kind !== "FunctionDef" || found.has(around)) continue;
+      const returned = file.once(returnsByName).get(file.qualified(around));
+      if (returned?.some((value) => isMadeOf(value, call, file, 0))) found.add(around);
+    }
   return found;
 }
 
 /** The reading itself, or what is computed of it through names, methods and calls. */
 function isMadeOf(expr: Expr, read: Call, file: PythonFile, depth: number): boolean {
   if (expr === read) return true;
-  if (depth > 8) return false;
+  if (depth > 12) return false;
   const again = (inner: Expr): boolean => isMadeOf(inner, read, file, depth + 1);
   switch (expr.kind) {
     case "Name":
@@ -36,11 +63,21 @@ function isMadeOf(expr: Expr, read: Call, file: PythonFile, depth: number): bool
         .reaching(expr)
         .some(({ how, value }) => value !== null && /^(?:assign|unpack|with)$/.test(how) && again(value));
     case "Tuple":
+    case "List":
       return expr.items.some(again);
+    case "Comp":
+      return again(expr.element);
+    case "Attribute":
+      return CONTENTS.test(expr.attr) && again(expr.value);
     case "Binary":
       return again(expr.left) || again(expr.right);
     case "Subscript":
-      return expr.index.kind !== "Str" && again(expr.value);
+      return (
+        (expr.index.kind !== "Str" ||
+          (!SMALL.test(expr.index.value ?? "") &&
+            file.dotted(read.func)?.startsWith("torch.load") === false)) &&
+        again(expr.value)
+      );
     case "Call":
       return (
         (expr.func.kind === "Attribute" && !MEASURES.test(expr.func.attr) && again(expr.func.value)) ||

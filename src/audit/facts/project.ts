@@ -24,6 +24,7 @@ import type { Options } from "./options.ts";
 import { passedParameters } from "./parameters.ts";
 import { Programs, joinedModules } from "./programs.ts";
 import type { Table } from "./tables.ts";
+import { teachersHanded } from "./teachers.ts";
 import { trainedElsewhere } from "./trained-elsewhere.ts";
 import type { TrainedElsewhere } from "./trained-elsewhere.ts";
 import type { Value } from "./value.ts";
@@ -97,6 +98,8 @@ export interface ProjectFacts {
   readonly adapted: ReadonlySet<string>;
   /** Classes and functions that time what they are put around, and do not wait for the device. */
   readonly timers: readonly string[];
+  /** Constructors, with the place or the name of an argument, that are handed networks which are only ever evaluated. */
+  readonly teachers: ReadonlySet<string>;
   /** Functions and classes that put batches together and name no device. */
   readonly collates: readonly string[];
   /** Modules of programs whose batches vary in shape. */
@@ -254,6 +257,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     checkpoints,
     ...trainedElsewhere(summaries, names, graph.byName),
     timers: summaries.flatMap((file) => file.timers ?? []),
+    teachers: teachersHanded(summaries, names, graph.byName),
     collates: summaries.flatMap((file) => file.collates ?? []),
     varying,
     hostLosses,

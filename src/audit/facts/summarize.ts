@@ -25,6 +25,7 @@ import { reducers, runners } from "./returns.ts";
 import { isCapital } from "./torch-names.ts";
 import { tablesMade } from "./tables.ts";
 import type { Table } from "./tables.ts";
+import { handedTeachers } from "./teachers.ts";
 import { sharedTimers } from "./timers.ts";
 import type { CallSite, ClassSummary, FileSummary, FunctionSummary, Target } from "./summary.ts";
 import {
@@ -158,6 +159,7 @@ class Summarizer {
       options: sharedOptions(file),
       loaders: loadersMade(file),
       timers: sharedTimers(file),
+      teachers: handedTeachers(file),
       collates: hostCollates(file),
       hostLoss: hasHostLoss(file) || undefined,
       checkpoints: turnsCheckpointingOn(file) || undefined,

@@ -50,6 +50,8 @@ export interface FileSummary {
   readonly ranks?: true | undefined;
   /** What it has to put around work and time it, and that does not wait for the device. */
   readonly timers?: readonly string[] | undefined;
+  /** What it hands networks to that it only ever evaluates. */
+  readonly teachers?: readonly string[] | undefined;
   /** Functions and classes that put batches together and name no device. */
   readonly collates?: readonly string[] | undefined;
   /** A loss of it goes on with what it is given on the host. */
@@ -280,26 +282,36 @@ function ownMethod(fn: Expr, file: PythonFile): string | null {
 }
 
 /**
- * Where a call goes besides, when a name stands for one function or another, or when what a method is called on is made of
- * one class or another: `A(…) if small else B(…)`.
+ * Where a call goes besides, when a name stands for one function or another, or when what is called, or has its method
+ * called, is made of one class or another: `A(…) if small else B(…)`.
  */
 export function otherTargets(call: Call, file: PythonFile): readonly string[] {
   const { func } = call;
-  if (func.kind === "Name")
-    return file.dotted(func) === null ? chosenByName(func, file).slice(1) : NO_TARGETS;
+  if (func.kind === "Name") {
+    if (file.dotted(func) !== null) return NO_TARGETS;
+    // `net(x)` of one class or another runs the forward of either.
+    return callTarget(call, file) === null
+      ? madeTargets(call, func, "forward", file)
+      : chosenByName(func, file).slice(1);
+  }
   if (func.kind !== "Attribute") return NO_TARGETS;
   const own = selfAttribute(func);
   const cls = own === null ? null : enclosingClass(func);
   if (cls) return chosenOnSelf(own!, cls, file).slice(1);
-  if (!hasChoice(func.value, file) || file.dotted(func) !== null) return NO_TARGETS;
-  const values = valuesOf(func.value, file);
+  return file.dotted(func) === null ? madeTargets(call, func.value, func.attr, file) : NO_TARGETS;
+}
+
+/** By all classes that an instance may be of, their methods of that name. */
+function madeTargets(call: Call, instance: Expr, method: string, file: PythonFile): readonly string[] {
+  if (!hasChoice(instance, file)) return NO_TARGETS;
+  const values = valuesOf(instance, file);
   if (values.length < 2 && values[0]?.kind !== "IfExp") return NO_TARGETS;
   const first = callTarget(call, file);
   const targets = new Set<string>();
   for (const value of values)
     for (const made of value?.kind === "IfExp" ? [value.body, value.orelse] : [value]) {
       const type = made?.kind === "Call" ? madeBy(made, file) : null;
-      if (type !== null && `${type}.${func.attr}` !== first) targets.add(`${type}.${func.attr}`);
+      if (type !== null && `${type}.${method}` !== first) targets.add(`${type}.${method}`);
     }
   return [...targets];
 }
@@ -416,7 +428,7 @@ function madeBy(call: Call, file: PythonFile): string | null {
 const ITSELF = /^(?:to|cuda|cpu|train|eval|half|bfloat16|float|double|requires_grad_)$/;
 
 /** `Net(…)` of `Net(…).to(device).train()`. */
-function bareCall(call: Call): Call {
+export function bareCall(call: Call): Call {
   let made = call;
   while (made.func.kind === "Attribute" && made.func.value.kind === "Call" && ITSELF.test(made.func.attr))
     made = made.func.value;

@@ -4,7 +4,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
-import { selfAttribute } from "../facts/classes.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
 import { derivesFrom } from "../facts/kept.ts";
@@ -43,7 +43,7 @@ export const rule: Rule = {
       if (!facts.networks.isOnlyEvaluated(call.func) && !TEACHER.test(lastWord(call.func))) continue;
       if (!isNetwork(call.func, facts) && !CRITIC.test(lastWord(call.func))) continue;
       const runs = facts.everyStep(call) !== null && facts.gradMode(call) === "on";
-      const loose = !runs && isDistillation(call, facts);
+      const loose = !runs && (isDistillation(call, facts) || isHandedTeacher(call, facts));
       if (!runs && !loose) continue;
       const certain =
         isNeverTrained(call.func, facts) && !isAlone(call, facts) && hasTrainedPeer(call, facts);
@@ -134,6 +134,46 @@ function isDistillation(call: Call, facts: Facts): boolean {
     // Who cuts it off does not rely on its being frozen elsewhere.
     (isDetached(call, file) && isCompared(call, beside, fn, facts))
   );
+}
+
+/** What data is called: no other network made it, so no gradients need to come back. */
+const BATCH = /^(?:x|inputs?|images?|imgs?|samples?|batch|data|pixel_values|input_ids)$/;
+
+/**
+ * A loss that was handed its teacher, in eval mode and frozen by nobody, by another file, and compares what that makes of
+ * the batch with what it is given.
+ */
+function isHandedTeacher(call: Call, facts: Facts): boolean {
+  const { file, project } = facts;
+  if (project.teachers.size === 0) return false;
+  const own = selfAttribute(call.func);
+  const cls = own === null ? null : classOf(call);
+  const fn = functionOf(call);
+  const [write, ...more] = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  if (fn?.kind !== "FunctionDef" || fn.name !== "forward" || write?.value?.kind !== "Name" || more.length > 0)
+    return false;
+  const param = write.value.id;
+  const at = write.in.params.findIndex(({ name }) => name === param) - 1;
+  const init = file.qualified(write.in);
+  if (!project.teachers.has(`${init},${at}`) && !project.teachers.has(`${init},${param}`)) return false;
+  if (facts.gradMode(call) === "off" || lexicalGrad(call, file) !== null || !facts.everyStep(call))
+    return false;
+  const given = new Set(call.args.map(({ value }) => (value.kind === "Name" ? value.id : "")));
+  if (![...given].every((name) => BATCH.test(name))) return false;
+  const others = fn.params.slice(1).filter(({ name }) => !given.has(name));
+  const students = new Set(others.flatMap((other) => file.scopes.definitionAt(other) ?? []));
+  const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
+  const made = target?.kind === "Tuple" ? target.items : target ? [target] : [];
+  const ours = new Set(made.flatMap((name) => file.scopes.definitionAt(name) ?? []));
+  return file.calls
+    .matching(COMPARES)
+    .some(
+      (compare) =>
+        functionOf(compare) === fn &&
+        [ours, students].every((results) =>
+          compare.args.some(({ value }) => derivesFrom(value, results, facts)),
+        ),
+    );
 }
 
 /** `self.loss_kd(student_out, teacher_out.detach())`: a loss is given what both made. */

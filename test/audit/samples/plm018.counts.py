@@ -25,3 +25,31 @@ class Quantizer(nn.Module):
         self.recent = (self.recent + [x])[-10:]
         self.mean = 0.9 * self.mean + 0.1 * h.mean(0)  # expect: PLM018
         return h
+
+
+def get_extent(x):
+    return x.shape[-1] * 2
+
+
+def get_lowered(x):
+    return x.detach() - 1
+
+
+def get_halves(x):
+    return x / 2
+
+
+class Measured(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.extent = 0.0
+        self.lowered = torch.zeros(4)
+        self.halves = torch.zeros(4)
+
+    def forward(self, x):
+        # trap: the getter gives a number
+        self.extent = 0.9 * self.extent + 0.1 * get_extent(x)
+        # trap: the getter cuts it off
+        self.lowered = 0.9 * self.lowered + 0.1 * get_lowered(x).mean(0)
+        self.halves = 0.9 * self.halves + 0.1 * get_halves(x).mean(0)  # expect: PLM018
+        return x

@@ -62,3 +62,27 @@ class Packed(Dataset):
                     # trap: written to a file in the same turn
                     parts.append(decoded(view))
                 file.create_dataset(name, data=np.stack(parts))
+
+
+def label_of(path):
+    return np.load(path)["labels"]
+
+
+def header_of(path):
+    return np.load(path).header
+
+
+def cloud_of(path):
+    return np.load(path)["points"]
+
+
+class Parts(Dataset):
+    def __init__(self, paths):
+        # trap: small, and wanted
+        self.labels = [label_of(path) for path in paths]
+        # trap: no example
+        self.headers = [header_of(path) for path in paths]
+        self.clouds = [cloud_of(path) for path in paths]  # expect: PLM040
+
+    def __getitem__(self, i):
+        return self.clouds[i], self.labels[i]

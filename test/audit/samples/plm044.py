@@ -40,3 +40,12 @@ class Apart(nn.Module):
     def forward(self, q, k, v):
         graph = torch.sigmoid(self.adjacency(q, k))
         return self.weigh(q, k) @ v, graph @ torch.diag(graph.sum(1))
+
+
+class Turned(nn.Module):
+    def forward(self, q, k, v):
+        q = q.permute(0, 2, 1)
+        weights = torch.softmax(torch.bmm(q * 0.125, k), dim=-1)  # expect: PLM044
+        # trap: a distribution over the pairs that no values are summed by
+        shares = torch.softmax(torch.bmm(q / 8, k), dim=-1)
+        return torch.bmm(v, weights.permute(0, 2, 1)), shares.amax(-1)
