@@ -91,12 +91,17 @@ export class PythonFile {
 
   /** The text with nothing in place of its comments: what is commented out does not run. */
   get code(): string {
-    this.#code ??= withoutComments(this.text, this.tree.comments);
+    this.#code ??= withoutComments(this.text, this.tree.comments, 0, this.text.length);
     return this.#code;
   }
 
+  /** Whether the code has it. The text is asked first: most have it nowhere. */
+  says(pattern: RegExp): boolean {
+    return pattern.test(this.text) && pattern.test(this.code);
+  }
+
   codeOf(node: { readonly start: number; readonly end: number }): string {
-    return this.code.slice(node.start, node.end);
+    return withoutComments(this.text, this.tree.comments, node.start, node.end);
   }
 
   /**
@@ -300,14 +305,15 @@ export function isFalse(expr: Expr | null): boolean {
 }
 
 /** Each as long as it was, in spaces: whatever stands behind it stays where it is. */
-function withoutComments(text: string, comments: readonly Comment[]): string {
-  if (comments.length === 0) return text;
+function withoutComments(text: string, comments: readonly Comment[], first: number, last: number): string {
   const parts: string[] = [];
-  let from = 0;
+  let from = first;
   for (const { start, end } of comments) {
+    if (start < first) continue;
+    if (start >= last) break;
     parts.push(text.slice(from, start), " ".repeat(end - start));
     from = end;
   }
-  parts.push(text.slice(from));
-  return parts.join("");
+  const rest = text.slice(from, last);
+  return parts.length === 0 ? rest : parts.join("") + rest;
 }

@@ -32,10 +32,11 @@ export function usesAccelerator(file: PythonFile): boolean {
   if (file.calls.given(["device"]).some((call) => mayBe(keyword(call, "device")!.value))) return true;
   // Whoever makes the optimizer and differentiates would have sent the network there: that something is asked back is habit.
   const makesOptimizer = trains && file.calls.matching(OPTIMIZERS).length > 0;
-  // Not "uncomment this to run on GPU".
-  for (const [said] of file.code.matchAll(ACCELERATORS))
-    if (!(makesOptimizer && said === ".cpu(")) return true;
-  return false;
+  const isSaid = ([said]: RegExpMatchArray): boolean => !(makesOptimizer && said === ".cpu(");
+  // Not only "uncomment this to run on GPU"; most files say nothing at all.
+  return (
+    [...file.text.matchAll(ACCELERATORS)].some(isSaid) && [...file.code.matchAll(ACCELERATORS)].some(isSaid)
+  );
 }
 
 /** What made the networks that a file trains, where they stay where they were made: on the host, whatever else its program does. */

@@ -17,7 +17,7 @@ const CHOSEN_ELSEWHERE = /device_map|accelerat|Trainer\(|deepspeed|fabric|lightn
 
 /** Nothing in a file leaves the CPU without an option: "args.cuda", or "args.device" that is "cpu" by default. */
 function onHost({ file, project }: Facts): string | null {
-  if (CHOSEN_ELSEWHERE.test(file.code)) return null;
+  if (file.says(CHOSEN_ELSEWHERE)) return null;
   let why: string | null = null;
   const sends: Node[] = [...file.callsNamed("cuda"), ...file.all("Str").filter(isCudaDevice)];
   for (const node of sends) {

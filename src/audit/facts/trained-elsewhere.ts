@@ -37,8 +37,8 @@ export function trainedModels(file: PythonFile): Trained | undefined {
   if (names.size === 0) return undefined;
   return {
     names: [...names],
-    states: STATES.test(file.code) || undefined,
-    typed: MADE_HALF.test(file.code) || undefined,
+    states: file.says(STATES) || undefined,
+    typed: file.says(MADE_HALF) || undefined,
   };
 }
 

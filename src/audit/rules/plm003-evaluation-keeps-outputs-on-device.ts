@@ -193,8 +193,7 @@ function* found(added: Expr, iter: Expr, into: string, source: Call, facts: Fact
   // Pieces of a tensor that is on the device already are no larger together than it.
   const counted = /^range\(\s*[\w.]*(?:eval|val|test)\w*(?:iter|step|batch)\w*\s*\)$/i.test(over);
   // Of a corpus that is a tensor itself, each token becomes a row of the vocabulary's size.
-  const rows =
-    /\brange\([^)]*(?:data|source|corpus)/i.test(over) && /vocab|n_?tokens\b/i.test(facts.file.code);
+  const rows = /\brange\([^)]*(?:data|source|corpus)/i.test(over) && facts.file.says(/vocab|n_?tokens\b/i);
   const loads = /load|batch|data|dl\b|valid|test/i.test(over);
   // `for batch in val_iter:` is one as often as not, and so is what is asked for a part of the data, or for its order.
   const iterates =

@@ -244,7 +244,7 @@ function report(
   facts: Facts,
 ): Finding {
   const none = begins.some(({ value }) => value?.kind === "Const" && value.value === null);
-  const tuple = whole && /\bLSTM\b/.test(facts.file.code);
+  const tuple = whole && facts.file.says(/\bLSTM\b/);
   const cut = tuple ? `tuple(s.detach() for s in ${name})` : `${name}.detach()`;
   const text = none ? `None if ${name} is None else ${cut}` : cut;
   // What an opaque network returns may be a tensor or a tuple of them.

@@ -51,7 +51,7 @@ function moveOut(statement: Try, handler: Handler, facts: Facts): Fix | null {
     statement.final.length > 0 ||
     !onOwnLine(statement) ||
     !onOwnLine(first) ||
-    /\bout_of_memory\b/.test(file.code)
+    file.says(/\bout_of_memory\b/)
   )
     return null;
   let tied = false;

@@ -102,7 +102,7 @@ function isAssigned(node: Expr): boolean {
 
 function isKept(expr: Expr, handler: Handler, facts: Facts): boolean {
   // Through a queue to another process goes a copy, without its traceback.
-  const processes = /multiprocessing|\bmp\.(?:Queue|Process|spawn)/.test(facts.file.code);
+  const processes = facts.file.says(/multiprocessing|\bmp\.(?:Queue|Process|spawn)/);
   return isStored(expr, processes) || outlives(expr, handler, facts);
 }
 

@@ -22,7 +22,7 @@ export const rule: Rule = {
     if (!facts.accelerator || /(?:^|\/)tests?\/|(?:^|\/)test_[^/]*$/.test(file.path)) return;
     yield* clones(facts);
     yield* clonedInLoops(facts);
-    const mentioned = /cuda|device|accelerat/i.test(file.code);
+    const mentioned = /cuda|device|accelerat/i.test(file.text);
     for (const call of file.callsNamed("deepcopy")) {
       if (file.dotted(call.func) !== "copy.deepcopy" || call.args.length !== 1) continue;
       // Copied into other weights, or written out: then it is gone.

@@ -56,8 +56,8 @@ export const rule: Rule = {
 function speaksOfVocabulary(file: PythonFile): boolean {
   return (
     (file.mentions("logits") || file.mentions("lm_head") || file.mentions("vocab")) &&
-    (/lm_head|vocab|labels|shift_logits|wte|CausalLM|LMHead|input_ids|SFTTrainer/.test(file.code) ||
-      FLATTENED.test(file.code))
+    (file.says(/lm_head|vocab|labels|shift_logits|wte|CausalLM|LMHead|input_ids|SFTTrainer/) ||
+      file.says(FLATTENED))
   );
 }
 
@@ -78,7 +78,7 @@ function isVocabularyHead(expr: Expr, { file }: Facts): boolean {
 /** What a file says that computes in less than float32: elsewhere nothing is widened. */
 const NARROW = /autocast|bfloat16|float16|\.half\(\)|\b(?:fp|bf)16\b|mixed_precision/;
 
-const isNarrow = ({ code }: PythonFile): boolean => NARROW.test(code);
+const isNarrow = (file: PythonFile): boolean => file.says(NARROW);
 
 /** A row of scores for each place of a sequence, as a cross-entropy takes them. */
 const ROWS =
@@ -144,7 +144,7 @@ function isVocabulary(call: Call, facts: Facts): boolean {
     (/CausalLM|LMHeadModel|ForConditionalGeneration|MaskedLM|input_ids|(?:SFT|DPO|GRPO|KTO)Trainer/.test(
       file.text,
     ) &&
-      !/Classification|num_labels|RewardModel/.test(file.code))
+      !file.says(/Classification|num_labels|RewardModel/))
   );
 }
 

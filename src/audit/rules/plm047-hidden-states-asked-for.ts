@@ -19,7 +19,7 @@ function trains(facts: Facts): boolean {
   const elsewhere = facts.project.trained.get(facts.file.module);
   return (
     (elsewhere !== undefined && !elsewhere.states) ||
-    TRAINS.test(facts.file.code) ||
+    facts.file.says(TRAINS) ||
     facts.file
       .all("Call")
       .some(

@@ -26,9 +26,9 @@ export const rule: Rule = {
     const { file } = facts;
     if (!facts.accelerator) return;
     const distributed =
-      /init_process_group|DistributedDataParallel|LOCAL_RANK/.test(file.code) &&
+      file.says(/init_process_group|DistributedDataParallel|LOCAL_RANK/) &&
       // Ranks that stay on the host save from there.
-      /cuda|nccl|\bnpu\b|\bxpu\b|accelerator|local_rank/i.test(file.code);
+      file.says(/cuda|nccl|\bnpu\b|\bxpu\b|accelerator|local_rank/i);
     /** In the function that sets the ranks up, or wraps the model: elsewhere it may be a tool of one process. */
     const amongRanks = (call: Call): boolean =>
       distributed &&

@@ -55,7 +55,7 @@ function isPlainConfig(config: Expr | null, file: PythonFile): boolean {
   return (
     made.length > 0 &&
     made.every((one) => one?.kind === "Call" && makesConfig(one, file)) &&
-    !/\.(?:torch_)?dtype\s*=|quantization_config/.test(file.code)
+    !file.says(/\.(?:torch_)?dtype\s*=|quantization_config/)
   );
 }
 
@@ -124,7 +124,7 @@ export const rule: Rule = {
         !isPlainConfig(settings.get("config") ?? null, file)
       )
         continue;
-      if (MADE_HALF.test(file.code)) continue;
+      if (file.says(MADE_HALF)) continue;
       yield {
         at: call,
         message: frozen

@@ -28,7 +28,7 @@ export const rule: Rule = {
     const adapted = wraps.length > 0 || facts.project.adapted.has(file.module);
     if (!adapted) yield* frozenEmbeddings(file);
     if (!adapted || feedsGradients(file)) return;
-    const byTrl = /^\s*(?:from|import) trl\b/m.test(file.code);
+    const byTrl = file.says(/^\s*(?:from|import) trl\b/m);
     for (const at of byTrl ? [] : checkpointingFields(file))
       yield {
         at,
@@ -42,7 +42,7 @@ export const rule: Rule = {
       // Before the wrapping peft itself sees that checkpointing is on, and makes the inputs require gradients; not of a quantized model.
       const enabling = at === call;
       const later =
-        QUANTIZED.test(file.code) ||
+        file.says(QUANTIZED) ||
         wraps.some((wrap) => wrap.start < call.start && functionOf(wrap) === functionOf(call));
       // The Trainer switches it on when it trains, which is after the wrapping.
       const unsaid = enabling
@@ -94,8 +94,8 @@ function* frozenEmbeddings(file: PythonFile): Generator<Finding> {
   for (const { useReentrant } of checkpointingSwitches(file)) {
     if (!useReentrant || !isTrue(useReentrant)) continue;
     if (
-      !(FREEZES.test(file.code) || HELPED.test(file.code) || freezesRest(file.text)) ||
-      /enable_input_require_grads|make_inputs_require_grad/.test(file.code)
+      !(file.says(FREEZES) || file.says(HELPED) || freezesRest(file.text)) ||
+      file.says(/enable_input_require_grads|make_inputs_require_grad/)
     )
       return;
     yield {

@@ -26,7 +26,7 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     if (!file.mentions("use_cache")) return;
-    if (checkpointingSwitches(file).length === 0 && !SWITCHED.test(file.code) && !mayCheckpoint(file)) return;
+    if (checkpointingSwitches(file).length === 0 && !file.says(SWITCHED) && !mayCheckpoint(file)) return;
     const trains = file
       .all("Call")
       .filter(
@@ -35,7 +35,7 @@ export const rule: Rule = {
           (call.func.attr === "train" || call.func.attr === "backward") &&
           call.args.every((arg) => arg.name !== null),
       );
-    const off = /use_cache["']?\s*[=:]\s*False/.test(file.code);
+    const off = file.says(/use_cache["']?\s*[=:]\s*False/);
     for (const statement of file.all("Assign")) {
       const [target] = statement.targets;
       // `inputs["use_cache"] = True`

@@ -38,7 +38,7 @@ export const rule: Rule = {
         );
     const trainers = named(/Trainer$/);
     // The metrics want logits, and nothing shrinks them first.
-    const later = trainers.length > 0 && /\btrainer\.compute_metrics\s*=/.test(file.code);
+    const later = trainers.length > 0 && file.says(/\btrainer\.compute_metrics\s*=/);
     const measures = (call: Call): boolean => later || given(call, "compute_metrics", file) !== null;
     // `trainer.predict(…)` gathers them whoever measures.
     const asked = (word: string): Set<Call> =>

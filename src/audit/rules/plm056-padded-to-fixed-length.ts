@@ -56,11 +56,7 @@ export const rule: Rule = {
       const callee = file.dotted(call.func) === "functools.partial" ? positional(call, 0) : call.func;
       if (!collates && !(callee && isTokenizer(callee, file))) continue;
       // Where batches are collated is where to pad; before that, only with a collator that does.
-      const text = collates
-        ? "True"
-        : /DataCollator(?:WithPadding|For\w+)\(/.test(file.code)
-          ? "False"
-          : null;
+      const text = collates ? "True" : file.says(/DataCollator(?:WithPadding|For\w+)\(/) ? "False" : null;
       yield {
         at: padding,
         message: MESSAGE,
@@ -108,7 +104,7 @@ function trainsOnAnyShape(file: PythonFile): boolean {
   // Compiled or traced programs want one shape; an image model's prompt has one length anyway.
   if (
     ONE_SHAPE.some((word) => file.mentions(word)) ||
-    (file.mentions("torch_xla") && /(?<!is_)torch_xla/.test(file.code))
+    (file.mentions("torch_xla") && file.says(/(?<!is_)torch_xla/))
   )
     return false;
   // A script that trains, or prepares what another one trains on.

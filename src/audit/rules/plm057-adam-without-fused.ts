@@ -29,7 +29,7 @@ function chosenCalls(file: PythonFile): readonly Call[] {
   const calls = [...tables, ...names].flatMap((picked) =>
     picked.parent?.kind === "Call" && picked.parent.func === picked ? [picked.parent] : [],
   );
-  return calls.length > 0 && /\bAdamW?\b/.test(file.code) ? calls : [];
+  return calls.length > 0 && file.says(/\bAdamW?\b/) ? calls : [];
 }
 
 /** `OPTIMIZERS["adamw"]`, `getattr(torch.optim, name)`: what they stand for, where the file shows the word. */
@@ -79,7 +79,7 @@ export const rule: Rule = {
     if (!facts.accelerator) return;
     // `make = partial(AdamW, lr=3e-4)`, unless some call of it says more.
     for (const call of file.callsNamed("partial")) {
-      if (/\bfused\b|\bforeach\b/.test(file.code)) break;
+      if (file.says(/\bfused\b|\bforeach\b/)) break;
       const bound = file.dotted(call.func) === "functools.partial" ? positional(call, 0) : null;
       if (bound && /^torch\.optim\.AdamW?$/.test(file.dotted(bound) ?? "") && !hidesArguments(call, file))
         yield { at: call, message: MESSAGE };
@@ -98,9 +98,9 @@ export const rule: Rule = {
       if (["capturable", "differentiable"].some((key) => given(call, key, file))) continue;
       const chosen = keyword(call, "fused") ?? keyword(call, "foreach");
       // Offloaded parameters are stepped elsewhere; sparse ones have no fused kernel.
-      if (ELSEWHERE.test(file.code)) continue;
-      const sharded = SHARDED.test(file.code);
-      if (sharded && OTHER_SHARDS.test(file.code)) continue;
+      if (file.says(ELSEWHERE)) continue;
+      const sharded = file.says(SHARDED);
+      if (sharded && file.says(OTHER_SHARDS)) continue;
       yield {
         at: call.func,
         message: sharded ? MESSAGE_OF_SHARDS : MESSAGE,

@@ -54,7 +54,7 @@ export const rule: Rule = {
           },
         };
     }
-    if (wraps.length === 0 || /no_sync|require_backward_grad_sync/.test(file.code)) return;
+    if (wraps.length === 0 || file.says(/no_sync|require_backward_grad_sync/)) return;
     const seen = new Set<Node>();
     const steps = optimizerSteps(file);
     // A step in every turn uses its gradients up: the rarer one beside it is another optimizer's, or regularizes.

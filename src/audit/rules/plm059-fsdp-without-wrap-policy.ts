@@ -70,7 +70,7 @@ export const rule: Rule = {
       if (
         strategy.value.kind === "Str" &&
         /^fsdp(?:_native|_full_shard\w*)?$/.test(strategy.value.value ?? "") &&
-        !/configure_(?:model|sharded_model)|\bwrap\(/.test(file.code)
+        !file.says(/configure_(?:model|sharded_model)|\bwrap\(/)
       )
         // The model may wrap its own parts, in a file of its own.
         yield { at: strategy, severity: "note", message: MESSAGE };

@@ -63,8 +63,8 @@ export const rule: Rule = {
     // Every cast in the file must say bfloat16: then no gradient can underflow.
     const weights =
       casts.length === 0 &&
-      /\.bfloat16\(\)|\.to\([^)\n]*bfloat16/.test(file.code) &&
-      !/float16\b(?<!bfloat16)|\.half\(/.test(file.code);
+      file.says(/\.bfloat16\(\)|\.to\([^)\n]*bfloat16/) &&
+      !file.says(/float16\b(?<!bfloat16)|\.half\(/);
     const all = casts.length > 0 && casts.every((call) => saysBfloat16(call, file));
     let scaled: Call | null = null;
     for (const call of file.callsNamed("GradScaler")) {

@@ -125,7 +125,7 @@ export const rule: Rule = {
     }
     // Who asks where the layers went spreads them on purpose.
     if (file.mentions("hf_device_map") || file.mentions("dispatch_model")) return;
-    if (!/DistributedDataParallel|ddp_find_unused_parameters|\.prepare\(|init_process_group/.test(file.code))
+    if (!file.says(/DistributedDataParallel|ddp_find_unused_parameters|\.prepare\(|init_process_group/))
       return;
     for (const call of file.callsNamed("from_pretrained")) {
       const map = keyword(call, "device_map");

@@ -194,10 +194,10 @@ function dividesItself(backward: Call, { file }: Facts): boolean {
   if (/accelerat/i.test(name)) {
     const made = file.callsNamed("Accelerator");
     // What exchanges by hand counts by hand.
-    const byHand = /\.no_sync\b/.test(file.code);
+    const byHand = file.says(/\.no_sync\b/);
     return (
       made.length === 0 ||
-      /\.accumulate\(/.test(file.code) ||
+      file.says(/\.accumulate\(/) ||
       made.some((call) =>
         call.args.some(
           (arg) => (arg.star !== 0 && !byHand) || (arg.name ?? "").startsWith("gradient_accumulation"),

@@ -250,7 +250,7 @@ function* leftOut(facts: Facts): Generator<Finding> {
       if (sources.some((one) => isWithin(callee, file.textOf(one)))) continue;
       if (!part && !isOwnNetwork(run, fn ?? file.tree.module, sources, facts)) continue;
       // Whether it is this one that is frozen is told by its name, of a part only by reading all of it.
-      if (part && /requires_grad(?!=True)|freeze/.test(file.code)) continue;
+      if (part && file.says(/requires_grad(?!=True)|freeze/)) continue;
       if (freezes && (namedIn(callee, facts) || isFrozenInTurn(callee, facts))) continue;
       yield {
         at: call,

@@ -75,7 +75,7 @@ export const rule: Rule = {
         // One of this file would be among the helpers; those that only sum may sum over anything.
         !(file.dotted(call.func) ?? "").startsWith(`${file.module}.`) &&
         (!/^reduce_(?:mean|sum|avg)$/.test(call.func.id) ||
-          /distributed|world_size|\bdist\b|\brank\b/.test(file.code)) &&
+          file.says(/distributed|world_size|\bdist\b|\brank\b/)) &&
         ![...helpers].some((fn) => fn.name === (call.func as Name).id) &&
         given &&
         !/^(?:number|string|container)$/.test(facts.value(given.value).what) &&

@@ -68,7 +68,7 @@ export const rule: Rule = {
       if (
         !((driver || torch) && isAccumulated(call, inner, facts)) &&
         // Where it is told of the accumulation, it knows when gradients are whole.
-        ((driver && /\.accumulate\(/.test(file.code)) ||
+        ((driver && file.says(/\.accumulate\(/)) ||
           !(isMicroStep(call, inner, facts) || isBesideStep(call, inner, facts)))
       )
         continue;
@@ -239,7 +239,7 @@ function isAccumulated(call: Call, loop: Node, facts: Facts): boolean {
   return (
     /\.accumulate\(/.test(text) &&
     (facts.frequency(call, loop) === "every" || isOnlySwitched(call, loop, facts)) &&
-    /gradient_accumulation_steps/.test(facts.file.code)
+    facts.file.says(/gradient_accumulation_steps/)
   );
 }
 
@@ -263,7 +263,7 @@ function isOnlySwitched(call: Call, loop: Node, { file }: Facts): boolean {
 
 function clipsByItself(loop: Node, facts: Facts): boolean {
   return (
-    /deepspeed/.test(facts.file.code) &&
+    facts.file.says(/deepspeed/) &&
     facts.file
       .callsNamed("initialize")
       .some((call) => facts.file.dotted(call.func) === "deepspeed.initialize") &&

@@ -76,7 +76,7 @@ export const rule: Rule = {
 
 /** Graphs that are replayed write into the same results each time: a copy is needed then. */
 function capturesGraphs(file: PythonFile): boolean {
-  return /reduce-overhead|max-autotune|cudagraph/i.test(file.code);
+  return file.says(/reduce-overhead|max-autotune|cudagraph/i);
 }
 
 function isExpanded(expr: Expr): boolean {

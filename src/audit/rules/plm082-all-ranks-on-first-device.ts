@@ -109,7 +109,7 @@ const RANKED = [
 function* mapped(facts: Facts): Generator<Finding> {
   const { file } = facts;
   const calls = file.calls.given(["device_map"]);
-  if (calls.length === 0 || !/LOCAL_RANK|WORLD_SIZE|local_rank/.test(file.code)) return;
+  if (calls.length === 0 || !file.says(/LOCAL_RANK|WORLD_SIZE|local_rank/)) return;
   const seen = new Set<Node>();
   for (const call of calls) {
     const given = keyword(call, "device_map")!.value;
@@ -135,14 +135,14 @@ function* mapped(facts: Facts): Generator<Finding> {
 function isRanked({ file, project }: Facts): boolean {
   // Its driver chooses the device when it is made, which is later.
   if (file.callsNamed("Accelerator").some((call) => file.dotted(call.func) === "accelerate.Accelerator"))
-    return !seesOwn(file) && !/\bray\b/.test(file.code);
+    return !seesOwn(file) && !file.says(/\bray\b/);
   return (
     (file
       .callsNamed(...RANKED)
       .some((call) => /^torch\.(?:distributed|nn\.parallel)\./.test(file.dotted(call.func) ?? "")) ||
       project.ranked.has(file.module)) &&
     !seesOwn(file) &&
-    !/gloo|accelerat|deepspeed|\bray\b|FakeTensorMode/i.test(file.code)
+    !file.says(/gloo|accelerat|deepspeed|\bray\b|FakeTensorMode/i)
   );
 }
 
@@ -193,7 +193,7 @@ function* beforeSetUp(facts: Facts): Generator<Finding> {
     const name = file.dotted(call.func);
     return functionOf(call) !== null && name !== null && !name.startsWith(`${file.module}.`);
   });
-  if (setUps.length === 0 || seesOwn(file) || /set_device|gloo|accelerat|deepspeed|\bray\b/i.test(file.code))
+  if (setUps.length === 0 || seesOwn(file) || file.says(/set_device|gloo|accelerat|deepspeed|\bray\b/i))
     return;
   for (const call of file.callsNamed("cuda"))
     if (
