@@ -304,6 +304,13 @@ export function isFalse(expr: Expr | null): boolean {
   return expr?.kind === "Const" && expr.value === false;
 }
 
+/** Whether it imports something of a library that is called so. To look for the word in the text takes longer. */
+export function importsFrom(file: PythonFile, library: RegExp): boolean {
+  return file
+    .all("Alias")
+    .some(({ name, parent }) => library.test(parent?.kind === "ImportFrom" ? parent.module : name));
+}
+
 /** Each as long as it was, in spaces: whatever stands behind it stays where it is. */
 function withoutComments(text: string, comments: readonly Comment[], first: number, last: number): string {
   const parts: string[] = [];

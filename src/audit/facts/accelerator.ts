@@ -32,11 +32,14 @@ export function usesAccelerator(file: PythonFile): boolean {
   if (file.calls.given(["device"]).some((call) => mayBe(keyword(call, "device")!.value))) return true;
   // Whoever makes the optimizer and differentiates would have sent the network there: that something is asked back is habit.
   const makesOptimizer = trains && file.calls.matching(OPTIMIZERS).length > 0;
-  const isSaid = ([said]: RegExpMatchArray): boolean => !(makesOptimizer && said === ".cpu(");
-  // Not only "uncomment this to run on GPU"; most files say nothing at all.
-  return (
-    [...file.text.matchAll(ACCELERATORS)].some(isSaid) && [...file.code.matchAll(ACCELERATORS)].some(isSaid)
-  );
+  for (const { 0: said, index } of file.text.matchAll(ACCELERATORS))
+    // "Uncomment this to run on GPU".
+    if (
+      !(makesOptimizer && said === ".cpu(") &&
+      !file.tree.comments.some(({ start, end }) => start <= index && index < end)
+    )
+      return true;
+  return false;
 }
 
 /** What made the networks that a file trains, where they stay where they were made: on the host, whatever else its program does. */

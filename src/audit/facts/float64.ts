@@ -1,4 +1,4 @@
-import { keyword, positional } from "../../python/file.ts";
+import { importsFrom, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
@@ -277,11 +277,13 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
 const MAKERS =
   "zeros ones empty full eye linspace logspace array stack concatenate randn rand normal uniform".split(" ");
 
+const NUMPY = /^numpy\b/;
+
 /** Functions and methods of a file that hand out an array of float64. */
 export function float64Makers(file: PythonFile): ReadonlySet<FunctionDef> {
   const found = new Set<FunctionDef>();
   const asked = new Set<FunctionDef>();
-  if (!file.mentions("numpy")) return found;
+  if (!importsFrom(file, NUMPY)) return found;
   const known: Known = {
     file,
     // Who makes a tensor of what it is given has none yet.

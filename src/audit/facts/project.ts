@@ -154,6 +154,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     !site.throttled &&
     (hot[from.at] !== undefined ||
       site.loops?.some((loop) => from.summary.stepLoops?.includes(loop)) === true);
+  const wide = new Set(summaries.flatMap((file) => file.wide ?? []));
   const facts = new Map<string, FunctionFacts>();
   // Of most functions only this is known: one object for all that are alike, which also crosses threads once.
   const alike = new Map<FunctionFacts["callersGradOff"], FunctionFacts>();
@@ -185,7 +186,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !summary.copies &&
       !summary.pins &&
       !summary.table &&
-      !summary.wide &&
+      !wide.has(summary.name) &&
       !summary.reduces &&
       !summary.usesUp &&
       !summary.runs &&
@@ -217,7 +218,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         workers,
         collates,
         table: summary.table ?? null,
-        wide: summary.wide ?? false,
+        wide: wide.has(summary.name),
         reduces: summary.reduces ?? null,
         usesUp: summary.usesUp ?? null,
         runs: summary.runs ?? null,

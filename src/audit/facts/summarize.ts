@@ -102,7 +102,6 @@ class Summarizer {
   readonly #copies: ReadonlyMap<FunctionDef, ReadonlySet<string>>;
   readonly #pins: ReadonlySet<FunctionDef>;
   readonly #openers: ReadonlySet<FunctionDef>;
-  readonly #wide: ReadonlySet<FunctionDef>;
   readonly #tables: ReadonlyMap<FunctionDef, Table>;
   readonly #reducers: ReadonlyMap<FunctionDef, string>;
   readonly #runners: ReadonlyMap<FunctionDef, string>;
@@ -133,7 +132,6 @@ class Summarizer {
     this.#copies = waitingCopies(file);
     this.#pins = pinnedMakers(file);
     this.#openers = openers(file);
-    this.#wide = float64Makers(file);
     this.#tables = tablesMade(file);
     this.#reducers = reducers(file);
     this.#runners = runners(file);
@@ -148,6 +146,7 @@ class Summarizer {
     this.#collates();
     this.#values();
     const accelerator = usesAccelerator(file);
+    const wide = float64Makers(file);
     return {
       path: file.path,
       module: file.module,
@@ -165,6 +164,7 @@ class Summarizer {
       checkpoints: turnsCheckpointingOn(file) || undefined,
       trained: trainedModels(file),
       adapters: adaptersOf(file),
+      wide: wide.size > 0 ? [...wide].map((fn) => file.qualified(fn)) : undefined,
       varies: shapesVary(file) || undefined,
       ranks: setsUpRanks(file) || undefined,
       imports: file
@@ -443,7 +443,6 @@ class Summarizer {
       opens: (fn && this.#openers.has(fn)) || undefined,
       copies: copies ? [...copies] : undefined,
       pins: (fn && this.#pins.has(fn)) || undefined,
-      wide: (fn && this.#wide.has(fn)) || undefined,
       table: (fn && this.#tables.get(fn)) ?? undefined,
       reduces: (fn && this.#reducers.get(fn)) ?? undefined,
       usesUp: fn && usedUpBy(fn, name, this.#file),

@@ -42,6 +42,8 @@ export interface FileSummary {
   readonly asks?: readonly string[] | undefined;
   /** What its calls give to functions of other files; left out where nothing is started or trained. */
   readonly gives?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** Its functions that hand out an array of float64. */
+  readonly wide?: readonly string[] | undefined;
   /** It brings batches of varying shapes. */
   readonly varies?: true | undefined;
   /** The DataLoaders that it makes. */
@@ -99,8 +101,6 @@ export interface FunctionSummary {
   readonly pins?: true | undefined;
   /** It makes a tensor on the host. */
   readonly table?: Table | undefined;
-  /** It hands out a NumPy array of float64. */
-  readonly wide?: true | undefined;
   /** The parameter that it hands back, reduced over all processes. */
   readonly reduces?: string | undefined;
   /** Of a loss: parameters that it only computes with. */

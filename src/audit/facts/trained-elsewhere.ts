@@ -1,4 +1,4 @@
-import { argument, keyword } from "../../python/file.ts";
+import { argument, importsFrom, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
@@ -18,6 +18,7 @@ export interface Trained {
   readonly typed?: true | undefined;
 }
 
+const LIBRARIES = /^(?:transformers|trl)\b/;
 const TRAINERS = /Trainer$/;
 const STATES = /hidden_states|attentions|\b\w*outputs?\[(?!0\])/;
 
@@ -26,7 +27,7 @@ export const MADE_HALF =
   /(?:model|net|encoder|\))\.(?:half|bfloat16)\(\)|\.to\(\s*(?:dtype\s*=\s*)?torch\.(?:b?float16|half)/;
 
 export function trainedModels(file: PythonFile): Trained | undefined {
-  if (!file.mentions("Trainer(")) return undefined;
+  if (!importsFrom(file, LIBRARIES)) return undefined;
   const names = new Set<string>();
   for (const call of file.calls.matching(TRAINERS)) {
     // Others only have it evaluate.
