@@ -35,7 +35,7 @@ export const rule: Rule = {
         // `scores`, in a file that speaks of vocabularies.
         (file.mentions("vocab") && feedsLoss(call, facts) && isOutput(call, source, facts));
       const speaks = told && file.once(speaksOfVocabulary);
-      if ((!speaks && !file.once(isNarrow)) || facts.gradMode(call) === "off") continue;
+      if ((!speaks && !isOfTokens(call, source, facts)) || facts.gradMode(call) === "off") continue;
       const hot = facts.hot(call);
       const trained = hot ? facts.frequency(call, hot.within) !== "throttled" : facts.gradMode(call) === "on";
       if (
@@ -91,10 +91,9 @@ const CLASSES = /tag|class|slot|entit|token_?(?:type|label)|(?<!\w)(?:pos|ner)_|
 /** `criterion(out.float().view(-1, out.size(-1)), batch["tokens"].view(-1))`: a network's scores of every token, by what they are compared with. */
 function isOfTokens(call: Call, source: Expr, facts: Facts): boolean {
   const { file } = facts;
-  if (!file.once(isNarrow)) return false;
   const loss = comparing(call, file);
   const targets = loss && argument(loss, "target", 1);
-  if (!loss || !targets || !ROWS.test(file.textOf(loss))) return false;
+  if (!loss || !targets || !ROWS.test(file.textOf(loss)) || !file.once(isNarrow)) return false;
   let base: Expr = targets;
   while (base.kind === "Call" && base.func.kind === "Attribute") base = base.func.value;
   const made = base.kind === "Name" ? file.scopes.reaching(base)[0]?.value : null;
