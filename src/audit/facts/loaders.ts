@@ -10,9 +10,11 @@ import { callsOf, returnsByName } from "./returns.ts";
 import { callTarget, instanceType } from "./summary.ts";
 import { isCapital, last } from "./torch-names.ts";
 
-/** Torch's own, and MONAI's, which hands all its settings on to it. */
+/** Torch's own, and those that hand all their settings on to it: MONAI's, and of graphs. */
 export function isDataLoader(dotted: string | null): boolean {
-  return /^(?:torch\.utils|monai)\.data\.(?:dataloader\.)?DataLoader$/.test(dotted ?? "");
+  return /^(?:(?:torch\.utils|monai)\.data|torch_geometric\.(?:loader|data))\.(?:dataloader\.)?DataLoader$/.test(
+    dotted ?? "",
+  );
 }
 
 /** Whether a call of a function of another file makes a loader of the kind that is looked for. */

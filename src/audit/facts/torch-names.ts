@@ -61,7 +61,7 @@ export const GRAPHLESS = set(
 
 /** Functions of other libraries that make one tensor of another, with its history. */
 const TRANSFORMS =
-  /^(?:einops\.(?:\w+\.)?(?:rearrange|repeat|reduce|einsum)|torch(?:audio|vision\.transforms(?:\.v2)?)\.functional\.(?!get_|to_pil|edit_)[a-z]\w*)$/;
+  /^(?:einops\.(?:\w+\.)?(?:rearrange|repeat|reduce|einsum)|torch(?:audio|vision\.transforms(?:\.v2)?)\.functional\.(?!get_|to_pil|edit_)[a-z]\w*|torch_geometric\.(?:nn|utils)\.(?:\w+\.)*(?:global_\w+_pool|scatter|softmax)|torch_scatter\.(?:\w+\.)*scatter\w*)$/;
 
 export function transformsTensors(dotted: string): boolean {
   return (dotted.startsWith("einops.") || dotted.startsWith("torch")) && TRANSFORMS.test(dotted);
