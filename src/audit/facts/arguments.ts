@@ -56,6 +56,9 @@ export function entry(dict: Dict | Call, key: string): Expr | null {
   return at < 0 ? null : dict.values[at]!;
 }
 
+/** `use_cuda`, `not args.no_cuda`; not `not use_cuda`. */
+const ON_DEVICE = /^(?!not (?!.*(?:no|disable)_?(?:cuda|gpu))).*(?:cuda|gpu)/i;
+
 /** A dict written out in place, the one a name was bound to, or the one that a function of this file returns or is handed. */
 export function literalDict(expr: Expr, file: PythonFile, depth = 0): Dict | Call | null {
   if (depth > 4) return null;
@@ -68,7 +71,7 @@ export function literalDict(expr: Expr, file: PythonFile, depth = 0): Dict | Cal
   }
   if (expr.kind === "Attribute") return ownDict(expr, file);
   // `{"pin_memory": True} if use_cuda else {}`: what it is on a device
-  if (expr.kind === "IfExp" && /cuda|gpu/i.test(file.textOf(expr.test)) && expr.orelse.kind === "Dict")
+  if (expr.kind === "IfExp" && ON_DEVICE.test(file.textOf(expr.test)) && expr.orelse.kind === "Dict")
     return expr.orelse.keys.length === 0 ? literalDict(expr.body, file, depth + 1) : null;
   if (expr.kind !== "Name") return null;
   const [one, ...more] = file.scopes.reaching(expr);
