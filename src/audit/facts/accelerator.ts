@@ -2,6 +2,7 @@ import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, Name, Node } from "../../python/tree.ts";
+import { parametersOf } from "./optimised.ts";
 import { loopsAround } from "./training.ts";
 
 /** What says that a program runs on one, or leaves it to a library that does. */
@@ -47,23 +48,16 @@ export function makersOfTrained(file: PythonFile, sends: boolean): readonly stri
   if (file.callsNamed("backward").length === 0) return undefined;
   const makers: string[] = [];
   for (const optimizer of file.calls.matching(OPTIMIZERS)) {
-    const network = networkBehind(positional(optimizer, 0));
-    const made = network && file.scopes.onlyValue(network);
+    const network = parametersOf(positional(optimizer, 0), file);
+    if (network?.kind !== "Name") return undefined;
+    const made = file.scopes.onlyValue(network);
     const maker = made?.kind === "Call" ? file.dotted(made.func) : null;
     // `DataParallel(net.cuda())` is where its network is.
     if (maker === null || maker.includes("Parallel")) return undefined;
-    if (sends && (maker === "torch.load" || mayMove(network!, file))) return undefined;
+    if (sends && (maker === "torch.load" || mayMove(network, file))) return undefined;
     makers.push(maker);
   }
   return makers.length > 0 ? makers : undefined;
-}
-
-/** `net` of `net.parameters()` */
-function networkBehind(parameters: Expr | null): Name | null {
-  const func = parameters?.kind === "Call" ? parameters.func : null;
-  return func?.kind === "Attribute" && func.attr === "parameters" && func.value.kind === "Name"
-    ? func.value
-    : null;
 }
 
 /** `net.to(device)`, and `prepare(net)` before the training begins, which may do so. */

@@ -1,23 +1,15 @@
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
-import type { Definition } from "../../python/scopes.ts";
-import type { Call, ClassDef, Expr, Name, Node } from "../../python/tree.ts";
+import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
+import type { Call, ClassDef, Expr, Node } from "../../python/tree.ts";
 import { comesFromNetwork, feedsBackward, isMadeOf, runsBehind } from "../facts/behind-loss.ts";
-import {
-  isSelf,
-  attributesOf,
-  isModuleRole,
-  isOnlyMadeBy,
-  methodsOf,
-  selfAttribute,
-} from "../facts/classes.ts";
+import { isSelf, attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
 import { isOtherBranch } from "../facts/guards.ts";
-import { moved } from "../facts/naming.ts";
 import { isNetwork, ranNetwork } from "../facts/networks.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
+import { hasParameters, isOwnNetwork, isParameterless, outermost, parametersOf } from "../facts/optimised.ts";
 
 export const rule: Rule = {
   meta: {
@@ -213,7 +205,7 @@ function* leftOut(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const made of file.all("Call")) {
     if (!/^torch\.optim\.(?:\w+\.)*[A-Z]\w*$/.test(file.dotted(made.func) ?? "")) continue;
-    const source = parametersOf(made.args[0]?.value ?? null, facts);
+    const source = parametersOf(made.args[0]?.value ?? null, facts.file);
     const fn = functionOf(made);
     if (!source) continue;
     const freezes = /requires_grad(?!=True)|freeze/.test(file.codeOf(fn ?? file.tree.module));
@@ -227,7 +219,7 @@ function* leftOut(facts: Facts): Generator<Finding> {
       );
     // `if args.sgd: opt = SGD(net.parameters())`, `else: opt = Adam(net.parameters())`: one of them.
     const either = others.map((other) =>
-      isOtherBranch(made, other) ? parametersOf(other.args[0]?.value ?? null, facts) : null,
+      isOtherBranch(made, other) ? parametersOf(other.args[0]?.value ?? null, facts.file) : null,
     );
     if (either.includes(null)) continue;
     const sources = [source, ...(either as Expr[])];
@@ -317,17 +309,6 @@ function* keptToItself(facts: Facts): Generator<Finding> {
 /** What takes its parameters, or switches them off. */
 const UNFIT = /param|requires_grad|freeze|frozen|modules|children|optim|register|apply/i;
 
-/** `net.features[:16].to(device)` around a call or a name. */
-function outermost(expr: Expr): Expr {
-  let at = expr;
-  for (;;) {
-    const up: Node | null = at.parent;
-    if ((up?.kind === "Attribute" || up?.kind === "Subscript") && up.value === at) at = up;
-    else if (up?.kind === "Call" && up.func === at && at.kind === "Attribute") at = up;
-    else return at;
-  }
-}
-
 const CLASSES = /^[A-Z]/;
 
 /** One part of a network in the program's only optimizer, the whole handed to what trains it, and nothing frozen anywhere. */
@@ -340,7 +321,7 @@ function* partsOptimised(facts: Facts): Generator<Finding> {
         /^torch\.optim\.(?:\w+\.)*[A-Z]/.test(file.dotted(call.func) ?? "") &&
         !/lr_scheduler/.test(file.dotted(call.func)!),
     );
-  const source = made.length === 1 ? parametersOf(made[0]!.args[0]?.value ?? null, facts) : null;
+  const source = made.length === 1 ? parametersOf(made[0]!.args[0]?.value ?? null, facts.file) : null;
   const whole = source?.kind === "Attribute" || source?.kind === "Subscript" ? source.value : null;
   if (
     !source ||
@@ -372,38 +353,6 @@ function* partsOptimised(facts: Facts): Generator<Finding> {
     };
 }
 
-/** Layers of torch's with nothing to learn. */
-const PARAMETERLESS =
-  /^torch\.nn\.(?:\w*Loss|(?:Log)?Softmax|Softplus|Sigmoid|Tanh|Identity|Flatten|Upsample|CosineSimilarity|PairwiseDistance|\w*Pool\w*|\w*LU|Dropout\w*)$/;
-
-/** Whatever it is called: `dist_fn = nn.MSELoss().to(device)`. */
-function isParameterless(run: Expr, file: PythonFile): boolean {
-  const has = (made: Call): boolean => {
-    const { func } = made;
-    if (func.kind === "Attribute" && func.value.kind === "Call" && /^(?:to|cuda|eval|train)$/.test(func.attr))
-      return has(func.value);
-    return PARAMETERLESS.test(file.dotted(func) ?? "");
-  };
-  if (run.kind !== "Name") return isOnlyMadeBy(run, file, has);
-  const definitions = file.scopes.lookup(run)?.definitions ?? [];
-  return definitions.length > 0 && definitions.every(({ value }) => value?.kind === "Call" && has(value));
-}
-
-/** `dist = ChamferDistance()` is a module too: what is not used or named as a network may have nothing to learn. */
-function hasParameters(run: Expr, facts: Facts): boolean {
-  // Of a whole that is optimised in part, `self(x)`, the rest may be losses and tables.
-  if (run.kind !== "Name" || run.id === "self") return run.kind !== "Name";
-  if (facts.networks.is(run) || facts.partsOf(run).length > 0) return true;
-  const made = facts.file.scopes.lookup(run)?.definitions[0]?.value;
-  return made?.kind === "Call" && /^(?:torch|torchvision|transformers|timm)\./.test(rootName(made, facts));
-}
-
-/** `torch.nn.Linear` of `nn.Linear(8, 8).to(device)`. */
-function rootName(call: Call, { file }: Facts): string {
-  const made = moved(call);
-  return made.kind === "Call" ? (file.dotted(made.func) ?? "") : "";
-}
-
 /** The same of a class that keeps its networks and its one optimizer on self. */
 function* leftOutOfClass(facts: Facts): Generator<Finding> {
   const { file } = facts;
@@ -416,7 +365,7 @@ function* leftOutOfClass(facts: Facts): Generator<Finding> {
           contains(cls, call) &&
           /^torch\.optim\.(?!lr_scheduler)(?:\w+\.)*[A-Z]/.test(file.dotted(call.func) ?? ""),
       );
-    const source = made.length === 1 ? parametersOf(made[0]!.args[0]?.value ?? null, facts) : null;
+    const source = made.length === 1 ? parametersOf(made[0]!.args[0]?.value ?? null, facts.file) : null;
     const text = file.codeOf(cls);
     // `chain(self.net.parameters(), self.noise.parameters())`, by a method or a list of its own: whatever is not named there.
     const listed =
@@ -520,7 +469,7 @@ function* besidePart(facts: Facts): Generator<Finding> {
     const [write, ...more] = attributesOf(cls, file).get(name!)?.writes ?? [];
     const made = more.length === 0 && write?.value?.kind === "Call" ? write.value : null;
     if (!made || !/^torch\.optim\.[A-Z]\w*$/.test(file.dotted(made.func) ?? "")) continue;
-    const part = parametersOf(made.args[0]?.value ?? null, facts);
+    const part = parametersOf(made.args[0]?.value ?? null, facts.file);
     if (part?.kind !== "Attribute" || part.attr === "module" || selfAttribute(part.value) === null) continue;
     if (steps.some((one) => one !== step && functionOf(one) === fn)) continue;
     const whole = file.textOf(part.value);
@@ -563,97 +512,6 @@ function isDetached({ parent }: Call): boolean {
     parent?.kind === "ExprStmt" ||
     (parent?.kind === "Attribute" && /^(?:detach|item|argmax|cpu|size|shape)$/.test(parent.attr))
   );
-}
-
-/** A parameter or variable of this very function: whether anything else trains it is seen here. */
-function isOwnNetwork(callee: Expr, fn: Node, optimised: readonly Expr[], facts: Facts): boolean {
-  if (callee.kind !== "Name") return false;
-  const { id } = callee;
-  const definitions = facts.file.scopes.lookup(callee)?.definitions ?? [];
-  // `net = net.to(device)` is what it was.
-  const [one, ...more] = definitions.filter(({ how, value }) => {
-    const from = how === "assign" && value ? moved(value) : null;
-    return from === value || from?.kind !== "Name" || from.id !== id;
-  });
-  // A driver holds the optimizer of what it wrapped: `engine, *_ = deepspeed.initialize(…)`.
-  if (
-    one?.value?.kind === "Call" &&
-    /\b(?:initialize|prepare|setup)$/.test(facts.file.textOf(one.value.func))
-  )
-    return false;
-  // `Vgg16(requires_grad=False)`
-  if (one?.value && /requires_grad(?!=True)|freeze|frozen/i.test(facts.file.textOf(one.value))) return false;
-  const mine = one !== undefined && more.length === 0 && contains(fn, one.node);
-  // Its parameters named anywhere else: another optimizer may have them.
-  return (
-    mine &&
-    !optimised.some((network) => sharesParameters(callee, one, network, facts)) &&
-    !facts.file
-      .all("Attribute")
-      .some(
-        (node) =>
-          /^(?:named_)?parameters$/.test(node.attr) &&
-          node.value.kind === "Name" &&
-          node.value.id === callee.id,
-      )
-  );
-}
-
-/** Made of the network that is optimised, or a part of it: `compiled = torch.compile(net)`, `net = Pair(body, head)`. */
-function sharesParameters(callee: Name, made: Definition, optimised: Expr, { file }: Facts): boolean {
-  let root = optimised;
-  while (root.kind === "Attribute" || root.kind === "Subscript") root = root.value;
-  if (root.kind !== "Name") return false;
-  const { id } = root;
-  let found = false;
-  if (made.value)
-    walk(made.value, (node) => {
-      // A copy has parameters of its own.
-      if (node.kind === "Call" && lastWord(node.func) === "deepcopy") return false;
-      if (node.kind === "Name" && node.id === id)
-        found ||= node.parent?.kind !== "Attribute" || outermost(node) === made.value;
-      return !found;
-    });
-  return (
-    found ||
-    (file.scopes.lookup(callee)?.definitions ?? [made]).some((one) =>
-      file.scopes.uses(one).some((use) => {
-        if (use.parent?.kind === "Attribute" || (use.parent?.kind === "Call" && use.parent.func === use))
-          return false;
-        const statement = statementOf(use);
-        const [to] =
-          statement?.kind === "Assign"
-            ? statement.targets
-            : statement?.kind === "ExprStmt"
-              ? [statement.value]
-              : [];
-        // `net = Pair(body, head)`, `net.body = body`, `net.add_module("body", body)`
-        return to !== undefined && file.textOf(to).startsWith(id);
-      }),
-    )
-  );
-}
-
-/** `net` of `net.parameters()`, of a list of those that require gradients, or of a name for either. */
-function parametersOf(expr: Expr | null, facts: Facts, depth = 0): Expr | null {
-  if (!expr || depth > 4) return null;
-  const again = (inner: Expr | null): Expr | null => parametersOf(inner, facts, depth + 1);
-  if (expr.kind === "Name") {
-    return again(facts.file.scopes.onlyValue(expr));
-  }
-  // `[{"params": net.fc.parameters(), "lr": …}]`
-  if (expr.kind === "List" && expr.items.length === 1 && expr.items[0]!.kind === "Dict") {
-    const group = expr.items[0]! as Expr & { kind: "Dict" };
-    const at = group.keys.findIndex((key) => key?.kind === "Str" && key.value === "params");
-    return at < 0 ? null : again(group.values[at]!);
-  }
-  if (expr.kind === "Comp")
-    return expr.clauses.length === 1 && expr.value === null ? again(expr.clauses[0]!.iter) : null;
-  if (expr.kind !== "Call") return null;
-  const name = facts.file.dotted(expr.func);
-  if (name === "builtins.list") return again(expr.args[0]?.value ?? null);
-  if (name === "builtins.filter") return again(expr.args[1]?.value ?? null);
-  return expr.func.kind === "Attribute" && expr.func.attr === "parameters" ? expr.func.value : null;
 }
 
 /** Switched off, or by a flag: to switch on is no freezing. */

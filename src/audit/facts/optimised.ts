@@ -1,0 +1,136 @@
+import type { PythonFile } from "../../python/file.ts";
+import { contains, lastWord, statementOf, walk } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
+import type { Call, Expr, Name, Node } from "../../python/tree.ts";
+import { isOnlyMadeBy } from "./classes.ts";
+import type { Facts } from "./facts.ts";
+import { moved } from "./naming.ts";
+
+/** `net.features[:16].to(device)` around a call or a name. */
+export function outermost(expr: Expr): Expr {
+  let at = expr;
+  for (;;) {
+    const up: Node | null = at.parent;
+    if ((up?.kind === "Attribute" || up?.kind === "Subscript") && up.value === at) at = up;
+    else if (up?.kind === "Call" && up.func === at && at.kind === "Attribute") at = up;
+    else return at;
+  }
+}
+
+/** Layers of torch's with nothing to learn. */
+const PARAMETERLESS =
+  /^torch\.nn\.(?:\w*Loss|(?:Log)?Softmax|Softplus|Sigmoid|Tanh|Identity|Flatten|Upsample|CosineSimilarity|PairwiseDistance|\w*Pool\w*|\w*LU|Dropout\w*)$/;
+
+/** Whatever it is called: `dist_fn = nn.MSELoss().to(device)`. */
+export function isParameterless(run: Expr, file: PythonFile): boolean {
+  const has = (made: Call): boolean => PARAMETERLESS.test(rootName(made, file));
+  if (run.kind !== "Name") return isOnlyMadeBy(run, file, has);
+  const definitions = file.scopes.lookup(run)?.definitions ?? [];
+  return definitions.length > 0 && definitions.every(({ value }) => value?.kind === "Call" && has(value));
+}
+
+/** `dist = ChamferDistance()` is a module too: what is not used or named as a network may have nothing to learn. */
+export function hasParameters(run: Expr, facts: Facts): boolean {
+  // Of a whole that is optimised in part, `self(x)`, the rest may be losses and tables.
+  if (run.kind !== "Name" || run.id === "self") return run.kind !== "Name";
+  if (facts.networks.is(run) || facts.partsOf(run).length > 0) return true;
+  const made = facts.file.scopes.lookup(run)?.definitions[0]?.value;
+  return (
+    made?.kind === "Call" && /^(?:torch|torchvision|transformers|timm)\./.test(rootName(made, facts.file))
+  );
+}
+
+/** `torch.nn.Linear` of `nn.Linear(8, 8).to(device)`. */
+function rootName(call: Call, file: PythonFile): string {
+  const made = moved(call);
+  return made.kind === "Call" ? (file.dotted(made.func) ?? "") : "";
+}
+
+/** A parameter or variable of this very function: whether anything else trains it is seen here. */
+export function isOwnNetwork(callee: Expr, fn: Node, optimised: readonly Expr[], facts: Facts): boolean {
+  if (callee.kind !== "Name") return false;
+  const { id } = callee;
+  const definitions = facts.file.scopes.lookup(callee)?.definitions ?? [];
+  // `net = net.to(device)` is what it was.
+  const [one, ...more] = definitions.filter(({ how, value }) => {
+    const from = how === "assign" && value ? moved(value) : null;
+    return from === value || from?.kind !== "Name" || from.id !== id;
+  });
+  // A driver holds the optimizer of what it wrapped: `engine, *_ = deepspeed.initialize(…)`.
+  if (
+    one?.value?.kind === "Call" &&
+    /\b(?:initialize|prepare|setup)$/.test(facts.file.textOf(one.value.func))
+  )
+    return false;
+  // `Vgg16(requires_grad=False)`
+  if (one?.value && /requires_grad(?!=True)|freeze|frozen/i.test(facts.file.textOf(one.value))) return false;
+  const mine = one !== undefined && more.length === 0 && contains(fn, one.node);
+  // Its parameters named anywhere else: another optimizer may have them.
+  return (
+    mine &&
+    !optimised.some((network) => sharesParameters(callee, one, network, facts)) &&
+    !facts.file
+      .all("Attribute")
+      .some(
+        (node) =>
+          /^(?:named_)?parameters$/.test(node.attr) &&
+          node.value.kind === "Name" &&
+          node.value.id === callee.id,
+      )
+  );
+}
+
+/** Made of the network that is optimised, or a part of it: `compiled = torch.compile(net)`, `net = Pair(body, head)`. */
+function sharesParameters(callee: Name, made: Definition, optimised: Expr, { file }: Facts): boolean {
+  let root = optimised;
+  while (root.kind === "Attribute" || root.kind === "Subscript") root = root.value;
+  if (root.kind !== "Name") return false;
+  const { id } = root;
+  let found = false;
+  if (made.value)
+    walk(made.value, (node) => {
+      // A copy has parameters of its own.
+      if (node.kind === "Call" && lastWord(node.func) === "deepcopy") return false;
+      if (node.kind === "Name" && node.id === id)
+        found ||= node.parent?.kind !== "Attribute" || outermost(node) === made.value;
+      return !found;
+    });
+  return (
+    found ||
+    (file.scopes.lookup(callee)?.definitions ?? [made]).some((one) =>
+      file.scopes.uses(one).some((use) => {
+        if (use.parent?.kind === "Attribute" || (use.parent?.kind === "Call" && use.parent.func === use))
+          return false;
+        const statement = statementOf(use);
+        const [to] =
+          statement?.kind === "Assign"
+            ? statement.targets
+            : statement?.kind === "ExprStmt"
+              ? [statement.value]
+              : [];
+        // `net = Pair(body, head)`, `net.body = body`, `net.add_module("body", body)`
+        return to !== undefined && file.textOf(to).startsWith(id);
+      }),
+    )
+  );
+}
+
+/** `net` of `net.parameters()`, of a list of those that require gradients, or of a name for either. */
+export function parametersOf(expr: Expr | null, file: PythonFile, depth = 0): Expr | null {
+  if (!expr || depth > 4) return null;
+  const again = (inner: Expr | null): Expr | null => parametersOf(inner, file, depth + 1);
+  if (expr.kind === "Name") return again(file.scopes.onlyValue(expr));
+  // `[{"params": net.fc.parameters(), "lr": …}]`
+  if (expr.kind === "List" && expr.items.length === 1 && expr.items[0]!.kind === "Dict") {
+    const group = expr.items[0]! as Expr & { kind: "Dict" };
+    const at = group.keys.findIndex((key) => key?.kind === "Str" && key.value === "params");
+    return at < 0 ? null : again(group.values[at]!);
+  }
+  if (expr.kind === "Comp")
+    return expr.clauses.length === 1 && expr.value === null ? again(expr.clauses[0]!.iter) : null;
+  if (expr.kind !== "Call") return null;
+  const name = file.dotted(expr.func);
+  if (name === "builtins.list") return again(expr.args[0]?.value ?? null);
+  if (name === "builtins.filter") return again(expr.args[1]?.value ?? null);
+  return expr.func.kind === "Attribute" && expr.func.attr === "parameters" ? expr.func.value : null;
+}

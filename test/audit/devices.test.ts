@@ -1,0 +1,184 @@
+import { expect, test } from "vitest";
+import { auditTexts } from "../../src/audit/session.ts";
+import { DEFAULTS as PROVEN } from "../../src/audit/settings.ts";
+
+/** Where a value is, and whether reading it waits, is asked here; how often a rule was right is not. */
+const DEFAULTS = { ...PROVEN, unproven: true };
+
+test("a read right after another finds the queue empty: a round trip, no wait", () => {
+  const text = `import torch.nn.functional as F
+
+
+def train(model, loader, optimizer, log):
+    for x, y in loader:
+        loss = F.cross_entropy(model(x.cuda()), y.cuda())
+        extra = model(x.cuda()).square().mean()
+        log.append(loss.item())
+        print(loss.item(), extra.item())
+        (loss + extra).backward()
+        optimizer.step()
+        print(loss.item())
+`;
+  const settings = { ...DEFAULTS, select: ["PLM025"] };
+  const { findings } = auditTexts([{ path: "one.py", text }], settings);
+  expect(findings.map(({ line, severity }) => `${line} ${severity}`)).toEqual([
+    "8 warning",
+    "9 note",
+    "9 note",
+    "12 warning",
+  ]);
+});
+
+test("networks that a file makes and trains and never moves are on the host, whatever its neighbours do", () => {
+  const toy = (made: string, between = ""): string => `import torch
+from torch import nn
+from nets import Net
+from other import move
+
+
+def toy():
+    net = ${made}
+    optimizer = torch.optim.Adam(net.parameters())
+${between}    for x, y in batches:
+        loss = (net(x) - y).abs().mean()
+        loss.backward()
+        optimizer.step()
+        print(loss.item())
+`;
+  const audit = (text: string, init = "pass"): number =>
+    auditTexts(
+      [
+        { path: "one.py", text },
+        {
+          path: "nets.py",
+          text: `from torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        ${init}\n`,
+        },
+        { path: "other.py", text: "def move(model):\n    return model.cuda()\n" },
+      ],
+      { ...DEFAULTS, select: ["PLM025"] },
+    ).findings.length;
+  expect(audit(toy("nn.Linear(4, 4)"))).toBe(0);
+  expect(audit(toy("Net()"))).toBe(0);
+  expect(audit(toy("torch.load('net.pt')"))).toBe(0);
+  expect(audit(toy("Net()"), "self.cuda()")).toBe(1);
+  expect(audit(toy("nn.DataParallel(Net())"))).toBe(1);
+  expect(audit(toy("nn.Linear(4, 4)", "    net.to('cuda')\n"))).toBe(1);
+});
+
+test("a criterion that is handed in may be the one that goes on on the host", () => {
+  const text = `import torch
+
+
+class Trainer:
+    def __init__(self, net, criterion, optimizer):
+        self.net = net.cuda()
+        self.criterion = criterion
+        self.optimizer = optimizer
+
+    def train(self, loader):
+        for x, y in loader:
+            loss = self.criterion(self.net(x.cuda()), y.cuda())
+            loss.backward()
+            self.optimizer.step()
+            print(loss.item())
+`;
+  const audit = (given: string): number =>
+    auditTexts(
+      [
+        { path: "trainer.py", text },
+        {
+          path: "losses.py",
+          text: `import torch\nfrom torch import nn\n\n\nclass DiceLoss(nn.Module):\n    def forward(self, out, y):\n        return (${given} * y).sum()\n`,
+        },
+        {
+          path: "main.py",
+          text: "import torch\nfrom trainer import Trainer\nfrom losses import DiceLoss\n\nTrainer(net, DiceLoss(), opt).train(data)\n",
+        },
+      ],
+      { ...DEFAULTS, select: ["PLM025"] },
+    ).findings.length;
+  expect(audit("out")).toBe(1);
+  expect(audit("out.type(torch.FloatTensor)")).toBe(0);
+  expect(audit("out.cpu()")).toBe(0);
+  // For numpy, beside the loss.
+  expect(audit("match(out.detach().cpu()) * out")).toBe(1);
+});
+
+test("a class that is told to stay on the CPU is there", () => {
+  const text = (device: string): string => `import torch
+
+
+class Runner:
+    def __init__(self, net, optimizer):
+        torch.cuda.set_device(0)
+        self.device = torch.device("${device}")
+        self.net = net.to(self.device)
+        self.optimizer = optimizer
+
+    def train(self, loader):
+        for x, y in loader:
+            loss = (self.net(x.to(self.device)) - y.to(self.device)).abs().mean()
+            loss.backward()
+            self.optimizer.step()
+            print(loss.item())
+`;
+  const severities = (device: string): string[] =>
+    auditTexts([{ path: "one.py", text: text(device) }], { ...DEFAULTS, select: ["PLM025"] }).findings.map(
+      ({ severity }) => severity,
+    );
+  expect(severities("cuda")).toEqual(["warning"]);
+  expect(severities("cpu")).not.toContain("warning");
+});
+
+test("what a network tells beside its loss may be a number, unless it is used as a tensor", () => {
+  const severities = (use: string): string[] =>
+    auditTexts(
+      [
+        {
+          path: "one.py",
+          text: `def train(model, loader, optimizer, writer):
+    model = model.cuda()
+    for step, x in enumerate(loader):
+        loss, value = model(x.cuda(non_blocking=True))
+        loss.backward()
+        optimizer.step()
+        writer.add_scalar("value", value, step)
+        ${use}
+`,
+        },
+      ],
+      { ...DEFAULTS, select: ["PLM069"] },
+    ).findings.map(({ severity }) => severity);
+  expect(severities("print('torch')")).toEqual(["note"]);
+  expect(severities("seen = value.detach()")).toEqual(["warning"]);
+});
+
+test("after a wait of another kind a read is a round trip, too", () => {
+  const severities = (before: string): string[] =>
+    auditTexts(
+      [
+        {
+          path: "one.py",
+          text: `import torch
+from metrics import counted
+
+
+def train(model, loader, optimizer, criterion, device, meter):
+    for x, y in loader:
+        loss = criterion(model(x.cuda()), y.cuda())
+        loss.backward()
+        optimizer.step()
+        ${before}
+        seen = x.nelement() + sum(meter.val)
+        print(seen, loss.item())
+`,
+        },
+      ],
+      { ...DEFAULTS, select: ["PLM025"] },
+    ).findings.map(({ severity }) => severity);
+  expect(severities("pass")).toEqual(["warning"]);
+  expect(severities("torch.cuda.synchronize()")).toEqual(["note"]);
+  expect(severities("if device == 'cuda': torch.cuda.synchronize()")).toEqual(["note"]);
+  expect(severities("right = counted(x, y).cpu()")).toEqual(["note"]);
+  expect(severities("right = counted(x, y)")).toEqual(["warning"]);
+});
