@@ -13,6 +13,7 @@ import type { ProjectFacts } from "../src/audit/facts/project.ts";
 import { whyOnHost } from "../src/audit/facts/on-host.ts";
 import { whyNot } from "../src/audit/facts/shipped.ts";
 import { DEFAULTS } from "../src/audit/settings.ts";
+import { Layout } from "../src/audit/layout.ts";
 import { readSource } from "../src/audit/source.ts";
 import { whereIs } from "../src/audit/trust.ts";
 import { walk } from "../src/python/nodes.ts";
@@ -47,7 +48,8 @@ function placeOf(label: Label): NonNullable<Label["where"]> | null {
   const known = projects.get(label.repository);
   const path = known && join(known.root, label.path);
   const decoded = path !== undefined && existsSync(path) ? decode(readFileSync(path)) : null;
-  const source = decoded && typeof decoded !== "string" ? readSource(label.path, decoded.text) : null;
+  const source =
+    decoded && typeof decoded !== "string" ? readSource(label.path, decoded.text, new Layout([])) : null;
   if (!known || source === null || typeof source === "string" || source.kind !== "python") return null;
   const facts = new Facts(source.file, known.project);
   const node = firstAt(label.line, facts);

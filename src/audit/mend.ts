@@ -7,6 +7,7 @@ import type { Audit } from "./audit.ts";
 import { reason } from "./discover.ts";
 import { fixText } from "./fix.ts";
 import type { Grades } from "./fix.ts";
+import { Layout } from "./layout.ts";
 import type { Diagnostic, ReportedFinding } from "./report.ts";
 import { check } from "./session.ts";
 import type { Settings } from "./settings.ts";
@@ -17,12 +18,13 @@ export function mend(audit: Audit, grades: Grades, settings: Settings, dry: bool
   const findings = new Map<string, readonly ReportedFinding[]>();
   const diagnostics: Diagnostic[] = [...audit.diagnostics];
   const fixed: { path: string; fixes: number }[] = [];
+  const layout = new Layout(audit.found.map(({ path }) => path));
   let diff = "";
   for (const finding of audit.findings)
     findings.set(finding.path, [...(findings.get(finding.path) ?? []), finding]);
   for (const { path, absolute } of audit.found) {
     if (!findings.get(path)?.some(({ fix }) => fix && grades.has(fix.grade))) continue;
-    const outcome = mendFile(path, absolute, grades, audit, settings, dry);
+    const outcome = mendFile(path, absolute, grades, audit, layout, settings, dry);
     if (typeof outcome === "string")
       diagnostics.push({ path, line: null, message: outcome, level: "warning" });
     else {
@@ -51,18 +53,19 @@ function mendFile(
   absolute: string,
   grades: Grades,
   audit: Audit,
+  layout: Layout,
   settings: Settings,
   dry: boolean,
 ): Mended | string {
   try {
     const decoded = decode(readFileSync(absolute));
     if (typeof decoded === "string") return decoded;
-    const first = readSource(path, decoded.text);
+    const first = readSource(path, decoded.text, layout);
     if (first === null || typeof first === "string") return "changed while it was audited; left as it was";
     const notebook = first.kind === "python" ? first.notebook : null;
     // A notebook is mended as the text of its cells, joined by a line no fix may touch.
     const result = fixText(notebook ? notebook.text : decoded.text, grades, (candidate) => {
-      const source = readSource(notebook ? path.replace(/\.ipynb$/, ".py") : path, candidate);
+      const source = readSource(notebook ? path.replace(/\.ipynb$/, ".py") : path, candidate, layout);
       if (source === null || typeof source === "string")
         return { findings: [], broken: source === null ? 0 : Infinity };
       return {
@@ -75,7 +78,7 @@ function mendFile(
     if (after === null)
       return "the notebook's JSON cannot be rewritten without other changes; left as it was";
     if (!dry) writeAtomically(absolute, encode(decoded, after));
-    const again = readSource(path, after);
+    const again = readSource(path, after, layout);
     const findings = again && typeof again !== "string" ? check(again, audit.project, settings) : [];
     return {
       applied: result.applied,

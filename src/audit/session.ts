@@ -9,6 +9,7 @@ import { combine } from "./facts/project.ts";
 import type { ProjectFacts } from "./facts/project.ts";
 import { summarize } from "./facts/summarize.ts";
 import type { FileSummary } from "./facts/summary.ts";
+import { Layout } from "./layout.ts";
 import type { Diagnostic, ReportedFinding } from "./report.ts";
 import type { Settings } from "./settings.ts";
 import { isRelevant, readSource } from "./source.ts";
@@ -22,8 +23,8 @@ export interface Scan {
 }
 
 /** First look at one text: parse it and note what other files need to know, and by which words it speaks of them. */
-export function scan(path: string, text: string, words: Words, inside = path): Scan {
-  if (isRelevant(path, text)) return scanRelevant(path, text, words, inside);
+export function scan(path: string, text: string, words: Words, layout: Layout): Scan {
+  if (isRelevant(path, text)) return scanRelevant(path, text, words, layout, path);
   words.addFromText(path, text);
   return { source: null, summary: null, diagnostics: faults(path, text) };
 }
@@ -33,10 +34,11 @@ export function scanRelevant(
   path: string,
   text: string,
   words: Words,
+  layout: Layout,
   inside: string,
   unjudged = false,
 ): Scan {
-  const source = readSource(path, text);
+  const source = readSource(path, text, layout);
   if (source === null || (typeof source !== "string" && source.kind === "config"))
     words.addFromText(path, text);
   if (source === null) return { source, summary: null, diagnostics: faults(path, text) };
@@ -100,7 +102,8 @@ export function auditTexts(
   settings: Settings,
 ): { findings: ReportedFinding[]; diagnostics: Diagnostic[] } {
   const words = new Words();
-  const scans = texts.map(({ path, text }) => scan(path, text, words));
+  const layout = new Layout(texts.map(({ path }) => path));
+  const scans = texts.map(({ path, text }) => scan(path, text, words, layout));
   const project = combine(
     scans.flatMap(({ summary }) => (summary ? [summary] : [])),
     words.all,

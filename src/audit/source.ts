@@ -3,6 +3,7 @@ import { cellSource, readNotebook } from "../python/notebook.ts";
 import type { Notebook } from "../python/notebook.ts";
 import type { NodeOf } from "../python/tree.ts";
 import { type ConfigFile, TRAINING_CONFIG, readConfig } from "./config.ts";
+import type { Layout } from "./layout.ts";
 
 /** A file as the rules see it. */
 export type Source =
@@ -43,7 +44,7 @@ export function isRelevant(path: string, text: string): boolean {
 const isConfig = (path: string): boolean => /\.(?:ya?ml|json|toml)$/.test(path);
 
 /** Null: nothing to audit. A string: why the file cannot be read. */
-export function readSource(path: string, text: string): Source | string | null {
+export function readSource(path: string, text: string, layout: Layout): Source | string | null {
   if (isConfig(path)) {
     if (!TRAINING_CONFIG.test(text)) return null;
     const config = readConfig(path, text);
@@ -51,7 +52,9 @@ export function readSource(path: string, text: string): Source | string | null {
   }
   const notebook = path.endsWith(".ipynb") ? readNotebook(text) : null;
   if (typeof notebook === "string") return notebook;
-  const file = new PythonFile(path, notebook?.text ?? text);
+  const file = new PythonFile(path, notebook?.text ?? text, (name, module, isPackage) =>
+    layout.nearest(name, module, isPackage),
+  );
   return isOfAnother(file) ? null : { kind: "python", file, notebook };
 }
 

@@ -6,6 +6,7 @@ import { youngCollector } from "./engine.ts";
 import type { ProjectFacts } from "./facts/project.ts";
 import { Words } from "./facts/mentions.ts";
 import { isGenerated } from "./generated.ts";
+import { Layout } from "./layout.ts";
 import type { Diagnostic, ReportedFinding } from "./report.ts";
 import { check, faults, scanRelevant } from "./session.ts";
 import type { Settings } from "./settings.ts";
@@ -92,6 +93,7 @@ export class Share {
   readonly #files: readonly FoundFile[];
   readonly #settings: Settings;
   readonly #keep: boolean;
+  readonly #layout: Layout;
   readonly #kept = new Map<number, Source>();
   readonly #collectYoung: (() => void) | null;
   /** Bytes of source since the young were collected. */
@@ -103,6 +105,7 @@ export class Share {
     this.#files = files;
     this.#settings = settings;
     this.#keep = keep;
+    this.#layout = new Layout(files.map(({ path }) => path));
     this.#collectYoung = keep ? null : youngCollector();
   }
 
@@ -179,7 +182,14 @@ export class Share {
   }
 
   #scanText(file: FoundFile, { text, exact }: Read, words: Words, unjudged: boolean): Scanned {
-    const { source, summary, diagnostics } = scanRelevant(file.path, text, words, file.inside, unjudged);
+    const { source, summary, diagnostics } = scanRelevant(
+      file.path,
+      text,
+      words,
+      this.#layout,
+      file.inside,
+      unjudged,
+    );
     const json = summary && JSON.stringify(summary);
     if (!exact && (diagnostics.length > 0 || json?.includes(STAND_IN) === true))
       return this.#scanText(file, this.#readExactly(file), words, unjudged);
@@ -218,7 +228,7 @@ export class Share {
   }
 
   #judgeText(file: FoundFile, { text, exact }: Read, project: ProjectFacts): readonly ReportedFinding[] {
-    const source = readSource(file.path, text);
+    const source = readSource(file.path, text, this.#layout);
     if (source === null || typeof source === "string") return [];
     const broken = source.kind === "python" && source.file.tree.errors.length > 0;
     const findings = !exact && broken ? null : check(source, project, this.#settings);

@@ -8,6 +8,7 @@ import { targetOf } from "./facts/summary.ts";
 import type { FileSummary, Target } from "./facts/summary.ts";
 import { last } from "./facts/torch-names.ts";
 import { isGenerated } from "./generated.ts";
+import { Layout } from "./layout.ts";
 import type { Diagnostic, ReportedFinding } from "./report.ts";
 import { check, scan } from "./session.ts";
 import type { Settings } from "./settings.ts";
@@ -35,10 +36,12 @@ export class Workspace {
   /** What was mentioned once counts as mentioned. */
   readonly #words: Set<string>;
   #stale = false;
+  #layout: Layout;
 
   constructor(audit: EditableAudit, settings: Settings) {
     this.#settings = settings;
     this.#project = audit.project;
+    this.#layout = new Layout(audit.found.map(({ path }) => path));
     this.#words = new Set(audit.words);
     for (const { path, named } of audit.found) {
       this.#entries.set(path, NOTHING);
@@ -78,8 +81,9 @@ export class Workspace {
   /** The file with this text, judged with what is known of the others. `settle` says what it changes for them. */
   update(path: string, text: string): Judged {
     const before = this.#entries.get(path) ?? NOTHING;
+    if (!this.#entries.has(path)) this.#layout = new Layout([...this.#entries.keys(), path]);
     const words = new Words();
-    const { source, summary, diagnostics } = scan(path, text, words);
+    const { source, summary, diagnostics } = scan(path, text, words, this.#layout);
     if (this.#mentions(words.all)) this.#stale = true;
     // While somebody is typing, what was found in the last whole text stands, as far as the text around it does.
     if (diagnostics.length > 0 && before.good) {

@@ -10,6 +10,9 @@ import type { Arg, Call, Comment, Expr, Name, Node, NodeOf, Tree } from "./tree.
 /** No real name has more parts. */
 const MAX_ATTRIBUTES = 20;
 
+/** What a module or package of this name is called in full, seen from a module; null where there is nothing to choose. */
+type Nearest = (name: string, module: string, isPackage: boolean) => string | null;
+
 /** One parsed Python text: its tree, its nodes by kind, its scopes, and what each name stands for. */
 export class PythonFile {
   /** Relative to the audited root, with forward slashes. */
@@ -29,8 +32,12 @@ export class PythonFile {
   #scopes: Scopes | null = null;
   #calls: Calls | null = null;
 
-  constructor(path: string, text: string) {
+  readonly #nearest: Nearest | null;
+
+  /** `nearest`: where the tree around this file has several modules of one name. */
+  constructor(path: string, text: string, nearest: Nearest | null = null) {
     this.path = path;
+    this.#nearest = nearest;
     this.text = text;
     this.tree = parse(text);
     this.#byKind = link(this.tree.module);
@@ -174,6 +181,19 @@ export class PythonFile {
     return null;
   }
 
+  /** `import utils`: as `utils` is called from the root of the tree. */
+  importedModule(name: string): string {
+    if (!this.#nearest) return name;
+    const cut = name.indexOf(".");
+    const first = cut < 0 ? name : name.slice(0, cut);
+    const full = this.#nearest(first, this.module, this.#isPackage);
+    return full === null ? name : full + name.slice(first.length);
+  }
+
+  get #isPackage(): boolean {
+    return this.path.endsWith("/__init__.py") || this.path === "__init__.py";
+  }
+
   importedName(alias: NodeOf<"Alias">): string {
     let name = this.#imported.get(alias);
     if (name === undefined) this.#imported.set(alias, (name = this.#importedName(alias)));
@@ -182,9 +202,10 @@ export class PythonFile {
 
   #importedName(alias: NodeOf<"Alias">): string {
     const statement = alias.parent!;
-    if (statement.kind !== "ImportFrom") return alias.as === null ? alias.name.split(".")[0]! : alias.name;
-    if (statement.level === 0) return `${statement.module}.${alias.name}`;
-    const isPackage = this.path.endsWith("/__init__.py") || this.path === "__init__.py";
+    if (statement.kind !== "ImportFrom")
+      return this.importedModule(alias.as === null ? alias.name.split(".")[0]! : alias.name);
+    if (statement.level === 0) return `${this.importedModule(statement.module)}.${alias.name}`;
+    const isPackage = this.#isPackage;
     // Each dot but the first goes one folder up; in a package's own file, the first is the package itself.
     let base = this.module;
     for (let up = statement.level - (isPackage ? 1 : 0); up > 0; up--)

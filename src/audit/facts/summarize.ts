@@ -169,7 +169,9 @@ class Summarizer {
       ranks: setsUpRanks(file) || undefined,
       imports: file
         .all("Alias")
-        .map((alias) => (alias.parent?.kind === "Import" ? alias.name : file.importedName(alias))),
+        .map((alias) =>
+          alias.parent?.kind === "Import" ? file.importedModule(alias.name) : file.importedName(alias),
+        ),
       variables: variablesOf(file),
       escapes: this.#escapes,
       values: this.#handed.size > 0 ? [...this.#handed] : undefined,
