@@ -144,9 +144,16 @@ export function isModuleDict(expr: Expr, file: PythonFile): boolean {
 
 /** A list or dict of layers on self: what is taken out of it is one. */
 export function holdsModules(expr: Expr, file: PythonFile): boolean {
-  return isOnlyMadeBy(expr, file, ({ func }) =>
-    /^torch\.nn\.(?:\w+\.)*(?:ModuleList|ModuleDict|Sequential)$/.test(file.dotted(func) ?? ""),
-  );
+  return isOnlyMadeBy(expr, file, (made) => {
+    if (isHolder(made, file)) return true;
+    // `clones(layer, 6)`, which returns one.
+    const last = file.functionNamed(file.dotted(made.func))?.body.at(-1);
+    return last?.kind === "Return" && last.value?.kind === "Call" && isHolder(last.value, file);
+  });
+}
+
+function isHolder({ func }: Call, file: PythonFile): boolean {
+  return /^torch\.nn\.(?:\w+\.)*(?:ModuleList|ModuleDict|Sequential)$/.test(file.dotted(func) ?? "");
 }
 
 function collectAttributes(file: PythonFile): Map<ClassDef, Attributes> {

@@ -12,6 +12,7 @@ import { fedToNetworks } from "./fed.ts";
 import { holdsIndices, isIndices } from "./indices.ts";
 import { BATCH_INPUT, FORWARD_INPUT, isForwardInput, isPreparedLoader, isStepBatch } from "./inputs.ts";
 import { Networks, isLayerName, isLossName } from "./naming.ts";
+import { isGivenLayer, leavesLayer } from "./own-layers.ts";
 import { ReturnedValues } from "./returned-values.ts";
 import { yieldsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
@@ -527,22 +528,27 @@ export class Values {
     if (writes.length < attribute.writes.length) this.#cyclic = true;
     const values = writes.map((write) =>
       write.how === "buffer"
-        ? ({ what: "tensor", device: "unknown", graph: "no" } as const)
+        ? ({ what: "tensor", device: "network", graph: "no" } as const)
         : write.value
-          ? this.#written(write.value, cls)
+          ? this.#written(write, name, cls)
           : UNKNOWN,
     );
-    const value = values.reduce(either);
+    const value = values.some(({ what }) => what === "module")
+      ? values.filter((_, at) => !leavesLayer(writes[at]!.value, name)).reduce(either, MODULE)
+      : values.reduce(either);
     if (!this.#cyclic) this.#attributes.set(attribute, value);
     return value;
   }
 
   /** What a module keeps of a class that nobody here knows, `self.conv1 = DynamicEdgeConv(…)`, is a layer by its name. */
-  #written(value: Expr, cls: ClassDef): Value {
+  #written(write: Attribute["writes"][number], name: string, cls: ClassDef): Value {
+    const value = write.value!;
     const known = this.of(value);
-    if (known.what !== "unknown" || value.kind !== "Call" || !isModuleRole(this.#around.role(cls)))
-      return known;
-    return isLayerName(this.#file.dotted(value.func)) ? MODULE : known;
+    if (known.what !== "unknown" || !isModuleRole(this.#around.role(cls))) return known;
+    return (value.kind === "Call" && isLayerName(this.#file.dotted(value.func))) ||
+      isGivenLayer(write, name, cls, this.#file, (one) => this.of(one))
+      ? MODULE
+      : known;
   }
 
   /** Where a device expression points. */

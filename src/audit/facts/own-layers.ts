@@ -1,0 +1,60 @@
+import type { PythonFile } from "../../python/file.ts";
+import { classOf } from "../../python/nodes.ts";
+import type { ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
+import { selfAttribute } from "./classes.ts";
+import type { Attribute } from "./classes.ts";
+import { isLossName } from "./naming.ts";
+import type { Value } from "./value.ts";
+
+/** A module may call these too: no layers. */
+const NO_LAYER =
+  /tokeni[sz]er|processor|matcher|(?<!up_?|down_?|re)sampler?$|assigner|anchor|metric|post_?proc|logger|writer|augment|schedul|config|builder|factory|maker|collat|vocab|callback|diffusion|env$/i;
+
+/**
+ * What a module is given for an attribute that it calls is a layer, or computes as one, whoever made it: handed in
+ * (`self.body = body`), made of what is (`norm_layer(dim)`), taken from another network (`resnet.conv1`) or a table
+ * (`ACT2FN[name]`), or a layer that some function was given first (`layer_init(nn.Linear(8, 8))`).
+ */
+export function isGivenLayer(
+  { value, in: method }: Attribute["writes"][number],
+  name: string,
+  cls: ClassDef,
+  file: PythonFile,
+  valueOf: (expr: Expr) => Value,
+): boolean {
+  if (!value || NO_LAYER.test(name) || isLossName(name)) return false;
+  const isGiven = (): boolean => {
+    switch (value.kind) {
+      case "Name":
+        return isParam(value, method);
+      case "Attribute":
+        return value.value.kind === "Name" && file.dotted(value) === null;
+      case "Subscript":
+        return value.value.kind === "Name" && value.index.kind !== "Slice";
+      case "Call":
+        return (
+          isParam(value.func, method) ||
+          value.func.kind === "Call" ||
+          value.args.some((arg) => valueOf(arg.value).what === "module")
+        );
+      default:
+        return false;
+    }
+  };
+  return (
+    isGiven() &&
+    file.callsNamed(name).some(({ func }) => selfAttribute(func) === name && classOf(func) === cls)
+  );
+}
+
+function isParam(expr: Expr, method: FunctionDef): boolean {
+  return expr.kind === "Name" && method.params.some(({ name }) => name === expr.id);
+}
+
+/** `self.norm = None`, which nobody calls, and `self.block = checkpoint(self.block)`: they make the attribute nothing else than the layer it is. */
+export function leavesLayer(value: Expr | null, name: string): boolean {
+  return (
+    (value?.kind === "Const" && value.value === null) ||
+    (value?.kind === "Call" && value.args.some((arg) => selfAttribute(arg.value) === name))
+  );
+}
