@@ -1,5 +1,6 @@
 import { Some } from "./graph.ts";
 import type { CallGraph, Fn } from "./graph.ts";
+import type { Names } from "./names.ts";
 import type { FunctionFacts } from "./project.ts";
 import { siteOf, targetOf } from "./summary.ts";
 import type { CallSite } from "./summary.ts";
@@ -24,11 +25,33 @@ interface Called {
   readonly functions: Fn[];
 }
 
+/** The functions that make instances of classes of other files, and go on to train. */
+function makersInTraining(
+  all: readonly Fn[],
+  reachesBackward: Some,
+  names: Names,
+): ReadonlyMap<string, readonly Fn[]> {
+  const found = new Map<string, Fn[]>();
+  for (const fn of all) {
+    if (!reachesBackward.has(fn)) continue;
+    for (const call of fn.summary.calls) {
+      const target = targetOf(call);
+      if (typeof target !== "string" || !/(?:^|\.)[A-Z]\w*$/.test(target)) continue;
+      const cls = names.base(target);
+      const known = found.get(cls);
+      if (known) known.push(fn);
+      else found.set(cls, [fn]);
+    }
+  }
+  return found;
+}
+
 /** Whether the callers of a function have switched gradients off; asked of each function. */
 export function callersGradOff(
   { all }: CallGraph,
   escapes: ReadonlySet<string>,
   reachesBackward: Some,
+  names: Names,
 ): (fn: Fn) => FunctionFacts["callersGradOff"] {
   /** As calls name them: ".step". */
   const methods = new Map<string, Called>();
@@ -55,11 +78,23 @@ export function callersGradOff(
       (unresolved[from.at] ??= []).push(caller);
     }
   const isCalled = (fn: Fn): boolean => fn.callers.length > 0 || (methodOf[fn.at]?.callers.length ?? 0) > 0;
+  const makers = makersInTraining(all, reachesBackward, names);
+  /**
+   * Networks are run by containers, wrappers and functions that they were handed to, which nobody sees: that somebody asks
+   * one for its `forward` without recording, or runs this one so to try it out, says nothing of the training.
+   */
+  const isRunUnseen = ({ summary: { name }, callers }: Fn): boolean =>
+    name.endsWith(".forward") &&
+    (callers.length === 0 ||
+      makers
+        .get(name.slice(0, -".forward".length))
+        ?.some((maker) => !callers.some(({ from }) => from === maker)) === true);
 
   // Greatest fixed point: a function is taken to be under no_grad until one caller is found that is not.
   const off = new Some(all.length);
   for (const fn of all)
-    if (isCalled(fn) && !escapes.has(fn.summary.name) && !isCalledFromOutside(fn)) off.add(fn);
+    if (isCalled(fn) && !escapes.has(fn.summary.name) && !isCalledFromOutside(fn) && !isRunUnseen(fn))
+      off.add(fn);
   const isOff = (from: Fn, grad: CallSite["grad"]): boolean =>
     grad === "off" ||
     (grad === undefined &&

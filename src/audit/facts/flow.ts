@@ -292,6 +292,8 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
           !/^(?:isnan|isinf|isfinite|eq|ne|lt|gt|le|ge)$/.test(last(name))
         );
       }
+      // What is computed with weights has a graph, whatever else it is computed from.
+      if (hasWeights(expr.func, facts)) return expr.args.length > 0;
       // A layer of the module, or one of a list of them: its result has the graph of its input, and of its weights.
       if (
         (selfAttribute(expr.func) !== null &&
@@ -385,6 +387,18 @@ function gone(iterable: Expr, { file }: Facts): Expr {
 /** `self.normalize = transforms.Normalize(mean, std)` */
 function isTransform(callee: Expr, { file }: Facts): boolean {
   return isOnlyMadeBy(callee, file, (made) => makesTransform(file.dotted(made.func) ?? ""));
+}
+
+/** `self.head = nn.Linear(64, 10)`, which learns. */
+function hasWeights(callee: Expr, { file, networks }: Facts): boolean {
+  return (
+    !networks.isFrozen(callee) &&
+    isOnlyMadeBy(callee, file, (made) =>
+      /^torch\.nn\.(?:Linear|Bilinear|Conv\w+|Embedding\w*|(?:Layer|Group|Batch|RMS)Norm\w*|LSTM|GRU|RNN|Transformer\w+|Sequential)$/.test(
+        file.dotted(made.func) ?? "",
+      ),
+    )
+  );
 }
 
 function isOwnLayer(expr: Expr, facts: Facts): boolean {

@@ -196,6 +196,11 @@ function findTarget(call: Call, file: PythonFile): string | null {
       }
       return chosenOnSelf(own, cls, file)[0] ?? `${file.qualified(cls)}.${own}`;
     }
+    // `super().forward(x)` is of a base, which may be a library's.
+    if (func.value.kind === "Call" && func.value.func.kind === "Name" && func.value.func.id === "super") {
+      const base = cls?.args[0] ? file.dotted(cls.args[0].value) : null;
+      return base === null ? null : `${base}.${func.attr}`;
+    }
     const type = instanceType(func.value, file) ?? samplerOf(func, file);
     return type !== null ? `${type}.${func.attr}` : `.${func.attr}`;
   }

@@ -42,6 +42,8 @@ export const rule: Rule = {
       // Few callees are either: the cheap questions first.
       if (!facts.networks.isOnlyEvaluated(call.func) && !TEACHER.test(lastWord(call.func))) continue;
       if (!isNetwork(call.func, facts) && !CRITIC.test(lastWord(call.func))) continue;
+      // `self.model_ema(self.model)` takes its weights, and computes nothing with them.
+      if (call.args.some(({ value }) => value.kind !== "Call" && isNetwork(value, facts))) continue;
       const runs = facts.everyStep(call) !== null && facts.gradMode(call) === "on";
       const loose = !runs && (isDistillation(call, facts) || isHandedTeacher(call, facts));
       if (!runs && !loose) continue;

@@ -2,7 +2,14 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, Node } from "../../python/tree.ts";
 import { comesFromNetwork, feedsBackward, isMadeOf, runsBehind } from "../facts/behind-loss.ts";
-import { isSelf, attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
+import {
+  isSelf,
+  attributesOf,
+  isModuleRole,
+  isOnlyMadeBy,
+  methodsOf,
+  selfAttribute,
+} from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
 import { isOtherBranch } from "../facts/guards.ts";
@@ -107,6 +114,8 @@ function* parts(facts: Facts): Generator<Finding> {
       )
     )
       continue;
+    // Those that others made to judge pictures with freeze themselves.
+    if (isOnlyMadeBy(part, file, (made) => /lpips/i.test(file.textOf(made)))) continue;
     // Its layers run one by one, on several inputs: said once.
     const loop = part === call.func ? null : loopsAround(call)[0];
     if (loop && loops.has(loop)) continue;
