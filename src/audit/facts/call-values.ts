@@ -114,7 +114,7 @@ export class CallValues {
       // `self.mel = MelSpectrogram(…)`: of a tensor it makes another, where that one is.
       if (makesTransform(this.#madeBy(call.func) ?? "")) return this.#transformed(call);
       // A method of the class itself.
-      return selfAttribute(call.func) === null ? UNKNOWN : this.#values.returned(call, null);
+      return selfAttribute(call.func) === null ? UNKNOWN : this.#ofMethod(call);
     }
     const made = this.#madeBy(call.func);
     // A loss has no parameters: its result has a graph exactly when an operand has.
@@ -123,6 +123,18 @@ export class CallValues {
       return made.startsWith("torch.") ? this.#values.computed(call, operands) : this.#loss(call, operands);
     }
     return this.#output(call, call.func);
+  }
+
+  /** What a method of a module makes of tensors that are where the module is, is there too. */
+  #ofMethod(call: Call): Value {
+    const value = this.#values.returned(call, null);
+    if (!isTensorLike(value) || value.device !== "unknown") return value;
+    const cls = classOf(call);
+    return cls &&
+      isModuleRole(this.#around.role(cls)) &&
+      this.#operands(call).some(({ device }) => device === "network")
+      ? { ...value, device: "network" }
+      : value;
   }
 
   #loss(call: Call, operands: readonly Value[]): Value {

@@ -1,7 +1,7 @@
 import { isFalse, isTrue, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { blockOf, isStatement } from "../../python/nodes.ts";
-import type { Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { GRAD_OFF_CONTEXTS, GRAD_ON_CONTEXTS } from "./torch-names.ts";
 
 /** What a context manager or decorator does to gradient recording; null for all others. */
@@ -36,6 +36,25 @@ function maySetGrad(expr: Expr): boolean {
   return /grad|inference|evaluating|eval_mode/i.test(name);
 }
 
+/** `ctx = nullcontext() if cpu else torch.autocast("cuda")`, by that or by its name: gradients are recorded as before. */
+function isForCasting(context: Name, file: PythonFile): boolean {
+  if (/autocast|(?:^|_)amp(?:_|$)|precision/i.test(context.id)) return true;
+  const definitions = file.scopes.lookup(context)?.definitions ?? [];
+  return (
+    definitions.length > 0 &&
+    definitions.every(({ how, value }) => {
+      const either = value?.kind === "IfExp" ? [value.body, value.orelse] : value ? [value] : [];
+      return (
+        how === "assign" &&
+        either.length > 0 &&
+        either.every((one) => one.kind === "Call" && CASTS.test(file.dotted(one.func) ?? ""))
+      );
+    })
+  );
+}
+
+const CASTS = /^contextlib\.nullcontext$|^torch\.(?:cuda\.amp\.|amp\.|cpu\.amp\.)?autocast$/;
+
 /** What the code around the node says, up to its function: "on" and "off" are certain, null leaves it to the callers. */
 export function lexicalGrad(node: Node, file: PythonFile): "on" | "off" | "unknown" | null {
   for (let child = node, at = node.parent; at; child = at, at = at.parent) {
@@ -53,7 +72,8 @@ export function lexicalGrad(node: Node, file: PythonFile): "on" | "off" | "unkno
           return "unknown";
         if (maySetGrad(context)) return "unknown";
         // A name bound to a context of unknown make may well be one.
-        if (context.kind === "Name" && file.dotted(context) === null) return "unknown";
+        if (context.kind === "Name" && file.dotted(context) === null && !isForCasting(context, file))
+          return "unknown";
       }
     } else if (at.kind === "FunctionDef" && isStatement(child)) {
       const effect = decoratedGrad(at, file);

@@ -8,7 +8,7 @@ import type { Value } from "./value.ts";
 
 /** A module may call these too: no layers. */
 const NO_LAYER =
-  /tokeni[sz]er|processor|matcher|(?<!up_?|down_?|re)sampler?$|assigner|anchor|metric|post_?proc|logger|writer|augment|schedul|config|builder|factory|maker|collat|vocab|callback|diffusion|env$/i;
+  /tokeni[sz]er|processor|matcher|(?<!up_?|down_?|re)sampler?$|assigner|anchor|metric|post_?proc|logger|writer|augment|schedul|config|builder|factory|maker|collat|vocab|callback|diffusion|mix_?up|cut_?mix|accuracy|precision|recall|score|ema$|env$/i;
 
 /**
  * What a module is given for an attribute that it calls is a layer, or computes as one, whoever made it: handed in
@@ -35,7 +35,9 @@ export function isGivenLayer(
         return (
           isParam(value.func, method) ||
           value.func.kind === "Call" ||
-          value.args.some((arg) => valueOf(arg.value).what === "module")
+          value.args.some((arg) => valueOf(arg.value).what === "module") ||
+          // `conv3x3(64, 64)` of another file.
+          isMadeByFunction(file.dotted(value.func))
         );
       default:
         return false;
@@ -47,6 +49,15 @@ export function isGivenLayer(
   );
 }
 
+/** A function, of no library that makes other things that can be called. */
+function isMadeByFunction(name: string | null): boolean {
+  return (
+    name !== null &&
+    /(?:^|\.)_*[a-z]\w*$/.test(name) &&
+    !/^(?:builtins|numpy|torchvision|transformers|functools|operator)\./.test(name)
+  );
+}
+
 function isParam(expr: Expr, method: FunctionDef): boolean {
   return expr.kind === "Name" && method.params.some(({ name }) => name === expr.id);
 }
@@ -55,6 +66,8 @@ function isParam(expr: Expr, method: FunctionDef): boolean {
 export function leavesLayer(value: Expr | null, name: string): boolean {
   return (
     (value?.kind === "Const" && value.value === null) ||
+    // `self.layers = []`, and in the end `self.layers = nn.Sequential(*self.layers)`
+    value?.kind === "List" ||
     (value?.kind === "Call" && value.args.some((arg) => selfAttribute(arg.value) === name))
   );
 }

@@ -2,6 +2,7 @@ import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Expr } from "../../python/tree.ts";
+import { isOnlyMadeBy } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { isLossName } from "./naming.ts";
 import { FUNCTIONS, METHODS, TENSOR_ONLY_METHODS, last } from "./torch-names.ts";
@@ -34,10 +35,13 @@ export function isUsedAsTensor(definition: Definition, file: PythonFile): boolea
     }
     if (parent?.kind === "Binary") return parent.op === "@";
     const call = parent?.kind === "Arg" ? parent.parent : null;
-    if (call?.kind !== "Call" || positional(call, 0) !== use) return false;
+    if (call?.kind !== "Call" || (positional(call, 0) !== use && keyword(call, "input")?.value !== use))
+      return false;
     const name = file.dotted(call.func) ?? "";
     return (
-      (name === `torch.${last(name)}` && FUNCTIONS.has(last(name))) || name.startsWith("torch.nn.functional.")
+      isOnlyMadeBy(call.func, file, (made) => (file.dotted(made.func) ?? "").startsWith("torch.nn.")) ||
+      (name === `torch.${last(name)}` && FUNCTIONS.has(last(name))) ||
+      name.startsWith("torch.nn.functional.")
     );
   });
 }

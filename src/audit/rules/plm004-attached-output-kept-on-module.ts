@@ -38,7 +38,7 @@ export const rule: Rule = {
         // `self.taps["hidden"] = x`
         const attribute = selfAttribute(to.kind === "Subscript" && to.index.kind === "Str" ? to.value : to);
         if (attribute === null) {
-          if (to.kind === "Attribute" && to.value.kind === "Name")
+          if (to.kind === "Attribute" && (to.value.kind === "Name" || selfAttribute(to.value) !== null))
             yield* onObject(statement, to, stored, facts);
           continue;
         }
@@ -97,12 +97,12 @@ function* onObject(
 ): Generator<Finding> {
   const { file } = facts;
   const loop = facts.stepLoop(statement);
-  if (!loop || target.value.kind !== "Name" || WANTED.test(target.attr) || isScalar(value)) return;
+  if (!loop || WANTED.test(target.attr) || isScalar(value)) return;
   if (/^(?:grad|data|requires_grad)$/.test(target.attr) || facts.value(value).graph !== "yes") return;
   const { what } = facts.value(target.value);
   if (what === "tensor" || what === "output" || facts.gradMode(statement) === "off") return;
-  const made = file.scopes.reaching(target.value);
-  if (made.length === 0 || made.some((one) => contains(loop, one.node))) return;
+  const made = target.value.kind === "Name" ? file.scopes.reaching(target.value) : null;
+  if (made && (made.length === 0 || made.some((one) => contains(loop, one.node)))) return;
   const reads = file.all("Attribute").filter((node) => node.attr === target.attr && !isWritten(node));
   if (!reads.every((read) => isCut(read, facts))) return;
   yield {

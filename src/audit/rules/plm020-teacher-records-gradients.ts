@@ -43,7 +43,7 @@ export const rule: Rule = {
       if (!facts.networks.isOnlyEvaluated(call.func) && !TEACHER.test(lastWord(call.func))) continue;
       if (!isNetwork(call.func, facts) && !CRITIC.test(lastWord(call.func))) continue;
       // `self.model_ema(self.model)` takes its weights, and computes nothing with them.
-      if (call.args.some(({ value }) => value.kind !== "Call" && isNetwork(value, facts))) continue;
+      if (call.args.some(({ value }) => selfAttribute(value) !== null && isNetwork(value, facts))) continue;
       const runs = facts.everyStep(call) !== null && facts.gradMode(call) === "on";
       const loose = !runs && (isDistillation(call, facts) || isHandedTeacher(call, facts));
       if (!runs && !loose) continue;
