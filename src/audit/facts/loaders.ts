@@ -194,7 +194,7 @@ export function iteratedText(iter: Expr, file: PythonFile): string {
   const inner =
     iter.kind === "Call" && lastWord(iter.func) === "enumerate" ? (positional(iter, 0) ?? iter) : iter;
   const made = inner.kind === "Name" ? madeAs(inner, file) : null;
-  return file.textOf(made?.kind === "Call" && /tqdm|bar/i.test(lastWord(made.func)) ? made : iter);
+  return file.textOf(made?.kind === "Call" && /tqdm|bar|loader/i.test(lastWord(made.func)) ? made : iter);
 }
 
 /** What a name was given, also by `with tqdm(loader) as bar:`. */

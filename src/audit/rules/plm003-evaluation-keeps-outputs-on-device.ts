@@ -191,7 +191,10 @@ function* found(added: Expr, iter: Expr, into: string, source: Call, facts: Fact
   // Over the batches of a loader; over a handful of heads or scales it is small.
   const over = iteratedText(iter, facts.file).replace(/\w*batch_?size\w*|\[[^\]"']*:[^\]"']*\]/gi, "");
   // Pieces of a tensor that is on the device already are no larger together than it.
-  const counted = /^range\(\s*[\w.]*(?:eval|val|test)\w*(?:iter|step|batch)\w*\s*\)$/i.test(over);
+  const counted =
+    /^range\(\s*(?:[\w.]*(?:eval|val|test)\w*(?:iter|step|batch)\w*|len\(\s*[\w.]*loader\w*\s*\))\s*\)$/i.test(
+      over,
+    );
   // Of a corpus that is a tensor itself, each token becomes a row of the vocabulary's size.
   const rows = /\brange\([^)]*(?:data|source|corpus)/i.test(over) && facts.file.says(/vocab|n_?tokens\b/i);
   const loads = /load|batch|data|dl\b|valid|test/i.test(over);
