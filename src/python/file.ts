@@ -146,7 +146,12 @@ export class PythonFile {
         for (const definition of this.scopes.reaching(expr)) {
           const name = this.#bound(definition);
           if (name === "None") continue;
-          one = one === undefined || one === name ? name : null;
+          one =
+            one === undefined || one === name
+              ? name
+              : name === null || one === null
+                ? null
+                : oneOf(one, name);
           if (one === null) break;
         }
         result = one ?? null;
@@ -261,6 +266,19 @@ export function starModules(file: PythonFile): readonly string[] {
     .all("Alias")
     .flatMap((alias) => (alias.name === "*" ? [file.importedName(alias).slice(0, -2)] : []));
 }
+
+/**
+ * `try: from torch.amp import GradScaler`, and otherwise from elsewhere: what is torch's under either name is meant to be
+ * the same thing.
+ */
+function oneOf(one: string, other: string): string | null {
+  // `XlaFullyShardedDataParallel as FSDP` is what it stands in for.
+  if (!last(one).endsWith(last(other)) && !last(other).endsWith(last(one))) return null;
+  if (one.startsWith("torch.")) return one;
+  return other.startsWith("torch.") ? other : null;
+}
+
+const last = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
 
 /** Not defined in the file, and there are modules of which all names are taken. */
 export function isOfStar(name: Name, file: PythonFile): boolean {

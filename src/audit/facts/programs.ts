@@ -116,7 +116,7 @@ export function joinedModules(
         const group = groupOf(numbers.get(module)!);
         datasets.set(group, (datasets.get(group) ?? 0) + 1);
       }
-  const works = (group: number): boolean => made.get(group)?.[2] === 0 && datasets.get(group) === 1;
+  const works = (group: number): boolean => made.get(group)?.[2] === 0 && (datasets.get(group) ?? 0) > 0;
   const staysOnHost = trainedOnHost(summaries, names);
   const modulesOf = (has: (group: number) => boolean): Set<string> =>
     new Set([...numbers].filter(([, at]) => has(groupOf(at))).map(([module]) => module));

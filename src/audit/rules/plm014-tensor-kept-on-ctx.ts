@@ -4,6 +4,7 @@ import type { ClassDef, Expr, FunctionDef, Stmt } from "../../python/tree.ts";
 import { deleteStatement, indentAt } from "../edits.ts";
 import { methodsOf } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { hasTensorMethod } from "../facts/inputs.ts";
 import { usedAsTensor } from "../facts/tensor-use.ts";
 import type { Edit, Fix, Rule } from "../rule.ts";
 
@@ -134,7 +135,8 @@ function isTensor(expr: Expr, fn: FunctionDef, facts: Facts, depth: number): boo
           (fn.params[1] === one.node && fn.params[1].annotation === null && !isPlain(one, facts)) ||
           // What forward returned.
           (fn.params[2] === one.node && fn.name === "setup_context") ||
-          usedAsTensor(one, facts)
+          usedAsTensor(one, facts) ||
+          hasTensorMethod(one, facts.file)
         );
       // `(x, …) = inputs` of setup_context, whose first input is one too.
       if (
@@ -217,7 +219,7 @@ function isRest(name: string, fn: FunctionDef): boolean {
 /** By its name or its use no tensor: a size, a count, a function to call. */
 function isPlain(param: Definition, facts: Facts): boolean {
   return (
-    /^[A-Z]+\d*$|^(?:nhwc|nchw|ndhwc|channels_last|training|causal|reverse|inplace|idxs?|g?idx[A-Z]|graph|handle|comm|process_group|src|dst|root|tag)$|^(?:n|d|num|max|min|is|has|use)_|(?:shape|size|length|len|dim|count|expert|group|module|layer|fn|func|function|ctx|state|config|name|mode|eps|alpha|beta|lambda_?|scale|rank|index|idx|id|prob|stride|padding|flag|op|info|meta|metadata|option|setting|spec)s?$/.test(
+    /^[A-Z]+\d*$|^(?:nhwc|nchw|ndhwc|channels_last|training|causal|reverse|inplace|idxs?|g?idx[A-Z]|graph|handle|comm|process_group|src|dst|root|tag)$|^(?:n|d|num|max|min|is|has|use)_|(?:^|_)prob$|(?:shape|size|length|len|dim|count|expert|group|module|layer|fn|func|function|ctx|state|config|name|mode|eps|alpha|beta|lambda_?|scale|rank|index|idx|id|stride|padding|flag|op|info|meta|metadata|option|setting|spec)s?$/.test(
       param.name,
     ) || facts.file.scopes.uses(param).some((use) => use.parent?.kind === "Call" && use.parent.func === use)
   );

@@ -107,6 +107,8 @@ function heldObjects(cls: ClassDef, facts: Facts): readonly Node[] {
 /** Not the names of the classes, say, from which the constructor makes the examples: workers never touch these. */
 function isReadLater(held: Node, cls: ClassDef, { file }: Facts): boolean {
   const kept = attributesIn(held);
+  // One for each class or kind, however many examples there are.
+  if (kept.length > 0 && kept.every((name) => FEW.test(name))) return false;
   // A base class that is not seen may read anything.
   if (kept.length === 0 || !file.all("FunctionDef").some((fn) => READS.test(fn.name) && isOf(fn, cls, file)))
     return true;
@@ -132,6 +134,9 @@ function isOfConstructor({ name }: FunctionDef, file: PythonFile): boolean {
     })
   );
 }
+
+const FEW =
+  /^_*(?:(?:sub_?)?class(?:es)?(?:_(?:names?|ids?|dict|map|list|colou?rs?|to_\w+))?|categor(?:y|ies)\w*|transforms?|vocab|data_type|(?:label|cat|class|rel|tag|word|answer)\w*(?:2|_to_)(?:id|idx|ind|index|category)\w*)$/i;
 
 const READS = /^__(?:getitem|getitems|iter)__$/;
 

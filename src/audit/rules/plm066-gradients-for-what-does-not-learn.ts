@@ -527,6 +527,19 @@ function isDetached({ parent }: Call): boolean {
 const FREEZES =
   /toggle_optimizer|freeze|requires_grad_?\((?!\s*(?:True)?\s*\))|requires_grad\s*=\s*(?!\s*True)/;
 
+/** Of two networks that take turns, freezing the other one does nothing for this. */
+function freezes(code: string, network: string): boolean {
+  if (!FREEZES.test(code)) return false;
+  const others = code
+    .replaceAll(/requires_grad\w*\(\s*([\w.]+)\s*,\s*(?:\w+\s*=\s*)?(\w+)\s*\)/g, (all, of, flag) =>
+      of !== network || flag === "True" ? "" : all,
+    )
+    .replaceAll(/([\w.]+)\.requires_grad_\(\s*(\w*)\s*\)/g, (all, of, flag) =>
+      of !== network || flag === "True" ? "" : all,
+    );
+  return FREEZES.test(others);
+}
+
 /** `engine.step()`, of what differentiates by `engine.backward(loss)`. */
 function engineSteps({ file, backwards }: Facts): Call[] {
   const engines = new Set(
@@ -564,17 +577,19 @@ function* adversaries(facts: Facts): Generator<Finding> {
           return call.func.kind === "Attribute" ? file.textOf(stepped ?? call.func.value) : "";
         }),
     );
-    if (receivers.size < 2 || FREEZES.test(file.codeOf(turn))) continue;
+    if (receivers.size < 2) continue;
+    const code = file.codeOf(turn);
     const losses = facts.backwards.flatMap(({ call, loss }) =>
       loss && contains(turn, call) ? [runsBehind(loss, facts)] : [],
     );
     const found = losses.flatMap((runs) => judges(runs, losses, facts));
     for (const node of new Set(found))
-      yield {
-        at: node,
-        severity: "note",
-        message: `\`${file.textOf(node.func)}\` does not learn from this loss, yet all its gradients are computed and stay until they are cleared; \`requires_grad_(False)\` on it for this part saves both`,
-      };
+      if (!freezes(code, file.textOf(node.func)))
+        yield {
+          at: node,
+          severity: "note",
+          message: `\`${file.textOf(node.func)}\` does not learn from this loss, yet all its gradients are computed and stay until they are cleared; \`requires_grad_(False)\` on it for this part saves both`,
+        };
   }
 }
 

@@ -5,6 +5,7 @@ import { selfAttribute } from "../facts/classes.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { mayBeNumber } from "../facts/tensor-use.ts";
 import { last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Edit, Finding, Rule } from "../rule.ts";
@@ -39,7 +40,7 @@ export const rule: Rule = {
         !read(call, name).some(
           (arg) =>
             arg.star === 0 &&
-            (isTensor(arg.value, facts) ||
+            ((isTensor(arg.value, facts) && !(/array$/.test(name) && mayBeNumber(arg.value, facts))) ||
               (name === "builtins.range" && isSingle(arg.value, facts, 0) && isMasked(arg.value, facts))),
         )
       )

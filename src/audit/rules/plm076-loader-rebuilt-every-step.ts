@@ -57,7 +57,11 @@ export const rule: Rule = {
         if (!made || !isLoader(made, facts)) continue;
         // A function may be called for each task, with data of its own.
         if (facts.everyStep(call))
-          yield { at: call, ...(isOfGiven(made, file) ? { severity: "note" as const } : {}), message: STEP };
+          yield {
+            at: call,
+            ...(isOfGiven(made, file) || !hasWorkers(facts) ? { severity: "note" as const } : {}),
+            message: STEP,
+          };
         else if (made.kind !== "Call" && (isEveryEpoch(call, facts) || isOneEpoch(call, facts)))
           yield { at: call, severity: "note", message: LOOK };
       } else if (isDataLoader(name)) {
@@ -95,6 +99,17 @@ function isHandedLoaders(call: Call, file: PythonFile): boolean {
   );
 }
 
+/** Without workers an iterator is cheap: an order of the examples, and one batch. */
+function hasWorkers({ file, project }: Facts): boolean {
+  return (
+    project.working.has(file.module) ||
+    file.calls.given(["num_workers"]).some((call) => {
+      const { value } = keyword(call, "num_workers")!;
+      return !(value.kind === "Num" && value.text === "0");
+    })
+  );
+}
+
 /** `DataLoader(data, len(data))` of a parameter. */
 function isOfGiven(made: Expr, file: PythonFile): boolean {
   const data = made.kind === "Call" ? positional(made, 0) : null;
@@ -125,7 +140,8 @@ function* begun(facts: Facts): Generator<Finding> {
     if (!made || !isLoader(over, facts) || !facts.everyStep(call)) continue;
     const uses = file.scopes.uses(made);
     // Gone through to its end in there, it is an epoch of its own.
-    if (loop && uses.every((use) => loopsAround(use)[0] === loop)) yield { at: call, message: STEP };
+    if (loop && uses.every((use) => loopsAround(use)[0] === loop))
+      yield { at: call, ...(hasWorkers(facts) ? {} : { severity: "note" as const }), message: STEP };
     // In a function that the step calls, and that takes one from it and lets it go.
     if (
       !loop &&
@@ -133,12 +149,12 @@ function* begun(facts: Facts): Generator<Finding> {
       loopsAround(call).length === 0 &&
       uses.every((use) => isTakenOnce(use, call, file))
     )
-      yield { at: call, message: STEP };
+      yield { at: call, ...(hasWorkers(facts) ? {} : { severity: "note" as const }), message: STEP };
   }
   for (const loop of file.all("For")) {
     const last = loop.body[loop.body.length - 1];
     if (last?.kind === "Break" && isLoader(loop.iter, facts) && facts.everyStep(loop) && facts.stepLoop(loop))
-      yield { at: loop.iter, message: STEP };
+      yield { at: loop.iter, ...(hasWorkers(facts) ? {} : { severity: "note" as const }), message: STEP };
   }
 }
 
