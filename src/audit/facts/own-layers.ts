@@ -23,28 +23,31 @@ export function isGivenLayer(
   valueOf: (expr: Expr) => Value,
 ): boolean {
   if (!value || NO_LAYER.test(name) || isLossName(name)) return false;
-  const isGiven = (): boolean => {
-    switch (value.kind) {
+  const isGiven = (one: Expr): boolean => {
+    switch (one.kind) {
       case "Name":
-        return isParam(value, method);
+        return isParam(one, method);
       case "Attribute":
-        return value.value.kind === "Name" && file.dotted(value) === null;
+        return (one.value.kind === "Name" || selfAttribute(one.value) !== null) && file.dotted(one) === null;
       case "Subscript":
-        return value.value.kind === "Name" && value.index.kind !== "Slice";
+        return one.value.kind === "Name" && one.index.kind !== "Slice";
       case "Call":
         return (
-          isParam(value.func, method) ||
-          value.func.kind === "Call" ||
-          value.args.some((arg) => valueOf(arg.value).what === "module") ||
+          isParam(one.func, method) ||
+          one.func.kind === "Call" ||
+          one.args.some((arg) => valueOf(arg.value).what === "module") ||
           // `conv3x3(64, 64)` of another file.
-          isMadeByFunction(file.dotted(value.func))
+          isMadeByFunction(file.dotted(one.func))
         );
+      // `activation if activation is not None else nn.Identity()`
+      case "IfExp":
+        return isGiven(one.body) || isGiven(one.orelse);
       default:
         return false;
     }
   };
   return (
-    isGiven() &&
+    isGiven(value) &&
     file.callsNamed(name).some(({ func }) => selfAttribute(func) === name && classOf(func) === cls)
   );
 }

@@ -88,6 +88,9 @@ const LOOK =
 const EPOCH =
   "A new DataLoader in every epoch starts its workers again; make it once, with `persistent_workers=True`";
 
+/** `train_loader`, `dataloader_train`, `valid_dl` */
+const CALLED = /loader(?:_\w+)?$|(?:^|_)dl$/i;
+
 /** Called so by all that take what it returns. */
 function isHandedLoaders(call: Call, file: PythonFile): boolean {
   const [target] = call.parent?.kind === "Assign" && call.parent.value === call ? call.parent.targets : [];
@@ -369,7 +372,7 @@ function isLoader(expr: Expr, facts: Facts): boolean {
     return isLoader(expr.value, facts) || facts.file.textOf(expr.value).endsWith("loaders");
   if (expr.kind === "Attribute")
     return (
-      /loader$|(?:^|_)dl$/.test(expr.attr) ||
+      CALLED.test(expr.attr) ||
       isOnlyMadeBy(expr, facts.file, (made) => isDataLoader(facts.file.dotted(made.func) ?? "")) ||
       isGivenLoader(expr, facts.file)
     );
@@ -379,14 +382,14 @@ function isLoader(expr: Expr, facts: Facts): boolean {
     definitions.length > 0 &&
     definitions.every(
       (one) =>
-        (one.how === "param" && (/loader$|_dl$/.test(expr.id) || saysLoader(one, facts.file))) ||
+        (one.how === "param" && (CALLED.test(expr.id) || saysLoader(one, facts.file))) ||
         // `train_loader, valid_loader = get_data(args)`
-        (/loader$|_dl$/.test(expr.id) &&
+        (CALLED.test(expr.id) &&
           one.value?.kind === "Call" &&
           /data|loader|(?:^|_)ds$/i.test(facts.file.textOf(one.value.func)) &&
           (one.how === "unpack" || one.how === "assign")) ||
         // `model, loader = accelerator.prepare(model, loader)`: the same loader, wrapped.
-        (/loader$|_dl$/.test(expr.id) &&
+        (CALLED.test(expr.id) &&
           one.value?.kind === "Call" &&
           one.value.func.kind === "Attribute" &&
           /^(?:prepare|setup_dataloaders|prepare_data_loader|skip_first_batches|initialize)$/.test(
