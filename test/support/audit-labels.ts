@@ -61,6 +61,8 @@ const FILES = [
   "labels-52.jsonl",
   "labels-53.jsonl",
   "labels-54.jsonl",
+  "labels-55.jsonl",
+  "labels-56.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

@@ -40,7 +40,7 @@ export const rule: Rule = {
         !read(call, name).some(
           (arg) =>
             arg.star === 0 &&
-            ((isTensor(arg.value, facts) && !(/array$/.test(name) && mayBeNumber(arg.value, facts))) ||
+            ((isTensor(arg.value, facts) && !(name.endsWith("array") && mayBeNumber(arg.value, facts))) ||
               (name === "builtins.range" && isSingle(arg.value, facts, 0) && isMasked(arg.value, facts))),
         )
       )
