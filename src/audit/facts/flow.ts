@@ -1,9 +1,10 @@
 import type { Definition } from "../../python/scopes.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, Name, Node } from "../../python/tree.ts";
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { holdsIndices, isIndices } from "./indices.ts";
+import { isParam } from "./own-layers.ts";
 import { returnsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
 import { SIZES, last, makesTransform, transformsTensors } from "./torch-names.ts";
@@ -420,10 +421,6 @@ function isHanded(callee: Expr, facts: Facts): boolean {
           (value?.kind === "Call" && isParam(value.func, method))),
     )
   );
-}
-
-function isParam(expr: Expr, method: FunctionDef): boolean {
-  return expr.kind === "Name" && method.params.some(({ name }) => name === expr.id);
 }
 
 /** `for block in self.blocks: x = block(x)`. */

@@ -61,7 +61,8 @@ function isMadeByFunction(name: string | null): boolean {
   );
 }
 
-function isParam(expr: Expr, method: FunctionDef): boolean {
+/** A parameter of the method, by its name. */
+export function isParam(expr: Expr, method: FunctionDef): boolean {
   return expr.kind === "Name" && method.params.some(({ name }) => name === expr.id);
 }
 

@@ -17,6 +17,7 @@ import { isNetwork, ranNetwork } from "../facts/networks.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { hasParameters, isOwnNetwork, isParameterless, outermost, parametersOf } from "../facts/optimised.ts";
+import { FREEZES, besideOthers, freezes, isFrozenInTurn, namedIn } from "../facts/freezing.ts";
 
 export const rule: Rule = {
   meta: {
@@ -176,37 +177,6 @@ function* perceptual(facts: Facts): Generator<Finding> {
       message: `\`${cls.name}\` judges by a network that others trained, whose parameters still require gradients: each is computed and kept for nobody, unless it is frozen elsewhere; \`requires_grad_(False)\` on it stops that`,
     };
   }
-}
-
-/** The file without its other classes, which freeze what is theirs, and without what is switched on. */
-function besideOthers(cls: ClassDef, { file }: Facts): string {
-  let text = "";
-  let from = 0;
-  for (const other of file.tree.module.body)
-    if (other.kind === "ClassDef" && other !== cls && !file.textOf(other).includes(cls.name)) {
-      text += file.code.slice(from, other.start);
-      from = other.end;
-    }
-  return (text + file.code.slice(from)).replaceAll(/requires_grad_?(?:\s*=\s*True|\(\s*(?:True)?\s*\))/g, "");
-}
-
-/** Handed to something that may freeze it: `freeze(vgg)`, an optimizer, a wrapper. */
-function namedIn(name: string, facts: Facts): boolean {
-  const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  return new RegExp(
-    `\\b${escaped}\\.(?:requires_grad_|parameters|named_parameters|\\w*freeze\\w*)\\(|(?:freeze|requires_grad)\\w*\\(\\s*${escaped}\\b`,
-  ).test(facts.file.code);
-}
-
-/** `for net in (vae, encoder): net.requires_grad_(False)` */
-function isFrozenInTurn(name: string, { file }: Facts): boolean {
-  return file.all("For").some(({ iter, body }) => {
-    const listed = iter.kind === "Tuple" || iter.kind === "List" ? iter.items : [];
-    return (
-      listed.some((item) => file.textOf(item) === name) &&
-      body.some((statement) => /requires_grad|freeze/.test(file.textOf(statement)))
-    );
-  });
 }
 
 /** Not in the one optimizer whose parameters this function names, and nothing freezes it. */
@@ -521,23 +491,6 @@ function isDetached({ parent }: Call): boolean {
     parent?.kind === "ExprStmt" ||
     (parent?.kind === "Attribute" && /^(?:detach|item|argmax|cpu|size|shape)$/.test(parent.attr))
   );
-}
-
-/** Switched off, or by a flag: to switch on is no freezing. */
-const FREEZES =
-  /toggle_optimizer|freeze|requires_grad_?\((?!\s*(?:True)?\s*\))|requires_grad\s*=\s*(?!\s*True)/;
-
-/** Of two networks that take turns, freezing the other one does nothing for this. */
-function freezes(code: string, network: string): boolean {
-  if (!FREEZES.test(code)) return false;
-  const others = code
-    .replaceAll(/requires_grad\w*\(\s*([\w.]+)\s*,\s*(?:\w+\s*=\s*)?(\w+)\s*\)/g, (all, of, flag) =>
-      of !== network || flag === "True" ? "" : all,
-    )
-    .replaceAll(/([\w.]+)\.requires_grad_\(\s*(\w*)\s*\)/g, (all, of, flag) =>
-      of !== network || flag === "True" ? "" : all,
-    );
-  return FREEZES.test(others);
 }
 
 /** `engine.step()`, of what differentiates by `engine.backward(loss)`. */

@@ -1,0 +1,50 @@
+import type { ClassDef } from "../../python/tree.ts";
+import type { Facts } from "./facts.ts";
+
+/** The file without its other classes, which freeze what is theirs, and without what is switched on. */
+export function besideOthers(cls: ClassDef, { file }: Facts): string {
+  let text = "";
+  let from = 0;
+  for (const other of file.tree.module.body)
+    if (other.kind === "ClassDef" && other !== cls && !file.textOf(other).includes(cls.name)) {
+      text += file.code.slice(from, other.start);
+      from = other.end;
+    }
+  return (text + file.code.slice(from)).replaceAll(/requires_grad_?(?:\s*=\s*True|\(\s*(?:True)?\s*\))/g, "");
+}
+
+/** Handed to something that may freeze it: `freeze(vgg)`, an optimizer, a wrapper. */
+export function namedIn(name: string, facts: Facts): boolean {
+  const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return new RegExp(
+    `\\b${escaped}\\.(?:requires_grad_|parameters|named_parameters|\\w*freeze\\w*)\\(|(?:freeze|requires_grad)\\w*\\(\\s*${escaped}\\b`,
+  ).test(facts.file.code);
+}
+
+/** `for net in (vae, encoder): net.requires_grad_(False)` */
+export function isFrozenInTurn(name: string, { file }: Facts): boolean {
+  return file.all("For").some(({ iter, body }) => {
+    const listed = iter.kind === "Tuple" || iter.kind === "List" ? iter.items : [];
+    return (
+      listed.some((item) => file.textOf(item) === name) &&
+      body.some((statement) => /requires_grad|freeze/.test(file.textOf(statement)))
+    );
+  });
+}
+
+/** Switched off, or by a flag: to switch on is no freezing. */
+export const FREEZES =
+  /toggle_optimizer|freeze|requires_grad_?\((?!\s*(?:True)?\s*\))|requires_grad\s*=\s*(?!\s*True)/;
+
+/** Of two networks that take turns, freezing the other one does nothing for this. */
+export function freezes(code: string, network: string): boolean {
+  if (!FREEZES.test(code)) return false;
+  const others = code
+    .replaceAll(/requires_grad\w*\(\s*([\w.]+)\s*,\s*(?:\w+\s*=\s*)?(\w+)\s*\)/g, (all, of, flag) =>
+      of !== network || flag === "True" ? "" : all,
+    )
+    .replaceAll(/([\w.]+)\.requires_grad_\(\s*(\w*)\s*\)/g, (all, of, flag) =>
+      of !== network || flag === "True" ? "" : all,
+    );
+  return FREEZES.test(others);
+}
