@@ -39,6 +39,9 @@ const NO_BLOCK: readonly Stmt[] = [];
 /** Answers of `outerFrequency`, by the statement: its calls are all asked about, and by many rules. */
 const answers = (): Map<Stmt, { readonly stop: Node; readonly frequency: Frequency }> => new Map();
 
+/** Answers of `testFrequency`, for the body and for the rest: every statement in there asks the same. */
+const tests = (): readonly [Map<If, Frequency>, Map<If, Frequency>] => [new Map(), new Map()];
+
 /** From the node up to (not including) `stop`, usually the loop or function that is hot. */
 export function frequency(node: Node, stop: Node, file: PythonFile): Frequency {
   let result: Frequency = "every";
@@ -157,6 +160,13 @@ function leaves(statement: If): boolean {
 }
 
 function testFrequency(statement: If, child: Node, file: PythonFile): Frequency {
+  const known = file.once(tests)[statement.body.includes(child as never) ? 0 : 1];
+  let answer = known.get(statement);
+  if (answer === undefined) known.set(statement, (answer = readTest(statement, child, file)));
+  return answer;
+}
+
+function readTest(statement: If, child: Node, file: PythonFile): Frequency {
   const { test } = statement;
   if (fillsOnce(statement) && statement.body.includes(child as never)) return "throttled";
   if (isExport(test)) return statement.body.includes(child as never) ? "throttled" : "every";
