@@ -57,7 +57,7 @@ export function frequency(node: Node, stop: Node, file: PythonFile): Frequency {
         saysEvaluation(at.test, child === at.body)
       )
         return "throttled";
-      if (isForNone(at, child)) result = "unknown";
+      if (isForNone(at, child) || isForMissing(at, child, file)) result = "unknown";
     } else if (at.kind === "Handler" || at.kind === "Case") {
       result = "unknown";
     } else if (at.kind === "Raise" || (at.kind === "Assert" && child !== at.test)) {
@@ -146,6 +146,19 @@ function isForNone({ test, orelse }: Expr & { kind: "IfExp" }, child: Node): boo
         test.ops[0] === ">" &&
         test.rights[0]?.kind === "Num" &&
         test.rights[0].text === "0"))
+  );
+}
+
+/** `zero if loss is None else loss`, of what something else gave: it may never be None. A parameter is None unless somebody gives it. */
+function isForMissing({ test, body, orelse }: Expr & { kind: "IfExp" }, child: Node, file: PythonFile): boolean {
+  const none = test.kind === "Compare" && test.ops[0] === "is" ? test.rights[0] : undefined;
+  if (test.kind !== "Compare" || test.left.kind !== "Name" || orelse.kind !== "Name" || child !== body)
+    return false;
+  return (
+    none?.kind === "Const" &&
+    none.value === null &&
+    orelse.id === test.left.id &&
+    file.scopes.reaching(orelse).every(({ how }) => how === "assign" || how === "unpack")
   );
 }
 

@@ -33,6 +33,8 @@ export const rule: Rule = {
       )
         yield {
           at: call,
+          // `GradScaler(enabled=dtype == "float16")`: often it is off.
+          ...(isOptional(facts) ? { severity: "note" as const } : {}),
           message: `\`${call.func.attr}()\` copies the scale from the device, with a wait, on every step`,
         };
       const strict = keyword(call, "error_if_nonfinite");
@@ -58,6 +60,13 @@ export const rule: Rule = {
     }
   },
 };
+
+function isOptional({ file }: Facts): boolean {
+  return file.callsNamed("GradScaler").some((made) => {
+    const enabled = keyword(made, "enabled");
+    return enabled !== null && !isTrue(enabled.value);
+  });
+}
 
 /** `params = itertools.chain(…)`, made before the loop: from the second step on nothing is in it, and nothing is clipped. */
 function isUsedUp(parameters: Expr | null, { file }: Facts): boolean {

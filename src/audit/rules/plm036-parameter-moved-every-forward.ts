@@ -18,11 +18,14 @@ export const rule: Rule = {
   *check(facts) {
     for (const call of facts.file.callsNamed("to", "cuda", "type_as", "half", "bfloat16")) {
       if (call.func.kind !== "Attribute") continue;
-      if (isCast(call, facts)) {
+      const cast = castOf(call, facts);
+      if (cast !== null) {
         yield {
           at: call,
           message:
-            "The same parameter is cast anew in every forward, and the copy stays until the backward; keep it in that type, or let autocast cast it",
+            cast === "fixed"
+              ? "The same parameter is cast anew in every forward, and the copy stays until the backward; keep it in that type, or let autocast cast it"
+              : "The parameter is cast to the type of the input in every forward: free when it has that type, and otherwise a copy that stays until the backward; cast the module once, or let autocast do it",
         };
         continue;
       }
@@ -56,22 +59,23 @@ export const rule: Rule = {
   },
 };
 
-/** `self.proj.weight.to(torch.bfloat16)` in a forward; to the type of the input it is mostly there already. */
-function isCast(call: Call, facts: Facts): boolean {
+/** `self.proj.weight.to(torch.bfloat16)` in a forward, or `.to(x.dtype)`. */
+function castOf(call: Call, facts: Facts): "fixed" | "of input" | null {
   const { func } = call;
-  if (func.kind !== "Attribute") return false;
+  if (func.kind !== "Attribute") return null;
   const type = func.attr === "to" ? argument(call, "dtype", 0) : null;
   const low =
     func.attr === "to"
       ? type !== null && /^torch\.(?:half|float16|bfloat16)$/.test(facts.file.dotted(type) ?? "")
       : /^(?:half|bfloat16)$/.test(func.attr) && call.args.length === 0;
-  const cls = low ? classOf(call) : null;
-  return (
+  const given = type?.kind === "Attribute" && type.attr === "dtype" && facts.value(type.value).what !== "module";
+  const cls = low || given ? classOf(call) : null;
+  const casts =
     cls !== null &&
     /^(?:module|lightning)$/.test(facts.role(cls)) &&
     isOwnWeight(func.value, facts) &&
-    facts.everyStep(call) !== null
-  );
+    facts.everyStep(call) !== null;
+  return !casts ? null : low ? "fixed" : "of input";
 }
 
 /** `self.table = nn.Parameter(…)`, or `self.proj.weight` of a layer. */

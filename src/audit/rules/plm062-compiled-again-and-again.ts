@@ -1,9 +1,10 @@
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf, walk } from "../../python/nodes.ts";
+import { contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Call, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
-import { last } from "../facts/torch-names.ts";
+import { bareCall } from "../facts/summary.ts";
+import { isCapital, last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
@@ -46,7 +47,7 @@ export const rule: Rule = {
       // A decorator runs where its function is defined, not in it.
       const runs = call.parent?.kind === "FunctionDef" ? call.parent : call;
       if (facts.everyStep(runs) || facts.everyEpoch(runs)) {
-        if (!isOfSetting(call, facts)) yield { at: call, message: MESSAGE };
+        if (!isOfSetting(call, facts) && !isMadeBeside(call, facts)) yield { at: call, message: MESSAGE };
       } else if (isRepeated(call, facts) || isCalledAgain(call, facts))
         yield { at: call, severity: "note", message: MESSAGE };
     }
@@ -67,6 +68,20 @@ function isOfSetting(call: Call, facts: Facts): boolean {
     /^(?:args|cfg|config|opts?)\.\w+$/.test(facts.file.textOf(loop.iter)) &&
     given?.kind === "Name" &&
     facts.file.scopes.reaching(given).some((one) => contains(loop, one.node))
+  );
+}
+
+/** `net = Net(width)` in the same turn: another network each time. */
+function isMadeBeside(call: Call, { file }: Facts): boolean {
+  const [loop] = loopsAround(call);
+  const given = call.args[0]?.value;
+  const makes = ({ func }: Call): boolean => isCapital(lastWord(func));
+  return (
+    loop !== undefined &&
+    given?.kind === "Name" &&
+    file.scopes
+      .reaching(given)
+      .some(({ how, value, node }) => how === "assign" && value?.kind === "Call" && makes(bareCall(value)) && contains(loop, node))
   );
 }
 

@@ -10,11 +10,12 @@ class Layer(nn.Module):
 
     def forward(self, x):
         w = self.weight.to(x.device)  # expect: PLM036
-        # trap: another type, not another place
-        half = self.weight.to(x.dtype)
+        half = self.weight.to(x.dtype)  # expect: PLM036
+        # trap: to the type of what it is joined with, of the module itself
+        same = x.to(self.weight.dtype)
         # trap: the input, not the module's own
         y = x.to(self.weight.device)
-        return y * w + half
+        return y * w + half + same
 
     def apply_scale(self, z: torch.Tensor, name: str):
         params = self.scales[name]
