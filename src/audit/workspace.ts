@@ -168,13 +168,13 @@ function changedNames(before: ProjectFacts, after: ProjectFacts): Set<string> {
   compare(before.parts, after.parts);
   compare(before.handed, after.handed);
   compare(before.chosen, after.chosen);
+  compare(before.pinning, after.pinning);
   for (const [old, now] of [
     [before.unused, after.unused],
     [before.inner, after.inner],
     [before.choices, after.choices],
     [before.tried, after.tried],
     [before.accelerated, after.accelerated],
-    [before.pinning, after.pinning],
     [before.working, after.working],
     [before.varying, after.varying],
     [before.ranked, after.ranked],

@@ -45,9 +45,10 @@ export function deviceOf(
             : "unknown";
     case "Num":
       return "accelerator";
-    // `rank % torch.cuda.device_count()`
+    // `rank % torch.cuda.device_count()`, `"cuda:" + number`, `"cuda:%d" % number`
     case "Binary":
-      return expr.op === "%" && /device_count\(/.test(file.textOf(expr.right)) ? "accelerator" : "unknown";
+      if (expr.op === "%" && /device_count\(/.test(file.textOf(expr.right))) return "accelerator";
+      return expr.left.kind === "Str" ? follow(expr.left) : "unknown";
     case "IfExp": {
       const [a, b] = [follow(expr.body), follow(expr.orelse)];
       return a === "accelerator" || b === "accelerator" ? "accelerator" : a === b ? a : "unknown";
@@ -60,6 +61,9 @@ export function deviceOf(
         // Chosen at run time: the device the training is for.
         return device === "unknown" && given !== null ? "network" : device;
       }
+      // `"cuda:{}".format(number)`
+      if (expr.func.kind === "Attribute" && expr.func.attr === "format" && expr.func.value.kind === "Str")
+        return follow(expr.func.value);
       // `int(os.environ["LOCAL_RANK"])`
       const rank =
         name === "torch.distributed.get_rank" ||
@@ -86,7 +90,8 @@ export function deviceOf(
             : said;
         }),
       );
-      if (devices.size === 2 && devices.has("accelerator") && devices.has("cpu")) return "accelerator";
+      // The host is for whoever has nothing else.
+      if (devices.size === 2 && devices.has("cpu")) devices.delete("cpu");
       return devices.size === 1 ? [...devices][0]! : "unknown";
     }
     case "Attribute": {

@@ -11,6 +11,7 @@ import type { Networks } from "./naming.ts";
 import { frequency } from "./guards.ts";
 import { isLossCall } from "./inputs.ts";
 import type { Frequency } from "./guards.ts";
+import type { Pinning } from "./loaders.ts";
 import type { FunctionFacts, ProjectFacts } from "./project.ts";
 import { last } from "./torch-names.ts";
 import { callTarget, instanceType, nameOfFunction } from "./summary.ts";
@@ -174,9 +175,9 @@ export class Facts {
     return this.project.accelerated.has(this.file.module);
   }
 
-  /** Whether the DataLoaders of this file, and of those it is joined to by imports, mostly pin their batches. */
-  get pins(): boolean {
-    return this.project.pinning.has(this.file.module);
+  /** Whether the DataLoaders of this file, and of those it is joined to by imports, pin their batches. */
+  get pins(): Pinning | null {
+    return this.project.pinning.get(this.file.module) ?? null;
   }
 
   /** "network" is where the training runs: on the accelerator, in a program that uses one. */

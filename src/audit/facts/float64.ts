@@ -258,7 +258,13 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
       !/dtype|float32|int/.test(known.file.textOf(expr))
     );
   if (expr.kind !== "Name") return false;
-  const definitions = known.file.scopes.reaching(expr);
+  const reaching = known.file.scopes.reaching(expr);
+  // `returns -= returns.mean()` leaves an array's type as it is.
+  const definitions = reaching.some(({ how }) => how === "augment")
+    ? (known.file.scopes.lookup(expr)?.definitions ?? [])
+        .filter(({ how, node }) => how !== "augment" && node.start < expr.start)
+        .slice(-1)
+    : reaching;
   const [one] = definitions;
   // `ys, xs = np.meshgrid(…)`
   const grid =

@@ -150,7 +150,11 @@ function isForNone({ test, orelse }: Expr & { kind: "IfExp" }, child: Node): boo
 }
 
 /** `zero if loss is None else loss`, of what something else gave: it may never be None. A parameter is None unless somebody gives it. */
-function isForMissing({ test, body, orelse }: Expr & { kind: "IfExp" }, child: Node, file: PythonFile): boolean {
+function isForMissing(
+  { test, body, orelse }: Expr & { kind: "IfExp" },
+  child: Node,
+  file: PythonFile,
+): boolean {
   const none = test.kind === "Compare" && test.ops[0] === "is" ? test.rights[0] : undefined;
   if (test.kind !== "Compare" || test.left.kind !== "Name" || orelse.kind !== "Name" || child !== body)
     return false;

@@ -205,8 +205,17 @@ function madeAs(name: Name, file: PythonFile): Expr | null {
   return one?.how === "with" && more.length === 0 ? one.value : null;
 }
 
-/** How many DataLoaders a file makes: those that pin their batches, those that do not, and those of either without workers. */
-export type LoadersMade = readonly [pinned: number, others: number, alone: number];
+/**
+ * How many DataLoaders a file makes: those that pin their batches, those that do not, and those of either without workers;
+ * and of those that are for the training, the first two again.
+ */
+export type LoadersMade = readonly [
+  pinned: number,
+  others: number,
+  alone: number,
+  trainPinned: number,
+  trainOthers: number,
+];
 
 /** `pin_memory=True`, also through a name, or wherever there is a device to pin for. */
 export function pinsBatches(call: Call, file: PythonFile): boolean {
@@ -223,15 +232,30 @@ export function pinsBatches(call: Call, file: PythonFile): boolean {
   );
 }
 
+/** Which of a program's loaders pin their batches: at least as many as do not, or only those for the training. */
+export type Pinning = "most" | "training";
+
 export function loadersMade(file: PythonFile): LoadersMade | undefined {
-  let [pinned, others, alone] = [0, 0, 0];
+  const made: [number, number, number, number, number] = [0, 0, 0, 0, 0];
   for (const call of file.callsNamed("DataLoader")) {
     if (!isDataLoader(file.dotted(call.func))) continue;
-    if (pinsBatches(call, file)) pinned++;
-    else others++;
-    if (!hasWorkers(call, file)) alone++;
+    const pinned = pinsBatches(call, file);
+    made[pinned ? 0 : 1]++;
+    if (!hasWorkers(call, file)) made[2]++;
+    if (isForTraining(call, file)) made[pinned ? 3 : 4]++;
   }
-  return pinned + others > 0 ? [pinned, others, alone] : undefined;
+  return made[0] + made[1] > 0 ? made : undefined;
+}
+
+/** By the name it gets, the data it is given, or because it shuffles them. */
+function isForTraining(call: Call, file: PythonFile): boolean {
+  const shuffle = keyword(call, "shuffle");
+  const target = call.parent?.kind === "Assign" ? call.parent.targets[0] : null;
+  const data = positional(call, 0) ?? keyword(call, "dataset")?.value ?? null;
+  return (
+    (shuffle !== null && isTrue(shuffle.value)) ||
+    [target, data].some((one) => one && /train|trn/i.test(file.textOf(one)))
+  );
 }
 
 /** Classes that a DataLoader of this file with worker processes is given an instance of, and the calls that make these. */

@@ -101,9 +101,11 @@ export class Names {
     );
   }
 
-  /** All modules under a package: its `__init__` may import any of them. */
+  /** All modules under a package, or under the one that hands this out: its `__init__` may import any of them. */
   below(dotted: string): readonly string[] {
-    const full = this.#packages.get(dotted)?.full;
+    const cut = dotted.lastIndexOf(".");
+    const full = (this.#packages.get(dotted) ?? (cut > 0 ? this.#packages.get(dotted.slice(0, cut)) : null))
+      ?.full;
     return full === undefined ? [] : this.#all.filter((module) => module.startsWith(`${full}.`));
   }
 

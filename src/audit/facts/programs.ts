@@ -1,4 +1,4 @@
-import type { LoadersMade } from "./loaders.ts";
+import type { LoadersMade, Pinning } from "./loaders.ts";
 import type { Names } from "./names.ts";
 import type { Role } from "./classes.ts";
 import type { ProjectFacts } from "./project.ts";
@@ -68,6 +68,8 @@ function reached(from: Iterable<string>, next: ReadonlyMap<string, readonly stri
   return found;
 }
 
+const NONE_MADE: LoadersMade = [0, 0, 0, 0, 0];
+
 /** In a tree of many small programs, one that stays on the host is told from its neighbours by what it imports. */
 export function joinedModules(
   summaries: readonly FileSummary[],
@@ -102,12 +104,13 @@ export function joinedModules(
   for (const { accelerator, loaders, module } of summaries) {
     const group = groupOf(numbers.get(module)!);
     if (accelerator) accelerated.add(group);
-    const [pinned, others, alone] = made.get(group) ?? [0, 0, 0];
-    if (loaders) made.set(group, [pinned + loaders[0], others + loaders[1], alone + loaders[2]]);
+    const all = made.get(group) ?? NONE_MADE;
+    if (loaders) made.set(group, loaders.map((count, at) => count + all[at]!) as unknown as LoadersMade);
   }
-  const pins = (group: number): boolean => {
-    const [pinned, others] = made.get(group) ?? [0, 0];
-    return pinned > 0 && pinned >= others;
+  const pinsOf = (group: number): Pinning | null => {
+    const [pinned, others, , trainPinned, trainOthers] = made.get(group) ?? NONE_MADE;
+    if (pinned > 0 && pinned >= others) return "most";
+    return trainPinned > 0 && trainOthers === 0 ? "training" : null;
   };
   const datasets = new Map<number, number>();
   for (const { classes, module } of summaries)
@@ -124,7 +127,14 @@ export function joinedModules(
     accelerated: new Set(
       [...modulesOf((group) => accelerated.has(group))].filter((one) => !staysOnHost.has(one)),
     ),
-    pinning: [...made.keys()].some(pins) ? modulesOf(pins) : new Set(),
+    pinning: [...made.keys()].some((group) => pinsOf(group) !== null)
+      ? new Map(
+          [...numbers].flatMap(([module, at]) => {
+            const pins = pinsOf(groupOf(at));
+            return pins === null ? [] : [[module, pins] as const];
+          }),
+        )
+      : new Map(),
     working: [...made.keys()].some(works) ? modulesOf(works) : new Set(),
   };
 }

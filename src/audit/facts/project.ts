@@ -5,6 +5,7 @@ import type { CallGraph, Edge, Fn } from "./graph.ts";
 import { manySteps, spreadHeat } from "./heat.ts";
 import { siteOf, targetOf } from "./summary.ts";
 import type { CallSite, FileSummary, Target } from "./summary.ts";
+import type { Pinning } from "./loaders.ts";
 import { handedFromOutside } from "./handed.ts";
 import type { Keeps } from "./keepers.ts";
 import { callersGradOff } from "./callers.ts";
@@ -80,8 +81,8 @@ export interface ProjectFacts {
   readonly parts: ReadonlyMap<string, string>;
   /** Modules that use an accelerator, or are joined by imports to one that does. */
   readonly accelerated: ReadonlySet<string>;
-  /** Modules that make DataLoaders which pin their batches, at least as many as do not, or are joined by imports to such. */
-  readonly pinning: ReadonlySet<string>;
+  /** Modules that make DataLoaders which pin their batches, or are joined by imports to such. */
+  readonly pinning: ReadonlyMap<string, Pinning>;
   /** Modules joined by imports that have one class of datasets, and DataLoaders of which each has worker processes. */
   readonly working: ReadonlySet<string>;
   /** What the options of the tree are unless somebody says otherwise. */

@@ -71,7 +71,7 @@ export const rule: Rule = {
       yield {
         at: target,
         // The old logits are gone before a loss that is computed outside: measured, the peak is the same (evidence/rules).
-        message: `\`${target.id}\` holds this step's logits until the next forward has finished${uses.some(isLoss) ? ", whose own loss then runs beside them" : ""}`,
+        message: `\`${target.id}\` holds this step's ${TEXT.test(file.text) ? "logits" : "outputs"} until the next forward has finished${uses.some(isLoss) ? ", whose own loss then runs beside them" : ""}`,
         fix: {
           grade: "safe",
           title: "Delete them after their last use",
@@ -106,7 +106,9 @@ function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): Name | n
   if (value.kind !== "Call" || (target.kind !== "Name" && target.kind !== "Tuple")) return null;
   const network = isNetwork(value.func, facts);
   if (target.kind === "Name") return network || isOfMethod(statement, facts) ? target : null;
-  const named = target.items.findIndex((item) => item.kind === "Name" && /logits|outputs?$/.test(item.id));
+  const named = target.items.findIndex(
+    (item) => item.kind === "Name" && /logits?$|logits|outputs?$|^recon/.test(item.id),
+  );
   const at = named < 0 && network && isThrownAway(target, value) ? 0 : named;
   const logits = target.items[at];
   // `logits, loss = run_batch(model, x, y)` of this file hands on what the network gave, as does `model.loss(batch)`.
@@ -192,19 +194,14 @@ function isOnlyForLoss(
   );
   if (attributes.length === uses.length && uses.some(isLoss)) return true;
   // A language model's logits, or scores of all items, from which the loss is computed here.
-  if (
-    !/vocab|lm_head|CausalLM|logits\.size\(-1\)|labels|input_ids|token|\blm\(|\bgpt|GPT|bert|logits\.shape\[-1\]|ignore_index=pad|logits\.(?:transpose\(1, ?2\)|permute\(0, ?2, ?1\))/.test(
-      facts.file.text,
-    ) &&
-    !facts.file.once(scoresEveryItem)
-  )
-    return false;
+  if (!TEXT.test(facts.file.text) && !facts.file.once(scoresEveryItem))
+    return isOfPixels(facts) && PICTURE.test(target.id) && isForLossAlone(uses, facts);
   if (
     uses.length > 0 &&
     uses.every((use) => use.parent?.kind === "Attribute" && use.parent.attr === "logits")
   )
     return true;
-  if (!/logits|scores?$|outputs?$|preds?$|predictions?|log_?probs?$/.test(target.id))
+  if (!/logits?$|logits|scores?$|outputs?$|preds?$|predictions?|log_?probs?$/.test(target.id))
     return isThrowaway(target) && uses.length === 0 && isLanguageModel(facts);
   if (uses.length > 0 && uses.every(isSize)) return false;
   const made = new Set(shaped.map(({ value }) => value));
@@ -224,6 +221,23 @@ function isOnlyForLoss(
   return all.every(
     (use) => isSize(use) || feedsLoss(use, facts) || made.has(valueAround(use)) || counted.includes(use),
   );
+}
+
+/** A language model is near: its logits are a row of the vocabulary for each token. */
+const TEXT =
+  /vocab|lm_head|CausalLM|logits\.size\(-1\)|labels|input_ids|token|\blm\(|\bgpt|GPT|bert|logits\.shape\[-1\]|ignore_index=pad|logits\.(?:transpose\(1, ?2\)|permute\(0, ?2, ?1\))/;
+
+/** What is computed for each pixel is as large as the pictures. */
+const isOfPixels = ({ file: { text } }: Facts): boolean =>
+  /segmentation|\bu_?net|super.?resolution|denois|recon(?:struct|_loss|_x)|auto_?encod|\bvae|inpaint|heat_?map|saliency|deblur|derain|dehaz|colori[sz]ation|depth.?estimation/i.test(
+    text,
+  ) && !/classif(?:y|ier|ication)_?(?:loss|criterion|head)|num_actions/.test(text);
+
+const PICTURE =
+  /^(?:out|outs|y_?hat|recon\w*|\w*(?:outputs?|preds?|logits?|masks?_pred|predictions?|predicted(?:_\w+)?|restored|reconstructed|reconstructions?))$/i;
+
+function isForLossAlone(uses: readonly Name[], facts: Facts): boolean {
+  return uses.length > 0 && uses.every((use) => isSize(use) || feedsLoss(use, facts)) && !uses.every(isSize);
 }
 
 /** `num_items`, `self.item_count`: how many there are of what is counted in thousands, as classes and actions are not. */
@@ -379,5 +393,8 @@ function feedsLoss(use: Node, facts: Facts): boolean {
 }
 
 function isLossCall(call: Call, facts: Facts): boolean {
-  return /loss|entropy/.test(facts.file.dotted(call.func) ?? "") || facts.networks.isLoss(call.func);
+  return (
+    /loss|entropy/.test(facts.file.dotted(call.func) ?? lastWord(call.func)) ||
+    facts.networks.isLoss(call.func)
+  );
 }

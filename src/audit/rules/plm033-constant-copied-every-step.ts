@@ -264,7 +264,9 @@ function isConstant(expr: Expr, facts: Facts, depth: number): boolean {
       expr.clauses.every(({ iter }) => again(iter))
     );
   if (expr.kind === "Unary") return again(expr.operand);
-  if (expr.kind === "Binary") return again(expr.left) && again(expr.right);
+  // `[1.0] * n`: constant but for how many.
+  if (expr.kind === "Binary")
+    return again(expr.left) && (again(expr.right) || (expr.op === "*" && expr.left.kind === "List"));
   if (expr.kind === "IfExp") return again(expr.body) && again(expr.orelse);
   const own = selfAttribute(expr);
   if (own !== null) {

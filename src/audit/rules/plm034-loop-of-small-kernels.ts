@@ -162,7 +162,7 @@ function isStepped(node: Node, facts: Facts): boolean {
 function report(at: Node, name: string): Finding {
   return {
     at,
-    message: `Each module adds its own handful of tiny kernels to \`${name}\`, forward and backward; stack the parameters and compute it in one expression`,
+    message: `Each turn adds its own handful of tiny kernels to \`${name}\`, forward and backward; stack the parameters and compute it in one expression`,
   };
 }
 

@@ -68,7 +68,8 @@ function castOf(call: Call, facts: Facts): "fixed" | "of input" | null {
     func.attr === "to"
       ? type !== null && /^torch\.(?:half|float16|bfloat16)$/.test(facts.file.dotted(type) ?? "")
       : /^(?:half|bfloat16)$/.test(func.attr) && call.args.length === 0;
-  const given = type?.kind === "Attribute" && type.attr === "dtype" && facts.value(type.value).what !== "module";
+  const given =
+    type?.kind === "Attribute" && type.attr === "dtype" && facts.value(type.value).what !== "module";
   const cls = low || given ? classOf(call) : null;
   const casts =
     cls !== null &&

@@ -21,7 +21,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (!file.mentions("pin_memory") && !facts.pins) return;
+    if (!file.mentions("pin_memory") && !facts.pins && !file.mentions("oader")) return;
     for (const call of file.callsNamed("to", "cuda")) {
       if (call.func.kind !== "Attribute" || !/^(?:to|cuda)$/.test(call.func.attr)) continue;
       if (mayOverlap(call)) continue;
@@ -202,10 +202,15 @@ function isPinned(iter: Expr, facts: Facts): boolean {
   const { file } = facts;
   const loaders: readonly Call[] | null = loadersOf(iter, facts);
   if (loaders) return loaders.every((call) => pinsBatches(call, file));
+  const text = iteratedText(iter, file);
+  const forTraining = !/val|test|eval|dev/i.test(text);
+  // `train_loader, val_loader = make_loaders(cfg)` of another file, which pins those of one of them.
+  const pins = (call: Call): boolean => facts.callee(call)?.pins === true;
+  if (forTraining && loadersOf(iter, facts, 0, pins)?.every(pins) === true) return true;
   return (
-    facts.pins &&
+    (facts.pins === "most" || (facts.pins === "training" && forTraining)) &&
     !file.mentions("pin_memory") &&
-    /load|_dl\b/i.test(iteratedText(iter, file)) &&
+    /load|_dl\b/i.test(text) &&
     // What these hand out is on the device already.
     file.callsNamed("prepare", "setup_dataloaders").length === 0
   );

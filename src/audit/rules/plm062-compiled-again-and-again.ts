@@ -81,7 +81,10 @@ function isMadeBeside(call: Call, { file }: Facts): boolean {
     given?.kind === "Name" &&
     file.scopes
       .reaching(given)
-      .some(({ how, value, node }) => how === "assign" && value?.kind === "Call" && makes(bareCall(value)) && contains(loop, node))
+      .some(
+        ({ how, value, node }) =>
+          how === "assign" && value?.kind === "Call" && makes(bareCall(value)) && contains(loop, node),
+      )
   );
 }
 

@@ -552,13 +552,18 @@ function judges(runs: readonly Call[], losses: readonly (readonly Call[])[], fac
   const judgesOthers = (call: Call): boolean =>
     call.args.some((arg) => comesFromNetwork(arg.value, networkOf(call), facts));
   const networkOf = (call: Call): Expr => ranNetwork(call, facts) ?? call.func;
+  const isOwnLoss = (own: readonly Call[]): boolean =>
+    own.length > 1 &&
+    !own.some(judgesOthers) &&
+    own.some(({ args }) => args.some(({ value }) => /\.detach\(\)/.test(file.textOf(value))));
   return runs.filter((run) => {
     const judge = file.textOf(networkOf(run));
     const same = (other: Call): boolean => file.textOf(networkOf(other)) === judge;
     return (
       judgesOthers(run) &&
-      // Its own loss looks at both: this is it.
-      !runs.some((other) => same(other) && !judgesOthers(other)) &&
+      // Its own loss looks at both: this is it, unless another one does, with what was made detached.
+      (!runs.some((other) => same(other) && !judgesOthers(other)) ||
+        losses.some((others) => others !== runs && isOwnLoss(others.filter(same)))) &&
       losses.some((others) => others !== runs && others.some((other) => same(other) && !judgesOthers(other)))
     );
   });

@@ -240,7 +240,8 @@ function countedByParameters({ of, by, is, holds }: Condition, fn: FunctionDef):
 }
 
 function show({ of, by, is, holds }: Condition): string {
-  return by === "" ? `${of} ${holds ? "==" : "!="} ${is}` : `${of} % ${by} ${holds ? "==" : "!="} ${is}`;
+  const asked = by === "" ? of : `${/^[\w.]+$/.test(of) ? of : `(${of})`} % ${by}`;
+  return `${asked} ${holds ? "==" : "!="} ${is}`;
 }
 
 function condition(expr: Expr, when: boolean, facts: Facts, depth = 0): Condition | null {
