@@ -85,7 +85,7 @@ export class Facts {
       roleOfName: (dotted) => this.roleOfName(dotted),
       parameter: (definition) => this.#parameter(definition),
       reduced: (call, name) => this.#reduced(call, name),
-      ran: (call, index) => this.#ran(call, index),
+      ran: (call, index) => this.ranElsewhere(call, index),
       hostLoss: project.hostLosses.has(file.module),
     });
   }
@@ -110,7 +110,8 @@ export class Facts {
     );
   }
 
-  #ran(call: Call, index: number | null): Expr | null {
+  /** What a function of another file runs, of what it is given, for what it hands back, or for one of the things it does. */
+  ranElsewhere(call: Call, index: number | null): Expr | null {
     const name = this.file.dotted(call.func);
     const callee = name !== null && wordsOf(this.project).runs.has(last(name)) ? this.callee(call) : null;
     // What differentiates it itself hands back what is left.

@@ -170,6 +170,8 @@ export function helperRun(call: Call, index: number | null, facts: Facts, depth 
   if (func.kind !== "Name" && selfAttribute(func) === null) return null;
   const target = callTarget(call, facts.file);
   const given = (target === null ? undefined : facts.file.once(returnsByName).get(target)) ?? [];
+  const run = given.length === 0 ? facts.ranElsewhere(call, index) : null;
+  if (run) return isNetwork(run, facts) ? call : null;
   const items = given.map((one) => (index === null ? one : one.kind === "Tuple" ? one.items[index] : null));
   return items.length > 0 && items.every((one) => one && networkCall(one, facts, depth + 1) !== null)
     ? call

@@ -278,7 +278,10 @@ function runs(call: Call, facts: Facts): boolean {
 }
 
 /** `objective(model, part)`, `diffusion.training_loss(model, x)`: runs what it is given. */
-function runsGiven({ args }: Call, facts: Facts): boolean {
+function runsGiven(call: Call, facts: Facts): boolean {
+  const { args } = call;
+  const run = facts.ranElsewhere(call, null);
+  if (run && facts.networks.is(run)) return true;
   return args[0] !== undefined && args.length > 1 && args[0].star === 0 && facts.networks.is(args[0].value);
 }
 

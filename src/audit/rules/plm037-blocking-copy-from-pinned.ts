@@ -50,7 +50,7 @@ export const rule: Rule = {
   },
 };
 
-/** `assert x.max() <= 1` below the copies: the host waits there anyway, with nothing queued in between. */
+/** `assert x.max() <= 1` or `torch.cuda.synchronize()` below the copies: the host waits there anyway, with nothing queued in between. */
 function isReadAtOnce(call: Call): boolean {
   const statement = statementOf(call);
   const block = (statement && blockOf(statement)) ?? [];
@@ -60,6 +60,7 @@ function isReadAtOnce(call: Call): boolean {
     walk(next.kind === "If" ? next.test : next, (node) => {
       if (node.kind === "Call") calls.push(node);
     });
+    if (next.kind === "ExprStmt") return calls.some(({ func }) => lastWord(func) === "synchronize");
     if (next.kind === "Assert" || next.kind === "If")
       return calls.some(({ func }) => /^(?:max|min|any|all|sum|item)$/.test(lastWord(func)));
     if (next.kind !== "Assign" || !calls.every(sends)) return false;

@@ -55,7 +55,7 @@ export const rule: Rule = {
       if (ids?.kind === "List" && ids.items.length === 1 && isZero(ids.items[0]!))
         yield { at: ids, message: MESSAGE };
     }
-    if (chooses.length === 0 && own) yield* atImport(facts);
+    if ((chooses.length === 0 && own) || inits.length === 0) yield* atImport(facts);
     // Where the ranks are set up elsewhere, they may have chosen there: only what names the first device is sure.
     yield* inits.length > 0 ? literals(own, chooses, facts) : literals(true, [], facts, true);
   },
