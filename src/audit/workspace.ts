@@ -178,6 +178,7 @@ function changedNames(before: ProjectFacts, after: ProjectFacts): Set<string> {
     [before.working, after.working],
     [before.varying, after.varying],
     [before.ranked, after.ranked],
+    [before.training, after.training],
   ] as const) {
     for (const name of old) if (!now.has(name)) changed.add(name);
     for (const name of now) if (!old.has(name)) changed.add(name);

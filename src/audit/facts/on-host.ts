@@ -78,7 +78,7 @@ function isOverwritten(text: Node, file: PythonFile): boolean {
   return definition !== null && file.scopes.uses(definition).length === 0;
 }
 
-/** A program that sends all it sends to `torch.device("cpu")`. */
+/** A program that sends all it sends to "cpu", or to `torch.device("cpu")`, under a name. */
 function cpuOutright(places: readonly (Expr | null)[], file: PythonFile): string | null {
   let found: Expr | null = null;
   for (const place of places) {
@@ -86,7 +86,7 @@ function cpuOutright(places: readonly (Expr | null)[], file: PythonFile): string
     // What a function is given, it is given by one of the others.
     if (place.kind === "Name" && file.scopes.reaching(place).every(({ how }) => how === "param")) continue;
     const from = place.kind === "Name" ? file.scopes.onlyValue(place) : onlyWrite(place, file);
-    const device = from?.kind === "Call" ? placeOf(from, file) : null;
+    const device = from ? placeOf(from, file) : null;
     if (device?.kind !== "Str" || device.value !== "cpu") return null;
     found = place;
   }

@@ -109,6 +109,8 @@ export interface ProjectFacts {
   readonly hostLosses: ReadonlySet<string>;
   /** Modules of programs that are run once for each rank. */
   readonly ranked: ReadonlySet<string>;
+  /** Modules of programs that train, which others of them import. */
+  readonly training: ReadonlySet<string>;
   /** Classes of networks, and functions, that nothing in the tree uses. */
   readonly unused: ReadonlySet<string>;
   /** Classes of networks that only their own file speaks of. */
@@ -237,6 +239,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   const varying = programs.with((file) => file.varies === true);
   const hostLosses = programs.with((file) => file.hostLoss === true);
   const ranked = programs.importedWith((file) => file.ranks === true);
+  const training = programs.importedWith((file) => file.trains === true);
   return {
     functions: facts,
     aliases: graph.aliases,
@@ -264,6 +267,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     varying,
     hostLosses,
     ranked,
+    training,
     unused,
     inner,
     chosen: chosenOtherwise(summaries, choosy, words),

@@ -16,6 +16,7 @@ export function whyNot(node: Node, facts: Facts): string | null {
   if (option) return option.why;
   const folder = project.aside.get(file.module);
   if (folder !== undefined) return `in a folder that is called \`${folder}\``;
+  if (file.tree.errors.length > 0) return "this file does not parse";
   const missing = facts.once(missingImport);
   if (missing !== null) return `this file ends where it imports \`${missing}\`, which is not there`;
   const unbound = undefinedName(node, facts);

@@ -1,3 +1,4 @@
+import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf } from "../../python/nodes.ts";
 import type { Expr, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
@@ -69,14 +70,24 @@ function isEmptiedByEpoch({ at, root }: Keep, facts: Facts): boolean {
 function replaces(at: Node, { file }: Facts): boolean {
   const target = at.kind === "Assign" ? at.targets[0] : null;
   const key = target?.kind === "Subscript" ? target.index : null;
-  // What it is handed may be another one each time.
-  if (key?.kind === "Name" && file.scopes.reaching(key).some(({ how }) => how === "param")) return false;
+  // What it is handed may be another one each time; a name comes again.
+  if (key?.kind === "Name" && file.scopes.reaching(key).some(({ how }) => how === "param"))
+    return /^(?:name|key|tag|label|metric)$|_(?:name|key|tag)$/.test(key.id) && isReset(target!, file);
   return (
     target?.kind === "Subscript" &&
     !/step|iter|epoch|batch|idx|index|count|time|turn|round|len\(|\b(?:i|n|t|k)\b/i.test(
       file.textOf(target.index),
     )
   );
+}
+
+/** `def reset_infos(self): self.infos = {}`, for whoever has the object. */
+function isReset(target: Expr, file: PythonFile): boolean {
+  const kept = target.kind === "Subscript" ? target.value : target;
+  const own = selfAttribute(kept);
+  const cls = own === null ? null : classOf(kept);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  return writes.some(({ in: method }) => /^_*(?:reset|clear|flush)/.test(method.name));
 }
 
 function isModule(call: Node, facts: Facts): boolean {

@@ -7,8 +7,8 @@ import type { Facts } from "../facts/facts.ts";
 import { callsOf } from "../facts/returns.ts";
 import type { Rule } from "../rule.ts";
 
-/** `logits.view(-1, logits.size(-1))`: a row of scores for each token. */
-const FLATTENED = /\.(?:view|reshape)\(\s*-1,\s*\w+\.(?:size\(-1\)|shape\[-1\])/;
+/** `logits.view(-1, logits.size(-1))`, `logits.flatten(0, 1)`: a row of scores for each token. */
+const FLATTENED = /\.(?:view|reshape)\(\s*-1,\s*\w+\.(?:size\(-1\)|shape\[-1\])|\.flatten\(0, ?1\)/;
 
 export const rule: Rule = {
   meta: {
@@ -56,7 +56,9 @@ export const rule: Rule = {
 function speaksOfVocabulary(file: PythonFile): boolean {
   return (
     (file.mentions("logits") || file.mentions("lm_head") || file.mentions("vocab")) &&
-    (file.says(/lm_head|vocab|labels|shift_logits|wte|CausalLM|LMHead|input_ids|SFTTrainer/) ||
+    (file.says(
+      /lm_head|vocab|labels|shift_logits|wte|CausalLM|LMHead|input_ids|SFTTrainer|(?:pad|eos|bos|eot)_token|tokenizer/,
+    ) ||
       file.says(FLATTENED))
   );
 }

@@ -101,6 +101,7 @@ export const rule: Rule = {
     if (
       !frozen &&
       !(elsewhere && !elsewhere.typed) &&
+      !project.training.has(file.module) &&
       !/Trainer\b|\.backward\(|torch\.optim|training_step|\.requires_grad(?:_\(\s*False|\s*=\s*False)/.test(
         file.text,
       )

@@ -45,6 +45,7 @@ export const rule: Rule = {
         attr === "clone" &&
         (isFresh(value, facts) ||
           (value.kind === "Call" && isNetwork(value.func, facts)) ||
+          (isOfMethod(value, facts) && !isChangedLater(call, facts)) ||
           isOnlyUse(value, facts));
       const unread =
         attr === "clone" &&
@@ -120,6 +121,18 @@ function isHandedBack(expr: Expr, facts: Facts): boolean {
       if (at?.kind === "Attribute") return !/[^_]_$/.test(at.attr) && at.attr !== "data";
       return !(at?.kind === "Subscript" && at.value === use && (at.parent?.kind ?? "").endsWith("Assign"));
     })
+  );
+}
+
+/** `net.project(x)`: what is asked for is computed, where a getter may hand out what the network keeps. */
+function isOfMethod(expr: Expr, facts: Facts): boolean {
+  return (
+    expr.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    expr.args.length > 0 &&
+    /^(?:project|encode|decode|forward|extract|embed|predict)(?:_\w+)?$/.test(expr.func.attr) &&
+    facts.file.dotted(expr.func) === null &&
+    isNetwork(expr.func.value, facts)
   );
 }
 
