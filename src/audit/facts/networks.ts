@@ -104,7 +104,9 @@ export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
       // `if amp: out = net(x)`, `else: out = net(x)`
       if (one && more.length > 0 && more.length < 3) {
         const runs = [one, ...more].map(({ how, value }) =>
-          how === "assign" && value ? networkCall(value, facts, depth + 1) : null,
+          (how === "assign" || (how === "unpack" && value?.kind === "Call")) && value
+            ? networkCall(value, facts, depth + 1)
+            : null,
         );
         return runs.every((run) => run !== null) ? (runs[0] ?? null) : null;
       }

@@ -24,7 +24,7 @@ const STATES = /hidden_states|attentions|\b\w*outputs?\[(?!0\])/;
 
 /** Made half afterwards: `.half()`, `.to(torch.bfloat16)`. */
 export const MADE_HALF =
-  /(?:model|net|encoder|\))\.(?:half|bfloat16)\(\)|\.to\(\s*(?:dtype\s*=\s*)?torch\.(?:b?float16|half)/;
+  /(?:model|net|encoder|\))\.(?:half|bfloat16)\(\)|(?<!\b(?:module|layer|param))\.to\(\s*(?:dtype\s*=\s*)?torch\.(?:b?float16|half)/;
 
 export function trainedModels(file: PythonFile): Trained | undefined {
   if (!importsFrom(file, LIBRARIES)) return undefined;

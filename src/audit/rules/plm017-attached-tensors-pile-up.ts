@@ -96,5 +96,38 @@ function isModule(call: Node, facts: Facts): boolean {
 }
 
 function computesFromInput(added: Expr, facts: Facts): boolean {
-  return added.kind !== "Tuple" && added.kind !== "Dict" && derivesFromInput(added, facts);
+  return (
+    added.kind !== "Tuple" &&
+    added.kind !== "Dict" &&
+    (derivesFromInput(added, facts) || (added.kind === "Name" && isOfRows(added, facts)))
+  );
+}
+
+/** `torch.index_select(self.codebook.weight, 0, codes)`, `self.codebook.weight[codes]`: rows of what learns. */
+function isOfRows(expr: Expr, facts: Facts): boolean {
+  const [one, ...more] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
+  let from = expr.kind === "Name" ? (more.length === 0 && one?.how === "assign" ? one.value : null) : expr;
+  // `….view(shape)`
+  while (
+    from?.kind === "Call" &&
+    from.func.kind === "Attribute" &&
+    facts.file.dotted(from.func) === null &&
+    /^(?:view|reshape|permute|contiguous|transpose)$/.test(from.func.attr)
+  )
+    from = from.func.value;
+  const table =
+    from?.kind === "Subscript"
+      ? from.value
+      : from?.kind === "Call" &&
+          /^torch\.(?:index_select|matmul|nn\.functional\.embedding)$/.test(
+            facts.file.dotted(from.func) ?? "",
+          )
+        ? (from.args.find(({ value }) => value.kind === "Attribute")?.value ?? null)
+        : null;
+  return (
+    table?.kind === "Attribute" &&
+    table.attr === "weight" &&
+    selfAttribute(table.value) !== null &&
+    facts.value(table.value).what === "module"
+  );
 }

@@ -1,5 +1,5 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
-import { contains } from "../../python/nodes.ts";
+import { blockOf, contains, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { given } from "../facts/arguments.ts";
 import { everyUpdate } from "../facts/facts.ts";
@@ -29,12 +29,14 @@ export const rule: Rule = {
         call.func.kind === "Attribute" &&
         (call.func.attr === "get_scale" || isScaleOf(call)) &&
         isScaler(call.func.value, facts) &&
-        (facts.everyStep(call) || everyUpdate(call, facts))
+        (facts.everyStep(call) || everyUpdate(call, facts) || isBesideStep(call, facts))
       )
         yield {
           at: call,
           // `GradScaler(enabled=dtype == "float16")`: often it is off.
-          ...(isOptional(facts) ? { severity: "note" as const } : {}),
+          ...(isOptional(facts) || !(facts.everyStep(call) || everyUpdate(call, facts))
+            ? { severity: "note" as const }
+            : {}),
           message: `\`${call.func.attr}()\` copies the scale from the device, with a wait, on every step`,
         };
       const strict = keyword(call, "error_if_nonfinite");
@@ -60,6 +62,26 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `scaler.step(optimizer)` in the same block, under whatever test: each of its steps reads it. */
+function isBesideStep(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const scaler = call.func.kind === "Attribute" ? file.textOf(call.func.value) : null;
+  const statement = statementOf(call);
+  const block = (statement && blockOf(statement)) ?? [];
+  return (
+    facts.hot(call) !== null &&
+    file
+      .callsNamed("step")
+      .some(
+        ({ func, args, parent }) =>
+          func.kind === "Attribute" &&
+          args.length === 1 &&
+          file.textOf(func.value) === scaler &&
+          block.includes(parent as never),
+      )
+  );
+}
 
 function isOptional({ file }: Facts): boolean {
   return file.callsNamed("GradScaler").some((made) => {

@@ -164,6 +164,8 @@ function meetsHost(expr: Expr, facts: Facts, depth: number): boolean {
   if (depth > 0 && expr.kind !== "Binary" && facts.value(expr).what !== "tensor") return false;
   let found = false;
   walk(expr, (node) => {
+    // `alphas = 1 - self.betas` in the constructor, before the module is moved.
+    if (node.kind === "Attribute" && isNewBuffer(node, facts)) found = true;
     const made = found || node.kind !== "Name" ? undefined : file.scopes.reaching(node);
     const [one, ...more] = made ?? [];
     if (!one || more.length > 0 || (one.how !== "assign" && one.how !== "param")) return !found;
@@ -173,6 +175,21 @@ function meetsHost(expr: Expr, facts: Facts, depth: number): boolean {
     return !found;
   });
   return found;
+}
+
+/** A buffer that the constructor itself registers, of what it makes on the host. */
+function isNewBuffer(expr: Expr, facts: Facts): boolean {
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const writes = cls ? (attributesOf(cls, facts.file).get(own!)?.writes ?? []) : [];
+  return (
+    writes.length === 1 &&
+    writes[0]!.how === "buffer" &&
+    writes[0]!.in.name === "__init__" &&
+    functionOf(expr) === writes[0]!.in &&
+    writes[0]!.value !== null &&
+    facts.value(writes[0]!.value).device === "cpu"
+  );
 }
 
 function isJoinedWithHost(use: Expr, facts: Facts): boolean {

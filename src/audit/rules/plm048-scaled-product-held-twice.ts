@@ -112,7 +112,22 @@ function isTurned(expr: Expr): boolean {
     : expr.func.attr === "permute" && expr.args.length > 2;
 }
 
+/** A parameter, or `self.codebook.weight.t()`: a product with that is a row of all codes for each place. */
 function isLearnt(expr: Expr, { file }: Facts): boolean {
+  const turned =
+    expr.kind === "Call" && expr.func.kind === "Attribute" && expr.func.attr === "t"
+      ? expr.func.value
+      : expr.kind === "Attribute" && expr.attr === "T"
+        ? expr.value
+        : null;
+  if (turned?.kind === "Attribute" && turned.attr === "weight")
+    return isOnlyMadeBy(
+      turned.value,
+      file,
+      (made) =>
+        file.dotted(made.func) === "torch.nn.Embedding" &&
+        /num_emb|n_emb|codes?\b|codebook|\bn_e\b|\bK\b/i.test(file.textOf(positional(made, 0) ?? made)),
+    );
   return isOnlyMadeBy(expr, file, (made) => lastWord(made.func) === "Parameter");
 }
 

@@ -156,7 +156,29 @@ function isMicroStep(call: Call, loop: Node, facts: Facts): boolean {
     (optimizerSteps(facts.file).some(
       (step) => loopOfSteps(step) === outer && functionOf(step) === functionOf(call) && step.start > loop.end,
     ) ||
-      (outer === null && isSteppedAfter(loop, facts)))
+      (outer === null ? isSteppedAfter(loop, facts) : isSteppedBelow(loop, outer, facts)))
+  );
+}
+
+/** `self.optimize()` below the loop over micro-batches, in the same turn. */
+function isSteppedBelow(loop: Node, outer: Node, { file }: Facts): boolean {
+  const steppers = new Set(
+    optimizerSteps(file).flatMap((step) => {
+      const by = functionOf(step);
+      return by?.kind === "FunctionDef" && loopsAround(step).length === 0 ? [file.qualified(by)] : [];
+    }),
+  );
+  return (
+    steppers.size > 0 &&
+    file
+      .callsNamed(...[...steppers].map(last))
+      .some(
+        (call) =>
+          call.start > loop.end &&
+          loopsAround(call)[0] === outer &&
+          functionOf(call) === functionOf(loop) &&
+          steppers.has(callTarget(call, file) ?? ""),
+      )
   );
 }
 

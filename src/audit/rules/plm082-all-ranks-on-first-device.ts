@@ -89,7 +89,13 @@ function seesOwn(file: PythonFile): boolean {
 /** `os.environ["CUDA_VISIBLE_DEVICES"] = gpus`, which is "0,1,2,3" for all. */
 function showsSeveral({ targets: [target], value }: Assign, file: PythonFile): boolean {
   if (target?.kind !== "Subscript" || target.index.kind !== "Str") return false;
-  if (target.index.value !== "CUDA_VISIBLE_DEVICES" || value.kind !== "Name") return false;
+  if (target.index.value !== "CUDA_VISIBLE_DEVICES") return false;
+  // `args.gpus`, of which there are several: `len(args.gpus.split(","))` processes are started.
+  if (value.kind === "Attribute")
+    return file
+      .callsNamed("split")
+      .some(({ func }) => func.kind === "Attribute" && file.textOf(func.value) === file.textOf(value));
+  if (value.kind !== "Name") return false;
   const shown = file.scopes.onlyValue(value);
   return shown?.kind === "Str" && /^\d+(?:\s*,\s*\d+)+$/.test(shown.value ?? "");
 }

@@ -131,3 +131,13 @@ class Affinity(nn.Module):
         # trap: one matrix, of the examples
         pairs = (left @ left.transpose(0, 1)) * 0.5
         return near, far, logits, hidden, sim, gram, other, pairs
+
+
+class Quantizer(nn.Module):
+    def __init__(self, num_embeddings, width):
+        super().__init__()
+        self.codebook = nn.Embedding(num_embeddings, width)
+
+    def forward(self, x):
+        near = 2.0 * torch.matmul(x, self.codebook.weight.t())  # expect: PLM048
+        return self.codebook.weight.pow(2).sum(1) - near
