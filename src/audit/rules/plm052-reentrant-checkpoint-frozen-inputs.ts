@@ -62,13 +62,15 @@ export const rule: Rule = {
             edits: addKeyword(call, 'gradient_checkpointing_kwargs={"use_reentrant": False}', file),
           },
         };
-      if (!useReentrant || !isTrue(useReentrant) || (enabling && !later)) continue;
+      if (!useReentrant || !isTrue(useReentrant)) continue;
+      const seen = enabling && !later;
       yield {
         at: useReentrant,
         // What becomes of the model on its way here is followed by names only.
-        ...(wraps.length > 0 ? {} : { severity: "warning" as const }),
-        message:
-          "Under LoRA the embeddings are frozen, so no input of a reentrant checkpoint requires gradients: the adapters get none, or backward raises",
+        ...(seen ? { severity: "note" as const } : wraps.length > 0 ? {} : { severity: "warning" as const }),
+        message: seen
+          ? "Under LoRA the embeddings are frozen; gradients get through a reentrant checkpoint only because peft, which sees this when it wraps the model, hooks the embeddings, and it does not for a quantized one: the other path needs no help"
+          : "Under LoRA the embeddings are frozen, so no input of a reentrant checkpoint requires gradients: the adapters get none, or backward raises",
         fix: {
           grade: "unsafe",
           title: "Pass use_reentrant=False",

@@ -21,8 +21,7 @@ def arguments():
 
 def silent(name):
     model = AutoModelForCausalLM.from_pretrained(name)
-    # trap: before the wrapping, peft sees it and makes the inputs require gradients
-    model.gradient_checkpointing_enable({"use_reentrant": True})
+    model.gradient_checkpointing_enable({"use_reentrant": True})  # expect: PLM052
     model = get_peft_model(model, LoraConfig(r=8))
     # trap: the other path needs no input gradients
     model.gradient_checkpointing_enable({"use_reentrant": False})
