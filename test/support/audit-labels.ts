@@ -63,6 +63,8 @@ const FILES = [
   "labels-54.jsonl",
   "labels-55.jsonl",
   "labels-56.jsonl",
+  "labels-57.jsonl",
+  "labels-58.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
