@@ -486,3 +486,33 @@ def tune(name, data):
   // Neither this file's nor that one's.
   expect(rules(load(), train("trainer.train()", "name"))).toEqual([]);
 });
+
+test("what cannot run, or runs on the host under a name, is no warning", () => {
+  const train = (device: string, more = ""): string => `import torch
+
+
+def train(net, loader):
+    device = ${device}
+    net = net.to(device)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    total = 0.0
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = (net(x.to(device)) - y.to(device)).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+        total += loss.item()
+    return total
+${more}`;
+  const neighbour = {
+    path: "other.py",
+    text: "import torch\nimport one\n\n\ndef move(x):\n    return x.cuda()\n",
+  };
+  const severity = (text: string): string | undefined =>
+    auditTexts([{ path: "one.py", text }, neighbour], { ...DEFAULTS, select: ["PLM025"] }).findings[0]
+      ?.severity;
+  expect(severity(train('"cuda"'))).toBe("warning");
+  expect(severity(train('torch.device("cuda:" + number)'))).toBe("warning");
+  expect(severity(train('"cpu"'))).not.toBe("warning");
+  expect(severity(train('"cuda"', "<<<<<<< HEAD\n"))).toBe("note");
+});
