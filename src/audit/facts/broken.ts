@@ -101,9 +101,14 @@ function isReached(name: Name, node: Node): boolean {
   return ancestors(name).every(
     (at) =>
       at.kind !== "Try" &&
-      (!MAY_SKIP.has(at.kind) || contains(at, node)) &&
+      (!MAY_SKIP.has(at.kind) || contains(at, node) || isAsked(at, name)) &&
       !(at.kind === "Assign" && at.annotation && contains(at.annotation, name)),
   );
+}
+
+/** `if steps % 10 == 0:` looks at it, whatever comes of it. */
+function isAsked(at: Node, name: Name): boolean {
+  return (at.kind === "If" || at.kind === "IfExp") && contains(at.test, name);
 }
 
 /** What stands in these may not be looked at, or be looked at when an error is expected. */
