@@ -65,6 +65,7 @@ const FILES = [
   "labels-56.jsonl",
   "labels-57.jsonl",
   "labels-58.jsonl",
+  "labels-59.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

@@ -64,7 +64,13 @@ function methodOf({ func }: Call, file: PythonFile): Expr | null {
 /** In a class that has the fused attention too: what it writes out is for where there is none. */
 export function isFallback(expr: Expr, { file }: Facts): boolean {
   const around = classOf(expr) ?? functionOf(expr) ?? file.tree.module;
-  return /scaled_dot_product_attention\(|flash_attn|xformers/.test(file.codeOf(around));
+  if (/flash_attn|xformers/.test(file.codeOf(around))) return true;
+  return file.callsNamed("scaled_dot_product_attention").some(
+    (call) =>
+      contains(around, call) &&
+      // One of this file's own is not it.
+      !(file.dotted(call.func) ?? "").startsWith(`${file.module}.`),
+  );
 }
 
 /** Each step, recorded, and no fallback. */

@@ -2,7 +2,7 @@ import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, ClassDef, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Lambda, Name, Node, Param } from "../../python/tree.ts";
 import { isModuleRole } from "./classes.ts";
 import { backwardsTaken } from "./attacks.ts";
 import type { Role } from "./classes.ts";
@@ -119,6 +119,12 @@ export class Facts {
     const [param, ...at] = callee.runs.split(",");
     if (index === null ? at.length > 0 : at.length > 0 && !at.includes(String(index))) return null;
     return keyword(call, param!)?.value ?? positional(call, callee.params.indexOf(param!));
+  }
+
+  /** Whether all that call its function, in whatever file, give a parameter tensors. */
+  isGivenTensors(param: Param): boolean {
+    const definition = this.file.scopes.definitionAt(param);
+    return definition !== null && this.#parameter(definition)?.what === "tensor";
   }
 
   #parameter({ node, name }: Definition): Value | null {

@@ -251,6 +251,9 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
     case "List":
     case "Tuple":
       return expr.items.some(again);
+    // `torch.stack([layer(x) for layer in self.layers])`
+    case "Comp":
+      return expr.value === null && again(expr.element);
     case "Binary":
       return again(expr.left) || again(expr.right);
     case "Unary":

@@ -234,7 +234,7 @@ const isOfPixels = ({ file: { text } }: Facts): boolean =>
   ) && !/classif(?:y|ier|ication)_?(?:loss|criterion|head)|num_actions/.test(text);
 
 const PICTURE =
-  /^(?:out|outs|y_?hat|recon\w*|\w*(?:outputs?|preds?|logits?|masks?_pred|predictions?|predicted(?:_\w+)?|restored|reconstructed|reconstructions?))$/i;
+  /^(?:out|outs|y_?hat|recon\w*|\w*(?:outputs?|preds?|logits?|masks?_pred|predictions?|predicted(?:_\w+)?|pred_\w+|restored|reconstructed|reconstructions?))$/i;
 
 function isForLossAlone(uses: readonly Name[], facts: Facts): boolean {
   return uses.length > 0 && uses.every((use) => isSize(use) || feedsLoss(use, facts)) && !uses.every(isSize);

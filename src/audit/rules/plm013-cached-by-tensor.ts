@@ -156,7 +156,8 @@ function isTensor(param: Param, facts: Facts): boolean {
   return (
     definition !== null &&
     param.name !== "self" &&
-    (usedAsTensor(definition, facts) ||
+    (facts.isGivenTensors(param) ||
+      usedAsTensor(definition, facts) ||
       isFedToLayer(definition, facts) ||
       isComputedWith(definition, facts) ||
       isCutByAxes(definition, facts) ||

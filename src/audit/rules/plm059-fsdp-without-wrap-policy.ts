@@ -110,7 +110,7 @@ export const rule: Rule = {
       if (
         hidesArguments(call, file) ||
         // Nothing is sharded, so nothing is gathered.
-        /NO_SHARD/.test(file.textOf(call)) ||
+        /NO_SHARD/.test(file.codeOf(call)) ||
         (policy && !isNone(policy.kind === "Name" ? file.scopes.onlyValue(policy) : policy)) ||
         call.args.filter((arg) => arg.name === null).length > 4
       )

@@ -196,6 +196,9 @@ function isUsedHere(call: Call, facts: Facts): boolean {
 }
 
 /** Made as one, handed out by a loop over modules, or a part of a network that is no parameter by its name. */
+const PARTS =
+  /^(?:\w*(?:encoder|decoder|backbone|cnn|resnet\d*|inception|vgg\d*|bert|classifier|extractor|trunk))$/i;
+
 function isModule(expr: Expr, facts: Facts): boolean {
   const definitions = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
   // `for old, new in zip(teacher.parameters(), student.parameters()):`
@@ -251,6 +254,9 @@ function isModule(expr: Expr, facts: Facts): boolean {
     facts.networks.is(owner) &&
     isLayerOfClasses(expr.attr, facts)
   )
+    return true;
+  // `model.encoder.inception`, by what such parts are called; tables and tokens that learn are called otherwise.
+  if (expr.kind === "Attribute" && owner !== null && facts.networks.is(owner) && PARTS.test(expr.attr))
     return true;
   // `net = UNet(3)`, whose class, maybe of another file, makes the part.
   if (

@@ -185,7 +185,8 @@ function* built(facts: Facts): Generator<Finding> {
 const ARRAYS = ["array", "tensor", "FloatTensor", "Tensor", "from_numpy", "zeros", "empty"];
 
 /** Functions of this file that make a table of sines: of sizes alone, whatever way they count the positions. */
-function waveMakers({ file }: Facts): ReadonlySet<FunctionDef> {
+function waveMakers(facts: Facts): ReadonlySet<FunctionDef> {
+  const { file } = facts;
   const found = new Set<FunctionDef>();
   const asked = new Set<FunctionDef>();
   for (const call of file.callsNamed("sin", "cos")) {
@@ -194,7 +195,7 @@ function waveMakers({ file }: Facts): ReadonlySet<FunctionDef> {
     for (let outer = fn && functionOf(fn); outer; outer = functionOf(outer)) fn = outer;
     if (fn?.kind !== "FunctionDef" || asked.has(fn)) continue;
     asked.add(fn);
-    if (fn.parent?.kind !== "Module" && !isOfGiven(fn)) continue;
+    if (fn.parent?.kind !== "Module" && !isOfGiven(fn) && !isOfSettings(fn, facts)) continue;
     // Kept or drawn, it is not made of its sizes again.
     if (
       fn.decorators.length > 0 &&
@@ -228,6 +229,21 @@ function isForThisInput(call: Call, fn: FunctionDef): boolean {
 function isOfGiven(fn: FunctionDef): boolean {
   if (fn.parent?.kind !== "ClassDef" || fn.name === "__init__" || fn.name === "forward") return false;
   return !fn.body.some((statement) => mentions(statement, "self"));
+}
+
+/** A method that asks `self` for nothing but settings. */
+function isOfSettings(fn: FunctionDef, facts: Facts): boolean {
+  if (fn.parent?.kind !== "ClassDef" || fn.name === "__init__" || fn.name === "forward") return false;
+  const { file } = facts;
+  return file
+    .all("Name")
+    .filter((name) => name.id === "self" && contains(fn, name))
+    .every(
+      ({ parent }) =>
+        parent?.kind === "Attribute" &&
+        isSetting(parent, facts) &&
+        !(parent.parent?.kind === "Assign" && parent.parent.targets.includes(parent)),
+    );
 }
 
 /** A device or a type. */
