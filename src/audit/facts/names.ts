@@ -39,6 +39,9 @@ export class Names {
   /** The modules of a package, by what imports may call it; null where two are called that. */
   readonly #packages = new Map<string, { readonly full: string; readonly modules: string[] } | null>();
 
+  /** Answers of `below` and of `#classNamed`: files import the same things. */
+  readonly #below = new Map<string, readonly string[]>();
+  readonly #handed = new Map<string, string>();
   readonly #all: readonly string[];
 
   constructor(summaries: readonly FileSummary[]) {
@@ -106,7 +109,10 @@ export class Names {
     const cut = dotted.lastIndexOf(".");
     const full = (this.#packages.get(dotted) ?? (cut > 0 ? this.#packages.get(dotted.slice(0, cut)) : null))
       ?.full;
-    return full === undefined ? [] : this.#all.filter((module) => module.startsWith(`${full}.`));
+    if (full === undefined) return [];
+    let known = this.#below.get(full);
+    if (!known) this.#below.set(full, (known = this.#all.filter((module) => module.startsWith(`${full}.`))));
+    return known;
   }
 
   resolve(target: string, functions: ReadonlyMap<string, unknown>): string | null {
@@ -138,7 +144,10 @@ export class Names {
 
   /** `package.Net`, which the package's `__init__` has from the one module of it that defines it. */
   #classNamed(cls: string): string {
-    return this.classes.has(cls) ? cls : (this.#handedOn(cls, this.classes) ?? cls);
+    if (this.classes.has(cls)) return cls;
+    let known = this.#handed.get(cls);
+    if (known === undefined) this.#handed.set(cls, (known = this.#handedOn(cls, this.classes) ?? cls));
+    return known;
   }
 
   /** The class that another derives from, as its own file calls it. */
