@@ -11,7 +11,7 @@ import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
-const MAKES_LOADER = /^(?:get|make|build|create|construct|prepare|setup|init)_\w*(?:loader|_dl)$/;
+const MAKES_LOADER = /^(?:get|make|build|create|construct|prepare|setup|init)_(?:\w*loader|(?:\w+_)?dl)$/;
 
 const MAKES_DATA = /^_*(?:get|make|build|create|load|prepare)_\w*data\w*$/;
 

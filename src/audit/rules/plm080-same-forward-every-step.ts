@@ -2,6 +2,7 @@ import { keyword, positional } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
+import { everyUpdate, ownUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { decoratedGrad } from "../facts/gradmode.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -23,7 +24,9 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    const calls = facts.stepLoops.size > 0 ? file.all("Call") : file.callsNamed("softmax", "log_softmax");
+    const trains =
+      facts.stepLoops.size > 0 || file.all("ClassDef").some((cls) => facts.role(cls) === "trainer");
+    const calls = trains ? file.all("Call") : file.callsNamed("softmax", "log_softmax");
     yield* ofSelf(facts);
     for (const call of calls) {
       const [inner] = loopsAround(call);
@@ -39,7 +42,7 @@ export const rule: Rule = {
       ) {
         // What is differentiated right away has something to train.
         if (facts.backwards.some(({ loss }) => loss !== null && contains(loss, call))) continue;
-        if (facts.frequency(call, loop) === "every")
+        if (facts.frequency(call, loop) === "every" || everyUpdate(call, facts) || ownUpdate(call, facts))
           yield {
             at: call,
             message: ofSame(call, facts),
@@ -63,7 +66,10 @@ function ofSame(call: Call, { file }: Facts): string {
 function isOfScript(call: Call, facts: Facts): boolean {
   const { file } = facts;
   const fn = functionOf(call);
-  if (call.func.kind !== "Name" || fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module") return false;
+  if (call.func.kind !== "Name" || fn?.kind !== "FunctionDef") return false;
+  // `def compute_loss(self, model, inputs)` of a Trainer is called by it.
+  const ofTrainer = fn.parent?.kind === "ClassDef" && facts.role(fn.parent) === "trainer";
+  if (fn.parent?.kind !== "Module" && !ofTrainer) return false;
   const isMadeOnce = (name: Expr): boolean => {
     const definitions = name.kind === "Name" ? (file.scopes.lookup(name)?.definitions ?? []) : [];
     return (
@@ -83,9 +89,11 @@ function isOfScript(call: Call, facts: Facts): boolean {
     isFixed(call, facts) &&
     facts.gradMode(call) === "off" &&
     // In the function that the loop calls, or in one that this calls.
-    facts.everyStep(call)?.why.includes("the training loop of") === true
+    (ofTrainer ? facts.everyStep(call) !== null : isOfLoop(facts.everyStep(call)?.why))
   );
 }
+
+const isOfLoop = (why: string | undefined): boolean => why?.includes("the training loop of") === true;
 
 const OFTEN_FROZEN = /^(?:text_encoder\w*|vae|teacher\w*|ref\w*)$/;
 
