@@ -131,7 +131,14 @@ function builtUp(expr: Expr, file: PythonFile, into: Map<string, Expr>): Dict | 
   const added = new Map<string, Expr>();
   for (const use of file.scopes.uses(one)) {
     const at = use.parent;
-    if (at?.kind === "Attribute") return null;
+    if (at?.kind === "Attribute") {
+      // `kwargs.update(cuda_kwargs)`
+      const more = at.attr === "update" && at.parent?.kind === "Call" ? at.parent.args : [];
+      const dict = more.length === 1 && more[0]!.star === 0 ? literalDict(more[0]!.value, file) : null;
+      if (!dict) return null;
+      for (const [key, value] of entriesOf(dict)) added.set(key, value);
+      continue;
+    }
     if (at?.kind !== "Subscript" || at.value !== use) continue;
     if (at.parent?.kind === "Delete") return null;
     if (at.parent?.kind !== "Assign" || !at.parent.targets.includes(at)) continue;

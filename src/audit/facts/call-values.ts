@@ -62,7 +62,7 @@ const DISTRIBUTION = /^torch\.distributions\.(?:\w+\.)?[A-Z]\w*$/;
 const COMPUTES = new Set(["log_prob", "entropy", "rsample"]);
 
 /** Methods that bring the next batch: `labeled_iter.next()`, `sampler.next_batch()`. */
-const BRINGS = /^(?:next|__next__|next_batch|get_batch)$/;
+const BRINGS = /^(?:next|__next__|next_batch|get_batch|sample_(?:timesteps?|times?|noise|batch|indices))$/;
 
 /** What a function that is handed a batch calls it. */
 const BATCHES =

@@ -206,6 +206,11 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
     const of = positional(expr, 0);
     return of !== null && expr.args.length === 1 && (isWhole(of, known) || isFloat64(of, known, depth + 1));
   }
+  // `np.power(0.99, np.arange(n))`
+  if (expr.kind === "Call" && known.file.dotted(expr.func) === "numpy.power" && !keyword(expr, "dtype")) {
+    const [base, power] = [positional(expr, 0), positional(expr, 1)];
+    if (base && power && isFraction(base, known, 0) && isWhole(power, known)) return true;
+  }
   // Of two factors one is enough, beside whole numbers.
   if (
     expr.kind === "Call" &&

@@ -183,7 +183,7 @@ export function spreadHeat(
     if (fn.summary.method && fn.summary.calls.length === 0) {
       const cut = fn.summary.name.lastIndexOf(".");
       const cls = fn.summary.name.slice(0, cut);
-      if (roles.get(cls) !== "other") continue;
+      if (!isOfOwn(roles.get(cls))) continue;
       heirs ??= heirsByClass(roles, names);
       const below = new Set(heirs.get(cls));
       // A set goes on through what is added to it on the way.
@@ -196,6 +196,10 @@ export function spreadHeat(
   return hot;
 }
 
+/** A class whose methods its own code calls, or a framework's, beside the hooks that this calls. */
+const isOfOwn = (role: Role | undefined): boolean =>
+  role === "other" || role === "lightning" || role === "trainer";
+
 /** The classes that are directly of another one of the tree; of networks, frameworks call what they override. */
 function heirsByClass(
   roles: ReadonlyMap<string, Role>,
@@ -203,7 +207,7 @@ function heirsByClass(
 ): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>();
   for (const [name, { bases }] of names.classes) {
-    if (bases.length === 0 || roles.get(name) !== "other") continue;
+    if (bases.length === 0 || !isOfOwn(roles.get(name))) continue;
     for (const base of bases) {
       const cls = names.base(base);
       const known = found.get(cls);

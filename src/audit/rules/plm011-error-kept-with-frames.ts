@@ -135,6 +135,12 @@ function handlesTensors(handler: Handler, facts: Facts): boolean {
   for (const statement of (handler.parent as Try).body)
     walk(statement, (node) => {
       if (node.kind === "Arg") found ||= /^(?:tensor|output|module)$/.test(facts.value(node.value).what);
+      // `loss, _ = self._forward(batch)`, and below it is differentiated.
+      else if (node.kind === "Name" && facts.file.scopes.binds(node))
+        found ||= facts.backwards.some(
+          ({ call, loss }) =>
+            loss?.kind === "Name" && loss.id === node.id && functionOf(call) === functionOf(handler),
+        );
       return !found;
     });
   return found;

@@ -243,7 +243,7 @@ function feedsLoss(expr: Expr, facts: Facts, depth = 0): boolean {
   for (let at = expr.parent; at; at = at.parent) {
     if (
       at.kind === "Call" &&
-      (/cross_entropy$|nll_loss$|log_softmax$|logsumexp$|CrossEntropyLoss$/.test(
+      (/cross_entropy$|nll_loss$|log_softmax$|logsumexp$|CrossEntropyLoss$|(?:^|[._])(?:ce|lm|xent)_loss$/.test(
         facts.file.dotted(at.func) ?? "",
       ) ||
         /loss_f(?:n|ct|unc\w*)$|criterion$|\.log_softmax$|\.logsumexp$|CrossEntropyLoss\([^()]*\)$/.test(

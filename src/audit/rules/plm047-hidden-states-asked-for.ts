@@ -98,7 +98,7 @@ function hasOwnArguments(call: Call): boolean {
   return call.args.some(
     ({ name }) =>
       name !== null &&
-      !/^(?:(?:decoder_|encoder_)?(?:input_ids|inputs_embeds|attention_mask|position_ids|hidden_states|outputs)|\w*token_type_ids|\w*head_mask|\w*labels|\w*input_features|input_values|pixel_\w+|image_\w+|past_key_values?|use_cache|output_\w+|return_\w+|cache_position|\w*logits_to_keep|\w*mask|\w*positions|\w*ids)$/.test(
+      !/^(?:(?:decoder_|encoder_)?(?:input_ids|inputs_embeds|attention_mask|position_ids|hidden_states|outputs)|\w*token_type_ids|\w*head_mask|\w*labels|\w*input_features|input_values|pixel_\w+|image_\w+|past_key_values?|use_cache|output_\w+|return_\w+|cache_position|interpolate_pos_encoding|bool_masked_pos|\w*logits_to_keep|\w*mask|\w*positions|\w*ids)$/.test(
         name,
       ),
   );

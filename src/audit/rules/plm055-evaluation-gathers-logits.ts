@@ -1,4 +1,4 @@
-import { argument } from "../../python/file.ts";
+import { argument, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
@@ -61,7 +61,10 @@ export const rule: Rule = {
     if (!trainers.some((call) => measures(call) || predicting.has(call))) return;
     if (
       trainers.some(
-        (call) => isGiven(call, "preprocess_logits_for_metrics", file) || hidesArguments(call, file),
+        (call) =>
+          isGiven(call, "preprocess_logits_for_metrics", file) ||
+          // `**data_module` beside the metrics brings the data.
+          (hidesArguments(call, file) && keyword(call, "compute_metrics") === null),
       )
     )
       return;
@@ -93,7 +96,8 @@ export const rule: Rule = {
       const models = mine.map((trainer) => modelOf(trainer, facts));
       // `get_peft_model(model, …)` does not say what it wraps.
       const seen = models.length > 0 && models.every((model) => /For[A-Z]|LM/.test(model));
-      const small = isSmall(seen ? models.join() : file.text) || (!seen && !mine.some(measures));
+      const hidden = mine.some((trainer) => hidesArguments(trainer, file));
+      const small = hidden || isSmall(seen ? models.join() : file.text) || (!seen && !mine.some(measures));
       const none = given(call, "eval_accumulation_steps", file);
       yield {
         at: call,

@@ -35,9 +35,7 @@ export const rule: Rule = {
     if (
       (inits.length === 0 && wraps.length === 0) ||
       seesOwn(file) ||
-      /gloo|accelerat|deepspeed|\bray\b|FakeTensorMode|(?:backend\s*=|group\()\s*["']fake["']/i.test(
-        file.text,
-      )
+      file.says(/gloo|accelerat|deepspeed|\bray\b|FakeTensorMode|(?:backend\s*=|group\()\s*["']fake["']/i)
     )
       return;
     const chooses = file
