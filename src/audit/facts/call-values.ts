@@ -61,7 +61,7 @@ const DISTRIBUTION = /^torch\.distributions\.(?:\w+\.)?[A-Z]\w*$/;
 /** Methods of distributions through which gradients flow. */
 const COMPUTES = new Set(["log_prob", "entropy", "rsample"]);
 
-/** Methods that bring the next batch: `labeled_iter.next()`, `sampler.next_batch()`. */
+/** Methods that bring the next batch, or draw something for it: `labeled_iter.next()`, `diffusion.sample_timesteps(n)`. */
 const BRINGS = /^(?:next|__next__|next_batch|get_batch|sample_(?:timesteps?|times?|noise|batch|indices))$/;
 
 /** What a function that is handed a batch calls it. */

@@ -1,6 +1,7 @@
 import { importsFrom, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import { holdsOptions, said } from "./options.ts";
@@ -265,11 +266,11 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
   if (expr.kind !== "Name") return false;
   const reaching = known.file.scopes.reaching(expr);
   // `returns -= returns.mean()` leaves an array's type as it is.
-  const definitions = reaching.some(({ how }) => how === "augment")
-    ? (known.file.scopes.lookup(expr)?.definitions ?? [])
-        .filter(({ how, node }) => how !== "augment" && node.start < expr.start)
-        .slice(-1)
-    : reaching;
+  const isBegun = ({ how, node }: Definition): boolean => how !== "augment" && node.start < expr.start;
+  const begun = reaching.some(({ how }) => how === "augment")
+    ? known.file.scopes.lookup(expr)?.definitions.findLast(isBegun)
+    : undefined;
+  const definitions = begun ? [begun] : reaching;
   const [one] = definitions;
   // `ys, xs = np.meshgrid(…)`
   const grid =

@@ -196,7 +196,7 @@ export function spreadHeat(
   return hot;
 }
 
-/** A class whose methods its own code calls, or a framework's, beside the hooks that this calls. */
+/** A class whose own code calls what its heirs override; a framework calls its hooks beside that. */
 const isOfOwn = (role: Role | undefined): boolean =>
   role === "other" || role === "lightning" || role === "trainer";
 

@@ -205,17 +205,17 @@ function madeAs(name: Name, file: PythonFile): Expr | null {
   return one?.how === "with" && more.length === 0 ? one.value : null;
 }
 
-/**
- * How many DataLoaders a file makes: those that pin their batches, those that do not, and those of either without workers;
- * and of those that are for the training, the first two again.
- */
-export type LoadersMade = readonly [
-  pinned: number,
-  others: number,
-  alone: number,
-  trainPinned: number,
-  trainOthers: number,
-];
+/** How many DataLoaders a file, or a program, makes. */
+export interface LoadersMade {
+  readonly all: number;
+  /** Of these, those that pin their batches. */
+  readonly pinned: number;
+  /** Those without workers. */
+  readonly alone: number;
+  /** Those that are for the training. */
+  readonly training: number;
+  readonly trainingPinned: number;
+}
 
 /** `pin_memory=True`, also through a name, or wherever there is a device to pin for. */
 export function pinsBatches(call: Call, file: PythonFile): boolean {
@@ -236,15 +236,17 @@ export function pinsBatches(call: Call, file: PythonFile): boolean {
 export type Pinning = "most" | "training";
 
 export function loadersMade(file: PythonFile): LoadersMade | undefined {
-  const made: [number, number, number, number, number] = [0, 0, 0, 0, 0];
-  for (const call of file.callsNamed("DataLoader")) {
-    if (!isDataLoader(file.dotted(call.func))) continue;
-    const pinned = pinsBatches(call, file);
-    made[pinned ? 0 : 1]++;
-    if (!hasWorkers(call, file)) made[2]++;
-    if (isForTraining(call, file)) made[pinned ? 3 : 4]++;
-  }
-  return made[0] + made[1] > 0 ? made : undefined;
+  const made = file.callsNamed("DataLoader").filter((call) => isDataLoader(file.dotted(call.func)));
+  if (made.length === 0) return undefined;
+  const training = made.filter((call) => isForTraining(call, file));
+  const pins = (call: Call): boolean => pinsBatches(call, file);
+  return {
+    all: made.length,
+    pinned: made.filter(pins).length,
+    alone: made.filter((call) => !hasWorkers(call, file)).length,
+    training: training.length,
+    trainingPinned: training.filter(pins).length,
+  };
 }
 
 /** By the name it gets, the data it is given, or because it shuffles them. */

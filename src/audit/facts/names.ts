@@ -97,18 +97,18 @@ export class Names {
 
   /** `from project import algo`: the modules directly in the package, or in the one that the name is of. */
   inPackage(dotted: string): readonly string[] {
+    return this.#packageOf(dotted)?.modules ?? [];
+  }
+
+  /** The package that a name is of, or that hands it out. */
+  #packageOf(dotted: string): { readonly full: string; readonly modules: readonly string[] } | null {
     const cut = dotted.lastIndexOf(".");
-    return (
-      (this.#packages.get(dotted) ?? (cut > 0 ? this.#packages.get(dotted.slice(0, cut)) : null))?.modules ??
-      []
-    );
+    return this.#packages.get(dotted) ?? (cut > 0 ? this.#packages.get(dotted.slice(0, cut)) : null) ?? null;
   }
 
   /** All modules under a package, or under the one that hands this out: its `__init__` may import any of them. */
   below(dotted: string): readonly string[] {
-    const cut = dotted.lastIndexOf(".");
-    const full = (this.#packages.get(dotted) ?? (cut > 0 ? this.#packages.get(dotted.slice(0, cut)) : null))
-      ?.full;
+    const full = this.#packageOf(dotted)?.full;
     if (full === undefined) return [];
     let known = this.#below.get(full);
     if (!known) this.#below.set(full, (known = this.#all.filter((module) => module.startsWith(`${full}.`))));

@@ -68,7 +68,21 @@ function reached(from: Iterable<string>, next: ReadonlyMap<string, readonly stri
   return found;
 }
 
-const NONE_MADE: LoadersMade = [0, 0, 0, 0, 0];
+function together(one: LoadersMade, other: LoadersMade): LoadersMade {
+  return {
+    all: one.all + other.all,
+    pinned: one.pinned + other.pinned,
+    alone: one.alone + other.alone,
+    training: one.training + other.training,
+    trainingPinned: one.trainingPinned + other.trainingPinned,
+  };
+}
+
+/** By most of its loaders, or by all that are for its training. */
+function pinningOf({ all, pinned, training, trainingPinned }: LoadersMade): Pinning | null {
+  if (pinned > 0 && pinned >= all - pinned) return "most";
+  return training > 0 && trainingPinned === training ? "training" : null;
+}
 
 /** In a tree of many small programs, one that stays on the host is told from its neighbours by what it imports. */
 export function joinedModules(
@@ -104,14 +118,9 @@ export function joinedModules(
   for (const { accelerator, loaders, module } of summaries) {
     const group = groupOf(numbers.get(module)!);
     if (accelerator) accelerated.add(group);
-    const all = made.get(group) ?? NONE_MADE;
-    if (loaders) made.set(group, loaders.map((count, at) => count + all[at]!) as unknown as LoadersMade);
+    const before = made.get(group);
+    if (loaders) made.set(group, before ? together(before, loaders) : loaders);
   }
-  const pinsOf = (group: number): Pinning | null => {
-    const [pinned, others, , trainPinned, trainOthers] = made.get(group) ?? NONE_MADE;
-    if (pinned > 0 && pinned >= others) return "most";
-    return trainPinned > 0 && trainOthers === 0 ? "training" : null;
-  };
   const datasets = new Map<number, number>();
   for (const { classes, module } of summaries)
     for (const { name } of classes)
@@ -119,7 +128,7 @@ export function joinedModules(
         const group = groupOf(numbers.get(module)!);
         datasets.set(group, (datasets.get(group) ?? 0) + 1);
       }
-  const works = (group: number): boolean => made.get(group)?.[2] === 0 && (datasets.get(group) ?? 0) > 0;
+  const works = (group: number): boolean => made.get(group)?.alone === 0 && (datasets.get(group) ?? 0) > 0;
   const staysOnHost = trainedOnHost(summaries, names);
   const modulesOf = (has: (group: number) => boolean): Set<string> =>
     new Set([...numbers].filter(([, at]) => has(groupOf(at))).map(([module]) => module));
@@ -127,14 +136,13 @@ export function joinedModules(
     accelerated: new Set(
       [...modulesOf((group) => accelerated.has(group))].filter((one) => !staysOnHost.has(one)),
     ),
-    pinning: [...made.keys()].some((group) => pinsOf(group) !== null)
-      ? new Map(
-          [...numbers].flatMap(([module, at]) => {
-            const pins = pinsOf(groupOf(at));
-            return pins === null ? [] : [[module, pins] as const];
-          }),
-        )
-      : new Map(),
+    pinning: new Map(
+      [...numbers].flatMap(([module, at]) => {
+        const loaders = made.get(groupOf(at));
+        const pinning = loaders ? pinningOf(loaders) : null;
+        return pinning === null ? [] : [[module, pinning] as const];
+      }),
+    ),
     working: [...made.keys()].some(works) ? modulesOf(works) : new Set(),
   };
 }

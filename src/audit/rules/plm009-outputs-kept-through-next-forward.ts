@@ -107,7 +107,7 @@ function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): Name | n
   const network = isNetwork(value.func, facts);
   if (target.kind === "Name") return network || isOfMethod(statement, facts) ? target : null;
   const named = target.items.findIndex(
-    (item) => item.kind === "Name" && /logits?$|logits|outputs?$|^recon/.test(item.id),
+    (item) => item.kind === "Name" && /logit$|logits|outputs?$|^recon/.test(item.id),
   );
   const at = named < 0 && network && isThrownAway(target, value) ? 0 : named;
   const logits = target.items[at];
@@ -201,7 +201,7 @@ function isOnlyForLoss(
     uses.every((use) => use.parent?.kind === "Attribute" && use.parent.attr === "logits")
   )
     return true;
-  if (!/logits?$|logits|scores?$|outputs?$|preds?$|predictions?|log_?probs?$/.test(target.id))
+  if (!/logit$|logits|scores?$|outputs?$|preds?$|predictions?|log_?probs?$/.test(target.id))
     return isThrowaway(target) && uses.length === 0 && isLanguageModel(facts);
   if (uses.length > 0 && uses.every(isSize)) return false;
   const made = new Set(shaped.map(({ value }) => value));

@@ -25,18 +25,17 @@ export const rule: Rule = {
       "get_total_norm",
       "clip_gradients",
     )) {
+      const often = facts.everyStep(call) !== null || everyUpdate(call, facts);
       if (
         call.func.kind === "Attribute" &&
         (call.func.attr === "get_scale" || isScaleOf(call)) &&
         isScaler(call.func.value, facts) &&
-        (facts.everyStep(call) || everyUpdate(call, facts) || isBesideStep(call, facts))
+        (often || isBesideStep(call, facts))
       )
         yield {
           at: call,
           // `GradScaler(enabled=dtype == "float16")`: often it is off.
-          ...(isOptional(facts) || !(facts.everyStep(call) || everyUpdate(call, facts))
-            ? { severity: "note" as const }
-            : {}),
+          ...(isOptional(facts) || !often ? { severity: "note" as const } : {}),
           message: `\`${call.func.attr}()\` copies the scale from the device, with a wait, on every step`,
         };
       const strict = keyword(call, "error_if_nonfinite");
@@ -47,7 +46,7 @@ export const rule: Rule = {
         (facts.file.dotted(call.func)?.startsWith("torch.nn.utils.") === true ||
           // `fabric.clip_gradients(model, optimizer, max_norm=1.0, error_if_nonfinite=True)`
           (strict !== null && call.func.kind === "Attribute" && call.func.attr === "clip_gradients")) &&
-        (facts.everyStep(call) !== null || everyUpdate(call, facts))
+        often
       )
         yield {
           at: strict ?? asked!,

@@ -21,6 +21,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
+    // "loader" or "Loader": one that a function of another file makes may pin.
     if (!file.mentions("pin_memory") && !facts.pins && !file.mentions("oader")) return;
     for (const call of file.callsNamed("to", "cuda")) {
       if (call.func.kind !== "Attribute" || !/^(?:to|cuda)$/.test(call.func.attr)) continue;

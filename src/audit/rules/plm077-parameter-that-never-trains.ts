@@ -195,10 +195,11 @@ function isUsedHere(call: Call, facts: Facts): boolean {
   return uses.length > 0 && uses.every((use) => use.parent?.kind === "Call" && use.parent.func === use);
 }
 
-/** Made as one, handed out by a loop over modules, or a part of a network that is no parameter by its name. */
+/** What networks call those of their parts that are networks; tables and tokens that learn are called otherwise. */
 const PARTS =
   /^(?:\w*(?:encoder|decoder|backbone|cnn|resnet\d*|inception|vgg\d*|bert|classifier|extractor|trunk))$/i;
 
+/** Made as one, handed out by a loop over modules, or a part of a network that is no parameter by its name. */
 function isModule(expr: Expr, facts: Facts): boolean {
   const definitions = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
   // `for old, new in zip(teacher.parameters(), student.parameters()):`
@@ -255,7 +256,7 @@ function isModule(expr: Expr, facts: Facts): boolean {
     isLayerOfClasses(expr.attr, facts)
   )
     return true;
-  // `model.encoder.inception`, by what such parts are called; tables and tokens that learn are called otherwise.
+  // `model.encoder.inception`
   if (expr.kind === "Attribute" && owner !== null && facts.networks.is(owner) && PARTS.test(expr.attr))
     return true;
   // `net = UNet(3)`, whose class, maybe of another file, makes the part.

@@ -1,4 +1,5 @@
 import { keyword } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { deleteStatement, indentAt } from "../edits.ts";
@@ -162,24 +163,24 @@ function isMicroStep(call: Call, loop: Node, facts: Facts): boolean {
 
 /** `self.optimize()` below the loop over micro-batches, in the same turn. */
 function isSteppedBelow(loop: Node, outer: Node, { file }: Facts): boolean {
+  const steps = optimizerSteps(file).filter((step) => loopsAround(step).length === 0);
+  return callsThat(steps, file).some(
+    (call) =>
+      call.start > loop.end && loopsAround(call)[0] === outer && functionOf(call) === functionOf(loop),
+  );
+}
+
+/** Calls of the functions of this file that take these steps. */
+function callsThat(steps: readonly Call[], file: PythonFile): readonly Call[] {
   const steppers = new Set(
-    optimizerSteps(file).flatMap((step) => {
+    steps.flatMap((step) => {
       const by = functionOf(step);
-      return by?.kind === "FunctionDef" && loopsAround(step).length === 0 ? [file.qualified(by)] : [];
+      return by?.kind === "FunctionDef" ? [file.qualified(by)] : [];
     }),
   );
-  return (
-    steppers.size > 0 &&
-    file
-      .callsNamed(...[...steppers].map(last))
-      .some(
-        (call) =>
-          call.start > loop.end &&
-          loopsAround(call)[0] === outer &&
-          functionOf(call) === functionOf(loop) &&
-          steppers.has(callTarget(call, file) ?? ""),
-      )
-  );
+  return file
+    .callsNamed(...[...steppers].map(last))
+    .filter((call) => steppers.has(callTarget(call, file) ?? ""));
 }
 
 /** `for net in nets: …; clip_grad_norm_(net.parameters(), 1.0)`: each turn clips another one. */
@@ -197,16 +198,8 @@ function isOfTurn(call: Call, target: Expr): boolean {
 function isSteppedAfter(loop: Node, { file }: Facts): boolean {
   const fn = functionOf(loop);
   if (fn?.kind !== "FunctionDef") return false;
-  const steppers = new Set<string>();
-  for (const step of optimizerSteps(file)) {
-    const by = functionOf(step);
-    if (by === fn) return false;
-    if (by?.kind === "FunctionDef") steppers.add(file.qualified(by));
-  }
-  if (steppers.size === 0) return false;
-  const steps = file
-    .callsNamed(...[...steppers].map(last))
-    .filter((call) => steppers.has(callTarget(call, file) ?? ""));
+  if (optimizerSteps(file).some((step) => functionOf(step) === fn)) return false;
+  const steps = callsThat(optimizerSteps(file), file);
   // Where a turn of the loop may step, it is no micro-step.
   if (steps.some((call) => contains(fn, call))) return false;
   return file

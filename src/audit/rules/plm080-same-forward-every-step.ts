@@ -89,11 +89,9 @@ function isOfScript(call: Call, facts: Facts): boolean {
     isFixed(call, facts) &&
     facts.gradMode(call) === "off" &&
     // In the function that the loop calls, or in one that this calls.
-    (ofTrainer ? facts.everyStep(call) !== null : isOfLoop(facts.everyStep(call)?.why))
+    facts.everyStep(call)?.why.includes(ofTrainer ? "" : "the training loop of") === true
   );
 }
-
-const isOfLoop = (why: string | undefined): boolean => why?.includes("the training loop of") === true;
 
 const OFTEN_FROZEN = /^(?:text_encoder\w*|vae|teacher\w*|ref\w*)$/;
 
