@@ -14,7 +14,7 @@ import type { Diagnostic, ReportedFinding } from "./report.ts";
 import type { Settings } from "./settings.ts";
 import { isRelevant, readSource } from "./source.ts";
 import type { Source } from "./source.ts";
-import { isUnitTest } from "./unit-tests.ts";
+import { isTestText, isUnitTest } from "./unit-tests.ts";
 
 export interface Scan {
   readonly source: Source | null;
@@ -25,7 +25,7 @@ export interface Scan {
 /** First look at one text: parse it and note what other files need to know, and by which words it speaks of them. */
 export function scan(path: string, text: string, words: Words, layout: Layout): Scan {
   if (isRelevant(path, text)) return scanRelevant(path, text, words, layout, path);
-  words.addFromText(path, text);
+  if (!isTestText(path, text)) words.addFromText(path, text);
   return { source: null, summary: null, diagnostics: faults(path, text) };
 }
 
@@ -53,8 +53,9 @@ export function scanRelevant(
   const diagnostics = syntaxErrors(path, file.tree.errors, () => file.lines).map((one) =>
     source.notebook ? placed(one, source.notebook.cells) : one,
   );
-  words.addFrom(file);
+  // What only they use, the training does not.
   if (isUnitTest(file, inside)) return { source: null, summary: null, diagnostics };
+  words.addFrom(file);
   const summary = summarize(file, unjudged);
   const aside = asideIn(inside);
   return { source, summary: aside === undefined ? summary : { ...summary, aside }, diagnostics };

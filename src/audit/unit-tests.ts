@@ -9,6 +9,11 @@ const FOLDER = /^(?!\.\.\/)(?:[^/:]+\/)*tests\//;
 /** A program that some keep there beside their other scripts. */
 const PROGRAM = /\/(?:pre)?train(?!\w*_tests?\.py$)(?:_\w+)?\.py$/;
 
+/** The same of a text that nobody parses, as it has nothing for any rule. */
+export function isTestText(path: string, text: string): boolean {
+  return PLACES.test(path) && /^(?:def test_|(?:import|from) (?:pytest|unittest)\b)/m.test(text);
+}
+
 /** A file of unit tests: it trains toys to look at them, so what it costs matters to nobody, and what it calls is not hot for it. */
 export function isUnitTest(file: PythonFile, inside: string): boolean {
   return (

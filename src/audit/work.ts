@@ -12,6 +12,7 @@ import { check, faults, scanRelevant } from "./session.ts";
 import type { Settings } from "./settings.ts";
 import { isRelevant, readSource } from "./source.ts";
 import type { Source } from "./source.ts";
+import { isTestText } from "./unit-tests.ts";
 
 /** Larger than any source worth reading; a data file with a code file's name. */
 const MAX_BYTES = 5_000_000;
@@ -163,7 +164,7 @@ export class Share {
     }
     if (!isRelevant(file.path, text)) {
       result.irrelevant.push(at);
-      words.addFromText(file.path, text);
+      if (!isTestText(file.path, text)) words.addFromText(file.path, text);
       return;
     }
     const { source, summary, diagnostics } = this.#scanText(file, read, words, unjudged);

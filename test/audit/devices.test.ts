@@ -182,3 +182,42 @@ def train(model, loader, optimizer, criterion, device, meter):
   expect(severities("right = counted(x, y).cpu()")).toEqual(["note"]);
   expect(severities("right = counted(x, y)")).toEqual(["warning"]);
 });
+
+test("a program that trains without a word of a device hands none to what would send there", () => {
+  const main = (device: string): string => `import torch
+from losses import Compare
+from nets import make
+
+if __name__ == "__main__":
+    net = make("small").double()
+    optimizer = torch.optim.Adam(net.parameters())
+    compare = Compare(net, ${device})
+    for x, y in batches:
+        loss = compare.of(net(x), y)
+        loss.backward()
+        optimizer.step()
+        print(loss.item())
+`;
+  const losses = `import torch
+
+
+class Compare:
+    def __init__(self, net, device):
+        self.net = net
+        self.device = device
+
+    def of(self, x, y):
+        return (x - y + torch.eye(3).to(self.device)).abs().mean() + x.cpu().sum()
+`;
+  const count = (device: string): number =>
+    auditTexts(
+      [
+        { path: "main.py", text: main(device) },
+        { path: "losses.py", text: losses },
+        { path: "nets.py", text: "from torch import nn\n\n\ndef make(size):\n    return nn.Linear(3, 3)\n" },
+      ],
+      { ...DEFAULTS, select: ["PLM025"] },
+    ).findings.length;
+  expect(count('"cpu"')).toBe(0);
+  expect(count("config.device")).toBe(2);
+});

@@ -385,3 +385,66 @@ class Net(nn.Module):
   writeFileSync(join(root, "requirements.txt"), "");
   expect(await count("environment.yml", "dependencies:\n  - pytorch=1.4\n")).toBe(0);
 });
+
+const STEPS = `
+import torch
+
+
+def train(model, loader, optimizer):
+    for x in loader:
+        loss = model(x.cuda()).mean()
+        loss.backward()
+        optimizer.step()
+
+
+def overfit(model, x, optimizer):
+    for _ in range(100):
+        loss = model(x.cuda()).mean()
+        loss.backward()
+        optimizer.step()
+        print(loss.item())
+`;
+const OVERFITS = "from steps import overfit\n";
+
+test("what only unit tests call is no part of the training", () => {
+  const files = {
+    "steps.py": STEPS,
+    "main.py": `${TRAIN.replaceAll("USED", "Encoder")}from steps import train\ntrain(model, loader, optimizer)\n`,
+    "net.py": NET,
+  };
+  const check = `${OVERFITS}import pytest\n\n\ndef test_it(model):\n    assert overfit(model, 1, None) is None\n`;
+  expect(found({ ...files, "tests/test_steps.py": check }, "PLM025")).toMatchObject([{ severity: "note" }]);
+  expect(
+    found({ ...files, "try.py": `${OVERFITS}import torch\noverfit(1, 2, 3)\n` }, "PLM025"),
+  ).toMatchObject([{ severity: "warning" }]);
+});
+
+test("a function of a program is no unit test for its name", () => {
+  const program = (call: string): string => `
+import torch
+from net import Encoder
+
+
+def test_output(teacher, model, loader, optimizer):
+    for x in loader:
+        loss = model(x.cuda()).mean()
+        loss.backward()
+        optimizer.step()
+        print(loss.item())
+
+
+if __name__ == "__main__":
+    model = Encoder().cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x in range(10):
+        loss = model(x).mean()
+        loss.backward()
+        optimizer.step()
+    ${call}
+`;
+  const files = { "net.py": NET, "other.py": program("pass") };
+  const severities = (call: string): readonly string[] =>
+    found({ ...files, "train.py": program(call) }, "PLM025").map(({ severity }) => severity);
+  expect(severities("# test_output(model, model, [], optimizer)")).toEqual(["note", "note"]);
+  expect(severities("test_output(model, model, [], optimizer)")).toEqual(["note", "warning"]);
+});

@@ -66,6 +66,7 @@ const FILES = [
   "labels-57.jsonl",
   "labels-58.jsonl",
   "labels-59.jsonl",
+  "labels-60.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

@@ -1,7 +1,8 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { functionOf } from "../../python/nodes.ts";
+import { classOf, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, Name, Node } from "../../python/tree.ts";
+import { attributesOf, selfAttribute } from "./classes.ts";
 import { parametersOf } from "./optimised.ts";
 import { loopsAround } from "./training.ts";
 
@@ -11,36 +12,67 @@ const ACCELERATORS =
 
 const OPTIMIZERS = /^(?:Adam\w*|SGD|RMSprop|Adagrad|LBFGS)$/;
 
-/** Sends something to a device that may be one, or says so outright. */
-export function usesAccelerator(file: PythonFile): boolean {
+/** A file "uses" one that it sends something to, or names; sends only to what it is "handed"; or only "speaks" of devices. */
+export type Accelerator = "uses" | "handed" | "speaks";
+
+export function acceleratorOf(file: PythonFile): Accelerator | undefined {
   const trains = file.callsNamed("backward").length > 0;
+  let handed = false;
   const mayBe = (device: Expr): boolean => {
     const one = device.kind === "Name" ? (file.scopes.onlyValue(device) ?? device) : device;
     const named =
       one.kind === "Call" && file.dotted(one.func) === "torch.device" ? (one.args[0]?.value ?? one) : one;
     if (named.kind === "Str" && named.value === "cpu") return false;
     // A program that sends nothing but to where something else is stays where it began.
-    return !(
-      trains &&
-      named.kind === "Attribute" &&
-      named.attr === "device" &&
-      named.value.kind === "Name" &&
-      !/^(?:self|cls)$|arg|opt|cfg|conf|param|flag|fabric|accel|trainer/i.test(named.value.id)
-    );
+    const follows = isPlaceOfTensor(named, file);
+    handed ||= (follows && !trains) || isHanded(named, file);
+    return !follows && !isHanded(named, file);
   };
-  if (file.callsNamed("to").some((call) => !isCast(call, file) && mayBe(call.args[0]?.value ?? call)))
-    return true;
-  if (file.calls.given(["device"]).some((call) => mayBe(keyword(call, "device")!.value))) return true;
+  const sends = file
+    .callsNamed("to")
+    .flatMap((call) => (isCast(call, file) ? [] : (call.args[0]?.value ?? call)));
+  const given = file.calls.given(["device"]).map((call) => keyword(call, "device")!.value);
+  // All are asked: one that is handed a device counts, too.
+  const named = namedIn(file, trains);
+  if ([...sends, ...given].filter(mayBe).length > 0 || named === "uses") return "uses";
+  if (handed || named) return "handed";
+  return /device|gpu/i.test(file.text) ? "speaks" : undefined;
+}
+
+/** `x.device`, but not `args.device`. */
+function isPlaceOfTensor(device: Expr, file: PythonFile): boolean {
+  return (
+    device.kind === "Attribute" &&
+    device.attr === "device" &&
+    !/^(?:self|cls)$|arg|opt|cfg|conf|param|flag|fabric|accel|trainer/i.test(file.textOf(device.value))
+  );
+}
+
+/** By what the text says. What is only asked back, `x.cpu()`, was somewhere for whoever handed it in. */
+function namedIn(file: PythonFile, trains: boolean): "uses" | "handed" | null {
   // Whoever makes the optimizer and differentiates would have sent the network there: that something is asked back is habit.
   const makesOptimizer = trains && file.calls.matching(OPTIMIZERS).length > 0;
-  for (const { 0: said, index } of file.text.matchAll(ACCELERATORS))
+  let asksBack = false;
+  for (const { 0: said, index } of file.text.matchAll(ACCELERATORS)) {
+    if (said === ".cpu(" && (asksBack || makesOptimizer)) continue;
     // "Uncomment this to run on GPU".
-    if (
-      !(makesOptimizer && said === ".cpu(") &&
-      !file.tree.comments.some(({ start, end }) => start <= index && index < end)
-    )
-      return true;
-  return false;
+    if (file.tree.comments.some(({ start, end }) => start <= index && index < end)) continue;
+    if (said !== ".cpu(") return "uses";
+    asksBack = true;
+  }
+  return asksBack ? "handed" : null;
+}
+
+/** `def loss(x, device)`, `self.device` of a constructor that is given it. */
+function isHanded(device: Expr, file: PythonFile): boolean {
+  const isParam = (expr: Expr | null): boolean =>
+    expr?.kind === "Name" &&
+    file.scopes.reaching(expr).some(({ node }) => node.kind === "Param" && !node.default) &&
+    file.scopes.reaching(expr).length === 1;
+  const own = selfAttribute(device);
+  const cls = own === null ? null : classOf(device);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  return isParam(device) || (writes.length > 0 && writes.every(({ value }) => isParam(value)));
 }
 
 /** What made the networks that a file trains, where they stay where they were made: on the host, whatever else its program does. */

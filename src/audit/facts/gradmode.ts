@@ -1,6 +1,7 @@
 import { isFalse, isTrue, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { blockOf, isStatement } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { GRAD_OFF_CONTEXTS, GRAD_ON_CONTEXTS } from "./torch-names.ts";
 
@@ -40,16 +41,22 @@ function maySetGrad(expr: Expr): boolean {
 function isForCasting(context: Name, file: PythonFile): boolean {
   if (/autocast|(?:^|_)amp(?:_|$)|precision/i.test(context.id)) return true;
   const definitions = file.scopes.lookup(context)?.definitions ?? [];
+  // `def estimate_loss(model, ctx)`, where a file has but one `ctx`, and that is one.
+  const [given, ...more] = definitions;
+  if (given?.node.kind === "Param" && more.length === 0) {
+    const others = file.all("Name").filter(({ id, scope }) => id === context.id && scope !== context.scope);
+    const made = others.flatMap((other) => file.scopes.definitionAt(other) ?? []);
+    return made.length > 0 && made.every((one) => isCast(one, file));
+  }
+  return definitions.length > 0 && definitions.every((one) => isCast(one, file));
+}
+
+function isCast({ how, value }: Definition, file: PythonFile): boolean {
+  const either = value?.kind === "IfExp" ? [value.body, value.orelse] : value ? [value] : [];
   return (
-    definitions.length > 0 &&
-    definitions.every(({ how, value }) => {
-      const either = value?.kind === "IfExp" ? [value.body, value.orelse] : value ? [value] : [];
-      return (
-        how === "assign" &&
-        either.length > 0 &&
-        either.every((one) => one.kind === "Call" && CASTS.test(file.dotted(one.func) ?? ""))
-      );
-    })
+    how === "assign" &&
+    either.length > 0 &&
+    either.every((one) => one.kind === "Call" && CASTS.test(file.dotted(one.func) ?? ""))
   );
 }
 

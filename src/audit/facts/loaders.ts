@@ -2,7 +2,7 @@ import { isTrue, keyword, positional, starModules } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
+import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node, Stmt } from "../../python/tree.ts";
 import { entry, given } from "./arguments.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
@@ -74,6 +74,8 @@ export function loadersOf(
     return again(positional(expr, 0));
   // `cycle(loader)`, of whatever file: it hands out the same batches without end.
   if (ENDLESS.test(lastWord(expr.func)) && expr.args.length > 0) return again(positional(expr, 0));
+  // `metric_logger.log_every(loader, 10)` of torchvision's references, which many copy.
+  if (lastWord(expr.func) === "log_every") return again(positional(expr, 0));
   if (name === "builtins.zip") return all(expr.args.map((arg) => again(arg.value)));
   return returned(expr, null, facts, depth, isMaker);
 }
@@ -108,12 +110,29 @@ function returned(
   return all(
     facts.file
       .all("Return")
-      .filter((statement) => functionOf(statement) === fn)
+      .filter((statement) => functionOf(statement) === fn && isReached(statement, fn, call))
       .map(({ value }) => {
         const item = index === null ? value : value?.kind === "Tuple" ? (value.items[index] ?? null) : null;
         return item ? loadersOf(item, facts, depth + 1, isMaker) : null;
       }),
   );
+}
+
+/** Not the branch `if split == "val":` of a call that gives "train" for it. */
+function isReached(statement: Stmt, fn: FunctionDef, call: Call): boolean {
+  const shift = fn.params[0]?.name === "self" ? 1 : 0;
+  for (let at: Node = statement; at !== fn && at.parent; at = at.parent) {
+    const branch: Node = at.parent;
+    if (branch.kind !== "If" || branch.test.kind !== "Compare" || branch.test.ops.join() !== "==") continue;
+    const [asked, name] = [branch.test.rights[0], branch.test.left];
+    if (asked?.kind !== "Str" || name.kind !== "Name") continue;
+    const index = fn.params.findIndex((param) => param.name === name.id);
+    const handed = index < 0 ? null : (keyword(call, name.id)?.value ?? positional(call, index - shift));
+    if (handed?.kind !== "Str") continue;
+    const holds = handed.value === asked.value;
+    if (branch.body.includes(at as Stmt) ? !holds : branch.orelse.includes(at as Stmt) && holds) return false;
+  }
+  return true;
 }
 
 /** What every call in this file passes for a parameter. */
@@ -223,12 +242,24 @@ export function pinsBatches(call: Call, file: PythonFile): boolean {
   const value = flag?.kind === "Name" ? file.scopes.onlyValue(flag) : flag;
   return (
     isTrue(value) ||
+    (flag?.kind === "Name" && isTrueByDefault(flag, file)) ||
     (value?.kind === "Call" && file.dotted(value.func) === "torch.cuda.is_available") ||
     // `device.type == "cuda"`
     (value?.kind === "Compare" &&
       value.ops.length === 1 &&
       /^(?:==|in)$/.test(value.ops[0]!) &&
       [value.left, ...value.rights].some((side) => side.kind === "Str" && side.value === "cuda"))
+  );
+}
+
+/** `def make_loader(data, pin_memory=True)`, and no call here says otherwise. */
+function isTrueByDefault(flag: Name, file: PythonFile): boolean {
+  const [one, ...more] = file.scopes.reaching(flag);
+  return (
+    one?.node.kind === "Param" &&
+    more.length === 0 &&
+    isTrue(one.node.default) &&
+    handedTo(one, file).every((value) => value === null || isTrue(value))
   );
 }
 

@@ -16,6 +16,8 @@ const LONGEST_NAME = 100;
 const LIBRARIES = /^(?:torch|numpy)(?:\.|$)/;
 /** Started from outside of the tree, or by Python. */
 const OUTSIDE = /^_*(?:main|cli|run|app|test|demo)(?:_|$)|^__\w+__$|^<body>$/;
+/** The tests of a program are no unit tests. */
+const OUTSIDE_PROGRAM = /^_*(?:main|cli|run|app)(?:_|$)|^__\w+__$|^<body>$/;
 
 /** What the `setup.py` of a package says that is installed, for others to use what it hands on. */
 export const INSTALLED = "setuptools";
@@ -393,7 +395,7 @@ function uncalled(
       !decorated &&
       (shut || !called.has(own)) &&
       !escapes.has(name) &&
-      !OUTSIDE.test(own) &&
+      !(shut ? OUTSIDE_PROGRAM : OUTSIDE).test(own) &&
       (shut || !mentioned.has(own))
     );
   };

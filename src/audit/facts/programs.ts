@@ -114,13 +114,19 @@ export function joinedModules(
     }
   }
   const accelerated = new Set<number>();
+  const handed = new Set<number>();
+  const silent = new Set<number>();
   const made = new Map<number, LoadersMade>();
-  for (const { accelerator, loaders, module } of summaries) {
+  for (const { accelerator, loaders, main, module, trains } of summaries) {
     const group = groupOf(numbers.get(module)!);
-    if (accelerator) accelerated.add(group);
+    if (accelerator === "uses") accelerated.add(group);
+    else if (accelerator === "handed") handed.add(group);
+    // A program that trains without a word of a device hands on none.
+    else if (!accelerator && main && trains) silent.add(group);
     const before = made.get(group);
     if (loaders) made.set(group, before ? together(before, loaders) : loaders);
   }
+  for (const group of handed) if (!silent.has(group)) accelerated.add(group);
   const datasets = new Map<number, number>();
   for (const { classes, module } of summaries)
     for (const { name } of classes)

@@ -30,7 +30,10 @@ export class ReturnedValues {
           ? (value.items[index] ?? null)
           : value.kind === "Name"
             ? this.#appended(value)
-            : null,
+            : // `return [x.to(device) for x in batch]`
+              value.kind === "Comp" && value.value === null
+              ? value.element
+              : null,
     );
     if (items.some((item) => item === null || item.kind === "Starred")) return UNKNOWN;
     // `return {"x": x.to(device), "y": y.to(device)}`: asked by key, each is one.

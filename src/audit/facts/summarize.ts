@@ -2,7 +2,7 @@ import { isTrue, starModules } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
-import { makersOfTrained, makesOnDevice, usesAccelerator } from "./accelerator.ts";
+import { makersOfTrained, makesOnDevice, acceleratorOf } from "./accelerator.ts";
 import { backwardsTaken } from "./attacks.ts";
 import { methodsOf, partsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
@@ -145,7 +145,8 @@ class Summarizer {
     this.#datasets();
     this.#collates();
     this.#values();
-    const accelerator = usesAccelerator(file);
+    const accelerator = acceleratorOf(file);
+    const sends = accelerator === "uses" || accelerator === "handed";
     const wide = float64Makers(file);
     return {
       path: file.path,
@@ -153,8 +154,8 @@ class Summarizer {
       functions: [...this.#byName].map(([name, notes]) => this.#function(name, notes)),
       classes: file.all("ClassDef").map((cls) => this.#class(cls)),
       accelerator,
-      makers: makersOfTrained(file, accelerator),
-      settles: (accelerator && makesOnDevice(file)) || undefined,
+      makers: makersOfTrained(file, sends),
+      settles: (sends && makesOnDevice(file)) || undefined,
       options: sharedOptions(file),
       loaders: loadersMade(file),
       timers: sharedTimers(file),

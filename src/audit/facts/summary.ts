@@ -3,6 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
+import type { Accelerator } from "./accelerator.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Keeps } from "./keepers.ts";
 import type { LoadersMade } from "./loaders.ts";
@@ -23,7 +24,7 @@ export interface FileSummary {
   readonly functions: readonly FunctionSummary[];
   readonly classes: readonly ClassSummary[];
   /** The file moves something to an accelerator, or hands its training to a library that does. */
-  readonly accelerator: boolean;
+  readonly accelerator?: Accelerator | undefined;
   /** What has made the networks that it trains, where it leaves them where they were made. */
   readonly makers?: readonly string[] | undefined;
   /** Networks made here may be on an accelerator from the beginning. */

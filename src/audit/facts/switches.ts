@@ -175,7 +175,7 @@ export function isFlag(test: Expr): boolean {
     case "Bool":
       return test.values.every(isFlag);
     case "Compare":
-      if (isPastStart(test) || isOneOfChoices(test)) return true;
+      if (isPastStart(test) || isOneOfChoices(test) || isOneOfKinds(test)) return true;
       if (
         test.left.kind === "Call" &&
         /^(?:get_world_size|get_(?:\w+_)?rank|device_count)$/.test(lastName(test.left.func))
@@ -220,6 +220,18 @@ export function isKeptSetting(test: Expr, file: PythonFile): boolean {
   const name = kept.kind === "Attribute" ? kept.attr : ((kept.index as Expr & { kind: "Str" }).value ?? "");
   const from = lastName(kept.value);
   return !COUNTER.test(name) && (SETTINGS.test(from) || (from === "self" && kept.kind === "Attribute"));
+}
+
+/** `self.kind is DISCRETE`, `self.loss_type == LossType.MSE`: what something is, not how far it has come. */
+function isOneOfKinds({ left, ops, rights: [right] }: Expr & { kind: "Compare" }): boolean {
+  return (
+    left.kind === "Attribute" &&
+    ops.length === 1 &&
+    /^(?:is|is not|==|!=)$/.test(ops[0]!) &&
+    (right?.kind === "Name" || right?.kind === "Attribute") &&
+    /^[A-Z][A-Z\d_]*$/.test(lastName(right)) &&
+    /(?:^|_)(?:kind|type|method|algo|arch|space|style)$/.test(left.attr)
+  );
 }
 
 /** `config.loss in {"dpo", "ipo"}`: a setting, as much as where it is compared with one of them. */

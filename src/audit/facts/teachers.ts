@@ -30,12 +30,14 @@ export function handedTeachers(file: PythonFile): readonly string[] | undefined 
   return found.size > 0 ? [...found] : undefined;
 }
 
-/** By a class, or sent to a device. */
+/** By a class or a function that is named for it, sent to a device, or not at all. */
 function isMade({ how, value, name }: Definition, file: PythonFile): boolean {
+  if (how === "assign" && value?.kind === "Const") return value.value === null;
   if (how !== "assign" || value?.kind !== "Call") return false;
   const { func } = value;
   if (func.kind === "Attribute" && func.value.kind === "Name" && func.value.id === name) return true;
-  return isCapital(last(file.dotted(bareCall(value).func) ?? ""));
+  const maker = last(file.dotted(bareCall(value).func) ?? "");
+  return isCapital(maker) || /^(?:load|create|build|get|make)_|^convert_sync_batchnorm$/.test(maker);
 }
 
 function add(use: Name, file: PythonFile, found: Set<string>): void {

@@ -1,6 +1,6 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Global, Name, Node } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, isOnlyMadeBy, methodsOf, selfAttribute } from "../facts/classes.ts";
@@ -13,13 +13,10 @@ import { returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
-import {
-  RECURRENT,
-  anyCutsItsOwn,
-  constructed,
-  isOwnRecurrent,
-  isRecurrentLayer,
-} from "../facts/recurrent.ts";
+import { anyCutsItsOwn, constructed, isOwnRecurrent, isRecurrentLayer } from "../facts/recurrent.ts";
+
+/** A recurrent layer, or by its name a block around one. */
+const NAMED_RECURRENT = /^\w*(?:LSTM|GRU|RNN)(?:Cell|Block|Layer)?$/;
 
 /** What a state is called that a network hands from one step to the next. */
 const STATE = /hidden|^(?:hid|h|c|hx|cx|h_?[0nt]|c_?[0nt]|hc)$|^(?:\w+_)?states?$|^mems?$|memory|carry/;
@@ -455,11 +452,14 @@ function isRenamed({ how, value }: Definition, statement: Node, facts: Facts): b
 /** `out, self.state = self.lstm(x, self.state)` in a module's forward. */
 function* throughLayer(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  if (file.calls.matching(RECURRENT).length === 0) return;
+  if (file.calls.matching(NAMED_RECURRENT).length === 0) return;
   for (const statement of file.all("Assign")) {
     const [target] = statement.targets;
     const call = statement.value;
-    if (call.kind !== "Call" || !target || !isRecurrentLayer(call.func, facts)) continue;
+    if (call.kind !== "Call" || !target) continue;
+    const known = isRecurrentLayer(call.func, facts);
+    if (!known && !isOnlyMadeBy(call.func, file, (made) => NAMED_RECURRENT.test(lastWord(made.func))))
+      continue;
     const fn = functionOf(statement);
     const cls = classOf(statement);
     if (!cls || fn?.kind !== "FunctionDef" || !isModuleRole(facts.role(cls))) continue;
@@ -481,7 +481,9 @@ function* throughLayer(facts: Facts): Generator<Finding> {
       );
     yield {
       at: read,
-      ...(renewed || !/^(?:forward|training_step)$/.test(fn.name) ? { severity: "note" as const } : {}),
+      ...(!known || renewed || !/^(?:forward|training_step)$/.test(fn.name)
+        ? { severity: "note" as const }
+        : {}),
       message: `\`self.${own}\` brings the graphs of all forwards before into this one: backward walks through every one of them, or fails at the second`,
     };
   }

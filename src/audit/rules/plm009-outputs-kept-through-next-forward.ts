@@ -107,7 +107,7 @@ function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): Name | n
   const network = isNetwork(value.func, facts);
   if (target.kind === "Name") return network || isOfMethod(statement, facts) ? target : null;
   const named = target.items.findIndex(
-    (item) => item.kind === "Name" && /logit$|logits|outputs?$|^recon/.test(item.id),
+    (item) => item.kind === "Name" && /logit$|logits|outputs?$|^recon|^predictions$/.test(item.id),
   );
   const at = named < 0 && network && isThrownAway(target, value) ? 0 : named;
   const logits = target.items[at];
@@ -214,7 +214,7 @@ function isOnlyForLoss(
     !(
       target.parent?.kind === "Tuple" &&
       isLanguageModel(facts) &&
-      counted.every((use) => isAlongLast(use, facts))
+      counted.every((use) => isAlongLast(use, facts) || isCopiedToHost(use))
     )
   )
     return false;
@@ -394,7 +394,7 @@ function feedsLoss(use: Node, facts: Facts): boolean {
 
 function isLossCall(call: Call, facts: Facts): boolean {
   return (
-    /loss|entropy/.test(facts.file.dotted(call.func) ?? lastWord(call.func)) ||
+    /loss|entropy|(?:^|_)log_?probs?$/.test(facts.file.dotted(call.func) ?? lastWord(call.func)) ||
     facts.networks.isLoss(call.func)
   );
 }

@@ -111,6 +111,8 @@ function outlives(name: Expr, handler: Handler, facts: Facts): boolean {
   const { parent } = name;
   if (parent?.kind !== "Assign" || parent.value !== name) return false;
   const { scopes } = facts.file;
+  // Raised again, it is on its way through whoever called, and the name goes with the frame.
+  const ends = handler.body.at(-1)?.kind === "Raise";
   // `_, _, trace = sys.exc_info()`
   const targets = parent.targets.flatMap((target) => (target.kind === "Tuple" ? target.items : [target]));
   return targets.some((target) => {
@@ -120,10 +122,11 @@ function outlives(name: Expr, handler: Handler, facts: Facts): boolean {
     // `global last`
     if (fn && scopes.lookup(target)?.scope.node.kind === "Module") return true;
     return (
+      !ends &&
       // In the loop it stays bound through the turns that follow.
-      loopsAround(handler).some((loop) => facts.stepLoops.has(loop)) ||
-      all.some((one) => one.how === "assign" && !contains(handler, one.node)) ||
-      scopes.uses(scopes.definitionAt(target)!).some((use) => !contains(handler, use))
+      (loopsAround(handler).some((loop) => facts.stepLoops.has(loop)) ||
+        all.some((one) => one.how === "assign" && !contains(handler, one.node)) ||
+        scopes.uses(scopes.definitionAt(target)!).some((use) => !contains(handler, use)))
     );
   });
 }
@@ -166,7 +169,8 @@ function takesStep(handler: Handler, facts: Facts): boolean {
   const caught = handler.type ? facts.file.textOf(handler.type) : "";
   if (!facts.file.mentions("torch") || !/^(?:Exception|RuntimeError|.*OutOfMemoryError)?$/.test(caught))
     return false;
-  let found = false;
+  // What runs out of memory on a device, batch after batch, is a step, whoever has it.
+  let found = caught.endsWith("OutOfMemoryError") && loopsAround(handler).length > 0;
   for (const statement of (handler.parent as Try).body)
     walk(statement, (node) => {
       if (node.kind === "Call" && node.func.kind === "Attribute")

@@ -342,16 +342,24 @@ function* loops(facts: Facts): Generator<Finding> {
     )
       continue;
     if (/requires_grad|autograd/.test(file.codeOf(loop))) continue;
+    const isOff = new Map<string, boolean>();
+    for (const { func } of mine)
+      if (func.kind === "Attribute") isOff.set(file.textOf(func.value), func.attr === "eval");
+    const off = new Map([...isOff].filter(([, one]) => one));
     const found = own.find((call) => {
       const last = mine.findLast(
         (one) => one.func.kind === "Attribute" && file.textOf(one.func.value) === file.textOf(call.func),
       );
       return last?.func.kind === "Attribute" && last.func.attr === "eval" && !unrecorded(call, facts);
     });
-    if (found)
+    // `loss = compute_loss(model, batch)`, which the training calls as well.
+    const helped = found ? null : own.find((call) => runIn(call, off, facts) && !unrecorded(call, facts));
+    const run = found?.func ?? (helped && runIn(helped, off, facts));
+    if (run)
       yield {
-        at: found.func,
-        message: `\`${file.textOf(found.func)}\` is in eval mode, yet each call records a graph and saves its activations`,
+        at: (found ?? helped!).func,
+        ...(helped ? { severity: "note" as const } : {}),
+        message: `\`${file.textOf(run)}\` is in eval mode, yet each call records a graph and saves its activations`,
       };
   }
 }

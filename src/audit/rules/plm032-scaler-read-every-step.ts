@@ -116,7 +116,7 @@ function isScaler(expr: Expr, facts: Facts): boolean {
   // `scaler = None` above: without half precision there is none, and nobody asks it.
   const made = facts.file.scopes
     .reaching(expr)
-    .filter(({ value }) => value?.kind !== "Const" || value.value !== null);
+    .filter(({ how, value }) => how === "param" || value?.kind !== "Const" || value.value !== null);
   if (made.length === 0) return false;
   return made.every(
     ({ how, value }) =>

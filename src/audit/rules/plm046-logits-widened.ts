@@ -1,6 +1,6 @@
 import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node, Return } from "../../python/tree.ts";
 import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -250,6 +250,13 @@ function feedsLoss(expr: Expr, facts: Facts, depth = 0): boolean {
           facts.file.textOf(at.func).slice(-40),
         ) ||
         isMadeLoss(at.func, facts))
+    )
+      return true;
+    // `distillation_loss(student_logits=out.logits.float(), …)` of the program's own
+    if (
+      at.kind === "Arg" &&
+      at.name?.endsWith("logits") === true &&
+      lastWord((at.parent as Call).func).endsWith("loss")
     )
       return true;
     if (at.kind === "Assign") {

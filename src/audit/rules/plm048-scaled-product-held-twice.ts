@@ -5,6 +5,7 @@ import type { Attribute, Binary, Call, Expr, Name } from "../../python/tree.ts";
 import { attentions, equationOf, isFallback } from "../facts/attention.ts";
 import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isNetwork } from "../facts/networks.ts";
 import { holdsOptions } from "../facts/options.ts";
 import { isTensorLike } from "../facts/value.ts";
 import type { Rule } from "../rule.ts";
@@ -47,10 +48,12 @@ export const rule: Rule = {
 /** In a forward; the scores of a vocabulary, and a matrix for each example, are as large where a trainer makes them. */
 function isOften(expr: Expr, large: Expr, facts: Facts): boolean {
   const why = facts.everyStep(expr)?.why ?? "";
+  const made = large.kind === "Name" ? facts.file.scopes.onlyValue(large) : null;
   return (
     why.includes("forward of") ||
     why.includes("training loop of") ||
-    (why !== "" && (isLogits(large, facts) || isOfBatches(large, facts)))
+    (why !== "" &&
+      (isLogits(large, facts) || isOfBatches(large, facts) || (made !== null && isTokenLogits(made, facts))))
   );
 }
 
@@ -200,11 +203,35 @@ function isHeld(name: Name, facts: Facts): boolean {
   const made =
     value.kind === "Binary"
       ? value.op === "@" || (value.op === "*" && value.left.kind === "Name" && isScalar(value.right, facts))
-      : value.kind === "Call" &&
-        (MULTIPLIES.test(facts.file.dotted(value.func) ?? "") ||
-          isMatmul(value, facts) ||
-          (selfAttribute(value.func) !== null && isLayer(value.func, facts)));
-  return made && facts.file.scopes.uses(one).length === 1;
+      : isTokenLogits(value, facts) ||
+        (value.kind === "Call" &&
+          (MULTIPLIES.test(facts.file.dotted(value.func) ?? "") ||
+            isMatmul(value, facts) ||
+            (selfAttribute(value.func) !== null && isLayer(value.func, facts))));
+  const reads = facts.file.scopes.uses(one).filter((use) => !isChangedOrDropped(use));
+  return made && reads.length === 1;
+}
+
+/** `model(**batch).logits` of a language model. */
+function isTokenLogits(expr: Expr, facts: Facts): boolean {
+  return (
+    expr.kind === "Attribute" &&
+    expr.attr === "logits" &&
+    expr.value.kind === "Call" &&
+    isNetwork(expr.value.func, facts) &&
+    /CausalLM|LMHead|vocab|\[:, ?:-1/.test(facts.file.text)
+  );
+}
+
+/** `scores.masked_fill_(mask, -inf)`, `del scores` */
+function isChangedOrDropped({ parent }: Name): boolean {
+  return (
+    parent?.kind === "Delete" ||
+    (parent?.kind === "Attribute" &&
+      /[a-z]_$/.test(parent.attr) &&
+      parent.parent?.kind === "Call" &&
+      parent.parent.parent?.kind === "ExprStmt")
+  );
 }
 
 /** `x + self.body(x) * self.scale`, `self.body(x).mul(self.res_scale)`: the branch beside a residual. */
@@ -263,7 +290,7 @@ function picked(expr: Expr): Expr {
   return expr.kind === "Subscript" ? expr.value : expr;
 }
 
-const MULTIPLIES = /^torch\.(?:matmul|mm|bmm|einsum|nn\.functional\.linear)$/;
+const MULTIPLIES = /^torch\.(?:matmul|mm|bmm|einsum|nn\.functional\.linear)$|^einops\.einsum$/;
 
 /** Bound once, and still named when its scaled double is made. */
 function isProductByName(name: Name, facts: Facts): boolean {

@@ -71,6 +71,19 @@ export const rule: Rule = {
     const settings = named(/^(?:Training|Seq2SeqTraining)Arguments$|^\w+Config$/);
     const isSeen = (trainer: Call): boolean =>
       settingsOf(trainer, facts).some((one) => settings.includes(one as Call));
+    // Parsed from the command line or put together elsewhere, they may say how often to move them.
+    const untold = !/eval_accumulation_steps|predict_with_generate|prediction_loss_only|batch_decode/.test(
+      file.text,
+    );
+    for (const trainer of trainers)
+      if (
+        untold &&
+        settings.every((call) => hidesArguments(call, file)) &&
+        given(trainer, "compute_metrics", file) !== null &&
+        given(trainer, "eval_dataset", file) !== null &&
+        !isSmall(modelOf(trainer, facts) || file.text)
+      )
+        yield { at: trainer, severity: "note", message: MESSAGE };
     for (const call of settings) {
       const mine = trainers.filter((trainer) => settingsOf(trainer, facts).includes(call));
       const evaluates =
@@ -102,8 +115,7 @@ export const rule: Rule = {
       yield {
         at: call,
         ...(small ? { severity: "note" as const } : {}),
-        message:
-          "Without `eval_accumulation_steps` the logits of the whole evaluation set stay on the device until it ends",
+        message: MESSAGE,
         fix: {
           grade: "unsafe",
           title: "Move them to the host every 16 batches",
@@ -115,6 +127,9 @@ export const rule: Rule = {
     }
   },
 };
+
+const MESSAGE =
+  "Without `eval_accumulation_steps` the logits of the whole evaluation set stay on the device until it ends";
 
 /** Something other than `None` or `False`. */
 function isGiven(call: Call, name: string, file: PythonFile): boolean {

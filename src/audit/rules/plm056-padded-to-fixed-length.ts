@@ -108,7 +108,7 @@ function trainsOnAnyShape(file: PythonFile): boolean {
   )
     return false;
   // A script that trains, or prepares what another one trains on.
-  return /Trainer\b|\.backward\(|TrainingArguments|training_step|\bDataset\b|load_dataset|DataCollator|DataLoader|\.map\(|\blabels\b/.test(
+  return /Trainer\b|\.backward\(|TrainingArguments|training_step|\bDataset\b|load_dataset|[Cc]ollat|DataLoader|\.map\(|\blabels\b/.test(
     file.text,
   );
 }

@@ -1,6 +1,15 @@
 import { argument } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, blockOf, classOf, contains, functionOf, isStatement, walk } from "../../python/nodes.ts";
+import {
+  ancestors,
+  blockOf,
+  classOf,
+  contains,
+  functionOf,
+  isStatement,
+  statementOf,
+  walk,
+} from "../../python/nodes.ts";
 import type { Call, Expr, If, Node } from "../../python/tree.ts";
 import { MICRO_STEPS, countsToOne, isOneByDefault } from "../facts/accumulation.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
@@ -443,7 +452,18 @@ function isPartsOf(count: Expr, loop: Loop, { file }: Facts): boolean {
 
 /** The loop as a turn of it runs that comes by here: without the other branches of the tests around. */
 function onTheWay(loop: Node, node: Node, file: PythonFile): string {
-  const others: Node[] = [];
+  // Nor does what is done to a name of its own under a test that the turn may not meet: `if two: loss_2 /= n`.
+  const others: Node[] = file
+    .all("AugAssign")
+    .filter(
+      (one) =>
+        one.op.startsWith("/") &&
+        one.target.kind === "Name" &&
+        contains(loop, one) &&
+        ancestors(one).some((at) => at.kind === "If" && contains(loop, at) && !contains(at, node)) &&
+        !contains(one.parent!, node) &&
+        !file.textOf(statementOf(node)!).includes(one.target.id),
+    );
   for (const at of ancestors(node)) {
     if (at === loop) break;
     if (at.kind === "If") others.push(...(at.body.some((one) => contains(one, node)) ? at.orelse : at.body));
@@ -452,7 +472,7 @@ function onTheWay(loop: Node, node: Node, file: PythonFile): string {
   let from = loop.start;
   for (const { start, end } of others.sort((a, b) => a.start - b.start)) {
     text += file.text.slice(from, start);
-    from = end;
+    from = Math.max(from, end);
   }
   return text + file.text.slice(from, loop.end);
 }

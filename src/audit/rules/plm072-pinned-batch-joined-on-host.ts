@@ -99,7 +99,7 @@ function pinsSomewhere(project: ProjectFacts): boolean {
   return found;
 }
 
-/** In a function of this file that every call gives what the loader handed out: `both_views(images, device)`. */
+/** In a function of this file that a training loop gives what its loader handed out: `both_views(images, device)`. */
 function isHandedBatch(call: Call, items: readonly Expr[], facts: Facts): boolean {
   const fn = functionOf(call);
   if (fn?.kind !== "FunctionDef") return false;
@@ -119,21 +119,19 @@ function isHandedBatch(call: Call, items: readonly Expr[], facts: Facts): boolea
   // A method is called without its first parameter.
   const shift = fn.parent?.kind === "ClassDef" && !isStatic(fn) ? 1 : 0;
   const calls = callsOf(fn, facts.file);
-  return (
-    calls.length > 0 &&
-    calls.every((one) => {
-      const loop = facts.stepLoop(one);
-      return (
-        loop?.kind === "For" &&
-        isPinned(loop, facts) &&
-        [...handed].every((name) => {
-          const at = fn.params.findIndex((param) => param.name === name);
-          const value = keyword(one, name)?.value ?? positional(one, at - shift);
-          return value !== null && value !== undefined && isBatch(value, loop, facts);
-        })
-      );
-    })
-  );
+  // The evaluation may call it too.
+  return calls.some((one) => {
+    const loop = facts.stepLoop(one);
+    return (
+      loop?.kind === "For" &&
+      isPinned(loop, facts) &&
+      [...handed].every((name) => {
+        const at = fn.params.findIndex((param) => param.name === name);
+        const value = keyword(one, name)?.value ?? positional(one, at - shift);
+        return value !== null && value !== undefined && isBatch(value, loop, facts);
+      })
+    );
+  });
 }
 
 function isStatic({ decorators }: FunctionDef): boolean {

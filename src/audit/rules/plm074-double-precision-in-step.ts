@@ -88,7 +88,8 @@ function isGivenToLoss({ parent }: Expr, facts: Facts): boolean {
     /^torch\.nn\.(?:functional\.\w*(?:loss|entropy\w*|kl_div)|\w+Loss)$/.test(made ?? "") ||
     facts.networks.isLoss(by.func) ||
     // `losses.mse(x, y)` of another file
-    (!(made ?? "").startsWith("torch.") && /(?:^|[._])(?:mse|l1|l2|bce|nll|huber)$|_loss$/.test(made ?? ""))
+    (!(made ?? "").startsWith("torch.") &&
+      /(?:^|[._])(?:\w*mse|l1|l2|bce|nll|huber)$|_loss$/.test(made ?? ""))
   );
 }
 

@@ -22,3 +22,16 @@ class Runner:
         except OSError as error:
             # trap: no network ran
             errors.append(error)
+
+
+def closing(model, loader, close):
+    failed = None
+    try:
+        for batch in loader:
+            model(batch.cuda()).sum().backward()
+    except RuntimeError as error:
+        # trap: raised again, it leaves with the frame
+        failed = error
+        raise
+    finally:
+        close(failed)
