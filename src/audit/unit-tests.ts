@@ -18,8 +18,12 @@ export function isTestText(path: string, text: string): boolean {
 export function isUnitTest(file: PythonFile, inside: string): boolean {
   return (
     PLACES.test(file.path) &&
-    // A program that asserts something looks at toys, too.
-    ((FOLDER.test(inside) && !(PROGRAM.test(inside) && file.all("Assert").length === 0)) ||
+    // A program that asserts something looks at toys, too, unless it takes options.
+    ((FOLDER.test(inside) &&
+      !(
+        PROGRAM.test(inside) &&
+        (file.all("Assert").length === 0 || file.callsNamed("add_argument").length > 0)
+      )) ||
       // `def test_model(model, loader)` evaluates, and asserts nothing.
       file
         .all("FunctionDef")

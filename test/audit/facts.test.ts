@@ -73,6 +73,8 @@ test("a program that trains is audited among the tests, too", () => {
   expect(audit("tests/toys.py")).toBe(0);
   expect(audit("tests/train_test.py")).toBe(0);
   expect(audit("tests/train.py", `${program}assert net.done\n`)).toBe(0);
+  const options = 'import argparse\nargparse.ArgumentParser().add_argument("--steps")\n';
+  expect(audit("tests/train.py", `${options}${program}assert net.done\n`)).toBe(1);
 });
 
 test("a counter that is raised in many places of a loop does not make the audit search through all their orders", () => {

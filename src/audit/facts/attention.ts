@@ -1,6 +1,6 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { isOnlyMadeBy } from "./classes.ts";
@@ -68,8 +68,20 @@ export function isFallback(expr: Expr, { file }: Facts): boolean {
   return file.callsNamed("scaled_dot_product_attention").some(
     (call) =>
       contains(around, call) &&
+      !isForGeneration(call, expr, file) &&
       // One of this file's own is not it.
       !(file.dotted(call.func) ?? "").startsWith(`${file.module}.`),
+  );
+}
+
+/** In the branches that a training does not come to, `if cache is None:` with what is written out. */
+function isForGeneration(fused: Call, written: Expr, file: PythonFile): boolean {
+  return ancestors(written).some(
+    (at) =>
+      at.kind === "If" &&
+      /^(?:\w+\.)?\w*(?:cache|past)\w* is None\b|^self\.training$/.test(file.textOf(at.test)) &&
+      at.body.some((one) => contains(one, written)) &&
+      at.orelse.some((one) => contains(one, fused)),
   );
 }
 

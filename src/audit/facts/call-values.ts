@@ -148,7 +148,10 @@ export class CallValues {
 
   /** What a loss is computed from; lengths, as of a CTC loss, may be on the host while the rest is not. */
   #compared(call: Call): readonly Value[] {
-    const all = this.#operands(call);
+    // `loss_fn((mel, pitch), (mel_out, pitch_out))`
+    const all = call.args.flatMap(({ value }) =>
+      value.kind === "Tuple" ? value.items.map((item) => this.#values.of(item)) : [this.#values.of(value)],
+    );
     return all.length > 2 && isOnDevice(all[0]!)
       ? all.filter(({ device }, at) => at < 2 || device !== "cpu")
       : all;

@@ -243,6 +243,10 @@ export function pinsBatches(call: Call, file: PythonFile): boolean {
   return (
     isTrue(value) ||
     (flag?.kind === "Name" && isTrueByDefault(flag, file)) ||
+    (value?.kind === "Unary" &&
+      value.op === "not" &&
+      value.operand.kind === "Name" &&
+      /^(?:is_)?(?:val|valid|validation|eval|test)$/.test(value.operand.id)) ||
     (value?.kind === "Call" && file.dotted(value.func) === "torch.cuda.is_available") ||
     // `device.type == "cuda"`
     (value?.kind === "Compare" &&

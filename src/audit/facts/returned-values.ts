@@ -3,6 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { returnsByName, sharedParam } from "./returns.ts";
 import { callTarget } from "./summary.ts";
+import { GRAPHLESS, METHODS } from "./torch-names.ts";
 import { UNKNOWN, either, isTensorLike } from "./value.ts";
 import type { Value } from "./value.ts";
 import type { Around, Values } from "./values.ts";
@@ -78,10 +79,18 @@ export class ReturnedValues {
     return added.length === 1 ? added[0]! : null;
   }
 
-  /** `q1, q2 = self.critic(states, actions)`, then `return q1, q2`. */
+  /** `q1, q2 = self.critic(states, actions)`, then `return q1, q2`; also by `value = self.critic(states).squeeze()`. */
   #isOfNetwork(item: Expr): boolean {
     const [made, ...more] = item.kind === "Name" ? this.#file.scopes.reaching(item) : [];
-    const run = item.kind === "Call" ? item : more.length === 0 ? made?.value : null;
+    let run = item.kind === "Call" ? item : more.length === 0 ? made?.value : null;
+    while (
+      run?.kind === "Call" &&
+      run.func.kind === "Attribute" &&
+      run.func.value.kind === "Call" &&
+      METHODS.has(run.func.attr) &&
+      !GRAPHLESS.has(run.func.attr)
+    )
+      run = run.func.value;
     if (run?.kind !== "Call" || (made && made.how !== "assign" && made.how !== "unpack")) return false;
     return (
       (this.#values.of(run.func).what === "module" || this.#values.networks.is(run.func)) &&

@@ -227,7 +227,10 @@ export class Values {
           ) &&
           !isHidden(definition)
         )
-          return UNKNOWN;
+          // `V, log_probs = self.evaluate(obs)` of this file, which returns what the critic said.
+          return definition.value?.kind === "Call" && definition.index !== null
+            ? this.returned(definition.value, definition.index)
+            : UNKNOWN;
         const value = definition.value ? this.of(definition.value) : UNKNOWN;
         if (isBesideLoss(definition) && !isLossName(definition.name)) return UNKNOWN;
         // `loss, acc = net(x)`: counted, by somebody who may have read it.

@@ -127,6 +127,13 @@ function isMask(expr: Expr, facts: Facts, depth = 0): boolean {
     const name = facts.file.dotted(expr.func);
     const short =
       name === null && expr.func.kind === "Attribute" ? expr.func.attr : (name ?? "").replace(/^torch\./, "");
+    // `(pos != 0).view(-1)`
+    if (
+      name === null &&
+      expr.func.kind === "Attribute" &&
+      /^(?:view|reshape|flatten|squeeze|unsqueeze)$/.test(short)
+    )
+      return isMask(expr.func.value, facts, depth + 1);
     return (
       /^(?:eq|ne|gt|lt|ge|le|isnan|isinf|isfinite|logical_(?:and|or|not|xor)|bool|not_equal|greater|less)$/.test(
         short,

@@ -1,9 +1,10 @@
 import { keyword, positional } from "../../python/file.ts";
 import { classOf, functionOf, walk } from "../../python/nodes.ts";
-import type { Arg, Call, ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
+import type { Arg, Call, ClassDef, Expr, FunctionDef, Lambda } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { COLLATE_KEYWORDS, isIndexed } from "../facts/loaders.ts";
+import { callsOf } from "../facts/returns.ts";
 import { FACTORIES, last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
@@ -36,7 +37,7 @@ export const rule: Rule = {
       const collated = mayCollate && isCollatedElsewhere(call, facts);
       if ((!loads && !collated) || !sends(call, facts)) continue;
       const certain = collated || isInLoader(call, facts);
-      const fn = functionOf(call);
+      const fn = collatorOf(functionOf(call), facts);
       const cls = fn?.kind === "FunctionDef" && fn.name === "__getitem__" ? classOf(fn) : null;
       if (certain || (fn?.kind === "FunctionDef" && isCollate(fn)) || (cls && isIndexed(cls, facts.file)))
         yield {
@@ -47,6 +48,14 @@ export const rule: Rule = {
     }
   },
 };
+
+/** Of a function of this file that only one that collates calls, that one. */
+function collatorOf(fn: FunctionDef | Lambda | null, { file }: Facts): FunctionDef | Lambda | null {
+  if (fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module" || isCollate(fn)) return fn;
+  const callers = callsOf(fn, file).map((call) => functionOf(call));
+  const [one] = callers;
+  return one?.kind === "FunctionDef" && callers.every((other) => other === one) && isCollate(one) ? one : fn;
+}
 
 /** By its name, whoever hands it to a loader. */
 function isCollate(fn: FunctionDef): boolean {

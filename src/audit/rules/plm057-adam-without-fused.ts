@@ -23,13 +23,26 @@ const ELSEWHERE =
 const SHARDED = /FullyShardedDataParallel/;
 const OTHER_SHARDS = /\b(?:fairscale|torch_xla)\b/;
 
+const ADAM = /^torch\.optim\.(?:adamw?\.)?AdamW?$/;
+
 /** Calls of what was picked out of a table or by its name. */
 function chosenCalls(file: PythonFile): readonly Call[] {
   const [tables, names] = [file.all("Subscript"), file.callsNamed("getattr")];
   const calls = [...tables, ...names].flatMap((picked) =>
     picked.parent?.kind === "Call" && picked.parent.func === picked ? [picked.parent] : [],
   );
-  return calls.length > 0 && file.says(/\bAdamW?\b/) ? calls : [];
+  // `Optimizer = Sharded if distributed else torch.optim.AdamW`
+  const either = file.all("IfExp").flatMap(({ body, orelse, parent }) => {
+    const [target] = parent?.kind === "Assign" ? parent.targets : [];
+    const made =
+      target?.kind === "Name" && [body, orelse].some((one) => ADAM.test(file.dotted(one) ?? ""))
+        ? file.scopes.definitionAt(target)
+        : null;
+    return (made ? file.scopes.uses(made) : []).flatMap((use) =>
+      use.parent?.kind === "Call" && use.parent.func === use ? [use.parent] : [],
+    );
+  });
+  return calls.length + either.length > 0 && file.says(/\bAdamW?\b/) ? [...calls, ...either] : [];
 }
 
 /** `OPTIMIZERS["adamw"]`, `getattr(torch.optim, name)`: what they stand for, where the file shows the word. */
@@ -40,6 +53,11 @@ function chosenFrom(func: Expr, file: PythonFile): string | null {
     const found = table && word !== null ? entry(table, word) : null;
     return found && file.dotted(found);
   }
+  const made = func.kind === "Name" ? file.scopes.onlyValue(func) : null;
+  if (made?.kind === "IfExp")
+    return (
+      [made.body, made.orelse].map((one) => file.dotted(one) ?? "").find((one) => ADAM.test(one)) ?? null
+    );
   if (func.kind !== "Call" || file.dotted(func.func) !== "builtins.getattr") return null;
   const [place, name] = [positional(func, 0), positional(func, 1)];
   const [from, word] = [place && file.dotted(place), name && wordOf(name, file)];
@@ -86,9 +104,7 @@ export const rule: Rule = {
     }
     for (const call of [...file.callsNamed("Adam", "AdamW"), ...chosenCalls(file)]) {
       if (
-        !/^torch\.optim\.(?:adamw?\.)?AdamW?$/.test(
-          file.dotted(call.func) ?? chosenFrom(call.func, file) ?? "",
-        ) ||
+        !ADAM.test(file.dotted(call.func) ?? chosenFrom(call.func, file) ?? "") ||
         hidesArguments(call, file)
       )
         continue;

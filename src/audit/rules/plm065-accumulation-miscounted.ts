@@ -55,15 +55,21 @@ export const rule: Rule = {
         everyTurn.length === 0 && sameLoss && !inLoop.every(({ call }) => isWith(call, step, every));
       const backwards = adds && areBranches(inLoop) ? inLoop : everyTurn;
       // `if fp16: scaled_loss.backward()`, `else: loss.backward()`: one of the two.
-      const backward = areBranches(backwards)
-        ? backwards[everyTurn.length === 0 ? 0 : 1]
+      const branches = areBranches(backwards);
+      const undividedBranch = branches
+        ? backwards.find(({ call }) => !isDivided(onTheWay(loop, call, file), file.textOf(every.by)))
+        : undefined;
+      const backward = branches
+        ? (undividedBranch ?? backwards[everyTurn.length === 0 ? 0 : 1])
         : backwards.length === 1
           ? backwards[0]
           : undefined;
       if (!backward?.loss || dividesItself(backward.call, facts)) continue;
       const count = file.textOf(every.by);
       const helper = taken === step ? null : functionOf(taken);
-      const text = file.codeOf(loop) + (helper ? file.codeOf(helper) : "");
+      const text =
+        (undividedBranch ? onTheWay(loop, undividedBranch.call, file) : file.codeOf(loop)) +
+        (helper ? file.codeOf(helper) : "");
       // Clearing every turn is no accumulation.
       const foreign = new Set(others.map((other) => stepped(other, file)));
       if (!clearsThrottled(loop, every.branch, helper, foreign, facts)) continue;

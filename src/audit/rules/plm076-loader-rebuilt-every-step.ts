@@ -386,7 +386,7 @@ function isLoader(expr: Expr, facts: Facts): boolean {
         // `train_loader, valid_loader = get_data(args)`
         (CALLED.test(expr.id) &&
           one.value?.kind === "Call" &&
-          /data|loader|(?:^|_)ds$/i.test(facts.file.textOf(one.value.func)) &&
+          /data|loader|(?:^|_)ds$|(?:^|\.)load_\w+$/i.test(facts.file.textOf(one.value.func)) &&
           (one.how === "unpack" || one.how === "assign")) ||
         // `model, loader = accelerator.prepare(model, loader)`: the same loader, wrapped.
         (CALLED.test(expr.id) &&

@@ -228,7 +228,16 @@ function isForThisInput(call: Call, fn: FunctionDef): boolean {
 /** A method that makes it of what it is given alone: with `self` at hand it may well keep it. */
 function isOfGiven(fn: FunctionDef): boolean {
   if (fn.parent?.kind !== "ClassDef" || fn.name === "__init__" || fn.name === "forward") return false;
-  return !fn.body.some((statement) => mentions(statement, "self"));
+  let given = true;
+  for (const statement of fn.body)
+    walk(statement, (node) => {
+      if (node.kind !== "Name" || node.id !== "self") return;
+      // `self.embed.weight.device` is a place.
+      let at: Node = node;
+      while (at.parent?.kind === "Attribute") at = at.parent;
+      if (at.kind !== "Attribute" || !isPlace(at)) given = false;
+    });
+  return given;
 }
 
 /** A method that asks `self` for nothing but settings. */
