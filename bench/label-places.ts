@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { audit } from "../src/audit/audit.ts";
 import { Facts } from "../src/audit/facts/facts.ts";
 import type { ProjectFacts } from "../src/audit/facts/project.ts";
-import { whyOnHost } from "../src/audit/facts/on-host.ts";
+import { whyOnHost, whyUntold } from "../src/audit/facts/on-host.ts";
 import { whyNot } from "../src/audit/facts/shipped.ts";
 import { DEFAULTS } from "../src/audit/settings.ts";
 import { Layout } from "../src/audit/layout.ts";
@@ -53,7 +53,9 @@ function placeOf(label: Label): NonNullable<Label["where"]> | null {
   if (!known || source === null || typeof source === "string" || source.kind !== "python") return null;
   const facts = new Facts(source.file, known.project);
   const node = firstAt(label.line, facts);
-  return node && ((whyNot(node, facts) ?? whyOnHost(facts)) === null ? whereIs(node, facts) : "off");
+  if (!node) return null;
+  const why = whyNot(node, facts) ?? whyOnHost(facts) ?? whyUntold(label.rule, facts);
+  return why === null ? whereIs(node, facts) : "off";
 }
 
 /** The outermost node that begins in the line. */

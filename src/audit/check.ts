@@ -5,7 +5,7 @@ import type { NotebookCell } from "../python/notebook.ts";
 import type { Node } from "../python/tree.ts";
 import type { ConfigFile } from "./config.ts";
 import type { Facts } from "./facts/facts.ts";
-import { whyOnHost } from "./facts/on-host.ts";
+import { whyOnHost, whyUntold } from "./facts/on-host.ts";
 import { whyNot } from "./facts/shipped.ts";
 import type { Place, ReportedFinding } from "./report.ts";
 import type { Finding, Fix, Rule, RuleMeta } from "./rule.ts";
@@ -87,7 +87,10 @@ function asItRuns(meta: RuleMeta, finding: Finding, facts: Facts): Finding {
   const severity = finding.severity ?? meta.severity;
   if (severity === "note" || !("parent" in at)) return finding;
   // What grows without bound does so on the host as well.
-  const but = whyNot(at as Node, facts) ?? (meta.severity === "error" ? null : whyOnHost(facts));
+  const but =
+    whyNot(at as Node, facts) ??
+    (meta.severity === "error" ? null : whyOnHost(facts)) ??
+    whyUntold(meta.code, facts);
   return but === null ? finding : { ...finding, severity: "note", message: `${finding.message} (${but})` };
 }
 

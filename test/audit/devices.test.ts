@@ -221,3 +221,31 @@ class Compare:
   expect(count('"cpu"')).toBe(0);
   expect(count("config.device")).toBe(2);
 });
+
+test("a read in a file that speaks of no device may well wait for none", () => {
+  const step = (moved: string): string => `def train(model, loader, optimizer):
+    model.train()
+    for x, y in loader:
+        loss = (model(x) - y).abs().mean()${moved}
+        loss.backward()
+        optimizer.step()
+        print(loss.item())
+`;
+  const main = `import torch
+from steps import train
+
+device = torch.device("cuda")
+net = torch.nn.Linear(3, 3).to(device)
+train(net, [(x.to(device), y.to(device)) for x, y in data], torch.optim.Adam(net.parameters()))
+`;
+  const severities = (moved: string): readonly string[] =>
+    auditTexts(
+      [
+        { path: "steps.py", text: step(moved) },
+        { path: "main.py", text: main },
+      ],
+      { ...DEFAULTS, select: ["PLM025"] },
+    ).findings.map(({ severity }) => severity);
+  expect(severities("  # on the device")).toEqual(["note"]);
+  expect(severities(".to(x.device)")).toEqual(["warning"]);
+});

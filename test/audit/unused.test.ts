@@ -448,3 +448,44 @@ if __name__ == "__main__":
   expect(severities("# test_output(model, model, [], optimizer)")).toEqual(["note", "note"]);
   expect(severities("test_output(model, model, [], optimizer)")).toEqual(["note", "warning"]);
 });
+
+test("a class that trains and that nothing makes is for nobody, where something else trains", () => {
+  const agent = `
+import torch
+
+
+class Agent:
+    def __init__(self, net, optimizer):
+        self.net = net.cuda()
+        self.optimizer = optimizer
+
+    def train(self, batches):
+        for x in batches:
+            loss = self.net(x.cuda()).mean()
+            loss.backward()
+            self.optimizer.step()
+            print(loss.item())
+`;
+  const files = {
+    "agent.py": agent,
+    "net.py": NET,
+    "main.py": `${TRAIN.replaceAll("USED", "Encoder")}model.train()\nif __name__ == "__main__":\n    print(device)\n`,
+  };
+  expect(found(files, "PLM025")).toMatchObject([
+    { severity: "note", message: expect.stringMatching(/\(nothing here uses `Agent`\)$/) as unknown },
+  ]);
+  expect(
+    found(
+      { ...files, "play.py": "from agent import Agent\nimport torch\nAgent(1, 2).train([])\n" },
+      "PLM025",
+    ),
+  ).toMatchObject(USED);
+});
+
+test("what is called a trial or a benchmark is not the training", () => {
+  const text = TRAIN.replaceAll("USED", "Encoder").replace("    optimizer.step()", "    print(loss.item())");
+  const severity = (path: string): unknown => found({ [path]: text, "net.py": NET }, "PLM025")[0]?.severity;
+  expect(["train.py", "contest.py", "bench.py", "scripts/test_amp.py", "lr_finder.py"].map(severity)).toEqual(
+    ["warning", "warning", "note", "note", "note"],
+  );
+});

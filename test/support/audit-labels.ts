@@ -67,6 +67,8 @@ const FILES = [
   "labels-58.jsonl",
   "labels-59.jsonl",
   "labels-60.jsonl",
+  "labels-61.jsonl",
+  "labels-62.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

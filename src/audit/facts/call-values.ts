@@ -350,8 +350,12 @@ export class CallValues {
       return { ...this.#values.computed(call, [operands[0]]), what: "output" };
     if (name === "torch.nn.parallel.data_parallel" && call.args[0])
       return this.#output(call, call.args[0].value);
-    if (name === "torch.nn.Parameter" || name === "torch.nn.parameter.Parameter")
-      return { what: "tensor", device: operands[0]?.device ?? "unknown", graph: "no" };
+    if (name === "torch.nn.Parameter" || name === "torch.nn.parameter.Parameter") {
+      // A module's own goes where the module goes.
+      const cls = classOf(call);
+      const moves = cls !== null && isModuleRole(this.#around.role(cls));
+      return { what: "tensor", device: moves ? "network" : (operands[0]?.device ?? "unknown"), graph: "no" };
+    }
     if (/^torch\.nn\.(?:\w+\.)*[A-Z]/.test(name) || name === "torch.compile") return MODULE;
     if (/^torch\.nn\.utils\.(?:clip_grad\.)?clip_grad_norm_$/.test(name))
       return { what: "tensor", device: "network", graph: "no" };

@@ -73,7 +73,7 @@ export function feedsGradients(file: PythonFile): boolean {
     file
       .callsNamed("prepare_model_for_kbit_training", "prepare_model_for_int8_training")
       .some((call) => !isFalse(argument(call, "use_gradient_checkpointing", 1))) ||
-    /enable_input_require_grads|make_inputs_require_grad|modules_to_save|Prompt(?:Tuning|Encoder)|requires_grad_?\(\s*True|["']embed_tokens["']\s*[,\]]|embed_tokens\.(?:weight\.)?requires_grad|unsloth/.test(
+    /enable_input_require_grads|make_inputs_require_grad|["']modules_to_save|modules_to_save\s*=(?!\s*None\b)|Prompt(?:Tuning|Encoder)|requires_grad_?\(\s*True|["']embed_tokens["']\s*[,\]]|embed_tokens\.(?:weight\.)?requires_grad|unsloth/.test(
       file.text,
     )
   );

@@ -99,8 +99,11 @@ export function deviceOf(
       if (expr.value.kind === "Name" && /accelerator|fabric/i.test(expr.value.id)) return "accelerator";
       const own = selfAttribute(expr);
       const cls = own === null ? null : classOf(expr);
-      const write = cls ? attributesOf(cls, file).get(own!)?.writes[0]?.value : null;
-      if (write) return follow(write);
+      const [first, ...more] = ((cls && attributesOf(cls, file).get(own!)?.writes) ?? []).map(
+        ({ value }) => value && follow(value),
+      );
+      // `self.device = "cpu"`, and below `if available: self.device = torch.cuda.current_device()`.
+      if (first) return first === "cpu" && more.includes("accelerator") ? "accelerator" : first;
       if (expr.attr !== "device") return ELSEWHERE.test(expr.attr) ? "unknown" : "network";
       const { what, device } = valueOf(expr.value);
       return what === "tensor" || what === "output" ? device : "network";

@@ -147,11 +147,10 @@ function passed(
   if (fn?.kind !== "FunctionDef") return null;
   const cls = fn.parent?.kind === "ClassDef" && fn.name === "__init__" ? fn.parent : null;
   if (cls) return constructed(cls, param, fn, facts, depth, isMaker);
-  if (fn.parent?.kind !== "Module") return null;
-  const index = fn.params.findIndex((one) => one.name === param);
-  const calls = facts.file.all("Call").filter((call) => isCallOf(call, fn, facts));
+  const shift = fn.parent?.kind === "ClassDef" && fn.params[0]?.name === "self" ? 1 : 0;
+  const index = fn.params.findIndex((one) => one.name === param) - shift;
   return all(
-    calls.map((call) => {
+    callsOf(fn, facts.file).map((call) => {
       const given = keyword(call, param)?.value ?? positional(call, index);
       return given ? loadersOf(given, facts, depth + 1, isMaker) : null;
     }),
@@ -177,14 +176,6 @@ function constructed(
         const given = keyword(call, param)?.value ?? positional(call, index);
         return given ? loadersOf(given, facts, depth + 1, isMaker) : null;
       }),
-  );
-}
-
-function isCallOf(call: Call, fn: FunctionDef, facts: Facts): boolean {
-  return (
-    call.func.kind === "Name" &&
-    call.func.id === fn.name &&
-    facts.file.dotted(call.func) === facts.file.qualified(fn)
   );
 }
 

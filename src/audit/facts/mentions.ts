@@ -207,7 +207,7 @@ function isListed(text: Node): boolean {
   return target?.kind === "Name" && target.id === "__all__";
 }
 
-/** Classes of networks, and functions, that nothing in the tree uses, where something trains. */
+/** Classes of networks, those that train, and functions, that nothing in the tree uses, where something trains. */
 export function unusedParts(
   summaries: readonly FileSummary[],
   roles: ReadonlyMap<string, Role>,
@@ -218,16 +218,20 @@ export function unusedParts(
   const left = new Set<string>();
   if (trainers.length === 0) return { unused: left, inner: left };
   const mentioned = isForOthers(summaries, words) ? withHandedOn(words) : words;
-  const classes: { readonly file: FileSummary; readonly cls: ClassSummary }[] = [];
+  const networks: Class[] = [];
+  const agents: Class[] = [];
   for (const file of summaries) {
-    const networks = file.classes.filter(({ name }) => roles.get(name) === "module");
-    if (networks.length === 0) continue;
-    if (isLeft(file, mentioned)) for (const { name } of networks) left.add(name);
+    const own = file.classes.filter(({ name }) => roles.get(name) === "module");
+    // What trains by its methods, and is of no library's kind: `class A2C:`.
+    const others = file.trains ? file.classes.filter(({ name }) => isAgent(name, file, roles)) : [];
+    if (own.length === 0 && others.length === 0) continue;
+    if (isLeft(file, mentioned)) for (const { name } of own) left.add(name);
     if (isTakenByName(file.module, mentioned)) continue;
-    for (const cls of networks)
-      if (!cls.decorated && !isMentioned(cls, file, mentioned)) classes.push({ file, cls });
+    const isUnspoken = (cls: ClassSummary): boolean => !cls.decorated && !isMentioned(cls, file, mentioned);
+    for (const cls of own) if (isUnspoken(cls)) networks.push({ file, cls });
+    for (const cls of others) if (isUnspoken(cls)) agents.push({ file, cls });
   }
-  const spread = (functions: readonly Fn[]): ReadonlySet<string> => {
+  const spread = (functions: readonly Fn[], classes: readonly Class[]): ReadonlySet<string> => {
     const unused = new Set(left);
     const isIdle = (user: string, file: FileSummary): boolean =>
       user === MAIN ? isTried(file, mentioned) : user !== "" && isPartOf(`${file.module}.${user}`, unused);
@@ -245,16 +249,28 @@ export function unusedParts(
     }
     return unused;
   };
-  const unused = spread(uncalled(summaries, trainers, graph, mentioned));
+  const unused = spread(uncalled(summaries, trainers, graph, mentioned), [...networks, ...agents]);
   // Where all that trains is there to be called, nothing says what is not.
   const stillTrains = trainers.some(({ functions }) => {
     const steps = functions.filter(({ backward, steps: taken }) => backward || taken);
     return steps.length === 0 || steps.some(({ name }) => !isPartOf(name, unused));
   });
   return {
-    unused: stillTrains ? unused : spread([]),
-    inner: new Set(classes.flatMap(({ cls }) => (cls.users ? [cls.name] : []))),
+    unused: stillTrains ? unused : spread([], networks),
+    inner: new Set(networks.flatMap(({ cls }) => (cls.users ? [cls.name] : []))),
   };
+}
+
+interface Class {
+  readonly file: FileSummary;
+  readonly cls: ClassSummary;
+}
+
+function isAgent(name: string, { functions }: FileSummary, roles: ReadonlyMap<string, Role>): boolean {
+  return (
+    (roles.get(name) ?? "other") === "other" &&
+    functions.some((fn) => (fn.backward || fn.steps) && fn.name.startsWith(`${name}.`))
+  );
 }
 
 /** By their qualified names. */

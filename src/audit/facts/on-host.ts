@@ -12,6 +12,22 @@ export function whyOnHost(facts: Facts): string | null {
   return facts.once(onHost);
 }
 
+/** What a file says that sends something to a device, or leaves that to a library. */
+const SPEAKS = /device|cuda|gpu|accelerat|fabric|lightning|Trainer|rank|\.to\(|prepare|deepspeed/i;
+
+/** Rules about reads, which wait only for what is on a device. */
+const READS: ReadonlySet<string> = new Set(["PLM025", "PLM026", "PLM027", "PLM068", "PLM069"]);
+
+/** Why nobody can tell in this file that what a rule reports costs anything. */
+export function whyUntold(rule: string, { file, accelerator }: Facts): string | null {
+  if (READS.has(rule) && !file.once(speaksOfDevices)) return "if it is on a device: this file speaks of none";
+  // Copies on the host are small beside the rest.
+  return rule === "PLM045" && !accelerator ? "on the CPU, as nothing here is sent to a device" : null;
+}
+
+/** Not in a comment alone. */
+const speaksOfDevices = (file: PythonFile): boolean => SPEAKS.test(file.code);
+
 /** What hands the choice of a device to somebody else. */
 const CHOSEN_ELSEWHERE = /device_map|accelerat|Trainer\(|deepspeed|fabric|lightning|local_rank/i;
 

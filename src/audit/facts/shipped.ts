@@ -14,6 +14,8 @@ export function whyNot(node: Node, facts: Facts): string | null {
   const { file, project } = facts;
   const option = optionBehind(node, file, project) ?? behindCallers(node, file, project);
   if (option) return option.why;
+  const beside = BESIDE.exec(file.path);
+  if (beside) return `in a file that is called \`${beside[1]}\``;
   const folder = project.aside.get(file.module);
   if (folder !== undefined) return `in a folder that is called \`${folder}\``;
   if (file.tree.errors.length > 0) return "this file does not parse";
@@ -33,6 +35,10 @@ export function whyNot(node: Node, facts: Facts): string | null {
   if (project.tried.has(file.module) && isStarted(node, file)) return "only when this file itself is started";
   return null;
 }
+
+/** Run to be timed or looked at, or to find a rate to learn with: not the training, by the name. */
+const BESIDE =
+  /(?:^|\/)((?:bench(?:mark)?s?|test|check|try|debug|toy|demo|sanity|profile|probe)(?:_\w+)?\.py|lr_finder\.py)$/;
 
 /** The same of a method that its class calls only there: `if self.pre_norm: return self.forward_pre(x)`. */
 function behindCallers(node: Node, file: PythonFile, tree: Tree): Behind | null {

@@ -36,7 +36,7 @@ export const TUPLE_RESULTS = set(
 /** Methods of a tensor that return a tensor with the same history. */
 export const METHODS = set(`
   abs add add_ addmm all amax amin any argmax argmin argsort as_strided baddbmm bernoulli bfloat16 bmm bool broadcast_to byte ceil char chunk clamp clamp_ clamp_max clamp_min
-  clip clone contiguous copy_ cos cumprod cumsum diag diagonal diff div div_ dot double eq erf exp expand expand_as fill_ flatten flip float floor floor_divide
+  clip clone contiguous copy_ cos cumprod cumsum diag diagonal diff div div_ dot double eq erf exp expand expand_as fill_ fill_diagonal_ flatten flip float floor floor_divide
   fmod gather ge gt half index_add index_add_ index_copy index_fill index_select int isfinite isinf isnan kthvalue le lerp log log1p log2 log_softmax logical_and logical_not logical_or
   logsumexp long lt masked_fill masked_fill_ masked_scatter masked_select matmul max maximum mean median min minimum mm mul mul_ multinomial mv nan_to_num narrow ne neg
   nonzero norm normal_ permute pin_memory pow prod quantile ravel real reciprocal relu relu_ remainder repeat repeat_interleave requires_grad_ reshape roll round rsqrt scatter scatter_ scatter_add scatter_add_

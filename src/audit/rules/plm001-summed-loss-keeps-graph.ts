@@ -37,8 +37,8 @@ export const rule: Rule = {
       if (isOfFew(keep, facts)) continue;
       const freed = isBackwarded(added, keep.loop, facts);
       if ((!freed && keptForBackward(keep, facts)) || isDifferentiatedItself(keep, facts)) continue;
-      // Begun anew inside the loop: a few graph nodes, until the next step.
-      if (freed && (isRebegun(keep, facts) || isOfMicroSteps(keep, facts))) continue;
+      // Begun anew inside the loop: a few graph nodes, or what one step has, until the next step.
+      if ((freed && isRebegun(keep, facts)) || isOfMicroSteps(keep, facts)) continue;
       const name = facts.file.textOf(root);
       yield {
         at,

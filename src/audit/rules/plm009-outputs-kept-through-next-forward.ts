@@ -15,7 +15,7 @@ import type {
 } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
-import { helperRun, isNetwork, networkOfLoss } from "../facts/networks.ts";
+import { helperRun, isNetwork, networkCall, networkOfLoss } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
@@ -105,7 +105,8 @@ function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): Name | n
     value = value.value;
   if (value.kind !== "Call" || (target.kind !== "Name" && target.kind !== "Tuple")) return null;
   const network = isNetwork(value.func, facts);
-  if (target.kind === "Name") return network || isOfMethod(statement, facts) ? target : null;
+  if (target.kind === "Name")
+    return network || isOfMethod(statement, facts) || isNormalised(value, facts) ? target : null;
   const named = target.items.findIndex(
     (item) => item.kind === "Name" && /logit$|logits|outputs?$|^recon|^predictions$/.test(item.id),
   );
@@ -116,6 +117,14 @@ function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): Name | n
     (network || helperRun(value, at, facts) !== null || networkOfLoss(value, facts) !== null)
     ? logits
     : null;
+}
+
+/** `torch.log_softmax(outputs, -1)`: as large as the outputs themselves. */
+function isNormalised(call: Call, facts: Facts): boolean {
+  return (
+    /^torch\.(?:nn\.functional\.)?(?:log_)?softmax$/.test(facts.file.dotted(call.func) ?? "") &&
+    networkCall(call, facts) !== null
+  );
 }
 
 /** `_, loss = model(x, y)`: given the targets too, a network hands back its loss, and before it what that was computed of. */
@@ -158,12 +167,17 @@ function isOfMethod({ value }: Assign, facts: Facts): boolean {
 /** `out = out.logits if hasattr(out, "logits") else out`: the name goes on to mean the logits, which are as large. */
 function isOwnPart({ how, name, value, node }: Definition, statement: Stmt): boolean {
   const isPart = (expr: Expr): boolean =>
-    expr.kind === "Name"
-      ? expr.id === name
-      : expr.kind === "IfExp"
-        ? isPart(expr.body) && isPart(expr.orelse)
-        : (expr.kind === "Attribute" ? expr.attr === "logits" : isPick(expr)) &&
-          isPart((expr as Attribute | Subscript).value);
+    // `out = out.permute(1, 0, 2)`
+    expr.kind === "Call"
+      ? expr.func.kind === "Attribute" &&
+        /^(?:permute|transpose|view|reshape|contiguous|squeeze|flatten)$/.test(expr.func.attr) &&
+        isPart(expr.func.value)
+      : expr.kind === "Name"
+        ? expr.id === name
+        : expr.kind === "IfExp"
+          ? isPart(expr.body) && isPart(expr.orelse)
+          : (expr.kind === "Attribute" ? expr.attr === "logits" : isPick(expr)) &&
+            isPart((expr as Attribute | Subscript).value);
   return how === "assign" && value !== null && node.start > statement.end && isPart(value);
 }
 

@@ -1,13 +1,14 @@
 import type { Definition } from "../../python/scopes.ts";
-import { argument } from "../../python/file.ts";
+import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Name, Param } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { hasTensorMethod } from "../facts/inputs.ts";
 import { keeps } from "../facts/kept.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { callsOf } from "../facts/returns.ts";
 import { usedAsTensor } from "../facts/tensor-use.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -82,8 +83,19 @@ function isFed(param: Param, facts: Facts): boolean {
       .uses(definition)
       .some(
         ({ parent }) =>
-          parent?.kind === "Arg" && parent.parent?.kind === "Call" && isNetwork(parent.parent.func, facts),
+          parent?.kind === "Arg" &&
+          parent.parent?.kind === "Call" &&
+          (isNetwork(parent.parent.func, facts) || isPartOfNetwork(parent.parent.func, facts)),
       )
+  );
+}
+
+/** `self.clip.text_encoder(ids)` */
+function isPartOfNetwork(callee: Expr, facts: Facts): boolean {
+  return (
+    callee.kind === "Attribute" &&
+    /(?:encoder|decoder|backbone|embedding|projection|head)$/.test(callee.attr) &&
+    isNetwork(callee.value, facts)
   );
 }
 
@@ -157,12 +169,56 @@ function isTensor(param: Param, facts: Facts): boolean {
     definition !== null &&
     param.name !== "self" &&
     (facts.isGivenTensors(param) ||
+      isHandedTensor(param, facts) ||
       usedAsTensor(definition, facts) ||
       isFedToLayer(definition, facts) ||
       isComputedWith(definition, facts) ||
+      isGivenToTorch(definition, facts) ||
       isCutByAxes(definition, facts) ||
       hasTensorMethod(definition, facts.file))
   );
+}
+
+/** `torch.sin(2**j * x)`, which takes tensors alone, and nothing else in there is one. */
+function isGivenToTorch(definition: Definition, { file }: Facts): boolean {
+  return file.scopes.uses(definition).some((use) => {
+    let at: Expr = use;
+    while (at.parent?.kind === "Binary") at = at.parent;
+    const call = at.parent?.kind === "Arg" ? at.parent.parent : null;
+    if (
+      at === use ||
+      call?.kind !== "Call" ||
+      !/^torch\.(?:sin|cos|exp|log|tanh|sigmoid)$/.test(file.dotted(call.func) ?? "")
+    )
+      return false;
+    let alone = true;
+    walk(at, (node) => {
+      if (node.kind === "Name" && node !== use && !isCount(node, file)) alone = false;
+      return alone && node.kind !== "Attribute";
+    });
+    return alone;
+  });
+}
+
+/** `for j in range(n)` */
+function isCount(name: Name, file: PythonFile): boolean {
+  return file.scopes
+    .reaching(name)
+    .every(
+      ({ how, value }) =>
+        how === "iterate" && value?.kind === "Call" && file.dotted(value.func) === "builtins.range",
+    );
+}
+
+/** `weight(t)` of this file, with a `t = torch.rand(n)` or what a forward is given. */
+function isHandedTensor(param: Param, facts: Facts): boolean {
+  const fn = param.parent;
+  if (fn?.kind !== "FunctionDef") return false;
+  const at = fn.params.indexOf(param) - (fn.params[0]?.name === "self" ? 1 : 0);
+  return callsOf(fn, facts.file).some((call) => {
+    const given = keyword(call, param.name)?.value ?? positional(call, at);
+    return given !== null && facts.value(given).what === "tensor";
+  });
 }
 
 /** `(ids == 0).unsqueeze(1)`: beside a number, what has a tensor's methods after that was one before. */

@@ -322,7 +322,12 @@ function isNeverTrained(callee: Expr, facts: Facts): boolean {
   if (
     file
       .all("Attribute")
-      .some((node) => /^(?:parameters|named_parameters|zero_grad)$/.test(node.attr) && same(node.value))
+      .some(
+        (node) =>
+          /^(?:parameters|named_parameters|zero_grad)$/.test(node.attr) &&
+          same(node.value) &&
+          !isCounted(node, file),
+      )
   )
     return false;
   // Handed as a whole to something that may freeze, wrap or train it; to a function of this tree that is its use.
@@ -331,6 +336,16 @@ function isNeverTrained(callee: Expr, facts: Facts): boolean {
     const name = file.dotted(arg.parent.func) ?? "";
     return facts.callee(arg.parent) === null && !/^(?:builtins\.|copy\.)/.test(name);
   });
+}
+
+/** `sum(p.numel() for p in teacher.parameters())` */
+function isCounted(parameters: Expr, file: PythonFile): boolean {
+  const clause = parameters.parent?.kind === "Call" ? parameters.parent.parent : null;
+  return (
+    clause?.kind === "Clause" &&
+    clause.parent?.kind === "Comp" &&
+    /\.(?:numel|nelement|shape|size)\b/.test(file.textOf(clause.parent.element))
+  );
 }
 
 /** Made by `from_pretrained` in this file, and prepared for training by nobody. */
@@ -369,6 +384,7 @@ function isTrainedNowhere(callee: Expr, facts: Facts): boolean {
       (call) =>
         call.func.kind === "Attribute" &&
         (facts.networks.key(call.func.value) === key || lastWord(call.func.value) === name) &&
+        !isCounted(call.func, file) &&
         !(call.parent?.kind === "Arg" && file.textOf((call.parent.parent as Call).func) === "zip"),
     );
   return !trained && !isFrozenByCall(name, file.text);

@@ -13,6 +13,7 @@ import { indentAt } from "../edits.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { decoratedGrad } from "../facts/gradmode.ts";
+import { isOtherBranch } from "../facts/guards.ts";
 import { callsOf } from "../facts/returns.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -187,14 +188,14 @@ function leftUncleared(loop: Loop, facts: Facts): Call | null {
   const step = optimizerSteps(file).find(
     (call) => contains(loop, call) && functionOf(call) === functionOf(loop),
   );
+  // `if amp: … scaler.step(optimizer)`, `else: … optimizer.step()`: one of the two is all that runs.
+  const runs = (call: Call): boolean => contains(loop, call) && !(step && isOtherBranch(step, call));
   // The last of several: each of two optimizers is cleared before its own.
-  const backward = facts.backwards.findLast(({ call }) => contains(loop, call));
+  const backward = facts.backwards.findLast(({ call }) => runs(call));
   if (!backward || (!step && !updatesByHand(loop, facts))) return null;
   const clears = file
     .callsNamed("zero_grad")
-    .filter(
-      (call) => call.func.kind === "Attribute" && call.func.attr === "zero_grad" && contains(loop, call),
-    );
+    .filter((call) => call.func.kind === "Attribute" && call.func.attr === "zero_grad" && runs(call));
   return clears.length > 0 && clears.every((call) => call.start < backward.call.start) ? clears[0]! : null;
 }
 

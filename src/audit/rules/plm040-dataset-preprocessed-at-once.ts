@@ -272,9 +272,20 @@ function works(expr: Node, facts: Facts): boolean {
         facts.callee(node)?.opens === true)
     )
       found = true;
+    // `file["images"][i]`
+    if (node.kind === "Subscript" && isOfFile(node.value, facts)) found = true;
     return !found && !isMeasure(node);
   });
   return found;
+}
+
+/** A dataset in an open file: `file["images"]`, of `with h5py.File(path) as file:`. */
+function isOfFile(expr: Expr, { file }: Facts): boolean {
+  const [one, ...more] =
+    expr.kind === "Subscript" && expr.index.kind === "Str" && expr.value.kind === "Name"
+      ? file.scopes.reaching(expr.value)
+      : [];
+  return one?.value?.kind === "Call" && more.length === 0 && file.dotted(one.value.func) === "h5py.File";
 }
 
 /** `image.shape`, `image.size`: of an example that is not kept. */

@@ -212,13 +212,12 @@ function isHeld(name: Name, facts: Facts): boolean {
   return made && reads.length === 1;
 }
 
-/** `model(**batch).logits` of a language model. */
+/** `model(**batch).logits`, or `model(tokens)`, of a language model. */
 function isTokenLogits(expr: Expr, facts: Facts): boolean {
+  const run = expr.kind === "Attribute" && expr.attr === "logits" ? expr.value : expr;
   return (
-    expr.kind === "Attribute" &&
-    expr.attr === "logits" &&
-    expr.value.kind === "Call" &&
-    isNetwork(expr.value.func, facts) &&
+    run.kind === "Call" &&
+    isNetwork(run.func, facts) &&
     /CausalLM|LMHead|vocab|\[:, ?:-1/.test(facts.file.text)
   );
 }

@@ -13,6 +13,9 @@ import type { Rule } from "../rule.ts";
 
 const TRAINERS = /Trainer$/;
 
+/** Of the model, not of the training. */
+const NO_SETTINGS = /^(?:BitsAndBytes|Generation|Auto|Lora)Config$/;
+
 export const rule: Rule = {
   meta: {
     code: "PLM055",
@@ -78,7 +81,9 @@ export const rule: Rule = {
     for (const trainer of trainers)
       if (
         untold &&
-        settings.every((call) => hidesArguments(call, file)) &&
+        settings.every(
+          (call) => hidesArguments(call, file) || NO_SETTINGS.test(last(file.dotted(call.func) ?? "")),
+        ) &&
         given(trainer, "compute_metrics", file) !== null &&
         given(trainer, "eval_dataset", file) !== null &&
         !isSmall(modelOf(trainer, facts) || file.text)

@@ -13,6 +13,8 @@ const FLOAT32 = "The 4-bit weights are computed with in float32: several times s
 /** A comparison, a setting, or `bool(settings.get("load_in_4bit", True))`. */
 function isAsked(expr: Expr): boolean {
   if (expr.kind === "Subscript") return true;
+  // `bits == 4 or load_in_4bit`
+  if (expr.kind === "Bool") return expr.values.every(isAsked);
   if (expr.kind !== "Call") return /^(?:Compare|Name|Attribute)$/.test(expr.kind);
   const [first, second] = expr.args;
   if (expr.func.kind === "Name")

@@ -81,11 +81,13 @@ function isJudged(call: Call, source: Expr, facts: Facts): boolean {
 }
 
 function isGivenToLoss({ parent }: Expr, facts: Facts): boolean {
+  // `log_softmax(logits.double() / temperature, dim=-1)`
+  if (parent?.kind === "Binary" && /^[/*]$/.test(parent.op)) return isGivenToLoss(parent, facts);
   const by = parent?.kind === "Arg" && parent.parent?.kind === "Call" ? parent.parent : null;
   if (!by) return false;
   const made = by.func.kind === "Call" ? facts.file.dotted(by.func.func) : facts.file.dotted(by.func);
   return (
-    /^torch\.nn\.(?:functional\.\w*(?:loss|entropy\w*|kl_div)|\w+Loss)$/.test(made ?? "") ||
+    /^torch\.nn\.(?:functional\.(?:\w*(?:loss|entropy\w*|kl_div)|log_softmax)|\w+Loss)$/.test(made ?? "") ||
     facts.networks.isLoss(by.func) ||
     // `losses.mse(x, y)` of another file
     (!(made ?? "").startsWith("torch.") &&

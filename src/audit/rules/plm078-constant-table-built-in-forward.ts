@@ -202,7 +202,7 @@ function waveMakers(facts: Facts): ReadonlySet<FunctionDef> {
       !/^staticmethod$/.test(fn.decorators.map((one) => file.textOf(one)).join())
     )
       continue;
-    if (/cache|rand|\bglobal\b/i.test(file.codeOf(fn))) continue;
+    if (/cache|rand|\bglobal\b/i.test(file.codeOf(fn).replaceAll(fn.name, ""))) continue;
     if (file.callsNamed(...TABLES, ...ARRAYS).some((one) => contains(fn, one))) found.add(fn);
   }
   return found;
@@ -217,7 +217,10 @@ function isCount(expr: Expr, facts: Facts): boolean {
 /** Neither for an input that is longer than the table at hand, nor kept for the next one. */
 function isForThisInput(call: Call, fn: FunctionDef): boolean {
   for (let at = call.parent; at && at !== fn; at = at.parent) {
-    if (at.kind === "If" || at.kind === "IfExp") return false;
+    // `if self.use_rope:` is the same in every forward.
+    const isFlag =
+      at.kind === "If" && selfAttribute(at.test) !== null && /^use_|_enabled$/.test(selfAttribute(at.test)!);
+    if ((at.kind === "If" && !isFlag) || at.kind === "IfExp") return false;
     if (at.kind === "Assign") return !at.targets.some((one) => mentions(one, "self"));
     if (at.kind === "Call" && at.func.kind === "Attribute" && at.func.attr === "register_buffer")
       return false;

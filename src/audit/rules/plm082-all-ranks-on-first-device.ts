@@ -32,12 +32,7 @@ export const rule: Rule = {
       .callsNamed("DistributedDataParallel")
       .filter((call) => (file.dotted(call.func) ?? "").endsWith(".DistributedDataParallel"));
     // Started by something else that gives each rank its own device, or no device at all.
-    if (
-      (inits.length === 0 && wraps.length === 0) ||
-      seesOwn(file) ||
-      file.says(/gloo|accelerat|deepspeed|\bray\b|FakeTensorMode|(?:backend\s*=|group\()\s*["']fake["']/i)
-    )
-      return;
+    if ((inits.length === 0 && wraps.length === 0) || seesOwn(file) || isPlaced(file)) return;
     const chooses = file
       .callsNamed("set_device", "set_device_index")
       .filter((call) =>
@@ -146,7 +141,16 @@ function isRanked({ file, project }: Facts): boolean {
       .some((call) => /^torch\.(?:distributed|nn\.parallel)\./.test(file.dotted(call.func) ?? "")) ||
       project.ranked.has(file.module)) &&
     !seesOwn(file) &&
-    !file.says(/gloo|accelerat|deepspeed|\bray\b|FakeTensorMode/i)
+    !isPlaced(file)
+  );
+}
+
+/** By a library that gives each rank its device; or there is none to give. */
+function isPlaced(file: PythonFile): boolean {
+  return (
+    (file.says(/gloo/i) && !file.says(/nccl/i)) ||
+    file.callsNamed("Accelerator").length > 0 ||
+    file.says(/\baccelerate\b|deepspeed|\bray\b|FakeTensorMode|(?:backend\s*=|group\()\s*["']fake["']/i)
   );
 }
 

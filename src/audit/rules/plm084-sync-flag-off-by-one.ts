@@ -253,8 +253,13 @@ function condition(expr: Expr, when: boolean, facts: Facts, depth = 0): Conditio
   }
   if (expr.kind === "Call") return conditionOf(expr, when, facts, depth);
   // `(i + 1) % n == 0 or i + 1 == len(loader)`: the first is what repeats.
-  if (expr.kind === "Bool" && expr.op === "or" && when)
-    return condition(expr.values[0]!, when, facts, depth + 1);
+  if (expr.kind === "Bool" && expr.op === "or" && when) {
+    // `not distributed or i % n == 0`: with one process there is nothing to exchange.
+    const [first, second] = expr.values;
+    const alone =
+      first!.kind === "Unary" && /^not [\w.]*(?:ddp|dist|parallel)\w*$/i.test(facts.file.textOf(first!));
+    return condition(alone ? second! : first!, when, facts, depth + 1);
+  }
   const [right] = expr.kind === "Compare" ? expr.rights : [];
   if (expr.kind !== "Compare" || expr.rights.length !== 1 || !right) return null;
   // Of what counts from zero, `i > 0` is `i != 0`.

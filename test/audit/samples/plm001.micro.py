@@ -22,3 +22,18 @@ def epoch(model, loader, optimizer):
         optimizer.step()
         running += loss  # expect: PLM001
     return running
+
+
+def deep(model, loader, optimizer, criterion, other):
+    for x, y in loader:
+        outputs = model(x.cuda())
+        loss_seg = 0
+        loss_other = 0
+        for at in range(len(outputs)):
+            # trap: of the outputs of one step, begun anew in the next
+            loss_seg += criterion(outputs[at], y.cuda())
+            loss_other += other(outputs[at], y.cuda())
+        loss = 0.5 * loss_other
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
