@@ -25,16 +25,18 @@ export function acceleratorOf(file: PythonFile): Accelerator | undefined {
     if (named.kind === "Str" && named.value === "cpu") return false;
     // A program that sends nothing but to where something else is stays where it began.
     const follows = isPlaceOfTensor(named, file);
-    handed ||= (follows && !trains) || isHanded(named, file);
-    return !follows && !isHanded(named, file);
+    if (!follows && !isHanded(named, file)) return true;
+    handed ||= !(follows && trains);
+    return false;
   };
-  const sends = file
-    .callsNamed("to")
-    .flatMap((call) => (isCast(call, file) ? [] : (call.args[0]?.value ?? call)));
-  const given = file.calls.given(["device"]).map((call) => keyword(call, "device")!.value);
-  // All are asked: one that is handed a device counts, too.
+  // One that may be one says it all.
+  if (
+    file.callsNamed("to").some((call) => !isCast(call, file) && mayBe(call.args[0]?.value ?? call)) ||
+    file.calls.given(["device"]).some((call) => mayBe(keyword(call, "device")!.value))
+  )
+    return "uses";
   const named = namedIn(file, trains);
-  if ([...sends, ...given].filter(mayBe).length > 0 || named === "uses") return "uses";
+  if (named === "uses") return named;
   if (handed || named) return "handed";
   return /device|gpu/i.test(file.text) ? "speaks" : undefined;
 }

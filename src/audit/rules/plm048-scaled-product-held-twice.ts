@@ -215,12 +215,10 @@ function isHeld(name: Name, facts: Facts): boolean {
 /** `model(**batch).logits`, or `model(tokens)`, of a language model. */
 function isTokenLogits(expr: Expr, facts: Facts): boolean {
   const run = expr.kind === "Attribute" && expr.attr === "logits" ? expr.value : expr;
-  return (
-    run.kind === "Call" &&
-    isNetwork(run.func, facts) &&
-    /CausalLM|LMHead|vocab|\[:, ?:-1/.test(facts.file.text)
-  );
+  return run.kind === "Call" && isNetwork(run.func, facts) && facts.file.once(speaksOfTokens);
 }
+
+const speaksOfTokens = ({ text }: PythonFile): boolean => /CausalLM|LMHead|vocab|\[:, ?:-1/.test(text);
 
 /** `scores.masked_fill_(mask, -inf)`, `del scores` */
 function isChangedOrDropped({ parent }: Name): boolean {

@@ -27,6 +27,7 @@ const ADAM = /^torch\.optim\.(?:adamw?\.)?AdamW?$/;
 
 /** Calls of what was picked out of a table or by its name. */
 function chosenCalls(file: PythonFile): readonly Call[] {
+  if (!file.mentions("Adam")) return [];
   const [tables, names] = [file.all("Subscript"), file.callsNamed("getattr")];
   const calls = [...tables, ...names].flatMap((picked) =>
     picked.parent?.kind === "Call" && picked.parent.func === picked ? [picked.parent] : [],
