@@ -1,9 +1,10 @@
 import type { PythonFile } from "../../python/file.ts";
 import { blockOf, contains, functionOf, lastWord, namesIn, statementOf, walk } from "../../python/nodes.ts";
-import type { Call, Expr, Node, Stmt } from "../../python/tree.ts";
+import type { Attribute, Call, Expr, Node, Stmt, Subscript } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isOtherBranch } from "../facts/guards.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
 import { METHODS } from "../facts/torch-names.ts";
@@ -32,15 +33,20 @@ export const rule: Rule = {
         continue;
       // `accelerator.backward(outputs.loss)`
       // `batch["loss"]` is found by its text, as `self.loss` is.
-      const own = selfAttribute(loss) !== null || (loss.kind === "Subscript" && loss.index.kind === "Str");
-      const names = loss.kind === "Call" ? namesIn(loss) : [loss.kind === "Attribute" ? loss.value : loss];
+      const entry = loss.kind === "Subscript" && loss.index.kind === "Str" ? loss : null;
+      const own = selfAttribute(loss) !== null || (entry !== null && !isOfWhole(entry, facts));
+      const names =
+        loss.kind === "Call"
+          ? namesIn(loss)
+          : [loss.kind === "Attribute" || (entry && !own) ? (loss as Attribute | Subscript).value : loss];
       const inline = loss.kind === "Call";
+      // `if amp: … scaler.step(optimizer)`, `else: … optimizer.step()`: one of the two is all that runs.
+      const isInTurn = (call: Call): boolean =>
+        isBeside(call, within, statement) && !isOtherBranch(call, backward);
       // With two backwards in a turn, clearing between them is what keeps their gradients apart: it cannot be moved.
       const single =
-        facts.backwards.filter(({ call }) => call === backward || isBeside(call, within, statement))
-          .length === 1 &&
-        optimizerSteps(file).filter((step) => isBeside(step, within, statement)).length ===
-          (statement.kind === "If" ? 0 : 1);
+        facts.backwards.filter(({ call }) => call === backward || isInTurn(call)).length === 1 &&
+        optimizerSteps(file).filter(isInTurn).length === (statement.kind === "If" ? 0 : 1);
       const block = blockOf(statement) ?? [];
       const at = block.indexOf(statement);
       const clearings = block.filter((one) => clears(one, facts));
@@ -140,10 +146,18 @@ function* helpers(facts: Facts): Generator<Finding> {
 function either(statement: Stmt | null, facts: Facts): Stmt | null {
   const test = statement?.parent;
   if (test?.kind !== "If" || test.orelse.length === 0) return statement;
+  // Each with a forward and a clearing of its own.
+  if ((blockOf(statement!) ?? []).some((one) => clears(one, facts))) return statement;
   const both = [test.body, test.orelse].every((branch) =>
     facts.backwards.some(({ call }) => branch.some((one) => contains(one, call))),
   );
   return both ? test : statement;
+}
+
+/** The "total" of `losses = criterion(…)`, which came with all of its entries. */
+function isOfWhole({ value }: Subscript, { file }: Facts): boolean {
+  const [one, ...more] = value.kind === "Name" ? file.scopes.reaching(value) : [];
+  return one?.how === "assign" && one.value?.kind === "Call" && more.length === 0;
 }
 
 /** In the same turn, and not in another branch of the same statement. */
