@@ -249,3 +249,35 @@ train(net, [(x.to(device), y.to(device)) for x, y in data], torch.optim.Adam(net
   expect(severities("  # on the device")).toEqual(["note"]);
   expect(severities(".to(x.device)")).toEqual(["warning"]);
 });
+
+test("a second wait, or a second emptying of the cache, with nothing in between, is a note", () => {
+  const text = `import gc
+
+import torch
+
+
+def train(model, loader, optimizer, writer):
+    for x in loader:
+        loss = model(x.cuda()).mean()
+        loss.backward()
+        optimizer.step()
+        torch.cuda.synchronize()
+        torch.cuda.empty_cache()
+        total = loss.item()
+        del loss
+        gc.collect()
+        torch.cuda.empty_cache()
+        torch.cuda.synchronize()
+        x = x.cuda()
+        torch.cuda.empty_cache()
+`;
+  const { findings } = auditTexts([{ path: "one.py", text }], { ...DEFAULTS, select: ["PLM030", "PLM031"] });
+  expect(findings.map(({ rule, line, severity }) => `${rule} ${line} ${severity}`)).toEqual([
+    "PLM030 11 warning",
+    "PLM031 12 warning",
+    "PLM031 15 warning",
+    "PLM031 16 note",
+    "PLM030 17 note",
+    "PLM031 19 warning",
+  ]);
+});

@@ -69,6 +69,7 @@ const FILES = [
   "labels-60.jsonl",
   "labels-61.jsonl",
   "labels-62.jsonl",
+  "labels-63.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

@@ -80,8 +80,11 @@ function together(one: LoadersMade, other: LoadersMade): LoadersMade {
 
 /** By most of its loaders, or by all that are for its training. */
 function pinningOf({ all, pinned, training, trainingPinned }: LoadersMade): Pinning | null {
+  const forTraining = training > 0 && trainingPinned === training;
+  // All that pin are for the training, and some others do not.
+  if (forTraining && pinned === training && pinned < all) return "training";
   if (pinned > 0 && pinned >= all - pinned) return "most";
-  return training > 0 && trainingPinned === training ? "training" : null;
+  return forTraining ? "training" : null;
 }
 
 /** In a tree of many small programs, one that stays on the host is told from its neighbours by what it imports. */

@@ -114,22 +114,26 @@ function isEvent({ func }: Call, file: PythonFile): boolean {
   );
 }
 
-/** Nothing is queued since the last `.item()`, which waited for all of it. */
+/** Calls that give the device nothing to do. */
+const QUIET = /^(?:size|update|append|collect|empty_cache)$/;
+
+/** Nothing is queued since the last `.item()` or `synchronize()`, which waited for all of it. */
 function isAfterRead(call: Call): boolean {
   let at = statementOf(call);
   // `if torch.cuda.is_available(): torch.cuda.synchronize()`
   if (at?.parent?.kind === "If" && at.parent.body[0] === at) at = at.parent;
   const block = (at && blockOf(at)) ?? [];
   for (const before of block.slice(0, at ? block.indexOf(at) : 0).reverse()) {
-    if (before.kind !== "Assign" && before.kind !== "ExprStmt") return false;
+    if (!/^(?:Assign|AugAssign|ExprStmt|Delete)$/.test(before.kind)) return false;
     const calls: Call[] = [];
     walk(before, (node) => {
       if (node.kind === "Call") calls.push(node);
     });
-    if (calls.some(({ func }) => func.kind === "Attribute" && /^(?:item|tolist)$/.test(func.attr)))
+    if (
+      calls.some(({ func }) => func.kind === "Attribute" && /^(?:item|tolist|synchronize)$/.test(func.attr))
+    )
       return true;
-    if (!calls.every(({ func }) => func.kind === "Attribute" && /^(?:size|update|append)$/.test(func.attr)))
-      return false;
+    if (!calls.every(({ func }) => func.kind === "Attribute" && QUIET.test(func.attr))) return false;
   }
   return false;
 }

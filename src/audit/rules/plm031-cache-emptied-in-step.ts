@@ -1,9 +1,10 @@
 import { keyword } from "../../python/file.ts";
-import { ancestors, blockOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
+import { ancestors, blockOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Node } from "../../python/tree.ts";
 import { deleteStatement } from "../edits.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isNetwork } from "../facts/networks.ts";
 import { isThrottle } from "../facts/turns.ts";
 import { last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -47,7 +48,7 @@ export const rule: Rule = {
       const what = `\`${name === "gc.collect" ? name : last(name)}()\``;
       yield {
         at: call,
-        severity: rare ? "note" : "warning",
+        severity: rare || isAgain(call, facts) ? "note" : "warning",
         message: rare
           ? `${what} now and then in the training loop gains nothing: ${name === "gc.collect" ? "reference counts have freed all but cycles already" : "the peak stays, and freed blocks must be allocated again"}`
           : `${what} ${inLoop ? "on every step" : `in code that runs every step (${hot.why})`} ${name === "gc.collect" ? "goes through every Python object on the host, while the device is given nothing to do" : "stops the device and throws away blocks that the next step allocates again"}`,
@@ -68,6 +69,26 @@ export const rule: Rule = {
       if (typeof value === "number") yield { at: valueAt, severity: severityOf(value), message: ASKED };
   },
 };
+
+/** The same above it, and nothing in between that allocates: a log, a picture of the step. */
+function isAgain(call: Call, facts: Facts): boolean {
+  const statement = statementOf(call);
+  const block = (statement && blockOf(statement)) ?? [];
+  const text = facts.file.textOf(call);
+  for (const before of block.slice(0, statement ? block.indexOf(statement) : 0).reverse()) {
+    if (before.kind === "ExprStmt" && facts.file.textOf(before) === text) return true;
+    let allocates = false;
+    walk(before, (node) => {
+      if (node.kind === "Call")
+        allocates ||=
+          isNetwork(node.func, facts) ||
+          /^(?:backward|step|to|cuda|zeros|ones|cat|stack|tensor)$/.test(lastWord(node.func));
+      return !allocates;
+    });
+    if (allocates) return false;
+  }
+  return false;
+}
 
 /** `get_accelerator().empty_cache()` */
 function throughAccelerator({ func }: Call, facts: Facts): string | null {

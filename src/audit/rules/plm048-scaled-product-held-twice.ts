@@ -83,9 +83,14 @@ function isOfBatches(expr: Expr, facts: Facts): boolean {
     operands.length > 0 &&
     ((expr.kind === "Call" && lastWord(expr.func) === "bmm") ||
       isManyAxes(operands[0]!, facts) ||
-      operands.some((one) => isTurned(one) || isLearnt(one, facts) || isBank(one))) &&
+      operands.some((one) => isTurned(madeAs(one, facts)) || isLearnt(one, facts) || isBank(one))) &&
     !isFallback(expr, facts)
   );
+}
+
+/** What a name was given, above in the function: `q = self.q(x).flatten(2).transpose(1, 2)`. */
+function madeAs(expr: Expr, { file }: Facts): Expr {
+  return (expr.kind === "Name" ? file.scopes.onlyValue(expr) : null) ?? expr;
 }
 
 /** What a matrix product is of. */
