@@ -4,8 +4,6 @@ import type { Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 
-export const RECURRENT = /^(?:LSTM|GRU|RNN)(?:Cell)?$/;
-
 /** A network of this file around a recurrent layer, which detaches nothing. */
 export function isOwnRecurrent(expr: Expr, facts: Facts): boolean {
   if (expr.kind !== "Name") return false;
