@@ -154,10 +154,12 @@ function either(statement: Stmt | null, facts: Facts): Stmt | null {
   return both ? test : statement;
 }
 
-/** The "total" of `losses = criterion(…)`, which came with all of its entries. */
-function isOfWhole({ value }: Subscript, { file }: Facts): boolean {
-  const [one, ...more] = value.kind === "Name" ? file.scopes.reaching(value) : [];
-  return one?.how === "assign" && one.value?.kind === "Call" && more.length === 0;
+/** The "total" of `losses = criterion(…)`, which came with all of its entries; not of a batch that got a loss later. */
+function isOfWhole(entry: Subscript, { file }: Facts): boolean {
+  const [one, ...more] = entry.value.kind === "Name" ? file.scopes.reaching(entry.value) : [];
+  if (one?.how !== "assign" || one.value?.kind !== "Call" || more.length > 0) return false;
+  const [fn, text] = [functionOf(entry), file.textOf(entry)];
+  return !file.all("Assign").some((other) => functionOf(other) === fn && writes(other, text, file));
 }
 
 /** In the same turn, and not in another branch of the same statement. */
