@@ -12,6 +12,7 @@ import { Facts } from "../src/audit/facts/facts.ts";
 import type { ProjectFacts } from "../src/audit/facts/project.ts";
 import { whyOnHost, whyUntold } from "../src/audit/facts/on-host.ts";
 import { whyNot } from "../src/audit/facts/shipped.ts";
+import { RULES } from "../src/audit/rules.ts";
 import { DEFAULTS } from "../src/audit/settings.ts";
 import { Layout } from "../src/audit/layout.ts";
 import { readSource } from "../src/audit/source.ts";
@@ -54,7 +55,8 @@ function placeOf(label: Label): NonNullable<Label["where"]> | null {
   const facts = new Facts(source.file, known.project);
   const node = firstAt(label.line, facts);
   if (!node) return null;
-  const why = whyNot(node, facts) ?? whyOnHost(facts) ?? whyUntold(label.rule, facts);
+  const onDevice = RULES.find(({ meta }) => meta.code === label.rule)?.meta.onDevice;
+  const why = whyNot(node, facts) ?? whyOnHost(facts) ?? whyUntold(onDevice, facts);
   return why === null ? whereIs(node, facts) : "off";
 }
 

@@ -90,7 +90,7 @@ function asItRuns(meta: RuleMeta, finding: Finding, facts: Facts): Finding {
   const but =
     whyNot(at as Node, facts) ??
     (meta.severity === "error" ? null : whyOnHost(facts)) ??
-    whyUntold(meta.code, facts);
+    whyUntold(meta.onDevice, facts);
   return but === null ? finding : { ...finding, severity: "note", message: `${finding.message} (${but})` };
 }
 

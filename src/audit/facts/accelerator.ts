@@ -67,10 +67,10 @@ function namedIn(file: PythonFile, trains: boolean): "uses" | "handed" | null {
 
 /** `def loss(x, device)`, `self.device` of a constructor that is given it. */
 function isHanded(device: Expr, file: PythonFile): boolean {
-  const isParam = (expr: Expr | null): boolean =>
-    expr?.kind === "Name" &&
-    file.scopes.reaching(expr).some(({ node }) => node.kind === "Param" && !node.default) &&
-    file.scopes.reaching(expr).length === 1;
+  const isParam = (expr: Expr | null): boolean => {
+    const [one, ...more] = expr?.kind === "Name" ? file.scopes.reaching(expr) : [];
+    return one?.node.kind === "Param" && !one.node.default && more.length === 0;
+  };
   const own = selfAttribute(device);
   const cls = own === null ? null : classOf(device);
   const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];

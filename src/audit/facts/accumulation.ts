@@ -49,3 +49,30 @@ export function isOneByDefault(by: Expr, file: PythonFile): boolean {
 function optionName(flag: string | null): string {
   return (flag ?? "").replace(/^-+/, "").replaceAll("-", "_");
 }
+
+/** `p.grad.div_(n)`, `p.grad /= n` after the micro-steps. */
+export function dividesGradients(text: string): boolean {
+  return /scale_grad\w*\(|grad_scaler\(|\bgrads?\b[\w.]*\.(?:div_|mul_)\(|\.grad\s*[*/]=|_foreach_(?:div|mul)_\(|\.grad\s*=\s*[\w.]+\s*\//.test(
+    text,
+  );
+}
+
+/** Whether code divides a loss by the number of micro-steps, by that or by what may well be it. */
+export function isDivided(whole: string, count: string): boolean {
+  // `loss.item() / n` is for the log.
+  const logged = whole.replace(/\.(?:item|detach|tolist)\(\)(?:\.\w+\(\))*\s*\/\s*[\w.]+/g, "");
+  // A weighted mean, `(loss * weight).sum() / weight.sum()`: the weights are divided out again.
+  const text = logged.replace(
+    /\*\s*(\w+)\)(?:\.(?:sum|mean)\([^()]*\))?\s*\/\s*(?:torch\.(?:sum|mean)\(\1\b|\(?\1\.(?:sum|mean)\()/g,
+    "",
+  );
+  return (
+    text.includes(`/ ${count}`) ||
+    text.includes(`/${count}`) ||
+    text.includes(`/= ${count}`) ||
+    /\*=?\s*(?:\(?1(?:\.0)?\s*\/|\w*(?:scale|weight|inv|norm))/.test(text) ||
+    // `loss.sum().mul(scaling / batch_total)`
+    /\.(?:mul|div)_?\([^()]*(?:scal|total|size|accum|round|\/)/.test(text) ||
+    /\/=?\s*[\w.]*(?:accum|grad_acc|n_acc|micro|iters_to|num_batch)\w*/i.test(text)
+  );
+}

@@ -15,14 +15,14 @@ export function whyOnHost(facts: Facts): string | null {
 /** What a file says that sends something to a device, or leaves that to a library. */
 const SPEAKS = /device|cuda|gpu|accelerat|fabric|lightning|Trainer|rank|\.to\(|prepare|deepspeed/i;
 
-/** Rules about reads, which wait only for what is on a device. */
-const READS: ReadonlySet<string> = new Set(["PLM025", "PLM026", "PLM027", "PLM068", "PLM069"]);
-
-/** Why nobody can tell in this file that what a rule reports costs anything. */
-export function whyUntold(rule: string, { file, accelerator }: Facts): string | null {
-  if (READS.has(rule) && !file.once(speaksOfDevices)) return "if it is on a device: this file speaks of none";
-  // Copies on the host are small beside the rest.
-  return rule === "PLM045" && !accelerator ? "on the CPU, as nothing here is sent to a device" : null;
+/** Why nobody can tell that what is found costs anything, where it costs only on a device. */
+export function whyUntold(
+  needs: "file" | "program" | undefined,
+  { file, accelerator }: Facts,
+): string | null {
+  if (needs === "file" && !file.once(speaksOfDevices))
+    return "if it is on a device: this file speaks of none";
+  return needs === "program" && !accelerator ? "on the CPU, as nothing here is sent to a device" : null;
 }
 
 /** Not in a comment alone. */

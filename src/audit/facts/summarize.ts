@@ -2,7 +2,7 @@ import { isTrue, starModules } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
-import { makersOfTrained, makesOnDevice, acceleratorOf } from "./accelerator.ts";
+import { acceleratorOf, makersOfTrained, makesOnDevice } from "./accelerator.ts";
 import { backwardsTaken } from "./attacks.ts";
 import { methodsOf, partsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";

@@ -18,6 +18,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [25],
+    onDevice: "file",
     hotOnly: true,
   },
   *check(facts) {

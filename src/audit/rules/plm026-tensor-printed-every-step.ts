@@ -21,6 +21,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [26],
+    onDevice: "file",
     hotOnly: true,
   },
   *check(facts) {

@@ -15,6 +15,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [27],
+    onDevice: "file",
   },
   *check(facts) {
     const { file } = facts;

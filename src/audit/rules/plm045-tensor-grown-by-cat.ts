@@ -19,6 +19,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [45, 81],
+    onDevice: "program",
   },
   *check(facts) {
     yield* grown(facts);

@@ -11,7 +11,13 @@ import {
   walk,
 } from "../../python/nodes.ts";
 import type { Call, Expr, If, Node } from "../../python/tree.ts";
-import { MICRO_STEPS, countsToOne, isOneByDefault } from "../facts/accumulation.ts";
+import {
+  MICRO_STEPS,
+  countsToOne,
+  dividesGradients,
+  isDivided,
+  isOneByDefault,
+} from "../facts/accumulation.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Backward, Loop } from "../facts/training.ts";
 import { loopOfSteps, loopsAround, optimizerSteps } from "../facts/training.ts";
@@ -559,32 +565,6 @@ function chunkCount(over: Call, facts: Facts): Expr | null {
     )
       return part;
   return null;
-}
-
-/** `p.grad.div_(n)`, `p.grad /= n` after the micro-steps. */
-function dividesGradients(text: string): boolean {
-  return /scale_grad\w*\(|grad_scaler\(|\bgrads?\b[\w.]*\.(?:div_|mul_)\(|\.grad\s*[*/]=|_foreach_(?:div|mul)_\(|\.grad\s*=\s*[\w.]+\s*\//.test(
-    text,
-  );
-}
-
-function isDivided(whole: string, count: string): boolean {
-  // `loss.item() / n` is for the log.
-  const logged = whole.replace(/\.(?:item|detach|tolist)\(\)(?:\.\w+\(\))*\s*\/\s*[\w.]+/g, "");
-  // A weighted mean, `(loss * weight).sum() / weight.sum()`: the weights are divided out again.
-  const text = logged.replace(
-    /\*\s*(\w+)\)(?:\.(?:sum|mean)\([^()]*\))?\s*\/\s*(?:torch\.(?:sum|mean)\(\1\b|\(?\1\.(?:sum|mean)\()/g,
-    "",
-  );
-  return (
-    text.includes(`/ ${count}`) ||
-    text.includes(`/${count}`) ||
-    text.includes(`/= ${count}`) ||
-    /\*=?\s*(?:\(?1(?:\.0)?\s*\/|\w*(?:scale|weight|inv|norm))/.test(text) ||
-    // `loss.sum().mul(scaling / batch_total)`
-    /\.(?:mul|div)_?\([^()]*(?:scal|total|size|accum|round|\/)/.test(text) ||
-    /\/=?\s*[\w.]*(?:accum|grad_acc|n_acc|micro|iters_to|num_batch)\w*/i.test(text)
-  );
 }
 
 /** `(i + 1) % n == 0 or (i + 1) == len(loader)`. */

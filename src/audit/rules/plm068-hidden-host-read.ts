@@ -27,6 +27,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [68],
+    onDevice: "file",
     hotOnly: true,
   },
   *check(facts) {

@@ -26,6 +26,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [69],
+    onDevice: "file",
     hotOnly: true,
   },
   *check(facts) {
