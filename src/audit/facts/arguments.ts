@@ -70,9 +70,13 @@ export function literalDict(expr: Expr, file: PythonFile, depth = 0): Dict | Cal
     return made && more.length === 0 ? literalDict(made, file, depth + 1) : null;
   }
   if (expr.kind === "Attribute") return ownDict(expr, file);
-  // `{"pin_memory": True} if use_cuda else {}`: what it is on a device
-  if (expr.kind === "IfExp" && ON_DEVICE.test(file.textOf(expr.test)) && expr.orelse.kind === "Dict")
-    return expr.orelse.keys.length === 0 ? literalDict(expr.body, file, depth + 1) : null;
+  // `{"device_map": "auto"} if whole else {}`: all that may be in it.
+  if (expr.kind === "IfExp") {
+    const { test, body, orelse } = expr;
+    if (isEmpty(orelse)) return literalDict(body, file, depth + 1);
+    // `{} if use_cuda else {"num_workers": 2}`: what it is on a device.
+    return isEmpty(body) && !ON_DEVICE.test(file.textOf(test)) ? literalDict(orelse, file, depth + 1) : null;
+  }
   if (expr.kind !== "Name") return null;
   const [one, ...more] = file.scopes.reaching(expr);
   if (more.length > 0 || !one) return null;
@@ -84,6 +88,10 @@ export function literalDict(expr: Expr, file: PythonFile, depth = 0): Dict | Cal
   }
   if (one.how !== "assign" || !one.value || one.value.kind === "Name") return null;
   return file.scopes.uses(one).some(changes) ? null : literalDict(one.value, file, depth + 1);
+}
+
+function isEmpty(expr: Expr): boolean {
+  return expr.kind === "Dict" && expr.keys.length === 0;
 }
 
 /** `self.settings = {…}`, bound once in its class and changed nowhere in the file. */

@@ -390,6 +390,8 @@ export class CallValues {
       !MODULE_METHODS.has(attr) &&
       !TELLS.test(attr)
     ) {
+      const own = this.ranElsewhere(call, null);
+      if (own.what !== "unknown") return own;
       const given = this.#operands(call);
       if (given.some(isOnDevice)) return { what: "output", device: "network", graph: "unknown" };
       // `model.loss(embeddings.cpu())`

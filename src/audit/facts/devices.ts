@@ -64,6 +64,11 @@ export function deviceOf(
       // `"cuda:{}".format(number)`
       if (expr.func.kind === "Attribute" && expr.func.attr === "format" && expr.func.value.kind === "Str")
         return follow(expr.func.value);
+      // `config.get("device", "cuda")`
+      if (expr.func.kind === "Attribute" && expr.func.attr === "get" && name === null) {
+        const [key, otherwise] = [positional(expr, 0), follow(positional(expr, 1))];
+        return otherwise === "unknown" && key?.kind === "Str" ? settingOf(key.value) : otherwise;
+      }
       // `int(os.environ["LOCAL_RANK"])`
       const rank =
         name === "torch.distributed.get_rank" ||
@@ -108,9 +113,17 @@ export function deviceOf(
       const { what, device } = valueOf(expr.value);
       return what === "tensor" || what === "output" ? device : "network";
     }
+    // `config["train"]["device"]`
+    case "Subscript":
+      return expr.index.kind === "Str" ? settingOf(expr.index.value) : "unknown";
     default:
       return "unknown";
   }
+}
+
+/** A device that a setting of this name chooses. */
+function settingOf(key: string | null): Device {
+  return key !== null && NAMED.test(key) && !ELSEWHERE.test(key) ? "network" : "unknown";
 }
 
 /** `if torch.cuda.is_available(): x = Variable(x.cuda())`, `else: x = Variable(x)`. */

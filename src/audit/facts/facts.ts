@@ -112,12 +112,14 @@ export class Facts {
 
   /** What a function of another file runs, of what it is given, for what it hands back, or for one of the things it does. */
   ranElsewhere(call: Call, index: number | null): Expr | null {
-    const name = this.file.dotted(call.func);
+    const { func } = call;
+    const name = this.file.dotted(func) ?? (func.kind === "Attribute" ? func.attr : null);
     const callee = name !== null && wordsOf(this.project).runs.has(last(name)) ? this.callee(call) : null;
     // What differentiates it itself hands back what is left.
     if (!callee?.runs || callee.reachesBackward) return null;
     const [param, ...at] = callee.runs.split(",");
     if (index === null ? at.length > 0 : at.length > 0 && !at.includes(String(index))) return null;
+    if (param === "self") return func.kind === "Attribute" ? func.value : null;
     return keyword(call, param!)?.value ?? positional(call, callee.params.indexOf(param!));
   }
 

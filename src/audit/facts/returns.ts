@@ -1,11 +1,11 @@
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Arg, Call, Expr, FunctionDef, Param } from "../../python/tree.ts";
-import { methodsOf, selfAttribute } from "./classes.ts";
+import type { Arg, Attribute, Call, ClassDef, Expr, FunctionDef, Param } from "../../python/tree.ts";
+import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import { lexicalGrad } from "./gradmode.ts";
 import { callTarget } from "./summary.ts";
-import { GRAPHLESS, METHODS, PLAIN_ATTRIBUTES, last } from "./torch-names.ts";
+import { GRAPHLESS, METHODS, PLAIN_ATTRIBUTES, isCapital, last } from "./torch-names.ts";
 
 /** The calls in this file, not its own, of one of its functions or methods. */
 export function callsOf(fn: FunctionDef, file: PythonFile): readonly Call[] {
@@ -103,13 +103,13 @@ export function reducers(file: PythonFile): ReadonlyMap<FunctionDef, string> {
 }
 
 /**
- * Functions that run a network they are given and hand back what it computed, with its graph: by function, that parameter
- * and where in the tuple the results are. `def forward_pass(net, x): out = net(x); return out, out * x` gives "net,0,1".
+ * Functions that run a network they are given, or methods that run their own, and hand back what it computed, with its
+ * graph: by function, that parameter and where in the tuple the results are. `def forward_pass(net, x): out = net(x); return out, out * x` gives "net,0,1".
  */
 export function runners(file: PythonFile): ReadonlyMap<FunctionDef, string> {
   const found = new Map<FunctionDef, string>();
   for (const fn of file.all("FunctionDef")) {
-    if (fn.parent?.kind !== "Module" || !runsParam(fn, file)) continue;
+    if (fn.parent?.kind === "ClassDef" ? !mayRunItself(fn, fn.parent) : !runsParam(fn, file)) continue;
     const [value, ...more] = file.once(returnsByName).get(file.qualified(fn)) ?? [];
     if (!value || more.length > 0) continue;
     if (value.kind !== "Tuple") {
@@ -124,8 +124,14 @@ export function runners(file: PythonFile): ReadonlyMap<FunctionDef, string> {
   return found;
 }
 
+/** A method of a class that may be a network, with a name of its own: `forward` is known to run it. */
+function mayRunItself(fn: FunctionDef, cls: ClassDef): boolean {
+  return cls.args.length > 0 && fn.params[0]?.name === "self" && !/^(?:_|forward$)/.test(fn.name);
+}
+
 /** Whether a parameter is called: of most functions none is. */
 function runsParam(fn: FunctionDef, file: PythonFile): boolean {
+  if (fn.parent?.kind !== "Module") return false;
   return fn.params.some(({ name }) =>
     file.callsNamed(name).some((call) => call.func.kind === "Name" && functionOf(call) === fn),
   );
@@ -159,14 +165,29 @@ function paramRun(expr: Expr, fn: FunctionDef, file: PythonFile, depth = 0): str
         return name.startsWith("torch.") && !GRAPHLESS.has(last(name)) && !name.endsWith("_like") && args[0]
           ? again(args[0].value)
           : null;
-      if (func.kind === "Attribute")
-        return METHODS.has(func.attr) && !GRAPHLESS.has(func.attr) ? again(func.value) : null;
+      if (func.kind === "Attribute") {
+        if (isOwnRun(func, fn, file)) return "self";
+        return FLOWS.test(func.attr) || (METHODS.has(func.attr) && !GRAPHLESS.has(func.attr))
+          ? again(func.value)
+          : null;
+      }
       const [made, ...more] = func.kind === "Name" ? file.scopes.reaching(func) : [];
       return made?.how === "param" && more.length === 0 && made.node.parent === fn ? made.name : null;
     }
     default:
       return null;
   }
+}
+
+/** Methods of distributions through which gradients flow. */
+const FLOWS = /^(?:log_prob|entropy|rsample)$/;
+
+/** `self.layer(x)`, `self.forward(x)` */
+function isOwnRun(func: Attribute, fn: FunctionDef, file: PythonFile): boolean {
+  const own = fn.parent?.kind === "ClassDef" ? selfAttribute(func) : null;
+  if (own === null) return false;
+  const made = attributesOf(fn.parent as ClassDef, file).get(own)?.writes[0]?.value;
+  return own === "forward" || (made?.kind === "Call" && isCapital(last(file.dotted(made.func) ?? "")));
 }
 
 /** `mean, spread = net(x)` */

@@ -235,8 +235,16 @@ export class Values {
         if (isBesideLoss(definition) && !isLossName(definition.name)) return UNKNOWN;
         // `loss, acc = net(x)`: counted, by somebody who may have read it.
         if (value.what === "output" && COUNTED.test(definition.name)) return { ...value, graph: "unknown" };
-        if (value.what === "tensor" || value.what === "output")
-          return holdsIndices(definition) ? { ...value, what: "tensor", graph: "no" } : value;
+        if (value.what === "tensor" || value.what === "output") {
+          if (holdsIndices(definition)) return { ...value, what: "tensor", graph: "no" };
+          const { value: call, index } = definition;
+          // `actions, log_probs = self.actor.evaluate(states)`
+          const own =
+            value.graph === "unknown" && call?.kind === "Call"
+              ? this.#calls.ranElsewhere(call, index)
+              : UNKNOWN;
+          return own.graph === "yes" ? own : value;
+        }
         const sent = definition.value ? this.#sent(definition.value) : UNKNOWN;
         if (isOnDevice(sent)) return sent;
         if (definition.value?.kind !== "Call" || definition.index === null) return UNKNOWN;

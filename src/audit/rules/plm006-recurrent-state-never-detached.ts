@@ -437,16 +437,20 @@ function handsState({ func, args, parent }: Call): boolean {
   );
 }
 
-/** `hidden = new_hidden`, of what the call returned. */
-function isRenamed({ how, value }: Definition, statement: Node, facts: Facts): boolean {
-  // `state = outputs.state`
-  let at = value;
-  while (at?.kind === "Attribute" || at?.kind === "Subscript") at = at.value;
-  return (
-    how === "assign" &&
-    at?.kind === "Name" &&
-    facts.file.scopes.reaching(at).some((one) => contains(statement, one.node))
-  );
+/** `hidden = new_hidden`, of what the call returned; also `h, c = new_hidden` and then `hidden = (h, c)`. */
+function isRenamed({ how, value }: Definition, statement: Node, facts: Facts, depth = 0): boolean {
+  if ((how !== "assign" && how !== "unpack") || depth > 3) return false;
+  return (value ? partsOf(value) : []).some((part) => {
+    // `state = outputs.state`
+    let at = part;
+    while (at.kind === "Attribute" || at.kind === "Subscript") at = at.value;
+    return (
+      at.kind === "Name" &&
+      facts.file.scopes
+        .reaching(at)
+        .some((one) => contains(statement, one.node) || isRenamed(one, statement, facts, depth + 1))
+    );
+  });
 }
 
 /** `out, self.state = self.lstm(x, self.state)` in a module's forward. */

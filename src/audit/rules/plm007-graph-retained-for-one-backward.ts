@@ -330,6 +330,8 @@ function isWantedAgain(use: Expr, call: Call): boolean {
       )
     )
       return false;
+  // `penalty is not None`
+  if (parent?.kind === "Compare") return false;
   return !(parent?.kind === "Attribute" && /^(?:item|detach|cpu|shape|data)$/.test(parent.attr));
 }
 
@@ -414,6 +416,9 @@ function isCounter(name: string, loop: { start: number; end: number }, facts: Fa
       definition.value.args.every(({ value }) => value.kind === "Str" || value.kind === "Num")
     )
       return !isNetwork(definition.value.func, facts);
+    // `state = (h, c)`
+    if (definition.value.kind === "Tuple" && definition.how === "assign")
+      return definition.value.items.every((item) => facts.value(item).graph === "no");
     const { what, graph } = facts.value(definition.value);
     if (what === "number" || what === "module" || graph === "no") return true;
     // `best = scores["iou"]`, `total = total / 10`: only what is called with it can hand on a state.

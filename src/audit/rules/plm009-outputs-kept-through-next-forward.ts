@@ -14,6 +14,7 @@ import type {
   Subscript,
 } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
+import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { helperRun, isNetwork, networkCall, networkOfLoss } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -114,9 +115,21 @@ function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): Name | n
   const logits = target.items[at];
   // `logits, loss = run_batch(model, x, y)` of this file hands on what the network gave, as does `model.loss(batch)`.
   return logits?.kind === "Name" &&
-    (network || helperRun(value, at, facts) !== null || networkOfLoss(value, facts) !== null)
+    (network ||
+      helperRun(value, at, facts) !== null ||
+      networkOfLoss(value, facts) !== null ||
+      isBesideLoss(logits, target, value))
     ? logits
     : null;
+}
+
+/** `loss, metrics, logits = self.batch_loss(batch)`: by their names, whatever they come through. */
+function isBesideLoss(logits: Name, { items }: Sequence, { func }: Call): boolean {
+  return (
+    selfAttribute(func) !== null &&
+    /logits$/.test(logits.id) &&
+    items.some((item) => item.kind === "Name" && item.id === "loss")
+  );
 }
 
 /** `torch.log_softmax(outputs, -1)`: as large as the outputs themselves. */

@@ -99,7 +99,22 @@ function computesFromInput(added: Expr, facts: Facts): boolean {
   return (
     added.kind !== "Tuple" &&
     added.kind !== "Dict" &&
+    !isTold(added, facts) &&
     (derivesFromInput(added, facts) || (added.kind === "Name" && isOfRows(added, facts)))
+  );
+}
+
+/** `if t != self.task`: who compares it as a whole was given a number. */
+function isTold(expr: Expr, { file }: Facts): boolean {
+  return (
+    expr.kind === "Name" &&
+    file.scopes
+      .reaching(expr)
+      .some((one) =>
+        file.scopes
+          .uses(one)
+          .some(({ parent }) => parent?.kind === "Compare" && /^(?:==|!=)$/.test(parent.ops[0]!)),
+      )
   );
 }
 

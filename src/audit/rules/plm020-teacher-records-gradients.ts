@@ -1,8 +1,8 @@
 import type { Definition } from "../../python/scopes.ts";
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import { ancestors, classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef, Name } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -44,7 +44,7 @@ export const rule: Rule = {
       if (!isNetwork(call.func, facts) && !CRITIC.test(lastWord(call.func))) continue;
       // `self.model_ema(self.model)` takes its weights, and computes nothing with them.
       if (call.args.some(({ value }) => selfAttribute(value) !== null && isNetwork(value, facts))) continue;
-      const runs = facts.everyStep(call) !== null && facts.gradMode(call) === "on";
+      const runs = isRunEveryStep(call, facts) && facts.gradMode(call) === "on";
       const loose = !runs && (isDistillation(call, facts) || isHandedTeacher(call, facts));
       if (!runs && !loose) continue;
       const certain =
@@ -81,6 +81,15 @@ export const rule: Rule = {
     yield* handedOn(facts);
   },
 };
+
+/** Also under `if self.teacher is not None:`: on every step of whoever has one. */
+function isRunEveryStep(call: Call, facts: Facts): boolean {
+  if (facts.everyStep(call)) return true;
+  const there = `${facts.file.textOf(call.func)} is not None`;
+  for (const at of ancestors(call))
+    if (at.kind === "If") return facts.file.textOf(at.test) === there && facts.everyStep(at) !== null;
+  return false;
+}
 
 const RUNS_NETWORK =
   /^(?:get_\w*features|forward\w*|encode(?:_\w+)?|extract_features|features|forward_features|get_\w*hidden_states|noise_pred|calculate_\w+|predict\w*|q_values?)$/;
@@ -292,16 +301,26 @@ function isDetached(made: Expr, file: PythonFile, depth = 0): boolean {
   // `out = teacher(x)`, and `out = out.detach()`
   const target = at.parent?.kind === "Assign" && at.parent.value === at ? at.parent.targets[0] : null;
   const names = target?.kind === "Tuple" ? target.items : target ? [target] : [];
-  const uses = names.flatMap((name) => {
-    const definition = name.kind === "Name" ? scopes.definitionAt(name) : null;
-    return definition ? scopes.uses(definition) : [];
-  });
+  const list = listFilled(at);
+  const uses = list
+    ? scopes.reaching(list).flatMap((one) => scopes.uses(one).filter((use) => use !== list))
+    : names.flatMap((name) => {
+        const definition = name.kind === "Name" ? scopes.definitionAt(name) : null;
+        return definition ? scopes.uses(definition) : [];
+      });
   return (
     depth < DEEPEST &&
     uses.length > 0 &&
     names.every(({ kind }) => kind === "Name") &&
     uses.every((use) => isDetached(use, file, depth + 1))
   );
+}
+
+/** The list of `parts.append(x)`. */
+function listFilled({ parent: arg }: Expr): Name | null {
+  const call = arg?.kind === "Arg" && arg.parent?.kind === "Call" ? arg.parent : null;
+  const func = call?.func.kind === "Attribute" && call.func.attr === "append" ? call.func : null;
+  return func?.value.kind === "Name" ? func.value : null;
 }
 
 /** More names than a target has on its way. */

@@ -146,7 +146,7 @@ function isEvaluationAnew(call: Call, loop: Loop, facts: Facts): boolean {
     fn !== null &&
     (decoratedGrad(fn, file) === "off" ||
       file.callsNamed("no_grad", "inference_mode").some((off) => functionOf(off) === fn));
-  if (!named && !unrecorded) return false;
+  if (!named && !unrecorded && !isSwitchedBack(call, loop, facts)) return false;
   // Now and then, by a remainder: `if epoch == 0:` is before there are gradients, and one that leaves needs no more.
   let often = unrecorded && facts.frequency(call, loop) === "every";
   for (const at of ancestors(call)) {
@@ -156,6 +156,18 @@ function isEvaluationAnew(call: Call, loop: Loop, facts: Facts): boolean {
     if (file.textOf(at.test).includes("%")) often = true;
   }
   return often;
+}
+
+/** `model.eval()` of what `model.train()` of the same loop goes on with. */
+function isSwitchedBack({ func, args }: Call, loop: Loop, { file }: Facts): boolean {
+  if (func.kind !== "Attribute" || func.attr !== "eval" || args.length > 0) return false;
+  const net = file.textOf(func.value);
+  return file
+    .callsNamed("train")
+    .some(
+      (call) =>
+        call.func.kind === "Attribute" && file.textOf(call.func.value) === net && contains(loop, call),
+    );
 }
 
 const EVALUATES = /^(?:run_)?(?:evaluate|validate|evaluation|validation)(?:_model)?$|^estimate_loss$/;
@@ -296,9 +308,23 @@ function isEvaluation(call: Call, facts: Facts): boolean {
     ) &&
       !OTHERWISE.test(text) &&
       (call.args.length > 0 || text.startsWith("self.") || /estimate_loss/.test(text)) &&
-      facts.callee(call)?.reachesBackward !== true) ||
+      facts.callee(call)?.reachesBackward !== true &&
+      !isForward(call, facts)) ||
     (call.func.kind === "Attribute" && call.func.attr === "eval" && call.args.length === 0) ||
     modeSwitch(call, facts) !== null
+  );
+}
+
+/** `actions, log_probs = self.actor.evaluate(states)`: what comes of it carries a graph. */
+function isForward(call: Call, facts: Facts): boolean {
+  const statement = call.parent?.kind === "Assign" ? call.parent : null;
+  return (
+    statement?.targets
+      .flatMap((target) => (target.kind === "Tuple" ? target.items : [target]))
+      .some((name) => {
+        const definition = facts.file.scopes.definitionAt(name);
+        return definition !== null && facts.valueOfDefinition(definition).graph === "yes";
+      }) ?? false
   );
 }
 

@@ -1,6 +1,6 @@
 import { argument, isTrue, keyword } from "../../python/file.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
-import { statementOf } from "../../python/nodes.ts";
+import { contains, statementOf } from "../../python/nodes.ts";
 import { everyUpdate, ownUpdate } from "../facts/facts.ts";
 import type { Facts, Hot } from "../facts/facts.ts";
 import type { Fix, Rule } from "../rule.ts";
@@ -36,7 +36,7 @@ export const rule: Rule = {
       const what = `\`${short(facts.file.textOf(call))}\` ${hot.why.startsWith("in ") ? when : `${when} (${hot.why})`}`;
       yield {
         at: call,
-        ...(echo || !known || !every ? { severity: "note" as const } : {}),
+        ...(echo || !known || !every || decidesStep(call, facts) ? { severity: "note" as const } : {}),
         message: echo
           ? `${what} is one more round trip to the device, after a read that has waited for it`
           : `${what} makes the host wait until the device has finished all queued work`,
@@ -54,6 +54,16 @@ function isCutOff(source: Expr, facts: Facts): boolean {
     source.func.kind === "Attribute" &&
     source.func.attr === "detach" &&
     facts.value(source).device === "unknown"
+  );
+}
+
+/** `if loss.item() < limit: loss.backward()`: the host cannot go on without it. */
+function decidesStep(call: Call, facts: Facts): boolean {
+  const test = statementOf(call);
+  return (
+    test?.kind === "If" &&
+    contains(test.test, call) &&
+    facts.backwards.some((one) => test.body.some((statement) => contains(statement, one.call)))
   );
 }
 

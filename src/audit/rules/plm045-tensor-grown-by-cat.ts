@@ -1,9 +1,10 @@
 import { argument, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
+import type { Call, Expr, For, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isOtherBranch } from "../facts/guards.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
@@ -94,7 +95,7 @@ function* grown(facts: Facts): Generator<Finding> {
           one.node.start < statement.start &&
           !isOtherBranch(one.node, statement),
       ) ||
-      !before.some((one) => !contains(loop, one.node)) ||
+      !before.some((one) => !contains(loop, one.node) || isBegunFirst(one.node, statement, loop, facts)) ||
       before.some((one) => one.how === "param")
     )
       continue;
@@ -158,12 +159,24 @@ function joins(call: Call, attribute: string): boolean {
   );
 }
 
-/** `if all is None: all = part`, `else: all = cat(…)`: one turn takes only one of them. */
-function isOtherBranch(before: Node, statement: Node): boolean {
-  for (let child: Node = statement, at = child.parent; at; child = at, at = at.parent)
-    if (at.kind === "If" && at.orelse.includes(child as never))
-      return at.body.some((one) => contains(one, before));
-  return false;
+/** `if i == 0: all = part`, `else: all = cat(…)`: the first turn begins it. */
+function isBegunFirst(before: Node, statement: Node, loop: Loop, { file }: Facts): boolean {
+  const test = loop.kind === "For" && isOtherBranch(before, statement) ? testAround(before, statement) : null;
+  const counter = test?.kind === "Compare" ? test.left : null;
+  const right = test?.kind === "Compare" ? test.rights[0] : null;
+  return (
+    counter?.kind === "Name" &&
+    right?.kind === "Num" &&
+    right.text === "0" &&
+    file.scopes.reaching(counter).every(({ node }) => contains((loop as For).target, node))
+  );
+}
+
+/** The test that decides between the two. */
+function testAround(before: Node, statement: Node): Expr | null {
+  for (let at = statement.parent; at; at = at.parent)
+    if (at.kind === "If" && contains(at, before)) return at.test;
+  return null;
 }
 
 /** The loop goes over a loader, or runs a network each turn. */

@@ -217,8 +217,15 @@ function isHeld(name: Name, facts: Facts): boolean {
   return made && reads.length === 1;
 }
 
-/** `model(**batch).logits`, or `model(tokens)`, of a language model. */
+/** `model(**batch).logits`, `model(tokens)`, or all but the last of those handed in, of a language model. */
 function isTokenLogits(expr: Expr, facts: Facts): boolean {
+  if (expr.kind === "Subscript")
+    return (
+      expr.value.kind === "Name" &&
+      /logits$/.test(expr.value.id) &&
+      /:-1/.test(facts.file.textOf(expr.index)) &&
+      facts.file.once(speaksOfTokens)
+    );
   const run = expr.kind === "Attribute" && expr.attr === "logits" ? expr.value : expr;
   return run.kind === "Call" && isNetwork(run.func, facts) && facts.file.once(speaksOfTokens);
 }

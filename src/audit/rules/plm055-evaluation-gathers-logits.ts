@@ -75,17 +75,18 @@ export const rule: Rule = {
     const isSeen = (trainer: Call): boolean =>
       settingsOf(trainer, facts).some((one) => settings.includes(one as Call));
     // Parsed from the command line or put together elsewhere, they may say how often to move them.
-    const untold = !/eval_accumulation_steps|predict_with_generate|prediction_loss_only|batch_decode/.test(
-      file.text,
-    );
+    const untold = (trainer: Call): boolean =>
+      !/eval_accumulation_steps|prediction_loss_only(?!\s*=\s*False)/.test(file.text) &&
+      (!/predict_with_generate|batch_decode/.test(file.text) || wantsLogits(trainer, file));
     for (const trainer of trainers)
       if (
-        untold &&
+        untold(trainer) &&
         settings.every(
           (call) => hidesArguments(call, file) || NO_SETTINGS.test(last(file.dotted(call.func) ?? "")),
         ) &&
         given(trainer, "compute_metrics", file) !== null &&
-        given(trainer, "eval_dataset", file) !== null &&
+        (given(trainer, "eval_dataset", file) !== null ||
+          (hidesArguments(trainer, file) && file.mentions("eval_dataset"))) &&
         !isSmall(modelOf(trainer, facts) || file.text)
       )
         yield { at: trainer, severity: "note", message: MESSAGE };
@@ -135,6 +136,18 @@ export const rule: Rule = {
 
 const MESSAGE =
   "Without `eval_accumulation_steps` the logits of the whole evaluation set stay on the device until it ends";
+
+/** The metrics look for the largest of them, which texts that were generated have none of. */
+function wantsLogits(trainer: Call, file: PythonFile): boolean {
+  const metrics = given(trainer, "compute_metrics", file);
+  const [one, ...more] = metrics?.kind === "Name" ? file.scopes.reaching(metrics) : [];
+  return (
+    one?.node.kind === "FunctionDef" &&
+    more.length === 0 &&
+    /\bargmax\(/.test(file.codeOf(one.node)) &&
+    !/decode/.test(file.codeOf(one.node))
+  );
+}
 
 /** Something other than `None` or `False`. */
 function isGiven(call: Call, name: string, file: PythonFile): boolean {

@@ -17,7 +17,7 @@ const UNFUSED = /^adamw_(?:torch|hf)$/;
  * activations or what is saved may be offloaded beside them.
  */
 const ELSEWHERE =
-  /^\s*(?:import|from) deepspeed|fully_shard(?!ed_)|sparse=True|CPUOffload|offload_(?:optim|param)|(?:cpu|optim\w*|param\w*|fsdp)_offload\b(?!\s*=\s*(?:False|None)\b)|offload_to_cpu(?<!StateDictConfig\([^()]*)|OffloadOptim|is_ds_zero|zero_stage/im;
+  /^\s*(?:import|from) deepspeed|fully_shard(?!ed_)|sparse=True|CPUOffload\((?!\s*(?:offload_params\s*=\s*)?False\b)|offload_(?:optim|param)\w*(?!\w|\s*=\s*False\b)|(?:cpu|optim\w*|param\w*|fsdp)_offload\b(?!\s*=\s*(?:False|None|CPUOffload)\b)|offload_to_cpu(?!\s*=\s*False\b)(?<!StateDictConfig\([^()]*)|OffloadOptim|is_ds_zero|zero_stage/im;
 
 /** Torch's own shards are plain parameters, and take the same path as whole ones; other libraries' are their own kind. */
 const SHARDED = /FullyShardedDataParallel/;

@@ -74,7 +74,9 @@ function isOfSetting(call: Call, facts: Facts): boolean {
 /** `net = Net(width)` in the same turn: another network each time. */
 function isMadeBeside(call: Call, { file }: Facts): boolean {
   const [loop] = loopsAround(call);
-  const given = call.args[0]?.value;
+  // `net.compile(mode="default")`
+  const method = call.func.kind === "Attribute" && file.dotted(call.func) === null ? call.func.value : null;
+  const given = method ?? call.args[0]?.value;
   const makes = ({ func }: Call): boolean => isCapital(lastWord(func));
   return (
     loop !== undefined &&

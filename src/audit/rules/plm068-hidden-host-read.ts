@@ -218,7 +218,10 @@ function* sizes(facts: Facts): Generator<Finding> {
       if (bound && isCount(bound) && everyTurn(slice, facts)) yield report(bound);
 }
 
-/** `(ids != pad).sum()` in a forward: nothing but a tensor has such a sum, and a forward runs where the network is. */
+/**
+ * `(ids != pad).sum()` in a forward: nothing but a tensor has such a sum, and a forward runs where the network is;
+ * `batch["attention_mask"].sum(-1).max()` beside the network that is given it.
+ */
 function isMasked(expr: Expr, facts: Facts): boolean {
   let at: Expr | null = expr;
   for (let depth = 0; at && depth < 8; depth++) {
@@ -226,6 +229,8 @@ function isMasked(expr: Expr, facts: Facts): boolean {
       return (
         facts.accelerator && /\bforward\b/.test(facts.hot(expr)?.why ?? "") && !/^is|in$/.test(at.ops[0]!)
       );
+    if (at.kind === "Subscript" && at.index.kind === "Str")
+      return /attention_mask$/.test(at.index.value ?? "") && isGivenToNetwork(at, facts);
     at =
       at.kind === "Name"
         ? facts.file.scopes.onlyValue(at)
@@ -239,6 +244,22 @@ function isMasked(expr: Expr, facts: Facts): boolean {
             : null;
   }
   return false;
+}
+
+function isGivenToNetwork(entry: Expr, facts: Facts): boolean {
+  const text = facts.file.textOf(entry);
+  return (
+    facts.accelerator &&
+    facts.value(entry).device !== "cpu" &&
+    facts.file
+      .all("Call")
+      .some(
+        (call) =>
+          functionOf(call) === functionOf(entry) &&
+          call.args.some(({ value }) => facts.file.textOf(value) === text) &&
+          isNetwork(call.func, facts),
+      )
+  );
 }
 
 /** A name that is a list or dict somewhere: asked without following the flow, of every subscript. */

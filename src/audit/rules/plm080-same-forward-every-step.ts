@@ -1,7 +1,7 @@
 import { keyword, positional } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
-import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
 import { everyUpdate, ownUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { decoratedGrad } from "../facts/gradmode.ts";
@@ -162,7 +162,7 @@ function isFixed(call: Call, facts: Facts): boolean {
   )
     return true;
   const run = forwardOf(call.func, facts);
-  if (run === null) return isHandedFrozen(call, facts);
+  if (run === null) return isHandedFrozen(call, facts) || isOwnHelper(call, facts);
   return (
     facts.networks.isFrozen(run) &&
     (facts.gradMode(call) === "off" ||
@@ -292,6 +292,24 @@ function isHelper(call: Call, facts: Facts): boolean {
   )
     return false;
   const networks = call.args.filter(({ value }) => value.kind === "Name" && facts.networks.isFrozen(value));
+  return networks.length > 0 && networks.length < call.args.length;
+}
+
+/** `self.score(self.reference, probe)`: a method that runs the frozen network it is given. */
+function isOwnHelper(call: Call, facts: Facts): boolean {
+  const own = selfAttribute(call.func);
+  const cls = own === null ? null : classOf(call);
+  const fn = cls && methodsOf(cls).find(({ name }) => name === own);
+  if (!fn || facts.gradMode(call) !== "off") return false;
+  const isRun = (at: number): boolean => {
+    const param = fn.params[at + 1]?.name;
+    return facts.file
+      .callsNamed(param ?? "")
+      .some(({ func }) => func.kind === "Name" && func.id === param && functionOf(func) === fn);
+  };
+  const networks = call.args.filter(
+    ({ value, name, star }, at) => name === null && star === 0 && facts.networks.isFrozen(value) && isRun(at),
+  );
   return networks.length > 0 && networks.length < call.args.length;
 }
 

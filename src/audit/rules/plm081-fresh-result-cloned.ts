@@ -49,7 +49,7 @@ export const rule: Rule = {
           isOnlyUse(value, facts));
       const unread =
         attr === "clone" &&
-        (isOutput(value, facts) || isDetached(value, facts)) &&
+        (isOutput(value, facts) || isDetached(value, facts) || isShifted(value, facts)) &&
         !isChangedLater(call, facts);
       if (!written && !fresh && !unread) continue;
       if (facts.file.once(capturesGraphs)) return;
@@ -97,6 +97,19 @@ function isOutput(expr: Expr, facts: Facts): boolean {
       (expr.kind === "Subscript" && (expr.index.kind === "Str" || isItem(expr))) ||
       (expr.kind === "Call" && isNetwork(expr.func, facts))) &&
     (networkCall(expr, facts) !== null || isHandedBack(expr, facts))
+  );
+}
+
+/** `logits[:, :-1, :]`, of which all but an edge is kept: nothing that could go. */
+function isShifted(expr: Expr, facts: Facts): boolean {
+  if (
+    expr.kind !== "Subscript" ||
+    expr.index.kind !== "Tuple" ||
+    !/logits$/.test(facts.file.textOf(expr.value))
+  )
+    return false;
+  return expr.index.items.every((item) =>
+    /^(?:1?:|:-1|\.\.\.)$/.test(facts.file.textOf(item).replace(/\s/g, "")),
   );
 }
 
