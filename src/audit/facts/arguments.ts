@@ -70,13 +70,9 @@ export function literalDict(expr: Expr, file: PythonFile, depth = 0): Dict | Cal
     return made && more.length === 0 ? literalDict(made, file, depth + 1) : null;
   }
   if (expr.kind === "Attribute") return ownDict(expr, file);
-  // `{"device_map": "auto"} if whole else {}`: all that may be in it.
-  if (expr.kind === "IfExp") {
-    const { test, body, orelse } = expr;
-    if (isEmpty(orelse)) return literalDict(body, file, depth + 1);
-    // `{} if use_cuda else {"num_workers": 2}`: what it is on a device.
-    return isEmpty(body) && !ON_DEVICE.test(file.textOf(test)) ? literalDict(orelse, file, depth + 1) : null;
-  }
+  // `{"pin_memory": True} if use_cuda else {}`: what it is on a device
+  if (expr.kind === "IfExp" && ON_DEVICE.test(file.textOf(expr.test)) && expr.orelse.kind === "Dict")
+    return expr.orelse.keys.length === 0 ? literalDict(expr.body, file, depth + 1) : null;
   if (expr.kind !== "Name") return null;
   const [one, ...more] = file.scopes.reaching(expr);
   if (more.length > 0 || !one) return null;
@@ -88,10 +84,6 @@ export function literalDict(expr: Expr, file: PythonFile, depth = 0): Dict | Cal
   }
   if (one.how !== "assign" || !one.value || one.value.kind === "Name") return null;
   return file.scopes.uses(one).some(changes) ? null : literalDict(one.value, file, depth + 1);
-}
-
-function isEmpty(expr: Expr): boolean {
-  return expr.kind === "Dict" && expr.keys.length === 0;
 }
 
 /** `self.settings = {…}`, bound once in its class and changed nowhere in the file. */
@@ -124,11 +116,20 @@ export function settingsOf(call: Call, file: PythonFile): ReadonlyMap<string, Ex
       if (name !== null) found.set(name, value);
       continue;
     }
-    const dict = literalDict(value, file) ?? builtUp(value, file, found);
-    if (!dict) return null;
-    for (const [key, given] of entriesOf(dict)) found.set(key, given);
+    const one = literalDict(value, file) ?? builtUp(value, file, found);
+    const dicts = one ? [one] : eitherDict(value, file);
+    if (!dicts) return null;
+    for (const dict of dicts) for (const [key, given] of entriesOf(dict)) found.set(key, given);
   }
   return found;
+}
+
+/** `kwargs = {"device_map": "auto"} if whole else {}`: both. */
+function eitherDict(expr: Expr, file: PythonFile): readonly (Dict | Call)[] | null {
+  const made = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+  if (made?.kind !== "IfExp") return null;
+  const [then, otherwise] = [literalDict(made.body, file), literalDict(made.orelse, file)];
+  return then && otherwise && [then, otherwise];
 }
 
 /** `kwargs = {…}`, then `kwargs["load_in_4bit"] = True` with a key written down: puts these in, and gives the dict begun with. */

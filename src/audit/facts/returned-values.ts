@@ -1,6 +1,7 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
+import { entry } from "./arguments.ts";
 import { returnsByName, sharedParam } from "./returns.ts";
 import { callTarget } from "./summary.ts";
 import { GRAPHLESS, METHODS } from "./torch-names.ts";
@@ -53,6 +54,17 @@ export class ReturnedValues {
     return mode === "on" && one.graph === "unknown" && items.every((item) => this.#isOfNetwork(item!))
       ? { ...one, graph: "yes" }
       : one;
+  }
+
+  /** `metrics["loss"]` of `return {"loss": loss, "steps": n}`: that one of them. */
+  entry(call: Call, key: string): Value {
+    const target = callTarget(call, this.#file);
+    const dicts = (target === null ? undefined : this.#file.once(returnsByName).get(target)) ?? [];
+    const found = dicts.map((dict) => {
+      const one = dict.kind === "Dict" ? entry(dict, key) : null;
+      return one ? this.#values.of(one) : UNKNOWN;
+    });
+    return found.length > 0 && found.every(isTensorLike) ? found.reduce(either) : UNKNOWN;
   }
 
   /** `def averaged(t, n): return t.clone() / n`: handed tensors and other things, it gives this call what this call hands it. */

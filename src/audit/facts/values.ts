@@ -441,6 +441,10 @@ export class Values {
           const one = this.of(made.value ?? made.element);
           return isTensorLike(one) ? one : UNKNOWN;
         }
+        if (value.what === "unknown" && expr.index.kind === "Str" && expr.value.kind === "Name") {
+          const call = this.#file.scopes.onlyValue(expr.value);
+          return call?.kind === "Call" ? this.#returns.entry(call, expr.index.value ?? "") : UNKNOWN;
+        }
         return value.what === "output"
           ? {
               what: isOfTensor(expr.index) ? "tensor" : "output",

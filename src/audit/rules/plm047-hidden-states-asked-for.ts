@@ -46,10 +46,12 @@ function isRead(key: string, file: PythonFile): boolean {
   return mentions > asked + unused(key, file) || isTakenApart(file);
 }
 
-/** `outputs[2]`, of what is not generated; the first is the loss or the logits. */
+/** `outputs[2]`, of what is not generated; the first is the loss or the logits, and the second the logits behind a loss. */
 function isTakenApart({ text }: PythonFile): boolean {
-  return [...text.matchAll(/\b(\w*outputs?)\[(?!0\])[-\d]/g)].some(
-    ([, name]) => !new RegExp(`\\b${name}\\s*=[^\\n]*\\.generate\\(`).test(text),
+  const first = /\blabels\s*=/.test(text) ? /^[01]$/ : /^0$/;
+  return [...text.matchAll(/\b(\w*outputs?)\[([-\d][^\]]*)\]/g)].some(
+    ([, name, index]) =>
+      !first.test(index!) && !new RegExp(`\\b${name}\\s*=[^\\n]*\\.generate\\(`).test(text),
   );
 }
 
@@ -78,9 +80,10 @@ function isForward(callee: Expr, facts: Facts): boolean {
   );
 }
 
-/** What it returns is a name that is then asked for its items by number, other than the first. */
+/** What it returns is a name that is then asked for its items by number, other than the loss and the logits. */
 function isIndexed(call: Call, file: PythonFile): boolean {
   const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
+  const first = keyword(call, "labels") ? /^[01]$/ : /^0$/;
   return (
     target?.kind === "Name" &&
     file.scopes
@@ -88,7 +91,7 @@ function isIndexed(call: Call, file: PythonFile): boolean {
       .some(
         ({ parent }) =>
           parent?.kind === "Subscript" &&
-          (parent.index.kind === "Num" ? parent.index.text !== "0" : parent.index.kind === "Unary"),
+          (parent.index.kind === "Num" ? !first.test(parent.index.text) : parent.index.kind === "Unary"),
       )
   );
 }

@@ -1,5 +1,6 @@
 import { keyword, positional } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
 import { everyUpdate, ownUpdate } from "../facts/facts.ts";
@@ -75,10 +76,11 @@ function isOfScript(call: Call, facts: Facts): boolean {
     return (
       definitions.length > 0 &&
       definitions.every(
-        ({ how, node }) =>
-          (how === "assign" || how === "unpack") &&
-          functionOf(node) === null &&
-          loopsAround(node).length === 0,
+        (one) =>
+          isGivenSame(one, fn, facts) ||
+          ((one.how === "assign" || one.how === "unpack") &&
+            functionOf(one.node) === null &&
+            loopsAround(one.node).length === 0),
       )
     );
   };
@@ -90,6 +92,26 @@ function isOfScript(call: Call, facts: Facts): boolean {
     facts.gradMode(call) === "off" &&
     // In the function that the loop calls, or in one that this calls.
     facts.everyStep(call)?.why.includes(ofTrainer ? "" : "the training loop of") === true
+  );
+}
+
+/** `for epoch in range(n): train(model, teacher, graph)`: the loop gives the function the same thing in every turn. */
+function isGivenSame({ how, node, name }: Definition, fn: FunctionDef, facts: Facts): boolean {
+  const { file } = facts;
+  const at = fn.params.findIndex((param) => param.name === name);
+  const sites = how === "param" && node.parent === fn ? callsOf(fn, file) : [];
+  return (
+    sites.length > 0 &&
+    sites.every((site) => {
+      const [loop] = loopsAround(site);
+      const given = keyword(site, name)?.value ?? positional(site, at);
+      return (
+        loop !== undefined &&
+        given?.kind === "Name" &&
+        (file.scopes.lookup(given)?.definitions ?? []).every((one) => !contains(loop, one.node)) &&
+        !isChanged(given, loop, facts)
+      );
+    })
   );
 }
 
