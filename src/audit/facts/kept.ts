@@ -463,6 +463,9 @@ export function isBackwarded(expr: Expr, within: Node | null, facts: Facts, dept
       if (mine.has(one)) continue;
       mine.add(one);
       for (const earlier of scaledFrom(one, facts)) add(earlier);
+      // `loss, parts = model(batch)`: what a network hands back beside its loss, that was computed of.
+      if (one.how === "unpack" && one.value?.kind === "Call")
+        for (const other of besides(one, facts)) mine.add(other);
     }
   };
   for (const name of namesIn(expr)) add(name);
@@ -489,6 +492,15 @@ export function isBackwarded(expr: Expr, within: Node | null, facts: Facts, dept
         returnedFor(one, facts).some((item) => isBackwarded(item, null, facts, depth + 1)),
       ))
   );
+}
+
+/** What else is bound by the unpacking of the same call, of what is called a loss. */
+function besides({ node, value }: Definition, { file }: Facts): readonly Definition[] {
+  const items = node.parent?.kind === "Tuple" ? node.parent.items : [];
+  return items.flatMap((item) => {
+    const other = item.kind === "Name" && /loss/i.test(item.id) ? file.scopes.definitionAt(item) : null;
+    return other && other.value === value ? [other] : [];
+  });
 }
 
 /** What a function of this file returns for a definition: `loss` of `loss, accuracy = step(batch)`. */
