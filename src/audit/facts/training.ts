@@ -1,7 +1,7 @@
 import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf, isStatement, lastWord } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr, For, FunctionDef, Node, While } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, For, FunctionDef, If, Node, While } from "../../python/tree.ts";
 import { methodsOf, roleOfBase } from "./classes.ts";
 import type { Role } from "./classes.ts";
 import { lexicalGrad } from "./gradmode.ts";
@@ -171,6 +171,11 @@ export function engineSteps(file: PythonFile): readonly Call[] {
           )
       );
     });
+}
+
+/** `if loss < limit: loss.backward()`: whether the step is taken hangs on the test, and the host cannot go on without it. */
+export function decidesStep({ body }: If, backwards: readonly Backward[]): boolean {
+  return backwards.some(({ call }) => body.some((statement) => contains(statement, call)));
 }
 
 /** The optimizer steps that make the code around them a step. */

@@ -7,6 +7,7 @@ import type { Fix, Rule } from "../rule.ts";
 import { isAction } from "../facts/actions.ts";
 import { isEcho } from "../facts/echoes.ts";
 import { isReadOffNetwork } from "../facts/networks.ts";
+import { decidesStep } from "../facts/training.ts";
 
 const READS = new Set(["item", "tolist", "cpu"]);
 
@@ -32,11 +33,14 @@ export const rule: Rule = {
       if (isAction(call, facts.file)) continue;
       const fix = detachInstead(call, source, facts);
       const echo = isEcho(call, facts);
+      const around = statementOf(call);
+      const needed =
+        around?.kind === "If" && contains(around.test, call) && decidesStep(around, facts.backwards);
       const when = every ? "on every step" : "on every update of this branch";
       const what = `\`${short(facts.file.textOf(call))}\` ${hot.why.startsWith("in ") ? when : `${when} (${hot.why})`}`;
       yield {
         at: call,
-        ...(echo || !known || !every || decidesStep(call, facts) ? { severity: "note" as const } : {}),
+        ...(echo || !known || !every || needed ? { severity: "note" as const } : {}),
         message: echo
           ? `${what} is one more round trip to the device, after a read that has waited for it`
           : `${what} makes the host wait until the device has finished all queued work`,
@@ -54,16 +58,6 @@ function isCutOff(source: Expr, facts: Facts): boolean {
     source.func.kind === "Attribute" &&
     source.func.attr === "detach" &&
     facts.value(source).device === "unknown"
-  );
-}
-
-/** `if loss.item() < limit: loss.backward()`: the host cannot go on without it. */
-function decidesStep(call: Call, facts: Facts): boolean {
-  const test = statementOf(call);
-  return (
-    test?.kind === "If" &&
-    contains(test.test, call) &&
-    facts.backwards.some((one) => test.body.some((statement) => contains(statement, one.call)))
   );
 }
 

@@ -2,6 +2,7 @@ import { isTrue } from "../../python/file.ts";
 import type { Expr, Node, NodeOf } from "../../python/tree.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
+import { decidesStep } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
 const WAITS =
@@ -59,6 +60,9 @@ export const rule: Rule = {
         if (at)
           yield {
             at,
+            ...(node.kind === "If" && decidesStep(node, facts.backwards)
+              ? { severity: "note" as const }
+              : {}),
             message: WAITS,
           };
       }
