@@ -29,6 +29,8 @@ export function sendsBatch({ func, args, parent }: Call, file: PythonFile): bool
   const [first] = args;
   if (!first) return false;
   if (PREPARES.test(name)) {
+    // `x, y = prepare_batch(batch, device)`
+    if (args.slice(1).some(({ value }) => /(?:^|\.)device$/.test(file.textOf(value)))) return true;
     const [target] = parent?.kind === "Assign" ? parent.targets : [];
     return target?.kind === "Name" && first.value.kind === "Name" && target.id === first.value.id;
   }

@@ -153,7 +153,7 @@ function handsOver(call: Node): boolean {
   return found;
 }
 
-/** Before the memory is measured, which it makes comparable: not where that is done now and then, and this on every step. */
+/** Before the memory is measured, which it makes comparable: not where that is done once an epoch or now and then, and this on every step. */
 function isMeasured(call: Node, within: Node, facts: Facts): boolean {
   const { file } = facts;
   const fn = functionOf(call);
@@ -163,7 +163,7 @@ function isMeasured(call: Node, within: Node, facts: Facts): boolean {
       .callsNamed("reset_peak_memory_stats")
       .some(
         (one) =>
-          functionOf(one) === fn && !(contains(within, one) && facts.frequency(one, within) === "throttled"),
+          functionOf(one) === fn && contains(within, one) && facts.frequency(one, within) !== "throttled",
       )
   );
 }
