@@ -19,7 +19,7 @@ const SHORT =
 const SEVERAL = /^(?:\w*_)?(?:models|nets|networks|module_list|model_list|modules)$/i;
 /** Named after a network that it serves: `teacher_tokenizer`, `model_config`. */
 const NOT_A_NETWORK =
-  /(?:processor|tokenizer|config|collator|loader|optimizer|opt|scheduler|dataset|transforms?|path|name|type|class|cls|fn|func|factory|builder|args|kwargs|id|card|output|outputs|input|inputs|info|infos|list|size|url|repo|dir|file|files|names|map|ids|hash|version|cost|summary|stats|flops|keys|status|train_?step|update|loop|epoch|iteration)$/i;
+  /(?:processor|tokenizer|config|collator|loader|optimizer|opt|scheduler|dataset|transforms?|path|name|type|class|cls|fn|func|factory|builder|args|kwargs|id|card|output|outputs|input|inputs|info|infos|list|size|url|repo|dir|file|files|names|map|ids|hash|version|cost|summary|stats|flops|keys|status|train_?step|update|loop|epoch|iteration|normali[sz]e|preprocess|augment)$/i;
 /** What is done with a network, not one: `get_unet`, `self.build_model`. */
 const DEED =
   /^_*(?:get|make|build|create|load|init|setup|prepare|wrap|unwrap|save|set|reset|update|train|fit|eval|evaluate|test|validate|run|freeze|unfreeze|register|configure|export|convert|compile|sample|count|print|log|add|remove|find|select|choose|download|restore|check|is|has|show|plot|report|record|write|read|reduce|gather|aggregate|format|parse|store|track|draw|smooth|include|exclude|skip|keep|use|drop|filter)_/i;

@@ -163,7 +163,10 @@ function isMeasured(call: Node, within: Node, facts: Facts): boolean {
       .callsNamed("reset_peak_memory_stats")
       .some(
         (one) =>
-          functionOf(one) === fn && contains(within, one) && facts.frequency(one, within) !== "throttled",
+          functionOf(one) === fn &&
+          (contains(within, one)
+            ? facts.frequency(one, within) !== "throttled"
+            : loopsAround(one).length === 0),
       )
   );
 }

@@ -5,9 +5,10 @@ import { selfAttribute } from "../facts/classes.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
+import { callsOf, paramGiven } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { mayBeNumber } from "../facts/tensor-use.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 import { throttle } from "../throttle.ts";
 
 const LOGS =
@@ -17,6 +18,9 @@ const OWN_LOG = /^_?(?:log|record|track|write)(?:_|$)/;
 
 /** What takes tensors to keep them, and reads only a flag of them. */
 const KEEPERS = /(?:Buffer|Memory|Replay|Storage|Queue|Bank|Dataset|Pool|Rollout|Trajector)\w*\.\w+$/;
+
+const MESSAGE =
+  "The logger reads this device tensor on the host, with a wait, on every step; log every N steps, or collect on the device";
 
 export const rule: Rule = {
   meta: {
@@ -41,14 +45,33 @@ export const rule: Rule = {
         yield {
           at: value,
           ...(mayBeNumber(value, facts) ? { severity: "note" as const } : {}),
-          message:
-            "The logger reads this device tensor on the host, with a wait, on every step; log every N steps, or collect on the device",
+          message: MESSAGE,
           ...(edits ? { fix: { grade: "unsafe" as const, title: "Log every 50 steps", edits } } : {}),
         };
       }
     }
+    yield* handedOn(facts);
   },
 };
+
+/** `write_losses(writer, losses, step)` of this file, which logs each of `losses.items()`. */
+function* handedOn(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of file.callsNamed("add_scalar")) {
+    const fn = functionOf(call);
+    const given = call.args[1]?.value;
+    const [one, ...more] = given?.kind === "Name" ? file.scopes.reaching(given) : [];
+    const over = one?.how === "iterate" && more.length === 0 ? one.value : null;
+    if (fn?.kind !== "FunctionDef" || over?.kind !== "Call" || over.func.kind !== "Attribute") continue;
+    const parts = over.func.attr === "items" ? over.func.value : null;
+    const param = fn.params.find(({ name }) => parts?.kind === "Name" && parts.id === name);
+    for (const site of param ? callsOf(fn, file) : []) {
+      const losses = site.args.find((arg) => paramGiven(site, arg, file) === param)?.value;
+      if (losses?.kind === "Name" && facts.onAccelerator(losses) && isEveryTurn(site, facts))
+        yield { at: losses, message: MESSAGE };
+    }
+  }
+}
 
 function isEveryTurn(node: Expr, facts: Facts): boolean {
   return facts.everyStep(node) !== null || everyUpdate(node, facts);

@@ -1,10 +1,10 @@
 import { keyword } from "../../python/file.ts";
-import { ancestors } from "../../python/nodes.ts";
+import { ancestors, classOf, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { METHODS } from "../facts/torch-names.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 const MESSAGE =
   "From here on this is float64: twice the memory of float32, and a small fraction of its speed on most devices; float32 will do, unless the digits are needed";
@@ -17,57 +17,77 @@ export const rule: Rule = {
     severity: "note",
     fix: "none",
     patterns: [74],
-    hotOnly: true,
   },
   *check(facts) {
-    const typed = facts.file.calls
-      .given(["dtype"])
-      .some((call) => isDouble(keyword(call, "dtype")!.value, facts));
-    // A sum kept in float64 on the device: every addition is one.
-    for (const statement of typed ? facts.file.all("AugAssign") : []) {
-      if (statement.target.kind !== "Name" || !facts.everyStep(statement)) continue;
-      const made = facts.file.scopes
-        .lookup(statement.target)
-        ?.definitions.find((one) => one.how === "assign")?.value;
-      if (made?.kind !== "Call" || !(facts.file.dotted(made.func) ?? "").startsWith("torch.")) continue;
-      const dtype = keyword(made, "dtype");
-      if (dtype && isDouble(dtype.value, facts) && facts.onAccelerator(made))
-        yield { at: statement, message: MESSAGE };
-    }
-    // A whole network, or all that is made from here on.
-    if (facts.backwards.length > 0 && facts.accelerator)
-      for (const call of facts.file.callsNamed(
-        "double",
-        "to",
-        "type",
-        "set_default_dtype",
-        "set_default_tensor_type",
-      )) {
-        const name = facts.file.dotted(call.func);
-        const all =
-          /^torch\.set_default_(?:dtype|tensor_type)$/.test(name ?? "") &&
-          call.args.some(
-            ({ value }) =>
-              isDouble(value, facts) ||
-              (value.kind === "Str" && (value.value ?? "").endsWith("DoubleTensor")),
-          );
-        const source = all ? null : widened(call, facts);
-        if (all || (source && isNetworkItself(source, facts))) yield { at: call, message: MESSAGE };
-      }
-    const widening = facts.file.callsNamed("double", "to", "type");
-    for (const call of typed ? facts.file.all("Call") : widening) {
-      const source = widened(call, facts);
-      if (
-        source &&
-        !isCompared(source) &&
-        (facts.onAccelerator(source) || isJudged(call, source, facts)) &&
-        facts.everyStep(call) &&
-        !isAskedFor(call, facts)
-      )
-        yield { at: call, message: MESSAGE };
-    }
+    const told = facts.anyHot ? [...inStep(facts)] : [];
+    yield* told;
+    for (const finding of inLosses(facts)) if (!told.some(({ at }) => at === finding.at)) yield finding;
   },
 };
+
+/** What a loss is given, by the name of that: it may be picked by a setting, or its step be another file's. */
+function* inLosses(facts: Facts): Generator<Finding> {
+  if (facts.project.accelerated.size === 0) return;
+  for (const call of facts.file.callsNamed("double", "to", "type")) {
+    const source = widened(call, facts);
+    const fn = source && !isCompared(source) ? functionOf(call) : null;
+    const cls = fn ? classOf(call) : null;
+    if (fn?.kind !== "FunctionDef" || !/loss(?:_|$)/i.test(cls?.name ?? fn.name)) continue;
+    let root: Expr = source!;
+    while (root.kind === "Call" && root.func.kind === "Attribute") root = root.func.value;
+    const isGiven =
+      root.kind === "Name" && facts.file.scopes.reaching(root).every(({ how }) => how === "param");
+    if (isGiven && !isAskedFor(call, facts)) yield { at: call, message: MESSAGE };
+  }
+}
+
+function* inStep(facts: Facts): Generator<Finding> {
+  const typed = facts.file.calls
+    .given(["dtype"])
+    .some((call) => isDouble(keyword(call, "dtype")!.value, facts));
+  // A sum kept in float64 on the device: every addition is one.
+  for (const statement of typed ? facts.file.all("AugAssign") : []) {
+    if (statement.target.kind !== "Name" || !facts.everyStep(statement)) continue;
+    const made = facts.file.scopes
+      .lookup(statement.target)
+      ?.definitions.find((one) => one.how === "assign")?.value;
+    if (made?.kind !== "Call" || !(facts.file.dotted(made.func) ?? "").startsWith("torch.")) continue;
+    const dtype = keyword(made, "dtype");
+    if (dtype && isDouble(dtype.value, facts) && facts.onAccelerator(made))
+      yield { at: statement, message: MESSAGE };
+  }
+  // A whole network, or all that is made from here on.
+  if (facts.backwards.length > 0 && facts.accelerator)
+    for (const call of facts.file.callsNamed(
+      "double",
+      "to",
+      "type",
+      "set_default_dtype",
+      "set_default_tensor_type",
+    )) {
+      const name = facts.file.dotted(call.func);
+      const all =
+        /^torch\.set_default_(?:dtype|tensor_type)$/.test(name ?? "") &&
+        call.args.some(
+          ({ value }) =>
+            isDouble(value, facts) || (value.kind === "Str" && (value.value ?? "").endsWith("DoubleTensor")),
+        );
+      const source = all ? null : widened(call, facts);
+      if (all || (source && isNetworkItself(source, facts))) yield { at: call, message: MESSAGE };
+    }
+  const widening = facts.file.callsNamed("double", "to", "type");
+  for (const call of typed ? facts.file.all("Call") : widening) {
+    const source = widened(call, facts);
+    if (
+      source &&
+      !isCompared(source) &&
+      (facts.onAccelerator(source) || isJudged(call, source, facts)) &&
+      facts.everyStep(call) &&
+      !isAskedFor(call, facts)
+    )
+      yield { at: call, message: MESSAGE };
+  }
+}
 
 /** Handed to a loss as it is, in a step of a program that computes on a device. */
 function isJudged(call: Call, source: Expr, facts: Facts): boolean {

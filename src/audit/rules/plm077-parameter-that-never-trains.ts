@@ -144,7 +144,13 @@ function storedCopy(from: Expr, made: Call, facts: Facts): Expr | null {
   const [use, ...more] = named ? facts.file.scopes.uses(named) : [];
   if (use && more.length === 0 && functionOf(use) === functionOf(made)) return storedCopy(use, made, facts);
   // `self.scales = [Parameter(x).to(device) for …]`
-  while (at.parent?.kind === "Comp" || at.parent?.kind === "List") at = at.parent;
+  while (
+    at.parent?.kind === "Comp" ||
+    at.parent?.kind === "List" ||
+    // `Parameter(x).to(device) if learned else 1`
+    (at.parent?.kind === "IfExp" && at.parent.test !== at)
+  )
+    at = at.parent;
   const statement = at.parent;
   return copied &&
     statement?.kind === "Assign" &&
@@ -242,9 +248,17 @@ function isModule(expr: Expr, facts: Facts): boolean {
     isOnlyMadeBy(expr, facts.file, (made) => /\.from_pretrained\(/.test(facts.file.textOf(made)))
   )
     return true;
-  // `self.teacher(x)`, of a module: a tensor, which has the attribute, cannot be called.
   const own = selfAttribute(expr);
   const cls = own === null ? null : classOf(expr);
+  // `self.backbone = resnet.get_resnet(50)`: by its name, and made by a class or a function that is called for it.
+  if (
+    cls &&
+    isModuleRole(facts.role(cls)) &&
+    /^(?:\w+_)?(?:backbone|encoder|decoder|extractor|trunk|base_model|vgg|resnet)$/.test(own!) &&
+    isOnlyMadeBy(expr, facts.file, () => true)
+  )
+    return true;
+  // `self.teacher(x)`, of a module: a tensor, which has the attribute, cannot be called.
   if (cls && isModuleRole(facts.role(cls)) && isCalled(own!, cls, facts)) return true;
   // `model[0]` of a Sequential.
   if (expr.kind === "Subscript" && expr.index.kind === "Num" && facts.networks.is(expr.value)) return true;
