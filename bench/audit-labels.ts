@@ -21,7 +21,8 @@ if (folder === undefined || !existsSync(folder)) {
 const labels = new Map(readLabels().map((label) => [keyOf(label), label]));
 const repositories = new Set([...labels.values()].map((label) => label.repository.replace("/", "+")));
 
-const counts = new Map<string, { true: number; elsewhere: number; false: number; unlabelled: number }>();
+const NONE = { true: 0, elsewhere: 0, broken: 0, false: 0, unlabelled: 0 };
+const counts = new Map<string, typeof NONE>();
 const wrong: string[] = [];
 for (const name of readdirSync(folder).sort()) {
   if (!repositories.has(name)) continue;
@@ -32,7 +33,7 @@ for (const name of readdirSync(folder).sort()) {
 
 function count(repository: string, finding: ReportedFinding): void {
   const label = labels.get(keyOf({ repository, ...finding }));
-  const one = counts.get(finding.severity) ?? { true: 0, elsewhere: 0, false: 0, unlabelled: 0 };
+  const one = counts.get(finding.severity) ?? { ...NONE };
   counts.set(finding.severity, one);
   // A false alarm that has become a note is judged as one: the labels of notes are about notes.
   const verdict =
@@ -43,16 +44,16 @@ function count(repository: string, finding: ReportedFinding): void {
 }
 
 for (const severity of ["error", "warning", "note"]) {
-  const one = counts.get(severity) ?? { true: 0, elsewhere: 0, false: 0, unlabelled: 0 };
+  const one = counts.get(severity) ?? NONE;
   console.log(
-    `${severity}: ${one.true} true, ${one.elsewhere} not in the training by default, ${one.false} false, ${one.unlabelled} not labelled`,
+    `${severity}: ${one.true} true, ${one.elsewhere} not in the training by default, ${one.broken} in what fails before, ${one.false} false, ${one.unlabelled} not labelled`,
   );
 }
 for (const line of wrong) console.log(`false: ${line}`);
-const [right, elsewhere, bad] = (["true", "elsewhere", "false"] as const).map((verdict) =>
+const [right, elsewhere, broken, bad] = (["true", "elsewhere", "broken", "false"] as const).map((verdict) =>
   ["error", "warning"].reduce((sum, severity) => sum + (counts.get(severity)?.[verdict] ?? 0), 0),
-) as [number, number, number];
-const all = right + elsewhere + bad;
+) as [number, number, number, number];
+const all = right + elsewhere + broken + bad;
 console.log(
   `labelled ${all} | true ${right} | precision ${((100 * right) / all).toFixed(1)}% | false ${((100 * bad) / all).toFixed(1)}%`,
 );

@@ -61,9 +61,9 @@ export function scanRelevant(
   return { source, summary: aside === undefined ? summary : { ...summary, aside }, diagnostics };
 }
 
-/** What was, and what others wrote: also a library as it is unpacked, `peft-main/`. */
+/** What was, what documents, and what others wrote: also a library as it is unpacked, `peft-main/`. */
 const ASIDE =
-  /(?:^|\/)((?:\w+[_-])?(?:legacy|old|deprecated|backup|bak)|obsolete|archived?|unused|third_?party|3rd_?party|externals?|vendor(?:ed)?|(?:transformers|peft|diffusers|accelerate|trl|fairseq|detectron2|apex|deepspeed|timm|pytorch-lightning|espnet|mmcv|mmdetection|mmsegmentation)-(?:main|master|\d[\w.]*))\//i;
+  /(?:^|\/)((?:\w+[_-])?(?:legacy|old|deprecated|backup|bak)|obsolete|archived?|unused|docs|third_?party|3rd_?party|externals?|vendor(?:ed)?|(?:transformers|peft|diffusers|accelerate|trl|fairseq|detectron2|apex|deepspeed|timm|pytorch-lightning|espnet|mmcv|mmdetection|mmsegmentation)-(?:main|master|\d[\w.]*))\//i;
 
 const asideIn = (inside: string): string | undefined => ASIDE.exec(inside)?.[1];
 

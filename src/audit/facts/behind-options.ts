@@ -67,6 +67,7 @@ function needed(test: Expr, wanted: boolean, file: PythonFile, tree: Tree): Behi
   if (stands && TESTS.has(stands.kind)) return needed(stands, wanted, file, tree);
   // `train = False` at the top of a notebook.
   if (stands && test.kind === "Name" && isFalse(stands)) return wanted ? behind(test.id, false) : null;
+  if (stands && test.kind === "Name" && isTrue(stands)) return wanted ? null : behind(test.id, true);
   const compared = test.kind === "Compare" && test.rights.length === 1 ? test : null;
   if (compared && wanted && isOtherThanDefault(compared.left, compared.ops[0]!, compared.rights[0]!, file))
     return behind(file.textOf(compared), undefined);
@@ -79,7 +80,8 @@ function needed(test: Expr, wanted: boolean, file: PythonFile, tree: Tree): Behi
   const kept = compared?.left.kind === "Name" ? file.scopes.onlyValue(compared.left) : null;
   const given =
     (compared?.left.kind === "Name" ? sameNamed(compared, file, tree) : undefined) ??
-    defaultOf(kept ?? option, file, tree);
+    // `gpus = 0`, and `if gpus > 0:`
+    (kept?.kind === "Num" ? Number(kept.text) : defaultOf(kept ?? option, file, tree));
   if (given !== undefined) return isSo(given) === !wanted ? behind(nameOf(option, file), given) : null;
   const set = setTo(option, file);
   if (set) return needed(set, wanted, file, tree);

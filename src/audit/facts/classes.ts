@@ -14,7 +14,12 @@ export function roleOfBase(dotted: string): Role | null {
   if (dotted.startsWith("torch.utils.data.") || dotted.startsWith("builtins."))
     return name.endsWith("Dataset") ? "dataset" : null;
   // `torchvision.datasets.ImageFolder`
-  if (/^torch(?:vision|audio|text)\.datasets\./.test(dotted)) return "dataset";
+  if (
+    /^torch(?:vision|audio|text|_geometric)\.datasets\.|^torch_geometric\.data\.(?:\w+\.)*(?:InMemory)?Dataset$/.test(
+      dotted,
+    )
+  )
+    return "dataset";
   if (name === "LightningModule") return "lightning";
   if (
     dotted.startsWith("torch.nn.") ||

@@ -111,7 +111,7 @@ export function deviceOf(
       if (first) return first === "cpu" && more.includes("accelerator") ? "accelerator" : first;
       if (expr.attr !== "device") return ELSEWHERE.test(expr.attr) ? "unknown" : "network";
       const { what, device } = valueOf(expr.value);
-      return what === "tensor" || what === "output" ? device : "network";
+      return (what === "tensor" || what === "output") && device !== "unknown" ? device : "network";
     }
     // `config["train"]["device"]`
     case "Subscript":

@@ -204,8 +204,12 @@ function readTest(statement: If, child: Node, file: PythonFile): Frequency {
   // `if (i + 1) % n != 0:` only adds up, and the other branch steps.
   if (isThrottle(test))
     return statement.orelse.includes(child as never) && !isMostly(test) ? "unknown" : "throttled";
+  // `if kv_cache is not None and …:` is how a model generates; a training comes to the other branch.
+  if (statement.orelse.includes(child as never) && CACHED.test(file.textOf(test))) return "every";
   return isFlag(test) || isSwitch(statement) || isKeptSetting(test, file) ? "every" : "unknown";
 }
+
+const CACHED = /^\(?\w*(?:cache|past)\w* is not None\b/;
 
 /** In the `else` of the same test: `if amp: scaler.scale(loss).backward()`, `else: loss.backward()`. */
 export function isOtherBranch(a: Node, b: Node): boolean {

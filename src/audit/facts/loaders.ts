@@ -404,7 +404,9 @@ export function hostCollates(file: PythonFile): readonly string[] | undefined {
   const found: string[] = [];
   // Arrays and strings cannot be pinned.
   const isIt = (one: FunctionDef | ClassDef): boolean =>
-    COLLATES.test(one.name) && /torch|tensor/i.test(file.textOf(one)) && namesNoDevice(one, file);
+    COLLATES.test(one.name) &&
+    /torch|tensor|default_collate/i.test(file.textOf(one)) &&
+    namesNoDevice(one, file);
   for (const fn of file.all("FunctionDef")) if (isIt(fn)) found.push(file.qualified(fn));
   for (const cls of file.all("ClassDef"))
     if (isIt(cls) && isWithoutBase(cls, file)) found.push(file.qualified(cls));

@@ -38,7 +38,7 @@ export function whyNot(node: Node, facts: Facts): string | null {
 
 /** Run to be timed or looked at, or to find a rate to learn with: not the training, by the name. */
 const BESIDE =
-  /(?:^|\/)((?:bench(?:mark)?s?|test|check|try|debug|toy|demo|sanity|profile|probe)(?:_\w+)?\.py|lr_finder\.py)$/;
+  /(?:^|\/)((?:bench(?:mark)?s?|test|check|try|debug|toy|demo|sanity|profile|probe)(?:_\w+)?\.(?:py|ipynb)|lr_finder\.py)$/;
 
 /** The same of a method that its class calls only there: `if self.pre_norm: return self.forward_pre(x)`. */
 function behindCallers(node: Node, file: PythonFile, tree: Tree): Behind | null {

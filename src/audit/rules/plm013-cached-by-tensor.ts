@@ -179,12 +179,18 @@ function isTensor(param: Param, facts: Facts): boolean {
   );
 }
 
-/** `torch.sin(2**j * x)`, which takes tensors alone, and nothing else in there is one. */
+/** `torch.stft(x, n)`, `torch.sin(2**j * x)`, which take tensors alone, and nothing else in there is one. */
 function isGivenToTorch(definition: Definition, { file }: Facts): boolean {
   return file.scopes.uses(definition).some((use) => {
     let at: Expr = use;
     while (at.parent?.kind === "Binary") at = at.parent;
     const call = at.parent?.kind === "Arg" ? at.parent.parent : null;
+    if (
+      call?.kind === "Call" &&
+      call.args[0]?.value === use &&
+      /^torch\.(?:i?stft|fft\.\w+|matmul|b?mm)$/.test(file.dotted(call.func) ?? "")
+    )
+      return true;
     if (
       at === use ||
       call?.kind !== "Call" ||

@@ -341,7 +341,7 @@ function* loops(facts: Facts): Generator<Finding> {
       )
     )
       continue;
-    if (/requires_grad|autograd/.test(file.codeOf(loop))) continue;
+    if (/requires_grad(?!\s*=\s*False)|autograd/.test(file.codeOf(loop))) continue;
     const isOff = new Map<string, boolean>();
     for (const { func } of mine)
       if (func.kind === "Attribute") isOff.set(file.textOf(func.value), func.attr === "eval");
@@ -375,7 +375,7 @@ function* blocks(facts: Facts, seen: ReadonlySet<Node>): Generator<Finding> {
     const loop = facts.stepLoop(block);
     if (!loop && !isAfterStep(block, fn, facts)) continue;
     if ((fn && seen.has(fn)) || facts.backwards.some((one) => contains(block, one.call))) continue;
-    if (/requires_grad|autograd|\.grad\b/.test(file.codeOf(block))) continue;
+    if (/requires_grad(?!\s*=\s*False)|autograd|\.grad\b/.test(file.codeOf(block))) continue;
     const name = file.textOf(mode.func.value);
     const run = file
       .all("Call")
@@ -557,7 +557,7 @@ function isCalledRecording(fn: FunctionDef, run: Call, facts: Facts): boolean {
 function usesGradients(fn: FunctionDef, facts: Facts): boolean {
   if (facts.functionFacts(fn.body[0] ?? fn).reachesBackward) return true;
   return (
-    /backward|autograd|requires_grad|enable_grad|\.grad\b|set_grad_enabled|create_graph|return_loss_for_training/.test(
+    /backward|autograd|requires_grad(?!\s*=\s*False)|enable_grad|\.grad\b|set_grad_enabled|create_graph|return_loss_for_training/.test(
       facts.file.codeOf(fn),
     ) || fn.body.some((statement) => yieldsGraph(statement, facts))
   );

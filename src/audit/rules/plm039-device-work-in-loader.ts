@@ -49,9 +49,9 @@ export const rule: Rule = {
   },
 };
 
-/** Of a function of this file that only one that collates calls, that one. */
+/** Of a function or method of this file that only one that collates calls, that one. */
 function collatorOf(fn: FunctionDef | Lambda | null, { file }: Facts): FunctionDef | Lambda | null {
-  if (fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module" || isCollate(fn)) return fn;
+  if (fn?.kind !== "FunctionDef" || fn.parent?.kind === "FunctionDef" || isCollate(fn)) return fn;
   const callers = callsOf(fn, file).map((call) => functionOf(call));
   const [one] = callers;
   return one?.kind === "FunctionDef" && callers.every((other) => other === one) && isCollate(one) ? one : fn;
@@ -132,7 +132,8 @@ function isOfExample(call: Call, facts: Facts): boolean {
   );
 }
 
-const HANDS_OUT = /^__(?:getitem|getitems|iter|next)__$/;
+/** `get` is what the datasets of graphs have. */
+const HANDS_OUT = /^(?:__(?:getitem|getitems|iter|next)__|get)$/;
 
 /** `self.read(path)` somewhere in the method. */
 function callsOwn(method: FunctionDef, name: string): boolean {

@@ -302,10 +302,14 @@ function isOneWhereRepeated(times: readonly Expr[], expr: Expr, { file }: Facts)
   // `x[:, :, None, None].repeat(1, 1, h, w)`
   if (source?.kind === "Subscript" && source.index.kind === "Tuple") {
     const { items } = source.index;
-    const isNew = (one: Expr): boolean => one.kind === "Const" && one.value === null;
+    const isNew = (one: Expr | undefined): boolean =>
+      (one?.kind === "Const" && one.value === null) ||
+      (one?.kind === "Slice" && /^0?:1$/.test(file.textOf(one)));
+    // `x[..., :1].repeat(1, 1, n)`: counted from the end.
+    const from = items.length - times.length;
     return (
-      items.length === times.length &&
-      times.every((value, at) => (value.kind === "Num" && value.text === "1") || isNew(items[at]!))
+      (from === 0 || file.textOf(items[0]!) === "...") &&
+      times.every((value, at) => (value.kind === "Num" && value.text === "1") || isNew(items[at + from]))
     );
   }
   if (source?.kind !== "Call" || source.func.kind !== "Attribute") return false;

@@ -89,6 +89,19 @@ function* inStep(facts: Facts): Generator<Finding> {
   }
 }
 
+/** `x.double()` of who knows what: nothing but a tensor has it, and in a step it is where the others are. */
+function isOnlyTensors({ func }: Call, source: Expr, facts: Facts): boolean {
+  const { what, device } = facts.value(source);
+  return (
+    facts.accelerator &&
+    func.kind === "Attribute" &&
+    func.attr === "double" &&
+    what === "unknown" &&
+    device === "unknown" &&
+    facts.stepLoop(source) !== null
+  );
+}
+
 /** Handed to a loss as it is, in a step of a program that computes on a device. */
 function isJudged(call: Call, source: Expr, facts: Facts): boolean {
   const value = facts.value(source);

@@ -62,6 +62,7 @@ export const rule: Rule = {
             ...(isOfGiven(made, file) || !hasWorkers(facts) ? { severity: "note" as const } : {}),
             message: STEP,
           };
+        else if (isFedToStep(call, facts)) yield { at: call, severity: "note", message: STEP };
         else if (made.kind !== "Call" && (isEveryEpoch(call, facts) || isOneEpoch(call, facts)))
           yield { at: call, severity: "note", message: LOOK };
       } else if (isDataLoader(name)) {
@@ -80,6 +81,17 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `x, _ = next(iter(loader))` under a test nobody can read, in the loop that differentiates: what the step computes with, when it does. */
+function isFedToStep(call: Call, facts: Facts): boolean {
+  const loop = facts.stepLoop(call);
+  return (
+    loop !== null &&
+    call.parent?.kind === "Assign" &&
+    facts.frequency(call, loop) === "unknown" &&
+    facts.backwards.some((one) => contains(loop, one.call) && one.call.start > call.end)
+  );
+}
 
 const STEP =
   "A new iterator on every step: its workers are started, the first batches loaded, one is taken and the rest thrown away";

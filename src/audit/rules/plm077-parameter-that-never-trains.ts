@@ -1,4 +1,4 @@
-import { ancestors, classOf, functionOf } from "../../python/nodes.ts";
+import { ancestors, classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, Node } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -216,6 +216,9 @@ function isModule(expr: Expr, facts: Facts): boolean {
   )
     return false;
   if (facts.value(expr).what === "module") return true;
+  // `model.get_input_embeddings()`
+  if (expr.kind === "Call" && /^get_(?:(?:in|out)put_embeddings|encoder|decoder)$/.test(lastWord(expr.func)))
+    return true;
   if (expr.kind === "Name") {
     return (
       facts.networks.is(expr) ||

@@ -442,6 +442,8 @@ function isPure(call: Call, facts: Facts): boolean {
 /** Written to in the loop: `x[i] = …`, `x.add_(…)`, `x.data = …`, or updated by a step as an image that is optimised. */
 function isChanged(name: Expr & { kind: "Name" }, loop: Node, facts: Facts): boolean {
   if (/requires_grad/.test(definitionText(name, facts))) return true;
+  // `Adam([image.requires_grad_()])`
+  if (facts.file.says(new RegExp(`\\b${name.id}\\.requires_grad_\\(\\s*(?:True\\s*)?\\)`))) return true;
   return facts.file.all("Name").some((node) => {
     if (node.id !== name.id || !contains(loop, node) || functionOf(node) !== functionOf(name)) return false;
     const { parent } = node;
