@@ -89,11 +89,8 @@ export class Names {
 
   #findModule(dotted: string): string | null {
     for (let cut = dotted.length; cut > 0; cut = dotted.lastIndexOf(".", cut - 1)) {
-      const prefix = dotted.slice(0, cut);
-      const module = this.#modules.get(prefix);
+      const module = this.#modules.get(dotted.slice(0, cut));
       if (module) return module;
-      // `network.loss.Loss` is of the package, whatever module is called `network`.
-      if (this.#packages.has(prefix)) return null;
     }
     return null;
   }

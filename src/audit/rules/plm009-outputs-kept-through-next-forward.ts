@@ -127,7 +127,7 @@ function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): Name | n
 function isBesideLoss(logits: Name, { items }: Sequence, { func }: Call): boolean {
   return (
     selfAttribute(func) !== null &&
-    /logits$/.test(logits.id) &&
+    logits.id.endsWith("logits") &&
     items.some((item) => item.kind === "Name" && item.id === "loss")
   );
 }

@@ -222,7 +222,7 @@ function isTokenLogits(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Subscript")
     return (
       expr.value.kind === "Name" &&
-      /logits$/.test(expr.value.id) &&
+      expr.value.id.endsWith("logits") &&
       /:-1/.test(facts.file.textOf(expr.index)) &&
       facts.file.once(speaksOfTokens)
     );

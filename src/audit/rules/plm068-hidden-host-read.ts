@@ -230,7 +230,7 @@ function isMasked(expr: Expr, facts: Facts): boolean {
         facts.accelerator && /\bforward\b/.test(facts.hot(expr)?.why ?? "") && !/^is|in$/.test(at.ops[0]!)
       );
     if (at.kind === "Subscript" && at.index.kind === "Str")
-      return /attention_mask$/.test(at.index.value ?? "") && isGivenToNetwork(at, facts);
+      return (at.index.value ?? "").endsWith("attention_mask") && isGivenToNetwork(at, facts);
     at =
       at.kind === "Name"
         ? facts.file.scopes.onlyValue(at)

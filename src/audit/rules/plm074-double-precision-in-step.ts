@@ -27,6 +27,8 @@ export const rule: Rule = {
 
 /** What a loss is given, by the name of that: it may be picked by a setting, or its step be another file's. */
 function* inLosses(facts: Facts): Generator<Finding> {
+  // Few files speak of it: asked first.
+  if (!["double", "Double", "float64"].some((word) => facts.file.mentions(word))) return;
   if (facts.project.accelerated.size === 0) return;
   for (const call of facts.file.callsNamed("double", "to", "type")) {
     const source = widened(call, facts);
@@ -81,7 +83,7 @@ function* inStep(facts: Facts): Generator<Finding> {
     if (
       source &&
       !isCompared(source) &&
-      (facts.onAccelerator(source) || isJudged(call, source, facts)) &&
+      (facts.onAccelerator(source) || isJudged(call, source, facts) || isOnlyTensors(call, source, facts)) &&
       facts.everyStep(call) &&
       !isAskedFor(call, facts)
     )

@@ -105,7 +105,7 @@ function isShifted(expr: Expr, facts: Facts): boolean {
   if (
     expr.kind !== "Subscript" ||
     expr.index.kind !== "Tuple" ||
-    !/logits$/.test(facts.file.textOf(expr.value))
+    !facts.file.textOf(expr.value).endsWith("logits")
   )
     return false;
   return expr.index.items.every((item) =>
