@@ -9,6 +9,7 @@ import {
   GRAPHLESS,
   LIKE_FACTORIES,
   METHODS,
+  OF_DISTRIBUTIONS,
   TENSOR_ONLY_METHODS,
   TUPLE_RESULTS,
   VARIABLE,
@@ -57,9 +58,6 @@ const FILLS = new Set(["append", "appendleft", "insert"]);
 
 /** What torch and its packages call distributions. */
 const DISTRIBUTION = /^torch\.distributions\.(?:\w+\.)?[A-Z]\w*$/;
-
-/** Methods of distributions through which gradients flow. */
-const COMPUTES = new Set(["log_prob", "entropy", "rsample"]);
 
 /** Methods that bring the next batch, or draw something for it: `labeled_iter.next()`, `diffusion.sample_timesteps(n)`. */
 const BRINGS = /^(?:next|__next__|next_batch|get_batch|sample_(?:timesteps?|times?|noise|batch|indices))$/;
@@ -400,7 +398,7 @@ export class CallValues {
     }
     if (value.what === "module") return MODULE_METHODS.has(attr) ? value : UNKNOWN;
     // `Categorical(logits=logits).log_prob(actions)`
-    if (value.what === "unknown" && COMPUTES.has(attr) && receiver.kind !== "Attribute") {
+    if (value.what === "unknown" && OF_DISTRIBUTIONS.has(attr) && receiver.kind !== "Attribute") {
       const made = this.#distribution(receiver);
       return isTensorLike(made) ? this.#values.computed(call, [made, ...this.#operands(call)]) : null;
     }

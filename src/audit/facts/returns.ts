@@ -5,7 +5,7 @@ import type { Arg, Attribute, Call, ClassDef, Expr, FunctionDef, Param } from ".
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import { lexicalGrad } from "./gradmode.ts";
 import { callTarget } from "./summary.ts";
-import { GRAPHLESS, METHODS, PLAIN_ATTRIBUTES, isCapital, last } from "./torch-names.ts";
+import { GRAPHLESS, METHODS, OF_DISTRIBUTIONS, PLAIN_ATTRIBUTES, isCapital, last } from "./torch-names.ts";
 
 /** The calls in this file, not its own, of one of its functions or methods. */
 export function callsOf(fn: FunctionDef, file: PythonFile): readonly Call[] {
@@ -167,7 +167,7 @@ function paramRun(expr: Expr, fn: FunctionDef, file: PythonFile, depth = 0): str
           : null;
       if (func.kind === "Attribute") {
         if (isOwnRun(func, fn, file)) return "self";
-        return FLOWS.test(func.attr) || (METHODS.has(func.attr) && !GRAPHLESS.has(func.attr))
+        return OF_DISTRIBUTIONS.has(func.attr) || (METHODS.has(func.attr) && !GRAPHLESS.has(func.attr))
           ? again(func.value)
           : null;
       }
@@ -178,9 +178,6 @@ function paramRun(expr: Expr, fn: FunctionDef, file: PythonFile, depth = 0): str
       return null;
   }
 }
-
-/** Methods of distributions through which gradients flow. */
-const FLOWS = /^(?:log_prob|entropy|rsample)$/;
 
 /** `self.layer(x)`, `self.forward(x)` */
 function isOwnRun(func: Attribute, fn: FunctionDef, file: PythonFile): boolean {

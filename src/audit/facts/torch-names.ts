@@ -11,6 +11,8 @@ export const LIKE_FACTORIES = set(
 );
 /** Factories whose values come from Python data on the host. */
 export const HOST_FACTORIES = set("tensor as_tensor from_numpy scalar_tensor frombuffer");
+/** Methods of distributions through which gradients flow. */
+export const OF_DISTRIBUTIONS = set("log_prob entropy rsample");
 /** What wrapped a tensor before tensors had gradients of their own; it hands back what it is given. */
 export const VARIABLE = /^torch\.autograd\.(?:variable\.)?Variable$/;
 /** Factories that consume random numbers, whose stream differs between devices. */

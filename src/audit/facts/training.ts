@@ -1,7 +1,7 @@
 import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf, isStatement, lastWord } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr, For, FunctionDef, If, Node, While } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, For, FunctionDef, If, Name, Node, While } from "../../python/tree.ts";
 import { methodsOf, roleOfBase } from "./classes.ts";
 import type { Role } from "./classes.ts";
 import { lexicalGrad } from "./gradmode.ts";
@@ -171,6 +171,11 @@ export function engineSteps(file: PythonFile): readonly Call[] {
           )
       );
     });
+}
+
+/** `i` of `for i, x in enumerate(loader)`, where nothing else binds it. */
+export function isBoundBy(loop: Loop, name: Name, file: PythonFile): boolean {
+  return loop.kind === "For" && file.scopes.reaching(name).every(({ node }) => contains(loop.target, node));
 }
 
 /** `if loss < limit: loss.backward()`: whether the step is taken hangs on the test, and the host cannot go on without it. */

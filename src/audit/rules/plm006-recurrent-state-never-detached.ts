@@ -11,7 +11,8 @@ import { derivesFrom } from "../facts/kept.ts";
 import { isNetwork, ranNetwork } from "../facts/networks.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
-import { loopsAround } from "../facts/training.ts";
+import { isBoundBy, loopsAround } from "../facts/training.ts";
+import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { anyCutsItsOwn, constructed, isOwnRecurrent, isRecurrentLayer } from "../facts/recurrent.ts";
 
@@ -515,7 +516,7 @@ function keptBelow(target: Expr, statement: Node, facts: Facts): (string | null)
 }
 
 /** The state in `h.to(x.device)`, `h if h is not None else None`, `h or begin(x)` and, of the loop's counter, `h if i > 0 else None`. */
-function handedOn(expr: Expr, loop: Node | null = null, file: PythonFile | null = null): Expr {
+function handedOn(expr: Expr, loop: Loop | null = null, file: PythonFile | null = null): Expr {
   if (expr.kind === "Call")
     return expr.func.kind === "Attribute" && /^(?:to|cuda|type_as|contiguous)$/.test(expr.func.attr)
       ? handedOn(expr.func.value, loop, file)
@@ -532,7 +533,7 @@ function saysCarried(
   state: Expr,
   test: Expr,
   when: boolean,
-  loop: Node | null,
+  loop: Loop | null,
   file: PythonFile | null,
 ): boolean {
   if (test.kind === "Unary" && test.op === "not") return saysCarried(state, test.operand, !when, loop, file);
@@ -547,8 +548,9 @@ function saysCarried(
     right.text === "0" &&
     (when ? op === ">" || op === "!=" : op === "==") &&
     test.left.kind === "Name" &&
-    loop?.kind === "For" &&
-    file?.scopes.reaching(test.left).every(({ node }) => contains(loop.target, node)) === true
+    loop !== null &&
+    file !== null &&
+    isBoundBy(loop, test.left, file)
   );
 }
 

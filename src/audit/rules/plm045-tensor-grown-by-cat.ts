@@ -1,14 +1,14 @@
 import { argument, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
-import type { Call, Expr, For, Node } from "../../python/tree.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isOtherBranch } from "../facts/guards.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
-import { loopsAround } from "../facts/training.ts";
+import { isBoundBy, loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -161,15 +161,10 @@ function joins(call: Call, attribute: string): boolean {
 
 /** `if i == 0: all = part`, `else: all = cat(…)`: the first turn begins it. */
 function isBegunFirst(before: Node, statement: Node, loop: Loop, { file }: Facts): boolean {
-  const test = loop.kind === "For" && isOtherBranch(before, statement) ? testAround(before, statement) : null;
-  const counter = test?.kind === "Compare" ? test.left : null;
-  const right = test?.kind === "Compare" ? test.rights[0] : null;
-  return (
-    counter?.kind === "Name" &&
-    right?.kind === "Num" &&
-    right.text === "0" &&
-    file.scopes.reaching(counter).every(({ node }) => contains((loop as For).target, node))
-  );
+  const test = isOtherBranch(before, statement) ? testAround(before, statement) : null;
+  if (test?.kind !== "Compare" || test.left.kind !== "Name") return false;
+  const [right] = test.rights;
+  return right?.kind === "Num" && right.text === "0" && isBoundBy(loop, test.left, file);
 }
 
 /** The test that decides between the two. */
