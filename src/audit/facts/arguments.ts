@@ -1,9 +1,9 @@
-import { isTrue, keyword, positional } from "../../python/file.ts";
+import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
-import type { Definition } from "../../python/scopes.ts";
 import type { Call, Dict, Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
+import { handedIn } from "./handed-in.ts";
 import { returnsByName } from "./returns.ts";
 
 /** What a call is given by name, also through `**settings` where these are a dict written out, or built up key by key. */
@@ -18,26 +18,6 @@ export function given(call: Call, name: string, file: PythonFile): Expr | null {
     if (found) return found;
   }
   return null;
-}
-
-/** What the calls in this file of one of its own functions give for a parameter; of a method, as `self` calls it. */
-export function handedIn(
-  { how, node, name }: Definition,
-  file: PythonFile,
-  methods: boolean,
-): readonly Expr[] {
-  const fn = node.parent;
-  if (how !== "param" || fn?.kind !== "FunctionDef") return [];
-  const cls = methods && fn.parent?.kind === "ClassDef" ? fn.parent : null;
-  if (!cls && fn.parent?.kind !== "Module") return [];
-  const at = fn.params.findIndex((param) => param.name === name) - (cls ? 1 : 0);
-  return file.callsNamed(fn.name).flatMap((call) => {
-    const value = keyword(call, name)?.value ?? positional(call, at);
-    const calls = cls
-      ? selfAttribute(call.func) === fn.name && classOf(call) === cls
-      : file.dotted(call.func) === file.qualified(fn);
-    return value && calls ? [value] : [];
-  });
 }
 
 /** Whether `*args`, or `**settings` that cannot be read, may pass what is not seen. */

@@ -491,12 +491,18 @@ export class CallValues {
     return value.what === "unknown" ? this.ranElsewhere(call, null) : value;
   }
 
-  /** `out = forward_pass(net, x)` of another file: what the network computed. */
+  /** `out = forward_pass(net, x)` of another file: what the network computed, or a loss of it. */
   ranElsewhere(call: Call, index: number | null): Value {
     const network = this.#around.ran(call, index);
     return network && (this.#values.networks.is(network) || this.#values.of(network).what === "module")
       ? this.#output(call, network)
-      : UNKNOWN;
+      : this.handedLoss(call, index ?? "");
+  }
+
+  /** `loss = agent.update(batch)` of another file, which has differentiated it. */
+  handedLoss(call: Call, key: number | string): Value {
+    const graph = this.#around.loss(call, key);
+    return graph === null ? UNKNOWN : { what: "tensor", device: "network", graph };
   }
 
   /** What a loop over batches hands out, or a part of it. */

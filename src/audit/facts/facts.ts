@@ -1,6 +1,6 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf } from "../../python/nodes.ts";
+import { blockOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Lambda, Name, Node, Param } from "../../python/tree.ts";
 import { isModuleRole } from "./classes.ts";
@@ -57,6 +57,7 @@ const COLD: FunctionFacts = {
   reduces: null,
   usesUp: null,
   runs: null,
+  losses: null,
 };
 
 /** What Lightning and transformers call once an epoch. */
@@ -86,6 +87,7 @@ export class Facts {
       parameter: (definition) => this.#parameter(definition),
       reduced: (call, name) => this.#reduced(call, name),
       ran: (call, index) => this.ranElsewhere(call, index),
+      loss: (call, key) => this.#handedLoss(call, key),
       hostLoss: project.hostLosses.has(file.module),
     });
   }
@@ -121,6 +123,15 @@ export class Facts {
     if (index === null ? at.length > 0 : at.length > 0 && !at.includes(String(index))) return null;
     if (param === "self") return func.kind === "Attribute" ? func.value : null;
     return keyword(call, param!)?.value ?? positional(call, callee.params.indexOf(param!));
+  }
+
+  /** Whether a function of another file hands back a loss, whole, in its place of a tuple or under its key: with its graph, or without. */
+  #handedLoss(call: Call, key: number | string): "yes" | "no" | null {
+    const word = lastWord(call.func);
+    const { losses } = wordsOf(this.project);
+    if (losses.size === 0 || !(losses.has(word) || this.file.once(madeFunctions).includes(word))) return null;
+    const handed = this.callee(call)?.losses?.split(",") ?? [];
+    return handed.includes(`${key}+`) ? "yes" : handed.includes(`${key}-`) ? "no" : null;
   }
 
   /** Whether all that call its function, in whatever file, give a parameter tensors. */
@@ -240,7 +251,7 @@ export class Facts {
     // The call of an instance is written with a name of its own.
     return words.has("forward")
       ? this.file.all("Call")
-      : this.file.callsNamed(...words, ...this.file.once(partials));
+      : this.file.callsNamed(...words, ...this.file.once(madeFunctions));
   }
 
   /** Whether a function of this file may be one that a loader of another one collates with. */
@@ -395,14 +406,36 @@ export function everyUpdate(node: Node, facts: Facts): boolean {
     )
       return facts.frequency(node, at) === "every";
   }
+  return isBelowSkip(node, turn, steps, facts);
+}
+
+/** Below an `if (i + 1) % n != 0: continue` that the optimizer's steps are below as well. */
+function isBelowSkip(node: Node, turn: Node, steps: readonly Node[], facts: Facts): boolean {
+  for (let at: Node | null = node; at && at !== turn; at = at.parent) {
+    const block = blockOf(at);
+    const skip = block?.findLast(
+      (one) =>
+        one.kind === "If" && one.end <= at!.start && one.body[one.body.length - 1]!.kind === "Continue",
+    );
+    if (!skip) continue;
+    return (
+      steps.length > 0 &&
+      steps.every((step) => step.start > skip.end && block!.some((one) => contains(one, step))) &&
+      facts.frequency(node, at) === "every"
+    );
+  }
   return false;
 }
 
-/** Names of functions with some of their arguments given: `backwards = partial(loss_backwards, fp16)`. */
-function partials(file: PythonFile): readonly string[] {
-  return file.callsNamed("partial").flatMap(({ parent }) => {
-    const target = parent?.kind === "Assign" ? parent.targets[0] : null;
-    return target?.kind === "Name" ? [target.id] : [];
+/** Names of functions that others have made: `backwards = partial(loss_backwards, fp16)`, `step = make_step(model)`. */
+function madeFunctions(file: PythonFile): readonly string[] {
+  return file.all("Assign").flatMap(({ targets, value }) => {
+    const [target] = targets;
+    return target?.kind === "Name" &&
+      value.kind === "Call" &&
+      file.callsNamed(target.id).some(({ func }) => func.kind === "Name")
+      ? [target.id]
+      : [];
   });
 }
 
@@ -424,7 +457,7 @@ export function ownUpdate(node: Node, facts: Facts): boolean {
 }
 
 type Words = Readonly<
-  Record<"loose" | "keeps" | "copies" | "reduces" | "runs" | "collates", ReadonlySet<string>>
+  Record<"loose" | "keeps" | "copies" | "reduces" | "runs" | "losses" | "collates", ReadonlySet<string>>
 >;
 
 const words = new WeakMap<ProjectFacts, Words>();
@@ -435,16 +468,17 @@ function wordsOf(project: ProjectFacts): Words {
   if (!found) {
     const [loose, keeps] = [new Set<string>(), new Set<string>()];
     const [copies, reduces, runs] = [new Set<string>(), new Set<string>(), new Set<string>()];
-    const collates = new Set<string>();
+    const [collates, losses] = [new Set<string>(), new Set<string>()];
     for (const [name, facts] of project.functions) {
       if (facts.loose) loose.add(last(name));
       if (facts.keeps) keeps.add(last(name));
       if (facts.copies) copies.add(last(name));
       if (facts.reduces) reduces.add(last(name));
       if (facts.runs) runs.add(last(name));
+      if (facts.losses) losses.add(last(name));
       if (facts.collates) collates.add(last(name));
     }
-    words.set(project, (found = { loose, keeps, copies, reduces, runs, collates }));
+    words.set(project, (found = { loose, keeps, copies, reduces, runs, collates, losses }));
   }
   return found;
 }

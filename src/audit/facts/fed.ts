@@ -1,4 +1,4 @@
-import { handedIn } from "./arguments.ts";
+import { handedIn } from "./handed-in.ts";
 import { lastWord } from "../../python/nodes.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Definition } from "../../python/scopes.ts";

@@ -142,7 +142,10 @@ function isFraction(expr: Expr, known: Known, depth: number): boolean {
 
 /** Rows that are such arrays: `[row(i) for i in range(n)]`, or a list that began empty and was filled with them. */
 function isGathered(rows: Expr | null, known: Known, depth: number): boolean {
-  if (rows?.kind === "Comp") return rows.value === null && isFloat64(rows.element, known, depth);
+  if (rows?.kind === "Comp")
+    return (
+      rows.value === null && (isFloat64(rows.element, known, depth) || isFraction(rows.element, known, depth))
+    );
   const { scopes } = known.file;
   const [list, ...more] = rows?.kind === "Name" ? scopes.reaching(rows) : [];
   if (more.length > 0 || list?.value?.kind !== "List" || list.value.items.length > 0) return false;

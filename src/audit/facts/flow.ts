@@ -1,6 +1,6 @@
 import type { Definition } from "../../python/scopes.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr, Name, Node } from "../../python/tree.ts";
+import type { AugAssign, Call, ClassDef, Expr, Name, Node } from "../../python/tree.ts";
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { holdsIndices, isIndices } from "./indices.ts";
@@ -219,7 +219,7 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
         if (!definition.value || holdsIndices(definition)) return false;
         if (facts.gradMode(definition.node) === "off") return false;
         if (definition.how === "iterate")
-          return !readsSelf(definition.value) && again(gone(definition.value, facts));
+          return !readsSelf(definition.value) && again(gone(definition, definition.value, facts));
         // `logits = []`, and what is put into it.
         if (definition.value.kind === "List" && definition.value.items.length === 0)
           return facts.file
@@ -369,7 +369,13 @@ function madeFrom(name: Name, facts: Facts): readonly Definition[] {
   if (!found.some(({ how }) => how === "augment")) return found;
   const all = new Set(found);
   for (const { how, node, value } of all)
-    if (how === "augment" && node.kind === "Name" && value && facts.value(value).what !== "number")
+    if (
+      how === "augment" &&
+      node.kind === "Name" &&
+      value &&
+      // `scores /= math.sqrt(width)` counts nothing.
+      (facts.value(value).what !== "number" || (node.parent as AugAssign).op === "/")
+    )
       for (const before of scopes.reaching(node)) all.add(before);
   return [...all];
 }
@@ -379,13 +385,15 @@ function isOfTree(call: Call, name: string, facts: Facts): boolean {
   return facts.callee(call) !== null || name.split(".")[0] === facts.file.module.split(".")[0];
 }
 
-/** `maps` of `enumerate(maps)`: what a loop goes through. */
-function gone(iterable: Expr, { file }: Facts): Expr {
-  const inner =
-    iterable.kind === "Call" && file.dotted(iterable.func) === "builtins.enumerate"
-      ? iterable.args[0]?.value
-      : undefined;
-  return inner ?? iterable;
+/** `maps` of `enumerate(maps)`, and of `for one, map in zip(ones, maps)`: what a loop takes the name from. */
+function gone({ node }: Definition, iterable: Expr, { file }: Facts): Expr {
+  if (iterable.kind !== "Call") return iterable;
+  const name = file.dotted(iterable.func);
+  const at =
+    name === "builtins.zip" && node.parent?.kind === "Tuple" ? node.parent.items.indexOf(node as Expr) : 0;
+  return (
+    (/^builtins\.(?:enumerate|zip)$/.test(name ?? "") ? iterable.args[at]?.value : undefined) ?? iterable
+  );
 }
 
 /** `self.normalize = transforms.Normalize(mean, std)` */

@@ -1,3 +1,4 @@
+import { keyword } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, namesIn, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Name, Node, Stmt } from "../../python/tree.ts";
@@ -342,6 +343,16 @@ export function isEmptied(keep: Keep, facts: Facts): boolean {
     );
 }
 
+/** `history = deque(maxlen=128)` */
+export function isQueue(root: Expr, { file }: Facts): boolean {
+  const made = root.kind === "Name" ? file.scopes.onlyValue(root) : null;
+  return (
+    made?.kind === "Call" &&
+    file.dotted(made.func) === "collections.deque" &&
+    keyword(made, "maxlen") !== null
+  );
+}
+
 /** `if len(queue) > size: queue.pop(0)`, `queue = queue[-size:]`: what is in it is from many turns. */
 export function isBounded({ root }: Keep, facts: Facts): boolean {
   const name = facts.file.textOf(root);
@@ -485,6 +496,7 @@ export function isBackwarded(expr: Expr, within: Node | null, facts: Facts, dept
           facts.callee(call)?.reachesBackward === true,
       ) ||
     // `loss, accuracy = step(batch)`, and the function differentiates the loss before it hands it back.
+    [...mine].some(({ value }) => value?.kind === "Call" && (facts.callee(value)?.losses ?? null) !== null) ||
     (depth < 2 &&
       expr.kind === "Name" &&
       facts.backwards.length > 0 &&

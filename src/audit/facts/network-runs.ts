@@ -62,7 +62,11 @@ export function isPart(net: Expr, facts: Facts): boolean {
 }
 
 /** The network that `self._predict(batch)` of this file runs, among those that were switched. */
-export function runIn(call: Call, modes: ReadonlyMap<string, unknown>, { file }: Facts): Expr | null {
+export function runIn(
+  call: Call,
+  modes: ReadonlyMap<string, unknown> | ReadonlySet<string>,
+  { file }: Facts,
+): Expr | null {
   if (call.func.kind !== "Name" && selfAttribute(call.func) === null) return null;
   const target = callTarget(call, file);
   const name = call.func.kind === "Name" ? call.func.id : selfAttribute(call.func);

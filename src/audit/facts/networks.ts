@@ -102,7 +102,7 @@ export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
           ? definitions.filter((definition) => !isPartOf(definition, expr.id, facts))
           : definitions;
       // `if amp: out = net(x)`, `else: out = net(x)`
-      if (one && more.length > 0 && more.length < 3) {
+      if (one && more.length > 0 && more.length < 8) {
         const runs = [one, ...more].map(({ how, value }) =>
           (how === "assign" || (how === "unpack" && value?.kind === "Call")) && value
             ? networkCall(value, facts, depth + 1)

@@ -34,6 +34,7 @@ export function passedBy(file: PythonFile): (call: Call) => Passed | null {
     parameter: () => null,
     reduced: () => null,
     ran: () => null,
+    loss: () => null,
     hostLoss: false,
   });
   return (call) => {

@@ -3,7 +3,7 @@ import type { Role } from "./classes.ts";
 import { Some, closure } from "./graph.ts";
 import type { CallGraph, Edge, Fn } from "./graph.ts";
 import { manySteps, spreadHeat } from "./heat.ts";
-import { siteOf, targetOf } from "./summary.ts";
+import { MADE, siteOf, targetOf } from "./summary.ts";
 import type { CallSite, FileSummary, Target } from "./summary.ts";
 import type { Pinning } from "./loaders.ts";
 import { handedFromOutside } from "./handed.ts";
@@ -19,7 +19,7 @@ import {
   unusedParts,
 } from "./mentions.ts";
 import type { Mentioned } from "./mentions.ts";
-import { Names, isCompound } from "./names.ts";
+import { Names, STEPPERS, isCompound } from "./names.ts";
 import { joinedOptions } from "./options.ts";
 import type { Options } from "./options.ts";
 import { passedParameters } from "./parameters.ts";
@@ -69,6 +69,8 @@ export interface FunctionFacts {
   readonly usesUp: readonly string[] | null;
   /** The parameter that it runs, and where in what it returns the results are. */
   readonly runs: string | null;
+  /** Its losses, still on the device, among what it hands back. */
+  readonly losses: string | null;
 }
 
 /** Plain data, one per audited tree; crosses threads. */
@@ -193,6 +195,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !summary.reduces &&
       !summary.usesUp &&
       !summary.runs &&
+      !summary.losses &&
       !workers &&
       !collates;
     let one = plain ? alike.get(callersGradOff) : undefined;
@@ -225,6 +228,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         reduces: summary.reduces ?? null,
         usesUp: summary.usesUp ?? null,
         runs: summary.runs ?? null,
+        losses: summary.losses ?? null,
       };
       if (plain) alike.set(callersGradOff, one);
     }
@@ -300,10 +304,19 @@ function callGraph(
   const find = (target: string): Fn | null => {
     let found = known.get(target);
     if (found === undefined) {
-      const name = names.resolve(target, byName);
-      known.set(target, (found = name === null ? null : byName.get(name)!));
+      const name = target.endsWith(MADE)
+        ? handedOut(find(target.slice(0, -MADE.length)))
+        : names.resolve(target, byName);
+      known.set(target, (found = name === null ? null : (byName.get(name) ?? null)));
     }
     return found;
+  };
+  // Of several functions inside one, the last is what the others are for.
+  let last: Map<string, string> | null = null;
+  const handedOut = (factory: Fn | null): string | null => {
+    if (!factory || factory.summary.method) return null;
+    last ??= new Map([...byName.keys()].map((name) => [name.slice(0, name.lastIndexOf(".")), name]));
+    return last.get(factory.summary.name) ?? null;
   };
   const ofNetworks = networkMethods(summaries, names, roles);
   // `buffer.sample(n)` of a buffer that was handed in.
@@ -316,6 +329,7 @@ function callGraph(
       buffers.set(method, (found = byName.get(onlyBuffer(method, names, roles) ?? "") ?? null));
     return found;
   };
+  const steppers = stepMethods(byName);
   const connect = (from: Fn, to: Fn | undefined, site: Edge["site"]): void => {
     if (!to) return;
     const edge = { from, to, site };
@@ -330,7 +344,7 @@ function callGraph(
         if (to) connect(from, to, siteOf(call));
         // `model.get_log_prob(x)` of a model that was handed in.
         else if (summaries[at]!.trains && typeof target === "string" && target.startsWith(".")) {
-          const alike = ofNetworks.get(target.slice(1));
+          const alike = ofNetworks.get(target.slice(1)) ?? steppers.get(target.slice(1));
           if (alike && mayTrain(target.slice(1), siteOf(call)))
             for (const name of alike) connect(from, byName.get(name), siteOf(call));
         }
@@ -338,6 +352,14 @@ function callGraph(
   const aliases = new Map<string, string>();
   for (const [target, fn] of known)
     if (fn && fn.summary.name !== target) aliases.set(target, fn.summary.name);
+  // Of several, a base's among them, the one that does the most.
+  for (const [method, alike] of steppers)
+    aliases.set(
+      `.${method}`,
+      alike.reduce((one, other) =>
+        byName.get(other)!.calls.length > byName.get(one)!.calls.length ? other : one,
+      ),
+    );
   return { all: [...byName.values()], byName, aliases, targets: known };
 }
 
@@ -392,6 +414,20 @@ function networkMethods(
     }
   for (const [method, alike] of found)
     if (others.has(method) || alike.length > MOST_ALIKE) found.delete(method);
+  return found;
+}
+
+/** The methods of the tree that are called like one step of a training. */
+function stepMethods(functions: ReadonlyMap<string, Fn>): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const [name, { summary }] of functions) {
+    const word = name.slice(name.lastIndexOf(".") + 1);
+    if (!summary.method || !STEPPERS.test(word)) continue;
+    const alike = found.get(word);
+    if (alike) alike.push(name);
+    else found.set(word, [name]);
+  }
+  for (const [word, alike] of found) if (alike.length > MOST_ALIKE) found.delete(word);
   return found;
 }
 

@@ -10,6 +10,7 @@ import { frequency } from "./guards.ts";
 import { variablesOf } from "./broken.ts";
 import { given } from "./handed.ts";
 import { float64Makers } from "./float64.ts";
+import { handedLosses } from "./handed-losses.ts";
 import { hasHostLoss } from "./host-losses.ts";
 import { keptParameters, readsParameter } from "./keepers.ts";
 import { openers } from "./openers.ts";
@@ -17,7 +18,7 @@ import { sharedOptions } from "./options.ts";
 import { passedBy } from "./parameters.ts";
 import type { Passed } from "./parameters.ts";
 import { collatedWith, hostCollates, loadersMade, pinnedMakers, sharedClasses } from "./loaders.ts";
-import { isCompound, isRunAlone } from "./names.ts";
+import { STEPPERS, isCompound, isRunAlone } from "./names.ts";
 import { shapesVary } from "./shapes.ts";
 import { turnsCheckpointingOn } from "./behind-options.ts";
 import { MAIN, callTarget, drawsFromHanded, functionName, isMain, otherTargets } from "./summary.ts";
@@ -105,6 +106,7 @@ class Summarizer {
   readonly #tables: ReadonlyMap<FunctionDef, Table>;
   readonly #reducers: ReadonlyMap<FunctionDef, string>;
   readonly #runners: ReadonlyMap<FunctionDef, string>;
+  readonly #losses: ReadonlyMap<FunctionDef, string>;
   readonly #passed: (call: Call) => Passed | null;
 
   constructor(file: PythonFile) {
@@ -135,6 +137,7 @@ class Summarizer {
     this.#tables = tablesMade(file);
     this.#reducers = reducers(file);
     this.#runners = runners(file);
+    this.#losses = handedLosses(file, this.#backwards);
   }
 
   summary(unjudged: boolean): FileSummary {
@@ -346,7 +349,7 @@ class Summarizer {
     const stop = loops[0] ? stepBlock(call, loops[0], this.#backwards) : body;
     const passed = direct && call.kind === "Call" ? this.#passed(call) : null;
     const always = frequency(call, stop, this.#file) === "every";
-    const update = !always && loops[0] ? updateBranch(call, loops[0], this.#file) : null;
+    const update = always ? null : updateBranch(call, loops[0] ?? body, this.#file);
     return {
       target,
       loops: loops.length > 0 ? loops.map((loop) => notes.number(loop)) : undefined,
@@ -450,6 +453,7 @@ class Summarizer {
       reduces: (fn && this.#reducers.get(fn)) ?? undefined,
       usesUp: fn && usedUpBy(fn, name, this.#file),
       runs: (fn && this.#runners.get(fn)) ?? undefined,
+      losses: (fn && this.#losses.get(fn)) ?? undefined,
     };
   }
 
@@ -501,6 +505,7 @@ function trains(file: PythonFile): boolean {
   return (
     file.callsNamed("backward", "manual_backward", "step", "fit", "train", "learn").length > 0 ||
     file.calls.matching(TRAINERS).length > 0 ||
+    file.calls.matching(STEPPERS).length > 0 ||
     file.all("FunctionDef").some(({ name }) => name === "training_step" || name === "compute_loss")
   );
 }
@@ -521,8 +526,8 @@ function setsUpRanks(file: PythonFile): boolean {
   );
 }
 
-/** The branch of a loop that all its optimizer steps are taken in, where the call is made each time: once an update. */
-function updateBranch(call: Node, loop: Loop, file: PythonFile): Node | null {
+/** The branch of a loop or a function that all its optimizer steps are taken in, where the call is made each time: once an update. */
+function updateBranch(call: Node, loop: Node, file: PythonFile): Node | null {
   const steps = file.once(optimizerSteps).filter((step) => contains(loop, step));
   if (steps.length === 0) return null;
   for (let child: Node = call, at = call.parent; at && at !== loop; child = at, at = at.parent) {

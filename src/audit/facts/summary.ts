@@ -5,6 +5,7 @@ import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
 import type { Accelerator } from "./accelerator.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
+import { handedIn } from "./handed-in.ts";
 import type { Keeps } from "./keepers.ts";
 import type { LoadersMade } from "./loaders.ts";
 import { isForLearned } from "./names.ts";
@@ -108,6 +109,8 @@ export interface FunctionSummary {
   readonly usesUp?: readonly string[] | undefined;
   /** The parameter that it runs, and where in what it returns the results are: "net", "net,0,1". */
   readonly runs?: string | undefined;
+  /** Its losses, still on the device, among what it hands back. */
+  readonly losses?: string | undefined;
 }
 
 /** A function of the same file by its position there, a qualified name, or ".method" where the receiver is unknown. */
@@ -152,6 +155,8 @@ export interface ClassSummary {
 }
 
 const BODY = "<body>";
+/** After the name of a function: the function that it defines and hands out. */
+export const MADE = ".<made>";
 /** Stands for what runs only when a file itself is started. */
 export const MAIN = "__main__";
 
@@ -237,6 +242,10 @@ function chosenFunction(name: Name, file: PythonFile): string | null {
       : value?.kind === "IfExp"
         ? made
         : null;
+  // `step = make_step(optimizer)`: what a function defines and hands out.
+  const factory = value?.kind === "Call" && !fn ? file.dotted(value.func) : null;
+  if (factory !== null)
+    return /^(?:builtins|torch|numpy)\.|(?:^|\.)_*[A-Z]\w*$/.test(factory) ? null : `${factory}${MADE}`;
   const dotted = fn ? file.dotted(fn) : null;
   return dotted === null || dotted.startsWith("builtins.") ? null : dotted;
 }
@@ -362,12 +371,13 @@ function valuesOf(expr: Expr, file: PythonFile): readonly (Expr | null)[] {
 export function instanceType(expr: Expr, file: PythonFile, depth = 0): string | null {
   if (expr.kind === "Call") return madeBy(expr, file);
   if (expr.kind === "Name") {
-    const said = ({ how, value, node }: Definition): string | null => {
+    const said = (definition: Definition): string | null => {
+      const { how, value, node } = definition;
       if (how === "assign" && value?.kind === "Call") return madeBy(value, file);
+      if (how !== "param" || node.kind !== "Param") return null;
       // `def train(net, buffer: ReplayBuffer)`
-      return how === "param" && node.kind === "Param" && node.annotation
-        ? className(file.dotted(node.annotation))
-        : null;
+      if (node.annotation) return className(file.dotted(node.annotation));
+      return depth > 2 ? null : typeHandedIn(definition, file, depth);
     };
     // Of most names nobody says the class: those need no look at what reaches them.
     if (!file.scopes.lookup(expr)?.definitions.some((definition) => said(definition) !== null)) return null;
@@ -392,6 +402,15 @@ export function instanceType(expr: Expr, file: PythonFile, depth = 0): string | 
   const cls = attribute === null ? null : enclosingClass(expr);
   const value = cls && attributesOf(cls, file).get(attribute!)?.writes[0]?.value;
   return value?.kind === "Call" ? madeBy(value, file) : null;
+}
+
+/** `model` of `def train(model, rank)`, where all that this file hands in is of one class. */
+function typeHandedIn(param: Definition, file: PythonFile, depth: number): string | null {
+  if (param.node.parent?.parent?.kind !== "Module" || param.name === "self") return null;
+  const [first, ...others] = handedIn(param, file, false).map((value) =>
+    value.kind === "Name" ? instanceType(value, file, depth + 1) : null,
+  );
+  return first !== undefined && others.every((other) => other === first) ? first : null;
 }
 
 const SAMPLES = /^(?:sample(?:_\w+)?|(?:get|next|draw|fetch)_(?:\w+_)?batch|draw)$/;

@@ -2,7 +2,7 @@ import { argument, importsFrom, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
-import { handedIn } from "./arguments.ts";
+import { handedIn } from "./handed-in.ts";
 import { feedsGradients, wrapsInAdapters } from "./checkpointing.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Names } from "./names.ts";

@@ -43,6 +43,8 @@ export interface Around {
   readonly reduced: (call: Call, name: string) => Expr | null;
   /** The network that a call gives to a function of another file, which hands back what it computed, or that one of several. */
   readonly ran: (call: Call, index: number | null) => Expr | null;
+  /** Whether a function of another file hands back a loss, whole, in its place of a tuple or under its key, and with its graph. */
+  readonly loss: (call: Call, key: number | string) => "yes" | "no" | null;
   /** A loss of the program goes on on the host with what it is given: which one, only who makes them knows. */
   readonly hostLoss: boolean;
 }
@@ -443,7 +445,10 @@ export class Values {
         }
         if (value.what === "unknown" && expr.index.kind === "Str" && expr.value.kind === "Name") {
           const call = this.#file.scopes.onlyValue(expr.value);
-          return call?.kind === "Call" ? this.#returns.entry(call, expr.index.value ?? "") : UNKNOWN;
+          if (call?.kind !== "Call") return UNKNOWN;
+          const key = expr.index.value ?? "";
+          const entry = this.#returns.entry(call, key);
+          return entry.what === "unknown" ? this.#calls.handedLoss(call, key) : entry;
         }
         return value.what === "output"
           ? {

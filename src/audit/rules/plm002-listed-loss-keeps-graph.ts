@@ -3,7 +3,7 @@ import { contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { keptArguments } from "../facts/keepers.ts";
-import { isBackwarded, isMaybeNumber, keeps, keepsGraph, keptForBackward } from "../facts/kept.ts";
+import { isBackwarded, isMaybeNumber, isQueue, keeps, keepsGraph, keptForBackward } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -43,6 +43,8 @@ export const rule: Rule = {
       if (freed && root.kind === "Name" && loop && !takesStep(loop, facts) && !outlivesStep(keep, facts))
         continue;
       if (isOfOneStep(keep, facts) || isMadeAnArray(keep, facts)) continue;
+      // A queue of a fixed length does not grow: what it holds is another rule's matter.
+      if (isQueue(root, facts) && facts.stepLoop(at)) continue;
       // A term of what is differentiated after the loop: that backward frees the activations.
       if (!freed && isBackwarded(added, null, facts) && !outlivesStep(keep, facts)) continue;
       const name = facts.file.textOf(root);

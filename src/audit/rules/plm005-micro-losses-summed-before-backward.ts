@@ -9,6 +9,7 @@ import type { Facts } from "../facts/facts.ts";
 import { derivesFrom, keeps } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
 import { carriedNames, isNetwork, networkOfLoss } from "../facts/networks.ts";
+import { paramGiven } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { isStepMethod, loopsAround } from "../facts/training.ts";
 import type { Backward, Loop } from "../facts/training.ts";
@@ -282,7 +283,14 @@ function runsGiven(call: Call, facts: Facts): boolean {
   const { args } = call;
   const run = facts.ranElsewhere(call, null);
   if (run && facts.networks.is(run)) return true;
-  return args[0] !== undefined && args.length > 1 && args[0].star === 0 && facts.networks.is(args[0].value);
+  if (args[0] !== undefined && args.length > 1 && args[0].star === 0 && facts.networks.is(args[0].value))
+    return true;
+  // `step(epoch, model, batch)` of this file, which calls what it is given.
+  return args.some((arg) => {
+    const param = facts.networks.is(arg.value) ? paramGiven(call, arg, facts.file) : null;
+    const made = param && facts.file.scopes.definitionAt(param);
+    return made !== null && facts.file.scopes.uses(made).some(({ parent }) => parent?.kind === "Call");
+  });
 }
 
 const CUTS = /^(?:detach|item|numpy|tolist|cpu)$/;

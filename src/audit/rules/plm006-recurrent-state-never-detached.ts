@@ -1,6 +1,6 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
+import { blockOf, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Global, Name, Node } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, isOnlyMadeBy, methodsOf, selfAttribute } from "../facts/classes.ts";
@@ -19,8 +19,12 @@ import { anyCutsItsOwn, constructed, isOwnRecurrent, isRecurrentLayer } from "..
 /** A recurrent layer, or by its name a block around one. */
 const NAMED_RECURRENT = /^\w*(?:LSTM|GRU|RNN)(?:Cell|Block|Layer)?$/;
 
+/** Methods of agents that choose what to do in an environment. */
+const ACTING = /^_?(?:act|explore|(?:select|choose|get|sample|predict|take)_actions?)$/;
+
 /** What a state is called that a network hands from one step to the next. */
-const STATE = /hidden|^(?:hid|h|c|hx|cx|h_?[0nt]|c_?[0nt]|hc)$|^(?:\w+_)?states?$|^mems?$|memory|carry/;
+const STATE =
+  /hidden|^_?(?:hid|h|c|hx|cx|h_?[0nt]|c_?[0nt]|hc)$|^(?:\w+_)?states?$|^mems?$|memory|carry|^(?:ctx|context)$/;
 
 export const rule: Rule = {
   meta: {
@@ -34,6 +38,7 @@ export const rule: Rule = {
   *check(facts) {
     yield* inForward(facts);
     yield* throughLayer(facts);
+    yield* whileActing(facts);
     if (facts.backwards.length === 0) return;
     yield* throughStep(facts);
     const { file } = facts;
@@ -90,12 +95,11 @@ export const rule: Rule = {
         }
     }
     yield* onSelf(facts);
-    yield* whileActing(facts);
     yield* throughGlobal(facts);
   },
 };
 
-/** `loss, hidden = train_step(x, hidden)`: a function of this file that differentiates, and hands the state back as its network made it. */
+/** `loss, hidden = train_step(x, hidden)`: a function of this file that runs a network, and hands the state back as its network made it. */
 function* throughStep(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const statement of file.all("Assign")) {
@@ -104,7 +108,17 @@ function* throughStep(facts: Facts): Generator<Finding> {
     if (target?.kind !== "Tuple" || call.kind !== "Call") continue;
     const at = target.items.findIndex((item) => item.kind === "Name" && STATE.test(item.id));
     const [loop] = at < 0 ? [] : loopsAround(statement);
-    if (!loop || facts.callee(call)?.reachesBackward !== true || facts.gradMode(call) === "off") continue;
+    if (!loop || facts.gradMode(call) === "off") continue;
+    // By the function itself, or by this loop with what it hands back.
+    const differentiates =
+      facts.callee(call)?.reachesBackward === true ||
+      facts.backwards.some(
+        (one) =>
+          contains(loop, one.call) &&
+          facts.stepLoop(one.call) === loop &&
+          keyword(one.call, "retain_graph") === null,
+      );
+    if (!differentiates) continue;
     const name = (target.items[at] as Name).id;
     const given = call.args
       .map(({ value }) => handedOn(value))
@@ -294,21 +308,27 @@ function* whileActing(facts: Facts): Generator<Finding> {
   for (const statement of file.all("Assign")) {
     const [target] = statement.targets;
     const call = statement.value;
-    if (target?.kind !== "Tuple" || call.kind !== "Call" || call.args.length < 2) continue;
+    if (!target || call.kind !== "Call" || call.args.length < 2) continue;
     const passed = call.args.flatMap(({ value }) => partsOf(value)).map((value) => handedOn(value));
     const read = passed.find((part) => STATE.test(selfAttribute(part) ?? ""));
     const fn = read ? functionOf(statement) : null;
     if (!read || fn?.kind !== "FunctionDef" || facts.backwards.some((one) => functionOf(one.call) === fn))
       continue;
+    if (facts.backwards.length === 0 && !ACTING.test(fn.name)) continue;
     const own = selfAttribute(read)!;
     const kept = [...partsOf(target).map(ownState), ...keptBelow(target, statement, facts)];
-    if (!kept.includes(own) || !ranNetwork(call, facts) || !isRecorded(call, fn, facts)) continue;
+    const runs =
+      ranNetwork(call, facts) ??
+      (ACTING.test(fn.name) && call.func.kind === "Attribute" && isNetwork(call.func.value, facts));
+    if (!kept.includes(own) || !runs || !isRecorded(call, fn, facts)) continue;
     // Cut off, here or by the network.
     if (new RegExp(`\\b${own}\\b[^\\n]*detach|\\.detach_?\\(\\)[^\\n]*\\b${own}\\b`).test(file.code))
       continue;
     const cls = classBehind(call.func, facts);
-    if (!cls || /detach|no_grad|inference_mode/.test(file.codeOf(cls))) continue;
-    if (!isCutBelow(target, own, statement, facts)) continue;
+    // A network of another file, of one who acts: it may detach the state itself, and the note says so.
+    if (cls ? /detach|no_grad|inference_mode/.test(file.codeOf(cls)) : !ACTING.test(fn.name)) continue;
+    if (!isCutBelow(target, own, statement, facts) && !(ACTING.test(fn.name) && returnsNumbers(fn, file)))
+      continue;
     // Who reads the state elsewhere may differentiate it.
     const isReadElsewhere = (one: Expr): boolean =>
       selfAttribute(one) === own && functionOf(one) !== fn && !isWritten(one);
@@ -316,7 +336,7 @@ function* whileActing(facts: Facts): Generator<Finding> {
     yield {
       at: read,
       severity: "note",
-      message: `\`self.${own}\` keeps the graphs of all calls before this one, though nothing is ever differentiated through them; run it without recording gradients`,
+      message: `\`self.${own}\` keeps the graphs of all calls before this one, though nothing is ever differentiated through them${cls ? "" : `, unless \`${file.textOf(call.func)}\` detaches it`}; run it without recording gradients`,
     };
   }
 }
@@ -336,7 +356,7 @@ function isRecorded(call: Call, fn: FunctionDef, facts: Facts): boolean {
     (mode === "unknown" &&
       lexicalGrad(call, facts.file) === null &&
       facts.functionFacts(call).callersGradOff === "unknown" &&
-      /\.detach\(\)|\.data\b/.test(facts.file.codeOf(fn)))
+      (ACTING.test(fn.name) || /\.detach\(\)|\.data\b/.test(facts.file.codeOf(fn))))
   );
 }
 
@@ -349,6 +369,18 @@ function classBehind(func: Expr, { file }: Facts): ClassDef | null {
       .find((cls) => isOnlyMadeBy(holder, file, (made) => constructed(made, file) === file.qualified(cls))) ??
     null
   );
+}
+
+/** Whether a function hands back the numbers alone: `return action.item()`, `return actions.cpu().numpy()`. */
+function returnsNumbers(fn: FunctionDef, file: PythonFile): boolean {
+  return file
+    .all("Return")
+    .some(
+      (one) =>
+        one.value !== null &&
+        functionOf(one) === fn &&
+        /\.(?:item|numpy|tolist|detach)\(\)|\.data\b/.test(file.textOf(one.value)),
+    );
 }
 
 /** Whether all that was unpacked beside the state is only read below, or cut off from its graph. */
@@ -410,6 +442,8 @@ function* inForward(facts: Facts): Generator<Finding> {
       const into = statementOf(read);
       if (contains(statement, read)) continue;
       if (read.parent?.kind !== "Binary" && read.parent?.kind !== "Arg") continue;
+      // Written above it in this forward, it is of this forward.
+      if (writes.some((write) => isAbove(write.target, read))) continue;
       if (into?.kind === "Assign" && into.targets[0]?.kind === "Name" && facts.gradMode(into) !== "off") {
         const made = file.scopes.definitionAt(into.targets[0]);
         if (made) mixed.add(made);
@@ -422,6 +456,16 @@ function* inForward(facts: Facts): Generator<Finding> {
       message: `\`self.${own}\` brings the graphs of all forwards before into the next one: backward walks through every one of them, or fails at the second`,
     };
   }
+}
+
+/** Whether whatever comes to a read has come by a write: it stands above it, in a block around it. */
+function isAbove(write: Node, read: Node): boolean {
+  const statement = statementOf(write);
+  return (
+    statement !== null &&
+    statement.end <= read.start &&
+    (blockOf(statement) ?? []).some((one) => one.start > statement.start && contains(one, read))
+  );
 }
 
 /** `state, feature = rssm(obs, state)`: by its name, and by what is done with it. */

@@ -5,7 +5,7 @@ import { appendCall } from "../edits.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
-import { isBackwarded, isBounded, isEmptied, keeps, keptForBackward } from "../facts/kept.ts";
+import { isBackwarded, isBounded, isEmptied, isQueue, keeps, keptForBackward } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
 import type { Rule } from "../rule.ts";
 
@@ -21,7 +21,9 @@ export const rule: Rule = {
   *check(facts) {
     for (const keep of keeps(facts)) {
       const { added, at, root } = keep;
-      if (keep.how !== "list" || root.kind === "Name" || facts.gradMode(at) === "off") continue;
+      if (keep.how !== "list" || facts.gradMode(at) === "off") continue;
+      // Another rule tells of lists that a function fills; a bounded queue of its own outlives the step as one on self does.
+      if (root.kind === "Name" && !(isQueue(root, facts) && facts.stepLoop(at))) continue;
       if (replaces(at, facts)) continue;
       if (
         facts.value(added).graph !== "yes" &&
@@ -29,7 +31,7 @@ export const rule: Rule = {
       )
         continue;
       // A bounded deque, or one renewed elsewhere, is no pile; what is read for a loss needs its graph.
-      const queue = isBounded(keep, facts);
+      const queue = root.kind === "Name" || isBounded(keep, facts);
       const epoch = !queue && isEmptied(keep, facts);
       if (epoch && !isEmptiedByEpoch(keep, facts)) continue;
       if (!queue && !isBackwarded(added, keep.loop, facts) && keptForBackward(keep, facts)) continue;

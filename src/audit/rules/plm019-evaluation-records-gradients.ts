@@ -246,13 +246,13 @@ function called(fn: FunctionDef, facts: Facts): { at: Node; message: string; sev
   return found ? { at: found.func, severity: "note", message: forNobody(fn, found, facts) } : null;
 }
 
-/** The same by a method: `for user in users: scores = model.score(user)`. */
+/** The same by a method, `for user in users: scores = model.score(user)`, or by a function that is handed the network. */
 function runInTurn(fn: FunctionDef, names: ReadonlySet<string>, facts: Facts): Call | null {
   let found: Call | null = null;
   walk(fn, (node) => {
     if (
       node.kind === "Call" &&
-      ranByMethod(node, names, facts) !== null &&
+      (ranByMethod(node, names, facts) ?? runIn(node, names, facts)) !== null &&
       functionOf(node) === fn &&
       (loopsAround(node).length > 0 || inComprehension(node)) &&
       !unrecorded(node, facts)

@@ -2,7 +2,7 @@ import { argument, keyword, positional } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
-import { handedIn } from "../facts/arguments.ts";
+import { handedIn } from "../facts/handed-in.ts";
 import {
   FACTORIES,
   HOST_FACTORIES,

@@ -2,7 +2,7 @@ import { argument } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, Name } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
-import { handedIn } from "../facts/arguments.ts";
+import { handedIn } from "../facts/handed-in.ts";
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Rule } from "../rule.ts";
 
@@ -16,7 +16,7 @@ export const rule: Rule = {
     patterns: [36],
   },
   *check(facts) {
-    for (const call of facts.file.callsNamed("to", "cuda", "type_as", "half", "bfloat16")) {
+    for (const call of facts.file.callsNamed("to", "cuda", "type_as", "half", "bfloat16", "float")) {
       if (call.func.kind !== "Attribute") continue;
       const cast = castOf(call, facts);
       if (cast !== null) {
@@ -25,7 +25,9 @@ export const rule: Rule = {
           message:
             cast === "fixed"
               ? "The same parameter is cast anew in every forward, and the copy stays until the backward; keep it in that type, or let autocast cast it"
-              : "The parameter is cast to the type of the input in every forward: free when it has that type, and otherwise a copy that stays until the backward; cast the module once, or let autocast do it",
+              : cast === "wide"
+                ? "The layer's weight is cast to float32 in every forward: free when it is float32, and otherwise a copy of twice its size that stays until the backward; cast the input to its type, or the layer once"
+                : "The parameter is cast to the type of the input in every forward: free when it has that type, and otherwise a copy that stays until the backward; cast the module once, or let autocast do it",
         };
         continue;
       }
@@ -60,7 +62,7 @@ export const rule: Rule = {
 };
 
 /** `self.proj.weight.to(torch.bfloat16)` in a forward, or `.to(x.dtype)`. */
-function castOf(call: Call, facts: Facts): "fixed" | "of input" | null {
+function castOf(call: Call, facts: Facts): "fixed" | "wide" | "of input" | null {
   const { func } = call;
   if (func.kind !== "Attribute") return null;
   const type = func.attr === "to" ? argument(call, "dtype", 0) : null;
@@ -68,15 +70,24 @@ function castOf(call: Call, facts: Facts): "fixed" | "of input" | null {
     func.attr === "to"
       ? type !== null && /^torch\.(?:half|float16|bfloat16)$/.test(facts.file.dotted(type) ?? "")
       : /^(?:half|bfloat16)$/.test(func.attr) && call.args.length === 0;
+  // Of a layer of its own: norms keep few numbers, and are computed so on purpose.
+  const wide =
+    func.value.kind === "Attribute" &&
+    isOnlyMadeBy(func.value.value, facts.file, (made) =>
+      /^torch\.nn\.(?:Linear|Embedding)$/.test(facts.file.dotted(made.func) ?? ""),
+    ) &&
+    (func.attr === "to"
+      ? type !== null && /^torch\.float(?:32)?$/.test(facts.file.dotted(type) ?? "")
+      : func.attr === "float" && call.args.length === 0);
   const given =
     type?.kind === "Attribute" && type.attr === "dtype" && facts.value(type.value).what !== "module";
-  const cls = low || given ? classOf(call) : null;
+  const cls = low || wide || given ? classOf(call) : null;
   const casts =
     cls !== null &&
     /^(?:module|lightning)$/.test(facts.role(cls)) &&
     isOwnWeight(func.value, facts) &&
     facts.everyStep(call) !== null;
-  return !casts ? null : low ? "fixed" : "of input";
+  return !casts ? null : low ? "fixed" : wide ? "wide" : "of input";
 }
 
 /** `self.table = nn.Parameter(…)`, or `self.proj.weight` of a layer. */

@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
-import type { Assign, Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Assign, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { sharedClasses } from "../facts/loaders.ts";
@@ -251,6 +251,7 @@ function isObjects(expr: Expr, facts: Facts, depth = 0): boolean {
   if (depth > 4) return false;
   if (expr.kind === "Name") {
     const value = facts.file.scopes.onlyValue(expr);
+    if (value?.kind === "List" && value.items.length === 0) return isFilledWithObjects(expr, facts);
     return value !== null && isObjects(value, facts, depth + 1);
   }
   // A part of what was read.
@@ -280,6 +281,25 @@ function isObjects(expr: Expr, facts: Facts, depth = 0): boolean {
   if (expr.func.attr === "tolist" || expr.func.attr === "split")
     return /read|df|frame|csv|data|text/i.test(facts.file.textOf(expr.func.value));
   return /^(?:readlines|splitlines|to_dict|r?glob|iterdir|iterrows|itertuples)$/.test(expr.func.attr);
+}
+
+/** `blocks = []`, and `blocks.append(buffer[:size])` below. */
+function isFilledWithObjects(list: Name, facts: Facts): boolean {
+  const fn = functionOf(list);
+  const added = facts.file
+    .callsNamed("append")
+    .filter(
+      ({ func }) =>
+        func.kind === "Attribute" &&
+        func.value.kind === "Name" &&
+        func.value.id === list.id &&
+        functionOf(func) === fn,
+    );
+  return (
+    added.length > 0 &&
+    added.every(({ args }) => args[0] !== undefined && isObject(args[0].value, facts)) &&
+    !(fn?.kind === "FunctionDef" && isPacked(list, fn, facts))
+  );
 }
 
 /** It appends objects to a list, or returns a comprehension of them or what it read. */
@@ -347,11 +367,14 @@ function isRead(expr: Expr, facts: Facts): boolean {
 }
 
 /** A dict, a tuple, a string or what a reader made: anything with a reference count of its own. */
-function isObject(expr: Expr, facts: Facts): boolean {
+function isObject(expr: Expr, facts: Facts, depth = 0): boolean {
+  if (depth > 8) return false;
   if (/^(?:Dict|Tuple|List|Str|Comp)$/.test(expr.kind)) return true;
   // A field of a record, or a part of a row.
   if (expr.kind === "Subscript")
-    return expr.index.kind === "Str" || isNumbering(expr.value, facts) || isObject(expr.value, facts);
+    return (
+      expr.index.kind === "Str" || isNumbering(expr.value, facts) || isObject(expr.value, facts, depth + 1)
+    );
   // What a loop over a file or a list of records hands out, or was made into in it.
   if (expr.kind === "Name")
     return facts.file.scopes
@@ -362,7 +385,7 @@ function isObject(expr: Expr, facts: Facts): boolean {
           (((how === "iterate" || how === "unpack") && isObjects(value, facts, 1)) ||
             (how === "iterate" && yieldsObjects(value, facts)) ||
             (how === "unpack" && isText(value, facts)) ||
-            (how === "assign" && value.kind !== "Name" && isObject(value, facts))),
+            (how === "assign" && value.kind !== "Name" && isObject(value, facts, depth + 1))),
       );
   if (expr.kind !== "Call") return false;
   const name = facts.file.dotted(expr.func) ?? "";

@@ -1,7 +1,7 @@
 import { argument } from "../../python/file.ts";
 import { classOf, functionOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
-import { handedIn } from "../facts/arguments.ts";
+import { handedIn } from "../facts/handed-in.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Attribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -40,7 +40,8 @@ export const rule: Rule = {
         continue;
       // Of what is no module: the rows of a buffer that were drawn for this step.
       if (facts.role(cls) === "other" && isDrawn(call.func.value)) continue;
-      const writes = attributesOf(cls, facts.file).get(attribute!)?.writes ?? [];
+      const all = attributesOf(cls, facts.file).get(attribute!)?.writes ?? [];
+      const writes = lastOf(all);
       // `self.x = self.x.to(device)` copies once and keeps the copy.
       const rebinds =
         call.parent?.kind === "Assign" &&
@@ -49,7 +50,9 @@ export const rule: Rule = {
       if (made.length === 0 || !made.every((write) => isOnHost(write, facts))) continue;
       const module = facts.role(cls) !== "other";
       const whole = made[0]!.value !== null && facts.value(made[0]!.value).what === "tensor";
-      const fix = made.length === 1 && module && whole ? asBuffer(made[0]!.target.parent, attribute!) : null;
+      // A buffer of that name cannot be registered over another attribute.
+      const alone = made.length === 1 && all.length === writes.length;
+      const fix = alone && module && whole ? asBuffer(made[0]!.target.parent, attribute!) : null;
       yield {
         at: call,
         ...(rebinds ? { severity: "note" as const } : {}),
@@ -86,8 +89,15 @@ function handedOn(expr: Expr, facts: Facts): Expr | null {
 
 function isHeldOnHost(expr: Expr, facts: Facts): boolean {
   const cls = classOf(expr);
-  const writes = cls ? (attributesOf(cls, facts.file).get(selfAttribute(expr)!)?.writes ?? []) : [];
+  const writes = cls ? lastOf(attributesOf(cls, facts.file).get(selfAttribute(expr)!)?.writes ?? []) : [];
   return writes.length > 0 && writes.every((write) => isOnHost(write, facts));
+}
+
+/** Of `self.w = np.eye(9)` and then `self.w = torch.tensor(self.w)`, one below the other: what it is in the end. */
+function lastOf(writes: Attribute["writes"]): Attribute["writes"] {
+  const blocks = new Set(writes.map(({ target }) => target.parent?.parent));
+  const [block] = blocks;
+  return blocks.size === 1 && block?.kind === "FunctionDef" ? writes.slice(-1) : writes;
 }
 
 /** `self.states[indices]` */

@@ -3,7 +3,8 @@ import { classOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
-import { given, handedIn, hidesArguments, settingsOf } from "../facts/arguments.ts";
+import { given, hidesArguments, settingsOf } from "../facts/arguments.ts";
+import { handedIn } from "../facts/handed-in.ts";
 import { MADE_HALF } from "../facts/trained-elsewhere.ts";
 import type { Rule } from "../rule.ts";
 

@@ -1,6 +1,6 @@
 import { keyword } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
-import { handedIn } from "../facts/arguments.ts";
+import { handedIn } from "../facts/handed-in.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";

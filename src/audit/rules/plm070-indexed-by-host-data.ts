@@ -1,6 +1,6 @@
 import type { Call, Expr } from "../../python/tree.ts";
 import { classOf, functionOf } from "../../python/nodes.ts";
-import { handedIn } from "../facts/arguments.ts";
+import { handedIn } from "../facts/handed-in.ts";
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";

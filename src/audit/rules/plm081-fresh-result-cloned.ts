@@ -49,7 +49,10 @@ export const rule: Rule = {
           isOnlyUse(value, facts));
       const unread =
         attr === "clone" &&
-        (isOutput(value, facts) || isDetached(value, facts) || isShifted(value, facts)) &&
+        (isOutput(value, facts) ||
+          isDetached(value, facts) ||
+          isShifted(value, facts) ||
+          isUnwrittenInput(value, facts)) &&
         !isChangedLater(call, facts);
       if (!written && !fresh && !unread) continue;
       if (facts.file.once(capturesGraphs)) return;
@@ -111,6 +114,21 @@ function isShifted(expr: Expr, facts: Facts): boolean {
   return expr.index.items.every((item) =>
     /^(?:1?:|:-1|\.\.\.)$/.test(facts.file.textOf(item).replace(/\s/g, "")),
   );
+}
+
+/** `residual = x.clone()` of what a forward is given, and goes on with in layers that write into nothing. */
+function isUnwrittenInput(expr: Expr, facts: Facts): boolean {
+  const { scopes } = facts.file;
+  const [made, ...more] = expr.kind === "Name" ? scopes.reaching(expr) : [];
+  const fn = made?.node.parent;
+  if (made?.how !== "param" || more.length > 0 || fn?.kind !== "FunctionDef" || fn.name !== "forward")
+    return false;
+  return scopes.uses(made).every((use) => {
+    const at = use.parent;
+    if (use === expr || at?.kind === "Binary") return true;
+    if (at?.kind === "Attribute") return /^(?:shape|size|dtype|device|dim|ndim|mean|view)$/.test(at.attr);
+    return at?.kind === "Arg" && at.parent?.kind === "Call" && isComputingLayer(at.parent.func, facts);
+  });
 }
 
 /** `unet(x, t, return_dict=False)[0]`: one of a tuple. */
