@@ -40,9 +40,9 @@ const MODULE_METHODS = new Set("to cuda cpu eval train half bfloat16 float requi
 const TELLS =
   /metric|accura|score|count|size|len|num|text|string|token|generat|test|valid|plot|log|save|load|print|summar|state|step|name|key|hook|param|module|eval$|train$/i;
 
-/** Methods that run the network they are of. */
+/** Methods that run the network they are of, and parts of it. */
 const RUNS =
-  /^(?:forward|forward_\w+|noise_pred|calculate_(?:q|quantiles|state_embeddings|features|logits)|encode|decode|encode_\w+|decode_\w+|project|classify|embed|lm_head|extract_features?|get_\w*(?:features|embeddings?|logits)|reconstruct|training_losses|evaluate_actions|get_value|get_action\w*)$/;
+  /^(?:encoder|decoder|backbone|trunk|projector|predictor|classifier|forward|forward_\w+|noise_pred|calculate_(?:q|quantiles|state_embeddings|features|logits)|encode|decode|encode_\w+|decode_\w+|project|classify|embed|lm_head|extract_features?|get_\w*(?:features|embeddings?|logits)|reconstruct|training_losses|evaluate_actions|get_value|get_action\w*)$/;
 
 /** Methods of others that run the network they are given first. */
 const GIVEN = /^(?:training_loss(?:es)?|train_loss|compute_loss(?:es)?|loss_fn|p_losses)$/;

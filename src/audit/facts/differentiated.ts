@@ -69,7 +69,7 @@ export class Differentiated {
       else if (expr.op === "+" || expr.op === "-")
         for (const side of [expr.left, expr.right])
           if (side.kind === "Binary" || isTerm(side)) this.#trace(side);
-    } else if (isLossOf(expr) && expr.value.kind === "Name") {
+    } else if ((isLossOf(expr) || isKeyed(expr)) && expr.value.kind === "Name") {
       for (const definition of this.#file.scopes.reaching(expr.value))
         if (definition.how === "assign" || definition.how === "unpack") this.holders.add(definition);
     } else if (
@@ -97,6 +97,15 @@ const MEASURE =
 
 /** A loss, not its weight. */
 const LOSS = /^(?:\w+[_/])?loss(?:es)?$/i;
+
+/** `losses["total"]`: what people call the sum of the others. */
+function isKeyed(expr: Expr): expr is Subscript {
+  return (
+    expr.kind === "Subscript" &&
+    expr.index.kind === "Str" &&
+    /^(?:total|all|sum|overall|final|objective|nll|elbo)$/i.test(expr.index.value ?? "")
+  );
+}
 
 /** `losses["loss"]`, `outputs.loss`. */
 function isLossOf(expr: Expr): expr is Subscript | Attribute {

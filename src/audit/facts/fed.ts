@@ -58,8 +58,18 @@ export function fedToNetworks(
   for (const call of file.calls.matching(SENDS))
     if (call.parent?.kind === "ExprStmt" && sendsBatch(call, file)) feed(call, 1);
   // `d_loss(nets, x_real)`: what a function of this file gives a network as it got it.
-  for (const definition of found) for (const given of handedIn(definition, file, false)) feedOne(given);
+  for (const definition of found) {
+    for (const given of handedIn(definition, file, true)) feedOne(given);
+    // `x = 0.8 * x + 0.2 * x[order]`: what it was computed from was there already.
+    if (definition.how === "assign" && definition.value?.kind === "Binary")
+      for (const part of terms(definition.value)) feedOne(part);
+  }
   return found;
+}
+
+/** What arithmetic is done with. */
+function terms(expr: Expr): readonly Expr[] {
+  return expr.kind === "Binary" ? [...terms(expr.left), ...terms(expr.right)] : [expr];
 }
 
 /** `seen += 1` */

@@ -195,11 +195,8 @@ function findTarget(call: Call, file: PythonFile): string | null {
     const cls = enclosingClass(call);
     const own = selfAttribute(func);
     if (own !== null && cls) {
-      const made = attributesOf(cls, file).get(own)?.writes[0]?.value;
-      if (made?.kind === "Call") {
-        const type = file.dotted(made.func);
-        if (type !== null && !methodsOf(cls).some((method) => method.name === own)) return `${type}.forward`;
-      }
+      const type = madeOnSelf(own, cls, file);
+      if (type !== null && !methodsOf(cls).some((method) => method.name === own)) return `${type}.forward`;
       return chosenOnSelf(own, cls, file)[0] ?? `${file.qualified(cls)}.${own}`;
     }
     // `super().forward(x)` is of a base, which may be a library's.
@@ -219,6 +216,18 @@ function findTarget(call: Call, file: PythonFile): string | null {
     return chosenFunction(func, file);
   }
   return null;
+}
+
+/** What makes an attribute: `Net` of `self.net = Net().to(device)`, and of `self.ddp = DistributedDataParallel(self.net)`. */
+function madeOnSelf(own: string, cls: ClassDef, file: PythonFile, depth = 0): string | null {
+  const made = attributesOf(cls, file).get(own)?.writes[0]?.value;
+  if (made?.kind !== "Call") return null;
+  const call = bareCall(made);
+  const type = file.dotted(call.func);
+  const inner = type !== null && WRAPPERS.test(type) ? call.args[0]?.value : undefined;
+  if (!inner || depth > 1) return type;
+  const wrapped = selfAttribute(inner);
+  return (wrapped === null ? instanceType(inner, file) : madeOnSelf(wrapped, cls, file, depth + 1)) ?? type;
 }
 
 /** A function of the one module whose names are all taken. */

@@ -160,6 +160,19 @@ function setWhenMade({ attr, value }: Expr & { kind: "Attribute" }): { value: Ex
 /** A dict of settings. */
 const SETTINGS = /(?:args|cfg|conf|config|opts?|options|hparams|hps|settings|params)$/i;
 
+/** `"dinov2" in encoder_type`, `"l1" in args.losses`: of what is chosen for a whole run. */
+function isNamedIn({ left, ops, rights }: Expr & { kind: "Compare" }): boolean {
+  const [right] = rights;
+  return (
+    left.kind === "Str" &&
+    /^(?:not )?in$/.test(ops[0]!) &&
+    (right?.kind === "Attribute"
+      ? SETTINGS.test(lastName(right.value))
+      : right?.kind === "Name" &&
+        /(?:^|_)(?:type|mode|arch|kind|variant|method|backbone|dataset)$/.test(right.id))
+  );
+}
+
 /** Tests whose outcome is the same for every step of a run, or for all but the first. */
 export function isFlag(test: Expr): boolean {
   switch (test.kind) {
@@ -175,7 +188,7 @@ export function isFlag(test: Expr): boolean {
     case "Bool":
       return test.values.every(isFlag);
     case "Compare":
-      if (isPastStart(test) || isOneOfChoices(test) || isOneOfKinds(test)) return true;
+      if (isPastStart(test) || isOneOfChoices(test) || isOneOfKinds(test) || isNamedIn(test)) return true;
       if (
         test.left.kind === "Call" &&
         /^(?:get_world_size|get_(?:\w+_)?rank|device_count)$/.test(lastName(test.left.func))

@@ -189,7 +189,10 @@ function isOfOneBatch(loop: Node, facts: Facts): boolean {
 
 function* found(added: Expr, iter: Expr, into: string, source: Call, facts: Facts): Generator<Finding> {
   // Over the batches of a loader; over a handful of heads or scales it is small.
-  const over = iteratedText(iter, facts.file).replace(/\w*batch_?size\w*|\[[^\]"']*:[^\]"']*\]/gi, "");
+  const over = iteratedText(iter, facts.file)
+    // `tqdm(range(eval_iters), total=eval_iters)`
+    .replace(/^(?:\w+\.)?(?:tqdm|track)\((range\([\w.]+\)).*\)$/s, "$1")
+    .replace(/\w*batch_?size\w*|\[[^\]"']*:[^\]"']*\]/gi, "");
   // Pieces of a tensor that is on the device already are no larger together than it.
   const counted =
     /^range\(\s*(?:[\w.]*(?:eval|val|test)\w*(?:iter|step|batch)\w*|len\(\s*[\w.]*loader\w*\s*\))\s*\)$/i.test(

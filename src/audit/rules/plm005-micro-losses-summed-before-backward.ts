@@ -375,9 +375,7 @@ function isFetched(name: string, loop: Loop, facts: Facts): boolean {
       ({ value }) =>
         value?.kind === "Call" &&
         !isNetwork(value.func, facts) &&
-        value.args.every(
-          (arg) => arg.value.kind === "Str" || arg.value.kind === "Num" || arg.value.kind === "Name",
-        ) &&
+        value.args.every((arg) => /^(?:Str|Num|Name|Attribute|Subscript)$/.test(arg.value.kind)) &&
         /batch|next|sample|load|data/i.test(facts.file.textOf(value.func)),
     )
   );

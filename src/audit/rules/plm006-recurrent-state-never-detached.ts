@@ -20,7 +20,7 @@ import { anyCutsItsOwn, constructed, isOwnRecurrent, isRecurrentLayer } from "..
 const NAMED_RECURRENT = /^\w*(?:LSTM|GRU|RNN)(?:Cell|Block|Layer)?$/;
 
 /** Methods of agents that choose what to do in an environment. */
-const ACTING = /^_?(?:act|explore|(?:select|choose|get|sample|predict|take)_actions?)$/;
+const ACTING = /^_?(?:act|explore|predict|(?:select|choose|get|sample|predict|take)_actions?)$/;
 
 /** What a state is called that a network hands from one step to the next. */
 const STATE =

@@ -10,6 +10,7 @@ import { keeps } from "../facts/kept.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callsOf } from "../facts/returns.ts";
 import { usedAsTensor } from "../facts/tensor-use.ts";
+import { METHODS } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -30,7 +31,9 @@ export const rule: Rule = {
         /^functools\.(?:lru_cache|cache)$/.test(file.dotted(one.kind === "Call" ? one.func : one) ?? ""),
       );
       if (!decorator) continue;
-      const param = fn.params.find((one) => isTensor(one, facts) || isFed(one, facts));
+      const param = fn.params.find(
+        (one) => isTensor(one, facts) || isFed(one, facts) || isReduced(one, fn, facts),
+      );
       if (!param && isUnbounded(decorator, facts) && returnsDeviceTensor(fn, facts))
         yield {
           at: decorator,
@@ -72,6 +75,17 @@ function wrappedBy(call: Call, { file }: Facts): FunctionDef | null {
   const given = outer.args[0]?.value;
   const made = given?.kind === "Name" ? only(file.scopes.reaching(given))?.node : null;
   return made?.kind === "FunctionDef" ? made : null;
+}
+
+/** `(pos[i] - pos[j]).norm(dim=-1)`: only of tensors is that asked along a `dim`. */
+function isReduced(param: Param, fn: FunctionDef, { file }: Facts): boolean {
+  return file.calls.given(["dim"]).some((call) => {
+    const { func } = call;
+    if (functionOf(call) !== fn || func.kind !== "Attribute" || file.dotted(func) !== null) return false;
+    let found = false;
+    walk(func.value, (node) => void (found ||= node.kind === "Name" && node.id === param.name));
+    return found && METHODS.has(func.attr);
+  });
 }
 
 /** `model(ids)`: what a network is run on. */

@@ -170,7 +170,8 @@ function isSwitchedBack({ func, args }: Call, loop: Loop, { file }: Facts): bool
     );
 }
 
-const EVALUATES = /^(?:run_)?(?:evaluate|validate|evaluation|validation)(?:_model)?$|^estimate_loss$/;
+const EVALUATES =
+  /^(?:run_|do_)?(?:eval|evaluate|validate|evaluation|validation)(?:_(?!mode|interval|every|iter|step)\w+)?$|^estimate_loss$/;
 
 /** `optimizer.step()`, an evaluation now and then, and only then `zero_grad()`. */
 function* betweenStepAndClearing(loop: Loop, facts: Facts): Generator<Finding> {

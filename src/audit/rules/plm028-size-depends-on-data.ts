@@ -131,7 +131,7 @@ function isMask(expr: Expr, facts: Facts, depth = 0): boolean {
     if (
       name === null &&
       expr.func.kind === "Attribute" &&
-      /^(?:view|reshape|flatten|squeeze|unsqueeze)$/.test(short)
+      /^(?:view|reshape|flatten|squeeze|unsqueeze|expand|expand_as|repeat|to)$/.test(short)
     )
       return isMask(expr.func.value, facts, depth + 1);
     return (

@@ -293,6 +293,8 @@ function isConstant(expr: Expr, facts: Facts, depth: number): boolean {
     const found = facts.file.scopes.lookup(expr);
     const [one, ...more] = found?.definitions ?? [];
     if (more.length > 0 || !one) return false;
+    // `from timm.data import IMAGENET_DEFAULT_MEAN`
+    if (one.how === "import") return /^[A-Z][A-Z\d]*_[A-Z\d_]+$/.test(expr.id);
     // What is a number or a list of them unless a caller says otherwise.
     if (one.how === "param" && one.node.kind === "Param")
       return isNumbers(one.node, facts) || (isOfConstructor(one.node) && saysNumbers(one.node, facts));

@@ -45,7 +45,9 @@ export const rule: Rule = {
     for (const { step, taken } of stepsOf(facts)) {
       const loop = facts.stepLoop(step) ?? functionOf(step);
       if (!loop) continue;
-      const every = throttle(step, loop, facts);
+      // Or by the function that has the step: `self.optimizer_step(i)`.
+      const every =
+        throttle(step, loop, facts) ?? (taken === step ? null : throttle(taken, functionOf(taken)!, facts));
       if (!every) continue;
       const others = otherSteps(taken, loop, file);
       // What another optimizer has used before this one's turn is none of its own.
@@ -127,7 +129,10 @@ function stepsOf(facts: Facts): readonly Step[] {
     const fn = functionOf(taken);
     const found = [{ step: taken, taken }];
     if (fn?.kind !== "FunctionDef" || loopsAround(taken).length > 0) return found;
-    if (facts.backwards.some(({ call }) => contains(fn, call)) || facts.frequency(taken, fn) !== "every")
+    if (
+      facts.backwards.some(({ call }) => contains(fn, call)) ||
+      (facts.frequency(taken, fn) !== "every" && !throttle(taken, fn, facts))
+    )
       return found;
     return [...found, ...callsOf(fn, file).map((step) => ({ step, taken }))];
   });
@@ -157,9 +162,11 @@ function areBranches(backwards: readonly Backward[]): boolean {
   if (!one || !other || more.length > 0) return false;
   return ancestors(one.call).some(
     (at) =>
-      at.kind === "If" &&
-      at.body.some((statement) => contains(statement, one.call)) &&
-      at.orelse.some((statement) => contains(statement, other.call)),
+      (at.kind === "If" &&
+        at.body.some((statement) => contains(statement, one.call)) &&
+        at.orelse.some((statement) => contains(statement, other.call))) ||
+      // `scaler.scale(loss).backward() if amp else loss.backward()`
+      (at.kind === "IfExp" && contains(at.body, one.call) && contains(at.orelse, other.call)),
   );
 }
 

@@ -5,6 +5,7 @@ import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Name, Node } from "../../python/tree.ts";
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { callsOf } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -62,7 +63,8 @@ export const rule: Rule = {
             ...(isOfGiven(made, file) || !hasWorkers(facts) ? { severity: "note" as const } : {}),
             message: STEP,
           };
-        else if (isFedToStep(call, facts)) yield { at: call, severity: "note", message: STEP };
+        else if (isFedToStep(call, facts) || isNextOne(call, facts))
+          yield { at: call, severity: "note", message: STEP };
         else if (made.kind !== "Call" && (isEveryEpoch(call, facts) || isOneEpoch(call, facts)))
           yield { at: call, severity: "note", message: LOOK };
       } else if (isDataLoader(name)) {
@@ -90,6 +92,19 @@ function isFedToStep(call: Call, facts: Facts): boolean {
     call.parent?.kind === "Assign" &&
     facts.frequency(call, loop) === "unknown" &&
     facts.backwards.some((one) => contains(loop, one.call) && one.call.start > call.end)
+  );
+}
+
+/** `def load_next_batch(self): return next(iter(self.loader))`, of a class that trains: all that the method is for. */
+function isNextOne(call: Call, facts: Facts): boolean {
+  const fn = functionOf(call);
+  return (
+    call.parent?.kind === "Return" &&
+    fn?.kind === "FunctionDef" &&
+    fn.parent?.kind === "ClassDef" &&
+    /next|batch|sample/.test(fn.name) &&
+    facts.backwards.some((one) => contains(fn.parent!, one.call)) &&
+    callsOf(fn, facts.file).some((one) => facts.stepLoop(one) !== null)
   );
 }
 

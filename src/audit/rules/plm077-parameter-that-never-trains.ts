@@ -167,7 +167,7 @@ function isMadeInForward(call: Call, facts: Facts): boolean {
   // A method that forward calls makes what it uses itself; one that hands it out may be called once.
   if (
     !/^(?:forward|training_step)$/.test(fn.name) &&
-    !(facts.functionFacts(call).hot !== null && isUsedHere(call, facts))
+    !((facts.functionFacts(call).hot !== null || fn.name.startsWith("forward_")) && isUsedHere(call, facts))
   )
     return false;
   // Under a test it may well be made once and kept: `if self.layer is None: self.layer = Linear(...)`.

@@ -3,7 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { deleteStatement, indentAt } from "../edits.ts";
-import { countsToOne } from "../facts/accumulation.ts";
+import { MICRO_STEPS, countsToOne } from "../facts/accumulation.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
@@ -141,7 +141,8 @@ function isMicroStep(call: Call, loop: Node, facts: Facts): boolean {
   // Beside a backward of its own turn: what clips in a function of its own may be called once a step.
   if (inside.length > 0)
     return (
-      facts.backwards.some(({ call: backward }) => contains(loop, backward)) &&
+      (facts.backwards.some(({ call: backward }) => contains(loop, backward)) ||
+        inside.every((step) => isForMicroSteps(step, loop, facts))) &&
       inside.every((step) => facts.frequency(step, loop) === "throttled" || isCounted(step, loop, facts))
     );
   // A method that goes through the parts of one batch is the step by itself.
@@ -159,6 +160,16 @@ function isMicroStep(call: Call, loop: Node, facts: Facts): boolean {
     ) ||
       (outer === null ? isSteppedAfter(loop, facts) : isSteppedBelow(loop, outer, facts)))
   );
+}
+
+/** A function that is called on every micro-step and steps on some: `if (step + 1) % accumulation_steps == 0:`. */
+function isForMicroSteps(step: Call, fn: Node, { file }: Facts): boolean {
+  if (fn.kind !== "FunctionDef") return false;
+  for (const at of ancestors(step)) {
+    if (at === fn) return false;
+    if (at.kind === "If" && MICRO_STEPS.test(file.textOf(at.test))) return true;
+  }
+  return false;
 }
 
 /** `self.optimize()` below the loop over micro-batches, in the same turn. */

@@ -3,6 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { blockOf, contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
+import { callsOf } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -198,7 +199,14 @@ function* compare(test: Expr, when: boolean, at: Expr, loop: Turn, facts: Facts)
     return;
   }
   for (const step of optimizerSteps(facts.file)) {
-    if (!contains(loop, step) || functionOf(step) !== functionOf(at)) continue;
+    if (!contains(loop, step) || functionOf(step) !== functionOf(at)) {
+      const stepped = synced && elsewhere(step, loop, facts);
+      if (synced && stepped && differ(synced, stepped)) {
+        yield { at, message: apart(synced, stepped) };
+        return;
+      }
+      continue;
+    }
     const guard = guardOf(step, facts);
     if (!guard) continue;
     // The same name decides about both: it must say the same.
@@ -214,11 +222,7 @@ function* compare(test: Expr, when: boolean, at: Expr, loop: Turn, facts: Facts)
     }
     const stepped = condition(guard.test, guard.when, facts);
     if (!synced || !stepped || synced.by !== stepped.by) continue;
-    if (synced.of !== stepped.of || synced.is !== stepped.is || synced.holds !== stepped.holds)
-      yield {
-        at,
-        message: `Ranks exchange gradients when \`${show(synced)}\`, but the optimizer steps when \`${show(stepped)}\`: it steps with gradients that no other rank has seen`,
-      };
+    if (differ(synced, stepped)) yield { at, message: apart(synced, stepped) };
     else if (isAlternative(guard.test, facts) && guard.when && !isAlternative(test, facts))
       yield {
         at,
@@ -227,11 +231,35 @@ function* compare(test: Expr, when: boolean, at: Expr, loop: Turn, facts: Facts)
   }
 }
 
+function differ(synced: Condition, stepped: Condition): boolean {
+  return (
+    synced.by === stepped.by &&
+    (synced.of !== stepped.of || synced.is !== stepped.is || synced.holds !== stepped.holds)
+  );
+}
+
+function apart(synced: Condition, stepped: Condition): string {
+  return `Ranks exchange gradients when \`${show(synced)}\`, but the optimizer steps when \`${show(stepped)}\`: it steps with gradients that no other rank has seen`;
+}
+
+/** When a function of this file steps that every turn calls, `self.optimizer_step(i)`, in the words of the loop. */
+function elsewhere(step: Call, loop: Turn, facts: Facts): Condition | null {
+  const { file } = facts;
+  const fn = functionOf(step);
+  const guard = fn?.kind === "FunctionDef" && fn !== loop ? guardOf(step, facts) : null;
+  if (fn?.kind !== "FunctionDef" || !guard || loopsAround(step).length > 0) return null;
+  const call = callsOf(fn, file).find((one) => contains(loop, one) && facts.frequency(one, loop) === "every");
+  const stepped = call ? condition(guard.test, guard.when, facts) : null;
+  return call && stepped ? inWordsOf(call, fn, stepped, file) : null;
+}
+
 /** `micro == n` or `micro == 0` in a function that is told both: the last turn, after which the optimizer steps, is `n - 1`. */
 function countedByParameters({ of, by, is, holds }: Condition, fn: FunctionDef): string | null {
   const params = fn.params.map(({ name }) => name);
   const count = params.find((name) => /acc(?:um|_)|micro_?(?:steps|batches)/i.test(name) && name !== of);
-  if (by !== "" || !holds || count === undefined || !params.includes(of)) return null;
+  if (!holds || count === undefined || !params.includes(of)) return null;
+  // `micro % n == 0`, of what counts from zero.
+  if (by !== "" && !(by === count && is === "0")) return null;
   if (is === count)
     return `Counted from zero, \`${of} == ${is}\` is never true: gradients are exchanged in none of the turns`;
   return is === "0"
@@ -288,7 +316,11 @@ function conditionOf(call: Call, when: boolean, facts: Facts, depth: number): Co
   const only = fn?.body.length === 1 || (fn?.body.length === 2 && fn.body[0]!.kind === "ExprStmt");
   if (!fn || !only || asked?.kind !== "Return" || !asked.value) return null;
   const inside = condition(asked.value, when, facts, depth + 1);
-  if (!inside) return null;
+  return inside ? inWordsOf(call, fn, inside, file) : null;
+}
+
+/** What a function asks of its parameters, of what a call gives it for them. */
+function inWordsOf(call: Call, fn: FunctionDef, inside: Condition, file: PythonFile): Condition {
   const shift = fn.parent?.kind === "ClassDef" && fn.params[0]?.name === "self" ? 1 : 0;
   const told = new Map(
     call.args.flatMap(({ name: key, star, value }, at) => {
