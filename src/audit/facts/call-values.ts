@@ -80,9 +80,10 @@ export class CallValues {
 
   of(call: Call): Value {
     const value = this.#called(call);
-    return value.what === "unknown" && sendsBatch(call, this.#file)
+    if (value.what !== "unknown") return value;
+    return sendsBatch(call, this.#file)
       ? { what: "output", device: "network", graph: "no" }
-      : value;
+      : this.handedLoss(call, "");
   }
 
   #called(call: Call): Value {

@@ -1,6 +1,6 @@
 import { handedIn } from "./handed-in.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf } from "../../python/nodes.ts";
+import { classOf, functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, ClassDef, Expr, Subscript } from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
@@ -12,6 +12,8 @@ export class Differentiated {
   readonly definitions = new Set<Definition>();
   /** What holds a differentiated loss beside others: `losses` of `losses["loss"].mean()`. */
   readonly holders = new Set<Definition>();
+  /** `output["loss"]` as it is written, after where its function starts. */
+  readonly items = new Set<string>();
   /** Attributes of classes, by where the class starts. */
   readonly attributes = new Set<string>();
   readonly #file: PythonFile;
@@ -28,6 +30,7 @@ export class Differentiated {
     for (const loss of losses) {
       const own = selfAttribute(loss);
       if (own !== null) this.attributes.add(`${classOf(loss)!.start}.${own}`);
+      if (loss.kind === "Subscript" && loss.index.kind === "Str") this.items.add(itemKey(loss, this.#file));
     }
     for (const loss of losses) this.#trace(loss);
     this.#traceHandedIn();
@@ -81,6 +84,10 @@ export class Differentiated {
       this.#trace(expr.func.value);
     }
   }
+}
+
+export function itemKey(item: Subscript, file: PythonFile): string {
+  return `${functionOf(item)?.start ?? -1} ${file.textOf(item)}`;
 }
 
 /** What people add up to a loss. */

@@ -415,10 +415,14 @@ function isBelowSkip(node: Node, turn: Node, steps: readonly Node[], facts: Fact
     const block = blockOf(at);
     const skip = block?.findLast(
       (one) =>
-        one.kind === "If" && one.end <= at!.start && one.body[one.body.length - 1]!.kind === "Continue",
+        one.kind === "If" &&
+        one.end <= at!.start &&
+        one.body[one.body.length - 1]!.kind === "Continue" &&
+        facts.file.textOf(one.test).includes("%"),
     );
     if (!skip) continue;
     return (
+      at.kind !== "If" &&
       steps.length > 0 &&
       steps.every((step) => step.start > skip.end && block!.some((one) => contains(one, step))) &&
       facts.frequency(node, at) === "every"

@@ -12,7 +12,7 @@ const DATA =
 
 /** What people pass along beside the data: settings, counters, places. */
 const PLAIN =
-  /^(?:args?|cfg|conf|config|opts?|options?|h?params|kwargs|epochs?|it|i|j|n|k|rank|device|dtype|mode|name|path|(?:\w*_)?(?:steps?|iter\w*|epoch|size|len|length|dim|scale|weight|factor|coeff?|alpha|beta|lr|strategy|type|name|mode|config|args|flag|seed|prompts?|texts?))$/i;
+  /^(?:args?|cfg|conf|config|opts?|options?|h?params|kwargs|epochs?|it|i|j|n|k|rank|device|dtype|mode|name|path|(?:\w*_)?(?:steps?|iter\w*|epoch|sizes?|lens?|lengths?|dim|scale|weight|factor|coeff?|alpha|beta|lr|strategy|type|name|mode|config|args|flag|seed|prompts?|texts?))$/i;
 
 /** What holds the tensors of a batch as its attributes. */
 const HOLDER =
@@ -60,9 +60,9 @@ export function fedToNetworks(
   // `d_loss(nets, x_real)`: what a function of this file gives a network as it got it.
   for (const definition of found) {
     for (const given of handedIn(definition, file, true)) feedOne(given);
-    // `x = 0.8 * x + 0.2 * x[order]`: what it was computed from was there already.
+    // `x = 0.8 * x + 0.2 * x[order]`: what it was before was there already.
     if (definition.how === "assign" && definition.value?.kind === "Binary")
-      for (const part of terms(definition.value)) feedOne(part);
+      for (const part of terms(definition.value)) if (rootOf(part)?.id === definition.name) feedOne(part);
   }
   return found;
 }
@@ -72,10 +72,12 @@ function terms(expr: Expr): readonly Expr[] {
   return expr.kind === "Binary" ? [...terms(expr.left), ...terms(expr.right)] : [expr];
 }
 
-/** `seen += 1` */
+/** `seen += 1`; `time = 0.0`, and `time = time + step` */
 function isCounter(name: Expr & { kind: "Name" }, { scopes }: PythonFile): boolean {
-  return (scopes.lookup(name)?.definitions ?? []).some(
-    ({ how, value }) => how === "augment" && value?.kind === "Num",
+  const all = scopes.lookup(name)?.definitions ?? [];
+  return (
+    all.some(({ how, value }) => how === "augment" && value?.kind === "Num") ||
+    (all.length > 1 && all.some(({ how, value }) => how === "assign" && value?.kind === "Num"))
   );
 }
 

@@ -117,8 +117,13 @@ export function parts(expr: Expr, facts: Facts): readonly Expr[] {
 
 /** Made by a class that is no collection: `meter = Averager()`; `meter = utils.averager()`, as no list has an `add`. */
 function isMeter(root: Expr, facts: Facts, method: string): boolean {
-  if (root.kind !== "Name") return false;
-  return (facts.file.scopes.lookup(root)?.definitions ?? []).some(({ value }) => {
+  const own = method === "add" ? selfAttribute(root) : null;
+  const cls = own === null ? null : classOf(root);
+  const made =
+    root.kind === "Name"
+      ? (facts.file.scopes.lookup(root)?.definitions ?? [])
+      : ((cls && attributesOf(cls, facts.file).get(own!)?.writes) ?? []);
+  return made.some(({ value }) => {
     if (value?.kind !== "Call") return false;
     const name = lastWord(value.func);
     if ((method === "add" || method === "push") && !/^(?:frozen)?set$/.test(name)) return true;

@@ -13,7 +13,7 @@ export interface Backward {
   readonly loss: Expr | null;
 }
 
-const DRIVERS = /accelerator|fabric|engine|model|self|strategy|optimizer|trainer|scaler|lightning/i;
+const DRIVERS = /accel|fabric|engine|model|self|strategy|optimizer|trainer|scaler|lightning/i;
 
 const LOSS = /loss(?:es)?$/i;
 
@@ -116,6 +116,8 @@ function unscaled(expr: Expr): Expr {
 }
 
 function tail(expr: Expr): string {
+  // `output["loss"]`
+  if (expr.kind === "Subscript" && expr.index.kind === "Str") return expr.index.value ?? "";
   return expr.kind === "Name" ? expr.id : expr.kind === "Attribute" ? `${tail(expr.value)}.${expr.attr}` : "";
 }
 

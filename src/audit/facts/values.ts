@@ -7,7 +7,7 @@ import { CallValues } from "./call-values.ts";
 import { attributesOf, holdsModules, isModuleDict, isModuleRole, selfAttribute } from "./classes.ts";
 import type { Attribute, Role } from "./classes.ts";
 import { deviceOf, isChoiceOfDevice } from "./devices.ts";
-import { Differentiated } from "./differentiated.ts";
+import { Differentiated, itemKey } from "./differentiated.ts";
 import { fedToNetworks } from "./fed.ts";
 import { holdsIndices, isIndices } from "./indices.ts";
 import { BATCH_INPUT, FORWARD_INPUT, isForwardInput, isPreparedLoader, isStepBatch } from "./inputs.ts";
@@ -443,6 +443,10 @@ export class Values {
           const one = this.of(made.value ?? made.element);
           return isTensorLike(one) ? one : UNKNOWN;
         }
+        // `output["loss"] = …` in a dict that is filled key by key, and differentiated by that one.
+        const { items } = this.#behindLosses;
+        if (items.size > 0 && expr.index.kind === "Str" && items.has(itemKey(expr, this.#file)))
+          return { what: "tensor", device: "network", graph: "yes" };
         if (value.what === "unknown" && expr.index.kind === "Str" && expr.value.kind === "Name") {
           const call = this.#file.scopes.onlyValue(expr.value);
           if (call?.kind !== "Call") return UNKNOWN;

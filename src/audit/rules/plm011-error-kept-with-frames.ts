@@ -1,4 +1,4 @@
-import { ancestors, contains, functionOf, walk } from "../../python/nodes.ts";
+import { ancestors, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Call, Expr, Handler, Try } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -178,7 +178,9 @@ function takesStep(handler: Handler, facts: Facts): boolean {
           /^(?:learn|(?:run_)?train(?:ing)?_(?:step|batch|iter(?:ation)?)|train_one_(?:step|batch|epoch)|optimi[sz]e(?:_parameters|_model)?|run_step|forward_backward\w*)$/.test(
             node.func.attr,
           ) ||
-          (node.func.attr === "step" && node.args.length > 0 && statement.kind === "Assign");
+          (node.func.attr === "step" && node.args.length > 0 && statement.kind === "Assign") ||
+          // `metrics = self.agent.update(batch)`
+          (node.func.attr === "update" && /agent|learner|trainer|policy/i.test(lastWord(node.func.value)));
       return !found;
     });
   return found;
