@@ -77,6 +77,8 @@ const FILES = [
   "labels-65.jsonl",
   "labels-66.jsonl",
   "labels-67.jsonl",
+  "labels-68.jsonl",
+  "labels-69.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

@@ -126,9 +126,9 @@ function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): Name | n
 /** `loss, metrics, logits = self.batch_loss(batch)`: by their names, whatever they come through. */
 function isBesideLoss(logits: Name, { items }: Sequence, { func }: Call): boolean {
   return (
-    selfAttribute(func) !== null &&
+    (selfAttribute(func) !== null || func.kind === "Name") &&
     logits.id.endsWith("logits") &&
-    items.some((item) => item.kind === "Name" && item.id === "loss")
+    items.some((item) => item.kind === "Name" && /(?:^|_)loss$/.test(item.id))
   );
 }
 
