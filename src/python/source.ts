@@ -54,8 +54,9 @@ export interface Decoded {
 /** In the first or the second line. */
 const COOKIE = /^(?:[^\r\n]*(?:\r\n|\r|\n))??[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]+)/;
 const UTF8_DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-const UTF8 = /^(?:utf-?8(?:-sig)?|ascii|us-ascii)$/i;
-const LATIN = /^(?:latin-?1|iso-?8859-?1|cp1252|windows-1252)$/i;
+/** As Python reads them, whatever comes after a further dash: `# -*-coding:utf-8-*-` names "utf-8-". */
+const UTF8 = /^(?:utf[-_]?8(?:[-_].*)?|ascii|us-ascii)$/i;
+const LATIN = /^(?:latin[-_]?1|iso[-_]?8859[-_]?1|cp1252|windows-1252)(?:[-_].*)?$/i;
 
 /** The text of a Python file, or one line saying why it cannot be read as one. */
 export function decode(bytes: Uint8Array): Decoded | string {

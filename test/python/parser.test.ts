@@ -81,6 +81,8 @@ describe("a broken file keeps what is not broken", () => {
 
 test("encodings: byte order mark, cookie, latin-1, binary, UTF-16", () => {
   const bytes = (text: string, encoding: BufferEncoding = "utf8") => Buffer.from(text, encoding);
+  for (const cookie of ["-*-coding:utf-8-*-", "-*- coding: UTF_8 -*-", "vim: set fileencoding=utf-8-unix :"])
+    expect(decode(bytes(`# ${cookie}\nx = "é"\n`))).toMatchObject({ encoding: "utf-8" });
   expect(decode(bytes("\uFEFFx = 'é'\n"))).toMatchObject({ text: "x = 'é'\n", bom: true });
   expect(decode(bytes("# -*- coding: latin-1 -*-\nx = 'é'\n", "latin1"))).toMatchObject({
     encoding: "latin1",

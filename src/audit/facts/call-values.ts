@@ -1,6 +1,6 @@
 import { argument, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf } from "../../python/nodes.ts";
+import { classOf, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { attributesOf, isModuleDict, isModuleRole, selfAttribute } from "./classes.ts";
 import {
@@ -367,6 +367,12 @@ export class CallValues {
     const value = this.#values.of(receiver);
     const isTensor = value.what === "tensor" || value.what === "output" || TENSOR_ONLY_METHODS.has(attr);
     if (attr === "item") return NUMBER;
+    // `accelerator.gather(loss.detach())`: of all ranks, on the device.
+    const gathered =
+      /^(?:gather(?:_for_metrics)?|reduce)$/.test(attr) && /accel/i.test(lastWord(receiver)) && call.args[0]
+        ? this.#values.of(call.args[0].value)
+        : UNKNOWN;
+    if (isTensorLike(gathered)) return { ...gathered, graph: "no" };
     // `loss = engine.step(batch)`
     if (value.what === "unknown" && this.#file.once(engineSteps).includes(call))
       return { what: "tensor", device: "network", graph: "unknown" };
@@ -482,9 +488,10 @@ export class CallValues {
 
   /** `reduce_mean(loss, world_size)` of another file: the loss, where it was. */
   #reduced(call: Call, name: string): Value {
-    const given = this.#around.reduced(call, name);
-    const value = given ? this.#values.of(given) : UNKNOWN;
-    return isTensorLike(value) ? { ...value, graph: value.graph === "no" ? "no" : "unknown" } : UNKNOWN;
+    const handed = this.#around.reduced(call, name);
+    const value = handed ? this.#values.of(handed.given) : UNKNOWN;
+    if (!handed || !isTensorLike(value)) return UNKNOWN;
+    return handed.shaped ? value : { ...value, graph: value.graph === "no" ? "no" : "unknown" };
   }
 
   #ofElsewhere(call: Call, name: string): Value {

@@ -27,7 +27,9 @@ import {
   stepsTaken,
 } from "./training.ts";
 import type { Backward, Loop } from "./training.ts";
+import { SHAPED } from "./returns.ts";
 import { Values } from "./values.ts";
+import type { HandedBack } from "./values.ts";
 import type { Value } from "./value.ts";
 
 /** Why code runs at least once per training step. */
@@ -103,13 +105,14 @@ export class Facts {
     return this.#values.networks;
   }
 
-  #reduced(call: Call, name: string): Expr | null {
+  #reduced(call: Call, name: string): HandedBack | null {
     const callee = wordsOf(this.project).reduces.has(last(name)) ? this.callee(call) : null;
     if (!callee?.reduces) return null;
+    const shaped = callee.reduces.startsWith(SHAPED);
+    const param = shaped ? callee.reduces.slice(SHAPED.length) : callee.reduces;
     const shift = callee.params[0] === "self" ? 1 : 0;
-    return (
-      keyword(call, callee.reduces)?.value ?? positional(call, callee.params.indexOf(callee.reduces) - shift)
-    );
+    const given = keyword(call, param)?.value ?? positional(call, callee.params.indexOf(param) - shift);
+    return given && { given, shaped };
   }
 
   /** What a function of another file runs, of what it is given, for what it hands back, or for one of the things it does. */

@@ -87,7 +87,7 @@ export function sharedParam(expr: Expr, file: PythonFile, depth = 0): Definition
   return one.how === "assign" && one.value ? again(one.value) : null;
 }
 
-/** Functions that hand back one of their parameters, reduced over all processes: `dist.all_reduce(copy); return copy / n`. */
+/** Functions that hand back one of their parameters: reduced over all processes, `dist.all_reduce(copy); return copy / n`, or in another shape. */
 export function reducers(file: PythonFile): ReadonlyMap<FunctionDef, string> {
   const found = new Map<FunctionDef, string>();
   for (const call of file.callsNamed("all_reduce", "reduce")) {
@@ -99,7 +99,25 @@ export function reducers(file: PythonFile): ReadonlyMap<FunctionDef, string> {
     );
     if (first && others.every((one) => one?.name === first.name)) found.set(fn, first.name);
   }
+  for (const [name, [value, ...more]] of file.once(returnsByName)) {
+    const fn = more.length === 0 && value?.kind === "Call" ? file.functionNamed(name) : null;
+    const param = fn?.parent?.kind === "Module" && !found.has(fn) ? shapedParam(value!, file) : null;
+    if (param) found.set(fn!, `${SHAPED}${param.name}`);
+  }
   return found;
+}
+
+/** Before the name of a parameter that is handed back in another shape, with the graph that it has. */
+export const SHAPED = "=";
+
+const SHAPES = /^(?:view|reshape|transpose|permute|flatten|squeeze|unsqueeze|contiguous|unflatten)$/;
+
+/** `x` of `x.reshape(n, -1).transpose(0, 1)` */
+function shapedParam(expr: Expr, file: PythonFile): Definition | null {
+  let at = expr;
+  while (at.kind === "Call" && at.func.kind === "Attribute" && SHAPES.test(at.func.attr)) at = at.func.value;
+  const [one, ...more] = at.kind === "Name" ? file.scopes.reaching(at) : [];
+  return one?.how === "param" && more.length === 0 ? one : null;
 }
 
 /**

@@ -32,6 +32,12 @@ import {
 import type { Device, Value } from "./value.ts";
 
 /** What the rest of the tree says about this file. */
+/** What a function hands back of what it is given: in another shape, or reduced over all processes. */
+export interface HandedBack {
+  readonly given: Expr;
+  readonly shaped: boolean;
+}
+
 export interface Around {
   /** Gradient recording at a node, callers included. */
   readonly gradMode: (node: Node) => "on" | "off" | "unknown";
@@ -39,8 +45,8 @@ export interface Around {
   readonly roleOfName: (dotted: string) => Role;
   /** What every caller in the tree passes for this parameter; null where they differ or are unknown. */
   readonly parameter: (definition: Definition) => Value | null;
-  /** What a call gives to a function of another file that hands it back, reduced over all processes. */
-  readonly reduced: (call: Call, name: string) => Expr | null;
+  /** What a call gives to a function of another file that hands it back. */
+  readonly reduced: (call: Call, name: string) => HandedBack | null;
   /** The network that a call gives to a function of another file, which hands back what it computed, or that one of several. */
   readonly ran: (call: Call, index: number | null) => Expr | null;
   /** Whether a function of another file hands back a loss, whole, in its place of a tuple or under its key, and with its graph. */

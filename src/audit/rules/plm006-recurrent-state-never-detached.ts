@@ -326,7 +326,7 @@ function* whileActing(facts: Facts): Generator<Finding> {
       continue;
     const cls = classBehind(call.func, facts);
     // A network of another file, of one who acts: it may detach the state itself, and the note says so.
-    if (cls ? /detach|no_grad|inference_mode/.test(file.codeOf(cls)) : !ACTING.test(fn.name)) continue;
+    if (cls ? /\.detach|no_grad|inference_mode/.test(file.codeOf(cls)) : !ACTING.test(fn.name)) continue;
     if (!isCutBelow(target, own, statement, facts) && !(ACTING.test(fn.name) && returnsNumbers(fn, file)))
       continue;
     // Who reads the state elsewhere may differentiate it.

@@ -2,6 +2,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { blockOf, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { deleteStatement } from "../edits.ts";
+import { isMain } from "../facts/summary.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 const BLOCKING =
@@ -78,7 +79,8 @@ export const rule: Rule = {
         file.dotted(target.value) !== "os.environ"
       )
         continue;
-      if (!isOne(statement.value) || statement.parent?.kind === "If") continue;
+      const { parent } = statement;
+      if (!isOne(statement.value) || (parent?.kind === "If" && !isMain(parent))) continue;
       yield {
         at: statement,
         ...(isTrial(file) ? { severity: "note" as const } : {}),

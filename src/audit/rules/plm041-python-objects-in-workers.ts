@@ -388,6 +388,9 @@ function isObject(expr: Expr, facts: Facts, depth = 0): boolean {
             (how === "assign" && value.kind !== "Name" && isObject(value, facts, depth + 1))),
       );
   if (expr.kind !== "Call") return false;
+  // `self.get_caption(row)`
+  if (/(?:^|_)(?:captions?|texts?|prompts?|paths?|names?|sentences?)$/.test(selfAttribute(expr.func) ?? ""))
+    return true;
   const name = facts.file.dotted(expr.func) ?? "";
   // A path, or an instance of a class of this file.
   if (/^(?:os\.path\.join|builtins\.(?:str|tuple|list|dict)|pathlib\.Path)$/.test(name)) return true;

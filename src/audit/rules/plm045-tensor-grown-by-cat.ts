@@ -194,7 +194,7 @@ function isLast({ parent }: Node, file: PythonFile): boolean {
   if (parent?.kind === "Attribute") return /^(?:shape|size|ndim|numel)$/.test(parent.attr);
   if (parent?.kind === "Arg" && parent.parent?.kind === "Call")
     return file.dotted(parent.parent.func) === "builtins.len";
-  return parent?.kind === "Subscript" && /^(?::, *)?-1:?$/.test(file.textOf(parent.index).trim());
+  return parent?.kind === "Subscript" && /^(?::, *)?(?:-1:?|0)$/.test(file.textOf(parent.index).trim());
 }
 
 /** `for part in torch.chunk(x, n)` */

@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, Node } from "../../python/tree.ts";
 import { comesFromNetwork, feedsBackward, isMadeOf, runsBehind } from "../facts/behind-loss.ts";
 import {
@@ -37,6 +37,7 @@ export const rule: Rule = {
     for (const finding of [
       ...sent,
       // Of a class whose forward is told of, where its network is made need not be.
+      ...judging(facts),
       ...[...perceptual(facts)].filter(({ at }) => !said.has(classOf(at as Node))),
       ...(trains || facts.file.mentions("configure_optimizers") ? leftOutOfClass(facts) : []),
       ...(trains
@@ -176,6 +177,28 @@ function* perceptual(facts: Facts): Generator<Finding> {
       severity: "note",
       message: `\`${cls.name}\` judges by a network that others trained, whose parameters still require gradients: each is computed and kept for nobody, unless it is frozen elsewhere; \`requires_grad_(False)\` on it stops that`,
     };
+  }
+}
+
+/** `vgg = vgg16(pretrained=True).eval()` of a training, through which it sends what its own network made. */
+function* judging(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of file.calls.matching(TRAINED_BY_OTHERS)) {
+    const statement = statementOf(call);
+    const [target] = statement?.kind === "Assign" ? statement.targets : [];
+    if (target?.kind !== "Name" || !/^torchvision\.models\.\w+$/.test(file.dotted(call.func) ?? "")) continue;
+    const made = file.scopes.definitionAt(target);
+    const uses = made ? file.scopes.uses(made) : [];
+    const runs = uses.filter(({ parent }) => parent?.kind === "Call");
+    // Asked for its parameters, or handed on, it may be frozen, or learn.
+    if (runs.length === 0 || runs.length < uses.length) continue;
+    if (new RegExp(`\\b${target.id}\\b[^\\n]*requires_grad`).test(file.code)) continue;
+    if (runs.some((run) => facts.stepLoop(run) !== null && facts.gradMode(run) !== "off"))
+      yield {
+        at: call,
+        severity: "note",
+        message: `\`${target.id}\` was trained by others and is only judged with, yet its parameters require gradients: each is computed and kept for nobody; \`requires_grad_(False)\` on it stops that`,
+      };
   }
 }
 

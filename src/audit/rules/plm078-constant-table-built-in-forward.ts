@@ -361,6 +361,9 @@ function isPositions(expr: Expr, facts: Facts): boolean {
     if (one.kind === "Subscript") return again(one.value);
     if (one.kind === "Name") {
       const value = facts.file.scopes.onlyValue(one);
+      // `def forward(self, x, seq_len=None)`
+      if (value === null && /^(?:max_)?seq_?(?:len|length)$/.test(one.id))
+        return facts.file.scopes.reaching(one).every(({ how }) => how === "param");
       return value !== null && functionOf(value) === functionOf(one) && again(value);
     }
     if (one.kind !== "Call") return false;
@@ -370,7 +373,7 @@ function isPositions(expr: Expr, facts: Facts): boolean {
       if (/^torch\.(?:arange|linspace)$/.test(name)) counted = true;
       return (
         given &&
-        /^(?:torch\.(?:arange|linspace|outer|einsum|exp|pow|float_power|matmul|cat|tensor|log)|math\.\w+|numpy\.(?:log|log10|exp|sqrt))$/.test(
+        /^(?:torch\.(?:arange|linspace|outer|einsum|exp|pow|float_power|matmul|cat|tensor|log)|math\.\w+|builtins\.(?:max|min)|numpy\.(?:log|log10|exp|sqrt))$/.test(
           name,
         )
       );
