@@ -305,6 +305,7 @@ function* onSelf(facts: Facts): Generator<Finding> {
 /** `action, self.hidden = self.actor(obs, self.hidden)`, where all else that came back is cut off: nobody differentiates it, and the state keeps the graphs of a whole episode. */
 function* whileActing(facts: Facts): Generator<Finding> {
   const { file } = facts;
+  if (facts.backwards.length === 0 && !file.all("FunctionDef").some(({ name }) => ACTING.test(name))) return;
   for (const statement of file.all("Assign")) {
     const [target] = statement.targets;
     const call = statement.value;
