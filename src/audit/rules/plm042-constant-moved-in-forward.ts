@@ -25,8 +25,10 @@ export const rule: Rule = {
       const held = selfAttribute(moved) === null ? handedOn(moved, facts) : moved;
       const attribute = held && selfAttribute(held);
       const cls = held && classOf(held);
-      if (!cls || !/^(?:module|lightning|other)$/.test(facts.role(cls)) || !facts.everyStep(call)) continue;
+      if (!cls || !/^(?:module|lightning|other)$/.test(facts.role(cls))) continue;
       const arg = argument(call, "device", 0);
+      const often = facts.everyStep(call) !== null;
+      if (!often && !(facts.role(cls) === "module" && isOfComputation(call, arg, facts))) continue;
       // A dtype is no transfer; what cannot be told from one is not reported.
       if (
         call.func.attr !== "cuda" &&
@@ -55,7 +57,7 @@ export const rule: Rule = {
       const fix = alone && module && whole ? asBuffer(made[0]!.target.parent, attribute!) : null;
       yield {
         at: call,
-        ...(rebinds ? { severity: "note" as const } : {}),
+        ...(rebinds || !often ? { severity: "note" as const } : {}),
         message: rebinds
           ? `\`self.${attribute}\` does not move with the module, so that every forward must look whether it has to; register it as a buffer`
           : module
@@ -66,6 +68,21 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `def blur(self, x): … self.kernel.to(x.device)`: what a method of a module does for what it is given is part of a forward, whoever calls it. */
+function isOfComputation(call: Call, device: Expr | null, facts: Facts): boolean {
+  const fn = functionOf(call);
+  const of = device?.kind === "Attribute" && device.attr === "device" ? device.value : null;
+  const [one, ...more] = of?.kind === "Name" ? facts.file.scopes.reaching(of) : [];
+  return (
+    fn?.kind === "FunctionDef" &&
+    one?.how === "param" &&
+    more.length === 0 &&
+    !/^_?(?:init|reset|build|prepare|setup|load|sample|generate|infer)/.test(fn.name) &&
+    facts.gradMode(call) !== "off" &&
+    facts.frequency(call, fn) === "every"
+  );
+}
 
 /** `self.x`, under an index or a change of shape. */
 function root(expr: Expr): Expr {
