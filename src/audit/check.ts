@@ -90,9 +90,20 @@ function asItRuns(meta: RuleMeta, finding: Finding, facts: Facts): Finding {
   const but =
     whyNot(at as Node, facts) ??
     (meta.severity === "error" ? null : whyOnHost(facts)) ??
-    whyUntold(meta.onDevice, facts);
+    whyUntold(meta.onDevice, facts) ??
+    whyWaitedFor(meta, facts);
   return but === null ? finding : { ...finding, severity: "note", message: `${finding.message} (${but})` };
 }
+
+/** A read waits for nothing where the host has waited for every kernel. */
+function whyWaitedFor({ patterns }: RuleMeta, { file, project }: Facts): string | null {
+  return patterns.some((pattern) => READS.has(pattern)) && project.blocking.has(file.module)
+    ? "once `CUDA_LAUNCH_BLOCKING=1` no longer has it wait for every kernel anyway"
+    : null;
+}
+
+/** Patterns of the catalogue that cost the wait for what is queued. */
+const READS: ReadonlySet<number> = new Set([25, 26, 27, 28, 29, 68, 69]);
 
 export function checkConfig(config: ConfigFile, settings: Settings): ReportedFinding[] {
   const report = new Reporter(

@@ -177,6 +177,7 @@ function changedNames(before: ProjectFacts, after: ProjectFacts): Set<string> {
     [before.accelerated, after.accelerated],
     [before.working, after.working],
     [before.varying, after.varying],
+    [before.blocking, after.blocking],
     [before.ranked, after.ranked],
     [before.training, after.training],
   ] as const) {

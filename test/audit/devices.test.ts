@@ -29,6 +29,33 @@ def train(model, loader, optimizer, log):
   ]);
 });
 
+test("a program that has the host wait for every kernel waits for nothing more when it reads", () => {
+  const trains = `def train(model, loader, optimizer):
+    for x in loader:
+        loss = model(x.cuda()).mean()
+        loss.backward()
+        optimizer.step()
+        print(loss.item())
+`;
+  const starts = (value: string): string => `import os
+import torch
+from trains import train
+
+if __name__ == "__main__":
+    os.environ["CUDA_LAUNCH_BLOCKING"] = "${value}"
+    train(None, None, None)
+`;
+  const severity = (value: string): string | undefined =>
+    auditTexts(
+      [
+        { path: "trains.py", text: trains },
+        { path: "main.py", text: starts(value) },
+      ],
+      { ...DEFAULTS, select: ["PLM025"] },
+    ).findings[0]?.severity;
+  expect([severity("0"), severity("1")]).toEqual(["warning", "note"]);
+});
+
 test("networks that a file makes and trains and never moves are on the host, whatever its neighbours do", () => {
   const toy = (made: string, between = ""): string => `import torch
 from torch import nn

@@ -79,6 +79,7 @@ const FILES = [
   "labels-67.jsonl",
   "labels-68.jsonl",
   "labels-69.jsonl",
+  "labels-70.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

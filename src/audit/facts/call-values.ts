@@ -434,7 +434,8 @@ export class CallValues {
       const given = argument(call, "device", 0);
       const device = this.#values.device(given);
       // `.to(torch.float16)` stays where it is.
-      const isType = given !== null && this.#file.dotted(given)?.startsWith("torch.") === true;
+      const isType =
+        given !== null && /^torch\.|^builtins\.(?:bool|int|float)$/.test(this.#file.dotted(given) ?? "");
       if (known) return { ...value, device: isType ? value.device : device };
       return device === "unknown" || isType ? UNKNOWN : { what: "output", device, graph: "no" };
     }

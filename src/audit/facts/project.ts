@@ -107,6 +107,8 @@ export interface ProjectFacts {
   readonly collates: readonly string[];
   /** Modules of programs whose batches vary in shape. */
   readonly varying: ReadonlySet<string>;
+  /** Modules of programs whose host waits for every kernel. */
+  readonly blocking: ReadonlySet<string>;
   /** Modules of programs that have a loss which goes on on the host. */
   readonly hostLosses: ReadonlySet<string>;
   /** Modules of programs that are run once for each rank. */
@@ -241,6 +243,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   const checkpoints = summaries.some((file) => file.checkpoints === true);
   const programs = new Programs(summaries, names);
   const varying = programs.with((file) => file.varies === true);
+  const blocking = programs.with((file) => file.blocks === true);
   const hostLosses = programs.with((file) => file.hostLoss === true);
   const ranked = programs.importedWith((file) => file.ranks === true);
   const training = programs.importedWith((file) => file.trains === true);
@@ -269,6 +272,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     teachers: teachersHanded(summaries, names, graph.byName),
     collates: summaries.flatMap((file) => file.collates ?? []),
     varying,
+    blocking,
     hostLosses,
     ranked,
     training,

@@ -170,6 +170,7 @@ class Summarizer {
       adapters: adaptersOf(file),
       wide: wide.size > 0 ? [...wide].map((fn) => file.qualified(fn)) : undefined,
       varies: shapesVary(file) || undefined,
+      blocks: file.says(BLOCKS) || undefined,
       ranks: setsUpRanks(file) || undefined,
       imports: file
         .all("Alias")
@@ -498,6 +499,9 @@ function checkpointed(call: Call, file: PythonFile): string | null {
   const dotted = run.kind === "Name" ? file.dotted(run) : null;
   return dotted !== null && dotted.startsWith(`${file.module}.`) ? dotted : null;
 }
+
+/** Not under a test: where the program is started, or at the top of the file. */
+const BLOCKS = /^(?: {4}|\t)?os\.environ\[["']CUDA_LAUNCH_BLOCKING["']\] ?= ?["']1["']/m;
 
 const TRAINERS = /Trainer$/;
 

@@ -79,6 +79,8 @@ function wrappedBy(call: Call, { file }: Facts): FunctionDef | null {
 
 /** `(pos[i] - pos[j]).norm(dim=-1)`: only of tensors is that asked along a `dim`. */
 function isReduced(param: Param, fn: FunctionDef, { file }: Facts): boolean {
+  // What nobody calls anything else so.
+  if (/^(?:edge_(?:index|attr|weight)|input_ids|attention_mask|hidden_states)$/.test(param.name)) return true;
   return file.calls.given(["dim"]).some((call) => {
     const { func } = call;
     if (functionOf(call) !== fn || func.kind !== "Attribute" || file.dotted(func) !== null) return false;

@@ -3,6 +3,7 @@ import type { Definition } from "../../python/scopes.ts";
 import type { Expr } from "../../python/tree.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isTensorLike } from "../facts/value.ts";
 import type { Rule } from "../rule.ts";
 
 const METHODS = new Set([
@@ -127,6 +128,10 @@ function isMask(expr: Expr, facts: Facts, depth = 0): boolean {
     const name = facts.file.dotted(expr.func);
     const short =
       name === null && expr.func.kind === "Attribute" ? expr.func.attr : (name ?? "").replace(/^torch\./, "");
+    // `mask.to(torch.bool)`
+    const type = short === "to" ? expr.args[0]?.value : undefined;
+    if (type && /^(?:torch|builtins)\.bool$/.test(facts.file.dotted(type) ?? ""))
+      return isTensorLike(facts.value(expr));
     // `(pos != 0).view(-1)`
     if (
       name === null &&
