@@ -4,7 +4,7 @@ import type { EditableAudit } from "./audit.ts";
 import { Words } from "./facts/mentions.ts";
 import { combine } from "./facts/project.ts";
 import type { ProjectFacts } from "./facts/project.ts";
-import { targetOf } from "./facts/summary.ts";
+import { MADE, targetOf } from "./facts/summary.ts";
 import type { FileSummary, Target } from "./facts/summary.ts";
 import { last } from "./facts/torch-names.ts";
 import { isGenerated } from "./generated.ts";
@@ -161,6 +161,8 @@ function changedNames(before: ProjectFacts, after: ProjectFacts): Set<string> {
       if (JSON.stringify(old.get(name)) !== JSON.stringify(now.get(name))) {
         changed.add(name);
         changed.add(last(name));
+        // Of a function inside another, who has it made by that one knows no more than its name.
+        changed.add(`${last(name.slice(0, Math.max(0, name.lastIndexOf("."))))}${MADE}`);
       }
   };
   compare(before.functions, after.functions);
@@ -189,7 +191,8 @@ function changedNames(before: ProjectFacts, after: ProjectFacts): Set<string> {
 
 /** Functions of the file itself are asked for by their own names. */
 const isNamed = (target: Target, names: ReadonlySet<string>): boolean =>
-  typeof target === "string" && names.has(last(target));
+  typeof target === "string" &&
+  names.has(target.endsWith(MADE) ? `${last(target.slice(0, -MADE.length))}${MADE}` : last(target));
 
 /** Findings of the old notebook in cells that are the same in the new one. */
 function inSameCells(

@@ -155,6 +155,39 @@ PLM001 = "error"
   });
 });
 
+test("a function that another one makes is followed while it is edited", async () => {
+  const step = (handed: string): string => `import torch
+
+def make_step(model, optimizer):
+    def step(batch):
+        loss = model(batch).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return ${handed}
+    return step
+`;
+  const cwd = project({
+    "steps.py": step("loss.item()"),
+    "main.py": `import torch
+import steps
+
+def fit(model, loader, optimizer):
+    take = steps.make_step(model.cuda(), optimizer)
+    for batch in loader:
+        print(take(batch.cuda()).item())
+`,
+  });
+  const settings = { ...DEFAULTS, select: ["PLM025"], unproven: true };
+  const workspace = new Workspace(await auditForEditing([cwd], cwd, settings), settings);
+  const main = (): number =>
+    workspace.update("main.py", readFileSync(join(cwd, "main.py"), "utf8")).findings.length;
+  expect(main()).toBe(0);
+  workspace.update("steps.py", step("loss"));
+  expect(workspace.settle()).toContain("main.py");
+  expect(main()).toBe(1);
+});
+
 describe("what comes out", () => {
   test("--statistics counts by rule; stdin has the name it is given", async () => {
     const cwd = project({ "a.py": LOOP, "b.py": LOOP });
