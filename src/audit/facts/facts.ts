@@ -28,6 +28,7 @@ import {
 } from "./training.ts";
 import type { Backward, Loop } from "./training.ts";
 import { SHAPED } from "./returns.ts";
+import { skipsAbove } from "./turns.ts";
 import { Values } from "./values.ts";
 import type { HandedBack } from "./values.ts";
 import type { Value } from "./value.ts";
@@ -415,19 +416,13 @@ export function everyUpdate(node: Node, facts: Facts): boolean {
 /** Below an `if (i + 1) % n != 0: continue` that the optimizer's steps are below as well. */
 function isBelowSkip(node: Node, turn: Node, steps: readonly Node[], facts: Facts): boolean {
   for (let at: Node | null = node; at && at !== turn; at = at.parent) {
-    const block = blockOf(at);
-    const skip = block?.findLast(
-      (one) =>
-        one.kind === "If" &&
-        one.end <= at!.start &&
-        one.body[one.body.length - 1]!.kind === "Continue" &&
-        facts.file.textOf(one.test).includes("%"),
-    );
+    const skip = skipsAbove(at).findLast(({ test }) => facts.file.textOf(test).includes("%"));
     if (!skip) continue;
+    const block = blockOf(at)!;
     return (
       at.kind !== "If" &&
       steps.length > 0 &&
-      steps.every((step) => step.start > skip.end && block!.some((one) => contains(one, step))) &&
+      steps.every((step) => step.start > skip.end && block.some((one) => contains(one, step))) &&
       facts.frequency(node, at) === "every"
     );
   }

@@ -8,6 +8,14 @@ export function skips(test: Expr): boolean {
   return isThrottle(test) || isAllButFirst(test) || isNotYet(test);
 }
 
+/** `if …: continue` above a statement in its block, the nearest last: what is below runs in the turns that go on. */
+export function skipsAbove(statement: Node): readonly If[] {
+  return (blockOf(statement) ?? []).filter(
+    (one): one is If =>
+      one.kind === "If" && one.end <= statement.start && one.body[one.body.length - 1]!.kind === "Continue",
+  );
+}
+
 /** `if epoch > 0:`: in every turn but the first. */
 export function isAllButFirst(test: Expr): boolean {
   if (test.kind !== "Compare" || test.rights.length !== 1 || test.left.kind !== "Name") return false;

@@ -31,9 +31,7 @@ export const rule: Rule = {
         /^functools\.(?:lru_cache|cache)$/.test(file.dotted(one.kind === "Call" ? one.func : one) ?? ""),
       );
       if (!decorator) continue;
-      const param = fn.params.find(
-        (one) => isTensor(one, facts) || isFed(one, facts) || isReduced(one, fn, facts),
-      );
+      const param = keyTensor(fn, facts);
       if (!param && isUnbounded(decorator, facts) && returnsDeviceTensor(fn, facts))
         yield {
           at: decorator,
@@ -48,7 +46,7 @@ export const rule: Rule = {
     }
     for (const call of file.callsNamed("lru_cache", "cache")) {
       const wrapped = wrappedBy(call, facts);
-      const param = wrapped?.params.find((one) => isTensor(one, facts) || isFed(one, facts));
+      const param = wrapped && keyTensor(wrapped, facts);
       if (param)
         yield {
           at: call,
@@ -77,10 +75,18 @@ function wrappedBy(call: Call, { file }: Facts): FunctionDef | null {
   return made?.kind === "FunctionDef" ? made : null;
 }
 
+/** The tensor among what a function is looked up by. */
+function keyTensor(fn: FunctionDef, facts: Facts): Param | undefined {
+  return fn.params.find(
+    (one) => isTensor(one, facts) || isFed(one, facts) || TENSORS.test(one.name) || isReduced(one, fn, facts),
+  );
+}
+
+/** What nobody calls anything else so. */
+const TENSORS = /^(?:edge_(?:index|attr|weight)|input_ids|attention_mask|hidden_states)$/;
+
 /** `(pos[i] - pos[j]).norm(dim=-1)`: only of tensors is that asked along a `dim`. */
 function isReduced(param: Param, fn: FunctionDef, { file }: Facts): boolean {
-  // What nobody calls anything else so.
-  if (/^(?:edge_(?:index|attr|weight)|input_ids|attention_mask|hidden_states)$/.test(param.name)) return true;
   return file.calls.given(["dim"]).some((call) => {
     const { func } = call;
     if (functionOf(call) !== fn || func.kind !== "Attribute" || file.dotted(func) !== null) return false;

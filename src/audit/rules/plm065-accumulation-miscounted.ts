@@ -1,15 +1,6 @@
 import { argument } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import {
-  ancestors,
-  blockOf,
-  classOf,
-  contains,
-  functionOf,
-  isStatement,
-  statementOf,
-  walk,
-} from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, If, Node } from "../../python/tree.ts";
 import {
   MICRO_STEPS,
@@ -21,6 +12,7 @@ import {
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Backward, Loop } from "../facts/training.ts";
 import { loopOfSteps, loopsAround, optimizerSteps } from "../facts/training.ts";
+import { skipsAbove } from "../facts/turns.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
@@ -291,10 +283,7 @@ function propertyOf(test: Expr): Expr | null {
 
 /** `if i % n: continue` above it. */
 function leftBefore(at: Node): Throttle | null {
-  if (!isStatement(at) || !at.parent) return null;
-  const block = blockOf(at) ?? [];
-  for (const before of block.slice(0, block.indexOf(at))) {
-    if (before.kind !== "If" || before.body[before.body.length - 1]?.kind !== "Continue") continue;
+  for (const before of skipsAbove(at)) {
     let by: Expr | null = null;
     walk(before.test, (node) => {
       if (node.kind === "Binary" && node.op === "%" && node.left.kind !== "Str") by ??= node.right;

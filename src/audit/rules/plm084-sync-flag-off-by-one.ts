@@ -1,12 +1,13 @@
 import { argument } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { blockOf, contains, functionOf, walk } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
+import { contains, functionOf, walk } from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { callsOf } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
+import { skipsAbove } from "../facts/turns.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -349,13 +350,8 @@ function sameForm(one: Condition): Condition {
 function guardOf(step: Expr, facts: Facts): { readonly test: Expr; readonly when: boolean } | null {
   for (let child: Node = step, at = step.parent; at; child = at, at = at.parent) {
     // `if (i + 1) % n != 0: continue` above it.
-    const skipped = (blockOf(child) ?? []).findLast(
-      (one): one is If =>
-        one.kind === "If" &&
-        one.end <= child.start &&
-        one.body[one.body.length - 1]!.kind === "Continue" &&
-        one.orelse.length === 0 &&
-        condition(one.test, false, facts) !== null,
+    const skipped = skipsAbove(child).findLast(
+      (one) => one.orelse.length === 0 && condition(one.test, false, facts) !== null,
     );
     if (skipped) return { test: skipped.test, when: false };
     if (at.kind === "For" || at.kind === "While" || at.kind === "FunctionDef") return null;
