@@ -124,17 +124,19 @@ export class Share {
           imported: new Set(),
           words: words.all,
         };
-        this.#each(task, (at) => this.#scanFile(at, task.kind === "read", result, words));
+        this.#each(task, (at) =>
+          this.#guarded(at, result, () => this.#scanFile(at, task.kind === "read", result, words)),
+        );
         return result;
       }
       case "parse": {
         const result: ParseResult = { diagnostics: [] };
-        this.#each(task, (at) => this.#parseFile(this.#files[at]!, result));
+        this.#each(task, (at) => this.#guarded(at, result, () => this.#parseFile(this.#files[at]!, result)));
         return result;
       }
       case "check": {
         const result: CheckResult = { findings: [], diagnostics: [] };
-        this.#each(task, (at) => this.#checkFile(at, task.project, result));
+        this.#each(task, (at) => this.#guarded(at, result, () => this.#checkFile(at, task.project, result)));
         return result;
       }
     }
@@ -206,23 +208,27 @@ export class Share {
     );
   }
 
-  #checkFile(at: number, project: ProjectFacts, result: CheckResult): void {
+  /** A bug of ours on one file must not cost the others their findings; it is said, not hidden. */
+  #guarded(at: number, { diagnostics }: { readonly diagnostics: Diagnostic[] }, look: () => void): void {
     try {
-      result.findings.push(...this.#judge(at, project));
+      look();
     } catch (error) {
-      // A bug of ours on one file must not cost the others their findings; it is said, not hidden.
-      result.diagnostics.push({
+      diagnostics.push({
         path: this.#files[at]!.path,
         line: null,
         message: `internal error, please report it: ${reason(error)}`,
         level: "error",
       });
     }
-    this.#kept.delete(at);
   }
 
-  #judge(at: number, project: ProjectFacts): readonly ReportedFinding[] {
+  #checkFile(at: number, project: ProjectFacts, result: CheckResult): void {
     const kept = this.#kept.get(at);
+    this.#kept.delete(at);
+    result.findings.push(...this.#judge(at, kept, project));
+  }
+
+  #judge(at: number, kept: Source | undefined, project: ProjectFacts): readonly ReportedFinding[] {
     if (kept) return check(kept, project, this.#settings);
     const read = this.#read(this.#files[at]!);
     return read === null || "message" in read ? [] : this.#judgeText(this.#files[at]!, read, project);

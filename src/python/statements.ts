@@ -86,23 +86,26 @@ class Parser extends SimpleParser {
     this.take(DEDENT);
   }
 
+  /** Never empty: where the statements are missing, an `Error` stands for them. */
   block(): Stmt[] {
     const body: Stmt[] = [];
     this.expect(COLON);
     if (this.kind !== NEWLINE) {
       this.simpleLine(body);
-      return body;
+      return body.length > 0 ? body : this.missing();
     }
     this.next();
-    if (this.kind !== INDENT) {
-      this.errors.push({ offset: this.start, message: "expected an indented block" });
-      return body;
-    }
+    if (this.kind !== INDENT) return this.missing();
     if (++this.blocks > MAX_BLOCKS) this.fail("nested too deeply");
     this.next();
     this.rest(body);
     this.blocks--;
-    return body;
+    return body.length > 0 ? body : this.missing();
+  }
+
+  missing(): Stmt[] {
+    this.errors.push({ offset: this.start, message: "expected an indented block" });
+    return [{ kind: "Error", start: this.last, end: this.last, parent: null }];
   }
 
   end(body: readonly Stmt[]): number {

@@ -37,8 +37,17 @@ export function acceleratorOf(file: PythonFile): Accelerator | undefined {
     return "uses";
   const named = namedIn(file, trains);
   if (named === "uses") return named;
-  if (handed || named) return "handed";
+  if (named || (handed && !choosesHost(file))) return "handed";
   return /device|gpu/i.test(file.text) ? "speaks" : undefined;
+}
+
+/** `torch.device("cpu")`, which it hands to its own functions, and no other. */
+function choosesHost(file: PythonFile): boolean {
+  const chosen = file.callsNamed("device").filter(({ func }) => file.dotted(func) === "torch.device");
+  return (
+    chosen.length > 0 &&
+    chosen.every(({ args: [first] }) => first?.value.kind === "Str" && first.value.value === "cpu")
+  );
 }
 
 /** `x.device`, but not `args.device`. */

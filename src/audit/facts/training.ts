@@ -272,9 +272,9 @@ export function loopsAround(node: Node): Loop[] {
   return loops;
 }
 
-/** Not one whose first turn ends with `break`, as somebody left it who tried something. */
+/** Not one whose first turn ends with `break` or `return`, as somebody left it who tried something. */
 function isRepeated({ body }: Loop): boolean {
-  return body[body.length - 1]?.kind !== "Break";
+  return !/^(?:Break|Return)$/.test(body[body.length - 1]!.kind);
 }
 
 /** In a loop that comes to no second turn, and in none that does. */
