@@ -104,8 +104,15 @@ export function settingsOf(call: Call, file: PythonFile): ReadonlyMap<string, Ex
   return found;
 }
 
-/** `kwargs = {"device_map": "auto"} if whole else {}`: both. */
+/** `kwargs = {"device_map": "auto"} if whole else {}`, and `kwargs = {}` that is another one under a test: both. */
 function eitherDict(expr: Expr, file: PythonFile): readonly (Dict | Call)[] | null {
+  const reaching = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  if (reaching.length > 1) {
+    const dicts = reaching.map(({ how, value }) =>
+      how === "assign" && value ? literalDict(value, file) : null,
+    );
+    return dicts.every((one) => one !== null) ? dicts : null;
+  }
   const made = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
   if (made?.kind !== "IfExp") return null;
   const [then, otherwise] = [literalDict(made.body, file), literalDict(made.orelse, file)];

@@ -313,11 +313,18 @@ function compare(given: Default, op: string, right: Expr): boolean | null {
   if (op === "is" || op === "is not")
     return right.kind === "Const" && right.value === null ? (given === null) === (op === "is") : null;
   if (op === "==" && right.kind === "Const" && right.value === true) return given === true;
+  // `bits in (4, 8)`
+  if (op === "in" && typeof given === "number" && (right.kind === "List" || right.kind === "Tuple"))
+    return right.items.every((item) => item.kind === "Num")
+      ? right.items.some((item) => item.kind === "Num" && Number(item.text) === given)
+      : null;
   if (typeof given === "string") return given === "" ? null : compareText(given, op, right);
   const other = right.kind === "Num" ? Number(right.text) : null;
   if (other === null || Number.isNaN(other) || typeof given !== "number") return null;
   if (op === ">") return given > other;
   if (op === ">=") return given >= other;
+  if (op === "<") return given < other;
+  if (op === "<=") return given <= other;
   if (op === "!=") return given !== other;
   return op === "==" ? given === other : null;
 }

@@ -1,5 +1,5 @@
 import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import type { Arg, Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { isModuleRole, isSelf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { lexicalGrad } from "./gradmode.ts";
@@ -95,4 +95,29 @@ export function runsNetwork({ func }: Call, facts: Facts): boolean {
       : null;
   const one = net ?? owner;
   return one !== null && !facts.networks.isLoss(one) && !facts.networks.isFrozen(one);
+}
+
+/** Where a network under a name is run, here or by a function of this file that is handed it; null where it is put to another use. */
+export function runsOf(bound: Node, facts: Facts, depth = 0): readonly Expr[] | null {
+  const { file } = facts;
+  const made = depth < 3 ? file.scopes.definitionAt(bound) : null;
+  const runs: Expr[] = [];
+  for (const use of made ? file.scopes.uses(made) : []) {
+    const { parent } = use;
+    if (parent?.kind === "Call") {
+      runs.push(use);
+      continue;
+    }
+    const call = parent?.kind === "Arg" && parent.star === 0 ? parent.parent : null;
+    const fn = call?.kind === "Call" ? file.functionNamed(callTarget(call, file)) : null;
+    const name = fn && (parent as Arg).name;
+    const param = fn?.params.find(
+      (one, at) =>
+        (name ? one.name === name : at === (call as Call).args.indexOf(parent as Arg)) && one.star === 0,
+    );
+    const theirs = param ? runsOf(param, facts, depth + 1) : null;
+    if (theirs === null) return null;
+    runs.push(...theirs);
+  }
+  return made ? runs : null;
 }

@@ -2,7 +2,16 @@ import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { blockOf, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, ClassDef, Expr, FunctionDef, Global, Name, Node } from "../../python/tree.ts";
+import type { Attribute, Call, ClassDef, Expr, FunctionDef, Global, Name, Node } from "../../python/tree.ts";
+import {
+  STATE,
+  handedOn,
+  isCutOff,
+  isRenamed,
+  keptBelow,
+  ownState,
+  partsOf,
+} from "../facts/carried-states.ts";
 import { attributesOf, isModuleRole, isOnlyMadeBy, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
@@ -11,8 +20,7 @@ import { derivesFrom } from "../facts/kept.ts";
 import { isNetwork, ranNetwork } from "../facts/networks.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
-import { isBoundBy, loopsAround } from "../facts/training.ts";
-import type { Loop } from "../facts/training.ts";
+import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { anyCutsItsOwn, constructed, isOwnRecurrent, isRecurrentLayer } from "../facts/recurrent.ts";
 
@@ -21,10 +29,6 @@ const NAMED_RECURRENT = /^\w*(?:LSTM|GRU|RNN)(?:Cell|Block|Layer)?$/;
 
 /** Methods of agents that choose what to do in an environment. */
 const ACTING = /^_?(?:act|explore|predict|(?:select|choose|get|sample|predict|take)_actions?)$/;
-
-/** What a state is called that a network hands from one step to the next. */
-const STATE =
-  /hidden|^_?(?:hid|h|c|hx|cx|h_?[0nt]|c_?[0nt]|hc)$|^(?:\w+_)?states?$|^mems?$|memory|carry|^(?:ctx|context)$/;
 
 export const rule: Rule = {
   meta: {
@@ -39,6 +43,7 @@ export const rule: Rule = {
     yield* inForward(facts);
     yield* throughLayer(facts);
     yield* whileActing(facts);
+    yield* throughRollout(facts);
     if (facts.backwards.length === 0) return;
     yield* throughStep(facts);
     const { file } = facts;
@@ -163,13 +168,6 @@ function handedBack(call: Call, at: number, facts: Facts): Expr | null {
     );
   if (!isGiven) return null;
   return isCutOff((item as Name).id, functionOf(item!) ?? item!, file) ? null : network;
-}
-
-/** `hidden.detach()`, `hidden = hidden.data`, `repackage_hidden(hidden)` */
-function isCutOff(name: string, within: Node, file: PythonFile): boolean {
-  return new RegExp(
-    `\\b${name}\\b[^\\n]*\\.(?:detach|data\\b)|\\.(?:detach\\(\\)|data) for \\w+ in ${name}\\b|(?:detach|repackage|Variable)\\w*\\([^)\\n]*\\b${name}\\b`,
-  ).test(file.codeOf(within));
 }
 
 /** `global hidden` in the function that is a step, whose network gets it and gives it back. */
@@ -342,6 +340,67 @@ function* whileActing(facts: Facts): Generator<Finding> {
   }
 }
 
+/** Functions that only measure. */
+const MEASURING = /eval|valid|test|infer|perplexity/i;
+
+/**
+ * `out, hidden = net(x, hidden)` in a loop that measures or acts, and differentiates nothing: the state holds the graphs
+ * of all turns until somebody lets go of it.
+ */
+function* throughRollout(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const statement of file.all("Assign")) {
+    const [target] = statement.targets;
+    const call = statement.value;
+    if (target?.kind !== "Tuple" || call.kind !== "Call" || call.args.length < 2) continue;
+    const names = partsOf(target).flatMap((part) =>
+      part.kind === "Name" && STATE.test(part.id) ? [part.id] : [],
+    );
+    const given = call.args
+      .map(({ value }) => handedOn(value))
+      .find((value): value is Name => value.kind === "Name" && names.includes(value.id));
+    const [loop] = given ? loopsAround(statement) : [];
+    if (!given || !loop || !isCarried(given, statement, loop, facts)) continue;
+    const fn = functionOf(statement);
+    if (fn?.kind === "Lambda" || facts.backwards.some((one) => functionOf(one.call) === fn)) continue;
+    if (facts.gradMode(call) === "off" || isCutOff(given.id, fn ?? file.tree.module, file)) continue;
+    const acts = call.func.kind === "Attribute" && ACTING.test(call.func.attr);
+    const network = acts ? (call.func as Attribute).value : call.func;
+    if (!isNetwork(network, facts) && !facts.networks.is(network)) continue;
+    const inVain = acts
+      ? isCutBelow(target, given.id, statement, facts, /^actions?$/)
+      : fn !== null && MEASURING.test(fn.name) && isMeasured(fn, facts);
+    if (!inVain) continue;
+    yield {
+      at: given,
+      severity: "note",
+      message: `\`${given.id}\` keeps the graphs of all turns before this one, though nothing is ever differentiated through them; run it without recording gradients`,
+    };
+  }
+}
+
+/** Begun before the loop, and in each turn what the statement, or something computed from that, left. */
+function isCarried(state: Name, statement: Node, loop: Node, facts: Facts): boolean {
+  const definitions = facts.file.scopes.reaching(state);
+  return (
+    definitions.some((one) => !contains(loop, one.node)) &&
+    definitions.some(
+      (one) =>
+        contains(loop, one.node) &&
+        (contains(statement, one.node) ||
+          isRenamed(one, statement, facts) ||
+          // `hidden = hidden * masks`
+          (one.value?.kind === "Binary" && one.value.left.kind === "Name" && one.value.left.id === state.id)),
+    )
+  );
+}
+
+/** Gradients are recorded, and whoever calls it differentiates nothing of what it hands back. */
+function isMeasured(fn: FunctionDef, facts: Facts): boolean {
+  const { callersGradOff, reachesBackward } = facts.functionFacts(fn.body[0]!);
+  return callersGradOff === "never" && !reachesBackward && lexicalGrad(fn.body[0]!, facts.file) === null;
+}
+
 /** `self.hidden = …`, also as one of several. */
 function isWritten(expr: Expr): boolean {
   let at: Node = expr;
@@ -384,19 +443,26 @@ function returnsNumbers(fn: FunctionDef, file: PythonFile): boolean {
     );
 }
 
-/** Whether all that was unpacked beside the state is only read below, or cut off from its graph. */
-function isCutBelow(target: Expr, own: string, statement: Node, { file }: Facts): boolean {
+/** Whether all that was unpacked beside the state is only read below, or cut off from its graph; what is `sampled` has none. */
+function isCutBelow(
+  target: Expr,
+  own: string,
+  statement: Node,
+  { file }: Facts,
+  sampled: RegExp | null = null,
+): boolean {
   let any = false;
   for (const part of partsOf(target)) {
-    if (ownState(part) === own) continue;
+    if (ownState(part) === own || (part.kind === "Name" && part.id === own)) continue;
     const made = part.kind === "Name" ? file.scopes.definitionAt(part) : null;
     if (!made) return false;
     for (const use of file.scopes.uses(made)) {
       // `self.hidden = hidden`
       const into = statementOf(use);
       if (into?.kind === "Assign" && into !== statement && ownState(into.targets[0]!) === own) continue;
-      if (!isCut(use)) return false;
-      any = true;
+      const cut = isCut(use);
+      if (!cut && !sampled?.test(made.name)) return false;
+      any ||= cut;
     }
   }
   return any;
@@ -483,22 +549,6 @@ function handsState({ func, args, parent }: Call): boolean {
   );
 }
 
-/** `hidden = new_hidden`, of what the call returned; also `h, c = new_hidden` and then `hidden = (h, c)`. */
-function isRenamed({ how, value }: Definition, statement: Node, facts: Facts, depth = 0): boolean {
-  if ((how !== "assign" && how !== "unpack") || depth > 3) return false;
-  return (value ? partsOf(value) : []).some((part) => {
-    // `state = outputs.state`
-    let at = part;
-    while (at.kind === "Attribute" || at.kind === "Subscript") at = at.value;
-    return (
-      at.kind === "Name" &&
-      facts.file.scopes
-        .reaching(at)
-        .some((one) => contains(statement, one.node) || isRenamed(one, statement, facts, depth + 1))
-    );
-  });
-}
-
 /** `out, self.state = self.lstm(x, self.state)` in a module's forward. */
 function* throughLayer(facts: Facts): Generator<Finding> {
   const { file } = facts;
@@ -537,79 +587,4 @@ function* throughLayer(facts: Facts): Generator<Finding> {
       message: `\`self.${own}\` brings the graphs of all forwards before into this one: backward walks through every one of them, or fails at the second`,
     };
   }
-}
-
-/** The attribute of `self.state`, and of `self.states[i]` of several layers. */
-function ownState(expr: Expr): string | null {
-  return selfAttribute(expr.kind === "Subscript" ? expr.value : expr);
-}
-
-/** `self.state = (h, c)` below `out, (h, c) = self.lstm(x, self.state)`. */
-function keptBelow(target: Expr, statement: Node, facts: Facts): (string | null)[] {
-  const names = new Set(partsOf(target).flatMap((part) => (part.kind === "Name" ? [part.id] : [])));
-  const fn = functionOf(statement);
-  if (names.size === 0) return [];
-  return facts.file
-    .all("Assign")
-    .filter(
-      (one) =>
-        one.start > statement.end &&
-        functionOf(one) === fn &&
-        partsOf(one.value).every((part) => part.kind === "Name" && names.has(part.id)),
-    )
-    .map((one) => ownState(one.targets[0]!));
-}
-
-/** The state in `h.to(x.device)`, `h if h is not None else None`, `h or begin(x)` and, of the loop's counter, `h if i > 0 else None`. */
-function handedOn(expr: Expr, loop: Loop | null = null, file: PythonFile | null = null): Expr {
-  if (expr.kind === "Call")
-    return expr.func.kind === "Attribute" && /^(?:to|cuda|type_as|contiguous)$/.test(expr.func.attr)
-      ? handedOn(expr.func.value, loop, file)
-      : expr;
-  if (expr.kind === "Bool") return expr.op === "or" && isState(expr.values[0]!) ? expr.values[0]! : expr;
-  if (expr.kind !== "IfExp") return expr;
-  const { test, body, orelse } = expr;
-  if (isState(body) && saysCarried(body, test, true, loop, file)) return body;
-  return isState(orelse) && saysCarried(orelse, test, false, loop, file) ? orelse : expr;
-}
-
-/** Whether a state is taken on all turns but the first; any other test may have it begun anew as often as not. */
-function saysCarried(
-  state: Expr,
-  test: Expr,
-  when: boolean,
-  loop: Loop | null,
-  file: PythonFile | null,
-): boolean {
-  if (test.kind === "Unary" && test.op === "not") return saysCarried(state, test.operand, !when, loop, file);
-  if (isSame(test, state)) return when;
-  if (test.kind !== "Compare" || test.rights.length !== 1) return false;
-  const [op] = test.ops;
-  const right = test.rights[0]!;
-  if (isSame(test.left, state))
-    return right.kind === "Const" && right.value === null && op === (when ? "is not" : "is");
-  return (
-    right.kind === "Num" &&
-    right.text === "0" &&
-    (when ? op === ">" || op === "!=" : op === "==") &&
-    test.left.kind === "Name" &&
-    loop !== null &&
-    file !== null &&
-    isBoundBy(loop, test.left, file)
-  );
-}
-
-function isState(expr: Expr): boolean {
-  return expr.kind === "Name" || selfAttribute(expr) !== null;
-}
-
-/** The same name, or the same attribute of self. */
-function isSame(one: Expr, other: Expr): boolean {
-  return one.kind === "Name"
-    ? other.kind === "Name" && one.id === other.id
-    : selfAttribute(one) !== null && selfAttribute(one) === selfAttribute(other);
-}
-
-function partsOf(expr: Expr): readonly Expr[] {
-  return expr.kind === "Tuple" || expr.kind === "List" ? expr.items.flatMap(partsOf) : [expr];
 }

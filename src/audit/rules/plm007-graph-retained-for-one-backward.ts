@@ -107,7 +107,8 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
   return !(
     fn &&
     fn.params[0]?.name === "self" &&
-    /self\.\w*(?:hidden|state|memory|prev|cache)\w*\b(?!\.(?:sample|append|push|add|store|update\w*)\()/.test(
+    // Read there; `self.model_state = {…}` of a checkpoint is written only.
+    /self\.\w*(?:hidden|state|memory|prev|cache)\w*\b(?!\.(?:sample|append|push|add|store|update\w*)\(|\s*=[^=])/.test(
       file.codeOf(fn),
     )
   );

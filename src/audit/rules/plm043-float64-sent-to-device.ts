@@ -38,11 +38,12 @@ export const rule: Rule = {
       )
         continue;
       const data = positional(made, 0);
-      if (!data || !isFloat64(data, facts.once(known))) continue;
+      const wide = data !== null && isFloat64(data, facts.once(known));
+      if (!data || (!wide && !areRewards(data, facts))) continue;
       yield {
         at: made,
         // Once after an evaluation it is next to nothing.
-        ...(isCounted(data, facts) ? { severity: "note" as const } : {}),
+        ...(!wide || isCounted(data, facts) ? { severity: "note" as const } : {}),
         message: `\`torch.${last(name)}\` keeps NumPy's float64: twice the bytes to copy and to hold, and slow arithmetic with whatever meets it`,
         fix: {
           grade: "unsafe",
@@ -96,6 +97,17 @@ function* collated(facts: Facts): Generator<Finding> {
         };
     }
   }
+}
+
+/** `np.array(rewards)`, of the Python numbers that environments hand out. */
+function areRewards(data: Expr, { file }: Facts): boolean {
+  const of =
+    data.kind === "Call" &&
+    data.args.length === 1 &&
+    /^numpy\.(?:array|asarray)$/.test(file.dotted(data.func) ?? "")
+      ? positional(data, 0)
+      : null;
+  return of?.kind === "Name" && /(?:^|_)rewards?$/.test(of.id);
 }
 
 /** `confusion_matrix`: a few numbers for a whole dataset. */

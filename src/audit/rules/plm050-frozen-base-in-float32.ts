@@ -4,7 +4,9 @@ import type { Call, Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
 import { given, hidesArguments, settingsOf } from "../facts/arguments.ts";
+import { optionBehind } from "../facts/behind-options.ts";
 import { handedIn } from "../facts/handed-in.ts";
+import type { ProjectFacts } from "../facts/project.ts";
 import { MADE_HALF } from "../facts/trained-elsewhere.ts";
 import type { Rule } from "../rule.ts";
 
@@ -17,6 +19,21 @@ const OWN =
 /** `load_in_8bit=False` says no more than nothing does. */
 function isSaid(value: Expr | null): boolean {
   return value !== null && !(value.kind === "Const" && value.value !== true);
+}
+
+/** `quantization_config=bnb` that is None unless an option is given which is off by default. */
+function isLeftOut(value: Expr, file: PythonFile, project: ProjectFacts): boolean {
+  const made =
+    value.kind === "IfExp"
+      ? [value.body, value.orelse]
+      : value.kind === "Name"
+        ? file.scopes.reaching(value).map((one) => (one.how === "assign" ? one.value : null))
+        : [];
+  const isNone = (one: Expr | null): boolean => one?.kind === "Const" && one.value === null;
+  return (
+    made.some(isNone) &&
+    made.every((one) => one !== null && (isNone(one) || optionBehind(one, file, project) !== null))
+  );
 }
 
 /** `if quantized: kwargs["quantization_config"] = …`, `else: kwargs["device_map"] = …`: the other branch says no type. */
@@ -118,7 +135,10 @@ export const rule: Rule = {
       )
         continue;
       const settings = settingsOf(call, file);
-      const said = TYPED.some((key) => isSaid(settings?.get(key) ?? null));
+      const said = TYPED.some((key) => {
+        const value = settings?.get(key) ?? null;
+        return isSaid(value) && !isLeftOut(value!, file, project);
+      });
       if (
         !settings ||
         call.args.some(({ star }) => star === 1) ||

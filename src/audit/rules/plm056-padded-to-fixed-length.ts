@@ -1,23 +1,17 @@
-import { isTrue, keyword, positional } from "../../python/file.ts";
+import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf } from "../../python/nodes.ts";
 import type { Expr, Node } from "../../python/tree.ts";
 import { selfAttribute } from "../facts/classes.ts";
+import { defaultOf, optionBehind } from "../facts/behind-options.ts";
+import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 const MESSAGE =
   "Every example is padded to the full length: the padding is computed and its activations are saved like any other token";
 
-const ONE_SHAPE = [
-  "torch.compile",
-  "torch_compile",
-  "cudagraph",
-  "CUDAGraph",
-  "StableDiffusion",
-  "CLIPTokenizer",
-  "diffusers",
-];
+const ONE_SHAPE = ["cudagraph", "CUDAGraph", "StableDiffusion", "CLIPTokenizer", "diffusers"];
 
 export const rule: Rule = {
   meta: {
@@ -28,8 +22,9 @@ export const rule: Rule = {
     fix: "unsafe",
     patterns: [56],
   },
-  *check({ file }) {
-    yield* byHand(file);
+  *check(facts) {
+    const { file } = facts;
+    yield* byHand(facts);
     const calls = file.calls.given(["pad_to_max_length", "padding"]);
     if (
       !file.all("Str").some(({ value }) => value === "max_length") &&
@@ -37,7 +32,7 @@ export const rule: Rule = {
       file.callsNamed("enable_padding").length === 0
     )
       return;
-    if (!trainsOnAnyShape(file)) return;
+    if (!trainsOnAnyShape(facts)) return;
     for (const call of file.callsNamed("enable_padding"))
       if (keyword(call, "length")) yield { at: call, message: MESSAGE };
     for (const call of calls) {
@@ -100,10 +95,28 @@ export const rule: Rule = {
   },
 };
 
-function trainsOnAnyShape(file: PythonFile): boolean {
+/** Whether the model is compiled, unless only an option says so which is off by default. */
+function compiles({ file, project }: Facts): boolean {
+  const isOff = (value: Expr): boolean => {
+    const given = (value.kind === "Name" ? file.scopes.onlyValue(value) : null) ?? value;
+    return isFalse(given) || defaultOf(given, file, project) === false;
+  };
+  const calls = file.callsNamed("compile");
+  const told = file.calls.given(["torch_compile"]);
+  return (
+    (file.mentions("torch.compile") &&
+      (calls.length === 0 || calls.some((call) => optionBehind(call, file, project) === null))) ||
+    (file.mentions("torch_compile") &&
+      (told.length === 0 || told.some((call) => !isOff(keyword(call, "torch_compile")!.value))))
+  );
+}
+
+function trainsOnAnyShape(facts: Facts): boolean {
+  const { file } = facts;
   // Compiled or traced programs want one shape; an image model's prompt has one length anyway.
   if (
     ONE_SHAPE.some((word) => file.mentions(word)) ||
+    compiles(facts) ||
     (file.mentions("torch_xla") && file.says(/(?<!is_)torch_xla/))
   )
     return false;
@@ -117,7 +130,8 @@ function trainsOnAnyShape(file: PythonFile): boolean {
 const FULL = /(?:^|[._])max_?(?:(?:seq|source|target|input|text|sent)\w*_?)?len(?:gth)?$/i;
 
 /** `ids + [pad] * (max_len - len(ids))`, and `while len(ids) < max_len: ids.append(pad)`, of tokens. */
-function* byHand(file: PythonFile): Generator<Finding> {
+function* byHand(facts: Facts): Generator<Finding> {
+  const { file } = facts;
   const isTokens = (expr: Expr): boolean => /ids?$|tok|mask|label/i.test(file.textOf(expr));
   const isRest = (full: Expr, of: Expr): boolean =>
     of.kind === "Call" &&
@@ -131,7 +145,7 @@ function* byHand(file: PythonFile): Generator<Finding> {
     const fn = functionOf(at);
     if (seen.has(fn)) return false;
     seen.add(fn);
-    return trainsOnAnyShape(file);
+    return trainsOnAnyShape(facts);
   };
   for (const times of file.all("Binary")) {
     const { left, op, right } = times;

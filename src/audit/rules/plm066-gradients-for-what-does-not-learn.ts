@@ -13,6 +13,7 @@ import {
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
 import { isOtherBranch } from "../facts/guards.ts";
+import { runsOf } from "../facts/network-runs.ts";
 import { isNetwork, ranNetwork } from "../facts/networks.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -187,11 +188,9 @@ function* judging(facts: Facts): Generator<Finding> {
     const statement = statementOf(call);
     const [target] = statement?.kind === "Assign" ? statement.targets : [];
     if (target?.kind !== "Name" || !/^torchvision\.models\.\w+$/.test(file.dotted(call.func) ?? "")) continue;
-    const made = file.scopes.definitionAt(target);
-    const uses = made ? file.scopes.uses(made) : [];
-    const runs = uses.filter(({ parent }) => parent?.kind === "Call");
-    // Asked for its parameters, or handed on, it may be frozen, or learn.
-    if (runs.length === 0 || runs.length < uses.length) continue;
+    const runs = runsOf(target, facts);
+    // Asked for its parameters, or handed to others, it may be frozen, or learn.
+    if (runs === null || runs.length === 0) continue;
     if (new RegExp(`\\b${target.id}\\b[^\\n]*requires_grad`).test(file.code)) continue;
     if (runs.some((run) => facts.stepLoop(run) !== null && facts.gradMode(run) !== "off"))
       yield {

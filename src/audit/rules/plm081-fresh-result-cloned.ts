@@ -1,6 +1,7 @@
 import { argument, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import type { Arg, Attribute, Call, Expr, Node, Subscript } from "../../python/tree.ts";
+import { functionOf, statementOf, walk } from "../../python/nodes.ts";
+import type { Arg, Attribute, Call, Expr, FunctionDef, Node, Subscript } from "../../python/tree.ts";
 import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork, networkCall } from "../facts/networks.ts";
@@ -49,11 +50,12 @@ export const rule: Rule = {
           isOnlyUse(value, facts));
       const unread =
         attr === "clone" &&
-        (isOutput(value, facts) ||
-          isDetached(value, facts) ||
-          isShifted(value, facts) ||
-          isUnwrittenInput(value, facts)) &&
-        !isChangedLater(call, facts);
+        (isKeptSkip(call, value, facts) ||
+          ((isOutput(value, facts) ||
+            isDetached(value, facts) ||
+            isShifted(value, facts) ||
+            isUnwrittenInput(value, facts)) &&
+            !isChangedLater(call, facts)));
       if (!written && !fresh && !unread) continue;
       if (facts.file.once(capturesGraphs)) return;
       yield {
@@ -130,6 +132,81 @@ function isUnwrittenInput(expr: Expr, facts: Facts): boolean {
     return at?.kind === "Arg" && at.parent?.kind === "Call" && isComputingLayer(at.parent.func, facts);
   });
 }
+
+/** `skips.append(x.clone())` of what a layer made, in a forward that writes into neither. */
+function isKeptSkip(call: Call, value: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  const keeps = call.parent?.kind === "Arg" ? call.parent.parent : null;
+  const forward = functionOf(call);
+  if (
+    value.kind !== "Name" ||
+    keeps?.kind !== "Call" ||
+    keeps.func.kind !== "Attribute" ||
+    keeps.func.attr !== "append" ||
+    keeps.func.value.kind !== "Name" ||
+    forward?.kind !== "FunctionDef" ||
+    forward.name !== "forward"
+  )
+    return false;
+  const made = file.scopes.reaching(value);
+  return (
+    made.length > 0 &&
+    made.every(
+      (one) => one.how === "assign" && one.value?.kind === "Call" && isOwnLayer(one.value.func, file),
+    ) &&
+    !isWrittenIn(forward, [value.id, keeps.func.value.id]) &&
+    !file.once(beginsInPlace)
+  );
+}
+
+/** `self.conv`, `self.blocks[i]`, `block` of `for block in self.blocks`. */
+function isOwnLayer(func: Expr, file: PythonFile): boolean {
+  const holder = func.kind === "Subscript" ? func.value : func;
+  if (selfAttribute(holder) !== null) return true;
+  const [made, ...more] = func.kind === "Name" ? file.scopes.reaching(func) : [];
+  const loop = made?.node.parent;
+  return more.length === 0 && loop?.kind === "For" && selfAttribute(loop.iter) !== null;
+}
+
+/** `x += y`, `x[0] = y`, `x.add_(y)`, of one of these names or a part of it. */
+function isWrittenIn(fn: FunctionDef, names: readonly string[]): boolean {
+  const isOne = (expr: Expr): boolean => {
+    const whole = expr.kind === "Subscript" ? expr.value : expr;
+    return whole.kind === "Name" && names.includes(whole.id);
+  };
+  let written = false;
+  walk(fn, (node) => {
+    if (node.kind === "AugAssign") written ||= isOne(node.target);
+    else if (node.kind === "Assign")
+      written ||= node.targets.some((target) => target.kind === "Subscript" && isOne(target));
+    else if (node.kind === "Call" && node.func.kind === "Attribute")
+      written ||= /[^_]_$/.test(node.func.attr) && isOne(node.func.value);
+    return !written;
+  });
+  return written;
+}
+
+/** A layer that writes into what its block is given; those of an embedding are given no skip. */
+function beginsInPlace(file: PythonFile): boolean {
+  return file.calls.given(["inplace"]).some((layer) => {
+    const { parent } = layer;
+    // `self.relu = nn.ReLU(inplace=True)`, and `self.relu(x)` of what the block is given.
+    const own = parent?.kind === "Assign" ? selfAttribute(parent.targets[0]!) : null;
+    if (own !== null)
+      return file
+        .callsNamed(own)
+        .some(({ func, args }) => selfAttribute(func) === own && isGiven(args[0]?.value, file));
+    const isFirst =
+      parent?.kind === "List"
+        ? parent.items[0] === layer
+        : parent?.kind === "Arg" && parent.parent?.kind === "Call" && parent.parent.args[0] === parent;
+    const made = isFirst ? statementOf(layer) : null;
+    return made !== null && !/emb|time/i.test(file.textOf(made));
+  });
+}
+
+const isGiven = (expr: Expr | undefined, file: PythonFile): boolean =>
+  expr?.kind === "Name" && file.scopes.reaching(expr).some(({ how }) => how === "param");
 
 /** `unet(x, t, return_dict=False)[0]`: one of a tuple. */
 function isItem({ value, index }: Subscript): boolean {

@@ -273,6 +273,10 @@ function show({ of, by, is, holds }: Condition): string {
   return `${asked} ${holds ? "==" : "!="} ${is}`;
 }
 
+/** Whether there is more than one process at all. */
+const OF_RANKS =
+  /^(?:[\w.]*(?:ddp|dist(?:ributed)?|parallel|multi_gpu)\w*|[\w.]*(?:local_)?rank (?:!=|>=?) -?[01]|[\w.]*(?:world_size|n_?gpus?)(?:\(\))? > 1|hasattr\([^()]*no_sync[^()]*\)|[\w.]*is_initialized\(\))$/i;
+
 function condition(expr: Expr, when: boolean, facts: Facts, depth = 0): Condition | null {
   if (depth > 4) return null;
   if (expr.kind === "Unary" && expr.op === "not") return condition(expr.operand, !when, facts, depth + 1);
@@ -288,6 +292,11 @@ function condition(expr: Expr, when: boolean, facts: Facts, depth = 0): Conditio
     const alone =
       first!.kind === "Unary" && /^not [\w.]*(?:ddp|dist|parallel)\w*$/i.test(facts.file.textOf(first!));
     return condition(alone ? second! : first!, when, facts, depth + 1);
+  }
+  // `no_sync() if distributed and not last else …`: what is asked beside that.
+  if (expr.kind === "Bool" && expr.op === "and" && !when) {
+    const [asked, ...more] = expr.values.filter((one) => !OF_RANKS.test(facts.file.textOf(one)));
+    return asked && more.length === 0 ? condition(asked, when, facts, depth + 1) : null;
   }
   const [right] = expr.kind === "Compare" ? expr.rights : [];
   if (expr.kind !== "Compare" || expr.rights.length !== 1 || !right) return null;
