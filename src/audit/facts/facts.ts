@@ -166,7 +166,7 @@ export class Facts {
   }
 
   /** The attributes that are modules, of the network of the tree that a name stands for. */
-  partsOf(network: Name): readonly string[] {
+  partsOf(network: Expr): readonly string[] {
     const dotted = instanceType(network, this.file);
     if (dotted === null) return [];
     const { parts } = this.project;

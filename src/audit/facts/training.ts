@@ -63,12 +63,18 @@ export function backwardCalls(file: PythonFile): readonly Backward[] {
   // `update_params(optimizer, loss, retain_graph=True)` of another file: what else is a helper given both for?
   for (const call of file.calls.matching(HELPERS)) {
     const dotted = file.dotted(call.func);
-    if (dotted === null || dotted.startsWith(`${file.module}.`)) continue;
+    // Of this file, or a method of its own, it is read for itself.
+    if (dotted === null ? isOfSelf(call.func) : dotted.startsWith(`${file.module}.`)) continue;
     const loss = call.args.find(({ value }) => value.kind === "Name" && LOSS.test(value.id))?.value;
     if (loss && call.args.some(({ value }) => /optim|(?:^|\.)opt$/i.test(tail(value))))
       found.push({ call, loss });
   }
   return found;
+}
+
+/** `self.step`, `super().step` */
+function isOfSelf(func: Expr): boolean {
+  return func.kind !== "Attribute" || func.value.kind === "Call" || tail(func.value) === "self";
 }
 
 /** Methods whose returned loss a framework differentiates. */

@@ -19,7 +19,7 @@ import type { Facts } from "../facts/facts.ts";
 import { helperRun, isNetwork, networkCall, networkOfLoss } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -38,56 +38,66 @@ export const rule: Rule = {
       const loop = evaluates ? batchLoop(statement, facts) : facts.stepLoop(statement);
       const own = loop ? stepIn(loop, statement) : -1;
       if (!loop || own < 0) continue;
-      const target = outputsOf(statement, facts);
-      if (!target) continue;
-      const definition = file.scopes.definitionAt(target);
-      const others = file.scopes.scopeOf(target).bindings.get(target.id) ?? [];
-      const again = others.filter(
-        (one) => one !== definition && contains(loop, one.node) && !isNowAndThen(one, target, loop),
-      );
-      if (!definition || !again.every((one) => isOwnPart(one, statement))) continue;
-      const all = [definition, ...again].flatMap((one) => file.scopes.uses(one));
-      if (all.some((use) => !contains(loop, use) || use.start < statement.end)) continue;
-      const uses =
-        again.length === 0
-          ? all
-          : [...new Set(all)].filter((use) => !again.some(({ value }) => contains(value!, use)));
-      const shaped = shapedFrom(uses, loop, facts);
-      if (!isOnlyForLoss(uses, target, shaped, facts)) continue;
-      const read = [...uses, ...shaped.flatMap((one) => file.scopes.uses(one))];
-      // What a method of a network gives may be anything: scores of tokens by what is done with them.
-      if (isOfMethod(statement, facts) && !read.some((use) => isOfTokens(use, facts))) continue;
-      const last = Math.max(own, ...read.map((use) => loop.body.findIndex((one) => contains(one, use))));
-      if (!evaluates && !facts.backwards.some(({ call }) => contains(loop, call))) continue;
-      // Before the backward, where that is not the last use itself: the logits are then gone at its peak.
-      const after = loop.body[last];
-      if (!after || !["ExprStmt", "Assign", "AugAssign", "If", "With"].includes(after.kind)) continue;
-      const lineEnd = file.lines.start(file.lines.line(after.end) + 1);
-      if (lineEnd <= after.end || !/^\s*(?:#.*)?\s*$/.test(file.text.slice(after.end, lineEnd))) continue;
-      const ending = file.text.includes("\r\n") ? "\r\n" : "\n";
-      // What only one branch binds cannot be deleted after both.
-      const bound = shaped
-        .filter(({ node }) => stepIn(loop, statementOf(node)!) >= 0)
-        .map(({ name }) => name);
-      yield {
-        at: target,
-        // The old logits are gone before a loss that is computed outside: measured, the peak is the same (evidence/rules).
-        message: `\`${target.id}\` holds this step's ${TEXT.test(file.text) ? "logits" : "outputs"} until the next forward has finished${uses.some(isLoss) ? ", whose own loss then runs beside them" : ""}`,
-        fix: {
-          grade: "safe",
-          title: "Delete them after their last use",
-          edits: [
-            {
-              start: lineEnd,
-              end: lineEnd,
-              text: `${indentAt(file, after.start)}del ${[target.id, ...bound].join(", ")}${ending}`,
-            },
-          ],
-        },
-      };
+      for (const target of outputsOf(statement, facts))
+        yield* kept(target, statement, loop, own, evaluates, facts);
     }
   },
 };
+
+/** What is bound for longer than it is used. */
+function* kept(
+  target: Name,
+  statement: Assign,
+  loop: Loop,
+  own: number,
+  evaluates: boolean,
+  facts: Facts,
+): Generator<Finding> {
+  const { file } = facts;
+  const definition = file.scopes.definitionAt(target);
+  const others = file.scopes.scopeOf(target).bindings.get(target.id) ?? [];
+  const again = others.filter(
+    (one) => one !== definition && contains(loop, one.node) && !isNowAndThen(one, target, loop),
+  );
+  if (!definition || !again.every((one) => isOwnPart(one, statement))) return;
+  const all = [definition, ...again].flatMap((one) => file.scopes.uses(one));
+  if (all.some((use) => !contains(loop, use) || use.start < statement.end)) return;
+  const uses =
+    again.length === 0
+      ? all
+      : [...new Set(all)].filter((use) => !again.some(({ value }) => contains(value!, use)));
+  const shaped = shapedFrom(uses, loop, facts);
+  if (!isOnlyForLoss(uses, target, shaped, facts)) return;
+  const read = [...uses, ...shaped.flatMap((one) => file.scopes.uses(one))];
+  // What a method of a network gives may be anything: scores of tokens by what is done with them.
+  if (isOfMethod(statement, facts) && !read.some((use) => isOfTokens(use, facts))) return;
+  const last = Math.max(own, ...read.map((use) => loop.body.findIndex((one) => contains(one, use))));
+  if (!evaluates && !facts.backwards.some(({ call }) => contains(loop, call))) return;
+  // Before the backward, where that is not the last use itself: the logits are then gone at its peak.
+  const after = loop.body[last];
+  if (!after || !["ExprStmt", "Assign", "AugAssign", "If", "With"].includes(after.kind)) return;
+  const lineEnd = file.lines.start(file.lines.line(after.end) + 1);
+  if (lineEnd <= after.end || !/^\s*(?:#.*)?\s*$/.test(file.text.slice(after.end, lineEnd))) return;
+  const ending = file.text.includes("\r\n") ? "\r\n" : "\n";
+  // What only one branch binds cannot be deleted after both.
+  const bound = shaped.filter(({ node }) => stepIn(loop, statementOf(node)!) >= 0).map(({ name }) => name);
+  yield {
+    at: target,
+    // The old logits are gone before a loss that is computed outside: measured, the peak is the same (evidence/rules).
+    message: `\`${target.id}\` holds this step's ${MAPS.test(target.id) ? "maps" : TEXT.test(file.text) ? "logits" : "outputs"} until the next forward has finished${uses.some(isLoss) ? ", whose own loss then runs beside them" : ""}`,
+    fix: {
+      grade: "safe",
+      title: "Delete them after their last use",
+      edits: [
+        {
+          start: lineEnd,
+          end: lineEnd,
+          text: `${indentAt(file, after.start)}del ${[target.id, ...bound].join(", ")}${ending}`,
+        },
+      ],
+    },
+  };
+}
 
 /** The loop over a loader's batches that an evaluation is. */
 function batchLoop(statement: Stmt, facts: Facts): Loop | null {
@@ -97,31 +107,37 @@ function batchLoop(statement: Stmt, facts: Facts): Loop | null {
     : null;
 }
 
-/** The name that a network's outputs are bound to: whole, or as what is unpacked beside the loss. */
-function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): Name | null {
+/** The names that a network's outputs are bound to: whole, or as what is unpacked beside the loss. */
+function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): readonly Name[] {
   const [target] = statement.targets;
-  if (statement.targets.length !== 1 || !target) return null;
+  if (statement.targets.length !== 1 || !target) return [];
   let value: Expr = statement.value;
   if (value.kind === "Subscript" || (value.kind === "Attribute" && value.attr === "logits"))
     value = value.value;
-  if (value.kind !== "Call" || (target.kind !== "Name" && target.kind !== "Tuple")) return null;
-  const network = isNetwork(value.func, facts);
+  if (value.kind !== "Call" || (target.kind !== "Name" && target.kind !== "Tuple")) return [];
+  const call = value;
+  const network = isNetwork(call.func, facts);
   if (target.kind === "Name")
-    return network || isOfMethod(statement, facts) || isNormalised(value, facts) ? target : null;
-  const named = target.items.findIndex(
-    (item) => item.kind === "Name" && /logit$|logits|outputs?$|^recon|^predictions$/.test(item.id),
+    return network || isOfMethod(statement, facts) || isNormalised(call, facts) ? [target] : [];
+  // The first of those that speak of the same, and maps of attention beside them.
+  const named = target.items.findIndex((item) => item.kind === "Name" && OUTPUTS.test(item.id));
+  const first = named < 0 && network && isThrownAway(target, call) ? 0 : named;
+  return target.items.filter(
+    (item, at): item is Name =>
+      item.kind === "Name" &&
+      (at === first || MAPS.test(item.id)) &&
+      // `logits, loss = run_batch(model, x, y)` of this file hands on what the network gave, as does `model.loss(batch)`.
+      (network ||
+        helperRun(call, at, facts) !== null ||
+        networkOfLoss(call, facts) !== null ||
+        isBesideLoss(item, target, call)),
   );
-  const at = named < 0 && network && isThrownAway(target, value) ? 0 : named;
-  const logits = target.items[at];
-  // `logits, loss = run_batch(model, x, y)` of this file hands on what the network gave, as does `model.loss(batch)`.
-  return logits?.kind === "Name" &&
-    (network ||
-      helperRun(value, at, facts) !== null ||
-      networkOfLoss(value, facts) !== null ||
-      isBesideLoss(logits, target, value))
-    ? logits
-    : null;
 }
+
+const OUTPUTS = /logit$|logits|outputs?$|^recon|^predictions$|^(?:noise_)?pred$/;
+
+/** A map for each head of each layer. */
+const MAPS = /^(?:\w+_)?att(?:n|ention)s?(?:_(?:maps?|weights?|probs?|scores?))?$/;
 
 /** `loss, metrics, logits = self.batch_loss(batch)`: by their names, whatever they come through. */
 function isBesideLoss(logits: Name, { items }: Sequence, { func }: Call): boolean {
@@ -220,9 +236,17 @@ function isOnlyForLoss(
     (use) => use.parent?.kind === "Attribute" || use.parent?.kind === "Subscript",
   );
   if (attributes.length === uses.length && uses.some(isLoss)) return true;
+  if (MAPS.test(target.id))
+    return uses.length > 0 && uses.every((use) => isSize(use) || feedsLoss(use, facts) || isSummed(use));
   // A language model's logits, or scores of all items, from which the loss is computed here.
   if (!TEXT.test(facts.file.text) && !facts.file.once(scoresEveryItem))
-    return isOfPixels(facts) && PICTURE.test(target.id) && isForLossAlone(uses, facts);
+    return (
+      isOfPixels(facts) &&
+      PICTURE.test(target.id) &&
+      (isForLossAlone(uses, facts) ||
+        // Beside the loss that the network computes itself.
+        (target.parent?.kind === "Tuple" && uses.length > 0 && uses.every(isSummed)))
+    );
   if (
     uses.length > 0 &&
     uses.every((use) => use.parent?.kind === "Attribute" && use.parent.attr === "logits")
@@ -353,6 +377,19 @@ function isAlongLast(use: Name, facts: Facts): boolean {
       facts.file.text.slice(pick.func.end, pick.end),
     )
   );
+}
+
+/** `maps.detach()[:, 0].sum(-1).mean()`: a few numbers. */
+function isSummed(use: Name): boolean {
+  let at: Node = use;
+  for (;;) {
+    const up: Node | null = at.parent;
+    if (up?.kind === "Subscript" && up.value === at) at = up;
+    else if (up?.kind === "Attribute" && up.parent?.kind === "Call" && up.parent.func === up) {
+      if (/^(?:mean|std|var|sum|norm|max|min|amax|amin|item|tolist)$/.test(up.attr)) return true;
+      at = up.parent;
+    } else return false;
+  }
 }
 
 function isSize({ parent }: Name): boolean {

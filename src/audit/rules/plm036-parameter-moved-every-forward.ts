@@ -65,7 +65,9 @@ export const rule: Rule = {
 function castOf(call: Call, facts: Facts): "fixed" | "wide" | "of input" | null {
   const { func } = call;
   if (func.kind !== "Attribute") return null;
-  const type = func.attr === "to" ? argument(call, "dtype", 0) : null;
+  const asked = func.attr === "to" ? argument(call, "dtype", 0) : null;
+  // `dtype = x.dtype`
+  const type = (asked?.kind === "Name" ? facts.file.scopes.onlyValue(asked) : null) ?? asked;
   const low =
     func.attr === "to"
       ? type !== null && /^torch\.(?:half|float16|bfloat16)$/.test(facts.file.dotted(type) ?? "")

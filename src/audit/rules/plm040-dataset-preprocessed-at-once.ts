@@ -79,7 +79,7 @@ function calledBy(init: FunctionDef, cls: ClassDef): FunctionDef[] {
 
 /** What makes it expensive: a tokenizer, an image, a tensor for each example. */
 const WORKS =
-  /tokeniz|process|transform|Image\.open|imread|encode(?!r\w*Config)|torch\.tensor|load_(?:file|pair|sample|clip|frame)\w*$|(?:load|read)_(?:rgb|img|image|wav|audio|video|mel|spec|nii|npz|npy|ply|pcd|points|point_?cloud|mesh|voxel|volume|dicom|dcm|tiff?|exr|depth|flow)\w*$|torchaudio|np\.load|numpy\.load|torch\.load|librosa|nibabel|pydicom|SimpleITK|tifffile|rasterio|soundfile|imageio|cv2\.|spectrogram|read_video|VideoReader|decord|from_numpy|^(?:self\.)?(?:tok|loader|load_(?:fn|func))$/i;
+  /tokeniz|process|transform|Image\.open|imread|encode(?!r\w*Config)|torch\.tensor|load_(?:file|pair|sample|clip|frame)\w*$|(?:load|read)_(?:rgb|img|image|wav|audio|video|mel|spec|nii|npz|npy|ply|pcd|points|point_?cloud|mesh|voxel|volume|dicom|dcm|tiff?|exr|depth|flow)\w*$|torchaudio|np\.load|numpy\.load|torch\.load|librosa|nibabel|pydicom|SimpleITK|tifffile|rasterio|soundfile|imageio|cv2\.|spectrogram|read_video|VideoReader|decord|from_numpy|\.convert$|^(?:self\.)?(?:tok|loader|load_(?:fn|func))$/i;
 
 /** `self.items = [tokenizer(t) for t in texts]`, `torch.stack([torch.load(f) for f in files])`, `list(map(…))`. */
 function* displays(method: FunctionDef, facts: Facts): Generator<{ at: Node; message: string }> {

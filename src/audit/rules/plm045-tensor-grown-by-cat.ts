@@ -54,11 +54,28 @@ function* grown(facts: Facts): Generator<Finding> {
       facts.functionFacts(value).repeated &&
       isOnlyBegun(statement, own!, facts) &&
       facts.frequency(statement, functionOf(statement)!) === "every";
-    if (own !== null && isTorchCat(value, facts) && joins(value, own) && (often() || repeated())) {
+    // Lightning calls it for every batch of a validation.
+    const measured = (): boolean => {
+      const fn = functionOf(statement);
+      const cls = classOf(statement);
+      return (
+        fn?.kind === "FunctionDef" &&
+        /^(?:validation|test)_step$/.test(fn.name) &&
+        cls !== null &&
+        facts.role(cls) === "lightning" &&
+        facts.frequency(statement, fn) === "every"
+      );
+    };
+    if (
+      own !== null &&
+      isTorchCat(value, facts) &&
+      joins(value, own) &&
+      (often() || repeated() || measured())
+    ) {
       yield {
         at: statement,
         ...(often() ? {} : { severity: "note" as const }),
-        message: `Every step allocates \`self.${own}\` anew and copies all of it, and it never ends to grow; collect the parts in a list, or write into a tensor made once`,
+        message: `Every step allocates \`self.${own}\` anew and copies all of it${measured() ? "" : ", and it never ends to grow"}; collect the parts in a list, or write into a tensor made once`,
       };
       continue;
     }

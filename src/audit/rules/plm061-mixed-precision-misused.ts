@@ -3,7 +3,7 @@ import { ancestors, classOf, contains, functionOf, statementOf } from "../../pyt
 import type { Call, Expr, With } from "../../python/tree.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { addKeyword, indentAt } from "../edits.ts";
-import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Fix, Rule } from "../rule.ts";
 
@@ -151,7 +151,7 @@ function isAutocast(expr: Expr, facts: Facts, depth = 0): boolean {
       (expr.func.kind === "Attribute" &&
         expr.func.attr === "autocast" &&
         file.dotted(expr.func) === null &&
-        /(?:accelerator|fabric)$/i.test(file.textOf(expr.func.value))) ||
+        !isSelf(expr.func.value)) ||
       (!isFalse(keyword(expr, "enabled")?.value ?? null) && makesAutocast(expr.func, facts, depth + 1))
     );
   // `nullcontext() if device == "cpu" else autocast(…)`

@@ -276,13 +276,8 @@ function isModule(expr: Expr, facts: Facts): boolean {
   // `model.encoder.inception`
   if (expr.kind === "Attribute" && owner !== null && facts.networks.is(owner) && PARTS.test(expr.attr))
     return true;
-  // `net = UNet(3)`, whose class, maybe of another file, makes the part.
-  if (
-    expr.kind === "Attribute" &&
-    expr.value.kind === "Name" &&
-    facts.partsOf(expr.value).includes(expr.attr)
-  )
-    return true;
+  // `net = UNet(3)`, or `self.net`, whose class, maybe of another file, makes the part.
+  if (expr.kind === "Attribute" && facts.partsOf(expr.value).includes(expr.attr)) return true;
   return (
     expr.kind !== "Call" &&
     owner !== null &&
