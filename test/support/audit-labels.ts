@@ -80,6 +80,8 @@ const FILES = [
   "labels-68.jsonl",
   "labels-69.jsonl",
   "labels-70.jsonl",
+  "labels-71.jsonl",
+  "labels-72.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

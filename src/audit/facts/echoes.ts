@@ -5,7 +5,7 @@ import type { Facts } from "./facts.ts";
 
 /** Calls that give the device nothing to do. */
 const QUIET =
-  /^(?:item|tolist|cpu|numpy|detach|float|int|round|str|len|format|print|append|extend|update|size|numel|nelement|dim|time|log|info|add_scalar|write|set_postfix|set_description|set_postfix_str|get_\w*lr|get|items|join|perf_counter|update_priorit\w+)$/;
+  /^(?:item|tolist|cpu|numpy|detach|float|int|round|str|len|format|print|append|extend|update|size|numel|nelement|dim|time|log|info|add_scalar|write|set_postfix|set_description|set_postfix_str|get_\w*lr|get|items|join|perf_counter|update_priorit\w+|store|push|put)$/;
 
 /**
  * Whether another tensor was read just before, so that nothing is queued any more: not a wait for the device, but one
@@ -58,6 +58,15 @@ function* backwardsFrom(statement: Stmt): Generator<Stmt> {
 function readIn({ func, args }: Call): Expr | null {
   if (lastWord(func) === "add_scalar") return args[1]?.value ?? null;
   if (func.kind === "Attribute" && args.length === 0 && /^(?:item|tolist|cpu)$/.test(func.attr))
+    return func.value;
+  // `x.to("cpu")`
+  const [first] = args;
+  if (
+    func.kind === "Attribute" &&
+    func.attr === "to" &&
+    first?.value.kind === "Str" &&
+    first.value.value === "cpu"
+  )
     return func.value;
   return func.kind === "Name" && /^(?:float|int)$/.test(func.id) && args.length === 1 ? args[0]!.value : null;
 }

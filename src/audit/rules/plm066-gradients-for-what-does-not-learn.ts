@@ -1,7 +1,13 @@
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, Node } from "../../python/tree.ts";
-import { comesFromNetwork, feedsBackward, isMadeOf, runsBehind } from "../facts/behind-loss.ts";
+import {
+  comesFromNetwork,
+  feedsBackward,
+  isCutOffBelow,
+  isMadeOf,
+  runsBehind,
+} from "../facts/behind-loss.ts";
 import {
   isSelf,
   attributesOf,
@@ -76,7 +82,7 @@ function* evaluated(facts: Facts): Generator<Finding> {
     )
       continue;
     const name = facts.file.textOf(run);
-    if (namedIn(name, facts)) continue;
+    if (namedIn(name, facts) || isCutOffBelow(call, facts)) continue;
     yield {
       at: call,
       // What others made to judge pictures with comes frozen, as a rule.
