@@ -245,7 +245,12 @@ function isOnlyForLoss(
       PICTURE.test(target.id) &&
       (isForLossAlone(uses, facts) ||
         // Beside the loss that the network computes itself.
-        (target.parent?.kind === "Tuple" && uses.length > 0 && uses.every(isSummed)))
+        (target.parent?.kind === "Tuple" && uses.length > 0 && uses.every(isSummed)) ||
+        // Which class each pixel has, counted.
+        (facts.gradMode(target) === "off" &&
+          /segment|pixel/i.test(facts.file.text) &&
+          uses.length > 0 &&
+          uses.every((use) => pickOf(use, facts) !== null || feedsLoss(use, facts))))
     );
   if (
     uses.length > 0 &&

@@ -131,13 +131,17 @@ function outlives(name: Expr, handler: Handler, facts: Facts): boolean {
   });
 }
 
-/** In the step, with one of its tensors or its network handed to what may fail. */
+/** In the step, with one of its tensors or its network handed to what may fail; or between epochs, with the network. */
 function handlesTensors(handler: Handler, facts: Facts): boolean {
-  if (!facts.hot(handler)) return false;
+  const hot = facts.hot(handler) !== null;
+  const loop = loopsAround(handler).at(-1);
+  if (!hot && !(loop && facts.backwards.some(({ call }) => contains(loop, call)))) return false;
   let found = false;
   for (const statement of (handler.parent as Try).body)
     walk(statement, (node) => {
-      if (node.kind === "Arg") found ||= /^(?:tensor|output|module)$/.test(facts.value(node.value).what);
+      if (node.kind === "Arg")
+        found ||= (hot ? /^(?:tensor|output|module)$/ : /^module$/).test(facts.value(node.value).what);
+      else if (!hot) return !found;
       // `loss, _ = self._forward(batch)`, and below it is differentiated.
       else if (node.kind === "Name" && facts.file.scopes.binds(node))
         found ||= facts.backwards.some(

@@ -32,6 +32,7 @@ export const rule: Rule = {
         /logits$|^(?:lm_head|head|output|fc_out|out_head|output_layer|embed_out|unembed|to_logits)$/.test(
           named.endsWith("logits") || !made ? named : name(made),
         ) ||
+        isShiftedLogits(source, facts) ||
         // `scores`, in a file that speaks of vocabularies.
         (file.mentions("vocab") && feedsLoss(call, facts) && isOutput(call, source, facts));
       const speaks = told && file.once(speaksOfVocabulary);
@@ -52,12 +53,22 @@ export const rule: Rule = {
   },
 };
 
+/** `scores, targets = shifted(logits, ids)`: the first of what a function makes of the logits that it is given first. */
+function isShiftedLogits(source: Expr, { file }: Facts): boolean {
+  let base = source;
+  while (base.kind === "Call" && base.func.kind === "Attribute") base = base.func.value;
+  const [made] = base.kind === "Name" ? file.scopes.reaching(base) : [];
+  const call = made?.how === "unpack" && made.index === 0 ? made.value : null;
+  const given = call?.kind === "Call" ? positional(call, 0) : null;
+  return given?.kind === "Name" && given.id.endsWith("logits");
+}
+
 /** Only a language model's head has outputs that large. */
 function speaksOfVocabulary(file: PythonFile): boolean {
   return (
     (file.mentions("logits") || file.mentions("lm_head") || file.mentions("vocab")) &&
     (file.says(
-      /lm_head|vocab|labels|shift_logits|wte|CausalLM|LMHead|input_ids|SFTTrainer|(?:pad|eos|bos|eot)_token|tokenizer/,
+      /lm_head|vocab|labels|shift_logits|wte|CausalLM|LMHead|input_ids|SFTTrainer|(?:pad|eos|bos|eot|per)_token|tokenizer/,
     ) ||
       file.says(FLATTENED))
   );
@@ -138,7 +149,7 @@ function isVocabulary(call: Call, facts: Facts): boolean {
     return false;
   const { file } = facts;
   return (
-    /lm_head|vocab|shift_l|CausalLM|LMHead|ForConditionalGeneration|ignore_index|wte|embed_out|unembed|to_logits|input_ids|\w\[(?::|\.\.\.), 1:\]/.test(
+    /lm_head|vocab|shift_l|CausalLM|LMHead|ForConditionalGeneration|ignore_index|wte|embed_out|unembed|to_logits|input_ids|per_token|\w\[(?::|\.\.\.), 1:\]/.test(
       text,
     ) ||
     FLATTENED.test(text) ||
@@ -243,7 +254,8 @@ function feedsLoss(expr: Expr, facts: Facts, depth = 0): boolean {
   for (let at = expr.parent; at; at = at.parent) {
     if (
       at.kind === "Call" &&
-      (/cross_entropy$|nll_loss$|log_softmax$|logsumexp$|CrossEntropyLoss$|(?:^|[._])(?:ce|lm|xent)_loss$/.test(
+      // `torch.gather(logits, -1, ids)` takes the scores of the tokens that came.
+      (/cross_entropy$|nll_loss$|log_softmax$|logsumexp$|^torch\.gather$|CrossEntropyLoss$|(?:^|[._])(?:ce|lm|xent)_loss$/.test(
         facts.file.dotted(at.func) ?? "",
       ) ||
         /loss_f(?:n|ct|unc\w*)$|criterion$|\.log_softmax$|\.logsumexp$|CrossEntropyLoss\([^()]*\)$/.test(

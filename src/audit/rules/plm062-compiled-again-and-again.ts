@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
-import type { Call, Node } from "../../python/tree.ts";
+import { ancestors, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
+import type { Call, If, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { bareCall } from "../facts/summary.ts";
@@ -48,7 +48,7 @@ export const rule: Rule = {
       const runs = call.parent?.kind === "FunctionDef" ? call.parent : call;
       if (facts.everyStep(runs) || facts.everyEpoch(runs)) {
         if (!isOfSetting(call, facts) && !isMadeBeside(call, facts)) yield { at: call, message: MESSAGE };
-      } else if (isRepeated(call, facts) || isCalledAgain(call, facts))
+      } else if (isRepeated(call, facts) || isCalledAgain(call, facts) || isNowAndThen(call, facts))
         yield { at: call, severity: "note", message: MESSAGE };
     }
     // A function defined in the step and decorated there is compiled each time.
@@ -58,6 +58,27 @@ export const rule: Rule = {
           yield { at: decorator, message: MESSAGE };
   },
 };
+
+/** A test, without its `step % 500 == 0`. */
+function withoutRemainders({ test }: If, { file }: Facts): string {
+  return file.textOf(test).replace(/%[^=]*==\s*0/g, "");
+}
+
+/** `if step % 500 == 0: judge = torch.compile(model)`: at every evaluation of the training. */
+function isNowAndThen(call: Call, facts: Facts): boolean {
+  const loop = facts.stepLoop(call);
+  const given = call.args[0]?.value;
+  return (
+    loop !== null &&
+    given !== undefined &&
+    isNetwork(given, facts) &&
+    facts.frequency(call, loop) === "throttled" &&
+    // `if step == 0: model = torch.compile(model)`
+    !ancestors(call).some(
+      (at) => at.kind === "If" && contains(loop, at) && /==|first|start/.test(withoutRemainders(at, facts)),
+    )
+  );
+}
 
 /** In `for n in args.sizes:` another function is compiled for each. */
 function isOfSetting(call: Call, facts: Facts): boolean {

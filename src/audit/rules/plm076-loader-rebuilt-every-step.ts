@@ -63,7 +63,7 @@ export const rule: Rule = {
             ...(isOfGiven(made, file) || !hasWorkers(facts) ? { severity: "note" as const } : {}),
             message: STEP,
           };
-        else if (isFedToStep(call, facts) || isNextOne(call, facts))
+        else if (isFedToStep(call, facts) || isNextOne(call, facts) || isHandedToStep(call, facts))
           yield { at: call, severity: "note", message: STEP };
         else if (made.kind !== "Call" && (isEveryEpoch(call, facts) || isOneEpoch(call, facts)))
           yield { at: call, severity: "note", message: LOOK };
@@ -93,6 +93,25 @@ function isFedToStep(call: Call, facts: Facts): boolean {
     facts.frequency(call, loop) === "unknown" &&
     facts.backwards.some((one) => contains(loop, one.call) && one.call.start > call.end)
   );
+}
+
+/** `trainer.step(x)` below, in a loop of its own over what it was handed: the same name in the same turn. */
+function isHandedToStep(call: Call, facts: Facts): boolean {
+  const [loop] = loopsAround(call);
+  const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
+  const names = (target?.kind === "Tuple" ? target.items : target ? [target] : []).flatMap((item) =>
+    item.kind === "Name" && item.id !== "_" ? [item.id] : [],
+  );
+  if (!loop || names.length === 0 || facts.frequency(call, loop) !== "every") return false;
+  return facts.file
+    .all("Call")
+    .some(
+      (one) =>
+        one.start > call.end &&
+        contains(loop, one) &&
+        one.args.some(({ value }) => value.kind === "Name" && names.includes(value.id)) &&
+        facts.callee(one)?.reachesBackward === true,
+    );
 }
 
 /** `def load_next_batch(self): return next(iter(self.loader))`, of a class that trains: all that the method is for. */
