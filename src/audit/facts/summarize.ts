@@ -170,7 +170,7 @@ class Summarizer {
       adapters: adaptersOf(file),
       wide: wide.size > 0 ? [...wide].map((fn) => file.qualified(fn)) : undefined,
       varies: shapesVary(file) || undefined,
-      blocks: file.says(BLOCKS) || undefined,
+      blocks: (file.mentions("CUDA_LAUNCH_BLOCKING") && file.says(BLOCKS)) || undefined,
       ranks: setsUpRanks(file) || undefined,
       imports: file
         .all("Alias")
