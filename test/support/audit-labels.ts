@@ -82,6 +82,7 @@ const FILES = [
   "labels-70.jsonl",
   "labels-71.jsonl",
   "labels-72.jsonl",
+  "labels-73.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
