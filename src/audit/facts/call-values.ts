@@ -521,7 +521,11 @@ export class CallValues {
     // `dataset[0].to(device)`
     if (expr.kind === "Subscript")
       return (expr.value.kind === "Name" && /data_?set$/i.test(expr.value.id)) || again(expr.value);
+    // `encoded.input_ids`
+    if (expr.kind === "Attribute") return expr.attr === "input_ids" || expr.attr === "pixel_values";
     if (expr.kind === "Call") {
+      // `tokenizer(texts, return_tensors="pt")`
+      if (keyword(expr, "return_tensors")) return true;
       if (expr.func.kind !== "Attribute") return this.#file.dotted(expr.func) === "builtins.next";
       const { attr, value } = expr.func;
       return BRINGS.test(attr) || (METHODS.has(attr) && again(value));

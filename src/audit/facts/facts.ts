@@ -56,7 +56,7 @@ const COLD: FunctionFacts = {
   workers: false,
   collates: false,
   table: null,
-  wide: false,
+  wide: null,
   reduces: null,
   usesUp: null,
   runs: null,

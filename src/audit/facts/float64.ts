@@ -13,8 +13,8 @@ import { callTarget } from "./summary.ts";
 interface Known {
   readonly file: PythonFile;
   isTensor(expr: Expr): boolean;
-  /** Goes to a function of another file that makes such an array. */
-  isMadeElsewhere(call: Call): boolean;
+  /** Goes to a function of another file that makes such an array, or has one at a place of what it hands back. */
+  isMadeElsewhere(call: Call, at: number | null): boolean;
   /** What an option is by default. */
   option(name: string): Default | undefined;
 }
@@ -199,7 +199,12 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
   const target = expr.kind === "Call" ? callTarget(expr, known.file) : null;
   const returned = target === null ? undefined : known.file.once(returnsByName).get(target);
   if (returned) return returned.every((value) => isFloat64(value, known, depth + 1));
-  if (expr.kind === "Call" && target !== null && !target.startsWith("numpy.") && known.isMadeElsewhere(expr))
+  if (
+    expr.kind === "Call" &&
+    target !== null &&
+    !target.startsWith("numpy.") &&
+    known.isMadeElsewhere(expr, null)
+  )
     return true;
   if (expr.kind === "Call" && known.file.dotted(expr.func) === "numpy.full") {
     const fill = keyword(expr, "fill_value")?.value ?? positional(expr, 1);
@@ -280,6 +285,8 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
     one?.how === "unpack" &&
     one.value?.kind === "Call" &&
     known.file.dotted(one.value.func) === "numpy.meshgrid";
+  if (one?.how === "unpack" && definitions.length === 1 && one.value?.kind === "Call" && one.index !== null)
+    if (isHandedAt(one.value, one.index, known, depth)) return true;
   return (
     definitions.length === 1 &&
     (definitions[0]!.how === "assign" || grid) &&
@@ -288,15 +295,31 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
   );
 }
 
+/** `states, rewards = buffer.sample(n)`: one of several that a function of this file returns, or of another one. */
+function isHandedAt(call: Call, at: number, known: Known, depth: number): boolean {
+  const target = callTarget(call, known.file);
+  if (target === null || target.startsWith("numpy.")) return false;
+  const returned = known.file.once(returnsByName).get(target);
+  return returned
+    ? returned.every(
+        (value) =>
+          value.kind === "Tuple" && !!value.items[at] && isFloat64(value.items[at], known, depth + 1),
+      )
+    : known.isMadeElsewhere(call, at);
+}
+
 /** What such arrays are made with, or put together. */
 const MAKERS =
   "zeros ones empty full eye linspace logspace array stack concatenate randn rand normal uniform".split(" ");
 
+/** Methods of a buffer that hand out what was put there. */
+const DRAWS = /sample|batch|draw|get/i;
+
 const NUMPY = /^numpy\b/;
 
-/** Functions and methods of a file that hand out an array of float64. */
-export function float64Makers(file: PythonFile): ReadonlySet<FunctionDef> {
-  const found = new Set<FunctionDef>();
+/** Functions and methods of a file that hand out an array of float64, with "" for the whole or the places of several: "0,2". */
+export function float64Makers(file: PythonFile): ReadonlyMap<FunctionDef, string> {
+  const found = new Map<FunctionDef, string>();
   const asked = new Set<FunctionDef>();
   if (!importsFrom(file, NUMPY)) return found;
   const known: Known = {
@@ -316,7 +339,15 @@ export function float64Makers(file: PythonFile): ReadonlySet<FunctionDef> {
         fn.decorators.length === 0 && fn.name !== "__getitem__" && fn.parent?.kind !== "FunctionDef"
           ? file.once(returnsByName).get(file.qualified(fn))
           : undefined;
-      if (returned?.every((value) => isFloat64(value, known))) found.add(fn);
+      if (returned?.every((value) => isFloat64(value, known))) found.set(fn, "");
     }
+  // `return self.states[chosen], self.rewards[chosen]`
+  for (const fn of file.all("FunctionDef")) {
+    if (!DRAWS.test(fn.name) || fn.parent?.kind !== "ClassDef") continue;
+    const [one, ...more] = file.once(returnsByName).get(file.qualified(fn)) ?? [];
+    if (one?.kind !== "Tuple" || more.length > 0) continue;
+    const places = one.items.flatMap((item, at) => (isFloat64(item, known) ? [at] : []));
+    if (places.length > 0) found.set(fn, places.join());
+  }
   return found;
 }

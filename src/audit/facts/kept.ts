@@ -412,6 +412,24 @@ export function keepsGraph(added: Expr, facts: Facts): boolean {
   );
 }
 
+/** `v` of `for k, v in out.items()`, where `out["loss"]` is differentiated: a loss, or a number told beside it. */
+export function isItemOfLosses(added: Expr, { backwards, file }: Facts): boolean {
+  const [one, ...more] = added.kind === "Name" ? file.scopes.reaching(added) : [];
+  const over = one?.how === "iterate" && more.length === 0 ? one.value : null;
+  const holder =
+    over?.kind === "Call" && over.func.kind === "Attribute" && /^(?:items|values)$/.test(over.func.attr)
+      ? over.func.value
+      : null;
+  if (holder?.kind !== "Name" || (added as Name).id === "k") return false;
+  const made = file.scopes.reaching(holder);
+  return backwards.some(
+    ({ loss }) =>
+      loss?.kind === "Subscript" &&
+      loss.value.kind === "Name" &&
+      file.scopes.reaching(loss.value).some((same) => made.includes(same)),
+  );
+}
+
 /** `batch["loss"]`, after `batch["loss"].backward()` here or in the function of this file that handed the dictionary back. */
 function isDifferentiatedItem(expr: Expr, facts: Facts): boolean {
   const { file } = facts;

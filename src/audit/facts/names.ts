@@ -5,10 +5,13 @@ export function isCompound(name: string): boolean {
   return isLong(name) && !RUN_ALONE.test(name);
 }
 
-/** `evaluate_actions`: as compound, and a part of training only where it stands beside a backward. */
+/** `evaluate_actions`, `loss`: a part of training only where it stands beside a backward. */
 export function isRunAlone(name: string): boolean {
-  return isLong(name) && RUN_ALONE.test(name);
+  return (isLong(name) && RUN_ALONE.test(name)) || SHORT.test(name);
 }
+
+/** What people call the method of a network that gives its loss, where that is short. */
+const SHORT = /^(?:(?:[a-z]{1,4}_)?(?:loss(?:es)?|nll|n?elbo)|loss_fn)$/;
 
 /** `search_algorithm`, `sample_fn`: what is chosen by that name need not run when the network learns. */
 export function isForLearned(name: string): boolean {

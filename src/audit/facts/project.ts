@@ -61,8 +61,8 @@ export interface FunctionFacts {
   readonly collates: boolean;
   /** It makes a tensor on the host. */
   readonly table: Table | null;
-  /** It hands out a NumPy array of float64. */
-  readonly wide: boolean;
+  /** It hands out a NumPy array of float64, "", or some at these places: "0,2". */
+  readonly wide: string | null;
   /** The parameter that it hands back, reduced over all processes. */
   readonly reduces: string | null;
   /** Of a loss: parameters that it only computes with. */
@@ -161,7 +161,9 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     !site.throttled &&
     (hot[from.at] !== undefined ||
       site.loops?.some((loop) => from.summary.stepLoops?.includes(loop)) === true);
-  const wide = new Set(summaries.flatMap((file) => file.wide ?? []));
+  const wide = new Map(
+    summaries.flatMap((file) => (file.wide ?? []).map((one) => one.split(":") as [string, string])),
+  );
   const facts = new Map<string, FunctionFacts>();
   // Of most functions only this is known: one object for all that are alike, which also crosses threads once.
   const alike = new Map<FunctionFacts["callersGradOff"], FunctionFacts>();
@@ -226,7 +228,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         workers,
         collates,
         table: summary.table ?? null,
-        wide: wide.has(summary.name),
+        wide: wide.get(summary.name) ?? null,
         reduces: summary.reduces ?? null,
         usesUp: summary.usesUp ?? null,
         runs: summary.runs ?? null,
@@ -384,7 +386,7 @@ function onlyBuffer(method: string, names: Names, roles: ReadonlyMap<string, Rol
 }
 
 /** More networks than this with a method of one name are no choice that a program makes. */
-const MOST_ALIKE = 3;
+const MOST_ALIKE = 6;
 
 /**
  * Methods that files which train call on we know not what, and whose names only a few classes of the tree have, all of them

@@ -168,7 +168,7 @@ class Summarizer {
       checkpoints: turnsCheckpointingOn(file) || undefined,
       trained: trainedModels(file),
       adapters: adaptersOf(file),
-      wide: wide.size > 0 ? [...wide].map((fn) => file.qualified(fn)) : undefined,
+      wide: wide.size > 0 ? [...wide].map(([fn, places]) => `${file.qualified(fn)}:${places}`) : undefined,
       varies: shapesVary(file) || undefined,
       blocks: (file.mentions("CUDA_LAUNCH_BLOCKING") && file.says(BLOCKS)) || undefined,
       ranks: setsUpRanks(file) || undefined,

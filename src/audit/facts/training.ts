@@ -146,7 +146,7 @@ export function optimizerSteps(file: PythonFile): readonly Call[] {
     if (/sched/i.test(receiver)) return false;
     // `amp.step(model, optimizer)`
     if (call.args.some(({ value }) => /(?:^|[._])optim(?:izer)?$/.test(tail(value)))) return true;
-    if (/optim|^opt(?:_|$)|_opt$/i.test(receiver)) return true;
+    if (/optim|^opt(?:_|$)|_opt$|^(?:\w+_)?(?:solver|adam|sgd)$/i.test(receiver)) return true;
     return (
       call.func.value.kind === "Name" &&
       file.scopes

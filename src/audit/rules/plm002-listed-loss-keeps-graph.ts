@@ -3,7 +3,15 @@ import { contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { keptArguments } from "../facts/keepers.ts";
-import { isBackwarded, isMaybeNumber, isQueue, keeps, keepsGraph, keptForBackward } from "../facts/kept.ts";
+import {
+  isBackwarded,
+  isItemOfLosses,
+  isMaybeNumber,
+  isQueue,
+  keeps,
+  keepsGraph,
+  keptForBackward,
+} from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -26,8 +34,9 @@ export const rule: Rule = {
       if (facts.gradMode(at) === "off" || isOfForward(keep, facts)) continue;
       // Where nothing is differentiated, what may be later on needs no look at the value.
       if (facts.backwards.length === 0 && keptForBackward(keep, facts)) continue;
-      if (!keepsGraph(added, facts) || isMaybeNumber(added)) continue;
-      const freed = isBackwarded(added, loop, facts);
+      const told = isItemOfLosses(added, facts);
+      if ((!told && !keepsGraph(added, facts)) || isMaybeNumber(added)) continue;
+      const freed = told || isBackwarded(added, loop, facts);
       if (!freed && keptForBackward(keep, facts)) {
         // Differentiated every turn, and never emptied, it would be gone through twice: nobody wants these graphs.
         if (isReplayed(keep, facts))
@@ -53,7 +62,7 @@ export const rule: Rule = {
       yield {
         at,
         // Whoever handed the object in may empty it.
-        severity: isHandedIn(root, facts) ? "note" : scalar ? "warning" : "error",
+        severity: told || isHandedIn(root, facts) ? "note" : scalar ? "warning" : "error",
         message: freed
           ? `\`${name}\` keeps every step's ${what} on the device with their graph nodes`
           : `\`${name}\` keeps every turn's whole graph, activations included, alive: memory grows until it runs out`,

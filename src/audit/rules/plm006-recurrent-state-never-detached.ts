@@ -431,8 +431,9 @@ function classBehind(func: Expr, { file }: Facts): ClassDef | null {
   );
 }
 
-/** Whether a function hands back the numbers alone: `return action.item()`, `return actions.cpu().numpy()`. */
+/** Whether a function hands back the numbers alone: `return action.item()`, `return actions.cpu().numpy()`, `-> np.ndarray`. */
 function returnsNumbers(fn: FunctionDef, file: PythonFile): boolean {
+  if (fn.returns && /^(?:np|numpy)\.(?:nd)?array$|^(?:int|float)$/.test(file.textOf(fn.returns))) return true;
   return file
     .all("Return")
     .some(

@@ -1,3 +1,4 @@
+import { keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Assign, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
@@ -32,7 +33,8 @@ export const rule: Rule = {
         (facts.project.functions.get(`${name}.__init__`)?.workers === true ||
         isMadeForOthers(cls, facts) ||
         isMadeForWorkers(cls, facts) ||
-        isForWorkers(facts)
+        isForWorkers(facts) ||
+        isOnlyOne(cls, facts)
           ? []
           : null);
       if (!instances) continue;
@@ -72,6 +74,19 @@ function isMadeForWorkers(cls: ClassDef, { file, project }: Facts): boolean {
 /** The loaders are other files', none of them is without workers, and there is no other dataset that they could be for. */
 function isForWorkers({ file, project }: Facts): boolean {
   return project.working.has(file.module) && file.calls.matching(LOADERS).length === 0;
+}
+
+/** The one dataset that the file has and makes, and a loader with workers beside it: whose else would they be? */
+function isOnlyOne(cls: ClassDef, facts: Facts): boolean {
+  const { file } = facts;
+  return (
+    file.callsNamed(cls.name).length > 0 &&
+    file.all("ClassDef").every((one) => one === cls || facts.role(one) !== "dataset") &&
+    file.calls.matching(LOADERS).some((call) => {
+      const workers = keyword(call, "num_workers")?.value;
+      return workers?.kind === "Num" && workers.text !== "0";
+    })
+  );
 }
 
 /** `Prompts([json.loads(line) for line in file])`, of a class that keeps what it is given. */

@@ -66,7 +66,10 @@ function known(facts: Facts): Parameters<typeof isFloat64>[1] {
   return {
     file: facts.file,
     isTensor: (expr) => /^(?:tensor|output)$/.test(facts.value(expr).what),
-    isMadeElsewhere: (call) => facts.callee(call)?.wide === true,
+    isMadeElsewhere: (call, at) => {
+      const wide = facts.callee(call)?.wide ?? null;
+      return wide !== null && (at === null ? wide === "" : wide.split(",").includes(String(at)));
+    },
     option: (name) => facts.project.options.get(name),
   };
 }

@@ -213,7 +213,7 @@ function isHeld(name: Name, facts: Facts): boolean {
           (MULTIPLIES.test(facts.file.dotted(value.func) ?? "") ||
             isMatmul(value, facts) ||
             (selfAttribute(value.func) !== null && isLayer(value.func, facts))));
-  const reads = facts.file.scopes.uses(one).filter((use) => !isChangedOrDropped(use));
+  const reads = facts.file.scopes.uses(one).filter((use) => !isChangedOrDropped(use) && !isOfKind(use));
   return made && reads.length === 1;
 }
 
@@ -231,6 +231,11 @@ function isTokenLogits(expr: Expr, facts: Facts): boolean {
 }
 
 const speaksOfTokens = ({ text }: PythonFile): boolean => /CausalLM|LMHead|vocab|\[:, ?:-1/.test(text);
+
+/** `scores.dtype` */
+function isOfKind({ parent }: Name): boolean {
+  return parent?.kind === "Attribute" && /^(?:dtype|device|shape|size|ndim|dim)$/.test(parent.attr);
+}
 
 /** `scores.masked_fill_(mask, -inf)`, `del scores` */
 function isChangedOrDropped({ parent }: Name): boolean {

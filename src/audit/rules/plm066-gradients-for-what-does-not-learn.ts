@@ -113,8 +113,7 @@ function* parts(facts: Facts): Generator<Finding> {
     if (!part || !cls || !isModuleRole(facts.role(cls)) || !facts.networks.isOnlyEvaluated(part)) continue;
     if (facts.gradMode(call) === "off" || !facts.hot(call)) continue;
     const detached = call.parent?.kind === "Attribute" && call.parent.attr === "detach";
-    if (detached || FREEZES.test(file.codeOf(cls)) || /no_grad|inference_mode/.test(file.codeOf(cls)))
-      continue;
+    if (detached || FREEZES.test(file.codeOf(cls))) continue;
     if (
       !call.args.some(
         (arg) =>

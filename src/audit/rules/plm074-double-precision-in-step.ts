@@ -1,6 +1,7 @@
 import { keyword } from "../../python/file.ts";
 import { ancestors, classOf, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
+import { isModuleRole } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { METHODS } from "../facts/torch-names.ts";
@@ -34,7 +35,20 @@ function* inLosses(facts: Facts): Generator<Finding> {
     const source = widened(call, facts);
     const fn = source && !isCompared(source) ? functionOf(call) : null;
     const cls = fn ? classOf(call) : null;
-    if (fn?.kind !== "FunctionDef" || !/loss(?:_|$)/i.test(cls?.name ?? fn.name)) continue;
+    if (fn?.kind !== "FunctionDef") continue;
+    // `def bpr_loss(self, users, items)` of a network, which a step calls.
+    if (
+      cls &&
+      /loss$/i.test(fn.name) &&
+      isModuleRole(facts.role(cls)) &&
+      facts.hot(call) &&
+      isMaybeTensor(source!, facts) &&
+      !isAskedFor(call, facts)
+    ) {
+      yield { at: call, message: MESSAGE };
+      continue;
+    }
+    if (!/loss(?:_|$)/i.test(cls?.name ?? fn.name)) continue;
     let root: Expr = source!;
     while (root.kind === "Call" && root.func.kind === "Attribute") root = root.func.value;
     const isGiven =
@@ -104,11 +118,15 @@ function isOnlyTensors({ func }: Call, source: Expr, facts: Facts): boolean {
   );
 }
 
+/** Nobody says that it is on the host, or no tensor. */
+function isMaybeTensor(source: Expr, facts: Facts): boolean {
+  const { device, what } = facts.value(source);
+  return device !== "cpu" && /^(?:unknown|tensor|output)$/.test(what);
+}
+
 /** Handed to a loss as it is, in a step of a program that computes on a device. */
 function isJudged(call: Call, source: Expr, facts: Facts): boolean {
-  const value = facts.value(source);
-  if (!facts.accelerator || value.device === "cpu" || !/^(?:unknown|tensor|output)$/.test(value.what))
-    return false;
+  if (!facts.accelerator || !isMaybeTensor(source, facts)) return false;
   const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
   const named = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
   // `wanted = wanted.double()` above it
