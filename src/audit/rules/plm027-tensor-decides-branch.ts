@@ -1,5 +1,6 @@
 import { isTrue } from "../../python/file.ts";
-import type { Expr, Node, NodeOf } from "../../python/tree.ts";
+import { lastWord } from "../../python/nodes.ts";
+import type { Expr, If, Node, NodeOf } from "../../python/tree.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { decidesStep } from "../facts/training.ts";
@@ -60,7 +61,7 @@ export const rule: Rule = {
         if (at)
           yield {
             at,
-            ...(node.kind === "If" && decidesStep(node, facts.backwards)
+            ...(node.kind === "If" && (decidesStep(node, facts.backwards) || keepsBest(node))
               ? { severity: "note" as const }
               : {}),
             message: WAITS,
@@ -118,6 +119,26 @@ export const rule: Rule = {
         };
   },
 };
+
+/** `if val_loss < best_loss: best_loss = val_loss`, of a validation: who chooses by it has to know it. */
+function keepsBest({ test, body }: If): boolean {
+  if (test.kind !== "Compare" || test.rights.length !== 1) return false;
+  const sides = [test.left, test.rights[0]!];
+  const best = sides.find((side) => /(?:^|_)(?:best|lowest|highest)/i.test(lastWord(side)));
+  const found = sides.find(
+    (side) => side !== best && /(?:^|_)(?:val|valid|dev|test|eval)/i.test(lastWord(side)),
+  );
+  return (
+    best !== undefined &&
+    found !== undefined &&
+    body.some(
+      (one) =>
+        one.kind === "Assign" &&
+        one.targets.some((target) => lastWord(target) === lastWord(best)) &&
+        lastWord(one.value) === lastWord(found),
+    )
+  );
+}
 
 const FILTER =
   "The filter tests the loss for NaN on the host after every micro-step, and waits for the device each time";
