@@ -199,6 +199,11 @@ function isIgnored(rules: readonly Rules[], absolute: string, folder: boolean): 
 const excluded = (path: string, globs: readonly string[]): boolean =>
   globs.some((glob) => matchesGlob(glob, path));
 
+/** A bug of ours on one file must not cost the others their findings; it is said, not hidden. */
+export function ownFault(path: string, error: unknown): Diagnostic {
+  return { path, line: null, message: `internal error, please report it: ${reason(error)}`, level: "error" };
+}
+
 export function reason(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : null;
   if (code === "ENOENT") return "no such file or folder";

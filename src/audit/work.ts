@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { Lines, STAND_IN, decode, decodeNarrow } from "../python/source.ts";
-import { reason } from "./discover.ts";
+import { ownFault, reason } from "./discover.ts";
 import type { FoundFile } from "./discover.ts";
 import { youngCollector } from "./engine.ts";
 import type { ProjectFacts } from "./facts/project.ts";
@@ -208,17 +208,11 @@ export class Share {
     );
   }
 
-  /** A bug of ours on one file must not cost the others their findings; it is said, not hidden. */
   #guarded(at: number, { diagnostics }: { readonly diagnostics: Diagnostic[] }, look: () => void): void {
     try {
       look();
     } catch (error) {
-      diagnostics.push({
-        path: this.#files[at]!.path,
-        line: null,
-        message: `internal error, please report it: ${reason(error)}`,
-        level: "error",
-      });
+      diagnostics.push(ownFault(this.#files[at]!.path, error));
     }
   }
 

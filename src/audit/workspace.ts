@@ -1,6 +1,7 @@
 import { Overlay } from "../base/overlay.ts";
 import { readNotebook } from "../python/notebook.ts";
 import type { EditableAudit } from "./audit.ts";
+import { ownFault } from "./discover.ts";
 import { Words } from "./facts/mentions.ts";
 import { combine } from "./facts/project.ts";
 import type { ProjectFacts } from "./facts/project.ts";
@@ -80,6 +81,15 @@ export class Workspace {
 
   /** The file with this text, judged with what is known of the others. `settle` says what it changes for them. */
   update(path: string, text: string): Judged {
+    try {
+      this.#judge(path, text);
+    } catch (error) {
+      this.#put(path, { findings: [], diagnostics: [ownFault(path, error)] });
+    }
+    return this.of(path);
+  }
+
+  #judge(path: string, text: string): void {
     const before = this.#entries.get(path) ?? NOTHING;
     if (!this.#entries.has(path)) this.#layout = new Layout([...this.#entries.keys(), path]);
     const words = new Words();
@@ -89,7 +99,7 @@ export class Workspace {
     if (diagnostics.length > 0 && before.good) {
       const stays = path.endsWith(".ipynb") ? inSameCells : moved;
       this.#put(path, { diagnostics, findings: stays(before.good.findings, before.good.text, text) });
-      return this.of(path);
+      return;
     }
     if (JSON.stringify(summary) !== JSON.stringify(before.summary)) this.#stale = true;
     const known = this.#stale && summary ? withNew(this.#project, summary) : this.#project;
@@ -101,7 +111,6 @@ export class Workspace {
       findings,
       good: diagnostics.length === 0 ? { text, findings } : before.good,
     });
-    return this.of(path);
   }
 
   /** Whether these words are about a class that nobody had mentioned. */

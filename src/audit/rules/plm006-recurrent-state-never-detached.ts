@@ -353,12 +353,12 @@ function* throughRollout(facts: Facts): Generator<Finding> {
     const [target] = statement.targets;
     const call = statement.value;
     if (target?.kind !== "Tuple" || call.kind !== "Call" || call.args.length < 2) continue;
-    const names = partsOf(target).flatMap((part) =>
-      part.kind === "Name" && STATE.test(part.id) ? [part.id] : [],
+    const names = new Set(
+      partsOf(target).flatMap((part) => (part.kind === "Name" && STATE.test(part.id) ? [part.id] : [])),
     );
     const given = call.args
       .map(({ value }) => handedOn(value))
-      .find((value): value is Name => value.kind === "Name" && names.includes(value.id));
+      .find((value): value is Name => value.kind === "Name" && names.has(value.id));
     const [loop] = given ? loopsAround(statement) : [];
     if (!given || !loop || !isCarried(given, statement, loop, facts)) continue;
     const fn = functionOf(statement);
