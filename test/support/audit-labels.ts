@@ -83,6 +83,7 @@ const FILES = [
   "labels-71.jsonl",
   "labels-72.jsonl",
   "labels-73.jsonl",
+  "labels-74.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

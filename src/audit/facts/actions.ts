@@ -16,12 +16,23 @@ export function isAction(call: Call, file: PythonFile): boolean {
     at.func.attr === "step" &&
     /env/i.test(file.textOf(at.func.value));
   if (ancestors(call).some(takes)) return true;
-  const statement = statementOf(call);
+  return isHandedOn(call, takes, file);
+}
+
+/** By the name it is given, or by one that is computed from that: `act = act + noise.sample()`. */
+function isHandedOn(expr: Node, takes: (at: Node | null) => boolean, file: PythonFile, depth = 0): boolean {
+  const statement = depth < 3 ? statementOf(expr) : null;
   const target = statement?.kind === "Assign" ? statement.targets[0] : null;
   const definition = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
   return (
     definition !== null &&
-    file.scopes.uses(definition).some(({ parent }) => parent?.kind === "Arg" && takes(parent.parent))
+    file.scopes
+      .uses(definition)
+      .some(
+        (use) =>
+          (use.parent?.kind === "Arg" && takes(use.parent.parent)) ||
+          (use.parent?.kind === "Binary" && isHandedOn(use, takes, file, depth + 1)),
+      )
   );
 }
 

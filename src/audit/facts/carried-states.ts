@@ -24,7 +24,11 @@ export function isRenamed({ how, value }: Definition, statement: Node, facts: Fa
   return (value ? partsOf(value) : []).some((part) => {
     // `state = outputs.state`
     let at = part;
-    while (at.kind === "Attribute" || at.kind === "Subscript") at = at.value;
+    while (at.kind === "Attribute" || at.kind === "Subscript") {
+      // `h = h.data` is cut off.
+      if (at.kind === "Attribute" && at.attr === "data") return false;
+      at = at.value;
+    }
     return (
       at.kind === "Name" &&
       facts.file.scopes

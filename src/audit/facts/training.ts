@@ -363,12 +363,27 @@ function isSelfTest(loop: Loop, file: PythonFile): boolean {
   );
 }
 
+/** `gradients = x.grad.cpu()` of a file that never steps: differentiates by what it looks at. */
+function isOfInputs(loop: Loop, file: PythonFile): boolean {
+  return (
+    file.callsNamed("step").length === 0 &&
+    !file.mentions("optim") &&
+    file
+      .all("Assign")
+      .some(
+        ({ value, start, end }) =>
+          loop.start <= start && end <= loop.end && /\.grad(?:\.\w+\(\))*$/.test(file.textOf(value)),
+      )
+  );
+}
+
 /**
  * Whether each turn of the loop makes the network that it trains: a search over settings, not a training. Nor are a few
  * turns one.
  */
 export function isTrial(loop: Loop, file: PythonFile): boolean {
-  if (isShort(loop, file) || isProfiled(loop) || isSelfTest(loop, file)) return true;
+  if (isShort(loop, file) || isProfiled(loop) || isSelfTest(loop, file) || isOfInputs(loop, file))
+    return true;
   for (const statement of file.all("Assign")) {
     if (!contains(loop, statement) || loopsAround(statement)[0] !== loop) continue;
     // Under a test it is made now and then, for a validation.
