@@ -21,6 +21,7 @@ import { isNetwork, ranNetwork } from "../facts/networks.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
+import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { anyCutsItsOwn, constructed, isOwnRecurrent, isRecurrentLayer } from "../facts/recurrent.ts";
 
@@ -364,19 +365,43 @@ function* throughRollout(facts: Facts): Generator<Finding> {
     const fn = functionOf(statement);
     if (fn?.kind === "Lambda" || facts.backwards.some((one) => functionOf(one.call) === fn)) continue;
     if (facts.gradMode(call) === "off" || isCutOff(given.id, fn ?? file.tree.module, file)) continue;
+    // `belief, state = agent.infer(obs, belief, state)`: all that comes back goes in again, while an environment is stepped.
+    const played =
+      call.func.kind === "Attribute" &&
+      partsOf(target).every((part) => part.kind === "Name" && isGivenIn(part.id, call)) &&
+      stepsEnvironment(loop, file);
     const acts = call.func.kind === "Attribute" && ACTING.test(call.func.attr);
     const network = acts ? (call.func as Attribute).value : call.func;
-    if (!isNetwork(network, facts) && !facts.networks.is(network)) continue;
-    const inVain = acts
-      ? isCutBelow(target, given.id, statement, facts, /^actions?$/)
-      : fn !== null && MEASURING.test(fn.name) && isMeasured(fn, facts);
+    if (!played && !isNetwork(network, facts) && !facts.networks.is(network)) continue;
+    const inVain = played
+      ? true
+      : acts
+        ? isCutBelow(target, given.id, statement, facts, /^actions?$/)
+        : fn !== null && MEASURING.test(fn.name) && isMeasured(fn, facts);
     if (!inVain) continue;
     yield {
       at: given,
       severity: "note",
-      message: `\`${given.id}\` keeps the graphs of all turns before this one, though nothing is ever differentiated through them; run it without recording gradients`,
+      message: `\`${given.id}\` keeps the graphs of all turns before this one, though nothing is ever differentiated through them; run it without recording gradients${played ? `, unless \`${file.textOf(call.func)}\` does that itself` : ""}`,
     };
   }
+}
+
+function isGivenIn(name: string, { args }: Call): boolean {
+  return args.some(({ value }) => partsOf(value).some((part) => part.kind === "Name" && part.id === name));
+}
+
+/** `env.step(action)` in every turn. */
+function stepsEnvironment(loop: Loop, file: PythonFile): boolean {
+  return file
+    .callsNamed("step")
+    .some(
+      ({ func, start, end }) =>
+        loop.start <= start &&
+        end <= loop.end &&
+        func.kind === "Attribute" &&
+        /env/i.test(file.textOf(func.value)),
+    );
 }
 
 /** Begun before the loop, and in each turn what the statement, or something computed from that, left. */

@@ -1,5 +1,5 @@
-import { classOf, functionOf, walk } from "../../python/nodes.ts";
-import type { Assign, ClassDef, Expr, FunctionDef, Subscript } from "../../python/tree.ts";
+import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
+import type { Assign, Attribute, ClassDef, Expr, FunctionDef, Subscript } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -36,6 +36,7 @@ export const rule: Rule = {
           },
         };
     }
+    yield* ofAgents(facts);
     yield* inPlace(facts);
     yield* entries(facts);
     yield* rows(facts);
@@ -93,6 +94,40 @@ function isJoined(expr: Expr, { file }: Facts): boolean {
     expr.kind === "Call" && /^torch\.(?:cat|concat|concatenate|[hv]stack)$/.test(file.dotted(expr.func) ?? "")
   );
 }
+
+/**
+ * `self.scale = 0.99 * self.scale + 0.01 * returns.std()` of an agent, no module itself, that reads it as `self.scale.detach()`
+ * alone: who cuts it off there knows that it has a graph.
+ */
+function* ofAgents(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  if (facts.backwards.length === 0) return;
+  for (const statement of file.all("Assign")) {
+    const [target] = statement.targets;
+    const attribute = target && statement.targets.length === 1 ? selfAttribute(target) : null;
+    const cls = attribute === null ? null : classOf(statement);
+    const { value } = statement;
+    if (!cls || facts.role(cls) !== "other" || value.kind !== "Binary" || value.op !== "+") continue;
+    if (!reads(value, attribute!) || facts.gradMode(statement) === "off") continue;
+    if (/detach|no_grad|\.item\(|\.data\b|\.cpu\(/.test(file.textOf(value))) continue;
+    const others = file
+      .all("Attribute")
+      .filter((one) => one.attr === attribute && selfAttribute(one) !== null && classOf(one) === cls)
+      .filter((one) => !contains(statement, one) && !isStored(one));
+    const isCut = (one: Attribute): boolean =>
+      one.parent?.kind === "Attribute" && /^(?:detach|item|data)$/.test(one.parent.attr);
+    if (others.length > 0 && others.every(isCut))
+      yield {
+        at: statement,
+        severity: "note",
+        message: `\`self.${attribute}\` is computed from its own last value with gradients recorded: it chains the graphs of all steps so far`,
+        fix: { grade: "unsafe", title: "Detach the statistic", edits: appendCall(value, ".detach()") },
+      };
+  }
+}
+
+const isStored = (one: Attribute): boolean =>
+  one.parent?.kind === "Assign" && one.parent.targets.includes(one);
 
 /** `self.mean.lerp_(x.mean(0), 0.1)`, `self.mean.mul_(0.9).add_(x.mean(0), alpha=0.1)`: the buffer takes the graph over. */
 function* inPlace(facts: Facts): Generator<Finding> {

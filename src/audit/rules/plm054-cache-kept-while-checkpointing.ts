@@ -3,6 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { functionOf } from "../../python/nodes.ts";
 import { entry, given } from "../facts/arguments.ts";
 import { checkpointingSwitches } from "../facts/checkpointing.ts";
+import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Expr } from "../../python/tree.ts";
@@ -26,7 +27,13 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     if (!file.mentions("use_cache")) return;
-    if (checkpointingSwitches(file).length === 0 && !file.says(SWITCHED) && !mayCheckpoint(file)) return;
+    if (
+      checkpointingSwitches(file).length === 0 &&
+      !file.says(SWITCHED) &&
+      !mayCheckpoint(file) &&
+      !isCheckpointedElsewhere(facts)
+    )
+      return;
     const trains = file
       .all("Call")
       .filter(
@@ -124,6 +131,15 @@ function mayCheckpoint(file: PythonFile): boolean {
     file.calls
       .given(["gradient_checkpointing"])
       .some((call) => /checkpointing/.test(file.textOf(keyword(call, "gradient_checkpointing")!.value)))
+  );
+}
+
+/** Another file trains what is loaded here, and checkpoints, or an option has it checkpoint unless somebody says otherwise. */
+function isCheckpointedElsewhere({ file, project }: Facts): boolean {
+  return (
+    (project.trained.has(file.module) && project.checkpoints) ||
+    (project.options.get("gradient_checkpointing") === true &&
+      !/infer|generat|demo|serve|eval/i.test(file.path))
   );
 }
 

@@ -1,0 +1,211 @@
+import type { PythonFile } from "../../python/file.ts";
+import { blockOf, classOf, contains, functionOf, walk } from "../../python/nodes.ts";
+import type { ClassDef, Expr, If, Node, Stmt } from "../../python/tree.ts";
+import { attributesOf, isModuleRole, selfAttribute } from "./classes.ts";
+import type { Facts } from "./facts.ts";
+
+/** A cache that is asked and never has what it is asked for. */
+interface Unfilled {
+  readonly at: Node;
+  readonly severity: "note" | "warning";
+  readonly message: string;
+}
+
+/** `if key not in self.cache: …` that computes what is missing and never puts it there. */
+export function* neverStored(facts: Facts): Generator<Unfilled> {
+  for (const test of facts.file.all("If")) {
+    const { test: asked } = test;
+    if (asked.kind !== "Compare" || !asked.rights[0]) continue;
+    // `if n in self.cache: return self.cache[n]` says the same.
+    const [first] = test.body;
+    const hit =
+      asked.ops[0] === "in" &&
+      test.body.length === 1 &&
+      (first?.kind === "Return" ||
+        // `table = self.cache[n]`, and the other branch computes it.
+        (first?.kind === "Assign" && first.value.kind === "Subscript" && test.orelse.length > 0));
+    const lookup = asked.ops[0] === "is" && isNone(asked.rights[0]) ? gotten(asked.left, facts) : null;
+    if (asked.ops[0] !== "not in" && !hit && !lookup) continue;
+    const own = selfAttribute(lookup ?? asked.rights[0]);
+    const cls = own === null ? null : classOf(test);
+    if (!cls) continue;
+    // What a network is given to make its anchors with is no module itself.
+    const helper = facts.role(cls) === "other" && /cache/.test(own!) && facts.accelerator;
+    if (!(isModuleRole(facts.role(cls)) && facts.hot(test)) && !helper) continue;
+    const made = attributesOf(cls, facts.file).get(own!)?.writes ?? [];
+    if (made.length === 0 || !made.every(({ value }) => value !== null && isEmptyDict(value, facts)))
+      continue;
+    const text = facts.file.codeOf(cls);
+    const escaped = `self\\.${own}`;
+    if (new RegExp(`${escaped}\\[.+\\]\\s*=[^=]|${escaped}\\.(?:update|setdefault)\\(`).test(text)) continue;
+    if (helper && !/torch\./.test(text)) continue;
+    yield {
+      at: asked,
+      severity: helper ? "note" : "warning",
+      message: `What is missing from \`self.${own}\` is computed and never put there: it is missed and computed again every time`,
+    };
+  }
+}
+
+/** `if key not in cache:`, while all that is ever put there is put under something made of the key. */
+export function* storedElsewhere(facts: Facts): Generator<Unfilled> {
+  const { file } = facts;
+  for (const test of file.all("If")) {
+    const { test: asked } = test;
+    const [right] = asked.kind === "Compare" && asked.ops[0] === "not in" ? asked.rights : [];
+    if (asked.kind !== "Compare" || asked.left.kind !== "Name" || !right || !facts.hot(test)) continue;
+    const key = asked.left.id;
+    const text = file.textOf(right);
+    const [made, ...more] = right.kind === "Name" ? (file.scopes.lookup(right)?.definitions ?? []) : [];
+    const own = selfAttribute(right);
+    const cls = own === null ? null : classOf(test);
+    const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+    const kept = made
+      ? more.length === 0 &&
+        functionOf(made.node) === null &&
+        made.value !== null &&
+        isEmptyDict(made.value, facts)
+      : writes.length > 0 && writes.every(({ value }) => value !== null && isEmptyDict(value, facts));
+    if (!kept) continue;
+    const stores = file
+      .all("Assign")
+      .flatMap(({ targets }) => targets)
+      .filter((one) => one.kind === "Subscript" && file.textOf(one.value) === text);
+    const isMadeOfKey = (one: Expr): boolean =>
+      one.kind === "Subscript" &&
+      test.body.some((statement) => contains(statement, one)) &&
+      isLonger(one.index, file) &&
+      mentions(one.index, key);
+    if (stores.length === 0 || !stores.every(isMadeOfKey)) continue;
+    // Filled by other means, or by somebody it is handed to, it may have the key.
+    const speaks = (one: Expr): boolean => file.textOf(one) === text;
+    const isLookedUp = ({ parent }: Expr): boolean =>
+      parent?.kind === "Subscript" || parent?.kind === "Compare" || parent?.kind === "Assign";
+    if (![...file.all("Name"), ...file.all("Attribute")].filter(speaks).every(isLookedUp)) continue;
+    yield {
+      at: asked,
+      severity: "warning",
+      message: `What is missing from \`${text}\` is put there under another key than \`${key}\`: it is missed and computed again every time`,
+    };
+  }
+}
+
+/** A pair, or a string with more in it than the key: never the key itself. */
+function isLonger(expr: Expr, file: PythonFile): boolean {
+  if (expr.kind === "Tuple") return true;
+  const text = file.textOf(expr);
+  return expr.kind === "Binary"
+    ? expr.op === "+" && /["']/.test(text)
+    : expr.kind === "Str" && expr.parts.length > 0 && !/^\w*["']\{\w+\}["']$/.test(text);
+}
+
+export function mentions(expr: Node, id: string): boolean {
+  let found = false;
+  walk(expr, (node) => {
+    found ||= node.kind === "Name" && node.id === id;
+  });
+  return found;
+}
+
+/** `if self.table is None: …` that computes it and keeps it under another name. */
+export function* neverKept(facts: Facts): Generator<Unfilled> {
+  const { file } = facts;
+  for (const test of file.all("If"))
+    // One part of an `or` that always holds is enough.
+    for (const asked of test.test.kind === "Bool" && test.test.op === "or" ? test.test.values : [test.test]) {
+      const own = missing(asked, test);
+      const cls = own === null ? null : classOf(test);
+      if (!cls || !isModuleRole(facts.role(cls)) || !facts.hot(test)) continue;
+      if (!isNeverSet(own!, cls, file)) continue;
+      if (!test.body.some((one) => one.kind === "Assign" && /torch\.|self\./.test(file.textOf(one))))
+        continue;
+      yield {
+        at: asked,
+        severity: "note",
+        message: `\`self.${own}\` stays None: what is computed here is never kept in it, and every forward computes it again`,
+      };
+      break;
+    }
+}
+
+/** `if exists(self.table): return self.table`, and what is computed below is not kept. */
+export function* neverReturned(facts: Facts): Generator<Unfilled> {
+  const { file } = facts;
+  for (const test of file.all("If")) {
+    const own = present(test.test);
+    const cls = own === null ? null : classOf(test);
+    if (!cls || !isModuleRole(facts.role(cls)) || !facts.hot(test) || !isNeverSet(own!, cls, file)) continue;
+    const fn = functionOf(test);
+    const returns = file
+      .all("Return")
+      .filter(
+        (one) => functionOf(one) === fn && one.value !== null && file.textOf(one).includes(`self.${own}`),
+      );
+    const below = (blockOf(test) ?? []).filter(({ start }) => start > test.end);
+    if (
+      returns.some((one) => contains(test, one)) &&
+      below.some((one) => one.kind === "Assign" && /torch\./.test(file.textOf(one)))
+    )
+      yield {
+        at: test.test,
+        severity: "note",
+        message: `\`self.${own}\` stays None: what is computed below is never kept in it, and every forward computes it again`,
+      };
+  }
+}
+
+/** `self.table` of `exists(self.table)`, `self.table is not None`. */
+function present(test: Expr): string | null {
+  if (test.kind === "Call" && test.func.kind === "Name" && test.func.id === "exists")
+    return test.args[0] ? selfAttribute(test.args[0].value) : null;
+  const [right] = test.kind === "Compare" && test.ops[0] === "is not" ? test.rights : [];
+  return test.kind === "Compare" && right && isNone(right) ? selfAttribute(test.left) : null;
+}
+
+/** Nothing but None is ever written to it, by the class or from outside. */
+function isNeverSet(own: string, cls: ClassDef, file: PythonFile): boolean {
+  const writes = attributesOf(cls, file).get(own)?.writes ?? [];
+  return (
+    writes.length > 0 &&
+    writes.every(({ value }) => value !== null && isNone(value)) &&
+    !new RegExp(`\\.${own}\\s*=[^=]|["']${own}["']`).test(file.code.replace(file.codeOf(cls), ""))
+  );
+}
+
+/** What a test asks of itself that holds while it is None: `self.table is None`, or `length != self.cached_length` either way round. */
+function missing(asked: Expr, { body }: If): string | null {
+  const [right] = asked.kind === "Compare" ? asked.rights : [];
+  if (asked.kind !== "Compare" || !right) return null;
+  const left = selfAttribute(asked.left);
+  if (asked.ops[0] === "is") return isNone(right) ? left : null;
+  if (asked.ops[0] !== "!=") return null;
+  if (left === null) return selfAttribute(right);
+  // `if self.mode != "train":` compares a setting: a key is of this forward, and something is kept for it.
+  const keeps = (one: Stmt): boolean =>
+    one.kind === "Assign" && one.targets.some((target) => selfAttribute(target) !== null);
+  const ofForward = right.kind === "Name" || right.kind === "Subscript" || right.kind === "Call";
+  return ofForward && body.some(keeps) ? left : null;
+}
+
+function isNone(expr: Expr): boolean {
+  return expr.kind === "Const" && expr.value === null;
+}
+
+function isEmptyDict(expr: Expr, facts: Facts): boolean {
+  return (
+    (expr.kind === "Dict" && expr.keys.length === 0) ||
+    (expr.kind === "Call" &&
+      expr.args.length === 0 &&
+      /^(?:builtins\.dict|collections\.OrderedDict)$/.test(facts.file.dotted(expr.func) ?? ""))
+  );
+}
+
+/** `self.cache` of `self.cache.get(key)`, asked about by the name that took it. */
+function gotten(expr: Expr, facts: Facts): Expr | null {
+  const [one, ...more] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
+  const bare = expr.kind === "Walrus" ? expr.value : expr;
+  const value = expr.kind === "Name" ? (more.length === 0 ? (one?.value ?? null) : null) : bare;
+  return value?.kind === "Call" && value.func.kind === "Attribute" && value.func.attr === "get"
+    ? value.func.value
+    : null;
+}
