@@ -7,6 +7,7 @@ import { entry, given } from "./arguments.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { callsOf, returnsByName } from "./returns.ts";
+import { holdsOptions, said } from "./options.ts";
 import { callTarget, instanceType } from "./summary.ts";
 import { isCapital, last } from "./torch-names.ts";
 
@@ -234,6 +235,8 @@ export function pinsBatches(call: Call, file: PythonFile): boolean {
   return (
     isTrue(value) ||
     (flag?.kind === "Name" && isTrueByDefault(flag, file)) ||
+    // `args.pin_mem`
+    (flag?.kind === "Attribute" && holdsOptions(flag.value) && file.once(said).get(flag.attr) === true) ||
     (value?.kind === "Unary" &&
       value.op === "not" &&
       value.operand.kind === "Name" &&

@@ -76,7 +76,8 @@ export function said(file: PythonFile): ReadonlyMap<string, Default | undefined>
     if (name !== null) put(found, name, parsedDefault(call));
   }
   for (const call of file.callsNamed("set_defaults"))
-    for (const arg of call.args) if (arg.name !== null) put(found, arg.name, undefined);
+    // It has the last word, whatever the arguments say.
+    for (const arg of call.args) if (arg.name !== null) found.set(arg.name, literal(arg.value));
   for (const cls of file.all("ClassDef")) {
     const holds =
       /(?:Config|Args|Arguments|Options|Settings)$/.test(cls.name) ||
