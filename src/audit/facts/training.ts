@@ -51,7 +51,7 @@ export function backwardCalls(file: PythonFile): readonly Backward[] {
           first !== null &&
           !LOSS.test(tail(receiver)) &&
           (DRIVERS.test(tail(receiver)) || LOSS.test(tail(first)));
-        found.push({ call, loss: unscaled(driver ? first : receiver) });
+        found.push({ call, loss: ofApex(unscaled(driver ? first : receiver), file) });
       }
     }
   }
@@ -75,6 +75,15 @@ export function backwardCalls(file: PythonFile): readonly Backward[] {
 /** `self.step`, `super().step` */
 function isOfSelf(func: Expr): boolean {
   return func.kind !== "Attribute" || func.value.kind === "Call" || tail(func.value) === "self";
+}
+
+/** The loss behind `with amp.scale_loss(loss, optimizer) as scaled_loss:`. */
+function ofApex(loss: Expr | null, file: PythonFile): Expr | null {
+  const [one, ...more] = loss?.kind === "Name" ? file.scopes.reaching(loss) : [];
+  const scales = one?.how === "with" && more.length === 0 ? one.value : null;
+  return scales?.kind === "Call" && lastWord(scales.func) === "scale_loss"
+    ? (positional(scales, 0) ?? loss)
+    : loss;
 }
 
 /** Methods whose returned loss a framework differentiates. */

@@ -154,7 +154,20 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
     !isForward &&
     !WANTED.test(attribute) &&
     !attributeMayBeDifferentiated(attribute, cls, facts);
-  if (!cut && !unread && !harmless && !local) return;
+  // By hooks of Lightning's that differentiate nothing: `validation_epoch_end`, `on_train_batch_end`.
+  const looked =
+    reads.length > 0 &&
+    facts.role(cls) === "lightning" &&
+    reads.every((read) => {
+      const by = functionOf(read);
+      return (
+        by?.kind === "FunctionDef" &&
+        /^(?:validation|test|on)_|_epoch_end$/.test(by.name) &&
+        // Handed to somebody, it may be kept, or part of a loss.
+        read.parent?.kind === "Attribute"
+      );
+    });
+  if (!cut && !unread && !harmless && !local && !looked) return;
   if (isSpent(value, facts)) return;
   yield {
     at: statement.value === value ? statement : value,

@@ -21,7 +21,6 @@ import { isNetwork, ranNetwork } from "../facts/networks.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
-import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { anyCutsItsOwn, constructed, isOwnRecurrent, isRecurrentLayer } from "../facts/recurrent.ts";
 
@@ -304,7 +303,8 @@ function* onSelf(facts: Facts): Generator<Finding> {
 /** `action, self.hidden = self.actor(obs, self.hidden)`, where all else that came back is cut off: nobody differentiates it, and the state keeps the graphs of a whole episode. */
 function* whileActing(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  if (facts.backwards.length === 0 && !file.all("FunctionDef").some(({ name }) => ACTING.test(name))) return;
+  const isActing = (fn: FunctionDef): boolean => ACTING.test(fn.name) || stepsEnvironment(fn, file);
+  if (facts.backwards.length === 0 && !file.all("FunctionDef").some(isActing)) return;
   for (const statement of file.all("Assign")) {
     const [target] = statement.targets;
     const call = statement.value;
@@ -314,21 +314,24 @@ function* whileActing(facts: Facts): Generator<Finding> {
     const fn = read ? functionOf(statement) : null;
     if (!read || fn?.kind !== "FunctionDef" || facts.backwards.some((one) => functionOf(one.call) === fn))
       continue;
-    if (facts.backwards.length === 0 && !ACTING.test(fn.name)) continue;
+    const acts = isActing(fn);
+    if (facts.backwards.length === 0 && !acts) continue;
     const own = selfAttribute(read)!;
     const kept = [...partsOf(target).map(ownState), ...keptBelow(target, statement, facts)];
     const runs =
       ranNetwork(call, facts) ??
-      (ACTING.test(fn.name) && call.func.kind === "Attribute" && isNetwork(call.func.value, facts));
+      (acts &&
+        call.func.kind === "Attribute" &&
+        (isNetwork(call.func.value, facts) ||
+          /^(?:\w+_)?(?:agent|policy|actor)$/.test(selfAttribute(call.func) ?? "")));
     if (!kept.includes(own) || !runs || !isRecorded(call, fn, facts)) continue;
     // Cut off, here or by the network.
     if (new RegExp(`\\b${own}\\b[^\\n]*detach|\\.detach_?\\(\\)[^\\n]*\\b${own}\\b`).test(file.code))
       continue;
     const cls = classBehind(call.func, facts);
     // A network of another file, of one who acts: it may detach the state itself, and the note says so.
-    if (cls ? /\.detach|no_grad|inference_mode/.test(file.codeOf(cls)) : !ACTING.test(fn.name)) continue;
-    if (!isCutBelow(target, own, statement, facts) && !(ACTING.test(fn.name) && returnsNumbers(fn, file)))
-      continue;
+    if (cls ? /\.detach|no_grad|inference_mode/.test(file.codeOf(cls)) : !acts) continue;
+    if (!isCutBelow(target, own, statement, facts) && !(acts && returnsNumbers(fn, file))) continue;
     // Who reads the state elsewhere may differentiate it.
     const isReadElsewhere = (one: Expr): boolean =>
       selfAttribute(one) === own && functionOf(one) !== fn && !isWritten(one);
@@ -392,13 +395,13 @@ function isGivenIn(name: string, { args }: Call): boolean {
 }
 
 /** `env.step(action)` in every turn. */
-function stepsEnvironment(loop: Loop, file: PythonFile): boolean {
+function stepsEnvironment(within: Node, file: PythonFile): boolean {
   return file
     .callsNamed("step")
     .some(
       ({ func, start, end }) =>
-        loop.start <= start &&
-        end <= loop.end &&
+        within.start <= start &&
+        end <= within.end &&
         func.kind === "Attribute" &&
         /env/i.test(file.textOf(func.value)),
     );

@@ -1,10 +1,12 @@
+import { keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf } from "../../python/nodes.ts";
 import type { Expr, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
-import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
+import { networkCall } from "../facts/networks.ts";
 import { isBackwarded, isBounded, isEmptied, isQueue, keeps, keptForBackward } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
 import type { Rule } from "../rule.ts";
@@ -25,19 +27,23 @@ export const rule: Rule = {
       // Another rule tells of lists that a function fills; a bounded queue of its own outlives the step as one on self does.
       if (root.kind === "Name" && !(isQueue(root, facts) && facts.stepLoop(at))) continue;
       if (replaces(at, facts)) continue;
-      if (
-        facts.value(added).graph !== "yes" &&
-        !(isModule(at, facts) && facts.hot(at) && computesFromInput(added, facts))
-      )
-        continue;
+      const known =
+        facts.value(added).graph === "yes" ||
+        (isModule(at, facts) && facts.hot(at) && computesFromInput(added, facts));
+      // What a network gave in a step that records; it may be one that does not learn.
+      const maybe =
+        !known &&
+        networkCall(added, facts) !== null &&
+        facts.backwards.some(({ call }) => functionOf(call) === functionOf(at));
+      if (!known && !maybe) continue;
       // A bounded deque, or one renewed elsewhere, is no pile; what is read for a loss needs its graph.
-      const queue = root.kind === "Name" || isBounded(keep, facts);
+      const queue = root.kind === "Name" || isBounded(keep, facts) || isOwnQueue(root, facts.file);
       const epoch = !queue && isEmptied(keep, facts);
       if (epoch && !isEmptiedByEpoch(keep, facts)) continue;
       if (!queue && !isBackwarded(added, keep.loop, facts) && keptForBackward(keep, facts)) continue;
       yield {
         at,
-        ...(queue || epoch ? { severity: "note" as const } : {}),
+        ...(queue || epoch || maybe ? { severity: "note" as const } : {}),
         message: epoch
           ? `\`${facts.file.textOf(root)}\` keeps what every step of the epoch put into it, with the graph nodes behind it`
           : queue
@@ -48,6 +54,15 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `self.recent = deque(maxlen=50)` */
+function isOwnQueue(root: Expr, file: PythonFile): boolean {
+  return isOnlyMadeBy(
+    root,
+    file,
+    (made) => file.dotted(made.func) === "collections.deque" && keyword(made, "maxlen") !== null,
+  );
+}
 
 /** Filled by a Lightning module's `training_step`, and emptied by nothing but the hooks of its epochs. */
 function isEmptiedByEpoch({ at, root }: Keep, facts: Facts): boolean {

@@ -143,7 +143,11 @@ function* helpers(facts: Facts): Generator<Finding> {
 }
 
 /** `if amp: scaler.scale(loss).backward()`, `else: loss.backward()`: the whole of it. */
-function either(statement: Stmt | null, facts: Facts): Stmt | null {
+function either(inner: Stmt | null, facts: Facts): Stmt | null {
+  // `with amp.scale_loss(loss, optimizer) as scaled_loss: scaled_loss.backward()`
+  const around = inner?.parent;
+  const statement =
+    around?.kind === "With" && /scale_loss\(/.test(facts.file.textOf(around.items[0]!)) ? around : inner;
   const test = statement?.parent;
   if (test?.kind !== "If" || test.orelse.length === 0) return statement;
   // Each with a forward and a clearing of its own.
