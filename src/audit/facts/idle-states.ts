@@ -1,0 +1,232 @@
+import type { PythonFile } from "../../python/file.ts";
+import { contains, functionOf, statementOf } from "../../python/nodes.ts";
+import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
+import { STATE, handedOn, isCutOff, isRenamed, keptBelow, ownState, partsOf } from "./carried-states.ts";
+import { isOnlyMadeBy, selfAttribute } from "./classes.ts";
+import type { Facts } from "./facts.ts";
+import { lexicalGrad } from "./gradmode.ts";
+import { isNetwork, ranNetwork } from "./networks.ts";
+import { constructed } from "./recurrent.ts";
+import { loopsAround } from "./training.ts";
+
+/** A state that is carried on with its graph where nobody differentiates it. */
+interface Idle {
+  readonly at: Node;
+  readonly severity: "note";
+  readonly message: string;
+}
+
+/** Methods of agents that choose what to do in an environment. */
+const ACTING = /^_?(?:act|explore|predict|(?:select|choose|get|sample|predict|take)_actions?)$/;
+
+/** `action, self.hidden = self.actor(obs, self.hidden)`, where all else that came back is cut off: nobody differentiates it, and the state keeps the graphs of a whole episode. */
+export function* whileActing(facts: Facts): Generator<Idle> {
+  const { file } = facts;
+  const isActing = (fn: FunctionDef): boolean => ACTING.test(fn.name) || stepsEnvironment(fn, file);
+  if (facts.backwards.length === 0 && !file.all("FunctionDef").some(isActing)) return;
+  for (const statement of file.all("Assign")) {
+    const [target] = statement.targets;
+    const call = statement.value;
+    if (!target || call.kind !== "Call" || call.args.length < 2) continue;
+    const passed = call.args.flatMap(({ value }) => partsOf(value)).map((value) => handedOn(value));
+    const read = passed.find((part) => STATE.test(selfAttribute(part) ?? ""));
+    const fn = read ? functionOf(statement) : null;
+    if (!read || fn?.kind !== "FunctionDef" || facts.backwards.some((one) => functionOf(one.call) === fn))
+      continue;
+    const acts = isActing(fn);
+    if (facts.backwards.length === 0 && !acts) continue;
+    const own = selfAttribute(read)!;
+    const kept = [...partsOf(target).map(ownState), ...keptBelow(target, statement, facts)];
+    const runs =
+      ranNetwork(call, facts) ??
+      (acts &&
+        call.func.kind === "Attribute" &&
+        (isNetwork(call.func.value, facts) ||
+          /^(?:\w+_)?(?:agent|policy|actor)$/.test(selfAttribute(call.func) ?? "")));
+    if (!kept.includes(own) || !runs || !isRecorded(call, fn, facts)) continue;
+    // Cut off, here or by the network.
+    if (new RegExp(`\\b${own}\\b[^\\n]*detach|\\.detach_?\\(\\)[^\\n]*\\b${own}\\b`).test(file.code))
+      continue;
+    const cls = classBehind(call.func, facts);
+    // A network of another file, of one who acts: it may detach the state itself, and the note says so.
+    if (cls ? /\.detach|no_grad|inference_mode/.test(file.codeOf(cls)) : !acts) continue;
+    if (!isCutBelow(target, own, statement, facts) && !(acts && returnsNumbers(fn, file))) continue;
+    // Who reads the state elsewhere may differentiate it.
+    const isReadElsewhere = (one: Expr): boolean =>
+      selfAttribute(one) === own && functionOf(one) !== fn && !isWritten(one);
+    if (file.all("Attribute").some((one) => one.attr === own && isReadElsewhere(one))) continue;
+    yield {
+      at: read,
+      severity: "note",
+      message: `\`self.${own}\` keeps the graphs of all calls before this one, though nothing is ever differentiated through them${cls ? "" : `, unless \`${file.textOf(call.func)}\` detaches it`}; run it without recording gradients`,
+    };
+  }
+}
+
+/** Functions that only measure. */
+const MEASURING = /eval|valid|test|infer|perplexity/i;
+
+/**
+ * `out, hidden = net(x, hidden)` in a loop that measures or acts, and differentiates nothing: the state holds the graphs
+ * of all turns until somebody lets go of it.
+ */
+export function* throughRollout(facts: Facts): Generator<Idle> {
+  const { file } = facts;
+  for (const statement of file.all("Assign")) {
+    const [target] = statement.targets;
+    const call = statement.value;
+    if (target?.kind !== "Tuple" || call.kind !== "Call" || call.args.length < 2) continue;
+    const names = new Set(
+      partsOf(target).flatMap((part) => (part.kind === "Name" && STATE.test(part.id) ? [part.id] : [])),
+    );
+    const given = call.args
+      .map(({ value }) => handedOn(value))
+      .find((value): value is Name => value.kind === "Name" && names.has(value.id));
+    const [loop] = given ? loopsAround(statement) : [];
+    if (!given || !loop || !isCarried(given, statement, loop, facts)) continue;
+    const fn = functionOf(statement);
+    if (fn?.kind === "Lambda" || facts.backwards.some((one) => functionOf(one.call) === fn)) continue;
+    if (facts.gradMode(call) === "off" || isCutOff(given.id, fn ?? file.tree.module, file)) continue;
+    // `belief, state = agent.infer(obs, belief, state)`: all that comes back goes in again, while an environment is stepped.
+    const played =
+      call.func.kind === "Attribute" &&
+      partsOf(target).every((part) => part.kind === "Name" && isGivenIn(part.id, call)) &&
+      stepsEnvironment(loop, file);
+    const acts = call.func.kind === "Attribute" && ACTING.test(call.func.attr);
+    const network = acts ? (call.func as Attribute).value : call.func;
+    if (!played && !isNetwork(network, facts) && !facts.networks.is(network)) continue;
+    const inVain = played
+      ? true
+      : acts
+        ? isCutBelow(target, given.id, statement, facts, /^actions?$/)
+        : fn !== null && MEASURING.test(fn.name) && isMeasured(fn, facts);
+    if (!inVain) continue;
+    yield {
+      at: given,
+      severity: "note",
+      message: `\`${given.id}\` keeps the graphs of all turns before this one, though nothing is ever differentiated through them; run it without recording gradients${played ? `, unless \`${file.textOf(call.func)}\` does that itself` : ""}`,
+    };
+  }
+}
+
+function isGivenIn(name: string, { args }: Call): boolean {
+  return args.some(({ value }) => partsOf(value).some((part) => part.kind === "Name" && part.id === name));
+}
+
+/** `env.step(action)` in every turn. */
+function stepsEnvironment(within: Node, file: PythonFile): boolean {
+  return file
+    .callsNamed("step")
+    .some(
+      ({ func, start, end }) =>
+        within.start <= start &&
+        end <= within.end &&
+        func.kind === "Attribute" &&
+        /env/i.test(file.textOf(func.value)),
+    );
+}
+
+/** Begun before the loop, and in each turn what the statement, or something computed from that, left. */
+function isCarried(state: Name, statement: Node, loop: Node, facts: Facts): boolean {
+  const definitions = facts.file.scopes.reaching(state);
+  return (
+    definitions.some((one) => !contains(loop, one.node)) &&
+    definitions.some(
+      (one) =>
+        contains(loop, one.node) &&
+        (contains(statement, one.node) ||
+          isRenamed(one, statement, facts) ||
+          // `hidden = hidden * masks`
+          (one.value?.kind === "Binary" && one.value.left.kind === "Name" && one.value.left.id === state.id)),
+    )
+  );
+}
+
+/** Gradients are recorded, and whoever calls it differentiates nothing of what it hands back. */
+function isMeasured(fn: FunctionDef, facts: Facts): boolean {
+  const { callersGradOff, reachesBackward } = facts.functionFacts(fn.body[0]!);
+  return callersGradOff === "never" && !reachesBackward && lexicalGrad(fn.body[0]!, facts.file) === null;
+}
+
+/** `self.hidden = …`, also as one of several. */
+function isWritten(expr: Expr): boolean {
+  let at: Node = expr;
+  while (at.parent?.kind === "Tuple") at = at.parent;
+  return at.parent?.kind === "Assign" && at.parent.targets.some((target) => target === at);
+}
+
+/** Gradients are recorded there; where no caller is seen, whoever writes `detach` says so. */
+function isRecorded(call: Call, fn: FunctionDef, facts: Facts): boolean {
+  const mode = facts.gradMode(call);
+  return (
+    mode === "on" ||
+    (mode === "unknown" &&
+      lexicalGrad(call, facts.file) === null &&
+      facts.functionFacts(call).callersGradOff === "unknown" &&
+      (ACTING.test(fn.name) || /\.detach\(\)|\.data\b/.test(facts.file.codeOf(fn))))
+  );
+}
+
+/** The class of this file whose instance on self a call runs: `self.actor(…)`, `self.actor.act(…)`. */
+function classBehind(func: Expr, { file }: Facts): ClassDef | null {
+  const holder = selfAttribute(func) === null && func.kind === "Attribute" ? func.value : func;
+  return (
+    file
+      .all("ClassDef")
+      .find((cls) => isOnlyMadeBy(holder, file, (made) => constructed(made, file) === file.qualified(cls))) ??
+    null
+  );
+}
+
+/** Whether a function hands back the numbers alone: `return action.item()`, `return actions.cpu().numpy()`, `-> np.ndarray`. */
+function returnsNumbers(fn: FunctionDef, file: PythonFile): boolean {
+  if (fn.returns && /^(?:np|numpy)\.(?:nd)?array$|^(?:int|float)$/.test(file.textOf(fn.returns))) return true;
+  return file
+    .all("Return")
+    .some(
+      (one) =>
+        one.value !== null &&
+        functionOf(one) === fn &&
+        /\.(?:item|numpy|tolist|detach)\(\)|\.data\b/.test(file.textOf(one.value)),
+    );
+}
+
+/** Whether all that was unpacked beside the state is only read below, or cut off from its graph; what is `sampled` has none. */
+function isCutBelow(
+  target: Expr,
+  own: string,
+  statement: Node,
+  { file }: Facts,
+  sampled: RegExp | null = null,
+): boolean {
+  let any = false;
+  for (const part of partsOf(target)) {
+    if (ownState(part) === own || (part.kind === "Name" && part.id === own)) continue;
+    const made = part.kind === "Name" ? file.scopes.definitionAt(part) : null;
+    if (!made) return false;
+    for (const use of file.scopes.uses(made)) {
+      // `self.hidden = hidden`
+      const into = statementOf(use);
+      if (into?.kind === "Assign" && into !== statement && ownState(into.targets[0]!) === own) continue;
+      const cut = isCut(use);
+      if (!cut && !sampled?.test(made.name)) return false;
+      any ||= cut;
+    }
+  }
+  return any;
+}
+
+/** `action.detach()`, `logits[0].argmax(-1)`, `action.cpu().data.numpy()` */
+function isCut(use: Expr): boolean {
+  let at: Expr = use;
+  for (;;) {
+    const { parent } = at;
+    if (parent?.kind === "Subscript" && parent.value === at) at = parent;
+    else if (parent?.kind === "Call" && parent.func === at) at = parent;
+    else if (parent?.kind === "Attribute" && parent.value === at) {
+      if (/^(?:detach|data|item|argmax|numpy|tolist)$/.test(parent.attr)) return true;
+      if (!/^(?:cpu|squeeze|flatten|view|reshape|softmax|float|clamp)$/.test(parent.attr)) return false;
+      at = parent;
+    } else return false;
+  }
+}
