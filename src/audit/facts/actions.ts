@@ -10,13 +10,19 @@ export function isAction(call: Call, file: PythonFile): boolean {
   if (ancestors(call).some((at) => isOfPriorities(at) || endsSentence(at, file))) return true;
   const fn = functionOf(call);
   if (fn?.kind === "FunctionDef" && /(?:^|_)act(?:ions?)?$/.test(fn.name)) return true;
-  const takes = (at: Node | null): boolean =>
-    at?.kind === "Call" &&
-    at.func.kind === "Attribute" &&
-    at.func.attr === "step" &&
-    /env/i.test(file.textOf(at.func.value));
+  const takes = (at: Node | null): boolean => isEnvironmentStep(at, file);
   if (ancestors(call).some(takes)) return true;
   return isHandedOn(call, takes, file);
+}
+
+/** `envs.step(action)` */
+export function isEnvironmentStep(node: Node | null, file: PythonFile): boolean {
+  return (
+    node?.kind === "Call" &&
+    node.func.kind === "Attribute" &&
+    node.func.attr === "step" &&
+    /env/i.test(file.textOf(node.func.value))
+  );
 }
 
 /** By the name it is given, or by one that is computed from that: `act = act + noise.sample()`. */

@@ -94,21 +94,3 @@ export function comesFromNetwork(expr: Expr, except: Expr, facts: Facts): boolea
     facts,
   );
 }
-
-/** `_, features = net(x)`, of which all that is used is `features["last"].detach()`. */
-export function isCutOffBelow({ parent }: Call, { file }: Facts): boolean {
-  const [target] = parent?.kind === "Assign" ? parent.targets : [];
-  const names = target?.kind === "Tuple" ? target.items : target ? [target] : [];
-  const uses = names.flatMap((name) => {
-    const made = file.scopes.definitionAt(name);
-    return made ? file.scopes.uses(made) : [];
-  });
-  return (
-    uses.length > 0 &&
-    uses.every((use) => {
-      let at: Expr = use;
-      while (at.parent?.kind === "Subscript" && at.parent.value === at) at = at.parent;
-      return at.parent?.kind === "Attribute" && at.parent.attr === "detach";
-    })
-  );
-}

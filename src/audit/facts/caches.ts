@@ -1,18 +1,28 @@
 import type { PythonFile } from "../../python/file.ts";
-import { blockOf, classOf, contains, functionOf, walk } from "../../python/nodes.ts";
-import type { ClassDef, Expr, If, Node, Stmt } from "../../python/tree.ts";
+import { blockOf, classOf, contains, functionOf, namesIn } from "../../python/nodes.ts";
+import type { ClassDef, Expr, If, Stmt } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 
 /** A cache that is asked and never has what it is asked for. */
-interface Unfilled {
-  readonly at: Node;
-  readonly severity: "note" | "warning";
-  readonly message: string;
+export interface Unfilled {
+  readonly asked: Expr;
+  readonly cache: string;
+  /** Nothing is put there, or under another key than this; or it stays None, whatever is computed for it here or below. */
+  readonly why: "nothing put" | { readonly key: string } | "None here" | "None below";
+  /** Of a class that may be no part of a network. */
+  readonly maybe?: boolean;
+}
+
+export function* unfilledCaches(facts: Facts): Generator<Unfilled> {
+  yield* neverStored(facts);
+  yield* storedElsewhere(facts);
+  yield* neverReturned(facts);
+  yield* neverKept(facts);
 }
 
 /** `if key not in self.cache: …` that computes what is missing and never puts it there. */
-export function* neverStored(facts: Facts): Generator<Unfilled> {
+function* neverStored(facts: Facts): Generator<Unfilled> {
   for (const test of facts.file.all("If")) {
     const { test: asked } = test;
     if (asked.kind !== "Compare" || !asked.rights[0]) continue;
@@ -39,16 +49,12 @@ export function* neverStored(facts: Facts): Generator<Unfilled> {
     const escaped = `self\\.${own}`;
     if (new RegExp(`${escaped}\\[.+\\]\\s*=[^=]|${escaped}\\.(?:update|setdefault)\\(`).test(text)) continue;
     if (helper && !/torch\./.test(text)) continue;
-    yield {
-      at: asked,
-      severity: helper ? "note" : "warning",
-      message: `What is missing from \`self.${own}\` is computed and never put there: it is missed and computed again every time`,
-    };
+    yield { asked, cache: `self.${own}`, why: "nothing put", maybe: helper };
   }
 }
 
 /** `if key not in cache:`, while all that is ever put there is put under something made of the key. */
-export function* storedElsewhere(facts: Facts): Generator<Unfilled> {
+function* storedElsewhere(facts: Facts): Generator<Unfilled> {
   const { file } = facts;
   for (const test of file.all("If")) {
     const { test: asked } = test;
@@ -75,18 +81,14 @@ export function* storedElsewhere(facts: Facts): Generator<Unfilled> {
       one.kind === "Subscript" &&
       test.body.some((statement) => contains(statement, one)) &&
       isLonger(one.index, file) &&
-      mentions(one.index, key);
+      namesIn(one.index).some(({ id }) => id === key);
     if (stores.length === 0 || !stores.every(isMadeOfKey)) continue;
     // Filled by other means, or by somebody it is handed to, it may have the key.
     const speaks = (one: Expr): boolean => file.textOf(one) === text;
     const isLookedUp = ({ parent }: Expr): boolean =>
       parent?.kind === "Subscript" || parent?.kind === "Compare" || parent?.kind === "Assign";
     if (![...file.all("Name"), ...file.all("Attribute")].filter(speaks).every(isLookedUp)) continue;
-    yield {
-      at: asked,
-      severity: "warning",
-      message: `What is missing from \`${text}\` is put there under another key than \`${key}\`: it is missed and computed again every time`,
-    };
+    yield { asked, cache: text, why: { key } };
   }
 }
 
@@ -99,16 +101,8 @@ function isLonger(expr: Expr, file: PythonFile): boolean {
     : expr.kind === "Str" && expr.parts.length > 0 && !/^\w*["']\{\w+\}["']$/.test(text);
 }
 
-export function mentions(expr: Node, id: string): boolean {
-  let found = false;
-  walk(expr, (node) => {
-    found ||= node.kind === "Name" && node.id === id;
-  });
-  return found;
-}
-
 /** `if self.table is None: …` that computes it and keeps it under another name. */
-export function* neverKept(facts: Facts): Generator<Unfilled> {
+function* neverKept(facts: Facts): Generator<Unfilled> {
   const { file } = facts;
   for (const test of file.all("If"))
     // One part of an `or` that always holds is enough.
@@ -119,17 +113,13 @@ export function* neverKept(facts: Facts): Generator<Unfilled> {
       if (!isNeverSet(own!, cls, file)) continue;
       if (!test.body.some((one) => one.kind === "Assign" && /torch\.|self\./.test(file.textOf(one))))
         continue;
-      yield {
-        at: asked,
-        severity: "note",
-        message: `\`self.${own}\` stays None: what is computed here is never kept in it, and every forward computes it again`,
-      };
+      yield { asked, cache: `self.${own}`, why: "None here" };
       break;
     }
 }
 
 /** `if exists(self.table): return self.table`, and what is computed below is not kept. */
-export function* neverReturned(facts: Facts): Generator<Unfilled> {
+function* neverReturned(facts: Facts): Generator<Unfilled> {
   const { file } = facts;
   for (const test of file.all("If")) {
     const own = present(test.test);
@@ -146,11 +136,7 @@ export function* neverReturned(facts: Facts): Generator<Unfilled> {
       returns.some((one) => contains(test, one)) &&
       below.some((one) => one.kind === "Assign" && /torch\./.test(file.textOf(one)))
     )
-      yield {
-        at: test.test,
-        severity: "note",
-        message: `\`self.${own}\` stays None: what is computed below is never kept in it, and every forward computes it again`,
-      };
+      yield { asked: test.test, cache: `self.${own}`, why: "None below" };
   }
 }
 

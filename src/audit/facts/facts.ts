@@ -393,6 +393,13 @@ export class Facts {
   }
 }
 
+/** The method of a Lightning module around a node that is called with every batch of a validation or a test. */
+export function validationStep(node: Node, facts: Facts): FunctionDef | null {
+  const fn = functionOf(node);
+  const cls = fn?.kind === "FunctionDef" && /^(?:validation|test)_step$/.test(fn.name) ? fn.parent : null;
+  return cls?.kind === "ClassDef" && facts.role(cls) === "lightning" ? (fn as FunctionDef) : null;
+}
+
 /** In the branch of a loop that all its optimizer steps are taken in, on every turn of that: `if (i + 1) % accumulate == 0:`. */
 export function everyUpdate(node: Node, facts: Facts): boolean {
   // Or of a method that is as hot: `if self.accumulated >= self.batch_size:`.

@@ -1,6 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
+import { isEnvironmentStep } from "./actions.ts";
 import { STATE, handedOn, isCutOff, isRenamed, keptBelow, ownState, partsOf } from "./carried-states.ts";
 import { isOnlyMadeBy, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
@@ -10,10 +11,11 @@ import { constructed } from "./recurrent.ts";
 import { loopsAround } from "./training.ts";
 
 /** A state that is carried on with its graph where nobody differentiates it. */
-interface Idle {
-  readonly at: Node;
-  readonly severity: "note";
-  readonly message: string;
+export interface Idle {
+  /** The state, where it is handed in again. */
+  readonly read: Expr;
+  /** What may cut it off by itself, or record nothing, for all that is seen here. */
+  readonly by: Expr | null;
 }
 
 /** Methods of agents that choose what to do in an environment. */
@@ -55,11 +57,7 @@ export function* whileActing(facts: Facts): Generator<Idle> {
     const isReadElsewhere = (one: Expr): boolean =>
       selfAttribute(one) === own && functionOf(one) !== fn && !isWritten(one);
     if (file.all("Attribute").some((one) => one.attr === own && isReadElsewhere(one))) continue;
-    yield {
-      at: read,
-      severity: "note",
-      message: `\`self.${own}\` keeps the graphs of all calls before this one, though nothing is ever differentiated through them${cls ? "" : `, unless \`${file.textOf(call.func)}\` detaches it`}; run it without recording gradients`,
-    };
+    yield { read, by: cls ? null : call.func };
   }
 }
 
@@ -95,17 +93,12 @@ export function* throughRollout(facts: Facts): Generator<Idle> {
     const acts = call.func.kind === "Attribute" && ACTING.test(call.func.attr);
     const network = acts ? (call.func as Attribute).value : call.func;
     if (!played && !isNetwork(network, facts) && !facts.networks.is(network)) continue;
-    const inVain = played
-      ? true
-      : acts
+    const inVain =
+      played ||
+      (acts
         ? isCutBelow(target, given.id, statement, facts, /^actions?$/)
-        : fn !== null && MEASURING.test(fn.name) && isMeasured(fn, facts);
-    if (!inVain) continue;
-    yield {
-      at: given,
-      severity: "note",
-      message: `\`${given.id}\` keeps the graphs of all turns before this one, though nothing is ever differentiated through them; run it without recording gradients${played ? `, unless \`${file.textOf(call.func)}\` does that itself` : ""}`,
-    };
+        : fn !== null && MEASURING.test(fn.name) && isMeasured(fn, facts));
+    if (inVain) yield { read: given, by: played ? call.func : null };
   }
 }
 
@@ -115,15 +108,7 @@ function isGivenIn(name: string, { args }: Call): boolean {
 
 /** `env.step(action)` in every turn. */
 function stepsEnvironment(within: Node, file: PythonFile): boolean {
-  return file
-    .callsNamed("step")
-    .some(
-      ({ func, start, end }) =>
-        within.start <= start &&
-        end <= within.end &&
-        func.kind === "Attribute" &&
-        /env/i.test(file.textOf(func.value)),
-    );
+  return file.callsNamed("step").some((call) => contains(within, call) && isEnvironmentStep(call, file));
 }
 
 /** Begun before the loop, and in each turn what the statement, or something computed from that, left. */

@@ -1,3 +1,4 @@
+import type { PythonFile } from "../../python/file.ts";
 import { keyword } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, namesIn, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
@@ -351,11 +352,12 @@ export function isEmptied(keep: Keep, facts: Facts): boolean {
 /** `history = deque(maxlen=128)` */
 export function isQueue(root: Expr, { file }: Facts): boolean {
   const made = root.kind === "Name" ? file.scopes.onlyValue(root) : null;
-  return (
-    made?.kind === "Call" &&
-    file.dotted(made.func) === "collections.deque" &&
-    keyword(made, "maxlen") !== null
-  );
+  return made?.kind === "Call" && isOfFixedLength(made, file);
+}
+
+/** `deque(maxlen=50)` */
+export function isOfFixedLength(made: Call, file: PythonFile): boolean {
+  return file.dotted(made.func) === "collections.deque" && keyword(made, "maxlen") !== null;
 }
 
 /** `if len(queue) > size: queue.pop(0)`, `queue = queue[-size:]`: what is in it is from many turns. */
@@ -417,10 +419,12 @@ export function isItemOfLosses(added: Expr, { backwards, file }: Facts): boolean
   const [one, ...more] = added.kind === "Name" ? file.scopes.reaching(added) : [];
   const over = one?.how === "iterate" && more.length === 0 ? one.value : null;
   const holder =
-    over?.kind === "Call" && over.func.kind === "Attribute" && /^(?:items|values)$/.test(over.func.attr)
+    over?.kind === "Call" &&
+    over.func.kind === "Attribute" &&
+    over.func.attr === (one!.index === null ? "values" : "items")
       ? over.func.value
       : null;
-  if (holder?.kind !== "Name" || (added as Name).id === "k") return false;
+  if (holder?.kind !== "Name" || one!.index === 0) return false;
   const made = file.scopes.reaching(holder);
   return backwards.some(
     ({ loss }) =>

@@ -3,6 +3,7 @@ import { classOf, contains, functionOf, statementOf } from "../../python/nodes.t
 import type { Assign, Call, Expr, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
+import { validationStep } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isMaybeNumber, keeps, parts } from "../facts/kept.ts";
 import { iteratedText } from "../facts/loaders.ts";
@@ -254,11 +255,8 @@ function grownBy(statement: Assign, facts: Facts): Expr | null {
 function* steps(facts: Facts): Generator<Finding> {
   for (const call of facts.file.callsNamed("append")) {
     if (call.func.kind !== "Attribute" || call.func.attr !== "append" || call.args.length !== 1) continue;
-    const fn = functionOf(call);
-    const cls = classOf(call);
-    if (fn?.kind !== "FunctionDef" || !/^(?:validation|test)_step$/.test(fn.name) || !cls) continue;
     const added = call.args[0]!.value;
-    if (facts.role(cls) !== "lightning" || selfAttribute(call.func.value) === null) continue;
+    if (!validationStep(call, facts) || selfAttribute(call.func.value) === null) continue;
     for (const part of parts(added, facts)) {
       if (!networkCall(part, facts)) continue;
       yield {

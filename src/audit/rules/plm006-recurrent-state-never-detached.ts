@@ -17,6 +17,7 @@ import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
 import { derivesFrom } from "../facts/kept.ts";
 import { throughRollout, whileActing } from "../facts/idle-states.ts";
+import type { Idle } from "../facts/idle-states.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
@@ -39,8 +40,8 @@ export const rule: Rule = {
   *check(facts) {
     yield* inForward(facts);
     yield* throughLayer(facts);
-    yield* whileActing(facts);
-    yield* throughRollout(facts);
+    for (const idle of whileActing(facts)) yield inVain(idle, "calls", facts);
+    for (const idle of throughRollout(facts)) yield inVain(idle, "turns", facts);
     if (facts.backwards.length === 0) return;
     yield* throughStep(facts);
     const { file } = facts;
@@ -236,6 +237,14 @@ function uncut(
   if (/\.detach|\.data\b|no_grad|Variable\(|zeros|numpy|item/.test(file.codeOf(fn))) return null;
   const at = file.all("Return").find(({ value, parent }) => value && parent && functionOf(value) === fn);
   return at ? { before: file.scopes.reaching(same), at, name: fn.name } : null;
+}
+
+function inVain({ read, by }: Idle, before: "calls" | "turns", { file }: Facts): Finding {
+  return {
+    at: read,
+    severity: "note",
+    message: `\`${file.textOf(read)}\` keeps the graphs of all ${before} before this one, though nothing is ever differentiated through them; run it without recording gradients${by ? `, unless \`${file.textOf(by)}\` cuts it off itself` : ""}`,
+  };
 }
 
 function message(name: string): string {

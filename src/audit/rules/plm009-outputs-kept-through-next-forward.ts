@@ -335,13 +335,20 @@ function pickOf(use: Name, { file }: Facts): Call | null {
 }
 
 /** `logits[0].detach().softmax(-1).cpu()`, for a picture or a log: what is read there is not held. */
-function isCopiedToHost(use: Name): boolean {
+const isCopiedToHost = (use: Name): boolean => comesTo(use, /^(?:cpu|item|tolist)$/);
+
+/** `maps.detach()[:, 0].sum(-1).mean()`: a few numbers. */
+const isSummed = (use: Name): boolean =>
+  comesTo(use, /^(?:mean|std|var|sum|norm|max|min|amax|amin|item|tolist)$/);
+
+/** Through parts and methods of it, one of these methods is called. */
+function comesTo(use: Name, method: RegExp): boolean {
   let at: Node = use;
   for (;;) {
     const up: Node | null = at.parent;
     if (up?.kind === "Subscript" && up.value === at) at = up;
     else if (up?.kind === "Attribute" && up.parent?.kind === "Call" && up.parent.func === up) {
-      if (/^(?:cpu|item|tolist)$/.test(up.attr)) return true;
+      if (method.test(up.attr)) return true;
       at = up.parent;
     } else return false;
   }
@@ -382,19 +389,6 @@ function isAlongLast(use: Name, facts: Facts): boolean {
       facts.file.text.slice(pick.func.end, pick.end),
     )
   );
-}
-
-/** `maps.detach()[:, 0].sum(-1).mean()`: a few numbers. */
-function isSummed(use: Name): boolean {
-  let at: Node = use;
-  for (;;) {
-    const up: Node | null = at.parent;
-    if (up?.kind === "Subscript" && up.value === at) at = up;
-    else if (up?.kind === "Attribute" && up.parent?.kind === "Call" && up.parent.func === up) {
-      if (/^(?:mean|std|var|sum|norm|max|min|amax|amin|item|tolist)$/.test(up.attr)) return true;
-      at = up.parent;
-    } else return false;
-  }
 }
 
 function isSize({ parent }: Name): boolean {

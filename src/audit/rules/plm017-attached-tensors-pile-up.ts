@@ -1,4 +1,3 @@
-import { keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf } from "../../python/nodes.ts";
 import type { Expr, Node } from "../../python/tree.ts";
@@ -7,7 +6,15 @@ import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
 import { networkCall } from "../facts/networks.ts";
-import { isBackwarded, isBounded, isEmptied, isQueue, keeps, keptForBackward } from "../facts/kept.ts";
+import {
+  isBackwarded,
+  isBounded,
+  isEmptied,
+  isOfFixedLength,
+  isQueue,
+  keeps,
+  keptForBackward,
+} from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
 import type { Rule } from "../rule.ts";
 
@@ -37,7 +44,10 @@ export const rule: Rule = {
         facts.backwards.some(({ call }) => functionOf(call) === functionOf(at));
       if (!known && !maybe) continue;
       // A bounded deque, or one renewed elsewhere, is no pile; what is read for a loss needs its graph.
-      const queue = root.kind === "Name" || isBounded(keep, facts) || isOwnQueue(root, facts.file);
+      const queue =
+        root.kind === "Name" ||
+        isBounded(keep, facts) ||
+        isOnlyMadeBy(root, facts.file, (made) => isOfFixedLength(made, facts.file));
       const epoch = !queue && isEmptied(keep, facts);
       if (epoch && !isEmptiedByEpoch(keep, facts)) continue;
       if (!queue && !isBackwarded(added, keep.loop, facts) && keptForBackward(keep, facts)) continue;
@@ -54,15 +64,6 @@ export const rule: Rule = {
     }
   },
 };
-
-/** `self.recent = deque(maxlen=50)` */
-function isOwnQueue(root: Expr, file: PythonFile): boolean {
-  return isOnlyMadeBy(
-    root,
-    file,
-    (made) => file.dotted(made.func) === "collections.deque" && keyword(made, "maxlen") !== null,
-  );
-}
 
 /** Filled by a Lightning module's `training_step`, and emptied by nothing but the hooks of its epochs. */
 function isEmptiedByEpoch({ at, root }: Keep, facts: Facts): boolean {

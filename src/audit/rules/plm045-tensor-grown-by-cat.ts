@@ -3,6 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import { validationStep } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isOtherBranch } from "../facts/guards.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -56,15 +57,8 @@ function* grown(facts: Facts): Generator<Finding> {
       facts.frequency(statement, functionOf(statement)!) === "every";
     // Lightning calls it for every batch of a validation.
     const measured = (): boolean => {
-      const fn = functionOf(statement);
-      const cls = classOf(statement);
-      return (
-        fn?.kind === "FunctionDef" &&
-        /^(?:validation|test)_step$/.test(fn.name) &&
-        cls !== null &&
-        facts.role(cls) === "lightning" &&
-        facts.frequency(statement, fn) === "every"
-      );
+      const step = validationStep(statement, facts);
+      return step !== null && facts.frequency(statement, step) === "every";
     };
     if (
       own !== null &&

@@ -1,13 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, Node } from "../../python/tree.ts";
-import {
-  comesFromNetwork,
-  feedsBackward,
-  isCutOffBelow,
-  isMadeOf,
-  runsBehind,
-} from "../facts/behind-loss.ts";
+import { comesFromNetwork, feedsBackward, isMadeOf, runsBehind } from "../facts/behind-loss.ts";
 import {
   isSelf,
   attributesOf,
@@ -16,6 +10,7 @@ import {
   methodsOf,
   selfAttribute,
 } from "../facts/classes.ts";
+import { isDetached } from "../facts/detached.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
 import { isOtherBranch } from "../facts/guards.ts";
@@ -82,7 +77,7 @@ function* evaluated(facts: Facts): Generator<Finding> {
     )
       continue;
     const name = facts.file.textOf(run);
-    if (namedIn(name, facts) || isCutOffBelow(call, facts)) continue;
+    if (namedIn(name, facts) || isDetached(call, facts.file)) continue;
     yield {
       at: call,
       // What others made to judge pictures with comes frozen, as a rule.
@@ -399,7 +394,7 @@ function* leftOutOfClass(facts: Facts): Generator<Finding> {
       // Of Lightning the loss is differentiated elsewhere.
       if (
         facts.role(cls) === "lightning"
-          ? isDetached(call)
+          ? isOnlyLooked(call)
           : !(feedsBackward(call, facts) || feedsHelper(call, facts) || feedsAttribute(call, cls, facts))
       )
         continue;
@@ -513,7 +508,8 @@ function feedsHelper(call: Call, facts: Facts): boolean {
     );
 }
 
-function isDetached({ parent }: Call): boolean {
+/** Read at once, or thrown away. */
+function isOnlyLooked({ parent }: Call): boolean {
   return (
     parent?.kind === "ExprStmt" ||
     (parent?.kind === "Attribute" && /^(?:detach|item|argmax|cpu|size|shape)$/.test(parent.attr))

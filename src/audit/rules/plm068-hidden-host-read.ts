@@ -2,7 +2,7 @@ import { argument } from "../../python/file.ts";
 import { contains, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { selfAttribute } from "../facts/classes.ts";
-import { everyUpdate } from "../facts/facts.ts";
+import { everyUpdate, validationStep } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { mayBeNumber } from "../facts/tensor-use.ts";
@@ -81,20 +81,14 @@ function everyTurn(node: Node, facts: Facts): boolean {
 /** In a loop that runs a network, or in what Lightning calls with every batch it judges by. */
 function inEvaluation(call: Call, facts: Facts): boolean {
   const [loop] = loopsAround(call);
-  const fn = functionOf(call);
   if (loop)
     return (
       loop.kind === "For" &&
       facts.frequency(call, loop) === "every" &&
       facts.file.all("Call").some((one) => contains(loop, one) && isNetwork(one.func, facts))
     );
-  return (
-    fn?.kind === "FunctionDef" &&
-    /^(?:validation|test)_step$/.test(fn.name) &&
-    fn.parent?.kind === "ClassDef" &&
-    facts.role(fn.parent) === "lightning" &&
-    facts.frequency(call, fn) === "every"
-  );
+  const step = validationStep(call, facts);
+  return step !== null && facts.frequency(call, step) === "every";
 }
 
 /** What `sum` starts from is added to, not gone through; `max` of several compares them, which is told elsewhere. */

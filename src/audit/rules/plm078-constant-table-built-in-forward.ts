@@ -1,7 +1,8 @@
-import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, namesIn, walk } from "../../python/nodes.ts";
 import { positional } from "../../python/file.ts";
 import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
-import { mentions, neverKept, neverReturned, neverStored, storedElsewhere } from "../facts/caches.ts";
+import { unfilledCaches } from "../facts/caches.ts";
+import type { Unfilled } from "../facts/caches.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { callTarget } from "../facts/summary.ts";
@@ -36,10 +37,7 @@ export const rule: Rule = {
     yield* waves(facts);
     yield* distances(facts);
     yield* grids(facts);
-    yield* neverStored(facts);
-    yield* storedElsewhere(facts);
-    yield* neverReturned(facts);
-    yield* neverKept(facts);
+    for (const cache of unfilledCaches(facts)) yield unfilled(cache);
     for (const call of facts.file.callsNamed(...TABLES, "tril", "triu")) {
       const name = facts.file.dotted(call.func) ?? "";
       const fn = functionOf(call);
@@ -73,6 +71,24 @@ export const rule: Rule = {
     }
   },
 };
+
+function unfilled({ asked, cache, why, maybe }: Unfilled): Finding {
+  if (why === "None here" || why === "None below")
+    return {
+      at: asked,
+      severity: "note",
+      message: `\`${cache}\` stays None: what is computed ${why.slice(5)} is never kept in it, and every forward computes it again`,
+    };
+  const put =
+    why === "nothing put"
+      ? "computed and never put there"
+      : `put there under another key than \`${why.key}\``;
+  return {
+    at: asked,
+    severity: maybe ? "note" : "warning",
+    message: `What is missing from \`${cache}\` is ${put}: it is missed and computed again every time`,
+  };
+}
 
 function isOnes(expr: Expr | null, facts: Facts): boolean {
   return expr?.kind === "Call" && facts.file.dotted(expr.func) === "torch.ones";
@@ -222,7 +238,7 @@ function isForThisInput(call: Call, fn: FunctionDef): boolean {
     const isFlag =
       at.kind === "If" && selfAttribute(at.test) !== null && /^use_|_enabled$/.test(selfAttribute(at.test)!);
     if ((at.kind === "If" && !isFlag) || at.kind === "IfExp") return false;
-    if (at.kind === "Assign") return !at.targets.some((one) => mentions(one, "self"));
+    if (at.kind === "Assign") return !at.targets.some((one) => namesIn(one).some(({ id }) => id === "self"));
     if (at.kind === "Call" && at.func.kind === "Attribute" && at.func.attr === "register_buffer")
       return false;
   }

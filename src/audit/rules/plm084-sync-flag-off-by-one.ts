@@ -290,7 +290,7 @@ function condition(expr: Expr, when: boolean, facts: Facts, depth = 0): Conditio
     // `not distributed or i % n == 0`: with one process there is nothing to exchange.
     const [first, second] = expr.values;
     const alone =
-      first!.kind === "Unary" && /^not [\w.]*(?:ddp|dist|parallel)\w*$/i.test(facts.file.textOf(first!));
+      first!.kind === "Unary" && first!.op === "not" && OF_RANKS.test(facts.file.textOf(first!.operand));
     return condition(alone ? second! : first!, when, facts, depth + 1);
   }
   // `no_sync() if distributed and not last else …`: what is asked beside that.
