@@ -67,13 +67,13 @@ export function wrapsInAdapters(file: PythonFile): readonly Call[] {
     .filter((call) => /^peft\.(?:get_peft_model|PeftModel\w*)$/.test(file.dotted(call.func) ?? ""));
 }
 
-/** Each of these makes the embeddings' output require gradients, or trains the embeddings. */
+/** Each of these makes the embeddings' output require gradients, or trains the embeddings; a head that is trained does not. */
 export function feedsGradients(file: PythonFile): boolean {
   return (
     file
       .callsNamed("prepare_model_for_kbit_training", "prepare_model_for_int8_training")
       .some((call) => !isFalse(argument(call, "use_gradient_checkpointing", 1))) ||
-    /enable_input_require_grads|make_inputs_require_grad|["']modules_to_save|modules_to_save\s*=(?!\s*None\b)|Prompt(?:Tuning|Encoder)|requires_grad_?\(\s*True|["']embed_tokens["']\s*[,\]]|embed_tokens\.(?:weight\.)?requires_grad|unsloth/.test(
+    /enable_input_require_grads|make_inputs_require_grad|["']modules_to_save|modules_to_save\s*=(?!\s*None\b|\s*\[\s*["'](?:lm_head|score|classifier)["']\s*\])|Prompt(?:Tuning|Encoder)|requires_grad_?\(\s*True|["']embed_tokens["']\s*[,\]]|embed_tokens\.(?:weight\.)?requires_grad|unsloth/.test(
       file.text,
     )
   );

@@ -362,19 +362,25 @@ export class Facts {
     return false;
   }
 
-  /** Runs in every epoch: in a loop around a step's loop, or in a function that trains and is called in a loop. */
+  /** The loop over epochs around the node, in its own function: around a step's loop, or one that calls what trains. */
+  epochLoop(node: Node): Loop | null {
+    const loops = loopsAround(node);
+    return (
+      loops.find((loop) => [...this.stepLoops].some((inner) => inner !== loop && contains(loop, inner))) ??
+      loops.find((loop) =>
+        this.file
+          .all("Call")
+          .some((call) => contains(loop, call) && this.callee(call)?.reachesBackward === true),
+      ) ??
+      null
+    );
+  }
+
+  /** Runs in every epoch: in a loop over them, or in a function that trains and is called in a loop. */
   everyEpoch(node: Node): boolean {
     const loops = loopsAround(node);
-    const around = loops.find((loop) =>
-      [...this.stepLoops].some((inner) => inner !== loop && contains(loop, inner)),
-    );
-    if (around) return this.frequency(node, around) === "every";
-    const trains = loops.find((loop) =>
-      this.file
-        .all("Call")
-        .some((call) => contains(loop, call) && this.callee(call)?.reachesBackward === true),
-    );
-    if (trains) return this.frequency(node, trains) === "every";
+    const epochs = this.epochLoop(node);
+    if (epochs) return this.frequency(node, epochs) === "every";
     const fn = functionOf(node);
     if (fn?.kind === "FunctionDef" && fn.parent?.kind === "ClassDef" && EPOCH_HOOKS.test(fn.name)) {
       const role = this.role(fn.parent);

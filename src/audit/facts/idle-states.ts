@@ -18,8 +18,9 @@ export interface Idle {
   readonly by: Expr | null;
 }
 
-/** Methods of agents that choose what to do in an environment. */
-const ACTING = /^_?(?:act|explore|predict|(?:select|choose|get|sample|predict|take)_actions?)$/;
+/** Methods of agents that choose what to do in an environment, or play in it to have something to learn from. */
+const ACTING =
+  /^_?(?:act|explore|predict|(?:select|choose|get|sample|predict|take)_actions?|(?:sample|collect|gather)_(?:training_)?(?:data|rollouts?|experiences?|trajector(?:y|ies)|episodes?|samples))$/;
 
 /** `action, self.hidden = self.actor(obs, self.hidden)`, where all else that came back is cut off: nobody differentiates it, and the state keeps the graphs of a whole episode. */
 export function* whileActing(facts: Facts): Generator<Idle> {
@@ -193,7 +194,7 @@ function isCutBelow(
       // `self.hidden = hidden`
       const into = statementOf(use);
       if (into?.kind === "Assign" && into !== statement && ownState(into.targets[0]!) === own) continue;
-      const cut = isCut(use);
+      const cut = isCut(use) || lexicalGrad(use, file) === "off";
       if (!cut && !sampled?.test(made.name)) return false;
       any ||= cut;
     }

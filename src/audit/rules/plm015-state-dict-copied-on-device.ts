@@ -29,7 +29,9 @@ export const rule: Rule = {
       const taker = call.parent?.kind === "Arg" ? call.parent.parent : null;
       if (taker?.kind === "Call" && /\b(?:load_state_dict|save)$/.test(file.textOf(taker.func))) continue;
       const given = positional(call, 0);
-      const state = given?.kind === "Name" ? file.scopes.onlyValue(given) : given;
+      const whole = given?.kind === "Name" ? file.scopes.onlyValue(given) : given;
+      // `net.module.state_dict() if parallel else net.state_dict()`
+      const state = whole?.kind === "IfExp" ? whole.orelse : whole;
       if (
         state?.kind !== "Call" ||
         state.func.kind !== "Attribute" ||
@@ -62,7 +64,7 @@ export const rule: Rule = {
             {
               start: call.start,
               end: call.end,
-              text: `{k: v.detach().to("cpu", copy=True) for k, v in ${file.textOf(state)}.items()}`,
+              text: `{k: v.detach().to("cpu", copy=True) for k, v in ${whole === state ? file.textOf(state) : `(${file.textOf(whole!)})`}.items()}`,
             },
           ],
         },

@@ -102,13 +102,13 @@ function nameOf(call: Call, statement: Assign, file: PythonFile): string {
   return key?.kind === "Str" && key.value !== null ? key.value : file.textOf(statement.targets[0]!);
 }
 
-/** One copy, or several: `[deepcopy(model) for _ in range(2)]`, `ModuleList([…])`. */
+/** One copy, or several: `[deepcopy(model) for _ in range(2)]`, `ModuleList([…])`; or what is made of one: `EMA(deepcopy(model), 0.99)`. */
 function made(expr: Expr): readonly Expr[] {
   const at = bare(expr);
   if (at.kind === "Comp") return [bare(at.element)];
   if (at.kind === "List" || at.kind === "Tuple") return at.items.map(bare);
   if (at.kind === "Dict") return at.values.map(bare);
-  if (at.kind === "Call" && at.args.length === 1 && at.func.kind !== "Call")
+  if (at.kind === "Call" && at.args.length > 0 && at.func.kind !== "Call")
     return [at, ...made(at.args[0]!.value)];
   return [at];
 }

@@ -1,9 +1,11 @@
 import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Assign, Attribute, ClassDef, Expr, FunctionDef, Subscript } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
+import { derivesFrom } from "../facts/kept.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -97,11 +99,10 @@ function isJoined(expr: Expr, { file }: Facts): boolean {
 
 /**
  * `self.scale = 0.99 * self.scale + 0.01 * returns.std()` of an agent, no module itself, that reads it as `self.scale.detach()`
- * alone: who cuts it off there knows that it has a graph.
+ * alone: who cuts it off there knows that it has a graph. Or of what the loss is computed from, in the method that hands it out.
  */
 function* ofAgents(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  if (facts.backwards.length === 0) return;
   for (const statement of file.all("Assign")) {
     const [target] = statement.targets;
     const attribute = target && statement.targets.length === 1 ? selfAttribute(target) : null;
@@ -116,7 +117,10 @@ function* ofAgents(facts: Facts): Generator<Finding> {
       .filter((one) => !contains(statement, one) && !isStored(one));
     const isCut = (one: Attribute): boolean =>
       one.parent?.kind === "Attribute" && /^(?:detach|item|data)$/.test(one.parent.attr);
-    if (others.length > 0 && others.every(isCut))
+    if (
+      (facts.backwards.length > 0 && others.length > 0 && others.every(isCut)) ||
+      isOfLoss(statement, attribute!, facts)
+    )
       yield {
         at: statement,
         severity: "note",
@@ -124,6 +128,33 @@ function* ofAgents(facts: Facts): Generator<Finding> {
         fix: { grade: "unsafe", title: "Detach the statistic", edits: appendCall(value, ".detach()") },
       };
   }
+}
+
+/** `margin = chosen - rejected`, averaged on self, in `def loss(self, …)` that a step calls and whose result comes from it. */
+function isOfLoss({ value, start }: Assign, attribute: string, facts: Facts): boolean {
+  const { file } = facts;
+  const fn = functionOf(value);
+  if (fn?.kind !== "FunctionDef" || !/(?:^|_)loss(?:es)?(?:_|$)/.test(fn.name) || !facts.hot(value))
+    return false;
+  const made = new Set<Definition>();
+  walk(value, (node) => {
+    if (selfAttribute(node as Expr) === attribute) return false;
+    if (node.kind === "Name" && node.id !== "self")
+      for (const one of file.scopes.reaching(node)) if (one.how !== "param") made.add(one);
+    return true;
+  });
+  return (
+    made.size > 0 &&
+    file
+      .all("Return")
+      .some(
+        (one) =>
+          functionOf(one) === fn &&
+          one.start > start &&
+          one.value !== null &&
+          derivesFrom(one.value, made, facts),
+      )
+  );
 }
 
 const isStored = (one: Attribute): boolean =>

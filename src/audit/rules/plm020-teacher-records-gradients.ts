@@ -92,7 +92,7 @@ function isRunEveryStep(call: Call, facts: Facts): boolean {
 }
 
 const RUNS_NETWORK =
-  /^(?:get_\w*features|forward\w*|encode(?:_\w+)?|extract_features|features|forward_features|get_\w*hidden_states|noise_pred|calculate_\w+|predict\w*|q_values?)$/;
+  /^(?:get_\w*features|forward\w*|encode(?:_\w+)?|extract_features|features|forward_features|get_\w*hidden_states|noise_pred|calculate_\w+|predict\w*|q_values?|(?:get_|compute_)?log_?probs?|logps)$/;
 
 /** `teacher.get_image_features(x)`, `teacher.encode(x)`: a method that runs it. */
 function* features(facts: Facts): Generator<Finding> {
@@ -232,7 +232,10 @@ function* handedOn(facts: Facts): Generator<Finding> {
       continue;
     if (!facts.networks.isOnlyEvaluated(value) && !isTeachers(lastWord(value))) continue;
     const param = paramGiven(call, arg, file);
-    if (!param || !facts.everyStep(call) || facts.gradMode(call) !== "on") continue;
+    // Behind a test, as `if self.loss == "dpo":`, it runs on every step of whoever asked for that; and a step that an
+    // evaluation calls, too, is still a step.
+    if (!param || !facts.hot(call) || facts.gradMode(call) === "off" || lexicalGrad(call, file) !== null)
+      continue;
     if (facts.networks.isFrozenByFlags(value)) continue;
     if (!facts.networks.isOnlyEvaluated(value) && !isTeacher(value, facts)) continue;
     const definition = file.scopes.definitionAt(param);

@@ -92,9 +92,11 @@ function castOf(call: Call, facts: Facts): "fixed" | "wide" | "of input" | null 
   return !casts ? null : low ? "fixed" : wide ? "wide" : "of input";
 }
 
-/** `self.table = nn.Parameter(…)`, or `self.proj.weight` of a layer. */
+/** `self.table = nn.Parameter(…)`, `self.weight` of a class of `nn.Linear`, or `self.proj.weight` of a layer. */
 function isOwnWeight(expr: Expr, facts: Facts): boolean {
-  if (selfAttribute(expr) !== null)
+  const own = selfAttribute(expr);
+  if (own === "weight" && isOfLayer(classOf(expr), facts)) return true;
+  if (own !== null)
     return isOnlyMadeBy(expr, facts.file, (made) =>
       /^torch\.nn\.(?:parameter\.)?Parameter$/.test(facts.file.dotted(made.func) ?? ""),
     );
@@ -103,6 +105,15 @@ function isOwnWeight(expr: Expr, facts: Facts): boolean {
     /^(?:weight|bias)$/.test(expr.attr) &&
     selfAttribute(expr.value) !== null &&
     facts.value(expr.value).what === "module"
+  );
+}
+
+/** `class CastedLinear(nn.Linear)`: it has the weight of that. */
+function isOfLayer(cls: ClassDef | null, { file }: Facts): boolean {
+  return (
+    cls?.args.some(({ value }) =>
+      /^torch\.nn\.(?:Linear|Embedding|Conv\w+)$/.test(file.dotted(value) ?? ""),
+    ) === true
   );
 }
 

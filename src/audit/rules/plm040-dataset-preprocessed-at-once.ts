@@ -204,7 +204,7 @@ function isWhole(expr: Expr, method: FunctionDef, facts: Facts): boolean {
   if (
     expr.func.kind === "Attribute" &&
     expr.func.value.kind === "Call" &&
-    /^(?:float|long|to)$/.test(expr.func.attr)
+    /^(?:float|long|to|astype)$/.test(expr.func.attr)
   )
     return isWhole(expr.func.value, method, facts);
   const name = file.dotted(expr.func) ?? "";
@@ -212,6 +212,7 @@ function isWhole(expr: Expr, method: FunctionDef, facts: Facts): boolean {
   if (inner && /^torch\.(?:from_numpy|(?:as_)?tensor)$|^numpy\.(?:as)?array$/.test(name))
     return isWhole(inner, method, facts);
   if (name === "numpy.load") return !keyword(expr, "mmap_mode") && positional(expr, 1) === null;
+  if (name === "numpy.fromfile") return true;
   if (name === "torch.load") return !keyword(expr, "mmap");
   if (isByHelper(expr, facts)) return true;
   const first = positional(expr, 0);

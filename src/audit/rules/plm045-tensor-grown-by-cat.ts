@@ -1,6 +1,6 @@
 import { argument, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { validationStep } from "../facts/facts.ts";
@@ -252,6 +252,8 @@ function* repeated(facts: Facts): Generator<Finding> {
     if (
       !isGrayToColour(call, times) &&
       !isOneWhereRepeated(times, source, facts) &&
+      !isOneUnderStar(call, source, facts) &&
+      !isBelowItsRank(times, source, facts) &&
       !(once && (hasDimensionOfOne(source, facts, 0) || isReduced(source, times, facts)))
     )
       continue;
@@ -334,6 +336,60 @@ function isOneWhereRepeated(times: readonly Expr[], expr: Expr, { file }: Facts)
   const sizes = first?.kind === "Tuple" && more.length === 0 ? first.items : first ? [first, ...more] : [];
   const isOne = (one: Expr): boolean => one.kind === "Num" && one.text === "1";
   return sizes.length === times.length && times.every((value, at) => isOne(value) || isOne(sizes[at]!));
+}
+
+/** `x.view(n, 1, 1, 1).repeat(1, 1, *size)`, `x.view([n] + [1] * rest).repeat(1, *size)`: what the star repeats is one. */
+function isOneUnderStar(call: Call, expr: Expr, { file }: Facts): boolean {
+  const source = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+  const given = call.args.slice(0, -1);
+  if (call.args.at(-1)?.star !== 1 || stars(call) !== 1 || source?.kind !== "Call") return false;
+  if (source.func.kind !== "Attribute" || !/^(?:view|reshape)$/.test(source.func.attr)) return false;
+  const isOne = (one: Expr | undefined): boolean => one?.kind === "Num" && one.text === "1";
+  const whole = positional(source, 0);
+  const begun = whole?.kind === "Binary" && whole.op === "+" && isRowOfOnes(whole.right) ? whole.left : null;
+  const sizes =
+    begun?.kind === "List" || begun?.kind === "Tuple"
+      ? begun.items
+      : begun || stars(source) > 0
+        ? []
+        : source.args.map(({ value }) => value);
+  return (
+    sizes.length >= given.length &&
+    (begun !== null || sizes.length > given.length) &&
+    given.every(({ value }, at) => isOne(value) || isOne(sizes[at])) &&
+    sizes.slice(given.length).every(isOne)
+  );
+}
+
+/** `torch.empty(b, d).bernoulli_(p).repeat(n, 1, 1)`: more dimensions than it has, and those it has are left as they are. */
+function isBelowItsRank(times: readonly Expr[], expr: Expr, { file }: Facts): boolean {
+  const isScalar = (one: Expr): boolean => {
+    let tensors = false;
+    walk(one, (node) => {
+      if (node.kind === "Attribute" || node.kind === "Call") tensors = true;
+    });
+    return !tensors;
+  };
+  let made = expr.kind === "Name" ? file.scopes.reaching(expr)[0]?.value : expr;
+  while (made?.kind === "Binary" || made?.kind === "Call") {
+    if (made.kind === "Binary") {
+      if (!isScalar(made.right)) return false;
+      made = made.left;
+    } else if (file.dotted(made.func) === null && made.func.kind === "Attribute") {
+      if (!/^(?:bernoulli_|uniform_|normal_|fill_|to|float|div_|mul_)$/.test(made.func.attr)) return false;
+      made = made.func.value;
+    } else break;
+  }
+  if (made?.kind !== "Call") return false;
+  const sizes = made.args.filter(({ name }) => name === null);
+  const rank = sizes.length;
+  return (
+    /^torch\.(?:rand|randn|zeros|ones|empty)$/.test(file.dotted(made.func) ?? "") &&
+    rank > 1 &&
+    sizes.every(({ star }) => star === 0) &&
+    times.length > rank &&
+    times.slice(-rank).every((one) => one.kind === "Num" && one.text === "1")
+  );
 }
 
 function stars(call: Call): number {

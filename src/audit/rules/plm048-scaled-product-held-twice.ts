@@ -1,6 +1,6 @@
 import { argument, isFalse, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, lastWord } from "../../python/nodes.ts";
+import { classOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Attribute, Binary, Call, Expr, Name } from "../../python/tree.ts";
 import { attentions, equationOf, isFallback } from "../facts/attention.ts";
 import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
@@ -45,7 +45,7 @@ export const rule: Rule = {
   },
 };
 
-/** In a forward; the scores of a vocabulary, and a matrix for each example, are as large where a trainer makes them. */
+/** In a forward; the scores of a vocabulary, and a product that is named, are as large where a trainer makes them. */
 function isOften(expr: Expr, large: Expr, facts: Facts): boolean {
   const why = facts.everyStep(expr)?.why ?? "";
   const made = large.kind === "Name" ? facts.file.scopes.onlyValue(large) : null;
@@ -53,7 +53,9 @@ function isOften(expr: Expr, large: Expr, facts: Facts): boolean {
     why.includes("forward of") ||
     why.includes("training loop of") ||
     (why !== "" &&
-      (isLogits(large, facts) || isOfBatches(large, facts) || (made !== null && isTokenLogits(made, facts))))
+      (isLogits(large, facts) ||
+        isOfBatches(large, facts) ||
+        (made !== null && (factors(made, facts).length > 0 || isTokenLogits(made, facts)))))
   );
 }
 
@@ -214,7 +216,9 @@ function isHeld(name: Name, facts: Facts): boolean {
             isMatmul(value, facts) ||
             (selfAttribute(value.func) !== null && isLayer(value.func, facts))));
   const reads = facts.file.scopes.uses(one).filter((use) => !isChangedOrDropped(use) && !isOfKind(use));
-  return made && reads.length === 1;
+  // Scores that are handed out as well may be the scaled ones.
+  const inside = isLogits(value, facts) ? reads.filter((use) => statementOf(use)?.kind !== "Return") : reads;
+  return made && inside.length === 1;
 }
 
 /** `model(**batch).logits`, `model(tokens)`, or all but the last of those handed in, of a language model. */

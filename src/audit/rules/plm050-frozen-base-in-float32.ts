@@ -82,7 +82,8 @@ function makesConfig(made: Call, file: PythonFile): boolean {
   return (
     (/^transformers\.\w*Config(?:\.from_pretrained)?$/.test(file.dotted(made.func) ?? "") ||
       (made.func.kind === "Subscript" && file.dotted(made.func.value) === "transformers.CONFIG_MAPPING")) &&
-    !hidesArguments(made, file) &&
+    // `GPT2Config(**asdict(sizes))`, in a file that speaks of no types.
+    (!hidesArguments(made, file) || !file.says(/dtype|quantiz/)) &&
     !TYPED.some((key) => given(made, key, file))
   );
 }

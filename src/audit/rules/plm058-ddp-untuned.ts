@@ -1,6 +1,6 @@
 import { isFalse, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, contains, statementOf } from "../../python/nodes.ts";
+import { ancestors, contains, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { MICRO_STEPS, countsToOne, isOneByDefault } from "../facts/accumulation.ts";
@@ -58,7 +58,8 @@ export const rule: Rule = {
         };
     }
     // Said in a docstring, nobody does it.
-    if (wraps.length === 0 || file.all("Attribute").some(({ attr }) => SYNCS.test(attr))) return;
+    if (wraps.length === 0 || file.all("Attribute").some(({ attr }) => SYNCS.test(attr)) || entersSync(file))
+      return;
     const seen = new Set<Node>();
     const steps = optimizerSteps(file);
     // A step in every turn uses its gradients up: the rarer one beside it is another optimizer's, or regularizes.
@@ -102,6 +103,15 @@ export const rule: Rule = {
         yield { at: valueAt, message: SEARCHES };
   },
 };
+
+/** `with misc.ddp_sync(net, last):`, of a file that need not be here. */
+function entersSync(file: PythonFile): boolean {
+  return file
+    .all("With")
+    .some(({ items }) =>
+      items.some(({ context }) => context.kind === "Call" && /sync(?!h)/i.test(lastWord(context.func) ?? "")),
+    );
+}
 
 /** The loop of the steps, or a function that one calls in each turn. */
 function turnOf(node: Node, facts: Facts): Node | null {

@@ -1,7 +1,7 @@
 import { hasStars, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf } from "../../python/nodes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import { contains, functionOf, lastWord } from "../../python/nodes.ts";
+import type { Arg, Call, Expr } from "../../python/tree.ts";
 import { given, hidesArguments, literalDict } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -25,6 +25,11 @@ function isNetwork(expr: Expr | null, facts: Facts): boolean {
 function mayWrap(config: Expr | null, file: PythonFile): boolean {
   const dict = config ? literalDict(config, file) : null;
   return config !== null && (dict === null || /wrap|min_num_params/.test(file.textOf(dict)));
+}
+
+/** `get_model(config)`, `AutoModelForCausalLM.from_pretrained(name)` */
+function isMade(arg: Arg | undefined): boolean {
+  return arg?.value.kind === "Call" && /model|from_pretrained|^from_config$/i.test(lastWord(arg.value.func));
 }
 
 /** In a function that calls itself, for each child of a module. */
@@ -92,16 +97,17 @@ export const rule: Rule = {
       yield { at: shards[0]!.func, message: MESSAGE };
     const wraps = named(
       /^torch\.distributed\.fsdp\.(?:fully_sharded_data_parallel\.)?FullyShardedDataParallel$/,
-    );
+    ).filter(({ args }) => args.length > 0);
     // Several wraps of parts, or `wrap()` inside the model, make units by hand; a policy and its reference are two models.
-    const models = new Set(wraps.map((call) => file.textOf(call.args[0]?.value ?? call)));
+    // So are those that are each made on the spot: `FSDP(get_model(config))`.
+    const models = new Set(wraps.map(({ args: [model] }) => (isMade(model) ? model : file.textOf(model!))));
     const whole =
       models.size === wraps.length &&
       wraps.every(
         (call) =>
           loopsAround(call).length === 0 &&
-          positional(call, 0)?.kind === "Name" &&
-          isNetwork(positional(call, 0), facts),
+          (isMade(call.args[0]) ||
+            (positional(call, 0)?.kind === "Name" && isNetwork(positional(call, 0), facts))),
       );
     if ((wraps.length !== 1 && !whole) || named(/^torch\.distributed\.fsdp\.wrap\.(?!\w*policy)/).length > 0)
       return;

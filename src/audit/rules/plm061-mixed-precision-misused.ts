@@ -59,7 +59,10 @@ export const rule: Rule = {
         !facts.backwards.some((backward) => backward.call === call)
       )
         yield { at: call, message: UNDER };
-    const casts = file.callsNamed("autocast").filter((call) => isTorchAutocast(call, file));
+    // Under `no_grad` no gradient comes of it, whatever the type.
+    const casts = file
+      .callsNamed("autocast")
+      .filter((call) => isTorchAutocast(call, file) && facts.gradMode(call) !== "off");
     // Every cast in the file must say bfloat16: then no gradient can underflow.
     const weights =
       casts.length === 0 &&

@@ -64,9 +64,9 @@ function withoutRemainders({ test }: If, { file }: Facts): string {
   return file.textOf(test).replace(/%[^=]*==\s*0/g, "");
 }
 
-/** `if step % 500 == 0: judge = torch.compile(model)`: at every evaluation of the training. */
+/** `if step % 500 == 0: judge = torch.compile(model)`: at every evaluation of the training, in a step's loop or an epoch's. */
 function isNowAndThen(call: Call, facts: Facts): boolean {
-  const loop = facts.stepLoop(call);
+  const loop = facts.stepLoop(call) ?? facts.epochLoop(call);
   const given = call.args[0]?.value;
   return (
     loop !== null &&

@@ -9,6 +9,7 @@ import type { Facts } from "../facts/facts.ts";
 import { loadersOf } from "../facts/loaders.ts";
 import type { ProjectFacts } from "../facts/project.ts";
 import { METHODS } from "../facts/torch-names.ts";
+import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import { sendsBatch } from "../facts/transfers.ts";
 import { callsOf } from "../facts/returns.ts";
@@ -24,7 +25,12 @@ export const rule: Rule = {
     patterns: [72],
   },
   *check(facts) {
-    if (facts.stepLoops.size === 0) return;
+    if (
+      facts.stepLoops.size === 0 &&
+      facts.file.all("Yield").length === 0 &&
+      !facts.file.mentions("non_blocking")
+    )
+      return;
     const pins = facts.file.mentions("pin_memory");
     const elsewhere = !pins && (facts.pins || pinsSomewhere(facts.project));
     if (!pins && !elsewhere && !facts.file.mentions("non_blocking")) return;
@@ -33,7 +39,7 @@ export const rule: Rule = {
         continue;
       const parts = positional(call, 0);
       if (!parts || !(isMoved(call, facts) || isMovedByCallers(call, facts))) continue;
-      const loop = facts.stepLoop(call);
+      const loop = facts.stepLoop(call) ?? handsOn(call, facts);
       const items = itemsOf(listedAbove(parts, facts) ?? parts);
       const joins =
         loop !== null
@@ -45,9 +51,9 @@ export const rule: Rule = {
       if ((!pins && !elsewhere) || !joins) {
         // Whoever made the loader, in another file, this copy is waited for.
         if (
-          loop &&
-          loadersOf(headOf(loop), facts) === null &&
-          items.every((item) => isBatch(item, loop, facts)) &&
+          (loop
+            ? loadersOf(headOf(loop), facts) === null && items.every((item) => isBatch(item, loop, facts))
+            : items.every((item) => isHandedIn(item, facts)) && facts.everyStep(call)) &&
           isUnwaited(call, facts)
         )
           yield { at: call, severity: "note", message: FRESH };
@@ -67,6 +73,12 @@ export const rule: Rule = {
 const FRESH =
   "What is joined here on the host is not pinned, whatever its parts were: `non_blocking` does nothing for it, and the host waits for the copy; move the parts, then join them there";
 
+/** `for x, y in loader: … yield`, of what hands its batches on to a training. */
+function handsOn(call: Call, { file }: Facts): Loop | null {
+  const [loop] = loopsAround(call);
+  return loop?.kind === "For" && file.all("Yield").some((one) => contains(loop, one)) ? loop : null;
+}
+
 function headOf(loop: Loop): Expr {
   return loop.kind === "For" ? loop.iter : loop.test;
 }
@@ -75,18 +87,42 @@ function headOf(loop: Loop): Expr {
 function isUnwaited(call: Call, facts: Facts): boolean {
   const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
   const made = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
-  return isSentOn(call) || (made !== null && facts.file.scopes.uses(made).some(isSentOn));
+  const { scopes } = facts.file;
+  return (
+    isSentOn(call, facts.file) ||
+    (made !== null && scopes.uses(made).some((use) => isSentOn(use, facts.file)))
+  );
 }
 
-function isSentOn(expr: Expr): boolean {
+function isSentOn(expr: Expr, file: PythonFile): boolean {
   for (
     let at: Expr = expr;
     at.parent?.kind === "Attribute" && at.parent.parent?.kind === "Call";
     at = at.parent.parent
   )
     if (/^(?:to|cuda)$/.test(at.parent.attr))
-      return isTrue(keyword(at.parent.parent, "non_blocking")?.value ?? null);
+      return isAsked(keyword(at.parent.parent, "non_blocking")?.value ?? null, file);
   return false;
+}
+
+/** True, or what the function does by default: `non_blocking: bool = True`. */
+function isAsked(expr: Expr | null, file: PythonFile): boolean {
+  if (expr?.kind !== "Name") return isTrue(expr);
+  const [one, ...more] = file.scopes.reaching(expr);
+  return more.length === 0 && one?.node.kind === "Param" && isTrue(one.node.default);
+}
+
+/** A batch that a function is given, or a part of it: `image, mask = batch`. */
+function isHandedIn(expr: Expr, facts: Facts): boolean {
+  if (expr.kind === "Subscript") return isHandedIn(expr.value, facts);
+  const definitions = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
+  return (
+    definitions.length > 0 &&
+    definitions.every(
+      ({ how, value }) =>
+        how === "param" || (how === "unpack" && value?.kind === "Name" && isHandedIn(value, facts)),
+    )
+  );
 }
 
 const pinning = new WeakMap<ProjectFacts, boolean>();

@@ -367,7 +367,7 @@ function isPositions(expr: Expr, facts: Facts): boolean {
   let counted = false;
   const made = (one: Expr, depth: number): boolean => {
     const again = (inner: Expr): boolean => made(inner, depth + 1);
-    if (depth > 12) return false;
+    if (depth > 20) return false;
     if (one.kind === "Num" || one.kind === "Str" || one.kind === "Const" || one.kind === "Slice") return true;
     if (isPlace(one) || isSetting(one, facts) || isSize(one, facts)) return true;
     if (one.kind === "Attribute" && /^(?:math|numpy|torch)\.pi$/.test(facts.file.dotted(one) ?? ""))

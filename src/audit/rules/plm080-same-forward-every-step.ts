@@ -178,9 +178,9 @@ function isFixed(call: Call, facts: Facts): boolean {
   if (
     call.func.kind === "Attribute" &&
     (facts.networks.isLoss(call.func.value) ||
-      /(?:^|_)(?:loss|criterion)$/.test(lastWord(call.func.value))) &&
+      /(?:^|_)(?:loss|criterion)$|^loss[A-Z_]/.test(lastWord(call.func.value))) &&
     /feature|extract|vgg|net$|model$|encoder/i.test(call.func.attr) &&
-    facts.gradMode(call) === "off"
+    (facts.gradMode(call) === "off" || /^vgg\d*$/.test(call.func.attr))
   )
     return true;
   const run = forwardOf(call.func, facts);
@@ -373,15 +373,26 @@ function methodOf(func: Expr): Expr | null {
 }
 
 function isSoftmax(call: Call, facts: Facts): boolean {
-  return /^torch\.(?:nn\.functional\.)?(?:log_softmax|softmax)$/.test(facts.file.dotted(call.func) ?? "");
+  return (
+    /^torch\.(?:nn\.functional\.)?(?:log_softmax|softmax)$/.test(facts.file.dotted(call.func) ?? "") ||
+    softened(call, facts) !== null
+  );
+}
+
+/** The scores of `scores.log_softmax(-1)`. */
+function softened({ func }: Call, { file }: Facts): Expr | null {
+  const isMethod =
+    func.kind === "Attribute" && /^(?:log_)?softmax$/.test(func.attr) && file.dotted(func) === null;
+  return isMethod ? func.value : null;
 }
 
 /** Nothing below the call is bound, or may be changed, in the loop. */
 function isInvariant(call: Call, loop: Loop, facts: Facts): boolean {
   let same = true;
   let names = 0;
-  for (const arg of call.args)
-    walk(arg.value, (node) => {
+  const scores = softened(call, facts);
+  for (const part of [...(scores ? [scores] : []), ...call.args.map(({ value }) => value)])
+    walk(part, (node) => {
       if (!same) return false;
       // Dropout, sampling, a fetch: another result each time.
       if (node.kind === "Call" && !isPure(node, facts)) same = false;

@@ -1,4 +1,4 @@
-import { classOf, functionOf, walk } from "../../python/nodes.ts";
+import { classOf, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Arg, Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -149,11 +149,24 @@ function isWork(call: Call, facts: Facts): boolean {
     runsGiven(prepared.args[0].value, prepared.args[1], facts)
   )
     return true;
+  if (learns(call, facts)) return true;
   const own = call.func.kind === "Name" || selfAttribute(call.func) !== null;
   if (!own || facts.callee(call)?.reachesBackward !== true) return false;
   const target = callTarget(call, facts.file);
   const fn = facts.file.functionNamed(target);
   return fn !== undefined && facts.functionFacts(fn.body[0]!).loose && !waitsBelow(fn, facts, new Set());
+}
+
+/** `policy.train(replay_buffer, batch_size)`, by whichever of several agents was chosen above. */
+function learns({ func, args }: Call, { file }: Facts): boolean {
+  const [first] = args;
+  return (
+    func.kind === "Attribute" &&
+    /^(?:train|update|learn|train_step)$/.test(func.attr) &&
+    /^(?:\w+_)?(?:policy|agent|learner)$/.test(lastWord(func.value)) &&
+    first !== undefined &&
+    /^(?:self\.)?(?:\w+_)?(?:replay|buffer|memory|batch)\b/.test(file.textOf(first.value))
+  );
 }
 
 /** Whether a function waits, or one of this file that it calls. */
