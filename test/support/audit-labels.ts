@@ -84,6 +84,8 @@ const FILES = [
   "labels-72.jsonl",
   "labels-73.jsonl",
   "labels-74.jsonl",
+  "labels-75.jsonl",
+  "labels-76.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
