@@ -14,7 +14,8 @@ const BATCH_HOOKS = [
   "on_before_zero_grad",
 ];
 const STEP_METHODS: Readonly<Partial<Record<Role, readonly string[]>>> = {
-  module: ["forward"],
+  // The others are what the forward of torch's Transformer layers calls, overridden.
+  module: ["forward", "_sa_block", "_mha_block", "_ff_block"],
   lightning: ["forward", "training_step", "optimizer_step", ...BATCH_HOOKS],
   trainer: ["compute_loss", "training_step"],
   callback: ["on_step_begin", "on_substep_end", "on_pre_optimizer_step", "on_step_end", ...BATCH_HOOKS],

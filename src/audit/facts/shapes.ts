@@ -1,4 +1,4 @@
-import { keyword } from "../../python/file.ts";
+import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
@@ -24,7 +24,9 @@ export function shapesVary(file: PythonFile): boolean {
       ) ||
     file.calls.given(["padding"]).some((call) => {
       const { value } = keyword(call, "padding")!;
-      return value.kind === "Str" && value.value === "longest";
+      if (value.kind === "Str") return value.value === "longest";
+      // `processor(text=texts, images=images, padding=True, return_tensors="pt")`
+      return isTrue(value) && keyword(call, "return_tensors") !== null;
     }) ||
     // Detectors resize each image by its own sides.
     file.calls
@@ -115,14 +117,14 @@ function isCollate(fn: FunctionDef, file: PythonFile): boolean {
   );
 }
 
-/** `max(len(x) for x in batch)`, or of a list of lengths. */
+/** `max(len(x) for x in batch)`, or of a list of lengths; `min` where the batch is cut to its shortest. */
 function padsToLongest(fn: FunctionDef, file: PythonFile): boolean {
   return file
-    .callsNamed("max")
+    .callsNamed("max", "min")
     .some(
       (call) =>
         contains(fn, call) &&
-        (file.dotted(call.func) === "builtins.max" || call.func.kind === "Attribute") &&
+        (/^builtins\.m(?:ax|in)$/.test(file.dotted(call.func) ?? "") || call.func.kind === "Attribute") &&
         /len|size|shape/i.test(file.textOf(call)),
     );
 }

@@ -34,6 +34,9 @@ export function sendsBatch({ func, args, parent }: Call, file: PythonFile): bool
     const [target] = parent?.kind === "Assign" ? parent.targets : [];
     return target?.kind === "Name" && first.value.kind === "Name" && target.id === first.value.id;
   }
+  // `x, y = to_torch((x, y), device)`
+  if (/^to_(?:torch|tensors?)$/.test(name))
+    return args.slice(1).some(({ value }) => /(?:^|\.)device$/.test(file.textOf(value)));
   return SENDS.test(name) && !args.some(({ value }) => /cpu|model|net\b/i.test(file.textOf(value)));
 }
 

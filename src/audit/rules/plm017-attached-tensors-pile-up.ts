@@ -1,8 +1,8 @@
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf } from "../../python/nodes.ts";
-import type { Expr, Node } from "../../python/tree.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
-import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isModuleRole, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
 import { networkCall } from "../facts/networks.ts";
@@ -16,7 +16,9 @@ import {
   keptForBackward,
 } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
-import type { Rule } from "../rule.ts";
+import { lexicalGrad } from "../facts/gradmode.ts";
+import { constructed } from "../facts/recurrent.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -28,6 +30,7 @@ export const rule: Rule = {
     patterns: [17, 2, 4],
   },
   *check(facts) {
+    yield* cutOffLater(facts);
     for (const keep of keeps(facts)) {
       const { added, at, root } = keep;
       if (keep.how !== "list" || facts.gradMode(at) === "off") continue;
@@ -64,6 +67,75 @@ export const rule: Rule = {
     }
   },
 };
+
+/**
+ * `self.buffer.logps.append(logp)` of what a network of this file hands out with its graph, and the only one who reads it
+ * does so as `torch.stack(self.buffer.logps).detach()`: the graphs of a whole rollout are kept for nothing.
+ */
+function* cutOffLater(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  if (facts.backwards.length === 0) return;
+  for (const call of file.callsNamed("append")) {
+    const list = call.func.kind === "Attribute" ? call.func.value : null;
+    const added = call.args[0]?.value;
+    if (list?.kind !== "Attribute" || selfAttribute(list.value) === null || added?.kind !== "Name") continue;
+    const [made, ...more] = file.scopes.reaching(added);
+    const run = more.length === 0 && made?.how === "unpack" ? made.value : null;
+    if (run?.kind !== "Call" || made!.index === null || !handsOutGraph(run, made!.index, facts)) continue;
+    if (facts.gradMode(run) === "off" || lexicalGrad(run, file) !== null) continue;
+    const name = file.textOf(list);
+    const reads = file
+      .all("Attribute")
+      .filter((one) => one.attr === list.attr && file.textOf(one) === name && !isFilled(one));
+    if (reads.length > 0 && reads.every((one) => isCutOff(one)))
+      yield {
+        at: call,
+        severity: "note",
+        message: `\`${name}\` keeps the graph of every turn until it is read, and there it is cut off: nothing is ever differentiated through it`,
+        fix: { grade: "unsafe", title: "Detach what is appended", edits: appendCall(added, ".detach()") },
+      };
+  }
+}
+
+/** `self.policy.act(state)`, of a class of this file whose method returns that part of its result as it was computed. */
+function handsOutGraph({ func }: Call, index: number, facts: Facts): boolean {
+  const { file } = facts;
+  if (func.kind !== "Attribute" || selfAttribute(func.value) === null) return false;
+  const returned = file
+    .all("Return")
+    .filter(({ parent }) => parent?.kind === "FunctionDef" && parent.name === func.attr);
+  return (
+    returned.length > 0 &&
+    returned.every(({ value, parent }) => {
+      const part = value?.kind === "Tuple" ? value.items[index] : null;
+      const cls = parent?.parent?.kind === "ClassDef" ? parent.parent : null;
+      return (
+        part?.kind === "Name" &&
+        cls !== null &&
+        isModuleRole(facts.role(cls)) &&
+        isOnlyMadeBy(func.value, file, (made) => constructed(made, file) === file.qualified(cls)) &&
+        derivesFromInput(part, facts) &&
+        lexicalGrad(part, file) === null
+      );
+    })
+  );
+}
+
+/** `self.buffer.logps.append(…)`, `.clear()`, `del self.buffer.logps[:]` */
+function isFilled({ parent }: Node): boolean {
+  return (
+    (parent?.kind === "Attribute" && /^(?:append|clear)$/.test(parent.attr)) ||
+    parent?.kind === "Delete" ||
+    parent?.parent?.kind === "Delete"
+  );
+}
+
+/** Within a chain of calls that ends in `.detach()`. */
+function isCutOff(expr: Node): boolean {
+  for (let at: Node = expr; at.parent && at.parent.kind !== "Assign"; at = at.parent)
+    if (at.parent.kind === "Attribute" && /^(?:detach|data)$/.test(at.parent.attr)) return true;
+  return false;
+}
 
 /** Filled by a Lightning module's `training_step`, and emptied by nothing but the hooks of its epochs. */
 function isEmptiedByEpoch({ at, root }: Keep, facts: Facts): boolean {

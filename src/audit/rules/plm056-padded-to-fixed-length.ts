@@ -116,7 +116,8 @@ function trainsOnAnyShape(facts: Facts): boolean {
   // Compiled or traced programs want one shape; an image model's prompt has one length anyway.
   if (
     ONE_SHAPE.some((word) => file.mentions(word)) ||
-    compiles(facts) ||
+    // Unless its collator pads to the longest: then there is not one shape anyway.
+    (compiles(facts) && !file.says(/DataCollator(?:WithPadding|ForSeq2Seq)\(/)) ||
     (file.mentions("torch_xla") && file.says(/(?<!is_)torch_xla/))
   )
     return false;

@@ -73,14 +73,17 @@ export const rule: Rule = {
     for (const call of file.callsNamed("GradScaler")) {
       // Of a function that casts by itself only its own casts count.
       const own = casts.filter((cast) => functionOf(cast) !== null && functionOf(cast) === functionOf(call));
-      if (!weights && !all && !(own.length > 0 && own.every((cast) => saysBfloat16(cast, file)))) continue;
+      const chosen = isOnForBfloat16(keyword(call, "enabled")?.value ?? null, file);
+      if (!weights && !all && !chosen && !(own.length > 0 && own.every((cast) => saysBfloat16(cast, file))))
+        continue;
       if (
         !/^torch\.(?:(?:cuda\.|cpu\.)?amp\.(?:grad_scaler\.)?)?GradScaler$/.test(file.dotted(call.func) ?? "")
       )
         continue;
       const enabled = keyword(call, "enabled");
       const known = !enabled || isTrue(said(enabled.value, file));
-      if (!known && !(all ? casts : own).some((cast) => isSwitchedBy(cast, enabled!.value, file))) continue;
+      if (!known && !chosen && !(all ? casts : own).some((cast) => isSwitchedBy(cast, enabled!.value, file)))
+        continue;
       scaled ??= call;
       yield {
         at: call.func,
@@ -107,6 +110,28 @@ export const rule: Rule = {
       };
   },
 };
+
+/** `enabled=(dtype != "float32")`, where `dtype = "bfloat16"` unless somebody asks for another. */
+function isOnForBfloat16(enabled: Expr | null, file: PythonFile): boolean {
+  if (enabled?.kind !== "Compare" || enabled.left.kind !== "Name" || enabled.rights.length !== 1)
+    return false;
+  const isBfloat = (one: Expr | null): boolean =>
+    one?.kind === "Str" && /^(?:bfloat16|bf16)$/.test(one.value ?? "");
+  const [right] = enabled.rights;
+  const on =
+    enabled.ops[0] === "!="
+      ? right?.kind === "Str" && /^(?:float32|fp32|no)$/.test(right.value ?? "")
+      : enabled.ops[0] === "in" &&
+          (right?.kind === "Tuple" || right?.kind === "List" || right?.kind === "Set")
+        ? right.items.some(isBfloat)
+        : false;
+  return (
+    on &&
+    file.scopes
+      .reaching(enabled.left)
+      .some(({ value }) => isBfloat(value?.kind === "IfExp" ? value.body : value))
+  );
+}
 
 /** `USE_AMP`, set once at the top. */
 function said(expr: Expr, file: PythonFile): Expr | null {

@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr, Node } from "../../python/tree.ts";
+import type { Attribute, Call, ClassDef, Expr, Node } from "../../python/tree.ts";
 import { comesFromNetwork, feedsBackward, isMadeOf, runsBehind } from "../facts/behind-loss.ts";
 import {
   isSelf,
@@ -50,6 +50,7 @@ export const rule: Rule = {
             ...besidePart(facts),
             ...partsOptimised(facts),
             ...adversaries(facts),
+            ...underAdapters(facts),
           ]
         : []),
     ]) {
@@ -263,7 +264,7 @@ function isWithin(callee: string, optimised: string): boolean {
 
 /** Who others trained is made by these; what they make has parameters, which a loss of one's own need not have. */
 const TRAINED =
-  /^(?:torchvision\.models\.(?:\w+\.)*[a-z]\w*|timm\.create_model|transformers\.\w*(?:Model|For[A-Z])\w*\.from_pretrained)$/;
+  /^(?:torchvision\.models\.(?:\w+\.)*[a-z]\w*|torchaudio\.pipelines\.\w+\.get_model|timm\.create_model|transformers\.\w*(?:Model|For[A-Z])\w*\.from_pretrained)$/;
 
 /** What others trained, made here and handed to nobody: whoever made the optimizer, its parameters cannot be in it. */
 function* keptToItself(facts: Facts): Generator<Finding> {
@@ -304,6 +305,32 @@ function* keptToItself(facts: Facts): Generator<Finding> {
           severity: "note",
           message: `\`${definition.name}\` is in no optimizer, as nobody is handed its parameters, yet they get gradients; run it under \`no_grad\`, or freeze it where they must pass through it`,
         };
+  }
+}
+
+const ADAPTERS = /^\w*(?:LoRA|Lora|LyCORIS|Lycoris)\w*Network$/;
+
+/** `network = LoRANetwork(unet, rank=4)`, by a class of one's own: what it is put around still requires gradients. */
+function* underAdapters(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const isWhole = (value: Expr): boolean =>
+    value.kind === "Name" &&
+    (isNetwork(value, facts) || /^(?:\w+_)?(?:unet|transformer|model)$/.test(value.id));
+  for (const call of file.calls.matching(ADAPTERS)) {
+    const net = call.args.map(({ value }) => value).find(isWhole);
+    const fn = functionOf(call);
+    if (net?.kind !== "Name" || facts.networks.isFrozen(net)) continue;
+    if (
+      new RegExp(
+        `\\b${net.id}\\.(?:requires_grad|parameters)|in ${net.id}\\.(?:named_)?parameters|(?:freeze|requires_grad)\\w*\\([^)\\n]*\\b${net.id}\\b`,
+      ).test(file.codeOf(fn ?? file.tree.module))
+    )
+      continue;
+    yield {
+      at: call,
+      severity: "note",
+      message: `Only the adapters learn, yet the parameters of \`${net.id}\` still require gradients: each is computed and kept for nobody; \`requires_grad_(False)\` on it stops that`,
+    };
   }
 }
 
@@ -370,18 +397,22 @@ function* leftOutOfClass(facts: Facts): Generator<Finding> {
     const text = file.codeOf(cls);
     // `chain(self.net.parameters(), self.noise.parameters())`, by a method or a list of its own: whatever is not named there.
     const listed =
-      made.length === 1 &&
+      made.length > 0 &&
       /self\.[\w.]+\.parameters\(/.test(text) &&
       !/self\.(?:named_)?parameters\(/.test(text);
     const handed = made.length === 0 && isHandedOptimizer(cls);
     if (source ? selfAttribute(source) === null : !listed && !handed) continue;
     const optimised = source ? file.textOf(source) : "";
     for (const call of file.all("Call")) {
-      const run = contains(cls, call) && isOfSelf(call) ? ranNetwork(call, facts) : null;
+      const run =
+        contains(cls, call) && isOfSelf(call)
+          ? (ranNetwork(call, facts) ?? trainedRun(call, cls, file))
+          : null;
       const own = run && selfAttribute(run);
       if (!run || own === null || /loss/i.test(own)) continue;
       if (isParameterless(run, file)) continue;
-      if (handed && !isOwnTrained(own, cls, file)) continue;
+      // Several optimizers, each with a list of its own: only of what others trained it is plain that it is in none.
+      if ((handed || made.length > 1) && !isOwnTrained(own, cls, file)) continue;
       const callee = file.textOf(run);
       if (callee === optimised || facts.networks.isFrozenByFlags(run)) continue;
       if (
@@ -427,10 +458,18 @@ function isOwnTrained(own: string, cls: ClassDef, file: PythonFile): boolean {
   return (
     writes.length > 0 &&
     writes.every(({ value }) => value !== null && trained(value)) &&
-    !new RegExp(`self\\.${own}\\b(?!\\s*(?:=|\\(|\\.(?:to|eval|cuda|train|half|float)\\())`).test(
-      file.codeOf(cls),
-    )
+    !new RegExp(
+      `self\\.${own}\\b(?!\\s*(?:=|\\(|\\.(?:to|eval|cuda|train|half|float|extract_features|features|encode\\w*)\\())`,
+    ).test(file.codeOf(cls))
   );
+}
+
+/** `self.judge.extract_features(x)` of what others trained and the class keeps to itself. */
+function trainedRun({ func }: Call, cls: ClassDef, file: PythonFile): Expr | null {
+  const own = func.kind === "Attribute" ? selfAttribute(func.value) : null;
+  return own !== null && /feature|encode/.test((func as Attribute).attr) && isOwnTrained(own, cls, file)
+    ? (func as Attribute).value
+    : null;
 }
 
 /** `self.net(x)`, `self.net.encode(x)` */

@@ -1,6 +1,7 @@
 import { argument, isTrue } from "../../python/file.ts";
 import { classOf, contains } from "../../python/nodes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Definition } from "../../python/scopes.ts";
+import type { Call, ClassDef, Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -17,7 +18,7 @@ export const rule: Rule = {
     hotOnly: true,
   },
   *check(facts) {
-    if (!facts.file.mentions("MultiheadAttention")) return;
+    if (!facts.file.mentions("MultiheadAttention") && !facts.file.says(/nn\.Transformer\w+Layer\)/)) return;
     for (const call of facts.file.all("Call")) {
       // Its fifth parameter.
       const asked = argument(call, "need_weights", 4);
@@ -46,13 +47,15 @@ export const rule: Rule = {
 
 function isAttention(expr: Expr, facts: Facts): boolean {
   const made = (value: Expr | null): boolean =>
-    value?.kind === "Call" &&
-    /^torch\.nn\.(?:modules\.activation\.)?MultiheadAttention$/.test(facts.file.dotted(value.func) ?? "");
+    value?.kind === "Call"
+      ? ATTENTION.test(facts.file.dotted(value.func) ?? "")
+      : // `def __init__(self, attention: nn.MultiheadAttention)`
+        value?.kind === "Name" && isSaidToBe(facts.file.scopes.reaching(value)[0], facts);
   const own = selfAttribute(expr);
   if (own !== null) {
     const cls = classOf(expr);
     const writes = cls ? (attributesOf(cls, facts.file).get(own)?.writes ?? []) : [];
-    if (writes.length === 0) return false;
+    if (writes.length === 0) return cls !== null && isOfTorch(own, cls, facts);
     if (writes.every((write) => made(write.value))) return true;
     // Chosen by a setting among layers that take one or two: what is given three is this.
     const call = expr.parent;
@@ -80,6 +83,21 @@ function isAttention(expr: Expr, facts: Facts): boolean {
       const over = iterated(value, index, facts);
       return isListOf(over, made, facts, over === value ? index : null);
     })
+  );
+}
+
+function isSaidToBe(definition: Definition | undefined, { file }: Facts): boolean {
+  const said = definition?.node.kind === "Param" ? definition.node.annotation : null;
+  return said !== null && ATTENTION.test(file.dotted(said) ?? "");
+}
+
+const ATTENTION = /^torch\.nn\.(?:modules\.activation\.)?MultiheadAttention$/;
+
+/** `self.self_attn` of a class of `nn.TransformerEncoderLayer`, which makes it. */
+function isOfTorch(attribute: string, cls: ClassDef, { file }: Facts): boolean {
+  return (
+    /^(?:self_attn|multihead_attn)$/.test(attribute) &&
+    cls.args.some(({ value }) => /^torch\.nn\.Transformer(?:En|De)coderLayer$/.test(file.dotted(value) ?? ""))
   );
 }
 

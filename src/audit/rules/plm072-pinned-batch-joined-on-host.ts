@@ -25,12 +25,7 @@ export const rule: Rule = {
     patterns: [72],
   },
   *check(facts) {
-    if (
-      facts.stepLoops.size === 0 &&
-      facts.file.all("Yield").length === 0 &&
-      !facts.file.mentions("non_blocking")
-    )
-      return;
+    if (!facts.anyHot && facts.file.all("Yield").length === 0) return;
     const pins = facts.file.mentions("pin_memory");
     const elsewhere = !pins && (facts.pins || pinsSomewhere(facts.project));
     if (!pins && !elsewhere && !facts.file.mentions("non_blocking")) return;
@@ -47,7 +42,8 @@ export const rule: Rule = {
             (isCounted(loop, facts) ||
               isPinned(loop, facts) ||
               items.every((item) => item.kind === "Call" && isTaken(item, facts)))
-          : isHandedBatch(call, items, facts);
+          : isHandedBatch(call, items, facts) ||
+            (items.every((item) => isTakenFromGiven(item, facts)) && facts.everyStep(call) !== null);
       if ((!pins && !elsewhere) || !joins) {
         // Whoever made the loader, in another file, this copy is waited for.
         if (
@@ -110,6 +106,23 @@ function isAsked(expr: Expr | null, file: PythonFile): boolean {
   if (expr?.kind !== "Name") return isTrue(expr);
   const [one, ...more] = file.scopes.reaching(expr);
   return more.length === 0 && one?.node.kind === "Param" && isTrue(one.node.default);
+}
+
+/** `batch = next(batches)` of an iterator that a step is given, or a part of it. */
+function isTakenFromGiven(expr: Expr, facts: Facts): boolean {
+  if (expr.kind === "Subscript") return isTakenFromGiven(expr.value, facts);
+  const [one, ...more] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
+  if (!one?.value || more.length > 0) return false;
+  if (one.how === "unpack" && one.value.kind === "Name") return isTakenFromGiven(one.value, facts);
+  const from =
+    one.value.kind === "Call" && facts.file.dotted(one.value.func) === "builtins.next"
+      ? positional(one.value, 0)
+      : null;
+  return (
+    from?.kind === "Name" &&
+    /load|iter|batch/i.test(from.id) &&
+    facts.file.scopes.reaching(from).every(({ how }) => how === "param")
+  );
 }
 
 /** A batch that a function is given, or a part of it: `image, mask = batch`. */
@@ -232,7 +245,13 @@ function isMoved(call: Call, facts: Facts, index: number | null = null): boolean
   if (target?.kind === "Subscript" && target.value.kind === "Name")
     return isSentWhole(target.value, statement!, facts);
   const made = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
-  return made !== null && facts.file.scopes.uses(made).some(moves);
+  return made !== null && facts.file.scopes.uses(made).some((use) => moves(use) || isSentAmong(use, facts));
+}
+
+/** `to_torch((frames, actions), device)` */
+function isSentAmong({ parent }: Expr, { file }: Facts): boolean {
+  const given = parent?.kind === "Tuple" || parent?.kind === "List" ? parent.parent : parent;
+  return given?.kind === "Arg" && given.parent?.kind === "Call" && sendsBatch(given.parent, file);
 }
 
 /** `batch["x"] = torch.cat(…)`, and the whole batch is sent below: `send(batch, lambda t: t.to(device))`. */

@@ -109,12 +109,21 @@ function* inStep(facts: Facts): Generator<Finding> {
 function isOnlyTensors({ func }: Call, source: Expr, facts: Facts): boolean {
   const { what, device } = facts.value(source);
   return (
-    facts.accelerator &&
+    (facts.accelerator || facts.project.accelerated.size > 0) &&
     func.kind === "Attribute" &&
     func.attr === "double" &&
     what === "unknown" &&
     device === "unknown" &&
-    facts.stepLoop(source) !== null
+    (facts.stepLoop(source) !== null || isOfForward(source, facts))
+  );
+}
+
+/** What a function of the file's top is given, by a forward that calls it. */
+function isOfForward(source: Expr, { file }: Facts): boolean {
+  return (
+    source.kind === "Name" &&
+    file.scopes.reaching(source).every(({ how }) => how === "param") &&
+    functionOf(source)?.parent?.kind === "Module"
   );
 }
 

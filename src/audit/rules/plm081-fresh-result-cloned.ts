@@ -1,7 +1,8 @@
 import { argument, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { functionOf, statementOf, walk } from "../../python/nodes.ts";
-import type { Arg, Attribute, Call, Expr, FunctionDef, Node, Subscript } from "../../python/tree.ts";
+import type { Definition } from "../../python/scopes.ts";
+import type { Arg, Attribute, Call, Expr, FunctionDef, Name, Node, Subscript } from "../../python/tree.ts";
 import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork, networkCall } from "../facts/networks.ts";
@@ -149,12 +150,22 @@ function isKeptSkip(call: Call, value: Expr, facts: Facts): boolean {
   )
     return false;
   const made = file.scopes.reaching(value);
+  const keepsIn = keeps.func.value.id;
+  const isOneOf = (some: readonly Definition[], those: readonly Definition[]): boolean =>
+    some.length === 0 || some.some((one) => those.includes(one));
   return (
     made.length > 0 &&
     made.every(
-      (one) => one.how === "assign" && one.value?.kind === "Call" && isOwnLayer(one.value.func, file),
+      ({ how, value: by }) =>
+        how === "assign" &&
+        by?.kind === "Call" &&
+        (isOwnLayer(by.func, file) || /^torch\.nn\.functional\.\w+[a-z]$/.test(file.dotted(by.func) ?? "")),
     ) &&
-    !isWrittenIn(forward, [value.id, keeps.func.value.id]) &&
+    // What is written into further down, by the same name, may be another one.
+    !isWrittenIn(
+      forward,
+      (one) => one.id === keepsIn || (one.id === value.id && isOneOf(file.scopes.reaching(one), made)),
+    ) &&
     !file.once(beginsInPlace)
   );
 }
@@ -169,10 +180,10 @@ function isOwnLayer(func: Expr, file: PythonFile): boolean {
 }
 
 /** `x += y`, `x[0] = y`, `x.add_(y)`, of one of these names or a part of it. */
-function isWrittenIn(fn: FunctionDef, names: readonly string[]): boolean {
+function isWrittenIn(fn: FunctionDef, isNamed: (name: Name) => boolean): boolean {
   const isOne = (expr: Expr): boolean => {
     const whole = expr.kind === "Subscript" ? expr.value : expr;
-    return whole.kind === "Name" && names.includes(whole.id);
+    return whole.kind === "Name" && isNamed(whole);
   };
   let written = false;
   walk(fn, (node) => {

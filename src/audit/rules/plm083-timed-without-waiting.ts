@@ -1,4 +1,5 @@
 import { classOf, functionOf, lastWord, walk } from "../../python/nodes.ts";
+import type { PythonFile } from "../../python/file.ts";
 import type { Arg, Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -82,7 +83,9 @@ function* blocks(facts: Facts): Generator<Finding> {
   if (timers.size > 0 || elsewhere.length > 0)
     for (const block of file.all("With"))
       for (const { context } of block.items) {
-        const name = context.kind === "Call" ? context.func : context;
+        // `with timers["forward"]:`, of a dict of them.
+        const timer = (context.kind === "Subscript" ? heldIn(context.value, file) : null) ?? context;
+        const name = timer.kind === "Call" ? timer.func : timer;
         const made = name.kind === "Name" || name.kind === "Attribute" ? file.dotted(name) : null;
         if (
           made !== null &&
@@ -96,6 +99,13 @@ function* blocks(facts: Facts): Generator<Finding> {
       for (const decorator of fn.decorators)
         if (decorators.has(file.dotted(decorator) ?? "") && isUnwaited(fn.body, facts))
           yield { at: decorator, message: MESSAGE };
+}
+
+/** What a dict, or a list, holds: `{name: Timer(device) for name in names}`. */
+function heldIn(expr: Expr, file: PythonFile): Expr | null {
+  const made = expr.kind === "Name" ? file.scopes.onlyValue(expr) : null;
+  if (made?.kind === "Comp") return made.value ?? made.element;
+  return made?.kind === "Dict" ? (made.values[0] ?? null) : null;
 }
 
 /** A callback that reads the clock when a batch begins and when it ends: the framework's work lies between. */
