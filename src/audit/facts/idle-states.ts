@@ -7,8 +7,9 @@ import { isOnlyMadeBy, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { lexicalGrad } from "./gradmode.ts";
 import { isNetwork, ranNetwork } from "./networks.ts";
-import { constructed } from "./recurrent.ts";
+import { anyCutsItsOwn, constructed } from "./recurrent.ts";
 import { loopsAround } from "./training.ts";
+import type { Loop } from "./training.ts";
 
 /** A state that is carried on with its graph where nobody differentiates it. */
 export interface Idle {
@@ -84,8 +85,11 @@ export function* throughRollout(facts: Facts): Generator<Idle> {
     const [loop] = given ? loopsAround(statement) : [];
     if (!given || !loop || !isCarried(given, statement, loop, facts)) continue;
     const fn = functionOf(statement);
-    if (fn?.kind === "Lambda" || facts.backwards.some((one) => functionOf(one.call) === fn)) continue;
-    if (facts.gradMode(call) === "off" || isCutOff(given.id, fn ?? file.tree.module, file)) continue;
+    // Beside a training, as after each of its epochs, only what is drawn from the outputs goes on.
+    const beside = facts.backwards.some((one) => functionOf(one.call) === fn);
+    if (fn?.kind === "Lambda" || (beside && (!isDrawn(loop, facts) || file.once(anyCutsItsOwn)))) continue;
+    const within = beside ? loop : (fn ?? file.tree.module);
+    if (facts.gradMode(call) === "off" || isCutOff(given.id, within, file)) continue;
     // `belief, state = agent.infer(obs, belief, state)`: all that comes back goes in again, while an environment is stepped.
     const played =
       call.func.kind === "Attribute" &&
@@ -96,11 +100,21 @@ export function* throughRollout(facts: Facts): Generator<Idle> {
     if (!played && !isNetwork(network, facts) && !facts.networks.is(network)) continue;
     const inVain =
       played ||
+      beside ||
       (acts
         ? isCutBelow(target, given.id, statement, facts, /^actions?$/)
         : fn !== null && MEASURING.test(fn.name) && isMeasured(fn, facts));
     if (inVain) yield { read: given, by: played ? call.func : null };
   }
+}
+
+/** A loop that samples, with no backward in it or around it. */
+function isDrawn(loop: Loop, { backwards, stepLoops, file }: Facts): boolean {
+  return (
+    !stepLoops.has(loop) &&
+    !backwards.some(({ call }) => contains(loop, call)) &&
+    /\.sample\(\)|multinomial\(|argmax\(|\.topk\(/.test(file.codeOf(loop))
+  );
 }
 
 function isGivenIn(name: string, { args }: Call): boolean {

@@ -1,6 +1,14 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, isStatement, lastWord, walk } from "../../python/nodes.ts";
+import {
+  classOf,
+  contains,
+  functionOf,
+  isStatement,
+  lastWord,
+  statementOf,
+  walk,
+} from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
 import { given } from "../facts/arguments.ts";
@@ -11,7 +19,7 @@ import { isOtherBranch } from "../facts/guards.ts";
 import { derivesFrom } from "../facts/kept.ts";
 import { moved } from "../facts/naming.ts";
 import { carriedNames, isNetwork } from "../facts/networks.ts";
-import { loopsAround } from "../facts/training.ts";
+import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
 const MESSAGE =
@@ -313,15 +321,25 @@ function isReadAfter(one: Definition, call: Call, facts: Facts): boolean {
       const callee = node.parent?.kind === "Call" && node.parent.func === node;
       if (node.kind === "Name" && !callee && node.id !== one.name && /loss|objective|cost/i.test(node.id))
         for (const term of facts.file.scopes.reaching(node))
-          if (facts.file.scopes.uses(term).some((use) => isWantedAgain(use, call))) found = true;
+          if (facts.file.scopes.uses(term).some((use) => isWantedAgain(use, call, facts))) found = true;
       return !found;
     });
   return found;
 }
 
-function isWantedAgain(use: Expr, call: Call): boolean {
+function isWantedAgain(use: Expr, call: Call, { file }: Facts): boolean {
   const { parent } = use;
   if (use.start < call.end || functionOf(use) !== functionOf(call) || parent?.kind === "Delete") return false;
+  // A step has changed the weights since: torch refuses to differentiate the old graph.
+  if (
+    file
+      .once(optimizerSteps)
+      .some(
+        (step) => call.end < step.start && step.end < use.start && functionOf(step) === functionOf(call),
+      ) &&
+    statementOf(use)?.kind === "Return"
+  )
+    return false;
   // `float(loss)`, `print("%.3f" % losses[0])`, `writer.add_scalar("loss", losses[0], step)`
   for (let at: Node | null = parent; at && !isStatement(at); at = at.parent)
     if (

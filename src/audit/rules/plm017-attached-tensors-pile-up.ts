@@ -16,6 +16,7 @@ import {
   keptForBackward,
 } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
+import { loopsAround } from "../facts/training.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
 import { constructed } from "../facts/recurrent.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -31,6 +32,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     yield* cutOffLater(facts);
+    yield* cutOffBeside(facts);
     for (const keep of keeps(facts)) {
       const { added, at, root } = keep;
       if (keep.how !== "list" || facts.gradMode(at) === "off") continue;
@@ -127,6 +129,39 @@ function isFilled({ parent }: Node): boolean {
     (parent?.kind === "Attribute" && /^(?:append|clear)$/.test(parent.attr)) ||
     parent?.kind === "Delete" ||
     parent?.parent?.kind === "Delete"
+  );
+}
+
+/** `values.append(value.detach())` beside `self.history.append(value)`: who cuts it off there knows that it has a graph. */
+function* cutOffBeside(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of file.callsNamed("append", "appendleft")) {
+    const list = call.func.kind === "Attribute" ? call.func.value : null;
+    const added = call.args[0]?.value;
+    // In what a step calls, its graph is followed by other ways.
+    if (!list || selfAttribute(list) === null || !added || facts.hot(call)) continue;
+    if (loopsAround(call).length === 0 || lexicalGrad(call, file) !== null || !isCutBeside(added, facts))
+      continue;
+    yield {
+      at: call,
+      severity: "note",
+      message: `\`${file.textOf(list)}\` keeps each of these with its graph, which is cut off where it is kept beside this`,
+      fix: { grade: "unsafe", title: "Detach what is appended", edits: appendCall(added, ".detach()") },
+    };
+  }
+}
+
+function isCutBeside(added: Expr, { file }: Facts): boolean {
+  const [made, ...more] = added.kind === "Name" ? file.scopes.reaching(added) : [];
+  return (
+    made?.value?.kind === "Call" &&
+    more.length === 0 &&
+    file.scopes
+      .uses(made)
+      .some(
+        ({ parent }) =>
+          parent?.kind === "Attribute" && parent.attr === "detach" && lexicalGrad(parent, file) === null,
+      )
   );
 }
 

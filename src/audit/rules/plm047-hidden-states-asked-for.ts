@@ -51,7 +51,10 @@ function isTakenApart({ text }: PythonFile): boolean {
   const first = /\blabels\s*=/.test(text) ? /^[01]$/ : /^0$/;
   return [...text.matchAll(/\b(\w*outputs?)\[([-\d][^\]]*)\]/g)].some(
     ([, name, index]) =>
-      !first.test(index!) && !new RegExp(`\\b${name}\\s*=[^\\n]*\\.generate\\(`).test(text),
+      !first.test(index!) &&
+      // The second that an encoder gives is what it pooled.
+      !(index === "1" && /^(?:vision|image|text)_outputs?$/.test(name!)) &&
+      !new RegExp(`\\b${name}\\s*=[^\\n]*\\.generate\\(`).test(text),
   );
 }
 

@@ -1,6 +1,7 @@
 import { argument, isFalse, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, lastWord, statementOf } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Binary, Call, Expr, Name } from "../../python/tree.ts";
 import { attentions, equationOf, isFallback } from "../facts/attention.ts";
 import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
@@ -48,7 +49,7 @@ export const rule: Rule = {
 /** In a forward; the scores of a vocabulary, and a product that is named, are as large where a trainer makes them. */
 function isOften(expr: Expr, large: Expr, facts: Facts): boolean {
   const why = facts.everyStep(expr)?.why ?? "";
-  const made = large.kind === "Name" ? facts.file.scopes.onlyValue(large) : null;
+  const made = large.kind === "Name" ? (heldValue(large, facts)?.value ?? null) : null;
   return (
     why.includes("forward of") ||
     why.includes("training loop of") ||
@@ -201,9 +202,9 @@ function weightOf(expr: Call | Binary, file: PythonFile): Expr | null {
 
 /** A layer's output, a product or a scaled one that keeps its name, and so its memory, beside its scaled double. */
 function isHeld(name: Name, facts: Facts): boolean {
-  const [one, ...more] = facts.file.scopes.reaching(name);
+  const one = heldValue(name, facts);
   const [scaled, statement] = [name.parent, name.parent?.parent];
-  if (more.length > 0 || one?.how !== "assign" || !one.value || scaled?.kind !== "Binary") return false;
+  if (!one || scaled?.kind !== "Binary") return false;
   if (statement?.kind !== "Assign" || statement.targets.some((to) => to.kind !== "Name" || to.id === name.id))
     return false;
   const { value } = one;
@@ -212,29 +213,41 @@ function isHeld(name: Name, facts: Facts): boolean {
       ? value.op === "@" || (value.op === "*" && value.left.kind === "Name" && isScalar(value.right, facts))
       : isTokenLogits(value, facts) ||
         (value.kind === "Call" &&
-          (MULTIPLIES.test(facts.file.dotted(value.func) ?? "") ||
+          (RESIZES.test(facts.file.dotted(value.func) ?? "") ||
+            MULTIPLIES.test(facts.file.dotted(value.func) ?? "") ||
             isMatmul(value, facts) ||
             (selfAttribute(value.func) !== null && isLayer(value.func, facts))));
-  const reads = facts.file.scopes.uses(one).filter((use) => !isChangedOrDropped(use) && !isOfKind(use));
+  const reads = facts.file.scopes.uses(one.made).filter((use) => !isChangedOrDropped(use) && !isOfKind(use));
   // Scores that are handed out as well may be the scaled ones.
   const inside = isLogits(value, facts) ? reads.filter((use) => statementOf(use)?.kind !== "Return") : reads;
   return made && inside.length === 1;
+}
+
+const RESIZES = /^torch\.nn\.functional\.(?:interpolate|upsample)$/;
+
+/** What gave a name its value, alone: an assignment, or `output, hidden = model(data, hidden)`. */
+function heldValue(name: Name, facts: Facts): { readonly value: Expr; readonly made: Definition } | null {
+  const [made, ...more] = facts.file.scopes.reaching(name);
+  const { how, value, index } = made ?? { how: null, value: null, index: null };
+  if (!made || more.length > 0 || !value) return null;
+  const first = how === "unpack" && index === 0 && isTokenLogits(value, facts);
+  return how === "assign" || first ? { value, made } : null;
 }
 
 /** `model(**batch).logits`, `model(tokens)`, or all but the last of those handed in, of a language model. */
 function isTokenLogits(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Subscript")
     return (
-      expr.value.kind === "Name" &&
-      expr.value.id.endsWith("logits") &&
-      /:-1/.test(facts.file.textOf(expr.index)) &&
+      /logits$/.test(lastWord(expr.value)) &&
+      /:\s*-1/.test(facts.file.textOf(expr.index)) &&
       facts.file.once(speaksOfTokens)
     );
   const run = expr.kind === "Attribute" && expr.attr === "logits" ? expr.value : expr;
   return run.kind === "Call" && isNetwork(run.func, facts) && facts.file.once(speaksOfTokens);
 }
 
-const speaksOfTokens = ({ text }: PythonFile): boolean => /CausalLM|LMHead|vocab|\[:, ?:-1/.test(text);
+const speaksOfTokens = ({ text }: PythonFile): boolean =>
+  /CausalLM|LMHead|vocab|ntokens?\b|\[:, ?:-1/.test(text);
 
 /** `scores.dtype` */
 function isOfKind({ parent }: Name): boolean {
@@ -245,6 +258,7 @@ function isOfKind({ parent }: Name): boolean {
 function isChangedOrDropped({ parent }: Name): boolean {
   return (
     parent?.kind === "Delete" ||
+    (parent?.kind === "Tuple" && parent.parent?.kind === "Delete") ||
     (parent?.kind === "Attribute" &&
       /[a-z]_$/.test(parent.attr) &&
       parent.parent?.kind === "Call" &&

@@ -93,6 +93,10 @@ function throughName({ func }: Call, file: PythonFile): string {
   const name = func.kind === "Attribute" && func.value.kind === "Name" ? func.value : null;
   const [one, ...more] = name ? file.scopes.reaching(name) : [];
   if (!one || more.length > 0) return "";
+  // `cls = AutoModelForCausalLM if decoder else AutoModelForSeq2SeqLM`
+  const chosen = one.value?.kind === "IfExp" ? [one.value.body, one.value.orelse] : null;
+  if (chosen?.every((each) => /^transformers\.AutoModel\w*$/.test(file.dotted(each) ?? "")) === true)
+    return `${file.dotted(chosen[0]!)}.from_pretrained`;
   const [cls, ...others] = one.how === "param" ? handedIn(one, file, true) : [one.value];
   const dotted = cls ? file.dotted(cls) : null;
   return dotted !== null && others.every((other) => other && file.dotted(other) === dotted)

@@ -111,7 +111,10 @@ export const rule: Rule = {
         continue;
       const fused = given(call, "fused", file);
       const foreach = given(call, "foreach", file);
-      if ((fused && !isFalse(fused)) || (!fused && foreach && !isTrue(foreach))) continue;
+      // `foreach=device == "cuda"` is the default, said aloud.
+      const asked = foreach?.kind === "Name" ? file.scopes.onlyValue(foreach) : foreach;
+      if ((fused && !isFalse(fused)) || (!fused && asked && !isTrue(asked) && asked.kind !== "Compare"))
+        continue;
       if (["capturable", "differentiable"].some((key) => given(call, key, file))) continue;
       const chosen = keyword(call, "fused") ?? keyword(call, "foreach");
       // Offloaded parameters are stepped elsewhere; sparse ones have no fused kernel.

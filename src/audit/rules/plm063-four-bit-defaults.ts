@@ -127,8 +127,11 @@ export const rule: Rule = {
     }
     // Who asks where the layers went spreads them on purpose.
     if (file.mentions("hf_device_map") || file.mentions("dispatch_model")) return;
-    if (!file.says(/DistributedDataParallel|ddp_find_unused_parameters|\.prepare\(|init_process_group/))
-      return;
+    const parallel = file.says(
+      /DistributedDataParallel|ddp_find_unused_parameters|\.prepare\(|init_process_group/,
+    );
+    // Who asks how many processes there are was written for several, too.
+    if (!parallel && !file.says(/["'](?:WORLD_SIZE|LOCAL_RANK)["']/)) return;
     for (const call of file.callsNamed("from_pretrained")) {
       const map = keyword(call, "device_map");
       if (
@@ -140,6 +143,7 @@ export const rule: Rule = {
       )
         yield {
           at: map,
+          ...(parallel ? {} : { severity: "note" as const }),
           message:
             '`device_map="auto"` spreads one model over all devices, yet each process of data-parallel training wants its own copy on its own device',
         };

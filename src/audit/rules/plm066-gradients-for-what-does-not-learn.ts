@@ -51,6 +51,7 @@ export const rule: Rule = {
             ...partsOptimised(facts),
             ...adversaries(facts),
             ...underAdapters(facts),
+            ...inAnothersStep(facts),
           ]
         : []),
     ]) {
@@ -605,6 +606,43 @@ function* adversaries(facts: Facts): Generator<Finding> {
           severity: "note",
           message: `\`${file.textOf(node.func)}\` does not learn from this loss, yet all its gradients are computed and stay until they are cleared; \`requires_grad_(False)\` on it for this part saves both`,
         };
+  }
+}
+
+/** `fake = G(z)` in the function that takes the step of D alone: G has an optimizer of its own, and learns in another function. */
+function* inAnothersStep(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const optimised = new Map<string, string>();
+  for (const made of file.calls.matching(CLASSES)) {
+    const [target] = made.parent?.kind === "Assign" ? made.parent.targets : [];
+    if (!target || !/^torch\.optim\.(?!lr_scheduler)(?:\w+\.)*[A-Z]/.test(file.dotted(made.func) ?? ""))
+      continue;
+    const source = parametersOf(made.args[0]?.value ?? null, file);
+    if (source) optimised.set(file.textOf(target), file.textOf(source));
+  }
+  if (optimised.size < 2) return;
+  const steps = optimizerSteps(file);
+  for (const { call, loss } of facts.backwards) {
+    const fn = functionOf(call);
+    if (!fn || !loss || loopsAround(call).length > 0) continue;
+    const taken = steps
+      .filter((step) => functionOf(step) === fn)
+      .map(({ func }) => optimised.get(func.kind === "Attribute" ? file.textOf(func.value) : ""));
+    const [learns] = taken;
+    if (learns === undefined || taken.some((one) => one !== learns)) continue;
+    const code = file.codeOf(fn);
+    const seen = new Set<string>();
+    for (const run of runsBehind(loss, facts)) {
+      const other = file.textOf(ranNetwork(run, facts) ?? run.func);
+      if (other === learns || seen.has(other) || ![...optimised.values()].includes(other)) continue;
+      seen.add(other);
+      if (functionOf(run) === fn && facts.gradMode(run) !== "off" && !freezes(code, other))
+        yield {
+          at: run,
+          severity: "note",
+          message: `\`${other}\` does not learn from this loss, yet all its gradients are computed and stay until they are cleared; \`.detach()\` what it made, or \`requires_grad_(False)\` on it for this part`,
+        };
+    }
   }
 }
 

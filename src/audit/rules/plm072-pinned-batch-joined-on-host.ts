@@ -45,6 +45,10 @@ export const rule: Rule = {
           : isHandedBatch(call, items, facts) ||
             (items.every((item) => isTakenFromGiven(item, facts)) && facts.everyStep(call) !== null);
       if ((!pins && !elsewhere) || !joins) {
+        if (loop && isAskedPinned(loop, facts) && items.every((item) => isBatch(item, loop, facts))) {
+          yield { at: call, severity: "note", message: JOINED };
+          continue;
+        }
         // Whoever made the loader, in another file, this copy is waited for.
         if (
           (loop
@@ -59,15 +63,31 @@ export const rule: Rule = {
         at: call,
         // Which of the program's loaders it is that comes in here is not seen.
         ...(pins || pinsSomewhere(facts.project) ? {} : { severity: "note" as const }),
-        message:
-          "The parts are pinned, what they are joined into is not: the copy to the device goes through a staging buffer and the host waits; move the parts, then join them there",
+        message: JOINED,
       };
     }
   },
 };
 
+const JOINED =
+  "The parts are pinned, what they are joined into is not: the copy to the device goes through a staging buffer and the host waits; move the parts, then join them there";
+
 const FRESH =
   "What is joined here on the host is not pinned, whatever its parts were: `non_blocking` does nothing for it, and the host waits for the copy; move the parts, then join them there";
+
+/** A loader from `make_loader(paths, pin_memory=use_gpu)`, by whichever branch. */
+function isAskedPinned(loop: Loop, { file }: Facts): boolean {
+  let over: Expr | null = headOf(loop);
+  while (over?.kind === "Call") over = positional(over, 0);
+  const made = over?.kind === "Name" ? (file.scopes.lookup(over)?.definitions ?? []) : [];
+  return (
+    made.length > 0 &&
+    made.every(({ value }) => {
+      const pin = value?.kind === "Call" ? keyword(value, "pin_memory") : null;
+      return pin !== null && !(pin.value.kind === "Const" && pin.value.value === false);
+    })
+  );
+}
 
 /** `for x, y in loader: … yield`, of what hands its batches on to a training. */
 function handsOn(call: Call, { file }: Facts): Loop | null {

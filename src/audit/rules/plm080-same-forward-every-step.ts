@@ -1,7 +1,7 @@
 import { keyword, positional } from "../../python/file.ts";
-import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, isStatement, lastWord, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, Name, Node, NodeOf } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
 import { everyUpdate, ownUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -31,6 +31,11 @@ export const rule: Rule = {
     yield* ofSelf(facts);
     for (const call of calls) {
       const [inner] = loopsAround(call);
+      const around = isSoftmax(call, facts) ? compAround(call) : null;
+      if (around && isInvariant(call, around, facts)) {
+        yield { at: call, severity: "note", message: SAME_SOFTMAX };
+        continue;
+      }
       if (!inner) {
         if (isOfScript(call, facts)) yield { at: call, message: ofSame(call, facts) };
         continue;
@@ -52,12 +57,21 @@ export const rule: Rule = {
         yield {
           at: call,
           severity: "note",
-          message:
-            "The same softmax is computed again in every turn, and kept for backward each time; compute it once before the loop",
+          message: SAME_SOFTMAX,
         };
     }
   },
 };
+
+const SAME_SOFTMAX =
+  "The same softmax is computed again in every turn, and kept for backward each time; compute it once before the loop";
+
+/** `[scores.log_softmax(-1)[i] for i in range(n)]`: computed anew for each. */
+function compAround(call: Call): NodeOf<"Comp"> | null {
+  for (let at: Node | null = call; at && !isStatement(at); at = at.parent)
+    if (at.kind === "Comp" && !at.clauses.some(({ iter }) => contains(iter, call))) return at;
+  return null;
+}
 
 function ofSame(call: Call, { file }: Facts): string {
   return `\`${file.textOf(call.func)}\` and its input are the same in every step, and so is what it returns; run it once before the loop`;
@@ -71,7 +85,8 @@ function isOfScript(call: Call, facts: Facts): boolean {
   // `def compute_loss(self, model, inputs)` of a Trainer is called by it.
   const ofTrainer = fn.parent?.kind === "ClassDef" && facts.role(fn.parent) === "trainer";
   if (fn.parent?.kind !== "Module" && !ofTrainer) return false;
-  const isMadeOnce = (name: Expr): boolean => {
+  const isMadeOnce = (expr: Expr): boolean => {
+    const name = bare(expr);
     const definitions = name.kind === "Name" ? (file.scopes.lookup(name)?.definitions ?? []) : [];
     return (
       definitions.length > 0 &&
@@ -86,13 +101,25 @@ function isOfScript(call: Call, facts: Facts): boolean {
   };
   return (
     call.args.length > 0 &&
-    call.args.every(({ value }) => isMadeOnce(value) && !isChanged(value as Name, fn, facts)) &&
+    call.args.every(({ value }) => isMadeOnce(value) && !isChanged(bare(value) as Name, fn, facts)) &&
     isMadeOnce(call.func) &&
     isFixed(call, facts) &&
-    facts.gradMode(call) === "off" &&
+    (facts.gradMode(call) === "off" || facts.networks.isFrozenByFlags(call.func)) &&
     // In the function that the loop calls, or in one that this calls.
     facts.everyStep(call)?.why.includes(ofTrainer ? "" : "the training loop of") === true
   );
+}
+
+/** `images` of `images.expand(-1, 3, -1, -1)`: another shape of the same. */
+function bare(expr: Expr): Expr {
+  let at = expr;
+  while (
+    at.kind === "Call" &&
+    at.func.kind === "Attribute" &&
+    /^(?:expand|view|reshape|repeat|unsqueeze|to|float|cuda)$/.test(at.func.attr)
+  )
+    at = at.func.value;
+  return at;
 }
 
 /** `for epoch in range(n): train(model, teacher, graph)`: the loop gives the function the same thing in every turn. */
@@ -387,7 +414,7 @@ function softened({ func }: Call, { file }: Facts): Expr | null {
 }
 
 /** Nothing below the call is bound, or may be changed, in the loop. */
-function isInvariant(call: Call, loop: Loop, facts: Facts): boolean {
+function isInvariant(call: Call, loop: Node, facts: Facts): boolean {
   let same = true;
   let names = 0;
   const scores = softened(call, facts);
@@ -421,7 +448,7 @@ function isInvariant(call: Call, loop: Loop, facts: Facts): boolean {
   return same && (names > 0 || call.args.every((arg) => isConstant(arg.value)));
 }
 
-function isSame(value: Expr, loop: Loop, facts: Facts): boolean {
+function isSame(value: Expr, loop: Node, facts: Facts): boolean {
   let at = value;
   while (
     at.kind === "Attribute" ||
