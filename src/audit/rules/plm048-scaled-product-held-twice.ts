@@ -238,7 +238,7 @@ function heldValue(name: Name, facts: Facts): { readonly value: Expr; readonly m
 function isTokenLogits(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Subscript")
     return (
-      /logits$/.test(lastWord(expr.value)) &&
+      lastWord(expr.value).endsWith("logits") &&
       /:\s*-1/.test(facts.file.textOf(expr.index)) &&
       facts.file.once(speaksOfTokens)
     );
