@@ -86,6 +86,7 @@ const FILES = [
   "labels-74.jsonl",
   "labels-75.jsonl",
   "labels-76.jsonl",
+  "labels-77.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
