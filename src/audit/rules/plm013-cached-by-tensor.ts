@@ -201,7 +201,10 @@ function isTensor(param: Param, facts: Facts): boolean {
   );
 }
 
-/** `torch.stft(x, n)`, `torch.sin(2**j * x)`, which take tensors alone, and nothing else in there is one. */
+/**
+ * `torch.stft(x, n)`, `torch.sin(2**j * x)`, which take tensors alone, and nothing else in there is one. einops takes arrays of
+ * numpy and lists too, which can be no key.
+ */
 function isGivenToTorch(definition: Definition, { file }: Facts): boolean {
   return file.scopes.uses(definition).some((use) => {
     let at: Expr = use;
@@ -210,7 +213,7 @@ function isGivenToTorch(definition: Definition, { file }: Facts): boolean {
     if (
       call?.kind === "Call" &&
       call.args[0]?.value === use &&
-      /^torch\.(?:i?stft|fft\.\w+|matmul|b?mm)$/.test(file.dotted(call.func) ?? "")
+      /^torch\.(?:i?stft|fft\.\w+|matmul|b?mm)$|^einops\.(?:rearrange|reduce|repeat)$/.test(file.dotted(call.func) ?? "")
     )
       return true;
     if (

@@ -5,6 +5,7 @@ import { deleteStatement, indentAt } from "../edits.ts";
 import { methodsOf } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { hasTensorMethod } from "../facts/inputs.ts";
+import { callTarget } from "../facts/summary.ts";
 import { usedAsTensor } from "../facts/tensor-use.ts";
 import type { Edit, Fix, Rule } from "../rule.ts";
 
@@ -135,17 +136,11 @@ function isTensor(expr: Expr, fn: FunctionDef, facts: Facts, depth: number): boo
           (fn.params[1] === one.node && fn.params[1].annotation === null && !isPlain(one, facts)) ||
           // What forward returned.
           (fn.params[2] === one.node && fn.name === "setup_context") ||
-          usedAsTensor(one, facts) ||
-          hasTensorMethod(one, facts.file)
+          isUsedAsOne(one, facts)
         );
-      // `(x, …) = inputs` of setup_context, whose first input is one too.
-      if (
-        one.how === "unpack" &&
-        one.index === 0 &&
-        fn.name === "setup_context" &&
-        one.value?.kind === "Name"
-      )
-        return facts.file.scopes.reaching(one.value).some(({ node }) => node === fn.params[1]);
+      // `(x, …) = inputs` of setup_context, whose first input is one too, and others as forward uses them.
+      const input = inputOf(one, fn, facts);
+      if (input) return one.index === 0 || isUsedAsOne(input, facts);
       return one.how === "assign" && one.value !== null && again(one.value);
     }
     case "Binary":
@@ -177,6 +172,36 @@ function isTensor(expr: Expr, fn: FunctionDef, facts: Facts, depth: number): boo
   }
 }
 
+/** What `theta` of `x, theta = inputs` is to the forward of the same class, which is given it at the same place. */
+function inputOf({ how, index, value }: Definition, fn: FunctionDef, { file }: Facts): Definition | null {
+  if (how !== "unpack" || index === null || fn.name !== "setup_context" || value?.kind !== "Name") return null;
+  const isInputs = file.scopes.reaching(value).some(({ node }) => node === fn.params[1]);
+  const forward = isInputs ? methodsOf(classOf(fn)!).find(({ name }) => name === "forward") : undefined;
+  const param = forward?.params[index];
+  return param && param.star === 0 ? file.scopes.definitionAt(param) : null;
+}
+
+/** Used as a tensor where it is given, or by a function of this file that it is handed to: `rotate(x, theta)`. */
+function isUsedAsOne(given: Definition, facts: Facts, depth = 0): boolean {
+  const { file } = facts;
+  if (usedAsTensor(given, facts) || hasTensorMethod(given, file)) return true;
+  return (
+    depth < 2 &&
+    file.scopes.uses(given).some(({ parent }) => {
+      const call = parent?.kind === "Arg" && parent.star === 0 ? parent.parent : null;
+      if (parent?.kind !== "Arg" || call?.kind !== "Call" || call.func.kind !== "Name") return false;
+      const helper = file.functionNamed(callTarget(call, file));
+      const at = call.args.indexOf(parent);
+      const param =
+        parent.name === null
+          ? helper?.params[at]
+          : helper?.params.find(({ name }) => name === parent.name);
+      const inside = param && param.star === 0 ? file.scopes.definitionAt(param) : null;
+      return inside !== null && isUsedAsOne(inside, facts, depth + 1);
+    })
+  );
+}
+
 /** The first input, named like no tensor, of which nothing is done here that says what it is. */
 function isOnlyFirst(expr: Expr, fn: FunctionDef, facts: Facts): boolean {
   if (expr.kind !== "Name" || !isTensor(expr, fn, facts, 0)) return expr.kind === "Name";
@@ -195,7 +220,7 @@ function isOnlyFirst(expr: Expr, fn: FunctionDef, facts: Facts): boolean {
 function isWeight(expr: Expr, fn: FunctionDef): boolean {
   return (
     expr.kind === "Name" &&
-    fn.params.some(({ name }) => name === expr.id) &&
+    (fn.name === "setup_context" || fn.params.some(({ name }) => name === expr.id)) &&
     /(?:^|_)(?:weight|bias)\d*$/.test(expr.id) &&
     !/attn|attention|expert|top_?k|rout|flow|loss|sample|class/.test(expr.id)
   );

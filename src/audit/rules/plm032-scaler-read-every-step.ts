@@ -1,5 +1,5 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
-import { blockOf, contains, statementOf } from "../../python/nodes.ts";
+import { blockOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { given } from "../facts/arguments.ts";
 import { everyUpdate } from "../facts/facts.ts";
@@ -69,7 +69,7 @@ function isBesideStep(call: Call, facts: Facts): boolean {
   const statement = statementOf(call);
   const block = (statement && blockOf(statement)) ?? [];
   return (
-    facts.hot(call) !== null &&
+    (facts.hot(call) !== null || isMadeStep(call)) &&
     file
       .callsNamed("step")
       .some(
@@ -79,6 +79,19 @@ function isBesideStep(call: Call, facts: Facts): boolean {
           file.textOf(func.value) === scaler &&
           block.includes(parent as never),
       )
+  );
+}
+
+/** In `def update(optimizer, scaler): …` that another function makes and returns: whoever gets it calls it to take a step. */
+function isMadeStep(call: Call): boolean {
+  const fn = functionOf(call);
+  const maker = fn?.kind === "FunctionDef" && loopsAround(call).length === 0 ? functionOf(fn) : null;
+  return (
+    fn?.kind === "FunctionDef" &&
+    maker?.kind === "FunctionDef" &&
+    maker.body.some(
+      (one) => one.kind === "Return" && one.value?.kind === "Name" && one.value.id === fn.name,
+    )
   );
 }
 

@@ -206,7 +206,7 @@ function waveMakers(facts: Facts): ReadonlySet<FunctionDef> {
   const { file } = facts;
   const found = new Set<FunctionDef>();
   const asked = new Set<FunctionDef>();
-  for (const call of file.callsNamed("sin", "cos")) {
+  for (const call of file.callsNamed("sin", "cos", "polar")) {
     // Each element may have a function of its own, inside.
     let fn = functionOf(call);
     for (let outer = fn && functionOf(fn); outer; outer = functionOf(outer)) fn = outer;
@@ -228,7 +228,24 @@ function waveMakers(facts: Facts): ReadonlySet<FunctionDef> {
 /** A number that the sizes of the input and the settings say. */
 function isCount(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Binary") return isCount(expr.left, facts) && isCount(expr.right, facts);
-  return expr.kind === "Const" || expr.kind === "Str" || isSetting(expr, facts) || isSize(expr, facts);
+  return (
+    expr.kind === "Const" ||
+    expr.kind === "Str" ||
+    isSetting(expr, facts) ||
+    isSize(expr, facts) ||
+    isStart(expr, facts)
+  );
+}
+
+/** `start_pos: int = 0` of a forward: where the input begins, which moves no row of the table. */
+function isStart(expr: Expr, { file }: Facts): boolean {
+  const [given, ...more] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  if (given?.node.kind !== "Param" || more.length > 0) return false;
+  const { annotation, default: value } = given.node;
+  return (
+    (annotation !== null && /^(?:Optional\[int\]|int(?: \| None)?)$/.test(file.textOf(annotation))) ||
+    (value?.kind === "Num" && /^\d+$/.test(value.text))
+  );
 }
 
 /** Neither for an input that is longer than the table at hand, nor kept for the next one. */

@@ -170,14 +170,17 @@ function* atImport(facts: Facts): Generator<Finding> {
     !isRanked(facts)
   )
     return;
-  // A script without functions sets its ranks up above: `device = compute_init()`.
-  const setUp = file.calls.matching(SETS_UP).find((call) => functionOf(call) === null);
+  // A script without functions sets its ranks up above: `device = compute_init()`, `accelerator = Accelerator()`.
+  const setUp = [...file.calls.matching(SETS_UP), ...file.callsNamed("Accelerator")].filter(
+    (call) => functionOf(call) === null,
+  );
   for (const call of moved)
     if (
-      !(setUp && setUp.start < call.start) &&
+      !setUp.some((one) => one.start < call.start) &&
       !isMain(call) &&
       !isConditional(call) &&
-      statementOf(call)?.kind === "Assign"
+      // `torch.zeros(1).cuda()` by itself opens the device as well.
+      /^(?:Assign|ExprStmt)$/.test(statementOf(call)?.kind ?? "")
     )
       yield { at: call, severity: "note", message: BEFORE_CHOICE };
 }
@@ -246,7 +249,9 @@ function* literals(
       const isAbove = (at: Call): boolean =>
         chooses.some(
           (choice) =>
-            functionOf(choice) === functionOf(at) && at.start < choice.start && !isConditional(choice),
+            functionOf(choice) === functionOf(at) &&
+            at.start < choice.start &&
+            (!isConditional(choice) || (isBesideSetup(choice, file) && !mayHaveChosen(at, chooses, file))),
         );
       if (named || early || isAbove(call) || helperCalls(call, facts).some(isAbove))
         yield { at: call, severity: "note", message: named ? UNLESS : BEFORE_CHOICE };
@@ -265,10 +270,27 @@ function helperCalls(call: Call, { file }: Facts): readonly Call[] {
   return callsOf(fn, file).filter((one) => !isConditional(one));
 }
 
-/** `if distributed: set_device(…); init_process_group(…)` */
+/** `if distributed: set_device(…); init_process_group(…)`, or the wrapping in `DistributedDataParallel`: each rank comes there. */
 function isBesideSetup(choice: Call, file: PythonFile): boolean {
   const branch = ancestors(choice).find((at) => at.kind === "If");
-  return branch !== undefined && file.callsNamed("init_process_group").some((init) => contains(branch, init));
+  return (
+    branch !== undefined &&
+    file
+      .callsNamed("init_process_group", "DistributedDataParallel")
+      .some((setUp) => contains(branch, setUp))
+  );
+}
+
+/** Above it a device is chosen as well, or something is called that may do it: `setup(rank)`. */
+function mayHaveChosen(at: Call, chooses: readonly Call[], file: PythonFile): boolean {
+  const around = functionOf(at);
+  const isEarlier = (one: Call): boolean => functionOf(one) === around && one.start < at.start;
+  return (
+    chooses.some(isEarlier) ||
+    file.calls
+      .matching(SETS_UP)
+      .some((one) => isEarlier(one) && !(file.dotted(one.func) ?? "").startsWith("torch."))
+  );
 }
 
 /** The device a call allocates on or names, when that is the first one for every process. */
