@@ -61,16 +61,30 @@ function methodOf({ func }: Call, file: PythonFile): Expr | null {
   return func.kind === "Attribute" && file.dotted(func) === null ? func.value : null;
 }
 
-/** In a class that has the fused attention too: what it writes out is for where there is none. */
+/**
+ * In a class that has a fused attention too: what it writes out is for where there is none. For where a library is not
+ * installed torch has its own, which a file that calls it elsewhere cannot do without.
+ */
 export function isFallback(expr: Expr, { file }: Facts): boolean {
   const around = classOf(expr) ?? functionOf(expr) ?? file.tree.module;
-  if (/flash_attn|xformers/.test(file.codeOf(around))) return true;
-  return file.callsNamed("scaled_dot_product_attention").some(
-    (call) =>
-      contains(around, call) &&
-      !isForGeneration(call, expr, file) &&
-      // One of this file's own is not it.
-      !(file.dotted(call.func) ?? "").startsWith(`${file.module}.`),
+  const fused = file.callsNamed("scaled_dot_product_attention");
+  const isBeside = (call: Call): boolean =>
+    contains(around, call) &&
+    !isForGeneration(call, expr, file) &&
+    // One of this file's own is not it.
+    !(file.dotted(call.func) ?? "").startsWith(`${file.module}.`);
+  if (fused.some(isBeside)) return true;
+  return (
+    /flash_attn|xformers/.test(file.codeOf(around)) &&
+    !fused.some((call) => !contains(around, call) && isRelied(call, file))
+  );
+}
+
+/** By its own name, where nobody asks whether this torch has it: `if hasattr(F, "scaled_dot_product_attention"):`. */
+function isRelied(fused: Call, file: PythonFile): boolean {
+  return (
+    file.dotted(fused.func) === "torch.nn.functional.scaled_dot_product_attention" &&
+    !file.says(/hasattr\([^)]*scaled_dot_product|torch\.__version__/)
   );
 }
 

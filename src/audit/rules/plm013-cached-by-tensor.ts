@@ -213,7 +213,9 @@ function isGivenToTorch(definition: Definition, { file }: Facts): boolean {
     if (
       call?.kind === "Call" &&
       call.args[0]?.value === use &&
-      /^torch\.(?:i?stft|fft\.\w+|matmul|b?mm)$|^einops\.(?:rearrange|reduce|repeat)$/.test(file.dotted(call.func) ?? "")
+      /^torch\.(?:i?stft|fft\.\w+|matmul|b?mm)$|^einops\.(?:rearrange|reduce|repeat)$/.test(
+        file.dotted(call.func) ?? "",
+      )
     )
       return true;
     if (

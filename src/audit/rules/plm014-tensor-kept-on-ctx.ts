@@ -174,7 +174,8 @@ function isTensor(expr: Expr, fn: FunctionDef, facts: Facts, depth: number): boo
 
 /** What `theta` of `x, theta = inputs` is to the forward of the same class, which is given it at the same place. */
 function inputOf({ how, index, value }: Definition, fn: FunctionDef, { file }: Facts): Definition | null {
-  if (how !== "unpack" || index === null || fn.name !== "setup_context" || value?.kind !== "Name") return null;
+  if (how !== "unpack" || index === null || fn.name !== "setup_context" || value?.kind !== "Name")
+    return null;
   const isInputs = file.scopes.reaching(value).some(({ node }) => node === fn.params[1]);
   const forward = isInputs ? methodsOf(classOf(fn)!).find(({ name }) => name === "forward") : undefined;
   const param = forward?.params[index];
@@ -193,9 +194,7 @@ function isUsedAsOne(given: Definition, facts: Facts, depth = 0): boolean {
       const helper = file.functionNamed(callTarget(call, file));
       const at = call.args.indexOf(parent);
       const param =
-        parent.name === null
-          ? helper?.params[at]
-          : helper?.params.find(({ name }) => name === parent.name);
+        parent.name === null ? helper?.params[at] : helper?.params.find(({ name }) => name === parent.name);
       const inside = param && param.star === 0 ? file.scopes.definitionAt(param) : null;
       return inside !== null && isUsedAsOne(inside, facts, depth + 1);
     })

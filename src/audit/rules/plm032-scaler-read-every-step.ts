@@ -89,9 +89,7 @@ function isMadeStep(call: Call): boolean {
   return (
     fn?.kind === "FunctionDef" &&
     maker?.kind === "FunctionDef" &&
-    maker.body.some(
-      (one) => one.kind === "Return" && one.value?.kind === "Name" && one.value.id === fn.name,
-    )
+    maker.body.some((one) => one.kind === "Return" && one.value?.kind === "Name" && one.value.id === fn.name)
   );
 }
 

@@ -1,6 +1,6 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, walk } from "../../python/nodes.ts";
+import { classOf, contains, lastWord, namesIn, walk } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, For, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -304,7 +304,8 @@ function entryMade(loop: For, method: FunctionDef, facts: Facts): Node | null {
         target?.kind === "Subscript" &&
         (selfAttribute(target.value) !== null ||
           // `images[path] = …`, and `return images`.
-          (target.value.kind === "Name" && isHandedBack(target.value, method, facts))) &&
+          (target.value.kind === "Name" &&
+            (isHandedBack(target.value, method, facts) || isOfKept(target.value, loop, method, facts)))) &&
         isWorked(node.value, loop, facts, 0)
       )
         found ??= node;
@@ -312,6 +313,20 @@ function entryMade(loop: For, method: FunctionDef, facts: Facts): Node | null {
     return found === null;
   });
   return found;
+}
+
+/** `row["image"] = …` of `for row in tqdm(rows):`, where all rows are kept: `self.rows = rows`. */
+function isOfKept(row: Name, loop: For, method: FunctionDef, facts: Facts): boolean {
+  const { scopes } = facts.file;
+  const bound = namesIn(loop.target).at(-1);
+  const isRow = bound !== undefined && scopes.reaching(row).some(({ node }) => node === bound);
+  const over =
+    loop.iter.kind === "Call" && /^(?:tqdm|trange|track|enumerate)$/.test(lastWord(loop.iter.func))
+      ? positional(loop.iter, 0)
+      : loop.iter;
+  const rows =
+    over?.kind === "Call" && /^(?:tqdm|enumerate)$/.test(lastWord(over.func)) ? positional(over, 0) : over;
+  return isRow && rows !== null && (selfAttribute(rows) !== null || isPutOnSelf(rows, method, facts));
 }
 
 /** `self.data += [augment(image) for _ in range(n)]` */

@@ -1,8 +1,8 @@
 import { argument, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
-import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import type { Binary, Call, Expr, Node } from "../../python/tree.ts";
+import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import { validationStep } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isOtherBranch } from "../facts/guards.ts";
@@ -253,7 +253,8 @@ function* repeated(facts: Facts): Generator<Finding> {
       !isGrayToColour(call, times) &&
       !isOneWhereRepeated(times, source, facts) &&
       !isOneUnderStar(call, source, facts) &&
-      !isBelowItsRank(times, source, facts) &&
+      !(isBelowItsRank(times, source, facts) && !isWrittenInto(call, file)) &&
+      !isRepeatedToFit(call, times, facts) &&
       !(once && (hasDimensionOfOne(source, facts, 0) || isReduced(source, times, facts)))
     )
       continue;
@@ -279,6 +280,28 @@ function* repeated(facts: Facts): Generator<Finding> {
         : {}),
     };
   }
+}
+
+/** `rows = x.repeat(n, 1, 1)`, then `rows[0] = 1`: each copy is wanted. */
+function isWrittenInto({ parent }: Call, { scopes }: PythonFile): boolean {
+  const target = parent?.kind === "Assign" ? parent.targets[0] : undefined;
+  const named = target?.kind === "Name" ? scopes.definitionAt(target) : null;
+  return (
+    named !== null &&
+    scopes
+      .uses(named)
+      .some(
+        ({ parent: at }) =>
+          (at?.kind === "Attribute" && /[^_]_$/.test(at.attr)) ||
+          at?.kind === "AugAssign" ||
+          (at?.kind === "Subscript" && /^(?:Aug)?Assign$/.test(at.parent?.kind ?? "") && isTarget(at)),
+      )
+  );
+}
+
+function isTarget(expr: Expr): boolean {
+  const { parent } = expr;
+  return parent?.kind === "Assign" ? parent.targets.includes(expr) : parent?.kind === "AugAssign";
 }
 
 /** `masks.repeat(1, 3, 1, 1) * images`: one channel, which arithmetic broadcasts over three. */
@@ -334,7 +357,6 @@ function isOneWhereRepeated(times: readonly Expr[], expr: Expr, { file }: Facts)
   if (!made && !/^(?:view|reshape)$/.test(source.func.attr)) return false;
   const [first, ...more] = source.args.filter(({ name }) => name === null).map(({ value }) => value);
   const sizes = first?.kind === "Tuple" && more.length === 0 ? first.items : first ? [first, ...more] : [];
-  const isOne = (one: Expr): boolean => one.kind === "Num" && one.text === "1";
   return sizes.length === times.length && times.every((value, at) => isOne(value) || isOne(sizes[at]!));
 }
 
@@ -344,7 +366,6 @@ function isOneUnderStar(call: Call, expr: Expr, { file }: Facts): boolean {
   const given = call.args.slice(0, -1);
   if (call.args.at(-1)?.star !== 1 || stars(call) !== 1 || source?.kind !== "Call") return false;
   if (source.func.kind !== "Attribute" || !/^(?:view|reshape)$/.test(source.func.attr)) return false;
-  const isOne = (one: Expr | undefined): boolean => one?.kind === "Num" && one.text === "1";
   const whole = positional(source, 0);
   const begun = whole?.kind === "Binary" && whole.op === "+" && isRowOfOnes(whole.right) ? whole.left : null;
   const sizes =
@@ -363,33 +384,125 @@ function isOneUnderStar(call: Call, expr: Expr, { file }: Facts): boolean {
 
 /** `torch.empty(b, d).bernoulli_(p).repeat(n, 1, 1)`: more dimensions than it has, and those it has are left as they are. */
 function isBelowItsRank(times: readonly Expr[], expr: Expr, { file }: Facts): boolean {
-  const isScalar = (one: Expr): boolean => {
-    let tensors = false;
-    walk(one, (node) => {
-      if (node.kind === "Attribute" || node.kind === "Call") tensors = true;
-    });
-    return !tensors;
-  };
-  let made = expr.kind === "Name" ? file.scopes.reaching(expr)[0]?.value : expr;
-  while (made?.kind === "Binary" || made?.kind === "Call") {
-    if (made.kind === "Binary") {
-      if (!isScalar(made.right)) return false;
-      made = made.left;
-    } else if (file.dotted(made.func) === null && made.func.kind === "Attribute") {
-      if (!/^(?:bernoulli_|uniform_|normal_|fill_|to|float|div_|mul_)$/.test(made.func.attr)) return false;
-      made = made.func.value;
-    } else break;
+  const rank = rankOf(expr, file, 0);
+  return rank > 1 && times.length > rank && times.slice(-rank).every(isOne);
+}
+
+/** What leaves the number of dimensions as it is. */
+const SAME_RANK =
+  /^(?:bernoulli_|uniform_|normal_|fill_|to|float|half|bool|long|type_as|cuda|detach|div_|mul_|tril|triu|t)$/;
+
+/** How many dimensions a tensor has, as it was made; 0 where that is not known, and of a row, whose sizes may be in a tuple. */
+function rankOf(expr: Expr, file: PythonFile, depth: number): number {
+  if (depth > 8) return 0;
+  const again = (inner: Expr): number => rankOf(inner, file, depth + 1);
+  if (expr.kind === "Name") {
+    const made = file.scopes.reaching(expr)[0];
+    return made?.value && made.how === "assign" ? again(made.value) : 0;
   }
-  if (made?.kind !== "Call") return false;
-  const sizes = made.args.filter(({ name }) => name === null);
-  const rank = sizes.length;
-  return (
-    /^torch\.(?:rand|randn|zeros|ones|empty)$/.test(file.dotted(made.func) ?? "") &&
-    rank > 1 &&
-    sizes.every(({ star }) => star === 0) &&
-    times.length > rank &&
-    times.slice(-rank).every((one) => one.kind === "Num" && one.text === "1")
-  );
+  if (expr.kind === "Unary") return again(expr.operand);
+  if (expr.kind === "Binary") return isScalar(expr.right) ? again(expr.left) : 0;
+  // `self.mask[:n, :n]` has as many as before.
+  if (expr.kind === "Subscript") {
+    const cuts = expr.index.kind === "Tuple" ? expr.index.items : [expr.index];
+    return cuts.every(({ kind }) => kind === "Slice") ? again(expr.value) : 0;
+  }
+  if (expr.kind === "Attribute") {
+    const written = writtenOnce(expr, file);
+    if (written) return again(written);
+    // `self.labels.weight`, of `nn.Embedding(n, d)`
+    return expr.attr === "weight" && isOnlyMadeBy(expr.value, file, (made) => isOfRows(made, file)) ? 2 : 0;
+  }
+  if (expr.kind !== "Call") return 0;
+  const name = file.dotted(expr.func);
+  const [first, ...more] = expr.args.filter((arg) => arg.name === null);
+  if (name === null)
+    return expr.func.kind === "Attribute" && SAME_RANK.test(expr.func.attr) ? again(expr.func.value) : 0;
+  if (/^torch\.(?:tril|triu|nn\.Parameter)$/.test(name)) return first ? again(first.value) : 0;
+  if (!/^torch\.(?:rand|randn|zeros|ones|empty)$/.test(name) || !first) return 0;
+  const { value } = first;
+  if (more.length === 0 && (value.kind === "Tuple" || value.kind === "List"))
+    return value.items.some(({ kind }) => kind === "Starred") ? 0 : value.items.length;
+  return more.length > 0 && stars(expr) === 0 ? more.length + 1 : 0;
+}
+
+/** `nn.Embedding(n, d)`, `nn.Linear(n, d)`: a weight of rows. */
+function isOfRows({ func }: Call, file: PythonFile): boolean {
+  return /^torch\.nn\.(?:Embedding|Linear)$/.test(file.dotted(func) ?? "");
+}
+
+/** What an attribute of self is, where the class says it once. */
+function writtenOnce(expr: Expr, file: PythonFile): Expr | null {
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const [write, ...more] = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  return write && more.length === 0 && write.how !== "augment" ? write.value : null;
+}
+
+/** No tensor is in it. */
+function isScalar(expr: Expr): boolean {
+  let tensors = false;
+  walk(expr, (node) => {
+    if (node.kind === "Attribute" || node.kind === "Call") tensors = true;
+  });
+  return !tensors;
+}
+
+function isOne(expr: Expr | undefined): boolean {
+  return expr?.kind === "Num" && expr.text === "1";
+}
+
+/**
+ * `images * scale.repeat(1, *images.shape[1:])`: what meets a tensor in arithmetic, and was repeated as often as that one is
+ * long, is one long there, whoever made it.
+ */
+function isRepeatedToFit(call: Call, times: readonly Expr[], { file }: Facts): boolean {
+  const repeats = times.flatMap((one, at) => (isOne(one) ? [] : [sizeRead(one, at, times.length, call)]));
+  const [size, ...more] = repeats;
+  if (!size || more.some((one) => one === null || file.textOf(one) !== file.textOf(size))) return false;
+  const beside = file.textOf(size);
+  const isMet = (repeated: Expr): boolean => {
+    let at: Expr = repeated;
+    while (at.parent?.kind === "Binary" && /^[-+*/]$/.test(at.parent.op)) {
+      const { left, right }: Binary = at.parent;
+      if (file.textOf(left === at ? right : left) === beside) return true;
+      at = at.parent;
+    }
+    return false;
+  };
+  const target = call.parent?.kind === "Assign" ? call.parent.targets[0] : undefined;
+  const named = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  const uses = named ? file.scopes.uses(named) : [];
+  return isMet(call) || (uses.length > 0 && uses.every(isMet));
+}
+
+/** `x` of `x.shape[i]` and `x.size(i)` at place i, counted from either end, and of `*x.shape[i:]` from there on. */
+function sizeRead(time: Expr, at: number, places: number, call: Call): Expr | null {
+  const sizes = time.kind === "Subscript" ? time.value : time;
+  const isStarred = call.args.some(({ star, value }) => star === 1 && value === time);
+  const asked =
+    time.kind === "Subscript"
+      ? time.index
+      : time.kind === "Call" && time.func.kind === "Attribute" && time.func.attr === "size"
+        ? positional(time, 0)
+        : null;
+  const from = asked?.kind === "Slice" && !asked.upper && !asked.step ? asked.lower : asked;
+  const place =
+    from?.kind === "Num"
+      ? Number(from.text)
+      : from?.kind === "Unary" && from.op === "-" && from.operand.kind === "Num"
+        ? places - Number(from.operand.text)
+        : null;
+  const isSlice = asked?.kind === "Slice";
+  if (place !== at || isSlice !== isStarred || (isStarred && at !== places - 1)) return null;
+  if (isSlice && from?.kind !== "Num") return null;
+  if (sizes.kind === "Attribute") return sizes.attr === "shape" ? sizes.value : null;
+  return sizes.kind === "Call" &&
+    sizes.func.kind === "Attribute" &&
+    sizes.func.attr === "size" &&
+    (sizes === time || sizes.args.length === 0)
+    ? sizes.func.value
+    : null;
 }
 
 function stars(call: Call): number {

@@ -275,9 +275,7 @@ function isBesideSetup(choice: Call, file: PythonFile): boolean {
   const branch = ancestors(choice).find((at) => at.kind === "If");
   return (
     branch !== undefined &&
-    file
-      .callsNamed("init_process_group", "DistributedDataParallel")
-      .some((setUp) => contains(branch, setUp))
+    file.callsNamed("init_process_group", "DistributedDataParallel").some((setUp) => contains(branch, setUp))
   );
 }
 
