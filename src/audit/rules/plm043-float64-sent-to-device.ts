@@ -1,7 +1,8 @@
-import { keyword, positional } from "../../python/file.ts";
+import { argument, keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf } from "../../python/nodes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
-import { methodsOf, selfAttribute } from "../facts/classes.ts";
+import type { Call, ClassDef, Expr } from "../../python/tree.ts";
+import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isArray, isFloat64 } from "../facts/float64.ts";
@@ -79,12 +80,12 @@ function* collated(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const cls of file.all("ClassDef")) {
     if (facts.role(cls) !== "dataset") continue;
-    const method = methodsOf(cls).find(({ name }) => name === "__getitem__");
-    if (!method) continue;
-    for (const { value } of file.all("Return").filter((one) => functionOf(one) === method)) {
-      const items = value?.kind === "Tuple" ? value.items : value ? [value] : [];
+    for (const value of handedOut(cls, file)) {
+      const items = value.kind === "Tuple" ? value.items : value.kind === "Dict" ? value.values : [value];
       const wide = items.find(
-        (item) => isArray(item, facts.once(known)) && isFloat64(item, facts.once(known)),
+        (item) =>
+          (isArray(item, facts.once(known)) && isFloat64(item, facts.once(known))) ||
+          isScaledFrame(item, facts),
       );
       if (wide)
         yield {
@@ -95,11 +96,84 @@ function* collated(facts: Facts): Generator<Finding> {
           fix: {
             grade: "unsafe",
             title: "Make it float32",
-            edits: [{ start: wide.end, end: wide.end, text: '.astype("float32")' }],
+            edits:
+              wide.kind === "Binary"
+                ? [
+                    { start: wide.start, end: wide.start, text: "(" },
+                    { start: wide.end, end: wide.end, text: ').astype("float32")' },
+                  ]
+                : [{ start: wide.end, end: wide.end, text: '.astype("float32")' }],
           },
         };
     }
   }
+}
+
+/** What a dataset returns for an index, or yields one by one: itself, or by a method of its own, `yield self.sample()`. */
+function handedOut(cls: ClassDef, file: PythonFile): readonly Expr[] {
+  const returned = (name: string): readonly Expr[] => {
+    const method = methodsOf(cls).find((one) => one.name === name);
+    return file.all("Return").flatMap((one) => (one.value && functionOf(one) === method ? [one.value] : []));
+  };
+  const iterates = methodsOf(cls).find(({ name }) => name === "__iter__");
+  const yielded = file
+    .all("Yield")
+    .flatMap((one) => (one.value && !one.from && functionOf(one) === iterates ? [one.value] : []));
+  return [...returned("__getitem__"), ...yielded].flatMap((value) => {
+    const own = value.kind === "Call" ? selfAttribute(value.func) : null;
+    return own === null ? [value] : returned(own);
+  });
+}
+
+/** `episode["frames"][i] / 255.0 - 0.5`: the bytes of an image, which NumPy makes float64 when they are divided. */
+function isScaledFrame(item: Expr, facts: Facts): boolean {
+  let at = item.kind === "Name" ? facts.file.scopes.onlyValue(item) : item;
+  while (at?.kind === "Binary" && at.op !== "/" && at.right.kind === "Num") at = at.left;
+  return (
+    at?.kind === "Binary" &&
+    at.op === "/" &&
+    at.right.kind === "Num" &&
+    Number(at.right.text) === 255 &&
+    isOfArrays(at.left, facts)
+  );
+}
+
+/** A part of what was read by NumPy, made of bytes, or has its other parts handed to NumPy: `np.zeros_like(episode["reward"])`. */
+function isOfArrays(part: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  const whole = rootOf(part);
+  if (whole === part || facts.value(part).what === "tensor") return false;
+  const own = selfAttribute(whole);
+  const cls = own === null ? null : classOf(whole);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  if (writes.length > 0)
+    return writes.every(({ how, value }) => how === "assign" && value !== null && isReadOrBytes(value, file));
+  if (whole.kind !== "Name") return false;
+  const made = file.scopes.reaching(whole);
+  if (made.some(({ value }) => value !== null && isReadOrBytes(value, file))) return true;
+  return made.some((one) =>
+    file.scopes.uses(one).some((use) => {
+      let at: Expr = use;
+      while (at.parent?.kind === "Subscript" && at.parent.value === at) at = at.parent;
+      const call = at !== use && at.parent?.kind === "Arg" ? at.parent.parent : null;
+      return call?.kind === "Call" && (file.dotted(call.func) ?? "").startsWith("numpy.");
+    }),
+  );
+}
+
+/** `frames` of `frames["left"][i]`. */
+function rootOf(expr: Expr): Expr {
+  return expr.kind === "Subscript" ? rootOf(expr.value) : expr;
+}
+
+/** `np.load(path)["frames"]`, `np.zeros(shape, dtype=np.uint8)` */
+function isReadOrBytes(value: Expr, file: PythonFile): boolean {
+  const call = rootOf(value);
+  if (call.kind !== "Call") return false;
+  const name = file.dotted(call.func) ?? "";
+  if (name === "numpy.load") return true;
+  const type = argument(call, "dtype", 1);
+  return /^numpy\.(?:zeros|empty|ones)$/.test(name) && type !== null && /uint8/.test(file.textOf(type));
 }
 
 /** `np.array(rewards)`, of the Python numbers that environments hand out. */

@@ -253,7 +253,9 @@ function* literals(
             at.start < choice.start &&
             (!isConditional(choice) || (isBesideSetup(choice, file) && !mayHaveChosen(at, chooses, file))),
         );
-      if (named || early || isAbove(call) || helperCalls(call, facts).some(isAbove))
+      // `torch.device("cuda")` opens nothing, and means the device that is chosen by the time something is put there.
+      const opens = file.dotted(call.func) !== "torch.device";
+      if (named || (opens && (early || isAbove(call) || helperCalls(call, facts).some(isAbove))))
         yield { at: call, severity: "note", message: named ? UNLESS : BEFORE_CHOICE };
     } else if (named || !own || isDeviceOnly(call, facts) || file.dotted(call.func) === "torch.load") {
       yield { at: call, severity: "note", message: UNLESS };

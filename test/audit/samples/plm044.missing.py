@@ -1,0 +1,16 @@
+import torch
+from torch import nn
+
+try:
+    import flash_attn
+except ImportError:
+    flash_attn = None
+
+
+class Global(nn.Module):
+    def forward(self, q, k, v):
+        if flash_attn is not None:
+            return flash_attn.flash_attn_func(q, k, v)
+        # trap: nothing here says that this torch has an attention of its own
+        weights = torch.softmax(q @ k.transpose(-2, -1), dim=-1)
+        return weights @ v
