@@ -1,0 +1,334 @@
+import { argument, isTrue, keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { classOf, walk } from "../../python/nodes.ts";
+import type { Attribute, Binary, Call, Expr } from "../../python/tree.ts";
+import { attributesOf, isOnlyMadeBy, selfAttribute } from "./classes.ts";
+import type { Facts } from "./facts.ts";
+import { returnsByName } from "./returns.ts";
+import { callTarget } from "./summary.ts";
+
+/** A call that writes out copies of what a view would show as often. */
+export interface Repeat {
+  readonly call: Call & { readonly func: Attribute };
+  /** `x.repeat(n, 1, 1)`, each number by itself: as many as `expand` takes. */
+  readonly plain: boolean;
+}
+
+/** `x.repeat(n, 1, 1)` along a dimension of one, in code that runs every step. */
+export function* needlessRepeats(facts: Facts): Generator<Repeat> {
+  const { file } = facts;
+  for (const call of file.callsNamed("repeat", "tile")) {
+    if (!isOfAttribute(call) || !/^(?:repeat|tile)$/.test(call.func.attr)) continue;
+    // `torch.tile(x, (n, 1))`
+    const named = file.dotted(call.func) === "torch.tile";
+    if (file.dotted(call.func) !== null && !named) continue;
+    const source = named ? call.args[0]?.value : call.func.value;
+    const [first, ...more] = (named ? call.args.slice(1) : call.args).map(({ value }) => value);
+    const times = first?.kind === "Tuple" && more.length === 0 ? first.items : first ? [first, ...more] : [];
+    if (!source || times.length === 0 || !facts.everyStep(call)) continue;
+    const once = times.length > 1 && times.filter(isOne).length >= times.length - 1 - stars(call);
+    if (
+      isGrayToColour(call, times) ||
+      isOneWhereRepeated(times, source, facts) ||
+      isOneUnderStar(call, source, facts) ||
+      (isBelowItsRank(times, source, facts) && !isWrittenInto(call, file)) ||
+      isRepeatedToFit(call, times, facts) ||
+      (once && (hasDimensionOfOne(source, facts, 0) || isReduced(source, times, facts)))
+    )
+      yield {
+        call,
+        plain: call.func.attr === "repeat" && stars(call) === 0 && first?.kind !== "Tuple",
+      };
+  }
+}
+
+function isOfAttribute(call: Call): call is Repeat["call"] {
+  return call.func.kind === "Attribute";
+}
+
+/** `rows = x.repeat(n, 1, 1)`, then `rows[0] = 1`: each copy is wanted. */
+function isWrittenInto({ parent }: Call, { scopes }: PythonFile): boolean {
+  const target = parent?.kind === "Assign" ? parent.targets[0] : undefined;
+  const named = target?.kind === "Name" ? scopes.definitionAt(target) : null;
+  return (
+    named !== null &&
+    scopes
+      .uses(named)
+      .some(
+        ({ parent: at }) =>
+          (at?.kind === "Attribute" && /[^_]_$/.test(at.attr)) ||
+          at?.kind === "AugAssign" ||
+          (at?.kind === "Subscript" && /^(?:Aug)?Assign$/.test(at.parent?.kind ?? "") && isTarget(at)),
+      )
+  );
+}
+
+function isTarget(expr: Expr): boolean {
+  const { parent } = expr;
+  return parent?.kind === "Assign" ? parent.targets.includes(expr) : parent?.kind === "AugAssign";
+}
+
+/** `masks.repeat(1, 3, 1, 1) * images`: one channel, which arithmetic broadcasts over three. */
+function isGrayToColour({ parent }: Call, times: readonly Expr[]): boolean {
+  return (
+    parent?.kind === "Binary" &&
+    /^[-+*/]$/.test(parent.op) &&
+    times.length === 4 &&
+    times.every((one, at) => one.kind === "Num" && one.text === (at === 1 ? "3" : "1"))
+  );
+}
+
+/** `x.mean(0)` in rows: the new first dimension is the one that is repeated. */
+function isReduced(expr: Expr, times: readonly Expr[], facts: Facts): boolean {
+  return (
+    expr.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    /^(?:mean|sum|std|var|amax|amin)$/.test(expr.func.attr) &&
+    expr.args.length === 1 &&
+    positional(expr, 0)?.kind === "Num" &&
+    facts.value(expr).what === "tensor" &&
+    !(times[0]?.kind === "Num")
+  );
+}
+
+/** `x.view(1, 1, h, 1).repeat(b, 1, 1, w)`, `torch.rand(n, 1).repeat(1, m)` */
+function isOneWhereRepeated(times: readonly Expr[], expr: Expr, { file }: Facts): boolean {
+  const source = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+  // `x[:, :, None, None].repeat(1, 1, h, w)`
+  if (source?.kind === "Subscript" && source.index.kind === "Tuple") {
+    const { items } = source.index;
+    const isNew = (one: Expr | undefined): boolean =>
+      (one?.kind === "Const" && one.value === null) ||
+      (one?.kind === "Slice" && /^0?:1$/.test(file.textOf(one)));
+    // `x[..., :1].repeat(1, 1, n)`: counted from the end.
+    const from = items.length - times.length;
+    return (
+      (from === 0 || file.textOf(items[0]!) === "...") &&
+      times.every((value, at) => (value.kind === "Num" && value.text === "1") || isNew(items[at + from]))
+    );
+  }
+  if (source?.kind !== "Call" || source.func.kind !== "Attribute") return false;
+  // `x.mean(dim=(2, 3), keepdim=True).repeat(1, 1, h, w)`
+  const dims = isTrue(keyword(source, "keepdim")?.value ?? null) ? argument(source, "dim", 0) : null;
+  if (dims?.kind === "Tuple" || dims?.kind === "List") {
+    const ones = new Set(dims.items.map((one) => Number(file.textOf(one))));
+    return times.every(
+      (value, at) =>
+        (value.kind === "Num" && value.text === "1") || ones.has(at) || ones.has(at - times.length),
+    );
+  }
+  const made = /^torch\.(?:rand|randn|zeros|ones|empty)$/.test(file.dotted(source.func) ?? "");
+  if (!made && !/^(?:view|reshape)$/.test(source.func.attr)) return false;
+  const [first, ...more] = source.args.filter(({ name }) => name === null).map(({ value }) => value);
+  const sizes = first?.kind === "Tuple" && more.length === 0 ? first.items : first ? [first, ...more] : [];
+  return sizes.length === times.length && times.every((value, at) => isOne(value) || isOne(sizes[at]!));
+}
+
+/** `x.view(n, 1, 1, 1).repeat(1, 1, *size)`, `x.view([n] + [1] * rest).repeat(1, *size)`: what the star repeats is one. */
+function isOneUnderStar(call: Call, expr: Expr, { file }: Facts): boolean {
+  const source = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+  const given = call.args.slice(0, -1);
+  if (call.args.at(-1)?.star !== 1 || stars(call) !== 1 || source?.kind !== "Call") return false;
+  if (source.func.kind !== "Attribute" || !/^(?:view|reshape)$/.test(source.func.attr)) return false;
+  const whole = positional(source, 0);
+  const begun = whole?.kind === "Binary" && whole.op === "+" && isRowOfOnes(whole.right) ? whole.left : null;
+  const sizes =
+    begun?.kind === "List" || begun?.kind === "Tuple"
+      ? begun.items
+      : begun || stars(source) > 0
+        ? []
+        : source.args.map(({ value }) => value);
+  return (
+    sizes.length >= given.length &&
+    (begun !== null || sizes.length > given.length) &&
+    given.every(({ value }, at) => isOne(value) || isOne(sizes[at])) &&
+    sizes.slice(given.length).every(isOne)
+  );
+}
+
+/** `torch.empty(b, d).bernoulli_(p).repeat(n, 1, 1)`: more dimensions than it has, and those it has are left as they are. */
+function isBelowItsRank(times: readonly Expr[], expr: Expr, { file }: Facts): boolean {
+  const rank = rankOf(expr, file, 0);
+  return rank > 1 && times.length > rank && times.slice(-rank).every(isOne);
+}
+
+/** What leaves the number of dimensions as it is. */
+const SAME_RANK =
+  /^(?:bernoulli_|uniform_|normal_|fill_|to|float|half|bool|long|type_as|cuda|detach|div_|mul_|tril|triu|t)$/;
+
+/** How many dimensions a tensor has, as it was made; 0 where that is not known, and of a row, whose sizes may be in a tuple. */
+function rankOf(expr: Expr, file: PythonFile, depth: number): number {
+  if (depth > 8) return 0;
+  const again = (inner: Expr): number => rankOf(inner, file, depth + 1);
+  if (expr.kind === "Name") {
+    const made = file.scopes.reaching(expr)[0];
+    return made?.value && made.how === "assign" ? again(made.value) : 0;
+  }
+  if (expr.kind === "Unary") return again(expr.operand);
+  if (expr.kind === "Binary") return isScalar(expr.right) ? again(expr.left) : 0;
+  // `self.mask[:n, :n]` has as many as before.
+  if (expr.kind === "Subscript") {
+    const cuts = expr.index.kind === "Tuple" ? expr.index.items : [expr.index];
+    return cuts.every(({ kind }) => kind === "Slice") ? again(expr.value) : 0;
+  }
+  if (expr.kind === "Attribute") {
+    const written = writtenOnce(expr, file);
+    if (written) return again(written);
+    // `self.labels.weight`, of `nn.Embedding(n, d)`
+    return expr.attr === "weight" && isOnlyMadeBy(expr.value, file, (made) => isOfRows(made, file)) ? 2 : 0;
+  }
+  if (expr.kind !== "Call") return 0;
+  const name = file.dotted(expr.func);
+  const [first, ...more] = expr.args.filter((arg) => arg.name === null);
+  if (name === null)
+    return expr.func.kind === "Attribute" && SAME_RANK.test(expr.func.attr) ? again(expr.func.value) : 0;
+  if (/^torch\.(?:tril|triu|nn\.Parameter)$/.test(name)) return first ? again(first.value) : 0;
+  if (!/^torch\.(?:rand|randn|zeros|ones|empty)$/.test(name) || !first) return 0;
+  const { value } = first;
+  if (more.length === 0 && (value.kind === "Tuple" || value.kind === "List"))
+    return value.items.some(({ kind }) => kind === "Starred") ? 0 : value.items.length;
+  return more.length > 0 && stars(expr) === 0 ? more.length + 1 : 0;
+}
+
+/** `nn.Embedding(n, d)`, `nn.Linear(n, d)`: a weight of rows. */
+function isOfRows({ func }: Call, file: PythonFile): boolean {
+  return /^torch\.nn\.(?:Embedding|Linear)$/.test(file.dotted(func) ?? "");
+}
+
+/** What an attribute of self is, where the class says it once. */
+function writtenOnce(expr: Expr, file: PythonFile): Expr | null {
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const [write, ...more] = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  return write && more.length === 0 && write.how !== "augment" ? write.value : null;
+}
+
+/** No tensor is in it. */
+function isScalar(expr: Expr): boolean {
+  let tensors = false;
+  walk(expr, (node) => {
+    if (node.kind === "Attribute" || node.kind === "Call") tensors = true;
+  });
+  return !tensors;
+}
+
+function isOne(expr: Expr | undefined): boolean {
+  return expr?.kind === "Num" && expr.text === "1";
+}
+
+/**
+ * `images * scale.repeat(1, *images.shape[1:])`: what meets a tensor in arithmetic, and was repeated as often as that one is
+ * long, is one long there, whoever made it.
+ */
+function isRepeatedToFit(call: Call, times: readonly Expr[], { file }: Facts): boolean {
+  const repeats = times.flatMap((one, at) => (isOne(one) ? [] : [sizeRead(one, at, times.length, call)]));
+  const [size, ...more] = repeats;
+  if (!size || more.some((one) => one === null || file.textOf(one) !== file.textOf(size))) return false;
+  const beside = file.textOf(size);
+  const isMet = (repeated: Expr): boolean => {
+    let at: Expr = repeated;
+    while (at.parent?.kind === "Binary" && /^[-+*/]$/.test(at.parent.op)) {
+      const { left, right }: Binary = at.parent;
+      if (file.textOf(left === at ? right : left) === beside) return true;
+      at = at.parent;
+    }
+    return false;
+  };
+  const target = call.parent?.kind === "Assign" ? call.parent.targets[0] : undefined;
+  const named = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  const uses = named ? file.scopes.uses(named) : [];
+  return isMet(call) || (uses.length > 0 && uses.every(isMet));
+}
+
+/** `x` of `x.shape[i]` and `x.size(i)` at place i, counted from either end, and of `*x.shape[i:]` from there on. */
+function sizeRead(time: Expr, at: number, places: number, call: Call): Expr | null {
+  const sizes = time.kind === "Subscript" ? time.value : time;
+  const isStarred = call.args.some(({ star, value }) => star === 1 && value === time);
+  const asked =
+    time.kind === "Subscript"
+      ? time.index
+      : time.kind === "Call" && time.func.kind === "Attribute" && time.func.attr === "size"
+        ? positional(time, 0)
+        : null;
+  const from = asked?.kind === "Slice" && !asked.upper && !asked.step ? asked.lower : asked;
+  const place =
+    from?.kind === "Num"
+      ? Number(from.text)
+      : from?.kind === "Unary" && from.op === "-" && from.operand.kind === "Num"
+        ? places - Number(from.operand.text)
+        : null;
+  const isSlice = asked?.kind === "Slice";
+  if (place !== at || isSlice !== isStarred || (isStarred && at !== places - 1)) return null;
+  if (isSlice && from?.kind !== "Num") return null;
+  if (sizes.kind === "Attribute") return sizes.attr === "shape" ? sizes.value : null;
+  return sizes.kind === "Call" &&
+    sizes.func.kind === "Attribute" &&
+    sizes.func.attr === "size" &&
+    (sizes === time || sizes.args.length === 0)
+    ? sizes.func.value
+    : null;
+}
+
+function stars(call: Call): number {
+  return call.args.filter((arg) => arg.star !== 0).length;
+}
+
+/** Made by `keepdim=True`, `unsqueeze`, `[:, None]`, or a parameter written with a leading one. */
+function hasDimensionOfOne(expr: Expr, facts: Facts, depth: number): boolean {
+  if (depth > 4) return false;
+  const own = selfAttribute(expr);
+  if (own !== null) {
+    const cls = classOf(expr);
+    const writes = cls ? (attributesOf(cls, facts.file).get(own)?.writes ?? []) : [];
+    return (
+      writes.length === 1 &&
+      writes[0]!.value !== null &&
+      /\(\s*\(?1\s*,/.test(facts.file.textOf(writes[0]!.value))
+    );
+  }
+  if (expr.kind === "Name") {
+    const value = facts.file.scopes.onlyValue(expr);
+    return value !== null && hasDimensionOfOne(value, facts, depth + 1);
+  }
+  // `x[:, None]`, and the values of `x.max(-1, keepdim=True)[0]`.
+  if (expr.kind === "Subscript")
+    return expr.index.kind === "Num" && expr.value.kind === "Call"
+      ? isTrue(keyword(expr.value, "keepdim")?.value ?? null)
+      : /\bNone\b/.test(facts.file.textOf(expr.index));
+  if (expr.kind === "Attribute" && expr.attr === "values" && expr.value.kind === "Call")
+    return isTrue(keyword(expr.value, "keepdim")?.value ?? null);
+  // `unsqueeze3x(t)`, where that is `lambda x: x[..., None, None, None]`.
+  if (expr.kind === "Call" && expr.func.kind === "Name") {
+    const helper = facts.file.scopes.onlyValue(expr.func);
+    const made = helper?.kind === "Lambda" ? helper.body : returnedBy(expr, facts.file);
+    return made !== null && hasDimensionOfOne(made, facts, depth + 1);
+  }
+  if (expr.kind !== "Call" || expr.func.kind !== "Attribute") return false;
+  const name = facts.file.dotted(expr.func) ?? "";
+  const first = positional(expr, 0);
+  // A row, or a vector that gets a new first dimension.
+  if (/^torch\.(?:zeros|ones|full|empty|randn|rand)$/.test(name) || /^(?:view|reshape)$/.test(expr.func.attr))
+    return (
+      (first?.kind === "Num" && first.text === "1") ||
+      (first?.kind === "Tuple" && first.items[0]?.kind === "Num" && first.items[0].text === "1") ||
+      expr.args.some(({ star, value }) => star === 1 && isRowOfOnes(value))
+    );
+  if (/^torch\.(?:arange|linspace)$/.test(name)) return true;
+  if (/^(?:to|float|cuda|type_as|long)$/.test(expr.func.attr) && name === "")
+    return hasDimensionOfOne(expr.func.value, facts, depth + 1);
+  return expr.func.attr === "unsqueeze" || isTrue(keyword(expr, "keepdim")?.value ?? null);
+}
+
+/** `(1,) * (x.dim() - 1)`, as sizes */
+function isRowOfOnes(expr: Expr): boolean {
+  if (expr.kind !== "Binary" || expr.op !== "*") return false;
+  const [one, ...more] = expr.left.kind === "Tuple" || expr.left.kind === "List" ? expr.left.items : [];
+  return more.length === 0 && one?.kind === "Num" && one.text === "1";
+}
+
+/** What a function of this file returns, where it does so once. */
+function returnedBy(call: Call, file: PythonFile): Expr | null {
+  const name = callTarget(call, file);
+  const [only, ...more] = name === null ? [] : (file.once(returnsByName).get(name) ?? []);
+  return more.length === 0 ? (only ?? null) : null;
+}
