@@ -320,7 +320,7 @@ function* underAdapters(facts: Facts): Generator<Finding> {
   for (const call of file.calls.matching(ADAPTERS)) {
     const net = call.args.map(({ value }) => value).find(isWhole);
     const fn = functionOf(call);
-    if (net?.kind !== "Name" || facts.networks.isFrozen(net)) continue;
+    if (net?.kind !== "Name" || facts.networks.isFrozenByFlags(net)) continue;
     if (
       new RegExp(
         `\\b${net.id}\\.(?:requires_grad|parameters)|in ${net.id}\\.(?:named_)?parameters|(?:freeze|requires_grad)\\w*\\([^)\\n]*\\b${net.id}\\b`,
