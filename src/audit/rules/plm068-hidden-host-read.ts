@@ -34,6 +34,7 @@ export const rule: Rule = {
     yield* sizes(facts);
     yield* scalars(facts);
     yield* members(facts);
+    yield* oneByOne(facts);
     for (const call of facts.file.callsNamed(...READERS)) {
       const name = facts.file.dotted(call.func) ?? "";
       if (
@@ -89,6 +90,27 @@ function inEvaluation(call: Call, facts: Facts): boolean {
     );
   const step = validationStep(call, facts);
   return step !== null && facts.frequency(call, step) === "every";
+}
+
+/** `any(torch.isnan(p.grad).any() for p in model.parameters())`: the truth of each is asked on the host, and the largest of several by as many comparisons. */
+function* oneByOne(facts: Facts): Generator<Finding> {
+  for (const call of facts.file.callsNamed("any", "all", "max", "min", "sorted")) {
+    const [only, ...more] = call.args;
+    const name = facts.file.dotted(call.func) ?? "";
+    if (!only || more.length > 0 || only.value.kind !== "Comp" || !name.startsWith("builtins.")) continue;
+    if (!isTensor(askedOf(only.value.element), facts)) continue;
+    if (!everyTurn(call, facts)) continue;
+    yield {
+      at: call,
+      message: `\`${last(name)}\` asks one device tensor after the other on the host: a wait for each, on every step; stack them and ask once`,
+    };
+  }
+}
+
+/** What a test of one among many asks at last: `p.grad is not None and p.grad.isnan().any()`, `not torch.isfinite(x).all()`. */
+function askedOf(element: Expr): Expr {
+  if (element.kind === "Bool") return askedOf(element.values.at(-1)!);
+  return element.kind === "Unary" && element.op === "not" ? askedOf(element.operand) : element;
 }
 
 /** What `sum` starts from is added to, not gone through; `max` of several compares them, which is told elsewhere. */
