@@ -82,14 +82,16 @@ export const rule: Rule = {
       }
     for (const call of file.callsNamed("max", "min", "bool")) {
       const name = file.dotted(call.func);
+      const isThere = call.args.some((arg) => facts.onAccelerator(arg.value));
       if (
         (name === "builtins.max" || name === "builtins.min") &&
         call.args.length > 1 &&
-        call.args.some((arg) => facts.onAccelerator(arg.value)) &&
+        (isThere || call.args.some((arg) => isCountInForward(arg.value, facts))) &&
         often(call, facts)
       )
         yield {
           at: call,
+          ...(isThere ? {} : { severity: "note" as const }),
           message: `Python's \`${name.slice(9)}\` compares device tensors on the host, with a wait, on every step${
             isForNumber(call, facts)
               ? ""
@@ -151,6 +153,18 @@ function isForNumber({ parent }: Node, { file }: Facts): boolean {
     /^(?:builtins\.(?:range|int|float)|torch\.(?:randint|arange|zeros|ones|empty|full|linspace|randperm)|random\..*|numpy\..*)$/.test(
       file.dotted(call.func) ?? "",
     )
+  );
+}
+
+/** `max((labels != pad).sum(), 1)` in a module's forward, which runs where the network is, and so, most likely, does what it counts. */
+function isCountInForward(expr: Expr, facts: Facts): boolean {
+  const { what, device } = facts.value(expr);
+  return (
+    what === "tensor" &&
+    device === "unknown" &&
+    facts.accelerator &&
+    expr.kind === "Call" &&
+    /\bforward\b/.test(facts.hot(expr)?.why ?? "")
   );
 }
 
