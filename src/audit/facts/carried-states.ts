@@ -1,7 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Expr, Node } from "../../python/tree.ts";
+import type { Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { isBoundBy } from "./training.ts";
@@ -16,6 +16,13 @@ export function isCutOff(name: string, within: Node, file: PythonFile): boolean 
   return new RegExp(
     `\\b${name}\\b[^\\n]*\\.(?:detach|data\\b)|\\.(?:detach\\(\\)|data) for \\w+ in ${name}\\b|(?:detach|repackage|Variable)\\w*\\([^)\\n]*\\b${name}\\b`,
   ).test(file.codeOf(within));
+}
+
+/** `def forward(self, x, hidden)` that begins with `hidden = hidden.detach()`: who hands it on need not cut it off. */
+export function cutsOffState(fn: FunctionDef, file: PythonFile): boolean {
+  return (
+    fn.name === "forward" && fn.params.some(({ name }) => STATE.test(name) && isCutOff(name, fn, file))
+  );
 }
 
 /** `hidden = new_hidden`, of what the call returned; also `h, c = new_hidden` and then `hidden = (h, c)`. */

@@ -61,6 +61,7 @@ const COLD: FunctionFacts = {
   usesUp: null,
   runs: null,
   losses: null,
+  cutsOff: false,
 };
 
 /** What Lightning and transformers call once an epoch. */

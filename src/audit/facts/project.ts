@@ -71,6 +71,8 @@ export interface FunctionFacts {
   readonly runs: string | null;
   /** Its losses, still on the device, among what it hands back. */
   readonly losses: string | null;
+  /** A forward that cuts a state it is given off from what made it. */
+  readonly cutsOff: boolean;
 }
 
 /** Plain data, one per audited tree; crosses threads. */
@@ -200,6 +202,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !summary.usesUp &&
       !summary.runs &&
       !summary.losses &&
+      !summary.cutsOff &&
       !workers &&
       !collates;
     let one = plain ? alike.get(callersGradOff) : undefined;
@@ -233,6 +236,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         usesUp: summary.usesUp ?? null,
         runs: summary.runs ?? null,
         losses: summary.losses ?? null,
+        cutsOff: summary.cutsOff ?? false,
       };
       if (plain) alike.set(callersGradOff, one);
     }

@@ -4,6 +4,7 @@ import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { acceleratorOf, makersOfTrained, makesOnDevice } from "./accelerator.ts";
 import { backwardsTaken } from "./attacks.ts";
+import { cutsOffState } from "./carried-states.ts";
 import { methodsOf, partsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import { frequency } from "./guards.ts";
@@ -455,6 +456,7 @@ class Summarizer {
       usesUp: fn && usedUpBy(fn, name, this.#file),
       runs: (fn && this.#runners.get(fn)) ?? undefined,
       losses: (fn && this.#losses.get(fn)) ?? undefined,
+      cutsOff: (fn && cutsOffState(fn, this.#file)) || undefined,
     };
   }
 

@@ -113,6 +113,8 @@ export interface FunctionSummary {
   readonly runs?: string | undefined;
   /** Its losses, still on the device, among what it hands back. */
   readonly losses?: string | undefined;
+  /** A forward that cuts a state it is given off from what made it. */
+  readonly cutsOff?: true | undefined;
 }
 
 /** A function of the same file by its position there, a qualified name, or ".method" where the receiver is unknown. */

@@ -57,6 +57,7 @@ export const rule: Rule = {
       const retained = inLoop.some((one) => isTrue(keyword(one.call, "retain_graph")?.value ?? null));
       // Without any of these we cannot see whether the network detaches the state.
       if (!known && !retained) continue;
+      if (facts.callee(call)?.cutsOff === true) continue;
       const opaque = !isRecurrentLayer(call.func, facts) && !isOwnRecurrent(call.func, facts);
       const statement = statementOf(call);
       for (const { value } of call.args)
