@@ -20,9 +20,7 @@ export function isCutOff(name: string, within: Node, file: PythonFile): boolean 
 
 /** `def forward(self, x, hidden)` that begins with `hidden = hidden.detach()`: who hands it on need not cut it off. */
 export function cutsOffState(fn: FunctionDef, file: PythonFile): boolean {
-  return (
-    fn.name === "forward" && fn.params.some(({ name }) => STATE.test(name) && isCutOff(name, fn, file))
-  );
+  return fn.name === "forward" && fn.params.some(({ name }) => STATE.test(name) && isCutOff(name, fn, file));
 }
 
 /** `hidden = new_hidden`, of what the call returned; also `h, c = new_hidden` and then `hidden = (h, c)`. */

@@ -1,6 +1,6 @@
 import type { Definition } from "../../python/scopes.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
-import type { AugAssign, Call, ClassDef, Expr, Name, Node } from "../../python/tree.ts";
+import type { AugAssign, Call, ClassDef, Expr, Name, Node, Str, Subscript } from "../../python/tree.ts";
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { holdsIndices, isIndices } from "./indices.ts";
@@ -247,7 +247,7 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
         again(expr.value)
       );
     case "Subscript":
-      return !isIndices(expr) && again(expr.value);
+      return !isIndices(expr) && (again(expr.value) || isEntry(expr, facts, again));
     case "List":
     case "Tuple":
       return expr.items.some(again);
@@ -334,6 +334,25 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
     default:
       return false;
   }
+}
+
+/** `parts["loss"]` of `parts = self.losses(x, y)`, a method of the class that returns a dict written down: what stands there under the key. */
+function isEntry({ value, index }: Subscript, facts: Facts, derives: (expr: Expr) => boolean): boolean {
+  const made = value.kind === "Name" ? madeOnce(value, facts) : value;
+  if (index.kind !== "Str" || made?.kind !== "Call" || selfAttribute(made.func) === null) return false;
+  const own = callTarget(made, facts.file);
+  const results = own === null ? undefined : resultsOf(own, facts);
+  return (
+    made.args.some((arg) => derives(arg.value)) &&
+    (results ?? []).some(
+      (one) =>
+        one.kind === "Dict" && one.values.some((entry, at) => isKey(one.keys[at], index) && derives(entry)),
+    )
+  );
+}
+
+function isKey(key: Expr | null | undefined, { value }: Str): boolean {
+  return key?.kind === "Str" && value !== null && key.value === value;
 }
 
 /** `get_graph_feature`: many of those that are called so look something up, some compute. */
