@@ -107,15 +107,31 @@ function* kept(facts: Facts): Generator<Finding> {
 }
 
 /** Whether gradients are cleared before the backward of a function that takes one step, by itself or by the loop that calls it, and not after. */
-function leavesUncleared(fn: FunctionDef, site: Call, loop: Loop, { file, backwards }: Facts): boolean {
-  const backward = backwards.findLast(({ call }) => functionOf(call) === fn)?.call;
+function leavesUncleared(fn: FunctionDef, site: Call, loop: Loop, facts: Facts): boolean {
+  const { file } = facts;
+  const backward = facts.backwards.findLast(({ call }) => functionOf(call) === fn)?.call;
+  const before = backward ? null : differentiatedBefore(site, loop, facts);
   const clears = file
     .callsNamed("zero_grad")
     .filter((call) => call.func.kind === "Attribute" && (functionOf(call) === fn || contains(loop, call)));
   return (
-    backward !== undefined &&
     clears.length > 0 &&
-    clears.every((call) => call.start < (functionOf(call) === fn ? backward : site).start)
+    clears.every((call) => {
+      if (functionOf(call) === fn) return backward !== undefined && call.start < backward.start;
+      return backward ? call.start < site.start : before !== null && call.start < before.start;
+    })
+  );
+}
+
+/** `accumulate(net, batch)` above `update(optimizer)`, in the same turn: a function that differentiates, for one that only steps. */
+function differentiatedBefore(site: Call, loop: Loop, facts: Facts): Call | null {
+  return (
+    facts
+      .callsTo("loose")
+      .find(
+        (call) =>
+          contains(loop, call) && call.end < site.start && facts.callee(call)?.reachesBackward === true,
+      ) ?? null
   );
 }
 

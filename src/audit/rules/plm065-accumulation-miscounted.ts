@@ -1,7 +1,7 @@
 import { argument } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
-import type { Call, Expr, If, Node } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
 import {
   MICRO_STEPS,
   countsToOne,
@@ -32,6 +32,7 @@ export const rule: Rule = {
     if (facts.backwards.length === 0) return;
     const { file } = facts;
     yield* microSteps(facts);
+    yield* inTwoFunctions(facts);
     // The branches of one test may each step.
     const seen = new Set<Node>();
     for (const { step, taken } of stepsOf(facts)) {
@@ -107,6 +108,49 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `accumulate(net, batch)` on every turn and `update(optimizer)` on some, one function that differentiates and one that steps: neither divides. */
+function* inTwoFunctions(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const seen = new Set<Node>();
+  for (const { step, taken } of stepsOf(facts)) {
+    const loop = facts.stepLoop(step);
+    const every = loop ? throttle(step, loop, facts) : null;
+    if (!loop || !every || !MICRO_STEPS.test(file.textOf(every.by))) continue;
+    const helper = taken === step ? null : functionOf(taken);
+    if (!clearsThrottled(loop, every.branch, helper, new Set(), facts)) continue;
+    for (const { call, loss } of facts.backwards) {
+      const fn = onlyDifferentiates(call, facts);
+      if (!loss || !fn || seen.has(call) || dividesItself(call, facts)) continue;
+      const [site, ...more] = callsOf(fn, file).filter((one) => contains(loop, one));
+      if (!site || more.length > 0 || facts.frequency(site, loop) !== "every") continue;
+      const text = file.codeOf(fn) + file.codeOf(loop) + (helper ? file.codeOf(helper) : "");
+      if (isDivided(text, file.textOf(every.by)) || dividesGradients(text)) continue;
+      // By a name of its own: `scale(loss, parts)`.
+      if (isGiven(every.by, site, file) && /\/|\bdiv_?\(|scale/.test(file.codeOf(fn))) continue;
+      seen.add(call);
+      const found = undivided(call, loss, file.textOf(every.by), facts, false);
+      yield countsToOne(step, loop, file) ? { ...found, severity: "note" } : found;
+    }
+  }
+}
+
+/** The function around a backward that is the only one in it, once a call, with nothing that steps or clears. */
+function onlyDifferentiates(backward: Call, { file, backwards }: Facts): FunctionDef | null {
+  const fn = functionOf(backward);
+  if (fn?.kind !== "FunctionDef" || loopsAround(backward).length > 0) return null;
+  const others = [
+    ...optimizerSteps(file),
+    ...file.callsNamed("zero_grad"),
+    ...backwards.map(({ call }) => call),
+  ];
+  return others.every((one) => one === backward || !contains(fn, one)) ? fn : null;
+}
+
+function isGiven(count: Expr, { args }: Call, file: PythonFile): boolean {
+  const text = file.textOf(count);
+  return args.some(({ value }) => file.textOf(value) === text);
+}
 
 interface Step {
   /** Where it is taken: the step itself, or the call of the function that has it. */

@@ -106,7 +106,14 @@ function* byHelpers(facts: Facts): Generator<Finding> {
   for (const call of file.callsNamed(...[...helpers].map(({ name }) => name))) {
     if (![...helpers].some((fn) => callTarget(call, file) === file.qualified(fn))) continue;
     const inner = loopsAround(call)[0] ?? functionOf(call);
-    if (inner && isMicroStep(call, inner, facts)) yield { at: call, message: HALF };
+    if (inner && isMicroStep(call, inner, facts))
+      yield {
+        at: call,
+        ...(stepsIn(inner, file).some((step) => countsToOne(step, inner, file))
+          ? { severity: "note" as const }
+          : {}),
+        message: HALF,
+      };
   }
 }
 
@@ -137,11 +144,12 @@ function clipsInHook(call: Call, facts: Facts): string | null {
 /** Every turn clips; the optimizer steps in some of them, or after this loop of micro-batches. */
 function isMicroStep(call: Call, loop: Node, facts: Facts): boolean {
   if (facts.frequency(call, loop) !== "every" && !isOnlySwitched(call, loop, facts)) return false;
-  const inside = optimizerSteps(facts.file).filter((step) => contains(loop, step));
+  const inside = stepsIn(loop, facts.file);
   // Beside a backward of its own turn: what clips in a function of its own may be called once a step.
   if (inside.length > 0)
     return (
       (facts.backwards.some(({ call: backward }) => contains(loop, backward)) ||
+        facts.callee(call)?.reachesBackward === true ||
         inside.every((step) => isForMicroSteps(step, loop, facts))) &&
       inside.every((step) => facts.frequency(step, loop) === "throttled" || isCounted(step, loop, facts))
     );
@@ -160,6 +168,19 @@ function isMicroStep(call: Call, loop: Node, facts: Facts): boolean {
     ) ||
       (outer === null ? isSteppedAfter(loop, facts) : isSteppedBelow(loop, outer, facts)))
   );
+}
+
+/** The optimizer's steps in a loop, also by the call of a function of this file that takes one: `update(model, optimizer)`. */
+function stepsIn(loop: Node, file: PythonFile): readonly Call[] {
+  const steps = optimizerSteps(file);
+  const taken =
+    loop.kind === "FunctionDef"
+      ? []
+      : callsThat(
+          steps.filter((step) => loopsAround(step).length === 0),
+          file,
+        );
+  return [...steps, ...taken].filter((step) => contains(loop, step));
 }
 
 /** A function that is called on every micro-step and steps on some: `if (step + 1) % accumulation_steps == 0:`. */
