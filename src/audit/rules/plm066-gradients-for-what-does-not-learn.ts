@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
-import type { Attribute, Call, ClassDef, Expr, Node } from "../../python/tree.ts";
+import type { Attribute, Call, ClassDef, Comp, Expr, Node } from "../../python/tree.ts";
 import { comesFromNetwork, feedsBackward, isMadeOf, runsBehind } from "../facts/behind-loss.ts";
 import {
   isSelf,
@@ -49,6 +49,7 @@ export const rule: Rule = {
             ...keptToItself(facts),
             ...besidePart(facts),
             ...partsOptimised(facts),
+            ...chosenByName(facts),
             ...adversaries(facts),
             ...underAdapters(facts),
             ...inAnothersStep(facts),
@@ -380,6 +381,43 @@ function* partsOptimised(facts: Facts): Generator<Finding> {
       severity: "note",
       message: `Only \`${file.textOf(source)}\` is optimised; every other parameter of \`${whole.id}\` gets gradients that nobody uses or clears: freeze them with \`requires_grad_(False)\``,
     };
+}
+
+/** `AdamW([p for n, p in net.named_parameters() if "backbone" not in n])`: the rest is only left out, and nothing here freezes it. */
+function* chosenByName(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  // Who switches anything off, or takes some more in later, has thought of it; adapters freeze what they are put on.
+  if (file.says(/requires_grad|freeze|frozen|add_param_group|peft|lora/i)) return;
+  const made = file.calls
+    .matching(CLASSES)
+    .filter((call) => /^torch\.optim\.(?!lr_scheduler)(?:\w+\.)*[A-Z]/.test(file.dotted(call.func) ?? ""));
+  const [optimizer, ...more] = made;
+  const given = more.length === 0 ? optimizer?.args[0]?.value : undefined;
+  const chosen = given?.kind === "Name" ? file.scopes.onlyValue(given) : given;
+  const net = chosen?.kind === "Comp" ? chosenFrom(chosen, file) : null;
+  // Chosen from once more, perhaps for the rest.
+  if (!chosen || !net || file.callsNamed("named_parameters").length > 1) return;
+  yield {
+    at: chosen,
+    severity: "note",
+    message: `Only some parameters of \`${file.textOf(net)}\` are optimised; the others get gradients that nobody uses or clears, unless they are frozen elsewhere: freeze them with \`requires_grad_(False)\``,
+  };
+}
+
+/** What is copied or averaged from the rest gets no gradients, or is in no graph. */
+const NOT_DIFFERENTIATED = /teacher|\bema\b|ema_|momentum|target|adapter|prompt/i;
+
+/** `net` of `[p for n, p in net.named_parameters() if "head" in n]`, chosen by nothing but the name. */
+function chosenFrom({ clauses: [clause, ...more], element, value }: Comp, file: PythonFile): Expr | null {
+  if (!clause || more.length > 0 || value !== null || clause.target.kind !== "Tuple") return null;
+  const [name, parameter] = clause.target.items;
+  const { iter, tests } = clause;
+  if (name?.kind !== "Name" || !parameter || file.textOf(element) !== file.textOf(parameter)) return null;
+  if (iter.kind !== "Call" || iter.func.kind !== "Attribute" || iter.func.attr !== "named_parameters")
+    return null;
+  const asked = tests.map((test) => file.textOf(test));
+  const byName = asked.length > 0 && asked.every((text) => new RegExp(`\\b${name.id}\\b`).test(text));
+  return byName && !asked.some((text) => NOT_DIFFERENTIATED.test(text)) ? iter.func.value : null;
 }
 
 /** The same of a class that keeps its networks and its one optimizer on self. */

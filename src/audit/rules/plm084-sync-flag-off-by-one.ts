@@ -221,7 +221,8 @@ function* compare(test: Expr, when: boolean, at: Expr, loop: Turn, facts: Facts)
         };
       continue;
     }
-    const stepped = condition(guard.test, guard.when, facts);
+    const asked = condition(guard.test, guard.when, facts);
+    const stepped = asked && countedOn(asked, test, guard.test, loop, facts);
     if (!synced || !stepped || synced.by !== stepped.by) continue;
     if (differ(synced, stepped)) yield { at, message: apart(synced, stepped) };
     else if (isAlternative(guard.test, facts) && guard.when && !isAlternative(test, facts))
@@ -241,6 +242,41 @@ function differ(synced: Condition, stepped: Condition): boolean {
 
 function apart(synced: Condition, stepped: Condition): string {
   return `Ranks exchange gradients when \`${show(synced)}\`, but the optimizer steps when \`${show(stepped)}\`: it steps with gradients that no other rank has seen`;
+}
+
+/**
+ * `step % n == 0` below a `step += 1` is `(step + 1) % n == 0` where the flag is set above that: in the words of the flag, or
+ * null where these do not say it.
+ */
+function countedOn(stepped: Condition, flag: Expr, guard: Expr, loop: Turn, facts: Facts): Condition | null {
+  const { file } = facts;
+  const [from, to] = [askedAt(flag, file).end, askedAt(guard, file).start];
+  const counts = file
+    .all("AugAssign")
+    .filter(
+      (one) =>
+        one.start > from &&
+        one.end < to &&
+        contains(loop, one) &&
+        mentions(stepped.of, file.textOf(one.target)),
+    );
+  const [one, ...more] = counts;
+  if (!one) return stepped;
+  const byOne = one.op === "+" && one.value.kind === "Num" && one.value.text === "1";
+  if (!byOne || more.length > 0 || facts.frequency(one, loop) !== "every") return null;
+  const counter = file.textOf(one.target);
+  if (stepped.of === counter) return { ...stepped, of: `${counter} + 1` };
+  return stepped.of === `${counter} + 1` ? { ...stepped, of: `${counter} + 2` } : null;
+}
+
+/** Where a test is asked: that of a name, where it was given its value. */
+function askedAt(test: Expr, file: PythonFile): Expr {
+  if (test.kind === "Unary") return askedAt(test.operand, file);
+  return test.kind === "Name" ? (file.scopes.onlyValue(test) ?? test) : test;
+}
+
+function mentions(text: string, name: string): boolean {
+  return text.split(/[^\w.]+/).includes(name);
 }
 
 /** When a function of this file steps that every turn calls, `self.optimizer_step(i)`, in the words of the loop. */
