@@ -62,6 +62,8 @@ const COLD: FunctionFacts = {
   runs: null,
   losses: null,
   cutsOff: false,
+  uncleared: false,
+  onlyRead: false,
 };
 
 /** What Lightning and transformers call once an epoch. */
@@ -251,7 +253,7 @@ export class Facts {
   }
 
   /** Calls that may go to a function of the tree of which this is known; whether one does, `callee` says. */
-  callsTo(fact: "loose" | "keeps" | "copies"): readonly Call[] {
+  callsTo(fact: "loose" | "keeps" | "copies" | "uncleared"): readonly Call[] {
     const words = wordsOf(this.project)[fact];
     // The call of an instance is written with a name of its own.
     return words.has("forward")
@@ -473,7 +475,10 @@ export function ownUpdate(node: Node, facts: Facts): boolean {
 }
 
 type Words = Readonly<
-  Record<"loose" | "keeps" | "copies" | "reduces" | "runs" | "losses" | "collates", ReadonlySet<string>>
+  Record<
+    "loose" | "keeps" | "copies" | "reduces" | "runs" | "losses" | "collates" | "uncleared",
+    ReadonlySet<string>
+  >
 >;
 
 const words = new WeakMap<ProjectFacts, Words>();
@@ -484,7 +489,7 @@ function wordsOf(project: ProjectFacts): Words {
   if (!found) {
     const [loose, keeps] = [new Set<string>(), new Set<string>()];
     const [copies, reduces, runs] = [new Set<string>(), new Set<string>(), new Set<string>()];
-    const [collates, losses] = [new Set<string>(), new Set<string>()];
+    const [collates, losses, uncleared] = [new Set<string>(), new Set<string>(), new Set<string>()];
     for (const [name, facts] of project.functions) {
       if (facts.loose) loose.add(last(name));
       if (facts.keeps) keeps.add(last(name));
@@ -493,8 +498,9 @@ function wordsOf(project: ProjectFacts): Words {
       if (facts.runs) runs.add(last(name));
       if (facts.losses) losses.add(last(name));
       if (facts.collates) collates.add(last(name));
+      if (facts.uncleared) uncleared.add(last(name));
     }
-    words.set(project, (found = { loose, keeps, copies, reduces, runs, collates, losses }));
+    words.set(project, (found = { loose, keeps, copies, reduces, runs, collates, losses, uncleared }));
   }
   return found;
 }

@@ -73,6 +73,10 @@ export interface FunctionFacts {
   readonly losses: string | null;
   /** A forward that cuts a state it is given off from what made it. */
   readonly cutsOff: boolean;
+  /** All that call it want no more than a number of what it returns. */
+  readonly onlyRead: boolean;
+  /** It clears gradients before its last backward alone: who called it still has those of that. */
+  readonly uncleared: boolean;
 }
 
 /** Plain data, one per audited tree; crosses threads. */
@@ -180,6 +184,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         callers.some(
           ({ from, site }) => !site.throttled && from.summary.method === true && looped.has(from),
         ));
+    const onlyRead = callers.length > 0 && callers.every(({ site }) => site.read === true);
     const workers = callers.some(({ site }) => site.workers);
     const collates = callers.some(({ site }) => site.collates);
     const parameters =
@@ -203,6 +208,8 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !summary.runs &&
       !summary.losses &&
       !summary.cutsOff &&
+      !summary.uncleared &&
+      !onlyRead &&
       !workers &&
       !collates;
     let one = plain ? alike.get(callersGradOff) : undefined;
@@ -237,6 +244,8 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         runs: summary.runs ?? null,
         losses: summary.losses ?? null,
         cutsOff: summary.cutsOff ?? false,
+        uncleared: summary.uncleared ?? false,
+        onlyRead,
       };
       if (plain) alike.set(callersGradOff, one);
     }

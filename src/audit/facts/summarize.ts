@@ -34,6 +34,7 @@ import {
   backwardCalls,
   isTrial,
   isTriedOnce,
+  leavesGradients,
   loopOfSteps,
   loopsAround,
   optimizerSteps,
@@ -364,6 +365,7 @@ class Summarizer {
           frequency(update ? stop : call, body, this.#file) === "throttled") ||
         undefined,
       passed: passed ?? undefined,
+      read: isReadAtOnce(call) || undefined,
     };
   }
 
@@ -437,7 +439,7 @@ class Summarizer {
       decorated: (fn && fn.decorators.length > 0) || undefined,
       grad: (fn && decoratedGrad(fn, this.#file)) ?? undefined,
       calls: notes.calls.map((site) =>
-        site.loops || site.grad || site.throttled || site.passed || site.workers || site.draws
+        site.loops || site.grad || site.throttled || site.passed || site.read || site.workers || site.draws
           ? site
           : site.target,
       ),
@@ -456,6 +458,7 @@ class Summarizer {
       usesUp: fn && usedUpBy(fn, name, this.#file),
       runs: (fn && this.#runners.get(fn)) ?? undefined,
       losses: (fn && this.#losses.get(fn)) ?? undefined,
+      uncleared: (fn && notes.backward && leavesGradients(fn, this.#backwards, this.#file)) || undefined,
       cutsOff: (fn && cutsOffState(fn, this.#file)) || undefined,
     };
   }
@@ -563,10 +566,21 @@ function fillsIn(node: Node, stop: Node): boolean {
   return false;
 }
 
+/** `net.spread().item()` */
+function isReadAtOnce({ parent }: Node): boolean {
+  return (
+    parent?.kind === "Attribute" &&
+    /^(?:item|detach|tolist)$/.test(parent.attr) &&
+    parent.parent?.kind === "Call" &&
+    parent.parent.func === parent
+  );
+}
+
 function isSame(a: CallSite, b: CallSite): boolean {
   return (
     a.grad === b.grad &&
     a.throttled === b.throttled &&
+    a.read === b.read &&
     a.draws === b.draws &&
     a.beside === b.beside &&
     a.loops?.length === b.loops?.length &&

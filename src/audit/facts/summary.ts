@@ -115,6 +115,8 @@ export interface FunctionSummary {
   readonly losses?: string | undefined;
   /** A forward that cuts a state it is given off from what made it. */
   readonly cutsOff?: true | undefined;
+  /** It clears gradients before its last backward alone: who called it still has those of that. */
+  readonly uncleared?: true | undefined;
 }
 
 /** A function of the same file by its position there, a qualified name, or ".method" where the receiver is unknown. */
@@ -129,6 +131,8 @@ export interface CallSite {
   readonly throttled?: true | undefined;
   /** Tensors among the arguments. */
   readonly passed?: Passed | undefined;
+  /** Of what it returns only a number is wanted: `net.penalty().item()`. */
+  readonly read?: true | undefined;
   /** What it makes is a dataset that worker processes read. */
   readonly workers?: true | undefined;
   /** A loader is given it, or what it makes, to put batches together with. */

@@ -1,4 +1,4 @@
-import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Arg, Assign, Call, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
@@ -138,6 +138,8 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
     );
   // An auxiliary loss is read with its graph; where nobody reads it here, another file may.
   const cut = reads.length > 0 && reads.every((read) => isCut(read, facts));
+  // What is handed back may be asked for by who is not seen here.
+  const handed = reads.some((read) => statementOf(read)?.kind === "Return");
   const unread = reads.length === 0 && !WANTED.test(attribute) && !isScalar(value);
   // Read in this forward only, which has the tensor under its own name.
   const local =
@@ -148,6 +150,17 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
     !isScalar(value) &&
     reads.every(
       (read) => functionOf(read) === fn && selfAttribute(read) !== null && read.start > statement.end,
+    );
+  // The others, of other functions, want its numbers alone.
+  const elsewhere = reads.filter((read) => functionOf(read) !== fn);
+  const watched =
+    isForward &&
+    !WANTED.test(attribute) &&
+    elsewhere.length > 0 &&
+    elsewhere.length < reads.length &&
+    elsewhere.every((read) => isCut(read, facts)) &&
+    reads.every(
+      (read) => elsewhere.includes(read) || (selfAttribute(read) !== null && read.start > statement.end),
     );
   const harmless =
     reads.length > 0 &&
@@ -167,11 +180,11 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
         read.parent?.kind === "Attribute"
       );
     });
-  if (!cut && !unread && !harmless && !local && !looked) return;
+  if (!cut && !unread && !harmless && !local && !looked && !watched) return;
   if (isSpent(value, facts)) return;
   yield {
     at: statement.value === value ? statement : value,
-    ...(cut && (fn.name === "forward" || !isForward) ? {} : { severity: "note" as const }),
+    ...(cut && !handed && (fn.name === "forward" || !isForward) ? {} : { severity: "note" as const }),
     message: cut
       ? `\`self.${attribute}\` keeps this forward's graph alive until the next one, and all its readers cut it off anyway`
       : `\`self.${attribute}\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
@@ -366,9 +379,16 @@ function isCut(node: Node, facts: Facts, depth = 0): boolean {
         break;
       case "Compare":
         return !/^(?:is|in)\b/.test(parent.ops[0]!);
-      // `wandb.log({"kept": kept.mean()})`
+      // `wandb.log({"kept": kept.mean()})`, `torch.stack([one.kept.norm() for one in parts]).mean()`
       case "Dict":
+      case "List":
         break;
+      case "Comp":
+        if (parent.element !== at || parent.value !== null) return false;
+        break;
+      // `return kept.norm()`, of which all that call it read the number.
+      case "Return":
+        return facts.functionFacts(parent).onlyRead;
       case "Arg": {
         const call = parent.parent;
         if (call?.kind !== "Call") return false;

@@ -15,6 +15,7 @@ import type { Facts } from "../facts/facts.ts";
 import { decoratedGrad } from "../facts/gradmode.ts";
 import { isOtherBranch } from "../facts/guards.ts";
 import { callsOf } from "../facts/returns.ts";
+import { callTarget } from "../facts/summary.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -39,6 +40,7 @@ export const rule: Rule = {
 };
 
 function* kept(facts: Facts): Generator<Finding> {
+  yield* leftElsewhere(facts);
   if (facts.backwards.length === 0) return;
   const { file } = facts;
   const leave = new Set<FunctionDef>();
@@ -103,6 +105,17 @@ function* kept(facts: Facts): Generator<Finding> {
     const turn = loopsAround(call)[0];
     if (behind.length === 0 && turn && !clearsBeside(turn, statement, facts))
       yield* atTop(turn, statement, null, facts);
+  }
+}
+
+/** `engine.train_one_epoch(net, …)`, then `evaluate(net, …)`: a function of another file that clears before each backward alone. */
+function* leftElsewhere(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const clears = file.callsNamed("zero_grad").length > 0;
+  for (const call of clears ? [] : facts.callsTo("uncleared")) {
+    const statement = facts.callee(call)?.uncleared === true ? statementOf(call) : null;
+    if (!statement || loopsAround(call).length === 0 || file.functionNamed(callTarget(call, file))) continue;
+    yield* evaluations(restOf(statement), null, facts);
   }
 }
 

@@ -387,7 +387,7 @@ function* partsOptimised(facts: Facts): Generator<Finding> {
 function* chosenByName(facts: Facts): Generator<Finding> {
   const { file } = facts;
   // Who switches anything off, or takes some more in later, has thought of it; adapters freeze what they are put on.
-  if (file.says(/requires_grad|freeze|frozen|add_param_group|peft|lora/i)) return;
+  if (file.says(/requires_grad|freeze|\bfrozen\w*\s*=|add_param_group|peft|lora/i)) return;
   const made = file.calls
     .matching(CLASSES)
     .filter((call) => /^torch\.optim\.(?!lr_scheduler)(?:\w+\.)*[A-Z]/.test(file.dotted(call.func) ?? ""));
