@@ -27,6 +27,7 @@ import { reducers, runners } from "./returns.ts";
 import { isCapital } from "./torch-names.ts";
 import { tablesMade } from "./tables.ts";
 import type { Table } from "./tables.ts";
+import { leavesGradients } from "./uncleared.ts";
 import { handedTeachers } from "./teachers.ts";
 import { sharedTimers } from "./timers.ts";
 import type { CallSite, ClassSummary, FileSummary, FunctionSummary, Target } from "./summary.ts";
@@ -34,7 +35,6 @@ import {
   backwardCalls,
   isTrial,
   isTriedOnce,
-  leavesGradients,
   loopOfSteps,
   loopsAround,
   optimizerSteps,

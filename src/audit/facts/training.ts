@@ -430,16 +430,3 @@ function ancestorsBelow(node: Node, top: Node): Node[] {
   }
   return found;
 }
-
-/** Whether a function clears gradients before its last backward, and nobody in its file does after it. */
-export function leavesGradients(fn: FunctionDef, backwards: readonly Backward[], file: PythonFile): boolean {
-  const own = backwards.filter(({ call }) => functionOf(call) === fn);
-  const last = own[own.length - 1]?.call;
-  const clears = file.callsNamed("zero_grad").filter(({ func }) => func.kind === "Attribute");
-  return (
-    last !== undefined &&
-    clears.length > 0 &&
-    clears.every((call) => functionOf(call) === fn && call.start < last.start) &&
-    !file.says(/\.grad = None/)
-  );
-}
