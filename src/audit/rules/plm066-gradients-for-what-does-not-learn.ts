@@ -1,15 +1,8 @@
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
-import type { Attribute, Call, ClassDef, Comp, Expr, Node } from "../../python/tree.ts";
-import { comesFromNetwork, feedsBackward, isMadeOf, runsBehind } from "../facts/behind-loss.ts";
-import {
-  isSelf,
-  attributesOf,
-  isModuleRole,
-  isOnlyMadeBy,
-  methodsOf,
-  selfAttribute,
-} from "../facts/classes.ts";
+import { classOf, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
+import type { Call, Comp, Expr, Node } from "../../python/tree.ts";
+import { comesFromNetwork, feedsBackward } from "../facts/behind-loss.ts";
+import { isSelf, attributesOf, isModuleRole, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import { isDetached } from "../facts/detached.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
@@ -17,9 +10,13 @@ import { isOtherBranch } from "../facts/guards.ts";
 import { runsOf } from "../facts/network-runs.ts";
 import { isNetwork, ranNetwork } from "../facts/networks.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
+import { unwantedGradients } from "../facts/adversaries.ts";
+import type { Unwanted } from "../facts/adversaries.ts";
+import { TRAINED, leftOutOfClass } from "../facts/left-out.ts";
+import type { LeftOut } from "../facts/left-out.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { hasParameters, isOwnNetwork, isParameterless, outermost, parametersOf } from "../facts/optimised.ts";
-import { FREEZES, besideOthers, freezes, isFrozenInTurn, namedIn } from "../facts/freezing.ts";
+import { FREEZES, besideOthers, isFrozenInTurn, namedIn } from "../facts/freezing.ts";
 
 export const rule: Rule = {
   meta: {
@@ -41,7 +38,9 @@ export const rule: Rule = {
       // Of a class whose forward is told of, where its network is made need not be.
       ...judging(facts),
       ...[...perceptual(facts)].filter(({ at }) => !said.has(classOf(at as Node))),
-      ...(trains || facts.file.mentions("configure_optimizers") ? leftOutOfClass(facts) : []),
+      ...(trains || facts.file.mentions("configure_optimizers")
+        ? [...leftOutOfClass(facts)].map(ofNoOptimizer)
+        : []),
       ...(trains
         ? [
             ...evaluated(facts),
@@ -50,9 +49,8 @@ export const rule: Rule = {
             ...besidePart(facts),
             ...partsOptimised(facts),
             ...chosenByName(facts),
-            ...adversaries(facts),
             ...underAdapters(facts),
-            ...inAnothersStep(facts),
+            ...[...unwantedGradients(facts)].map(unwanted),
           ]
         : []),
     ]) {
@@ -62,6 +60,22 @@ export const rule: Rule = {
     }
   },
 };
+
+function ofNoOptimizer({ run, network }: LeftOut): Finding {
+  return {
+    at: run,
+    severity: "note",
+    message: `\`${network}\` is in no optimizer of this class, yet its graph is kept and its gradients are computed; run it under \`no_grad\`, or freeze it`,
+  };
+}
+
+function unwanted({ run, network }: Unwanted): Finding {
+  return {
+    at: run,
+    severity: "note",
+    message: `\`${network}\` does not learn from this loss, yet all its gradients are computed and stay until they are cleared; \`.detach()\` what it made, or \`requires_grad_(False)\` on it for this part`,
+  };
+}
 
 /** In eval mode and in no optimizer, with what a trained network made as its input: gradients pass through it, and into it. */
 function* evaluated(facts: Facts): Generator<Finding> {
@@ -264,10 +278,6 @@ function isWithin(callee: string, optimised: string): boolean {
   return callee === optimised || callee.startsWith(`${optimised}.`);
 }
 
-/** Who others trained is made by these; what they make has parameters, which a loss of one's own need not have. */
-const TRAINED =
-  /^(?:torchvision\.models\.(?:\w+\.)*[a-z]\w*|torchaudio\.pipelines\.\w+\.get_model|timm\.create_model|transformers\.\w*(?:Model|For[A-Z])\w*\.from_pretrained)$/;
-
 /** What others trained, made here and handed to nobody: whoever made the optimizer, its parameters cannot be in it. */
 function* keptToItself(facts: Facts): Generator<Finding> {
   const { file } = facts;
@@ -420,120 +430,6 @@ function chosenFrom({ clauses: [clause, ...more], element, value }: Comp, file: 
   return byName && !asked.some((text) => NOT_DIFFERENTIATED.test(text)) ? iter.func.value : null;
 }
 
-/** The same of a class that keeps its networks and its one optimizer on self. */
-function* leftOutOfClass(facts: Facts): Generator<Finding> {
-  const { file } = facts;
-  for (const cls of file.all("ClassDef")) {
-    if (!/^(?:other|lightning)$/.test(facts.role(cls))) continue;
-    const made = file
-      .all("Call")
-      .filter(
-        (call) =>
-          contains(cls, call) &&
-          /^torch\.optim\.(?!lr_scheduler)(?:\w+\.)*[A-Z]/.test(file.dotted(call.func) ?? ""),
-      );
-    const source = made.length === 1 ? parametersOf(made[0]!.args[0]?.value ?? null, facts.file) : null;
-    const text = file.codeOf(cls);
-    // `chain(self.net.parameters(), self.noise.parameters())`, by a method or a list of its own: whatever is not named there.
-    const listed =
-      made.length > 0 &&
-      /self\.[\w.]+\.parameters\(/.test(text) &&
-      !/self\.(?:named_)?parameters\(/.test(text);
-    const handed = made.length === 0 && isHandedOptimizer(cls);
-    if (source ? selfAttribute(source) === null : !listed && !handed) continue;
-    const optimised = source ? file.textOf(source) : "";
-    for (const call of file.all("Call")) {
-      const run =
-        contains(cls, call) && isOfSelf(call)
-          ? (ranNetwork(call, facts) ?? trainedRun(call, cls, file))
-          : null;
-      const own = run && selfAttribute(run);
-      if (!run || own === null || /loss/i.test(own)) continue;
-      if (isParameterless(run, file)) continue;
-      // Several optimizers, each with a list of its own: only of what others trained it is plain that it is in none.
-      if ((handed || made.length > 1) && !isOwnTrained(own, cls, file)) continue;
-      const callee = file.textOf(run);
-      if (callee === optimised || facts.networks.isFrozenByFlags(run)) continue;
-      if (
-        new RegExp(
-          `\\b${own}\\b[^\\n]*(?:parameters|requires_grad|freeze)|(?:freeze|requires_grad)\\w*\\([^\\n]*\\b${own}\\b`,
-        ).test(text)
-      )
-        continue;
-      if (facts.gradMode(call) !== "on" || !facts.hot(call)) continue;
-      // Of Lightning the loss is differentiated elsewhere.
-      if (
-        facts.role(cls) === "lightning"
-          ? isOnlyLooked(call)
-          : !(feedsBackward(call, facts) || feedsHelper(call, facts) || feedsAttribute(call, cls, facts))
-      )
-        continue;
-      yield {
-        at: call,
-        severity: "note",
-        message: `\`${callee}\` is in no optimizer of this class, yet its graph is kept and its gradients are computed; run it under \`no_grad\`, or freeze it`,
-      };
-    }
-  }
-}
-
-/** `def __init__(self, net, optimizer)`: what the class makes itself is not in that. */
-function isHandedOptimizer(cls: ClassDef): boolean {
-  const init = methodsOf(cls).find(({ name }) => name === "__init__");
-  return init?.params.some(({ name }) => /^opt(?:im(?:izers?)?)?$/.test(name)) === true;
-}
-
-/** Made by the class itself, by what others trained, and handed to nobody. */
-function isOwnTrained(own: string, cls: ClassDef, file: PythonFile): boolean {
-  const writes = attributesOf(cls, file).get(own)?.writes ?? [];
-  const trained = (value: Expr): boolean => {
-    let at = value;
-    while (at.kind === "Attribute" || at.kind === "Subscript" || at.kind === "Call") {
-      if (at.kind === "Call" && TRAINED.test(file.dotted(at.func) ?? "")) return true;
-      at = at.kind === "Call" ? at.func : at.value;
-    }
-    return false;
-  };
-  return (
-    writes.length > 0 &&
-    writes.every(({ value }) => value !== null && trained(value)) &&
-    !new RegExp(
-      `self\\.${own}\\b(?!\\s*(?:=|\\(|\\.(?:to|eval|cuda|train|half|float|extract_features|features|encode\\w*)\\())`,
-    ).test(file.codeOf(cls))
-  );
-}
-
-/** `self.judge.extract_features(x)` of what others trained and the class keeps to itself. */
-function trainedRun({ func }: Call, cls: ClassDef, file: PythonFile): Expr | null {
-  const own = func.kind === "Attribute" ? selfAttribute(func.value) : null;
-  return own !== null && /feature|encode/.test((func as Attribute).attr) && isOwnTrained(own, cls, file)
-    ? (func as Attribute).value
-    : null;
-}
-
-/** `self.net(x)`, `self.net.encode(x)` */
-function isOfSelf({ func }: Call): boolean {
-  return selfAttribute(func) !== null || (func.kind === "Attribute" && selfAttribute(func.value) !== null);
-}
-
-/** `self.loss = self.loss + self.judge(out)`, which another method differentiates. */
-function feedsAttribute(call: Call, cls: ClassDef, facts: Facts): boolean {
-  const fn = functionOf(call);
-  const losses = facts.backwards.flatMap(({ loss, call: backward }) =>
-    loss && contains(cls, backward) && functionOf(backward) !== fn ? [facts.file.textOf(loss)] : [],
-  );
-  return (
-    losses.length > 0 &&
-    [...attributesOf(cls, facts.file)].some(
-      ([name, { writes }]) =>
-        losses.some((loss) => new RegExp(`\\bself\\.${name}\\b`).test(loss)) &&
-        writes.some(
-          ({ in: method, value }) => method === fn && value !== null && isMadeOf(value, call, facts),
-        ),
-    )
-  );
-}
-
 /** `self.policy_optimizer` has one part of a network, and its loss runs through the rest of that. */
 function* besidePart(facts: Facts): Generator<Finding> {
   const { file } = facts;
@@ -571,138 +467,4 @@ function* besidePart(facts: Facts): Generator<Finding> {
         message: `Only \`${file.textOf(part)}\` learns from this loss; what else of \`${whole}\` it runs through gets gradients that nobody uses until they are cleared: \`requires_grad_(False)\` on that, for this part`,
       };
   }
-}
-
-/** What this call returns is part of a loss that the same function hands to one that differentiates it. */
-function feedsHelper(call: Call, facts: Facts): boolean {
-  return facts
-    .callsTo("loose")
-    .some(
-      (helper) =>
-        functionOf(helper) === functionOf(call) &&
-        helper.start > call.start &&
-        facts.callee(helper)?.reachesBackward === true &&
-        helper.args.some(({ value }) => isMadeOf(value, call, facts)),
-    );
-}
-
-/** Read at once, or thrown away. */
-function isOnlyLooked({ parent }: Call): boolean {
-  return (
-    parent?.kind === "ExprStmt" ||
-    (parent?.kind === "Attribute" && /^(?:detach|item|argmax|cpu|size|shape)$/.test(parent.attr))
-  );
-}
-
-/** `engine.step()`, of what differentiates by `engine.backward(loss)`. */
-function engineSteps({ file, backwards }: Facts): Call[] {
-  const engines = new Set(
-    backwards.flatMap(({ call }) =>
-      call.func.kind === "Attribute" && call.args.some(({ name }) => name === null)
-        ? [file.textOf(call.func.value)]
-        : [],
-    ),
-  );
-  return engines.size === 0
-    ? []
-    : file
-        .callsNamed("step")
-        .filter(({ func }) => func.kind === "Attribute" && engines.has(file.textOf(func.value)));
-}
-
-/** Two networks, two optimizers: what one's loss goes through gets gradients too. */
-function* adversaries(facts: Facts): Generator<Finding> {
-  const { file } = facts;
-  const steps = [...optimizerSteps(file), ...engineSteps(facts)];
-  if (steps.length < 2) return;
-  // A turn of the loop, or a function that takes both steps: an agent's update, a training_step of one's own.
-  const turns = new Set<Node>(facts.stepLoops);
-  for (const step of steps) {
-    const fn = functionOf(step);
-    if (fn && loopsAround(step).length === 0) turns.add(fn);
-  }
-  for (const turn of turns) {
-    const receivers = new Set(
-      steps
-        .filter((call) => contains(turn, call))
-        // `scaler.step(optimizer)`
-        .map((call) => {
-          const stepped = call.args[0]?.name === null ? call.args[0].value : null;
-          return call.func.kind === "Attribute" ? file.textOf(stepped ?? call.func.value) : "";
-        }),
-    );
-    if (receivers.size < 2) continue;
-    const code = file.codeOf(turn);
-    const losses = facts.backwards.flatMap(({ call, loss }) =>
-      loss && contains(turn, call) ? [runsBehind(loss, facts)] : [],
-    );
-    const found = losses.flatMap((runs) => judges(runs, losses, facts));
-    for (const node of new Set(found))
-      if (!freezes(code, file.textOf(node.func)))
-        yield {
-          at: node,
-          severity: "note",
-          message: `\`${file.textOf(node.func)}\` does not learn from this loss, yet all its gradients are computed and stay until they are cleared; \`requires_grad_(False)\` on it for this part saves both`,
-        };
-  }
-}
-
-/** `fake = G(z)` in the function that takes the step of D alone: G has an optimizer of its own, and learns in another function. */
-function* inAnothersStep(facts: Facts): Generator<Finding> {
-  const { file } = facts;
-  const optimised = new Map<string, string>();
-  for (const made of file.calls.matching(CLASSES)) {
-    const [target] = made.parent?.kind === "Assign" ? made.parent.targets : [];
-    if (!target || !/^torch\.optim\.(?!lr_scheduler)(?:\w+\.)*[A-Z]/.test(file.dotted(made.func) ?? ""))
-      continue;
-    const source = parametersOf(made.args[0]?.value ?? null, file);
-    if (source) optimised.set(file.textOf(target), file.textOf(source));
-  }
-  if (optimised.size < 2) return;
-  const steps = optimizerSteps(file);
-  for (const { call, loss } of facts.backwards) {
-    const fn = functionOf(call);
-    if (!fn || !loss || loopsAround(call).length > 0) continue;
-    const taken = steps
-      .filter((step) => functionOf(step) === fn)
-      .map(({ func }) => optimised.get(func.kind === "Attribute" ? file.textOf(func.value) : ""));
-    const [learns] = taken;
-    if (learns === undefined || taken.some((one) => one !== learns)) continue;
-    const code = file.codeOf(fn);
-    const seen = new Set<string>();
-    for (const run of runsBehind(loss, facts)) {
-      const other = file.textOf(ranNetwork(run, facts) ?? run.func);
-      if (other === learns || seen.has(other) || ![...optimised.values()].includes(other)) continue;
-      seen.add(other);
-      if (functionOf(run) === fn && facts.gradMode(run) !== "off" && !freezes(code, other))
-        yield {
-          at: run,
-          severity: "note",
-          message: `\`${other}\` does not learn from this loss, yet all its gradients are computed and stay until they are cleared; \`.detach()\` what it made, or \`requires_grad_(False)\` on it for this part`,
-        };
-    }
-  }
-}
-
-/** Of the runs behind one loss, those of a network that judges what another made, and learns from another loss: from what is real or detached. */
-function judges(runs: readonly Call[], losses: readonly (readonly Call[])[], facts: Facts): Call[] {
-  const { file } = facts;
-  const judgesOthers = (call: Call): boolean =>
-    call.args.some((arg) => comesFromNetwork(arg.value, networkOf(call), facts));
-  const networkOf = (call: Call): Expr => ranNetwork(call, facts) ?? call.func;
-  const isOwnLoss = (own: readonly Call[]): boolean =>
-    own.length > 1 &&
-    !own.some(judgesOthers) &&
-    own.some(({ args }) => args.some(({ value }) => /\.detach\(\)/.test(file.textOf(value))));
-  return runs.filter((run) => {
-    const judge = file.textOf(networkOf(run));
-    const same = (other: Call): boolean => file.textOf(networkOf(other)) === judge;
-    return (
-      judgesOthers(run) &&
-      // Its own loss looks at both: this is it, unless another one does, with what was made detached.
-      (!runs.some((other) => same(other) && !judgesOthers(other)) ||
-        losses.some((others) => others !== runs && isOwnLoss(others.filter(same)))) &&
-      losses.some((others) => others !== runs && others.some((other) => same(other) && !judgesOthers(other)))
-    );
-  });
 }

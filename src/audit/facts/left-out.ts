@@ -1,0 +1,150 @@
+import type { PythonFile } from "../../python/file.ts";
+import { contains, functionOf } from "../../python/nodes.ts";
+import type { Attribute, Call, ClassDef, Expr } from "../../python/tree.ts";
+import { feedsBackward, isMadeOf } from "./behind-loss.ts";
+import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
+import type { Facts } from "./facts.ts";
+import { ranNetwork } from "./networks.ts";
+import { isParameterless, parametersOf } from "./optimised.ts";
+
+/** A run of a network that is in no optimizer, with gradients recorded. */
+export interface LeftOut {
+  readonly run: Call;
+  /** As it is written. */
+  readonly network: string;
+}
+
+/** Who others trained is made by these; what they make has parameters, which a loss of one's own need not have. */
+export const TRAINED =
+  /^(?:torchvision\.models\.(?:\w+\.)*[a-z]\w*|torchaudio\.pipelines\.\w+\.get_model|timm\.create_model|transformers\.\w*(?:Model|For[A-Z])\w*\.from_pretrained)$/;
+
+/** Of a class that keeps its networks and its optimizers on self: what is run in a step, and none of them has. */
+export function* leftOutOfClass(facts: Facts): Generator<LeftOut> {
+  const { file } = facts;
+  for (const cls of file.all("ClassDef")) {
+    if (!/^(?:other|lightning)$/.test(facts.role(cls))) continue;
+    const made = file
+      .all("Call")
+      .filter(
+        (call) =>
+          contains(cls, call) &&
+          /^torch\.optim\.(?!lr_scheduler)(?:\w+\.)*[A-Z]/.test(file.dotted(call.func) ?? ""),
+      );
+    const source = made.length === 1 ? parametersOf(made[0]!.args[0]?.value ?? null, facts.file) : null;
+    const text = file.codeOf(cls);
+    // `chain(self.net.parameters(), self.noise.parameters())`, by a method or a list of its own: whatever is not named there.
+    const listed =
+      made.length > 0 &&
+      /self\.[\w.]+\.parameters\(/.test(text) &&
+      !/self\.(?:named_)?parameters\(/.test(text);
+    const handed = made.length === 0 && isHandedOptimizer(cls);
+    if (source ? selfAttribute(source) === null : !listed && !handed) continue;
+    const optimised = source ? file.textOf(source) : "";
+    for (const call of file.all("Call")) {
+      const run =
+        contains(cls, call) && isOfSelf(call)
+          ? (ranNetwork(call, facts) ?? trainedRun(call, cls, file))
+          : null;
+      const own = run && selfAttribute(run);
+      if (!run || own === null || /loss/i.test(own)) continue;
+      if (isParameterless(run, file)) continue;
+      // Several optimizers, each with a list of its own: only of what others trained it is plain that it is in none.
+      if ((handed || made.length > 1) && !isOwnTrained(own, cls, file)) continue;
+      const callee = file.textOf(run);
+      if (callee === optimised || facts.networks.isFrozenByFlags(run)) continue;
+      if (
+        new RegExp(
+          `\\b${own}\\b[^\\n]*(?:parameters|requires_grad|freeze)|(?:freeze|requires_grad)\\w*\\([^\\n]*\\b${own}\\b`,
+        ).test(text)
+      )
+        continue;
+      if (facts.gradMode(call) !== "on" || !facts.hot(call)) continue;
+      // Of Lightning the loss is differentiated elsewhere.
+      if (
+        facts.role(cls) === "lightning"
+          ? isOnlyLooked(call)
+          : !(feedsBackward(call, facts) || feedsHelper(call, facts) || feedsAttribute(call, cls, facts))
+      )
+        continue;
+      yield { run: call, network: callee };
+    }
+  }
+}
+
+/** `def __init__(self, net, optimizer)`: what the class makes itself is not in that. */
+function isHandedOptimizer(cls: ClassDef): boolean {
+  const init = methodsOf(cls).find(({ name }) => name === "__init__");
+  return init?.params.some(({ name }) => /^opt(?:im(?:izers?)?)?$/.test(name)) === true;
+}
+
+/** Made by the class itself, by what others trained, and handed to nobody. */
+function isOwnTrained(own: string, cls: ClassDef, file: PythonFile): boolean {
+  const writes = attributesOf(cls, file).get(own)?.writes ?? [];
+  const trained = (value: Expr): boolean => {
+    let at = value;
+    while (at.kind === "Attribute" || at.kind === "Subscript" || at.kind === "Call") {
+      if (at.kind === "Call" && TRAINED.test(file.dotted(at.func) ?? "")) return true;
+      at = at.kind === "Call" ? at.func : at.value;
+    }
+    return false;
+  };
+  return (
+    writes.length > 0 &&
+    writes.every(({ value }) => value !== null && trained(value)) &&
+    !new RegExp(
+      `self\\.${own}\\b(?!\\s*(?:=|\\(|\\.(?:to|eval|cuda|train|half|float|extract_features|features|encode\\w*)\\())`,
+    ).test(file.codeOf(cls))
+  );
+}
+
+/** `self.judge.extract_features(x)` of what others trained and the class keeps to itself. */
+function trainedRun({ func }: Call, cls: ClassDef, file: PythonFile): Expr | null {
+  const own = func.kind === "Attribute" ? selfAttribute(func.value) : null;
+  return own !== null && /feature|encode/.test((func as Attribute).attr) && isOwnTrained(own, cls, file)
+    ? (func as Attribute).value
+    : null;
+}
+
+/** `self.net(x)`, `self.net.encode(x)` */
+function isOfSelf({ func }: Call): boolean {
+  return selfAttribute(func) !== null || (func.kind === "Attribute" && selfAttribute(func.value) !== null);
+}
+
+/** `self.loss = self.loss + self.judge(out)`, which another method differentiates. */
+function feedsAttribute(call: Call, cls: ClassDef, facts: Facts): boolean {
+  const fn = functionOf(call);
+  const losses = facts.backwards.flatMap(({ loss, call: backward }) =>
+    loss && contains(cls, backward) && functionOf(backward) !== fn ? [facts.file.textOf(loss)] : [],
+  );
+  return (
+    losses.length > 0 &&
+    [...attributesOf(cls, facts.file)].some(
+      ([name, { writes }]) =>
+        losses.some((loss) => new RegExp(`\\bself\\.${name}\\b`).test(loss)) &&
+        writes.some(
+          ({ in: method, value }) => method === fn && value !== null && isMadeOf(value, call, facts),
+        ),
+    )
+  );
+}
+
+/** What this call returns is part of a loss that the same function hands to one that differentiates it. */
+function feedsHelper(call: Call, facts: Facts): boolean {
+  return facts
+    .callsTo("loose")
+    .some(
+      (helper) =>
+        functionOf(helper) === functionOf(call) &&
+        helper.start > call.start &&
+        facts.callee(helper)?.reachesBackward === true &&
+        helper.args.some(({ value }) => isMadeOf(value, call, facts)),
+    );
+}
+
+/** Read at once, or thrown away. */
+function isOnlyLooked({ parent }: Call): boolean {
+  return (
+    parent?.kind === "ExprStmt" ||
+    (parent?.kind === "Attribute" && /^(?:detach|item|argmax|cpu|size|shape)$/.test(parent.attr))
+  );
+}
