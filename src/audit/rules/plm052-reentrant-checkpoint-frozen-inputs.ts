@@ -118,7 +118,9 @@ function isFrozen(text: string): boolean {
   const made = [...text.matchAll(/self\.(\w+)\s*=\s*(?:torch\.)?(?:nn\.)?Embedding\(/g)].map(
     ([, name]) => name!,
   );
-  const table = String.raw`self\.(?:${["\\w*emb\\w*", ...made].join("|")})`;
+  // Those of relative positions are added inside the blocks, and say nothing of what goes into the first.
+  const inputs = made.filter((name) => !/rel|pos/.test(name));
+  const table = String.raw`self\.(?:${["(?!\\w*(?:rel|pos))\\w*emb\\w*", ...inputs].join("|")})`;
   const off = String.raw`\.requires_grad(?:_\(\s*False|\s*=\s*False)`;
   return new RegExp(
     String.raw`${table}(?:\.weight)?${off}|for\s+(\w+)\s+in\s+${table}\.parameters\(\):\s*\1${off}|with torch\.no_grad\(\):\s*\w+ = ${table}\(|${table}\s*=\s*(?:torch\.)?nn\.Embedding\.from_pretrained\((?![^)]*freeze\s*=\s*False)`,
