@@ -319,8 +319,9 @@ function hasDimensionOfOne(expr: Expr, facts: Facts, depth: number): boolean {
   return expr.func.attr === "unsqueeze" || isTrue(keyword(expr, "keepdim")?.value ?? null);
 }
 
-/** `(1,) * (x.dim() - 1)`, as sizes */
+/** `(1,) * (x.dim() - 1)`, `(1 for _ in range(n))`, as sizes */
 function isRowOfOnes(expr: Expr): boolean {
+  if (expr.kind === "Comp") return isOne(expr.element);
   if (expr.kind !== "Binary" || expr.op !== "*") return false;
   const [one, ...more] = expr.left.kind === "Tuple" || expr.left.kind === "List" ? expr.left.items : [];
   return more.length === 0 && one?.kind === "Num" && one.text === "1";

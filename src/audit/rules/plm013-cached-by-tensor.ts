@@ -133,8 +133,34 @@ function returnsDeviceTensor(fn: FunctionDef, facts: Facts): boolean {
     .all("Return")
     .some(
       ({ value, parent }) =>
-        value !== null && parent !== null && functionOf(value) === fn && facts.onAccelerator(value),
+        value !== null &&
+        parent !== null &&
+        functionOf(value) === fn &&
+        (facts.onAccelerator(value) || isRunOnDevice(value, facts)),
     );
+}
+
+/** `encoder(input_ids=tokens).last_hidden_state[0]`, of `tokens` that were sent to a device here. */
+function isRunOnDevice(expr: Expr, facts: Facts): boolean {
+  let at = expr;
+  while (at.kind === "Subscript" || at.kind === "Attribute") at = at.value;
+  return (
+    at.kind === "Call" &&
+    facts.file.dotted(at.func) === null &&
+    (at.func.kind === "Name" || at.func.kind === "Attribute") &&
+    at.args.some(({ value }) => {
+      const sent = value.kind === "Name" ? facts.file.scopes.onlyValue(value) : value;
+      return sent?.kind === "Call" && isSent(sent, facts);
+    })
+  );
+}
+
+function isSent(call: Call, facts: Facts): boolean {
+  if (call.func.kind !== "Attribute" || facts.file.dotted(call.func) !== null) return false;
+  return (
+    call.func.attr === "cuda" ||
+    (call.func.attr === "to" && facts.isAccelerator(facts.device(positional(call, 0))))
+  );
 }
 
 /** A function made in every step, over that step's tensors, and put where it stays. */

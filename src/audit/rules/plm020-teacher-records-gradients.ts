@@ -142,9 +142,26 @@ function isDistillation(call: Call, facts: Facts): boolean {
     file
       .callsNamed("kl_div", "mse_loss", "cross_entropy", "cosine_embedding_loss", "l1_loss")
       .some((compare) => functionOf(compare) === fn) ||
+    comparesByHelper(call, fn, facts) ||
     // Who cuts it off does not rely on its being frozen elsewhere.
     (isDetached(call, file) && isCompared(call, beside, fn, facts))
   );
+}
+
+/** `loss_at(own, theirs)`, of `theirs = teacher(x)`: a function of this file that is called like a loss. */
+function comparesByHelper(call: Call, fn: FunctionDef, { file }: Facts): boolean {
+  const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
+  const made = target?.kind === "Tuple" ? target.items : target ? [target] : [];
+  const theirs = new Set(made.flatMap((name) => (name.kind === "Name" ? [name.id] : [])));
+  return file.calls
+    .matching(COMPARES)
+    .some(
+      ({ func, args }) =>
+        functionOf(func) === fn &&
+        args.length > 1 &&
+        args.some(({ value }) => value.kind === "Name" && theirs.has(value.id)) &&
+        file.functionNamed(file.dotted(func)) !== undefined,
+    );
 }
 
 /** What data is called: no other network made it, so no gradients need to come back. */

@@ -96,6 +96,7 @@ function castOf(call: Call, facts: Facts): "fixed" | "wide" | "of input" | null 
 function isOwnWeight(expr: Expr, facts: Facts): boolean {
   const own = selfAttribute(expr);
   if (own === "weight" && isOfLayer(classOf(expr), facts)) return true;
+  if (own !== null && isTakenFromLayer(expr, own, facts)) return true;
   if (own !== null)
     return isOnlyMadeBy(expr, facts.file, (made) =>
       /^torch\.nn\.(?:parameter\.)?Parameter$/.test(facts.file.dotted(made.func) ?? ""),
@@ -105,6 +106,19 @@ function isOwnWeight(expr: Expr, facts: Facts): boolean {
     /^(?:weight|bias)$/.test(expr.attr) &&
     selfAttribute(expr.value) !== null &&
     facts.value(expr.value).what === "module"
+  );
+}
+
+/** `self.kernel = conv.weight`, of a layer that `__init__` makes for that alone. */
+function isTakenFromLayer(expr: Expr, own: string, { file }: Facts): boolean {
+  const cls = classOf(expr);
+  const [write, ...more] = cls ? (attributesOf(cls, file).get(own)?.writes ?? []) : [];
+  const taken = more.length === 0 ? write?.value : null;
+  if (taken?.kind !== "Attribute" || !/^(?:weight|bias)$/.test(taken.attr) || taken.value.kind !== "Name")
+    return false;
+  const layer = file.scopes.onlyValue(taken.value);
+  return (
+    layer?.kind === "Call" && /^torch\.nn\.(?:Linear|Embedding|Conv\w+)$/.test(file.dotted(layer.func) ?? "")
   );
 }
 

@@ -6,6 +6,7 @@ import { addKeyword } from "../edits.ts";
 import { given, hidesArguments, settingsOf } from "../facts/arguments.ts";
 import { optionBehind } from "../facts/behind-options.ts";
 import { handedIn } from "../facts/handed-in.ts";
+import { returnsByName } from "../facts/returns.ts";
 import type { ProjectFacts } from "../facts/project.ts";
 import { MADE_HALF } from "../facts/trained-elsewhere.ts";
 import type { Rule } from "../rule.ts";
@@ -72,8 +73,20 @@ function isPlainConfig(config: Expr | null, file: PythonFile): boolean {
         : [config];
   return (
     made.length > 0 &&
-    made.every((one) => one?.kind === "Call" && makesConfig(one, file)) &&
-    !file.says(/\.(?:torch_)?dtype\s*=|quantization_config/)
+    made.every((one) => one?.kind === "Call" && (makesConfig(one, file) || isByHelper(one, file))) &&
+    !file.says(/\.(?:torch_)?dtype\s*=|\.quantization_config\s*=/)
+  );
+}
+
+/** `config = get_config(args)`, of this file, which returns such a one. */
+function isByHelper({ func }: Call, file: PythonFile): boolean {
+  const returned = file.once(returnsByName).get(file.dotted(func) ?? "") ?? [];
+  return (
+    returned.length > 0 &&
+    returned.every((value) => {
+      const made = value.kind === "Name" ? file.scopes.onlyValue(value) : value;
+      return made?.kind === "Call" && makesConfig(made, file);
+    })
   );
 }
 

@@ -6,11 +6,15 @@ import { checkpointingSwitches } from "../facts/checkpointing.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { last } from "../facts/torch-names.ts";
-import type { Expr } from "../../python/tree.ts";
+import { isOtherBranch } from "../facts/guards.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 const MESSAGE =
   "`use_cache=True` with gradient checkpointing: the model switches the cache off again with a warning, or keeps keys and values that training never reads";
+
+/** `apply_fsdp_checkpointing(model, blocks)`, `apply_activation_checkpointing(model)` */
+const APPLIES = /^apply_\w*checkpointing(?:_wrapper)?$/;
 
 /** `training_args.gradient_checkpointing = True` */
 const SWITCHED = /\.gradient_checkpointing\s*=\s*True\b/;
@@ -92,7 +96,7 @@ export const rule: Rule = {
       // Written in the call it has been seen above.
       if (
         !isTrue(flag) ||
-        off ||
+        (off && !isOffElsewhere(call, file)) ||
         call.args.some(({ star, value }) => star === 2 && value.kind === "Dict") ||
         !(/^(?:from_pretrained|from_config)$|Config$/.test(name) || isNetwork(call.func, facts)) ||
         /Generation|generate/.test(file.textOf(call.func))
@@ -122,9 +126,18 @@ export const rule: Rule = {
   },
 };
 
+/** Whether all that switches the cache off stands in the branch that is not taken where this call is. */
+function isOffElsewhere(call: Call, file: PythonFile): boolean {
+  const written = file.assignsTo("use_cache").filter(({ value }) => isFalse(value)) as readonly Node[];
+  const asked = file.calls.given(["use_cache"]).filter((one) => isFalse(keyword(one, "use_cache")!.value));
+  const all = [...written, ...asked];
+  return all.length > 0 && all.every((one) => isOtherBranch(one, call));
+}
+
 /** peft's preparation of a quantized model switches it on; so may `gradient_checkpointing=args.gradient_checkpointing`. */
 function mayCheckpoint(file: PythonFile): boolean {
   return (
+    file.calls.matching(APPLIES).length > 0 ||
     file
       .callsNamed("prepare_model_for_kbit_training", "prepare_model_for_int8_training")
       .some((call) => !isFalse(argument(call, "use_gradient_checkpointing", 1))) ||
