@@ -199,13 +199,16 @@ export function pinnedMakers(file: PythonFile): ReadonlySet<FunctionDef> {
   return found;
 }
 
-/** What a loop goes through, as it is written; of a progress bar that was made before, what that was made around. */
+/** What a loop goes through, as it is written; of a progress bar or an iterator that was made before, what that was made around. */
 export function iteratedText(iter: Expr, file: PythonFile): string {
   // `for step, batch in enumerate(bar)`
   const inner =
     iter.kind === "Call" && lastWord(iter.func) === "enumerate" ? (positional(iter, 0) ?? iter) : iter;
   const made = inner.kind === "Name" ? madeAs(inner, file) : null;
-  return file.textOf(made?.kind === "Call" && /tqdm|bar|loader/i.test(lastWord(made.func)) ? made : iter);
+  if (made?.kind !== "Call") return file.textOf(iter);
+  // `with iter(dataset) as batches:`
+  if (file.dotted(made.func) === "builtins.iter") return file.textOf(positional(made, 0) ?? iter);
+  return file.textOf(/tqdm|bar|loader/i.test(lastWord(made.func)) ? made : iter);
 }
 
 /** What a name was given, also by `with tqdm(loader) as bar:`. */
