@@ -132,8 +132,13 @@ export function isOff(asked: Expr, statement: If, inBody: boolean): boolean {
         ? null
         : fn?.params.find((param) => param.name === name)?.default;
   if (given?.kind !== "Const") return false;
-  return none ? given.value === null && runs : typeof given.value === "boolean" && given.value !== runs;
+  if (none) return given.value === null && runs;
+  const unlessAsked = !set && LOSS_ASKED.test(name!) ? true : given.value;
+  return typeof unlessAsked === "boolean" && unlessAsked !== runs;
 }
+
+/** `forward(ids, return_loss=False)`: off for who samples, and on in every step of a training, which needs the loss. */
+const LOSS_ASKED = /^(?:return|compute|calc|calculate|get|with)_loss(?:es)?$/;
 
 /** What `__init__` sets `self.flag` to: `flag` of its own parameters, or True or False. */
 function setWhenMade({ attr, value }: Expr & { kind: "Attribute" }): { value: Expr; in: FunctionDef } | null {
