@@ -1,6 +1,6 @@
 import { argument } from "../../python/file.ts";
 import { classOf, functionOf, walk } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Attribute } from "../facts/classes.ts";
@@ -22,7 +22,7 @@ export const rule: Rule = {
     for (const call of facts.file.callsNamed("to", "cuda", "type_as")) {
       if (call.func.kind !== "Attribute" || !/^(?:to|cuda|type_as)$/.test(call.func.attr)) continue;
       const moved = root(listed(root(call.func.value), facts));
-      const held = selfAttribute(moved) === null ? handedOn(moved, facts) : moved;
+      const held = lookedUp(moved, facts) ?? (selfAttribute(moved) === null ? handedOn(moved, facts) : moved);
       const attribute = held && selfAttribute(held);
       const cls = held && classOf(held);
       if (!cls || !/^(?:module|lightning|other)$/.test(facts.role(cls))) continue;
@@ -57,7 +57,8 @@ export const rule: Rule = {
       const fix = alone && module && whole ? asBuffer(made[0]!.target.parent, attribute!) : null;
       yield {
         at: call,
-        ...(rebinds || !often ? { severity: "note" as const } : {}),
+        // Of a layer, another one may have been handed in.
+        ...(rebinds || !often || moved.kind === "Call" ? { severity: "note" as const } : {}),
         message: rebinds
           ? `\`self.${attribute}\` does not move with the module, so that every forward must look whether it has to; register it as a buffer`
           : module
@@ -102,6 +103,29 @@ function handedOn(expr: Expr, facts: Facts): Expr | null {
   const handed = handedIn(one, file, true);
   if (handed.some((value) => selfAttribute(value) === null)) return null;
   return handed.find((value) => isHeldOnHost(value, facts)) ?? null;
+}
+
+/** `self.positions(length)`, of a layer of this file whose forward does nothing but return rows of a table of its own. */
+function lookedUp(expr: Expr, facts: Facts): Expr | null {
+  const own = expr.kind === "Call" ? selfAttribute(expr.func) : null;
+  const cls = own === null ? null : classOf(expr);
+  const [write, ...more] = cls ? (attributesOf(cls, facts.file).get(own!)?.writes ?? []) : [];
+  const layer = write?.value && more.length === 0 ? classBehind(write.value, facts) : null;
+  const forward = layer && methodsOf(layer).find(({ name }) => name === "forward");
+  if (!forward) return null;
+  const [back, ...others] = facts.file.all("Return").filter((one) => functionOf(one) === forward);
+  const table = back?.value && others.length === 0 ? root(back.value) : null;
+  return table && selfAttribute(table) !== null && isHeldOnHost(table, facts) ? table : null;
+}
+
+/** The class of this file that a layer is made of: `Positions(width)`, also as what a parameter is by default. */
+function classBehind(made: Expr, facts: Facts): ClassDef | null {
+  const { file } = facts;
+  if (made.kind === "Call")
+    return file.all("ClassDef").find((one) => file.qualified(one) === file.dotted(made.func)) ?? null;
+  const [one, ...more] = made.kind === "Name" ? file.scopes.reaching(made) : [];
+  const kept = one?.how === "param" && one.node.kind === "Param" ? one.node.default : null;
+  return kept?.kind === "Call" && more.length === 0 ? classBehind(kept, facts) : null;
 }
 
 function isHeldOnHost(expr: Expr, facts: Facts): boolean {
