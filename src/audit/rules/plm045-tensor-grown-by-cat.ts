@@ -1,7 +1,7 @@
 import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
+import type { Call, Expr, Name, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { validationStep } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -123,18 +123,31 @@ function* grown(facts: Facts): Generator<Finding> {
           !isNoneTest(name) &&
           !isLast(name, file),
       );
-    if (reads.length > 0) continue;
+    // `if step % 100 == 0: print(history.mean())` needs it now and then only.
+    if (reads.some((name) => facts.frequency(name, loop) !== "throttled")) continue;
+    if (reads.length > 0 && isBegunAgain(target, loop, statement, facts)) continue;
     yield {
       at: statement,
       // Over a handful of parts nobody notices; over batches, or in the step, it is quadratic.
       severity:
+        reads.length === 0 &&
         ((runsOften(loop, facts) && !overSettings(loop, facts)) || overBatches(loop, facts)) &&
         !isPicture(target.id, loop, facts)
           ? "warning"
           : "note",
-      message: `Every turn allocates \`${target.id}\` anew and copies all of it; collect the parts in a list and \`cat\` once after the loop`,
+      message: `Every turn allocates \`${target.id}\` anew and copies all of it; collect the parts in a list and \`cat\` ${reads.length > 0 ? "where they are read" : "once after the loop"}`,
     };
   }
+}
+
+/** `pending = torch.empty(0)` below, in the same loop: what has been read is dropped, so that it stays short. */
+function isBegunAgain({ id }: Name, loop: Loop, statement: Node, { file }: Facts): boolean {
+  return file
+    .all("Name")
+    .some(
+      (name) =>
+        name.id === id && contains(loop, name) && !contains(statement, name) && file.scopes.binds(name),
+    );
 }
 
 /** `[all] + parts` too. */
