@@ -1,3 +1,4 @@
+import { argument } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { classOf, functionOf } from "../../python/nodes.ts";
 import { handedIn } from "../facts/handed-in.ts";
@@ -40,11 +41,29 @@ export const rule: Rule = {
 /** Computed there, or the weight of a layer of a network that is: `model.items.weight`. */
 function isOnDevice(expr: Expr, facts: Facts): boolean {
   if (facts.onAccelerator(expr) || isMovedAbove(expr, facts)) return true;
+  if (isSent(expr, facts) || isHandedFromDevice(expr, facts)) return true;
   const weight = expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : expr;
   if (!facts.accelerator || weight?.kind !== "Attribute" || weight.attr !== "weight") return false;
   let root: Expr = weight.value;
   while (root.kind === "Attribute" && !isNetwork(root, facts)) root = root.value;
   return isNetwork(root, facts);
+}
+
+/** `train(model, rows.to(device))`: a parameter that every call in this file gives what is on the device. */
+function isHandedFromDevice(expr: Expr, facts: Facts): boolean {
+  const [one, ...more] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
+  if (one?.how !== "param" || more.length > 0) return false;
+  const given = handedIn(one, facts.file, true);
+  return given.length > 0 && given.every((value) => facts.onAccelerator(value) || isSent(value, facts));
+}
+
+/** `rows = splits["train"].to(device)`, of whatever can be sent there: what an array indexes is a tensor. */
+function isSent(expr: Expr, facts: Facts): boolean {
+  const made = expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : expr;
+  if (made?.kind !== "Call" || made.func.kind !== "Attribute") return false;
+  if (made.func.attr === "cuda") return facts.file.dotted(made.func) === null;
+  const device = made.func.attr === "to" ? argument(made, "device", 0) : null;
+  return device !== null && facts.isAccelerator(facts.device(device));
 }
 
 /** `self.levels = self.levels.to(device)` above, in the same method. */
