@@ -110,7 +110,10 @@ export const rule: Rule = {
     for (const here of groups.values())
       if (
         here.length > 1 &&
-        here.some(({ args: [given] }) => given && facts.value(given.value).what === "tensor")
+        here.some(
+          ({ args: [given] }) =>
+            given && (facts.value(given.value).what === "tensor" || isAverage(given.value, file)),
+        )
       )
         yield {
           at: here[1]!,
@@ -119,6 +122,17 @@ export const rule: Rule = {
         };
   },
 };
+
+/** `reward = rewards.mean()` above: one number, whatever it was computed from. */
+function isAverage(expr: Expr, file: PythonFile): boolean {
+  const made = expr.kind === "Name" ? file.scopes.onlyValue(expr) : null;
+  return (
+    made?.kind === "Call" &&
+    made.func.kind === "Attribute" &&
+    made.args.length === 0 &&
+    /^(?:mean|sum)$/.test(made.func.attr)
+  );
+}
 
 /** Under nothing but `if self.is_ddp:`, which is off by default, as ranks are. */
 function isForRanks(call: Call, facts: Facts): boolean {
