@@ -87,6 +87,7 @@ const FILES = [
   "labels-75.jsonl",
   "labels-76.jsonl",
   "labels-77.jsonl",
+  "labels-78.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
