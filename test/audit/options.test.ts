@@ -380,6 +380,11 @@ test.each([
     'args.cuda = not args.no_cuda and torch.cuda.is_available()\ndevice = torch.device("cuda" if args.cuda else "cpu")',
     "on the CPU with `args.no_cuda`, as by default",
   ],
+  [
+    'parser.add_argument("--no-cuda", action="store_true", default=True)',
+    'device = torch.device("cuda" if args.no_cuda == False else "cpu")\nmodel.to(device)',
+    "on the CPU with `args.no_cuda`, as by default",
+  ],
   ["", 'device = "cuda"\ndevice = torch.device("cpu")\nmodel.to(device)', "on the CPU, as `device` is set"],
   [
     "",

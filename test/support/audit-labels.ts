@@ -88,6 +88,7 @@ const FILES = [
   "labels-76.jsonl",
   "labels-77.jsonl",
   "labels-78.jsonl",
+  "labels-79.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

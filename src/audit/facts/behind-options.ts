@@ -312,7 +312,7 @@ function begins(own: Attribute, file: PythonFile, tree: Tree): Default | undefin
 function compare(given: Default, op: string, right: Expr): boolean | null {
   if (op === "is" || op === "is not")
     return right.kind === "Const" && right.value === null ? (given === null) === (op === "is") : null;
-  if (op === "==" && right.kind === "Const" && right.value === true) return given === true;
+  if (op === "==" && right.kind === "Const" && typeof right.value === "boolean") return given === right.value;
   // `bits in (4, 8)`
   if (op === "in" && typeof given === "number" && (right.kind === "List" || right.kind === "Tuple"))
     return right.items.every((item) => item.kind === "Num")

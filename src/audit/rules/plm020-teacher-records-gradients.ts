@@ -318,6 +318,8 @@ function isNeverTrained(callee: Expr, facts: Facts): boolean {
       )
   )
     return false;
+  // `SGD(get_params(model.encoder, names))`: the helper asks for the parameters of a part.
+  if (new RegExp(`param\\w*\\(\\s*${file.textOf(callee)}\\b`).test(file.code)) return false;
   // Handed as a whole to something that may freeze, wrap or train it; to a function of this tree that is its use.
   return !file.all("Arg").some((arg) => {
     if (arg.value.kind !== callee.kind || !same(arg.value) || arg.parent?.kind !== "Call") return false;

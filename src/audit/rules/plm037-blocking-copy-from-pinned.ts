@@ -23,6 +23,8 @@ export const rule: Rule = {
     const { file } = facts;
     // "loader" or "Loader": one that a function of another file makes may pin.
     if (!file.mentions("pin_memory") && !facts.pins && !file.mentions("oader")) return;
+    // Then every launch waits, and nothing overlaps with a copy: another rule tells of that.
+    if (file.says(/CUDA_LAUNCH_BLOCKING["']\]?\s*[=,]\s*["']1/)) return;
     for (const call of file.callsNamed("to", "cuda")) {
       if (call.func.kind !== "Attribute" || !/^(?:to|cuda)$/.test(call.func.attr)) continue;
       if (mayOverlap(call)) continue;
