@@ -3,6 +3,7 @@ import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:
 import { dirname, join } from "node:path";
 import { createTwoFilesPatch } from "diff";
 import { decode, encode } from "../python/source.ts";
+import { audit } from "./audit.ts";
 import type { Audit } from "./audit.ts";
 import { reason } from "./discover.ts";
 import { fixText } from "./fix.ts";
@@ -13,18 +14,37 @@ import { check } from "./session.ts";
 import type { Settings } from "./settings.ts";
 import { readSource, writeNotebook } from "./source.ts";
 
+/** What is mended in one file may show something in another; this many rounds are enough for anything seen. */
+const MAX_ROUNDS = 4;
+
+/** Audits and mends until nothing fixable is left: a loader that pins from now on has copies elsewhere that could overlap. */
+export async function mendAll(
+  paths: readonly string[],
+  root: string,
+  settings: Settings,
+  grades: Grades,
+): Promise<Audit> {
+  const fixes = new Map<string, number>();
+  for (let round = 1; ; round++) {
+    const mended = mend(await audit(paths, root, settings), grades, settings, false);
+    for (const one of mended.fixed) fixes.set(one.path, (fixes.get(one.path) ?? 0) + one.fixes);
+    if (mended.fixed.length === 0 || round === MAX_ROUNDS)
+      return { ...mended, fixed: [...fixes].map(([path, count]) => ({ path, fixes: count })) };
+  }
+}
+
 /** Mends every file that has fixes of these grades, on disk or (with `dry`) as a diff only. */
-export function mend(audit: Audit, grades: Grades, settings: Settings, dry: boolean): Audit {
+export function mend(given: Audit, grades: Grades, settings: Settings, dry: boolean): Audit {
   const findings = new Map<string, readonly ReportedFinding[]>();
-  const diagnostics: Diagnostic[] = [...audit.diagnostics];
+  const diagnostics: Diagnostic[] = [...given.diagnostics];
   const fixed: { path: string; fixes: number }[] = [];
-  const layout = new Layout(audit.found.map(({ path }) => path));
+  const layout = new Layout(given.found.map(({ path }) => path));
   let diff = "";
-  for (const finding of audit.findings)
+  for (const finding of given.findings)
     findings.set(finding.path, [...(findings.get(finding.path) ?? []), finding]);
-  for (const { path, absolute } of audit.found) {
+  for (const { path, absolute } of given.found) {
     if (!findings.get(path)?.some(({ fix }) => fix && grades.has(fix.grade))) continue;
-    const outcome = mendFile(path, absolute, grades, audit, layout, settings, dry);
+    const outcome = mendFile(path, absolute, grades, given, layout, settings, dry);
     if (typeof outcome === "string")
       diagnostics.push({ path, line: null, message: outcome, level: "warning" });
     else {
@@ -34,7 +54,7 @@ export function mend(audit: Audit, grades: Grades, settings: Settings, dry: bool
     }
   }
   return {
-    ...audit,
+    ...given,
     findings: [...findings.values()].flat(),
     diagnostics,
     fixed: dry ? [] : fixed,
@@ -52,7 +72,7 @@ function mendFile(
   path: string,
   absolute: string,
   grades: Grades,
-  audit: Audit,
+  { project }: Audit,
   layout: Layout,
   settings: Settings,
   dry: boolean,
@@ -69,7 +89,7 @@ function mendFile(
       if (source === null || typeof source === "string")
         return { findings: [], broken: source === null ? 0 : Infinity };
       return {
-        findings: check(source, audit.project, settings),
+        findings: check(source, project, settings),
         broken: source.kind === "python" ? source.file.tree.errors.length : 0,
       };
     });
@@ -79,7 +99,7 @@ function mendFile(
       return "the notebook's JSON cannot be rewritten without other changes; left as it was";
     if (!dry) writeAtomically(absolute, encode(decoded, after));
     const again = readSource(path, after, layout);
-    const findings = again && typeof again !== "string" ? check(again, audit.project, settings) : [];
+    const findings = again && typeof again !== "string" ? check(again, project, settings) : [];
     return {
       applied: result.applied,
       findings,

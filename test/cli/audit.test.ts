@@ -299,6 +299,38 @@ describe("mending", () => {
     expect((await plimsoll([...fix, "--diff"], { cwd })).code).toBe(0);
   });
 
+  test("what a mend in one file shows in another is mended with it", async () => {
+    const cwd = project({
+      "data.py": `from torch.utils.data import DataLoader
+
+
+def make_loader(data):
+    return DataLoader(data, batch_size=8, shuffle=True, num_workers=4)
+`,
+      "train.py": `import torch
+
+from data import make_loader
+
+
+def train(model, data, optimizer, device=torch.device("cuda")):
+    for x in make_loader(data):
+        x = x.to(device)
+        loss = model(x).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+`,
+    });
+    const fix = ["audit", ".", "--select", "PLM037,PLM038", "--fix", "--unsafe-fixes"];
+    const ran = await plimsoll(fix, { cwd });
+    expect(ran.stderr + ran.stdout).toMatch(/fixed data\.py: 1 fix\n[^]*fixed train\.py: 1 fix\n/);
+    const [data, train] = ["data.py", "train.py"].map((name) => readFileSync(join(cwd, name), "utf8"));
+    expect(data).toContain("num_workers=4, pin_memory=True)");
+    expect(train).toContain("x.to(device, non_blocking=True)");
+    expect((await plimsoll(fix, { cwd })).stdout).not.toContain("fixed");
+    expect(readFileSync(join(cwd, "train.py"), "utf8")).toBe(train);
+  });
+
   test("a full disk leaves the file as it was", async () => {
     const cwd = project({ "a.py": LOOP });
     // No file may grow beyond nothing: every write fails as on a full disk.

@@ -3,7 +3,7 @@ import packageJson from "../../../package.json" with { type: "json" };
 import { audit } from "../../audit/audit.ts";
 import type { Audit } from "../../audit/audit.ts";
 import { withoutBaseline, writeBaseline } from "../../audit/baseline.ts";
-import { mend } from "../../audit/mend.ts";
+import { mend, mendAll } from "../../audit/mend.ts";
 import type { AuditReport } from "../../audit/report.ts";
 import { ALL_META } from "../../audit/rules.ts";
 import { auditTexts } from "../../audit/session.ts";
@@ -130,13 +130,14 @@ async function onDisk(
   settings: Settings,
   { options }: Input,
 ): Promise<Audit> {
-  const result = await audit(paths, root, settings);
   const dry = options["diff"] === true;
-  if (!dry && options["fix"] !== true) return result;
+  if (!dry && options["fix"] !== true) return audit(paths, root, settings);
   const grades = new Set(
     options["unsafe-fixes"] === true ? (["safe", "unsafe"] as const) : (["safe"] as const),
   );
-  return mend(result, grades, settings, dry);
+  return dry
+    ? mend(await audit(paths, root, settings), grades, settings, true)
+    : mendAll(paths, root, settings, grades);
 }
 
 function auditStdin(name: unknown, settings: Settings): AuditReport & Pick<Audit, "found"> {
