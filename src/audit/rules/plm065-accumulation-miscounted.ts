@@ -1,7 +1,7 @@
 import { argument } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, classOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
+import { ancestors, contains, functionOf, statementOf } from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import {
   MICRO_STEPS,
   countsToOne,
@@ -9,13 +9,12 @@ import {
   isDivided,
   isOneByDefault,
 } from "../facts/accumulation.ts";
-import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Backward, Loop } from "../facts/training.ts";
 import { loopOfSteps, loopsAround, optimizerSteps } from "../facts/training.ts";
-import { skipsAbove } from "../facts/turns.ts";
+import { throttleOf } from "../facts/step-throttles.ts";
+import type { Throttle } from "../facts/step-throttles.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
-import { callTarget } from "../facts/summary.ts";
 import { callsOf } from "../facts/returns.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
 
@@ -41,7 +40,8 @@ export const rule: Rule = {
       if (!loop) continue;
       // Or by the function that has the step: `self.optimizer_step(i)`.
       const every =
-        throttle(step, loop, facts) ?? (taken === step ? null : throttle(taken, functionOf(taken)!, facts));
+        throttleOf(step, loop, facts) ??
+        (taken === step ? null : throttleOf(taken, functionOf(taken)!, facts));
       if (!every) continue;
       const others = otherSteps(taken, loop, file);
       // What another optimizer has used before this one's turn is none of its own.
@@ -116,7 +116,7 @@ function* inTwoFunctions(facts: Facts): Generator<Finding> {
   const seen = new Set<Node>();
   for (const { step, taken } of stepsOf(facts)) {
     const loop = facts.stepLoop(step);
-    const every = loop ? throttle(step, loop, facts) : null;
+    const every = loop ? throttleOf(step, loop, facts) : null;
     if (!loop || !every || !MICRO_STEPS.test(file.textOf(every.by))) continue;
     const helper = taken === step ? null : functionOf(taken);
     if (!clearsThrottled(loop, every.branch, helper, new Set(), facts)) continue;
@@ -168,7 +168,7 @@ function stepsOf(facts: Facts): readonly Step[] {
     if (fn?.kind !== "FunctionDef" || loopsAround(taken).length > 0) return found;
     if (
       facts.backwards.some(({ call }) => contains(fn, call)) ||
-      (facts.frequency(taken, fn) !== "every" && !throttle(taken, fn, facts))
+      (facts.frequency(taken, fn) !== "every" && !throttleOf(taken, fn, facts))
     )
       return found;
     return [...found, ...callsOf(fn, file).map((step) => ({ step, taken }))];
@@ -274,89 +274,6 @@ function dividesItself(backward: Call, { file }: Facts): boolean {
     /engine|deepspeed/i.test(name) ||
     (backward.func.kind === "Attribute" && backward.args.some((arg) => arg.name === null))
   );
-}
-
-interface Throttle {
-  readonly test: Expr;
-  /** After how many turns. */
-  readonly by: Expr;
-  readonly branch: Node;
-}
-
-/** The innermost `if (i + 1) % n == 0` around the step, or a counter that is compared with n and set back. */
-function throttle(step: Expr, loop: Node, facts: Facts): Throttle | null {
-  for (const at of [step, ...ancestors(step)]) {
-    if (at === loop) return null;
-    const left = leftBefore(at);
-    if (left) return left;
-    if (at.kind !== "If" || !at.body.some((one) => contains(one, step))) continue;
-    // `last = (i + 1) % n == 0` above it says the same.
-    // So does `accumulating = (i + 1) % n != 0`, of `if not accumulating:`.
-    const asked = at.test.kind === "Unary" && at.test.op === "not" ? at.test.operand : at.test;
-    const named = asked.kind === "Name" ? facts.file.scopes.reaching(asked) : [];
-    const test =
-      named.length === 1 && named[0]!.how === "assign" && named[0]!.value
-        ? named[0]!.value
-        : (propertyOf(asked) ?? helperOf(asked, facts) ?? asked);
-    let by: Expr | null = null;
-    walk(test, (node) => {
-      if (node.kind === "Binary" && node.op === "%" && node.left.kind !== "Str") by ??= node.right;
-    });
-    by ??= countedTo(test, at, loop, facts);
-    if (by) return { test, by, branch: at };
-  }
-  return null;
-}
-
-/** What `should_step(i, n)` or `self.should_step(i)` returns, a function of this file that does nothing else. */
-function helperOf(test: Expr, { file }: Facts): Expr | null {
-  if (test.kind !== "Call") return null;
-  const name = callTarget(test, file);
-  const fn = file.functionNamed(name);
-  const [only] = fn?.body.length === 1 ? fn.body : [];
-  return only?.kind === "Return" ? only.value : null;
-}
-
-/** What `self.boundary` returns, a property of the class. */
-function propertyOf(test: Expr): Expr | null {
-  const own = selfAttribute(test);
-  const cls = own === null ? null : classOf(test);
-  const fn = cls && methodsOf(cls).find(({ name }) => name === own);
-  const [only] = fn ? fn.body.slice(-1) : [];
-  return only?.kind === "Return" && fn!.decorators.length === 1 ? only.value : null;
-}
-
-/** `if i % n: continue` above it. */
-function leftBefore(at: Node): Throttle | null {
-  for (const before of skipsAbove(at)) {
-    let by: Expr | null = null;
-    walk(before.test, (node) => {
-      if (node.kind === "Binary" && node.op === "%" && node.left.kind !== "Str") by ??= node.right;
-    });
-    if (by) return { test: before.test, by, branch: before };
-  }
-  return null;
-}
-
-/** `if seen == n:`, where `seen` grows by one in each turn and begins again in here. */
-function countedTo(test: Expr, branch: If, loop: Node, { file }: Facts): Expr | null {
-  const [right] = test.kind === "Compare" ? test.rights : [];
-  if (test.kind !== "Compare" || !right || test.rights.length !== 1 || !/^(?:==|>=)$/.test(test.ops[0]!))
-    return null;
-  const counter = file.textOf(test.left);
-  const grows = file
-    .all("AugAssign")
-    .some((one) => one.op === "+" && contains(loop, one) && file.textOf(one.target) === counter);
-  const begins = file
-    .all("Assign")
-    .some(
-      (one) =>
-        contains(branch, one) &&
-        one.targets.some((target) => file.textOf(target) === counter) &&
-        one.value.kind === "Num" &&
-        one.value.text === "0",
-    );
-  return grows && begins ? right : null;
 }
 
 /** Cleared only where the step is taken, in its branch or in the function that takes it; what other optimizers clear is theirs. */
