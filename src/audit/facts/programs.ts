@@ -8,63 +8,79 @@ import type { FileSummary } from "./summary.ts";
 export class Programs {
   readonly #summaries: readonly FileSummary[];
   readonly #names: Names;
-  #imports: ReadonlyMap<string, readonly string[]> | null = null;
-  #importers: ReadonlyMap<string, readonly string[]> | null = null;
+  /** The modules; behind them the names that files import, of which one may lead to all modules of a package. */
+  readonly #modules: readonly string[];
+  #imports: Links | null = null;
+  #importers: Links | null = null;
 
   constructor(summaries: readonly FileSummary[], names: Names) {
     this.#summaries = summaries;
     this.#names = names;
+    this.#modules = [...new Set(summaries.map(({ module }) => module))];
   }
 
   /** The modules of every program that has a module of which something holds: those that import it, and what these import. */
   with(holds: (file: FileSummary) => boolean): ReadonlySet<string> {
-    const sources = this.#summaries.filter(holds).map(({ module }) => module);
-    if (sources.length === 0) return new Set();
-    this.#imports ??= this.#read();
-    this.#importers ??= turned(this.#imports);
-    return reached(reached(sources, this.#importers), this.#imports);
+    return new Set(this.#with(holds).map((at) => this.#modules[at]!));
   }
 
   /** Of these, the modules that another one imports: no programs by themselves. */
   importedWith(holds: (file: FileSummary) => boolean): ReadonlySet<string> {
-    const found = this.with(holds);
-    return new Set([...found].filter((module) => this.#importers?.has(module)));
+    const imported = this.#with(holds).filter((at) => this.#importers![at]!.length > 0);
+    return new Set(imported.map((at) => this.#modules[at]!));
   }
 
-  #read(): ReadonlyMap<string, readonly string[]> {
-    const known = new Map<string, readonly string[]>();
-    const imports = new Map<string, readonly string[]>();
+  #with(holds: (file: FileSummary) => boolean): readonly number[] {
+    const sources = new Set(this.#summaries.filter(holds).map(({ module }) => module));
+    if (sources.size === 0) return [];
+    this.#imports ??= this.#read();
+    this.#importers ??= turned(this.#imports);
+    const from = [...this.#modules.keys()].filter((at) => sources.has(this.#modules[at]!));
+    return reached(reached(from, this.#importers), this.#imports).filter((at) => at < this.#modules.length);
+  }
+
+  #read(): Links {
+    const numbers = new Map(this.#modules.map((module, at) => [module, at]));
+    const links: number[][] = this.#modules.map(() => []);
+    const known = new Map<string, number>();
     for (const file of this.#summaries) {
-      const own = new Set<string>();
+      const own = links[numbers.get(file.module)!]!;
       for (const name of file.imports) {
-        let found = known.get(name);
-        if (!found) {
+        let imported = known.get(name);
+        if (imported === undefined) {
+          known.set(name, (imported = links.length));
           const module = this.#names.moduleOf(name);
-          known.set(name, (found = module === null ? this.#names.below(name) : [module]));
+          const modules = module === null ? this.#names.below(name) : [module];
+          links.push(modules.map((one) => numbers.get(one)!));
         }
-        for (const one of found) own.add(one);
+        own.push(imported);
       }
-      imports.set(file.module, [...own]);
     }
-    return imports;
+    return links;
   }
 }
 
-/** Who leads to each, of those that lead to others. */
-function turned(next: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, readonly string[]> {
-  const from = new Map<string, string[]>();
-  for (const [one, others] of next)
-    for (const other of others) {
-      const by = from.get(other);
-      if (by) by.push(one);
-      else from.set(other, [one]);
-    }
+/** By number: those that it leads to. */
+type Links = readonly (readonly number[])[];
+
+/** Who leads to each. */
+function turned(links: Links): Links {
+  const from: number[][] = links.map(() => []);
+  for (const [one, others] of links.entries()) for (const other of others) from[other]!.push(one);
   return from;
 }
 
-function reached(from: Iterable<string>, next: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
-  const found = new Set(from);
-  for (const one of found) for (const other of next.get(one) ?? []) found.add(other);
+function reached(from: readonly number[], links: Links): readonly number[] {
+  const found = [...from];
+  const seen = new Uint8Array(links.length);
+  for (const one of from) seen[one] = 1;
+  // It grows while it is gone through.
+  for (const one of found)
+    for (const other of links[one]!)
+      if (seen[other] === 0) {
+        seen[other] = 1;
+        found.push(other);
+      }
   return found;
 }
 
