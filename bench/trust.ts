@@ -9,16 +9,16 @@
  */
 import { writeFileSync } from "node:fs";
 import { isTrusted } from "../src/audit/trust.ts";
-import type { Where } from "../src/audit/trust.ts";
+import type { Reading, Where } from "../src/audit/trust.ts";
 import { readLabels, readings } from "../test/support/audit-labels.ts";
 
 const blind = readLabels().filter((label) => label.heldOut && label.severity !== "note");
 const all = readings(blind);
-const lines = Object.entries(all).map(([code, { repositories, right, where }]) => {
-  const places = Object.entries(where).map(
-    ([at, one]) => `"${at}": { repositories: ${one.repositories}, right: ${one.right} }`,
-  );
-  return `  ${code}: { repositories: ${repositories}, right: ${right}, where: { ${places.join(", ")} } },\n`;
+const written = ({ repositories, right, wrong }: Reading): string =>
+  `repositories: ${repositories}, right: ${right}, wrong: ${wrong}`;
+const lines = Object.entries(all).map(([code, { where, ...rule }]) => {
+  const places = Object.entries(where).map(([at, one]) => `"${at}": { ${written(one)} }`);
+  return `  ${code}: { ${written(rule)}, where: { ${places.join(", ")} } },\n`;
 });
 writeFileSync(
   "src/audit/readings.ts",

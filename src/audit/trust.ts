@@ -15,6 +15,8 @@ export interface Reading {
   readonly repositories: number;
   /** The share that was true, each repository counting once: a false one rarely comes alone. */
   readonly right: number;
+  /** The share that was wrong about the code: not of code that fails before it gets there, nor that an option turns on. */
+  readonly wrong: number;
 }
 
 /** Of a rule, all in all and by where its findings stood. */
@@ -24,14 +26,17 @@ export interface RuleReading extends Reading {
 
 /** Nine in ten: a warning is worth acting on unseen. `npm run --silent bench:trust` prints what that comes to. */
 const TRUSTED = 0.9;
+/** In the training loop itself there is little to guess: a rule keeps its word until two in five were wrong there. */
+const DOUBTED = 0.4;
 /** Fewer repositories than this say little about the next one. */
 const ENOUGH = 3;
 
-/** A rule that hardly anybody has seen at work is trusted, and in the training loop itself each: there is little to guess. */
+/** A rule that hardly anybody has seen at work is trusted. */
 export function isTrusted(reading: RuleReading | undefined, where: Where | null): boolean {
-  if (where === "loop") return true;
-  const here = where === null ? undefined : reading?.where[where];
-  const known = here && here.repositories >= ENOUGH ? here : reading;
+  const read = where === null ? undefined : reading?.where[where];
+  const here = read && read.repositories >= ENOUGH ? read : undefined;
+  if (where === "loop") return !here || here.wrong <= DOUBTED;
+  const known = here ?? reading;
   return !known || known.repositories < ENOUGH || known.right >= TRUSTED;
 }
 

@@ -3,6 +3,7 @@ import { READINGS } from "../../src/audit/readings.ts";
 import { auditTexts } from "../../src/audit/session.ts";
 import { DEFAULTS } from "../../src/audit/settings.ts";
 import { isTrusted } from "../../src/audit/trust.ts";
+import type { Reading } from "../../src/audit/trust.ts";
 import { readLabels, readings } from "../support/audit-labels.ts";
 
 test("what is known of the rules is what the labels say (if not: npm run bench:trust)", () => {
@@ -12,12 +13,19 @@ test("what is known of the rules is what the labels say (if not: npm run bench:t
 
 test("a few bad repositories are not enough to doubt a rule, nor is a good record", () => {
   expect(isTrusted(undefined, null)).toBe(true);
-  expect(isTrusted({ repositories: 2, right: 0, where: {} }, null)).toBe(true);
-  expect(isTrusted({ repositories: 3, right: 0.5, where: {} }, "hot")).toBe(false);
-  expect(isTrusted({ repositories: 3, right: 0.5, where: {} }, "loop")).toBe(true);
-  expect(isTrusted({ repositories: 30, right: 0.9, where: {} }, "cold")).toBe(true);
-  const unequal = { "hot-test": { repositories: 9, right: 0.98 }, hot: { repositories: 3, right: 0.2 } };
-  const reading = { repositories: 30, right: 0.6, where: unequal };
+  const read = (repositories: number, right: number, wrong = 1 - right): Reading => ({
+    repositories,
+    right,
+    wrong,
+  });
+  expect(isTrusted({ ...read(2, 0), where: {} }, null)).toBe(true);
+  expect(isTrusted({ ...read(3, 0.5), where: {} }, "hot")).toBe(false);
+  expect(isTrusted({ ...read(3, 0.5), where: {} }, "loop")).toBe(true);
+  expect(isTrusted({ ...read(3, 0.5), where: { loop: read(3, 0.5) } }, "loop")).toBe(false);
+  expect(isTrusted({ ...read(3, 0.5), where: { loop: read(3, 0.5, 0.3) } }, "loop")).toBe(true);
+  expect(isTrusted({ ...read(30, 0.9), where: {} }, "cold")).toBe(true);
+  const unequal = { "hot-test": read(9, 0.98), hot: read(3, 0.2) };
+  const reading = { ...read(30, 0.6), where: unequal };
   expect((["hot-test", "hot", "cold"] as const).map((where) => isTrusted(reading, where))).toEqual([
     true,
     false,

@@ -133,13 +133,16 @@ export function readings(labels: readonly Label[]): Record<string, RuleReading> 
   );
 }
 
-/** The share of true ones among these, the mean over repositories. */
+/** The shares of true and of false ones among these, the means over repositories. */
 function reading(labels: readonly Label[]): Reading {
-  const shares = Object.values(groups(labels, ({ repository }) => repository)).map(
-    (own) => own.filter(({ verdict }) => verdict === "true").length / own.length,
-  );
-  const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length;
-  return { repositories: shares.length, right: Math.round(mean * 100) / 100 };
+  const repositories = Object.values(groups(labels, ({ repository }) => repository));
+  const share = (wanted: Label["verdict"]): number => {
+    const shares = repositories.map(
+      (own) => own.filter(({ verdict }) => verdict === wanted).length / own.length,
+    );
+    return Math.round((100 * shares.reduce((sum, one) => sum + one, 0)) / shares.length) / 100;
+  };
+  return { repositories: repositories.length, right: share("true"), wrong: share("false") };
 }
 
 function groups(labels: readonly Label[], key: (label: Label) => string): Record<string, Label[]> {
