@@ -122,6 +122,20 @@ function mayMove(network: Name, file: PythonFile): boolean {
     });
 }
 
+/** `net = Net(10)` of a class of this file that nothing here sends anywhere, whatever happens to the file's other networks. */
+export function isLeftOnHost(network: Name, file: PythonFile): boolean {
+  const made = file.scopes.onlyValue(network);
+  const makers = made?.kind === "Call" && made.func.kind === "Name" ? file.scopes.reaching(made.func) : [];
+  return (
+    makers.length > 0 &&
+    makers.every(({ node }) => node.kind === "ClassDef" && !SENDS.test(file.textOf(node))) &&
+    file.callsNamed("set_default_device", "set_default_tensor_type").length === 0 &&
+    !mayMove(network, file)
+  );
+}
+
+const SENDS = /\.to\(|\.cuda\(|device/;
+
 /** Networks made here may be on a device from the beginning: `self.to(device)` in a constructor. */
 export function makesOnDevice(file: PythonFile): boolean {
   return [...file.callsNamed("to"), ...file.callsNamed("cuda"), ...file.calls.given(["device"])].some(

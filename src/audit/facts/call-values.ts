@@ -2,6 +2,7 @@ import { argument, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
+import { isLeftOnHost } from "./accelerator.ts";
 import { attributesOf, isModuleDict, isModuleRole, selfAttribute } from "./classes.ts";
 import {
   FACTORIES,
@@ -161,7 +162,9 @@ export class CallValues {
     const mode = this.#around.gradMode(call);
     const graph =
       mode === "off" ? "no" : mode === "on" && !this.#values.networks.isFrozen(network) ? "yes" : "unknown";
-    return { what: "output", device: this.#isFedHost(call, network) ? "cpu" : "network", graph };
+    const onHost =
+      this.#isFedHost(call, network) || (network.kind === "Name" && isLeftOnHost(network, this.#file));
+    return { what: "output", device: onHost ? "cpu" : "network", graph };
   }
 
   /** Given tensors of the host alone, it runs there, or fails on a device. */

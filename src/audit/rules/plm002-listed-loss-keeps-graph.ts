@@ -64,7 +64,7 @@ export const rule: Rule = {
         // Whoever handed the object in may empty it.
         severity: told || isHandedIn(root, facts) ? "note" : scalar ? "warning" : "error",
         message: freed
-          ? `\`${name}\` keeps every step's ${what} on the device with their graph nodes`
+          ? `\`${name}\` keeps every step's ${what}${facts.onAccelerator(added) ? " on the device" : ""} with their graph nodes`
           : `\`${name}\` keeps every turn's whole graph, activations included, alive: memory grows until it runs out`,
         fix: {
           grade: scalar ? "safe" : "unsafe",
