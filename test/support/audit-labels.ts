@@ -89,6 +89,9 @@ const FILES = [
   "labels-77.jsonl",
   "labels-78.jsonl",
   "labels-79.jsonl",
+  "labels-80.jsonl",
+  "labels-81.jsonl",
+  "labels-82.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
