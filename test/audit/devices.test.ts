@@ -29,6 +29,35 @@ def train(model, loader, optimizer, log):
   ]);
 });
 
+test("what a logger reads right after a read is a round trip, too; so is a read behind a message now and then", () => {
+  const text = `import torch.nn.functional as F
+
+
+def train(model, loader, optimizer, writer, log):
+    for step, (x, y) in enumerate(loader):
+        loss = F.cross_entropy(model(x.cuda()), y.cuda())
+        extra = model(x.cuda()).square().mean()
+        writer.add_scalar("loss", loss, step)
+        writer.add_scalar("extra", extra, step)
+        if step % 10 == 0:
+            print(step, extra.item())
+        log.append(extra.item())
+        if step % 10 == 0:
+            extra = model(x.cuda()).mean()
+        log.append(loss.item())
+        (loss + extra).backward()
+        optimizer.step()
+`;
+  const settings = { ...DEFAULTS, select: ["PLM025", "PLM069"] };
+  const { findings } = auditTexts([{ path: "one.py", text }], settings);
+  expect(findings.map(({ line, severity }) => `${line} ${severity}`)).toEqual([
+    "8 warning",
+    "9 note",
+    "12 note",
+    "15 warning",
+  ]);
+});
+
 test("a program that has the host wait for every kernel waits for nothing more when it reads", () => {
   const trains = `def train(model, loader, optimizer):
     for x in loader:

@@ -1,6 +1,6 @@
 import { positional } from "../../python/file.ts";
 import { blockOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
-import type { Call, Expr, Node, Stmt } from "../../python/tree.ts";
+import type { Call, Expr, If, Node, Stmt } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
 
 /** Calls that give the device nothing to do. */
@@ -35,7 +35,10 @@ function endsInRead(statements: Iterable<Stmt>, at: Expr, facts: Facts): boolean
     if (before.kind === "If") {
       const ends = [before.body, before.orelse].map((branch) => endsInRead([...branch].reverse(), at, facts));
       // `elif device == "cuda": torch.cuda.synchronize()`: on another device there is nothing to wait for.
-      return ends.every(Boolean) || (ends.some(Boolean) && waits(before));
+      if (ends.every(Boolean) || (ends.some(Boolean) && waits(before))) return true;
+      // `if step % 10 == 0: print(loss.item())`
+      if (isIdle(before, facts)) continue;
+      return false;
     }
     if (!isSimple(before)) return false;
     const read = lastRead(before, at, facts);
@@ -43,6 +46,17 @@ function endsInRead(statements: Iterable<Stmt>, at: Expr, facts: Facts): boolean
     if (read) return true;
   }
   return false;
+}
+
+/** Whether nothing in it gives the device anything to do, whichever branch is taken. */
+function isIdle({ test, body, orelse }: If, facts: Facts): boolean {
+  const all = (): boolean => true;
+  return (
+    isQuiet(test, facts, all) &&
+    [...body, ...orelse].every((one) =>
+      one.kind === "If" ? isIdle(one, facts) : isSimple(one) && isQuiet(one, facts, all),
+    )
+  );
 }
 
 /** The statements before this one, the last one first, as if there were no `with` blocks. */

@@ -2,6 +2,7 @@ import { keyword } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { selfAttribute } from "../facts/classes.ts";
+import { isShownAfterRead } from "../facts/echoes.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
@@ -19,8 +20,9 @@ const OWN_LOG = /^_?(?:log|record|track|write)(?:_|$)/;
 /** What takes tensors to keep them, and reads only a flag of them. */
 const KEEPERS = /(?:Buffer|Memory|Replay|Storage|Queue|Bank|Dataset|Pool|Rollout|Trajector)\w*\.\w+$/;
 
-const MESSAGE =
-  "The logger reads this device tensor on the host, with a wait, on every step; log every N steps, or collect on the device";
+const INSTEAD = "on every step; log every N steps, or collect on the device";
+const MESSAGE = `The logger reads this device tensor on the host, with a wait, ${INSTEAD}`;
+const AFTER_READ = `The logger reads this device tensor on the host, one more round trip after a read that has waited, ${INSTEAD}`;
 
 export const rule: Rule = {
   meta: {
@@ -36,16 +38,20 @@ export const rule: Rule = {
   *check(facts) {
     for (const call of facts.file.calls.matching(LOGS)) {
       if (!isLogger(call, facts)) continue;
+      // The second value of one call finds the queue empty.
+      let waited = false;
       for (const value of handed(call, facts)) {
         if (!facts.onAccelerator(value) || !isEveryTurn(call, facts)) continue;
         // What was put into the dict now and then is there now and then.
         if (!contains(call, value) && !isEveryTurn(value, facts)) continue;
         const loop = facts.stepLoop(call);
         const edits = loop && contains(call, value) ? throttle(call, loop, facts.file) : null;
+        const echo = waited || (contains(call, value) && isShownAfterRead(value, facts));
+        waited = true;
         yield {
           at: value,
-          ...(mayBeNumber(value, facts) ? { severity: "note" as const } : {}),
-          message: MESSAGE,
+          ...(echo || mayBeNumber(value, facts) ? { severity: "note" as const } : {}),
+          message: echo ? AFTER_READ : MESSAGE,
           ...(edits ? { fix: { grade: "unsafe" as const, title: "Log every 50 steps", edits } } : {}),
         };
       }
