@@ -1,6 +1,6 @@
 import { argument, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, walk } from "../../python/nodes.ts";
+import { classOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Attribute, Binary, Call, Expr } from "../../python/tree.ts";
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
@@ -149,14 +149,14 @@ function isOneUnderStar(call: Call, expr: Expr, { file }: Facts): boolean {
 /** `torch.empty(b, d).bernoulli_(p).repeat(n, 1, 1)`: more dimensions than it has, and those it has are left as they are. */
 function isBelowItsRank(times: readonly Expr[], expr: Expr, { file }: Facts): boolean {
   const rank = rankOf(expr, file, 0);
-  return rank > 1 && times.length > rank && times.slice(-rank).every(isOne);
+  return rank > 0 && times.length > rank && times.slice(-rank).every(isOne);
 }
 
 /** What leaves the number of dimensions as it is. */
 const SAME_RANK =
   /^(?:bernoulli_|uniform_|normal_|fill_|to|float|half|bool|long|type_as|cuda|detach|div_|mul_|tril|triu|t)$/;
 
-/** How many dimensions a tensor has, as it was made; 0 where that is not known, and of a row, whose sizes may be in a tuple. */
+/** How many dimensions a tensor has, as it was made; 0 where that is not known. */
 function rankOf(expr: Expr, file: PythonFile, depth: number): number {
   if (depth > 8) return 0;
   const again = (inner: Expr): number => rankOf(inner, file, depth + 1);
@@ -187,7 +187,16 @@ function rankOf(expr: Expr, file: PythonFile, depth: number): number {
   const { value } = first;
   if (more.length === 0 && (value.kind === "Tuple" || value.kind === "List"))
     return value.items.some(({ kind }) => kind === "Starred") ? 0 : value.items.length;
-  return more.length > 0 && stars(expr) === 0 ? more.length + 1 : 0;
+  if (stars(expr) > 0) return 0;
+  // `torch.ones(width)`; of `torch.ones(shape)` the sizes are in a tuple.
+  return more.length > 0 || isNumberOfFeatures(value) ? more.length + 1 : 0;
+}
+
+function isNumberOfFeatures(expr: Expr): boolean {
+  return (
+    expr.kind === "Num" ||
+    /^(?:d|n|num|in|out|hidden|embed|model)_|dim$|width|features$|channels$/.test(lastWord(expr))
+  );
 }
 
 /** `nn.Embedding(n, d)`, `nn.Linear(n, d)`: a weight of rows. */

@@ -57,12 +57,11 @@ export const rule: Rule = {
         },
       };
     }
-    if (evaluates && facts.backwards.length > 0)
-      for (const finding of loops(facts)) {
+    if (facts.backwards.length > 0) {
+      for (const finding of loops(facts, evaluates)) {
         const fn = functionOf(finding.at as Node);
         if (!fn || (!seen.has(fn) && facts.functionFacts(finding.at as Node).reachesBackward)) yield finding;
       }
-    if (facts.backwards.length > 0) {
       if (evaluates) yield* blocks(facts, seen);
       const looks = [...samples(facts)];
       yield* looks;
@@ -322,8 +321,15 @@ function inComprehension(node: Node): boolean {
   return false;
 }
 
-/** A loop of its own after `model.eval()`, in code that trains elsewhere: a script, a notebook, one long function. */
-function* loops(facts: Facts): Generator<Finding> {
+/** What is kept apart from what is learned from. */
+const HELD_OUT =
+  /(?:^|[^a-z])(?:val|valid|validation|dev|eval|test)(?:_?(?:data)?(?:set|_?load(?:er)?|_?dl|_?iter))\w*\b/i;
+
+/**
+ * A loop of its own after `model.eval()`, or over data that is kept apart, in code that trains elsewhere: a script, a
+ * notebook, one long function.
+ */
+function* loops(facts: Facts, evaluates: boolean): Generator<Finding> {
   const { file } = facts;
   const modes = file
     .callsNamed("eval", "train")
@@ -332,8 +338,11 @@ function* loops(facts: Facts): Generator<Finding> {
         call.func.kind === "Attribute" && /^(?:eval|train)$/.test(call.func.attr) && call.args.length <= 1,
     );
   for (const loop of file.all("For")) {
+    const apart = HELD_OUT.test(iteratedText(loop.iter, file));
+    if (!evaluates && !apart) continue;
     const mine = modes.filter((call) => functionOf(call) === functionOf(loop) && call.start < loop.start);
-    if (mine.length === 0 || facts.backwards.some(({ call }) => contains(loop, call))) continue;
+    if (mine.length === 0 && !apart) continue;
+    if (facts.backwards.some(({ call }) => contains(loop, call))) continue;
     const own = file.all("Call").filter((call) => contains(loop, call) && loopsAround(call).includes(loop));
     if (
       own.some(
@@ -355,13 +364,32 @@ function* loops(facts: Facts): Generator<Finding> {
     // `loss = compute_loss(model, batch)`, which the training calls as well.
     const helped = found ? null : own.find((call) => runIn(call, off, facts) && !unrecorded(call, facts));
     const run = found?.func ?? (helped && runIn(helped, off, facts));
+    const measured = run || !apart ? null : own.find((call) => isMeasured(call, loop, facts));
     if (run)
       yield {
         at: (found ?? helped!).func,
         ...(helped ? { severity: "note" as const } : {}),
         message: `\`${file.textOf(run)}\` is in eval mode, yet each call records a graph and saves its activations`,
       };
+    else if (measured)
+      yield {
+        at: measured.func,
+        severity: "note",
+        message: `Nothing here is differentiated, yet each call of \`${file.textOf(measured.func)}\` records a graph and saves its activations`,
+      };
   }
+}
+
+/** The run of a network that learns, in a loop that wants numbers of it. */
+function isMeasured(call: Call, loop: Loop, facts: Facts): boolean {
+  return (
+    isNetwork(call.func, facts) &&
+    !facts.networks.isLoss(call.func) &&
+    !facts.networks.isFrozen(call.func) &&
+    facts.gradMode(call) === "on" &&
+    !unrecorded(call, facts) &&
+    MEASURES.test(facts.file.codeOf(loop))
+  );
 }
 
 /** `if step % n == 0: model.eval(); loss = model(batch)`: an evaluation without a loop of its own, in the step's. */

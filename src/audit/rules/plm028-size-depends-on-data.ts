@@ -46,7 +46,8 @@ export const rule: Rule = {
       const handed =
         (name?.startsWith("torch.") === true || /^(?:repeat_interleave|masked_select)$/.test(short)) &&
         facts.value(source).device === "unknown";
-      if (!facts.onAccelerator(source) && !(handed && facts.accelerator)) continue;
+      if (!facts.onAccelerator(source) && !(handed && facts.accelerator) && !isHandedTensor(source, facts))
+        continue;
       // Repeating by a plain number has a known size.
       const repeats = call.args[name?.startsWith("torch.") === true ? 1 : 0]?.value;
       if (short === "repeat_interleave" && !(repeats && isCounts(repeats, facts))) continue;

@@ -1,6 +1,6 @@
 import { argument } from "../../python/file.ts";
 import { classOf, functionOf, walk } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Node, Param } from "../../python/tree.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Attribute } from "../facts/classes.ts";
@@ -35,7 +35,7 @@ export const rule: Rule = {
         !(
           arg &&
           (facts.isAccelerator(facts.device(arg)) ||
-            (arg.kind === "Attribute" && arg.attr === "device") ||
+            isDeviceOf(arg) ||
             (arg.kind === "Name" && derivesFromInput(arg, facts) && !/dtype|device/.test(arg.id)))
         )
       )
@@ -49,8 +49,13 @@ export const rule: Rule = {
         call.parent?.kind === "Assign" &&
         call.parent.targets.some((target) => selfAttribute(target) === attribute);
       const made = rebinds ? writes.filter(({ value }) => value !== call) : writes;
-      if (made.length === 0 || !made.every((write) => isOnHost(write, facts))) continue;
       const module = facts.role(cls) !== "other";
+      const onHost = made.length > 0 && made.every((write) => isOnHost(write, facts));
+      if (
+        !onHost &&
+        !(module && isDeviceOf(arg) && made.length > 0 && made.every((one) => isLeft(one, facts)))
+      )
+        continue;
       const whole = made[0]!.value !== null && facts.value(made[0]!.value).what === "tensor";
       // A buffer of that name cannot be registered over another attribute.
       const alone = made.length === 1 && all.length === writes.length;
@@ -58,17 +63,45 @@ export const rule: Rule = {
       yield {
         at: call,
         // Of a layer, another one may have been handed in.
-        ...(rebinds || !often || moved.kind === "Call" ? { severity: "note" as const } : {}),
-        message: rebinds
-          ? `\`self.${attribute}\` does not move with the module, so that every forward must look whether it has to; register it as a buffer`
-          : module
-            ? `\`self.${attribute}\` stays on the host when the module moves: every forward copies it again, and waits; register it as a buffer`
-            : `\`self.${attribute}\` stays on the host: every call copies it again, and waits; make it on the device`,
+        ...(rebinds || !onHost || !often || moved.kind === "Call" ? { severity: "note" as const } : {}),
+        message: !onHost
+          ? `\`self.${attribute}\` does not move with the module: every forward looks whether it has to be copied, and copies it where the module went elsewhere; register it as a buffer`
+          : rebinds
+            ? `\`self.${attribute}\` does not move with the module, so that every forward must look whether it has to; register it as a buffer`
+            : module
+              ? `\`self.${attribute}\` stays on the host when the module moves: every forward copies it again, and waits; register it as a buffer`
+              : `\`self.${attribute}\` stays on the host: every call copies it again, and waits; make it on the device`,
         ...(fix ? { fix } : {}),
       };
     }
   },
 };
+
+/** `x.device` */
+function isDeviceOf(expr: Expr | null): boolean {
+  return expr?.kind === "Attribute" && expr.attr === "device";
+}
+
+/** `self.table = torch.arange(n, device=device)` with `device=None`: where the constructor was told, if it was, and it stays there when the module moves. */
+function isLeft({ how, value, in: method }: Attribute["writes"][number], facts: Facts): boolean {
+  if (
+    how !== "assign" ||
+    !value ||
+    method.name !== "__init__" ||
+    /Parameter\(/.test(facts.file.textOf(value))
+  )
+    return false;
+  return (
+    facts.value(value).what === "tensor" &&
+    value.kind !== "Name" &&
+    !/cuda/.test(facts.file.textOf(value)) &&
+    method.params.some(isUntold)
+  );
+}
+
+function isUntold({ name, default: given }: Param): boolean {
+  return name === "device" && given?.kind === "Const" && given.value === null;
+}
 
 /** `def blur(self, x): … self.kernel.to(x.device)`: what a method of a module does for what it is given is part of a forward, whoever calls it. */
 function isOfComputation(call: Call, device: Expr | null, facts: Facts): boolean {

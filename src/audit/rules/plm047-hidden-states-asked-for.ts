@@ -35,6 +35,26 @@ const MESSAGES: Readonly<Record<string, string>> = {
     "The hidden states of all layers are kept until the outputs go, and nobody reads them",
 };
 
+const LAST_ONLY =
+  "Of the hidden states of all layers, which are kept until the outputs go, only the last is read: the model without its head gives that as `last_hidden_state`";
+
+/** `outputs = model(…)`, of which all that is read is `outputs.hidden_states[-1]`. */
+function isLastOnly(call: Call, file: PythonFile): boolean {
+  const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
+  if (target?.kind !== "Name") return false;
+  const reads = file.scopes.uses(file.scopes.definitionAt(target)!);
+  return (
+    reads.length > 0 &&
+    reads.every(
+      ({ parent: states }) =>
+        states?.kind === "Attribute" &&
+        states.attr === "hidden_states" &&
+        states.parent?.kind === "Subscript" &&
+        file.textOf(states.parent.index) === "-1",
+    )
+  );
+}
+
 /** Where all activations wait for the backward, the hidden states are among them: measured, not a byte more. */
 const severityOf = (key: string, { project }: Facts): { severity?: "note" } =>
   key === "output_hidden_states" && !project.checkpoints ? { severity: "note" } : {};
@@ -185,6 +205,10 @@ export const rule: Rule = {
             (call.func.kind === "Attribute" && /^from_(?:pretrained|config)$/.test(call.func.attr))) &&
           trains(facts);
         if (!(step || loads) || facts.gradMode(call) === "off") continue;
+        if (key === "output_hidden_states" && step && isLastOnly(call, file)) {
+          yield { at: flag, severity: "note", message: LAST_ONLY };
+          continue;
+        }
         if (isRead(key, file)) continue;
         if (isIndexed(call, file)) continue;
         // `encoder(ids, output_hidden_states=True)[2]`, unlike `[0]` and `["logits"]`.

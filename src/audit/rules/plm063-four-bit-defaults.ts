@@ -165,11 +165,14 @@ export const rule: Rule = {
         const whole =
           /(?:^|\.)(?:quantization_config|bnb_config)\.$/.test(at) ||
           beside.some(({ key, value }) => key === "_target_" && String(value).endsWith("BitsAndBytesConfig"));
-        if (whole && !beside.some(({ key }) => key === "bnb_4bit_compute_dtype"))
+        const says = (wanted: string): boolean => beside.some(({ key }) => key === wanted);
+        if (whole && !says("bnb_4bit_compute_dtype"))
           yield {
             at: setting.keyAt,
             message: "Without `bnb_4bit_compute_dtype` the 4-bit weights are computed with in float32",
           };
+        else if (whole && !says("bnb_4bit_quant_type"))
+          yield { at: setting.keyAt, severity: "note", message: FP4 };
       }
   },
 };

@@ -257,7 +257,13 @@ function* literals(
       const opens = file.dotted(call.func) !== "torch.device";
       if (named || (opens && (early || isAbove(call) || helperCalls(call, facts).some(isAbove))))
         yield { at: call, severity: "note", message: named ? UNLESS : BEFORE_CHOICE };
-    } else if (named || !own || isDeviceOnly(call, facts) || file.dotted(call.func) === "torch.load") {
+    } else if (
+      named ||
+      !own ||
+      isDeviceOnly(call, facts) ||
+      isBesideInit(call, file) ||
+      file.dotted(call.func) === "torch.load"
+    ) {
       yield { at: call, severity: "note", message: UNLESS };
       // One of the others stands for all of them.
       if (!named) told = true;
@@ -370,6 +376,17 @@ function isZero(expr: Expr | null): boolean {
 /** `device = torch.device("cuda")`, and no rank ever chooses one. */
 function isDeviceOnly(call: Call, facts: Facts): boolean {
   return facts.file.dotted(call.func) === "torch.device" && statementOf(call)?.kind === "Assign";
+}
+
+/** `net.cuda()` below `init_process_group("nccl")`: whatever is done with the rank's own device, this is not on it. */
+function isBesideInit(call: Call, file: PythonFile): boolean {
+  return (
+    call.func.kind === "Attribute" &&
+    call.func.attr === "cuda" &&
+    file
+      .callsNamed("init_process_group")
+      .some((init) => functionOf(init) === functionOf(call) && init.start < call.start)
+  );
 }
 
 function isConditional(node: Node): boolean {
