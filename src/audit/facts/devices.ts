@@ -2,7 +2,7 @@ import { isOfStar, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, Stmt } from "../../python/tree.ts";
+import type { Call, Expr, Stmt, Subscript } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Device, Value } from "./value.ts";
 
@@ -11,6 +11,9 @@ const ELSEWHERE = /^(?:out|output|stor\w*|save|offload|result|host|cpu|dst|dest|
 
 /** What people call a device, or the number of one. */
 const NAMED = /device$|^(?:dev|dvc|gpu|gpu_id|device_id|rank|local_rank)$/i;
+
+/** What people call the numbers of several. */
+const SEVERAL = /^(?:gpus|(?:cuda_)?devices|(?:gpu|device)_(?:ids|list|nums)|gpu_?ids|cuda_ids)$/i;
 
 /** What chooses one at run time: `get_device(cfg)`, `accelerator.device_name(rank)`. */
 const CHOOSES = /device(?:_name)?$|^dev$/i;
@@ -113,12 +116,27 @@ export function deviceOf(
       const { what, device } = valueOf(expr.value);
       return (what === "tensor" || what === "output") && device !== "unknown" ? device : "network";
     }
-    // `config["train"]["device"]`
+    // `config["train"]["device"]`, `opt.gpus[0]`
     case "Subscript":
-      return expr.index.kind === "Str" ? settingOf(expr.index.value) : "unknown";
+      return expr.index.kind === "Str"
+        ? settingOf(expr.index.value)
+        : expr.index.kind !== "Slice" && SEVERAL.test(lastWord(expr.value))
+          ? ofSeveral(expr, file, follow)
+          : "unknown";
     default:
       return "unknown";
   }
+}
+
+/** `devices[0]`: where one of those that are written down above is, or else where the training runs. */
+function ofSeveral(
+  { value, index }: Subscript,
+  file: PythonFile,
+  follow: (next: Expr | null) => Device,
+): Device {
+  const made = value.kind === "Name" ? file.scopes.onlyValue(value) : null;
+  if (made?.kind !== "List" && made?.kind !== "Tuple") return "network";
+  return index.kind === "Num" ? follow(made.items[Number(index.text)] ?? null) : "unknown";
 }
 
 /** A device that a setting of this name chooses. */

@@ -398,7 +398,10 @@ function unpacked(target: Expr): Expr | null {
 }
 
 const COLLATES = /collat/i;
-const NAMES_DEVICE = /device|cuda|\.to\(/;
+
+/** `.to(torch.long)` is a type. */
+const NAMES_DEVICE =
+  /device|cuda|\.to\((?!(?:dtype ?= ?)?torch\.(?:u?int\d*|long|short|bool|float\d*|half|bfloat16|double)\))/;
 
 /** Nothing that a function or class is written with names a device. */
 export function namesNoDevice(written: Node, file: PythonFile): boolean {

@@ -1,6 +1,6 @@
 import { isTrue } from "../../python/file.ts";
 import { lastWord } from "../../python/nodes.ts";
-import type { Expr, If, Node, NodeOf } from "../../python/tree.ts";
+import type { Call, Expr, If, Node, NodeOf } from "../../python/tree.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { decidesStep } from "../facts/training.ts";
@@ -82,11 +82,11 @@ export const rule: Rule = {
       }
     for (const call of file.callsNamed("max", "min", "bool")) {
       const name = file.dotted(call.func);
-      const isThere = call.args.some((arg) => facts.onAccelerator(arg.value));
+      const compared = comparedBy(call);
+      const isThere = compared.some((one) => facts.onAccelerator(one));
       if (
         (name === "builtins.max" || name === "builtins.min") &&
-        call.args.length > 1 &&
-        (isThere || call.args.some((arg) => isCountInForward(arg.value, facts))) &&
+        (isThere || compared.some((one) => isCountInForward(one, facts) || isLossElsewhere(one, facts))) &&
         often(call, facts)
       )
         yield {
@@ -95,7 +95,9 @@ export const rule: Rule = {
           message: `Python's \`${name.slice(9)}\` compares device tensors on the host, with a wait, on every step${
             isForNumber(call, facts)
               ? ""
-              : `; \`torch.${name === "builtins.max" ? "maximum" : "minimum"}\` does it on the device`
+              : call.args.length === 1
+                ? `; \`torch.stack\` and then \`${name.slice(9)}\` do it on the device`
+                : `; \`torch.${name === "builtins.max" ? "maximum" : "minimum"}\` does it on the device`
           }`,
         };
       if (
@@ -165,6 +167,30 @@ function isCountInForward(expr: Expr, facts: Facts): boolean {
     facts.accelerator &&
     expr.kind === "Call" &&
     /\bforward\b/.test(facts.hot(expr)?.why ?? "")
+  );
+}
+
+/** `max(a, b)`, `max([a, b])`, `max(measure(x) for x in views)`; with a key it compares something else. */
+function comparedBy({ args }: Call): readonly Expr[] {
+  if (args.some(({ name }) => name === "key")) return [];
+  const [first, ...more] = args.filter(({ name, star }) => name === null && star === 0);
+  if (more.length > 0) return args.map(({ value }) => value);
+  const all = first?.value;
+  if (all?.kind === "List" || all?.kind === "Tuple") return all.items.length > 1 ? all.items : [];
+  return all?.kind === "Comp" && all.value === null ? [all.element] : [];
+}
+
+const LOSS = /loss|criterion|(?:^|_)(?:nll|kl|ce|mse|bce|divergence|penalty)$|cross_entropy/i;
+
+/** `spread_loss(features)` of another file, given what a network on the device computed: hardly ever a number. */
+function isLossElsewhere(expr: Expr, facts: Facts): boolean {
+  const made = expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : expr;
+  return (
+    made?.kind === "Call" &&
+    LOSS.test(lastWord(made.func)) &&
+    facts.value(made).what === "unknown" &&
+    facts.callee(made)?.reads !== true &&
+    made.args.some(({ value }) => facts.onAccelerator(value) && facts.value(value).graph === "yes")
   );
 }
 

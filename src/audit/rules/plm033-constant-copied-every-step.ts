@@ -200,8 +200,12 @@ function isPython(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Comp") return expr.value === null && isPython(expr.element, facts);
   // `[[self.start]] * batch_size`
   if (expr.kind === "Binary" && expr.op === "*" && expr.left.kind === "List") return true;
-  // `optimizer.param_groups[0]["lr"]`
-  if (expr.kind === "Subscript") return expr.index.kind === "Str" && expr.index.value === "lr";
+  // `optimizer.param_groups[0]["lr"]`, and `x.shape[-1]`
+  if (expr.kind === "Subscript")
+    return (
+      (expr.index.kind === "Str" && expr.index.value === "lr") ||
+      (expr.value.kind === "Attribute" && expr.value.attr === "shape" && expr.index.kind !== "Slice")
+    );
   const [one] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
   if (one?.how === "param" && one.node.kind === "Param") return saysNumbers(one.node, facts);
   // `weights = [1.0] * len(vocab)`, and perhaps some of them changed.

@@ -1,11 +1,12 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains } from "../../python/nodes.ts";
-import type { Attribute, Expr } from "../../python/tree.ts";
+import type { Attribute, Call, Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { settingsOf } from "../facts/arguments.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { handedIn } from "../facts/handed-in.ts";
 import { isDataLoader, isWithoutBase, namesNoDevice } from "../facts/loaders.ts";
 import type { Rule } from "../rule.ts";
 
@@ -102,8 +103,13 @@ function isZero(expr: Expr): boolean {
 }
 
 /** The collator of a library, or a function or class of this tree that names no device. */
-function staysOnHost(collate: Expr, facts: Facts): boolean {
+function staysOnHost(collate: Expr, facts: Facts, depth = 0): boolean {
   const { file } = facts;
+  if (depth > 4) return false;
+  // None: torch's own.
+  if (collate.kind === "Const") return collate.value === null;
+  const several = mayBe(collate, file);
+  if (several.length > 0) return several.every((one) => staysOnHost(one, facts, depth + 1));
   const made = collate.kind === "Name" ? file.scopes.onlyValue(collate) : collate;
   const name = file.dotted(made?.kind === "Call" ? made.func : (made ?? collate)) ?? "";
   if (/^(?:transformers\.\w*[cC]ollator\w*|torch\.utils\.data\.(?:\w+\.)*default_collate)$/.test(name))
@@ -122,6 +128,29 @@ function staysOnHost(collate: Expr, facts: Facts): boolean {
   return (
     called !== null && facts.project.collates.some((one) => one === called || one.endsWith(`.${called}`))
   );
+}
+
+/**
+ * What else a collate function may be seen as: those of the branches above, what the calls in this file give for a
+ * parameter, and `pad` of `partial(pad, to=8)`. What is bound may be a device as well.
+ */
+function mayBe(collate: Expr, file: PythonFile): readonly Expr[] {
+  if (collate.kind === "Name") {
+    const reaching = file.scopes.reaching(collate);
+    const [one, ...more] = reaching;
+    if (one?.how === "param") return more.length === 0 ? handedIn(one, file, true) : [];
+    const values = reaching.flatMap(({ how, value }) => (how === "assign" && value ? [value] : []));
+    // One is followed where it is asked for.
+    const isFollowed = values.length === 1 && !isPartial(values[0]!, file);
+    return values.length === reaching.length && !isFollowed ? values : [];
+  }
+  if (collate.kind === "IfExp") return [collate.body, collate.orelse];
+  const bound = isPartial(collate, file) ? positional(collate, 0) : null;
+  return bound && namesNoDevice(collate, file) ? [bound] : [];
+}
+
+function isPartial(expr: Expr, file: PythonFile): expr is Call {
+  return expr.kind === "Call" && file.dotted(expr.func) === "functools.partial";
 }
 
 /** `data.Speech.collate_fn` of `train_set.collate_fn`, after `train_set = data.Speech(path)`; one of its own class. */

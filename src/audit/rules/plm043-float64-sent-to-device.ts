@@ -40,7 +40,7 @@ export const rule: Rule = {
         continue;
       const data = positional(made, 0);
       const wide = data !== null && isFloat64(data, facts.once(known));
-      if (!data || (!wide && !areRewards(data, facts))) continue;
+      if (!data || (!wide && !areRewards(data, facts) && !areMadeWide(data, facts))) continue;
       yield {
         at: made,
         // Once after an evaluation it is next to nothing.
@@ -186,6 +186,25 @@ function areRewards(data: Expr, { file }: Facts): boolean {
       : null;
   return of?.kind === "Name" && /(?:^|_)rewards?$/.test(of.id);
 }
+
+/** `self.states[chosen]`, which the constructor makes and fills as float64, whatever another method may put in its place. */
+function areMadeWide(data: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  const part = data.kind === "Name" ? file.scopes.onlyValue(data) : data;
+  const whole = part && rootOf(part);
+  const own = whole ? selfAttribute(whole) : null;
+  const cls = own === null ? null : classOf(whole!);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  const begun = writes.filter((write) => write.in.name === "__init__");
+  return (
+    begun.length > 0 &&
+    begun.every(({ how, value }) => how === "assign" && value && isFloat64(value, facts.once(known))) &&
+    // What is put there later may be anything that it does not say.
+    writes.every(({ value }) => value === null || !NARROW.test(file.textOf(value)))
+  );
+}
+
+const NARROW = /float32|float16|single|half|int\d|bool|torch\./;
 
 /** `confusion_matrix`: a few numbers for a whole dataset. */
 function isCounted(data: Expr, { file }: Facts): boolean {

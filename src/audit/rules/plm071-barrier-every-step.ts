@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, functionOf } from "../../python/nodes.ts";
+import { ancestors, contains, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -183,9 +183,38 @@ function reducerOf(call: Call, file: PythonFile): FunctionDef[] {
 
 function isSeveral(over: Expr | undefined, file: PythonFile): boolean {
   if (over?.kind === "Tuple" || over?.kind === "List") return over.items.length > 1;
-  if (over?.kind === "Name") return isTakenTogether(over, file);
+  if (over?.kind === "Name") return isTakenTogether(over, file) || isOfNamed(over, file);
+  // `sorted(losses)`, `enumerate(metrics.values())`
+  if (
+    over?.kind === "Call" &&
+    /^builtins\.(?:sorted|list|tuple|enumerate|reversed)$/.test(file.dotted(over.func) ?? "")
+  )
+    return isSeveral(over.args[0]?.value, file);
   return (
     over?.kind === "Call" && over.func.kind === "Attribute" && /^(?:values|items|keys)$/.test(over.func.attr)
+  );
+}
+
+/** `for key in losses:`, of losses that are handed in and have names: `losses[key]`. */
+function isOfNamed(over: Name, file: PythonFile): boolean {
+  const made = file.scopes.reaching(over);
+  return (
+    /loss|metric|stat|log|scalar|meter|result/i.test(over.id) &&
+    made.length > 0 &&
+    made.every(
+      (one) =>
+        one.how === "param" &&
+        file.scopes
+          .uses(one)
+          .some(
+            ({ parent }) =>
+              parent?.kind === "Subscript" &&
+              parent.index.kind === "Name" &&
+              file.scopes
+                .reaching(parent.index)
+                .some(({ how, value }) => how === "iterate" && value !== null && contains(value, over)),
+          ),
+    )
   );
 }
 
