@@ -303,6 +303,24 @@ export function sharedClasses(file: PythonFile): Map<string, Call[]> {
   return found;
 }
 
+/** What datasets of this file make in their constructors and keep: `self.pairs = Pairs(path)`, by the constructor. */
+export function heldByDatasets(file: PythonFile): ReadonlyMap<FunctionDef, readonly string[]> {
+  const found = new Map<FunctionDef, string[]>();
+  for (const reads of file.all("FunctionDef")) {
+    const cls = reads.name === "__getitem__" && reads.parent?.kind === "ClassDef" ? reads.parent : null;
+    for (const { writes } of cls ? attributesOf(cls, file).values() : [])
+      for (const { value, in: method } of writes) {
+        const name =
+          method.name === "__init__" && value?.kind === "Call" && /data|set$/i.test(lastWord(value.func))
+            ? file.dotted(value.func)
+            : null;
+        if (name !== null && isCapital(last(name)))
+          found.set(method, [...(found.get(method) ?? []), name]);
+      }
+  }
+  return found;
+}
+
 function hasWorkers(call: Call, file: PythonFile): boolean {
   const workers = given(call, "num_workers", file) ?? positional(call, 5);
   return workers !== null && !isNone(workers) && mayHaveWorkers(workers, file);
@@ -430,7 +448,9 @@ export function isWithoutBase({ args }: ClassDef, file: PythonFile): boolean {
 /** With a length and examples by number, and no base that says otherwise: what a loader can be given. */
 export function isIndexed(cls: ClassDef, file: PythonFile): boolean {
   if (!isWithoutBase(cls, file)) return false;
-  const names = new Set(methodsOf(cls).map(({ name }) => name));
+  // `__getitem__ = get_example` too.
+  const named = cls.body.flatMap((one) => (one.kind === "Assign" ? one.targets.map(lastWord) : []));
+  const names = new Set([...methodsOf(cls).map(({ name }) => name), ...named]);
   return names.has("__getitem__") && names.has("__len__");
 }
 

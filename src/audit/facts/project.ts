@@ -137,6 +137,14 @@ export interface ProjectFacts {
   readonly aside: ReadonlyMap<string, string>;
 }
 
+function hasWorkers({ callers }: Fn): boolean {
+  return callers.some(({ site }) => site.workers);
+}
+
+function isConstructor({ summary }: Fn): boolean {
+  return summary.name.endsWith(".__init__");
+}
+
 /** `words`: those by which the files speak of classes and modules. */
 export function combine(summaries: readonly FileSummary[], words: ReadonlySet<string>): ProjectFacts {
   const choosy = chosenWords(words);
@@ -185,7 +193,10 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
           ({ from, site }) => !site.throttled && from.summary.method === true && looped.has(from),
         ));
     const onlyRead = callers.length > 0 && callers.every(({ site }) => site.read === true);
-    const workers = callers.some(({ site }) => site.workers);
+    // `self.pairs = Pairs(path)`: what the constructor of a dataset makes, the workers have too.
+    const workers =
+      hasWorkers(fn) ||
+      (isConstructor(fn) && callers.some(({ from }) => isConstructor(from) && hasWorkers(from)));
     const collates = callers.some(({ site }) => site.collates);
     const parameters =
       passedParameters(summary, callers) ??

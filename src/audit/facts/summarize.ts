@@ -18,7 +18,14 @@ import { openers } from "./openers.ts";
 import { sharedOptions } from "./options.ts";
 import { passedBy } from "./parameters.ts";
 import type { Passed } from "./parameters.ts";
-import { collatedWith, hostCollates, loadersMade, pinnedMakers, sharedClasses } from "./loaders.ts";
+import {
+  collatedWith,
+  heldByDatasets,
+  hostCollates,
+  loadersMade,
+  pinnedMakers,
+  sharedClasses,
+} from "./loaders.ts";
 import { STEPPERS, isCompound, isRunAlone } from "./names.ts";
 import { shapesVary } from "./shapes.ts";
 import { turnsCheckpointingOn } from "./behind-options.ts";
@@ -244,6 +251,14 @@ class Summarizer {
           calls.push({ target: one, grad: "unknown", throttled: true, workers: true });
       }
     }
+    for (const [init, names] of heldByDatasets(this.#file))
+      for (const name of names.flatMap((one) => this.#places(one)))
+        if (!LIBRARY.test(name))
+          this.#notes(this.#file.qualified(init)).calls.push({
+            target: `${name}.__init__`,
+            grad: "unknown",
+            throttled: true,
+          });
   }
 
   /** The name, or after `from data import *` what it may be: any of these modules may have it. */

@@ -4,7 +4,7 @@ import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Assign, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { sharedClasses } from "../facts/loaders.ts";
+import { isIndexed, sharedClasses } from "../facts/loaders.ts";
 import { yieldsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -25,16 +25,19 @@ export const rule: Rule = {
   *check(facts) {
     const shared = sharedClasses(facts.file);
     for (const cls of facts.file.all("ClassDef")) {
-      if (facts.role(cls) !== "dataset") continue;
+      const certain = facts.role(cls) === "dataset";
+      // One without a base, where a loader that has workers is seen to be given it.
+      if (!certain && !isIndexed(cls, facts.file)) continue;
       const name = facts.file.qualified(cls);
       // The loader may stand in another file.
       const instances =
         shared.get(name) ??
         (facts.project.functions.get(`${name}.__init__`)?.workers === true ||
-        isMadeForOthers(cls, facts) ||
-        isMadeForWorkers(cls, facts) ||
-        isForWorkers(facts) ||
-        isOnlyOne(cls, facts)
+        (certain &&
+          (isMadeForOthers(cls, facts) ||
+            isMadeForWorkers(cls, facts) ||
+            isForWorkers(facts) ||
+            isOnlyOne(cls, facts)))
           ? []
           : null);
       if (!instances) continue;
@@ -261,6 +264,10 @@ function isMadeOf(value: Expr, id: string): boolean {
 
 const READERS = /^(?:json|pickle|cPickle|yaml|orjson|ujson)\.loads?$|^csv\.(?:reader|DictReader)$/;
 
+/** What parses one file into a tree: an object for each of its elements. */
+const TREES =
+  /^(?:xml\.etree\.c?ElementTree|lxml\.etree|defusedxml\.ElementTree)\.(?:parse|fromstring|XML)$|^xml\.dom\.minidom\.parse|^xmltodict\.parse$|^bs4\.BeautifulSoup$|^tomllib?\.loads?$/;
+
 /** `[json.loads(line) for line in file]`, `file.readlines()`, `pickle.load(file)`, `list(csv.reader(file))`. */
 function isObjects(expr: Expr, facts: Facts, depth = 0): boolean {
   if (depth > 4) return false;
@@ -419,8 +426,9 @@ function isObject(expr: Expr, facts: Facts, depth = 0): boolean {
     return true;
   return (
     READERS.test(name) ||
+    TREES.test(name) ||
     (expr.func.kind === "Attribute" &&
-      /^(?:strip|rstrip|split|lower|decode)$/.test(expr.func.attr) &&
+      /^(?:strip|rstrip|split|lower|decode|getroot)$/.test(expr.func.attr) &&
       !isTensorWork(expr))
   );
 }
