@@ -51,6 +51,9 @@ export function loadersOf(
         if (one.how === "param") return passed(one.name, expr, facts, depth, isMaker);
         if (one.how === "unpack" && one.value?.kind === "Call" && one.index !== null)
           return returned(one.value, one.index, facts, depth, isMaker);
+        // `for name, loader in loaders.items():`
+        if (one.how === "iterate")
+          return one.value && all(heldIn(one.value, file).map((held) => again(held)));
         // `with tqdm(loader) as bar:`
         return one.how === "assign" || one.how === "with" ? again(one.value) : null;
       }),
@@ -59,8 +62,11 @@ export function loadersOf(
   if (expr.kind === "Subscript" && expr.index.kind === "Str") {
     const made = expr.value.kind === "Name" ? file.scopes.onlyValue(expr.value) : null;
     const one = made?.kind === "Dict" && expr.index.value !== null ? entry(made, expr.index.value) : null;
-    return one && again(one);
+    if (made?.kind === "Dict" || expr.index.value === null) return one && again(one);
+    if (made === null) return all(underKey(expr.index.value, file).map((held) => again(held)));
   }
+  // `loaders = {name: DataLoader(…) for name in names}`
+  if (expr.kind === "Subscript") return all(heldIn(expr.value, file).map((held) => again(held)));
   // `tqdm(loader) if rank == 0 else loader`
   if (expr.kind === "IfExp") return all([again(expr.body), again(expr.orelse)]);
   if (expr.kind !== "Call") return null;
@@ -79,6 +85,33 @@ export function loadersOf(
   if (lastWord(expr.func) === "log_every") return again(positional(expr, 0));
   if (name === "builtins.zip") return all(expr.args.map((arg) => again(arg.value)));
   return returned(expr, null, facts, depth, isMaker);
+}
+
+/** What a list or dict of this file holds, as it is written down, of what is iterated: `loaders`, `loaders.values()`. */
+function heldIn(expr: Expr, file: PythonFile): readonly Expr[] {
+  const of =
+    expr.kind === "Call" && expr.func.kind === "Attribute" && /^(?:items|values)$/.test(expr.func.attr)
+      ? expr.func.value
+      : expr;
+  const made = of.kind === "Name" ? file.scopes.onlyValue(of) : of;
+  if (made?.kind === "List" || made?.kind === "Tuple") return made.items;
+  if (made?.kind === "Dict") return made.values;
+  return made?.kind === "Comp" ? [made.value ?? made.element] : [];
+}
+
+/** `pack["batches"]` of one of several packs: what every dict that this file writes down has under the key. */
+function underKey(key: string, file: PythonFile): readonly Expr[] {
+  const put = file
+    .all("Assign")
+    .flatMap(({ targets, value }) =>
+      targets.some(
+        (target) =>
+          target.kind === "Subscript" && target.index.kind === "Str" && target.index.value === key,
+      )
+        ? [value]
+        : [],
+    );
+  return [...file.all("Dict").flatMap((dict) => entry(dict, key) ?? []), ...put];
 }
 
 /** `self.train, self.valid = build_loaders(config)` */
