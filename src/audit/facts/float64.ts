@@ -117,6 +117,23 @@ function areFloats(items: readonly Expr[]): boolean {
   );
 }
 
+/** `MEAN` of `MEAN = (0.5, 0.5)`, and `mean` of `def normalized(x, mean=(0.5, 0.5))`: whoever gives another one gives numbers too. */
+function writtenDown(expr: Expr, { scopes }: PythonFile): Expr | null {
+  if (expr.kind !== "Name") return expr;
+  const [one, ...more] = scopes.reaching(expr);
+  if (more.length > 0 || !one) return null;
+  if (one.node.kind === "Param") return one.node.default;
+  return one.how === "assign" && !scopes.uses(one).some(fills) ? one.value : null;
+}
+
+/** `means.append(…)`, `means[0] = …` */
+function fills({ parent }: Expr): boolean {
+  if (parent?.kind === "Attribute") return true;
+  return (
+    parent?.kind === "Subscript" && parent.parent?.kind === "Assign" && parent.parent.targets.includes(parent)
+  );
+}
+
 /** A number with a fraction, as it is written, by what it is computed from, or by what an option is unless somebody says otherwise. */
 function isFraction(expr: Expr, known: Known, depth: number): boolean {
   if (depth > 4) return false;
@@ -257,11 +274,12 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
     const data = positional(expr, 0);
     if (keyword(expr, "dtype") || expr.args.length !== 1) return false;
     if (isGathered(data, known, depth + 1)) return true;
+    const listed = data && writtenDown(data, known.file);
     return (
-      data?.kind === "List" &&
-      (areFloats(data.items) ||
+      (listed?.kind === "List" || listed?.kind === "Tuple") &&
+      (areFloats(listed.items) ||
         // `np.array([np.random.uniform(-1, 1), np.random.uniform(-1, 1)])`
-        (data.items.length > 0 && data.items.every((item) => FLOAT64.test(numpyCall(item, known)))))
+        (listed.items.length > 0 && listed.items.every((item) => FLOAT64.test(numpyCall(item, known)))))
     );
   }
   if (expr.kind === "Call")
@@ -329,6 +347,11 @@ export function float64Makers(file: PythonFile): ReadonlyMap<FunctionDef, string
     isMadeElsewhere: () => false,
     option: (name) => file.once(said).get(name),
   };
+  const handsOutAt = (fn: FunctionDef, value: Expr): void => {
+    const items = value.kind === "Tuple" ? value.items : [];
+    const places = items.flatMap((item, at) => (isFloat64(item, known) ? [at] : []));
+    if (places.length > 0) found.set(fn, places.join());
+  };
   // One by one, as of tables.
   for (const maker of MAKERS)
     for (const call of file.callsNamed(maker)) {
@@ -340,14 +363,13 @@ export function float64Makers(file: PythonFile): ReadonlyMap<FunctionDef, string
           ? file.once(returnsByName).get(file.qualified(fn))
           : undefined;
       if (returned?.every((value) => isFloat64(value, known))) found.set(fn, "");
+      else if (returned?.length === 1) handsOutAt(fn, returned[0]!);
     }
   // `return self.states[chosen], self.rewards[chosen]`
   for (const fn of file.all("FunctionDef")) {
     if (!DRAWS.test(fn.name) || fn.parent?.kind !== "ClassDef") continue;
     const [one, ...more] = file.once(returnsByName).get(file.qualified(fn)) ?? [];
-    if (one?.kind !== "Tuple" || more.length > 0) continue;
-    const places = one.items.flatMap((item, at) => (isFloat64(item, known) ? [at] : []));
-    if (places.length > 0) found.set(fn, places.join());
+    if (one && more.length === 0) handsOutAt(fn, one);
   }
   return found;
 }

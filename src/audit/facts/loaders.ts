@@ -105,8 +105,7 @@ function underKey(key: string, file: PythonFile): readonly Expr[] {
     .all("Assign")
     .flatMap(({ targets, value }) =>
       targets.some(
-        (target) =>
-          target.kind === "Subscript" && target.index.kind === "Str" && target.index.value === key,
+        (target) => target.kind === "Subscript" && target.index.kind === "Str" && target.index.value === key,
       )
         ? [value]
         : [],
@@ -347,8 +346,7 @@ export function heldByDatasets(file: PythonFile): ReadonlyMap<FunctionDef, reado
           method.name === "__init__" && value?.kind === "Call" && /data|set$/i.test(lastWord(value.func))
             ? file.dotted(value.func)
             : null;
-        if (name !== null && isCapital(last(name)))
-          found.set(method, [...(found.get(method) ?? []), name]);
+        if (name !== null && isCapital(last(name))) found.set(method, [...(found.get(method) ?? []), name]);
       }
   }
   return found;

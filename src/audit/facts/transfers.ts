@@ -88,12 +88,23 @@ export function paramBehind(expr: Expr, fn: FunctionDef, file: PythonFile, depth
   if (depth > 4) return null;
   if (expr.kind === "Subscript" || expr.kind === "Attribute")
     return paramBehind(expr.value, fn, file, depth + 1);
+  const same = expr.kind === "Call" ? sameOf(expr, file) : null;
+  if (same) return paramBehind(same, fn, file, depth + 1);
   if (expr.kind !== "Name") return null;
-  const [one, ...more] = file.scopes.reaching(expr);
-  if (!one || more.length > 0) return null;
-  if (one.how === "param") return contains(fn, one.node) ? one.name : null;
-  if ((one.how !== "iterate" && one.how !== "unpack" && one.how !== "assign") || !one.value) return null;
-  return paramBehind(underItems(one.value), fn, file, depth + 1);
+  const [first, ...others] = file.scopes.reaching(expr).map((one) => {
+    if (one.how === "param") return contains(fn, one.node) ? one.name : null;
+    if ((one.how !== "iterate" && one.how !== "unpack" && one.how !== "assign") || !one.value) return null;
+    return paramBehind(underItems(one.value), fn, file, depth + 1);
+  });
+  return first !== undefined && others.every((one) => one === first) ? first : null;
+}
+
+/** `data` of `torch.from_numpy(data)` and `data.detach()`: the same bytes. */
+function sameOf(call: Call, file: PythonFile): Expr | null {
+  const { func, args } = call;
+  if (/^torch\.(?:from_numpy|as_tensor)$/.test(file.dotted(func) ?? ""))
+    return args.length === 1 ? positional(call, 0) : null;
+  return func.kind === "Attribute" && func.attr === "detach" && args.length === 0 ? func.value : null;
 }
 
 /** `batch` of `batch.items()`. */

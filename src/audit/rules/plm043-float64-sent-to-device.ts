@@ -1,6 +1,6 @@
 import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, functionOf } from "../../python/nodes.ts";
+import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
@@ -20,6 +20,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     yield* collated(facts);
+    yield* sentByHelper(facts);
     for (const call of facts.file.callsNamed("to", "cuda", "from_numpy", "tensor", "as_tensor")) {
       const moved =
         call.func.kind === "Attribute" &&
@@ -73,6 +74,25 @@ function known(facts: Facts): Parameters<typeof isFloat64>[1] {
     },
     option: (name) => facts.project.options.get(name),
   };
+}
+
+/** `to_tensor(offsets)`, of a function that makes a tensor of what it is given, as it is, and sends that. */
+function* sentByHelper(facts: Facts): Generator<Finding> {
+  for (const call of facts.callsTo("copies")) {
+    const callee = facts.callee(call);
+    if (!callee?.copies) continue;
+    const shift = callee.params[0] === "self" ? 1 : 0;
+    const wide = callee.copies.some((param) => {
+      const given = argument(call, param, callee.params.indexOf(param) - shift);
+      return given !== null && isFloat64(given, facts.once(known)) && !isCounted(given, facts);
+    });
+    if (wide)
+      yield {
+        at: call,
+        severity: "note",
+        message: `\`${lastWord(call.func)}\` keeps NumPy's float64 and sends it: twice the bytes to copy and to hold, and slow arithmetic with whatever meets it`,
+      };
+  }
 }
 
 /** What a dataset returns as NumPy's float64, the loader makes a tensor of float64 of. */

@@ -1,6 +1,6 @@
 import { classOf, contains, functionOf, namesIn, walk } from "../../python/nodes.ts";
 import { positional } from "../../python/file.ts";
-import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
 import { unfilledCaches } from "../facts/caches.ts";
 import type { Unfilled } from "../facts/caches.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
@@ -47,7 +47,7 @@ export const rule: Rule = {
         fn?.kind !== "FunctionDef" ||
         !(fn.name === "forward" || (fn.parent === cls && fn.name !== "__init__")) ||
         !cls ||
-        !isModuleRole(facts.role(cls))
+        !isForward(cls, fn, facts)
       )
         continue;
       const mask = (name === "torch.tril" || name === "torch.triu") && isOnes(positional(call, 0), facts);
@@ -71,6 +71,13 @@ export const rule: Rule = {
     }
   },
 };
+
+/** A method of a module, or `__call__` of an object that is none, which is a forward too: `class Rotary: def __call__(self, ids)`. */
+function isForward(cls: ClassDef, fn: FunctionDef | Lambda, facts: Facts): boolean {
+  return (
+    isModuleRole(facts.role(cls)) || (fn.kind === "FunctionDef" && /^(?:__call__|forward)$/.test(fn.name))
+  );
+}
 
 function unfilled({ asked, cache, why, maybe }: Unfilled): Finding {
   if (why === "None here" || why === "None below")
@@ -170,8 +177,7 @@ function* built(facts: Facts): Generator<Finding> {
   for (const call of calls) {
     const cls = classOf(call);
     const fn = functionOf(call);
-    if (!cls || !isModuleRole(facts.role(cls)) || fn?.kind !== "FunctionDef" || fn.name === "__init__")
-      continue;
+    if (!cls || fn?.kind !== "FunctionDef" || fn.name === "__init__" || !isForward(cls, fn, facts)) continue;
     const name = selfAttribute(call.func) === null ? file.dotted(call.func) : callTarget(call, file);
     const maker = own.get(name ?? "");
     const elsewhere = name !== null && !name.startsWith("torch.") && !name.startsWith(`${file.module}.`);
@@ -319,7 +325,7 @@ function* waves(facts: Facts): Generator<Finding> {
         : file.dotted(call.func) === null && call.func.kind === "Attribute"
           ? call.func.value
           : null;
-    if (!of || !isModuleRole(facts.role(cls)) || !isPositions(of, facts) || !facts.everyStep(call)) continue;
+    if (!of || !isForward(cls, fn, facts) || !isPositions(of, facts) || !facts.everyStep(call)) continue;
     seen.add(fn);
     yield {
       at: call,
@@ -342,7 +348,7 @@ function* distances(facts: Facts): Generator<Finding> {
     const cls = fn?.parent?.kind === "ClassDef" ? fn.parent : null;
     if (
       !cls ||
-      !isModuleRole(facts.role(cls)) ||
+      !isForward(cls, fn!, facts) ||
       ![difference.left, difference.right].every((side) => spread(side) && isPositions(side, facts)) ||
       !facts.everyStep(difference)
     )
@@ -365,7 +371,7 @@ function* grids(facts: Facts): Generator<Finding> {
       name !== null ? [] : value.kind === "List" || value.kind === "Tuple" ? value.items : [value],
     );
     if (
-      !isModuleRole(facts.role(cls)) ||
+      !isForward(cls, fn, facts) ||
       axes.length < 2 ||
       !axes.every((axis) => isPositions(axis, facts)) ||
       !facts.everyStep(call)
@@ -460,7 +466,8 @@ function* filters(facts: Facts): Generator<Finding> {
     const values = call.args
       .filter((arg) => arg.name !== "device" && arg.name !== "dtype")
       .map((arg) => arg.value);
-    if (!isModuleRole(facts.role(cls)) || !facts.everyStep(call)) continue;
+    const fn = functionOf(call);
+    if (!fn || !isForward(cls, fn, facts) || !facts.everyStep(call)) continue;
     // How many bins it is for is a size of the input, which is always the same.
     if (
       values.every(
