@@ -184,7 +184,7 @@ function batchSource(expr: Expr, facts: Facts, depth = 0): Expr | null {
     if (one.how !== "iterate") return null;
     if (one.value.parent?.kind === "For") return one.value;
     // A comprehension over the batch, or over its items.
-    let found: Expr | null = null;
+    let found: Expr | null = one.value.kind === "Call" ? again(one.value) : null;
     walk(one.value, (node) => {
       if (node.kind === "Name") found ??= again(node);
       return found === null;

@@ -1,7 +1,7 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains } from "../../python/nodes.ts";
-import type { Attribute, Call, Expr } from "../../python/tree.ts";
+import type { Attribute, Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { settingsOf } from "../facts/arguments.ts";
 import { selfAttribute } from "../facts/classes.ts";
@@ -105,19 +105,18 @@ function isZero(expr: Expr): boolean {
 /** The collator of a library, or a function or class of this tree that names no device. */
 function staysOnHost(collate: Expr, facts: Facts, depth = 0): boolean {
   const { file } = facts;
-  if (depth > 4) return false;
+  if (depth > 8) return false;
   // None: torch's own.
   if (collate.kind === "Const") return collate.value === null;
   const several = mayBe(collate, file);
   if (several.length > 0) return several.every((one) => staysOnHost(one, facts, depth + 1));
-  const made = collate.kind === "Name" ? file.scopes.onlyValue(collate) : collate;
-  const name = file.dotted(made?.kind === "Call" ? made.func : (made ?? collate)) ?? "";
+  const name = file.dotted(collate.kind === "Call" ? collate.func : collate) ?? "";
   if (/^(?:transformers\.\w*[cC]ollator\w*|torch\.utils\.data\.(?:\w+\.)*default_collate)$/.test(name))
     return true;
   if (collate.kind === "Lambda") return namesNoDevice(collate, file);
   // `Collate(pad)`, `Collate(pad).run`
-  const object = collate.kind === "Attribute" && collate.value.kind === "Call" ? collate.value : made;
-  const cls = object?.kind === "Call" ? file.dotted(object.func) : null;
+  const object = collate.kind === "Attribute" && collate.value.kind === "Call" ? collate.value : collate;
+  const cls = object.kind === "Call" ? file.dotted(object.func) : null;
   const written =
     cls === null
       ? file.functionNamed(file.dotted(collate))
@@ -140,17 +139,14 @@ function mayBe(collate: Expr, file: PythonFile): readonly Expr[] {
     const [one, ...more] = reaching;
     if (one?.how === "param") return more.length === 0 ? handedIn(one, file, true) : [];
     const values = reaching.flatMap(({ how, value }) => (how === "assign" && value ? [value] : []));
-    // One is followed where it is asked for.
-    const isFollowed = values.length === 1 && !isPartial(values[0]!, file);
-    return values.length === reaching.length && !isFollowed ? values : [];
+    return values.length === reaching.length ? values : [];
   }
   if (collate.kind === "IfExp") return [collate.body, collate.orelse];
-  const bound = isPartial(collate, file) ? positional(collate, 0) : null;
+  const bound =
+    collate.kind === "Call" && file.dotted(collate.func) === "functools.partial"
+      ? positional(collate, 0)
+      : null;
   return bound && namesNoDevice(collate, file) ? [bound] : [];
-}
-
-function isPartial(expr: Expr, file: PythonFile): expr is Call {
-  return expr.kind === "Call" && file.dotted(expr.func) === "functools.partial";
 }
 
 /** `data.Speech.collate_fn` of `train_set.collate_fn`, after `train_set = data.Speech(path)`; one of its own class. */
