@@ -1,5 +1,5 @@
-import { classOf, contains, functionOf } from "../../python/nodes.ts";
-import type { Node } from "../../python/tree.ts";
+import { classOf, contains, functionOf, namesIn } from "../../python/nodes.ts";
+import type { For, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import {
@@ -71,7 +71,11 @@ function isRebegun({ root, at, loop }: Keep, facts: Facts): boolean {
   // In this loop, or in one over batches around it.
   const around = loopsAround(loop)[0];
   const batches =
-    around?.kind === "For" && /load|batch|data/i.test(facts.file.textOf(around.iter)) ? around : loop;
+    around?.kind === "For" &&
+    /load|batch|data/i.test(facts.file.textOf(around.iter)) &&
+    !isOverLoaders(around, facts)
+      ? around
+      : loop;
   return (facts.file.scopes.lookup(root)?.definitions ?? []).some(
     (one) =>
       one.how !== "augment" &&
@@ -81,6 +85,14 @@ function isRebegun({ root, at, loop }: Keep, facts: Facts): boolean {
       !isFirst(one, at) &&
       // Now and then is after many steps, unless it is with the optimizer's.
       (!isReset(one, loop) || isWithStep(one.node, loop, facts)),
+  );
+}
+
+/** `for mode, loader in zip(["train", "eval"], [train_loader, test_loader]):` takes a loader a turn, and with it a whole epoch. */
+function isOverLoaders({ target, iter }: For, { file }: Facts): boolean {
+  return (
+    namesIn(target).some(({ id }) => /(?:loader|_dl|data_?set)$/i.test(id)) ||
+    /(?:loaders|_dls|data_?sets)(?:\.(?:items|values)\(\))?\W*$/i.test(file.textOf(iter))
   );
 }
 

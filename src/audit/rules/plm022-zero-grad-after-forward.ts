@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { blockOf, contains, functionOf, lastWord, namesIn, statementOf, walk } from "../../python/nodes.ts";
-import type { Attribute, Call, Expr, Node, Stmt, Subscript } from "../../python/tree.ts";
+import type { Attribute, Call, Expr, Name, Node, Stmt, Subscript } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -26,7 +26,8 @@ export const rule: Rule = {
     const { file } = facts;
     yield* helpers(facts);
     const seen = new Set<Stmt>();
-    for (const { call: backward, loss } of facts.backwards) {
+    for (const { call: backward, loss: differentiated } of facts.backwards) {
+      const loss = differentiated && unscaled(differentiated, file);
       const statement = either(statementOf(backward), facts);
       const within = loopsAround(backward)[0] ?? functionOf(backward);
       if (!within || !statement?.parent || !(facts.stepLoop(backward) ?? facts.hot(backward)) || !loss)
@@ -35,11 +36,10 @@ export const rule: Rule = {
       // `batch["loss"]` is found by its text, as `self.loss` is.
       const entry = loss.kind === "Subscript" && loss.index.kind === "Str" ? loss : null;
       const own = selfAttribute(loss) !== null || (entry !== null && !isOfWhole(entry, facts));
-      const names =
-        loss.kind === "Call"
-          ? namesIn(loss)
-          : [loss.kind === "Attribute" || (entry && !own) ? (loss as Attribute | Subscript).value : loss];
-      const inline = loss.kind === "Call";
+      const inline = loss.kind === "Call" || loss.kind === "Binary";
+      const names = inline
+        ? namesIn(loss).filter((name) => loss.kind === "Call" || isMadeWithin(name, within, file))
+        : [loss.kind === "Attribute" || (entry && !own) ? (loss as Attribute | Subscript).value : loss];
       // `if amp: … scaler.step(optimizer)`, `else: … optimizer.step()`: one of the two is all that runs.
       const isInTurn = (call: Call): boolean =>
         isBeside(call, within, statement) && !isOtherBranch(call, backward);
@@ -156,6 +156,25 @@ function either(inner: Stmt | null, facts: Facts): Stmt | null {
     facts.backwards.some(({ call }) => branch.some((one) => contains(one, call))),
   );
   return both ? test : statement;
+}
+
+/** The loss of `(loss * scale).backward()`, `(self.loss / steps).backward()` and `(-bound).backward()`. */
+function unscaled(expr: Expr, file: PythonFile): Expr {
+  if (expr.kind === "Unary" && expr.op === "-") return unscaled(expr.operand, file);
+  if (expr.kind !== "Binary" || (expr.op !== "*" && expr.op !== "/")) return expr;
+  const isFactor =
+    expr.op === "*" &&
+    (expr.left.kind === "Num" || (!LOSS.test(file.textOf(expr.left)) && LOSS.test(file.textOf(expr.right))));
+  return unscaled(isFactor ? expr.right : expr.left, file);
+}
+
+/** By its last word, as `config.loss.scale` is none. */
+const LOSS = /(?:loss(?:es)?|objective)(?:\w*[)\]])*$/i;
+
+/** Of `(loss_a + weight * loss_b).backward()`, what the turn computes itself. */
+function isMadeWithin(name: Name, within: Node, file: PythonFile): boolean {
+  const made = file.scopes.reaching(name);
+  return made.length > 0 && made.every(({ how, node }) => how !== "param" && contains(within, node));
 }
 
 /** The "total" of `losses = criterion(…)`, which came with all of its entries; not of a batch that got a loss later. */
