@@ -1,10 +1,10 @@
 import type { Definition } from "../../python/scopes.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { AugAssign, Call, ClassDef, Expr, Name, Node, Str, Subscript } from "../../python/tree.ts";
-import { attributesOf, isOnlyMadeBy, selfAttribute } from "./classes.ts";
+import { attributesOf, isModuleRole, isOnlyMadeBy, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { holdsIndices, isIndices } from "./indices.ts";
-import { isParam } from "./own-layers.ts";
+import { isListedLayer, isParam } from "./own-layers.ts";
 import { returnsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
 import { SIZES, last, makesTransform, transformsTensors } from "./torch-names.ts";
@@ -308,7 +308,9 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
         // `self.transformer.drop(x)`
         (expr.func.kind === "Attribute" && isOwnLayer(expr.func.value, facts)) ||
         // `self.layers[0](x)`
-        (expr.func.kind === "Subscript" && facts.value(expr.func).what === "module") ||
+        (expr.func.kind === "Subscript" &&
+          (facts.value(expr.func).what === "module" ||
+            (isListedLayer(expr.func) && isOfModule(expr, facts)))) ||
         // `self(x)` is the forward.
         (expr.func.kind === "Name" && (expr.func.id === "self" || isLayerOfLoop(expr.func, facts)))
       )
@@ -434,6 +436,11 @@ function hasWeights(callee: Expr, { file, networks }: Facts): boolean {
 
 function isOwnLayer(expr: Expr, facts: Facts): boolean {
   return selfAttribute(expr) !== null && facts.value(expr).what === "module";
+}
+
+function isOfModule(expr: Expr, facts: Facts): boolean {
+  const cls = classOf(expr);
+  return cls !== null && isModuleRole(facts.role(cls));
 }
 
 /** `self.encoder = encoder` of a module: a layer, or a function of tensors, that its maker chose. */

@@ -52,6 +52,12 @@ export function isGivenLayer(
   );
 }
 
+/** `self.pools[0](x)`, of a list or dict that a method or another class filled: what a module calls out of it is a layer. */
+export function isListedLayer(callee: Expr): boolean {
+  const own = callee.kind === "Subscript" ? selfAttribute(callee.value) : null;
+  return own !== null && !NO_LAYER.test(own);
+}
+
 /** A function, of no library that makes other things that can be called. */
 function isMadeByFunction(name: string | null): boolean {
   return (
