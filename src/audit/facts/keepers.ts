@@ -1,5 +1,5 @@
 import { walk } from "../../python/nodes.ts";
-import type { Attribute, Call, Expr, FunctionDef, Name } from "../../python/tree.ts";
+import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import type { FunctionFacts, ProjectFacts } from "./project.ts";
@@ -9,11 +9,13 @@ import { last } from "./torch-names.ts";
 export interface Keeps {
   readonly sum: readonly string[];
   readonly list: readonly string[];
+  /** Written into rows of a tensor on self, which takes their graph over. */
+  readonly rows: readonly string[];
 }
 
 /** What meters and buffers call their doors: every method of a large tree would be too many to walk. */
 const KEEPS =
-  /^_?(?:update|add|push|append|put|store|save|record|log|accumulate|track|insert|observe|collect|remember|write|step|query|enqueue|feed|register|extend|__call__)(?:_\w+)?$/;
+  /^_?(?:update|add|push|append|put|store|save|record|log|accumulate|track|insert|observe|collect|remember|write|step|query|enqueue|feed|register|extend|set|__call__)(?:_\w+)?$/;
 
 /** Whether a method reads a parameter on the host: `float(v)`, `v.item()`; or logs each of a dict's values, which nobody sees in there. */
 export function readsParameter(fn: FunctionDef): boolean {
@@ -95,6 +97,7 @@ export function keptParameters(fn: FunctionDef): Keeps | null {
   if (fn.params.length < (isMethod ? 2 : 1) || !KEEPS.test(fn.name)) return null;
   const sum = new Set<string>();
   const list = new Set<string>();
+  const rows = new Set<string>();
   const outer = new Set<string>();
   const through = new Map<string, string>();
   const isKept = (expr: Expr): boolean =>
@@ -120,6 +123,9 @@ export function keptParameters(fn: FunctionDef): Keeps | null {
         if (own !== null && readsOwn(node.value, own))
           for (const name of plainNames(node.value)) sum.add(name);
       }
+      const written = isMethod ? writtenRows(node) : null;
+      if (written && isTensorOf(fn.parent as ClassDef, written.into))
+        for (const name of plainNames(written.value)) rows.add(name);
       if (
         node.kind === "Call" &&
         node.func.kind === "Attribute" &&
@@ -133,17 +139,59 @@ export function keptParameters(fn: FunctionDef): Keeps | null {
   for (const [item, whole] of through) {
     if (list.has(item)) list.add(whole);
     if (sum.has(item)) sum.add(whole);
+    if (rows.has(item)) rows.add(whole);
   }
   // A name bound anew in the body is no longer what was passed.
   const params = fn.params
     .slice(isMethod ? 1 : 0)
     .map(({ name }) => name)
-    .filter((name) => (sum.has(name) || list.has(name)) && !isRebound(fn, name));
+    .filter((name) => (sum.has(name) || list.has(name) || rows.has(name)) && !isRebound(fn, name));
   const kept = {
     sum: params.filter((name) => sum.has(name)),
     list: params.filter((name) => list.has(name)),
+    rows: params.filter((name) => rows.has(name)),
   };
-  return kept.sum.length + kept.list.length > 0 ? kept : null;
+  return kept.sum.length + kept.list.length + kept.rows.length > 0 ? kept : null;
+}
+
+/** `self.priority[places] = errors`, `self.bank.index_copy_(0, places, keys)`: into which attribute, and what. */
+export function writtenRows(node: Node): { readonly into: string; readonly value: Expr } | null {
+  if (node.kind === "Assign") {
+    const [target] = node.targets;
+    const into =
+      target?.kind === "Subscript" && target.index.kind !== "Str" ? selfAttribute(target.value) : null;
+    return into === null ? null : { into, value: node.value };
+  }
+  if (node.kind !== "Call" || node.func.kind !== "Attribute") return null;
+  const { attr, value } = node.func;
+  const into = /^(?:index_copy_|index_put_|scatter_|masked_scatter_)$/.test(attr)
+    ? selfAttribute(value)
+    : null;
+  const given = node.args.at(-1)?.value;
+  return into === null || !given ? null : { into, value: given };
+}
+
+/** Begun by `self.priority = torch.zeros(size)`, and not as an array, which takes nothing that has a graph. */
+export function isTensorOf(cls: ClassDef, attribute: string): boolean {
+  let found = false;
+  let other = false;
+  for (const statement of cls.body)
+    walk(statement, (node) => {
+      if (node.kind === "Assign" && node.targets.some((target) => selfAttribute(target) === attribute)) {
+        if (isFactory(node.value)) found = true;
+        else if (!(node.value.kind === "Const" && node.value.value === null)) other = true;
+      }
+      return true;
+    });
+  return found && !other;
+}
+
+/** `torch.zeros(size)`, also sent on: `torch.ones(size).to(device)` */
+function isFactory(expr: Expr): boolean {
+  if (expr.kind !== "Call" || expr.func.kind !== "Attribute") return false;
+  const { attr, value } = expr.func;
+  if (/^(?:to|cuda|float|half)$/.test(attr)) return isFactory(value);
+  return /^(?:zeros|ones|empty|full|rand|randn)$/.test(attr) && value.kind === "Name" && value.id === "torch";
 }
 
 /** `stats["loss"]` → `stats`. */
@@ -184,7 +232,7 @@ function isRebound(fn: FunctionDef, name: string): boolean {
 
 /** Methods of a tensor whose result has its graph. */
 const GRAPHS =
-  /^(?:mean|sum|abs|norm|sqrt|pow|exp|log|float|view|reshape|flatten|squeeze|unsqueeze|clone|max|min|std|var|softmax|sigmoid)$/;
+  /^(?:mean|sum|abs|norm|sqrt|pow|exp|log|float|view|reshape|flatten|squeeze|unsqueeze|clone|max|min|std|var|softmax|sigmoid|clamp|clip|square)$/;
 
 /** Names that come through with their graph: `v`, `v * n`, `(v, n)`. */
 function plainNames(expr: Expr): string[] {
@@ -199,7 +247,7 @@ function plainNames(expr: Expr): string[] {
 /** Arguments with a graph, handed on every step to a method that keeps them. */
 export function* keptArguments(
   facts: Facts,
-  how: "sum" | "list",
+  how: keyof Keeps,
 ): Generator<{ readonly arg: Expr; readonly into: string }> {
   for (const call of facts.callsTo("keeps")) {
     const callee =

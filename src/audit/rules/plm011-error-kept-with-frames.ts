@@ -1,9 +1,11 @@
+import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
-import type { Call, Expr, Handler, Try } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, Handler, Try } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import { callsOf } from "../facts/returns.ts";
+import { callTarget } from "../facts/summary.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -23,6 +25,7 @@ export const rule: Rule = {
         !runs &&
         !handlesTensors(handler, facts) &&
         !runsGiven(handler, facts) &&
+        !runsInside(handler, facts) &&
         !takesStep(handler, facts)
       )
         continue;
@@ -164,6 +167,52 @@ function runsGiven(handler: Handler, facts: Facts): boolean {
       if (node.kind === "Call" && node.func.kind === "Name" && node.args.length > 0)
         found ||= file.scopes.reaching(node.func).some(({ how }) => how === "param");
       return !found;
+    });
+  return found;
+}
+
+/** `try: self.sample(count)` while it trains: a function of this file that runs a network, or hands one on; by its name, of another object. */
+function runsInside(handler: Handler, facts: Facts): boolean {
+  const { backwards, file } = facts;
+  const caught = handler.type ? file.textOf(handler.type) : "";
+  const loop = loopsAround(handler).at(-1);
+  if (!/^(?:Exception|RuntimeError|.*OutOfMemoryError)?$/.test(caught)) return false;
+  if (!facts.hot(handler) && !(loop && backwards.some(({ call }) => contains(loop, call)))) return false;
+  return calls(handler).some((call) => {
+    const fn = file.functionNamed(callTarget(call, file));
+    return fn ? usesNetwork(fn, facts) : PREDICTS.test(lastWord(call.func)) && isOfObject(call, file);
+  });
+}
+
+const PREDICTS = /^(?:sample|generate|predict|infer|evaluate|validate|visuali[sz]e)(?:_\w+)?$/;
+
+/** `self.evaluator.evaluate(loader)`; not `random.sample(rows)` of a library. */
+function isOfObject({ func }: Call, file: PythonFile): boolean {
+  return func.kind === "Attribute" && file.dotted(func) === null;
+}
+
+/** `self.diffusion.sample(self.net, count)`, `self.net(noise)`, or by another function of this file. */
+function usesNetwork(fn: FunctionDef, facts: Facts, depth = 0): boolean {
+  const { file } = facts;
+  let found = false;
+  walk(fn, (node) => {
+    if (found || node.kind !== "Call") return !found;
+    const inner = depth < 2 ? file.functionNamed(callTarget(node, file)) : undefined;
+    found =
+      isNetwork(node.func, facts) ||
+      node.args.some(({ value }) => facts.value(value).what === "module" || facts.networks.is(value)) ||
+      (inner !== undefined && inner !== fn && usesNetwork(inner, facts, depth + 1));
+    return !found;
+  });
+  return found;
+}
+
+function calls(handler: Handler): readonly Call[] {
+  const found: Call[] = [];
+  for (const statement of (handler.parent as Try).body)
+    walk(statement, (node) => {
+      if (node.kind === "Call") found.push(node);
+      return true;
     });
   return found;
 }

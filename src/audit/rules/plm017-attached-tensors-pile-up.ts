@@ -1,10 +1,11 @@
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf } from "../../python/nodes.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { attributesOf, isModuleRole, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { derivesFromInput } from "../facts/flow.ts";
+import { attributeMayBeDifferentiated, derivesFromInput } from "../facts/flow.ts";
+import { isTensorOf, keptArguments, keptParameters, writtenRows } from "../facts/keepers.ts";
 import { networkCall } from "../facts/networks.ts";
 import {
   isBackwarded,
@@ -25,7 +26,8 @@ export const rule: Rule = {
   meta: {
     code: "PLM017",
     name: "attached-tensors-pile-up",
-    summary: "Tensors with their graphs are kept in a list on self that is never emptied",
+    summary:
+      "Tensors with their graphs are kept in a list on self that is never emptied, or written into a tensor that lasts",
     severity: "error",
     fix: "unsafe",
     patterns: [17, 2, 4],
@@ -33,6 +35,7 @@ export const rule: Rule = {
   *check(facts) {
     yield* cutOffLater(facts);
     yield* cutOffBeside(facts);
+    yield* rows(facts);
     for (const keep of keeps(facts)) {
       const { added, at, root } = keep;
       if (keep.how !== "list" || facts.gradMode(at) === "off") continue;
@@ -69,6 +72,60 @@ export const rule: Rule = {
     }
   },
 };
+
+/** Of a tensor that lasts, `self.priority[places] = errors`: it takes over the graph of what is written, each time on top of the last. */
+function* rows(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const { arg, into } of keptArguments(facts, "rows"))
+    yield {
+      at: arg,
+      severity: "warning",
+      message: `\`${into}\` writes this into a tensor it keeps, which chains the graph that comes with it to those of all steps before`,
+      fix: { grade: "unsafe", title: "Detach what is written", edits: appendCall(arg, ".detach()") },
+    };
+  for (const node of [...file.all("Assign"), ...file.callsNamed(...ROW_WRITERS)]) {
+    const written = writtenRows(node);
+    const cls = written ? classOf(node) : null;
+    const fn = functionOf(node);
+    if (!written || !cls || fn?.kind !== "FunctionDef" || fn.name === "__init__") continue;
+    // What it was handed is told of where it is handed over.
+    if (keptParameters(fn)?.rows.length) continue;
+    // A module's own buffer is another rule's matter.
+    if (isModuleRole(facts.role(cls)) || !isTensorOf(cls, written.into) || !facts.hot(node)) continue;
+    const { into, value } = written;
+    if (facts.gradMode(node) === "off" || facts.value(value).graph !== "yes") continue;
+    if (isCutOffIn(into, cls, facts) || isBegunIn(into, cls, fn, facts)) continue;
+    if (!isBackwarded(value, null, facts) && attributeMayBeDifferentiated(into, cls, facts)) continue;
+    yield {
+      at: node,
+      severity: "warning",
+      message: `\`self.${into}\` takes over the graph of what is written into it, and chains it to those of all steps before`,
+      fix: { grade: "unsafe", title: "Detach what is written", edits: appendCall(value, ".detach()") },
+    };
+  }
+}
+
+const ROW_WRITERS = ["index_copy_", "index_put_", "scatter_", "masked_scatter_"] as const;
+
+/** `self.priority.detach_()`, `self.priority = self.priority.detach()` */
+function isCutOffIn(attribute: string, cls: ClassDef, { file }: Facts): boolean {
+  return file
+    .callsNamed("detach_", "detach", "zero_", "fill_")
+    .some(
+      ({ func, parent }) =>
+        func.kind === "Attribute" &&
+        selfAttribute(func.value) === attribute &&
+        classOf(func) === cls &&
+        (func.attr !== "detach" || parent?.kind === "Assign"),
+    );
+}
+
+/** Begun anew by the step itself. */
+function isBegunIn(attribute: string, cls: ClassDef, fn: FunctionDef, { file }: Facts): boolean {
+  return (attributesOf(cls, file).get(attribute)?.writes ?? []).some(
+    ({ how, in: method }) => how === "assign" && method === fn,
+  );
+}
 
 /**
  * `self.buffer.logps.append(logp)` of what a network of this file hands out with its graph, and the only one who reads it
