@@ -14,6 +14,7 @@ import type {
   Subscript,
 } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
+import type { Edit } from "../rule.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { helperRun, isNetwork, networkCall, networkOfLoss } from "../facts/networks.ts";
@@ -38,11 +39,78 @@ export const rule: Rule = {
       const loop = evaluates ? batchLoop(statement, facts) : facts.stepLoop(statement);
       const own = loop ? stepIn(loop, statement) : -1;
       if (!loop || own < 0) continue;
+      const told: Finding[] = [];
       for (const target of outputsOf(statement, facts))
-        yield* kept(target, statement, loop, own, evaluates, facts);
+        told.push(...kept(target, statement, loop, own, evaluates, facts));
+      yield* told;
+      if (told.length === 0 && !evaluates) yield* unread(statement, loop, own, facts);
     }
   },
 };
+
+/** `maps, losses = detector(images, targets)`, `b1, b2, scores = net(x, True)`: bound beside what is wanted, and never read. */
+function* unread(statement: Assign, loop: Loop, own: number, facts: Facts): Generator<Finding> {
+  const [target] = statement.targets;
+  const call = statement.value;
+  if (target?.kind !== "Tuple" || call.kind !== "Call" || statement.targets.length !== 1) return;
+  if (!isNetwork(call.func, facts) || !differentiates(call, loop, facts)) return;
+  const names = target.items.map((item) => (item.kind === "Starred" ? item.value : item));
+  const idle = names.filter((item): item is Name => item.kind === "Name" && isIdle(item, facts));
+  const large = idle.filter(({ id }, at) => LARGE.test(id) || isOneOfStages(idle, at));
+  if (large.length === 0 || idle.length === names.length) return;
+  const edit = deletion(
+    large.map(({ id }) => id),
+    loop.body[own],
+    facts.file,
+  );
+  if (edit)
+    yield {
+      at: large[0]!,
+      message: `${large.map(({ id }) => `\`${id}\``).join(", ")} ${large.length > 1 ? "hold" : "holds"} this step's maps until the next forward has finished, and nothing reads ${large.length > 1 ? "them" : "it"}`,
+      fix: { grade: "safe", title: "Delete what nothing reads", edits: [edit] },
+    };
+}
+
+/** By its name a map, or several of them. */
+const LARGE =
+  /(?:^|_)(?:feat(?:ure)?_?maps?|feature_pyramid|maps|masks|detections|proposals|activations|hiddens|hidden_states|all_hidden|intermediates?|recons?|reconstructions?|heat_?maps?|skips)$/;
+
+/** `b1, b2, b3`: what the stages of a network gave, one after the other. */
+function isOneOfStages(names: readonly Name[], at: number): boolean {
+  const stem = /^(\D+?)_?\d$/.exec(names[at]!.id)?.[1];
+  return (
+    stem !== undefined &&
+    !/loss|logit|score|pred|out|^[qvz]$/i.test(stem) &&
+    names.filter(({ id }) => id.replace(/_?\d$/, "") === stem).length > 1
+  );
+}
+
+/** Bound here alone, and read nowhere. */
+function isIdle(name: Name, { file: { scopes } }: Facts): boolean {
+  const all = scopes.lookup(name)?.definitions ?? [];
+  return !isThrowaway(name) && all.length === 1 && all[0]!.node === name && scopes.uses(all[0]!).length === 0;
+}
+
+/** By a backward in the loop, or by the function that hands the outputs back. */
+function differentiates(run: Expr, loop: Loop, facts: Facts): boolean {
+  return (
+    facts.backwards.some((one) => contains(loop, one.call)) ||
+    (run.kind === "Call" && facts.callee(run)?.reachesBackward === true)
+  );
+}
+
+/** `del` on a line of its own, after a statement that ends its line. */
+function deletion(names: readonly string[], after: Stmt | undefined, file: PythonFile): Edit | null {
+  if (!after || !["ExprStmt", "Assign", "AugAssign", "If", "With"].includes(after.kind)) return null;
+  const lineEnd = file.lines.start(file.lines.line(after.end) + 1);
+  if (lineEnd <= after.end || !/^\s*(?:#.*)?\s*$/.test(file.text.slice(after.end, lineEnd))) return null;
+  const ending = file.text.includes("\r\n") ? "\r\n" : "\n";
+  return {
+    start: lineEnd,
+    end: lineEnd,
+    text: `${indentAt(file, after.start)}del ${names.join(", ")}${ending}`,
+  };
+}
 
 /** What is bound for longer than it is used. */
 function* kept(
@@ -72,31 +140,18 @@ function* kept(
   // What a method of a network gives may be anything: scores of tokens by what is done with them.
   if (isOfMethod(statement, facts) && !read.some((use) => isOfTokens(use, facts))) return;
   const last = Math.max(own, ...read.map((use) => loop.body.findIndex((one) => contains(one, use))));
-  if (!evaluates && !facts.backwards.some(({ call }) => contains(loop, call))) return;
-  // Before the backward, where that is not the last use itself: the logits are then gone at its peak.
-  const after = loop.body[last];
-  if (!after || !["ExprStmt", "Assign", "AugAssign", "If", "With"].includes(after.kind)) return;
-  const lineEnd = file.lines.start(file.lines.line(after.end) + 1);
-  if (lineEnd <= after.end || !/^\s*(?:#.*)?\s*$/.test(file.text.slice(after.end, lineEnd))) return;
-  const ending = file.text.includes("\r\n") ? "\r\n" : "\n";
+  if (!evaluates && !differentiates(statement.value, loop, facts)) return;
   // What only one branch binds cannot be deleted after both.
   const bound = shaped.filter(({ node }) => stepIn(loop, statementOf(node)!) >= 0).map(({ name }) => name);
-  yield {
-    at: target,
-    // The old logits are gone before a loss that is computed outside: measured, the peak is the same (evidence/rules).
-    message: `\`${target.id}\` holds this step's ${MAPS.test(target.id) ? "maps" : TEXT.test(file.text) ? "logits" : "outputs"} until the next forward has finished${uses.some(isLoss) ? ", whose own loss then runs beside them" : ""}`,
-    fix: {
-      grade: "safe",
-      title: "Delete them after their last use",
-      edits: [
-        {
-          start: lineEnd,
-          end: lineEnd,
-          text: `${indentAt(file, after.start)}del ${[target.id, ...bound].join(", ")}${ending}`,
-        },
-      ],
-    },
-  };
+  // Before the backward, where that is not the last use itself: the logits are then gone at its peak.
+  const edit = deletion([target.id, ...bound], loop.body[last], file);
+  if (edit)
+    yield {
+      at: target,
+      // The old logits are gone before a loss that is computed outside: measured, the peak is the same (evidence/rules).
+      message: `\`${target.id}\` holds this step's ${MAPS.test(target.id) ? "maps" : TEXT.test(file.text) ? "logits" : "outputs"} until the next forward has finished${uses.some(isLoss) ? ", whose own loss then runs beside them" : ""}`,
+      fix: { grade: "safe", title: "Delete them after their last use", edits: [edit] },
+    };
 }
 
 /** The loop over a loader's batches that an evaluation is. */
@@ -165,7 +220,7 @@ function isThrownAway({ items }: Sequence, { args }: Call): boolean {
     first?.kind === "Name" &&
     isThrowaway(first) &&
     loss?.kind === "Name" &&
-    loss.id === "loss"
+    /^(?:total_)?loss(?:es|_dict)?$/.test(loss.id)
   );
 }
 
@@ -245,7 +300,9 @@ function isOnlyForLoss(
       PICTURE.test(target.id) &&
       (isForLossAlone(uses, facts) ||
         // Beside the loss that the network computes itself.
-        (target.parent?.kind === "Tuple" && uses.length > 0 && uses.every(isSummed)) ||
+        (target.parent?.kind === "Tuple" &&
+          uses.length > 0 &&
+          uses.every((use) => isSummed(use) || isMeasured(use))) ||
         // Which class each pixel has, counted.
         (facts.gradMode(target) === "off" &&
           /segment|pixel/i.test(facts.file.text) &&
@@ -262,7 +319,9 @@ function isOnlyForLoss(
   if (uses.length > 0 && uses.every(isSize)) return false;
   const made = new Set(shaped.map(({ value }) => value));
   const all = [...uses, ...shaped.flatMap((one) => facts.file.scopes.uses(one))];
-  const counted = all.filter((use) => pickOf(use, facts) !== null || isCopiedToHost(use));
+  const counted = all.filter(
+    (use) => pickOf(use, facts) !== null || isCopiedToHost(use) || isMeasured(use) || isSummed(use),
+  );
   // One row of scores an example is small; a row for each token is not.
   if (
     counted.length > 0 &&
@@ -270,7 +329,9 @@ function isOnlyForLoss(
     !(
       target.parent?.kind === "Tuple" &&
       isLanguageModel(facts) &&
-      counted.every((use) => isAlongLast(use, facts) || isCopiedToHost(use))
+      counted.every(
+        (use) => isAlongLast(use, facts) || isCopiedToHost(use) || isMeasured(use) || isSummed(use),
+      )
     )
   )
     return false;
@@ -340,6 +401,15 @@ const isCopiedToHost = (use: Name): boolean => comesTo(use, /^(?:cpu|item|tolist
 /** `maps.detach()[:, 0].sum(-1).mean()`: a few numbers. */
 const isSummed = (use: Name): boolean =>
   comesTo(use, /^(?:mean|std|var|sum|norm|max|min|amax|amin|item|tolist)$/);
+
+/** `compute_metrics(output, labels)`: numbers. */
+function isMeasured({ parent }: Name): boolean {
+  const call = parent?.kind === "Arg" ? parent.parent : null;
+  return call?.kind === "Call" && MEASURES.test(lastWord(call.func));
+}
+
+const MEASURES =
+  /metrics?(?:_|$)|accurac|(?:^|_)acc(?:_|$)|perplexity|(?:^|_)(?:f1|iou|dice|psnr|ssim)(?:_|$)/i;
 
 /** Through parts and methods of it, one of these methods is called. */
 function comesTo(use: Name, method: RegExp): boolean {
