@@ -18,6 +18,7 @@ import { derivesFromInput } from "../facts/flow.ts";
 import { derivesFrom } from "../facts/kept.ts";
 import { throughRollout, whileActing } from "../facts/idle-states.ts";
 import type { Idle } from "../facts/idle-states.ts";
+import { statesOnNetworks } from "../facts/network-states.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
@@ -100,8 +101,27 @@ export const rule: Rule = {
     }
     yield* onSelf(facts);
     yield* throughGlobal(facts);
+    yield* onNetwork(facts);
   },
 };
+
+/** A state that the network keeps itself, through the chunks of one sequence. */
+function* onNetwork(facts: Facts): Generator<Finding> {
+  const seen = new Set<string>();
+  for (const { call: backward } of facts.backwards) {
+    if (!isTrue(keyword(backward, "retain_graph")?.value ?? null)) continue;
+    for (const { at, loop, net, state } of statesOnNetworks(backward, facts)) {
+      const key = `${loop.start} ${net}`;
+      if (seen.has(key)) continue;
+      seen.add(key);
+      yield {
+        at,
+        severity: "note",
+        message: `${message(state)}, unless \`${net}\` detaches it itself`,
+      };
+    }
+  }
+}
 
 /** `loss, hidden = train_step(x, hidden)`: a function of this file that runs a network, and hands the state back as its network made it. */
 function* throughStep(facts: Facts): Generator<Finding> {

@@ -18,6 +18,7 @@ import type { Facts } from "../facts/facts.ts";
 import { isOtherBranch } from "../facts/guards.ts";
 import { derivesFrom } from "../facts/kept.ts";
 import { moved } from "../facts/naming.ts";
+import { statesOnNetworks } from "../facts/network-states.ts";
 import { carriedNames, isNetwork } from "../facts/networks.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
@@ -112,6 +113,8 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
   // A hidden state carried over, as a name or on self, needs the old graph: another rule's matter.
   if (loop && [...carriedNames(loop, loop, facts)].some((name) => isState(name, loss, loop, facts)))
     return false;
+  // One that the network keeps itself, too.
+  for (const _ of statesOnNetworks(call, facts)) return false;
   return !(
     fn &&
     fn.params[0]?.name === "self" &&

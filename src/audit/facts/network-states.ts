@@ -1,0 +1,83 @@
+import type { PythonFile } from "../../python/file.ts";
+import { blockOf, contains } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
+import type { Call, Expr, Name, Node } from "../../python/tree.ts";
+import { STATE, handedOn } from "./carried-states.ts";
+import type { Facts } from "./facts.ts";
+import { isNetwork } from "./networks.ts";
+import { loopsAround } from "./training.ts";
+import type { Loop } from "./training.ts";
+
+/** A state that a network brings from one turn of a loop into the next, with its graph. */
+export interface NetworkState {
+  /** The run that it is brought into. */
+  readonly at: Call;
+  readonly loop: Loop;
+  readonly net: string;
+  readonly state: string;
+}
+
+/**
+ * What a backward in the innermost loop goes through of the turns before: `net.hidden = net.init_hidden()`, and over the
+ * chunks of a sequence `net(chunk)`; or `out = net(chunk, hidden)`, and `hidden = net.last_hidden` is read off it.
+ */
+export function* statesOnNetworks(backward: Call, facts: Facts): Generator<NetworkState> {
+  const { file } = facts;
+  const [loop] = loopsAround(backward);
+  if (!loop) return;
+  for (const at of file.all("Call")) {
+    if (!contains(loop, at) || loopsAround(at)[0] !== loop || at.start > backward.start) continue;
+    if (facts.gradMode(at) === "off" || !isNetwork(at.func, facts)) continue;
+    const net = file.textOf(at.func);
+    const state = handedOff(at, net, loop, file) ?? begunOn(net, loop, file);
+    if (state !== null) yield { at, loop, net, state };
+  }
+}
+
+/** The state that a call is given, where the loop reads it off the network for the next turn. */
+function handedOff(call: Call, net: string, loop: Node, file: PythonFile): string | null {
+  for (const { value } of call.args) {
+    const part = handedOn(value);
+    const all = part.kind === "Name" ? file.scopes.reaching(part) : [];
+    const isOff = ({ how, value: from, node }: Definition): boolean =>
+      how === "assign" && from !== null && contains(loop, node) && isReadOff(from, net, file);
+    if (all.some(isOff) && all.some(({ node }) => !contains(loop, node))) return (part as Name).id;
+  }
+  return null;
+}
+
+/** `net.rnn.last_hidden`, `net.get_state()` */
+function isReadOff(expr: Expr, net: string, file: PythonFile): boolean {
+  const read = expr.kind === "Call" && expr.args.length === 0 ? expr.func : expr;
+  return (
+    read.kind === "Attribute" &&
+    /state|hidden|memory|(?:^|_)[hc](?:_|$)/.test(read.attr) &&
+    !/detach|state_dict/.test(read.attr) &&
+    file.textOf(read).startsWith(`${net}.`)
+  );
+}
+
+/** The state of a network that is begun right before the loop, and neither begun anew nor cut off in it. */
+function begunOn(net: string, loop: Loop, file: PythonFile): string | null {
+  const escaped = net.replaceAll(/\W/g, String.raw`\$&`);
+  // `net.hidden = …`, `net.detach_hidden()`, `net.hidden[0].detach()`, `for one in net.hidden: one.detach_()`
+  const cuts = new RegExp(
+    `\\b${escaped}\\.(?:\\w*(?:hidden|states?|memory)\\w*(?:\\[[^\\]]*\\])* *=(?!=)|\\w*(?:detach|repackage|reset|init)\\w*\\()|(?:detach|repackage)\\w*\\([^)\\n]*\\b${escaped}\\b|\\b${escaped}\\.[^\\n]*\\.detach\\(|\\.detach_\\(`,
+  );
+  if (cuts.test(file.codeOf(loop))) return null;
+  for (const one of (blockOf(loop) ?? []).toReversed()) {
+    if (one.start > loop.start) continue;
+    const begun =
+      one.kind === "Assign"
+        ? one.targets[0]!
+        : one.kind === "ExprStmt" && one.value.kind === "Call"
+          ? one.value.func
+          : null;
+    if (begun?.kind !== "Attribute" || file.textOf(begun.value) !== net) continue;
+    if (one.kind === "Assign" ? STATE.test(begun.attr) : BEGINS.test(begun.attr))
+      return one.kind === "Assign" ? `${net}.${begun.attr}` : net;
+  }
+  return null;
+}
+
+const BEGINS = /^(?:init|reset|zero|clear)_?(?:\w+_)?(?:hidden|states?|memory)/;
