@@ -1,0 +1,76 @@
+import torch.nn.functional as F
+
+
+def own(net, loader, optimizer, window):
+    net.train()
+    for x, y in loader:
+        net.hidden = net.init_hidden(x.size(0))
+        optimizer.zero_grad()
+        for at in range(0, x.size(1), window):
+            loss = F.mse_loss(net(x[:, at : at + window]), y[:, at : at + window])  # expect: PLM006
+            loss.backward(retain_graph=True)
+        optimizer.step()
+
+
+def read_off(net, loader, optimizer, window):
+    net.train()
+    for x, y in loader:
+        optimizer.zero_grad()
+        state = None
+        for at in range(0, x.size(1), window):
+            out = net(x[:, at : at + window], state)  # expect: PLM006
+            state = net.core.last_hidden
+            F.mse_loss(out, y[:, at : at + window]).backward(retain_graph=True)
+        optimizer.step()
+
+
+def cut(net, loader, optimizer, window):
+    net.train()
+    for x, y in loader:
+        net.reset_state()
+        optimizer.zero_grad()
+        for at in range(0, x.size(1), window):
+            # trap: the network is told to cut it off
+            net.detach_state()
+            loss = F.mse_loss(net(x[:, at : at + window]), y[:, at : at + window])
+            loss.backward(retain_graph=True)
+        optimizer.step()
+
+
+def each(net, loader, optimizer, window):
+    net.train()
+    net.reset_state()
+    for x, y in loader:
+        optimizer.zero_grad()
+        for at in range(0, x.size(1), window):
+            # trap: begun anew in every turn
+            net.hidden = net.init_hidden(x.size(0))
+            loss = F.mse_loss(net(x[:, at : at + window]), y[:, at : at + window])
+            loss.backward(retain_graph=True)
+        optimizer.step()
+
+
+def detached(net, loader, optimizer, window):
+    net.train()
+    for x, y in loader:
+        optimizer.zero_grad()
+        state = None
+        for at in range(0, x.size(1), window):
+            out = net(x[:, at : at + window], state)
+            # trap: read off without its graph
+            state = net.core.last_hidden.detach()
+            F.mse_loss(out, y[:, at : at + window]).backward(retain_graph=True)
+        optimizer.step()
+
+
+def saved(net, loader, optimizer, best):
+    net.train()
+    for x, y in loader:
+        optimizer.zero_grad()
+        weights = None
+        for part in x.chunk(4):
+            out = net(part, weights)
+            # trap: weights, and no state
+            weights = net.state_dict()
+            F.mse_loss(out, y).backward(retain_graph=True)
+        optimizer.step()
