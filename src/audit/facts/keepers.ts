@@ -187,7 +187,7 @@ export function isTensorOf(cls: ClassDef, attribute: string): boolean {
 }
 
 /** `torch.zeros(size)`, also sent on: `torch.ones(size).to(device)` */
-function isFactory(expr: Expr): boolean {
+export function isFactory(expr: Expr): boolean {
   if (expr.kind !== "Call" || expr.func.kind !== "Attribute") return false;
   const { attr, value } = expr.func;
   if (/^(?:to|cuda|float|half)$/.test(attr)) return isFactory(value);

@@ -62,7 +62,7 @@ function begunOn(net: string, loop: Loop, file: PythonFile): string | null {
   const escaped = net.replaceAll(/\W/g, String.raw`\$&`);
   // `net.hidden = …`, `net.detach_hidden()`, `net.hidden[0].detach()`, `for one in net.hidden: one.detach_()`
   const cuts = new RegExp(
-    `\\b${escaped}\\.(?:\\w*(?:hidden|states?|memory)\\w*(?:\\[[^\\]]*\\])* *=(?!=)|\\w*(?:detach|repackage|reset|init)\\w*\\()|(?:detach|repackage)\\w*\\([^)\\n]*\\b${escaped}\\b|\\b${escaped}\\.[^\\n]*\\.detach\\(|\\.detach_\\(`,
+    `\\b${escaped}\\.(?:\\w+\\.)*(?:\\w*(?:hidden|states?|memory)\\w*(?:\\[[^\\]]*\\])* *=(?!=)|\\w*(?:detach|repackage|reset|init)\\w*\\()|(?:detach|repackage)\\w*\\([^)\\n]*\\b${escaped}\\b|\\b${escaped}\\.[^\\n]*\\.detach\\(|\\.detach_\\(`,
   );
   if (cuts.test(file.codeOf(loop))) return null;
   for (const one of (blockOf(loop) ?? []).toReversed()) {
@@ -73,11 +73,12 @@ function begunOn(net: string, loop: Loop, file: PythonFile): string | null {
         : one.kind === "ExprStmt" && one.value.kind === "Call"
           ? one.value.func
           : null;
-    if (begun?.kind !== "Attribute" || file.textOf(begun.value) !== net) continue;
+    // `net.rnn.hidden = …` of a part of it, too.
+    if (begun?.kind !== "Attribute" || !file.textOf(begun).startsWith(`${net}.`)) continue;
     if (one.kind === "Assign" ? STATE.test(begun.attr) : BEGINS.test(begun.attr))
-      return one.kind === "Assign" ? `${net}.${begun.attr}` : net;
+      return one.kind === "Assign" ? file.textOf(begun) : net;
   }
   return null;
 }
 
-const BEGINS = /^(?:init|reset|zero|clear)_?(?:\w+_)?(?:hidden|states?|memory)/;
+const BEGINS = /^(?:reset|(?:init|reset|zero|clear)_?(?:\w+_)?(?:hidden|states?|memory)\w*)$/;

@@ -90,9 +90,12 @@ function isRebegun({ root, at, loop }: Keep, facts: Facts): boolean {
 
 /** `for mode, loader in zip(["train", "eval"], [train_loader, test_loader]):` takes a loader a turn, and with it a whole epoch. */
 function isOverLoaders({ target, iter }: For, { file }: Facts): boolean {
+  const over = file.textOf(iter);
   return (
     namesIn(target).some(({ id }) => /(?:loader|_dl|data_?set)$/i.test(id)) ||
-    /(?:loaders|_dls|data_?sets)(?:\.(?:items|values)\(\))?\W*$/i.test(file.textOf(iter))
+    /(?:loaders|_dls|data_?sets)(?:\.(?:items|values)\(\))?\W*$/i.test(over) ||
+    // `{"train": train_loader, "test": test_loader}.items()`
+    /[[{][^\]}]*(?:loader|_dl)\b[^\]}]*(?:loader|_dl)\b/i.test(over)
   );
 }
 

@@ -1,4 +1,4 @@
-import { argument } from "../../python/file.ts";
+import { argument, isTrue } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
@@ -56,7 +56,10 @@ function* unread(statement: Assign, loop: Loop, own: number, facts: Facts): Gene
   if (!isNetwork(call.func, facts) || !differentiates(call, loop, facts)) return;
   const names = target.items.map((item) => (item.kind === "Starred" ? item.value : item));
   const idle = names.filter((item): item is Name => item.kind === "Name" && isIdle(item, facts));
-  const large = idle.filter(({ id }, at) => LARGE.test(id) || isOneOfStages(idle, at));
+  const asked = call.args.some(({ value }) => isTrue(value));
+  const large = idle.filter(
+    ({ id }, at) => LARGE.test(id) || (asked && ASKED.test(id)) || isOneOfStages(idle, at),
+  );
   if (large.length === 0 || idle.length === names.length) return;
   const edit = deletion(
     large.map(({ id }) => id),
@@ -74,6 +77,9 @@ function* unread(statement: Assign, loop: Loop, own: number, facts: Facts): Gene
 /** By its name a map, or several of them. */
 const LARGE =
   /(?:^|_)(?:feat(?:ure)?_?maps?|feature_pyramid|maps|masks|detections|proposals|activations|hiddens|hidden_states|all_hidden|intermediates?|recons?|reconstructions?|heat_?maps?|skips)$/;
+
+/** The same where they were asked for: `features, scores = net(x, return_features=True)`. */
+const ASKED = /^(?:\w+_)?(?:feat(?:ure)?s?|hidden|embeddings|inter|att(?:n|ention)s?|taps|acts)$/;
 
 /** `b1, b2, b3`: what the stages of a network gave, one after the other. */
 function isOneOfStages(names: readonly Name[], at: number): boolean {

@@ -1,11 +1,11 @@
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, functionOf } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import { classOf, contains, functionOf } from "../../python/nodes.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { attributesOf, isModuleRole, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { attributeMayBeDifferentiated, derivesFromInput } from "../facts/flow.ts";
-import { isTensorOf, keptArguments, keptParameters, writtenRows } from "../facts/keepers.ts";
+import { isFactory, isTensorOf, keptArguments, keptParameters, writtenRows } from "../facts/keepers.ts";
 import { networkCall } from "../facts/networks.ts";
 import {
   isBackwarded,
@@ -17,7 +17,7 @@ import {
   keptForBackward,
 } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
-import { loopsAround } from "../facts/training.ts";
+import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
 import { constructed } from "../facts/recurrent.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -36,6 +36,7 @@ export const rule: Rule = {
     yield* cutOffLater(facts);
     yield* cutOffBeside(facts);
     yield* rows(facts);
+    yield* rowsElsewhere(facts);
     for (const keep of keeps(facts)) {
       const { added, at, root } = keep;
       if (keep.how !== "list" || facts.gradMode(at) === "off") continue;
@@ -103,6 +104,54 @@ function* rows(facts: Facts): Generator<Finding> {
       fix: { grade: "unsafe", title: "Detach what is written", edits: appendCall(value, ".detach()") },
     };
   }
+}
+
+/** `bank[places] = keys` of a tensor that is there before the loop, `self.replay.priority[places] = errors` of another object's. */
+function* rowsElsewhere(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const statement of file.all("Assign")) {
+    const [target] = statement.targets;
+    const { value } = statement;
+    if (target?.kind !== "Subscript" || target.index.kind === "Str" || !facts.hot(statement)) continue;
+    const kept = target.value;
+    if (kept.kind === "Name" ? !isThereBefore(kept, statement, facts) : !isOfStore(kept)) continue;
+    if (facts.gradMode(statement) === "off" || facts.value(value).graph !== "yes") continue;
+    // Differentiated in this turn: nobody wants its graph in the next.
+    if (!isBackwarded(value, facts.stepLoop(statement), facts)) continue;
+    yield {
+      at: statement,
+      severity: "note",
+      message: `\`${file.textOf(kept)}\` takes over the graph of what is written into it, and chains it to those of all steps before`,
+      fix: { grade: "unsafe", title: "Detach what is written", edits: appendCall(value, ".detach()") },
+    };
+  }
+}
+
+/** A tensor that is made before the loop that takes the optimizer's steps, and is never cut off in it. */
+function isThereBefore(kept: Name, statement: Node, facts: Facts): boolean {
+  const { file } = facts;
+  const loop = facts.stepLoop(statement);
+  const made = file.scopes.lookup(kept)?.definitions ?? [];
+  return (
+    loop !== null &&
+    optimizerSteps(file).some((step) => contains(loop, step)) &&
+    made.length > 0 &&
+    made.every(
+      ({ how, node, value }) =>
+        how === "assign" && value !== null && isFactory(value) && !contains(loop, node),
+    ) &&
+    !new RegExp(`\\b${kept.id}\\.(?:detach|zero|fill)_\\(`).test(file.codeOf(loop))
+  );
+}
+
+/** `self.replay.priority`, `replay.priority` */
+function isOfStore(kept: Expr): boolean {
+  return (
+    kept.kind === "Attribute" &&
+    selfAttribute(kept) === null &&
+    (kept.value.kind === "Name" || selfAttribute(kept.value) !== null) &&
+    /priorit|bank|memory|buffer|queue|errors|losses|history/.test(kept.attr)
+  );
 }
 
 const ROW_WRITERS = ["index_copy_", "index_put_", "scatter_", "masked_scatter_"] as const;
