@@ -39,3 +39,16 @@ def cut(net, criterion, optimizer, loaders):
             # trap: without its graph
             total += loss.detach()
         print(float(total))
+
+
+def pairs(net, criterion, optimizer, near_loader, far_loader):
+    for batches in zip(near_loader, far_loader):
+        # trap: begun anew for every pair of batches
+        total = 0.0
+        for x, y in batches:
+            loss = criterion(net(x), y)
+            loss.backward()
+            total += loss
+        optimizer.step()
+        optimizer.zero_grad()
+        print(float(total))

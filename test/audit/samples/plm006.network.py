@@ -74,3 +74,16 @@ def saved(net, loader, optimizer, best):
             weights = net.state_dict()
             F.mse_loss(out, y).backward(retain_graph=True)
         optimizer.step()
+
+
+def part(net, loader, optimizer, window):
+    net.train()
+    for x, y in loader:
+        net.reset()
+        optimizer.zero_grad()
+        for at in range(0, x.size(1), window):
+            # trap: a part of it is told to cut it off
+            net.core.detach_hidden()
+            loss = F.mse_loss(net(x[:, at : at + window]), y[:, at : at + window])
+            loss.backward(retain_graph=True)
+        optimizer.step()

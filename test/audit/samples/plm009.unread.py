@@ -64,3 +64,24 @@ def dropped(net, loader, optimizer):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+
+
+def asked(net, loader, optimizer):
+    net.train()
+    for x, y in loader:
+        features, scores = net(x, return_features=True)  # expect: PLM009
+        loss = F.cross_entropy(scores, y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+def given(net, loader, optimizer):
+    net.train()
+    for x, y in loader:
+        # trap: what a network gives unasked may be a row an example
+        features, scores = net(x)
+        loss = F.cross_entropy(scores, y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()

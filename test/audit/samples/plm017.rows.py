@@ -74,3 +74,53 @@ def train(net, loader, optimizer, size):
         replay.update_priority(places, errors)  # expect: PLM017
         replay.set_safely(places, errors)
         replay.set_rewards(places, errors.detach().cpu().numpy())
+
+
+class Agent:
+    def __init__(self, net, optimizer, replay):
+        self.net = net
+        self.optimizer = optimizer
+        self.replay = replay
+
+    def update(self):
+        places, x, y = self.replay.sample()
+        errors = self.net(x) - y
+        loss = errors.pow(2).mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        self.replay.priorities[places] = errors.abs()  # expect: PLM017
+        # trap: without its graph
+        self.replay.errors[places] = errors.detach()
+
+    def fit(self, steps):
+        for _ in range(steps):
+            self.update()
+
+
+def banked(net, loader, optimizer, size):
+    bank = torch.zeros(size, 128)
+    kept = torch.zeros(size, 128)
+    net.train()
+    for rows, x, y in loader:
+        z = net(x)
+        loss = F.cross_entropy(z @ bank.detach().t(), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        bank[rows] = z  # expect: PLM017
+        kept[rows] = z
+        # trap: cut off right away
+        kept.detach_()
+
+
+def gathered(net, loader, optimizer):
+    net.train()
+    for x, y in loader:
+        # trap: of this step, and differentiated
+        losses = torch.zeros(2)
+        losses[0] = F.cross_entropy(net(x), y)
+        losses[1] = net(x).pow(2).mean()
+        optimizer.zero_grad()
+        losses.sum().backward()
+        optimizer.step()
