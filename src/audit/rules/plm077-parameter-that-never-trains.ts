@@ -225,12 +225,7 @@ function isModule(expr: Expr, facts: Facts): boolean {
       (definitions.length > 0 &&
         definitions.every(({ how, value, index }) => {
           if (how !== "iterate" || value === null) return false;
-          // `for part in (model.stem, model.layer1):`
-          if (value.kind === "List" || value.kind === "Tuple")
-            return value.items.length > 0 && value.items.every((item) => isModule(item, facts));
-          const list = walked(value, index, facts);
-          if (list && isModule(list, facts) && !WEIGHTS.test(`${expr.id} ${facts.file.textOf(list)}`))
-            return true;
+          if (holdsModules(value, index, expr.id, facts)) return true;
           const over = facts.file.textOf(value);
           // `for model in models_to_freeze:`
           if (
@@ -265,6 +260,14 @@ function isModule(expr: Expr, facts: Facts): boolean {
   if (cls && isModuleRole(facts.role(cls)) && isCalled(own!, cls, facts)) return true;
   // `model[0]` of a Sequential.
   if (expr.kind === "Subscript" && expr.index.kind === "Num" && facts.networks.is(expr.value)) return true;
+  // `stem[i]`, where `stem = list(net.body)`
+  if (
+    expr.kind === "Subscript" &&
+    expr.index.kind !== "Slice" &&
+    expr.value.kind === "Name" &&
+    holdsModules(expr.value, null, expr.value.id, facts)
+  )
+    return true;
   const owner = rootOf(expr);
   if (
     expr.kind === "Attribute" &&
@@ -292,20 +295,43 @@ function isCalled(own: string, cls: ClassDef, { file }: Facts): boolean {
   return file.callsNamed(own).some(({ func }) => selfAttribute(func) === own && classOf(func) === cls);
 }
 
-/** Of what is gone through in a loop, the part of a network, whole or cut: `net.body[:-1]`, `enumerate(net.body)`. */
+/** Each item is a module: of a part of a network, of its children, or of what is listed one by one. */
+function holdsModules(value: Expr, index: number | null, item: string, facts: Facts): boolean {
+  const list = walked(value, index, facts);
+  if (!list) return false;
+  // `for part in (model.stem, model.layer1):`
+  if (list.kind === "List" || list.kind === "Tuple")
+    return list.items.length > 0 && list.items.every((one) => isModule(one, facts));
+  const text = facts.file.textOf(list);
+  if (list.kind === "Call")
+    return (
+      /^torch\.nn\.(?:Sequential|ModuleList)$/.test(facts.file.dotted(list.func) ?? "") ||
+      /\.(?:children|modules)\(\)$/.test(text) ||
+      (index === 1 && /\.named_(?:children|modules)\(\)$/.test(text))
+    );
+  return list.kind === "Attribute" && isModule(list, facts) && !WEIGHTS.test(`${item} ${text}`);
+}
+
+/**
+ * What a loop goes through, whole or cut, under the name it was given: `net.body` of `net.body[:-1]`, of `enumerate(net.body)`,
+ * and of `stem`, where `stem = list(net.body)[:4]`.
+ */
 function walked(over: Expr, index: number | null, facts: Facts): Expr | null {
+  const { file } = facts;
   let list = over;
-  if (list.kind === "Call") {
-    const name = facts.file.dotted(list.func) ?? "";
-    if (
-      !/^builtins\.(?:enumerate|reversed|list|tuple)$/.test(name) ||
-      (name === "builtins.enumerate" && index !== 1)
-    )
-      return null;
-    list = list.args[0]?.value ?? list;
+  for (let steps = 0; steps < 8; steps++) {
+    const name = list.kind === "Call" ? (file.dotted(list.func) ?? "") : "";
+    if (list.kind === "Call" && /^builtins\.(?:enumerate|reversed|list|tuple)$/.test(name)) {
+      if (name === "builtins.enumerate" && (list !== over || index !== 1)) return null;
+      list = list.args[0]?.value ?? list;
+    } else if (list.kind === "Subscript" && list.index.kind === "Slice") list = list.value;
+    else {
+      const [one, ...more] = list.kind === "Name" ? file.scopes.reaching(list) : [];
+      if (one?.how !== "assign" || !one.value || more.length > 0) return list;
+      list = one.value;
+    }
   }
-  if (list.kind === "Subscript" && list.index.kind === "Slice") list = list.value;
-  return list.kind === "Attribute" ? list : null;
+  return null;
 }
 
 /** What may be a list of parameters. */
