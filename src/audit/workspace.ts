@@ -190,6 +190,7 @@ function changedNames(before: ProjectFacts, after: ProjectFacts): Set<string> {
     [before.varying, after.varying],
     [before.blocking, after.blocking],
     [before.ranked, after.ranked],
+    [before.replicated, after.replicated],
     [before.training, after.training],
   ] as const) {
     for (const name of old) if (!now.has(name)) changed.add(name);

@@ -1,10 +1,10 @@
 import { keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, walk } from "../../python/nodes.ts";
-import type { Expr, Node } from "../../python/tree.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 
 /** What people call the number of micro-steps before a step. */
-export const MICRO_STEPS = /acc(?:um|_)|micro/i;
+export const MICRO_STEPS = /accu?(?:m|_)|micro/i;
 
 /** Under `step % args.accumulation_steps == 0`, where that is, or may well be, 1 unless someone asks for more: nothing accumulates. */
 export function countsToOne(step: Node, loop: Node, file: PythonFile): boolean {
@@ -74,5 +74,12 @@ export function isDivided(whole: string, count: string): boolean {
     // `loss.sum().mul(scaling / batch_total)`
     /\.(?:mul|div)_?\([^()]*(?:scal|total|size|accum|round|\/)/.test(text) ||
     /\/=?\s*[\w.]*(?:accum|grad_acc|n_acc|micro|iters_to|num_batch)\w*/i.test(text)
+  );
+}
+
+/** `DistributedDataParallel(net)`: it reduces the gradients of every backward over all ranks. */
+export function isReplicated(call: Call, file: PythonFile): boolean {
+  return /^torch\.nn\.parallel\.(?:distributed\.)?DistributedDataParallel$/.test(
+    file.dotted(call.func) ?? "",
   );
 }

@@ -119,6 +119,8 @@ export interface ProjectFacts {
   readonly hostLosses: ReadonlySet<string>;
   /** Modules of programs that are run once for each rank. */
   readonly ranked: ReadonlySet<string>;
+  /** Modules of programs that put DistributedDataParallel around a network, which others of them import. */
+  readonly replicated: ReadonlySet<string>;
   /** Modules of programs that train, which others of them import. */
   readonly training: ReadonlySet<string>;
   /** Classes of networks, and functions, that nothing in the tree uses. */
@@ -272,6 +274,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   const blocking = programs.with((file) => file.blocks === true);
   const hostLosses = programs.with((file) => file.hostLoss === true);
   const ranked = programs.importedWith((file) => file.ranks === true);
+  const replicated = programs.importedWith((file) => file.replicates === true);
   const training = programs.importedWith((file) => file.trains === true);
   return {
     functions: facts,
@@ -301,6 +304,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     blocking,
     hostLosses,
     ranked,
+    replicated,
     training,
     unused,
     inner,

@@ -3,6 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { acceleratorOf, makersOfTrained, makesOnDevice } from "./accelerator.ts";
+import { isReplicated } from "./accumulation.ts";
 import { backwardsTaken } from "./attacks.ts";
 import { cutsOffState } from "./carried-states.ts";
 import { methodsOf, partsOf, selfAttribute } from "./classes.ts";
@@ -181,6 +182,8 @@ class Summarizer {
       varies: shapesVary(file) || undefined,
       blocks: (file.mentions("CUDA_LAUNCH_BLOCKING") && file.says(BLOCKS)) || undefined,
       ranks: setsUpRanks(file) || undefined,
+      replicates:
+        file.callsNamed("DistributedDataParallel").some((call) => isReplicated(call, file)) || undefined,
       imports: file
         .all("Alias")
         .map((alias) =>

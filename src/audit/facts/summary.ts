@@ -54,6 +54,8 @@ export interface FileSummary {
   readonly loaders?: LoadersMade | undefined;
   /** It sets up ranks, or has a library do so. */
   readonly ranks?: true | undefined;
+  /** It puts DistributedDataParallel around a network. */
+  readonly replicates?: true | undefined;
   /** What it has to put around work and time it, and that does not wait for the device. */
   readonly timers?: readonly string[] | undefined;
   /** What it hands networks to that it only ever evaluates. */

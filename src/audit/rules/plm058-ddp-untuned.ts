@@ -1,11 +1,12 @@
 import { isFalse, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, lastWord, statementOf } from "../../python/nodes.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
+import type { Call, Expr, Node, NodeOf } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
-import { MICRO_STEPS, countsToOne, isOneByDefault } from "../facts/accumulation.ts";
+import { MICRO_STEPS, countsToOne, isOneByDefault, isReplicated } from "../facts/accumulation.ts";
 import { given, hidesArguments } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isNetwork } from "../facts/networks.ts";
 import type { Backward } from "../facts/training.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import { last } from "../facts/torch-names.ts";
@@ -31,15 +32,9 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     yield* searches(file);
-    const wraps = file
-      .callsNamed("DistributedDataParallel")
-      .filter(
-        (call) =>
-          /^torch\.nn\.parallel\.(?:distributed\.)?DistributedDataParallel$/.test(
-            file.dotted(call.func) ?? "",
-          ) && !hidesArguments(call, file),
-      );
+    const wraps = file.callsNamed("DistributedDataParallel").filter((call) => isReplicated(call, file));
     for (const call of wraps) {
+      if (hidesArguments(call, file)) continue;
       const unused = given(call, "find_unused_parameters", file);
       if (isAsked(unused)) yield { at: unused!, message: SEARCHES };
       const view = given(call, "gradient_as_bucket_view", file);
@@ -57,9 +52,11 @@ export const rule: Rule = {
           },
         };
     }
+    // Of a network that another file puts into one and hands over, nobody sees here which it is.
+    const certain = wraps.length > 0;
+    if (!certain && !facts.project.replicated.has(file.module)) return;
     // Said in a docstring, nobody does it.
-    if (wraps.length === 0 || file.all("Attribute").some(({ attr }) => SYNCS.test(attr)) || entersSync(file))
-      return;
+    if (file.all("Attribute").some(({ attr }) => SYNCS.test(attr)) || entersSync(file)) return;
     const seen = new Set<Node>();
     const steps = optimizerSteps(file);
     // A step in every turn uses its gradients up: the rarer one beside it is another optimizer's, or regularizes.
@@ -79,19 +76,23 @@ export const rule: Rule = {
           yield {
             at: call,
             // Where it counts to one unless someone asks for more, nothing accumulates.
-            ...(countsToOne(step, loop, file) ? {} : { severity: "warning" as const }),
+            ...(!certain || countsToOne(step, loop, file) ? {} : { severity: "warning" as const }),
             message: REDUCES,
           };
       }
     }
     for (const { call } of facts.backwards) {
-      const count = microSteps(call, steps, file);
-      if (count && !goesAround(loopsAround(call)[0]!, file))
-        yield {
-          at: call,
-          ...(isOneByDefault(count, file) ? {} : { severity: "warning" as const }),
-          message: REDUCES,
-        };
+      const around = microLoop(call, steps, facts);
+      if (!around || goesAround(around, file)) continue;
+      const count = microSteps(around, file);
+      // Under another name, a loop around the network need not go over parts of one batch.
+      const isNamed = count !== null && MICRO_STEPS.test(file.textOf(count));
+      if (!isNamed && (!runsNetwork(around, facts) || clears(around, file))) continue;
+      yield {
+        at: call,
+        ...(certain && isNamed && !isOneByDefault(count, file) ? { severity: "warning" as const } : {}),
+        message: REDUCES,
+      };
     }
   },
   *checkConfig(config) {
@@ -144,20 +145,31 @@ function isMicroBranch(
   );
 }
 
-/** The n of `for _ in range(n): loss.backward()`, after which the optimizer steps once. */
-function microSteps(backward: Call, steps: readonly Call[], file: PythonFile): Expr | null {
+/** `for part in batch.chunk(4): loss.backward()`, after which the optimizer steps once. */
+function microLoop(backward: Call, steps: readonly Call[], facts: Facts): NodeOf<"For"> | null {
   const [inner, around] = loopsAround(backward);
-  if (inner?.kind !== "For" || !around || inner.iter.kind !== "Call") return null;
-  const [count, ...more] = inner.iter.args;
-  if (
-    !count ||
-    more.length > 0 ||
-    file.dotted(inner.iter.func) !== "builtins.range" ||
-    !MICRO_STEPS.test(file.textOf(count.value))
-  )
-    return null;
+  if (inner?.kind !== "For" || !around || facts.frequency(backward, inner) !== "every") return null;
   const taken = steps.filter((step) => contains(around, step));
-  return taken.length > 0 && !taken.some((step) => contains(inner, step)) ? count.value : null;
+  return taken.some((step) => loopsAround(step)[0] === around) && !taken.some((step) => contains(inner, step))
+    ? inner
+    : null;
+}
+
+/** The n of `for _ in range(n):`. */
+function microSteps({ iter }: NodeOf<"For">, file: PythonFile): Expr | null {
+  if (iter.kind !== "Call" || file.dotted(iter.func) !== "builtins.range") return null;
+  const [count, ...more] = iter.args;
+  return more.length === 0 ? (count?.value ?? null) : null;
+}
+
+/** One backward for each forward: of several losses of one forward, each has its own. */
+function runsNetwork(loop: Node, facts: Facts): boolean {
+  return facts.file.all("Call").some((call) => contains(loop, call) && isNetwork(call.func, facts));
+}
+
+/** `model.zero_grad()` in every turn, as where an attack looks for its next step: nothing adds up. */
+function clears(loop: Node, file: PythonFile): boolean {
+  return file.callsNamed("zero_grad", "zero_").some((call) => contains(loop, call));
 }
 
 /** `net = model.module` and `net(x)` in the step: the wrapper sees no forward, and reduces nothing. */

@@ -272,21 +272,38 @@ function isModule(expr: Expr, facts: Facts): boolean {
   if (
     expr.kind === "Attribute" &&
     owner !== null &&
-    facts.networks.is(owner) &&
+    isWhole(owner, facts) &&
     isLayerOfClasses(expr.attr, facts)
   )
     return true;
   // `model.encoder.inception`
-  if (expr.kind === "Attribute" && owner !== null && facts.networks.is(owner) && PARTS.test(expr.attr))
+  if (expr.kind === "Attribute" && owner !== null && isWhole(owner, facts) && PARTS.test(expr.attr))
     return true;
   // `net = UNet(3)`, or `self.net`, whose class, maybe of another file, makes the part.
   if (expr.kind === "Attribute" && facts.partsOf(expr.value).includes(expr.attr)) return true;
   return (
     expr.kind !== "Call" &&
     owner !== null &&
-    facts.networks.is(owner) &&
+    isWhole(owner, facts) &&
     /(?:embeddings?|embed_tokens|[._](?:wte|wpe|ln_f)|encoder|decoder|backbone|layers?|layer\d|head|classifier|features|stem|blocks?|fc|body|trunk|model|bert|roberta|res(?:net|next)\w*|vgg\d*|densenet\d*|mobilenet|efficientnet|transformer|vision_tower|language_model|unet|vae|[._](?:convs?|bn|norm|attn|attention|mlp|linear|rnns?|lstm|gru|fc)\d*)(?:\[[-\w]+\])?$/.test(
       facts.file.textOf(expr),
+    )
+  );
+}
+
+/** A network, by what the file does with it, or made by a library of them: `whole = torchvision.models.vgg16()`. */
+function isWhole(expr: Expr, { file, networks }: Facts): boolean {
+  if (networks.is(expr)) return true;
+  const definitions = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  return (
+    definitions.length > 0 &&
+    definitions.every(
+      ({ how, value }) =>
+        how === "assign" &&
+        value?.kind === "Call" &&
+        /^(?:torchvision\.models\.(?:\w+\.)*[a-z]\w*|timm\.create_model|torch\.hub\.load)$/.test(
+          file.dotted(value.func) ?? "",
+        ),
     )
   );
 }
