@@ -387,7 +387,7 @@ function* microSteps(facts: Facts): Generator<Finding> {
     const text = file.codeOf(inner);
     if (/reduction=["']sum/.test(text)) continue;
     // Of a size that is given, not into so many: whatever is divided by may be their number.
-    if (count.kind === "Call") {
+    if (count.kind === "Call" && !(ranged && wholeOf(count, file))) {
       if (
         !isScaled(loss, inner, facts) &&
         !dividesItself(call, facts) &&
@@ -396,15 +396,53 @@ function* microSteps(facts: Facts): Generator<Finding> {
         yield undivided(call, loss, "all its", facts, false);
       continue;
     }
+    // Without the head: `for _ in range(n // micro_size)` counts, and divides no loss.
+    const turn = onTheWay(inner, call, file).slice(inner.iter.end - inner.start);
+    const amount = ranged ? insideOf(inner.iter, file) : file.textOf(count);
     if (
       dividesItself(call, facts) ||
-      isDivided(onTheWay(inner, call, file), file.textOf(count)) ||
+      isDivided(turn, amount) ||
+      isDividedByWhole(turn, count, file) ||
       dividesGradients(file.codeOf(outer))
     )
       continue;
-    const found = undivided(call, loss, file.textOf(count), facts);
+    const found = undivided(call, loss, amount, facts);
     yield isOneByDefault(count, file) ? { ...found, severity: "note" } : found;
   }
+}
+
+/** What stands between the brackets of a call, with those of its own. */
+function insideOf({ func, end }: Call, file: PythonFile): string {
+  const inside = file.text.slice(func.end, end).trim();
+  return inside.slice(1, -1).replace(/,\s*$/, "").trim();
+}
+
+/** `loss.sum() / len(batch)`, in as many turns as the batch has parts: each adds its share of the mean over all samples. */
+function isDividedByWhole(turn: string, count: Expr, file: PythonFile): boolean {
+  const whole = wholeOf(count, file);
+  if (!whole) return false;
+  const text = file.textOf(whole).replace(/[^\w\s]/g, "\\$&");
+  return new RegExp(`(?<!/)/=?\\s*${text}(?![\\w.[])`).test(turn);
+}
+
+/** The samples that are cut into parts: `n` of `n // size`, of `(n - 1) // size + 1`, of `math.ceil(n / size)`. */
+function wholeOf(count: Expr, file: PythonFile): Expr | null {
+  let at: Expr | null = count;
+  let isCut = false;
+  for (let steps = 0; at && steps < 8; steps++)
+    if (!isCut && at.kind === "Name") at = file.scopes.onlyValue(at);
+    else if (
+      !isCut &&
+      at.kind === "Call" &&
+      /^(?:math\.ceil|builtins\.(?:int|round))$/.test(file.dotted(at.func) ?? "")
+    )
+      at = at.args[0]?.value ?? null;
+    else if (at.kind === "Binary" && /^[-+]$/.test(at.op)) at = at.left;
+    else if (at.kind === "Binary" && !isCut && /^\/\/?$/.test(at.op)) {
+      isCut = true;
+      at = at.left;
+    } else break;
+  return isCut ? at : null;
 }
 
 /** `splits = len(batch) // size`: into how many parts the loop around it cuts what it got. */
