@@ -191,6 +191,7 @@ function changedNames(before: ProjectFacts, after: ProjectFacts): Set<string> {
     [before.blocking, after.blocking],
     [before.ranked, after.ranked],
     [before.replicated, after.replicated],
+    [before.states, after.states],
     [before.training, after.training],
   ] as const) {
     for (const name of old) if (!now.has(name)) changed.add(name);

@@ -274,6 +274,31 @@ test("what is on the device before any rank has chosen one, in a module that a p
   expect(audited("PLM082", texts)).toEqual(["data.py:3"]);
 });
 
+test("hidden states asked for by the file that prepares a network, where another of the program reads them", () => {
+  const load =
+    "from peft import get_peft_model\n\n\ndef load(model):\n    model.config.output_hidden_states = True\n    return get_peft_model(model)\n";
+  const main = (loss: string): string =>
+    `from load import load\nfrom loss import loss\n\n\ndef main(model):\n    return ${loss}\n`;
+  const texts = (read: string): Record<string, string> => ({
+    "load.py": load,
+    "loss.py": `def loss(outputs):\n    return outputs.${read}\n`,
+    "main.py": main("loss(load(model))"),
+  });
+  expect(audited("PLM047", texts("loss"))).toEqual(["load.py:5"]);
+  expect(audited("PLM047", texts("hidden_states[-1].mean()"))).toEqual([]);
+});
+
+test("gradients that accumulate in a file which is handed a network in DistributedDataParallel", () => {
+  const texts = (network: string): Record<string, string> => ({
+    "loop.py":
+      "def loop(net, batches, optimizer):\n    for i, x in enumerate(batches):\n        net(x).mean().backward()\n        if i % 4 == 3:\n            optimizer.step()\n            optimizer.zero_grad()\n",
+    "main.py": `from torch.nn.parallel import DistributedDataParallel\nfrom loop import loop\n\n\ndef main(net, batches, optimizer):\n    loop(${network}, batches, optimizer)\n`,
+  });
+  const wrapped = "DistributedDataParallel(net, gradient_as_bucket_view=True)";
+  expect(audited("PLM058", texts(wrapped))).toEqual(["loop.py:3"]);
+  expect(audited("PLM058", texts("net"))).toEqual([]);
+});
+
 test("an optimizer that divides by past gradients makes the same step of undivided ones: a note", () => {
   const severity = (optimizer: string): string | undefined =>
     auditTexts(

@@ -121,6 +121,8 @@ export interface ProjectFacts {
   readonly ranked: ReadonlySet<string>;
   /** Modules of programs that put DistributedDataParallel around a network, which others of them import. */
   readonly replicated: ReadonlySet<string>;
+  /** Modules of programs that read hidden states or attentions. */
+  readonly states: ReadonlySet<string>;
   /** Modules of programs that train, which others of them import. */
   readonly training: ReadonlySet<string>;
   /** Classes of networks, and functions, that nothing in the tree uses. */
@@ -274,6 +276,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   const blocking = programs.with((file) => file.blocks === true);
   const hostLosses = programs.with((file) => file.hostLoss === true);
   const ranked = programs.importedWith((file) => file.ranks === true);
+  const states = programs.with((file) => file.states === true);
   const replicated = programs.importedWith((file) => file.replicates === true);
   const training = programs.importedWith((file) => file.trains === true);
   return {
@@ -305,6 +308,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     hostLosses,
     ranked,
     replicated,
+    states,
     training,
     unused,
     inner,

@@ -181,6 +181,7 @@ class Summarizer {
       wide: wide.size > 0 ? [...wide].map(([fn, places]) => `${file.qualified(fn)}:${places}`) : undefined,
       varies: shapesVary(file) || undefined,
       blocks: (file.mentions("CUDA_LAUNCH_BLOCKING") && file.says(BLOCKS)) || undefined,
+      states: file.says(READS_STATES) || undefined,
       ranks: setsUpRanks(file) || undefined,
       replicates:
         file.callsNamed("DistributedDataParallel").some((call) => isReplicated(call, file)) || undefined,
@@ -538,6 +539,10 @@ function trains(file: PythonFile): boolean {
 }
 
 /** One process a device: by torch itself, or by Lightning. */
+/** `outputs.hidden_states[-2]`, `outputs["attentions"]`, `outputs[2]` */
+const READS_STATES =
+  /\b(?:(?:en|de)coder_|cross_)?(?:hidden_states|attentions)\b(?:(?<=\.\w+)|(?<=["']\w+)["'])|\boutputs?\[(?:-|[2-9]\])/;
+
 function setsUpRanks(file: PythonFile): boolean {
   return (
     file

@@ -64,6 +64,8 @@ export interface FileSummary {
   readonly collates?: readonly string[] | undefined;
   /** A loss of it goes on with what it is given on the host. */
   readonly hostLoss?: true | undefined;
+  /** It reads hidden states or attentions of a network, by name or by position. */
+  readonly states?: true | undefined;
   /** It turns activation checkpointing on. */
   readonly checkpoints?: true | undefined;
   /** What it hands to a Trainer and has from other files. */

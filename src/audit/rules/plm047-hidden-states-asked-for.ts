@@ -14,11 +14,19 @@ const WANTED: ReadonlyMap<string, RegExp> = new Map([
 
 const TRAINS = /Trainer\b|\.backward\(|training_step/;
 
-/** Differentiates, or runs a network for those who do, or hands it to a file that trains it and reads nothing of it. */
+/** What is done to a network before it is trained, by whatever file. */
+const PREPARES =
+  /prepare_model_for_(?:kbit|int8)_training\(|get_peft_model\(|gradient_checkpointing_enable\(|enable_input_require_grads\(|config\.use_cache\s*=\s*False/;
+
+/**
+ * Differentiates, or runs a network for those who do, or hands it to a file that trains it and reads nothing of it, or
+ * prepares it for a program that reads nothing of it.
+ */
 function trains(facts: Facts): boolean {
   const elsewhere = facts.project.trained.get(facts.file.module);
   return (
     (elsewhere !== undefined && !elsewhere.states) ||
+    (facts.file.says(PREPARES) && !facts.project.states.has(facts.file.module)) ||
     facts.file.says(TRAINS) ||
     facts.file
       .all("Call")
@@ -66,14 +74,16 @@ function isRead(key: string, file: PythonFile): boolean {
   return mentions > asked + unused(key, file) || isTakenApart(file);
 }
 
+/** Of what an encoder gives, the second is what it pooled. */
+const ENCODED = /^(?:vision|image|text)_outputs?$/;
+
 /** `outputs[2]`, of what is not generated; the first is the loss or the logits, and the second the logits behind a loss. */
 function isTakenApart({ text }: PythonFile): boolean {
   const first = /\blabels\s*=/.test(text) ? /^[01]$/ : /^0$/;
   return [...text.matchAll(/\b(\w*outputs?)\[([-\d][^\]]*)\]/g)].some(
     ([, name, index]) =>
       !first.test(index!) &&
-      // The second that an encoder gives is what it pooled.
-      !(index === "1" && /^(?:vision|image|text)_outputs?$/.test(name!)) &&
+      !(index === "1" && ENCODED.test(name!)) &&
       !new RegExp(`\\b${name}\\s*=[^\\n]*\\.generate\\(`).test(text),
   );
 }
@@ -103,10 +113,11 @@ function isForward(callee: Expr, facts: Facts): boolean {
   );
 }
 
-/** What it returns is a name that is then asked for its items by number, other than the loss and the logits. */
+/** What it returns is a name that is then asked for its items by number, other than the loss, the logits and what was pooled. */
 function isIndexed(call: Call, file: PythonFile): boolean {
   const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
-  const first = keyword(call, "labels") ? /^[01]$/ : /^0$/;
+  const encoded = target?.kind === "Name" && ENCODED.test(target.id);
+  const first = encoded || keyword(call, "labels") ? /^[01]$/ : /^0$/;
   return (
     target?.kind === "Name" &&
     file.scopes
@@ -116,6 +127,19 @@ function isIndexed(call: Call, file: PythonFile): boolean {
           parent?.kind === "Subscript" &&
           (parent.index.kind === "Num" ? !first.test(parent.index.text) : parent.index.kind === "Unary"),
       )
+  );
+}
+
+/** `Output(loss=loss, vision_model_output=vision_outputs)`: with all that came back, for who asks. */
+function isHandedOut(call: Call, file: PythonFile): boolean {
+  const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  return (
+    made !== null &&
+    made !== undefined &&
+    file.scopes
+      .uses(made)
+      .some(({ parent }) => parent !== null && /^(?:Arg|Tuple|List|Dict|Return)$/.test(parent.kind))
   );
 }
 
@@ -215,13 +239,15 @@ export const rule: Rule = {
         const index = call.parent?.kind === "Subscript" ? call.parent.index : null;
         if (index && index.kind !== "Str" && !(index.kind === "Num" && index.text === "0")) continue;
         if (step && hasOwnArguments(call)) continue;
+        const handedOut = isHandedOut(call, file);
+        if (handedOut && facts.project.states.has(file.module)) continue;
         // Taken apart by position: a model of its own make, such as one with a value head, that may need them.
         if (call.parent?.kind === "Assign" && call.parent.targets.some((target) => target.kind === "Tuple"))
           continue;
         yield {
           at: flag,
-          // Loaded with it, the network may be another than the one that trains.
-          ...(step ? severityOf(key, facts) : { severity: "note" as const }),
+          // Loaded with it, the network may be another than the one that trains; handed out, others may read them.
+          ...(step && !handedOut ? severityOf(key, facts) : { severity: "note" as const }),
           message: MESSAGES[key]!,
           fix: {
             grade: "unsafe",
