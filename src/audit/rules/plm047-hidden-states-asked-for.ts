@@ -1,6 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
 import { isTrue, keyword } from "../../python/file.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import { functionOf } from "../../python/nodes.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 import { entry } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -14,7 +15,7 @@ const WANTED: ReadonlyMap<string, RegExp> = new Map([
 
 const TRAINS = /Trainer\b|\.backward\(|training_step/;
 
-/** What is done to a network before it is trained, by whatever file. */
+/** What a function does to a network that is to be trained, by whatever file. */
 const PREPARES =
   /prepare_model_for_(?:kbit|int8)_training\(|get_peft_model\(|gradient_checkpointing_enable\(|enable_input_require_grads\(|config\.use_cache\s*=\s*False/;
 
@@ -22,11 +23,12 @@ const PREPARES =
  * Differentiates, or runs a network for those who do, or hands it to a file that trains it and reads nothing of it, or
  * prepares it for a program that reads nothing of it.
  */
-function trains(facts: Facts): boolean {
+function trains(asked: Node, facts: Facts): boolean {
+  const fn = functionOf(asked);
   const elsewhere = facts.project.trained.get(facts.file.module);
   return (
     (elsewhere !== undefined && !elsewhere.states) ||
-    (facts.file.says(PREPARES) && !facts.project.states.has(facts.file.module)) ||
+    (fn !== null && PREPARES.test(facts.file.codeOf(fn)) && !facts.project.states.has(facts.file.module)) ||
     facts.file.says(TRAINS) ||
     facts.file
       .all("Call")
@@ -181,7 +183,7 @@ export const rule: Rule = {
             ? target.value.id
             : "";
       if (!/^(?:\w+_)?(?:config|cfg)$/.test(owner) || /generation/.test(owner)) continue;
-      if (isRead(target.attr, file) || !trains(facts)) continue;
+      if (isRead(target.attr, file) || !trains(statement, facts)) continue;
       yield {
         at: statement.value,
         severity: "note",
@@ -207,7 +209,7 @@ export const rule: Rule = {
         if (
           updated?.kind === "Call" &&
           /(?:config|cfg)\.update$/.test(file.textOf(updated.func)) &&
-          trains(facts)
+          trains(dict, facts)
         )
           yield { at: value!, severity: "note", message: MESSAGES[key]! };
         if (target?.kind !== "Name") continue;
@@ -227,7 +229,7 @@ export const rule: Rule = {
         const loads =
           (/^transformers\.\w+Config$/.test(file.dotted(call.func) ?? "") ||
             (call.func.kind === "Attribute" && /^from_(?:pretrained|config)$/.test(call.func.attr))) &&
-          trains(facts);
+          trains(call, facts);
         if (!(step || loads) || facts.gradMode(call) === "off") continue;
         if (key === "output_hidden_states" && step && isLastOnly(call, file)) {
           yield { at: flag, severity: "note", message: LAST_ONLY };
