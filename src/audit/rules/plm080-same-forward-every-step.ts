@@ -41,6 +41,11 @@ export const rule: Rule = {
         continue;
       }
       const loop = facts.stepLoop(call);
+      // What nothing here puts into eval mode or freezes may be trained by whoever it came from.
+      if (loop ? isLoadedHelper(call, loop, facts) : isAboveSteps(call, inner, facts)) {
+        yield { at: call, severity: "note", message: loop ? ofSame(call, facts) : ofTurns(call, facts) };
+        continue;
+      }
       if (
         loop &&
         (isFixed(call, facts) || isLeftAlone(call, loop, facts) || isOnlyRun(call, facts)) &&
@@ -75,6 +80,93 @@ function compAround(call: Call): NodeOf<"Comp"> | null {
 
 function ofSame(call: Call, { file }: Facts): string {
   return `\`${file.textOf(call.func)}\` and its input are the same in every step, and so is what it returns; run it once before the loop`;
+}
+
+function ofTurns(call: Call, { file }: Facts): string {
+  return `\`${file.textOf(call.func)}\` and its input are the same in every turn of this loop, and so is what it returns; run it once before the loop`;
+}
+
+/**
+ * In a loop around that of the steps, as where each batch is learnt from several times: `for batch in batches:`, then
+ * `for _ in range(rounds): update(batch)`, then `reference(probe)`.
+ */
+function isAboveSteps(call: Call, loop: Loop, facts: Facts): boolean {
+  return (
+    [...facts.stepLoops].some((inner) => inner !== loop && contains(loop, inner)) &&
+    facts.gradMode(call) === "off" &&
+    isFixed(call, facts) &&
+    isInvariant(call, loop, facts) &&
+    facts.frequency(call, loop) === "every" &&
+    [call.func, ...call.args.map(({ value }) => value)].every((one) => isSettled(one, loop, facts))
+  );
+}
+
+/** Neither made in the loop, nor given other weights there: `update_ema(teacher, net)`, `zip(teacher.parameters(), …)`. */
+function isSettled(expr: Expr, loop: Loop, { file }: Facts): boolean {
+  let root = expr;
+  while (root.kind === "Attribute" || root.kind === "Subscript") root = root.value;
+  if (root.kind !== "Name") return root.kind === "Str" || root.kind === "Num" || root.kind === "Const";
+  const definitions = file.scopes.lookup(root)?.definitions ?? [];
+  if (definitions.length === 0 || definitions.some(({ node }) => contains(loop, node))) return false;
+  return definitions
+    .flatMap((one) => file.scopes.uses(one))
+    .every((use) => {
+      if (!contains(loop, use)) return true;
+      let of: Node = use;
+      while (of.parent?.kind === "Attribute") of = of.parent;
+      if (of.kind === "Attribute" && CHANGES.test(of.attr)) return /^(?:eval|to|cuda)$/.test(of.attr);
+      const taken = use.parent?.kind === "Arg" ? use.parent.parent : null;
+      return taken?.kind !== "Call" || !/update|ema|copy|sync|load|reset/i.test(lastWord(taken.func));
+    });
+}
+
+/**
+ * `encode_prompt([""], text_encoder, tokenizer)`, of a network that others trained: loaded here, in eval mode therefore, run
+ * without gradients by functions like this one, and asked for nothing that would train it.
+ */
+function isLoadedHelper(call: Call, loop: Loop, facts: Facts): boolean {
+  const { file } = facts;
+  const name = file.dotted(call.func);
+  const fn = name !== null && ENCODES.test(last(name)) ? file.functionNamed(name) : undefined;
+  if (!fn || !call.args.some(({ value }) => value.kind === "Name" && isOnlyLoaded(value, facts)))
+    return false;
+  return (
+    (facts.gradMode(call) === "off" || decoratedGrad(fn, file) === "off") &&
+    !isHelper(call, facts) &&
+    isInvariant(call, loop, facts) &&
+    (facts.frequency(call, loop) === "every" || everyUpdate(call, facts))
+  );
+}
+
+function isOnlyLoaded(name: Name, facts: Facts): boolean {
+  const { file } = facts;
+  const definitions = file.scopes.lookup(name)?.definitions ?? [];
+  const isOfItself = ({ how, value }: Definition): boolean =>
+    how === "assign" &&
+    value?.kind === "Call" &&
+    value.args.some((arg) => arg.value.kind === "Name" && arg.value.id === name.id);
+  const isLoaded = ({ how, value }: Definition): boolean =>
+    how === "assign" && value?.kind === "Call" && /\.from_pretrained\(/.test(file.textOf(value));
+  return (
+    definitions.some(isLoaded) &&
+    definitions.every((one) => isLoaded(one) || isOfItself(one)) &&
+    definitions.flatMap((one) => file.scopes.uses(one)).every((use) => isOnlyAsked(use, facts))
+  );
+}
+
+/** `encoder.config`, `type(encoder)`, `encoder = shard(encoder)`, and the functions of this file that run it without gradients. */
+function isOnlyAsked(use: Name, facts: Facts): boolean {
+  const { parent } = use;
+  if (parent?.kind === "Attribute")
+    return !/^(?:train|\w*parameters|\w*state_dict|add_adapter)$/.test(parent.attr);
+  const call = parent?.kind === "Arg" ? parent.parent : null;
+  if (call?.kind !== "Call") return isCallee(use) && facts.gradMode(use) === "off";
+  const name = facts.file.dotted(call.func) ?? "";
+  if (name.startsWith("builtins.")) return true;
+  const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
+  if (target?.kind === "Name" && target.id === use.id) return !/peft|lora|adapter/i.test(name);
+  const fn = facts.file.functionNamed(name);
+  return fn !== undefined && (facts.gradMode(call) === "off" || decoratedGrad(fn, facts.file) === "off");
 }
 
 /** In a function that a script calls in its loop: a frozen network and its input are made once, above. */
@@ -326,10 +418,12 @@ function isCalledIn(loop: Loop, node: Node, { file }: Facts): boolean {
   );
 }
 
+const ENCODES = /^\w*(?:encode|embed|feature|forward)\w*$/;
+
 /** `encode_prompt(text_encoder, ids)`: a function of this file that runs the frozen network it is given. */
 function isHelper(call: Call, facts: Facts): boolean {
   const name = facts.file.dotted(call.func)!;
-  const says = /^\w*(?:encode|embed|feature|forward)\w*$/.test(last(name));
+  const says = ENCODES.test(last(name));
   // Before it is looked for: most functions are given no network that does not learn.
   if (!says && !call.args.some(({ value }) => value.kind === "Name" && facts.networks.isFrozen(value)))
     return false;
