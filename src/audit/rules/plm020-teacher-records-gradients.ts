@@ -15,7 +15,7 @@ import { localName } from "../imports.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
 
 const TEACHER =
-  /^(?:ref|reference|teacher|ref_model|reference_model|ref_policy|teacher_(?:model|net|network|encoder)|frozen_model|\w*_teacher|model_ref|policy_ref|(?:\w+_)?target(?:_(?:net|network|model|critic|actor|policy|encoder|q|qf|q_net|q_network))?|target_\w*(?:net|network|model|critic|actor|policy|encoder)\d?|\w+_ema|ema_(?:model|net|unet)|momentum_encoder|old_(?:policy|net|network|model|actor)|(?:policy|net|network|model|actor)_old)$/;
+  /^(?:ref|reference|teacher|ref_model|reference_model|ref_policy|teacher_(?:model|net|network)|(?:\w+_)?(?:teacher|momentum|ema)_(?:\w+_)?(?:encoder|backbone|trunk|head|projector|projection|vit|unet)|frozen_model|\w+_momentum|(?:encoder|backbone|head|projector)_k|\w*_teacher|model_ref|policy_ref|(?:\w+_)?target(?:_(?:net|network|model|critic|actor|policy|encoder|q|qf|q_net|q_network))?|target_\w*(?:net|network|model|critic|actor|policy|encoder|backbone|projector)\d?|\w+_ema|ema_(?:model|net|unet)|old_(?:policy|net|network|model|actor)|(?:policy|net|network|model|actor)_old)$/;
 
 /** What reinforcement learning calls the network that its targets come from, and a GAN the average of its own. */
 const CRITIC = /^(?:q|qf|critic|value|v)\d?_target\d?$|^target_(?:q|qf|critic|value|v)\d?$|^[a-z]_ema$/;
@@ -45,7 +45,9 @@ export const rule: Rule = {
       // `self.model_ema(self.model)` takes its weights, and computes nothing with them.
       if (call.args.some(({ value }) => selfAttribute(value) !== null && isNetwork(value, facts))) continue;
       const runs = isRunEveryStep(call, facts) && facts.gradMode(call) === "on";
-      const loose = !runs && (isDistillation(call, facts) || isHandedTeacher(call, facts));
+      const loose =
+        !runs &&
+        (isDistillation(call, facts) || isHandedTeacher(call, facts) || isAverageOfAnother(call, facts));
       if (!runs && !loose) continue;
       const certain =
         isNeverTrained(call.func, facts) && !isAlone(call, facts) && hasTrainedPeer(call, facts);
@@ -202,6 +204,42 @@ function isHandedTeacher(call: Call, facts: Facts): boolean {
           compare.args.some(({ value }) => derivesFrom(value, results, facts)),
         ),
     );
+}
+
+/**
+ * A forward that runs the average beside the network it follows, `zip(self.encoder.parameters(), self.teacher.parameters())`:
+ * whoever evaluates needs one of the two.
+ */
+function isAverageOfAnother(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const own = selfAttribute(call.func);
+  const cls = own === null ? null : classOf(call);
+  const fn = functionOf(call);
+  if (!cls || fn?.kind !== "FunctionDef" || fn.name !== "forward" || !facts.everyStep(call)) return false;
+  if (facts.gradMode(call) === "off" || lexicalGrad(call, file) !== null) return false;
+  const [followed, ...more] = file
+    .callsNamed("zip")
+    .filter((zip) => classOf(zip) === cls)
+    .map(({ args }) => args.map(({ value }) => ownParameters(value)))
+    .filter((parts) => parts.includes(own))
+    .map((parts) => parts.find((part) => part !== null && part !== own));
+  return (
+    followed !== undefined &&
+    followed !== null &&
+    more.length === 0 &&
+    file
+      .callsNamed(followed)
+      .some((other) => functionOf(other) === fn && selfAttribute(other.func) === followed)
+  );
+}
+
+/** `encoder` of `self.encoder.parameters()`. */
+function ownParameters(expr: Expr): string | null {
+  return expr.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    /^(?:named_)?parameters$/.test(expr.func.attr)
+    ? selfAttribute(expr.func.value)
+    : null;
 }
 
 /** `self.loss_kd(student_out, teacher_out.detach())`: a loss is given what both made. */
