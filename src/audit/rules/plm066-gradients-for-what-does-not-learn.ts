@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
-import type { Call, Comp, Expr, Node } from "../../python/tree.ts";
+import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
+import type { Call, Comp, Expr, If, Node } from "../../python/tree.ts";
 import { comesFromNetwork, feedsBackward } from "../facts/behind-loss.ts";
 import { isSelf, attributesOf, isModuleRole, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import { isDetached } from "../facts/detached.ts";
@@ -38,6 +38,7 @@ export const rule: Rule = {
       // Of a class whose forward is told of, where its network is made need not be.
       ...judging(facts),
       ...[...perceptual(facts)].filter(({ at }) => !said.has(classOf(at as Node))),
+      ...passedOver(facts),
       ...(trains || facts.file.mentions("configure_optimizers")
         ? [...leftOutOfClass(facts)].map(ofNoOptimizer)
         : []),
@@ -428,6 +429,74 @@ function chosenFrom({ clauses: [clause, ...more], element, value }: Comp, file: 
   const asked = tests.map((test) => file.textOf(test));
   const byName = asked.length > 0 && asked.every((text) => new RegExp(`\\b${name.id}\\b`).test(text));
   return byName && !asked.some((text) => NOT_DIFFERENTIATED.test(text)) ? iter.func.value : null;
+}
+
+/**
+ * `for name, p in net.named_parameters():` with `if name.startswith("stem."): continue`, and the others go into a list for an
+ * optimizer: what is passed over by its name is only left out, and nothing here freezes it.
+ */
+function* passedOver(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const [asked, ...more] = file.callsNamed("named_parameters");
+  // Gone through once more, perhaps for the rest.
+  if (asked?.func.kind !== "Attribute" || more.length > 0) return;
+  // To ask who requires gradients switches nothing off.
+  if (file.says(/requires_grad_\(|requires_grad\s*=(?!=)|freeze|\bfrozen\w*\s*=|add_param_group|peft|lora/i))
+    return;
+  const loop = ancestors(asked).find((at) => at.kind === "For" && contains(at.iter, asked));
+  if (loop?.kind !== "For" || loop.target.kind !== "Tuple") return;
+  const [name, parameter] = loop.target.items;
+  if (name?.kind !== "Name" || parameter?.kind !== "Name" || !isOptimisedList(loop, parameter.id, facts))
+    return;
+  const skip = loop.body.find((one) => one.kind === "If" && passesOver(one, name.id, parameter.id, file));
+  if (skip?.kind !== "If" || NOT_DIFFERENTIATED.test(file.textOf(skip.test))) return;
+  // `if name in seen: continue`
+  if (new RegExp(`\\.(?:add|append)\\(\\s*${name.id}\\s*\\)`).test(file.codeOf(loop))) return;
+  yield {
+    at: skip.test,
+    severity: "note",
+    message: `Which parameters of \`${file.textOf(asked.func.value)}\` are optimised is chosen by name; the others get gradients that nobody uses or clears, unless they are frozen elsewhere: freeze them with \`requires_grad_(False)\``,
+  };
+}
+
+/** Asks for the name alone; one of its branches takes the parameter, or leaves that to what follows, and the other has no use for it. */
+function passesOver({ test, body, orelse }: If, name: string, parameter: string, file: PythonFile): boolean {
+  const speaksOf = (nodes: readonly Node[], word: string): boolean =>
+    nodes.some((node) => new RegExp(`\\b${word}\\b`).test(file.textOf(node)));
+  if (!speaksOf([test], name) || speaksOf([test], parameter)) return false;
+  if (speaksOf(body, parameter)) return orelse.length === 0 && isLastUse(body, parameter, file);
+  return body[body.length - 1]?.kind === "Continue" && orelse.length === 0;
+}
+
+/** Below these statements, nothing of the loop speaks of the parameter again. */
+function isLastUse(body: readonly Node[], parameter: string, file: PythonFile): boolean {
+  const branch = body[0]!.parent;
+  const loop = branch?.parent;
+  return (
+    branch !== null &&
+    branch !== undefined &&
+    loop?.kind === "For" &&
+    loop.body.every((one) => one === branch || !new RegExp(`\\b${parameter}\\b`).test(file.textOf(one)))
+  );
+}
+
+/** What the loop puts into a list, `params.append(p)` or `params += [{"params": [p]}]`, is what each optimizer of the file gets. */
+function isOptimisedList(loop: Node, parameter: string, { file }: Facts): boolean {
+  const puts = new RegExp(`\\b(\\w+)(?:\\.(?:append|extend)\\(|\\s*\\+=)[^\\n]*\\b${parameter}\\b`, "g");
+  const lists = [...file.codeOf(loop).matchAll(puts)].map(([, list]) => new RegExp(`\\b${list}\\b`));
+  const made = file.calls
+    .matching(CLASSES)
+    .filter((call) => /^torch\.optim\.(?!lr_scheduler)(?:\w+\.)*[A-Z]/.test(file.dotted(call.func) ?? ""));
+  // Of another function, or of other parameters, one may have the rest.
+  return (
+    made.length > 0 &&
+    made.every(
+      (call) =>
+        functionOf(call) === functionOf(loop) &&
+        call.start > loop.end &&
+        lists.some((list) => list.test(file.textOf(call))),
+    )
+  );
 }
 
 /** `self.policy_optimizer` has one part of a network, and its loss runs through the rest of that. */
