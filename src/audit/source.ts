@@ -38,7 +38,7 @@ function isOfAnother(file: PythonFile): boolean {
 
 /** Whether a text may have anything for a rule, or for those who judge other files. */
 export function isRelevant(path: string, text: string): boolean {
-  return isConfig(path) || (RELEVANT.test(text) ? USES : HELPS).test(text);
+  return isConfig(path) || (RELEVANT.test(text) && USES.test(text)) || HELPS.test(text);
 }
 
 const isConfig = (path: string): boolean => /\.(?:ya?ml|json|toml)$/.test(path);

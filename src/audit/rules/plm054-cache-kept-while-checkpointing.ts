@@ -1,6 +1,6 @@
 import { argument, isFalse, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { functionOf } from "../../python/nodes.ts";
+import { functionOf, lastWord } from "../../python/nodes.ts";
 import { entry, given } from "../facts/arguments.ts";
 import { checkpointingSwitches } from "../facts/checkpointing.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -38,14 +38,7 @@ export const rule: Rule = {
       !isCheckpointedElsewhere(facts)
     )
       return;
-    const trains = file
-      .all("Call")
-      .filter(
-        (call) =>
-          call.func.kind === "Attribute" &&
-          (call.func.attr === "train" || call.func.attr === "backward") &&
-          call.args.every((arg) => arg.name !== null),
-      );
+    const trains = file.all("Call").filter((call) => isTraining(call, facts));
     const off = file.says(/use_cache["']?\s*[=:]\s*False/);
     for (const statement of file.all("Assign")) {
       const [target] = statement.targets;
@@ -125,6 +118,15 @@ export const rule: Rule = {
         };
   },
 };
+
+/** `trainer.train()`, `loss.backward()`, `train_epoch(model, loader)`; `model.train()` only readies the network for it. */
+function isTraining(call: Call, facts: Facts): boolean {
+  const { func } = call;
+  const name = lastWord(func);
+  if (/^(?:backward|fit)$/.test(name)) return func.kind === "Attribute";
+  if (!/^train(?:_\w*(?:epoch|step|model|loop|one|with)\w*)?$/.test(name)) return false;
+  return func.kind !== "Attribute" || name !== "train" || call.args.length > 0 || !isNetwork(func.value, facts);
+}
 
 /** Whether all that switches the cache off stands in the branch that is not taken where this call is. */
 function isOffElsewhere(call: Call, file: PythonFile): boolean {

@@ -1,7 +1,7 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf } from "../../python/nodes.ts";
-import type { Expr, Node } from "../../python/tree.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import { defaultOf, optionBehind } from "../facts/behind-options.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -11,7 +11,10 @@ import type { Finding, Rule } from "../rule.ts";
 const MESSAGE =
   "Every example is padded to the full length: the padding is computed and its activations are saved like any other token";
 
-const ONE_SHAPE = ["cudagraph", "CUDAGraph", "StableDiffusion", "CLIPTokenizer", "diffusers"];
+const ONE_SHAPE = ["cudagraph", "CUDAGraph"];
+
+/** Words of image models, whose prompts have one length: what was learnt without a mask sees the padding too. */
+const OF_IMAGES = ["StableDiffusion", "CLIPTokenizer", "diffusers"];
 
 export const rule: Rule = {
   meta: {
@@ -33,9 +36,10 @@ export const rule: Rule = {
     )
       return;
     if (!trainsOnAnyShape(facts)) return;
-    for (const call of file.callsNamed("enable_padding"))
+    const ofImages = isOfImages(file);
+    for (const call of ofImages ? [] : file.callsNamed("enable_padding"))
       if (keyword(call, "length")) yield { at: call, message: MESSAGE };
-    for (const call of calls) {
+    for (const call of ofImages ? calls.filter((one) => isMasked(one, file)) : calls) {
       const old = keyword(call, "pad_to_max_length");
       if (old && isTrue(old.value)) yield { at: old, message: MESSAGE };
       const padding = keyword(call, "padding");
@@ -66,6 +70,7 @@ export const rule: Rule = {
           : {}),
       };
     }
+    if (ofImages) return;
     for (const dict of file.all("Dict")) {
       const at = dict.keys.findIndex((key) => key?.kind === "Str" && key.value === "padding");
       const value = at < 0 ? null : dict.values[at]!;
@@ -111,9 +116,32 @@ function compiles({ file, project }: Facts): boolean {
   );
 }
 
+function isOfImages(file: PythonFile): boolean {
+  return OF_IMAGES.some((word) => file.mentions(word));
+}
+
+/** `batch = tokenizer(captions, …)`, and `encoder(batch.input_ids, attention_mask=batch.attention_mask)`: whoever reads it is told which tokens are padding. */
+function isMasked(call: Call, file: PythonFile): boolean {
+  // As long as an encoder of one length has it.
+  if (file.mentions("CLIPTokenizer") || /model_max_length/.test(file.textOf(call))) return false;
+  let made: Node = call;
+  // `tokenizer(captions, …).to(device)`
+  while (made.parent?.kind === "Attribute" && made.parent.parent?.kind === "Call") made = made.parent.parent;
+  const [target] = made.parent?.kind === "Assign" ? made.parent.targets : [];
+  const kept = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  return (kept ? file.scopes.uses(kept) : []).some(
+    ({ parent }) =>
+      (parent?.kind === "Attribute" && parent.attr === "attention_mask") ||
+      (parent?.kind === "Subscript" &&
+        parent.index.kind === "Str" &&
+        parent.index.value === "attention_mask") ||
+      (parent?.kind === "Arg" && parent.star === 2),
+  );
+}
+
 function trainsOnAnyShape(facts: Facts): boolean {
   const { file } = facts;
-  // Compiled or traced programs want one shape; an image model's prompt has one length anyway.
+  // Compiled or traced programs want one shape.
   if (
     ONE_SHAPE.some((word) => file.mentions(word)) ||
     // Unless its collator pads to the longest: then there is not one shape anyway.
@@ -146,7 +174,7 @@ function* byHand(facts: Facts): Generator<Finding> {
     const fn = functionOf(at);
     if (seen.has(fn)) return false;
     seen.add(fn);
-    return trainsOnAnyShape(facts);
+    return trainsOnAnyShape(facts) && !isOfImages(file);
   };
   for (const times of file.all("Binary")) {
     const { left, op, right } = times;

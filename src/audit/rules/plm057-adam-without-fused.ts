@@ -1,5 +1,6 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
+import { lastWord } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { entry, given, hidesArguments, literalDict } from "../facts/arguments.ts";
@@ -74,6 +75,33 @@ function wordOf(expr: Expr, file: PythonFile): string | null {
   return more.length === 0 && value?.kind === "Str" ? value.value : null;
 }
 
+/** The word itself, or `optim = "adamw_torch"` above. */
+function isUnfused(expr: Expr, file: PythonFile): boolean {
+  const said = (expr.kind === "Name" ? file.scopes.onlyValue(expr) : null) ?? expr;
+  return said.kind === "Str" && UNFUSED.test(said.value ?? "");
+}
+
+/** `parser.add_argument("--optim", default="adamw_torch")`; what such an option is called is the script's own matter, the word is not. */
+function optionDefaults(file: PythonFile): readonly Expr[] {
+  return file.callsNamed("add_argument").flatMap((call) => keyword(call, "default")?.value ?? []);
+}
+
+/** `optim: str = field(default="adamw_torch")` of a class of arguments. */
+function fieldDefaults(file: PythonFile): readonly Expr[] {
+  return file
+    .all("ClassDef")
+    .flatMap(({ body }) => body)
+    .flatMap((one) => {
+      if (one.kind !== "Assign" || lastWord(one.targets[0]!) !== "optim") return [];
+      return one.value.kind === "Call" ? (keyword(one.value, "default")?.value ?? []) : [one.value];
+    });
+}
+
+/** `settings = {"optim": "adamw_torch"}`, of which `TrainingArguments(**settings)` are made. */
+function entries(file: PythonFile): readonly Expr[] {
+  return file.all("Dict").flatMap((dict) => entry(dict, "optim") ?? []);
+}
+
 export const rule: Rule = {
   meta: {
     code: "PLM057",
@@ -88,13 +116,12 @@ export const rule: Rule = {
     const { file } = facts;
     for (const call of file.calls.given(["optim"])) {
       const chosen = keyword(call, "optim")!;
-      if (
-        chosen.value.kind === "Str" &&
-        UNFUSED.test(chosen.value.value ?? "") &&
-        /(?:Arguments|Config)$/.test(file.dotted(call.func) ?? "")
-      )
+      if (isUnfused(chosen.value, file) && /(?:Arguments|Config)$/.test(file.dotted(call.func) ?? ""))
         yield { at: chosen, message: MESSAGE };
     }
+    if (file.mentions("adamw_"))
+      for (const value of [...optionDefaults(file), ...fieldDefaults(file), ...entries(file)])
+        if (isUnfused(value, file)) yield { at: value, message: MESSAGE };
     if (!facts.accelerator) return;
     // `make = partial(AdamW, lr=3e-4)`, unless some call of it says more.
     for (const call of file.callsNamed("partial")) {

@@ -4,6 +4,7 @@ import { contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Arg, Call, Expr } from "../../python/tree.ts";
 import { given, hidesArguments, literalDict } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
+import { handedIn } from "../facts/handed-in.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
@@ -36,6 +37,16 @@ function isMade(arg: Arg | undefined): boolean {
 function isRecursive(call: Call, file: PythonFile): boolean {
   const fn = functionOf(call);
   return fn?.kind === "FunctionDef" && file.callsNamed(fn.name).some((one) => contains(fn, one));
+}
+
+/** `setup(model)`, of which the function makes `FSDP(model)`: not a part of another, nor each of many. */
+function isHandedWhole(call: Call, file: PythonFile): boolean {
+  const model = positional(call, 0);
+  const [one, ...more] = model?.kind === "Name" ? file.scopes.reaching(model) : [];
+  const handed = one && more.length === 0 ? handedIn(one, file, true) : [];
+  return (
+    handed.length > 0 && handed.every((given) => given.kind === "Name" && loopsAround(given).length === 0)
+  );
 }
 
 export const rule: Rule = {
@@ -99,8 +110,14 @@ export const rule: Rule = {
       /^torch\.distributed\.fsdp\.(?:fully_sharded_data_parallel\.)?FullyShardedDataParallel$/,
     ).filter(({ args }) => args.length > 0);
     // Several wraps of parts, or `wrap()` inside the model, make units by hand; a policy and its reference are two models.
-    // So are those that are each made on the spot: `FSDP(get_model(config))`.
-    const models = new Set(wraps.map(({ args: [model] }) => (isMade(model) ? model : file.textOf(model!))));
+    // So are those that are each made on the spot, `FSDP(get_model(config))`, or handed to a function of their own.
+    const models = new Set(
+      wraps.map((call) => {
+        const [model] = call.args;
+        const owner = wraps.every((one) => isHandedWhole(one, file)) ? functionOf(call) : null;
+        return isMade(model) ? model : `${owner?.start} ${file.textOf(model!)}`;
+      }),
+    );
     const whole =
       models.size === wraps.length &&
       wraps.every(
