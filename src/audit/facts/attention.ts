@@ -63,7 +63,7 @@ function methodOf({ func }: Call, file: PythonFile): Expr | null {
 
 /**
  * In a class that has a fused attention too: what it writes out is for where there is none. For where a library is not
- * installed torch has its own, which a file that calls it elsewhere cannot do without.
+ * installed torch has its own, which a file that calls it elsewhere cannot do without, nor one that needs a second torch.
  */
 export function isFallback(expr: Expr, { file }: Facts): boolean {
   const around = classOf(expr) ?? functionOf(expr) ?? file.tree.module;
@@ -76,16 +76,23 @@ export function isFallback(expr: Expr, { file }: Facts): boolean {
   if (fused.some(isBeside)) return true;
   return (
     /flash_attn|xformers/.test(file.codeOf(around)) &&
-    !fused.some((call) => !contains(around, call) && isRelied(call, file))
+    (asksForVersion(file) ||
+      !(file.says(OF_SECOND) || fused.some((call) => !contains(around, call) && isRelied(call, file))))
   );
 }
 
-/** By its own name, where nobody asks whether this torch has it: `if hasattr(F, "scaled_dot_product_attention"):`. */
+/** What came with the torch that has a fused attention, or after it: `torch.backends.cuda.enable_flash_sdp(True)`. */
+const OF_SECOND =
+  /\btorch\.(?:compile\(|_dynamo\b|func\.|nn\.attention\b|export\.export|set_default_device\()|\benable_(?:flash|math|mem_efficient|cudnn)_sdp\(|\bsdp_kernel\(|\bflex_attention\b|\bnn\.RMSNorm\(|\bF\.rms_norm\(/;
+
+/** `if hasattr(F, "scaled_dot_product_attention"):` */
+function asksForVersion(file: PythonFile): boolean {
+  return file.says(/hasattr\([^)]*(?:scaled_dot_product|compile)|torch\.__version__/);
+}
+
+/** By its own name. */
 function isRelied(fused: Call, file: PythonFile): boolean {
-  return (
-    file.dotted(fused.func) === "torch.nn.functional.scaled_dot_product_attention" &&
-    !file.says(/hasattr\([^)]*scaled_dot_product|torch\.__version__/)
-  );
+  return file.dotted(fused.func) === "torch.nn.functional.scaled_dot_product_attention";
 }
 
 /** In the branches that a training does not come to, `if cache is None:` with what is written out. */

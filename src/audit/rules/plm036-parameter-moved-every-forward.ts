@@ -16,7 +16,15 @@ export const rule: Rule = {
     patterns: [36],
   },
   *check(facts) {
-    for (const call of facts.file.callsNamed("to", "cuda", "type_as", "half", "bfloat16", "float")) {
+    for (const call of facts.file.callsNamed(
+      "to",
+      "cuda",
+      "type_as",
+      "type",
+      "half",
+      "bfloat16",
+      "float",
+    )) {
       if (call.func.kind !== "Attribute") continue;
       const cast = castOf(call, facts);
       if (cast !== null) {
@@ -26,7 +34,7 @@ export const rule: Rule = {
             cast === "fixed"
               ? "The same parameter is cast anew in every forward, and the copy stays until the backward; keep it in that type, or let autocast cast it"
               : cast === "wide"
-                ? "The layer's weight is cast to float32 in every forward: free when it is float32, and otherwise a copy of twice its size that stays until the backward; cast the input to its type, or the layer once"
+                ? "The weight is cast to float32 in every forward: free when it is float32, and otherwise a copy of twice its size that stays until the backward; cast the input to its type, or the layer once"
                 : "The parameter is cast to the type of the input in every forward: free when it has that type, and otherwise a copy that stays until the backward; cast the module once, or let autocast do it",
         };
         continue;
@@ -65,22 +73,17 @@ export const rule: Rule = {
 function castOf(call: Call, facts: Facts): "fixed" | "wide" | "of input" | null {
   const { func } = call;
   if (func.kind !== "Attribute") return null;
-  const asked = func.attr === "to" ? argument(call, "dtype", 0) : null;
+  const named = /^(?:to|type)$/.test(func.attr);
+  const asked = named ? argument(call, "dtype", 0) : null;
   // `dtype = x.dtype`
   const type = (asked?.kind === "Name" ? facts.file.scopes.onlyValue(asked) : null) ?? asked;
-  const low =
-    func.attr === "to"
-      ? type !== null && /^torch\.(?:half|float16|bfloat16)$/.test(facts.file.dotted(type) ?? "")
-      : /^(?:half|bfloat16)$/.test(func.attr) && call.args.length === 0;
-  // Of a layer of its own: norms keep few numbers, and are computed so on purpose.
+  const low = named
+    ? type !== null && /^torch\.(?:half|float16|bfloat16)$/.test(facts.file.dotted(type) ?? "")
+    : /^(?:half|bfloat16)$/.test(func.attr) && call.args.length === 0;
   const wide =
-    func.value.kind === "Attribute" &&
-    isOnlyMadeBy(func.value.value, facts.file, (made) =>
-      /^torch\.nn\.(?:Linear|Embedding)$/.test(facts.file.dotted(made.func) ?? ""),
-    ) &&
-    (func.attr === "to"
+    (named
       ? type !== null && /^torch\.float(?:32)?$/.test(facts.file.dotted(type) ?? "")
-      : func.attr === "float" && call.args.length === 0);
+      : func.attr === "float" && call.args.length === 0) && isMatrix(func.value, facts);
   const given =
     type?.kind === "Attribute" && type.attr === "dtype" && facts.value(type.value).what !== "module";
   const cls = low || wide || given ? classOf(call) : null;
@@ -90,6 +93,43 @@ function castOf(call: Call, facts: Facts): "fixed" | "wide" | "of input" | null 
     isOwnWeight(func.value, facts) &&
     facts.everyStep(call) !== null;
   return !casts ? null : low ? "fixed" : wide ? "wide" : "of input";
+}
+
+/**
+ * The weight of a layer of its own, of a class of `nn.Linear`, or `nn.Parameter(torch.empty(vocabulary, width))`: norms keep
+ * few numbers, and are computed so on purpose, as is the choice between experts.
+ */
+function isMatrix(expr: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  const cls = classOf(expr);
+  const own = selfAttribute(expr);
+  if (own === null)
+    return (
+      expr.kind === "Attribute" &&
+      isOnlyMadeBy(expr.value, file, (made) =>
+        /^torch\.nn\.(?:Linear|Embedding)$/.test(file.dotted(made.func) ?? ""),
+      )
+    );
+  if (/gate|rout|expert/i.test(`${cls?.name} ${own}`)) return false;
+  return (
+    (own === "weight" && isOfLayer(cls, facts)) ||
+    isOnlyMadeBy(expr, file, ({ args: [first] }) => first !== undefined && sizesOf(first.value, facts) > 1)
+  );
+}
+
+const FILLS = /^torch\.(?:empty|zeros|ones|randn|rand)$/;
+
+/** How many sizes of `torch.empty(1, length, width)`, or of `torch.randn(length, width) * 0.02`, are more than one. */
+function sizesOf(expr: Expr, facts: Facts): number {
+  if (expr.kind === "Binary") return Math.max(sizesOf(expr.left, facts), sizesOf(expr.right, facts));
+  if (expr.kind !== "Call") return 0;
+  const { args, func } = expr;
+  if (!FILLS.test(facts.file.dotted(func) ?? ""))
+    // `nn.init.xavier_uniform_(torch.empty(length, width))`
+    return lastWord(func).endsWith("_") && args[0] ? sizesOf(args[0].value, facts) : 0;
+  const given = args.filter(({ name }) => name === null || name === "size").map(({ value }) => value);
+  const sizes = given.flatMap((one) => (one.kind === "Tuple" || one.kind === "List" ? one.items : [one]));
+  return sizes.filter((one) => one.kind !== "Num" || one.text !== "1").length;
 }
 
 /** `self.table = nn.Parameter(…)`, `self.weight` of a class of `nn.Linear`, or `self.proj.weight` of a layer. */

@@ -7,7 +7,7 @@ import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { last } from "../facts/torch-names.ts";
 import { isOtherBranch } from "../facts/guards.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
+import type { Attribute, Call, Expr, Node } from "../../python/tree.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 const MESSAGE =
@@ -38,7 +38,7 @@ export const rule: Rule = {
       !isCheckpointedElsewhere(facts)
     )
       return;
-    const trains = file.all("Call").filter((call) => isTraining(call, facts));
+    const trains = file.all("Call").filter(isTraining);
     const off = file.says(/use_cache["']?\s*[=:]\s*False/);
     for (const statement of file.all("Assign")) {
       const [target] = statement.targets;
@@ -56,7 +56,12 @@ export const rule: Rule = {
       // After training it is for generation.
       if (
         off ||
-        trains.some((call) => call.start < statement.start && functionOf(call) === functionOf(statement))
+        trains.some(
+          (call) =>
+            call.start < statement.start &&
+            functionOf(call) === functionOf(statement) &&
+            !isReadied(call, target, file),
+        )
       )
         continue;
       yield finding(statement.value);
@@ -119,13 +124,19 @@ export const rule: Rule = {
   },
 };
 
-/** `trainer.train()`, `loss.backward()`, `train_epoch(model, loader)`; `model.train()` only readies the network for it. */
-function isTraining(call: Call, facts: Facts): boolean {
-  const { func } = call;
-  const name = lastWord(func);
-  if (/^(?:backward|fit)$/.test(name)) return func.kind === "Attribute";
-  if (!/^train(?:_\w*(?:epoch|step|model|loop|one|with)\w*)?$/.test(name)) return false;
-  return func.kind !== "Attribute" || name !== "train" || call.args.length > 0 || !isNetwork(func.value, facts);
+/** `trainer.train()`, `loss.backward()`, `train_epoch(model, loader)` */
+function isTraining({ func }: Call): boolean {
+  return /^(?:backward|fit|train(?:_\w*(?:epoch|step|model|loop|one|with)\w*)?)$/.test(lastWord(func));
+}
+
+/** `model.train()` before `model.config.use_cache = True`: nothing has been trained by that. */
+function isReadied({ func, args }: Call, { value }: Attribute, file: PythonFile): boolean {
+  return (
+    func.kind === "Attribute" &&
+    func.attr === "train" &&
+    args.length === 0 &&
+    file.textOf(value).startsWith(`${file.textOf(func.value)}.`)
+  );
 }
 
 /** Whether all that switches the cache off stands in the branch that is not taken where this call is. */
