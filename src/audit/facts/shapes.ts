@@ -1,4 +1,4 @@
-import { isTrue, keyword } from "../../python/file.ts";
+import { argument, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
@@ -34,7 +34,10 @@ export function shapesVary(file: PythonFile): boolean {
       .some((call) => /^torchvision\.models\.detection\.\w+$/.test(file.dotted(call.func) ?? "")) ||
     file
       .callsNamed("interpolate", "upsample", "resize", "center_crop")
-      .some((call) => isRandomResize(call, file) || isResizedBySide(call, file)) ||
+      .some(
+        (call) =>
+          isRandomResize(call, file) || isResizedBySide(call, file) || isImageResizedBySide(call, file),
+      ) ||
     file.all("FunctionDef").some((fn) => isCollate(fn, file) && padsToLongest(fn, file))
   );
 }
@@ -61,12 +64,33 @@ function isResizedBySide(call: Call, file: PythonFile): boolean {
   return sizesOf(call, file).some((size) => isRatio(size, file, 0));
 }
 
+/** The same by `cv2.resize`, `skimage.transform.resize` or `image.resize`; where something is cut or padded, all may become one size again. */
+function isImageResizedBySide(call: Call, file: PythonFile): boolean {
+  const name = file.dotted(call.func);
+  const size =
+    name === null
+      ? call.func.kind === "Attribute" && call.func.attr === "resize"
+        ? argument(call, "size", 0)
+        : null
+      : /^cv2\.resize$|^skimage\.transform\.(?:\w+\.)?resize$/.test(name)
+        ? positional(call, 1)
+        : null;
+  return size !== null && isRatio(size, file, 0) && !file.says(ONE_SIZE);
+}
+
+const ONE_SIZE = /crop|pad(?!ding_mode)|border|paste|letterbox|canvas/i;
+
 function isRatio(expr: Expr, file: PythonFile, depth: number): boolean {
   if (depth > 8) return false;
   const again = (inner: Expr): boolean => isRatio(inner, file, depth + 1);
   if (expr.kind === "Tuple" || expr.kind === "List") return expr.items.some(again);
   if (expr.kind === "Comp") return again(expr.element);
-  if (expr.kind === "Binary") return again(expr.left) || again(expr.right);
+  if (expr.kind === "Binary")
+    return (
+      again(expr.left) ||
+      again(expr.right) ||
+      (expr.op === "/" && isOfSides(expr.right, file) && !file.says(ONE_SIZE))
+    );
   if (expr.kind === "Name")
     return file.scopes
       .reaching(expr)
@@ -75,11 +99,25 @@ function isRatio(expr: Expr, file: PythonFile, depth: number): boolean {
   const name = file.dotted(expr.func) ?? "";
   if (/^builtins\.(?:min|max)$/.test(name))
     return (
-      expr.args.length === 2 && expr.args.every(({ value }) => value.kind === "Binary" && value.op === "/")
+      expr.args.length === 2 &&
+      expr.args.every(({ value }) => {
+        const side = (value.kind === "Name" ? file.scopes.onlyValue(value) : null) ?? value;
+        return side.kind === "Binary" && side.op === "/";
+      })
     );
   return (
     /^(?:builtins\.(?:int|round)|math\.(?:ceil|floor))$/.test(name) &&
     expr.args.some(({ value }) => again(value))
+  );
+}
+
+/** `min(h, w)`, `max(image.shape[:2])`, also under a name. */
+function isOfSides(expr: Expr, file: PythonFile): boolean {
+  const sides = (expr.kind === "Name" ? file.scopes.onlyValue(expr) : null) ?? expr;
+  return (
+    sides.kind === "Call" &&
+    /^builtins\.(?:min|max)$/.test(file.dotted(sides.func) ?? "") &&
+    /^(?:min|max)\((?:\w*[hw]\w*, \w*[hw]\w*|\*?[\w.]*\.(?:size|shape)\b[^,]*)\)$/i.test(file.textOf(sides))
   );
 }
 

@@ -16,15 +16,7 @@ export const rule: Rule = {
     patterns: [36],
   },
   *check(facts) {
-    for (const call of facts.file.callsNamed(
-      "to",
-      "cuda",
-      "type_as",
-      "type",
-      "half",
-      "bfloat16",
-      "float",
-    )) {
+    for (const call of facts.file.callsNamed("to", "cuda", "type_as", "type", "half", "bfloat16", "float")) {
       if (call.func.kind !== "Attribute") continue;
       const cast = castOf(call, facts);
       if (cast !== null) {

@@ -2,7 +2,7 @@ import { argument, isFalse, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Attribute, Binary, Call, Expr, Name } from "../../python/tree.ts";
+import type { Assign, Attribute, Binary, Call, Expr, Name } from "../../python/tree.ts";
 import { attentions, equationOf, isFallback } from "../facts/attention.ts";
 import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -210,7 +210,9 @@ function isHeld(name: Name, facts: Facts): boolean {
   const { value } = one;
   const made =
     value.kind === "Binary"
-      ? value.op === "@" || (value.op === "*" && value.left.kind === "Name" && isScalar(value.right, facts))
+      ? value.op === "@" ||
+        (value.op === "*" && value.left.kind === "Name" && isScalar(value.right, facts)) ||
+        (/^[+-]$/.test(value.op) && isShifted(value, facts) && isForSoftmax(statement, facts))
       : isTokenLogits(value, facts) ||
         (value.kind === "Call" &&
           (RESIZES.test(facts.file.dotted(value.func) ?? "") ||
@@ -221,6 +223,24 @@ function isHeld(name: Name, facts: Facts): boolean {
   // Scores that are handed out as well may be the scaled ones.
   const inside = isLogits(value, facts) ? reads.filter((use) => statementOf(use)?.kind !== "Return") : reads;
   return made && inside.length === 1;
+}
+
+/** `centred = teacher_output - self.center`: of two tensors, so as large as its first. */
+function isShifted({ left, right }: Binary, facts: Facts): boolean {
+  return isTensorLike(facts.value(left)) && !isScalar(right, facts);
+}
+
+/** `chances = softmax(scaled, dim=-1)`: what a softmax is taken of is a row for each example, or for each place. */
+function isForSoftmax({ targets: [target] }: Assign, { file }: Facts): boolean {
+  const scaled = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  const uses = scaled ? file.scopes.uses(scaled) : [];
+  return (
+    uses.length > 0 &&
+    uses.every(({ parent }) => {
+      const call = parent?.kind === "Arg" || parent?.kind === "Attribute" ? parent.parent : null;
+      return call?.kind === "Call" && /^(?:log_)?softmax$/.test(lastWord(call.func));
+    })
+  );
 }
 
 const RESIZES = /^torch\.nn\.functional\.(?:interpolate|upsample)$/;
@@ -234,16 +254,21 @@ function heldValue(name: Name, facts: Facts): { readonly value: Expr; readonly m
   return how === "assign" || first ? { value, made } : null;
 }
 
-/** `model(**batch).logits`, `model(tokens)`, or all but the last of those handed in, of a language model. */
+/** `model(**batch).logits`, `model(tokens)`, or those of a run of places, `logits[:, -kept:, :]`, of a language model. */
 function isTokenLogits(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Subscript")
     return (
       lastWord(expr.value).endsWith("logits") &&
-      /:\s*-1/.test(facts.file.textOf(expr.index)) &&
+      (expr.index.kind === "Tuple" ? expr.index.items : [expr.index]).some(isPartOfMany) &&
       facts.file.once(speaksOfTokens)
     );
   const run = expr.kind === "Attribute" && expr.attr === "logits" ? expr.value : expr;
   return run.kind === "Call" && isNetwork(run.func, facts) && facts.file.once(speaksOfTokens);
+}
+
+/** `:-1`, `-kept:`, `start:end`; `-1` is one place, and `:` says nothing. */
+function isPartOfMany(index: Expr): boolean {
+  return index.kind === "Slice" && (index.lower !== null || index.upper !== null);
 }
 
 const speaksOfTokens = ({ text }: PythonFile): boolean =>
@@ -395,7 +420,7 @@ function isScalar(expr: Expr, facts: Facts): boolean {
   if (writes.length > 0 && writes.every(isNumber)) return true;
   // or what is handed in and never made a tensor.
   return (
-    /^(?:s|r|rank|lora_r|lora_scal\w*|multiplier|factor|weight_scale|gain|lambda_?|temperature|temp|tau|\w*dim|\w+_size|d_model|n_embd)$/.test(
+    /^(?:s|r|rank|lora_r|lora_scal\w*|multiplier|factor|weight_scale|gain|lambda_?|\w*temp(?:erature)?|tau|\w+_tau|\w*dim|\w+_size|d_model|n_embd)$/.test(
       own,
     ) &&
     writes.length > 0 &&
