@@ -67,14 +67,30 @@ export function wrapsInAdapters(file: PythonFile): readonly Call[] {
     .filter((call) => /^peft\.(?:get_peft_model|PeftModel\w*)$/.test(file.dotted(call.func) ?? ""));
 }
 
-/** Each of these makes the embeddings' output require gradients, or trains the embeddings; a head that is trained does not. */
+/** What prepares a quantized model, and makes its embeddings' output require gradients. */
+export function feedingPreparations(file: PythonFile): readonly Call[] {
+  return file
+    .callsNamed("prepare_model_for_kbit_training", "prepare_model_for_int8_training")
+    .filter((call) => !isFalse(argument(call, "use_gradient_checkpointing", 1)));
+}
+
+/** Heads, which are behind all that is checkpointed. */
+export const HEADS = /^(?:lm_head|score|classifier)$/;
+
+/** Each of these makes the embeddings' output require gradients, or trains the embeddings. */
+const FEEDS =
+  /enable_input_require_grads|make_inputs_require_grad|["']modules_to_save|Prompt(?:Tuning|Encoder)|requires_grad_?\(\s*True|["']embed_tokens["']\s*[,\]]|embed_tokens\.(?:weight\.)?requires_grad|unsloth/;
+
+/** Whether gradients get into the first checkpoint whatever the options are; a head that is trained does not see to it. */
+export function feedsAlways(file: PythonFile): boolean {
+  return FEEDS.test(file.text);
+}
+
+/** The same, or by a preparation or by modules that are trained whole, in some of its runs. */
 export function feedsGradients(file: PythonFile): boolean {
   return (
-    file
-      .callsNamed("prepare_model_for_kbit_training", "prepare_model_for_int8_training")
-      .some((call) => !isFalse(argument(call, "use_gradient_checkpointing", 1))) ||
-    /enable_input_require_grads|make_inputs_require_grad|["']modules_to_save|modules_to_save\s*=(?!\s*None\b|\s*\[\s*["'](?:lm_head|score|classifier)["']\s*\])|Prompt(?:Tuning|Encoder)|requires_grad_?\(\s*True|["']embed_tokens["']\s*[,\]]|embed_tokens\.(?:weight\.)?requires_grad|unsloth/.test(
-      file.text,
-    )
+    feedingPreparations(file).length > 0 ||
+    feedsAlways(file) ||
+    /modules_to_save\s*=(?!\s*None\b|\s*\[\s*["'](?:lm_head|score|classifier)["']\s*\])/.test(file.text)
   );
 }

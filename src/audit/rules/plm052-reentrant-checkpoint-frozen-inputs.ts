@@ -1,15 +1,24 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf } from "../../python/nodes.ts";
+import { contains, functionOf, lastWord } from "../../python/nodes.ts";
+import type { Assign, Expr, Node } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { hidesArguments } from "../facts/arguments.ts";
 import {
   checkpointingFields,
   checkpointingSwitches,
+  feedingPreparations,
+  feedsAlways,
   feedsGradients,
+  HEADS,
   wrapsInAdapters,
 } from "../facts/checkpointing.ts";
+import { optionBehind } from "../facts/behind-options.ts";
+import type { Facts } from "../facts/facts.ts";
 import type { Finding, Rule } from "../rule.ts";
+
+const UNSAID =
+  "On transformers 4 this takes the reentrant path, and under LoRA the embeddings are frozen: no input of a checkpoint requires gradients, and the adapters get none; version 5 takes the other path";
 
 export const rule: Rule = {
   meta: {
@@ -27,14 +36,14 @@ export const rule: Rule = {
     // Or a function of another file does it, before this one trains the model.
     const adapted = wraps.length > 0 || facts.project.adapted.has(file.module);
     if (!adapted) yield* frozenEmbeddings(file);
-    if (!adapted || feedsGradients(file)) return;
+    const fed = feedsGradients(file);
+    if (!adapted || (fed && !isFedByOptionsOnly(facts))) return;
     const byTrl = file.says(/^\s*(?:from|import) trl\b/m);
-    for (const at of byTrl ? [] : checkpointingFields(file))
+    for (const at of byTrl ? [] : [...checkpointingFields(file), ...switchedLater(file)])
       yield {
         at,
         severity: "note",
-        message:
-          "On transformers 4 this takes the reentrant path, and under LoRA the embeddings are frozen: no input of a checkpoint requires gradients, and the adapters get none; version 5 takes the other path",
+        message: UNSAID,
       };
     for (const { at, call, useReentrant } of checkpointingSwitches(file)) {
       // A trainer of trl that is told to checkpoint makes the inputs require gradients; what is switched on by hand it does not see.
@@ -54,8 +63,7 @@ export const rule: Rule = {
         yield {
           at: call,
           severity: "note",
-          message:
-            "On transformers 4 this takes the reentrant path, and under LoRA the embeddings are frozen: no input of a checkpoint requires gradients, and the adapters get none; version 5 takes the other path",
+          message: UNSAID,
           fix: {
             grade: "unsafe",
             title: "Pass use_reentrant=False",
@@ -67,7 +75,11 @@ export const rule: Rule = {
       yield {
         at: useReentrant,
         // What becomes of the model on its way here is followed by names only.
-        ...(seen ? { severity: "note" as const } : wraps.length > 0 ? {} : { severity: "warning" as const }),
+        ...(seen || fed
+          ? { severity: "note" as const }
+          : wraps.length > 0
+            ? {}
+            : { severity: "warning" as const }),
         message: seen
           ? "Under LoRA the embeddings are frozen; gradients get through a reentrant checkpoint only because peft, which sees this when it wraps the model, hooks the embeddings, and it does not for a quantized one: the other path needs no help"
           : "Under LoRA the embeddings are frozen, so no input of a reentrant checkpoint requires gradients: the adapters get none, or backward raises",
@@ -80,6 +92,48 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `training_args.gradient_checkpointing = True`, after the arguments were read, and with nothing said of its path. */
+function switchedLater(file: PythonFile): readonly Assign[] {
+  if (file.mentions("gradient_checkpointing_kwargs")) return [];
+  return file
+    .assignsTo("gradient_checkpointing")
+    .filter(
+      ({ targets: [target], value }) =>
+        isTrue(value) && target?.kind === "Attribute" && /args?$|arguments$/i.test(lastWord(target.value)),
+    );
+}
+
+/** By what an option that is off by default does: a plain LoRA, which most run, is not fed. */
+function isFedByOptionsOnly({ file, project }: Facts): boolean {
+  const isOff = (node: Node): boolean => optionBehind(node, file, project) !== null;
+  return (
+    !feedsAlways(file) &&
+    feedingPreparations(file).every(isOff) &&
+    file.assignsTo("modules_to_save").length === 0 &&
+    file.calls
+      .given(["modules_to_save"])
+      .every((call) => isSavedByOptions(keyword(call, "modules_to_save")!.value, file, isOff))
+  );
+}
+
+/** `whole = []`, and `whole.extend(vision_keys)` where an option that is off asks for it; `whole.append("lm_head")` feeds nothing. */
+function isSavedByOptions(saved: Expr, file: PythonFile, isOff: (node: Node) => boolean): boolean {
+  if (saved.kind === "Const") return saved.value === null;
+  if (saved.kind === "List") return saved.items.every(isHead);
+  const [one, ...more] = saved.kind === "Name" ? file.scopes.reaching(saved) : [];
+  if (one?.value?.kind !== "List" || more.length > 0 || !one.value.items.every(isHead)) return false;
+  return file.scopes.uses(one).every(({ parent }) => {
+    const call = parent?.kind === "Attribute" ? parent.parent : null;
+    // The argument itself, or something that only reads it.
+    if (call?.kind !== "Call" || call.func !== parent) return parent?.kind === "Arg";
+    return call.args.every(({ value }) => isHead(value)) || isOff(call);
+  });
+}
+
+function isHead(expr: Expr): boolean {
+  return expr.kind === "Str" && HEADS.test(expr.value ?? "");
+}
 
 const QUANTIZED = /load_in_[48]bit\s*=\s*True|quantization_config\s*=/;
 

@@ -1,9 +1,11 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import type { Expr, Node } from "../../python/tree.ts";
+import { ancestors, contains, functionOf, lastWord, namesIn } from "../../python/nodes.ts";
+import type { Assign, Expr, For, Name, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { isRandom, isRandomResize, shapesVary } from "../facts/shapes.ts";
+import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -20,7 +22,13 @@ export const rule: Rule = {
     const given = file.calls.given(["benchmark"]);
     const set = file.assignsTo("benchmark");
     const pairs = file.mentions("cudnn") ? setTogether(file) : [];
-    if ((given.length === 0 && set.length === 0 && pairs.length === 0) || !isVarying(facts)) return;
+    if (given.length === 0 && set.length === 0 && pairs.length === 0) return;
+    if (!isVarying(facts)) {
+      for (const statement of set)
+        if (isSearch(statement, file) && isForWhole(statement, facts))
+          yield report(statement, statement.value);
+      return;
+    }
     let on = pairs.length > 0;
     for (const value of pairs) yield report(value, value);
     for (const call of given) {
@@ -38,9 +46,7 @@ export const rule: Rule = {
         yield report(flag, flag.value);
     }
     for (const statement of set) {
-      const [target] = statement.targets;
-      if (!target || file.dotted(target) !== "torch.backends.cudnn.benchmark" || !isTrue(statement.value))
-        continue;
+      if (!isSearch(statement, file)) continue;
       on = true;
       yield report(statement, statement.value);
     }
@@ -62,6 +68,56 @@ function setTogether(file: PythonFile): readonly Expr[] {
     const given = value.items[at];
     return given && isTrue(given) ? [given] : [];
   });
+}
+
+/** `torch.backends.cudnn.benchmark = True` */
+function isSearch({ targets: [target], value }: Assign, file: PythonFile): boolean {
+  return target !== undefined && file.dotted(target) === "torch.backends.cudnn.benchmark" && isTrue(value);
+}
+
+/**
+ * Before an evaluation of examples at their full length, whose outputs are cut to what each of them has:
+ * `vocoder(mel)[..., : wave.size(-1)]`. Those of one length come out as long as they are wanted.
+ */
+function isForWhole(statement: Assign, facts: Facts): boolean {
+  const { file } = facts;
+  const fn = functionOf(statement);
+  const evaluates =
+    fn !== null &&
+    file.callsNamed("eval").some((call) => contains(fn, call)) &&
+    !file.callsNamed("backward").some((call) => contains(fn, call));
+  return (
+    evaluates &&
+    file.all("Slice").some((slice) => {
+      if (slice.start < statement.start || !contains(fn, slice)) return false;
+      const like = slice.lower === null && slice.upper ? measured(slice.upper) : null;
+      const cut = ancestors(slice).find((at) => at.kind === "Subscript");
+      return (
+        like !== null &&
+        cut?.kind === "Subscript" &&
+        facts.value(cut.value).what === "output" &&
+        loopsAround(slice).some(
+          (loop) => loop.kind === "For" && contains(fn, loop) && isHandedOut(like, loop),
+        )
+      );
+    })
+  );
+}
+
+/** `wave` of `wave.size(-1)` and `wave.shape[-1]`. */
+function measured(expr: Expr): Name | null {
+  const of =
+    expr.kind === "Call" && lastWord(expr.func) === "size"
+      ? expr.func
+      : expr.kind === "Subscript" && lastWord(expr.value) === "shape"
+        ? expr.value
+        : null;
+  return of?.kind === "Attribute" && of.value.kind === "Name" ? of.value : null;
+}
+
+/** One of what the loop goes over: `for mel, wave in loader:`. */
+function isHandedOut({ id }: Name, { target }: For): boolean {
+  return namesIn(target).some((name) => name.id === id);
 }
 
 function report(at: Node, value: Expr): Finding {
