@@ -75,9 +75,14 @@ function castOf(call: Call, facts: Facts): "fixed" | "wide" | "of input" | null 
   const wide =
     (named
       ? type !== null && /^torch\.float(?:32)?$/.test(facts.file.dotted(type) ?? "")
-      : func.attr === "float" && call.args.length === 0) && isMatrix(func.value, facts);
+      : func.attr === "float" && call.args.length === 0) &&
+    isMatrix(func.value, facts) &&
+    (selfAttribute(func.value) === null || isUsedAsItIs(call));
   const given =
-    type?.kind === "Attribute" && type.attr === "dtype" && facts.value(type.value).what !== "module";
+    func.attr === "to" &&
+    type?.kind === "Attribute" &&
+    type.attr === "dtype" &&
+    facts.value(type.value).what !== "module";
   const cls = low || wide || given ? classOf(call) : null;
   const casts =
     cls !== null &&
@@ -107,6 +112,14 @@ function isMatrix(expr: Expr, facts: Facts): boolean {
     (own === "weight" && isOfLayer(cls, facts)) ||
     isOnlyMadeBy(expr, file, ({ args: [first] }) => first !== undefined && sizesOf(first.value, facts) > 1)
   );
+}
+
+/** `self.table.float()[places]`, `F.linear(x, self.weight.float())`; what is normalized first is cast for that, on purpose. */
+function isUsedAsItIs({ parent }: Call): boolean {
+  const user = parent?.kind === "Arg" ? parent.parent : parent;
+  return user?.kind === "Call"
+    ? !/norm/i.test(lastWord(user.func))
+    : user?.kind === "Subscript" || user?.kind === "Binary";
 }
 
 const FILLS = /^torch\.(?:empty|zeros|ones|randn|rand)$/;

@@ -119,7 +119,7 @@ export const rule: Rule = {
       if (isUnfused(chosen.value, file) && /(?:Arguments|Config)$/.test(file.dotted(call.func) ?? ""))
         yield { at: chosen, message: MESSAGE };
     }
-    if (file.mentions("adamw_"))
+    if (file.mentions("adamw_") && !file.says(ELSEWHERE))
       for (const value of [...optionDefaults(file), ...fieldDefaults(file), ...entries(file)])
         if (isUnfused(value, file)) yield { at: value, message: MESSAGE };
     if (!facts.accelerator) return;

@@ -27,6 +27,19 @@ class Wide(nn.Linear):
         return F.linear(x.float(), self.weight.float())  # expect: PLM036
 
 
+class Unit(nn.Module):
+    def __init__(self, width, classes):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(classes, width))
+
+    def forward(self, x):
+        # trap: normalized in full precision on purpose
+        weight = self.weight.float()
+        near = F.linear(x, F.normalize(weight).to(x.dtype))
+        # trap: the same at once
+        return near + F.linear(x, F.normalize(self.weight.to(torch.float32)).to(x.dtype))
+
+
 class Router(nn.Module):
     def __init__(self, width, experts):
         super().__init__()
