@@ -77,7 +77,7 @@ function castOf(call: Call, facts: Facts): "fixed" | "wide" | "of input" | null 
       ? type !== null && /^torch\.float(?:32)?$/.test(facts.file.dotted(type) ?? "")
       : func.attr === "float" && call.args.length === 0) &&
     isMatrix(func.value, facts) &&
-    (selfAttribute(func.value) === null || isUsedAsItIs(call));
+    (selfAttribute(func.value) === null || isUsedAsItIs(call, facts));
   const given =
     func.attr === "to" &&
     type?.kind === "Attribute" &&
@@ -114,11 +114,14 @@ function isMatrix(expr: Expr, facts: Facts): boolean {
   );
 }
 
-/** `self.table.float()[places]`, `F.linear(x, self.weight.float())`; what is normalized first is cast for that, on purpose. */
-function isUsedAsItIs({ parent }: Call): boolean {
+/**
+ * `self.table.float()[places]`, `F.linear(x, self.weight.float())`; what is normalized first is cast for that, on purpose, and
+ * another library's kernel may know no other type.
+ */
+function isUsedAsItIs({ parent }: Call, { file }: Facts): boolean {
   const user = parent?.kind === "Arg" ? parent.parent : parent;
   return user?.kind === "Call"
-    ? !/norm/i.test(lastWord(user.func))
+    ? /^torch\.(?!.*norm)/i.test(file.dotted(user.func) ?? "")
     : user?.kind === "Subscript" || user?.kind === "Binary";
 }
 
