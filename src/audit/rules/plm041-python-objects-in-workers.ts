@@ -428,7 +428,7 @@ function isObject(expr: Expr, facts: Facts, depth = 0): boolean {
     READERS.test(name) ||
     TREES.test(name) ||
     (expr.func.kind === "Attribute" &&
-      /^(?:strip|rstrip|split|lower|decode|getroot)$/.test(expr.func.attr) &&
+      /^(?:strip|rstrip|split|lower|decode|getroot|tolist)$/.test(expr.func.attr) &&
       !isTensorWork(expr))
   );
 }

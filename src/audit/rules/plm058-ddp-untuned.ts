@@ -1,7 +1,7 @@
 import { isFalse, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, lastWord, statementOf } from "../../python/nodes.ts";
-import type { Call, Expr, Node, NodeOf } from "../../python/tree.ts";
+import type { Call, Expr, Node, NodeOf, Stmt } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { MICRO_STEPS, countsToOne, isOneByDefault, isReplicated } from "../facts/accumulation.ts";
 import { given, hidesArguments } from "../facts/arguments.ts";
@@ -72,7 +72,11 @@ export const rule: Rule = {
       const inLoop = facts.backwards.filter(({ call }) => turnOf(call, facts) === loop);
       for (const backward of inLoop) {
         const { call } = backward;
-        if (facts.frequency(call, loop) === "every" || isMicroBranch(backward, steps, inLoop, file))
+        if (
+          facts.frequency(call, loop) === "every" ||
+          isEitherWay(backward, inLoop, steps, loop, facts) ||
+          isMicroBranch(backward, steps, inLoop, file)
+        )
           yield {
             at: call,
             // Where it counts to one unless someone asks for more, nothing accumulates.
@@ -117,6 +121,25 @@ function entersSync(file: PythonFile): boolean {
 /** The loop of the steps, or a function that one calls in each turn. */
 function turnOf(node: Node, facts: Facts): Node | null {
   return facts.stepLoop(node) ?? facts.hot(node)?.within ?? null;
+}
+
+/** `if scaler.is_enabled(): scaler.scale(loss).backward()`, `else: loss.backward()`: told of the first. */
+function isEitherWay(
+  { call }: Backward,
+  backwards: readonly Backward[],
+  steps: readonly Call[],
+  loop: Node,
+  facts: Facts,
+): boolean {
+  const branches = ancestors(call).find((at) => at.kind === "If");
+  const within = (block: readonly Stmt[], one: Backward): boolean => block.includes(statementOf(one.call)!);
+  return (
+    branches?.kind === "If" &&
+    branches.body.some((one) => contains(one, call)) &&
+    backwards.some((one) => within(branches.orelse, one)) &&
+    !steps.some((step) => contains(branches, step)) &&
+    facts.frequency(branches, loop) === "every"
+  );
 }
 
 /** `else: loss.backward()` of an `if` that differentiates and steps: each turn differentiates, and this one only adds up. */

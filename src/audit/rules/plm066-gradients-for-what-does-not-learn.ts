@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
-import type { Call, Comp, Expr, If, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Comp, Expr, If, Node } from "../../python/tree.ts";
 import { comesFromNetwork, feedsBackward } from "../facts/behind-loss.ts";
 import { isSelf, attributesOf, isModuleRole, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import { isDetached } from "../facts/detached.ts";
@@ -126,7 +126,7 @@ function* parts(facts: Facts): Generator<Finding> {
     if (!part || !cls || !isModuleRole(facts.role(cls)) || !facts.networks.isOnlyEvaluated(part)) continue;
     if (facts.gradMode(call) === "off" || !facts.hot(call)) continue;
     const detached = call.parent?.kind === "Attribute" && call.parent.attr === "detach";
-    if (detached || FREEZES.test(file.codeOf(cls))) continue;
+    if (detached || freezesParts(cls, file)) continue;
     if (
       !call.args.some(
         (arg) =>
@@ -149,9 +149,39 @@ function* parts(facts: Facts): Generator<Finding> {
   }
 }
 
-/** `self.vgg` of `self.vgg(x)`, and of `for layer in self.vgg: x = layer(x)`. */
+/** `target.requires_grad = False` of what a forward is given, or made, freezes no part. */
+function freezesParts(cls: ClassDef, file: PythonFile): boolean {
+  const code = file.codeOf(cls);
+  if (!FREEZES.test(code)) return false;
+  const inputs = file.all("Assign").flatMap(({ targets: [target] }) => {
+    const of = target?.kind === "Attribute" && target.attr === "requires_grad" ? target.value : null;
+    const fn = of?.kind === "Name" && contains(cls, of) ? functionOf(of) : null;
+    return of?.kind === "Name" &&
+      fn?.kind === "FunctionDef" &&
+      fn.name === "forward" &&
+      file.scopes.reaching(of).every(({ how }) => how === "param" || how === "assign")
+      ? [of.id]
+      : [];
+  });
+  return FREEZES.test(
+    inputs.length === 0
+      ? code
+      : code.replaceAll(
+          new RegExp(`(?<![\\w.])(?:${inputs.join("|")})\\.requires_grad\\s*=\\s*False`, "g"),
+          "",
+        ),
+  );
+}
+
+/** What runs a network for what it makes of its input. */
+const GIVES_FEATURES =
+  /^(?:forward|forward_features|extract_features|features|encode(?:_\w+)?|get_\w*features)$/;
+
+/** `self.vgg` of `self.vgg(x)`, of `self.vgg.features(x)`, and of `for layer in self.vgg: x = layer(x)`. */
 function ownPart({ func }: Call, { file }: Facts): Expr | null {
-  if (func.kind === "Attribute") return selfAttribute(func) === null ? null : func;
+  if (func.kind === "Attribute" && selfAttribute(func) === null)
+    return GIVES_FEATURES.test(func.attr) && selfAttribute(func.value) !== null ? func.value : null;
+  if (func.kind === "Attribute") return func;
   if (func.kind !== "Name" || file.dotted(func) !== null) return null;
   const [one, ...more] = file.scopes.reaching(func);
   if (one?.how !== "iterate" || !one.value || more.length > 0) return null;

@@ -112,6 +112,7 @@ function isSetting(expr: Expr, facts: Facts): boolean {
   }
   // `self.config.length`
   if (expr.kind === "Attribute" && expr.value.kind === "Attribute") return isSetting(expr.value, facts);
+  if (isOfModule(expr, facts)) return true;
   if (expr.kind === "Binary") return isSetting(expr.left, facts) && isSetting(expr.right, facts);
   const own = selfAttribute(expr);
   const cls = own === null ? null : classOf(expr);
@@ -119,6 +120,13 @@ function isSetting(expr: Expr, facts: Facts): boolean {
   return (
     writes.length > 0 && writes.every((write) => write.in.name === "__init__" && !learns(write.value, facts))
   );
+}
+
+/** `hparams.n_mels` of `import hparams` */
+function isOfModule(expr: Expr, { file }: Facts): boolean {
+  if (expr.kind !== "Attribute" || expr.value.kind !== "Name") return false;
+  const definitions = file.scopes.reaching(expr.value);
+  return definitions.length > 0 && definitions.every(({ how }) => how === "import");
 }
 
 /** `nn.Parameter(…)`, `nn.Linear(…)`: another one after each step. */
