@@ -8,7 +8,7 @@ import type { FileSummary } from "./summary.ts";
 export class Programs {
   readonly #summaries: readonly FileSummary[];
   readonly #names: Names;
-  /** The modules; behind them the names that files import, of which one may lead to all modules of a package. */
+  /** Behind them, in the links, come the packages, each of which leads to all its modules. */
   readonly #modules: readonly string[];
   #imports: Links | null = null;
   #importers: Links | null = null;
@@ -42,18 +42,26 @@ export class Programs {
   #read(): Links {
     const numbers = new Map(this.#modules.map((module, at) => [module, at]));
     const links: number[][] = this.#modules.map(() => []);
-    const known = new Map<string, number>();
+    const known = new Map<string, number | null>();
+    const packages = new Map<readonly string[], number>();
+    const find = (name: string): number | null => {
+      const module = this.#names.moduleOf(name);
+      if (module !== null) return numbers.get(module)!;
+      const below = this.#names.below(name);
+      if (below.length === 0) return null;
+      let found = packages.get(below);
+      if (found === undefined) {
+        packages.set(below, (found = links.length));
+        links.push(below.map((one) => numbers.get(one)!));
+      }
+      return found;
+    };
     for (const file of this.#summaries) {
       const own = links[numbers.get(file.module)!]!;
       for (const name of file.imports) {
         let imported = known.get(name);
-        if (imported === undefined) {
-          known.set(name, (imported = links.length));
-          const module = this.#names.moduleOf(name);
-          const modules = module === null ? this.#names.below(name) : [module];
-          links.push(modules.map((one) => numbers.get(one)!));
-        }
-        own.push(imported);
+        if (imported === undefined) known.set(name, (imported = find(name)));
+        if (imported !== null) own.push(imported);
       }
     }
     return links;
