@@ -6,6 +6,7 @@ import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/c
 import { everyUpdate, ownUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { decoratedGrad } from "../facts/gradmode.ts";
+import { comesAgain } from "../facts/nests.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callsOf } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
@@ -34,6 +35,10 @@ export const rule: Rule = {
       const around = isSoftmax(call, facts) ? compAround(call) : null;
       if (around && isInvariant(call, around, facts)) {
         yield { at: call, severity: "note", message: SAME_SOFTMAX };
+        continue;
+      }
+      if (isNested(call, facts)) {
+        yield { at: call, severity: "note", message: NESTED_SOFTMAX };
         continue;
       }
       if (!inner) {
@@ -70,6 +75,18 @@ export const rule: Rule = {
 
 const SAME_SOFTMAX =
   "The same softmax is computed again in every turn, and kept for backward each time; compute it once before the loop";
+
+const NESTED_SOFTMAX =
+  "The same softmax is computed again for each that it is paired with, and kept for backward each time; compute each once before the loops";
+
+/** `for q in teachers: for s in students: -(q * F.log_softmax(s, -1))`: each student's once for every teacher. */
+function isNested(call: Call, facts: Facts): boolean {
+  return (
+    isSoftmax(call, facts) &&
+    facts.gradMode(call) !== "off" &&
+    comesAgain(call, facts, (name, within) => isChanged(name, within, facts))
+  );
+}
 
 /** `[scores.log_softmax(-1)[i] for i in range(n)]`: computed anew for each. */
 function compAround(call: Call): NodeOf<"Comp"> | null {
