@@ -57,7 +57,10 @@ function isReadOff(expr: Expr, net: string, file: PythonFile): boolean {
   );
 }
 
-/** The state of a network that is begun right before the loop, and neither begun anew nor cut off in it. */
+/**
+ * The state of a network that is begun before the loop, and neither begun anew nor cut off in it. What another loop around
+ * it runs below, as `net.clear_memory()` at the end of a batch, is before it in the next turn.
+ */
 function begunOn(net: string, loop: Loop, file: PythonFile): string | null {
   const escaped = net.replaceAll(/\W/g, String.raw`\$&`);
   // `net.hidden = …`, `net.detach_hidden()`, `net.hidden[0].detach()`, `for one in net.hidden: one.detach_()`
@@ -65,8 +68,9 @@ function begunOn(net: string, loop: Loop, file: PythonFile): string | null {
     `\\b${escaped}\\.(?:\\w+\\.)*(?:\\w*(?:hidden|states?|memory)\\w*(?:\\[[^\\]]*\\])* *=(?!=)|\\w*(?:detach|repackage|reset|init)\\w*\\()|(?:detach|repackage)\\w*\\([^)\\n]*\\b${escaped}\\b|\\b${escaped}\\.[^\\n]*\\.detach\\(|\\.detach_\\(`,
   );
   if (cuts.test(file.codeOf(loop))) return null;
+  const again = loop.parent?.kind === "For" || loop.parent?.kind === "While";
   for (const one of (blockOf(loop) ?? []).toReversed()) {
-    if (one.start > loop.start) continue;
+    if (one === loop || (one.start > loop.start && !again)) continue;
     const begun =
       one.kind === "Assign"
         ? one.targets[0]!

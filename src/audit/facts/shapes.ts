@@ -1,7 +1,8 @@
 import { argument, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import { contains, functionOf, statementOf } from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef, Name, Node, Slice } from "../../python/tree.ts";
+import { callsOf } from "./returns.ts";
 
 const COLLATORS = /^DataCollator/;
 
@@ -38,7 +39,83 @@ export function shapesVary(file: PythonFile): boolean {
         (call) =>
           isRandomResize(call, file) || isResizedBySide(call, file) || isImageResizedBySide(call, file),
       ) ||
-    file.all("FunctionDef").some((fn) => isCollate(fn, file) && padsToLongest(fn, file))
+    file.all("FunctionDef").some((fn) => isCollate(fn, file) && padsToLongest(fn, file)) ||
+    file.all("Slice").some((slice) => isInExamples(slice, file) && isOfRandomLength(slice, file))
+  );
+}
+
+/** `wave[..., :n]`, `wave[n:]`, with another n each time. */
+export function isCutAnywhere({ lower, upper }: Slice, file: PythonFile): boolean {
+  if (!upper || !isRandom(upper, file, 0)) return !upper && lower !== null && isRandom(lower, file, 0);
+  return lower === null || !isRandom(lower, file, 0);
+}
+
+/**
+ * `mel[at : at + n]` with another n each time, wherever it begins. What is written to, as a mask's stripe, keeps its shape,
+ * and so does what is resized or padded afterwards.
+ */
+export function isOfRandomLength(slice: Slice, file: PythonFile): boolean {
+  const { lower, upper } = slice;
+  if (!upper || !(lower ? isRandomSpan(lower, upper, file) : isDrawn(upper, file))) return false;
+  const statement = statementOf(slice);
+  const isWritten =
+    statement?.kind === "AugAssign" ||
+    statement?.kind === "Delete" ||
+    (statement?.kind === "Assign" && statement.targets.some(({ kind }) => kind === "Subscript")) ||
+    (statement?.kind === "ExprStmt" && /\]\.\w+_\(/.test(file.textOf(statement)));
+  const fn = functionOf(slice);
+  const below = fn ? file.codeOf({ start: slice.end, end: fn.end }) : "";
+  return !isWritten && !ONE_SIZE_AGAIN.test(below);
+}
+
+const ONE_SIZE_AGAIN =
+  /resi[sz]e|interpolat|upsampl|(?:^|[^a-z])pad(?!ding_mode)|transform|augment|zeros|tile|repeat|paste|canvas/i;
+
+/** Between `start` and `start + n`, or the same number of times each: `start * hop` and `end * hop`. */
+function isRandomSpan(lower: Expr, upper: Expr, file: PythonFile, depth = 0): boolean {
+  const [from, to] = [lower, upper].map((expr) => (expr.kind === "Name" ? valueOf(expr, file) : expr));
+  if (depth > 4 || to?.kind !== "Binary") return false;
+  const isFrom = (expr: Expr): boolean => file.textOf(expr) === file.textOf(lower);
+  if (to.op === "+")
+    return (isFrom(to.left) && isDrawn(to.right, file)) || (isFrom(to.right) && isDrawn(to.left, file));
+  return (
+    to.op === "*" &&
+    from?.kind === "Binary" &&
+    from.op === "*" &&
+    file.textOf(from.right) === file.textOf(to.right) &&
+    isRandomSpan(from.left, to.left, file, depth + 1)
+  );
+}
+
+function valueOf(name: Name, file: PythonFile): Expr | null {
+  const [one, ...more] = file.scopes.reaching(name);
+  return one?.how === "assign" && more.length === 0 ? one.value : null;
+}
+
+/** Drawn at random, here or by those who call this function with it. */
+function isDrawn(expr: Expr, file: PythonFile): boolean {
+  if (isRandom(expr, file, 0)) return true;
+  const [given, ...more] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  const fn = given?.how === "param" && more.length === 0 ? given.node.parent : null;
+  if (fn?.kind !== "FunctionDef") return false;
+  const at = fn.params.findIndex(({ name }) => name === given!.name);
+  const shift = fn.params[0]?.name === "self" ? 1 : 0;
+  return callsOf(fn, file).some((call) => {
+    const value = argument(call, given!.name, at - shift);
+    return value !== null && isRandom(value, file, 0);
+  });
+}
+
+/** Where examples are made: by a dataset's class, by what puts batches together, or by a function that these call. */
+function isInExamples(node: Node, file: PythonFile, depth = 0): boolean {
+  const fn = functionOf(node);
+  if (fn?.kind !== "FunctionDef") return false;
+  const cls = fn.parent?.kind === "ClassDef" ? fn.parent : null;
+  return (
+    isCollate(fn, file) ||
+    (cls !== null &&
+      cls.body.some((member) => member.kind === "FunctionDef" && member.name === "__getitem__")) ||
+    (depth < 2 && callsOf(fn, file).some((call) => isInExamples(call, file, depth + 1)))
   );
 }
 

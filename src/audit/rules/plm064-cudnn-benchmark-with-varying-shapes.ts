@@ -4,7 +4,7 @@ import { ancestors, contains, functionOf, lastWord, namesIn } from "../../python
 import type { Assign, Expr, For, Name, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
-import { isRandom, isRandomResize, shapesVary } from "../facts/shapes.ts";
+import { isCutAnywhere, isOfRandomLength, isRandomResize, shapesVary } from "../facts/shapes.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -149,10 +149,7 @@ function isVarying(facts: Facts): boolean {
           isNetwork(call.func, facts),
       ) ||
     // `wave[..., :n]` with another n each time; a window of one length that starts anywhere is no new shape.
-    file.all("Slice").some(({ lower, upper }) => {
-      if (!upper || !isRandom(upper, file, 0)) return !upper && lower !== null && isRandom(lower, file, 0);
-      return lower === null || !isRandom(lower, file, 0);
-    })
+    file.all("Slice").some((slice) => isCutAnywhere(slice, file) || isOfRandomLength(slice, file))
   );
 }
 
