@@ -18,6 +18,7 @@ import { derivesFromInput } from "../facts/flow.ts";
 import { derivesFrom } from "../facts/kept.ts";
 import { throughRollout, whileActing } from "../facts/idle-states.ts";
 import type { Idle } from "../facts/idle-states.ts";
+import { joinedMemories } from "../facts/joined-memories.ts";
 import { statesOnNetworks } from "../facts/network-states.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { returnsByName } from "../facts/returns.ts";
@@ -39,7 +40,15 @@ export const rule: Rule = {
     patterns: [6],
   },
   *check(facts) {
-    yield* inForward(facts);
+    const told = [...inForward(facts)];
+    yield* told;
+    for (const { at, own } of joinedMemories(facts))
+      if (!told.some((one) => one.at === at))
+        yield {
+          at,
+          severity: "note",
+          message: `${ofForwards(own)}, unless it is begun anew after each backward`,
+        };
     yield* throughLayer(facts);
     for (const idle of whileActing(facts)) yield inVain(idle, "calls", facts);
     for (const idle of throughRollout(facts)) yield inVain(idle, "turns", facts);
@@ -272,6 +281,10 @@ function message(name: string): string {
   return `\`${name}\` brings the graphs of all steps before into this one: backward walks through every one of them, or fails at the second`;
 }
 
+function ofForwards(own: string): string {
+  return `\`self.${own}\` brings the graphs of all forwards before into the next one: backward walks through every one of them, or fails at the second`;
+}
+
 function report(
   part: Expr,
   name: string,
@@ -364,7 +377,7 @@ function* inForward(facts: Facts): Generator<Finding> {
     if (!derivesFromInput(statement.value, facts) || !derivesFrom(statement.value, mixed, facts)) continue;
     yield {
       at: target!,
-      message: `\`self.${own}\` brings the graphs of all forwards before into the next one: backward walks through every one of them, or fails at the second`,
+      message: ofForwards(own!),
     };
   }
 }
