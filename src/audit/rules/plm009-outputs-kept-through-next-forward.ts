@@ -298,7 +298,9 @@ function isOnlyForLoss(
   );
   if (attributes.length === uses.length && uses.some(isLoss)) return true;
   if (MAPS.test(target.id))
-    return uses.length > 0 && uses.every((use) => isSize(use) || feedsLoss(use, facts) || isSummed(use));
+    return (
+      uses.length > 0 && uses.every((use) => isSize(use) || feedsLoss(use, facts) || isSummed(use, facts))
+    );
   // A language model's logits, or scores of all items, from which the loss is computed here.
   if (!TEXT.test(facts.file.text) && !facts.file.once(scoresEveryItem))
     return (
@@ -308,7 +310,7 @@ function isOnlyForLoss(
         // Beside the loss that the network computes itself.
         (target.parent?.kind === "Tuple" &&
           uses.length > 0 &&
-          uses.every((use) => isSummed(use) || isMeasured(use))) ||
+          uses.every((use) => isSummed(use, facts) || isMeasured(use))) ||
         // Which class each pixel has, counted.
         (facts.gradMode(target) === "off" &&
           /segment|pixel/i.test(facts.file.text) &&
@@ -326,7 +328,8 @@ function isOnlyForLoss(
   const made = new Set(shaped.map(({ value }) => value));
   const all = [...uses, ...shaped.flatMap((one) => facts.file.scopes.uses(one))];
   const counted = all.filter(
-    (use) => pickOf(use, facts) !== null || isCopiedToHost(use) || isMeasured(use) || isSummed(use),
+    (use) =>
+      pickOf(use, facts) !== null || isCopiedToHost(use, facts) || isMeasured(use) || isSummed(use, facts),
   );
   // One row of scores an example is small; a row for each token is not.
   if (
@@ -336,7 +339,8 @@ function isOnlyForLoss(
       target.parent?.kind === "Tuple" &&
       isLanguageModel(facts) &&
       counted.every(
-        (use) => isAlongLast(use, facts) || isCopiedToHost(use) || isMeasured(use) || isSummed(use),
+        (use) =>
+          isAlongLast(use, facts) || isCopiedToHost(use, facts) || isMeasured(use) || isSummed(use, facts),
       )
     )
   )
@@ -402,11 +406,11 @@ function pickOf(use: Name, { file }: Facts): Call | null {
 }
 
 /** `logits[0].detach().softmax(-1).cpu()`, for a picture or a log: what is read there is not held. */
-const isCopiedToHost = (use: Name): boolean => comesTo(use, /^(?:cpu|item|tolist)$/);
+const isCopiedToHost = (use: Name, facts: Facts): boolean => comesTo(use, /^(?:cpu|item|tolist)$/, facts);
 
-/** `maps.detach()[:, 0].sum(-1).mean()`: a few numbers. */
-const isSummed = (use: Name): boolean =>
-  comesTo(use, /^(?:mean|std|var|sum|norm|max|min|amax|amin|item|tolist)$/);
+/** `maps.detach()[:, 0].sum(-1).mean()`, `-(probs * logs).sum(-1)`, `torch.std(logits)`: a few numbers. */
+const isSummed = (use: Name, facts: Facts): boolean =>
+  comesTo(use, /^(?:mean|std|var|sum|norm|max|min|amax|amin|logsumexp|item|tolist)$/, facts);
 
 /** `compute_metrics(output, labels)`: numbers. */
 function isMeasured({ parent }: Name): boolean {
@@ -417,14 +421,21 @@ function isMeasured({ parent }: Name): boolean {
 const MEASURES =
   /metrics?(?:_|$)|accurac|(?:^|_)acc(?:_|$)|perplexity|(?:^|_)(?:f1|iou|dice|psnr|ssim)(?:_|$)/i;
 
-/** Through parts and methods of it, one of these methods is called. */
-function comesTo(use: Name, method: RegExp): boolean {
+/** Through parts and methods of it, and through arithmetic, one of these methods is called. */
+function comesTo(use: Name, method: RegExp, { file }: Facts): boolean {
   let at: Node = use;
   for (;;) {
     const up: Node | null = at.parent;
     if (up?.kind === "Subscript" && up.value === at) at = up;
     else if (up?.kind === "Attribute" && up.parent?.kind === "Call" && up.parent.func === up) {
       if (method.test(up.attr)) return true;
+      at = up.parent;
+    } else if (up?.kind === "Binary" || (up?.kind === "Unary" && up.op === "-")) at = up;
+    else if (up?.kind === "Arg" && up.parent?.kind === "Call" && up.parent.args[0] === up) {
+      const name = /^torch\.(?:nn\.functional\.)?(\w+)$/.exec(file.dotted(up.parent.func) ?? "")?.[1];
+      if (name === undefined) return false;
+      if (method.test(name)) return true;
+      if (!/^(?:(?:log_)?softmax|exp|log|abs|square|sqrt|sigmoid)$/.test(name)) return false;
       at = up.parent;
     } else return false;
   }
@@ -448,10 +459,13 @@ function isOfTokens(use: Name, facts: Facts): boolean {
   );
 }
 
+/** `labels[:, 1:]`, `input_ids[..., 1:]`: each token is what the one before it has to foretell. */
+const NEXT_TOKEN = /\b\w*(?:labels|ids|targets)\[(?:\.\.\.|:), ?1:/;
+
 /** By what the file speaks of; scores of classes are one row an example there too. */
 function isLanguageModel({ file: { text } }: Facts): boolean {
   return (
-    /vocab|lm_head|CausalLM|(?:\b|_)tokens\b|\bgpt|GPT/.test(text) &&
+    (/vocab|lm_head|CausalLM|(?:\b|_)tokens\b|\bgpt|GPT/.test(text) || NEXT_TOKEN.test(text)) &&
     !/classif|num_(?:labels|classes)|n_class|sentiment/i.test(text)
   );
 }
@@ -533,7 +547,7 @@ function feedsLoss(use: Node, facts: Facts): boolean {
 
 function isLossCall(call: Call, facts: Facts): boolean {
   return (
-    /loss|entropy|(?:^|_)log_?probs?$/.test(facts.file.dotted(call.func) ?? lastWord(call.func)) ||
+    /loss|entropy|(?:^|_)log_?p(?:s|robs?)$/.test(facts.file.dotted(call.func) ?? lastWord(call.func)) ||
     facts.networks.isLoss(call.func)
   );
 }
