@@ -92,6 +92,7 @@ const FILES = [
   "labels-80.jsonl",
   "labels-81.jsonl",
   "labels-82.jsonl",
+  "labels-83.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
