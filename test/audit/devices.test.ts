@@ -58,6 +58,28 @@ def train(model, loader, optimizer, writer, log):
   ]);
 });
 
+test("what decides whether the step is taken at all cannot wait, and what is read after it need not", () => {
+  const text = `import torch
+import torch.nn.functional as F
+
+
+def train(model, loader, optimizer):
+    total = 0.0
+    for x, y in loader:
+        loss = F.cross_entropy(model(x.cuda()), y.cuda())
+        bad = torch.isnan(loss).float()
+        if bad.item() > 0:
+            print("skipped")
+            continue
+        total += loss.item()
+        loss.backward()
+        optimizer.step()
+    return total
+`;
+  const { findings } = auditTexts([{ path: "one.py", text }], { ...DEFAULTS, select: ["PLM025"] });
+  expect(findings.map(({ line, severity }) => `${line} ${severity}`)).toEqual(["10 note", "13 note"]);
+});
+
 test("a program that has the host wait for every kernel waits for nothing more when it reads", () => {
   const trains = `def train(model, loader, optimizer):
     for x in loader:

@@ -36,9 +36,11 @@ function endsInRead(statements: Iterable<Stmt>, at: Expr, facts: Facts): boolean
       const ends = [before.body, before.orelse].map((branch) => endsInRead([...branch].reverse(), at, facts));
       // `elif device == "cuda": torch.cuda.synchronize()`: on another device there is nothing to wait for.
       if (ends.every(Boolean) || (ends.some(Boolean) && waits(before))) return true;
+      if (!isIdle(before, facts)) return false;
+      // `if bad.item(): continue`
+      if (lastRead(before.test, at, facts)) return true;
       // `if step % 10 == 0: print(loss.item())`
-      if (isIdle(before, facts)) continue;
-      return false;
+      continue;
     }
     if (!isSimple(before)) return false;
     const read = lastRead(before, at, facts);
@@ -54,7 +56,9 @@ function isIdle({ test, body, orelse }: If, facts: Facts): boolean {
   return (
     isQuiet(test, facts, all) &&
     [...body, ...orelse].every((one) =>
-      one.kind === "If" ? isIdle(one, facts) : isSimple(one) && isQuiet(one, facts, all),
+      one.kind === "If"
+        ? isIdle(one, facts)
+        : /^(?:Continue|Break|Pass)$/.test(one.kind) || (isSimple(one) && isQuiet(one, facts, all)),
     )
   );
 }

@@ -1,5 +1,5 @@
 import { argument, isTrue, keyword } from "../../python/file.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
+import type { Call, Expr, If, Node } from "../../python/tree.ts";
 import { contains, statementOf } from "../../python/nodes.ts";
 import { everyUpdate, ownUpdate } from "../facts/facts.ts";
 import type { Facts, Hot } from "../facts/facts.ts";
@@ -35,7 +35,9 @@ export const rule: Rule = {
       const echo = isEcho(call, facts);
       const around = statementOf(call);
       const needed =
-        around?.kind === "If" && contains(around.test, call) && decidesStep(around, facts.backwards);
+        around?.kind === "If" &&
+        contains(around.test, call) &&
+        (decidesStep(around, facts.backwards) || skipsStep(around, facts));
       const when = every ? "on every step" : "on every update of this branch";
       const what = `\`${short(facts.file.textOf(call))}\` ${hot.why.startsWith("in ") ? when : `${when} (${hot.why})`}`;
       yield {
@@ -85,6 +87,14 @@ function readTensor(call: Call, facts: Facts): Expr | null {
   )
     return call.args[0]!.value;
   return null;
+}
+
+/** `if bad.item(): continue` above the backward. */
+function skipsStep({ body, end, parent }: If, { backwards }: Facts): boolean {
+  return (
+    body.at(-1)?.kind === "Continue" &&
+    backwards.some(({ call }) => call.start > end && parent !== null && contains(parent, call))
+  );
 }
 
 function isMove(call: Call): boolean {
