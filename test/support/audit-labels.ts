@@ -93,6 +93,7 @@ const FILES = [
   "labels-81.jsonl",
   "labels-82.jsonl",
   "labels-83.jsonl",
+  "labels-84.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
