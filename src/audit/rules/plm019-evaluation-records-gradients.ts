@@ -1,19 +1,18 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
-import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
-import type { Attribute, Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
 import { decorate } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
-import { isThrottle } from "../facts/turns.ts";
 import { iteratedText } from "../facts/loaders.ts";
+import { looks, unrecorded } from "../facts/looks.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import { localName } from "../imports.ts";
 import { callsOf } from "../facts/returns.ts";
 import type { Finding, Rule } from "../rule.ts";
-import { isPart, lossRun, ranByMethod, runIn, runsNetwork } from "../facts/network-runs.ts";
+import { isPart, lossRun, ranByMethod, runIn } from "../facts/network-runs.ts";
 
 export const rule: Rule = {
   meta: {
@@ -63,9 +62,17 @@ export const rule: Rule = {
         if (!fn || (!seen.has(fn) && facts.functionFacts(finding.at as Node).reachesBackward)) yield finding;
       }
       if (evaluates) yield* blocks(facts, seen);
-      const looks = [...samples(facts)];
-      yield* looks;
-      for (const finding of detached(facts)) if (!looks.some(({ at }) => at === finding.at)) yield finding;
+      for (const { run, shown } of looks(facts)) {
+        const network = facts.file.textOf(run.func);
+        yield {
+          at: run.func,
+          severity: "note",
+          message:
+            shown === null
+              ? `\`${network}\` records a graph and saves its activations here, only for \`.detach()\` to throw them away`
+              : `\`${shown}\` is only looked at, yet \`${network}\` records a graph for it and saves its activations`,
+        };
+      }
     }
   },
 };
@@ -436,86 +443,6 @@ function isAfterStep(block: If, fn: Node | null, facts: Facts): boolean {
   );
 }
 
-/** `if step % 100 == 0: images = netG(noise); save_image(images)`: a look now and then, in the step's own loop. */
-function* samples(facts: Facts): Generator<Finding> {
-  const { file } = facts;
-  if (facts.stepLoops.size === 0) return;
-  for (const statement of file.all("Assign")) {
-    const call = statement.value;
-    const [target] = statement.targets;
-    if (call.kind !== "Call" || target?.kind !== "Name" || call.func.kind === "Call") continue;
-    const loop = facts.stepLoop(statement) ?? aroundSteps(statement, facts);
-    const block = loop ? throttled(statement, loop) : null;
-    if (!block || !isNetwork(call.func, facts) || facts.networks.isLoss(call.func)) continue;
-    if (facts.networks.isFrozen(call.func) || facts.gradMode(call) !== "on" || unrecorded(call, facts))
-      continue;
-    // What is differentiated, penalised or handed back needs its graph.
-    if (
-      facts.backwards.some((one) => contains(block, one.call)) ||
-      /autograd|\.grad\b/.test(file.codeOf(block))
-    )
-      continue;
-    const uses = file.scopes.uses(file.scopes.definitionAt(target)!);
-    if (uses.length === 0 || uses.some((use) => !contains(block, use) || !isLook(use, file))) continue;
-    yield {
-      at: call.func,
-      severity: "note",
-      message: `\`${target.id}\` is only looked at, yet \`${file.textOf(call.func)}\` records a graph for it and saves its activations`,
-    };
-  }
-}
-
-/** The loop over epochs whose body has the loop over steps. */
-function aroundSteps(node: Node, facts: Facts): Loop | null {
-  const [loop] = loopsAround(node);
-  return loop && [...facts.stepLoops].some((steps) => contains(loop, steps)) ? loop : null;
-}
-
-/** `action = actor(obs)` of a step, of which only `action.detach()` is ever used. */
-function* detached(facts: Facts): Generator<Finding> {
-  const { file } = facts;
-  for (const statement of file.all("Assign")) {
-    const [target] = statement.targets;
-    const cut = statement.value.kind === "Call" && attributeOf(statement.value) === "detach";
-    const call = cut ? ((statement.value as Call).func as Attribute).value : statement.value;
-    if (call.kind !== "Call" || statement.targets.length !== 1 || !target || call.args.length === 0) continue;
-    const names = target.kind === "Name" ? [target] : target.kind === "Tuple" ? target.items : [];
-    if (names.length === 0 || !runsNetwork(call, facts) || !facts.hot(statement)) continue;
-    if (facts.gradMode(call) !== "on" || unrecorded(call, facts)) continue;
-    const uses = names.flatMap((name) => {
-      const definition = name.kind === "Name" ? file.scopes.definitionAt(name) : null;
-      return definition ? file.scopes.uses(definition) : [];
-    });
-    if (uses.length === 0 || !names.every((name) => name.kind === "Name")) continue;
-    if (!cut && !uses.every((use) => isCut(use))) continue;
-    yield {
-      at: call.func,
-      severity: "note",
-      message: `\`${file.textOf(call.func)}\` records a graph and saves its activations here, only for \`.detach()\` to throw them away`,
-    };
-  }
-}
-
-function isCut(use: Node): boolean {
-  return use.parent?.kind === "Attribute" && /^(?:detach|data|argmax|shape|size)$/.test(use.parent.attr);
-}
-
-/** The nearest test below the loop that lets the node run once in a while. */
-function throttled(node: Node, loop: Node): If | null {
-  for (let at = node.parent; at && at !== loop; at = at.parent)
-    if (at.kind === "If" && isThrottle(at.test)) return at;
-  return null;
-}
-
-function isLook(use: Node, file: PythonFile): boolean {
-  const statement = statementOf(use);
-  return (
-    statement !== null &&
-    statement.kind !== "Return" &&
-    !/loss|penalt|crit|backward|yield/i.test(file.textOf(statement))
-  );
-}
-
 function attributeOf(call: Call): string {
   return call.func.kind === "Attribute" ? call.func.attr : "";
 }
@@ -565,12 +492,6 @@ function computes(node: Node): boolean {
   let base = node;
   while (base.kind === "Call" && base.func.kind === "Attribute") base = base.func.value;
   return found && !/\b(?:detach|data|grad)\b/.test(base.kind === "Attribute" ? base.attr : "");
-}
-
-function unrecorded(node: Node, facts: Facts): boolean {
-  if (lexicalGrad(node, facts.file) === "unknown") return true;
-  const mode = facts.gradMode(node);
-  return mode === "off" || (mode === "unknown" && facts.functionFacts(node).callersGradOff !== "unknown");
 }
 
 /** `evaluate(net, test)` beside `with torch.no_grad(): evaluate(net, valid)`: right at one call, wrong at the other. */

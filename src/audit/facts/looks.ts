@@ -1,0 +1,107 @@
+import type { PythonFile } from "../../python/file.ts";
+import { contains, statementOf } from "../../python/nodes.ts";
+import type { Attribute, Call, If, Node } from "../../python/tree.ts";
+import type { Facts } from "./facts.ts";
+import { lexicalGrad } from "./gradmode.ts";
+import { runsNetwork } from "./network-runs.ts";
+import { isNetwork } from "./networks.ts";
+import { loopsAround } from "./training.ts";
+import type { Loop } from "./training.ts";
+import { isThrottle } from "./turns.ts";
+
+/** A run of a network, in a training, whose graph nobody wants. */
+export interface Look {
+  readonly run: Call;
+  /** The name of what is only shown or saved; null for what is cut off from its graph at once. */
+  readonly shown: string | null;
+}
+
+/** Each run once. */
+export function* looks(facts: Facts): Generator<Look> {
+  const shown = [...shownNowAndThen(facts)];
+  yield* shown;
+  for (const look of cutOff(facts)) if (!shown.some(({ run }) => run === look.run)) yield look;
+}
+
+/** Whether nothing is recorded where the node runs, or nobody can tell. */
+export function unrecorded(node: Node, facts: Facts): boolean {
+  if (lexicalGrad(node, facts.file) === "unknown") return true;
+  const mode = facts.gradMode(node);
+  return mode === "off" || (mode === "unknown" && facts.functionFacts(node).callersGradOff !== "unknown");
+}
+
+/** `if step % 100 == 0: images = netG(noise); save_image(images)`: a look now and then, in the step's own loop. */
+function* shownNowAndThen(facts: Facts): Generator<Look> {
+  const { file } = facts;
+  if (facts.stepLoops.size === 0) return;
+  for (const statement of file.all("Assign")) {
+    const call = statement.value;
+    const [target] = statement.targets;
+    if (call.kind !== "Call" || target?.kind !== "Name" || call.func.kind === "Call") continue;
+    const loop = facts.stepLoop(statement) ?? aroundSteps(statement, facts);
+    const block = loop ? throttled(statement, loop) : null;
+    if (!block || !isNetwork(call.func, facts) || facts.networks.isLoss(call.func)) continue;
+    if (facts.networks.isFrozen(call.func) || facts.gradMode(call) !== "on" || unrecorded(call, facts))
+      continue;
+    // What is differentiated, penalised or handed back needs its graph.
+    if (
+      facts.backwards.some((one) => contains(block, one.call)) ||
+      /autograd|\.grad\b/.test(file.codeOf(block))
+    )
+      continue;
+    const uses = file.scopes.uses(file.scopes.definitionAt(target)!);
+    if (uses.length === 0 || uses.some((use) => !contains(block, use) || !isLook(use, file))) continue;
+    yield { run: call, shown: target.id };
+  }
+}
+
+/** The loop over epochs whose body has the loop over steps. */
+function aroundSteps(node: Node, facts: Facts): Loop | null {
+  const [loop] = loopsAround(node);
+  return loop && [...facts.stepLoops].some((steps) => contains(loop, steps)) ? loop : null;
+}
+
+/** `action = actor(obs)` of a step, of which only `action.detach()` is ever used. */
+function* cutOff(facts: Facts): Generator<Look> {
+  const { file } = facts;
+  for (const statement of file.all("Assign")) {
+    const [target] = statement.targets;
+    const cut = statement.value.kind === "Call" && isDetach(statement.value);
+    const call = cut ? ((statement.value as Call).func as Attribute).value : statement.value;
+    if (call.kind !== "Call" || statement.targets.length !== 1 || !target || call.args.length === 0) continue;
+    const names = target.kind === "Name" ? [target] : target.kind === "Tuple" ? target.items : [];
+    if (names.length === 0 || !runsNetwork(call, facts) || !facts.hot(statement)) continue;
+    if (facts.gradMode(call) !== "on" || unrecorded(call, facts)) continue;
+    const uses = names.flatMap((name) => {
+      const definition = name.kind === "Name" ? file.scopes.definitionAt(name) : null;
+      return definition ? file.scopes.uses(definition) : [];
+    });
+    if (uses.length === 0 || !names.every((name) => name.kind === "Name")) continue;
+    if (!cut && !uses.every((use) => isCut(use))) continue;
+    yield { run: call, shown: null };
+  }
+}
+
+function isDetach({ func }: Call): boolean {
+  return func.kind === "Attribute" && func.attr === "detach";
+}
+
+function isCut(use: Node): boolean {
+  return use.parent?.kind === "Attribute" && /^(?:detach|data|argmax|shape|size)$/.test(use.parent.attr);
+}
+
+/** The nearest test below the loop that lets the node run once in a while. */
+function throttled(node: Node, loop: Node): If | null {
+  for (let at = node.parent; at && at !== loop; at = at.parent)
+    if (at.kind === "If" && isThrottle(at.test)) return at;
+  return null;
+}
+
+function isLook(use: Node, file: PythonFile): boolean {
+  const statement = statementOf(use);
+  return (
+    statement !== null &&
+    statement.kind !== "Return" &&
+    !/loss|penalt|crit|backward|yield/i.test(file.textOf(statement))
+  );
+}
