@@ -40,6 +40,7 @@ export function shapesVary(file: PythonFile): boolean {
           isRandomResize(call, file) || isResizedBySide(call, file) || isImageResizedBySide(call, file),
       ) ||
     file.all("FunctionDef").some((fn) => isCollate(fn, file) && padsToLongest(fn, file)) ||
+    file.callsNamed("max").some((call) => isLongestGiven(call, file)) ||
     file.all("Slice").some((slice) => isInExamples(slice, file) && isOfRandomLength(slice, file))
   );
 }
@@ -198,26 +199,33 @@ function isOfSides(expr: Expr, file: PythonFile): boolean {
   );
 }
 
+/** `depth`: how many names lie behind it; what a name is set to in a circle would never end. */
 export function isRandom(expr: Expr, file: PythonFile, depth: number): boolean {
-  if (depth > 8) return false;
-  if (expr.kind === "Tuple" || expr.kind === "List")
-    return expr.items.some((item) => isRandom(item, file, depth + 1));
+  const again = (inner: Expr): boolean => isRandom(inner, file, depth);
+  if (expr.kind === "Tuple" || expr.kind === "List") return expr.items.some(again);
   if (expr.kind === "Name")
-    return file.scopes.reaching(expr).some(({ value }) => value !== null && isRandom(value, file, depth + 1));
-  if (expr.kind === "Binary")
-    return isRandom(expr.left, file, depth + 1) || isRandom(expr.right, file, depth + 1);
-  if (expr.kind === "Subscript")
-    return isRandom(expr.value, file, depth + 1) || isRandom(expr.index, file, depth + 1);
+    return (
+      depth < FARTHEST &&
+      file.scopes.reaching(expr).some(({ value }) => value !== null && isRandom(value, file, depth + 1))
+    );
+  if (expr.kind === "Binary") return again(expr.left) || again(expr.right);
+  if (expr.kind === "Subscript") return again(expr.value) || again(expr.index);
+  // `[int(side * random.uniform(0.5, 1.5)) for side in x.shape[-2:]]`
+  if (expr.kind === "Comp") return again(expr.element);
   if (expr.kind !== "Call") return false;
   const name = file.dotted(expr.func) ?? "";
   if (/^(?:random|numpy\.random)\.|^torch\.(?:randint|rand|randperm)$/.test(name)) return true;
-  // `int(torch.randint(…))`, `torch.randint(…).item()`.
-  if (name === "builtins.int")
-    return expr.args[0] !== undefined && isRandom(expr.args[0].value, file, depth + 1);
+  // `int(torch.randint(…))`, `math.ceil(side * scale)`, `tuple(…)`; `torch.randint(…).item()`.
+  if (KEEPS_CHANCE.test(name)) return expr.args.some(({ value }) => again(value));
   return expr.func.kind === "Attribute" && /^(?:item|tolist|choice|integers)$/.test(expr.func.attr)
-    ? isRandom(expr.func.value, file, depth + 1)
+    ? again(expr.func.value)
     : false;
 }
+
+const FARTHEST = 5;
+
+/** What makes a size of a number or of several, and leaves it as random as these were. */
+const KEEPS_CHANCE = /^(?:builtins\.(?:int|round|tuple|list)|(?:math|numpy)\.(?:ceil|floor))$/;
 
 /** Named so, handed to a loader as its `collate_fn`, or called by a class that is. */
 function isCollate(fn: FunctionDef, file: PythonFile): boolean {
@@ -243,3 +251,27 @@ function padsToLongest(fn: FunctionDef, file: PythonFile): boolean {
         /len|size|shape/i.test(file.textOf(call)),
     );
 }
+
+/**
+ * `longest = max(len(one) for one in inputs)` in a function that is named so, `pad_1d(inputs)`: it makes alike what it is
+ * given, wherever batches are put together with it.
+ */
+function isLongestGiven(call: Call, file: PythonFile): boolean {
+  const fn = functionOf(call);
+  const [first, ...more] = call.args;
+  if (fn?.kind !== "FunctionDef" || !PADS.test(fn.name) || !first || more.length > 0) return false;
+  if (file.dotted(call.func) !== "builtins.max") return false;
+  // `lengths = [len(one) for one in inputs]`
+  const each = (first.value.kind === "Name" ? file.scopes.onlyValue(first.value) : null) ?? first.value;
+  const text = file.textOf(each);
+  return (
+    (each.kind === "Comp"
+      ? /len\(|size\(|shape/.test(file.textOf(each.element))
+      : text.startsWith("map(len,")) &&
+    fn.params.some(({ name }) =>
+      new RegExp(String.raw`(?:\bin (?:range\(len\()?|map\(len, )${name}\b`).test(text),
+    )
+  );
+}
+
+const PADS = /^_?(?:pad|stack_and_pad)(?:_|\d|$)/;

@@ -101,16 +101,22 @@ function isMatrix(expr: Expr, facts: Facts): boolean {
   const cls = classOf(expr);
   const own = selfAttribute(expr);
   if (own === null)
-    return (
-      expr.kind === "Attribute" &&
-      isOnlyMadeBy(expr.value, file, (made) =>
-        /^torch\.nn\.(?:Linear|Embedding)$/.test(file.dotted(made.func) ?? ""),
-      )
-    );
+    return expr.kind === "Attribute" && isOnlyMadeBy(expr.value, file, (made) => isLarge(made, facts));
   if (/gate|rout|expert/i.test(`${cls?.name} ${own}`)) return false;
   return (
     (own === "weight" && isOfLayer(cls, facts)) ||
     isOnlyMadeBy(expr, file, ({ args: [first] }) => first !== undefined && sizesOf(first.value, facts) > 1)
+  );
+}
+
+/** `nn.Linear(…)`, `nn.Embedding.from_pretrained(table)`, also of one that was just made: `nn.Embedding(n, d).from_pretrained(table)`. */
+function isLarge({ func }: Call, { file }: Facts): boolean {
+  if (/^torch\.nn\.(?:Linear|Embedding(?:\.from_pretrained)?)$/.test(file.dotted(func) ?? "")) return true;
+  return (
+    func.kind === "Attribute" &&
+    func.attr === "from_pretrained" &&
+    func.value.kind === "Call" &&
+    file.dotted(func.value.func) === "torch.nn.Embedding"
   );
 }
 
@@ -145,15 +151,29 @@ function isOwnWeight(expr: Expr, facts: Facts): boolean {
   const own = selfAttribute(expr);
   if (own === "weight" && isOfLayer(classOf(expr), facts)) return true;
   if (own !== null && isTakenFromLayer(expr, own, facts)) return true;
-  if (own !== null)
-    return isOnlyMadeBy(expr, facts.file, (made) =>
-      /^torch\.nn\.(?:parameter\.)?Parameter$/.test(facts.file.dotted(made.func) ?? ""),
-    );
+  if (own !== null) return isParameterOrNone(expr, own, facts);
   return (
     expr.kind === "Attribute" &&
     /^(?:weight|bias)$/.test(expr.attr) &&
     selfAttribute(expr.value) !== null &&
-    facts.value(expr.value).what === "module"
+    (facts.value(expr.value).what === "module" ||
+      isOnlyMadeBy(expr.value, facts.file, (made) => isLarge(made, facts)))
+  );
+}
+
+/** `self.decoder = nn.Parameter(…)`, and None for a layer that does without: what is cast is there. */
+function isParameterOrNone(expr: Expr, own: string, { file }: Facts): boolean {
+  const cls = classOf(expr);
+  const made = (cls ? (attributesOf(cls, file).get(own)?.writes ?? []) : [])
+    .flatMap(({ value }) => (value?.kind === "IfExp" ? [value.body, value.orelse] : [value]))
+    .filter((value) => value?.kind !== "Const" || value.value !== null);
+  return (
+    made.length > 0 &&
+    made.every(
+      (value) =>
+        value?.kind === "Call" &&
+        /^torch\.nn\.(?:parameter\.)?Parameter$/.test(file.dotted(value.func) ?? ""),
+    )
   );
 }
 

@@ -203,8 +203,8 @@ function weightOf(expr: Call | Binary, file: PythonFile): Expr | null {
 /** A layer's output, a product or a scaled one that keeps its name, and so its memory, beside its scaled double. */
 function isHeld(name: Name, facts: Facts): boolean {
   const one = heldValue(name, facts);
-  const [scaled, statement] = [name.parent, name.parent?.parent];
-  if (!one || scaled?.kind !== "Binary") return false;
+  if (!one || name.parent?.kind !== "Binary") return false;
+  const statement = wholeOf(name.parent, facts).parent;
   if (statement?.kind !== "Assign" || statement.targets.some((to) => to.kind !== "Name" || to.id === name.id))
     return false;
   const { value } = one;
@@ -223,6 +223,20 @@ function isHeld(name: Name, facts: Facts): boolean {
   // Scores that are handed out as well may be the scaled ones.
   const inside = isLogits(value, facts) ? reads.filter((use) => statementOf(use)?.kind !== "Return") : reads;
   return made && inside.length === 1;
+}
+
+/** `cap * torch.tanh(logits / cap)` of `logits / cap`, and `(logits / cap).tanh() * cap`: as large, place by place. */
+function wholeOf(scaled: Expr, facts: Facts): Expr {
+  const { parent } = scaled;
+  const isFactor =
+    parent?.kind === "Binary" &&
+    /^[*/]$/.test(parent.op) &&
+    isScalar(parent.left === scaled ? parent.right : parent.left, facts);
+  if (isFactor) return wholeOf(parent, facts);
+  const call = parent?.kind === "Arg" || parent?.kind === "Attribute" ? parent.parent : null;
+  return call?.kind === "Call" && /^(?:tanh|float|sigmoid|clamp|neg)$/.test(lastWord(call.func))
+    ? wholeOf(call, facts)
+    : scaled;
 }
 
 /** `centred = teacher_output - self.center`: of two tensors, so as large as its first. */

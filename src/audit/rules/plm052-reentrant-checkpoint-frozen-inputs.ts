@@ -119,9 +119,13 @@ function isFedByOptionsOnly({ file, project }: Facts): boolean {
 
 /** `whole = []`, and `whole.extend(vision_keys)` where an option that is off asks for it; `whole.append("lm_head")` feeds nothing. */
 function isSavedByOptions(saved: Expr, file: PythonFile, isOff: (node: Node) => boolean): boolean {
-  if (saved.kind === "Const") return saved.value === null;
-  if (saved.kind === "List") return saved.items.every(isHead);
+  if (saved.kind === "Const" || saved.kind === "List") return isNoneSaved(saved);
+  // `modules_to_save = None if is_chat else ["wte", "lm_head"]`: one of the two kinds of run is not fed.
+  if (saved.kind === "IfExp") return [saved.body, saved.orelse].some(isNoneSaved);
   const [one, ...more] = saved.kind === "Name" ? file.scopes.reaching(saved) : [];
+  if (one?.value && more.length > 0)
+    return [one, ...more].some(({ how, value }) => how === "assign" && value !== null && isNoneSaved(value));
+  if (one?.value?.kind === "IfExp") return isSavedByOptions(one.value, file, isOff);
   if (one?.value?.kind !== "List" || more.length > 0 || !one.value.items.every(isHead)) return false;
   return file.scopes.uses(one).every(({ parent }) => {
     const call = parent?.kind === "Attribute" ? parent.parent : null;
@@ -129,6 +133,11 @@ function isSavedByOptions(saved: Expr, file: PythonFile, isOff: (node: Node) => 
     if (call?.kind !== "Call" || call.func !== parent) return parent?.kind === "Arg";
     return call.args.every(({ value }) => isHead(value)) || isOff(call);
   });
+}
+
+/** None, or heads alone. */
+function isNoneSaved(expr: Expr): boolean {
+  return expr.kind === "List" ? expr.items.every(isHead) : expr.kind === "Const" && expr.value === null;
 }
 
 function isHead(expr: Expr): boolean {
