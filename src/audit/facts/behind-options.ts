@@ -40,6 +40,11 @@ export function optionBehind(node: Node, file: PythonFile, tree: Tree): Behind |
   return null;
 }
 
+/** The same by what its own file says of its options. */
+export function isBehindOwnOption(node: Node, file: PythonFile): boolean {
+  return optionBehind(node, file, NOTHING_KNOWN) !== null;
+}
+
 /** What an option that is off, or another, keeps from running. */
 export function behind(option: string, given: Default | undefined): Behind {
   return {
@@ -347,7 +352,7 @@ export function turnsCheckpointingOn(file: PythonFile): boolean {
         args.some(({ name, value }) => name !== null && CHECKPOINTING.test(name) && isTrue(value)),
       ),
   ];
-  return switches.some((call) => optionBehind(call, file, NOTHING_KNOWN) === null && !isAskedFor(call, file));
+  return switches.some((call) => !isBehindOwnOption(call, file) && !isAskedFor(call, file));
 }
 
 /** `if args.gradient_checkpointing:` of options that another file has: most are off. */

@@ -8,8 +8,11 @@ const COLLATORS = /^DataCollator/;
 
 const DETECTORS = /rcnn|retinanet|fcos/;
 
-/** Batches padded to their own longest member, or resized at random or by their own sides: each is a new shape. */
-export function shapesVary(file: PythonFile): boolean {
+/**
+ * Batches padded to their own longest member, or resized at random or by their own sides: each is a new shape. `isOff`: what
+ * an option that is off by default keeps from being resized at random.
+ */
+export function shapesVary(file: PythonFile, isOff: (node: Node) => boolean = () => false): boolean {
   return (
     file
       .callsNamed("pad_sequence", "pack_padded_sequence")
@@ -37,7 +40,9 @@ export function shapesVary(file: PythonFile): boolean {
       .callsNamed("interpolate", "upsample", "resize", "center_crop")
       .some(
         (call) =>
-          isRandomResize(call, file) || isResizedBySide(call, file) || isImageResizedBySide(call, file),
+          (isRandomResize(call, file) && !isOff(call)) ||
+          isResizedBySide(call, file) ||
+          isImageResizedBySide(call, file),
       ) ||
     file.all("FunctionDef").some((fn) => isCollate(fn, file) && padsToLongest(fn, file)) ||
     file.callsNamed("max").some((call) => isLongestGiven(call, file)) ||
@@ -134,7 +139,12 @@ function sizesOf(call: Call, file: PythonFile): readonly Expr[] {
 }
 
 export function isRandomResize(call: Call, file: PythonFile): boolean {
-  return sizesOf(call, file).some((size) => isRandom(size, file, 0));
+  return sizesOf(call, file).some((size) => isRandom(size, file, 0)) && !file.once(definesCrop);
+}
+
+/** `def random_crop(clip, size):` beside `def jitter(clip, least, most):`: what one resizes at random, the other cuts to one size. */
+function definesCrop(file: PythonFile): boolean {
+  return [...file.all("FunctionDef"), ...file.all("ClassDef")].some(({ name }) => /crop/i.test(name));
 }
 
 /** By `min(shortest / h, longest / w)`: another size for each image. */

@@ -29,7 +29,7 @@ import {
 } from "./loaders.ts";
 import { STEPPERS, isCompound, isRunAlone } from "./names.ts";
 import { shapesVary } from "./shapes.ts";
-import { turnsCheckpointingOn } from "./behind-options.ts";
+import { isBehindOwnOption, turnsCheckpointingOn } from "./behind-options.ts";
 import { MAIN, callTarget, drawsFromHanded, functionName, isMain, otherTargets } from "./summary.ts";
 import { reducers, runners } from "./returns.ts";
 import { isCapital } from "./torch-names.ts";
@@ -179,7 +179,7 @@ class Summarizer {
       trained: trainedModels(file),
       adapters: adaptersOf(file),
       wide: wide.size > 0 ? [...wide].map(([fn, places]) => `${file.qualified(fn)}:${places}`) : undefined,
-      varies: shapesVary(file) || undefined,
+      varies: shapesVary(file, (node) => isBehindOwnOption(node, file)) || undefined,
       blocks: (file.mentions("CUDA_LAUNCH_BLOCKING") && file.says(BLOCKS)) || undefined,
       states: file.says(READS_STATES) || undefined,
       ranks: setsUpRanks(file) || undefined,

@@ -1,3 +1,4 @@
+import { argument, isFalse, isTrue } from "../../python/file.ts";
 import {
   ancestors,
   blockOf,
@@ -8,13 +9,14 @@ import {
   statementOf,
   walk,
 } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef, Node, Stmt } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, Name, Node, Stmt } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { decoratedGrad } from "../facts/gradmode.ts";
 import { isOtherBranch } from "../facts/guards.ts";
 import { callsOf } from "../facts/returns.ts";
+import { saysEvaluation } from "../facts/switches.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -41,6 +43,7 @@ export const rule: Rule = {
 
 function* kept(facts: Facts): Generator<Finding> {
   yield* leftElsewhere(facts);
+  yield* clearedInTrainingOnly(facts);
   if (facts.backwards.length === 0) return;
   const { file } = facts;
   const leave = new Set<FunctionDef>();
@@ -117,6 +120,83 @@ function* leftElsewhere(facts: Facts): Generator<Finding> {
     if (!statement || loopsAround(call).length === 0 || file.functionNamed(callTarget(call, file))) continue;
     yield* evaluations(restOf(statement), null, facts);
   }
+}
+
+/**
+ * `run_epoch(net, loader, train)` with `if train: optimizer.zero_grad()`: the same function evaluates, and the batches of an
+ * evaluation clear nothing of what the last step has left.
+ */
+function* clearedInTrainingOnly(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const clears = file.callsNamed("zero_grad").filter(({ func }) => func.kind === "Attribute");
+  const seen = new Set<FunctionDef>();
+  for (const clear of clears) {
+    const fn = functionOf(clear);
+    const flag = trainingFlag(clear);
+    if (fn?.kind !== "FunctionDef" || !flag || seen.has(fn) || !mayEvaluate(fn, flag, facts)) continue;
+    seen.add(fn);
+    const steps = optimizerSteps(file).filter((step) => functionOf(step) === fn);
+    const callers = callsOf(fn, file).map((call) => functionOf(call));
+    const isCleared = clears.some((other) =>
+      functionOf(other) === fn
+        ? !trainingFlag(other) ||
+          steps.some((step) => step.start < other.start && !isOtherBranch(step, other))
+        : callers.includes(functionOf(other)),
+    );
+    if (!isCleared && steps.length > 0 && steps.every((step) => trainingFlag(step)?.id === flag.id))
+      yield {
+        at: clear,
+        message:
+          "Only training clears gradients here, before its backward: those of the last step, as large as the trainable parameters, stay allocated while this evaluates; call `zero_grad()` after the step instead",
+      };
+  }
+}
+
+/** The parameter, `train` or `eval_only`, by which a function is told to train, where the node runs only then. */
+function trainingFlag(node: Node): Name | null {
+  let child = node;
+  for (const at of ancestors(node)) {
+    if (at.kind === "FunctionDef") return null;
+    if (at.kind === "If" && child !== at.test) {
+      const flag = flagOf(at.test, at.body.includes(child as Stmt));
+      if (flag) return flag;
+    }
+    child = at;
+  }
+  return null;
+}
+
+/** `train`, `not eval_only`, and `phase` of `phase == "train"`, of a test that holds for training. */
+function flagOf(test: Expr, holds: boolean): Name | null {
+  const inverted = test.kind === "Unary" && test.op === "not";
+  const bare = inverted ? test.operand : test.kind === "Compare" ? test.left : test;
+  if (bare.kind !== "Name") return null;
+  return saysEvaluation(test, !holds) ||
+    ((test.kind === "Name" || inverted) && (holds === inverted ? ONLY_EVALUATES : TRAINS).test(bare.id))
+    ? bare
+    : null;
+}
+
+const TRAINS = /^(?:is_|do_|for_)?train(?:ing)?(?:_mode|_phase)?$/;
+const ONLY_EVALUATES =
+  /^(?:is_|do_)?(?:eval|evaluate|evaluation|evaluating|val|valid|validate|validation|test|testing)(?:_only|_mode|_phase)?$/;
+
+/** Whether somebody may call it for an evaluation: unless all that are seen leave or set its flag to training. */
+function mayEvaluate(fn: FunctionDef, { id }: Name, { file }: Facts): boolean {
+  const at = fn.params.findIndex(({ name }) => name === id);
+  if (at < 0) return false;
+  const calls = callsOf(fn, file);
+  const shift = fn.params[0]!.name === "self" ? 1 : 0;
+  const isTraining = (value: Expr | null): boolean =>
+    value?.kind === "Str"
+      ? /^train/.test(value.value ?? "")
+      : ONLY_EVALUATES.test(id)
+        ? isFalse(value)
+        : isTrue(value);
+  return (
+    calls.length === 0 ||
+    !calls.every((call) => isTraining(argument(call, id, at - shift) ?? fn.params[at]!.default))
+  );
 }
 
 /** Whether gradients are cleared before the backward of a function that takes one step, by itself or by the loop that calls it, and not after. */

@@ -203,8 +203,9 @@ function weightOf(expr: Call | Binary, file: PythonFile): Expr | null {
 /** A layer's output, a product or a scaled one that keeps its name, and so its memory, beside its scaled double. */
 function isHeld(name: Name, facts: Facts): boolean {
   const one = heldValue(name, facts);
-  if (!one || name.parent?.kind !== "Binary") return false;
-  const statement = wholeOf(name.parent, facts).parent;
+  const scaled = name.parent?.kind === "Binary" ? name.parent : methodOf(name);
+  if (!one || !scaled) return false;
+  const statement = wholeOf(scaled, facts).parent;
   if (statement?.kind !== "Assign" || statement.targets.some((to) => to.kind !== "Name" || to.id === name.id))
     return false;
   const { value } = one;
@@ -233,10 +234,16 @@ function wholeOf(scaled: Expr, facts: Facts): Expr {
     /^[*/]$/.test(parent.op) &&
     isScalar(parent.left === scaled ? parent.right : parent.left, facts);
   if (isFactor) return wholeOf(parent, facts);
-  const call = parent?.kind === "Arg" || parent?.kind === "Attribute" ? parent.parent : null;
-  return call?.kind === "Call" && /^(?:tanh|float|sigmoid|clamp|neg)$/.test(lastWord(call.func))
+  const call = methodOf(scaled);
+  return call && /^(?:tanh|float|sigmoid|clamp|neg|mul|div)$/.test(lastWord(call.func))
     ? wholeOf(call, facts)
     : scaled;
+}
+
+/** `x.tanh()`, `torch.tanh(x)` of `x`. */
+function methodOf({ parent }: Expr): Call | null {
+  const call = parent?.kind === "Arg" || parent?.kind === "Attribute" ? parent.parent : null;
+  return call?.kind === "Call" ? call : null;
 }
 
 /** `centred = teacher_output - self.center`: of two tensors, so as large as its first. */

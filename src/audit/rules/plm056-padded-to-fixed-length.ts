@@ -150,8 +150,10 @@ function trainsOnAnyShape(facts: Facts): boolean {
   )
     return false;
   // A script that trains, or prepares what another one trains on.
-  return /Trainer\b|\.backward\(|TrainingArguments|training_step|\bDataset\b|load_dataset|[Cc]ollat|DataLoader|\.map\(|\blabels\b/.test(
-    file.text,
+  return (
+    /Trainer\b|\.backward\(|TrainingArguments|training_step|\bDataset\b|load_dataset|[Cc]ollat|DataLoader|\.map\(|\blabels\b/.test(
+      file.text,
+    ) || facts.project.training.has(file.module)
   );
 }
 
