@@ -9,7 +9,7 @@ import {
   statementOf,
   walk,
 } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef, Name, Node, Stmt } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, Node, Stmt } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -18,7 +18,7 @@ import { isOtherBranch } from "../facts/guards.ts";
 import { callsOf } from "../facts/returns.ts";
 import { saysEvaluation } from "../facts/switches.ts";
 import { callTarget } from "../facts/summary.ts";
-import { loopsAround, optimizerSteps } from "../facts/training.ts";
+import { loopOfSteps, loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -136,14 +136,16 @@ function* clearedInTrainingOnly(facts: Facts): Generator<Finding> {
     if (fn?.kind !== "FunctionDef" || !flag || seen.has(fn) || !mayEvaluate(fn, flag, facts)) continue;
     seen.add(fn);
     const steps = optimizerSteps(file).filter((step) => functionOf(step) === fn);
-    const callers = callsOf(fn, file).map((call) => functionOf(call));
+    const callers = new Set(callsOf(fn, file).map((call) => functionOf(call)));
     const isCleared = clears.some((other) =>
       functionOf(other) === fn
         ? !trainingFlag(other) ||
           steps.some((step) => step.start < other.start && !isOtherBranch(step, other))
-        : callers.includes(functionOf(other)),
+        : callers.has(functionOf(other)),
     );
-    if (!isCleared && steps.length > 0 && steps.every((step) => trainingFlag(step)?.id === flag.id))
+    const isFlag = (other: Expr | null): boolean =>
+      other !== null && file.textOf(other) === file.textOf(flag);
+    if (!isCleared && steps.length > 0 && steps.every((step) => isFlag(trainingFlag(step))))
       yield {
         at: clear,
         message:
@@ -152,11 +154,15 @@ function* clearedInTrainingOnly(facts: Facts): Generator<Finding> {
   }
 }
 
-/** The parameter, `train` or `eval_only`, by which a function is told to train, where the node runs only then. */
-function trainingFlag(node: Node): Name | null {
-  let child = node;
-  for (const at of ancestors(node)) {
-    if (at.kind === "FunctionDef") return null;
+/**
+ * `train`, `eval_only` or `optimizer`, by which a function is told to train, where the call runs only then. One around the
+ * whole loop chooses between programs.
+ */
+function trainingFlag(call: Call): Expr | null {
+  const loop = loopOfSteps(call);
+  let child: Node = call;
+  for (const at of ancestors(call)) {
+    if (at.kind === "FunctionDef" || at === loop) return null;
     if (at.kind === "If" && child !== at.test) {
       const flag = flagOf(at.test, at.body.includes(child as Stmt));
       if (flag) return flag;
@@ -166,37 +172,50 @@ function trainingFlag(node: Node): Name | null {
   return null;
 }
 
-/** `train`, `not eval_only`, and `phase` of `phase == "train"`, of a test that holds for training. */
-function flagOf(test: Expr, holds: boolean): Name | null {
+/** `train`, `not eval_only`, `net.training`, `phase` of `phase == "train"`, `optimizer` of `optimizer is not None`: of a test that holds for training. */
+function flagOf(test: Expr, holds: boolean): Expr | null {
   const inverted = test.kind === "Unary" && test.op === "not";
   const bare = inverted ? test.operand : test.kind === "Compare" ? test.left : test;
+  if (saysEvaluation(test, !holds)) return bare;
   if (bare.kind !== "Name") return null;
-  return saysEvaluation(test, !holds) ||
-    ((test.kind === "Name" || inverted) && (holds === inverted ? ONLY_EVALUATES : TRAINS).test(bare.id))
-    ? bare
-    : null;
+  if (test.kind === "Compare")
+    return holds && test.ops[0] === "is not" && isNone(test.rights[0]!) && OPTIMIZER.test(bare.id)
+      ? bare
+      : null;
+  return (holds === inverted ? ONLY_EVALUATES : TRAINS).test(bare.id) ? bare : null;
 }
 
 const TRAINS = /^(?:is_|do_|for_)?train(?:ing)?(?:_mode|_phase)?$/;
 const ONLY_EVALUATES =
   /^(?:is_|do_)?(?:eval|evaluate|evaluation|evaluating|val|valid|validate|validation|test|testing)(?:_only|_mode|_phase)?$/;
+const OPTIMIZER = /^(?:\w+_)?opt(?:im(?:izer)?)?$/;
+
+function isNone(expr: Expr): boolean {
+  return expr.kind === "Const" && expr.value === null;
+}
 
 /** Whether somebody may call it for an evaluation: unless all that are seen leave or set its flag to training. */
-function mayEvaluate(fn: FunctionDef, { id }: Name, { file }: Facts): boolean {
+function mayEvaluate(fn: FunctionDef, flag: Expr, { file }: Facts): boolean {
+  // `net.training`: somebody switches that.
+  if (flag.kind !== "Name") return flag.kind === "Attribute";
+  // `train = optimizer is not None`
+  const told = file.scopes.onlyValue(flag);
+  const { id } = told?.kind === "Compare" && told.left.kind === "Name" ? told.left : flag;
   const at = fn.params.findIndex(({ name }) => name === id);
   if (at < 0) return false;
   const calls = callsOf(fn, file);
   const shift = fn.params[0]!.name === "self" ? 1 : 0;
-  const isTraining = (value: Expr | null): boolean =>
-    value?.kind === "Str"
-      ? /^train/.test(value.value ?? "")
-      : ONLY_EVALUATES.test(id)
-        ? isFalse(value)
-        : isTrue(value);
   return (
     calls.length === 0 ||
-    !calls.every((call) => isTraining(argument(call, id, at - shift) ?? fn.params[at]!.default))
+    !calls.every((call) => isForTraining(argument(call, id, at - shift) ?? fn.params[at]!.default, id))
   );
+}
+
+/** What a flag of this name is given for training. */
+function isForTraining(value: Expr | null, id: string): boolean {
+  if (value?.kind === "Str") return value.value?.startsWith("train") === true;
+  if (OPTIMIZER.test(id)) return value === null || !isNone(value);
+  return ONLY_EVALUATES.test(id) ? isFalse(value) : isTrue(value);
 }
 
 /** Whether gradients are cleared before the backward of a function that takes one step, by itself or by the loop that calls it, and not after. */

@@ -416,7 +416,9 @@ function isScalar(expr: Expr, facts: Facts): boolean {
         one.value !== null &&
         one.value.kind !== "Name" &&
         isScalar(one.value, facts)) ||
-        (one?.how === "param" && /^(?:scal\w*|alpha|lora_alpha|temperature|temp|tau)$/.test(expr.id)))
+        (one?.how === "param" &&
+          (/^(?:scal\w*|alpha|lora_alpha|temperature|temp|tau|(?:\w+_)?(?:soft)?cap)$/.test(expr.id) ||
+            (one.node.kind === "Param" && one.node.default?.kind === "Num"))))
     );
   }
   // `self.A.shape[1]`, `q.size(-1)`
@@ -441,7 +443,7 @@ function isScalar(expr: Expr, facts: Facts): boolean {
   if (writes.length > 0 && writes.every(isNumber)) return true;
   // or what is handed in and never made a tensor.
   return (
-    /^(?:s|r|rank|lora_r|lora_scal\w*|multiplier|factor|weight_scale|gain|lambda_?|\w*temp(?:erature)?|tau|\w+_tau|\w*dim|\w+_size|d_model|n_embd)$/.test(
+    /^(?:s|r|rank|lora_r|lora_scal\w*|multiplier|factor|weight_scale|gain|lambda_?|\w*temp(?:erature)?|tau|\w+_tau|(?:\w+_)?(?:soft)?cap|\w*dim|\w+_size|d_model|n_embd)$/.test(
       own,
     ) &&
     writes.length > 0 &&
