@@ -152,8 +152,8 @@ export function optimizerSteps(file: PythonFile): readonly Call[] {
     if (call.func.kind !== "Attribute" || !call.func.attr.startsWith("step")) return false;
     const receiver = tail(call.func.value).split(".").pop() ?? "";
     if (/scaler/i.test(receiver)) return true;
-    // `self.scheduled_optim.step_and_update_lr()` steps, and sets the rate before.
-    if (/sched/i.test(receiver) && !/^_?sched(?:uled)?_?optim(?:izer)?$/i.test(receiver)) return false;
+    // A schedule of the learning rate; `scheduled_optim` is an optimizer that keeps one.
+    if (/sched/i.test(receiver) && !/optim(?:i[sz]er)?$/i.test(receiver)) return false;
     // `amp.step(model, optimizer)`
     if (call.args.some(({ value }) => /(?:^|[._])optim(?:izer)?$/.test(tail(value)))) return true;
     if (/optim|^opt(?:_|$)|_opt$|^(?:\w+_)?(?:solver|adam|sgd)$/i.test(receiver)) return true;

@@ -1,13 +1,17 @@
 import { argument, isFalse, isTrue, keyword, positional } from "../../python/file.ts";
-import { ancestors, classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, With } from "../../python/tree.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { addKeyword, indentAt } from "../edits.ts";
 import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { returnsByName } from "../facts/returns.ts";
+import { callTarget } from "../facts/summary.ts";
 import type { Fix, Rule } from "../rule.ts";
 
 const SCREEN = 20;
+/** Through so many names, lambdas and functions a context is followed to where it is made. */
+const DEEPEST = 8;
 
 const UNDER =
   "Backward runs under autocast: it already uses each forward operation's type, and autocast may now cast what it should not; leave the block first";
@@ -172,7 +176,7 @@ function moveOut(call: Call, block: With, facts: Facts): Fix | null {
 function isAutocast(expr: Expr, facts: Facts, depth = 0): boolean {
   const { file } = facts;
   const again = (inner: Expr | null): boolean => inner !== null && isAutocast(inner, facts, depth + 1);
-  if (depth > 4) return false;
+  if (depth > DEEPEST) return false;
   if (expr.kind === "Call")
     return (
       isTorchAutocast(expr, file) ||
@@ -180,7 +184,8 @@ function isAutocast(expr: Expr, facts: Facts, depth = 0): boolean {
         expr.func.attr === "autocast" &&
         file.dotted(expr.func) === null &&
         !isSelf(expr.func.value)) ||
-      (!isFalse(keyword(expr, "enabled")?.value ?? null) && makesAutocast(expr.func, facts, depth + 1))
+      (!isFalse(keyword(expr, "enabled")?.value ?? null) &&
+        (makesAutocast(expr.func, facts, depth + 1) || isGivenBy(callTarget(expr, file), facts, depth + 1)))
     );
   // `nullcontext() if device == "cpu" else autocast(…)`
   if (expr.kind === "IfExp") return again(expr.body) || again(expr.orelse);
@@ -199,8 +204,9 @@ function isAutocast(expr: Expr, facts: Facts, depth = 0): boolean {
 function makesAutocast(callee: Expr, facts: Facts, depth: number): boolean {
   const { file } = facts;
   const again = (inner: Expr | null): boolean => inner !== null && makesAutocast(inner, facts, depth + 1);
-  if (depth > 4) return false;
-  if (AUTOCAST.test(file.dotted(callee) ?? "")) return true;
+  if (depth > DEEPEST) return false;
+  if (AUTOCAST.test(file.dotted(callee) ?? "") || isGivenBy(file.dotted(callee), facts, depth + 1))
+    return true;
   if (callee.kind === "IfExp") return again(callee.body) || again(callee.orelse);
   if (callee.kind === "Lambda") return isAutocast(callee.body, facts, depth + 1);
   if (callee.kind === "Call")
@@ -220,6 +226,33 @@ function makesAutocast(callee: Expr, facts: Facts, depth: number): boolean {
   const cls = own === null ? null : classOf(callee);
   const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
   return writes.length === 1 && again(writes[0]!.value ?? null);
+}
+
+/**
+ * A function or method of this file that hands the context out, `return autocast("cuda") if half else nullcontext()`, or
+ * is one itself: `with autocast("cuda"): yield` under `@contextmanager`.
+ */
+function isGivenBy(name: string | null, facts: Facts, depth: number): boolean {
+  const { file } = facts;
+  const fn = depth > DEEPEST ? undefined : file.functionNamed(name);
+  if (!fn) return false;
+  const given = file.once(returnsByName).get(name!) ?? [];
+  return (
+    given.some((one) => isAutocast(one, facts, depth + 1)) ||
+    (fn.decorators.some((one) => lastWord(one) === "contextmanager") &&
+      file
+        .all("Yield")
+        .some(
+          (one) =>
+            functionOf(one) === fn &&
+            ancestors(one).some(
+              (at) =>
+                at.kind === "With" &&
+                contains(fn, at) &&
+                at.items.some(({ context }) => isAutocast(context, facts, depth + 1)),
+            ),
+        ))
+  );
 }
 
 const AUTOCAST = /^torch\.(?:amp\.|cuda\.amp\.|cpu\.amp\.)?(?:autocast_mode\.)?autocast$/;
