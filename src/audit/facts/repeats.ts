@@ -230,15 +230,18 @@ function isOne(expr: Expr | undefined): boolean {
  * long, is one long there, whoever made it.
  */
 function isRepeatedToFit(call: Call, times: readonly Expr[], { file }: Facts): boolean {
-  const repeats = times.flatMap((one, at) => (isOne(one) ? [] : [sizeRead(one, at, times.length, call)]));
+  const repeats = times.flatMap((one, at) => (isOne(one) ? [] : [sizeRead(one, at, times.length, call, file)]));
   const [size, ...more] = repeats;
   if (!size || more.some((one) => one === null || file.textOf(one) !== file.textOf(size))) return false;
-  const beside = file.textOf(size);
+  const isIt = (one: Expr): boolean => isSameValue(one, size, file);
+  // The last two dimensions of matrices are multiplied, those before them go along.
+  const ofBatch = times.length > 2 && times.slice(-2).every(isOne);
   const isMet = (repeated: Expr): boolean => {
+    if (operandsBeside(repeated, ofBatch, file).some(isIt)) return true;
     let at: Expr = repeated;
     while (at.parent?.kind === "Binary" && /^[-+*/]$/.test(at.parent.op)) {
       const { left, right }: Binary = at.parent;
-      if (file.textOf(left === at ? right : left) === beside) return true;
+      if (isIt(left === at ? right : left)) return true;
       at = at.parent;
     }
     return false;
@@ -249,10 +252,44 @@ function isRepeatedToFit(call: Call, times: readonly Expr[], { file }: Facts): b
   return isMet(call) || (uses.length > 0 && uses.every(isMet));
 }
 
+/** Written alike, and given nothing else between the two places. */
+function isSameValue(one: Expr, other: Expr, file: PythonFile): boolean {
+  const { scopes } = file;
+  if (file.textOf(one) !== file.textOf(other)) return false;
+  if (one.kind !== "Name" || other.kind !== "Name") return true;
+  const before = scopes.reaching(other);
+  const after = scopes.reaching(one);
+  return before.length === after.length && before.every((made) => after.includes(made));
+}
+
+const PRODUCTS = /^(?:matmul|bmm)$/;
+const ARITHMETIC = /^(?:add|sub|mul|div|multiply|divide|subtract|maximum|minimum)$/;
+
+/** What `a @ b`, `torch.matmul(a, b)`, `a.bmm(b)`, `torch.mul(a, b)` compute with beside the one of the two. */
+function operandsBeside(operand: Expr, ofBatch: boolean, file: PythonFile): readonly Expr[] {
+  const { parent } = operand;
+  if (parent?.kind === "Binary")
+    return parent.op === "@" && ofBatch ? [parent.left === operand ? parent.right : parent.left] : [];
+  const asked = parent?.kind === "Arg" || parent?.kind === "Attribute" ? parent.parent : null;
+  if (asked?.kind !== "Call" || asked.func.kind !== "Attribute") return [];
+  const name = file.dotted(asked.func);
+  const word = asked.func.attr;
+  if (!(ofBatch && PRODUCTS.test(word)) && !ARITHMETIC.test(word)) return [];
+  if (name !== null && name !== `torch.${word}`) return [];
+  const all = [...(name === null ? [asked.func.value] : []), ...asked.args.map(({ value }) => value)];
+  return all.includes(operand) ? all.filter((one) => one !== operand) : [];
+}
+
 /** `x` of `x.shape[i]` and `x.size(i)` at place i, counted from either end, and of `*x.shape[i:]` from there on. */
-function sizeRead(time: Expr, at: number, places: number, call: Call): Expr | null {
+function sizeRead(given: Expr, at: number, places: number, call: Call, file: PythonFile): Expr | null {
+  const isStarred = call.args.some(({ star, value }) => star === 1 && value === given);
+  const [made, ...others] = given.kind === "Name" ? file.scopes.reaching(given) : [];
+  // `batch, length, _ = x.shape`
+  if (made?.how === "unpack" && others.length === 0)
+    return made.index === at && !isStarred && made.value ? measured(made.value) : null;
+  // `batch = x.size(0)`
+  const time = made?.how === "assign" && others.length === 0 && made.value ? made.value : given;
   const sizes = time.kind === "Subscript" ? time.value : time;
-  const isStarred = call.args.some(({ star, value }) => star === 1 && value === time);
   const asked =
     time.kind === "Subscript"
       ? time.index
@@ -269,11 +306,20 @@ function sizeRead(time: Expr, at: number, places: number, call: Call): Expr | nu
   const isSlice = asked?.kind === "Slice";
   if (place !== at || isSlice !== isStarred || (isStarred && at !== places - 1)) return null;
   if (isSlice && from?.kind !== "Num") return null;
+  return sizes === time && sizes.kind === "Call" && sizes.func.kind === "Attribute"
+    ? sizes.func.attr === "size"
+      ? sizes.func.value
+      : null
+    : measured(sizes);
+}
+
+/** The `x` of `x.shape` and `x.size()`. */
+function measured(sizes: Expr): Expr | null {
   if (sizes.kind === "Attribute") return sizes.attr === "shape" ? sizes.value : null;
   return sizes.kind === "Call" &&
     sizes.func.kind === "Attribute" &&
     sizes.func.attr === "size" &&
-    (sizes === time || sizes.args.length === 0)
+    sizes.args.length === 0
     ? sizes.func.value
     : null;
 }

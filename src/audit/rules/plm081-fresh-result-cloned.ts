@@ -1,9 +1,9 @@
 import { argument, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { functionOf, statementOf, walk } from "../../python/nodes.ts";
+import { classOf, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Arg, Attribute, Call, Expr, FunctionDef, Name, Node, Subscript } from "../../python/tree.ts";
-import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork, networkCall } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
@@ -57,7 +57,8 @@ export const rule: Rule = {
             isShifted(value, facts) ||
             isUnwrittenInput(value, facts)) &&
             !isChangedLater(call, facts)));
-      if (!written && !fresh && !unread) continue;
+      const run = attr === "clone" && !fresh && !unread && isOnlyRun(call, value, facts);
+      if (!written && !fresh && !unread && !run) continue;
       if (facts.file.once(capturesGraphs)) return;
       yield {
         at: call,
@@ -65,7 +66,9 @@ export const rule: Rule = {
           ? "Every copy is written out; the expanded view gives the same values, and arithmetic broadcasts by itself"
           : fresh
             ? "The result is new and nobody else holds it: the clone is a second copy of it, made and then thrown away"
-            : "Nothing writes into this copy: it holds the same numbers a second time",
+            : run
+              ? "A network is given this copy, and only reads it unless its first layer works in place: it holds the same numbers a second time"
+              : "Nothing writes into this copy: it holds the same numbers a second time",
         fix: {
           grade: "unsafe",
           title: "Remove the copy",
@@ -80,6 +83,69 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `back = decode(made.clone())`: what one network made goes into another as a copy, and nothing writes into either. */
+function isOnlyRun(call: Call, value: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  const made =
+    value.kind === "Call" && value.func.kind === "Attribute" && value.func.attr === "detach"
+      ? value.func.value
+      : value;
+  if (made.kind !== "Name" && selfAttribute(made) === null) return false;
+  return (
+    isMadeByNetwork(made, facts) &&
+    placesOf(call, file).every((place) => isRunOn(place, facts)) &&
+    !isWrittenAnywhere(file.textOf(made), file) &&
+    !file.once(beginsInPlace)
+  );
+}
+
+/** Under its name, or by the attribute that only what networks made is written to: `self.fake = self.generator(x)`. */
+function isMadeByNetwork(expr: Expr, facts: Facts): boolean {
+  const own = selfAttribute(expr);
+  if (own === null) return networkCall(expr, facts) !== null;
+  const cls = classOf(expr);
+  const writes = cls ? (attributesOf(cls, facts.file).get(own)?.writes ?? []) : [];
+  return (
+    writes.length > 0 &&
+    writes.every(({ value }) => value?.kind === "Call" && isNetwork(value.func, facts))
+  );
+}
+
+/** Where a value is used: as it is, or by the name that it gets. */
+function placesOf(call: Call, { scopes }: PythonFile): readonly Node[] {
+  const target = call.parent?.kind === "Assign" ? call.parent.targets[0] : undefined;
+  const named = target?.kind === "Name" ? scopes.definitionAt(target) : null;
+  const uses = named ? scopes.uses(named) : [];
+  return uses.length > 0 ? uses : [call];
+}
+
+/** `net(x)`, of a network that is no single layer: one may be `nn.ReLU(inplace=True)`. */
+function isRunOn({ parent }: Node, facts: Facts): boolean {
+  const run = parent?.kind === "Arg" && parent.star === 0 ? parent.parent : null;
+  return (
+    run?.kind === "Call" &&
+    isNetwork(run.func, facts) &&
+    !isOnlyMadeBy(run.func, facts.file, (made) =>
+      /^torch\.nn\.[A-Z]/.test(facts.file.dotted(made.func) ?? ""),
+    )
+  );
+}
+
+/** `self.made[0] = 1`, `self.made += 1`, `self.made.clamp_(0, 1)`, anywhere in the file. */
+function isWrittenAnywhere(text: string, file: PythonFile): boolean {
+  const isIt = (expr: Expr): boolean =>
+    file.textOf(expr) === text || (expr.kind === "Subscript" && isIt(expr.value));
+  return (
+    file.all("AugAssign").some(({ target }) => isIt(target)) ||
+    file
+      .all("Assign")
+      .some(({ targets }) => targets.some((target) => target.kind === "Subscript" && isIt(target))) ||
+    file
+      .all("Call")
+      .some(({ func }) => func.kind === "Attribute" && /[^_]_$/.test(func.attr) && isIt(func.value))
+  );
+}
 
 /** Graphs that are replayed write into the same results each time: a copy is needed then. */
 function capturesGraphs(file: PythonFile): boolean {
