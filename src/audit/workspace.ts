@@ -190,6 +190,7 @@ function changedNames(before: ProjectFacts, after: ProjectFacts): Set<string> {
     [before.varying, after.varying],
     [before.blocking, after.blocking],
     [before.ranked, after.ranked],
+    [before.placed, after.placed],
     [before.replicated, after.replicated],
     [before.states, after.states],
     [before.training, after.training],

@@ -119,6 +119,8 @@ export interface ProjectFacts {
   readonly hostLosses: ReadonlySet<string>;
   /** Modules of programs that are run once for each rank. */
   readonly ranked: ReadonlySet<string>;
+  /** Modules of programs in which something chooses a device for each process. */
+  readonly placed: ReadonlySet<string>;
   /** Modules of programs that put DistributedDataParallel around a network, which others of them import. */
   readonly replicated: ReadonlySet<string>;
   /** Modules of programs that read hidden states or attentions. */
@@ -276,6 +278,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   const blocking = programs.with((file) => file.blocks === true);
   const hostLosses = programs.with((file) => file.hostLoss === true);
   const ranked = programs.importedWith((file) => file.ranks === true);
+  const placed = programs.with((file) => file.places === true);
   const states = programs.with((file) => file.states === true);
   const replicated = programs.importedWith((file) => file.replicates === true);
   const training = programs.importedWith((file) => file.trains === true);
@@ -307,6 +310,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     blocking,
     hostLosses,
     ranked,
+    placed,
     replicated,
     states,
     training,

@@ -230,7 +230,9 @@ function isOne(expr: Expr | undefined): boolean {
  * long, is one long there, whoever made it.
  */
 function isRepeatedToFit(call: Call, times: readonly Expr[], { file }: Facts): boolean {
-  const repeats = times.flatMap((one, at) => (isOne(one) ? [] : [sizeRead(one, at, times.length, call, file)]));
+  const repeats = times.flatMap((one, at) =>
+    isOne(one) ? [] : [sizeRead(one, at, times.length, call, file)],
+  );
   const [size, ...more] = repeats;
   if (!size || more.some((one) => one === null || file.textOf(one) !== file.textOf(size))) return false;
   const isIt = (one: Expr): boolean => isSameValue(one, size, file);

@@ -183,6 +183,7 @@ class Summarizer {
       blocks: (file.mentions("CUDA_LAUNCH_BLOCKING") && file.says(BLOCKS)) || undefined,
       states: file.says(READS_STATES) || undefined,
       ranks: setsUpRanks(file) || undefined,
+      places: choosesDevice(file) || undefined,
       replicates:
         file.callsNamed("DistributedDataParallel").some((call) => isReplicated(call, file)) || undefined,
       imports: file
@@ -555,6 +556,16 @@ function setsUpRanks(file: PythonFile): boolean {
           file.dotted(call.func) ?? "",
         ),
       )
+  );
+}
+
+/** `torch.cuda.set_device(rank)`, `with torch.cuda.device(rank):`, or what does so for its users. */
+function choosesDevice(file: PythonFile): boolean {
+  return (
+    file.callsNamed("set_device", "set_device_index", "set_default_device").length > 0 ||
+    file.says(
+      /CUDA_VISIBLE_DEVICES|cuda\.device\(|\baccelerate\b|deepspeed|lightning|\bray\b|horovod|\bhvd\b/,
+    )
   );
 }
 

@@ -54,6 +54,8 @@ export interface FileSummary {
   readonly loaders?: LoadersMade | undefined;
   /** It sets up ranks, or has a library do so. */
   readonly ranks?: true | undefined;
+  /** It has each rank choose its device, or be shown one, or has a library do so. */
+  readonly places?: true | undefined;
   /** It puts DistributedDataParallel around a network. */
   readonly replicates?: true | undefined;
   /** What it has to put around work and time it, and that does not wait for the device. */

@@ -1,5 +1,14 @@
 import { keyword, positional } from "../../python/file.ts";
-import { classOf, contains, functionOf, isStatement, lastWord, walk } from "../../python/nodes.ts";
+import type { PythonFile } from "../../python/file.ts";
+import {
+  classOf,
+  contains,
+  functionOf,
+  isStatement,
+  lastWord,
+  statementOf,
+  walk,
+} from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef, Name, Node, NodeOf } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
@@ -47,6 +56,10 @@ export const rule: Rule = {
       }
       const loop = facts.stepLoop(call);
       // What nothing here puts into eval mode or freezes may be trained by whoever it came from.
+      if (isForSeveral(call, inner, facts)) {
+        yield { at: call, severity: "note", message: ofTurns(call, facts) };
+        continue;
+      }
       if (loop ? isLoadedHelper(call, loop, facts) : isAboveSteps(call, inner, facts)) {
         yield { at: call, severity: "note", message: loop ? ofSame(call, facts) : ofTurns(call, facts) };
         continue;
@@ -61,6 +74,8 @@ export const rule: Rule = {
         if (facts.frequency(call, loop) === "every" || everyUpdate(call, facts) || ownUpdate(call, facts))
           yield {
             at: call,
+            // Of another size it may be another in each step.
+            ...(call.args.some(({ value }) => isBlank(value, facts)) ? { severity: "note" as const } : {}),
             message: ofSame(call, facts),
           };
       } else if (isSoftmax(call, facts) && isInvariant(call, inner, facts) && !lookedAtOnce(call, inner))
@@ -111,11 +126,89 @@ function isAboveSteps(call: Call, loop: Loop, facts: Facts): boolean {
   return (
     [...facts.stepLoops].some((inner) => inner !== loop && contains(loop, inner)) &&
     facts.gradMode(call) === "off" &&
-    isFixed(call, facts) &&
+    isRunAlike(call, loop, facts)
+  );
+}
+
+/**
+ * `for probe in probes: hidden = base(batch)`, and each probe learns from that: one run of the base would do for all. What
+ * `for _ in range(n)` runs again may be drawn anew each time, by dropout.
+ */
+function isForSeveral(call: Call, loop: Loop, facts: Facts): boolean {
+  const { file } = facts;
+  return (
+    facts.gradMode(call) === "off" &&
+    (facts.stepLoop(call) === loop ? loopsAround(loop).length > 0 : facts.stepLoop(call) !== null) &&
+    (facts.backwards.some((one) => contains(loop, one.call)) ||
+      (loop.kind === "For" && !/^(?:range|trange)\(/.test(file.textOf(loop.iter)))) &&
+    isRunAlike(call, loop, facts) &&
+    !facts.backwards.some(({ loss }) => loss !== null && contains(loss, call))
+  );
+}
+
+/** A network that learns nothing here, on what the loop leaves as it is, in each of its turns. */
+function isRunAlike(call: Call, loop: Loop, facts: Facts): boolean {
+  return (
+    (isFixed(call, facts) || isNeverTrained(call, loop, facts)) &&
     isInvariant(call, loop, facts) &&
     facts.frequency(call, loop) === "every" &&
-    [call.func, ...call.args.map(({ value }) => value)].every((one) => isSettled(one, loop, facts))
+    [call.func, ...call.args.map(({ value }) => bare(value))].every((one) => isSettled(one, loop, facts))
   );
+}
+
+/** Run without gradients alone, wherever this file runs it, and given to nothing that would train it. */
+function isNeverTrained(call: Call, loop: Loop, facts: Facts): boolean {
+  const { file } = facts;
+  const { func } = call;
+  if (call.args.length === 0 || facts.gradMode(call) !== "off" || !isNetwork(func, facts)) return false;
+  if (func.kind === "Name") {
+    const definitions = file.scopes.lookup(func)?.definitions ?? [];
+    return (
+      definitions.length > 0 &&
+      definitions.every((one) => !contains(loop, one.node)) &&
+      definitions.flatMap((one) => file.scopes.uses(one)).every((use) => leavesUntrained(use, loop, facts))
+    );
+  }
+  const own = selfAttribute(func);
+  const cls = own === null ? null : classOf(call);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  return (
+    writes.length > 0 &&
+    writes.every(({ in: method, value }) => {
+      const from = value && bare(value);
+      const handed = from?.kind === "Name" ? file.scopes.reaching(from) : [];
+      return (
+        method.name === "__init__" &&
+        handed
+          .flatMap((one) => file.scopes.uses(one))
+          .every((use) => use === from || leavesUntrained(use, loop, facts))
+      );
+    }) &&
+    file.all("Attribute").every(
+      (one) =>
+        one.attr !== own ||
+        // Of another object that has one of that name, who knows.
+        (selfAttribute(one) !== null && (classOf(one) !== cls || leavesUntrained(one, loop, facts))),
+    )
+  );
+}
+
+/** What takes networks to train them, or to give them other weights. */
+const TAKES_TO_TRAIN = /^[A-Z]|optim|train|prepare|wrap|parallel|update|ema|sync|copy|learn|loss|step/;
+
+function leavesUntrained(use: Expr, loop: Loop, facts: Facts): boolean {
+  const { parent } = use;
+  if (parent?.kind === "Assign" && parent.targets.includes(use)) return true;
+  if (parent?.kind === "Attribute" && parent.value === use) {
+    // `sum(p.numel() for p in net.parameters())`
+    if (parent.attr.endsWith("parameters"))
+      return !contains(loop, use) && /\.(?:numel|dtype|device)\b/.test(facts.file.textOf(statementOf(use)!));
+    if (CHANGES.test(parent.attr)) return /^(?:eval|to|cuda)$/.test(parent.attr) && !contains(loop, use);
+    return methodOf(parent) === null || facts.gradMode(use) === "off";
+  }
+  if (isCallee(use)) return facts.gradMode(use) === "off";
+  const taken = parent?.kind === "Arg" && parent.parent?.kind === "Call" ? parent.parent : null;
+  return taken !== null && !contains(loop, use) && !TAKES_TO_TRAIN.test(lastWord(taken.func));
 }
 
 /** Neither made in the loop, nor given other weights there: `update_ema(teacher, net)`, `zip(teacher.parameters(), …)`. */
@@ -225,7 +318,7 @@ function bare(expr: Expr): Expr {
   while (
     at.kind === "Call" &&
     at.func.kind === "Attribute" &&
-    /^(?:expand|view|reshape|repeat|unsqueeze|to|float|cuda)$/.test(at.func.attr)
+    /^(?:expand|view|reshape|repeat|unsqueeze|to|float|cuda|eval)$/.test(at.func.attr)
   )
     at = at.func.value;
   return at;
@@ -262,7 +355,8 @@ function* ofSelf(facts: Facts): Generator<Finding> {
     const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
     return (
       writes.length > 0 &&
-      writes.every(({ in: method, how }) => method.name === "__init__" && how === "assign") &&
+      writes.every(({ in: method, how }) => method.name === "__init__" && how !== "augment") &&
+      !isFilledLater(own!, file) &&
       !isOptimised(expr, facts)
     );
   };
@@ -271,22 +365,49 @@ function* ofSelf(facts: Facts): Generator<Finding> {
     func.kind === "Attribute" &&
     selfAttribute(func.value) !== null &&
     /^(?:text_encoder\w*|vae|teacher\w*|ref(?:erence)?_model)$/.test(func.attr);
-  const froze = file.callsNamed("requires_grad_", "eval").length > 0;
-  for (const call of froze ? file.all("Call") : file.calls.matching(OFTEN_FROZEN))
+  const froze =
+    file.callsNamed("requires_grad_", "eval").length > 0 || file.says(/\.requires_grad\s*=\s*False/);
+  for (const call of froze ? file.all("Call") : file.calls.matching(OFTEN_FROZEN)) {
+    const run = selfAttribute(call.func) === null ? methodOf(call.func) : call.func;
+    const isOwn = run !== null && selfAttribute(run) !== null;
+    const blank = call.args.some(({ value }) => isBlank(value, facts));
     if (
-      (selfAttribute(call.func) !== null || encodes(call)) &&
+      (isOwn || encodes(call)) &&
       call.args.length > 0 &&
-      call.args.every(({ value }) => isKept(value)) &&
+      call.args.every(({ value }) => isKept(value) || isBlank(value, facts)) &&
       loopsAround(call).length === 0 &&
-      (facts.networks.isFrozen(call.func) || encodes(call)) &&
-      facts.gradMode(call) === "off" &&
+      ((isOwn && facts.networks.isFrozen(run)) || encodes(call)) &&
+      (facts.gradMode(call) === "off" || (blank && isOwn && facts.networks.isFrozenByFlags(run))) &&
       (functionOf(call)?.params.length !== 1 || encodes(call) || isAskedEveryStep(call, facts)) &&
       facts.everyStep(call)
     )
       yield {
         at: call,
+        ...(blank ? { severity: "note" as const } : {}),
         message: `\`${file.textOf(call.func)}\` and its input are the same in every step, and so is what it returns; run it once, and keep that`,
       };
+  }
+}
+
+/** `self.bank[i] = x`, `self.bank.copy_(x)` */
+function isFilledLater(own: string, file: PythonFile): boolean {
+  const isIt = (expr: Expr): boolean =>
+    selfAttribute(expr) === own || (expr.kind === "Subscript" && isIt(expr.value));
+  return (
+    file
+      .all("Assign")
+      .some(({ targets }) => targets.some((target) => target.kind === "Subscript" && isIt(target))) ||
+    file.all("AugAssign").some(({ target }) => isIt(target)) ||
+    file
+      .all("Call")
+      .some(
+        ({ func }) =>
+          func.kind === "Attribute" &&
+          /[^_]_$/.test(func.attr) &&
+          func.attr !== "requires_grad_" &&
+          isIt(func.value),
+      )
+  );
 }
 
 /** In a method without arguments that a step calls on every turn: others are for pictures and logs. */
@@ -532,6 +653,10 @@ function isInvariant(call: Call, loop: Node, facts: Facts): boolean {
   for (const part of [...(scores ? [scores] : []), ...call.args.map(({ value }) => value)])
     walk(part, (node) => {
       if (!same) return false;
+      if (isBlank(node, facts)) {
+        names++;
+        return false;
+      }
       // Dropout, sampling, a fetch: another result each time.
       if (node.kind === "Call" && !isPure(node, facts)) same = false;
       // Where it is sent does not change.
@@ -557,6 +682,26 @@ function isInvariant(call: Call, loop: Node, facts: Facts): boolean {
       return same;
     });
   return same && (names > 0 || call.args.every((arg) => isConstant(arg.value)));
+}
+
+/** `torch.zeros_like(x[:1])`, `x.new_ones(n, 3)`: the same numbers, whatever is asked how many of them. */
+function isBlank(node: Node, { file }: Facts): boolean {
+  if (node.kind === "Name") {
+    const value = file.scopes.onlyValue(node);
+    return value?.kind === "Call" && isFilled(value, file);
+  }
+  return node.kind === "Call" && isFilled(node, file);
+}
+
+function isFilled(call: Call, file: PythonFile): boolean {
+  const name = file.dotted(call.func);
+  const word = lastWord(call.func);
+  if (name === null ? !/^new_(?:zeros|ones|full)$/.test(word) : name !== `torch.${word}`) return false;
+  if (/^(?:new_)?(?:zeros|ones)(?:_like)?$/.test(word)) return true;
+  return (
+    /^(?:new_)?full(?:_like)?$/.test(word) &&
+    (keyword(call, "fill_value")?.value ?? positional(call, 1))?.kind === "Num"
+  );
 }
 
 function isSame(value: Expr, loop: Node, facts: Facts): boolean {

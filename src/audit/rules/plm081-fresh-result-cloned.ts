@@ -107,8 +107,7 @@ function isMadeByNetwork(expr: Expr, facts: Facts): boolean {
   const cls = classOf(expr);
   const writes = cls ? (attributesOf(cls, facts.file).get(own)?.writes ?? []) : [];
   return (
-    writes.length > 0 &&
-    writes.every(({ value }) => value?.kind === "Call" && isNetwork(value.func, facts))
+    writes.length > 0 && writes.every(({ value }) => value?.kind === "Call" && isNetwork(value.func, facts))
   );
 }
 

@@ -2,6 +2,7 @@ import { keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, Node } from "../../python/tree.ts";
+import { isModuleRole } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { callsOf } from "../facts/returns.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -21,6 +22,7 @@ export const rule: Rule = {
     if (file.callsNamed("init_process_group", "DistributedDataParallel").length === 0) {
       yield* atImport(facts);
       yield* beforeSetUp(facts);
+      yield* whereBuilt(facts);
       return;
     }
     const inits = file
@@ -215,6 +217,29 @@ function* beforeSetUp(facts: Facts): Generator<Finding> {
       setUps.some((setUp) => functionOf(setUp) === functionOf(call) && call.start < setUp.start)
     )
       yield { at: call, severity: "note", message: BEFORE_CHOICE };
+}
+
+const BUILDS = /^(?:__init__|(?:build|make|create|get)_\w*(?:model|net|network|encoder|decoder|backbone))$/;
+
+/** `self.table = positions(n).cuda()` in a network of a program whose ranks each build it, and none of which ever chooses a device. */
+function* whereBuilt(facts: Facts): Generator<Finding> {
+  const { file, project } = facts;
+  if (!project.ranked.has(file.module) || project.placed.has(file.module)) return;
+  for (const call of file.all("Call")) {
+    const fn = functionOf(call);
+    if (
+      fn?.kind !== "FunctionDef" ||
+      !BUILDS.test(fn.name) ||
+      (fn.parent?.kind === "ClassDef" && !isModuleRole(facts.role(fn.parent))) ||
+      isConditional(call) ||
+      file.dotted(call.func) === "torch.device" ||
+      !firstDevice(call, facts)
+    )
+      continue;
+    yield { at: call, severity: "note", message: UNLESS };
+    // One stands for all of them.
+    return;
+  }
 }
 
 /** Places that mean the first device: `.cuda()`, "cuda", "cuda:0". */
