@@ -686,17 +686,36 @@ function isInvariant(call: Call, loop: Node, facts: Facts): boolean {
 
 /** `torch.zeros_like(x[:1])`, `x.new_ones(n, 3)`: the same numbers, whatever is asked how many of them. */
 function isBlank(node: Node, { file }: Facts): boolean {
-  if (node.kind === "Name") {
-    const value = file.scopes.onlyValue(node);
-    return value?.kind === "Call" && isFilled(value, file);
-  }
-  return node.kind === "Call" && isFilled(node, file);
+  if (node.kind !== "Name") return node.kind === "Call" && isFilled(node, file);
+  const [made, ...more] = file.scopes.lookup(node)?.definitions ?? [];
+  return (
+    made?.how === "assign" &&
+    more.length === 0 &&
+    made.value?.kind === "Call" &&
+    isFilled(made.value, file) &&
+    file.scopes.uses(made).every((use) => !isWrittenInto(use))
+  );
+}
+
+/** `x[0] = 1`, `x.fill_(1)`, `x.requires_grad = True` */
+function isWrittenInto(use: Expr): boolean {
+  const part = use.parent?.kind === "Subscript" || use.parent?.kind === "Attribute" ? use.parent : null;
+  if (!part || part.value !== use) return use.parent?.kind === "AugAssign";
+  const { parent } = part;
+  return (
+    (parent?.kind === "Assign" && parent.targets.includes(part)) ||
+    (parent?.kind === "AugAssign" && parent.target === part) ||
+    (part.kind === "Attribute" && /[^_]_$/.test(part.attr)) ||
+    (part.kind === "Subscript" && isWrittenInto(part))
+  );
 }
 
 function isFilled(call: Call, file: PythonFile): boolean {
   const name = file.dotted(call.func);
   const word = lastWord(call.func);
   if (name === null ? !/^new_(?:zeros|ones|full)$/.test(word) : name !== `torch.${word}`) return false;
+  // What learns is blank at first.
+  if (keyword(call, "requires_grad")) return false;
   if (/^(?:new_)?(?:zeros|ones)(?:_like)?$/.test(word)) return true;
   return (
     /^(?:new_)?full(?:_like)?$/.test(word) &&
