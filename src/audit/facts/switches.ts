@@ -194,6 +194,7 @@ export function isFlag(test: Expr): boolean {
       return test.values.every(isFlag);
     case "Compare":
       if (isPastStart(test) || isOneOfChoices(test) || isOneOfKinds(test) || isNamedIn(test)) return true;
+      if (isAnyLevel(test)) return true;
       if (
         test.left.kind === "Call" &&
         /^(?:get_world_size|get_(?:\w+_)?rank|device_count)$/.test(lastName(test.left.func))
@@ -225,6 +226,17 @@ export function isFlag(test: Expr): boolean {
     default:
       return false;
   }
+}
+
+/** `log_level > 0`, `verbosity >= 1`: how much a whole run tells, and the least of it. What is off unless asked for, as with `log_level=0`, is no such. */
+function isAnyLevel({ left, ops, rights: [least] }: Expr & { kind: "Compare" }): boolean {
+  if (left.kind !== "Name" || ops.length !== 1 || least?.kind !== "Num") return false;
+  if (!/^(?:(?:log|logging|verbosity)_level|verbosity)$/.test(left.id)) return false;
+  const level = functionOf(left)?.params.find(({ name }) => name === left.id)?.default;
+  return (
+    (least.text === "0" ? /^(?:>|!=)$/.test(ops[0]!) : least.text === "1" && ops[0] === ">=") &&
+    (level?.kind !== "Num" || level.text !== "0")
+  );
 }
 
 /** `if alpha != 0:` after `alpha = args.alpha`: a setting that has a name of its own. */
