@@ -1,6 +1,6 @@
 import { handedIn } from "./handed-in.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, functionOf } from "../../python/nodes.ts";
+import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, ClassDef, Expr, Subscript } from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
@@ -67,11 +67,11 @@ export class Differentiated {
       if (expr.op === "/" || (expr.op === "*" && this.#isPlain(expr.right))) this.#trace(expr.left);
       else if (expr.op === "*" && this.#isPlain(expr.left)) this.#trace(expr.right);
       else if (expr.op === "*" && (isLossOf(expr.left) || isTerm(expr.left))) this.#trace(expr.left);
-      else if (expr.op === "*" && isTerm(expr.right)) this.#trace(expr.right);
+      else if (expr.op === "*" && (isTerm(expr.right) || isHeldTerm(expr.right))) this.#trace(expr.right);
       // The terms of a sum that are called losses are tensors like it.
       else if (expr.op === "+" || expr.op === "-")
         for (const side of [expr.left, expr.right])
-          if (side.kind === "Binary" || isTerm(side)) this.#trace(side);
+          if (side.kind === "Binary" || isTerm(side) || isHeldTerm(side)) this.#trace(side);
     } else if ((isLossOf(expr) || isKeyed(expr)) && expr.value.kind === "Name") {
       for (const definition of this.#file.scopes.reaching(expr.value))
         if (definition.how === "assign" || definition.how === "unpack") this.holders.add(definition);
@@ -97,6 +97,13 @@ function isTerm(expr: Expr): boolean {
     ((/loss|entropy/i.test(expr.id) && !/weight|coef|scale/i.test(expr.id)) || MEASURE.test(expr.id))
   );
 }
+
+/** `out.recon_loss + beta * out.kl_loss`: what a network handed back holds them. `args.kl_loss` is a weight. */
+function isHeldTerm(expr: Expr): boolean {
+  return isLossOf(expr) && !SETTINGS.test(lastWord(expr.value));
+}
+
+const SETTINGS = /(?:args|cfg|conf|config|opts?|options|hparams|params|weights|coefs?|lambdas)$/i;
 
 /** Losses by the short names of what they measure. `beta_kl` is the weight of one. */
 const MEASURE =
