@@ -48,7 +48,7 @@ function* sums(facts: Facts): Generator<Finding> {
     if (
       differentiated ||
       file.scopes.uses(made).some((use) => isReturned(use)) ||
-      isStepped(statement, facts)
+      isSummedEveryStep(statement, loop as For, facts)
     )
       yield report(statement, target.id);
   }
@@ -63,16 +63,16 @@ function* lists(facts: Facts): Generator<Finding> {
     if (
       isOverModules(loop.iter, facts) &&
       computes(item.value, facts) &&
-      isListedEveryStep(call, loop, facts)
+      isSummedEveryStep(call, loop, facts)
     )
       yield report(call, facts.file.textOf(call.func.value));
   }
 }
 
 /** A test in a loop over parameters picks some of them; in one over layers it may be a throttle. */
-function isListedEveryStep(call: Node, loop: For, facts: Facts): boolean {
+function isSummedEveryStep(node: Node, loop: For, facts: Facts): boolean {
   return (
-    isStepped(call, facts) || (/parameters\(\)/.test(facts.file.textOf(loop.iter)) && isStepped(loop, facts))
+    isStepped(node, facts) || (/parameters\(\)/.test(facts.file.textOf(loop.iter)) && isStepped(loop, facts))
   );
 }
 
