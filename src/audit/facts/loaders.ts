@@ -276,12 +276,50 @@ export function pinsBatches(call: Call, file: PythonFile): boolean {
       value.op === "not" &&
       value.operand.kind === "Name" &&
       /^(?:is_)?(?:val|valid|validation|eval|test)$/.test(value.operand.id)) ||
-    (value?.kind === "Call" && file.dotted(value.func) === "torch.cuda.is_available") ||
-    // `device.type == "cuda"`
-    (value?.kind === "Compare" &&
+    (value !== null && value !== undefined && asksForDevice(value, file))
+  );
+}
+
+/** Whether there is a device to pin for: true in every training that uses one. */
+function asksForDevice(value: Expr, file: PythonFile, depth = 0): boolean {
+  if (depth > 3) return false;
+  const again = (inner: Expr): boolean => asksForDevice(inner, file, depth + 1);
+  // `device.type == "cuda"`, `str(device) != "cpu"`
+  if (value.kind === "Compare") {
+    const named = (device: string): boolean =>
+      [value.left, ...value.rights].some((side) => side.kind === "Str" && side.value === device);
+    return (
       value.ops.length === 1 &&
-      /^(?:==|in)$/.test(value.ops[0]!) &&
-      [value.left, ...value.rights].some((side) => side.kind === "Str" && side.value === "cuda"))
+      (value.ops[0] === "!=" ? named("cpu") : ASKS.test(value.ops[0]!) && named("cuda"))
+    );
+  }
+  // `torch.cuda.is_available() and not args.no_cuda`
+  if (value.kind === "Bool")
+    return value.op === "and" && value.values.every((one) => again(one) || isNotRefused(one));
+  if (value.kind === "Name") {
+    const made = file.scopes.onlyValue(value);
+    return made !== null && again(made);
+  }
+  if (value.kind !== "Call") return false;
+  if (file.dotted(value.func) === "torch.cuda.is_available") return true;
+  // `device.startswith("cuda")`
+  const prefix =
+    value.func.kind === "Attribute" && value.func.attr === "startswith" ? positional(value, 0) : null;
+  if (prefix) return prefix.kind === "Str" && prefix.value === "cuda";
+  // `is_cuda(device)` of this file, which asks the same.
+  const target = callTarget(value, file);
+  const returned = target === null ? undefined : file.once(returnsByName).get(target);
+  return returned !== undefined && returned.every(again);
+}
+
+const ASKS = /^(?:==|in)$/;
+
+/** `not args.no_cuda`, `not cpu` */
+function isNotRefused(value: Expr): boolean {
+  return (
+    value.kind === "Unary" &&
+    value.op === "not" &&
+    /(?:^|_)(?:no_(?:cuda|gpu)|cpu)$/.test(lastWord(value.operand))
   );
 }
 
