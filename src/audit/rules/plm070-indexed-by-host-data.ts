@@ -1,6 +1,6 @@
 import { argument } from "../../python/file.ts";
-import type { Call, Expr } from "../../python/tree.ts";
-import { classOf, functionOf } from "../../python/nodes.ts";
+import type { Call, Expr, Name } from "../../python/tree.ts";
+import { blockOf, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -41,7 +41,7 @@ export const rule: Rule = {
 /** Computed there, or the weight of a layer of a network that is: `model.items.weight`. */
 function isOnDevice(expr: Expr, facts: Facts): boolean {
   if (facts.onAccelerator(expr) || isMovedAbove(expr, facts)) return true;
-  if (isSent(expr, facts) || isHandedFromDevice(expr, facts)) return true;
+  if (isSent(expr, facts) || isHandedFromDevice(expr, facts) || isOfSentDict(expr, facts)) return true;
   const weight = expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : expr;
   if (!facts.accelerator || weight?.kind !== "Attribute" || weight.attr !== "weight") return false;
   let root: Expr = weight.value;
@@ -64,6 +64,58 @@ function isSent(expr: Expr, facts: Facts): boolean {
   if (made.func.attr === "cuda") return facts.file.dotted(made.func) === null;
   const device = made.func.attr === "to" ? argument(made, "device", 0) : null;
   return device !== null && facts.isAccelerator(facts.device(device));
+}
+
+/** `data["rewards"]`, or a value of `data.items()`, of a dict of what is on the device. */
+function isOfSentDict(expr: Expr, facts: Facts): boolean {
+  const { scopes } = facts.file;
+  if (expr.kind === "Subscript") return expr.index.kind === "Str" && isSentDict(expr.value, facts);
+  const [one, ...more] = expr.kind === "Name" ? scopes.reaching(expr) : [];
+  const over = one && more.length === 0 && one.how !== "param" ? one.value : null;
+  if (over?.kind === "Subscript" && one!.how === "assign") return isOfSentDict(over, facts);
+  return (
+    one?.how === "iterate" &&
+    over?.kind === "Call" &&
+    over.func.kind === "Attribute" &&
+    (over.func.attr === "values" || (over.func.attr === "items" && one.index === 1)) &&
+    isSentDict(over.func.value, facts)
+  );
+}
+
+/** `{k: torch.as_tensor(v).to(device) for k, v in arrays.items()}`, or what a function makes that is told the device: `to_tensors(arrays, device)`. */
+function isSentDict(dict: Expr, facts: Facts): boolean {
+  const made = dict.kind === "Name" ? lastValue(dict, facts) : null;
+  const isThere = (value: Expr): boolean => facts.onAccelerator(value) || isSent(value, facts);
+  if (made?.kind === "Comp") return made.value !== null && isThere(made.value);
+  if (made?.kind === "Dict") return made.values.length > 0 && made.values.every(isThere);
+  return (
+    made?.kind === "Call" &&
+    // What a class makes of it may keep its arrays on the host.
+    /^[a-z_]/.test(lastWord(made.func)) &&
+    made.args.some(({ value }) => isDevice(value, facts))
+  );
+}
+
+/** What a name was given last, also for a comprehension, which is told of all that the function gives it: `data = sent(data, device)`. */
+function lastValue(name: Name, { file }: Facts): Expr | null {
+  const all = file.scopes.reaching(name);
+  const one = all.at(-1);
+  const statement = one && statementOf(one.node);
+  const block = (statement && blockOf(statement)) ?? [];
+  return one?.how === "assign" &&
+    one.node.end < name.start &&
+    (all.length === 1 || block.some((other) => contains(other, name)))
+    ? one.value
+    : null;
+}
+
+/** `device`, `args.device`: by its name, where it is not one of the host. */
+function isDevice(expr: Expr, facts: Facts): boolean {
+  return (
+    (expr.kind === "Name" || expr.kind === "Attribute") &&
+    /(?:^|_)device$/.test(lastWord(expr)) &&
+    facts.isAccelerator(facts.device(expr))
+  );
 }
 
 /** `self.levels = self.levels.to(device)` above, in the same method. */
