@@ -7,6 +7,7 @@ import { attributesOf, selfAttribute } from "./classes.ts";
 import { holdsOptions, said } from "./options.ts";
 import type { Default } from "./options.ts";
 import { returnsByName } from "./returns.ts";
+import { isScaledFrame } from "./scaled-frames.ts";
 import { callTarget } from "./summary.ts";
 
 /** What is known around an array: in its file, and, once the whole tree has been read, in others. */
@@ -349,7 +350,9 @@ export function float64Makers(file: PythonFile): ReadonlyMap<FunctionDef, string
   };
   const handsOutAt = (fn: FunctionDef, value: Expr): void => {
     const items = value.kind === "Tuple" ? value.items : [];
-    const places = items.flatMap((item, at) => (isFloat64(item, known) ? [at] : []));
+    const isWide = (item: Expr): boolean =>
+      isFloat64(item, known) || (fn.name === "__getitem__" && isScaledFrame(item, known));
+    const places = items.flatMap((item, at) => (isWide(item) ? [at] : []));
     if (places.length > 0) found.set(fn, places.join());
   };
   // One by one, as of tables.

@@ -113,6 +113,8 @@ export interface ProjectFacts {
   readonly collates: readonly string[];
   /** Modules of programs whose batches vary in shape. */
   readonly varying: ReadonlySet<string>;
+  /** Modules of programs that have a dataset which hands out float64. */
+  readonly wideData: ReadonlySet<string>;
   /** Modules of programs whose host waits for every kernel. */
   readonly blocking: ReadonlySet<string>;
   /** Modules of programs that have a loss which goes on on the host. */
@@ -142,6 +144,9 @@ export interface ProjectFacts {
   /** Modules in folders that are kept beside the program, by the names of these. */
   readonly aside: ReadonlyMap<string, string>;
 }
+
+/** How float64 that a dataset hands out is written down. */
+const WIDE_DATA = /\.__getitem__:/;
 
 function hasWorkers({ callers }: Fn): boolean {
   return callers.some(({ site }) => site.workers);
@@ -275,6 +280,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   const checkpoints = summaries.some((file) => file.checkpoints === true);
   const programs = new Programs(summaries, names);
   const varying = programs.with((file) => file.varies === true);
+  const wideData = programs.with(({ wide: made }) => made?.some((one) => WIDE_DATA.test(one)) === true);
   const blocking = programs.with((file) => file.blocks === true);
   const hostLosses = programs.with((file) => file.hostLoss === true);
   const ranked = programs.importedWith((file) => file.ranks === true);
@@ -307,6 +313,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     teachers: teachersHanded(summaries, names, graph.byName),
     collates: summaries.flatMap((file) => file.collates ?? []),
     varying,
+    wideData,
     blocking,
     hostLosses,
     ranked,

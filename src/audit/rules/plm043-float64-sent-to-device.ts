@@ -1,11 +1,12 @@
 import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr } from "../../python/tree.ts";
+import type { Attribute, Call, ClassDef, Expr } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isArray, isFloat64 } from "../facts/float64.ts";
+import { isScaledFrame, rootOf } from "../facts/scaled-frames.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -21,14 +22,11 @@ export const rule: Rule = {
   *check(facts) {
     yield* collated(facts);
     yield* sentByHelper(facts);
+    yield* castThere(facts);
     for (const call of facts.file.callsNamed("to", "cuda", "from_numpy", "tensor", "as_tensor")) {
       const moved =
         call.func.kind === "Attribute" &&
-        (call.func.attr === "cuda" ||
-          (call.func.attr === "to" &&
-            !keyword(call, "dtype") &&
-            positional(call, 1) === null &&
-            toDevice(call, facts)))
+        (call.func.attr === "cuda" || (call.func.attr === "to" && isOnlySent(call, facts)))
           ? factory(call.func.value, facts, 0)
           : null;
       const made = moved ?? (keyword(call, "device") ? call : null);
@@ -95,6 +93,47 @@ function* sentByHelper(facts: Facts): Generator<Finding> {
   }
 }
 
+/** `images.cuda().float()` of batches whose dataset, in whatever file, hands out float64 in that place. */
+function* castThere(facts: Facts): Generator<Finding> {
+  if (!facts.project.wideData.has(facts.file.module)) return;
+  for (const call of facts.file.callsNamed("float", "half", "bfloat16", "to")) {
+    const place = narrows(call, facts) ? placeInBatch(call.func.value, facts) : null;
+    if (place !== null && facts.hot(call) && facts.once(widePlaces).has(String(place)))
+      yield {
+        at: call,
+        severity: "note",
+        message:
+          "The dataset hands out float64, and this is cast where it has been sent: twice the bytes to copy, and a buffer of that size on the device; cast it before",
+      };
+  }
+}
+
+/** `x.float()`, `x.to(torch.float32)` */
+function narrows(call: Call, { file }: Facts): call is Call & { func: Attribute } {
+  if (call.func.kind !== "Attribute" || file.dotted(call.func) !== null) return false;
+  if (call.func.attr !== "to") return call.args.length === 0;
+  const type = call.args.length === 1 ? (keyword(call, "dtype")?.value ?? positional(call, 0)) : null;
+  return type !== null && /^torch\.(?:b?float16|float32|float|half)$/.test(file.dotted(type) ?? "");
+}
+
+/** Which of `for images, labels in loader:` an expression has sent to the device, as it was; null where it is none. */
+function placeInBatch(expr: Expr, facts: Facts): number | null {
+  const { scopes } = facts.file;
+  const sent = expr.kind === "Name" ? scopes.onlyValue(expr) : expr;
+  if (sent?.kind !== "Call" || sent.func.kind !== "Attribute" || sent.func.value.kind !== "Name") return null;
+  if (sent.func.attr !== "cuda" && !(sent.func.attr === "to" && isOnlySent(sent, facts))) return null;
+  const [one, ...more] = scopes.reaching(sent.func.value);
+  return one?.how === "iterate" && more.length === 0 && one.value?.parent?.kind === "For" ? one.index : null;
+}
+
+/** Where in their tuples the datasets of the tree have float64. */
+function widePlaces({ project }: Facts): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const [name, { wide }] of project.functions)
+    if (wide !== null && name.endsWith(".__getitem__")) for (const place of wide.split(",")) found.add(place);
+  return found;
+}
+
 /** What a dataset returns as NumPy's float64, the loader makes a tensor of float64 of. */
 function* collated(facts: Facts): Generator<Finding> {
   const { file } = facts;
@@ -105,7 +144,7 @@ function* collated(facts: Facts): Generator<Finding> {
       const wide = items.find(
         (item) =>
           (isArray(item, facts.once(known)) && isFloat64(item, facts.once(known))) ||
-          isScaledFrame(item, facts),
+          isScaledFrame(item, facts.once(known)),
       );
       if (wide)
         yield {
@@ -143,57 +182,6 @@ function handedOut(cls: ClassDef, file: PythonFile): readonly Expr[] {
     const own = value.kind === "Call" ? selfAttribute(value.func) : null;
     return own === null ? [value] : returned(own);
   });
-}
-
-/** `episode["frames"][i] / 255.0 - 0.5`: the bytes of an image, which NumPy makes float64 when they are divided. */
-function isScaledFrame(item: Expr, facts: Facts): boolean {
-  let at = item.kind === "Name" ? facts.file.scopes.onlyValue(item) : item;
-  while (at?.kind === "Binary" && at.op !== "/" && at.right.kind === "Num") at = at.left;
-  return (
-    at?.kind === "Binary" &&
-    at.op === "/" &&
-    at.right.kind === "Num" &&
-    Number(at.right.text) === 255 &&
-    isOfArrays(at.left, facts)
-  );
-}
-
-/** A part of what was read by NumPy, made of bytes, or has its other parts handed to NumPy: `np.zeros_like(episode["reward"])`. */
-function isOfArrays(part: Expr, facts: Facts): boolean {
-  const { file } = facts;
-  const whole = rootOf(part);
-  if (whole === part || facts.value(part).what === "tensor") return false;
-  const own = selfAttribute(whole);
-  const cls = own === null ? null : classOf(whole);
-  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
-  if (writes.length > 0)
-    return writes.every(({ how, value }) => how === "assign" && value !== null && isReadOrBytes(value, file));
-  if (whole.kind !== "Name") return false;
-  const made = file.scopes.reaching(whole);
-  if (made.some(({ value }) => value !== null && isReadOrBytes(value, file))) return true;
-  return made.some((one) =>
-    file.scopes.uses(one).some((use) => {
-      let at: Expr = use;
-      while (at.parent?.kind === "Subscript" && at.parent.value === at) at = at.parent;
-      const call = at !== use && at.parent?.kind === "Arg" ? at.parent.parent : null;
-      return call?.kind === "Call" && (file.dotted(call.func) ?? "").startsWith("numpy.");
-    }),
-  );
-}
-
-/** `frames` of `frames["left"][i]`. */
-function rootOf(expr: Expr): Expr {
-  return expr.kind === "Subscript" ? rootOf(expr.value) : expr;
-}
-
-/** `np.load(path)["frames"]`, `np.zeros(shape, dtype=np.uint8)` */
-function isReadOrBytes(value: Expr, file: PythonFile): boolean {
-  const call = rootOf(value);
-  if (call.kind !== "Call") return false;
-  const name = file.dotted(call.func) ?? "";
-  if (name === "numpy.load") return true;
-  const type = argument(call, "dtype", 1);
-  return /^numpy\.(?:zeros|empty|ones)$/.test(name) && type !== null && /uint8/.test(file.textOf(type));
 }
 
 /** `np.array(rewards)`, of the Python numbers that environments hand out. */
@@ -256,6 +244,11 @@ function factory(expr: Expr, facts: Facts, depth: number): Expr | null {
     facts.file.dotted(expr.func) === null
     ? factory(expr.func.value, facts, depth + 1)
     : expr;
+}
+
+/** `x.to(device)`, with no type beside. */
+function isOnlySent(call: Call, facts: Facts): boolean {
+  return !keyword(call, "dtype") && positional(call, 1) === null && toDevice(call, facts);
 }
 
 function toDevice(call: Call, facts: Facts): boolean {

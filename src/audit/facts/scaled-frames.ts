@@ -1,0 +1,104 @@
+import { argument, keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { classOf } from "../../python/nodes.ts";
+import type { Expr } from "../../python/tree.ts";
+import { attributesOf, selfAttribute } from "./classes.ts";
+
+/** What is known around an array. */
+interface Known {
+  readonly file: PythonFile;
+  isTensor(expr: Expr): boolean;
+}
+
+/** `episode["frames"][i] / 255.0 - 0.5`: the bytes of an image, which NumPy makes float64 when they are divided. */
+export function isScaledFrame(item: Expr, known: Known): boolean {
+  let at = item.kind === "Name" ? known.file.scopes.onlyValue(item) : item;
+  while (at?.kind === "Binary" && at.op !== "/" && at.right.kind === "Num") at = at.left;
+  return (
+    at?.kind === "Binary" &&
+    at.op === "/" &&
+    at.right.kind === "Num" &&
+    Number(at.right.text) === 255 &&
+    (isOfArrays(at.left, known) || isImage(at.left, known))
+  );
+}
+
+/** NumPy functions that leave bytes what they are. */
+const SAME =
+  /^numpy\.(?:array|asarray|ascontiguousarray|moveaxis|rollaxis|swapaxes|transpose|expand_dims|flip|fliplr|flipud|rot90|pad)$/;
+
+/** What reads images as bytes, and what changes those. */
+const READS =
+  /^(?:cv2\.(?:imread|imdecode|cvtColor|resize|flip|warpAffine|copyMakeBorder)|imageio\.(?:v[23]\.)?imread|skimage\.io\.imread)$/;
+
+/** `np.moveaxis(image, -1, 0)`, `cv2.imread(path)`: who divides it by 255 has bytes there, unless they were cast above. */
+function isImage(expr: Expr, known: Known): boolean {
+  const { file } = known;
+  if (expr.kind === "Name")
+    return (
+      !isNarrowed(expr, file) &&
+      file.scopes.reaching(expr).some(({ value }) => value?.kind === "Call" && isImage(value, known))
+    );
+  if (expr.kind !== "Call") return false;
+  const name = file.dotted(expr.func);
+  if (name === null)
+    return (
+      expr.func.kind === "Attribute" &&
+      /^(?:transpose|copy|swapaxes)$/.test(expr.func.attr) &&
+      isImage(expr.func.value, known)
+    );
+  // `np.array(image, kind)` says the type of its result.
+  const isTyped = keyword(expr, "dtype") !== null || (name.endsWith("array") && positional(expr, 1) !== null);
+  return (READS.test(name) || (SAME.test(name) && !isTyped)) && !isNarrowed(expr, file);
+}
+
+/** Somewhere behind it stands another type, or torch. */
+function isNarrowed(expr: Expr, file: PythonFile, depth = 0): boolean {
+  if (NARROW.test(file.textOf(expr))) return true;
+  if (expr.kind === "Call") return expr.args.some(({ value }) => isNarrowed(value, file, depth));
+  return (
+    expr.kind === "Name" &&
+    depth < 4 &&
+    file.scopes.reaching(expr).some(({ value }) => value !== null && isNarrowed(value, file, depth + 1))
+  );
+}
+
+const NARROW = /float32|float16|single|half|torch|[tT]ensor/;
+
+/** A part of what was read by NumPy, made of bytes, or has its other parts handed to NumPy: `np.zeros_like(episode["reward"])`. */
+function isOfArrays(part: Expr, known: Known): boolean {
+  const { file } = known;
+  const whole = rootOf(part);
+  if (whole === part || known.isTensor(part)) return false;
+  const own = selfAttribute(whole);
+  const cls = own === null ? null : classOf(whole);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  if (writes.length > 0)
+    return writes.every(({ how, value }) => how === "assign" && value !== null && isReadOrBytes(value, file));
+  if (whole.kind !== "Name") return false;
+  const made = file.scopes.reaching(whole);
+  if (made.some(({ value }) => value !== null && isReadOrBytes(value, file))) return true;
+  return made.some((one) =>
+    file.scopes.uses(one).some((use) => {
+      let at: Expr = use;
+      while (at.parent?.kind === "Subscript" && at.parent.value === at) at = at.parent;
+      const call = at !== use && at.parent?.kind === "Arg" ? at.parent.parent : null;
+      return call?.kind === "Call" && (file.dotted(call.func) ?? "").startsWith("numpy.");
+    }),
+  );
+}
+
+/** `frames` of `frames["left"][i]`. */
+export function rootOf(expr: Expr): Expr {
+  return expr.kind === "Subscript" ? rootOf(expr.value) : expr;
+}
+
+/** `np.load(path)["frames"]`, `np.zeros(shape, dtype=np.uint8)` */
+function isReadOrBytes(value: Expr, file: PythonFile): boolean {
+  const call = rootOf(value);
+  if (call.kind !== "Call") return false;
+  const name = file.dotted(call.func) ?? "";
+  if (name === "numpy.load") return true;
+  const type = argument(call, "dtype", 1);
+  return /^numpy\.(?:zeros|empty|ones)$/.test(name) && type !== null && /uint8/.test(file.textOf(type));
+}
