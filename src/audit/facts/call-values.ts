@@ -1,4 +1,4 @@
-import { argument, isTrue, keyword, positional } from "../../python/file.ts";
+import { argument, isOfStar, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
@@ -272,7 +272,10 @@ export class CallValues {
               : "unknown";
         if (device !== "unknown") return { what: "output", device, graph: "no" };
       }
-      return UNKNOWN;
+      // `psnr(out, target)` after `from metrics import *`
+      return call.func.kind === "Name" && isOfStar(call.func, this.#file)
+        ? this.#ofElsewhere(call, name)
+        : UNKNOWN;
     }
     if (
       name.startsWith("math.") ||

@@ -1,4 +1,4 @@
-import { keyword, positional } from "../../python/file.ts";
+import { isOfStar, keyword, positional, starModules } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { blockOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
@@ -11,6 +11,7 @@ import type { Networks } from "./naming.ts";
 import { frequency } from "./guards.ts";
 import { isLossCall } from "./inputs.ts";
 import type { Frequency } from "./guards.ts";
+import { isInLastTurn } from "./last-turns.ts";
 import type { Pinning } from "./loaders.ts";
 import type { FunctionFacts, ProjectFacts } from "./project.ts";
 import { last } from "./torch-names.ts";
@@ -247,9 +248,25 @@ export class Facts {
   /** Facts about the function a call goes to, when it is in the audited tree. */
   callee(call: Node & { kind: "Call" }): FunctionFacts | null {
     const target = callTarget(call, this.file);
-    if (target === null) return null;
+    if (target === null) return this.#ofStars(call.func);
     const { functions, aliases } = this.project;
     return functions.get(target) ?? functions.get(aliases.get(target) ?? "") ?? null;
+  }
+
+  /** After `from utils import *` and `from metrics import *`: the one of these modules that has the function. */
+  #ofStars(func: Expr): FunctionFacts | null {
+    if (func.kind !== "Name" || !isOfStar(func, this.file)) return null;
+    const { functions } = this.project;
+    const names = this.file.once(starModules).map((module) => `${module}.${func.id}`);
+    // The names count from some folder above the file.
+    const above = [""];
+    for (let at = this.file.module; at.includes(".");)
+      above.push(`${(at = at.slice(0, at.lastIndexOf(".")))}.`);
+    for (const folder of above) {
+      const [one, ...more] = names.flatMap((name) => functions.get(folder + name) ?? []);
+      if (one) return more.length === 0 ? one : null;
+    }
+    return null;
   }
 
   /** Calls that may go to a function of the tree of which this is known; whether one does, `callee` says. */
@@ -426,7 +443,7 @@ export function everyUpdate(node: Node, facts: Facts): boolean {
     )
       return facts.frequency(node, at) === "every";
   }
-  return isBelowSkip(node, turn, steps, facts);
+  return isBelowSkip(node, turn, steps, facts) || isInLastTurn(node, turn, facts.file);
 }
 
 /** Below an `if (i + 1) % n != 0: continue` that the optimizer's steps are below as well. */

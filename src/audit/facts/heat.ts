@@ -175,7 +175,7 @@ export function spreadHeat(
     for (const { to, site } of fn.calls)
       if (
         hot[to.at] === undefined &&
-        !site.throttled &&
+        (!site.throttled || (loose.has(to) && stepping.has(to))) &&
         (!to.summary.name.endsWith(".__init__") || names.isDistribution(to.summary.name.slice(0, -9))) &&
         !SAVES.test(last(to.summary.name))
       )

@@ -1,3 +1,4 @@
+import { argument } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
@@ -87,7 +88,7 @@ export function sharedParam(expr: Expr, file: PythonFile, depth = 0): Definition
   return one.how === "assign" && one.value ? again(one.value) : null;
 }
 
-/** Functions that hand back one of their parameters: reduced over all processes, `dist.all_reduce(copy); return copy / n`, or in another shape. */
+/** Functions that hand back one of their parameters: reduced over all processes, `dist.all_reduce(copy); return copy / n`, computed from by torch, or in another shape. */
 export function reducers(file: PythonFile): ReadonlyMap<FunctionDef, string> {
   const found = new Map<FunctionDef, string>();
   for (const call of file.callsNamed("all_reduce", "reduce")) {
@@ -104,7 +105,92 @@ export function reducers(file: PythonFile): ReadonlyMap<FunctionDef, string> {
     const param = fn?.parent?.kind === "Module" && !found.has(fn) ? shapedParam(value!, file) : null;
     if (param) found.set(fn!, `${SHAPED}${param.name}`);
   }
+  const known: KnownComputed = new Map();
+  for (const [name, values] of file.once(returnsByName)) {
+    const fn = file.functionNamed(name);
+    if (fn?.parent?.kind !== "Module" || found.has(fn)) continue;
+    const made = alike(values.map((value) => computedOf(value, file, known)));
+    if (made?.isTensor === true) found.set(fn, made.param);
+  }
   return found;
+}
+
+/** What is computed from a parameter: a tensor wherever that is, if torch has made it, and else whatever the parameter is. */
+interface Computed {
+  readonly param: string;
+  readonly isTensor: boolean;
+}
+
+/** What was asked of expressions before; while one is asked, nothing is known of it. */
+type KnownComputed = Map<Expr, Computed | null>;
+
+/** Functions of torch that make one tensor of another. */
+const COMPUTES =
+  /^torch\.(?:nn\.functional\.\w+|(?:mean|sum|log|log2|log10|log1p|exp|sqrt|rsqrt|abs|square|pow|norm|clamp|sigmoid|softmax|log_softmax|tanh|relu|where|stack|cat|cosine_similarity|linalg\.\w*norm))$/;
+
+/** `-10 * torch.log10(mse(x, y))` is computed from `x`; what is read on the host on the way is not. */
+function computedOf(expr: Expr, file: PythonFile, known: KnownComputed): Computed | null {
+  let made = known.get(expr);
+  if (made === undefined) {
+    known.set(expr, null);
+    known.set(expr, (made = computed(expr, file, known)));
+  }
+  return made;
+}
+
+function computed(expr: Expr, file: PythonFile, known: KnownComputed): Computed | null {
+  const again = (inner: Expr): Computed | null => computedOf(inner, file, known);
+  switch (expr.kind) {
+    case "Name":
+      return alike(
+        file.scopes.reaching(expr).map(({ how, name, value }) => {
+          if (how === "param") return { param: name, isTensor: false };
+          return how === "assign" && value ? again(value) : null;
+        }),
+      );
+    case "Binary": {
+      // `weight * F.mse_loss(x, y)`: the weight may be a number.
+      const sides = [again(expr.left), again(expr.right)];
+      return sides.find((one) => one?.isTensor === true) ?? sides[0] ?? sides[1] ?? null;
+    }
+    case "Unary":
+      return expr.op === "-" ? again(expr.operand) : null;
+    case "Subscript":
+      return again(expr.value);
+    case "Call": {
+      const { func, args } = expr;
+      const first = args[0]?.value;
+      const name = file.dotted(func);
+      if (name === null)
+        return func.kind === "Attribute" && METHODS.has(func.attr) ? again(func.value) : null;
+      if (COMPUTES.test(name)) {
+        const made = first ? again(first) : null;
+        return made && { ...made, isTensor: true };
+      }
+      return name.startsWith(`${file.module}.`) ? computedBy(expr, name, file, known) : null;
+    }
+    default:
+      return null;
+  }
+}
+
+/** What a function of this file computes, in terms of what it is given. */
+function computedBy(call: Call, name: string, file: PythonFile, known: KnownComputed): Computed | null {
+  const made = alike(
+    (file.once(returnsByName).get(name) ?? []).map((value) => computedOf(value, file, known)),
+  );
+  const at = made ? (file.functionNamed(name)?.params.findIndex((one) => one.name === made.param) ?? -1) : -1;
+  const given = made && at >= 0 ? argument(call, made.param, at) : null;
+  const from = given && computedOf(given, file, known);
+  return from && { ...from, isTensor: from.isTensor || made!.isTensor };
+}
+
+/** The same of all, where all are computed from one parameter. */
+function alike(all: readonly (Computed | null)[]): Computed | null {
+  const [one] = all;
+  return one && all.every((other) => other?.param === one.param)
+    ? { ...one, isTensor: all.every((other) => other!.isTensor) }
+    : null;
 }
 
 /** Before the name of a parameter that is handed back in another shape, with the graph that it has. */
