@@ -1,4 +1,4 @@
-import { positional } from "../../python/file.ts";
+import { argument, positional } from "../../python/file.ts";
 import { classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
@@ -142,7 +142,8 @@ function mayBeOff(loop: Node, facts: Facts): boolean {
 
 function* judge(added: Expr, loop: Node, iter: Expr, into: string, facts: Facts): Generator<Finding> {
   if (!mayBeOff(loop, facts) || isOfOneBatch(loop, facts)) return;
-  const source = networkCall(added, facts) ?? methodRun(added, facts);
+  const plain = networkCall(added, facts) ?? methodRun(added, facts);
+  const source = plain ?? runOfViews(added, facts);
   if (!source || !contains(loop, source)) return;
   const hot = facts.hot(source);
   // Without no_grad as well, where the network is only ever evaluated, or what is kept is cut off from its graph.
@@ -154,7 +155,67 @@ function* judge(added: Expr, loop: Node, iter: Expr, into: string, facts: Facts)
     return;
   // Beside a step's own outputs; an evaluation now and then stands in the same loop.
   if (hot && facts.frequency(source, hot.within) !== "throttled") return;
-  yield* found(added, iter, into, source, facts);
+  for (const finding of found(added, iter, into, source, facts))
+    yield plain ? finding : { ...finding, severity: "note" };
+}
+
+/** Brings what several views gave to the size of one: `torch.stack([a, b]).mean(0)`. */
+const AVERAGES = /^(?:mean|sum)$/;
+const KEEPS_SIZE = /^(?:detach|float|half|clone|squeeze|sigmoid|(?:log_)?softmax|div|div_|mul|add|add_)$/;
+
+/**
+ * `(net(x) + net(x.flip(3))) / 2`, `out += net(x.flip(3))`, `torch.stack([a, b]).mean(0)`: what a network gave for several
+ * views of a batch, together as large as for one. The first of its runs.
+ */
+function runOfViews(expr: Expr, facts: Facts, depth = 0): Call | null {
+  if (depth > 8) return null;
+  const { file } = facts;
+  const run = depth > 0 ? networkCall(expr, facts) : null;
+  if (run) return facts.networks.isLoss(run.func) ? null : run;
+  const again = (inner: Expr | null): Call | null => (inner ? runOfViews(inner, facts, depth + 1) : null);
+  if (expr.kind === "Binary")
+    return /^[-+*/]$/.test(expr.op) ? (again(expr.left) ?? again(expr.right)) : null;
+  if (expr.kind === "Name") {
+    const definitions = file.scopes.reaching(expr);
+    const runs = definitions.map(({ how, value, node }) =>
+      how === "augment"
+        ? (again(value) ?? (node.kind === "Name" && node !== expr ? again(node) : null))
+        : how === "assign" && !isPlainNumber(value)
+          ? again(value)
+          : null,
+    );
+    const known = definitions.every(
+      ({ how, value }, at) => runs[at] !== null || (how === "assign" && isPlainNumber(value)),
+    );
+    return known ? (runs.find((one) => one !== null) ?? null) : null;
+  }
+  if (expr.kind !== "Call" || expr.func.kind !== "Attribute") return null;
+  const { attr, value } = expr.func;
+  if (file.dotted(expr.func) !== null)
+    return /^torch\.(?:nn\.functional\.)?(?:(?:log_)?softmax|sigmoid)$/.test(file.dotted(expr.func)!)
+      ? again(positional(expr, 0))
+      : null;
+  return AVERAGES.test(attr)
+    ? stackedRun(value, argument(expr, "dim", 0), facts, depth)
+    : KEEPS_SIZE.test(attr)
+      ? again(value)
+      : null;
+}
+
+/** The first run in `torch.stack([net(x), net(x.flip(3))])`, whose average along the new dimension is as large as each. */
+function stackedRun(expr: Expr, along: Expr | null, facts: Facts, depth: number): Call | null {
+  const { file } = facts;
+  if (expr.kind !== "Call" || file.dotted(expr.func) !== "torch.stack" || !along) return null;
+  const dimension = argument(expr, "dim", 1);
+  if (file.textOf(along) !== (dimension ? file.textOf(dimension) : "0")) return null;
+  const views = positional(expr, 0);
+  const first = views?.kind === "List" || views?.kind === "Tuple" ? views.items[0] : undefined;
+  return first ? runOfViews(first, facts, depth + 1) : null;
+}
+
+/** `out = 0` before the views are gone through. */
+function isPlainNumber(value: Expr | null): boolean {
+  return value?.kind === "Num" || (value?.kind === "Const" && value.value === null);
 }
 
 /** `model.encode(x)`, also under a name or cut off: a method that runs the network, whatever it makes of its outputs. */

@@ -134,8 +134,13 @@ function* kept(
     (one) => one !== definition && contains(loop, one.node) && !isNowAndThen(one, target, loop),
   );
   if (!definition || !again.every((one) => isOwnPart(one, statement))) return;
-  const all = [definition, ...again].flatMap((one) => file.scopes.uses(one));
+  const every = [definition, ...again].flatMap((one) => file.scopes.uses(one));
+  const below = every.filter((use) => use.start >= loop.end);
+  const all = every.filter((use) => !below.includes(use));
   if (all.some((use) => !contains(loop, use) || use.start < statement.end)) return;
+  if (below.length > 0 && (evaluates || !below.every((use) => isLookedAt(use, facts)))) return;
+  // What is drawn of the last batch is wanted; a row of the vocabulary for each token is too large for that.
+  if (below.length > 0 && !isLanguageModel(facts) && !below.some(isOfLogits)) return;
   const uses =
     again.length === 0
       ? all
@@ -151,13 +156,33 @@ function* kept(
   const bound = shaped.filter(({ node }) => stepIn(loop, statementOf(node)!) >= 0).map(({ name }) => name);
   // Before the backward, where that is not the last use itself: the logits are then gone at its peak.
   const edit = deletion([target.id, ...bound], loop.body[last], file);
-  if (edit)
+  if (below.length > 0)
+    yield {
+      at: target,
+      message: `\`${target.id}\` holds each turn's ${TEXT.test(file.text) ? "logits" : "outputs"} until the next forward has finished, only for the last of them to be looked at below the loop`,
+    };
+  else if (edit)
     yield {
       at: target,
       // The old logits are gone before a loss that is computed outside: measured, the peak is the same (evidence/rules).
       message: `\`${target.id}\` holds this step's ${MAPS.test(target.id) ? "maps" : TEXT.test(file.text) ? "logits" : "outputs"} until the next forward has finished${uses.some(isLoss) ? ", whose own loss then runs beside them" : ""}`,
       fix: { grade: "safe", title: "Delete them after their last use", edits: [edit] },
     };
+}
+
+/** `outputs["logits"].argmax(-1)`, `logits.mean()`, below the loop, of its last turn: numbers, which that turn could have kept. */
+function isLookedAt(use: Name, facts: Facts): boolean {
+  return (
+    pickOf(use, facts) !== null || isCopiedToHost(use, facts) || isMeasured(use) || isSummed(use, facts)
+  );
+}
+
+/** `outputs.logits`, `outputs["logits"]` */
+function isOfLogits({ parent }: Name): boolean {
+  return (
+    (parent?.kind === "Attribute" && parent.attr === "logits") ||
+    (parent?.kind === "Subscript" && parent.index.kind === "Str" && parent.index.value === "logits")
+  );
 }
 
 /** The loop over a loader's batches that an evaluation is. */
@@ -209,12 +234,19 @@ function isBesideLoss(logits: Name, { items }: Sequence, { func }: Call): boolea
   );
 }
 
-/** `torch.log_softmax(outputs, -1)`: as large as the outputs themselves. */
+/** `torch.log_softmax(outputs, -1)`, `outputs.sigmoid()`: as large as the outputs themselves. */
 function isNormalised(call: Call, facts: Facts): boolean {
-  return (
-    /^torch\.(?:nn\.functional\.)?(?:log_)?softmax$/.test(facts.file.dotted(call.func) ?? "") &&
-    networkCall(call, facts) !== null
-  );
+  const name = facts.file.dotted(call.func);
+  const normalises =
+    name === null
+      ? call.func.kind === "Attribute" && /^(?:(?:log_)?softmax|sigmoid)$/.test(call.func.attr)
+      : /^torch\.(?:nn\.functional\.)?(?:(?:log_)?softmax|sigmoid)$/.test(name);
+  return normalises && networkCall(call, facts) !== null;
+}
+
+/** `probs` of `probs = torch.softmax(logits.detach(), 1)` */
+function isOfNormalised({ parent }: Name, facts: Facts): boolean {
+  return parent?.kind === "Assign" && parent.value.kind === "Call" && isNormalised(parent.value, facts);
 }
 
 /** `_, loss = model(x, y)`: given the targets too, a network hands back its loss, and before it what that was computed of. */
@@ -305,10 +337,10 @@ function isOnlyForLoss(
   if (!TEXT.test(facts.file.text) && !facts.file.once(scoresEveryItem))
     return (
       isOfPixels(facts) &&
-      PICTURE.test(target.id) &&
+      (PICTURE.test(target.id) || isOfNormalised(target, facts)) &&
       (isForLossAlone(uses, facts) ||
-        // Beside the loss that the network computes itself.
-        (target.parent?.kind === "Tuple" &&
+        // Beside the loss that the network computes itself, or as probabilities for a measure.
+        ((target.parent?.kind === "Tuple" || isOfNormalised(target, facts)) &&
           uses.length > 0 &&
           uses.every((use) => isSummed(use, facts) || isMeasured(use))) ||
         // Which class each pixel has, counted.
@@ -415,11 +447,15 @@ const isSummed = (use: Name, facts: Facts): boolean =>
 /** `compute_metrics(output, labels)`: numbers. */
 function isMeasured({ parent }: Name): boolean {
   const call = parent?.kind === "Arg" ? parent.parent : null;
-  return call?.kind === "Call" && MEASURES.test(lastWord(call.func));
+  if (call?.kind !== "Call") return false;
+  const { func } = call;
+  // `iou_metric.update(probs, masks)`
+  const by = func.kind === "Attribute" && func.attr === "update" ? func.value : func;
+  return MEASURES.test(lastWord(by));
 }
 
 const MEASURES =
-  /metrics?(?:_|$)|accurac|(?:^|_)acc(?:_|$)|perplexity|(?:^|_)(?:f1|iou|dice|psnr|ssim)(?:_|$)/i;
+  /metrics?(?:_|$)|accurac|(?:^|_)acc(?:_|$)|perplexity|(?:^|_)(?:f1|m?iou|dice|psnr|ssim)(?:_|$)/i;
 
 /** Through parts and methods of it, and through arithmetic, one of these methods is called. */
 function comesTo(use: Name, method: RegExp, { file }: Facts): boolean {
@@ -427,6 +463,7 @@ function comesTo(use: Name, method: RegExp, { file }: Facts): boolean {
   for (;;) {
     const up: Node | null = at.parent;
     if (up?.kind === "Subscript" && up.value === at) at = up;
+    else if (up?.kind === "Attribute" && up.attr === "logits") at = up;
     else if (up?.kind === "Attribute" && up.parent?.kind === "Call" && up.parent.func === up) {
       if (method.test(up.attr)) return true;
       at = up.parent;
