@@ -64,12 +64,15 @@ export function keptBelow(target: Expr, statement: Node, facts: Facts): (string 
     .map((one) => ownState(one.targets[0]!));
 }
 
-/** The state in `h.to(x.device)`, `h if h is not None else None`, `h or begin(x)` and, of the loop's counter, `h if i > 0 else None`. */
+/** The state in `h.to(x.device)`, `h * mask`, `h if h is not None else None`, `h or begin(x)` and, of the loop's counter, `h if i > 0 else None`. */
 export function handedOn(expr: Expr, loop: Loop | null = null, file: PythonFile | null = null): Expr {
   if (expr.kind === "Call")
     return expr.func.kind === "Attribute" && /^(?:to|cuda|type_as|contiguous)$/.test(expr.func.attr)
       ? handedOn(expr.func.value, loop, file)
       : expr;
+  // Zeroed for those that are done, it is still what the steps before made of it.
+  if (expr.kind === "Binary" && expr.op === "*")
+    return [expr.left, expr.right].find(isNamedState) ?? expr;
   if (expr.kind === "Bool") return expr.op === "or" && isState(expr.values[0]!) ? expr.values[0]! : expr;
   if (expr.kind !== "IfExp") return expr;
   const { test, body, orelse } = expr;
@@ -105,6 +108,11 @@ function saysCarried(
 
 function isState(expr: Expr): boolean {
   return expr.kind === "Name" || selfAttribute(expr) !== null;
+}
+
+/** `hidden`, `self.memory` */
+function isNamedState(expr: Expr): boolean {
+  return STATE.test(expr.kind === "Name" ? expr.id : (selfAttribute(expr) ?? ""));
 }
 
 /** The same name, or the same attribute of self. */

@@ -49,8 +49,8 @@ export function* whileActing(facts: Facts): Generator<Idle> {
           /^(?:\w+_)?(?:agent|policy|actor)$/.test(selfAttribute(call.func) ?? "")));
     if (!kept.includes(own) || !runs || !isRecorded(call, fn, facts)) continue;
     // Cut off, here or by the network.
-    if (new RegExp(`\\b${own}\\b[^\\n]*detach|\\.detach_?\\(\\)[^\\n]*\\b${own}\\b`).test(file.code))
-      continue;
+    const cut = new RegExp(`\\b${own}\\b[^\\n]*detach|\\.detach_?\\(\\)[^\\n]*\\b${own}\\b`);
+    if (cut.test(file.code) && cut.test(withoutCopies(own, file))) continue;
     const cls = classBehind(call.func, facts);
     // A network of another file, of one who acts: it may detach the state itself, and the note says so.
     if (cls ? /\.detach|no_grad|inference_mode/.test(file.codeOf(cls)) : !acts) continue;
@@ -61,6 +61,23 @@ export function* whileActing(facts: Facts): Generator<Idle> {
     if (file.all("Attribute").some((one) => one.attr === own && isReadElsewhere(one))) continue;
     yield { read, by: cls ? null : call.func };
   }
+}
+
+/** The code without `self.memories[i] = self.memory.detach()`, `rows.append(self.memory.detach())`: a copy for later leaves the state as it is. */
+function withoutCopies(own: string, file: PythonFile): string {
+  let code = file.code;
+  for (const { func } of file.callsNamed("detach")) {
+    const statement = func.kind === "Attribute" && selfAttribute(func.value) === own ? statementOf(func) : null;
+    const copies =
+      statement?.kind === "Assign"
+        ? statement.targets.every((target) => target.kind === "Subscript" && ownState(target) !== own)
+        : statement?.kind === "ExprStmt" &&
+          statement.value.kind === "Call" &&
+          statement.value.func.kind === "Attribute" &&
+          /^(?:append|add|push|store|insert)$/.test(statement.value.func.attr);
+    if (statement && copies) code = code.replaceAll(file.codeOf(statement), "");
+  }
+  return code;
 }
 
 /** Functions that only measure. */
@@ -224,8 +241,10 @@ function isCut(use: Expr): boolean {
     if (parent?.kind === "Subscript" && parent.value === at) at = parent;
     else if (parent?.kind === "Call" && parent.func === at) at = parent;
     else if (parent?.kind === "Attribute" && parent.value === at) {
-      if (/^(?:detach|data|item|argmax|numpy|tolist)$/.test(parent.attr)) return true;
-      if (!/^(?:cpu|squeeze|flatten|view|reshape|softmax|float|clamp)$/.test(parent.attr)) return false;
+      // What a distribution gives for `sample` has no graph; `rsample` is for those who want one.
+      if (/^(?:detach|data|item|argmax|numpy|tolist|sample)$/.test(parent.attr)) return true;
+      if (!/^(?:cpu|squeeze|flatten|view|reshape|softmax|float|clamp|log_prob|entropy|sum|mean)$/.test(parent.attr))
+        return false;
       at = parent;
     } else return false;
   }

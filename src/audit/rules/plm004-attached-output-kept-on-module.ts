@@ -139,7 +139,7 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
   // An auxiliary loss is read with its graph; where nobody reads it here, another file may.
   const cut = reads.length > 0 && reads.every((read) => isCut(read, facts));
   // What is handed back may be asked for by who is not seen here.
-  const handed = reads.some((read) => statementOf(read)?.kind === "Return");
+  const handed = reads.some((read) => /^(?:Return|Assign)$/.test(statementOf(read)?.kind ?? ""));
   const unread = reads.length === 0 && !WANTED.test(attribute) && !isScalar(value);
   // Read in this forward only, which has the tensor under its own name.
   const local =
@@ -180,7 +180,14 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
         read.parent?.kind === "Attribute"
       );
     });
-  if (!cut && !unread && !harmless && !local && !looked && !watched) return;
+  // By methods that nobody calls: `def attention_entropy(self)`, there to be asked for by a notebook.
+  const unasked =
+    isForward &&
+    reads.length > 0 &&
+    !WANTED.test(attribute) &&
+    !isScalar(value) &&
+    reads.every((read) => selfAttribute(read) !== null && classOf(read) === cls && isUnasked(read, facts));
+  if (!cut && !unread && !harmless && !local && !looked && !watched && !unasked) return;
   if (isSpent(value, facts)) return;
   yield {
     at: statement.value === value ? statement : value,
@@ -190,6 +197,21 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
       : `\`self.${attribute}\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
     fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(value, ".detach()") },
   };
+}
+
+/** In a method that nobody in the tree calls, and whose name says nothing of a loss; Python calls some, and properties are not called. */
+function isUnasked(read: Node, facts: Facts): boolean {
+  const by = functionOf(read);
+  return (
+    by?.kind === "FunctionDef" &&
+    by.decorators.length === 0 &&
+    !/^(?:forward|__\w+__|(?:training|validation|test|predict|configure|on)_\w+)$|loss|penal|aux|regular/i.test(
+      by.name,
+    ) &&
+    facts.functionFacts(read).callersGradOff === "unknown" &&
+    // Handed on, as `self.monitors.append(net.entropy)`, somebody else calls it.
+    !facts.file.all("Attribute").some((one) => one.attr === by.name)
+  );
 }
 
 /** A loss that has been differentiated keeps nodes, and nothing that they saved. */
@@ -386,6 +408,9 @@ function isCut(node: Node, facts: Facts, depth = 0): boolean {
       case "Comp":
         if (parent.element !== at || parent.value !== null) return false;
         break;
+      // `heat = kept.mean(1)`, of which again only numbers are wanted.
+      case "Assign":
+        return parent.value === at && depth < 2 && isCutUnderName(parent, facts, depth);
       // `return kept.norm()`, of which all that call it read the number.
       case "Return":
         return facts.functionFacts(parent).onlyRead;
@@ -401,6 +426,15 @@ function isCut(node: Node, facts: Facts, depth = 0): boolean {
         return false;
     }
   return false;
+}
+
+/** Whether all that read the name it is bound to cut it off. */
+function isCutUnderName({ targets }: Assign, facts: Facts, depth: number): boolean {
+  const { scopes } = facts.file;
+  const [target, ...more] = targets;
+  const made = target?.kind === "Name" && more.length === 0 ? scopes.definitionAt(target) : null;
+  const uses = made ? scopes.uses(made) : [];
+  return uses.length > 0 && uses.every((use) => isCut(use, facts, depth + 1));
 }
 
 /** `make_grid(kept)`, `torch.sigmoid(kept)`: one tensor of another. */

@@ -139,7 +139,11 @@ function* throughStep(facts: Facts): Generator<Finding> {
     const [target] = statement.targets;
     const call = statement.value;
     if (target?.kind !== "Tuple" || call.kind !== "Call") continue;
-    const at = target.items.findIndex((item) => item.kind === "Name" && STATE.test(item.id));
+    const retained = retainsGraph(call, facts);
+    // Who keeps the graph for another backward carries something through it, whatever its name: `cache`, `past`.
+    const at = target.items.findIndex(
+      (item) => item.kind === "Name" && (STATE.test(item.id) || (retained && isGiven(call, item.id))),
+    );
     const [loop] = at < 0 ? [] : loopsAround(statement);
     if (!loop || facts.gradMode(call) === "off") continue;
     // By the function itself, or by this loop with what it hands back.
@@ -163,7 +167,7 @@ function* throughStep(facts: Facts): Generator<Finding> {
       definitions.some((one) => contains(loop, one.node) && !contains(statement, one.node))
     )
       continue;
-    const network = handedBack(call, at, facts);
+    const network = handedBack(call, at, retained, facts);
     if (network)
       yield {
         at: given!,
@@ -173,8 +177,23 @@ function* throughStep(facts: Facts): Generator<Finding> {
   }
 }
 
+/** Whether a function of this file that is called keeps the graph after its backward. */
+function retainsGraph(call: Call, { backwards, file }: Facts): boolean {
+  const kept = backwards.filter((one) => isTrue(keyword(one.call, "retain_graph")?.value ?? null));
+  const target = kept.length > 0 ? callTarget(call, file) : null;
+  const fn = target === null ? undefined : file.functionNamed(target);
+  return fn !== undefined && kept.some((one) => functionOf(one.call) === fn);
+}
+
+function isGiven({ args }: Call, name: string): boolean {
+  return args.some(({ value }) => {
+    const part = handedOn(value);
+    return part.kind === "Name" && part.id === name;
+  });
+}
+
 /** The network whose state a function of this file returns at a position, with nothing cut off in between. */
-function handedBack(call: Call, at: number, facts: Facts): Expr | null {
+function handedBack(call: Call, at: number, retained: boolean, facts: Facts): Expr | null {
   const { file } = facts;
   const target = callTarget(call, file);
   const returned = target === null ? undefined : file.once(returnsByName).get(target);
@@ -186,15 +205,15 @@ function handedBack(call: Call, at: number, facts: Facts): Expr | null {
   const network = run?.value?.kind === "Call" ? run.value.func : null;
   if (!network || !runs.every(({ value }) => value === run!.value) || !isNetwork(network, facts)) return null;
   // Not one that the step has begun itself.
-  const isGiven = (run!.value as Call).args
+  const isHandedIn = (run!.value as Call).args
     .map(({ value }) => handedOn(value))
     .some(
       (value) =>
         value.kind === "Name" &&
-        STATE.test(value.id) &&
+        (STATE.test(value.id) || (retained && value.id === (item as Name).id)) &&
         file.scopes.reaching(value).some(({ how }) => how === "param"),
     );
-  if (!isGiven) return null;
+  if (!isHandedIn) return null;
   return isCutOff((item as Name).id, functionOf(item!) ?? item!, file) ? null : network;
 }
 
