@@ -4,6 +4,8 @@ import type { Attribute, Call, ClassDef, Expr } from "../../python/tree.ts";
 import { feedsBackward, isMadeOf } from "./behind-loss.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
+import { lexicalGrad } from "./gradmode.ts";
+import { derivesFrom } from "./kept.ts";
 import { ranNetwork } from "./networks.ts";
 import { isParameterless, parametersOf } from "./optimised.ts";
 
@@ -58,17 +60,53 @@ export function* leftOutOfClass(facts: Facts): Generator<LeftOut> {
         ).test(text)
       )
         continue;
-      if (facts.gradMode(call) !== "on" || !facts.hot(call)) continue;
+      // A method that an evaluation calls without recording, too, is part of the step of who differentiates its result.
+      const feedsCaller = facts.role(cls) === "other" && isDifferentiatedByCaller(call, cls, facts);
+      if (!feedsCaller && (facts.gradMode(call) !== "on" || !facts.hot(call))) continue;
       // Of Lightning the loss is differentiated elsewhere.
       if (
-        facts.role(cls) === "lightning"
+        !feedsCaller &&
+        (facts.role(cls) === "lightning"
           ? isOnlyLooked(call)
-          : !(feedsBackward(call, facts) || feedsHelper(call, facts) || feedsAttribute(call, cls, facts))
+          : !(feedsBackward(call, facts) || feedsHelper(call, facts) || feedsAttribute(call, cls, facts)))
       )
         continue;
       yield { run: call, network: callee };
     }
   }
+}
+
+/** `return rec + self.judge(out)`, of a method whose result another method of the class differentiates, or hands on to one that does. */
+function isDifferentiatedByCaller(call: Call, cls: ClassDef, facts: Facts, depth = 0): boolean {
+  const { file } = facts;
+  const fn = functionOf(call);
+  if (depth > 2 || fn?.kind !== "FunctionDef" || fn.parent !== cls || lexicalGrad(call, file) !== null)
+    return false;
+  const returned = file.all("Return").filter((one) => one.value !== null && functionOf(one) === fn);
+  const places = returned.flatMap(({ value }) =>
+    (value!.kind === "Tuple" ? value!.items : [value!]).flatMap((item, at) =>
+      isMadeOf(item, call, facts) ? [value!.kind === "Tuple" ? at : null] : [],
+    ),
+  );
+  if (places.length === 0) return false;
+  return file.callsNamed(fn.name).some((run) => {
+    if (selfAttribute(run.func) !== fn.name || !contains(cls, run) || lexicalGrad(run, file) !== null)
+      return false;
+    if (isDifferentiatedByCaller(run, cls, facts, depth + 1)) return true;
+    return facts.hot(run) !== null && facts.gradMode(run) === "on" && feedsFrom(run, places, facts);
+  });
+}
+
+/** Whether what a call returned at one of these places, null for all of it, is part of a loss that is differentiated there. */
+function feedsFrom(run: Call, places: readonly (number | null)[], facts: Facts): boolean {
+  const target = run.parent?.kind === "Assign" ? run.parent.targets[0] : null;
+  if (target?.kind !== "Tuple") return feedsBackward(run, facts);
+  const names = places.flatMap((at) => (at === null ? target.items : (target.items[at] ?? [])));
+  const losses = new Set(names.flatMap((name) => facts.file.scopes.definitionAt(name) ?? []));
+  return facts.backwards.some(
+    ({ call, loss }) =>
+      loss !== null && functionOf(call) === functionOf(run) && derivesFrom(loss, losses, facts),
+  );
 }
 
 /** `def __init__(self, net, optimizer)`: what the class makes itself is not in that. */

@@ -2,7 +2,7 @@ import type { Definition } from "../../python/scopes.ts";
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { isDetached } from "../facts/detached.ts";
@@ -36,6 +36,7 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     yield* features(facts);
+    yield* forItsHooks(facts);
     const calls = facts.networks.someOnlyEvaluated ? file.all("Call") : file.calls.matching(TEACHER);
     for (const call of calls) {
       if (call.func.kind !== "Name" && call.func.kind !== "Attribute") continue;
@@ -91,6 +92,68 @@ function isRunEveryStep(call: Call, facts: Facts): boolean {
   for (const at of ancestors(call))
     if (at.kind === "If") return facts.file.textOf(at.test) === there && facts.everyStep(at) !== null;
   return false;
+}
+
+/** What the last words of a hook's store say that cut it off from its graph. */
+const CUT = /\.detach\(\)|\.(?:numpy|item|tolist)\(|\.data\b|no_grad\(/;
+
+/**
+ * `lm(tokens)` in a step, of which nothing is kept but what hooks cut off: no gradients can come back to it, and while it
+ * runs all its activations are stored.
+ */
+function* forItsHooks(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const registered = file.callsNamed("register_forward_hook", "register_forward_pre_hook");
+  if (registered.length === 0) return;
+  for (const call of file.all("Call")) {
+    if (!isThrownAway(call) || !isNetwork(call.func, facts) || !facts.everyStep(call)) continue;
+    if (facts.gradMode(call) !== "on" || facts.networks.isFrozenByFlags(call.func)) continue;
+    if (!takesData(call, facts) || isFrozenByCall(lastWord(call.func), file.text)) continue;
+    if (!registered.every((one) => hooksCutOff(one, facts))) continue;
+    yield {
+      at: call,
+      severity: "note",
+      message: `Nothing is kept of \`${file.textOf(call.func)}\` but what its hooks cut off, yet its forward records a graph and keeps every activation until it ends, unless its parameters are frozen elsewhere; run it under \`no_grad\``,
+    };
+  }
+}
+
+/** `lm(tokens)` as a statement, or `_ = lm(tokens)`. */
+function isThrownAway({ parent }: Call): boolean {
+  if (parent?.kind === "ExprStmt") return true;
+  const [target, ...more] = parent?.kind === "Assign" ? parent.targets : [];
+  return target?.kind === "Name" && target.id === "_" && more.length === 0;
+}
+
+/** A hook of this file, or what makes one, that stores something, and nothing with its graph. */
+function hooksCutOff({ args }: Call, { file }: Facts): boolean {
+  const hook = args[0]?.value;
+  if (!hook) return false;
+  if (hook.kind === "Lambda") return CUT.test(file.textOf(hook));
+  const name = lastWord(hook.kind === "Call" ? hook.func : hook);
+  const fn = file.all("FunctionDef").filter((one) => one.name === name);
+  if (fn.length !== 1) return false;
+  const inside = (node: Node): boolean => contains(fn[0]!, node);
+  const stores = [
+    ...file
+      .all("Assign")
+      .filter(
+        (one) =>
+          inside(one) &&
+          one.targets.some((target) => target.kind === "Subscript" || target.kind === "Attribute"),
+      ),
+    ...file.callsNamed("append", "update", "setattr", "setdefault", "extend").filter(inside),
+  ];
+  return stores.length > 0 && stores.every((one) => isStoredCut(one, file));
+}
+
+/** `kept[name] = out.detach()`; also of a name, `out = out.detach()`, that is cut off above. */
+function isStoredCut(store: Node, file: PythonFile): boolean {
+  if (CUT.test(file.textOf(store)) || lexicalGrad(store, file) === "off") return true;
+  const values =
+    store.kind === "Assign" ? [store.value] : store.kind === "Call" ? store.args.map(({ value }) => value) : [];
+  const names = values.flatMap((value) => (value.kind === "Name" ? file.scopes.reaching(value) : []));
+  return names.length > 0 && names.every(({ value }) => value !== null && CUT.test(file.textOf(value)));
 }
 
 const RUNS_NETWORK =
