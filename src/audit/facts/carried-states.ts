@@ -71,8 +71,7 @@ export function handedOn(expr: Expr, loop: Loop | null = null, file: PythonFile 
       ? handedOn(expr.func.value, loop, file)
       : expr;
   // Zeroed for those that are done, it is still what the steps before made of it.
-  if (expr.kind === "Binary" && expr.op === "*")
-    return [expr.left, expr.right].find(isNamedState) ?? expr;
+  if (expr.kind === "Binary" && expr.op === "*") return [expr.left, expr.right].find(isNamedState) ?? expr;
   if (expr.kind === "Bool") return expr.op === "or" && isState(expr.values[0]!) ? expr.values[0]! : expr;
   if (expr.kind !== "IfExp") return expr;
   const { test, body, orelse } = expr;

@@ -67,7 +67,8 @@ export function* whileActing(facts: Facts): Generator<Idle> {
 function withoutCopies(own: string, file: PythonFile): string {
   let code = file.code;
   for (const { func } of file.callsNamed("detach")) {
-    const statement = func.kind === "Attribute" && selfAttribute(func.value) === own ? statementOf(func) : null;
+    const statement =
+      func.kind === "Attribute" && selfAttribute(func.value) === own ? statementOf(func) : null;
     const copies =
       statement?.kind === "Assign"
         ? statement.targets.every((target) => target.kind === "Subscript" && ownState(target) !== own)
@@ -243,7 +244,11 @@ function isCut(use: Expr): boolean {
     else if (parent?.kind === "Attribute" && parent.value === at) {
       // What a distribution gives for `sample` has no graph; `rsample` is for those who want one.
       if (/^(?:detach|data|item|argmax|numpy|tolist|sample)$/.test(parent.attr)) return true;
-      if (!/^(?:cpu|squeeze|flatten|view|reshape|softmax|float|clamp|log_prob|entropy|sum|mean)$/.test(parent.attr))
+      if (
+        !/^(?:cpu|squeeze|flatten|view|reshape|softmax|float|clamp|log_prob|entropy|sum|mean)$/.test(
+          parent.attr,
+        )
+      )
         return false;
       at = parent;
     } else return false;

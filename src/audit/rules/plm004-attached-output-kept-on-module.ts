@@ -13,6 +13,10 @@ const CUTS = new Set(["detach", "cpu", "numpy", "item", "tolist", "data", "shape
 /** What is kept to be added to a loss, or to be backpropagated through later. */
 const WANTED = /loss|aux|penal|reg|entropy|kl|balance|log_?prob|hidden_state|state$|memory|prev|past/i;
 
+/** What is kept to be looked at, and is as large as anything in a forward. */
+const MAPS =
+  /(?:^|_)(?:att(?:n|ention)s?(?:_(?:weights?|probs?|scores?))?|(?:\w+_)?maps?|activations?|acts?)$/;
+
 export const rule: Rule = {
   meta: {
     code: "PLM004",
@@ -180,10 +184,12 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
         read.parent?.kind === "Attribute"
       );
     });
-  // By methods that nobody calls: `def attention_entropy(self)`, there to be asked for by a notebook.
+  // By methods that nobody calls: `def attention_entropy(self)`, there to be asked for by a notebook. Of other things a
+  // whole program may ask with their graph.
   const unasked =
     isForward &&
     reads.length > 0 &&
+    MAPS.test(attribute) &&
     !WANTED.test(attribute) &&
     !isScalar(value) &&
     reads.every((read) => selfAttribute(read) !== null && classOf(read) === cls && isUnasked(read, facts));

@@ -151,7 +151,11 @@ function hooksCutOff({ args }: Call, { file }: Facts): boolean {
 function isStoredCut(store: Node, file: PythonFile): boolean {
   if (CUT.test(file.textOf(store)) || lexicalGrad(store, file) === "off") return true;
   const values =
-    store.kind === "Assign" ? [store.value] : store.kind === "Call" ? store.args.map(({ value }) => value) : [];
+    store.kind === "Assign"
+      ? [store.value]
+      : store.kind === "Call"
+        ? store.args.map(({ value }) => value)
+        : [];
   const names = values.flatMap((value) => (value.kind === "Name" ? file.scopes.reaching(value) : []));
   return names.length > 0 && names.every(({ value }) => value !== null && CUT.test(file.textOf(value)));
 }
