@@ -170,9 +170,15 @@ function* kept(
     };
 }
 
-/** `outputs["logits"].argmax(-1)`, `logits.mean()`, below the loop, of its last turn: numbers, which that turn could have kept. */
+/** `outputs["logits"].argmax(-1)`, `logits.mean()`, `outputs.loss`, below the loop, of its last turn: numbers, which that turn could have kept. */
 function isLookedAt(use: Name, facts: Facts): boolean {
-  return pickOf(use, facts) !== null || isCopiedToHost(use, facts) || isMeasured(use) || isSummed(use, facts);
+  return (
+    isLoss(use) ||
+    pickOf(use, facts) !== null ||
+    isCopiedToHost(use, facts) ||
+    isMeasured(use) ||
+    isSummed(use, facts)
+  );
 }
 
 /** `outputs.logits`, `outputs["logits"]` */

@@ -29,6 +29,16 @@ def unpacked(model, optimizer, get_batch, steps, parts, vocab_size):
             print(logits.detach().argmax(-1)[0].tolist())
 
 
+def through_epochs(model, optimizer, loader, epochs, vocab_size):
+    for _ in range(epochs):
+        for tokens, labels in loader:
+            outputs = model(tokens, labels=labels)  # expect: PLM009
+            outputs.loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+        print(outputs.loss.exp().item(), outputs.logits.std().item())
+
+
 def wanted(model, optimizer, get_batch, steps, parts):
     for step in range(steps):
         for _ in range(parts):
