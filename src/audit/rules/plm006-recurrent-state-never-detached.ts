@@ -171,7 +171,7 @@ function* throughStep(facts: Facts): Generator<Finding> {
     if (network)
       yield {
         at: given!,
-        ...(isOwnRecurrent(network, facts) ? {} : { severity: "note" as const }),
+        ...(isOwnRecurrent(network, facts) && STATE.test(name) ? {} : { severity: "note" as const }),
         message: `${message(name)}, unless \`${file.textOf(network)}\` detaches it itself`,
       };
   }

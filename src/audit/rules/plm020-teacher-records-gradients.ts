@@ -94,7 +94,7 @@ function isRunEveryStep(call: Call, facts: Facts): boolean {
   return false;
 }
 
-/** What the last words of a hook's store say that cut it off from its graph. */
+/** What leaves the graph behind of what a hook stores. */
 const CUT = /\.detach\(\)|\.(?:numpy|item|tolist)\(|\.data\b|no_grad\(/;
 
 /**
