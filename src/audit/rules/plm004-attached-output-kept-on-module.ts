@@ -143,7 +143,11 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
   // An auxiliary loss is read with its graph; where nobody reads it here, another file may.
   const cut = reads.length > 0 && reads.every((read) => isCut(read, facts));
   // What is handed back may be asked for by who is not seen here.
-  const handed = reads.some((read) => /^(?:Return|Assign)$/.test(statementOf(read)?.kind ?? ""));
+  const handed = reads.some((read) => {
+    const by = statementOf(read)?.kind;
+    // Or read under another name, unless it is cut off before.
+    return by === "Return" || (by === "Assign" && !isCut(read, facts, 1));
+  });
   const unread = reads.length === 0 && !WANTED.test(attribute) && !isScalar(value);
   // Read in this forward only, which has the tensor under its own name.
   const local =
@@ -416,7 +420,7 @@ function isCut(node: Node, facts: Facts, depth = 0): boolean {
         break;
       // `heat = kept.mean(1)`, of which again only numbers are wanted.
       case "Assign":
-        return parent.value === at && depth < 2 && isCutUnderName(parent, facts, depth);
+        return parent.value === at && depth === 0 && isCutUnderName(parent, facts);
       // `return kept.norm()`, of which all that call it read the number.
       case "Return":
         return facts.functionFacts(parent).onlyRead;
@@ -435,12 +439,12 @@ function isCut(node: Node, facts: Facts, depth = 0): boolean {
 }
 
 /** Whether all that read the name it is bound to cut it off. */
-function isCutUnderName({ targets }: Assign, facts: Facts, depth: number): boolean {
+function isCutUnderName({ targets }: Assign, facts: Facts): boolean {
   const { scopes } = facts.file;
   const [target, ...more] = targets;
   const made = target?.kind === "Name" && more.length === 0 ? scopes.definitionAt(target) : null;
   const uses = made ? scopes.uses(made) : [];
-  return uses.length > 0 && uses.every((use) => isCut(use, facts, depth + 1));
+  return uses.length > 0 && uses.every((use) => isCut(use, facts, 1));
 }
 
 /** `make_grid(kept)`, `torch.sigmoid(kept)`: one tensor of another. */
