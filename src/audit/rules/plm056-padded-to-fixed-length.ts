@@ -153,9 +153,14 @@ function trainsOnAnyShape(facts: Facts): boolean {
   return (
     /Trainer\b|\.backward\(|TrainingArguments|training_step|\bDataset\b|load_dataset|[Cc]ollat|DataLoader|\.map\(|\blabels\b/.test(
       file.text,
-    ) || facts.project.training.has(file.module)
+    ) ||
+    (facts.project.training.has(file.module) && !OTHER_WORK.test(file.path))
   );
 }
+
+/** What converts or exports a network looks at one example; a library's processor leaves the choice to its caller. */
+const OTHER_WORK =
+  /(?:^|\/)(?:convert|export|infer|predict|demo|processing|feature_extraction|image_processing)\w*\.py$/;
 
 /** What people call the length that all examples get. */
 const FULL = /(?:^|[._])max_?(?:(?:seq|source|target|input|text|sent)\w*_?)?len(?:gth)?$/i;
