@@ -46,7 +46,8 @@ export function shapesVary(file: PythonFile, isOff: (node: Node) => boolean = ()
       ) ||
     file.all("FunctionDef").some((fn) => isCollate(fn, file) && padsToLongest(fn, file)) ||
     file.callsNamed("max").some((call) => isLongestGiven(call, file)) ||
-    file.all("Slice").some((slice) => isInExamples(slice, file) && isOfRandomLength(slice, file))
+    (file.mentions("rand") &&
+      file.all("Slice").some((slice) => isInExamples(slice, file) && isOfRandomLength(slice, file)))
   );
 }
 

@@ -1,4 +1,4 @@
-import { isTrue, starModules } from "../../python/file.ts";
+import { importsFrom, isTrue, starModules } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
@@ -181,7 +181,7 @@ class Summarizer {
       wide: wide.size > 0 ? [...wide].map(([fn, places]) => `${file.qualified(fn)}:${places}`) : undefined,
       varies: shapesVary(file, (node) => isBehindOwnOption(node, file)) || undefined,
       blocks: (file.mentions("CUDA_LAUNCH_BLOCKING") && file.says(BLOCKS)) || undefined,
-      states: file.says(READS_STATES) || undefined,
+      states: READS_STATES.test(file.text) || undefined,
       ranks: setsUpRanks(file) || undefined,
       places: choosesDevice(file) || undefined,
       replicates:
@@ -542,7 +542,7 @@ function trains(file: PythonFile): boolean {
 /** One process a device: by torch itself, or by Lightning. */
 /** `outputs.hidden_states[-2]`, `outputs["attentions"]`, `outputs[2]` */
 const READS_STATES =
-  /\b(?:(?:en|de)coder_|cross_)?(?:hidden_states|attentions)\b(?:(?<=\.\w+)|(?<=["']\w+)["'])|\boutputs?\[(?:-|[2-9]\])/;
+  /[."'](?:(?:en|de)coder_|cross_)?(?:hidden_states|attentions)\b(?:(?<=\.\w+)|["'])|\boutputs?\[(?:-|[2-9]\])/;
 
 function setsUpRanks(file: PythonFile): boolean {
   return (
@@ -563,9 +563,9 @@ function setsUpRanks(file: PythonFile): boolean {
 function choosesDevice(file: PythonFile): boolean {
   return (
     file.callsNamed("set_device", "set_device_index", "set_default_device").length > 0 ||
-    file.says(
-      /CUDA_VISIBLE_DEVICES|cuda\.device\(|\baccelerate\b|deepspeed|lightning|\bray\b|horovod|\bhvd\b/,
-    )
+    importsFrom(file, /^(?:accelerate|deepspeed|(?:pytorch_)?lightning|ray|horovod)(?:\.|$)/) ||
+    file.mentions("CUDA_VISIBLE_DEVICES") ||
+    file.mentions("cuda.device(")
   );
 }
 

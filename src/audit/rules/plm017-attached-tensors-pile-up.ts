@@ -89,10 +89,10 @@ function* rows(facts: Facts): Generator<Finding> {
     const cls = written ? classOf(node) : null;
     const fn = functionOf(node);
     if (!written || !cls || fn?.kind !== "FunctionDef" || fn.name === "__init__") continue;
+    // A module's own buffer is another rule's matter.
+    if (isModuleRole(facts.role(cls)) || !facts.hot(node) || !isTensorOf(cls, written.into)) continue;
     // What it was handed is told of where it is handed over.
     if (keptParameters(fn)?.rows.length) continue;
-    // A module's own buffer is another rule's matter.
-    if (isModuleRole(facts.role(cls)) || !isTensorOf(cls, written.into) || !facts.hot(node)) continue;
     const { into, value } = written;
     if (facts.gradMode(node) === "off" || facts.value(value).graph !== "yes") continue;
     if (isCutOffIn(into, cls, facts) || isBegunIn(into, cls, fn, facts)) continue;
@@ -109,12 +109,14 @@ function* rows(facts: Facts): Generator<Finding> {
 /** `bank[places] = keys` of a tensor that is there before the loop, `self.replay.priority[places] = errors` of another object's. */
 function* rowsElsewhere(facts: Facts): Generator<Finding> {
   const { file } = facts;
+  if (facts.backwards.length === 0) return;
   for (const statement of file.all("Assign")) {
     const [target] = statement.targets;
     const { value } = statement;
-    if (target?.kind !== "Subscript" || target.index.kind === "Str" || !facts.hot(statement)) continue;
+    if (target?.kind !== "Subscript" || target.index.kind === "Str") continue;
     const kept = target.value;
-    if (kept.kind === "Name" ? !isThereBefore(kept, statement, facts) : !isOfStore(kept)) continue;
+    if ((kept.kind !== "Name" && !isOfStore(kept)) || !facts.hot(statement)) continue;
+    if (kept.kind === "Name" && !isThereBefore(kept, statement, facts)) continue;
     if (facts.gradMode(statement) === "off" || facts.value(value).graph !== "yes") continue;
     // Differentiated in this turn: nobody wants its graph in the next.
     if (!isBackwarded(value, facts.stepLoop(statement), facts)) continue;

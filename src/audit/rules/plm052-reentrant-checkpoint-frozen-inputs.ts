@@ -36,7 +36,7 @@ export const rule: Rule = {
     // Or a function of another file does it, before this one trains the model.
     const adapted = wraps.length > 0 || facts.project.adapted.has(file.module);
     if (!adapted) yield* frozenEmbeddings(file);
-    const fed = feedsGradients(file);
+    const fed = adapted && feedsGradients(file);
     if (!adapted || (fed && !isFedByOptionsOnly(facts))) return;
     const byTrl = file.says(/^\s*(?:from|import) trl\b/m);
     for (const at of byTrl ? [] : [...checkpointingFields(file), ...switchedLater(file)])
