@@ -211,7 +211,7 @@ function isOfSides(expr: Expr, file: PythonFile): boolean {
 }
 
 /** `depth`: how many names lie behind it; what a name is set to in a circle would never end. */
-export function isRandom(expr: Expr, file: PythonFile, depth: number): boolean {
+function isRandom(expr: Expr, file: PythonFile, depth: number): boolean {
   const again = (inner: Expr): boolean => isRandom(inner, file, depth);
   if (expr.kind === "Tuple" || expr.kind === "List") return expr.items.some(again);
   if (expr.kind === "Name")

@@ -1,4 +1,4 @@
-import { importsFrom, isTrue, starModules } from "../../python/file.ts";
+import { isTrue, starModules } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
@@ -10,6 +10,7 @@ import { methodsOf, partsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import { frequency } from "./guards.ts";
 import { variablesOf } from "./broken.ts";
+import { choosesDevice, setsUpRanks } from "./ranks.ts";
 import { given } from "./handed.ts";
 import { float64Makers } from "./float64.ts";
 import { handedLosses } from "./handed-losses.ts";
@@ -539,35 +540,9 @@ function trains(file: PythonFile): boolean {
   );
 }
 
-/** One process a device: by torch itself, or by Lightning. */
 /** `outputs.hidden_states[-2]`, `outputs["attentions"]`, `outputs[2]` */
 const READS_STATES =
   /[."'](?:(?:en|de)coder_|cross_)?(?:hidden_states|attentions)\b(?:(?<=\.\w+)|["'])|\boutputs?\[(?:-|[2-9]\])/;
-
-function setsUpRanks(file: PythonFile): boolean {
-  return (
-    file
-      .callsNamed("init_process_group", "DistributedDataParallel")
-      .some((call) => (file.dotted(call.func) ?? "").startsWith("torch.")) ||
-    file.calls
-      .given(["strategy"])
-      .some((call) =>
-        /^(?:pytorch_)?lightning\.(?:\w+\.)*(?:Trainer|Fabric)$|^hydra\.utils\.instantiate$/.test(
-          file.dotted(call.func) ?? "",
-        ),
-      )
-  );
-}
-
-/** `torch.cuda.set_device(rank)`, `with torch.cuda.device(rank):`, or what does so for its users. */
-function choosesDevice(file: PythonFile): boolean {
-  return (
-    file.callsNamed("set_device", "set_device_index", "set_default_device").length > 0 ||
-    importsFrom(file, /^(?:accelerate|deepspeed|(?:pytorch_)?lightning|ray|horovod)(?:\.|$)/) ||
-    file.mentions("CUDA_VISIBLE_DEVICES") ||
-    file.mentions("cuda.device(")
-  );
-}
 
 /** The branch of a loop or a function that all its optimizer steps are taken in, where the call is made each time: once an update. */
 function updateBranch(call: Node, loop: Node, file: PythonFile): Node | null {

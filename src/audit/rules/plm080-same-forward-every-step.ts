@@ -1,20 +1,13 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import {
-  classOf,
-  contains,
-  functionOf,
-  isStatement,
-  lastWord,
-  statementOf,
-  walk,
-} from "../../python/nodes.ts";
+import { classOf, contains, functionOf, isStatement, lastWord, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef, Name, Node, NodeOf } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
 import { everyUpdate, ownUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { decoratedGrad } from "../facts/gradmode.ts";
+import { isBlank, isCallee, isChanged, isInvariant, isOptimised, softened } from "../facts/invariants.ts";
 import { comesAgain } from "../facts/nests.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callsOf } from "../facts/returns.ts";
@@ -22,6 +15,7 @@ import { callTarget } from "../facts/summary.ts";
 import { METHODS, last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
+import { CHANGES, bare, isNeverTrained, isSettled, methodOf } from "../facts/untrained.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -87,6 +81,10 @@ export const rule: Rule = {
     }
   },
 };
+
+/** What gives another result each time. */
+const DRAWS =
+  /^(?:r?sample\w*|act|(?:get|select|choose|take)_\w*actions?|generate\w*|explore|bernoulli_?|multinomial|(?:normal|uniform|exponential|random)_)$/;
 
 const SAME_SOFTMAX =
   "The same softmax is computed again in every turn, and kept for backward each time; compute it once before the loop";
@@ -154,80 +152,6 @@ function isRunAlike(call: Call, loop: Loop, facts: Facts): boolean {
     facts.frequency(call, loop) === "every" &&
     [call.func, ...call.args.map(({ value }) => bare(value))].every((one) => isSettled(one, loop, facts))
   );
-}
-
-/** Run without gradients alone, wherever this file runs it, and given to nothing that would train it. */
-function isNeverTrained(call: Call, loop: Loop, facts: Facts): boolean {
-  const { file } = facts;
-  const { func } = call;
-  if (call.args.length === 0 || facts.gradMode(call) !== "off" || !isNetwork(func, facts)) return false;
-  if (func.kind === "Name") {
-    const definitions = file.scopes.lookup(func)?.definitions ?? [];
-    return (
-      definitions.length > 0 &&
-      definitions.every((one) => !contains(loop, one.node)) &&
-      definitions.flatMap((one) => file.scopes.uses(one)).every((use) => leavesUntrained(use, loop, facts))
-    );
-  }
-  const own = selfAttribute(func);
-  const cls = own === null ? null : classOf(call);
-  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
-  return (
-    writes.length > 0 &&
-    writes.every(({ in: method, value }) => {
-      const from = value && bare(value);
-      const handed = from?.kind === "Name" ? file.scopes.reaching(from) : [];
-      return (
-        method.name === "__init__" &&
-        handed
-          .flatMap((one) => file.scopes.uses(one))
-          .every((use) => use === from || leavesUntrained(use, loop, facts))
-      );
-    }) &&
-    file.all("Attribute").every(
-      (one) =>
-        one.attr !== own ||
-        // Of another object that has one of that name, who knows.
-        (selfAttribute(one) !== null && (classOf(one) !== cls || leavesUntrained(one, loop, facts))),
-    )
-  );
-}
-
-/** What takes networks to train them, or to give them other weights. */
-const TAKES_TO_TRAIN = /^[A-Z]|optim|train|prepare|wrap|parallel|update|ema|sync|copy|learn|loss|step/;
-
-function leavesUntrained(use: Expr, loop: Loop, facts: Facts): boolean {
-  const { parent } = use;
-  if (parent?.kind === "Assign" && parent.targets.includes(use)) return true;
-  if (parent?.kind === "Attribute" && parent.value === use) {
-    // `sum(p.numel() for p in net.parameters())`
-    if (parent.attr.endsWith("parameters"))
-      return !contains(loop, use) && /\.(?:numel|dtype|device)\b/.test(facts.file.textOf(statementOf(use)!));
-    if (CHANGES.test(parent.attr)) return /^(?:eval|to|cuda)$/.test(parent.attr) && !contains(loop, use);
-    return methodOf(parent) === null || facts.gradMode(use) === "off";
-  }
-  if (isCallee(use)) return facts.gradMode(use) === "off";
-  const taken = parent?.kind === "Arg" && parent.parent?.kind === "Call" ? parent.parent : null;
-  return taken !== null && !contains(loop, use) && !TAKES_TO_TRAIN.test(lastWord(taken.func));
-}
-
-/** Neither made in the loop, nor given other weights there: `update_ema(teacher, net)`, `zip(teacher.parameters(), …)`. */
-function isSettled(expr: Expr, loop: Loop, { file }: Facts): boolean {
-  let root = expr;
-  while (root.kind === "Attribute" || root.kind === "Subscript") root = root.value;
-  if (root.kind !== "Name") return root.kind === "Str" || root.kind === "Num" || root.kind === "Const";
-  const definitions = file.scopes.lookup(root)?.definitions ?? [];
-  if (definitions.length === 0 || definitions.some(({ node }) => contains(loop, node))) return false;
-  return definitions
-    .flatMap((one) => file.scopes.uses(one))
-    .every((use) => {
-      if (!contains(loop, use)) return true;
-      let of: Node = use;
-      while (of.parent?.kind === "Attribute") of = of.parent;
-      if (of.kind === "Attribute" && CHANGES.test(of.attr)) return /^(?:eval|to|cuda)$/.test(of.attr);
-      const taken = use.parent?.kind === "Arg" ? use.parent.parent : null;
-      return taken?.kind !== "Call" || !/update|ema|copy|sync|load|reset/i.test(lastWord(taken.func));
-    });
 }
 
 /**
@@ -310,18 +234,6 @@ function isOfScript(call: Call, facts: Facts): boolean {
     // In the function that the loop calls, or in one that this calls.
     facts.everyStep(call)?.why.includes(ofTrainer ? "" : "the training loop of") === true
   );
-}
-
-/** `images` of `images.expand(-1, 3, -1, -1)`: another shape of the same. */
-function bare(expr: Expr): Expr {
-  let at = expr;
-  while (
-    at.kind === "Call" &&
-    at.func.kind === "Attribute" &&
-    /^(?:expand|view|reshape|repeat|unsqueeze|to|float|cuda|eval)$/.test(at.func.attr)
-  )
-    at = at.func.value;
-  return at;
 }
 
 /** `for epoch in range(n): train(model, teacher, graph)`: the loop gives the function the same thing in every turn. */
@@ -475,12 +387,6 @@ function isHandedFrozen(call: Call, facts: Facts): boolean {
   });
 }
 
-const DRAWS =
-  /^(?:r?sample\w*|act|(?:get|select|choose|take)_\w*actions?|generate\w*|explore|bernoulli_?|multinomial|(?:normal|uniform|exponential|random)_)$/;
-/** Done to a network, or with its weights. */
-const CHANGES =
-  /^(?:reset\w*|update\w*|set_\w+|train|eval|to|cuda|cpu|\w*parameters|\w*state_dict|zero_grad|apply|modules|children)$/;
-
 /**
  * `self.old.value(states)` among the epochs over one rollout: without gradients, of a network that only ever gets the weights
  * of another, and gets none in the loop.
@@ -624,165 +530,11 @@ function forwardOf(func: Expr, facts: Facts): Expr | null {
   return methodOf(func);
 }
 
-function methodOf(func: Expr): Expr | null {
-  return func.kind === "Attribute" &&
-    /^(?:forward|encode|decode|encode_\w+|get_\w*features|forward_features|extract_features)$/.test(func.attr)
-    ? func.value
-    : null;
-}
-
 function isSoftmax(call: Call, facts: Facts): boolean {
   return (
     /^torch\.(?:nn\.functional\.)?(?:log_softmax|softmax)$/.test(facts.file.dotted(call.func) ?? "") ||
     softened(call, facts) !== null
   );
-}
-
-/** The scores of `scores.log_softmax(-1)`. */
-function softened({ func }: Call, { file }: Facts): Expr | null {
-  const isMethod =
-    func.kind === "Attribute" && /^(?:log_)?softmax$/.test(func.attr) && file.dotted(func) === null;
-  return isMethod ? func.value : null;
-}
-
-/** Nothing below the call is bound, or may be changed, in the loop. */
-function isInvariant(call: Call, loop: Node, facts: Facts): boolean {
-  let same = true;
-  let names = 0;
-  const scores = softened(call, facts);
-  for (const part of [...(scores ? [scores] : []), ...call.args.map(({ value }) => value)])
-    walk(part, (node) => {
-      if (!same) return false;
-      if (isBlank(node, facts)) {
-        names++;
-        return false;
-      }
-      // Dropout, sampling, a fetch: another result each time.
-      if (node.kind === "Call" && !isPure(node, facts)) same = false;
-      // Where it is sent does not change.
-      if (node.kind === "Attribute" && node.attr === "device") return false;
-      // An image that is optimised, kept on self.
-      if (node.kind === "Attribute" && isOptimised(node, facts)) same = false;
-      // What is defined nowhere here comes from outside: another cell, a star import.
-      const outside = node.kind === "Name" && facts.file.scopes.lookup(node) === null;
-      if (outside && !isCallee(node)) names++;
-      if (node.kind === "Name" && !isCallee(node) && facts.file.dotted(node) === null) {
-        names++;
-        const definitions = facts.file.scopes.lookup(node)?.definitions ?? [];
-        const inside = definitions.filter((one) => contains(loop, one.node));
-        const [only] = definitions;
-        // Made in the loop, of nothing that changes there: `ids = tokenizer([""])`.
-        const remade =
-          definitions.length === 1 &&
-          only?.how === "assign" &&
-          only.value !== null &&
-          isSame(only.value, loop, facts);
-        if ((inside.length > 0 && !remade) || isChanged(node, loop, facts)) same = false;
-      }
-      return same;
-    });
-  return same && (names > 0 || call.args.every((arg) => isConstant(arg.value)));
-}
-
-/** `torch.zeros_like(x[:1])`, `x.new_ones(n, 3)`: the same numbers, whatever is asked how many of them. */
-function isBlank(node: Node, { file }: Facts): boolean {
-  if (node.kind !== "Name") return node.kind === "Call" && isFilled(node, file);
-  const [made, ...more] = file.scopes.lookup(node)?.definitions ?? [];
-  return (
-    made?.how === "assign" &&
-    more.length === 0 &&
-    made.value?.kind === "Call" &&
-    isFilled(made.value, file) &&
-    file.scopes.uses(made).every((use) => !isWrittenInto(use))
-  );
-}
-
-/** `x[0] = 1`, `x.fill_(1)`, `x.requires_grad = True` */
-function isWrittenInto(use: Expr): boolean {
-  const part = use.parent?.kind === "Subscript" || use.parent?.kind === "Attribute" ? use.parent : null;
-  if (!part || part.value !== use) return use.parent?.kind === "AugAssign";
-  const { parent } = part;
-  return (
-    (parent?.kind === "Assign" && parent.targets.includes(part)) ||
-    (parent?.kind === "AugAssign" && parent.target === part) ||
-    (part.kind === "Attribute" && /[^_]_$/.test(part.attr)) ||
-    (part.kind === "Subscript" && isWrittenInto(part))
-  );
-}
-
-function isFilled(call: Call, file: PythonFile): boolean {
-  const name = file.dotted(call.func);
-  const word = lastWord(call.func);
-  if (name === null ? !/^new_(?:zeros|ones|full)$/.test(word) : name !== `torch.${word}`) return false;
-  // What learns is blank at first.
-  if (keyword(call, "requires_grad")) return false;
-  if (/^(?:new_)?(?:zeros|ones)(?:_like)?$/.test(word)) return true;
-  return (
-    /^(?:new_)?full(?:_like)?$/.test(word) &&
-    (keyword(call, "fill_value")?.value ?? positional(call, 1))?.kind === "Num"
-  );
-}
-
-function isSame(value: Expr, loop: Node, facts: Facts): boolean {
-  let at = value;
-  while (
-    at.kind === "Attribute" ||
-    at.kind === "Subscript" ||
-    (at.kind === "Call" && at.func.kind === "Attribute")
-  )
-    at = at.kind === "Call" ? (at.func as Expr & { kind: "Attribute" }).value : at.value;
-  return at.kind === "Call" && isPure(at, facts) && isInvariant(at, loop, facts);
-}
-
-function isConstant(expr: Expr): boolean {
-  return ["Str", "Call", "Const", "Num", "List", "Tuple"].includes(expr.kind);
-}
-
-function isCallee(node: Node): boolean {
-  return node.parent?.kind === "Call" && node.parent.func === node;
-}
-
-/** Tokenizing a constant and moving a tensor change nothing from turn to turn. */
-function isPure(call: Call, facts: Facts): boolean {
-  if (
-    call.func.kind === "Attribute" &&
-    /^(?:to|cuda|unsqueeze|view|reshape|float|half|detach|t|transpose)$/.test(call.func.attr)
-  )
-    return true;
-  return /tokeniz|(?:^|[._])tok$/i.test(facts.file.textOf(call.func).slice(-40));
-}
-
-/** Written to in the loop: `x[i] = …`, `x.add_(…)`, `x.data = …`, or updated by a step as an image that is optimised. */
-function isChanged(name: Expr & { kind: "Name" }, loop: Node, facts: Facts): boolean {
-  if (/requires_grad/.test(definitionText(name, facts))) return true;
-  // `Adam([image.requires_grad_()])`
-  if (facts.file.says(new RegExp(`\\b${name.id}\\.requires_grad_\\(\\s*(?:True\\s*)?\\)`))) return true;
-  return facts.file.all("Name").some((node) => {
-    if (node.id !== name.id || !contains(loop, node) || functionOf(node) !== functionOf(name)) return false;
-    const { parent } = node;
-    if (parent?.kind === "Subscript" && parent.value === node)
-      return (
-        (parent.parent?.kind === "Assign" && parent.parent.targets.includes(parent)) ||
-        (parent.parent?.kind === "AugAssign" && parent.parent.target === parent)
-      );
-    if (parent?.kind !== "Attribute" || parent.value !== node) return false;
-    if (parent.parent?.kind === "Assign" && parent.parent.targets.includes(parent)) return true;
-    return parent.parent?.kind === "Call" && parent.parent.func === parent && /[^_]_$/.test(parent.attr);
-  });
-}
-
-function isOptimised(expr: Expr, { file }: Facts): boolean {
-  const own = selfAttribute(expr);
-  const cls = own === null ? null : classOf(expr);
-  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
-  return writes.some(({ value }) => value !== null && /requires_grad|Parameter\(/.test(file.textOf(value)));
-}
-
-function definitionText(name: Expr & { kind: "Name" }, facts: Facts): string {
-  return facts.file.scopes
-    .reaching(name)
-    .map(({ value }) => (value ? facts.file.textOf(value) : ""))
-    .join(" ");
 }
 
 /** Left again at once: `for …: … break`. */

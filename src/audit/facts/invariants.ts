@@ -1,0 +1,153 @@
+import { keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
+import { attributesOf, selfAttribute } from "./classes.ts";
+import type { Facts } from "./facts.ts";
+
+/** The scores of `scores.log_softmax(-1)`. */
+export function softened({ func }: Call, { file }: Facts): Expr | null {
+  const isMethod =
+    func.kind === "Attribute" && /^(?:log_)?softmax$/.test(func.attr) && file.dotted(func) === null;
+  return isMethod ? func.value : null;
+}
+
+/** Nothing below the call is bound, or may be changed, in the loop. */
+export function isInvariant(call: Call, loop: Node, facts: Facts): boolean {
+  let same = true;
+  let names = 0;
+  const scores = softened(call, facts);
+  for (const part of [...(scores ? [scores] : []), ...call.args.map(({ value }) => value)])
+    walk(part, (node) => {
+      if (!same) return false;
+      if (isBlank(node, facts)) {
+        names++;
+        return false;
+      }
+      // Dropout, sampling, a fetch: another result each time.
+      if (node.kind === "Call" && !isPure(node, facts)) same = false;
+      // Where it is sent does not change.
+      if (node.kind === "Attribute" && node.attr === "device") return false;
+      // An image that is optimised, kept on self.
+      if (node.kind === "Attribute" && isOptimised(node, facts)) same = false;
+      // What is defined nowhere here comes from outside: another cell, a star import.
+      const outside = node.kind === "Name" && facts.file.scopes.lookup(node) === null;
+      if (outside && !isCallee(node)) names++;
+      if (node.kind === "Name" && !isCallee(node) && facts.file.dotted(node) === null) {
+        names++;
+        const definitions = facts.file.scopes.lookup(node)?.definitions ?? [];
+        const inside = definitions.filter((one) => contains(loop, one.node));
+        const [only] = definitions;
+        // Made in the loop, of nothing that changes there: `ids = tokenizer([""])`.
+        const remade =
+          definitions.length === 1 &&
+          only?.how === "assign" &&
+          only.value !== null &&
+          isSame(only.value, loop, facts);
+        if ((inside.length > 0 && !remade) || isChanged(node, loop, facts)) same = false;
+      }
+      return same;
+    });
+  return same && (names > 0 || call.args.every((arg) => isConstant(arg.value)));
+}
+
+/** `torch.zeros_like(x[:1])`, `x.new_ones(n, 3)`: the same numbers, whatever is asked how many of them. */
+export function isBlank(node: Node, { file }: Facts): boolean {
+  if (node.kind !== "Name") return node.kind === "Call" && isFilled(node, file);
+  const [made, ...more] = file.scopes.lookup(node)?.definitions ?? [];
+  return (
+    made?.how === "assign" &&
+    more.length === 0 &&
+    made.value?.kind === "Call" &&
+    isFilled(made.value, file) &&
+    file.scopes.uses(made).every((use) => !isWrittenInto(use))
+  );
+}
+
+/** `x[0] = 1`, `x.fill_(1)`, `x.requires_grad = True` */
+function isWrittenInto(use: Expr): boolean {
+  const part = use.parent?.kind === "Subscript" || use.parent?.kind === "Attribute" ? use.parent : null;
+  if (!part || part.value !== use) return use.parent?.kind === "AugAssign";
+  const { parent } = part;
+  return (
+    (parent?.kind === "Assign" && parent.targets.includes(part)) ||
+    (parent?.kind === "AugAssign" && parent.target === part) ||
+    (part.kind === "Attribute" && /[^_]_$/.test(part.attr)) ||
+    (part.kind === "Subscript" && isWrittenInto(part))
+  );
+}
+
+function isFilled(call: Call, file: PythonFile): boolean {
+  const name = file.dotted(call.func);
+  const word = lastWord(call.func);
+  if (name === null ? !/^new_(?:zeros|ones|full)$/.test(word) : name !== `torch.${word}`) return false;
+  // What learns is blank at first.
+  if (keyword(call, "requires_grad")) return false;
+  if (/^(?:new_)?(?:zeros|ones)(?:_like)?$/.test(word)) return true;
+  return (
+    /^(?:new_)?full(?:_like)?$/.test(word) &&
+    (keyword(call, "fill_value")?.value ?? positional(call, 1))?.kind === "Num"
+  );
+}
+
+function isSame(value: Expr, loop: Node, facts: Facts): boolean {
+  let at = value;
+  while (
+    at.kind === "Attribute" ||
+    at.kind === "Subscript" ||
+    (at.kind === "Call" && at.func.kind === "Attribute")
+  )
+    at = at.kind === "Call" ? (at.func as Expr & { kind: "Attribute" }).value : at.value;
+  return at.kind === "Call" && isPure(at, facts) && isInvariant(at, loop, facts);
+}
+
+function isConstant(expr: Expr): boolean {
+  return ["Str", "Call", "Const", "Num", "List", "Tuple"].includes(expr.kind);
+}
+
+export function isCallee(node: Node): boolean {
+  return node.parent?.kind === "Call" && node.parent.func === node;
+}
+
+/** Tokenizing a constant and moving a tensor change nothing from turn to turn. */
+function isPure(call: Call, facts: Facts): boolean {
+  if (
+    call.func.kind === "Attribute" &&
+    /^(?:to|cuda|unsqueeze|view|reshape|float|half|detach|t|transpose)$/.test(call.func.attr)
+  )
+    return true;
+  return /tokeniz|(?:^|[._])tok$/i.test(facts.file.textOf(call.func).slice(-40));
+}
+
+/** Written to in the loop: `x[i] = …`, `x.add_(…)`, `x.data = …`, or updated by a step as an image that is optimised. */
+export function isChanged(name: Expr & { kind: "Name" }, loop: Node, facts: Facts): boolean {
+  if (/requires_grad/.test(definitionText(name, facts))) return true;
+  // `Adam([image.requires_grad_()])`
+  if (facts.file.says(new RegExp(`\\b${name.id}\\.requires_grad_\\(\\s*(?:True\\s*)?\\)`))) return true;
+  return facts.file.all("Name").some((node) => {
+    if (node.id !== name.id || !contains(loop, node) || functionOf(node) !== functionOf(name)) return false;
+    const { parent } = node;
+    if (parent?.kind === "Subscript" && parent.value === node)
+      return (
+        (parent.parent?.kind === "Assign" && parent.parent.targets.includes(parent)) ||
+        (parent.parent?.kind === "AugAssign" && parent.parent.target === parent)
+      );
+    if (parent?.kind !== "Attribute" || parent.value !== node) return false;
+    if (parent.parent?.kind === "Assign" && parent.parent.targets.includes(parent)) return true;
+    return parent.parent?.kind === "Call" && parent.parent.func === parent && /[^_]_$/.test(parent.attr);
+  });
+}
+
+export function isOptimised(expr: Expr, { file }: Facts): boolean {
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  return writes.some(({ value }) => value !== null && /requires_grad|Parameter\(/.test(file.textOf(value)));
+}
+
+function definitionText(name: Expr & { kind: "Name" }, facts: Facts): string {
+  return facts.file.scopes
+    .reaching(name)
+    .map(({ value }) => (value ? facts.file.textOf(value) : ""))
+    .join(" ");
+}

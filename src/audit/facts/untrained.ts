@@ -1,0 +1,104 @@
+import { classOf, contains, lastWord, statementOf } from "../../python/nodes.ts";
+import type { Expr, Call, Node } from "../../python/tree.ts";
+import { attributesOf, selfAttribute } from "./classes.ts";
+import type { Facts } from "./facts.ts";
+import { isCallee } from "./invariants.ts";
+import { isNetwork } from "./networks.ts";
+import type { Loop } from "./training.ts";
+
+/** Done to a network, or with its weights. */
+export const CHANGES =
+  /^(?:reset\w*|update\w*|set_\w+|train|eval|to|cuda|cpu|\w*parameters|\w*state_dict|zero_grad|apply|modules|children)$/;
+
+/** Run without gradients alone, wherever this file runs it, and given to nothing that would train it. */
+export function isNeverTrained(call: Call, loop: Loop, facts: Facts): boolean {
+  const { file } = facts;
+  const { func } = call;
+  if (call.args.length === 0 || facts.gradMode(call) !== "off" || !isNetwork(func, facts)) return false;
+  if (func.kind === "Name") {
+    const definitions = file.scopes.lookup(func)?.definitions ?? [];
+    return (
+      definitions.length > 0 &&
+      definitions.every((one) => !contains(loop, one.node)) &&
+      definitions.flatMap((one) => file.scopes.uses(one)).every((use) => leavesUntrained(use, loop, facts))
+    );
+  }
+  const own = selfAttribute(func);
+  const cls = own === null ? null : classOf(call);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  return (
+    writes.length > 0 &&
+    writes.every(({ in: method, value }) => {
+      const from = value && bare(value);
+      const handed = from?.kind === "Name" ? file.scopes.reaching(from) : [];
+      return (
+        method.name === "__init__" &&
+        handed
+          .flatMap((one) => file.scopes.uses(one))
+          .every((use) => use === from || leavesUntrained(use, loop, facts))
+      );
+    }) &&
+    file.all("Attribute").every(
+      (one) =>
+        one.attr !== own ||
+        // Of another object that has one of that name, who knows.
+        (selfAttribute(one) !== null && (classOf(one) !== cls || leavesUntrained(one, loop, facts))),
+    )
+  );
+}
+
+/** What takes networks to train them, or to give them other weights. */
+const TAKES_TO_TRAIN = /^[A-Z]|optim|train|prepare|wrap|parallel|update|ema|sync|copy|learn|loss|step/;
+
+function leavesUntrained(use: Expr, loop: Loop, facts: Facts): boolean {
+  const { parent } = use;
+  if (parent?.kind === "Assign" && parent.targets.includes(use)) return true;
+  if (parent?.kind === "Attribute" && parent.value === use) {
+    // `sum(p.numel() for p in net.parameters())`
+    if (parent.attr.endsWith("parameters"))
+      return !contains(loop, use) && /\.(?:numel|dtype|device)\b/.test(facts.file.textOf(statementOf(use)!));
+    if (CHANGES.test(parent.attr)) return /^(?:eval|to|cuda)$/.test(parent.attr) && !contains(loop, use);
+    return methodOf(parent) === null || facts.gradMode(use) === "off";
+  }
+  if (isCallee(use)) return facts.gradMode(use) === "off";
+  const taken = parent?.kind === "Arg" && parent.parent?.kind === "Call" ? parent.parent : null;
+  return taken !== null && !contains(loop, use) && !TAKES_TO_TRAIN.test(lastWord(taken.func));
+}
+
+/** Neither made in the loop, nor given other weights there: `update_ema(teacher, net)`, `zip(teacher.parameters(), …)`. */
+export function isSettled(expr: Expr, loop: Loop, { file }: Facts): boolean {
+  let root = expr;
+  while (root.kind === "Attribute" || root.kind === "Subscript") root = root.value;
+  if (root.kind !== "Name") return root.kind === "Str" || root.kind === "Num" || root.kind === "Const";
+  const definitions = file.scopes.lookup(root)?.definitions ?? [];
+  if (definitions.length === 0 || definitions.some(({ node }) => contains(loop, node))) return false;
+  return definitions
+    .flatMap((one) => file.scopes.uses(one))
+    .every((use) => {
+      if (!contains(loop, use)) return true;
+      let of: Node = use;
+      while (of.parent?.kind === "Attribute") of = of.parent;
+      if (of.kind === "Attribute" && CHANGES.test(of.attr)) return /^(?:eval|to|cuda)$/.test(of.attr);
+      const taken = use.parent?.kind === "Arg" ? use.parent.parent : null;
+      return taken?.kind !== "Call" || !/update|ema|copy|sync|load|reset/i.test(lastWord(taken.func));
+    });
+}
+
+/** `images` of `images.expand(-1, 3, -1, -1)`: another shape of the same. */
+export function bare(expr: Expr): Expr {
+  let at = expr;
+  while (
+    at.kind === "Call" &&
+    at.func.kind === "Attribute" &&
+    /^(?:expand|view|reshape|repeat|unsqueeze|to|float|cuda|eval)$/.test(at.func.attr)
+  )
+    at = at.func.value;
+  return at;
+}
+
+export function methodOf(func: Expr): Expr | null {
+  return func.kind === "Attribute" &&
+    /^(?:forward|encode|decode|encode_\w+|get_\w*features|forward_features|extract_features)$/.test(func.attr)
+    ? func.value
+    : null;
+}
