@@ -1,3 +1,4 @@
+import { isModuleRole } from "./classes.ts";
 import type { Role } from "./classes.ts";
 import { closure } from "./graph.ts";
 import type { CallGraph, Edge, Fn, Some } from "./graph.ts";
@@ -120,7 +121,7 @@ export function spreadHeat(
     for (const method of STEP_METHODS[role]!)
       if (
         own.includes(method) &&
-        !INFERENCE.test(last(cls)) &&
+        !(isModuleRole(role) && INFERENCE.test(last(cls))) &&
         !STAND_IN.test(last(cls)) &&
         !/(?:^|[._])(?:inference|exports?|deploy(?:ment)?)[._]/.test(cls) &&
         !EXPORT.test(cls) &&

@@ -31,7 +31,7 @@ export const rule: Rule = {
     for (const keep of keeps(facts)) {
       const { added, at, root, loop } = keep;
       if (keep.how !== "list" || (root.kind !== "Name" && loop === null)) continue;
-      if (facts.gradMode(at) === "off" || isOfForward(keep, facts)) continue;
+      if (isOfForward(keep, facts) || (facts.gradMode(at) === "off" && !isRecorded(added, facts))) continue;
       // Where nothing is differentiated, what may be later on needs no look at the value.
       if (facts.backwards.length === 0 && keptForBackward(keep, facts)) continue;
       const told = isItemOfLosses(added, facts);
@@ -81,6 +81,15 @@ export const rule: Rule = {
       };
   },
 };
+
+/** `with torch.no_grad(): losses.append(loss)`: what was computed above that has its graph all the same. */
+function isRecorded(added: Expr, facts: Facts): boolean {
+  const definitions = added.kind === "Name" ? facts.file.scopes.reaching(added) : [];
+  return (
+    definitions.length > 0 &&
+    definitions.every(({ how, node }) => how === "assign" && facts.gradMode(node) === "on")
+  );
+}
 
 /** `np.array(values)` in the same turn: NumPy takes numbers, and would refuse the first that has a graph. */
 function isMadeAnArray({ root, loop }: Keep, { file }: Facts): boolean {

@@ -86,7 +86,12 @@ export const rule: Rule = {
         continue;
       const enabled = keyword(call, "enabled");
       const known = !enabled || isTrue(said(enabled.value, file));
-      if (!known && !chosen && !(all ? casts : own).some((cast) => isSwitchedBy(cast, enabled!.value, file)))
+      if (
+        !known &&
+        !chosen &&
+        !/cuda|device/i.test(file.textOf(enabled.value)) &&
+        !(all ? casts : own).some((cast) => isSwitchedBy(cast, enabled.value, file))
+      )
         continue;
       scaled ??= call;
       yield {

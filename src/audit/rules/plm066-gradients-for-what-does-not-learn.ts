@@ -39,6 +39,7 @@ export const rule: Rule = {
       ...judging(facts),
       ...[...perceptual(facts)].filter(({ at }) => !said.has(classOf(at as Node))),
       ...passedOver(facts),
+      ...chosenByName(facts),
       ...(trains || facts.file.mentions("configure_optimizers")
         ? [...leftOutOfClass(facts)].map(ofNoOptimizer)
         : []),
@@ -49,7 +50,6 @@ export const rule: Rule = {
             ...keptToItself(facts),
             ...besidePart(facts),
             ...partsOptimised(facts),
-            ...chosenByName(facts),
             ...underAdapters(facts),
             ...[...unwantedGradients(facts)].map(unwanted),
           ]
@@ -428,7 +428,7 @@ function* partsOptimised(facts: Facts): Generator<Finding> {
 function* chosenByName(facts: Facts): Generator<Finding> {
   const { file } = facts;
   // Who switches anything off, or takes some more in later, has thought of it; adapters freeze what they are put on.
-  if (file.says(/requires_grad|freeze|\bfrozen\w*\s*=|add_param_group|peft|lora/i)) return;
+  if (file.says(SWITCHES)) return;
   const made = file.calls
     .matching(CLASSES)
     .filter((call) => /^torch\.optim\.(?!lr_scheduler)(?:\w+\.)*[A-Z]/.test(file.dotted(call.func) ?? ""));
@@ -444,6 +444,9 @@ function* chosenByName(facts: Facts): Generator<Finding> {
     message: `Only some parameters of \`${file.textOf(net)}\` are optimised; the others get gradients that nobody uses or clears, unless they are frozen elsewhere: freeze them with \`requires_grad_(False)\``,
   };
 }
+
+/** To ask who requires gradients switches nothing off. */
+const SWITCHES = /requires_grad_\(|requires_grad\s*=(?!=)|freeze|\bfrozen\w*\s*=|add_param_group|peft|lora/i;
 
 /** What is copied or averaged from the rest gets no gradients, or is in no graph. */
 const NOT_DIFFERENTIATED = /teacher|\bema\b|ema_|momentum|target|adapter|prompt/i;
@@ -470,9 +473,7 @@ function* passedOver(facts: Facts): Generator<Finding> {
   const [asked, ...more] = file.callsNamed("named_parameters");
   // Gone through once more, perhaps for the rest.
   if (asked?.func.kind !== "Attribute" || more.length > 0) return;
-  // To ask who requires gradients switches nothing off.
-  if (file.says(/requires_grad_\(|requires_grad\s*=(?!=)|freeze|\bfrozen\w*\s*=|add_param_group|peft|lora/i))
-    return;
+  if (file.says(SWITCHES)) return;
   const loop = ancestors(asked).find((at) => at.kind === "For" && contains(at.iter, asked));
   if (loop?.kind !== "For" || loop.target.kind !== "Tuple") return;
   const [name, parameter] = loop.target.items;

@@ -3,7 +3,7 @@ import type { Call, Expr } from "../../python/tree.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import { isShownAfterRead } from "../facts/echoes.ts";
-import { everyUpdate } from "../facts/facts.ts";
+import { everyUpdate, ownUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import { callsOf, paramGiven } from "../facts/returns.ts";
@@ -41,16 +41,19 @@ export const rule: Rule = {
       // The second value of one call finds the queue empty.
       let waited = false;
       for (const value of handed(call, facts)) {
-        if (!facts.onAccelerator(value) || !isEveryTurn(call, facts)) continue;
+        if (!facts.onAccelerator(value)) continue;
+        // `if i == 0: …` around a generator's step, in the loop of the discriminator's.
+        const own = !isEveryTurn(call, facts);
+        if (own && !ownUpdate(call, facts)) continue;
         // What was put into the dict now and then is there now and then.
-        if (!contains(call, value) && !isEveryTurn(value, facts)) continue;
+        if (!contains(call, value) && (own || !isEveryTurn(value, facts))) continue;
         const loop = facts.stepLoop(call);
         const edits = loop && contains(call, value) ? throttle(call, loop, facts.file) : null;
         const echo = waited || (contains(call, value) && isShownAfterRead(value, facts));
         waited = true;
         yield {
           at: value,
-          ...(echo || mayBeNumber(value, facts) ? { severity: "note" as const } : {}),
+          ...(echo || own || mayBeNumber(value, facts) ? { severity: "note" as const } : {}),
           message: echo ? AFTER_READ : MESSAGE,
           ...(edits ? { fix: { grade: "unsafe" as const, title: "Log every 50 steps", edits } } : {}),
         };
