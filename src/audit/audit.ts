@@ -79,7 +79,7 @@ export async function auditForEditing(
 }
 
 /** MB for what was just made, in the second thread: less than V8's own 48, to stay below 300 MB in all. */
-const YOUNG = 30;
+const YOUNG = 24;
 
 function secondThread(script: URL): Worker {
   tuneForLargeTrees();
