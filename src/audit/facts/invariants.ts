@@ -65,7 +65,7 @@ export function isBlank(node: Node, { file }: Facts): boolean {
 }
 
 /** `x[0] = 1`, `x.fill_(1)`, `x.requires_grad = True` */
-function isWrittenInto(use: Expr): boolean {
+export function isWrittenInto(use: Expr): boolean {
   const part = use.parent?.kind === "Subscript" || use.parent?.kind === "Attribute" ? use.parent : null;
   if (!part || part.value !== use) return use.parent?.kind === "AugAssign";
   const { parent } = part;

@@ -4,6 +4,7 @@ import { classOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Attribute, Binary, Call, Expr } from "../../python/tree.ts";
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
+import { isWrittenInto } from "./invariants.ts";
 import { returnsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
 
@@ -31,7 +32,7 @@ export function* needlessRepeats(facts: Facts): Generator<Repeat> {
       isGrayToColour(call, times) ||
       isOneWhereRepeated(times, source, facts) ||
       isOneUnderStar(call, source, facts) ||
-      (isBelowItsRank(times, source, facts) && !isWrittenInto(call, file)) ||
+      (isBelowItsRank(times, source, facts) && !isChangedLater(call, file)) ||
       isRepeatedToFit(call, times, facts) ||
       (once && (hasDimensionOfOne(source, facts, 0) || isReduced(source, times, facts)))
     )
@@ -47,25 +48,10 @@ function isOfAttribute(call: Call): call is Repeat["call"] {
 }
 
 /** `rows = x.repeat(n, 1, 1)`, then `rows[0] = 1`: each copy is wanted. */
-function isWrittenInto({ parent }: Call, { scopes }: PythonFile): boolean {
+function isChangedLater({ parent }: Call, { scopes }: PythonFile): boolean {
   const target = parent?.kind === "Assign" ? parent.targets[0] : undefined;
   const named = target?.kind === "Name" ? scopes.definitionAt(target) : null;
-  return (
-    named !== null &&
-    scopes
-      .uses(named)
-      .some(
-        ({ parent: at }) =>
-          (at?.kind === "Attribute" && /[^_]_$/.test(at.attr)) ||
-          at?.kind === "AugAssign" ||
-          (at?.kind === "Subscript" && /^(?:Aug)?Assign$/.test(at.parent?.kind ?? "") && isTarget(at)),
-      )
-  );
-}
-
-function isTarget(expr: Expr): boolean {
-  const { parent } = expr;
-  return parent?.kind === "Assign" ? parent.targets.includes(expr) : parent?.kind === "AugAssign";
+  return named !== null && scopes.uses(named).some(isWrittenInto);
 }
 
 /** `masks.repeat(1, 3, 1, 1) * images`: one channel, which arithmetic broadcasts over three. */
