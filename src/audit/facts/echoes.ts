@@ -36,18 +36,31 @@ function endsInRead(statements: Iterable<Stmt>, at: Expr, facts: Facts): boolean
       const ends = [before.body, before.orelse].map((branch) => endsInRead([...branch].reverse(), at, facts));
       // `elif device == "cuda": torch.cuda.synchronize()`: on another device there is nothing to wait for.
       if (ends.every(Boolean) || (ends.some(Boolean) && waits(before))) return true;
+      // `if step % 50 == 0: writer.add_image("out", decode(latents))` leaves the other turns as they were.
+      if (isNowAndThen(before)) continue;
       if (!isIdle(before, facts)) return false;
       // `if bad.item(): continue`
       if (lastRead(before.test, at, facts)) return true;
       // `if step % 10 == 0: print(loss.item())`
       continue;
     }
+    if (before.kind === "For" && endsInRead([...before.body].reverse(), at, facts)) return true;
     if (!isSimple(before)) return false;
     const read = lastRead(before, at, facts);
     if (!isQuiet(before, facts, (call) => read === null || call.end > read.end)) return false;
     if (read) return true;
   }
   return false;
+}
+
+/** `if step % 50 == 0:`, and nothing otherwise. */
+function isNowAndThen({ test, orelse }: If): boolean {
+  let counts = false;
+  walk(test, (node) => {
+    if (node.kind === "Binary" && node.op === "%") counts = true;
+    return !counts;
+  });
+  return counts && orelse.length === 0;
 }
 
 /** Whether nothing in it gives the device anything to do, whichever branch is taken. */
@@ -112,6 +125,8 @@ function lastRead(statement: Node, at: Expr, facts: Facts): Call | null {
       const source = readIn(node);
       if (isWait(node)) found = node;
       else if (source && (facts.onAccelerator(source) || isAskedBack(node, source, facts))) found = node;
+      // `tracker.update(loss)`, which has its value.
+      else if (facts.callee(node)?.reads === true) found = node;
     }
     return true;
   });
@@ -131,12 +146,12 @@ function waits(branches: Node): boolean {
   return found;
 }
 
-/** `x.cpu()` of who knows where: nobody asks the host for what is there. */
+/** `x.cpu()`, `loss.item()` of who knows where: nobody asks the host for what is there. */
 function isAskedBack({ func }: Call, source: Expr, facts: Facts): boolean {
   return (
     facts.accelerator &&
     func.kind === "Attribute" &&
-    func.attr === "cpu" &&
+    /^(?:cpu|item)$/.test(func.attr) &&
     facts.value(source).device === "unknown"
   );
 }

@@ -4,10 +4,13 @@ import type { Expr } from "../../python/tree.ts";
 /** Of these a tensor's values are the first result, and where they were found the second. */
 const WITH_INDICES = /^(?:max|min|median|mode|kthvalue|topk|sort|cummax|cummin)$/;
 
-/** `x.max(1)[1]`, `x.topk(5).indices`: positions, which have no graph. */
+/** `x.max(1)[1]`, `x.topk(5).indices`, `stats["code_ids"]`: positions, which have no graph. */
 export function isIndices(expr: Expr): boolean {
-  if (expr.kind === "Subscript")
+  if (expr.kind === "Subscript") {
+    if (expr.index.kind === "Str")
+      return /(?:^|_)(?:ids|indices|indexes|idxs?)$/.test(expr.index.value ?? "");
     return expr.index.kind === "Num" && expr.index.text === "1" && hasIndices(expr.value);
+  }
   return expr.kind === "Attribute" && expr.attr === "indices" && hasIndices(expr.value);
 }
 

@@ -119,6 +119,8 @@ export interface ProjectFacts {
   readonly blocking: ReadonlySet<string>;
   /** Modules of programs that have a loss which goes on on the host. */
   readonly hostLosses: ReadonlySet<string>;
+  /** Modules of programs that pack sequences by lengths which they fetch from the device. */
+  readonly packing: ReadonlySet<string>;
   /** Modules of programs that are run once for each rank. */
   readonly ranked: ReadonlySet<string>;
   /** Modules of programs in which something chooses a device for each process. */
@@ -283,6 +285,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   const wideData = programs.with(({ wide: made }) => made?.some((one) => WIDE_DATA.test(one)) === true);
   const blocking = programs.with((file) => file.blocks === true);
   const hostLosses = programs.with((file) => file.hostLoss === true);
+  const packing = programs.with((file) => file.packs === true);
   const ranked = programs.importedWith((file) => file.ranks === true);
   const placed = programs.with((file) => file.places === true);
   const states = programs.with((file) => file.states === true);
@@ -316,6 +319,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     wideData,
     blocking,
     hostLosses,
+    packing,
     ranked,
     placed,
     replicated,

@@ -52,7 +52,7 @@ import {
 } from "./training.ts";
 import type { Backward, Loop } from "./training.ts";
 import { adaptersOf, trainedModels } from "./trained-elsewhere.ts";
-import { waitingCopies } from "./transfers.ts";
+import { packsByFetched, waitingCopies } from "./transfers.ts";
 import { usedUpBy } from "./used-up.ts";
 
 const LIBRARY = /^(?:torch|numpy)(?:\.|$)/;
@@ -176,6 +176,7 @@ class Summarizer {
       teachers: handedTeachers(file),
       collates: hostCollates(file),
       hostLoss: hasHostLoss(file) || undefined,
+      packs: packsByFetched(file) || undefined,
       checkpoints: turnsCheckpointingOn(file) || undefined,
       trained: trainedModels(file),
       adapters: adaptersOf(file),

@@ -66,6 +66,8 @@ export interface FileSummary {
   readonly collates?: readonly string[] | undefined;
   /** A loss of it goes on with what it is given on the host. */
   readonly hostLoss?: true | undefined;
+  /** It packs sequences by lengths that it has to fetch from the device. */
+  readonly packs?: true | undefined;
   /** It reads hidden states or attentions of a network, by name or by position. */
   readonly states?: true | undefined;
   /** It turns activation checkpointing on. */

@@ -53,7 +53,9 @@ export function isUsedAsTensor(definition: Definition, file: PythonFile): boolea
 export function mayBeNumber(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Binary") return mayBeNumber(expr.left, facts) && mayBeNumber(expr.right, facts);
   if (expr.kind === "Num") return true;
-  const [made, ...more] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
+  // `info["kl"]`
+  const of = expr.kind === "Subscript" && expr.index.kind === "Str" ? expr.value : expr;
+  const [made, ...more] = of.kind === "Name" ? facts.file.scopes.reaching(of) : [];
   if (made?.how !== "unpack" || more.length > 0 || !made.index || made.value?.kind !== "Call") return false;
   if (isLossName(made.name) || facts.isDifferentiated(made) || isUsedAsTensor(made, facts.file)) return false;
   const tuple = made.node.parent;

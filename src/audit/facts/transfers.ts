@@ -16,6 +16,20 @@ export function overlapFlag(call: Call): Expr | null {
   return keyword(call, "non_blocking")?.value ?? positional(call, at);
 }
 
+/** `pack_padded_sequence(x, lengths.cpu())` with lengths it was handed: whoever sent them to the device waits here for all of the batch. */
+export function packsByFetched(file: PythonFile): boolean {
+  return file.callsNamed("pack_padded_sequence").some((call) => {
+    const lengths = keyword(call, "lengths")?.value ?? positional(call, 1);
+    return (
+      lengths?.kind === "Call" &&
+      lengths.func.kind === "Attribute" &&
+      /^(?:cpu|tolist|to)$/.test(lengths.func.attr) &&
+      lengths.func.value.kind === "Name" &&
+      file.scopes.reaching(lengths.func.value).some(({ how }) => how === "param")
+    );
+  });
+}
+
 /** What people call a function that sends a batch, whatever it is made of, to the device: `to_device(batch, device)`. */
 export const SENDS =
   /(?:^|_)(?:to|for|on)_(?:device|cuda|gpu)$|^_?(?:move|send|put)_(?:\w+_)?(?:to|on)_\w*(?:device|cuda|gpu)\w*$/i;

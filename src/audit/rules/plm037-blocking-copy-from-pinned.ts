@@ -25,6 +25,7 @@ export const rule: Rule = {
     if (!file.mentions("pin_memory") && !facts.pins && !file.mentions("oader")) return;
     // Then every launch waits, and nothing overlaps with a copy: another rule tells of that.
     if (file.says(/CUDA_LAUNCH_BLOCKING["']\]?\s*[=,]\s*["']1/)) return;
+    const packs = facts.project.packing.has(file.module);
     for (const call of file.callsNamed("to", "cuda")) {
       if (call.func.kind !== "Attribute" || !/^(?:to|cuda)$/.test(call.func.attr)) continue;
       if (mayOverlap(call)) continue;
@@ -35,7 +36,7 @@ export const rule: Rule = {
       if (!isFromPinned(call, facts)) continue;
       yield {
         at: call,
-        ...(trains && file.mentions("pin_memory") && !isReadAtOnce(call)
+        ...(trains && file.mentions("pin_memory") && !packs && !isReadAtOnce(call)
           ? {}
           : { severity: "note" as const }),
         message:
