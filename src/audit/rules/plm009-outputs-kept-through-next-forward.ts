@@ -57,8 +57,13 @@ function* unread(statement: Assign, loop: Loop, own: number, facts: Facts): Gene
   const names = target.items.map((item) => (item.kind === "Starred" ? item.value : item));
   const idle = names.filter((item): item is Name => item.kind === "Name" && isIdle(item, facts));
   const asked = call.args.some(({ value }) => isTrue(value));
+  const pictures = names.some((item) => item.kind === "Name" && /loss/.test(item.id)) && isOfPixels(facts);
   const large = idle.filter(
-    ({ id }, at) => LARGE.test(id) || (asked && ASKED.test(id)) || isOneOfStages(idle, at),
+    ({ id }, at) =>
+      LARGE.test(id) ||
+      (asked && ASKED.test(id)) ||
+      (pictures && (PICTURE.test(id) || NOISY.test(id))) ||
+      isOneOfStages(idle, at),
   );
   if (large.length === 0 || idle.length === names.length) return;
   const edit = deletion(
@@ -80,6 +85,9 @@ const LARGE =
 
 /** The same where they were asked for: `features, scores = net(x, return_features=True)`. */
 const ASKED = /^(?:\w+_)?(?:feat(?:ure)?s?|hidden|embeddings|inter|att(?:n|ention)s?|taps|acts)$/;
+
+/** Pictures on their way from or to noise. */
+const NOISY = /^(?:x_?t|z_?t|x_?hat|noisy\w*|denoised|generated|fakes?|samples?)$/;
 
 /** `b1, b2, b3`: what the stages of a network gave, one after the other. */
 function isOneOfStages(names: readonly Name[], at: number): boolean {
@@ -392,7 +400,7 @@ const TEXT =
 
 /** What is computed for each pixel is as large as the pictures. */
 const isOfPixels = ({ file: { text } }: Facts): boolean =>
-  /segmentation|\bu_?net|super.?resolution|denois|recon(?:struct|_loss|_x)|auto_?encod|\bvae|inpaint|heat_?map|saliency|deblur|derain|dehaz|colori[sz]ation|depth.?estimation/i.test(
+  /segmentation|\bu_?net|super.?resolution|denois|recon(?:struct|_loss|_x)|auto_?encod|\bvae|inpaint|heat_?map|saliency|deblur|derain|dehaz|colori[sz]ation|depth.?estimation|diffusion|rectified_?flow|flow_?matching/i.test(
     text,
   ) && !/classif(?:y|ier|ication)_?(?:loss|criterion|head)|num_actions/.test(text);
 

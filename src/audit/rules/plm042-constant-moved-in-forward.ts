@@ -1,5 +1,5 @@
 import { argument } from "../../python/file.ts";
-import { classOf, functionOf, walk } from "../../python/nodes.ts";
+import { classOf, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Node, Param } from "../../python/tree.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
@@ -53,7 +53,12 @@ export const rule: Rule = {
       const onHost = made.length > 0 && made.every((write) => isOnHost(write, facts));
       if (
         !onHost &&
-        !(module && isDeviceOf(arg) && made.length > 0 && made.every((one) => isLeft(one, facts)))
+        !(
+          module &&
+          isDeviceOf(arg) &&
+          made.every((one) => isLeft(one, facts)) &&
+          made.some(({ value }) => value !== null && !isNone(value))
+        )
       )
         continue;
       const whole = made[0]!.value !== null && facts.value(made[0]!.value).what === "tensor";
@@ -82,21 +87,33 @@ function isDeviceOf(expr: Expr | null): boolean {
   return expr?.kind === "Attribute" && expr.attr === "device";
 }
 
-/** `self.table = torch.arange(n, device=device)` with `device=None`: where the constructor was told, if it was, and it stays there when the module moves. */
-function isLeft({ how, value, in: method }: Attribute["writes"][number], facts: Facts): boolean {
-  if (
-    how !== "assign" ||
-    !value ||
-    method.name !== "__init__" ||
-    /Parameter\(/.test(facts.file.textOf(value))
-  )
-    return false;
+/** Made in the constructor and left there when the module moves, wherever that was. */
+function isLeft(write: Attribute["writes"][number], facts: Facts): boolean {
+  const { how, value, in: method } = write;
+  if (how !== "assign" || !value || method.name !== "__init__") return false;
+  if (/Parameter\(|cuda/.test(facts.file.textOf(value))) return false;
+  // `self.table = torch.arange(n, device=device)` with `device=None`: where the constructor was told, if it was.
+  if (facts.value(value).what === "tensor" && value.kind !== "Name") return method.params.some(isUntold);
+  return isNone(value) || isGivenByHelper(value, facts);
+}
+
+/** `cos, sin = rotary(length, width)`, or one of them alone: no layer, which a class would make. */
+function isGivenByHelper(value: Expr, facts: Facts): boolean {
+  const [one, ...more] = value.kind === "Name" ? facts.file.scopes.reaching(value) : [];
+  const made =
+    one && more.length === 0 ? (one.how === "assign" || one.how === "unpack" ? one.value : null) : value;
   return (
-    facts.value(value).what === "tensor" &&
-    value.kind !== "Name" &&
-    !/cuda/.test(facts.file.textOf(value)) &&
-    method.params.some(isUntold)
+    made?.kind === "Call" &&
+    facts.value(value).what !== "module" &&
+    /(?:^|_)(?:tables?|rope|rotary|freqs?|cis|cache|mask|masks|window|filters?|kernel|grid|anchors|positions?|embeddings?|sinusoids?|encoding|schedule|betas|basis|coords?|weights|stats)(?:_|$)/.test(
+      lastWord(made.func).toLowerCase(),
+    ) &&
+    !/^_*[A-Z]/.test(lastWord(made.func))
   );
+}
+
+function isNone(expr: Expr): boolean {
+  return expr.kind === "Const" && expr.value === null;
 }
 
 function isUntold({ name, default: given }: Param): boolean {

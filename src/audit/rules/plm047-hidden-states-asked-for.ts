@@ -17,7 +17,7 @@ const TRAINS = /Trainer\b|\.backward\(|training_step/;
 
 /** What a function does to a network that is to be trained, by whatever file. */
 const PREPARES =
-  /prepare_model_for_(?:kbit|int8)_training\(|get_peft_model\(|gradient_checkpointing_enable\(|enable_input_require_grads\(|config\.use_cache\s*=\s*False/;
+  /prepare_model_for_(?:kbit|int8)_training\(|get_peft_model\(|gradient_checkpointing_enable\(|enable_input_require_grads\(|config\.use_cache\s*=\s*False|\boptim\.[A-Z]\w*\(|\bAdamW\(/;
 
 /**
  * Differentiates, or runs a network for those who do, or hands it to a file that trains it and reads nothing of it, or

@@ -1,4 +1,4 @@
-import { keyword } from "../../python/file.ts";
+import { importsFrom, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, Node } from "../../python/tree.ts";
@@ -136,7 +136,7 @@ function* mapped(facts: Facts): Generator<Finding> {
 function isRanked({ file, project }: Facts): boolean {
   // Its driver chooses the device when it is made, which is later.
   if (file.callsNamed("Accelerator").some((call) => file.dotted(call.func) === "accelerate.Accelerator"))
-    return !seesOwn(file) && !file.says(/\bray\b/);
+    return !seesOwn(file) && !importsFrom(file, RAY);
   return (
     (file
       .callsNamed(...RANKED)
@@ -147,12 +147,16 @@ function isRanked({ file, project }: Facts): boolean {
   );
 }
 
+/** Its workers see one device each. */
+const RAY = /^ray(?:\.|$)/;
+
 /** By a library that gives each rank its device; or there is none to give. */
 function isPlaced(file: PythonFile): boolean {
   return (
     (file.says(/gloo/i) && !file.says(/nccl/i)) ||
     file.callsNamed("Accelerator").length > 0 ||
-    file.says(/\baccelerate\b|deepspeed|\bray\b|FakeTensorMode|(?:backend\s*=|group\()\s*["']fake["']/i)
+    importsFrom(file, RAY) ||
+    file.says(/\baccelerate\b|deepspeed|FakeTensorMode|(?:backend\s*=|group\()\s*["']fake["']/i)
   );
 }
 
@@ -206,7 +210,12 @@ function* beforeSetUp(facts: Facts): Generator<Finding> {
     const name = file.dotted(call.func);
     return functionOf(call) !== null && name !== null && !name.startsWith(`${file.module}.`);
   });
-  if (setUps.length === 0 || seesOwn(file) || file.says(/set_device|gloo|accelerat|deepspeed|\bray\b/i))
+  if (
+    setUps.length === 0 ||
+    seesOwn(file) ||
+    importsFrom(file, RAY) ||
+    file.says(/set_device|gloo|accelerat|deepspeed/i)
+  )
     return;
   for (const call of file.callsNamed("cuda"))
     if (
