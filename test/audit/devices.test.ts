@@ -400,3 +400,80 @@ def train(rows, net, optimizer, criterion):
   expect(severities("lengths.cpu()")).toEqual(["note"]);
   expect(severities("lengths")).toEqual(["warning"]);
 });
+
+test("nor does one that a helper of who knows what is handed before the network", () => {
+  const severities = (between: string): string[] =>
+    auditTexts(
+      [
+        {
+          path: "train.py",
+          text: `from helpers import normalize
+from torch.utils.data import DataLoader
+
+
+def train(rows, net, optimizer, criterion, mean, std):
+    for x, y in DataLoader(rows, num_workers=4, pin_memory=True):
+        x = x.cuda()
+        ${between}
+        loss = criterion(net(x), y)
+        loss.backward()
+        optimizer.step()
+`,
+        },
+      ],
+      { ...DEFAULTS, select: ["PLM037"] },
+    ).findings.map(({ severity }) => severity);
+  expect(severities("x = normalize(x / 255, mean, std)")).toEqual(["note"]);
+  expect(severities("z = net(x)")).toEqual(["warning"]);
+});
+
+test("what is read again to decide is one more round trip", () => {
+  const text = `import torch.nn.functional as F
+
+
+def train(model, loader, optimizer, best):
+    for x, y in loader:
+        loss = F.cross_entropy(model(x.cuda()), y.cuda())
+        loss.backward()
+        optimizer.step()
+        print(loss.item())
+        if loss.item() < best:
+            best = 0
+`;
+  const { findings } = auditTexts([{ path: "one.py", text }], { ...DEFAULTS, select: ["PLM025"] });
+  expect(findings.map(({ line, severity }) => `${line} ${severity}`)).toEqual(["9 warning", "10 note"]);
+});
+
+test("a function that trains by a closure of its own hands out what it trained, not the closure", () => {
+  const fit = `from torch import nn, optim
+
+
+def fit(x, y, device):
+    head = nn.Linear(8, 2).to(device)
+    optimizer = optim.LBFGS(head.parameters())
+    for _ in range(500):
+
+        def closure():
+            optimizer.zero_grad()
+            loss = nn.functional.cross_entropy(head(x), y)
+            loss.backward()
+            return loss
+
+        optimizer.step(closure)
+    return head
+`;
+  const main = `from fits import fit
+
+for weight in (0.1, 1.0):
+    head = fit(x.cuda(), y.cuda(), "cuda")
+    print(head(x.cuda()).argmax(1).eq(y.cuda()).sum().item())
+`;
+  const { findings } = auditTexts(
+    [
+      { path: "fits.py", text: fit },
+      { path: "main.py", text: main },
+    ],
+    { ...DEFAULTS, select: ["PLM025"] },
+  );
+  expect(findings).toEqual([]);
+});

@@ -1,5 +1,5 @@
 import { positional } from "../../python/file.ts";
-import { blockOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
+import { blockOf, contains, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, If, Node, Stmt } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
 
@@ -22,8 +22,10 @@ export function isShownAfterRead(shown: Expr, facts: Facts): boolean {
 
 function followsRead(at: Expr, facts: Facts): boolean {
   const statement = statementOf(at);
-  if (!statement?.parent || !isSimple(statement)) return false;
-  const own = lastRead(statement, at, facts);
+  // `if loss.item() < best:`
+  const isTest = statement?.kind === "If" && contains(statement.test, at);
+  if (!statement?.parent || !(isTest || isSimple(statement))) return false;
+  const own = lastRead(isTest ? statement.test : statement, at, facts);
   // What the expression is handed to comes after it.
   if (own) return isQuiet(statement, facts, (call) => call.start >= own.end && call.end <= at.start);
   return endsInRead(backwardsFrom(statement), at, facts);

@@ -367,7 +367,8 @@ function callGraph(
   // Of several functions inside one, the last is what the others are for.
   let last: Map<string, string> | null = null;
   const handedOut = (factory: Fn | null): string | null => {
-    if (!factory || factory.summary.method) return null;
+    // What takes steps itself hands out no step.
+    if (!factory || factory.summary.method || factory.summary.steps) return null;
     last ??= new Map([...byName.keys()].map((name) => [name.slice(0, name.lastIndexOf(".")), name]));
     return last.get(factory.summary.name) ?? null;
   };

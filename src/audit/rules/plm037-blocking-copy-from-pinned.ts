@@ -4,6 +4,7 @@ import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { iteratedText, loadersOf, pinsBatches } from "../facts/loaders.ts";
+import { isNetwork } from "../facts/networks.ts";
 import { callsOf } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -36,7 +37,11 @@ export const rule: Rule = {
       if (!isFromPinned(call, facts)) continue;
       yield {
         at: call,
-        ...(trains && file.mentions("pin_memory") && !packs && !isReadAtOnce(call)
+        ...(trains &&
+        file.mentions("pin_memory") &&
+        !packs &&
+        !isReadAtOnce(call) &&
+        !isHandedToHelper(call, facts)
           ? {}
           : { severity: "note" as const }),
         message:
@@ -68,6 +73,28 @@ function isReadAtOnce(call: Call): boolean {
     if (next.kind === "Assert" || next.kind === "If")
       return calls.some(({ func }) => /^(?:max|min|any|all|sum|item)$/.test(lastWord(func)));
     if (next.kind !== "Assign" || !calls.every(sends)) return false;
+  }
+  return false;
+}
+
+/** `y = normalize(x, mean, std)` below the copies and above the network: who knows what that copies, and waits for. */
+function isHandedToHelper(call: Call, facts: Facts): boolean {
+  const statement = statementOf(call);
+  const [target] = statement?.kind === "Assign" ? statement.targets : [];
+  const block = (statement && blockOf(statement)) ?? [];
+  if (target?.kind !== "Name") return false;
+  for (const next of block.slice(block.indexOf(statement!) + 1)) {
+    if (next.kind !== "Assign" || next.value.kind !== "Call") return false;
+    const { func, args } = next.value;
+    if (func.kind === "Attribute" && /^(?:to|cuda)$/.test(func.attr)) continue;
+    return (
+      func.kind === "Name" &&
+      !isNetwork(func, facts) &&
+      !facts.networks.isLoss(func) &&
+      args.length > 1 &&
+      /norm|preprocess|augment|transform/i.test(func.id) &&
+      !(facts.file.dotted(func) ?? "").startsWith("torch.")
+    );
   }
   return false;
 }
