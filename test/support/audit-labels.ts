@@ -94,6 +94,8 @@ const FILES = [
   "labels-82.jsonl",
   "labels-83.jsonl",
   "labels-84.jsonl",
+  "labels-85.jsonl",
+  "labels-86.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
