@@ -96,6 +96,7 @@ const FILES = [
   "labels-84.jsonl",
   "labels-85.jsonl",
   "labels-86.jsonl",
+  "labels-87.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

@@ -74,8 +74,8 @@ export function feedingPreparations(file: PythonFile): readonly Call[] {
     .filter((call) => !isFalse(argument(call, "use_gradient_checkpointing", 1)));
 }
 
-/** Heads, which are behind all that is checkpointed. */
-export const HEADS = /^(?:lm_head|score|classifier)$/;
+/** Heads, which are behind all that is checkpointed, and norms, which are inside or behind it. */
+export const HEADS = /^(?:lm_head|score|classifier|\w*(?:norm|ln)(?:_\w+)?)$/;
 
 /** Each of these makes the embeddings' output require gradients, or trains the embeddings. */
 const FEEDS =

@@ -34,7 +34,7 @@ export const rule: Rule = {
       const fn = functionOf(at);
       if (fn?.kind === "FunctionDef" && /decod|search|generat|rescor|beam/i.test(fn.name)) continue;
       if (facts.gradMode(at) === "off" || !keepsGraph(added, facts)) continue;
-      if (isOfFew(keep, facts)) continue;
+      if (isOfFew(keep, facts) || isOfForward(keep, facts)) continue;
       const freed = isBackwarded(added, keep.loop, facts);
       if ((!freed && keptForBackward(keep, facts)) || isDifferentiatedItself(keep, facts)) continue;
       // Begun anew inside the loop: a few graph nodes, or what one step has, until the next step.
@@ -97,6 +97,13 @@ function isOverLoaders({ target, iter }: For, { file }: Facts): boolean {
     // `{"train": train_loader, "test": test_loader}.items()`
     /[[{][^\]}]*(?:loader|_dl)\b[^\]}]*(?:loader|_dl)\b/i.test(over)
   );
+}
+
+/** A sum that a module's forward begins, over its heads, goes when that returns, or is handed to whoever differentiates it. */
+function isOfForward({ root }: Keep, facts: Facts): boolean {
+  const fn = root.kind === "Name" ? functionOf(root) : null;
+  const cls = fn?.kind === "FunctionDef" && fn.name === "forward" ? classOf(fn) : null;
+  return cls !== null && facts.role(cls) === "module";
 }
 
 /** `for loss in [a, b, c]:` adds up what one step has. */

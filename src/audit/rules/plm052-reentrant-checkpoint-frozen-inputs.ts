@@ -38,7 +38,7 @@ export const rule: Rule = {
     if (!adapted) yield* frozenEmbeddings(file);
     const fed = adapted && feedsGradients(file);
     if (!adapted || (fed && !isFedByOptionsOnly(facts))) return;
-    const byTrl = file.says(/^\s*(?:from|import) trl\b/m);
+    const byTrl = file.says(/^\s*(?:from|import) trl\b/m) && !wrapsForOldTrl(file);
     for (const at of byTrl ? [] : [...checkpointingFields(file), ...switchedLater(file)])
       yield {
         at,
@@ -92,6 +92,19 @@ export const rule: Rule = {
     }
   },
 };
+
+/** A trl that takes transformers' own arguments is one from before it had some of its own: it saw to the inputs of what it wrapped itself. */
+function wrapsForOldTrl(file: PythonFile): boolean {
+  return (
+    file.callsNamed("get_peft_model").length > 0 &&
+    file
+      .callsNamed("TrainingArguments")
+      .some((call) => file.dotted(call.func)?.startsWith("transformers.") === true) &&
+    file.calls
+      .matching(/^(?:SFT|DPO|Reward)Trainer$/)
+      .some((call) => keyword(call, "max_seq_length") !== undefined)
+  );
+}
 
 /** `training_args.gradient_checkpointing = True`, after the arguments were read, and with nothing said of its path. */
 function switchedLater(file: PythonFile): readonly Assign[] {
