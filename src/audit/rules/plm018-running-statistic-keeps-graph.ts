@@ -1,4 +1,5 @@
-import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { classOf, contains, functionOf, namesIn, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Assign, Attribute, ClassDef, Expr, FunctionDef, Subscript } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
@@ -60,7 +61,7 @@ export const rule: Rule = {
         continue;
       const role = facts.role(cls);
       if (role !== "module" && role !== "lightning") continue;
-      if (facts.gradMode(statement) === "off" || !derivesFromInput(statement.value, facts)) continue;
+      if (facts.gradMode(statement) === "off" || !isOfStep(statement.value, facts)) continue;
       // Outside of what runs with the forwards it is set up, not updated.
       if (fn.name !== "forward" && !facts.hot(statement)) continue;
       // `given if given is not None else self.table` keeps the old one, or takes another.
@@ -85,6 +86,23 @@ export const rule: Rule = {
     }
   },
 };
+
+/** Computed from what the forward was given, or from the loss that it returns. */
+function isOfStep(value: Expr, facts: Facts): boolean {
+  return derivesFromInput(value, facts) || hasReturnedLoss(value, facts.file);
+}
+
+/** `0.98 * self.average + 0.02 * loss` in a `training_step` that returns `loss`, for Lightning to differentiate. */
+function hasReturnedLoss(value: Expr, file: PythonFile): boolean {
+  const fn = functionOf(value);
+  const last = fn?.kind === "FunctionDef" && fn.name === "training_step" ? fn.body.at(-1) : null;
+  const returned = last?.kind === "Return" ? last.value : null;
+  if (returned?.kind !== "Name" || /detach|\.item\(|\.data\b/.test(file.textOf(value))) return false;
+  const loss = file.scopes.reaching(returned);
+  return namesIn(value).some(
+    (one) => one.id === returned.id && file.scopes.reaching(one).some((same) => loss.includes(same)),
+  );
+}
 
 function isSlice(expr: Expr): expr is Subscript {
   return expr.kind === "Subscript" && expr.index.kind === "Slice";
@@ -323,7 +341,7 @@ function isStatistic(attribute: string, cls: ClassDef, facts: Facts): boolean {
           write.in.name !== "__init__" &&
           write.value !== null &&
           reads(write.value, attribute) &&
-          derivesFromInput(write.value, facts),
+          isOfStep(write.value, facts),
       ) ?? false
   );
 }
