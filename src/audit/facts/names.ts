@@ -50,9 +50,11 @@ export class Names {
   readonly #below = new Map<string, readonly string[]>();
   readonly #handed = new Map<string, string>();
   readonly #all: readonly string[];
+  readonly #files: ReadonlyMap<string, FileSummary>;
 
   constructor(summaries: readonly FileSummary[]) {
     this.#all = summaries.map(({ module }) => module);
+    this.#files = new Map(summaries.map((file) => [file.module, file]));
     for (const file of summaries) {
       for (const cls of file.classes) this.classes.set(cls.name, cls);
       const parts = file.module.split(".");
@@ -97,9 +99,22 @@ export class Names {
   #findModule(dotted: string): string | null {
     for (let cut = dotted.length; cut > 0; cut = dotted.lastIndexOf(".", cut - 1)) {
       const module = this.#modules.get(dotted.slice(0, cut));
-      if (module) return module;
+      if (module) return this.#besideOwnName(module, dotted, cut) ?? module;
     }
     return null;
+  }
+
+  /** `from unet import DiceLoss` with `unet/unet.py` and `unet/losses.py`: the package is meant, and in it the module that defines it. */
+  #besideOwnName(module: string, dotted: string, cut: number): string | null {
+    const beside = this.#packages.get(dotted.slice(0, cut))?.modules ?? [];
+    const name = dotted.slice(cut);
+    if (!beside.includes(module) || this.#defines(module, name)) return null;
+    return beside.find((one) => this.#defines(one, name)) ?? null;
+  }
+
+  #defines(module: string, name: string): boolean {
+    const { classes, functions } = this.#files.get(module)!;
+    return [...classes, ...functions].some((one) => one.name === module + name);
   }
 
   /** `from project import algo`: the modules directly in the package, or in the one that the name is of. */
@@ -140,6 +155,8 @@ export class Names {
       found ??
       (method === "forward" ? this.#inherited(cls, "__call__", functions, 0) : null) ??
       this.#handedOn(full, functions) ??
+      // `package.fit`, of a package with a module of its own name.
+      (full === target ? null : this.#handedOn(target, functions)) ??
       (this.isDistribution(full) && functions.has(`${full}.__init__`) ? `${full}.__init__` : null)
     );
   }

@@ -140,10 +140,13 @@ function isMask(expr: Expr, facts: Facts, depth = 0): boolean {
       /^(?:view|reshape|flatten|squeeze|unsqueeze|expand|expand_as|repeat|to)$/.test(short)
     )
       return isMask(expr.func.value, facts, depth + 1);
+    const { what } = facts.value(expr);
     return (
       /^(?:eq|ne|gt|lt|ge|le|isnan|isinf|isfinite|logical_(?:and|or|not|xor)|bool|not_equal|greater|less)$/.test(
         short,
-      ) && facts.value(expr).what === "tensor"
+      ) &&
+      // `labels.ne(self.ignored)` of what is handed in: nothing else that has the method picks from a tensor.
+      (what === "tensor" || (what === "unknown" && name === null))
     );
   }
   // `out[data.train_mask]`
