@@ -166,9 +166,14 @@ function isScores(expr: Expr, facts: Facts, products: Expr[], depth = 0): boolea
     );
   // `torch.where(mask, scores, -inf)`
   if (/^torch\.(?:where|masked_fill)$/.test(name)) return expr.args.some(({ value }) => again(value));
-  if (/^torch\.einsum$/.test(name)) {
-    return product(makesPairs(equationOf(positional(expr, 0), facts.file).replaceAll(" ", "")));
-  }
+  if (EINSUM.test(name))
+    return product(
+      makesPairs(
+        name.startsWith("torch.")
+          ? equationOf(positional(expr, 0), facts.file).replaceAll(" ", "")
+          : equationOf(expr.args.at(-1)?.value ?? null, facts.file),
+      ),
+    );
   if (expr.func.kind === "Attribute" && name === "" && /^(?:matmul|bmm)$/.test(expr.func.attr))
     return product(
       expr.args.length === 1 &&
@@ -182,6 +187,15 @@ function isScores(expr: Expr, facts: Facts, products: Expr[], depth = 0): boolea
     ) &&
     again(expr.func.value)
   );
+}
+
+/** Torch's takes the equation first, of letters; that of einops last, of words: `einsum(q, k, "b query d, b key d -> b query key")`. */
+const EINSUM = /^(?:torch|einops(?:\.einops)?)\.einsum$/;
+
+/** The axes of one side of an equation: words with spaces between them, or else letters. */
+function axesOf(side: string): readonly string[] {
+  const words = side.trim().split(/\s+/);
+  return words.length > 1 ? words : [...side.trim()];
 }
 
 /** "b h i d, b h j d -> b h i j", with or without an `f` before it; "" where something is filled in. */
@@ -201,13 +215,9 @@ function handed({ name, node }: Definition, { file }: Facts): readonly Expr[] {
 
 /** "bhid,bhjd->bhij", summed over the last dimension of both; "bct,bcs->bts" over another, with a batch to tell it from a layer. */
 function makesPairs(form: string): boolean {
-  const match = /^([\w.]+),([\w.]+)->([\w.]+)$/.exec(form);
+  const match = /^([\w.\s]+),([\w.\s]+)->([\w.\s]+)$/.exec(form);
   if (!match) return false;
-  const [left, right, out] = [match[1]!, match[2]!, match[3]!].map((one) => [...one]) as [
-    string[],
-    string[],
-    string[],
-  ];
+  const [left, right, out] = [axesOf(match[1]!), axesOf(match[2]!), axesOf(match[3]!)];
   if (left.at(-1) === right.at(-1) && !out.includes(left.at(-1)!)) return true;
   const shared = left.filter((one) => right.includes(one));
   const own = (side: readonly string[]): boolean =>
@@ -241,6 +251,8 @@ function isTransposed(expr: Expr, facts: Facts, depth = 0): boolean {
   return /^(?:transpose|permute|t|mT|swapaxes)$/.test(expr.func.attr) && facts.file.textOf(expr).length < 200;
 }
 
+const MULTIPLIES = new RegExp(`^torch\\.(?:matmul|bmm)$|${EINSUM.source}`);
+
 /** The weights are then multiplied with values in the same function, or where the one that makes them is called. */
 function meetsValues(weights: Call, facts: Facts, depth = 0): boolean {
   const fn = functionOf(weights);
@@ -252,9 +264,7 @@ function meetsValues(weights: Call, facts: Facts, depth = 0): boolean {
     ...facts.file
       .callsNamed("matmul", "bmm", "einsum")
       .flatMap(({ func, args }) =>
-        /^torch\.(?:matmul|bmm|einsum)$/.test(facts.file.dotted(func) ?? "")
-          ? args.map(({ value }) => value)
-          : [],
+        MULTIPLIES.test(facts.file.dotted(func) ?? "") ? args.map(({ value }) => value) : [],
       ),
   ];
   const methods = facts.file

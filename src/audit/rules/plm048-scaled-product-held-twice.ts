@@ -85,8 +85,10 @@ function isOfBatches(expr: Expr, facts: Facts): boolean {
   return (
     operands.length > 0 &&
     ((expr.kind === "Call" && lastWord(expr.func) === "bmm") ||
-      isManyAxes(operands[0]!, facts) ||
-      operands.some((one) => isTurned(madeAs(one, facts)) || isLearnt(one, facts) || isBank(one))) &&
+      operands.some(
+        (one) =>
+          isManyAxes(one, facts) || isTurned(madeAs(one, facts)) || isLearnt(one, facts) || isBank(one),
+      )) &&
     !isFallback(expr, facts)
   );
 }
