@@ -297,9 +297,16 @@ function isPartOfMany(index: Expr): boolean {
 const speaksOfTokens = ({ text }: PythonFile): boolean =>
   /CausalLM|LMHead|vocab|ntokens?\b|\[:, ?:-1/.test(text);
 
-/** `scores.dtype` */
+/** `scores.dtype`, `weights.type_as(scores)`, `torch.zeros_like(scores)`: what asks for its kind alone would be content with its double. */
 function isOfKind({ parent }: Name): boolean {
-  return parent?.kind === "Attribute" && /^(?:dtype|device|shape|size|ndim|dim)$/.test(parent.attr);
+  if (parent?.kind === "Attribute")
+    return /^(?:dtype|device|shape|size|ndim|dim|numel|get_device|new_\w+)$/.test(parent.attr);
+  const call = parent?.kind === "Arg" && parent.parent?.kind === "Call" ? parent.parent : null;
+  if (!call || call.args[0] !== parent) return false;
+  const word = lastWord(call.func);
+  return word === "to"
+    ? call.func.kind === "Attribute"
+    : /^(?:type_as|(?:view|reshape|expand)_as|(?:zeros|ones|full|empty|randn?)_like)$/.test(word);
 }
 
 /** `scores.masked_fill_(mask, -inf)`, `del scores` */
@@ -380,7 +387,8 @@ function isProductByName(name: Name, facts: Facts): boolean {
   // `x = x * s` frees the unscaled one.
   const rebinds =
     target?.kind === "Assign" && target.targets.some((to) => to.kind === "Name" && to.id === name.id);
-  return !rebinds && isProduct(one.value, facts) && facts.file.scopes.uses(one).length === 1;
+  const reads = facts.file.scopes.uses(one).filter((use) => !isOfKind(use));
+  return !rebinds && isProduct(one.value, facts) && reads.length === 1;
 }
 
 function isMatmul({ func }: Call, facts: Facts): boolean {
