@@ -4,7 +4,7 @@ import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node, Stmt } from "../../python/tree.ts";
 import { entry, given } from "./arguments.ts";
-import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
+import { attributesOf, isSelf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { callsOf, returnsByName } from "./returns.ts";
 import { holdsOptions, said } from "./options.ts";
@@ -76,6 +76,7 @@ export function loadersOf(
   if (
     name === "builtins.enumerate" ||
     name === "builtins.iter" ||
+    name === "itertools.islice" ||
     /(?:^|\.)(?:tqdm|progress_bar)(?:\.|$)/.test(name ?? "")
   )
     return again(positional(expr, 0));
@@ -138,8 +139,10 @@ function returned(
   const own = selfAttribute(call.func);
   const cls = own === null ? null : classOf(call);
   const name = cls ? `${facts.file.qualified(cls)}.${own}` : facts.file.dotted(call.func);
-  const fn = facts.file.functionNamed(name);
+  const fn = facts.file.functionNamed(name) ?? iterates(name, facts.file);
   if (!fn) return null;
+  const through = index === null ? goneThrough(fn, facts.file) : null;
+  if (through) return all(through.map((one) => loadersOf(one, facts, depth + 1, isMaker)));
   return all(
     facts.file
       .all("Return")
@@ -149,6 +152,48 @@ function returned(
         return item ? loadersOf(item, facts, depth + 1, isMaker) : null;
       }),
   );
+}
+
+/** The method by which instances of a class of this file, `FirstBatches(loader, 100)`, hand out what a loop gets of them. */
+function iterates(name: string | null, file: PythonFile): FunctionDef | undefined {
+  const begins = name === null ? undefined : file.functionNamed(`${name}.__iter__`);
+  const returned = begins ? file.once(returnsByName).get(`${name}.__iter__`) : undefined;
+  return returned?.every(isSelf) === true ? file.functionNamed(`${name}.__next__`) : begins;
+}
+
+/**
+ * What a generator or a `__next__` takes its batches from, where it hands them on as they are: `loader` of
+ * `for batch in loader: yield batch`, `self.batches` of `return next(self.batches)`. Null where it may change or move them.
+ */
+function goneThrough(fn: FunctionDef, file: PythonFile): readonly Expr[] | null {
+  if (!namesNoDevice(fn, file)) return null;
+  const yields = file.all("Yield").filter((one) => functionOf(one) === fn);
+  if (yields.length === 0 && fn.name !== "__next__") return null;
+  const sources =
+    yields.length > 0
+      ? yields.map(({ from, value }) => (from || !value ? value && [value] : takenFrom(value, file)))
+      : file
+          .all("Return")
+          .filter((statement) => functionOf(statement) === fn)
+          .map(({ value }) => value && takenFrom(value, file));
+  return sources.every((one) => one !== null) ? sources.flat() : null;
+}
+
+/** What a batch, or all of its parts, are handed out by: the iterable of a loop, or what `next` is called on. */
+function takenFrom(expr: Expr, file: PythonFile, depth = 0): readonly Expr[] | null {
+  if (depth > 5) return null;
+  const again = (inner: Expr): readonly Expr[] | null => takenFrom(inner, file, depth + 1);
+  let sources: readonly (readonly Expr[] | null)[] = [];
+  if (expr.kind === "Call" && file.dotted(expr.func) === "builtins.next") {
+    const [source] = expr.args;
+    sources = [source ? [source.value] : null];
+  } else if (expr.kind === "Tuple") sources = expr.items.map(again);
+  else if (expr.kind === "Name")
+    sources = file.scopes.reaching(expr).map(({ how, value }) => {
+      if (how === "iterate") return value?.parent?.kind === "For" ? [value] : null;
+      return value && (how === "assign" || how === "unpack") ? again(value) : null;
+    });
+  return sources.length > 0 && sources.every((one) => one !== null) ? sources.flat() : null;
 }
 
 /** Not the branch `if split == "val":` of a call that gives "train" for it. */
