@@ -1,11 +1,13 @@
-import { classOf, functionOf, lastWord, walk } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { PythonFile } from "../../python/file.ts";
-import type { Arg, Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Arg, Call, Expr, FunctionDef, If, Node, With } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
 import { WAITS, hasClock, readsClock, timersOf } from "../facts/timers.ts";
+import { loopsAround } from "../facts/training.ts";
+import { isNamedThrottle } from "../facts/turns.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 const RUNS = /loss|forward|predict|sample|train_step|denoise/;
@@ -50,7 +52,9 @@ export const rule: Rule = {
       const stop = fn === functionOf(difference) ? end : callAfter(begun, difference, facts);
       if (!stop || stop.start < begun.start) continue;
       const between = { start: begun.end, end: stop.start };
-      if (WAITS.test(file.text.slice(between.start, between.end))) continue;
+      // What is read only now and then may be read just when something waits.
+      const timed = isReadNowAndThen(difference, file) ? null : begun;
+      if (WAITS.test(codeOfEachTurn(between, timed, file))) continue;
       let works = false;
       let waits = false;
       walk(fn ?? file.tree.module, (node) => {
@@ -58,7 +62,7 @@ export const rule: Rule = {
           node.kind === "Call" &&
           between.start <= node.start &&
           node.end <= between.end &&
-          isWork(node, facts)
+          isWork(node, timed, facts)
         )
           works = true;
         if (
@@ -90,14 +94,14 @@ function* blocks(facts: Facts): Generator<Finding> {
         if (
           made !== null &&
           (timers.has(made) || elsewhere.some((one) => one === made || one.endsWith(`.${made}`))) &&
-          isUnwaited(block.body, facts)
+          isUnwaited(block, facts)
         )
           yield { at: context, message: MESSAGE };
       }
   if (decorators.size > 0)
     for (const fn of file.all("FunctionDef"))
       for (const decorator of fn.decorators)
-        if (decorators.has(file.dotted(decorator) ?? "") && isUnwaited(fn.body, facts))
+        if (decorators.has(file.dotted(decorator) ?? "") && isUnwaited(fn, facts))
           yield { at: decorator, message: MESSAGE };
 }
 
@@ -133,19 +137,69 @@ function* hooks(facts: Facts): Generator<Finding> {
 }
 
 /** Runs a network, or a backward, and nothing that waits for it. */
-function isUnwaited(body: readonly Node[], facts: Facts): boolean {
+function isUnwaited(timed: With | FunctionDef, facts: Facts): boolean {
   let works = false;
-  for (const statement of body) {
-    if (WAITS.test(facts.file.textOf(statement))) return false;
+  for (const statement of timed.body) {
+    if (WAITS.test(codeOfEachTurn(statement, timed, facts.file))) return false;
     walk(statement, (node) => {
-      if (node.kind === "Call" && isWork(node, facts)) works = true;
+      if (node.kind === "Call" && isWork(node, timed, facts)) works = true;
     });
   }
   return works;
 }
 
+/**
+ * What runs each time that `timed` does: without what `if step % 100 == 0:` holds, which waits for the device in so few of the
+ * turns that the others are timed wrongly. In a loop of its own, that one wait is for all the turns before it.
+ */
+function codeOfEachTurn(
+  { start, end }: { readonly start: number; readonly end: number },
+  timed: Node | null,
+  file: PythonFile,
+): string {
+  if (timed === null) return file.codeOf({ start, end });
+  let code = "";
+  let from = start;
+  for (const branch of file.all("If")) {
+    if (branch.start < from || branch.end > end || !isNowAndThen(branch) || isRepeated(branch, timed))
+      continue;
+    code += file.codeOf({ start: from, end: branch.body[0]!.start });
+    from = branch.body[branch.body.length - 1]!.end;
+  }
+  return code + file.codeOf({ start: from, end });
+}
+
+/** In a loop that what is timed is not in as well. */
+function isRepeated(node: Node, timed: Node): boolean {
+  return loopsAround(node).some((loop) => !contains(loop, timed));
+}
+
+/** `if step % 100 == 0:`, `if not step % 100:`, also by a name that is set so above. */
+function isNowAndThen(branch: If): boolean {
+  const { test } = branch;
+  return comesRoundIn(test) || (test.kind === "Name" && isNamedThrottle(test.id, branch, comesRoundIn));
+}
+
+function comesRoundIn(test: Expr): boolean {
+  const isRemainder = (expr: Expr): boolean =>
+    expr.kind === "Binary" && expr.op === "%" && expr.left.kind !== "Str";
+  if (test.kind === "Bool") return test.op === "and" && test.values.some(comesRoundIn);
+  if (test.kind === "Unary") return test.op === "not" && isRemainder(test.operand);
+  return test.kind === "Compare" && test.ops.length === 1 && test.ops[0] === "==" && isRemainder(test.left);
+}
+
+/** Under `if step % 100 == 0:`, or by a name that is only read there. */
+function isReadNowAndThen(difference: Expr, file: PythonFile): boolean {
+  const isUnder = (node: Node): boolean => ancestors(node).some((at) => at.kind === "If" && isNowAndThen(at));
+  if (isUnder(difference)) return true;
+  const statement = statementOf(difference);
+  const target = statement?.kind === "Assign" ? statement.targets[0] : undefined;
+  const named = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  return named !== null && file.scopes.uses(named).every(isUnder);
+}
+
 /** A run of a network, a backward, or a step that a function of this file takes without waiting for it. */
-function isWork(call: Call, facts: Facts): boolean {
+function isWork(call: Call, timed: Node | null, facts: Facts): boolean {
   if (isNetwork(call.func, facts) || facts.backwards.some((one) => one.call === call)) return true;
   if (call.func.kind === "Attribute" && call.func.attr === "forward" && isNetwork(call.func.value, facts))
     return true;
@@ -164,7 +218,11 @@ function isWork(call: Call, facts: Facts): boolean {
   if (!own || facts.callee(call)?.reachesBackward !== true) return false;
   const target = callTarget(call, facts.file);
   const fn = facts.file.functionNamed(target);
-  return fn !== undefined && facts.functionFacts(fn.body[0]!).loose && !waitsBelow(fn, facts, new Set());
+  return (
+    fn !== undefined &&
+    facts.functionFacts(fn.body[0]!).loose &&
+    !waitsBelow(fn, timed !== null && !isRepeated(call, timed), facts, new Set())
+  );
 }
 
 /** `policy.train(replay_buffer, batch_size)`, by whichever of several agents was chosen above. */
@@ -179,21 +237,33 @@ function learns({ func, args }: Call, { file }: Facts): boolean {
   );
 }
 
-/** Whether a function waits, or one of this file that it calls. */
-function waitsBelow(fn: FunctionDef, facts: Facts, seen: Set<FunctionDef>): boolean {
+/** Whether a function waits, or one of this file that it calls; `eachTurn`: what it does only now and then is no waiting. */
+function waitsBelow(fn: FunctionDef, eachTurn: boolean, facts: Facts, seen: Set<FunctionDef>): boolean {
   const { file } = facts;
   if (seen.has(fn)) return false;
   seen.add(fn);
-  if (WAITS.test(file.codeOf(fn))) return true;
+  if (WAITS.test(eachTurn ? codeOfEachTurn(fn, fn, file) : file.codeOf(fn))) return true;
   let waits = false;
   for (const statement of fn.body)
     walk(statement, (node) => {
+      if (eachTurn && isDoneNowAndThen(node, fn)) return false;
       const target = node.kind === "Call" && !waits ? callTarget(node, file) : null;
       const called = file.functionNamed(target);
-      waits ||= called !== undefined && waitsBelow(called, facts, seen);
+      waits ||= called !== undefined && waitsBelow(called, eachTurn && !isRepeated(node, fn), facts, seen);
       return !waits;
     });
   return waits;
+}
+
+/** A statement that stands under `if step % 100 == 0:`. */
+function isDoneNowAndThen(node: Node, fn: FunctionDef): boolean {
+  const { parent } = node;
+  return (
+    parent?.kind === "If" &&
+    parent.body.some((one) => one === node) &&
+    isNowAndThen(parent) &&
+    !isRepeated(parent, fn)
+  );
 }
 
 /** `diffusion.training_losses(model, x, t)` runs the network it is given. */
