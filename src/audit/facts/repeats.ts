@@ -28,11 +28,13 @@ export function* needlessRepeats(facts: Facts): Generator<Repeat> {
     const times = first?.kind === "Tuple" && more.length === 0 ? first.items : first ? [first, ...more] : [];
     if (!source || times.length === 0 || !facts.everyStep(call)) continue;
     const once = times.length > 1 && times.filter(isOne).length >= times.length - 1 - stars(call);
+    const made = shapedBy(source, file);
     if (
       isGrayToColour(call, times) ||
-      isOneWhereRepeated(times, source, facts) ||
-      isOneUnderStar(call, source, facts) ||
-      (isBelowItsRank(times, source, facts) && !isChangedLater(call, file)) ||
+      ((isOneWhereRepeated(times, made, facts) ||
+        isOneUnderStar(call, made, facts) ||
+        isBelowItsRank(times, source, facts)) &&
+        !isChangedLater(call, file)) ||
       isRepeatedToFit(call, times, facts) ||
       (once && (hasDimensionOfOne(source, facts, 0) || isReduced(source, times, facts)))
     )
@@ -45,6 +47,26 @@ export function* needlessRepeats(facts: Facts): Generator<Repeat> {
 
 function isOfAttribute(call: Call): call is Repeat["call"] {
   return call.func.kind === "Attribute";
+}
+
+/** What leaves a tensor as long as it is in each dimension. */
+const SAME_SHAPE =
+  /^(?:to|cuda|cpu|float|double|half|bfloat16|bool|long|type|type_as|detach|requires_grad_)$/;
+
+/** What gave it its dimensions: `torch.rand(n, 1)` of `scale`, by that name and of `torch.rand(n, 1).to(device)`. */
+function shapedBy(expr: Expr, { scopes }: PythonFile): Expr {
+  let made = expr;
+  for (let depth = 0; depth < 8; depth++) {
+    const before: Expr | null =
+      made.kind === "Name"
+        ? scopes.onlyValue(made)
+        : made.kind === "Call" && made.func.kind === "Attribute" && SAME_SHAPE.test(made.func.attr)
+          ? made.func.value
+          : null;
+    if (!before) return made;
+    made = before;
+  }
+  return made;
 }
 
 /** `rows = x.repeat(n, 1, 1)`, then `rows[0] = 1`: each copy is wanted. */
@@ -78,10 +100,9 @@ function isReduced(expr: Expr, times: readonly Expr[], facts: Facts): boolean {
 }
 
 /** `x.view(1, 1, h, 1).repeat(b, 1, 1, w)`, `torch.rand(n, 1).repeat(1, m)` */
-function isOneWhereRepeated(times: readonly Expr[], expr: Expr, { file }: Facts): boolean {
-  const source = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+function isOneWhereRepeated(times: readonly Expr[], source: Expr, { file }: Facts): boolean {
   // `x[:, :, None, None].repeat(1, 1, h, w)`
-  if (source?.kind === "Subscript" && source.index.kind === "Tuple") {
+  if (source.kind === "Subscript" && source.index.kind === "Tuple") {
     const { items } = source.index;
     const isNew = (one: Expr | undefined): boolean =>
       (one?.kind === "Const" && one.value === null) ||
@@ -93,7 +114,7 @@ function isOneWhereRepeated(times: readonly Expr[], expr: Expr, { file }: Facts)
       times.every((value, at) => (value.kind === "Num" && value.text === "1") || isNew(items[at + from]))
     );
   }
-  if (source?.kind !== "Call" || source.func.kind !== "Attribute") return false;
+  if (source.kind !== "Call" || source.func.kind !== "Attribute") return false;
   // `x.mean(dim=(2, 3), keepdim=True).repeat(1, 1, h, w)`
   const dims = isTrue(keyword(source, "keepdim")?.value ?? null) ? argument(source, "dim", 0) : null;
   if (dims?.kind === "Tuple" || dims?.kind === "List") {
@@ -103,19 +124,30 @@ function isOneWhereRepeated(times: readonly Expr[], expr: Expr, { file }: Facts)
         (value.kind === "Num" && value.text === "1") || ones.has(at) || ones.has(at - times.length),
     );
   }
-  const made = /^torch\.(?:rand|randn|zeros|ones|empty)$/.test(file.dotted(source.func) ?? "");
-  if (!made && !/^(?:view|reshape)$/.test(source.func.attr)) return false;
-  const [first, ...more] = source.args.filter(({ name }) => name === null).map(({ value }) => value);
-  const sizes = first?.kind === "Tuple" && more.length === 0 ? first.items : first ? [first, ...more] : [];
+  const sizes = sizesGiven(source, file);
   return sizes.length === times.length && times.every((value, at) => isOne(value) || isOne(sizes[at]!));
 }
 
+function isGivenSizes({ func }: Call, file: PythonFile): boolean {
+  return (
+    /^torch\.(?:rand|randn|zeros|ones|empty)$/.test(file.dotted(func) ?? "") ||
+    (func.kind === "Attribute" && /^(?:view|reshape)$/.test(func.attr))
+  );
+}
+
+/** How long what is made, or viewed, is in each dimension: `torch.rand(n, 1)`, `torch.rand((n, 1))`, `x.view(n, 1)`. */
+function sizesGiven(source: Call, file: PythonFile): readonly Expr[] {
+  if (!isGivenSizes(source, file)) return [];
+  const [first, ...more] = source.args.filter(({ name }) => name === null).map(({ value }) => value);
+  if (more.length === 0 && (first?.kind === "Tuple" || first?.kind === "List")) return first.items;
+  return first ? [first, ...more] : [];
+}
+
 /** `x.view(n, 1, 1, 1).repeat(1, 1, *size)`, `x.view([n] + [1] * rest).repeat(1, *size)`: what the star repeats is one. */
-function isOneUnderStar(call: Call, expr: Expr, { file }: Facts): boolean {
-  const source = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+function isOneUnderStar(call: Call, source: Expr, { file }: Facts): boolean {
   const given = call.args.slice(0, -1);
-  if (call.args.at(-1)?.star !== 1 || stars(call) !== 1 || source?.kind !== "Call") return false;
-  if (source.func.kind !== "Attribute" || !/^(?:view|reshape)$/.test(source.func.attr)) return false;
+  if (call.args.at(-1)?.star !== 1 || stars(call) !== 1) return false;
+  if (source.kind !== "Call" || !isGivenSizes(source, file)) return false;
   const whole = positional(source, 0);
   const begun = whole?.kind === "Binary" && whole.op === "+" && isRowOfOnes(whole.right) ? whole.left : null;
   const sizes =
@@ -123,7 +155,7 @@ function isOneUnderStar(call: Call, expr: Expr, { file }: Facts): boolean {
       ? begun.items
       : begun || stars(source) > 0
         ? []
-        : source.args.map(({ value }) => value);
+        : sizesGiven(source, file);
   return (
     sizes.length >= given.length &&
     (begun !== null || sizes.length > given.length) &&
@@ -221,7 +253,7 @@ function isRepeatedToFit(call: Call, times: readonly Expr[], { file }: Facts): b
   );
   const [size, ...more] = repeats;
   if (!size || more.some((one) => one === null || file.textOf(one) !== file.textOf(size))) return false;
-  const isIt = (one: Expr): boolean => isSameValue(one, size, file);
+  const isIt = (one: Expr): boolean => isSameValue(withoutGraph(one), size, file);
   // The last two dimensions of matrices are multiplied, those before them go along.
   const ofBatch = times.length > 2 && times.slice(-2).every(isOne);
   const isMet = (repeated: Expr): boolean => {
@@ -237,7 +269,21 @@ function isRepeatedToFit(call: Call, times: readonly Expr[], { file }: Facts): b
   const target = call.parent?.kind === "Assign" ? call.parent.targets[0] : undefined;
   const named = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
   const uses = named ? file.scopes.uses(named) : [];
-  return isMet(call) || (uses.length > 0 && uses.every(isMet));
+  if (isMet(call)) return true;
+  // Met by it once, it is one long for the others in arithmetic as well: `eps * x + (1 - eps) * y`.
+  return uses.some(isMet) && uses.every((use) => isMet(use) || isInArithmetic(use));
+}
+
+function isInArithmetic({ parent }: Expr): boolean {
+  return parent?.kind === "Binary" && /^[-+*/]$/.test(parent.op);
+}
+
+/** `x` of `x.data` and `x.detach()`. */
+function withoutGraph(expr: Expr): Expr {
+  const read = expr.kind === "Call" ? expr.func : expr;
+  return read.kind === "Attribute" && read.attr === (read === expr ? "data" : "detach")
+    ? withoutGraph(read.value)
+    : expr;
 }
 
 /** Written alike, and given nothing else between the two places. */
