@@ -1,10 +1,11 @@
 import { classOf, contains, functionOf, namesIn, walk } from "../../python/nodes.ts";
-import { positional } from "../../python/file.ts";
-import type { Call, ClassDef, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
+import { argument, positional } from "../../python/file.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
 import { unfilledCaches } from "../facts/caches.ts";
 import type { Unfilled } from "../facts/caches.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { callsOf } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -76,6 +77,28 @@ export const rule: Rule = {
 function isForward(cls: ClassDef, fn: FunctionDef | Lambda, facts: Facts): boolean {
   return (
     isModuleRole(facts.role(cls)) || (fn.kind === "FunctionDef" && /^(?:__call__|forward)$/.test(fn.name))
+  );
+}
+
+/**
+ * A method, or a function of the file that measures what it is given: `def rotate(x): n, d = x.shape[-2:]`. One that is only
+ * told the sizes makes the table for those who call it.
+ */
+function isPartOfForward(fn: FunctionDef, facts: Facts): boolean {
+  if (fn.parent?.kind === "ClassDef") return isForward(fn.parent, fn, facts);
+  const { file } = facts;
+  return (
+    fn.parent?.kind === "Module" &&
+    fn.decorators.length === 0 &&
+    file
+      .all("Attribute")
+      .some(
+        ({ attr, value }) =>
+          (attr === "shape" || attr === "size") &&
+          value.kind === "Name" &&
+          functionOf(value) === fn &&
+          file.scopes.reaching(value).some(({ how }) => how === "param"),
+      )
   );
 }
 
@@ -322,18 +345,16 @@ const OF_POSITIONS =
 function* waves(facts: Facts): Generator<Finding> {
   const { file } = facts;
   const seen = new Set<unknown>();
-  for (const call of file.callsNamed("sin", "cos")) {
+  for (const call of file.callsNamed("sin", "cos", "polar")) {
     const fn = functionOf(call);
-    const cls = classOf(call);
-    if (fn?.kind !== "FunctionDef" || fn.parent !== cls || !cls || fn.name === "__init__" || seen.has(fn))
-      continue;
-    const of =
-      file.dotted(call.func) === `torch.${call.func.kind === "Attribute" ? call.func.attr : ""}`
-        ? positional(call, 0)
-        : file.dotted(call.func) === null && call.func.kind === "Attribute"
-          ? call.func.value
-          : null;
-    if (!of || !isForward(cls, fn, facts) || !isPositions(of, facts) || !facts.everyStep(call)) continue;
+    if (fn?.kind !== "FunctionDef" || fn.name === "__init__" || seen.has(fn)) continue;
+    const name = file.dotted(call.func) ?? "";
+    const of = /^torch\.(?:sin|cos|polar)$/.test(name)
+      ? positional(call, name === "torch.polar" ? 1 : 0)
+      : file.dotted(call.func) === null && call.func.kind === "Attribute"
+        ? call.func.value
+        : null;
+    if (!of || !isPartOfForward(fn, facts) || !isPositions(of, facts) || !facts.everyStep(call)) continue;
     seen.add(fn);
     yield {
       at: call,
@@ -353,10 +374,9 @@ function* distances(facts: Facts): Generator<Finding> {
   };
   for (const difference of file.all("Binary")) {
     const fn = difference.op === "-" ? functionOf(difference) : null;
-    const cls = fn?.parent?.kind === "ClassDef" ? fn.parent : null;
     if (
-      !cls ||
-      !isForward(cls, fn!, facts) ||
+      fn?.kind !== "FunctionDef" ||
+      !isPartOfForward(fn, facts) ||
       ![difference.left, difference.right].every((side) => spread(side) && isPositions(side, facts)) ||
       !facts.everyStep(difference)
     )
@@ -372,14 +392,13 @@ function* distances(facts: Facts): Generator<Finding> {
 /** `torch.meshgrid(torch.arange(h), torch.arange(w))`: the same for every input of that size. */
 function* grids(facts: Facts): Generator<Finding> {
   for (const call of facts.file.callsNamed("meshgrid")) {
-    const cls = classOf(call);
     const fn = functionOf(call);
-    if (facts.file.dotted(call.func) !== "torch.meshgrid" || !cls || fn?.parent !== cls) continue;
+    if (facts.file.dotted(call.func) !== "torch.meshgrid" || fn?.kind !== "FunctionDef") continue;
     const axes = call.args.flatMap(({ name, value }) =>
       name !== null ? [] : value.kind === "List" || value.kind === "Tuple" ? value.items : [value],
     );
     if (
-      !isForward(cls, fn, facts) ||
+      !isPartOfForward(fn, facts) ||
       axes.length < 2 ||
       !axes.every((axis) => isPositions(axis, facts)) ||
       !facts.everyStep(call)
@@ -412,7 +431,8 @@ function isPositions(expr: Expr, facts: Facts): boolean {
       // `def forward(self, x, seq_len=None)`
       if (value === null && /^(?:max_)?seq_?(?:len|length)$/.test(one.id))
         return facts.file.scopes.reaching(one).every(({ how }) => how === "param");
-      return value !== null && functionOf(value) === functionOf(one) && again(value);
+      if (value === null) return isToldCount(one, facts);
+      return functionOf(value) === functionOf(one) && again(value);
     }
     if (one.kind !== "Call") return false;
     const name = facts.file.dotted(one.func);
@@ -421,21 +441,43 @@ function isPositions(expr: Expr, facts: Facts): boolean {
       if (/^torch\.(?:arange|linspace)$/.test(name)) counted = true;
       return (
         given &&
-        /^(?:torch\.(?:arange|linspace|outer|einsum|exp|pow|float_power|matmul|cat|tensor|log)|math\.\w+|builtins\.(?:max|min)|numpy\.(?:log|log10|exp|sqrt))$/.test(
+        /^(?:torch\.(?:arange|linspace|outer|einsum|exp|pow|float_power|matmul|cat|stack|repeat_interleave|tensor|log)|math\.\w+|builtins\.(?:max|min)|numpy\.(?:log|log10|exp|sqrt))$/.test(
           name,
         )
       );
     }
     return (
       one.func.kind === "Attribute" &&
-      /^(?:to|float|double|unsqueeze|view|reshape|expand|exp|pow|mul|div|neg|reciprocal|type_as|cuda|t)$/.test(
+      /^(?:to|float|double|half|bfloat16|unsqueeze|view|reshape|flatten|expand|repeat|repeat_interleave|exp|pow|mul|div|neg|reciprocal|type_as|cuda|t)$/.test(
         one.func.attr,
       ) &&
-      given &&
+      // `.to(x)` takes its place and type from x, and none of its values.
+      (given || /^(?:to|type_as)$/.test(one.func.attr)) &&
       again(one.func.value)
     );
   };
   return made(expr, 0) && counted;
+}
+
+/** `base` of `def rotate(x, width, base=10000.0)`: a number by default, and where the file calls it, whatever else it is told. */
+function isToldCount(name: Name, facts: Facts): boolean {
+  const { file } = facts;
+  const [told, ...more] = file.scopes.reaching(name);
+  const fn = told?.node.parent;
+  if (told?.node.kind !== "Param" || more.length > 0) return false;
+  if (fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module") return false;
+  const byDefault = told.node.default?.kind === "Num";
+  const given = callsOf(fn, file).map((call) =>
+    argument(
+      call,
+      name.id,
+      fn.params.findIndex((param) => param === told.node),
+    ),
+  );
+  return (
+    (byDefault || given.length > 0) &&
+    given.every((value) => (value === null ? byDefault : isCount(value, facts)))
+  );
 }
 
 /** `x.size(1)`, `x.shape[1]`, or a name unpacked from these. */
