@@ -40,7 +40,7 @@ export function isReadOffNetwork({ func, args }: Call, facts: Facts): boolean {
 
 /** Methods of networks that run them. */
 const ACTS =
-  /^(?:get_action\w*|act|sample|rsample|evaluate\w*|forward\w*|encode\w*|decode\w*|generate|predict\w*|reconstruct|(?:encode|forward|extract|get)_\w*(?:features?|image|text|latents?))$/;
+  /^(?:get_action\w*|act|sample|rsample|evaluate\w*|_?forward\w*|_?encode\w*|_?decode\w*|generate|predict\w*|reconstruct|(?:encode|forward|extract|get)_\w*(?:features?|image|text|latents?))$/;
 
 /** The network that a call runs: `net(x)`, `actor.get_action(x)`, or by a method of its class that calls its layers. */
 export function ranNetwork(call: Call, facts: Facts): Expr | null {

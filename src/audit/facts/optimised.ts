@@ -36,7 +36,8 @@ export function hasParameters(run: Expr, facts: Facts): boolean {
   if (facts.networks.is(run) || facts.partsOf(run).length > 0) return true;
   const made = facts.file.scopes.lookup(run)?.definitions[0]?.value;
   return (
-    made?.kind === "Call" && /^(?:torch|torchvision|transformers|timm)\./.test(rootName(made, facts.file))
+    made?.kind === "Call" &&
+    /^(?:torch|torchvision|transformers|diffusers|timm)\./.test(rootName(made, facts.file))
   );
 }
 
@@ -46,14 +47,20 @@ function rootName(call: Call, file: PythonFile): string {
   return made.kind === "Call" ? (file.dotted(made.func) ?? "") : "";
 }
 
+/** `net` of `torch.compile(net, mode="max-autotune")`. */
+function compiledFrom(expr: Expr, file: PythonFile): Expr {
+  const compiled = expr.kind === "Call" && file.dotted(expr.func) === "torch.compile" ? expr.args[0] : null;
+  return compiled?.name === null && compiled.star === 0 ? compiled.value : expr;
+}
+
 /** A parameter or variable of this very function: whether anything else trains it is seen here. */
 export function isOwnNetwork(callee: Expr, fn: Node, optimised: readonly Expr[], facts: Facts): boolean {
   if (callee.kind !== "Name") return false;
   const { id } = callee;
   const definitions = facts.file.scopes.lookup(callee)?.definitions ?? [];
-  // `net = net.to(device)` is what it was.
+  // `net = net.to(device)` is what it was, and so is `net = torch.compile(net)`.
   const [one, ...more] = definitions.filter(({ how, value }) => {
-    const from = how === "assign" && value ? moved(value) : null;
+    const from = how === "assign" && value ? moved(compiledFrom(value, facts.file)) : null;
     return from === value || from?.kind !== "Name" || from.id !== id;
   });
   // A driver holds the optimizer of what it wrapped: `engine, *_ = deepspeed.initialize(…)`.
@@ -113,6 +120,32 @@ function sharesParameters(callee: Name, made: Definition, optimised: Expr, { fil
       }),
     )
   );
+}
+
+/** Classes of optimizers, by those who make some. */
+const OPTIMIZERS =
+  /^(?:torch\.optim\.(?!lr_scheduler)|bitsandbytes\.optim\.|apex\.optimizers\.|torch_optimizer\.|timm\.optim\.|lion_pytorch\.|prodigyopt\.|schedulefree\.)(?:\w+\.)*[A-Z]\w*$|^transformers\.(?:optimization\.)?(?:AdamW|Adafactor)$/;
+
+/** `AdamW(…)`, also by a name for the class that was chosen above: `kind = AdamW8bit if small else torch.optim.AdamW`. */
+export function makesOptimizer({ func }: Call, file: PythonFile): boolean {
+  if (isOptimizerClass(func, file)) return true;
+  const chosen = func.kind === "Name" ? file.scopes.reaching(func) : [];
+  return (
+    chosen.length > 0 &&
+    chosen.every(({ how, value }) => how === "assign" && value !== null && isOptimizerClass(value, file))
+  );
+}
+
+function isOptimizerClass(expr: Expr, file: PythonFile): boolean {
+  if (expr.kind === "IfExp") return isOptimizerClass(expr.body, file) && isOptimizerClass(expr.orelse, file);
+  // `getattr(torch.optim, name)`
+  if (expr.kind === "Call")
+    return (
+      file.dotted(expr.func) === "builtins.getattr" &&
+      expr.args[0] !== undefined &&
+      file.dotted(expr.args[0].value) === "torch.optim"
+    );
+  return OPTIMIZERS.test(file.dotted(expr) ?? "");
 }
 
 /** `net` of `net.parameters()`, of a list of those that require gradients, or of a name for either. */

@@ -161,7 +161,7 @@ function isStoredCut(store: Node, file: PythonFile): boolean {
 }
 
 const RUNS_NETWORK =
-  /^(?:get_\w*features|forward\w*|encode(?:_\w+)?|extract_features|features|forward_features|get_\w*hidden_states|noise_pred|calculate_\w+|predict\w*|q_values?|(?:get_|compute_)?log_?probs?|logps)$/;
+  /^(?:get_\w*features|_?forward\w*|_?encode(?:_\w+)?|extract_features|features|forward_features|get_\w*hidden_states|noise_pred|calculate_\w+|predict\w*|q_values?|(?:get_|compute_)?log_?probs?|logps)$/;
 
 /** `teacher.get_image_features(x)`, `teacher.encode(x)`: a method that runs it. */
 function* features(facts: Facts): Generator<Finding> {
@@ -171,10 +171,14 @@ function* features(facts: Facts): Generator<Finding> {
     const net = call.func.value;
     if (net.kind !== "Name" && net.kind !== "Attribute") continue;
     const encoder = ENCODER.test(lastWord(net));
-    if (!encoder && !TEACHER.test(lastWord(net))) continue;
+    const teacher = TEACHER.test(lastWord(net));
+    // `clip = CLIPModel.from_pretrained(name).eval()`, whatever it is called.
+    const evaluated =
+      facts.networks.isOnlyEvaluated(net) && facts.gradMode(call) === "on" && isNeverTrained(net, facts);
+    if (!encoder && !teacher && !evaluated) continue;
     if (!facts.everyStep(call) || facts.gradMode(call) === "off" || lexicalGrad(call, file) !== null)
       continue;
-    if (!isTrainedNowhere(net, facts) || (encoder && !isPretrained(net, facts))) continue;
+    if (!isTrainedNowhere(net, facts) || (!teacher && !isPretrained(net, facts))) continue;
     if (!takesData(call, facts) || carriesGradient(call, facts)) continue;
     yield {
       at: call,

@@ -15,7 +15,14 @@ import type { Unwanted } from "../facts/adversaries.ts";
 import { TRAINED, leftOutOfClass } from "../facts/left-out.ts";
 import type { LeftOut } from "../facts/left-out.ts";
 import type { Finding, Rule } from "../rule.ts";
-import { hasParameters, isOwnNetwork, isParameterless, outermost, parametersOf } from "../facts/optimised.ts";
+import {
+  hasParameters,
+  isOwnNetwork,
+  isParameterless,
+  makesOptimizer,
+  outermost,
+  parametersOf,
+} from "../facts/optimised.ts";
 import { FREEZES, besideOthers, isFrozenInTurn, namedIn } from "../facts/freezing.ts";
 
 export const rule: Rule = {
@@ -253,19 +260,14 @@ function* judging(facts: Facts): Generator<Finding> {
 function* leftOut(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const made of file.all("Call")) {
-    if (!/^torch\.optim\.(?:\w+\.)*[A-Z]\w*$/.test(file.dotted(made.func) ?? "")) continue;
+    if (!makesOptimizer(made, file)) continue;
     const source = parametersOf(made.args[0]?.value ?? null, facts.file);
     const fn = functionOf(made);
     if (!source) continue;
     const freezes = /requires_grad(?!=True)|freeze/.test(file.codeOf(fn ?? file.tree.module));
     const others = file
       .all("Call")
-      .filter(
-        (call) =>
-          call !== made &&
-          functionOf(call) === fn &&
-          /^torch\.optim\.(?!lr_scheduler)(?:\w+\.)*[A-Z]/.test(file.dotted(call.func) ?? ""),
-      );
+      .filter((call) => call !== made && functionOf(call) === fn && makesOptimizer(call, file));
     // `if args.sgd: opt = SGD(net.parameters())`, `else: opt = Adam(net.parameters())`: one of them.
     const either = others.map((other) =>
       isOtherBranch(made, other) ? parametersOf(other.args[0]?.value ?? null, facts.file) : null,
