@@ -17,14 +17,15 @@ export function besideOthers(cls: ClassDef, { file }: Facts): string {
 export function namedIn(name: string, facts: Facts): boolean {
   const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   return new RegExp(
-    `\\b${escaped}\\.(?:requires_grad_|parameters|named_parameters|\\w*freeze\\w*)\\(|(?:freeze|requires_grad)\\w*\\(\\s*${escaped}\\b`,
+    `\\b${escaped}\\.(?:requires_grad_|parameters|named_parameters|\\w*freeze\\w*)\\(|(?:freeze|requires_grad)\\w*\\([^()\\n]*(?<![\\w.])${escaped}\\b`,
   ).test(facts.file.code);
 }
 
-/** `for net in (vae, encoder): net.requires_grad_(False)` */
+/** `for net in (vae, encoder): net.requires_grad_(False)`, or of a list of them that has a name. */
 export function isFrozenInTurn(name: string, { file }: Facts): boolean {
   return file.all("For").some(({ iter, body }) => {
-    const listed = iter.kind === "Tuple" || iter.kind === "List" ? iter.items : [];
+    const all = (iter.kind === "Name" ? file.scopes.onlyValue(iter) : null) ?? iter;
+    const listed = all.kind === "Tuple" || all.kind === "List" ? all.items : [];
     return (
       listed.some((item) => file.textOf(item) === name) &&
       body.some((statement) => /requires_grad|freeze/.test(file.textOf(statement)))

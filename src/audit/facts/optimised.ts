@@ -124,7 +124,7 @@ function sharesParameters(callee: Name, made: Definition, optimised: Expr, { fil
 
 /** Classes of optimizers, by those who make some. */
 const OPTIMIZERS =
-  /^(?:torch\.optim\.(?!lr_scheduler)|bitsandbytes\.optim\.|apex\.optimizers\.|torch_optimizer\.|timm\.optim\.|lion_pytorch\.|prodigyopt\.|schedulefree\.)(?:\w+\.)*[A-Z]\w*$|^transformers\.(?:optimization\.)?(?:AdamW|Adafactor)$/;
+  /^(?:torch\.optim\.(?!lr_scheduler)|bitsandbytes\.optim\.|apex\.optimizers\.|torch_optimizer\.|timm\.optim\.|lion_pytorch\.|prodigyopt\.|dadaptation\.|came_pytorch\.|schedulefree\.)(?:\w+\.)*[A-Z]\w*$|^transformers\.(?:optimization\.)?(?:AdamW|Adafactor)$/;
 
 /** `AdamW(…)`, also by a name for the class that was chosen above: `kind = AdamW8bit if small else torch.optim.AdamW`. */
 export function makesOptimizer({ func }: Call, file: PythonFile): boolean {

@@ -1,7 +1,8 @@
 import { argument, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf, statementOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Name, Node, Slice } from "../../python/tree.ts";
+import { selfAttribute } from "./classes.ts";
 import { callsOf } from "./returns.ts";
 
 const COLLATORS = /^DataCollator/;
@@ -28,10 +29,10 @@ export function shapesVary(file: PythonFile, isOff: (node: Node) => boolean = ()
       ) ||
     file.calls.given(["padding"]).some((call) => {
       const { value } = keyword(call, "padding")!;
-      if (value.kind === "Str") return value.value === "longest";
-      // `processor(text=texts, images=images, padding=True, return_tensors="pt")`
-      return isTrue(value) && keyword(call, "return_tensors") !== null;
+      const kept = keptPadding(value, file);
+      return isLongest(value, call) || (kept !== null && isLongest(kept, call) && !isPaddedAlike(file));
     }) ||
+    file.callsNamed("pad").some((call) => isPaddedByDefault(call, file)) ||
     // Detectors resize each image by its own sides.
     file.calls
       .matching(DETECTORS)
@@ -48,6 +49,56 @@ export function shapesVary(file: PythonFile, isOff: (node: Node) => boolean = ()
     file.callsNamed("max").some((call) => isLongestGiven(call, file)) ||
     (file.mentions("rand") &&
       file.all("Slice").some((slice) => isInExamples(slice, file) && isOfRandomLength(slice, file)))
+  );
+}
+
+/** `padding="longest"`, `processor(text=texts, images=images, padding=True, return_tensors="pt")` */
+function isLongest(padding: Expr, call: Call): boolean {
+  return padding.kind === "Str"
+    ? padding.value === "longest"
+    : isTrue(padding) && keyword(call, "return_tensors") !== null;
+}
+
+/** What `self.padding` of a collator, or a parameter of that name, is unless somebody says otherwise: `padding: bool | str = "longest"`. */
+function keptPadding(value: Expr, file: PythonFile): Expr | null {
+  const own = selfAttribute(value);
+  const cls = own === null ? null : classOf(value);
+  const [given, ...more] = value.kind === "Name" ? file.scopes.reaching(value) : [];
+  if (given?.node.kind === "Param" && more.length === 0) return given.node.default;
+  if (!cls) return null;
+  for (const member of cls.body) {
+    const [field] = member.kind === "Assign" ? member.targets : [];
+    if (member.kind === "Assign" && field?.kind === "Name" && field.id === own) return member.value;
+    // `def __init__(self, processor, padding=True):`
+    const param =
+      member.kind === "FunctionDef" && member.name === "__init__"
+        ? member.params.find(({ name }) => name === own)
+        : undefined;
+    if (param) return param.default;
+  }
+  return null;
+}
+
+/** `Collator(processor, padding="max_length")`: whoever makes one here wants batches of one length. */
+function isPaddedAlike(file: PythonFile): boolean {
+  return file.calls.given(["padding"]).some((call) => {
+    const { value } = keyword(call, "padding")!;
+    return value.kind === "Str" && value.value === "max_length";
+  });
+}
+
+/**
+ * `self.feature_extractor.pad(features, return_tensors="pt")`: to the longest, where nothing is said. Whisper's features are of
+ * one length, and only its labels are not; `max_length` may say the same of others.
+ */
+function isPaddedByDefault(call: Call, file: PythonFile): boolean {
+  return (
+    call.func.kind === "Attribute" &&
+    /(?:^|_)(?:tokenizer|processor|feature_extractor|extractor)$/.test(lastWord(call.func.value)) &&
+    keyword(call, "return_tensors") !== null &&
+    keyword(call, "padding") === null &&
+    keyword(call, "max_length") === null &&
+    !file.says(/whisper/i)
   );
 }
 

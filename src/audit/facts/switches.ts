@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { blockOf, classOf, functionOf } from "../../python/nodes.ts";
-import type { Expr, FunctionDef, If, Node } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
 import { COUNTER, isPastStart, lastName } from "./turns.ts";
 
 /** `if stage == 1: … elif stage == 2: …`: a setting chooses, and goes on choosing the same. */
@@ -218,14 +218,29 @@ export function isFlag(test: Expr): boolean {
     case "Call": {
       const name = lastName(test.func);
       return (
-        /^(?:isinstance|hasattr|callable|is_available|is_main_process|is_master|is_rank_0|is_rank_zero|is_primary|is_initialized)$/.test(
+        /^(?:isinstance|hasattr|callable|is_available|is_(?:local_)?main_process|is_master|is_rank_0|is_rank_zero|is_primary|is_initialized)$/.test(
           name,
-        ) || name === "get_rank"
+        ) ||
+        name === "get_rank" ||
+        isLibraryAsked(test)
       );
     }
     default:
       return false;
   }
+}
+
+/**
+ * `is_wandb_available()`: what is installed stays so for a run. `queue.is_batch_available()` asks for what comes and goes, and
+ * `is_torch_npu_available()` for a device that few have.
+ */
+function isLibraryAsked({ func, args }: Call): boolean {
+  return (
+    func.kind === "Name" &&
+    args.length === 0 &&
+    /^_?is_\w+_available$/.test(func.id) &&
+    !/^_?is_torch_|data|batch|sample|item|slot|memory/.test(func.id)
+  );
 }
 
 /** `log_level > 0`, `verbosity >= 1`: how much a whole run tells, and the least of it. What is off unless asked for, as with `log_level=0`, is no such. */

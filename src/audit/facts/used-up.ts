@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { functionOf } from "../../python/nodes.ts";
-import type { Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Arg, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { OF_LOSSES } from "./naming.ts";
 
 const SHAPES =
@@ -38,7 +38,8 @@ function isComputedWith(use: Expr, file: PythonFile, depth: number): boolean {
     else if (parent?.kind === "Assign" && parent.value === at && at !== use && parent.targets.length === 1) {
       const [target] = parent.targets;
       return target?.kind === "Name" && isUsedUp(target, file, depth + 1);
-    } else
+    } else if (rowOf(at)) return isUsedUp(rowOf(at)!, file, depth + 1);
+    else
       return (
         parent?.kind === "Binary" ||
         (parent?.kind === "Arg" &&
@@ -48,9 +49,29 @@ function isComputedWith(use: Expr, file: PythonFile, depth: number): boolean {
   }
 }
 
+/** `row` of `for row in logits`, and of `for row, index in zip(logits, labels)`: views, under names of their own. */
+function rowOf(all: Expr): Name | null {
+  const { parent } = all;
+  const call = parent?.kind === "Arg" && parent.star === 0 ? parent.parent : null;
+  const beside = call?.kind === "Call" && call.func.kind === "Name" ? call : null;
+  const over = beside ?? all;
+  const loop = over.parent;
+  if ((loop?.kind !== "For" && loop?.kind !== "Clause") || loop.iter !== over) return null;
+  const { target } = loop;
+  if (!beside) return target.kind === "Name" ? target : null;
+  const by = (beside.func as Name).id;
+  const at = by === "zip" ? beside.args.indexOf(parent as Arg) : by === "enumerate" ? 1 : -1;
+  const row = target.kind === "Tuple" ? target.items[at] : undefined;
+  return row?.kind === "Name" ? row : null;
+}
+
+/** What is computed of scores, a loss or what one is made of: `selective_log_softmax(logits, labels)`, `entropy(logits)`. */
+const OF_SCORES = /softmax|log_?p(?:rob)?s?(?:_|$)|entropy|perplexity/i;
+
 /** The parameters that a loss uses up, for whoever calls it from another file; of others nobody asks. */
 export function usedUpBy(fn: FunctionDef, name: string, file: PythonFile): readonly string[] | undefined {
-  if (!OF_LOSSES.test(name) || fn.parent?.kind === "FunctionDef") return undefined;
+  if (!(OF_LOSSES.test(name) || OF_SCORES.test(fn.name)) || fn.parent?.kind === "FunctionDef")
+    return undefined;
   const found: string[] = [];
   for (const param of fn.params)
     if (param.star === 0 && param.name !== "self" && isUsedUp(param, file)) found.push(param.name);

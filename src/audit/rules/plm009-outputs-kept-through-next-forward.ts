@@ -173,9 +173,14 @@ function* kept(
     yield {
       at: target,
       // The old logits are gone before a loss that is computed outside: measured, the peak is the same (evidence/rules).
-      message: `\`${target.id}\` holds this step's ${MAPS.test(target.id) ? "maps" : TEXT.test(file.text) ? "logits" : "outputs"} until the next forward has finished${uses.some(isLoss) ? ", whose own loss then runs beside them" : ""}`,
+      message: `\`${target.id}\` holds this step's ${MAPS.test(target.id) ? "maps" : TEXT.test(file.text) ? "logits" : "outputs"} until the next forward has finished${uses.some(isLoss) ? ", whose own loss then runs beside them" : ""}${others.some((one) => isDroppedBelow(one, loop)) ? "; the `del` below the loop comes after its last turn only" : ""}`,
       fix: { grade: "safe", title: "Delete them after their last use", edits: [edit] },
     };
+}
+
+/** `del logits` below a loop of micro-batches: each turn but the last still runs beside what the one before it made. */
+function isDroppedBelow({ how, node }: Definition, loop: Loop): boolean {
+  return how === "delete" && node.start >= loop.end;
 }
 
 /** `outputs["logits"].argmax(-1)`, `logits.mean()`, `outputs.loss`, below the loop, of its last turn: numbers, which that turn could have kept. */
@@ -227,6 +232,8 @@ function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): readonly
       // `logits, loss = run_batch(model, x, y)` of this file hands on what the network gave, as does `model.loss(batch)`.
       (network ||
         helperRun(call, at, facts) !== null ||
+        // `logits, value = run(model, ids)`, of which the helper hands on all that the network gave.
+        helperRun(call, null, facts) !== null ||
         networkOfLoss(call, facts) !== null ||
         isBesideLoss(item, target, call)),
   );

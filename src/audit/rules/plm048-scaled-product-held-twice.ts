@@ -2,7 +2,7 @@ import { argument, isFalse, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Assign, Attribute, Binary, Call, Expr, Name } from "../../python/tree.ts";
+import type { Assign, Attribute, Binary, Call, Expr, Name, Subscript } from "../../python/tree.ts";
 import { attentions, equationOf, isFallback } from "../facts/attention.ts";
 import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -283,10 +283,15 @@ function isTokenLogits(expr: Expr, facts: Facts): boolean {
     return (
       lastWord(expr.value).endsWith("logits") &&
       (expr.index.kind === "Tuple" ? expr.index.items : [expr.index]).some(isPartOfMany) &&
-      facts.file.once(speaksOfTokens)
+      (facts.file.once(speaksOfTokens) || (isOfPlaces(expr) && facts.file.once(speaksOfTexts)))
     );
   const run = expr.kind === "Attribute" && expr.attr === "logits" ? expr.value : expr;
   return run.kind === "Call" && isNetwork(run.func, facts) && facts.file.once(speaksOfTokens);
+}
+
+/** `logits[:, start:]`: of the second axis, which are places, and not examples. */
+function isOfPlaces({ index }: Subscript): boolean {
+  return index.kind === "Tuple" && index.items.slice(1).some(isPartOfMany);
 }
 
 /** `:-1`, `-kept:`, `start:end`; `-1` is one place, and `:` says nothing. */
@@ -296,6 +301,10 @@ function isPartOfMany(index: Expr): boolean {
 
 const speaksOfTokens = ({ text }: PythonFile): boolean =>
   /CausalLM|LMHead|vocab|ntokens?\b|\[:, ?:-1/.test(text);
+
+/** Texts are read, and perhaps only sorted into classes: what has a run of places is a row of the vocabulary for each. */
+const speaksOfTexts = ({ text }: PythonFile): boolean =>
+  /pad_token|eos_token|input_ids|tokenizer/i.test(text);
 
 /** `scores.dtype`, `weights.type_as(scores)`, `torch.zeros_like(scores)`: what asks for its kind alone would be content with its double. */
 function isOfKind({ parent }: Name): boolean {

@@ -1,5 +1,6 @@
-import { classOf, contains, functionOf, namesIn, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, namesIn, walk } from "../../python/nodes.ts";
 import { argument, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
 import { unfilledCaches } from "../facts/caches.ts";
 import type { Unfilled } from "../facts/caches.ts";
@@ -204,6 +205,7 @@ function* built(facts: Facts): Generator<Finding> {
   const imported = file.calls.matching(TABLE_MAKERS);
   if (makers.size === 0 && waving.size === 0 && imported.length === 0) return;
   const own = new Map([...makers, ...waving].map((one) => [file.qualified(one), one]));
+  yield* handedOut(own, imported, facts);
   const calls = new Set([...file.callsNamed(...[...own.values()].map(({ name }) => name)), ...imported]);
   for (const call of calls) {
     const cls = classOf(call);
@@ -233,6 +235,84 @@ function* built(facts: Facts): Generator<Finding> {
       message: `\`${file.textOf(call.func)}\` builds the same table in every forward from settings that never change; build it once, as a buffer with \`persistent=False\``,
     };
   }
+}
+
+/**
+ * `cos, sin = self.rope_tables(device=x.device)` in a forward, of a method that asks for settings alone and has a function make
+ * the table of them, whatever it works out in between.
+ */
+function* handedOut(
+  makers: ReadonlyMap<string, FunctionDef>,
+  imported: readonly Call[],
+  facts: Facts,
+): Generator<Finding> {
+  const { file } = facts;
+  const handing = new Map<string, FunctionDef>();
+  const asked = new Set<FunctionDef>();
+  for (const call of [
+    ...file.callsNamed(...new Set([...makers.values()].map(({ name }) => name))),
+    ...imported,
+  ]) {
+    const method = functionOf(call);
+    if (method?.kind !== "FunctionDef" || asked.has(method)) continue;
+    const name = selfAttribute(call.func) === null ? file.dotted(call.func) : callTarget(call, file);
+    const known = makers.has(name ?? "") || imported.includes(call);
+    // Where the maker is plainly given settings, that call is told of.
+    if (!known || call.args.every(({ value }) => isPlace(value) || isSetting(value, facts))) continue;
+    asked.add(method);
+    if (isOfSettings(method, facts) && isReturned(call, method) && method.decorators.length === 0)
+      handing.set(file.qualified(method), method);
+  }
+  for (const call of handing.size > 0
+    ? file.callsNamed(...new Set([...handing.values()].map(({ name }) => name)))
+    : []) {
+    const cls = classOf(call);
+    const fn = functionOf(call);
+    if (!cls || fn?.kind !== "FunctionDef" || fn.name === "__init__" || !isForward(cls, fn, facts)) continue;
+    const method = selfAttribute(call.func) === null ? undefined : handing.get(callTarget(call, file) ?? "");
+    if (!method || handing.has(file.qualified(fn)) || isForOwn(call, fn, file)) continue;
+    if (!call.args.every(({ value }) => isPlace(value) || isSetting(value, facts))) continue;
+    if (facts.everyStep(call))
+      yield {
+        at: call,
+        message: `\`${file.textOf(call.func)}\` has the same table built in every forward from settings that never change; build it once, as a buffer with \`persistent=False\``,
+      };
+  }
+}
+
+/** `return build(…)`, or of the name that it is given first. */
+function isReturned(call: Call, method: FunctionDef): boolean {
+  const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
+  const names = new Set(target ? namesIn(target).map(({ id }) => id) : []);
+  let returned = false;
+  for (const statement of method.body)
+    walk(statement, (node) => {
+      if (node.kind === "Return" && node.value)
+        returned ||= contains(node, call) || namesIn(node.value).some(({ id }) => names.has(id));
+      return !returned;
+    });
+  return returned;
+}
+
+/** Kept on self, or asked for by what self has: `if self.cos is None: self.cos, self.sin = self.tables()`. */
+function isForOwn(call: Call, fn: FunctionDef, file: PythonFile): boolean {
+  for (let at = call.parent; at && at !== fn; at = at.parent) {
+    if ((at.kind === "If" || at.kind === "IfExp") && !isOwnFlag(at) && /\bself\b/.test(file.textOf(at.test)))
+      return true;
+    if (at.kind === "Assign" && at.targets.some((one) => namesIn(one).some(({ id }) => id === "self")))
+      return true;
+    // `self.register_buffer("cos", self.tables())`, `self.cache.append(…)`
+    if (at.kind === "Call" && KEEPS.test(lastWord(at.func))) return true;
+  }
+  return false;
+}
+
+const KEEPS = /^(?:register_buffer|append|setdefault|setattr|copy_|update)$/;
+
+/** `if self.use_rope:` is the same in every forward. */
+function isOwnFlag(at: Node): boolean {
+  const own = at.kind === "If" ? selfAttribute(at.test) : null;
+  return own !== null && /^use_|_enabled$/.test(own);
 }
 
 /** What turns numbers into an array or a tensor, with the tables. */
@@ -288,10 +368,7 @@ function isStart(expr: Expr, { file }: Facts): boolean {
 /** Neither for an input that is longer than the table at hand, nor kept for the next one. */
 function isForThisInput(call: Call, fn: FunctionDef): boolean {
   for (let at = call.parent; at && at !== fn; at = at.parent) {
-    // `if self.use_rope:` is the same in every forward.
-    const isFlag =
-      at.kind === "If" && selfAttribute(at.test) !== null && /^use_|_enabled$/.test(selfAttribute(at.test)!);
-    if ((at.kind === "If" && !isFlag) || at.kind === "IfExp") return false;
+    if ((at.kind === "If" && !isOwnFlag(at)) || at.kind === "IfExp") return false;
     if (at.kind === "Assign") return !at.targets.some((one) => namesIn(one).some(({ id }) => id === "self"));
     if (at.kind === "Call" && at.func.kind === "Attribute" && at.func.attr === "register_buffer")
       return false;
@@ -332,10 +409,6 @@ function isOfSettings(fn: FunctionDef, facts: Facts): boolean {
 /** A device or a type. */
 function isPlace(expr: Expr): boolean {
   return (expr.kind === "Attribute" || expr.kind === "Name") && /^(?:device|dtype)$/.test(lastWord(expr));
-}
-
-function lastWord(expr: Expr & { kind: "Attribute" | "Name" }): string {
-  return expr.kind === "Name" ? expr.id : expr.attr;
 }
 
 const OF_POSITIONS =

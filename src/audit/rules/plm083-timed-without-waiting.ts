@@ -1,6 +1,7 @@
 import { ancestors, classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Arg, Call, Expr, FunctionDef, If, Node, With } from "../../python/tree.ts";
+import { feedsBackward } from "../facts/behind-loss.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -213,7 +214,7 @@ function isWork(call: Call, timed: Node | null, facts: Facts): boolean {
     runsGiven(prepared.args[0].value, prepared.args[1], facts)
   )
     return true;
-  if (learns(call, facts)) return true;
+  if (learns(call, facts) || runsForLoss(call, facts)) return true;
   const own = call.func.kind === "Name" || selfAttribute(call.func) !== null;
   if (!own || facts.callee(call)?.reachesBackward !== true) return false;
   const target = callTarget(call, facts.file);
@@ -222,6 +223,48 @@ function isWork(call: Call, timed: Node | null, facts: Facts): boolean {
     fn !== undefined &&
     facts.functionFacts(fn.body[0]!).loose &&
     !waitsBelow(fn, timed !== null && !isRepeated(call, timed), facts, new Set())
+  );
+}
+
+/**
+ * `with autocast(): result = task(images, labels)` and `result["loss"]`, of an object that was handed in or made elsewhere: what
+ * gives a loss under autocast, or one that is differentiated here, has run a network. A function of this tree is read for what
+ * it does.
+ */
+function runsForLoss(call: Call, facts: Facts): boolean {
+  const { func, args, parent } = call;
+  const { file } = facts;
+  if (func.kind !== "Name" && selfAttribute(func) === null) return false;
+  if (args.length === 0 || file.dotted(func) !== null || file.functionNamed(callTarget(call, file)))
+    return false;
+  const [target] = parent?.kind === "Assign" ? parent.targets : [];
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  const givesLoss = made
+    ? LOSS.test(made.name) || file.scopes.uses(made).some(isLossOf)
+    : isLossOf(call) || (target?.kind === "Tuple" && target.items.some((one) => LOSS.test(lastWord(one))));
+  return (
+    givesLoss && (isUnderAutocast(call) || feedsBackward(call, facts)) && facts.callee(call)?.reads !== true
+  );
+}
+
+const LOSS = /(?:^|_)loss(?:es)?$/;
+
+/** `result["loss"]`, `result.loss` */
+function isLossOf({ parent }: Node): boolean {
+  return (
+    (parent?.kind === "Attribute" && LOSS.test(parent.attr)) ||
+    (parent?.kind === "Subscript" && parent.index.kind === "Str" && LOSS.test(parent.index.value ?? ""))
+  );
+}
+
+/** `with torch.autocast("cuda"):`, `with amp_autocast():` */
+function isUnderAutocast(node: Node): boolean {
+  return ancestors(node).some(
+    (at) =>
+      at.kind === "With" &&
+      at.items.some(
+        ({ context }) => context.kind === "Call" && /autocast|(?:^|_)amp(?:_|$)/.test(lastWord(context.func)),
+      ),
   );
 }
 
