@@ -7,7 +7,7 @@ import type { Facts } from "./facts.ts";
 import { lexicalGrad } from "./gradmode.ts";
 import { derivesFrom } from "./kept.ts";
 import { ranNetwork } from "./networks.ts";
-import { isParameterless, parametersOf } from "./optimised.ts";
+import { isParameterless, makesOptimizer, parametersOf } from "./optimised.ts";
 
 /** A run of a network that is in no optimizer, with gradients recorded. */
 export interface LeftOut {
@@ -25,13 +25,7 @@ export function* leftOutOfClass(facts: Facts): Generator<LeftOut> {
   const { file } = facts;
   for (const cls of file.all("ClassDef")) {
     if (!/^(?:other|lightning)$/.test(facts.role(cls))) continue;
-    const made = file
-      .all("Call")
-      .filter(
-        (call) =>
-          contains(cls, call) &&
-          /^torch\.optim\.(?!lr_scheduler)(?:\w+\.)*[A-Z]/.test(file.dotted(call.func) ?? ""),
-      );
+    const made = file.all("Call").filter((call) => contains(cls, call) && makesOptimizer(call, file));
     const source = made.length === 1 ? parametersOf(made[0]!.args[0]?.value ?? null, facts.file) : null;
     const text = file.codeOf(cls);
     // `chain(self.net.parameters(), self.noise.parameters())`, by a method or a list of its own: whatever is not named there.
