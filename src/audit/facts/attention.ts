@@ -3,7 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
-import { isOnlyMadeBy } from "./classes.ts";
+import { isOnlyMadeBy, methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { lexicalGrad } from "./gradmode.ts";
 import { callsOf } from "./returns.ts";
@@ -71,14 +71,22 @@ export function isFallback(expr: Expr, { file }: Facts): boolean {
   const isBeside = (call: Call): boolean =>
     contains(around, call) &&
     !isForGeneration(call, expr, file) &&
-    // One of this file's own is not it.
-    !(file.dotted(call.func) ?? "").startsWith(`${file.module}.`);
+    // One of this file's own is not it, nor a method of the class.
+    !(file.dotted(call.func) ?? "").startsWith(`${file.module}.`) &&
+    !isOwnMethod(call.func);
   if (fused.some(isBeside)) return true;
   return (
     /flash_attn|xformers/.test(file.codeOf(around)) &&
     (asksForVersion(file) ||
       !(file.says(OF_SECOND) || fused.some((call) => !contains(around, call) && isRelied(call, file))))
   );
+}
+
+/** `self.scaled_dot_product_attention(q, k, v)`, which the class itself defines: what it calls inside is looked at there. */
+function isOwnMethod(func: Expr): boolean {
+  const own = selfAttribute(func);
+  const cls = own === null ? null : classOf(func);
+  return cls !== null && methodsOf(cls).some(({ name }) => name === own);
 }
 
 /** What came with the torch that has a fused attention, or after it: `torch.backends.cuda.enable_flash_sdp(True)`. */
@@ -155,6 +163,8 @@ function isScores(expr: Expr, facts: Facts, products: Expr[], depth = 0): boolea
             (one.how === "augment" && one.node.kind === "Name" && one.node !== expr && again(one.node)))) ||
         (one.how === "param" && handed(one, facts).some(again)),
     );
+  // `scores.masked_fill(~mask, -inf) if mask.dtype == torch.bool else scores + mask`
+  if (expr.kind === "IfExp") return again(expr.body) || again(expr.orelse);
   if (expr.kind !== "Call") return false;
   const name = facts.file.dotted(expr.func) ?? "";
   const first = name === "torch.baddbmm" ? 1 : 0;
@@ -305,6 +315,9 @@ function comesFrom(expr: Expr, source: Call, facts: Facts, depth: number, kept: 
     return facts.file.scopes
       .reaching(expr)
       .some((one) => one.value !== null && comesFrom(one.value, source, facts, depth + 1, kept));
+  // `self.dropout(weights) if self.training else weights`
+  if (expr.kind === "IfExp")
+    return [expr.body, expr.orelse].some((one) => comesFrom(one, source, facts, depth + 1, kept));
   // Divided by their sum, or by a scale; what multiplies them the fused one has no place for.
   if (expr.kind === "Binary" && expr.op === "/") return comesFrom(expr.left, source, facts, depth + 1, kept);
   return (

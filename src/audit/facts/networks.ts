@@ -1,7 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, ClassDef, Expr, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, Node, Subscript } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { returnsByName } from "./returns.ts";
@@ -121,6 +121,8 @@ export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
       const helper =
         how === "unpack" && value?.kind === "Call" ? helperRun(value, one.index, facts, depth + 1) : null;
       if (helper) return helper;
+      const gathered = how === "unpack" && value ? gatheredAt(value, one.index, facts) : null;
+      if (gathered) return networkCall(gathered, facts, depth + 1);
       return value && (how === "assign" || how === "unpack" || how === "walrus")
         ? networkCall(value, facts, depth + 1)
         : null;
@@ -130,7 +132,7 @@ export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
         ? null
         : networkCall(expr.value, facts, depth + 1);
     case "Subscript":
-      return networkCall(expr.value, facts, depth + 1);
+      return networkCall(gatheredBy(expr, facts) ?? expr.value, facts, depth + 1);
     case "Call": {
       // `model(images, inference="generate")` may return texts.
       if (expr.args.some(({ value }) => value.kind === "Str" && /generat/.test(value.value ?? "")))
@@ -147,7 +149,7 @@ export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
       if (helper) return helper;
       if (expr.func.kind !== "Attribute" || facts.file.dotted(expr.func) !== null) return null;
       // Of all ranks, on the device: `accelerator.gather_for_metrics(logits)`.
-      if (/^(?:all_)?gather(?:_for_metrics)?$|^pad_across_processes$/.test(expr.func.attr) && expr.args[0])
+      if (GATHERS.test(expr.func.attr) && expr.args[0])
         return networkCall(expr.args[0].value, facts, depth + 1);
       if (!SAME_SIZE.has(expr.func.attr)) return null;
       // To the host, or to a device that somebody else chose.
@@ -164,6 +166,26 @@ export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
     default:
       return null;
   }
+}
+
+/** What hands back, of all ranks and on the device, what it is given. */
+const GATHERS = /^(?:all_)?gather(?:_for_metrics)?$|^pad_across_processes$/;
+
+/** The logits of `logits, labels = accelerator.gather_for_metrics((out.logits, labels))`: it hands back as many as it is given. */
+function gatheredAt(expr: Expr, at: number | string | null, { file }: Facts): Expr | null {
+  const call = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+  if (call?.kind !== "Call" || call.func.kind !== "Attribute" || !GATHERS.test(call.func.attr)) return null;
+  const given = call.args[0]?.value;
+  if (given?.kind === "Dict")
+    return given.values[given.keys.findIndex((key) => key?.kind === "Str" && key.value === at)] ?? null;
+  const isSeveral = given?.kind === "Tuple" || given?.kind === "List";
+  return isSeveral && typeof at === "number" ? (given.items[at] ?? null) : null;
+}
+
+/** The same by its place or its name: `gathered[0]`, `gathered["logits"]`. */
+function gatheredBy({ value, index }: Subscript, facts: Facts): Expr | null {
+  const at = index.kind === "Num" ? Number(index.text) : index.kind === "Str" ? index.value : null;
+  return gatheredAt(value, at, facts);
 }
 
 /** `outputs, target = self._predict(batch)` of this file, which returns a network's outputs at that place: the call itself. */

@@ -1,5 +1,5 @@
-import { classOf, functionOf, statementOf } from "../../python/nodes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import { classOf, contains, functionOf, namesIn, statementOf } from "../../python/nodes.ts";
+import type { Call, Expr, For, Name, Node } from "../../python/tree.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -37,9 +37,10 @@ export const rule: Rule = {
       // Of some of the parameters, `if "bias" in name:`, it is as often.
       const through = loopsAround(call)[0];
       const over =
-        through?.kind === "For" && /(?:parameters|modules|children)\(/.test(facts.file.textOf(through.iter));
+        through?.kind === "For" && /(?:parameters|modules|children)\(/.test(goneThrough(through.iter, facts));
       const hot = facts.everyStep(call) ?? (over ? facts.everyStep(through) : null);
-      if (!hot && !facts.everyEpoch(call)) {
+      const again = facts.everyEpoch(call) || (over && facts.everyEpoch(through) && !isFresh(through, facts));
+      if (!hot && !again) {
         if (isThrownAway(call, facts))
           yield {
             at: call,
@@ -124,6 +125,40 @@ function onlyLooks(call: Call, { file }: Facts): boolean {
   );
 }
 
+/** What a loop goes through, also under a name: `trainable = [p for p in model.parameters() if p.requires_grad]`. */
+function goneThrough(iter: Expr, { file }: Facts): string {
+  const made = iter.kind === "Name" ? file.scopes.onlyValue(iter) : null;
+  return file.textOf(made ?? iter);
+}
+
+/** Methods of a network, or of who holds one, that hand out the one that was there. */
+const HANDS_OUT =
+  /^(?:get_\w*|unwrap\w*|prepare|to|cuda|train|eval|(?:named_)?(?:parameters|modules|children))$/;
+
+/** Goes through a network that each turn makes anew, as for every fold: `model = build(config)`. */
+function isFresh(loop: For, facts: Facts): boolean {
+  const turn = facts.epochLoop(loop) ?? functionOf(loop);
+  return turn !== null && namesIn(loop.iter).some((name) => isMadeAnew(name, turn, facts));
+}
+
+function isMadeAnew(name: Name, turn: Node, facts: Facts, depth = 0): boolean {
+  if (depth > 4) return true;
+  const { file } = facts;
+  const isMade = (value: Expr): boolean =>
+    value.kind === "Call" &&
+    file.dotted(value.func) !== "builtins.list" &&
+    !(value.func.kind === "Attribute" && file.dotted(value.func) === null && HANDS_OUT.test(value.func.attr));
+  return file.scopes
+    .reaching(name)
+    .some(
+      ({ how, value, node }) =>
+        /^(?:assign|unpack)$/.test(how) &&
+        value !== null &&
+        contains(turn, node) &&
+        (isMade(value) || namesIn(value).some((inner) => isMadeAnew(inner, turn, facts, depth + 1))),
+    );
+}
+
 /** What a loop over parameters hands out, or a weight of a module. */
 function isParameter(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Attribute")
@@ -139,7 +174,7 @@ function isParameter(expr: Expr, facts: Facts): boolean {
       ({ how, value, node }) =>
         how === "iterate" &&
         value !== null &&
-        /parameters\(/.test(facts.file.textOf(value)) &&
+        /parameters\(/.test(goneThrough(value, facts)) &&
         functionOf(node) === functionOf(expr),
     )
   );

@@ -49,7 +49,9 @@ export const rule: Rule = {
         optimizerSteps(file).filter(isInTurn).length === (statement.kind === "If" ? 0 : 1);
       const block = blockOf(statement) ?? [];
       const at = block.indexOf(statement);
-      const clearings = block.filter((one) => clears(one, facts));
+      const clearings = block.filter(
+        (one, index) => clears(one, facts) || (index < at && clearsInFirst(one, facts)),
+      );
       const clear = single
         ? clearings[0]
         : clearings.findLast((one) => [1, 2].includes(at - block.indexOf(one)));
@@ -88,6 +90,7 @@ export const rule: Rule = {
       const line = file.text.slice(clear.start, lineEnd).trimEnd();
       const alone =
         single &&
+        clear.kind !== "If" &&
         !file.textOf(clear).includes("\n") &&
         !block.slice(0, where).some((one) => stops(one)) &&
         file.text.slice(lineStart, clear.start).trim() === "" &&
@@ -220,6 +223,16 @@ function clears(one: Stmt, { file }: Facts): boolean {
   const fn = file.functionNamed(target);
   const body = fn?.body.filter((part) => part.kind !== "ExprStmt" || part.value.kind !== "Str") ?? [];
   return body.length > 0 && body.every(clearsItself);
+}
+
+/** `if micro_step == 0: optimizer.zero_grad()`: in the first of the turns whose gradients are summed. */
+function clearsInFirst(one: Stmt, facts: Facts): boolean {
+  return (
+    one.kind === "If" &&
+    one.orelse.length === 0 &&
+    one.body.length > 0 &&
+    one.body.every((inner) => clears(inner, facts))
+  );
 }
 
 function told(clear: Stmt, { file }: Facts): string {

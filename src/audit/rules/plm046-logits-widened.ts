@@ -160,7 +160,7 @@ function isVocabulary(call: Call, facts: Facts): boolean {
   );
 }
 
-/** In a loop over chunks, in a function made for that, or of what is named after one. */
+/** In a loop over chunks, in a function made for that, or of what is named after one; not what a `chunked_loss` is handed. */
 function isPiece(call: Call, facts: Facts): boolean {
   const { file } = facts;
   const statement = statementOf(call);
@@ -170,9 +170,12 @@ function isPiece(call: Call, facts: Facts): boolean {
   for (const at of ancestors(call))
     if (at.kind === "For" || at.kind === "Clause") told.push(file.textOf(at.target), file.textOf(at.iter));
     else if (at.kind === "ClassDef") told.push(at.name);
-    else if (at.kind === "FunctionDef") told.push(trains ? at.name : file.textOf(at));
-  return told.some((text) => /chunk/i.test(text));
+    else if (at.kind === "FunctionDef") told.push(at.name, trains ? "" : file.textOf(at));
+  return told.some((text) => /chunk/i.test(text.replace(CHUNKING, "")));
 }
+
+/** `chunked_cross_entropy(`, `chunk_size=128`: who cuts what it is given into pieces is handed the whole. */
+const CHUNKING = /\b\w*chunked\w*\(|\b(?:n|num)?_?chunk_?(?:size|len|length)?s?=(?=\S)/gi;
 
 function widened(call: Call, facts: Facts): Expr | null {
   const name = facts.file.dotted(call.func);
