@@ -10,8 +10,10 @@ import { FUNCTIONS, last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 const CUTS = new Set(["detach", "cpu", "numpy", "item", "tolist", "data", "shape", "size", "dim"]);
-/** What is kept to be added to a loss, or to be backpropagated through later. */
-const WANTED = /loss|aux|penal|reg|entropy|kl|balance|log_?prob|hidden_state|state$|memory|prev|past/i;
+/** What is kept to be added to a loss. */
+const OF_LOSS = /loss|aux|penal|reg|entropy|kl|balance|log_?prob/i;
+/** The same, or what is backpropagated through later. */
+const WANTED = new RegExp(`${OF_LOSS.source}|hidden_state|state$|memory|prev|past`, "i");
 
 /** What is kept to be looked at, and is as large as anything in a forward. */
 const MAPS =
@@ -148,7 +150,9 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
     // Or read under another name, unless it is cut off before.
     return by === "Return" || (by === "Assign" && !isCut(read, facts, 1));
   });
-  const unread = reads.length === 0 && !WANTED.test(attribute) && !isScalar(value);
+  // A state that is carried on is read by who carries it: `self.last_hidden_state` that is only written is none.
+  const unread =
+    reads.length === 0 && !(isForward ? OF_LOSS : WANTED).test(attribute) && !isScalar(value);
   // Read in this forward only, which has the tensor under its own name.
   const local =
     isForward &&

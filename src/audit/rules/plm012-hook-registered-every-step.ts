@@ -137,8 +137,16 @@ const HANDS_OUT =
 
 /** Goes through a network that each turn makes anew, as for every fold: `model = build(config)`. */
 function isFresh(loop: For, facts: Facts): boolean {
+  const { file } = facts;
   const turn = facts.epochLoop(loop) ?? functionOf(loop);
-  return turn !== null && namesIn(loop.iter).some((name) => isMadeAnew(name, turn, facts));
+  if (!turn) return false;
+  // `self.model = build(config)`
+  const text = goneThrough(loop.iter, facts);
+  const isGone = (target: Expr): boolean => target.kind === "Attribute" && text.includes(file.textOf(target));
+  return (
+    file.all("Assign").some((one) => contains(turn, one) && one.targets.some(isGone)) ||
+    namesIn(loop.iter).some((name) => isMadeAnew(name, turn, facts))
+  );
 }
 
 function isMadeAnew(name: Name, turn: Node, facts: Facts, depth = 0): boolean {

@@ -1,5 +1,5 @@
 import { isTrue } from "../../python/file.ts";
-import { lastWord } from "../../python/nodes.ts";
+import { functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr, If, Node, NodeOf } from "../../python/tree.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -57,11 +57,12 @@ export const rule: Rule = {
     if (!facts.anyHot) return;
     for (const nodes of [file.all("If"), file.all("While"), file.all("IfExp"), file.all("Assert")])
       for (const node of nodes) {
-        const at = judge(node.test, node, facts);
+        const certain = judge(node.test, node, facts);
+        const at = certain ?? countAsked(node.test, node, facts);
         if (at)
           yield {
             at,
-            ...(node.kind === "If" && (decidesStep(node, facts.backwards) || keepsBest(node))
+            ...(!certain || (node.kind === "If" && (decidesStep(node, facts.backwards) || keepsBest(node)))
               ? { severity: "note" as const }
               : {}),
             message: WAITS,
@@ -86,7 +87,7 @@ export const rule: Rule = {
       const isThere = compared.some((one) => facts.onAccelerator(one));
       if (
         (name === "builtins.max" || name === "builtins.min") &&
-        (isThere || compared.some((one) => isCountInForward(one, facts) || isLossElsewhere(one, facts))) &&
+        (isThere || compared.some((one) => isCountInStep(one, call, facts) || isLossElsewhere(one, facts))) &&
         often(call, facts)
       )
         yield {
@@ -158,15 +159,42 @@ function isForNumber({ parent }: Node, { file }: Facts): boolean {
   );
 }
 
-/** `max((labels != pad).sum(), 1)` in a module's forward, which runs where the network is, and so, most likely, does what it counts. */
-function isCountInForward(expr: Expr, facts: Facts): boolean {
+/**
+ * `max((labels != pad).sum(), 1)`, also under a name, in a module's forward or in a loss: they run where the network is, and
+ * so, most likely, does what is counted.
+ */
+function isCountInStep(expr: Expr, by: Expr, facts: Facts): boolean {
   const { what, device } = facts.value(expr);
-  return (
-    what === "tensor" &&
-    device === "unknown" &&
-    facts.accelerator &&
-    expr.kind === "Call" &&
-    /\bforward\b/.test(facts.hot(expr)?.why ?? "")
+  if (what !== "tensor" || device !== "unknown" || !facts.accelerator || !isCount(expr, facts)) return false;
+  const hot = facts.hot(expr);
+  return hot !== null && (/\bforward\b/.test(hot.why) || isOfLoss(expr) || dividesTensor(by, facts));
+}
+
+/** What is computed here, by itself or under a name. */
+function isCount(expr: Expr, { file }: Facts): boolean {
+  if (expr.kind !== "Name") return expr.kind === "Call";
+  const [one, ...more] = file.scopes.reaching(expr);
+  return one?.how === "assign" && one.value?.kind === "Call" && more.length === 0;
+}
+
+/** In `def chunked_cross_entropy(logits, targets):` */
+function isOfLoss(node: Node): boolean {
+  const fn = functionOf(node);
+  return fn?.kind === "FunctionDef" && LOSS.test(fn.name);
+}
+
+/** `errors.sum() / max(1, count)`, also under a name: what a tensor is divided by is hardly anywhere else. */
+function dividesTensor(by: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  const { parent } = by;
+  const [target] = parent?.kind === "Assign" && parent.value === by ? parent.targets : [];
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  return [by, ...(made ? file.scopes.uses(made) : [])].some(
+    ({ parent: over }, at, all) =>
+      over?.kind === "Binary" &&
+      over.op === "/" &&
+      over.right === all[at] &&
+      facts.value(over.left).what === "tensor",
   );
 }
 
@@ -219,6 +247,17 @@ function askedIn(value: NodeOf<"Unary" | "Bool">): Expr | null {
   if (value.kind === "Unary") return value.op === "not" ? value : null;
   const [first] = value.values;
   return first?.kind === "Call" || first?.kind === "Compare" || first?.kind === "Unary" ? first : null;
+}
+
+/** `if count == 0:` of what a loss counts, `count = (targets != ignored).sum()`. */
+function countAsked(test: Expr, node: Node, facts: Facts): Expr | null {
+  const asked =
+    test.kind === "Unary" && test.op === "not"
+      ? test.operand
+      : test.kind === "Compare" && test.rights.length === 1 && test.rights[0]!.kind === "Num"
+        ? test.left
+        : test;
+  return isOfLoss(node) && isCountInStep(asked, test, facts) && often(node, facts) ? test : null;
 }
 
 /** The operand of a test that is a device tensor. */

@@ -1,6 +1,6 @@
 import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr, Param } from "../../python/tree.ts";
 import { literalDict } from "../facts/arguments.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
@@ -107,6 +107,7 @@ export const rule: Rule = {
       }
     }
     yield* sentByHelper(facts);
+    yield* besideBatches(facts);
   },
 };
 
@@ -134,6 +135,69 @@ function* sentByHelper(facts: Facts): Generator<Finding> {
         "Python numbers are made into a tensor on the host and copied, synchronously, on every step; keep them as numbers, or make it once",
     };
   }
+}
+
+/** `mean = torch.tensor(self.mean, device=self.device)` in a loader that wraps another one: no step is seen, and each waits for it. */
+function* besideBatches(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  if (!facts.accelerator || !namesDevice(file)) return;
+  for (const call of file.callsNamed(...HOST_FACTORIES, ...TENSOR_TYPES)) {
+    const data = positional(call, 0);
+    const isKept = data !== null && isFilled(call, facts) && isKeptSetting(data, facts);
+    if ((!isKept && !isConstantFactory(call, facts)) || !isSent(call, facts)) continue;
+    if (facts.hot(call) || !isWithEachBatch(call, facts)) continue;
+    yield {
+      at: call,
+      severity: "note",
+      message:
+        "This constant is built on the host and copied, synchronously, with every batch that is handed out; make it once, before the first",
+    };
+  }
+}
+
+/** `torch.tensor(x, device=device)`, `torch.tensor(x).view(1, 3, 1, 1).to(device)` */
+function isSent(call: Call, facts: Facts): boolean {
+  const isDevice = (expr: Expr | undefined): boolean =>
+    expr !== undefined &&
+    !isNamedCpu(expr) &&
+    facts.device(expr) !== "cpu" &&
+    (facts.isAccelerator(facts.device(expr)) || /device|cuda/i.test(facts.file.textOf(expr)));
+  if (isDevice(keyword(call, "device")?.value)) return true;
+  for (let at: Call = call; at.parent?.kind === "Attribute"; ) {
+    const { attr, parent } = at.parent;
+    if (parent?.kind !== "Call" || parent.func !== at.parent) return false;
+    if (attr === "cuda" || (attr === "to" && parent.args.some(({ value }) => isDevice(value)))) return true;
+    at = parent;
+  }
+  return false;
+}
+
+/** In a loop over a loader that yields its batches, or in what draws the next one ahead: `self.batch = next(self.loader)`. */
+function isWithEachBatch(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const fn = functionOf(call);
+  const cls = classOf(call);
+  // What a dataset yields is made by a worker.
+  if (fn?.kind !== "FunctionDef" || (cls && facts.role(cls) === "dataset")) return false;
+  const [loop] = loopsAround(call);
+  if (loop)
+    return (
+      loop.kind === "For" &&
+      /load|batch/i.test(file.textOf(loop.iter)) &&
+      file.all("Yield").some((one) => functionOf(one) === fn && contains(loop, one)) &&
+      facts.frequency(call, loop) === "every"
+    );
+  return (
+    file
+      .callsNamed("next")
+      .some(
+        (one) =>
+          functionOf(one) === fn &&
+          file.dotted(one.func) === "builtins.next" &&
+          one.args[0] !== undefined &&
+          /load|batch/i.test(file.textOf(one.args[0].value)),
+      ) && facts.frequency(call, fn) === "every"
+  );
 }
 
 function namesDevice(file: PythonFile): boolean {
@@ -182,12 +246,21 @@ function isKeptSetting(expr: Expr, facts: Facts): boolean {
   if (writes.length === 0)
     return /(?:^|_)(?:gamma|alpha|beta|scale|eps(?:ilon)?|lambda|tau|temperature|kappa)(?:_\w)?$/.test(own!);
   return writes.every(
-    ({ in: method, value }) =>
-      method.name === "__init__" &&
-      value !== null &&
-      !/^(?:tensor|output|module|container)$/.test(facts.value(value).what) &&
-      value.kind !== "Call",
+    ({ in: method, value }) => method.name === "__init__" && value !== null && isPlain(value, facts),
   );
+}
+
+/** No tensor, and nothing that holds some: `scale`, `[x * 255 for x in mean]`, `tuple(mean)`. */
+function isPlain(value: Expr, facts: Facts): boolean {
+  if (value.kind === "Comp")
+    return value.flavour !== "dict" && value.element.kind !== "Call" && isPlain(value.element, facts);
+  if (value.kind === "Call")
+    return (
+      /^builtins\.(?:list|tuple)$/.test(facts.file.dotted(value.func) ?? "") &&
+      value.args.length === 1 &&
+      isPlain(value.args[0]!.value, facts)
+    );
+  return !/^(?:tensor|output|module|container)$/.test(facts.value(value).what);
 }
 
 /** Numbers of Python's own, or a list of them. */
