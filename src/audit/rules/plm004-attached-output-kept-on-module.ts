@@ -151,8 +151,7 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
     return by === "Return" || (by === "Assign" && !isCut(read, facts, 1));
   });
   // A state that is carried on is read by who carries it: `self.last_hidden_state` that is only written is none.
-  const unread =
-    reads.length === 0 && !(isForward ? OF_LOSS : WANTED).test(attribute) && !isScalar(value);
+  const unread = reads.length === 0 && !(isForward ? OF_LOSS : WANTED).test(attribute) && !isScalar(value);
   // Read in this forward only, which has the tensor under its own name.
   const local =
     isForward &&

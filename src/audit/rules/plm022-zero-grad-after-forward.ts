@@ -225,17 +225,34 @@ function clears(one: Stmt, { file }: Facts): boolean {
   return body.length > 0 && body.every(clearsItself);
 }
 
-/** `if micro_step == 0: optimizer.zero_grad()`: in the first of the turns whose gradients are summed. */
+/**
+ * `if micro_step == 0: optimizer.zero_grad()`: in the first of the turns whose gradients are summed. Of several turns the
+ * others have gradients beside their forward in any case; how many there are is a setting, and may be one.
+ */
 function clearsInFirst(one: Stmt, facts: Facts): boolean {
   return (
     one.kind === "If" &&
     one.orelse.length === 0 &&
-    one.body.length > 0 &&
-    one.body.every((inner) => clears(inner, facts))
+    one.body.every((inner) => clears(inner, facts)) &&
+    !isOfFixedCount(one.test, facts)
+  );
+}
+
+/** `step % 4 == 0`, or `part == 0` in `for part in range(4):` */
+function isOfFixedCount(test: Expr, { file }: Facts): boolean {
+  if (/%\s*\d/.test(file.textOf(test))) return true;
+  return namesIn(test).some((name) =>
+    file.scopes
+      .reaching(name)
+      .some(
+        ({ how, value }) => how === "iterate" && value !== null && /^range\(\d+\)/.test(file.textOf(value)),
+      ),
   );
 }
 
 function told(clear: Stmt, { file }: Facts): string {
+  if (clear.kind === "If")
+    return `Where one turn is all that is summed, the gradients of the step before stay allocated through its forward; call \`${short(file.textOf(clear))}\` before it, or right after the optimizer's step`;
   return `The gradients of the step before stay allocated through this step's forward; call \`${short(file.textOf(clear))}\` before it, or right after the optimizer's step`;
 }
 

@@ -163,7 +163,7 @@ function isSent(call: Call, facts: Facts): boolean {
     facts.device(expr) !== "cpu" &&
     (facts.isAccelerator(facts.device(expr)) || /device|cuda/i.test(facts.file.textOf(expr)));
   if (isDevice(keyword(call, "device")?.value)) return true;
-  for (let at: Call = call; at.parent?.kind === "Attribute"; ) {
+  for (let at: Call = call; at.parent?.kind === "Attribute";) {
     const { attr, parent } = at.parent;
     if (parent?.kind !== "Call" || parent.func !== at.parent) return false;
     if (attr === "cuda" || (attr === "to" && parent.args.some(({ value }) => isDevice(value)))) return true;
