@@ -1,7 +1,7 @@
 import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
-import type { Call, Expr, Param } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, Param } from "../../python/tree.ts";
 import { literalDict } from "../facts/arguments.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { everyUpdate } from "../facts/facts.ts";
@@ -187,17 +187,21 @@ function isWithEachBatch(call: Call, facts: Facts): boolean {
       file.all("Yield").some((one) => functionOf(one) === fn && contains(loop, one)) &&
       facts.frequency(call, loop) === "every"
     );
-  return (
-    file
-      .callsNamed("next")
-      .some(
-        (one) =>
-          functionOf(one) === fn &&
-          file.dotted(one.func) === "builtins.next" &&
-          one.args[0] !== undefined &&
-          /load|batch/i.test(file.textOf(one.args[0].value)),
-      ) && facts.frequency(call, fn) === "every"
-  );
+  return fn.name !== "__init__" && drawsOne(fn, facts) && facts.frequency(call, fn) === "every";
+}
+
+/** `self.batch = next(self.loader)`, once in a call: of an iterator that the object keeps, so that each call draws another. */
+function drawsOne(fn: FunctionDef, { file }: Facts): boolean {
+  return file.callsNamed("next").some((one) => {
+    const drawn = positional(one, 0);
+    return (
+      functionOf(one) === fn &&
+      loopsAround(one).length === 0 &&
+      file.dotted(one.func) === "builtins.next" &&
+      drawn !== null &&
+      /load|batch/i.test(selfAttribute(drawn) ?? "")
+    );
+  });
 }
 
 function namesDevice(file: PythonFile): boolean {

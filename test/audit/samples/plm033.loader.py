@@ -50,3 +50,17 @@ def shown(loader, device):
     for images, _ in loader:
         # trap: nothing is handed on
         print((images.to(device) - torch.tensor([0.5, 0.5, 0.5], device=device)).mean())
+
+
+def normalized(net, loader_iterator, count, device):
+    seen = []
+    for _ in range(count):
+        seen.append(net(next(loader_iterator).to(device)))
+    # trap: once, after several
+    return torch.cat(seen) - torch.tensor([0.5, 0.5, 0.5], device=device)
+
+
+def tried(net, loader, device):
+    images, _ = next(iter(loader))
+    # trap: of the one batch that is tried
+    return net(images.to(device) - torch.tensor([0.5], device=device))
