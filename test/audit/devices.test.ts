@@ -477,3 +477,45 @@ for weight in (0.1, 1.0):
   );
   expect(findings).toEqual([]);
 });
+
+test("a loss that goes on with its outputs on the host gives a loss of the host", () => {
+  const severities = (first: string): string[] =>
+    auditTexts(
+      [
+        {
+          path: "losses.py",
+          text: `import torch
+from torch import nn
+
+
+class BoxLoss(nn.Module):
+    def forward(self, outputs, targets):
+        self.parts = torch.zeros(2)
+        for output in outputs:
+            ${first}
+            self.parts[0] += self.mse(output, targets)
+        return self.parts.sum()
+`,
+        },
+        {
+          path: "train.py",
+          text: `from losses import BoxLoss
+
+
+def train(model, loader, optimizer):
+    criterion = BoxLoss()
+    for x, y in loader:
+        loss = criterion(model(x.cuda()), y)
+        loss.backward()
+        optimizer.step()
+        print(loss.item())
+`,
+        },
+      ],
+      { ...DEFAULTS, select: ["PLM025"] },
+    )
+      .findings.filter(({ path }) => path === "train.py")
+      .map(({ severity }) => severity);
+  expect(severities("output = output.cpu()")).toEqual([]);
+  expect(severities("shown = output.cpu()")).toEqual(["warning"]);
+});

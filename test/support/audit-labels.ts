@@ -97,6 +97,7 @@ const FILES = [
   "labels-85.jsonl",
   "labels-86.jsonl",
   "labels-87.jsonl",
+  "labels-88.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

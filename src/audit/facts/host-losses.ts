@@ -12,9 +12,17 @@ export function hasHostLoss(file: PythonFile): boolean {
     if (isCutOff(call.func.value) || call.parent?.kind === "Attribute") return false;
     const fn = functionOf(call);
     return (
-      fn?.kind === "FunctionDef" && OF_LOSSES.test(classOf(fn)?.name ?? "") && isHandedBack(call, fn, file)
+      fn?.kind === "FunctionDef" &&
+      OF_LOSSES.test(classOf(fn)?.name ?? "") &&
+      (isRebound(call, call.func.value) || isHandedBack(call, fn, file))
     );
   });
+}
+
+/** `output = output.cpu()`: all that follows is computed there. */
+function isRebound({ parent }: Call, of: Expr): boolean {
+  const [target] = parent?.kind === "Assign" ? parent.targets : [];
+  return target?.kind === "Name" && of.kind === "Name" && target.id === of.id;
 }
 
 function isToHost(call: Call, { attr }: Attribute, file: PythonFile): boolean {
