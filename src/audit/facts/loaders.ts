@@ -6,6 +6,7 @@ import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node, Stmt } f
 import { entry, given } from "./arguments.ts";
 import { attributesOf, isSelf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
+import { handedIn } from "./handed-in.ts";
 import { callsOf, returnsByName } from "./returns.ts";
 import { holdsOptions, said } from "./options.ts";
 import { callTarget, instanceType } from "./summary.ts";
@@ -51,6 +52,9 @@ export function loadersOf(
         if (one.how === "param") return passed(one.name, expr, facts, depth, isMaker);
         if (one.how === "unpack" && one.value?.kind === "Call" && one.index !== null)
           return returned(one.value, one.index, facts, depth, isMaker);
+        // `train_loader, eval_loader = loaders`
+        if (one.how === "unpack" && one.value && one.index !== null)
+          return all(itemsAt(one.value, one.index, file).map((item) => again(item)));
         // `for name, loader in loaders.items():`
         if (one.how === "iterate")
           return one.value && all(heldIn(one.value, file).map((held) => again(held)));
@@ -65,6 +69,9 @@ export function loadersOf(
     if (made?.kind === "Dict" || expr.index.value === null) return one && again(one);
     if (made === null) return all(underKey(expr.index.value, file).map((held) => again(held)));
   }
+  // `loaders[0]`, of those that every call hands in.
+  if (expr.kind === "Subscript" && expr.index.kind === "Num" && isParameter(expr.value, file))
+    return all(itemsAt(expr.value, Number(expr.index.text), file).map((item) => again(item)));
   // `loaders = {name: DataLoader(…) for name in names}`
   if (expr.kind === "Subscript") return all(heldIn(expr.value, file).map((held) => again(held)));
   // `tqdm(loader) if rank == 0 else loader`
@@ -86,6 +93,23 @@ export function loadersOf(
   if (lastWord(expr.func) === "log_every") return again(positional(expr, 0));
   if (name === "builtins.zip") return all(expr.args.map((arg) => again(arg.value)));
   return returned(expr, null, facts, depth, isMaker);
+}
+
+function isParameter(expr: Expr, file: PythonFile): boolean {
+  return expr.kind === "Name" && file.scopes.reaching(expr).some(({ how }) => how === "param");
+}
+
+/** What stands at a place of a list or tuple, of a name each that may reach it: of a parameter, of what every call hands in; null where one cannot be seen. */
+function itemsAt(list: Expr, index: number, file: PythonFile, depth = 0): readonly (Expr | null)[] {
+  if (list.kind === "List" || list.kind === "Tuple")
+    return [list.items.some(({ kind }) => kind === "Starred") ? null : (list.items[index] ?? null)];
+  if (list.kind !== "Name" || depth > 4) return [null];
+  return file.scopes.reaching(list).flatMap((one) => {
+    const values = one.how === "param" ? handedIn(one, file, true) : one.how === "assign" ? [one.value] : [];
+    return values.length === 0
+      ? [null]
+      : values.flatMap((value) => (value ? itemsAt(value, index, file, depth + 1) : [null]));
+  });
 }
 
 /** What a list or dict of this file holds, as it is written down, of what is iterated: `loaders`, `loaders.values()`. */
@@ -114,13 +138,16 @@ function underKey(key: string, file: PythonFile): readonly Expr[] {
   return [...file.all("Dict").flatMap((dict) => entry(dict, key) ?? []), ...put];
 }
 
-/** `self.train, self.valid = build_loaders(config)` */
+/** `self.train, self.valid = build_loaders(config)`, or `= loaders`. */
 function oneOf(target: Expr, facts: Facts, depth: number, isMaker: IsMaker): readonly Call[] | null {
   const tuple = target.parent;
   const statement = tuple?.kind === "Tuple" ? tuple.parent : null;
-  return tuple?.kind === "Tuple" && statement?.kind === "Assign" && statement.value.kind === "Call"
-    ? returned(statement.value, tuple.items.indexOf(target), facts, depth, isMaker)
-    : null;
+  if (tuple?.kind !== "Tuple" || statement?.kind !== "Assign") return null;
+  const [from, index] = [statement.value, tuple.items.indexOf(target)];
+  if (from.kind === "Call") return returned(from, index, facts, depth, isMaker);
+  return all(
+    itemsAt(from, index, facts.file).map((item) => item && loadersOf(item, facts, depth + 1, isMaker)),
+  );
 }
 
 function all(sources: readonly (readonly Call[] | null)[]): readonly Call[] | null {
@@ -148,7 +175,12 @@ function returned(
       .all("Return")
       .filter((statement) => functionOf(statement) === fn && isReached(statement, fn, call))
       .map(({ value }) => {
-        const item = index === null ? value : value?.kind === "Tuple" ? (value.items[index] ?? null) : null;
+        const item =
+          index === null
+            ? value
+            : value?.kind === "Tuple" || value?.kind === "List"
+              ? (value.items[index] ?? null)
+              : null;
         return item ? loadersOf(item, facts, depth + 1, isMaker) : null;
       }),
   );

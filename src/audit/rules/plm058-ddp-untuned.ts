@@ -1,10 +1,10 @@
 import { isFalse, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, lastWord, statementOf } from "../../python/nodes.ts";
-import type { Call, Expr, Node, NodeOf, Stmt } from "../../python/tree.ts";
+import type { Call, Dict, Expr, Node, NodeOf, Stmt } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { MICRO_STEPS, countsToOne, isOneByDefault, isReplicated } from "../facts/accumulation.ts";
-import { given, hidesArguments } from "../facts/arguments.ts";
+import { entry, given, hidesArguments } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import type { Backward } from "../facts/training.ts";
@@ -12,6 +12,7 @@ import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
 
+const SEARCH = "find_unused_parameters";
 const SEARCHES = "Every step walks the whole graph on the host to look for parameters without a gradient";
 const REDUCES =
   "Gradients accumulate over several micro-steps, yet every one of them is reduced across all ranks; wrap all but the last in `no_sync()`";
@@ -34,9 +35,10 @@ export const rule: Rule = {
     yield* searches(file);
     const wraps = file.callsNamed("DistributedDataParallel").filter((call) => isReplicated(call, file));
     for (const call of wraps) {
-      if (hidesArguments(call, file)) continue;
-      const unused = given(call, "find_unused_parameters", file);
+      // Asked for beside `**settings` that cannot be read, it is asked for all the same.
+      const unused = given(call, SEARCH, file) ?? putIn(call, SEARCH, file);
       if (isAsked(unused)) yield { at: unused!, message: SEARCHES };
+      if (hidesArguments(call, file)) continue;
       const view = given(call, "gradient_as_bucket_view", file);
       if (!view || isFalse(view))
         yield {
@@ -212,6 +214,39 @@ function goesAround(loop: Node, file: PythonFile): boolean {
         .some((use) => use.parent?.kind === "Call" && use.parent.func === use && contains(loop, use))
     );
   });
+}
+
+/**
+ * What `**settings` of unknown content are given under a key on the way to a call: `settings["key"] = True`,
+ * `settings.setdefault("key", True)`, `settings = {"key": True, **settings}`. Null where it is taken out again, or put in twice.
+ */
+function putIn(call: Call, key: string, file: PythonFile): Expr | null {
+  const isKey = (expr: Expr | null | undefined): boolean => expr?.kind === "Str" && expr.value === key;
+  const found = call.args.flatMap(({ star, value }) => {
+    const begun = star !== 2 ? [] : value.kind === "Name" ? file.scopes.reaching(value) : [];
+    const made = [value, ...begun.flatMap((one) => (one.how === "assign" && one.value ? [one.value] : []))];
+    const written = made.flatMap((dict) => (opens(dict, file) ? (entry(dict, key) ?? []) : []));
+    const put = begun
+      .flatMap((one) => file.scopes.uses(one))
+      .flatMap((use) => {
+        const at = use.parent;
+        if (at?.kind === "Subscript" && at.value === use && isKey(at.index))
+          return at.parent?.kind === "Assign" ? [at.parent.value] : at.parent?.kind === "Delete" ? [null] : [];
+        const [first, second] =
+          at?.kind === "Attribute" && at.parent?.kind === "Call" && at.parent.func === at ? at.parent.args : [];
+        if (at?.kind !== "Attribute" || !isKey(first?.value)) return [];
+        return at.attr === "setdefault" ? [second?.value ?? null] : at.attr === "pop" ? [null] : [];
+      });
+    return [...written, ...put];
+  });
+  return found.length === 1 ? found[0]! : null;
+}
+
+/** `{"key": True, **settings}`, `dict(key=True, **settings)`: what it says itself holds unless somebody asks otherwise. */
+function opens(expr: Expr, file: PythonFile): expr is Dict | Call {
+  return (
+    expr.kind === "Dict" || (expr.kind === "Call" && file.dotted(expr.func) === "builtins.dict")
+  );
 }
 
 /** `True`, and `True if ddp else None`. */

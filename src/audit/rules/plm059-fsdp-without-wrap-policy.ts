@@ -1,8 +1,9 @@
 import { hasStars, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf, lastWord } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Arg, Call, Expr } from "../../python/tree.ts";
 import { given, hidesArguments, literalDict } from "../facts/arguments.ts";
+import { isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -31,6 +32,34 @@ function mayWrap(config: Expr | null, file: PythonFile): boolean {
 /** `get_model(config)`, `AutoModelForCausalLM.from_pretrained(name)` */
 function isMade(arg: Arg | undefined): boolean {
   return arg?.value.kind === "Call" && /model|from_pretrained|^from_config$/i.test(lastWord(arg.value.func));
+}
+
+/** What gives back the network that it is called on. */
+const MOVES =
+  /^(?:to|cuda|cpu|half|float|bfloat16|double|type|train|eval|requires_grad_|share_memory|to_empty)$/;
+
+/** `model` of `model.to(device).train()`. */
+function unmoved(expr: Expr): Expr {
+  let at = expr;
+  while (at.kind === "Call" && at.func.kind === "Attribute" && MOVES.test(at.func.attr)) at = at.func.value;
+  return at;
+}
+
+/** `model`, `model.to(device)`, `copy.deepcopy(model)`, and `self.model` of a trainer: that of a network is a part of it. */
+function isWholeNetwork(expr: Expr | null, facts: Facts): boolean {
+  const bare = expr && unmoved(expr);
+  const isCopied = bare?.kind === "Call" && facts.file.dotted(bare.func) === "copy.deepcopy";
+  const model = isCopied ? positional(bare, 0) : bare;
+  if (!model || !isNetwork(model, facts)) return false;
+  if (model.kind === "Name") return true;
+  const cls = selfAttribute(model) === null ? null : classOf(model);
+  return cls !== null && !isModuleRole(facts.role(cls));
+}
+
+/** `model.encoder = FSDP(encoder)`: a part, which goes back into the whole. */
+function isPutBack({ parent }: Call): boolean {
+  const [target] = parent?.kind === "Assign" ? parent.targets : [];
+  return target?.kind === "Subscript" || (target?.kind === "Attribute" && selfAttribute(target) === null);
 }
 
 /** In a function that calls itself, for each child of a module. */
@@ -115,7 +144,7 @@ export const rule: Rule = {
       wraps.map((call) => {
         const [model] = call.args;
         const owner = wraps.every((one) => isHandedWhole(one, file)) ? functionOf(call) : null;
-        return isMade(model) ? model : `${owner?.start} ${file.textOf(model!)}`;
+        return isMade(model) ? model : `${owner?.start} ${file.textOf(unmoved(model!.value))}`;
       }),
     );
     const whole =
@@ -123,8 +152,8 @@ export const rule: Rule = {
       wraps.every(
         (call) =>
           loopsAround(call).length === 0 &&
-          (isMade(call.args[0]) ||
-            (positional(call, 0)?.kind === "Name" && isNetwork(positional(call, 0), facts))),
+          !isPutBack(call) &&
+          (isMade(call.args[0]) || isWholeNetwork(positional(call, 0), facts)),
       );
     if ((wraps.length !== 1 && !whole) || named(/^torch\.distributed\.fsdp\.wrap\.(?!\w*policy)/).length > 0)
       return;
