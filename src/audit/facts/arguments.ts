@@ -128,11 +128,10 @@ function builtUp(expr: Expr, file: PythonFile, into: Map<string, Expr>): Dict | 
   for (const use of file.scopes.uses(one)) {
     const at = use.parent;
     if (at?.kind === "Attribute") {
-      // `kwargs.update(cuda_kwargs)`
-      const more = at.attr === "update" && at.parent?.kind === "Call" ? at.parent.args : [];
-      const dict = more.length === 1 && more[0]!.star === 0 ? literalDict(more[0]!.value, file) : null;
-      if (!dict) return null;
-      for (const [key, value] of entriesOf(dict)) added.set(key, value);
+      const update = at.attr === "update" && at.parent?.kind === "Call" ? at.parent : null;
+      const more = update && updatedBy(update, file);
+      if (!more) return null;
+      for (const [key, value] of more) added.set(key, value);
       continue;
     }
     if (at?.kind !== "Subscript" || at.value !== use) continue;
@@ -146,6 +145,14 @@ function builtUp(expr: Expr, file: PythonFile, into: Map<string, Expr>): Dict | 
   const dict = literalDict(begun, file);
   if (dict) for (const [key, value] of added) into.set(key, value);
   return dict;
+}
+
+/** What `kwargs.update(cuda_kwargs)` or `kwargs.update(pin_memory=True)` puts in; null where that cannot be read. */
+export function updatedBy(update: Call, file: PythonFile): ReadonlyMap<string, Expr> | null {
+  const { args } = update;
+  if (args.length > 0 && args.every(({ name }) => name !== null)) return entriesOf(update);
+  const dict = args.length === 1 && args[0]!.star === 0 ? literalDict(args[0]!.value, file) : null;
+  return dict && entriesOf(dict);
 }
 
 /** A key written down, or `key = "eval_strategy" if new else "evaluation_strategy"`: either of them. */

@@ -105,11 +105,26 @@ function itemsAt(list: Expr, index: number, file: PythonFile, depth = 0): readon
     return [list.items.some(({ kind }) => kind === "Starred") ? null : (list.items[index] ?? null)];
   if (list.kind !== "Name" || depth > 4) return [null];
   return file.scopes.reaching(list).flatMap((one) => {
-    const values = one.how === "param" ? handedIn(one, file, true) : one.how === "assign" ? [one.value] : [];
+    const values =
+      one.how === "assign"
+        ? [one.value]
+        : [...handedIn(one, file, true), ...madeWith(one.name, one.node.parent, file)];
     return values.length === 0
       ? [null]
       : values.flatMap((value) => (value ? itemsAt(value, index, file, depth + 1) : [null]));
   });
+}
+
+/** What the instances made in this file of a class are given for a parameter of its `__init__`; null where that cannot be seen. */
+function madeWith(param: string, init: Node | null, file: PythonFile): readonly (Expr | null)[] {
+  const isInit = init?.kind === "FunctionDef" && init.name === "__init__";
+  if (!isInit || init.parent?.kind !== "ClassDef") return [];
+  const cls = init.parent;
+  const at = init.params.findIndex(({ name }) => name === param) - 1;
+  return file
+    .callsNamed(cls.name)
+    .filter((call) => file.dotted(call.func) === file.qualified(cls))
+    .map((call) => keyword(call, param)?.value ?? positional(call, at));
 }
 
 /** What a list or dict of this file holds, as it is written down, of what is iterated: `loaders`, `loaders.values()`. */
@@ -255,8 +270,10 @@ function passed(
 ): readonly Call[] | null {
   const fn = functionOf(at);
   if (fn?.kind !== "FunctionDef") return null;
-  const cls = fn.parent?.kind === "ClassDef" && fn.name === "__init__" ? fn.parent : null;
-  if (cls) return constructed(cls, param, fn, facts, depth, isMaker);
+  if (fn.parent?.kind === "ClassDef" && fn.name === "__init__")
+    return all(
+      madeWith(param, fn, facts.file).map((given) => given && loadersOf(given, facts, depth + 1, isMaker)),
+    );
   const shift = fn.parent?.kind === "ClassDef" && fn.params[0]?.name === "self" ? 1 : 0;
   const index = fn.params.findIndex((one) => one.name === param) - shift;
   return all(
@@ -264,28 +281,6 @@ function passed(
       const given = keyword(call, param)?.value ?? positional(call, index);
       return given ? loadersOf(given, facts, depth + 1, isMaker) : null;
     }),
-  );
-}
-
-/** What every instance of a class is given in this file. */
-function constructed(
-  cls: ClassDef,
-  param: string,
-  init: FunctionDef,
-  facts: Facts,
-  depth: number,
-  isMaker: IsMaker,
-): readonly Call[] | null {
-  const { file } = facts;
-  const index = init.params.findIndex((one) => one.name === param) - 1;
-  return all(
-    file
-      .callsNamed(cls.name)
-      .filter((call) => file.dotted(call.func) === file.qualified(cls))
-      .map((call) => {
-        const given = keyword(call, param)?.value ?? positional(call, index);
-        return given ? loadersOf(given, facts, depth + 1, isMaker) : null;
-      }),
   );
 }
 

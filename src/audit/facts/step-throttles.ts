@@ -1,3 +1,4 @@
+import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, walk } from "../../python/nodes.ts";
 import type { Expr, If, Node } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "./classes.ts";
@@ -11,6 +12,8 @@ export interface Throttle {
   /** After how many turns. */
   readonly by: Expr;
   readonly branch: Node;
+  /** By a count that goes on: what one epoch leaves over counts in the next. */
+  readonly goesOn?: boolean;
 }
 
 /** The innermost `if (i + 1) % n == 0` around the step, or a counter that is compared with n and set back. */
@@ -34,6 +37,8 @@ export function throttleOf(step: Expr, loop: Node, facts: Facts): Throttle | nul
     });
     by ??= countedTo(test, at, loop, facts);
     if (by) return { test, by, branch: at };
+    const since = sinceLast(test, at, facts.file);
+    if (since) return { test, by: since.by, branch: at, goesOn: true };
   }
   return null;
 }
@@ -69,7 +74,7 @@ function leftBefore(at: Node): Throttle | null {
 }
 
 /** `if seen == n:`, where `seen` grows by one in each turn and begins again in here. */
-function countedTo(test: Expr, branch: If, loop: Node, { file }: Facts): Expr | null {
+export function countedTo(test: Expr, branch: If, loop: Node, { file }: Facts): Expr | null {
   const [right] = test.kind === "Compare" ? test.rights : [];
   if (test.kind !== "Compare" || !right || test.rights.length !== 1 || !/^(?:==|>=)$/.test(test.ops[0]!))
     return null;
@@ -87,4 +92,34 @@ function countedTo(test: Expr, branch: If, loop: Node, { file }: Facts): Expr | 
         one.value.text === "0",
     );
   return grows && begins ? right : null;
+}
+
+/** How far a count has got since the last step. */
+export interface SinceLast {
+  /** `seen` of `seen - last >= n`. */
+  readonly count: Expr;
+  readonly last: Expr;
+  readonly by: Expr;
+}
+
+/** `if seen - last >= n:` or `if seen >= last + n:`, and `last = seen` in there; the difference may have a name. */
+export function sinceLast(test: Expr, branch: If, file: PythonFile): SinceLast | null {
+  const [right, ...more] = test.kind === "Compare" ? test.rights : [];
+  if (test.kind !== "Compare" || !right || more.length > 0 || !/^(?:==|>=)$/.test(test.ops[0]!)) return null;
+  const left = test.left.kind === "Name" ? (file.scopes.onlyValue(test.left) ?? test.left) : test.left;
+  const isLast = (last: Expr, count: Expr): boolean =>
+    file
+      .all("Assign")
+      .some(
+        ({ parent, targets: [target], value }) =>
+          parent === branch &&
+          target &&
+          file.textOf(target) === file.textOf(last) &&
+          file.textOf(value) === file.textOf(count),
+      );
+  if (left.kind === "Binary" && left.op === "-" && isLast(left.right, left.left))
+    return { count: left.left, last: left.right, by: right };
+  if (right.kind !== "Binary" || right.op !== "+") return null;
+  if (isLast(right.left, left)) return { count: left, last: right.left, by: right.right };
+  return isLast(right.right, left) ? { count: left, last: right.right, by: right.left } : null;
 }

@@ -1,12 +1,14 @@
+import { argument } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf } from "../../python/nodes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import { classOf, contains } from "../../python/nodes.ts";
+import type { Call, Expr, Name, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
-import { given, hidesArguments, settingsOf } from "../facts/arguments.ts";
+import { entriesOf, given, hidesArguments, settingsOf, updatedBy } from "../facts/arguments.ts";
 import { optionBehind } from "../facts/behind-options.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { returnsByName } from "../facts/returns.ts";
+import { callTarget } from "../facts/summary.ts";
 import type { ProjectFacts } from "../facts/project.ts";
 import { MADE_HALF } from "../facts/trained-elsewhere.ts";
 import type { Rule } from "../rule.ts";
@@ -58,6 +60,78 @@ function isSaidInOneBranch(call: Call, file: PythonFile): boolean {
       puts.some((put) => put.statement.parent === test && inBody(put) !== side)
     );
   });
+}
+
+/** Where a dict of settings is handed on, and the name it has there. */
+interface Way {
+  readonly at: Call;
+  readonly settings: Name;
+}
+
+/** `load(kwargs)` wherever a function is called that gives `**kwargs` on, or else the call itself. */
+function waysTo(call: Call, file: PythonFile): readonly Way[] {
+  const stars = call.args.filter(({ star }) => star !== 0);
+  const settings = stars.length === 1 && stars[0]!.star === 2 ? stars[0]!.value : null;
+  if (settings?.kind !== "Name") return [];
+  const [one, ...more] = file.scopes.reaching(settings);
+  const fn = one?.how === "param" ? one.node.parent : null;
+  if (!one || more.length > 0) return [];
+  if (fn?.kind !== "FunctionDef" || one.node.kind !== "Param") return [{ at: call, settings }];
+  if (one.node.star !== 0 || file.scopes.uses(one).some((use) => use.parent?.kind !== "Arg")) return [];
+  const isMethod = fn.parent?.kind === "ClassDef";
+  const index = fn.params.findIndex(({ name }) => name === one.name) - (isMethod ? 1 : 0);
+  return file.callsNamed(fn.name).flatMap((at) => {
+    const calls =
+      isMethod || at.func.kind !== "Name"
+        ? callTarget(at, file) === file.qualified(fn)
+        : file.scopes.lookup(at.func)?.definitions.every(({ node }) => node === fn) === true;
+    const handed = calls ? argument(at, one.name, index) : null;
+    return handed?.kind === "Name" ? [{ at, settings: handed }] : [];
+  });
+}
+
+/** `if quantized: kwargs.update(quantization_config=…)` above, and `load(kwargs)` in the other branch, or after the one that returns. */
+function isElsewhere(put: Node, site: Node): boolean {
+  for (let child = put, at = put.parent; at; child = at, at = at.parent) {
+    if (at.kind !== "If" || child === at.test) continue;
+    const branch = at.body.includes(child as never) ? at.body : at.orelse;
+    if (branch.some((one) => contains(one, site))) return false;
+    if (contains(at, site) || /^(?:Return|Raise)$/.test(branch[branch.length - 1]!.kind)) return true;
+  }
+  return false;
+}
+
+/** Whether settings that are written down in this file say no type by the time they are handed on here. */
+function isUntypedWay({ at: site, settings }: Way, file: PythonFile): boolean {
+  const [one, ...more] = file.scopes.reaching(settings);
+  const begun = one?.how === "assign" && more.length === 0 ? one.value : null;
+  const isDict = begun?.kind === "Dict" && !begun.keys.includes(null);
+  const isCall =
+    begun?.kind === "Call" &&
+    file.dotted(begun.func) === "builtins.dict" &&
+    begun.args.every(({ name }) => name !== null);
+  if (!one || !(isDict || isCall)) return false;
+  const said = new Map(entriesOf(begun));
+  for (const use of file.scopes.uses(one)) {
+    const at = use.parent;
+    if (use.start > site.start || !at || isElsewhere(use, site)) continue;
+    if (at.kind === "Subscript" && at.value === use && at.parent?.kind === "Assign") {
+      if (!at.parent.targets.includes(at)) continue;
+      if (at.index.kind !== "Str" || at.index.value === null) return false;
+      said.set(at.index.value, at.parent.value);
+    } else if (
+      at.kind === "Attribute" &&
+      at.parent?.kind === "Call" &&
+      /^(?:update|setdefault)$/.test(at.attr)
+    ) {
+      const put = at.attr === "update" ? updatedBy(at.parent, file) : null;
+      if (!put) return false;
+      for (const [key, value] of put) said.set(key, value);
+    }
+  }
+  return (
+    TYPED.every((key) => !isSaid(said.get(key) ?? null)) && isPlainConfig(said.get("config") ?? null, file)
+  );
 }
 
 /** None, or a configuration loaded or made here without a word about types, which then decides nothing. */
@@ -157,11 +231,18 @@ export const rule: Rule = {
         const value = settings?.get(key) ?? null;
         return isSaid(value) && !isLeftOut(value!, file, project);
       });
+      const isSaidHere = call.args.some(({ name: key, value }) =>
+        key === "config" ? !isPlainConfig(value, file) : key !== null && TYPED.includes(key) && isSaid(value),
+      );
+      // One of several ways to the call, on which nothing is said.
+      const untyped =
+        (!settings || said) && !isSaidHere && waysTo(call, file).some((way) => isUntypedWay(way, file));
       if (
-        !settings ||
-        call.args.some(({ star }) => star === 1) ||
-        (said && !isSaidInOneBranch(call, file)) ||
-        !isPlainConfig(settings.get("config") ?? null, file)
+        !untyped &&
+        (!settings ||
+          call.args.some(({ star }) => star === 1) ||
+          (said && !isSaidInOneBranch(call, file)) ||
+          !isPlainConfig(settings.get("config") ?? null, file))
       )
         continue;
       if (file.says(MADE_HALF)) continue;
@@ -170,7 +251,7 @@ export const rule: Rule = {
         message: frozen
           ? "The frozen base is loaded in float32 on transformers 4 (as saved on 5): twice the bytes of bfloat16 for weights that are never updated"
           : "Nothing says in which type: float32 on transformers 4, as saved on 5; weights, gradients and optimizer state follow it",
-        ...(said
+        ...(said || untyped
           ? {}
           : {
               fix: {

@@ -1,9 +1,9 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf, lastWord } from "../../python/nodes.ts";
-import type { Assign, Expr, Node } from "../../python/tree.ts";
+import { ancestors, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
+import type { Assign, Call, Expr, Node, NodeOf } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
-import { hidesArguments } from "../facts/arguments.ts";
+import { entry, hidesArguments, literalDict } from "../facts/arguments.ts";
 import {
   checkpointingFields,
   checkpointingSwitches,
@@ -15,10 +15,17 @@ import {
 } from "../facts/checkpointing.ts";
 import { optionBehind } from "../facts/behind-options.ts";
 import type { Facts } from "../facts/facts.ts";
-import type { Finding, Rule } from "../rule.ts";
+import type { Finding, Fix, Rule } from "../rule.ts";
 
 const UNSAID =
   "On transformers 4 this takes the reentrant path, and under LoRA the embeddings are frozen: no input of a checkpoint requires gradients, and the adapters get none; version 5 takes the other path";
+
+const FROZEN =
+  "Under LoRA the embeddings are frozen, so no input of a reentrant checkpoint requires gradients: the adapters get none, or backward raises";
+
+const SETTINGS = "gradient_checkpointing_kwargs";
+
+const NOTE = { severity: "note" as const };
 
 export const rule: Rule = {
   meta: {
@@ -44,6 +51,13 @@ export const rule: Rule = {
         at,
         severity: "note",
         message: UNSAID,
+      };
+    for (const at of byTrl ? [] : toldLater(file))
+      yield {
+        at,
+        ...(fed || !isSwitchedOn(file) ? NOTE : byWraps(wraps)),
+        message: FROZEN,
+        fix: unreentrant(at),
       };
     for (const { at, call, useReentrant } of checkpointingSwitches(file)) {
       // A trainer of trl that is told to checkpoint makes the inputs require gradients; what is switched on by hand it does not see.
@@ -74,24 +88,70 @@ export const rule: Rule = {
       const seen = enabling && !later;
       yield {
         at: useReentrant,
-        // What becomes of the model on its way here is followed by names only.
-        ...(seen || fed
-          ? { severity: "note" as const }
-          : wraps.length > 0
-            ? {}
-            : { severity: "warning" as const }),
+        ...(seen || fed ? NOTE : byWraps(wraps)),
         message: seen
           ? "Under LoRA the embeddings are frozen; gradients get through a reentrant checkpoint only because peft, which sees this when it wraps the model, hooks the embeddings, and it does not for a quantized one: the other path needs no help"
-          : "Under LoRA the embeddings are frozen, so no input of a reentrant checkpoint requires gradients: the adapters get none, or backward raises",
-        fix: {
-          grade: "unsafe",
-          title: "Pass use_reentrant=False",
-          edits: [{ start: useReentrant.start, end: useReentrant.end, text: "False" }],
-        },
+          : FROZEN,
+        fix: unreentrant(useReentrant),
       };
     }
   },
 };
+
+/** Where the model is wrapped in another file, what becomes of it on its way here is followed by names only. */
+function byWraps(wraps: readonly Call[]): Partial<Finding> {
+  return wraps.length > 0 ? {} : { severity: "warning" };
+}
+
+function unreentrant({ start, end }: Expr): Fix {
+  return { grade: "unsafe", title: "Pass use_reentrant=False", edits: [{ start, end, text: "False" }] };
+}
+
+/**
+ * The True of `training_args.gradient_checkpointing_kwargs = {"use_reentrant": True}`, after the arguments were read, of
+ * `training_args.gradient_checkpointing_kwargs["use_reentrant"] = True`, and of a field of arguments that a script makes its own.
+ */
+function toldLater(file: PythonFile): readonly Expr[] {
+  if (!file.mentions(SETTINGS)) return [];
+  return file
+    .all("Assign")
+    .flatMap(({ parent, targets: [target], value }) => {
+      if (!target) return [];
+      if (target.kind === "Subscript") return isPathOf(target) ? [value] : [];
+      const isField = target.kind === "Name" && parent?.kind === "ClassDef";
+      if (lastWord(target) !== SETTINGS || !(isField || isOfArguments(target))) return [];
+      const dict = literalDict(defaultOf(value), file);
+      return (dict && entry(dict, "use_reentrant")) ?? [];
+    })
+    .filter(isTrue);
+}
+
+function isPathOf({ value, index }: NodeOf<"Subscript">): boolean {
+  return (
+    index.kind === "Str" &&
+    index.value === "use_reentrant" &&
+    isOfArguments(value) &&
+    lastWord(value) === SETTINGS
+  );
+}
+
+/** `{…}` of `field(default_factory=lambda: {…})`. */
+function defaultOf(value: Expr): Expr {
+  const made = value.kind === "Call" ? keyword(value, "default_factory")?.value : null;
+  return made?.kind === "Lambda" ? made.body : value;
+}
+
+/** `training_args.gradient_checkpointing` */
+function isOfArguments(target: Expr | undefined): boolean {
+  return target?.kind === "Attribute" && /args?$|arguments$/i.test(lastWord(target.value));
+}
+
+/** Whether this file also turns it on: else only an option may. */
+function isSwitchedOn(file: PythonFile): boolean {
+  return file
+    .assignsTo("gradient_checkpointing")
+    .some(({ targets: [target], value }) => isTrue(value) && isOfArguments(target));
+}
 
 /** A trl that takes transformers' own arguments is one from before it had some of its own: it saw to the inputs of what it wrapped itself. */
 function wrapsForOldTrl(file: PythonFile): boolean {
@@ -111,23 +171,44 @@ function switchedLater(file: PythonFile): readonly Assign[] {
   if (file.mentions("gradient_checkpointing_kwargs")) return [];
   return file
     .assignsTo("gradient_checkpointing")
-    .filter(
-      ({ targets: [target], value }) =>
-        isTrue(value) && target?.kind === "Attribute" && /args?$|arguments$/i.test(lastWord(target.value)),
-    );
+    .filter(({ targets: [target], value }) => isTrue(value) && isOfArguments(target));
 }
 
-/** By what an option that is off by default does: a plain LoRA, which most run, is not fed. */
+/** By what an option that is off by default does, or one of several branches: a plain LoRA, which most run, is not fed. */
 function isFedByOptionsOnly({ file, project }: Facts): boolean {
   const isOff = (node: Node): boolean => optionBehind(node, file, project) !== null;
   return (
     !feedsAlways(file) &&
-    feedingPreparations(file).every(isOff) &&
+    feedingPreparations(file).every((one) => isOff(one) || isOfOneBranch(one, file)) &&
     file.assignsTo("modules_to_save").length === 0 &&
     file.calls
       .given(["modules_to_save"])
       .every((call) => isSavedByOptions(keyword(call, "modules_to_save")!.value, file, isOff))
   );
+}
+
+/**
+ * `if quantized: model = prepare_model_for_kbit_training(load())`, `else: model = load()`, and adapters around either: the other
+ * one is not prepared.
+ */
+function isOfOneBranch(preparation: Call, file: PythonFile): boolean {
+  const statement = statementOf(preparation);
+  const [target] = statement?.kind === "Assign" ? statement.targets : [];
+  if (!target) return false;
+  const made = file
+    .all("Assign")
+    .filter(
+      ({ targets: [other], value }) =>
+        other !== undefined && value.kind === "Call" && file.textOf(other) === file.textOf(target),
+    );
+  return ancestors(preparation).some((at) => {
+    if (at.kind !== "If") return false;
+    const isFirst = at.body.some((one) => contains(one, preparation));
+    const [own, others] = isFirst ? [at.body, at.orelse] : [at.orelse, at.body];
+    const isThere = (node: Node): boolean => others.some((one) => contains(one, node));
+    const isWithAdapters = wrapsInAdapters(file).some((wrap) => !own.some((one) => contains(one, wrap)));
+    return isWithAdapters && made.some(isThere) && !feedingPreparations(file).some(isThere);
+  });
 }
 
 /** `whole = []`, and `whole.extend(vision_keys)` where an option that is off asks for it; `whole.append("lm_head")` feeds nothing. */

@@ -231,9 +231,15 @@ function putIn(call: Call, key: string, file: PythonFile): Expr | null {
       .flatMap((use) => {
         const at = use.parent;
         if (at?.kind === "Subscript" && at.value === use && isKey(at.index))
-          return at.parent?.kind === "Assign" ? [at.parent.value] : at.parent?.kind === "Delete" ? [null] : [];
+          return at.parent?.kind === "Assign"
+            ? [at.parent.value]
+            : at.parent?.kind === "Delete"
+              ? [null]
+              : [];
         const [first, second] =
-          at?.kind === "Attribute" && at.parent?.kind === "Call" && at.parent.func === at ? at.parent.args : [];
+          at?.kind === "Attribute" && at.parent?.kind === "Call" && at.parent.func === at
+            ? at.parent.args
+            : [];
         if (at?.kind !== "Attribute" || !isKey(first?.value)) return [];
         return at.attr === "setdefault" ? [second?.value ?? null] : at.attr === "pop" ? [null] : [];
       });
@@ -244,9 +250,7 @@ function putIn(call: Call, key: string, file: PythonFile): Expr | null {
 
 /** `{"key": True, **settings}`, `dict(key=True, **settings)`: what it says itself holds unless somebody asks otherwise. */
 function opens(expr: Expr, file: PythonFile): expr is Dict | Call {
-  return (
-    expr.kind === "Dict" || (expr.kind === "Call" && file.dotted(expr.func) === "builtins.dict")
-  );
+  return expr.kind === "Dict" || (expr.kind === "Call" && file.dotted(expr.func) === "builtins.dict");
 }
 
 /** `True`, and `True if ddp else None`. */

@@ -45,15 +45,22 @@ function unmoved(expr: Expr): Expr {
   return at;
 }
 
-/** `model`, `model.to(device)`, `copy.deepcopy(model)`, and `self.model` of a trainer: that of a network is a part of it. */
-function isWholeNetwork(expr: Expr | null, facts: Facts): boolean {
-  const bare = expr && unmoved(expr);
-  const isCopied = bare?.kind === "Call" && facts.file.dotted(bare.func) === "copy.deepcopy";
-  const model = isCopied ? positional(bare, 0) : bare;
-  if (!model || !isNetwork(model, facts)) return false;
-  if (model.kind === "Name") return true;
+/** `model`, `model.to(device)`, `average = copy.deepcopy(model)`, and `self.model` of a trainer: that of a network is a part of it. */
+function isWholeNetwork(expr: Expr | null, facts: Facts, depth = 0): boolean {
+  const model = expr && unmoved(expr);
+  if (!model || depth > 4) return false;
+  const again = (inner: Expr | null): boolean => isWholeNetwork(inner, facts, depth + 1);
+  if (model.kind === "Call")
+    return facts.file.dotted(model.func) === "copy.deepcopy" && again(positional(model, 0));
+  if (model.kind === "Name") {
+    const [one, ...more] = facts.file.scopes.reaching(model);
+    return (
+      isNetwork(model, facts) ||
+      (one?.how === "assign" && more.length === 0 && one.value?.kind === "Call" && again(one.value))
+    );
+  }
   const cls = selfAttribute(model) === null ? null : classOf(model);
-  return cls !== null && !isModuleRole(facts.role(cls));
+  return cls !== null && !isModuleRole(facts.role(cls)) && isNetwork(model, facts);
 }
 
 /** `model.encoder = FSDP(encoder)`: a part, which goes back into the whole. */

@@ -1,7 +1,7 @@
 import { argument } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf, statementOf } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, Node, NodeOf } from "../../python/tree.ts";
 import {
   MICRO_STEPS,
   countsToOne,
@@ -75,15 +75,17 @@ export const rule: Rule = {
       // Clearing every turn is no accumulation.
       const foreign = new Set(others.map((other) => stepped(other, file)));
       if (!clearsThrottled(loop, every.branch, helper, foreign, facts)) continue;
-      const divided = isDivided(text, count) || dividesGradients(text);
+      const divided = isDivided(text, count) || dividesGradients(text) || decaysForSums(count, file);
       if (!divided && !seen.has(backward.call)) {
         seen.add(backward.call);
         const found = undivided(backward.call, backward.loss, count, facts);
-        yield countsToOne(step, loop, file) ? { ...found, severity: "note" } : found;
+        const isOne = every.goesOn === true ? isOneByDefault(every.by, file) : countsToOne(step, loop, file);
+        yield isOne ? { ...found, severity: "note" } : found;
       }
       if (every.by.kind !== "Num" || every.by.text !== "1") {
         const drops =
           every.test.kind !== "Bool" &&
+          every.goesOn !== true &&
           !/len\(|is_last|last_|total|num_batches|num_steps/.test(file.textOf(every.test)) &&
           !optimizerSteps(file).some(
             (other) =>
@@ -109,6 +111,12 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `weight_decay *= batch_size * n / 64`: the decay is made to fit gradients that are sums. */
+function decaysForSums(count: string, file: PythonFile): boolean {
+  const text = count.replace(/[^\w\s]/g, "\\$&");
+  return file.says(new RegExp(`weight_decay\\b[^\\n]*=[^\\n]*\\* ?${text}(?![\\w.])`));
+}
 
 /** `accumulate(net, batch)` on every turn and `update(optimizer)` on some, one function that differentiates and one that steps: neither divides. */
 function* inTwoFunctions(facts: Facts): Generator<Finding> {
@@ -246,9 +254,20 @@ function isOwnLoss(loss: Expr, facts: Facts, depth: number): boolean {
             ? node.kind === "Name" && isOwnLoss(node, facts, depth + 1)
             : how === "assign" && value !== null && isOwnLoss(value, facts, depth + 1),
       );
+  // `losses = criterion(out, target)`, and `losses[0]`
+  if (loss.kind === "Subscript") return isOwnPart(loss, facts);
   return (
     loss.kind === "Binary" &&
     (isOwnLoss(loss.left, facts, depth + 1) || isOwnLoss(loss.right, facts, depth + 1))
+  );
+}
+
+function isOwnPart({ value }: NodeOf<"Subscript">, facts: Facts): boolean {
+  const made = value.kind === "Name" ? facts.file.scopes.onlyValue(value) : value;
+  return (
+    made?.kind === "Call" &&
+    facts.file.dotted(made.func)?.startsWith("torch.") !== true &&
+    !isNetwork(made.func, facts)
   );
 }
 
