@@ -1,15 +1,27 @@
+import type { Role } from "./classes.ts";
 import { Some } from "./graph.ts";
 import type { CallGraph, Fn } from "./graph.ts";
 import type { Names } from "./names.ts";
 import type { FunctionFacts } from "./project.ts";
 import { siteOf, targetOf } from "./summary.ts";
 import type { CallSite } from "./summary.ts";
+import { isStepMethod } from "./training.ts";
 
 /** A forward that only methods of its class are seen calling, as `generate` does: training calls it through an instance. */
 function isCalledFromOutside({ summary, callers }: Fn): boolean {
   if (!summary.name.endsWith(".forward")) return false;
   const cls = summary.name.slice(0, -"forward".length);
   return callers.length > 0 && callers.every(({ from }) => from.summary.name.startsWith(cls));
+}
+
+/**
+ * `compute_loss` of a Trainer: the framework calls it to train, and that a `prediction_step` of the same class calls it
+ * without recording says nothing of that.
+ */
+function isRunByFramework({ summary: { name } }: Fn, roles: ReadonlyMap<string, Role>): boolean {
+  const cut = name.lastIndexOf(".");
+  const role = roles.get(name.slice(0, Math.max(cut, 0)));
+  return role !== undefined && isStepMethod({ name: name.slice(cut + 1) }, role);
 }
 
 /** A call of a method whose receiver is unknown. */
@@ -52,6 +64,7 @@ export function callersGradOff(
   escapes: ReadonlySet<string>,
   reachesBackward: Some,
   names: Names,
+  roles: ReadonlyMap<string, Role>,
 ): (fn: Fn) => FunctionFacts["callersGradOff"] {
   /** As calls name them: ".step". */
   const methods = new Map<string, Called>();
@@ -93,7 +106,13 @@ export function callersGradOff(
   // Greatest fixed point: a function is taken to be under no_grad until one caller is found that is not.
   const off = new Some(all.length);
   for (const fn of all)
-    if (isCalled(fn) && !escapes.has(fn.summary.name) && !isCalledFromOutside(fn) && !isRunUnseen(fn))
+    if (
+      isCalled(fn) &&
+      !escapes.has(fn.summary.name) &&
+      !isCalledFromOutside(fn) &&
+      !isRunUnseen(fn) &&
+      !isRunByFramework(fn, roles)
+    )
       off.add(fn);
   const isOff = (from: Fn, grad: CallSite["grad"]): boolean =>
     grad === "off" ||

@@ -306,6 +306,7 @@ export class Facts {
     // A forward that `generate` runs without recording is what training runs with it; so is `run_epoch(train=False)`.
     if (callersGradOff === "sometimes")
       return (method?.name === "forward" && isModuleRole(this.role(method.parent as ClassDef))) ||
+        (method !== null && isStepMethod(method, this.role(method.parent as ClassDef))) ||
         this.backwards.some(({ call }) => functionOf(call) === fn)
         ? "on"
         : "unknown";

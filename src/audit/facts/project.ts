@@ -182,7 +182,13 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   const hot = spreadHeat(graph, loose, roles, names, pickedLosses(summaries, graph, mentioned));
   const looped = new Some(graph.all.length);
   for (const fn of graph.all) if (fn.callers.some(isRepeated)) looped.add(fn);
-  const gradOff = callersGradOff(graph, new Set(summaries.flatMap((file) => file.escapes)), reaches, names);
+  const gradOff = callersGradOff(
+    graph,
+    new Set(summaries.flatMap((file) => file.escapes)),
+    reaches,
+    names,
+    roles,
+  );
   // A helper of the step may be a dataset's too, on the host: what it costs is asked of the step.
   const isInStep = ({ from, site }: Edge): boolean =>
     !site.throttled &&

@@ -87,10 +87,9 @@ function ofApex(loss: Expr | null, file: PythonFile): Expr | null {
 }
 
 /** Methods whose returned loss a framework differentiates. */
-export function isStepMethod(fn: FunctionDef, role: Role): boolean {
+export function isStepMethod({ name }: Pick<FunctionDef, "name">, role: Role): boolean {
   return (
-    (role === "lightning" && fn.name === "training_step") ||
-    (role === "trainer" && fn.name === "compute_loss")
+    (role === "lightning" && name === "training_step") || (role === "trainer" && name === "compute_loss")
   );
 }
 

@@ -170,12 +170,15 @@ function isPiece(call: Call, facts: Facts): boolean {
   for (const at of ancestors(call))
     if (at.kind === "For" || at.kind === "Clause") told.push(file.textOf(at.target), file.textOf(at.iter));
     else if (at.kind === "ClassDef") told.push(at.name);
-    else if (at.kind === "FunctionDef") told.push(at.name, trains ? "" : file.textOf(at));
-  return told.some((text) => /chunk/i.test(text.replace(CHUNKING, "")));
+    else if (at.kind === "FunctionDef") told.push(at.name, trains ? "" : file.codeOf(at));
+  return told.some((text) => /chunk/i.test(text.replace(CHUNKING, "").replace(HALVES, "")));
 }
 
 /** `chunked_cross_entropy(`, `chunk_size=128`: who cuts what it is given into pieces is handed the whole. */
 const CHUNKING = /\b\w*chunked\w*\(|\b(?:n|num)?_?chunk_?(?:size|len|length)?s?=(?=\S)/gi;
+
+/** `chosen, rejected = logps.chunk(2, dim=0)`: a batch of pairs is taken apart under names, and each half is there at once. */
+const HALVES = /\w+\)?(?:\s*,\s*\(?\w+)+\)?\s*=[^=\n]*?\bchunk\(/g;
 
 function widened(call: Call, facts: Facts): Expr | null {
   const name = facts.file.dotted(call.func);
