@@ -48,7 +48,8 @@ export const rule: Rule = {
         (isFresh(value, facts) ||
           (value.kind === "Call" && isNetwork(value.func, facts)) ||
           (isOfMethod(value, facts) && !isChangedLater(call, facts)) ||
-          isOnlyUse(value, facts));
+          isOnlyUse(value, facts) ||
+          (isPartReadOnce(value, facts) && !isWrittenByName(call, facts)));
       const unread =
         attr === "clone" &&
         (isKeptSkip(call, value, facts) ||
@@ -216,8 +217,6 @@ function isKeptSkip(call: Call, value: Expr, facts: Facts): boolean {
     return false;
   const made = file.scopes.reaching(value);
   const keepsIn = keeps.func.value.id;
-  const isOneOf = (some: readonly Definition[], those: readonly Definition[]): boolean =>
-    some.length === 0 || some.some((one) => those.includes(one));
   return (
     made.length > 0 &&
     made.every(
@@ -229,10 +228,15 @@ function isKeptSkip(call: Call, value: Expr, facts: Facts): boolean {
     // What is written into further down, by the same name, may be another one.
     !isWrittenIn(
       forward,
-      (one) => one.id === keepsIn || (one.id === value.id && isOneOf(file.scopes.reaching(one), made)),
+      (one) => one.id === keepsIn || (one.id === value.id && isOneOf(file.scopes.reaching(one), ...made)),
     ) &&
     !file.once(beginsInPlace)
   );
+}
+
+/** Whether a name may stand for one of those; where nothing reaches it, for any. */
+function isOneOf(some: readonly Definition[], ...those: readonly (Definition | null)[]): boolean {
+  return some.length === 0 || some.some((one) => those.includes(one));
 }
 
 /** `self.conv`, `self.blocks[i]`, `block` of `for block in self.blocks`. */
@@ -332,6 +336,60 @@ function isOnlyUse(expr: Expr, facts: Facts): boolean {
   );
 }
 
+/**
+ * `outputs.logits`, `outputs["logits"]` of what a network returned, where nobody asks for that part again, and nobody gets the
+ * whole: `outputs.loss` is another part. By a name of its own it is the same, `logits = outputs.logits`.
+ */
+function isPartReadOnce(expr: Expr, facts: Facts): boolean {
+  const { scopes } = facts.file;
+  const part = partOf(expr);
+  if (part === null) {
+    const [made, ...more] = expr.kind === "Name" ? scopes.reaching(expr) : [];
+    return (
+      more.length === 0 &&
+      made?.how === "assign" &&
+      made.value !== null &&
+      partOf(made.value) !== null &&
+      scopes.uses(made).length === 1 &&
+      isPartReadOnce(made.value, facts)
+    );
+  }
+  const { value: whole } = expr as Subscript | Attribute;
+  if (whole.kind === "Call") return isNetwork(whole.func, facts);
+  const [made, ...more] = whole.kind === "Name" ? scopes.reaching(whole) : [];
+  return (
+    more.length === 0 &&
+    made?.how === "assign" &&
+    made.value?.kind === "Call" &&
+    isNetwork(made.value.func, facts) &&
+    scopes.uses(made).every(({ parent }) => {
+      const other = parent && "value" in parent ? partOf(parent as Expr) : null;
+      return parent === expr || (other !== null && other !== part && !ALIASES.test(other));
+    })
+  );
+}
+
+/** What a part of an output is called: `logits` of `outputs.logits` and of `outputs["logits"]`; `scores.T` is all of a tensor. */
+function partOf(expr: Expr): string | null {
+  if (expr.kind === "Attribute") return /^(?:data|grad|m?[TH]|real|imag)$/.test(expr.attr) ? null : expr.attr;
+  return expr.kind === "Subscript" && expr.index.kind === "Str" ? expr.index.value : null;
+}
+
+/** Other parts that may hold the same tensor, and ways to ask for all of them. */
+const ALIASES = /^(?:hidden_states|get|items|values|keys|to_tuple|pop|copy|detach|clone|to|float)$/;
+
+/** `scores = outputs.logits.clone()`, and `scores[mask] = 0` in the same function. */
+function isWrittenByName(call: Call, { file }: Facts): boolean {
+  const fn = functionOf(call);
+  const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
+  if (!target) return false;
+  if (target.kind !== "Name" || fn?.kind !== "FunctionDef") return true;
+  return isWrittenIn(
+    fn,
+    (one) => one.id === target.id && isOneOf(file.scopes.reaching(one), file.scopes.definitionAt(target)),
+  );
+}
+
 function isDetached(expr: Expr, facts: Facts): boolean {
   return (
     expr.kind === "Call" &&
@@ -366,14 +424,21 @@ function isChangedLater(call: Call, facts: Facts): boolean {
   const made = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
   if (!made) return true;
   return facts.file.scopes.uses(made).some((use) => {
-    const at = use.parent;
+    const read = partOfMany(use);
+    const at = read.parent;
     if (at?.kind === "Binary" || at?.kind === "Compare") return false;
     // A loss, or a function of torch's, only reads it; one of this file may.
     if (at?.kind === "Arg" && at.parent?.kind === "Call")
       return !isReadBy(at.parent, facts) && !isOnlyRead(at, at.parent, facts);
-    if (at?.kind === "Attribute" && at.value === use) return /[^_]_$/.test(at.attr) || at.attr === "data";
+    if (at?.kind === "Attribute" && at.value === read) return /[^_]_$/.test(at.attr) || at.attr === "data";
     return true;
   });
+}
+
+/** `copy[:half]` of `copy`: who reads some of it reads it. */
+function partOfMany(use: Expr): Expr {
+  const { parent } = use;
+  return parent?.kind === "Subscript" && parent.value === use ? partOfMany(parent) : use;
 }
 
 /** A loss, or a function of torch's that writes nothing in place. */
