@@ -20,6 +20,7 @@ import { derivesFrom } from "../facts/kept.ts";
 import { moved } from "../facts/naming.ts";
 import { statesOnNetworks } from "../facts/network-states.ts";
 import { carriedNames, isNetwork } from "../facts/networks.ts";
+import { paramGiven } from "../facts/returns.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
@@ -44,8 +45,8 @@ export const rule: Rule = {
       const retains = isTrue(passed?.kind === "Name" ? facts.file.scopes.onlyValue(passed) : passed);
       if (!retains || !loss) continue;
       const alone = isOnlyOne(call, facts);
-      if (!alone && !sharesNothing(call, facts)) continue;
-      // What several backwards share is followed by names only.
+      if (!alone && !sharesNothing(call, facts) && !isHandedOnce(call, facts)) continue;
+      // What several backwards share, and what a function is handed, is followed by names only.
       const severity = alone ? {} : { severity: "note" as const };
       const value = third ?? spread;
       if (!flag) {
@@ -115,10 +116,13 @@ function isOnlyOne(call: Call, facts: Facts): boolean {
     return false;
   // One that the network keeps itself, too.
   for (const _ of statesOnNetworks(call, facts)) return false;
-  return !(
-    fn &&
-    fn.params[0]?.name === "self" &&
-    // Read there; `self.model_state = {…}` of a checkpoint is written only.
+  return !readsOwnState(fn, facts);
+}
+
+/** A method that reads what its object carries over; `self.model_state = {…}` of a checkpoint is written only. */
+function readsOwnState(fn: FunctionDef | Lambda | null, { file }: Facts): boolean {
+  return (
+    fn?.params[0]?.name === "self" &&
     /self\.\w*(?:hidden|state|memory|prev|cache)\w*\b(?!\.(?:sample|append|push|add|store|update\w*)\(|\s*=[^=])/.test(
       file.codeOf(fn),
     )
@@ -136,7 +140,8 @@ const OTHERWISE = /autograd\.grad\b|(?<!\bfunc\.)\bgrad\(|create_graph|\.registe
  * `gradient_penalty` of a loss that was tried once, differentiates nothing of what another one computes.
  */
 function isDifferentiatedOtherwise(call: Call, { file }: Facts): boolean {
-  for (const { index } of file.text.matchAll(OTHERWISE)) {
+  for (const { 0: word, index } of file.text.matchAll(OTHERWISE)) {
+    if (word === "create_graph" && keepsByItself(index, call, file)) continue;
     const fn = file
       .all("FunctionDef")
       .find(
@@ -145,6 +150,21 @@ function isDifferentiatedOtherwise(call: Call, { file }: Facts): boolean {
     if (!fn) return true;
   }
   return false;
+}
+
+/**
+ * `loss.backward(create_graph=second_order)`: with that a graph is kept anyway, for an optimizer that wants it, and without
+ * it nobody does; in the other branch, `loss_scaler(loss, create_graph=second_order)`, it is the same loss.
+ */
+function keepsByItself(index: number, call: Call, file: PythonFile): boolean {
+  const asked = file.calls
+    .given(["create_graph"])
+    .find((one) => one.args.some(({ name, start }) => name === "create_graph" && start === index));
+  if (!asked) return false;
+  return (
+    isOtherBranch(asked, call) ||
+    (lastWord(asked.func) === "backward" && !isTrue(keyword(asked, "create_graph")!.value))
+  );
 }
 
 /** What torch or a framework calls by itself is named by nobody either. */
@@ -369,6 +389,56 @@ function isHelper(call: Call, facts: Facts): boolean {
   if (isDifferentiatedOtherwise(call, facts)) return false;
   const calls = file.callsNamed(fn.name).filter((other) => file.dotted(other.func) === file.qualified(fn));
   return calls.length === 1 && facts.everyStep(calls[0]!) !== null;
+}
+
+/**
+ * `def backward(loss): loss.backward(retain_graph=True)`, inside of the function that trains or a method: wherever it is
+ * called, that is with a loss of this turn, and none of the others is reached in the same turn.
+ */
+function isHandedOnce(call: Call, facts: Facts): boolean {
+  const { backwards, file } = facts;
+  const fn = functionOf(call);
+  const loss = reduced(backwards.find((one) => one.call === call)!.loss);
+  const [param, ...more] = loss?.kind === "Name" ? file.scopes.reaching(loss) : [];
+  if (fn?.kind !== "FunctionDef" || param?.node.parent !== fn || more.length > 0) return false;
+  if (loopsAround(call).length > 0 || isDifferentiatedOtherwise(call, facts)) return false;
+  if (backwards.some((one) => one.call !== call && !isOtherBranch(one.call, call))) return false;
+  const sites = file
+    .callsNamed(fn.name)
+    .flatMap((site) =>
+      site.args
+        .filter((arg) => paramGiven(site, arg, file) === param.node)
+        .map(({ value }) => ({ site, handed: value })),
+    );
+  // Whoever gets the function itself may call it as well.
+  const named = file.code.match(new RegExp(`\\b${fn.name}\\b(?!["'])`, "g"))?.length ?? 0;
+  return (
+    sites.length > 0 &&
+    named === sites.length + 1 &&
+    sites.every(({ site }) =>
+      sites.every((other) => other.site === site || isOtherBranch(other.site, site)),
+    ) &&
+    sites.every(({ site, handed }) => isOfThisTurn(handed, site, facts))
+  );
+}
+
+/** A loss that was computed in the same turn of the loop as this call, or in the same step, and goes nowhere else. */
+function isOfThisTurn(loss: Expr, site: Call, facts: Facts): boolean {
+  const { scopes } = facts.file;
+  const loop = loopsAround(site)[0];
+  const within = loop ?? functionOf(site);
+  const whole = reduced(loss);
+  const made = whole?.kind === "Name" ? scopes.reaching(whole) : [];
+  if (!within || !facts.hot(site) || made.length === 0) return false;
+  if (made.some(({ how, node }) => how === "param" || !contains(within, node))) return false;
+  if (runsBehind(loss, facts, true).some((run) => !contains(within, run))) return false;
+  const uses = made.flatMap((one) => scopes.uses(one));
+  if (uses.some((use) => use.parent?.kind === "Arg" && isWantedAgain(use, site, facts))) return false;
+  if (made.some((one) => isReadAfter(one, site, facts))) return false;
+  if (loop && [...carriedNames(loop, loop, facts)].some((name) => isState(name, loss, loop, facts)))
+    return false;
+  for (const _ of statesOnNetworks(site, facts)) return false;
+  return !readsOwnState(functionOf(site), facts);
 }
 
 /**
