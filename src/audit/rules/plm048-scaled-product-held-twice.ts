@@ -6,10 +6,11 @@ import type { Assign, Attribute, Binary, Call, Expr, Name, Subscript } from "../
 import { attentions, equationOf, isFallback } from "../facts/attention.ts";
 import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isOtherBranch } from "../facts/guards.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { holdsOptions } from "../facts/options.ts";
 import { isTensorLike } from "../facts/value.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 const MESSAGE =
   "The unscaled product is alive while the scaled one is made; scale the smaller operand, or rebind the result step by step";
@@ -25,6 +26,7 @@ export const rule: Rule = {
     hotOnly: true,
   },
   *check(facts) {
+    yield* scaledTwice(facts);
     for (const call of facts.file.callsNamed("mul", "div", "multiply")) {
       const { func } = call;
       const [large, factor] =
@@ -45,6 +47,84 @@ export const rule: Rule = {
     }
   },
 };
+
+/**
+ * `image_logits = scale * similarity`, and `text_logits = scale * similarity.T` beside it: three matrices of one size, where
+ * scaled features give one, and its transpose is a view.
+ */
+function* scaledTwice(facts: Facts): Generator<Finding> {
+  const { scopes } = facts.file;
+  for (const { targets, value } of facts.file.all("Assign")) {
+    const [target, ...more] = targets;
+    if (target?.kind !== "Name" || more.length > 0 || factors(value, facts).length === 0) continue;
+    const made = scopes.definitionAt(target);
+    const reads = made ? scopes.uses(made).filter((use) => !isChangedOrDropped(use) && !isOfKind(use)) : [];
+    const scaled = reads.map(scalingOf);
+    const [first, ...others] = scaled;
+    if (!first || others.length === 0 || !isScale(first.factor, facts)) continue;
+    const isSame = (one: Scaling | null): boolean =>
+      one !== null &&
+      one.divides === first.divides &&
+      facts.file.textOf(one.factor) === facts.file.textOf(first.factor) &&
+      !isOtherBranch(one.at, first.at);
+    if (others.every(isSame) && scaled.some((one) => one?.turned === true) && facts.everyStep(first.at))
+      yield {
+        at: first.at,
+        message:
+          "The unscaled product is alive beside two scaled ones, of which one is the other's transpose; scale the smaller operand before the product",
+      };
+  }
+}
+
+/** `scale * product`, `product.T / temperature`: what a product is multiplied with or divided by, as it is or turned. */
+interface Scaling {
+  readonly at: Binary | Call;
+  readonly factor: Expr;
+  readonly divides: boolean;
+  readonly turned: boolean;
+}
+
+function scalingOf(use: Name): Scaling | null {
+  const turned = turnedOf(use);
+  const operand = turned ?? use;
+  const { parent } = operand;
+  if (parent?.kind === "Binary" && (parent.op === "*" || (parent.op === "/" && parent.left === operand)))
+    return {
+      at: parent,
+      factor: parent.left === operand ? parent.right : parent.left,
+      divides: parent.op === "/",
+      turned: turned !== null,
+    };
+  const call = parent?.kind === "Attribute" ? methodOf(operand) : null;
+  const factor = call && /^(?:mul|div)$/.test(lastWord(call.func)) ? positional(call, 0) : null;
+  return call && factor
+    ? { at: call, factor, divides: lastWord(call.func) === "div", turned: turned !== null }
+    : null;
+}
+
+/** `product.T`, `product.t()`, `product.transpose(0, 1)` of a product. */
+function turnedOf({ parent }: Name): Expr | null {
+  if (parent?.kind !== "Attribute") return null;
+  if (/^m?T$/.test(parent.attr)) return parent;
+  const call = parent.parent;
+  return /^(?:t|transpose|swapaxes|permute)$/.test(parent.attr) &&
+    call?.kind === "Call" &&
+    call.func === parent
+    ? call
+    : null;
+}
+
+/** A number, or a temperature that may well learn: `self.logit_scale.exp()`. */
+function isScale(expr: Expr, facts: Facts): boolean {
+  if (expr.kind === "Call" && expr.func.kind === "Attribute" && expr.args.length === 0)
+    return /^(?:exp|reciprocal|abs)$/.test(expr.func.attr) && isScale(expr.func.value, facts);
+  const made = expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : null;
+  return (
+    isScalar(expr, facts) ||
+    /^(?:\w+_)?(?:scale|temp(?:erature)?|tau)$/.test(lastWord(expr)) ||
+    (made?.kind === "Call" && isScale(made, facts))
+  );
+}
 
 /** In a forward; the scores of a vocabulary, and a product that is named, are as large where a trainer makes them. */
 function isOften(expr: Expr, large: Expr, facts: Facts): boolean {
@@ -436,7 +516,9 @@ function isScalar(expr: Expr, facts: Facts): boolean {
         one.value.kind !== "Name" &&
         isScalar(one.value, facts)) ||
         (one?.how === "param" &&
-          (/^(?:scal\w*|alpha|lora_alpha|temperature|temp|tau|(?:\w+_)?(?:soft)?cap)$/.test(expr.id) ||
+          (/^(?:scal\w*|logits?_scale|alpha|lora_alpha|temperature|temp|tau|(?:\w+_)?(?:soft)?cap)$/.test(
+            expr.id,
+          ) ||
             (one.node.kind === "Param" && one.node.default?.kind === "Num"))))
     );
   }
