@@ -578,31 +578,99 @@ const FILTERS =
 function* filters(facts: Facts): Generator<Finding> {
   for (const call of facts.file.calls.matching(FILTERS)) {
     const name = facts.file.dotted(call.func) ?? "";
-    const cls = classOf(call);
     if (
       !/(?:melscale_fbanks|create_fb_matrix|linear_fbanks|filters\.mel|mel_filter_bank)$|^torchaudio\.transforms\.[A-Z]\w+$/.test(
         name,
       ) ||
-      !cls
+      !facts.everyStep(call)
     )
       continue;
     const values = call.args
       .filter((arg) => arg.name !== "device" && arg.name !== "dtype")
       .map((arg) => arg.value);
+    const cls = classOf(call);
     const fn = functionOf(call);
-    if (!fn || !isForward(cls, fn, facts) || !facts.everyStep(call)) continue;
-    // How many bins it is for is a size of the input, which is always the same.
-    if (
-      values.every(
-        (value) =>
-          isSetting(value, facts) || isSize(value, facts) || value.kind === "Const" || value.kind === "Str",
-      )
-    )
+    if (cls && fn && isForward(cls, fn, facts) && values.every((value) => isFixed(value, facts)))
       yield {
         at: call,
         severity: "warning",
         message:
           "The same filter bank is computed on the host in every forward from settings that never change; build it once, as a buffer with `persistent=False`",
       };
+    else if (
+      values.every((value) => isTold(value, facts)) &&
+      (facts.stepLoop(call) !== null || isUsedOnGiven(call, facts))
+    )
+      yield {
+        at: call,
+        severity: "note",
+        message:
+          "The filter bank is computed on the host in every step, and is the same unless its settings change; build it once for each of these, and keep it",
+      };
   }
+}
+
+/** How many bins a filter is for is a size of the input, which is always the same. */
+function isFixed(expr: Expr, facts: Facts): boolean {
+  return isSetting(expr, facts) || isSize(expr, facts) || expr.kind === "Const" || expr.kind === "Str";
+}
+
+/** A parameter, or what one holds, `hps.data.n_mels`: whoever calls gives a setting of the run, where it is no batch. */
+function isTold(expr: Expr, facts: Facts): boolean {
+  if (isFixed(expr, facts)) return true;
+  if (expr.kind === "Binary") return isTold(expr.left, facts) && isTold(expr.right, facts);
+  if (expr.kind === "Unary") return isTold(expr.operand, facts);
+  if (expr.kind === "Attribute") return isTold(expr.value, facts);
+  // `config["n_mels"]`
+  if (expr.kind === "Subscript") return expr.index.kind === "Str" && isTold(expr.value, facts);
+  if (expr.kind !== "Name" || /batch|item|sample$|example/.test(expr.id)) return false;
+  if (expr.id === "self") return true;
+  const definitions = facts.file.scopes.reaching(expr);
+  return (
+    definitions.length > 0 &&
+    definitions.every(
+      ({ how, node, value }) =>
+        how === "param" ||
+        how === "import" ||
+        (how === "assign" &&
+          value !== null &&
+          value.kind !== "Name" &&
+          (isTold(value, facts) || functionOf(node) === null)),
+    )
+  );
+}
+
+/**
+ * In a function that is given a sound besides: `def mel_of(wave, rate, bins)` does something with `wave`. One that is told
+ * settings alone makes the filter for those who call it, and they may keep it.
+ */
+function isUsedOnGiven(call: Call, { file }: Facts): boolean {
+  const fn = functionOf(call);
+  if (fn?.kind !== "FunctionDef" || fn.decorators.length > 0) return false;
+  const settings = new Set(call.args.flatMap(({ value }) => namesIn(value).map(({ id }) => id)));
+  return file
+    .all("Name")
+    .some(
+      (name) =>
+        name.id !== "self" &&
+        functionOf(name) === fn &&
+        !settings.has(name.id) &&
+        isComputedWith(name) &&
+        file.scopes.reaching(name).some(({ how }) => how === "param"),
+    );
+}
+
+/** `wave.unsqueeze(1)`, `mel @ spec`, `torch.stft(wave, …)`; of `like.device` nothing is computed. */
+function isComputedWith(name: Name): boolean {
+  const { parent } = name;
+  if (parent?.kind === "Attribute")
+    return (
+      parent.parent?.kind === "Call" && parent.parent.func === parent && !/^(?:get|pop)$/.test(parent.attr)
+    );
+  if (parent?.kind === "Binary") return parent.op === "@";
+  const call = parent?.kind === "Arg" ? parent.parent : null;
+  return (
+    call?.kind === "Call" &&
+    (call.func.kind === "Call" || /^(?:stft|matmul|mm|bmm|einsum|pad|abs|log)$/.test(lastWord(call.func)))
+  );
 }
