@@ -321,8 +321,8 @@ export class CallValues {
           : filled
             ? [operands[0]!, ...filled.filter(({ graph }) => graph === "yes")]
             : operands;
-        // A list is nowhere: what is made of it is where its tensors are.
-        const device = filled ? commonDevice(filled) : (items[0]?.device ?? "unknown");
+        // A list is nowhere, and neither is the text of `einsum` or the number of `pow(2, x)`: what is made is where the tensors are.
+        const device = filled ? commonDevice(filled) : (items.find(isPlaced)?.device ?? "unknown");
         const value = this.#values.computed(call, [...items, { what: "tensor", device, graph: "no" }]);
         const graph = GRAPHLESS.has(short)
           ? "no"
@@ -563,6 +563,11 @@ export class CallValues {
         : "cpu";
     return this.#values.device(given.value);
   }
+}
+
+/** Whatever is no text and no number. */
+function isPlaced({ what }: Value): boolean {
+  return what !== "string" && what !== "number";
 }
 
 /** Where all of these tensors are; unknown where they differ, or one is none that is known. */

@@ -1,6 +1,6 @@
 import { keyword } from "../../python/file.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Expr } from "../../python/tree.ts";
+import type { Expr, NodeOf } from "../../python/tree.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isTensorLike } from "../facts/value.ts";
@@ -71,8 +71,10 @@ export const rule: Rule = {
             "How many positions `where` finds is known to the device only: the host waits for it on every step",
         };
     for (const subscript of file.all("Subscript")) {
+      // `scores[labels == 1, 0]`
+      const indices = subscript.index.kind === "Tuple" ? subscript.index.items : [subscript.index];
       if (
-        !isMask(subscript.index, facts) ||
+        !indices.some((index) => isMask(index, subscript.value, facts)) ||
         !(facts.onAccelerator(subscript.value) || isHandedTensor(subscript.value, facts)) ||
         !facts.everyStep(subscript)
       )
@@ -118,13 +120,24 @@ function isHandedIn({ how, value }: Definition): boolean {
   return how === "param" && (value === null || value.kind === "Const");
 }
 
-/** A tensor of booleans: a comparison, or one combined with others, directly or through a name. */
-function isMask(expr: Expr, facts: Facts, depth = 0): boolean {
+/**
+ * `scores[labels == 1]`, of labels that nobody here knows: one truth alone picks nothing from a tensor, so these are as many as
+ * it has rows. What is known to be of the host, an array or a list, is counted there.
+ */
+function isUnknownTest(expr: NodeOf<"Compare">, of: Expr, facts: Facts): boolean {
+  if (facts.value(of).what !== "tensor") return false;
+  const sides = [expr.left, ...expr.rights].map((side) => facts.value(side).what);
+  return facts.value(expr).what === "unknown" && sides.every((what) => /^(?:unknown|number)$/.test(what));
+}
+
+/** A tensor of booleans: a comparison, or one combined with others, directly or through a name. `of`: what it picks from. */
+function isMask(expr: Expr, of: Expr, facts: Facts, depth = 0): boolean {
   if (depth > 5) return false;
-  if (expr.kind === "Compare") return facts.value(expr).what === "tensor";
+  const again = (inner: Expr): boolean => isMask(inner, of, facts, depth + 1);
+  if (expr.kind === "Compare") return facts.value(expr).what === "tensor" || isUnknownTest(expr, of, facts);
   if (expr.kind === "Binary" && (expr.op === "&" || expr.op === "|"))
-    return isMask(expr.left, facts, depth + 1) && isMask(expr.right, facts, depth + 1);
-  if (expr.kind === "Unary" && expr.op === "~") return isMask(expr.operand, facts, depth + 1);
+    return again(expr.left) && again(expr.right);
+  if (expr.kind === "Unary" && expr.op === "~") return again(expr.operand);
   if (expr.kind === "Call") {
     const name = facts.file.dotted(expr.func);
     const short =
@@ -139,7 +152,7 @@ function isMask(expr: Expr, facts: Facts, depth = 0): boolean {
       expr.func.kind === "Attribute" &&
       /^(?:view|reshape|flatten|squeeze|unsqueeze|expand|expand_as|repeat|to)$/.test(short)
     )
-      return isMask(expr.func.value, facts, depth + 1);
+      return again(expr.func.value);
     const { what } = facts.value(expr);
     return (
       /^(?:eq|ne|gt|lt|ge|le|isnan|isinf|isfinite|logical_(?:and|or|not|xor)|bool|not_equal|greater|less)$/.test(
@@ -160,6 +173,6 @@ function isMask(expr: Expr, facts: Facts, depth = 0): boolean {
     definitions.length === 1 &&
     definitions[0]!.how === "assign" &&
     definitions[0]!.value !== null &&
-    isMask(definitions[0]!.value, facts, depth + 1)
+    again(definitions[0]!.value)
   );
 }

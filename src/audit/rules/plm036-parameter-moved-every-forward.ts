@@ -1,9 +1,10 @@
 import { argument } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, Name } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedIn } from "../facts/handed-in.ts";
-import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -76,7 +77,7 @@ function castOf(call: Call, facts: Facts): "fixed" | "wide" | "of input" | null 
     (named
       ? type !== null && /^torch\.float(?:32)?$/.test(facts.file.dotted(type) ?? "")
       : func.attr === "float" && call.args.length === 0) &&
-    isMatrix(func.value, facts) &&
+    (isMatrix(func.value, facts) || isInnerMatrix(call, facts)) &&
     (selfAttribute(func.value) === null || isUsedAsItIs(call, facts));
   const given =
     func.attr === "to" &&
@@ -87,7 +88,7 @@ function castOf(call: Call, facts: Facts): "fixed" | "wide" | "of input" | null 
   const casts =
     cls !== null &&
     /^(?:module|lightning)$/.test(facts.role(cls)) &&
-    isOwnWeight(func.value, facts) &&
+    (isOwnWeight(func.value, facts) || isInnerMatrix(call, facts)) &&
     facts.everyStep(call) !== null;
   return !casts ? null : low ? "fixed" : wide ? "wide" : "of input";
 }
@@ -106,6 +107,43 @@ function isMatrix(expr: Expr, facts: Facts): boolean {
   return (
     (own === "weight" && isOfLayer(cls, facts)) ||
     isOnlyMadeBy(expr, file, ({ args: [first] }) => first !== undefined && sizesOf(first.value, facts) > 1)
+  );
+}
+
+/**
+ * `F.linear(x, self[0].weight.float())` of a class of `nn.Sequential`, `x @ self.base.head.weight.half().t()`: whoever made the
+ * layer inside, what a matrix product takes from it is a matrix.
+ */
+function isInnerMatrix(cast: Call, { file }: Facts): boolean {
+  const weight = cast.func.kind === "Attribute" ? cast.func.value : null;
+  if (weight?.kind !== "Attribute" || weight.attr !== "weight" || isSelf(weight.value)) return false;
+  let root: Expr = weight.value;
+  while (root.kind === "Attribute" || root.kind === "Subscript") root = root.value;
+  return (
+    isSelf(root) &&
+    !/gate|rout|expert/i.test(`${classOf(cast)?.name} ${file.textOf(weight)}`) &&
+    isMultiplied(cast, file)
+  );
+}
+
+/** Given to a matrix product, or to a look-up, as it is, turned, or by a name that it has for that. */
+function isMultiplied(expr: Expr, file: PythonFile, depth = 0): boolean {
+  const { parent } = expr;
+  if (!parent || depth > 3) return false;
+  const again = (one: Expr): boolean => isMultiplied(one, file, depth + 1);
+  if (parent.kind === "Attribute" && /^(?:t|T|mT|transpose)$/.test(parent.attr))
+    return again(parent.parent?.kind === "Call" ? parent.parent : parent);
+  if (parent.kind === "Binary") return parent.op === "@";
+  if (parent.kind === "Assign") {
+    const [target, ...more] = parent.targets;
+    const named = target?.kind === "Name" && more.length === 0 ? file.scopes.definitionAt(target) : null;
+    return named !== null && file.scopes.uses(named).some(again);
+  }
+  const call = parent.kind === "Arg" ? parent.parent : null;
+  const name = call?.kind === "Call" ? (file.dotted(call.func) ?? "") : "";
+  if (/^torch\.(?:matmul|mm)$/.test(name)) return true;
+  return (
+    /^torch\.nn\.functional\.(?:linear|embedding)$/.test(name) && argument(call as Call, "weight", 1) === expr
   );
 }
 

@@ -1,7 +1,7 @@
 import { argument } from "../../python/file.ts";
-import { contains, functionOf } from "../../python/nodes.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
-import { selfAttribute } from "../facts/classes.ts";
+import { classOf, contains, functionOf } from "../../python/nodes.ts";
+import type { Attribute, Call, Expr, Node } from "../../python/tree.ts";
+import { isModuleRole, selfAttribute } from "../facts/classes.ts";
 import { everyUpdate, validationStep } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -153,12 +153,14 @@ function closing(value: Expr, call: Call, method: string): Edit[] {
 function* sizes(facts: Facts): Generator<Finding> {
   const report = (at: Expr): Finding => ({
     at,
+    ...(isKnown(at) ? {} : { severity: "note" as const }),
     message: "Python wants a number here and reads the device tensor for it, with a wait, on every step",
   });
   const { file } = facts;
+  const isKnown = (expr: Expr): boolean =>
+    (facts.onAccelerator(expr) && facts.value(expr).what === "tensor") || isMasked(expr, facts);
   const isCount = (expr: Expr): boolean =>
-    isSingle(expr, facts, 0) &&
-    ((facts.onAccelerator(expr) && facts.value(expr).what === "tensor") || isMasked(expr, facts));
+    isSingle(expr, facts, 0) && (isKnown(expr) || isReducedTwice(expr, facts));
   for (const call of file.callsNamed(
     "zeros",
     "ones",
@@ -232,6 +234,46 @@ function* sizes(facts: Facts): Generator<Finding> {
   for (const slice of file.all("Slice"))
     for (const bound of [slice.lower, slice.upper])
       if (bound && isCount(bound) && everyTurn(slice, facts)) yield report(bound);
+}
+
+/**
+ * `ids.argmax(dim=-1).max() + 1` in what a module's forward runs, of ids that nobody here knows: nothing but a tensor is reduced
+ * along one of its dimensions there, and the network is given it. Lengths come as they are, and may be of the host.
+ */
+function isReducedTwice(expr: Expr, facts: Facts): boolean {
+  const cls = facts.accelerator ? classOf(expr) : null;
+  if (!cls || !isModuleRole(facts.role(cls)) || !/\bforward\b/.test(facts.hot(expr)?.why ?? "")) return false;
+  let at: Expr | null = expr;
+  for (let depth = 0; at && depth < 8; depth++) {
+    if (at.kind === "Call" && isAlongDimension(at, facts)) {
+      return facts.value((at.func as Attribute).value).device !== "cpu";
+    }
+    at = reduced(at, facts);
+  }
+  return false;
+}
+
+/** `mask.sum(1)`, `ids.argmax(dim=-1)`: one number a row. */
+function isAlongDimension({ func, args }: Call, { file }: Facts): boolean {
+  const [dim, ...more] = args;
+  return (
+    func.kind === "Attribute" &&
+    file.dotted(func) === null &&
+    /^(?:sum|argmax|argmin|amax|amin|count_nonzero)$/.test(func.attr) &&
+    dim !== undefined &&
+    more.length === 0 &&
+    (dim.name === "dim" || (dim.name === null && /^(?:Num|Unary)$/.test(dim.value.kind)))
+  );
+}
+
+/** What `lengths.max()`, `torch.max(lengths)` and `lengths.max() + 1` have read: the lengths. */
+function reduced(at: Expr, facts: Facts): Expr | null {
+  if (at.kind === "Name") return facts.file.scopes.onlyValue(at);
+  if (at.kind === "Binary") return isSingle(at.left, facts, 0) ? at.left : at.right;
+  if (at.kind !== "Call" || at.func.kind !== "Attribute") return null;
+  if (!/^(?:sum|max|min|amax|amin|long|int|detach)$/.test(at.func.attr)) return null;
+  const name = facts.file.dotted(at.func);
+  return name === null ? at.func.value : name.startsWith("torch.") ? (at.args[0]?.value ?? null) : null;
 }
 
 /**

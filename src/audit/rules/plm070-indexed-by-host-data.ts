@@ -2,7 +2,7 @@ import { argument } from "../../python/file.ts";
 import type { Call, Expr, Name } from "../../python/tree.ts";
 import { blockOf, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import { handedIn } from "../facts/handed-in.ts";
-import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isModuleRole, isOnlyMadeBy, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import type { Rule } from "../rule.ts";
@@ -42,11 +42,19 @@ export const rule: Rule = {
 function isOnDevice(expr: Expr, facts: Facts): boolean {
   if (facts.onAccelerator(expr) || isMovedAbove(expr, facts)) return true;
   if (isSent(expr, facts) || isHandedFromDevice(expr, facts) || isOfSentDict(expr, facts)) return true;
+  if (isOfForward(expr, facts)) return true;
   const weight = expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : expr;
   if (!facts.accelerator || weight?.kind !== "Attribute" || weight.attr !== "weight") return false;
   let root: Expr = weight.value;
   while (root.kind === "Attribute" && !isNetwork(root, facts)) root = root.value;
   return isNetwork(root, facts);
+}
+
+/** `x.new_zeros(n)`, in a method that a module's forward runs: where the module is, unless somebody says otherwise. */
+function isOfForward(expr: Expr, facts: Facts): boolean {
+  const { what, device } = facts.value(expr);
+  const cls = what === "tensor" && device === "unknown" && facts.accelerator ? classOf(expr) : null;
+  return cls !== null && isModuleRole(facts.role(cls)) && /\bforward\b/.test(facts.hot(expr)?.why ?? "");
 }
 
 /** `train(model, rows.to(device))`: a parameter that every call in this file gives what is on the device. */
@@ -153,20 +161,16 @@ function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
   // `np.random.rand(n) > 0.5`
   if (expr.kind === "Compare") return isHostArray(expr.left, facts, depth + 1);
   if (expr.kind === "Unary") return isHostData(expr.operand, facts, depth + 1);
-  if (expr.kind === "Subscript") return isHostData(expr.value, facts, depth + 1);
-  // `self.keep = [0, 3, 5]`
-  const own = selfAttribute(expr);
-  const cls = own === null || depth > 0 ? null : classOf(expr);
-  if (cls) {
-    const writes = attributesOf(cls, facts.file).get(own!)?.writes ?? [];
+  // One entry of a list is a number.
+  if (expr.kind === "Subscript")
     return (
-      writes.length > 0 &&
-      writes.every(
-        ({ value }) => value !== null && value.kind !== "Name" && isHostData(value, facts, depth + 1),
-      )
+      isHostData(expr.value, facts, depth + 1) &&
+      (expr.index.kind === "Slice" || !isFilledList(expr.value, facts, depth + 1))
     );
-  }
+  if (depth === 0 && selfAttribute(expr) !== null)
+    return isOwnHostData(expr, facts) || isHandedByMethod(expr, facts);
   if (expr.kind === "Call" && (isDrawn(expr, facts) || isReadBack(expr, facts))) return true;
+  if (expr.kind === "Call" && depth === 0 && isHandedByMethod(expr, facts)) return true;
   // `order[::-1].copy()`
   if (
     expr.kind === "Call" &&
@@ -190,6 +194,7 @@ function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
       facts.file.dotted(expr.func) ?? "",
     );
   if (expr.kind !== "Name" || depth > 3) return false;
+  if (isFilledList(expr, facts, depth)) return true;
   const definitions = facts.file.scopes.reaching(expr);
   return (
     definitions.length === 1 &&
@@ -200,6 +205,62 @@ function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
         ? isPairOfArrays(definitions[0]!.value, facts)
         : definitions[0]!.how === "iterate" && isListOfIndices(definitions[0]!.value, facts))
   );
+}
+
+/** `self.keep = [0, 3, 5]` */
+function isOwnHostData(expr: Expr, facts: Facts): boolean {
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const writes = cls ? (attributesOf(cls, facts.file).get(own!)?.writes ?? []) : [];
+  return (
+    writes.length > 0 &&
+    writes.every(
+      ({ value }) =>
+        value !== null &&
+        (value.kind === "Name" ? isFilledList(value, facts, 1) : isHostData(value, facts, 1)),
+    )
+  );
+}
+
+/** `self.kept`, a property, or `self.kept()`: a method of the class, all of whose returns are lists or arrays. */
+function isHandedByMethod(expr: Expr, facts: Facts): boolean {
+  const called = expr.kind === "Call";
+  const own = selfAttribute(called ? expr.func : expr);
+  const cls = own === null ? null : classOf(expr);
+  const method = cls ? methodsOf(cls).find(({ name }) => name === own) : undefined;
+  if (!method || called === method.decorators.some((one) => /property$/.test(lastWord(one)))) return false;
+  const returned = facts.file.all("Return").filter((one) => functionOf(one) === method);
+  return (
+    returned.length > 0 &&
+    returned.every(({ value }) => value && (isOwnHostData(value, facts) || isHostData(value, facts, 1)))
+  );
+}
+
+/** `rows = []`, then `rows.append(i)`, `rows.extend(range(n))` or `rows += [i]`, and numbers only. */
+function isFilledList(expr: Expr, facts: Facts, depth: number): boolean {
+  if (expr.kind !== "Name" || depth > 3) return false;
+  const { scopes } = facts.file;
+  const definitions = scopes.lookup(expr)?.definitions ?? [];
+  const isEmpty = (value: Expr | null): boolean => value?.kind === "List" && value.items.length === 0;
+  // Nearly all names are none.
+  if (!definitions.every(({ how, value }) => how === "augment" || (how === "assign" && isEmpty(value))))
+    return false;
+  const isAdded = (added: Expr | null | undefined): boolean => !!added && isHostData(added, facts, depth + 1);
+  const fills = definitions.flatMap((one) => [
+    ...(one.how === "augment" ? [isAdded(one.value)] : []),
+    ...scopes.uses(one).flatMap(({ parent }) => {
+      const call = parent?.kind === "Attribute" ? parent.parent : null;
+      if (
+        parent?.kind !== "Attribute" ||
+        call?.kind !== "Call" ||
+        !/^(?:append|extend|insert)$/.test(parent.attr)
+      )
+        return [];
+      const added = call.args.at(-1)?.value;
+      return [parent.attr === "extend" ? isAdded(added) : !!added && facts.value(added).what === "number"];
+    }),
+  ]);
+  return fills.length > 0 && fills.every(Boolean);
 }
 
 /** A parameter that every call in this file gives a list or an array: `loss_of(output, rows)`. */
