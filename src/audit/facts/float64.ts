@@ -158,6 +158,20 @@ function isFraction(expr: Expr, known: Known, depth: number): boolean {
   return typeof option === "number" && !Number.isInteger(option);
 }
 
+/** `np.where(mask > 0, 2.0, 1.0)`: of two numbers, or arrays of known types, one that has a fraction makes the other float64 too. */
+function isChosen([, ...both]: Call["args"], known: Known, depth: number): boolean {
+  if (both.length !== 2 || both.some(({ name }) => name !== null)) return false;
+  const sides = both.map(({ value }) => ({
+    wide: isFloat64(value, known, depth + 1),
+    fraction: isFraction(value, known, 0),
+    plain: isNumber(value) || isWhole(value, known),
+  }));
+  return (
+    sides.every(({ wide, fraction, plain }) => wide || fraction || plain) &&
+    sides.some(({ wide, fraction }) => wide || fraction)
+  );
+}
+
 /** Rows that are such arrays: `[row(i) for i in range(n)]`, or a list that began empty and was filled with them. */
 function isGathered(rows: Expr | null, known: Known, depth: number): boolean {
   if (rows?.kind === "Comp")
@@ -233,6 +247,8 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
     const of = positional(expr, 0);
     return of !== null && expr.args.length === 1 && (isWhole(of, known) || isFloat64(of, known, depth + 1));
   }
+  if (expr.kind === "Call" && known.file.dotted(expr.func) === "numpy.where")
+    return isChosen(expr.args, known, depth);
   // `np.power(0.99, np.arange(n))`
   if (expr.kind === "Call" && known.file.dotted(expr.func) === "numpy.power" && !keyword(expr, "dtype")) {
     const [base, power] = [positional(expr, 0), positional(expr, 1)];

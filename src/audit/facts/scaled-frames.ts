@@ -3,6 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
+import { returnsByName } from "./returns.ts";
 
 /** What is known around an array. */
 interface Known {
@@ -13,7 +14,11 @@ interface Known {
 /** `episode["frames"][i] / 255.0 - 0.5`: the bytes of an image, which NumPy makes float64 when they are divided. */
 export function isScaledFrame(item: Expr, known: Known): boolean {
   let at = item.kind === "Name" ? known.file.scopes.onlyValue(item) : item;
-  while (at?.kind === "Binary" && at.op !== "/" && at.right.kind === "Num") at = at.left;
+  // `2 * (image / 255) - 1`
+  while (at?.kind === "Binary" && at.op !== "/")
+    if (at.right.kind === "Num") at = at.left;
+    else if (at.left.kind === "Num") at = at.right;
+    else return false;
   return (
     at?.kind === "Binary" &&
     at.op === "/" &&
@@ -26,6 +31,9 @@ export function isScaledFrame(item: Expr, known: Known): boolean {
 /** NumPy functions that leave bytes what they are. */
 const SAME =
   /^numpy\.(?:array|asarray|ascontiguousarray|moveaxis|rollaxis|swapaxes|transpose|expand_dims|flip|fliplr|flipud|rot90|pad)$/;
+
+/** NumPy functions that put several together. */
+const JOINS = /^numpy\.(?:stack|concatenate|vstack|hstack)$/;
 
 /** What reads images as bytes, and what changes those. */
 const READS =
@@ -47,6 +55,16 @@ function isImage(expr: Expr, known: Known): boolean {
       /^(?:transpose|copy|swapaxes)$/.test(expr.func.attr) &&
       isImage(expr.func.value, known)
     );
+  // `np.stack([left, right])`, `np.stack([opened(path) for path in paths])`
+  if (JOINS.test(name)) {
+    const all = keyword(expr, "dtype") === null ? positional(expr, 0) : null;
+    const parts = all?.kind === "Comp" ? [all.element] : all?.kind === "List" ? all.items : [];
+    return parts.length > 0 && parts.every((part) => isImage(part, known));
+  }
+  // What a function of this file opens, and hands back as an array.
+  const opened = file.once(returnsByName).get(name);
+  if (opened)
+    return opened.every((value) => value.kind === "Call" && isImage(value, known)) && !isNarrowed(expr, file);
   // `np.array(image, kind)` says the type of its result.
   const isTyped = keyword(expr, "dtype") !== null || (name.endsWith("array") && positional(expr, 1) !== null);
   return (READS.test(name) || (SAME.test(name) && !isTyped)) && !isNarrowed(expr, file);

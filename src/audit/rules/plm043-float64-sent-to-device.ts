@@ -1,7 +1,7 @@
 import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
-import type { Attribute, Call, ClassDef, Expr } from "../../python/tree.ts";
+import type { Attribute, Call, ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -23,6 +23,7 @@ export const rule: Rule = {
     yield* collated(facts);
     yield* sentByHelper(facts);
     yield* castThere(facts);
+    yield* prepared(facts);
     for (const call of facts.file.callsNamed("to", "cuda", "from_numpy", "tensor", "as_tensor")) {
       const moved =
         call.func.kind === "Attribute" &&
@@ -39,7 +40,7 @@ export const rule: Rule = {
         continue;
       const data = positional(made, 0);
       const wide = data !== null && isFloat64(data, facts.once(known));
-      if (!data || (!wide && !areRewards(data, facts) && !areMadeWide(data, facts))) continue;
+      if (!data || (!wide && !isWideByUse(data, facts))) continue;
       yield {
         at: made,
         // Once after an evaluation it is next to nothing.
@@ -141,11 +142,7 @@ function* collated(facts: Facts): Generator<Finding> {
     if (facts.role(cls) !== "dataset") continue;
     for (const value of handedOut(cls, file)) {
       const items = value.kind === "Tuple" ? value.items : value.kind === "Dict" ? value.values : [value];
-      const wide = items.find(
-        (item) =>
-          (isArray(item, facts.once(known)) && isFloat64(item, facts.once(known))) ||
-          isScaledFrame(item, facts.once(known)),
-      );
+      const wide = items.find((item) => isWideArray(dataOf(item, facts) ?? item, facts));
       if (wide)
         yield {
           at: wide,
@@ -161,11 +158,78 @@ function* collated(facts: Facts): Generator<Finding> {
                     { start: wide.start, end: wide.start, text: "(" },
                     { start: wide.end, end: wide.end, text: ').astype("float32")' },
                   ]
-                : [{ start: wide.end, end: wide.end, text: '.astype("float32")' }],
+                : [
+                    {
+                      start: wide.end,
+                      end: wide.end,
+                      text: dataOf(wide, facts) ? ".float()" : '.astype("float32")',
+                    },
+                  ],
           },
         };
     }
   }
+}
+
+/** Not by its type, which nobody here knows, but by what it is for. */
+function isWideByUse(data: Expr, facts: Facts): boolean {
+  return areRewards(data, facts) || areMadeWide(data, facts) || isScaledFrame(data, facts.once(known));
+}
+
+/** `torch.from_numpy(images / 255.0)` in what prepares the batches: the loader hands these on as they are. */
+function* prepared(facts: Facts): Generator<Finding> {
+  const preparing = facts.once(preparesBatches);
+  // One cast on the way is enough, whichever it is of.
+  if (preparing.size === 0 || [...preparing].some((fn) => CASTS.test(facts.file.textOf(fn)))) return;
+  for (const call of facts.file.callsNamed("from_numpy", "tensor", "as_tensor")) {
+    const fn = functionOf(call);
+    const data = fn?.kind === "FunctionDef" && preparing.has(fn) ? keptType(call, facts) : null;
+    if (data && isWideArray(data, facts))
+      yield {
+        at: call,
+        severity: "note",
+        message: `\`torch.${lastWord(call.func)}\` keeps NumPy's float64, and the loader hands it on: twice the bytes to hold, and to copy unless it is cast before`,
+        fix: {
+          grade: "unsafe",
+          title: "Make it float32",
+          edits: [{ start: call.end, end: call.end, text: ".float()" }],
+        },
+      };
+  }
+}
+
+const CASTS = /\.(?:float|half|bfloat16)\(|float32|float16/;
+
+/** Functions of the file that a dataset of Hugging Face or a loader calls for its batches, and those of the file that these call. */
+function preparesBatches({ file }: Facts): ReadonlySet<FunctionDef> {
+  const found = new Set<FunctionDef>();
+  const add = (named: Expr | null): void => {
+    const [one, ...more] = named?.kind === "Name" ? (file.scopes.lookup(named)?.definitions ?? []) : [];
+    if (one?.node.kind === "FunctionDef" && more.length === 0) found.add(one.node);
+  };
+  for (const call of file.callsNamed("with_transform", "set_transform")) add(positional(call, 0));
+  for (const call of file.callsNamed("DataLoader")) add(keyword(call, "collate_fn")?.value ?? null);
+  // A set goes on through what is added to it on the way.
+  if (found.size > 0)
+    for (const fn of found) for (const call of file.all("Call")) if (functionOf(call) === fn) add(call.func);
+  return found;
+}
+
+/** What `torch.from_numpy(data)` makes a tensor of, of its own type. */
+function keptType(call: Call, { file }: Facts): Expr | null {
+  const makes = /^torch\.(?:from_numpy|tensor|as_tensor)$/.test(file.dotted(call.func) ?? "");
+  return makes && !keyword(call, "dtype") ? positional(call, 0) : null;
+}
+
+/** The array behind `torch.from_numpy(image / 255.0).permute(2, 0, 1)`; null where it is none, or was cast. */
+function dataOf(item: Expr, facts: Facts): Expr | null {
+  const made = factory(item, facts, 0);
+  return made?.kind === "Call" ? keptType(made, facts) : null;
+}
+
+function isWideArray(expr: Expr, facts: Facts): boolean {
+  const around = facts.once(known);
+  return (isArray(expr, around) && isFloat64(expr, around)) || isScaledFrame(expr, around);
 }
 
 /** What a dataset returns for an index, or yields one by one: itself, or by a method of its own, `yield self.sample()`. */
@@ -184,7 +248,7 @@ function handedOut(cls: ClassDef, file: PythonFile): readonly Expr[] {
   });
 }
 
-/** `np.array(rewards)`, of the Python numbers that environments hand out. */
+/** `np.array(rewards)`, `np.array(self.reward_buffer)`, of the Python numbers that environments hand out. */
 function areRewards(data: Expr, { file }: Facts): boolean {
   const of =
     data.kind === "Call" &&
@@ -192,7 +256,29 @@ function areRewards(data: Expr, { file }: Facts): boolean {
     /^numpy\.(?:array|asarray)$/.test(file.dotted(data.func) ?? "")
       ? positional(data, 0)
       : null;
-  return of?.kind === "Name" && /(?:^|_)rewards?$/.test(of.id);
+  if (of?.kind === "Name") return REWARDS.test(of.id);
+  const own = of && selfAttribute(of);
+  return !!own && REWARDS.test(own) && isFilledWithNumbers(of!, own, file);
+}
+
+const REWARDS = /(?:^|_)rewards?(?:_(?:buffer|buf|list|memory|history|pool))?$/;
+
+/** `self.rewards = []`, and nothing is put there that says another type: `self.rewards.append(torch.tensor(r))`. */
+function isFilledWithNumbers(list: Expr, own: string, file: PythonFile): boolean {
+  const cls = classOf(list);
+  const writes = cls ? (attributesOf(cls, file).get(own)?.writes ?? []) : [];
+  return (
+    writes.length > 0 &&
+    writes.every(({ value }) => value?.kind === "List" && value.items.length === 0) &&
+    file
+      .callsNamed("append", "extend")
+      .every(
+        ({ func, args }) =>
+          func.kind !== "Attribute" ||
+          selfAttribute(func.value) !== own ||
+          args.every(({ value }) => !NARROW.test(file.textOf(value))),
+      )
+  );
 }
 
 /** `self.states[chosen]`, which the constructor makes and fills as float64, whatever another method may put in its place. */
