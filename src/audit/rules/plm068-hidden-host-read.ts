@@ -246,9 +246,22 @@ function isReducedTwice(expr: Expr, facts: Facts): boolean {
   let at: Expr | null = expr;
   for (let depth = 0; at && depth < 8; depth++) {
     if (at.kind === "Call" && isAlongDimension(at, facts)) {
-      return facts.value((at.func as Attribute).value).device !== "cpu";
+      const { value } = at.func as Attribute;
+      return facts.value(value).device !== "cpu" && !isBroughtBack(value, facts);
     }
     at = reduced(at, facts);
+  }
+  return false;
+}
+
+/** `sizes.cpu().long()`, also under a name. */
+function isBroughtBack(expr: Expr, facts: Facts): boolean {
+  let at: Expr | null = expr;
+  for (let depth = 0; at && depth < 8; depth++) {
+    if (at.kind === "Call" && at.func.kind === "Attribute") {
+      if (/^(?:cpu|numpy)$/.test(at.func.attr)) return true;
+      at = at.func.value;
+    } else at = at.kind === "Name" ? facts.file.scopes.onlyValue(at) : null;
   }
   return false;
 }
