@@ -228,7 +228,7 @@ function isHandedByMethod(expr: Expr, facts: Facts): boolean {
   const own = selfAttribute(called ? expr.func : expr);
   const cls = own === null ? null : classOf(expr);
   const method = cls ? methodsOf(cls).find(({ name }) => name === own) : undefined;
-  if (!method || called === method.decorators.some((one) => /property$/.test(lastWord(one)))) return false;
+  if (!method || called === method.decorators.some((one) => lastWord(one).endsWith("property"))) return false;
   const returned = facts.file.all("Return").filter((one) => functionOf(one) === method);
   return (
     returned.length > 0 &&
