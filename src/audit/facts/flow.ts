@@ -1,7 +1,7 @@
 import type { Definition } from "../../python/scopes.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { AugAssign, Call, ClassDef, Expr, Name, Node, Str, Subscript } from "../../python/tree.ts";
-import { attributesOf, isModuleRole, isOnlyMadeBy, selfAttribute } from "./classes.ts";
+import { attributesOf, isModuleRole, isOnlyMadeBy, methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { holdsIndices, isIndices } from "./indices.ts";
 import { isListedLayer, isParam } from "./own-layers.ts";
@@ -304,6 +304,7 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
           (facts.value(expr.func).what === "module" ||
             facts.networks.is(expr.func) ||
             isHanded(expr.func, facts) ||
+            isAdded(expr.func, facts) ||
             isTransform(expr.func, facts))) ||
         // `self.transformer.drop(x)`
         (expr.func.kind === "Attribute" && isOwnLayer(expr.func.value, facts)) ||
@@ -458,6 +459,28 @@ function isHanded(callee: Expr, facts: Facts): boolean {
           (value?.kind === "Call" && isParam(value.func, method))),
     )
   );
+}
+
+/** `self.layer1(x)` where `self.add_module(name, stage)` is all that the class says of it. */
+function isAdded(callee: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  const cls = classOf(callee);
+  const own = selfAttribute(callee)!;
+  return (
+    cls !== null &&
+    isOfModule(callee, facts) &&
+    !attributesOf(cls, file).has(own) &&
+    !methodsOf(cls).some(({ name }) => name === own) &&
+    file
+      .callsNamed("add_module", "register_module", "setattr")
+      .some((call) => classOf(call) === cls && addsToSelf(call))
+  );
+}
+
+/** `self.add_module(name, layer)`, `setattr(self, name, layer)` */
+function addsToSelf({ func, args }: Call): boolean {
+  const to = func.kind === "Attribute" ? func.value : args[0]?.value;
+  return to?.kind === "Name" && to.id === "self";
 }
 
 /** `for block in self.blocks: x = block(x)`. */

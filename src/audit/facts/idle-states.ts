@@ -8,6 +8,7 @@ import type { Facts } from "./facts.ts";
 import { lexicalGrad } from "./gradmode.ts";
 import { isNetwork, ranNetwork } from "./networks.ts";
 import { anyCutsItsOwn, constructed } from "./recurrent.ts";
+import { instanceType } from "./summary.ts";
 import { loopsAround } from "./training.ts";
 import type { Loop } from "./training.ts";
 
@@ -103,9 +104,11 @@ export function* throughRollout(facts: Facts): Generator<Idle> {
     const [loop] = given ? loopsAround(statement) : [];
     if (!given || !loop || !isCarried(given, statement, loop, facts)) continue;
     const fn = functionOf(statement);
+    const collects = isCollected(call, target, given, statement, loop, facts);
     // Beside a training, as after each of its epochs, only what is drawn from the outputs goes on.
     const beside = facts.backwards.some((one) => functionOf(one.call) === fn);
-    if (fn?.kind === "Lambda" || (beside && (!isDrawn(loop, facts) || file.once(anyCutsItsOwn)))) continue;
+    if (fn?.kind === "Lambda" || (beside && !collects && (!isDrawn(loop, facts) || file.once(anyCutsItsOwn))))
+      continue;
     const within = beside ? loop : (fn ?? file.tree.module);
     if (facts.gradMode(call) === "off" || isCutOff(given.id, within, file)) continue;
     // `belief, state = agent.infer(obs, belief, state)`: all that comes back goes in again, while an environment is stepped.
@@ -113,17 +116,56 @@ export function* throughRollout(facts: Facts): Generator<Idle> {
       call.func.kind === "Attribute" &&
       partsOf(target).every((part) => part.kind === "Name" && isGivenIn(part.id, call)) &&
       stepsEnvironment(loop, file);
-    const acts = call.func.kind === "Attribute" && ACTING.test(call.func.attr);
+    const acts = call.func.kind === "Attribute" && (collects || ACTING.test(call.func.attr));
     const network = acts ? (call.func as Attribute).value : call.func;
-    if (!played && !isNetwork(network, facts) && !facts.networks.is(network)) continue;
+    if (!played && !collects && !isNetwork(network, facts) && !facts.networks.is(network)) continue;
     const inVain =
       played ||
       beside ||
+      collects ||
       (acts
         ? isCutBelow(target, given.id, statement, facts, /^actions?$/)
         : fn !== null && MEASURING.test(fn.name) && isMeasured(fn, facts));
-    if (inVain) yield { read: given, by: played ? call.func : null };
+    if (inVain) yield { read: given, by: played || collects ? call.func : null };
   }
+}
+
+/**
+ * `action, logp, value, state = agent.act(obs, state)` in a loop that steps an environment, beside the loops that learn from
+ * what it collects: all but the state is cut off there, so that nothing is differentiated through it.
+ */
+function isCollected(
+  call: Call,
+  target: Expr,
+  state: Name,
+  statement: Node,
+  loop: Loop,
+  facts: Facts,
+): boolean {
+  const { backwards, file } = facts;
+  const { func } = call;
+  const runs =
+    ranNetwork(call, facts) !== null || (func.kind === "Attribute" && isNetwork(func.value, facts));
+  const type = instanceType(
+    func.kind === "Attribute" && isNetwork(func.value, facts) ? func.value : func,
+    file,
+  );
+  const cls = file.all("ClassDef").find((one) => file.qualified(one) === type);
+  return (
+    runs &&
+    !(cls && /\.detach|no_grad|inference_mode/.test(file.codeOf(cls))) &&
+    !file.once(anyCutsItsOwn) &&
+    stepsEnvironment(loop, file) &&
+    !backwards.some((one) => contains(loop, one.call)) &&
+    isCutBelow(target, state.id, statement, facts, /^actions?$/) &&
+    // What is read of it beside the loop, as for the value of the last state, is cut off too.
+    partsOf(target)
+      .flatMap((part) =>
+        part.kind === "Name" && part.id === state.id ? [file.scopes.definitionAt(part)] : [],
+      )
+      .flatMap((made) => (made ? file.scopes.uses(made) : []))
+      .every((use) => contains(loop, use) || isCut(use, facts) || lexicalGrad(use, file) === "off")
+  );
 }
 
 /** A loop that samples, with no backward in it or around it. */
@@ -196,17 +238,41 @@ function classBehind(func: Expr, { file }: Facts): ClassDef | null {
   );
 }
 
-/** Whether a function hands back the numbers alone: `return action.item()`, `return actions.cpu().numpy()`, `-> np.ndarray`. */
+/**
+ * Whether a function hands back the numbers alone: `return action.item()`, `return actions.cpu().numpy()`, `-> np.ndarray`,
+ * and `return np.clip(action, -1, 1)` of such a name.
+ */
 function returnsNumbers(fn: FunctionDef, file: PythonFile): boolean {
   if (fn.returns && /^(?:np|numpy)\.(?:nd)?array$|^(?:int|float)$/.test(file.textOf(fn.returns))) return true;
   return file
     .all("Return")
     .some(
-      (one) =>
-        one.value !== null &&
-        functionOf(one) === fn &&
-        /\.(?:item|numpy|tolist|detach)\(\)|\.data\b/.test(file.textOf(one.value)),
+      ({ value }) =>
+        value !== null &&
+        functionOf(value) === fn &&
+        (NUMBERS.test(file.textOf(value)) || partsOf(value).every((part) => isOfNumbers(part, file))),
     );
+}
+
+/** What has no graph, whatever it was made of. */
+const NUMBERS = /\.(?:item|numpy|tolist|detach)\(\)|\.data\b/;
+
+/** `np.clip(a, low, high)`, `int(a)`, which take no tensor with a graph but to read it, and names of nothing but such results. */
+function isOfNumbers(expr: Expr, file: PythonFile): boolean {
+  if (expr.kind === "Name") {
+    const made = file.scopes.reaching(expr);
+    return (
+      made.length > 0 &&
+      made.every(
+        ({ how, value }) =>
+          how === "assign" &&
+          value?.kind === "Call" &&
+          (NUMBERS.test(file.textOf(value)) || isOfNumbers(value, file)),
+      )
+    );
+  }
+  const name = expr.kind === "Call" ? file.dotted(expr.func) : null;
+  return name !== null && /^(?:numpy\.\w|builtins\.(?:int|float)$)/.test(name);
 }
 
 /** Whether all that was unpacked beside the state is only read below, or cut off from its graph; what is `sampled` has none. */
@@ -214,9 +280,10 @@ function isCutBelow(
   target: Expr,
   own: string,
   statement: Node,
-  { file }: Facts,
+  facts: Facts,
   sampled: RegExp | null = null,
 ): boolean {
+  const { file } = facts;
   let any = false;
   for (const part of partsOf(target)) {
     if (ownState(part) === own || (part.kind === "Name" && part.id === own)) continue;
@@ -226,7 +293,7 @@ function isCutBelow(
       // `self.hidden = hidden`
       const into = statementOf(use);
       if (into?.kind === "Assign" && into !== statement && ownState(into.targets[0]!) === own) continue;
-      const cut = isCut(use) || lexicalGrad(use, file) === "off";
+      const cut = isCut(use, facts) || lexicalGrad(use, file) === "off";
       if (!cut && !sampled?.test(made.name)) return false;
       any ||= cut;
     }
@@ -234,13 +301,18 @@ function isCutBelow(
   return any;
 }
 
-/** `action.detach()`, `logits[0].argmax(-1)`, `action.cpu().data.numpy()` */
-function isCut(use: Expr): boolean {
+/** `action.detach()`, `logits[0].argmax(-1)`, `action.cpu().data.numpy()`; `policy = Categorical(logits=logits)`, of which no more is read. */
+function isCut(use: Expr, facts: Facts): boolean {
+  const { file } = facts;
   let at: Expr = use;
   for (;;) {
     const { parent } = at;
     if (parent?.kind === "Subscript" && parent.value === at) at = parent;
     else if (parent?.kind === "Call" && parent.func === at) at = parent;
+    else if (parent?.kind === "Arg" && parent.parent?.kind === "Call" && isDistribution(parent.parent, file))
+      at = parent.parent;
+    else if (parent?.kind === "Assign" && at.kind === "Call" && isDistribution(at, file))
+      return parent.targets.every((target) => isCutUnderName(target, facts));
     else if (parent?.kind === "Attribute" && parent.value === at) {
       // What a distribution gives for `sample` has no graph; `rsample` is for those who want one.
       if (/^(?:detach|data|item|argmax|numpy|tolist|sample)$/.test(parent.attr)) return true;
@@ -253,4 +325,15 @@ function isCut(use: Expr): boolean {
       at = parent;
     } else return false;
   }
+}
+
+function isDistribution({ func }: Call, file: PythonFile): boolean {
+  return /^torch\.distributions\.(?:\w+\.)*[A-Z]\w*$/.test(file.dotted(func) ?? "");
+}
+
+function isCutUnderName(target: Expr, facts: Facts): boolean {
+  const { scopes } = facts.file;
+  const made = target.kind === "Name" ? scopes.definitionAt(target) : null;
+  const uses = made ? scopes.uses(made) : [];
+  return uses.length > 0 && uses.every((use) => isCut(use, facts) || lexicalGrad(use, facts.file) === "off");
 }

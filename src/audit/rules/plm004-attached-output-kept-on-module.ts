@@ -1,15 +1,13 @@
 import { classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
-import type { Arg, Assign, Call, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
+import type { Assign, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isCut, isCutEach } from "../facts/cuts.ts";
 import { parts } from "../facts/kept.ts";
 import { attributeMayBeDifferentiated, derivesFromInput } from "../facts/flow.ts";
-import { paramGiven } from "../facts/returns.ts";
-import { FUNCTIONS, last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
 
-const CUTS = new Set(["detach", "cpu", "numpy", "item", "tolist", "data", "shape", "size", "dim"]);
 /** What is kept to be added to a loss. */
 const OF_LOSS = /loss|aux|penal|reg|entropy|kl|balance|log_?prob/i;
 /** The same, or what is backpropagated through later. */
@@ -390,89 +388,4 @@ function isWritten(node: Node): boolean {
   if (parent?.kind === "Tuple")
     return parent.parent?.kind === "Assign" && parent.parent.targets.includes(parent);
   return parent?.kind === "Assign" && parent.targets.includes(node as never);
-}
-
-/** What takes numbers: Python's own, and loggers, which detach what they are given. */
-const READERS =
-  /^(?:float|int|print|log|log_dict|log_images?|add_scalar|add_histogram|add_images?|save_image|imshow|imsave|Image|Histogram)$/;
-
-/** `kept.detach()`; `kept.abs().mean().item()`, `kept > 0`, `self.log("x", kept.mean())`: only its numbers are wanted. */
-function isCut(node: Node, facts: Facts, depth = 0): boolean {
-  for (let at = node, { parent } = node; parent; at = parent, { parent } = parent)
-    switch (parent.kind) {
-      case "Attribute":
-        if (CUTS.has(parent.attr)) return true;
-        // Of what is kept itself any attribute may be asked for; a result is asked for its methods.
-        if (parent.parent?.kind !== "Call" || parent.parent.func !== parent) return false;
-        parent = parent.parent;
-        break;
-      case "Subscript":
-        if (parent.value !== at) return false;
-        break;
-      case "Binary":
-      case "Unary":
-        break;
-      case "Compare":
-        return !/^(?:is|in)\b/.test(parent.ops[0]!);
-      // `wandb.log({"kept": kept.mean()})`, `torch.stack([one.kept.norm() for one in parts]).mean()`
-      case "Dict":
-      case "List":
-        break;
-      case "Comp":
-        if (parent.element !== at || parent.value !== null) return false;
-        break;
-      // `heat = kept.mean(1)`, of which again only numbers are wanted.
-      case "Assign":
-        return parent.value === at && depth === 0 && isCutUnderName(parent, facts);
-      // `return kept.norm()`, of which all that call it read the number.
-      case "Return":
-        return facts.functionFacts(parent).onlyRead;
-      case "Arg": {
-        const call = parent.parent;
-        if (call?.kind !== "Call") return false;
-        if (!computes(call, facts))
-          return READERS.test(lastWord(call.func)) || (depth < 2 && isCutBy(call, parent, facts, depth));
-        parent = call;
-        break;
-      }
-      default:
-        return false;
-    }
-  return false;
-}
-
-/** Whether all that read the name it is bound to cut it off. */
-function isCutUnderName({ targets }: Assign, facts: Facts): boolean {
-  const { scopes } = facts.file;
-  const [target, ...more] = targets;
-  const made = target?.kind === "Name" && more.length === 0 ? scopes.definitionAt(target) : null;
-  const uses = made ? scopes.uses(made) : [];
-  return uses.length > 0 && uses.every((use) => isCut(use, facts, 1));
-}
-
-/** `make_grid(kept)`, `torch.sigmoid(kept)`: one tensor of another. */
-function computes({ func }: Call, { file }: Facts): boolean {
-  const name = file.dotted(func) ?? "";
-  return (name.startsWith("torch.") && FUNCTIONS.has(last(name))) || name === "torchvision.utils.make_grid";
-}
-
-/** `self.draw(kept)`, a helper of this file that wants no more than the numbers of what it is given. */
-function isCutBy(call: Call, arg: Arg, facts: Facts, depth: number): boolean {
-  const { scopes } = facts.file;
-  const param = paramGiven(call, arg, facts.file);
-  const given = param && scopes.definitionAt(param);
-  const uses = given ? scopes.uses(given) : [];
-  return uses.length > 0 && uses.every((use) => isCut(use, facts, depth + 1));
-}
-
-/** `{name: act.mean().item() for name, act in kept.items()}` */
-function isCutEach(node: Node, facts: Facts): boolean {
-  const { file } = facts;
-  const asked = node.parent;
-  if (asked?.kind !== "Attribute" || !/^(?:items|values)$/.test(asked.attr)) return false;
-  const over = asked.parent?.parent;
-  if ((over?.kind !== "Clause" && over?.kind !== "For") || over.iter !== asked.parent) return false;
-  const target = over.target.kind === "Tuple" ? over.target.items.at(-1) : over.target;
-  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
-  return made !== null && file.scopes.uses(made).every((use) => isCut(use, facts));
 }

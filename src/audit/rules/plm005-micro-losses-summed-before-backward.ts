@@ -5,6 +5,7 @@ import type { Attribute, Call, Expr, FunctionDef, Name, Node } from "../../pytho
 import { appendCall, deleteStatement, indentAt } from "../edits.ts";
 import { MICRO_STEPS } from "../facts/accumulation.ts";
 import { selfAttribute } from "../facts/classes.ts";
+import { isReadCut, readsOfList } from "../facts/cuts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFrom, keeps } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
@@ -36,6 +37,8 @@ export const rule: Rule = {
       const later = [...facts.backwards, ...(keep.how === "sum" ? helpers : [])].filter((one) =>
         differentiates(one, sums, at, facts),
       );
+      // `rewards = torch.stack(rewards).detach()`: the name goes on to mean what has no graph.
+      if (keep.how === "list" && isReadWithoutGraph(root, facts)) continue;
       // After the loop, or in it now and then: several turns' graphs are alive by then.
       if (later.length === 0 || later.some(({ call }) => !waits(call, loop, facts))) continue;
       // Differentiated in every turn already; another loss of the turn has graphs of its own.
@@ -158,6 +161,11 @@ function isKeptToo(keep: Keep, forward: Call, facts: Facts): boolean {
       facts.value(other.added).what !== "number" &&
       forwardIn(keep.loop!, other.added, facts) === forward,
   );
+}
+
+function isReadWithoutGraph(list: Name, facts: Facts): boolean {
+  const reads = readsOfList(list, facts);
+  return reads.length > 0 && reads.every((read) => isReadCut(read, facts));
 }
 
 function report(at: Node, name: string, severity: "note" | "warning"): Finding {

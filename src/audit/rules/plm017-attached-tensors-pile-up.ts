@@ -3,6 +3,7 @@ import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { attributesOf, isModuleRole, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
+import { isFilled, isReadCut, readsOfList } from "../facts/cuts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { attributeMayBeDifferentiated, derivesFromInput } from "../facts/flow.ts";
 import { isFactory, isTensorOf, keptArguments, keptParameters, writtenRows } from "../facts/keepers.ts";
@@ -33,13 +34,15 @@ export const rule: Rule = {
     patterns: [17, 2, 4],
   },
   *check(facts) {
-    yield* cutOffLater(facts);
+    const later = [...cutOffLater(facts)];
+    yield* later;
     yield* cutOffBeside(facts);
     yield* rows(facts);
     yield* rowsElsewhere(facts);
     for (const keep of keeps(facts)) {
       const { added, at, root } = keep;
       if (keep.how !== "list" || facts.gradMode(at) === "off") continue;
+      if (later.some((one) => one.at === at)) continue;
       // Another rule tells of lists that a function fills; a bounded queue of its own outlives the step as one on self does.
       if (root.kind === "Name" && !(isQueue(root, facts) && facts.stepLoop(at))) continue;
       if (replaces(at, facts)) continue;
@@ -179,8 +182,8 @@ function isBegunIn(attribute: string, cls: ClassDef, fn: FunctionDef, { file }: 
 }
 
 /**
- * `self.buffer.logps.append(logp)` of what a network of this file hands out with its graph, and the only one who reads it
- * does so as `torch.stack(self.buffer.logps).detach()`: the graphs of a whole rollout are kept for nothing.
+ * `self.buffer.logps.append(logp)`, `values.append(critic(obs))` of what a network hands out with its graph, and all that read
+ * it do so as `torch.stack(values).detach()`, or without gradients: the graphs of a whole rollout are kept for nothing.
  */
 function* cutOffLater(facts: Facts): Generator<Finding> {
   const { file } = facts;
@@ -188,23 +191,75 @@ function* cutOffLater(facts: Facts): Generator<Finding> {
   for (const call of file.callsNamed("append")) {
     const list = call.func.kind === "Attribute" ? call.func.value : null;
     const added = call.args[0]?.value;
-    if (list?.kind !== "Attribute" || selfAttribute(list.value) === null || added?.kind !== "Name") continue;
-    const [made, ...more] = file.scopes.reaching(added);
-    const run = more.length === 0 && made?.how === "unpack" ? made.value : null;
-    if (run?.kind !== "Call" || made!.index === null || !handsOutGraph(run, made!.index, facts)) continue;
-    if (facts.gradMode(run) === "off" || lexicalGrad(run, file) !== null) continue;
-    const name = file.textOf(list);
-    const reads = file
-      .all("Attribute")
-      .filter((one) => one.attr === list.attr && file.textOf(one) === name && !isFilled(one));
-    if (reads.length > 0 && reads.every((one) => isCutOff(one)))
+    if (!list || !added || facts.gradMode(call) === "off" || lexicalGrad(call, file) !== null) continue;
+    if (!isUnpackedGraph(added, facts) && !isOfLearner(added, facts)) continue;
+    const reads = list.kind === "Name" ? readsOfName(list, call, facts) : readsOfOwn(list, facts);
+    if (reads.length > 0 && reads.every((one) => isReadCut(one, facts)))
       yield {
         at: call,
         severity: "note",
-        message: `\`${name}\` keeps the graph of every turn until it is read, and there it is cut off: nothing is ever differentiated through it`,
+        message: `\`${file.textOf(list)}\` keeps the graph of every turn until it is read, and there it is cut off: nothing is ever differentiated through it`,
         fix: { grade: "unsafe", title: "Detach what is appended", edits: appendCall(added, ".detach()") },
       };
   }
+}
+
+/** `logp` of `action, logp = self.policy.act(state)` */
+function isUnpackedGraph(added: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  const [made, ...more] = added.kind === "Name" ? file.scopes.reaching(added) : [];
+  const run = more.length === 0 && made?.how === "unpack" ? made.value : null;
+  return (
+    run?.kind === "Call" &&
+    made!.index !== null &&
+    handsOutGraph(run, made!.index, facts) &&
+    facts.gradMode(run) !== "off" &&
+    lexicalGrad(run, file) === null
+  );
+}
+
+/** `self.critic(state)`, and what is computed of it: by a network that is not known to be frozen. A backward leaves nothing of a graph that matters. */
+function isOfLearner(added: Expr, facts: Facts): boolean {
+  const { graph } = facts.value(added);
+  if (graph === "yes") return !isBackwarded(added, null, facts);
+  const run = graph === "no" ? null : networkCall(added, facts);
+  return (
+    run !== null &&
+    !facts.networks.isFrozen(run.func) &&
+    facts.gradMode(run) !== "off" &&
+    lexicalGrad(run, facts.file) === null
+  );
+}
+
+/** Of a list that a loop fills which differentiates nothing itself; another rule tells of those that a step fills. */
+function readsOfName(list: Name, call: Call, facts: Facts): readonly Expr[] {
+  const { file, backwards } = facts;
+  const [loop] = loopsAround(call);
+  const made = file.scopes.reaching(list);
+  if (!loop || facts.stepLoops.has(loop) || backwards.some((one) => contains(loop, one.call))) return [];
+  const isBegun = made.every(
+    ({ how, value, node }) =>
+      how === "assign" && value?.kind === "List" && value.items.length === 0 && !contains(loop, node),
+  );
+  return isBegun ? readsOfList(list, facts) : [];
+}
+
+/** Of `self.values`, `self.buffer.values`, also where others read it: `agent.values`. */
+function readsOfOwn(list: Expr, { file }: Facts): readonly Expr[] {
+  if (list.kind !== "Attribute" || (selfAttribute(list) === null && selfAttribute(list.value) === null))
+    return [];
+  return file.all("Attribute").filter((one) => one.attr === list.attr && !isFilled(one) && !isBegunAnew(one));
+}
+
+/** `self.values = []` */
+function isBegunAnew(expr: Expr): boolean {
+  const { parent } = expr;
+  return (
+    parent?.kind === "Assign" &&
+    parent.targets.includes(expr) &&
+    parent.value.kind === "List" &&
+    parent.value.items.length === 0
+  );
 }
 
 /** `self.policy.act(state)`, of a class of this file whose method returns that part of its result as it was computed. */
@@ -228,15 +283,6 @@ function handsOutGraph({ func }: Call, index: number, facts: Facts): boolean {
         lexicalGrad(part, file) === null
       );
     })
-  );
-}
-
-/** `self.buffer.logps.append(…)`, `.clear()`, `del self.buffer.logps[:]` */
-function isFilled({ parent }: Node): boolean {
-  return (
-    (parent?.kind === "Attribute" && /^(?:append|clear)$/.test(parent.attr)) ||
-    parent?.kind === "Delete" ||
-    parent?.parent?.kind === "Delete"
   );
 }
 
@@ -271,13 +317,6 @@ function isCutBeside(added: Expr, { file }: Facts): boolean {
           parent?.kind === "Attribute" && parent.attr === "detach" && lexicalGrad(parent, file) === null,
       )
   );
-}
-
-/** Within a chain of calls that ends in `.detach()`. */
-function isCutOff(expr: Node): boolean {
-  for (let at: Node = expr; at.parent && at.parent.kind !== "Assign"; at = at.parent)
-    if (at.parent.kind === "Attribute" && /^(?:detach|data)$/.test(at.parent.attr)) return true;
-  return false;
 }
 
 /** Filled by a Lightning module's `training_step`, and emptied by nothing but the hooks of its epochs. */

@@ -11,8 +11,9 @@ import { isBlank, isCallee, isChanged, isInvariant, isOptimised, softened } from
 import { comesAgain } from "../facts/nests.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callsOf } from "../facts/returns.ts";
-import { callTarget } from "../facts/summary.ts";
+import { callTarget, instanceType } from "../facts/summary.ts";
 import { METHODS, last } from "../facts/torch-names.ts";
+import { isTrainedApart } from "../facts/trained-apart.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import { CHANGES, bare, isNeverTrained, isSettled, methodOf } from "../facts/untrained.ts";
@@ -51,6 +52,10 @@ export const rule: Rule = {
       const loop = facts.stepLoop(call);
       // What nothing here puts into eval mode or freezes may be trained by whoever it came from.
       if (isForSeveral(call, inner, facts)) {
+        yield { at: call, severity: "note", message: ofTurns(call, facts) };
+        continue;
+      }
+      if (loop && isApart(call, loop, facts)) {
         yield { at: call, severity: "note", message: ofTurns(call, facts) };
         continue;
       }
@@ -141,6 +146,18 @@ function isForSeveral(call: Call, loop: Loop, facts: Facts): boolean {
       (loop.kind === "For" && !/^(?:range|trange)\(/.test(file.textOf(loop.iter)))) &&
     isRunAlike(call, loop, facts) &&
     !facts.backwards.some(({ loss }) => loss !== null && contains(loss, call))
+  );
+}
+
+/** `baseline = self.critic(states)` in each of the actor's updates on one rollout, without gradients, where the critic is trained after them. */
+function isApart(call: Call, loop: Loop, facts: Facts): boolean {
+  return (
+    facts.gradMode(call) === "off" &&
+    call.args.length > 0 &&
+    isNetwork(call.func, facts) &&
+    isInvariant(call, loop, facts) &&
+    facts.frequency(call, loop) === "every" &&
+    isTrainedApart(call.func, loop, facts)
   );
 }
 
@@ -352,6 +369,7 @@ function isFixed(call: Call, facts: Facts): boolean {
     (facts.gradMode(call) === "off" || /^vgg\d*$/.test(call.func.attr))
   )
     return true;
+  if (isFrozenPart(call.func, facts)) return true;
   const run = forwardOf(call.func, facts);
   if (run === null) return isHandedFrozen(call, facts) || isOwnHelper(call, facts);
   return (
@@ -359,6 +377,25 @@ function isFixed(call: Call, facts: Facts): boolean {
     (facts.gradMode(call) === "off" ||
       facts.networks.isFrozenByFlags(run) ||
       facts.networks.isOnlyEvaluated(run))
+  );
+}
+
+/** `rnd.target(states)`, of a class of this file that freezes its `self.target`. */
+function isFrozenPart(func: Expr, facts: Facts): boolean {
+  const { file, networks } = facts;
+  if (func.kind !== "Attribute") return false;
+  const type = instanceType(func.value, file);
+  return (
+    type !== null &&
+    file
+      .all("Attribute")
+      .some(
+        (one) =>
+          one.attr === func.attr &&
+          selfAttribute(one) !== null &&
+          networks.isFrozenByFlags(one) &&
+          file.qualified(classOf(one)!) === type,
+      )
   );
 }
 
