@@ -107,8 +107,10 @@ export function* throughRollout(facts: Facts): Generator<Idle> {
     const collects = isCollected(call, target, given, statement, loop, facts);
     // Beside a training, as after each of its epochs, only what is drawn from the outputs goes on.
     const beside = facts.backwards.some((one) => functionOf(one.call) === fn);
-    if (fn?.kind === "Lambda" || (beside && !collects && (!isDrawn(loop, facts) || file.once(anyCutsItsOwn))))
-      continue;
+    if (fn?.kind === "Lambda") continue;
+    // In a game that is learnt from, what is drawn may be differentiated by the chance it had.
+    if (beside && !collects && (isPlayedOn(given, loop, facts) || !isDrawn(loop, facts))) continue;
+    if (beside && file.once(anyCutsItsOwn)) continue;
     const within = beside ? loop : (fn ?? file.tree.module);
     if (facts.gradMode(call) === "off" || isCutOff(given.id, within, file)) continue;
     // `belief, state = agent.infer(obs, belief, state)`: all that comes back goes in again, while an environment is stepped.
@@ -165,6 +167,19 @@ function isCollected(
       )
       .flatMap((made) => (made ? file.scopes.uses(made) : []))
       .every((use) => contains(loop, use) || isCut(use, facts) || lexicalGrad(use, file) === "off")
+  );
+}
+
+/** Whether the loop steps an environment, or the state that it leaves is read below it with its graph. */
+function isPlayedOn(state: Name, loop: Loop, facts: Facts): boolean {
+  const { file } = facts;
+  return (
+    stepsEnvironment(loop, file) ||
+    file.scopes
+      .reaching(state)
+      .filter((one) => contains(loop, one.node))
+      .flatMap((one) => file.scopes.uses(one))
+      .some((use) => use.start > loop.end && lexicalGrad(use, file) !== "off" && !isCut(use, facts))
   );
 }
 

@@ -50,8 +50,9 @@ export const rule: Rule = {
           message: `${ofForwards(own)}, unless it is begun anew after each backward`,
         };
     yield* throughLayer(facts);
-    for (const idle of whileActing(facts)) yield inVain(idle, "calls", facts);
-    for (const idle of throughRollout(facts)) yield inVain(idle, "turns", facts);
+    for (const one of whileActing(facts)) yield inVain(one, "calls", facts);
+    const idle = [...throughRollout(facts)];
+    for (const one of idle) yield inVain(one, "turns", facts);
     if (facts.backwards.length === 0) return;
     yield* throughStep(facts);
     const { file } = facts;
@@ -73,7 +74,8 @@ export const rule: Rule = {
       for (const { value } of call.args)
         for (const item of value.kind === "Tuple" ? value.items : [value]) {
           const part = handedOn(item, loop, file);
-          if (part.kind !== "Name") continue;
+          // What nothing is differentiated through is told of as such.
+          if (part.kind !== "Name" || idle.some(({ read }) => read === part)) continue;
           const helper = uncut(file.scopes.reaching(part), facts);
           const definitions = helper?.before ?? file.scopes.reaching(part);
           const carried = definitions.find(

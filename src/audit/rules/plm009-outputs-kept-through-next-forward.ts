@@ -173,7 +173,7 @@ function* kept(
     yield {
       at: target,
       // The old logits are gone before a loss that is computed outside: measured, the peak is the same (evidence/rules).
-      message: `\`${target.id}\` holds this step's ${MAPS.test(target.id) ? "maps" : TEXT.test(file.text) ? "logits" : "outputs"} until the next forward has finished${uses.some(isLoss) ? ", whose own loss then runs beside them" : ""}${others.some((one) => isDroppedBelow(one, loop)) ? "; the `del` below the loop comes after its last turn only" : ""}`,
+      message: `\`${target.id}\` holds this step's ${MAPS.test(target.id) ? "maps" : TEXT.test(file.text) || isWrittenTo(target, facts) ? "logits" : "outputs"} until the next forward has finished${uses.some(isLoss) ? ", whose own loss then runs beside them" : ""}${others.some((one) => isDroppedBelow(one, loop)) ? "; the `del` below the loop comes after its last turn only" : ""}`,
       fix: { grade: "safe", title: "Delete them after their last use", edits: [edit] },
     };
 }
@@ -353,7 +353,8 @@ function isOnlyForLoss(
       uses.length > 0 && uses.every((use) => isSize(use) || feedsLoss(use, facts) || isSummed(use, facts))
     );
   // A language model's logits, or scores of all items, from which the loss is computed here.
-  if (!TEXT.test(facts.file.text) && !facts.file.once(scoresEveryItem))
+  const texts = TEXT.test(facts.file.text) || isWrittenTo(target, facts);
+  if (!texts && !facts.file.once(scoresEveryItem))
     return (
       isOfPixels(facts) &&
       (PICTURE.test(target.id) || isOfNormalised(target, facts)) &&
@@ -388,7 +389,7 @@ function isOnlyForLoss(
     !all.some((use) => isOfTokens(use, facts)) &&
     !(
       target.parent?.kind === "Tuple" &&
-      isLanguageModel(facts) &&
+      (isLanguageModel(facts) || isWrittenTo(target, facts)) &&
       counted.every(
         (use) =>
           isAlongLast(use, facts) || isCopiedToHost(use, facts) || isMeasured(use) || isSummed(use, facts),
@@ -399,6 +400,32 @@ function isOnlyForLoss(
   return all.every(
     (use) => isSize(use) || feedsLoss(use, facts) || made.has(valueAround(use)) || counted.includes(use),
   );
+}
+
+/** What is told to a network in words, that it is to learn to say. */
+const WORDS =
+  /(?:^|_)(?:captions?|questions?|answers?|sentences?|prompts?|reports?|transcripts?|utterances?)$/;
+
+/**
+ * `loss, logits = model(image, caption)`: who is handed the words as they are, and hands back the loss of saying them, has scored
+ * every word it knows at each place. Who compares them with pictures hands back a score for each pair.
+ */
+function isWrittenTo(target: Name, { file }: Facts): boolean {
+  const statement = target.parent?.kind === "Tuple" ? statementOf(target) : null;
+  const call = statement?.kind === "Assign" ? statement.value : null;
+  return (
+    call?.kind === "Call" &&
+    /logits$/.test(target.id) &&
+    partsBeside(target).some(({ id }) => /(?:^|_)loss$/.test(id)) &&
+    call.args.some(({ value }) => value.kind === "Name" && WORDS.test(value.id)) &&
+    !/contrast|clip|similarity|retriev|logits_per|classif|num_(?:labels|classes)|n_class|sentiment/i.test(
+      file.text.replaceAll(/clip_grad\w*|grad_clip\w*/g, ""),
+    )
+  );
+}
+
+function partsBeside({ parent }: Name): readonly Name[] {
+  return parent?.kind === "Tuple" ? parent.items.filter((item): item is Name => item.kind === "Name") : [];
 }
 
 /** A language model is near: its logits are a row of the vocabulary for each token. */

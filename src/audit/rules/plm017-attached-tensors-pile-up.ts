@@ -1,5 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { attributesOf, isModuleRole, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
@@ -192,7 +193,11 @@ function* cutOffLater(facts: Facts): Generator<Finding> {
     const list = call.func.kind === "Attribute" ? call.func.value : null;
     const added = call.args[0]?.value;
     if (!list || !added || facts.gradMode(call) === "off" || lexicalGrad(call, file) !== null) continue;
-    if (!isUnpackedGraph(added, facts) && !isOfLearner(added, facts)) continue;
+    if (!isUnpackedGraph(added, facts)) {
+      if (!isOfLearner(added, facts)) continue;
+      // Of a graph that a step has differentiated, little is left.
+      if (list.kind !== "Name" && isBackwarded(added, null, facts)) continue;
+    }
     const reads = list.kind === "Name" ? readsOfName(list, call, facts) : readsOfOwn(list, facts);
     if (reads.length > 0 && reads.every((one) => isReadCut(one, facts)))
       yield {
@@ -218,13 +223,12 @@ function isUnpackedGraph(added: Expr, facts: Facts): boolean {
   );
 }
 
-/** `self.critic(state)`, and what is computed of it: by a network that is not known to be frozen. A backward leaves nothing of a graph that matters. */
+/** `self.critic(state)`, and what is computed of it: by a network that is not known to be frozen. */
 function isOfLearner(added: Expr, facts: Facts): boolean {
   const { graph } = facts.value(added);
-  if (graph === "yes") return !isBackwarded(added, null, facts);
-  const run = graph === "no" ? null : networkCall(added, facts);
+  const run = graph === "unknown" ? networkCall(added, facts) : null;
+  if (run === null) return graph === "yes";
   return (
-    run !== null &&
     !facts.networks.isFrozen(run.func) &&
     facts.gradMode(run) !== "off" &&
     lexicalGrad(run, facts.file) === null
@@ -237,11 +241,15 @@ function readsOfName(list: Name, call: Call, facts: Facts): readonly Expr[] {
   const [loop] = loopsAround(call);
   const made = file.scopes.reaching(list);
   if (!loop || facts.stepLoops.has(loop) || backwards.some((one) => contains(loop, one.call))) return [];
-  const isBegun = made.every(
-    ({ how, value, node }) =>
-      how === "assign" && value?.kind === "List" && value.items.length === 0 && !contains(loop, node),
-  );
+  const isBegun = made.every((one) => isEmptyList(one) && !contains(loop, one.node));
   return isBegun ? readsOfList(list, facts) : [];
+}
+
+/** `values = []`, also as one of several: `views, values = [], []` */
+function isEmptyList({ how, value, index }: Definition): boolean {
+  const made =
+    how === "unpack" && value?.kind === "Tuple" && typeof index === "number" ? value.items[index] : value;
+  return (how === "assign" || how === "unpack") && made?.kind === "List" && made.items.length === 0;
 }
 
 /** Of `self.values`, `self.buffer.values`, also where others read it: `agent.values`. */

@@ -1,5 +1,5 @@
 import { argument, isTrue, keyword } from "../../python/file.ts";
-import type { Call, Expr, If, Node } from "../../python/tree.ts";
+import type { Call, Expr, If, Name, Node } from "../../python/tree.ts";
 import { contains, statementOf } from "../../python/nodes.ts";
 import { everyUpdate, ownUpdate } from "../facts/facts.ts";
 import type { Facts, Hot } from "../facts/facts.ts";
@@ -7,6 +7,7 @@ import type { Fix, Rule } from "../rule.ts";
 import { isAction } from "../facts/actions.ts";
 import { isEcho } from "../facts/echoes.ts";
 import { isReadOffNetwork } from "../facts/networks.ts";
+import { callTarget } from "../facts/summary.ts";
 import { decidesStep } from "../facts/training.ts";
 
 const READS = new Set(["item", "tolist", "cpu"]);
@@ -29,7 +30,8 @@ export const rule: Rule = {
       const source = hot ? readTensor(call, facts) : null;
       if (!hot || !source || (isMove(call) && offloads(hot))) continue;
       const known = facts.onAccelerator(source);
-      if (!known && !isCutOff(source, facts) && !isReadOffNetwork(call, facts)) continue;
+      if (!known && !isCutOff(source, facts) && !isReadOffNetwork(call, facts) && !isOfStep(call, facts))
+        continue;
       if (isAction(call, facts.file)) continue;
       const fix = detachInstead(call, source, facts);
       const echo = isEcho(call, facts);
@@ -61,6 +63,43 @@ function isCutOff(source: Expr, facts: Facts): boolean {
     source.func.attr === "detach" &&
     facts.value(source).device === "unknown"
   );
+}
+
+/**
+ * `losses["loss"].item()`, of what a function that takes the whole step handed back: no number of Python's has an `item()`, and
+ * a loss is where the training runs.
+ */
+function isOfStep({ func }: Call, facts: Facts): boolean {
+  if (func.kind !== "Attribute" || func.attr !== "item" || !facts.accelerator) return false;
+  const { value } = func;
+  const entry = value.kind === "Subscript" && value.index.kind === "Str" ? value.index.value : null;
+  const said = entry ?? (value.kind === "Attribute" ? value.attr : value.kind === "Name" ? value.id : "");
+  const from = value.kind === "Subscript" || value.kind === "Attribute" ? value.value : value;
+  return (
+    from.kind === "Name" &&
+    /loss/i.test(said) &&
+    facts.value(value).what === "unknown" &&
+    stepsBehind(from, facts).some((step) => takesStep(step, facts))
+  );
+}
+
+/** A function of the tree that differentiates; one that has read the loss itself may hand back what it read. */
+function takesStep(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const fn = file.functionNamed(callTarget(call, file));
+  return (
+    facts.callee(call)?.reachesBackward === true &&
+    !(fn && /\.(?:cpu|item|numpy|tolist)\(\)|\bfloat\(/.test(file.codeOf(fn)))
+  );
+}
+
+/** The calls that gave what a name stands for, also through another: `losses, report = result`. */
+function stepsBehind(name: Name, facts: Facts, depth = 0): readonly Call[] {
+  return facts.file.scopes.reaching(name).flatMap(({ how, value }) => {
+    if (how !== "assign" && how !== "unpack") return [];
+    if (value?.kind === "Name" && depth < 3) return stepsBehind(value, facts, depth + 1);
+    return value?.kind === "Call" ? [value] : [];
+  });
 }
 
 /** The tensor a call copies to the host; null for any other call. */
