@@ -415,7 +415,7 @@ function isWrittenTo(target: Name, { file }: Facts): boolean {
   const call = statement?.kind === "Assign" ? statement.value : null;
   return (
     call?.kind === "Call" &&
-    /logits$/.test(target.id) &&
+    target.id.endsWith("logits") &&
     partsBeside(target).some(({ id }) => /(?:^|_)loss$/.test(id)) &&
     call.args.some(({ value }) => value.kind === "Name" && WORDS.test(value.id)) &&
     !/contrast|clip|similarity|retriev|logits_per|classif|num_(?:labels|classes)|n_class|sentiment/i.test(
