@@ -98,6 +98,7 @@ const FILES = [
   "labels-86.jsonl",
   "labels-87.jsonl",
   "labels-88.jsonl",
+  "labels-89.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
