@@ -1,0 +1,94 @@
+import type { PythonFile } from "../../python/file.ts";
+import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import type { Facts } from "./facts.ts";
+import { callTarget } from "./summary.ts";
+
+/** A test as `of % by == is`, or its opposite. */
+export interface Condition {
+  readonly of: string;
+  readonly by: string;
+  readonly is: string;
+  readonly holds: boolean;
+}
+
+export function show({ of, by, is, holds }: Condition): string {
+  const asked = by === "" ? of : `${/^[\w.]+$/.test(of) ? of : `(${of})`} % ${by}`;
+  return `${asked} ${holds ? "==" : "!="} ${is}`;
+}
+
+/** Whether there is more than one process at all. */
+const OF_RANKS =
+  /^(?:[\w.]*(?:ddp|dist(?:ributed)?|parallel|multi_gpu)\w*|[\w.]*(?:local_)?rank (?:!=|>=?) -?[01]|[\w.]*(?:world_size|n_?gpus?)(?:\(\))? > 1|hasattr\([^()]*no_sync[^()]*\)|[\w.]*is_initialized\(\))$/i;
+
+/** What a test asks of a count, by whatever name; null where it asks something else. `when`: that it is true. */
+export function condition(expr: Expr, when: boolean, facts: Facts, depth = 0): Condition | null {
+  if (depth > 4) return null;
+  if (expr.kind === "Unary" && expr.op === "not") return condition(expr.operand, !when, facts, depth + 1);
+  if (expr.kind === "Name") {
+    const value = facts.file.scopes.onlyValue(expr);
+    return value ? condition(value, when, facts, depth + 1) : null;
+  }
+  if (expr.kind === "Call") return conditionOf(expr, when, facts, depth);
+  // `(i + 1) % n == 0 or i + 1 == len(loader)`: the first is what repeats.
+  if (expr.kind === "Bool" && expr.op === "or" && when) {
+    // `not distributed or i % n == 0`: with one process there is nothing to exchange.
+    const [first, second] = expr.values;
+    const alone =
+      first!.kind === "Unary" && first!.op === "not" && OF_RANKS.test(facts.file.textOf(first!.operand));
+    return condition(alone ? second! : first!, when, facts, depth + 1);
+  }
+  // `no_sync() if distributed and not last else …`: what is asked beside that.
+  if (expr.kind === "Bool" && expr.op === "and" && !when) {
+    const [asked, ...more] = expr.values.filter((one) => !OF_RANKS.test(facts.file.textOf(one)));
+    return asked && more.length === 0 ? condition(asked, when, facts, depth + 1) : null;
+  }
+  const [right] = expr.kind === "Compare" ? expr.rights : [];
+  if (expr.kind !== "Compare" || expr.rights.length !== 1 || !right) return null;
+  // Of what counts from zero, `i > 0` is `i != 0`.
+  const positive = expr.ops[0] === ">" && right.kind === "Num" && right.text === "0";
+  if (!/^(?:==|!=)$/.test(expr.ops[0]!) && !positive) return null;
+  const holds = (expr.ops[0] === "==") === when;
+  const bare = (node: Expr): string =>
+    facts.file
+      .textOf(node)
+      .replace(/\s+/g, " ")
+      .replace(/(?<=[\w)\]]) ?([-+%]) ?/g, " $1 ")
+      .replace(/^\((.*)\)$/, "$1");
+  const { left } = expr;
+  if (left.kind === "Binary" && left.op === "%")
+    return sameForm({ of: bare(left.left), by: bare(left.right), is: bare(right), holds });
+  return { of: bare(left), by: "", is: bare(right), holds };
+}
+
+/** `is_last(step, n)`, a function of this file that only asks: in the words of whoever calls it. */
+function conditionOf(call: Call, when: boolean, facts: Facts, depth: number): Condition | null {
+  const { file } = facts;
+  const name = callTarget(call, file);
+  if (name === null || !name.startsWith(`${file.module}.`)) return null;
+  const fn = file.functionNamed(name);
+  const asked = fn?.body[fn.body.length - 1];
+  const only = fn?.body.length === 1 || (fn?.body.length === 2 && fn.body[0]!.kind === "ExprStmt");
+  if (!fn || !only || asked?.kind !== "Return" || !asked.value) return null;
+  const inside = condition(asked.value, when, facts, depth + 1);
+  return inside ? inWordsOf(call, fn, inside, file) : null;
+}
+
+/** What a function asks of its parameters, of what a call gives it for them. */
+export function inWordsOf(call: Call, fn: FunctionDef, inside: Condition, file: PythonFile): Condition {
+  const shift = fn.parent?.kind === "ClassDef" && fn.params[0]?.name === "self" ? 1 : 0;
+  const told = new Map(
+    call.args.flatMap(({ name: key, star, value }, at) => {
+      const param = key ?? fn.params[at + shift]?.name;
+      return star === 0 && param !== undefined ? [[param, file.textOf(value)] as const] : [];
+    }),
+  );
+  const inWords = (text: string): string =>
+    text.replace(/(?<![\w.])[A-Za-z_]\w*/g, (word) => told.get(word) ?? word);
+  return sameForm({ ...inside, of: inWords(inside.of), by: inWords(inside.by), is: inWords(inside.is) });
+}
+
+/** `i % n == n - 1` is `(i + 1) % n == 0`. */
+function sameForm(one: Condition): Condition {
+  const of = one.of.replace(/^1 \+ (.+)$/, "$1 + 1");
+  return one.is === `${one.by} - 1` ? { ...one, of: `${of} + 1`, is: "0" } : { ...one, of };
+}
