@@ -361,8 +361,14 @@ export class CallValues {
       const moves = cls !== null && isModuleRole(this.#around.role(cls));
       return { what: "tensor", device: moves ? "network" : (operands[0]?.device ?? "unknown"), graph: "no" };
     }
-    if (/^torch\.nn\.(?:\w+\.)*[A-Z]/.test(name) || name === "torch.compile") return MODULE;
-    if (/^torch\.nn\.utils\.(?:clip_grad\.)?clip_grad_norm_$/.test(name))
+    if (
+      /^torch\.nn\.(?:\w+\.)*[A-Z]|^torch\.distributed\.fsdp\.(?:\w+\.)*FullyShardedDataParallel$/.test(
+        name,
+      ) ||
+      name === "torch.compile"
+    )
+      return MODULE;
+    if (/^torch\.nn\.utils\.(?:clip_grad\.)?(?:clip_grad_norm_|get_total_norm)$/.test(name))
       return { what: "tensor", device: "network", graph: "no" };
     if (/^torch\.optim\.(?:\w+\.)*[A-Z]/.test(name) && !name.includes("lr_scheduler"))
       return plain("optimizer");
@@ -379,6 +385,12 @@ export class CallValues {
         ? this.#values.of(call.args[0].value)
         : UNKNOWN;
     if (isTensorLike(gathered)) return { ...gathered, graph: "no" };
+    // `accelerator.clip_grad_norm_(model.parameters(), 1.0)`, `sharded.clip_grad_norm_(1.0)`: the norm, as torch's own gives it.
+    if (
+      (/^clip_grad(?:_norm_|ients)$/.test(attr) && /accel|fabric/i.test(lastWord(receiver))) ||
+      (attr === "clip_grad_norm_" && (value.what === "module" || this.#values.networks.is(receiver)))
+    )
+      return { what: "tensor", device: "network", graph: "no" };
     // `loss = engine.step(batch)`
     if (value.what === "unknown" && this.#file.once(engineSteps).includes(call))
       return { what: "tensor", device: "network", graph: "unknown" };

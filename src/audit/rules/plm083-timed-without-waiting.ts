@@ -8,7 +8,7 @@ import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
 import { WAITS, hasClock, readsClock, timersOf } from "../facts/timers.ts";
 import { loopsAround } from "../facts/training.ts";
-import { isNamedThrottle } from "../facts/turns.ts";
+import { COUNTER, isNamedThrottle } from "../facts/turns.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 const RUNS = /loss|forward|predict|sample|train_step|denoise/;
@@ -182,11 +182,34 @@ function isNowAndThen(branch: If): boolean {
 }
 
 function comesRoundIn(test: Expr): boolean {
-  const isRemainder = (expr: Expr): boolean =>
-    expr.kind === "Binary" && expr.op === "%" && expr.left.kind !== "Str";
-  if (test.kind === "Bool") return test.op === "and" && test.values.some(comesRoundIn);
+  if (test.kind === "Bool")
+    return (
+      test.values.some(comesRoundIn) &&
+      (test.op === "and" || test.values.every((one) => comesRoundIn(one) || isOneTurn(one)))
+    );
   if (test.kind === "Unary") return test.op === "not" && isRemainder(test.operand);
-  return test.kind === "Compare" && test.ops.length === 1 && test.ops[0] === "==" && isRemainder(test.left);
+  return isEquality(test) && isRemainder(test.left);
+}
+
+function isRemainder(expr: Expr): boolean {
+  return expr.kind === "Binary" && expr.op === "%" && expr.left.kind !== "Str";
+}
+
+function isEquality(test: Expr): test is Expr & { kind: "Compare" } {
+  return test.kind === "Compare" && test.ops.length === 1 && test.ops[0] === "==";
+}
+
+/**
+ * One turn of them all, as in `if step % 250 == 0 or last_step:`, `or step + 1 == total`. A rank is no turn: `rank == 0` holds
+ * in all the turns of that process; so does the number of an epoch in all of its steps.
+ */
+function isOneTurn(test: Expr): boolean {
+  if (test.kind === "Bool") return test.op === "and" && test.values.some(isOneTurn);
+  if (test.kind === "Name" || test.kind === "Attribute")
+    return /(?:^|_)(?:first|last|final)(?:_|$)/.test(lastWord(test));
+  if (!isEquality(test)) return false;
+  const counted = lastWord(test.left.kind === "Binary" ? test.left.left : test.left);
+  return COUNTER.test(counted) && !counted.includes("epoch");
 }
 
 /** Under `if step % 100 == 0:`, or by a name that is only read there. */
