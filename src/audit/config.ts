@@ -47,6 +47,12 @@ export class ConfigFile {
 export const TRAINING_CONFIG =
   /per_device_(?:train|eval)_batch_size|gradient_accumulation_steps|gradient_checkpointing|zero_optimization|micro_batch_size|finetuning_type|base_model|distributed_type|fsdp_config|load_in_4bit|mixed_precision|optimizer|find_unused_parameters|detect_anomaly|torch_empty_cache_steps|dataloader_pin_memory|\bnum_workers|output_(?:attentions|hidden_states)|pad_to_max_length|_target_\W+torch\.|\bstrategy\W{1,4}(?:fsdp|dp\b)|distributed_backend/;
 
+export function turnsCheckpointingOn(config: ConfigFile): boolean {
+  return config
+    .named("gradient_checkpointing")
+    .some(({ value }) => value === true || value === "true" || value === "unsloth");
+}
+
 /** The settings of a file, or one line saying why it cannot be read. */
 export function readConfig(path: string, text: string): ConfigFile | string {
   const format = path.endsWith(".toml") ? "toml" : path.endsWith(".json") ? "json" : "yaml";

@@ -3,8 +3,9 @@ import { Lines } from "../python/source.ts";
 import { parse } from "../python/statements.ts";
 import type { SyntaxDiagnostic } from "../python/tree.ts";
 import { checkConfig, checkPython } from "./check.ts";
+import { turnsCheckpointingOn } from "./config.ts";
 import { Facts } from "./facts/facts.ts";
-import { Words } from "./facts/mentions.ts";
+import { CHECKPOINTED_BY, Words } from "./facts/mentions.ts";
 import { combine } from "./facts/project.ts";
 import type { ProjectFacts } from "./facts/project.ts";
 import { summarize } from "./facts/summarize.ts";
@@ -48,7 +49,10 @@ export function scanRelevant(
       summary: null,
       diagnostics: [{ path, line: null, message: source, level: "error" }],
     };
-  if (source.kind === "config") return { source, summary: null, diagnostics: [] };
+  if (source.kind === "config") {
+    if (turnsCheckpointingOn(source.config)) words.add(`${CHECKPOINTED_BY}${path}`);
+    return { source, summary: null, diagnostics: [] };
+  }
   const { file } = source;
   const diagnostics = syntaxErrors(path, file.tree.errors, () => file.lines).map((one) =>
     source.notebook ? placed(one, source.notebook.cells) : one,

@@ -543,3 +543,31 @@ ${more}`;
   expect(severity(train('"cpu"'))).not.toBe("warning");
   expect(severity(train('"cuda"', "<<<<<<< HEAD\n"))).toBe("note");
 });
+
+test("a file of settings beside a script turns the checkpointing of its Trainer on", () => {
+  const script = (parser: string): string => `
+from transformers import AutoModelForCausalLM, HfArgumentParser, Trainer, TrainingArguments
+
+${parser}
+model = AutoModelForCausalLM.from_pretrained("base", use_cache=True)
+Trainer(model=model, args=arguments).train()
+`;
+  const parsed = script(
+    "(arguments,) = HfArgumentParser((TrainingArguments,)).parse_args_into_dataclasses()",
+  );
+  const found = (path: string, text: string, settings: string, said = "true"): number =>
+    auditTexts(
+      [
+        { path, text },
+        { path: settings, text: `per_device_train_batch_size: 2\ngradient_checkpointing: ${said}\n` },
+      ],
+      { ...DEFAULTS, select: ["PLM054"] },
+    ).findings.length;
+  expect(found("chat/train.py", parsed, "chat/config.yaml")).toBe(1);
+  expect(found("scripts/run.py", parsed, "recipes/small/full.yaml")).toBe(1);
+  expect(found("train.py", script("arguments = TrainingArguments(**read())"), "small.yaml")).toBe(1);
+  // Of another program, switched off, or of no use to a script that says all of its arguments.
+  expect(found("chat/train.py", parsed, "voice/config.yaml")).toBe(0);
+  expect(found("chat/train.py", parsed, "chat/config.yaml", "false")).toBe(0);
+  expect(found("train.py", script('arguments = TrainingArguments("out")'), "small.yaml")).toBe(0);
+});

@@ -23,6 +23,8 @@ const OUTSIDE_PROGRAM = /^_*(?:main|cli|run|app)(?:_|$)|^__\w+__$|^<body>$/;
 export const INSTALLED = "setuptools";
 /** Said by what names a tree's requirements. */
 export const OLD_TORCH = "torch<1.11";
+/** Before the path of a file of settings by which activation checkpointing is on. */
+export const CHECKPOINTED_BY = "gradient_checkpointing:";
 
 /**
  * Words by which files speak of classes, functions and modules; "nets." where functions of a module may be meant, "nets.*"

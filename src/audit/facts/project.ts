@@ -10,6 +10,7 @@ import { handedFromOutside } from "./handed.ts";
 import type { Keeps } from "./keepers.ts";
 import { callersGradOff } from "./callers.ts";
 import {
+  CHECKPOINTED_BY,
   OLD_TORCH,
   chosenOtherwise,
   chosenWords,
@@ -101,6 +102,8 @@ export interface ProjectFacts {
   readonly variables: ReadonlyMap<string, string>;
   /** Somebody in the tree turns activation checkpointing on. */
   readonly checkpoints: boolean;
+  /** Paths of files of settings by which it is on. */
+  readonly checkpointedBy: readonly string[];
   /** Modules that a model comes from which a Trainer of another file is handed: what that file says of it. */
   readonly trained: TrainedElsewhere;
   /** Modules whose Trainer is handed a model that another file puts adapters around, and whose frozen inputs nothing feeds. */
@@ -317,6 +320,9 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       summaries.flatMap(({ module, variables }) => (variables === undefined ? [] : [[module, variables]])),
     ),
     checkpoints,
+    checkpointedBy: [...words].flatMap((word) =>
+      word.startsWith(CHECKPOINTED_BY) ? [word.slice(CHECKPOINTED_BY.length)] : [],
+    ),
     ...trainedElsewhere(summaries, names, graph.byName),
     timers: summaries.flatMap((file) => file.timers ?? []),
     teachers: teachersHanded(summaries, names, graph.byName),

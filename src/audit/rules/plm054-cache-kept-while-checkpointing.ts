@@ -6,6 +6,7 @@ import { checkpointingSwitches } from "../facts/checkpointing.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { last } from "../facts/torch-names.ts";
+import { turnsCheckpointingOn } from "../config.ts";
 import { isOtherBranch } from "../facts/guards.ts";
 import type { Attribute, Call, Expr, Node } from "../../python/tree.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -18,6 +19,11 @@ const APPLIES = /^apply_\w*checkpointing(?:_wrapper)?$/;
 
 /** `training_args.gradient_checkpointing = True` */
 const SWITCHED = /\.gradient_checkpointing\s*=\s*True\b/;
+
+/** Of transformers, of trl, and those that projects derive from them. */
+const PARSERS = /(?:^[A-Z]\w*ArgumentParser|^TrlParser)$/;
+/** `TrainingArguments`, `Seq2SeqTrainingArguments`, and those of trl. */
+const ARGUMENTS = /TrainingArguments$|^(?:SFT|DPO|GRPO|PPO|KTO|ORPO|CPO|Reward)Config$/;
 
 export const rule: Rule = {
   meta: {
@@ -35,7 +41,8 @@ export const rule: Rule = {
       checkpointingSwitches(file).length === 0 &&
       !file.says(SWITCHED) &&
       !mayCheckpoint(file) &&
-      !isCheckpointedElsewhere(facts)
+      !isCheckpointedElsewhere(facts) &&
+      !isCheckpointedBySettings(facts)
     )
       return;
     const trains = file.all("Call").filter(isTraining);
@@ -104,12 +111,7 @@ export const rule: Rule = {
     }
   },
   *checkConfig(config) {
-    if (
-      !config
-        .named("gradient_checkpointing")
-        .some(({ value }) => value === true || value === "true" || value === "unsloth")
-    )
-      return;
+    if (!turnsCheckpointingOn(config)) return;
     for (const setting of config.named("use_cache"))
       if (setting.value === true && !/generat|infer|predict/i.test(setting.path))
         yield {
@@ -166,6 +168,40 @@ function isCheckpointedElsewhere({ file, project }: Facts): boolean {
     (project.trained.has(file.module) && project.checkpoints) ||
     (project.options.get("gradient_checkpointing") === true &&
       !/infer|generat|demo|serve|eval/i.test(file.path))
+  );
+}
+
+/**
+ * A file of settings beside it says `gradient_checkpointing: true`, and the arguments of its Trainer are read from such files:
+ * `HfArgumentParser((ModelArguments, TrainingArguments))`, `TrainingArguments(**settings)`.
+ */
+function isCheckpointedBySettings({ file, project }: Facts): boolean {
+  return project.checkpointedBy.some((path) => isBeside(path, file.path)) && readsArguments(file);
+}
+
+/** In the same folder or below it, or in a folder for settings next to it: `recipes/small/config.yaml` of `scripts/run.py`. */
+function isBeside(settings: string, script: string): boolean {
+  const folder = folderOf(script);
+  if (settings.startsWith(folder)) return true;
+  const around = folderOf(folder.slice(0, -1));
+  return (
+    settings.startsWith(around) && /^(?:conf|recipe|experiment|setting)/i.test(settings.slice(around.length))
+  );
+}
+
+/** With the slash behind it; "" of a file that is in none. */
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
+}
+
+function readsArguments(file: PythonFile): boolean {
+  return (
+    file.calls.matching(PARSERS).some(({ args }) =>
+      args.some(({ value }) => {
+        const classes = value.kind === "Tuple" || value.kind === "List" ? value.items : [value];
+        return classes.some((one) => ARGUMENTS.test(lastWord(one)));
+      }),
+    ) || file.calls.matching(ARGUMENTS).some(({ args }) => args.some(({ star }) => star === 2))
   );
 }
 
