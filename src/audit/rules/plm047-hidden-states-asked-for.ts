@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { isTrue, keyword } from "../../python/file.ts";
-import { functionOf } from "../../python/nodes.ts";
+import { functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { entry } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -63,6 +63,58 @@ function isLastOnly(call: Call, file: PythonFile): boolean {
         file.textOf(states.parent.index) === "-1",
     )
   );
+}
+
+const FIGURES_ONLY: Readonly<Record<string, string>> = {
+  output_attentions:
+    "The attention matrices of all layers are built and kept, without the fused attention, for figures that are only reported; ask for them in the steps that report these",
+  output_hidden_states:
+    "The hidden states of all layers are kept until the outputs go, for figures that are only reported; ask for them in the steps that report these",
+};
+
+/**
+ * `outputs = model(…)`, of which `outputs.hidden_states[-1].norm().item()` is read besides the loss or the logits: for who looks
+ * on, once in a while. What is only detached may be a target that the loss compares with.
+ */
+function isForFigures(key: string, call: Call, { file }: Facts): boolean {
+  const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  const reads = made ? file.scopes.uses(made) : [];
+  const asked = reads.flatMap(({ parent }) =>
+    parent?.kind === "Attribute" && parent.attr === key.replace("output_", "") ? [parent] : [],
+  );
+  return (
+    asked.length > 0 &&
+    reads.every(({ parent }) => parent?.kind === "Attribute") &&
+    asked.every((one) => isReported(one, file, new Set()))
+  );
+}
+
+/** Off the device it is for people. */
+const LEAVES = /^(?:item|tolist|numpy|cpu)$/;
+const LOGS = /^(?:log(?:_\w+)?|add_(?:scalar|histogram)s?)$/;
+const RECORDS = /(?:^|_)(?:metrics?|logs?|stats?|statistics|records?|figures)$/;
+
+/** What comes of it is told: by a method of the chain it begins, to a logger, in a dict of metrics, or wherever its name is used. */
+function isReported(expr: Expr, file: PythonFile, seen: Set<Expr>): boolean {
+  if (seen.has(expr)) return false;
+  seen.add(expr);
+  const { parent } = expr;
+  if (parent?.kind === "Attribute") return LEAVES.test(parent.attr) || isReported(parent, file, seen);
+  if (parent?.kind === "Subscript" && parent.value === expr) return isReported(parent, file, seen);
+  if (parent?.kind === "Call") return isReported(parent, file, seen);
+  if (parent?.kind === "Arg" && parent.parent?.kind === "Call") {
+    const called = file.dotted(parent.parent.func) ?? "";
+    if (called === "builtins.float" || LOGS.test(lastWord(parent.parent.func))) return true;
+    return called.startsWith("torch.") && isReported(parent.parent, file, seen);
+  }
+  // `[layer.norm().item() for layer in outputs.hidden_states]`
+  const [target] =
+    parent?.kind === "Assign" ? parent.targets : parent?.kind === "Clause" ? [parent.target] : [];
+  if (target?.kind === "Subscript") return RECORDS.test(lastWord(target.value));
+  const named = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  const uses = named ? file.scopes.uses(named) : [];
+  return uses.length > 0 && uses.every((one) => isReported(one, file, seen));
 }
 
 /** Where all activations wait for the backward, the hidden states are among them: measured, not a byte more. */
@@ -233,6 +285,10 @@ export const rule: Rule = {
         if (!(step || loads) || facts.gradMode(call) === "off") continue;
         if (key === "output_hidden_states" && step && isLastOnly(call, file)) {
           yield { at: flag, severity: "note", message: LAST_ONLY };
+          continue;
+        }
+        if (step && isForFigures(key, call, facts)) {
+          yield { at: flag, severity: "note", message: FIGURES_ONLY[key]! };
           continue;
         }
         if (isRead(key, file)) continue;
