@@ -1,4 +1,4 @@
-import { isTrue, keyword } from "../../python/file.ts";
+import { isFalse, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, Node, NodeOf } from "../../python/tree.ts";
@@ -15,6 +15,7 @@ import {
 } from "../facts/checkpointing.ts";
 import { optionBehind } from "../facts/behind-options.ts";
 import type { Facts } from "../facts/facts.ts";
+import { holdsOptions } from "../facts/options.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
 
 const UNSAID =
@@ -59,6 +60,8 @@ export const rule: Rule = {
         message: FROZEN,
         fix: unreentrant(at),
       };
+    for (const call of byTrl ? [] : onByOptions(facts))
+      if (isPathUnsaid(call, file)) yield pathUnsaid(call, file);
     for (const { at, call, useReentrant } of checkpointingSwitches(file)) {
       // A trainer of trl that is told to checkpoint makes the inputs require gradients; what is switched on by hand it does not see.
       if (byTrl && at !== call) continue;
@@ -68,22 +71,8 @@ export const rule: Rule = {
         file.says(QUANTIZED) ||
         wraps.some((wrap) => wrap.start < call.start && functionOf(wrap) === functionOf(call));
       // The Trainer switches it on when it trains, which is after the wrapping.
-      const unsaid = enabling
-        ? later && call.args.length === 0
-        : !keyword(call, "gradient_checkpointing_kwargs") &&
-          !hidesArguments(call, file) &&
-          file.dotted(call.func)?.endsWith("Arguments") === true;
-      if (!useReentrant && unsaid)
-        yield {
-          at: call,
-          severity: "note",
-          message: UNSAID,
-          fix: {
-            grade: "unsafe",
-            title: "Pass use_reentrant=False",
-            edits: addKeyword(call, 'gradient_checkpointing_kwargs={"use_reentrant": False}', file),
-          },
-        };
+      const unsaid = enabling ? later && call.args.length === 0 : isPathUnsaid(call, file);
+      if (!useReentrant && unsaid) yield pathUnsaid(call, file);
       if (!useReentrant || !isTrue(useReentrant)) continue;
       const seen = enabling && !later;
       yield {
@@ -97,6 +86,45 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `TrainingArguments(…)` that say nothing of the path, and hide nothing that might. */
+function isPathUnsaid(call: Call, file: PythonFile): boolean {
+  return (
+    !keyword(call, SETTINGS) &&
+    !hidesArguments(call, file) &&
+    file.dotted(call.func)?.endsWith("Arguments") === true
+  );
+}
+
+function pathUnsaid(call: Call, file: PythonFile): Finding {
+  return {
+    at: call,
+    severity: "note",
+    message: UNSAID,
+    fix: {
+      grade: "unsafe",
+      title: "Pass use_reentrant=False",
+      edits: addKeyword(call, 'gradient_checkpointing_kwargs={"use_reentrant": False}', file),
+    },
+  };
+}
+
+/** `TrainingArguments(gradient_checkpointing=not args.no_checkpointing)`, which is on unless somebody says otherwise. */
+function onByOptions(facts: Facts): readonly Call[] {
+  return facts.file.calls.given(["gradient_checkpointing"]).filter((call) => {
+    const { value } = keyword(call, "gradient_checkpointing")!;
+    return value.kind === "Unary" && value.op === "not"
+      ? isByDefault(value.operand, false, facts)
+      : isByDefault(value, true, facts);
+  });
+}
+
+/** What an option is by default, or a constant of this file: `CHECKPOINTING = True`. */
+function isByDefault(expr: Expr, wanted: boolean, { file, project }: Facts): boolean {
+  const named = expr.kind === "Name" ? file.scopes.onlyValue(expr) : null;
+  if (named) return wanted ? isTrue(named) : isFalse(named);
+  return expr.kind === "Attribute" && holdsOptions(expr.value) && project.options.get(expr.attr) === wanted;
+}
 
 /** Where the model is wrapped in another file, what becomes of it on its way here is followed by names only. */
 function byWraps(wraps: readonly Call[]): Partial<Finding> {
