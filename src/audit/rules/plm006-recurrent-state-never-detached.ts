@@ -173,18 +173,30 @@ function* throughStep(facts: Facts): Generator<Finding> {
     if (network)
       yield {
         at: given!,
-        ...(isOwnRecurrent(network, facts) && STATE.test(name) ? {} : { severity: "note" as const }),
+        ...(isOwnRecurrent(network, facts) &&
+        STATE.test(name) &&
+        functionOf(network) === file.functionNamed(callTarget(call, file))
+          ? {}
+          : { severity: "note" as const }),
         message: `${message(name)}, unless \`${file.textOf(network)}\` detaches it itself`,
       };
   }
 }
 
-/** Whether a function of this file that is called keeps the graph after its backward. */
+/** Whether a function of this file that is called keeps the graph after its backward, or one that it calls does. */
 function retainsGraph(call: Call, { backwards, file }: Facts): boolean {
   const kept = backwards.filter((one) => isTrue(keyword(one.call, "retain_graph")?.value ?? null));
-  const target = kept.length > 0 ? callTarget(call, file) : null;
-  const fn = target === null ? undefined : file.functionNamed(target);
-  return fn !== undefined && kept.some((one) => functionOf(one.call) === fn);
+  const seen = new Set<Node>();
+  const isKeptBy = (target: string | null): boolean => {
+    const fn = file.functionNamed(target);
+    if (!fn || seen.has(fn)) return false;
+    seen.add(fn);
+    return (
+      kept.some((one) => functionOf(one.call) === fn) ||
+      file.all("Call").some((one) => functionOf(one) === fn && isKeptBy(callTarget(one, file)))
+    );
+  };
+  return kept.length > 0 && isKeptBy(callTarget(call, file));
 }
 
 function isGiven({ args }: Call, name: string): boolean {
@@ -194,29 +206,48 @@ function isGiven({ args }: Call, name: string): boolean {
   });
 }
 
-/** The network whose state a function of this file returns at a position, with nothing cut off in between. */
-function handedBack(call: Call, at: number, retained: boolean, facts: Facts): Expr | null {
+/**
+ * The network whose state a function of this file returns at a position, with nothing cut off in between: as the network gave
+ * it, or as another function of this file did, `loss, cache = one_chunk(net, x, cache)`.
+ */
+function handedBack(
+  call: Call,
+  at: number,
+  retained: boolean,
+  facts: Facts,
+  seen: ReadonlySet<string> = new Set(),
+): Expr | null {
   const { file } = facts;
   const target = callTarget(call, file);
-  const returned = target === null ? undefined : file.once(returnsByName).get(target);
-  const [one, ...more] = returned ?? [];
+  if (target === null || seen.has(target)) return null;
+  const [one, ...more] = file.once(returnsByName).get(target) ?? [];
   const item = one?.kind === "Tuple" && more.length === 0 ? one.items[at] : null;
-  const made = item?.kind === "Name" ? file.scopes.reaching(item) : [];
-  const runs = made.filter(({ how }) => how !== "param");
-  const [run] = runs;
-  const network = run?.value?.kind === "Call" ? run.value.func : null;
-  if (!network || !runs.every(({ value }) => value === run!.value) || !isNetwork(network, facts)) return null;
+  if (item?.kind !== "Name" || isCutOff(item.id, functionOf(item) ?? item, file)) return null;
+  const runs = file.scopes.reaching(item).filter(({ how }) => how !== "param");
+  // Who keeps the graph carries it by any of several ways.
+  if (!retained && !runs.every(({ value }) => value === runs[0]!.value)) return null;
   // Not one that the step has begun itself.
-  const isHandedIn = (run!.value as Call).args
-    .map(({ value }) => handedOn(value))
-    .some(
-      (value) =>
-        value.kind === "Name" &&
-        (STATE.test(value.id) || (retained && value.id === (item as Name).id)) &&
-        file.scopes.reaching(value).some(({ how }) => how === "param"),
-    );
-  if (!isHandedIn) return null;
-  return isCutOff((item as Name).id, functionOf(item!) ?? item!, file) ? null : network;
+  const isHandedIn = ({ args }: Call): boolean =>
+    args
+      .map(({ value }) => handedOn(value))
+      .some(
+        (value) =>
+          value.kind === "Name" &&
+          (STATE.test(value.id) || (retained && value.id === item.id)) &&
+          file.scopes.reaching(value).some(({ how }) => how === "param"),
+      );
+  for (const { value } of runs) {
+    if (value?.kind !== "Call" || !isHandedIn(value)) continue;
+    if (isNetwork(value.func, facts)) return value.func;
+    const [parts] = value.parent?.kind === "Assign" ? value.parent.targets : [];
+    const place =
+      parts?.kind === "Tuple"
+        ? parts.items.findIndex((part) => part.kind === "Name" && part.id === item.id)
+        : -1;
+    const network = place < 0 ? null : handedBack(value, place, retained, facts, new Set([...seen, target]));
+    if (network) return network;
+  }
+  return null;
 }
 
 /** `global hidden` in the function that is a step, whose network gets it and gives it back. */
