@@ -1,7 +1,8 @@
 import { keyword } from "../../python/file.ts";
+import { classOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Expr, NodeOf } from "../../python/tree.ts";
-import { selfAttribute } from "../facts/classes.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isTensorLike } from "../facts/value.ts";
 import type { Rule } from "../rule.ts";
@@ -130,6 +131,30 @@ function isUnknownTest(expr: NodeOf<"Compare">, of: Expr, facts: Facts): boolean
   return facts.value(expr).what === "unknown" && sides.every((what) => /^(?:unknown|number)$/.test(what));
 }
 
+/** `torch.eye(n, dtype=torch.bool)`: whatever is asked for by that type. */
+function isMadeOfTruths(call: NodeOf<"Call">, name: string | null, { file }: Facts): boolean {
+  const type = keyword(call, "dtype")?.value;
+  return (
+    type !== undefined &&
+    name?.startsWith("torch.") === true &&
+    /^(?:torch|builtins)\.bool$/.test(file.dotted(type) ?? "")
+  );
+}
+
+/**
+ * `self.others = ~torch.eye(n).bool()`, or `self.register_buffer("others", …)`, and later `scores[self.others]`: all that the
+ * class ever keeps under this name, the None before the first apart, are tensors of booleans.
+ */
+function isKeptMask(expr: Expr, isTruths: (kept: Expr) => boolean, { file }: Facts): boolean {
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  const kept = writes.filter(({ value }) => !(value?.kind === "Const" && value.value === null));
+  return (
+    kept.length > 0 && kept.every(({ how, value }) => how !== "augment" && value !== null && isTruths(value))
+  );
+}
+
 /** A tensor of booleans: a comparison, or one combined with others, directly or through a name. `of`: what it picks from. */
 function isMask(expr: Expr, of: Expr, facts: Facts, depth = 0): boolean {
   if (depth > 5) return false;
@@ -146,11 +171,14 @@ function isMask(expr: Expr, of: Expr, facts: Facts, depth = 0): boolean {
     const type = short === "to" ? expr.args[0]?.value : undefined;
     if (type && /^(?:torch|builtins)\.bool$/.test(facts.file.dotted(type) ?? ""))
       return isTensorLike(facts.value(expr));
+    if (isMadeOfTruths(expr, name, facts)) return true;
     // `(pos != 0).view(-1)`
     if (
       name === null &&
       expr.func.kind === "Attribute" &&
-      /^(?:view|reshape|flatten|squeeze|unsqueeze|expand|expand_as|repeat|to)$/.test(short)
+      /^(?:view|reshape|flatten|squeeze|unsqueeze|expand|expand_as|repeat|to|tri[lu]|fill_diagonal_|clone|t)$/.test(
+        short,
+      )
     )
       return again(expr.func.value);
     const { what } = facts.value(expr);
@@ -163,7 +191,8 @@ function isMask(expr: Expr, of: Expr, facts: Facts, depth = 0): boolean {
     );
   }
   // `out[data.train_mask]`
-  if (expr.kind === "Attribute") return MASK.test(expr.attr) && selfAttribute(expr) === null;
+  if (expr.kind === "Attribute")
+    return selfAttribute(expr) === null ? MASK.test(expr.attr) : isKeptMask(expr, again, facts);
   if (expr.kind !== "Name") return false;
   const definitions = facts.file.scopes.reaching(expr);
   // `x[mask]` of what is handed in under that name.

@@ -1,7 +1,7 @@
 import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef, Param } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, Name, Param } from "../../python/tree.ts";
 import { literalDict } from "../facts/arguments.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { everyUpdate } from "../facts/facts.ts";
@@ -55,7 +55,7 @@ export const rule: Rule = {
         if (hot && (facts.frequency(call, hot.within) === "every" || everyUpdate(call, facts)))
           yield {
             at: call,
-            ...(isFallback(call, facts) ? { severity: "note" as const } : {}),
+            ...(isFallback(call, facts) || isOfEntry(call, facts) ? { severity: "note" as const } : {}),
             message: `This constant is built on the host and copied, synchronously, ${when(hot.why)}; ${once(call)}`,
           };
       } else if (isMoved(call, facts) && facts.everyStep(call)) {
@@ -100,6 +100,7 @@ export const rule: Rule = {
         if (!often && !perModule) continue;
         yield {
           at: call,
+          ...(isOfEntry(made, facts) ? { severity: "note" as const } : {}),
           message: perModule
             ? "The same constant is copied from the host for every module; copy it once, before the loop, or keep it as a buffer"
             : `A constant made on the host is copied to the device ${when(hot!.why)}; ${once(made)}`,
@@ -332,7 +333,7 @@ function isConstantFactory(call: Call, facts: Facts): boolean {
 function isConstant(expr: Expr, facts: Facts, depth: number): boolean {
   if (depth > 4) return false;
   const again = (inner: Expr): boolean => isConstant(inner, facts, depth + 1);
-  if (isLiteral(expr) || isSetting(expr)) return true;
+  if (isLiteral(expr) || isSetting(expr) || isEntry(expr, facts)) return true;
   if (expr.kind === "Attribute" && /^(?:numpy|math)\.(?:pi|e|inf)$/.test(facts.file.dotted(expr) ?? ""))
     return true;
   if (expr.kind === "List" || expr.kind === "Tuple") return expr.items.length > 0 && expr.items.every(again);
@@ -434,6 +435,46 @@ function isSetting(expr: Expr): boolean {
   if (expr.kind !== "Attribute") return false;
   const owner = lastWord(expr.value);
   return /^(?:args|opt|opts|cfg|conf|config|hparams|flags|FLAGS|params|settings|hps?)$/.test(owner);
+}
+
+/** What a dictionary or an object of settings is called, whatever it is for: `data_cfg`, `model.default_cfg`. */
+const SETTINGS = /(?:^|_)(?:args|opts|cfg|conf|config|hparams|settings)$/;
+
+/**
+ * `cfg["mean"]`, `model.default_cfg["mean"]`, `data_config.mean`, `processor.image_mean`: the same for the whole run, unless settings are drawn or
+ * gone through in a loop.
+ */
+function isEntry(expr: Expr, facts: Facts): boolean {
+  if (expr.kind === "Attribute" && /^image_(?:mean|std)$/.test(expr.attr))
+    return facts.value(expr).what === "unknown" && selfAttribute(expr) === null;
+  const isAsked = expr.kind === "Attribute" || (expr.kind === "Subscript" && expr.index.kind === "Str");
+  if (!isAsked || !SETTINGS.test(lastWord(expr.value))) return false;
+  if (expr.value.kind !== "Name") return expr.value.kind === "Attribute";
+  const [one, ...more] = facts.file.scopes.lookup(expr.value)?.definitions ?? [];
+  return (
+    one !== undefined &&
+    more.length === 0 &&
+    /^(?:assign|param|import)$/.test(one.how) &&
+    loopsAround(one.node).length === 0
+  );
+}
+
+/** Of an entry of settings, which may hold anything and may be changed by anyone: `torch.tensor(cfg["mean"])`, also by a name. */
+function isOfEntry(made: Call, facts: Facts): boolean {
+  const data = positional(made, 0);
+  const holds = (expr: Expr | null): boolean => {
+    if (!expr) return false;
+    if (expr.kind === "Name") return isEntryNamed(expr, facts);
+    if (expr.kind === "List" || expr.kind === "Tuple") return expr.items.some(holds);
+    if (expr.kind === "Binary") return holds(expr.left) || holds(expr.right);
+    return isEntry(expr, facts);
+  };
+  return holds(data);
+}
+
+function isEntryNamed(name: Name, facts: Facts): boolean {
+  const definitions = facts.file.scopes.lookup(name)?.definitions ?? [];
+  return definitions.some(({ value }) => value !== null && isEntry(value, facts));
 }
 
 /** `alpha=(0.25, 0.75)`, `alpha: float`, `weights: Sequence[float]` */
