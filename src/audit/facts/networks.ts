@@ -1,5 +1,6 @@
+import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf, walk } from "../../python/nodes.ts";
+import { contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, Node, Subscript } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
@@ -21,6 +22,16 @@ export function isNetwork(callee: Expr, facts: Facts): boolean {
   if (callee.kind === "Attribute" && callee.attr === "forward" && callee.value.kind !== "Call")
     return isNetwork(callee.value, facts);
   return facts.value(callee).what === "module" || facts.networks.is(callee);
+}
+
+/** What takes a network out of what it was wrapped in for training. */
+const UNWRAPS =
+  /^(?:unwrap\w*|get_(?:bare_|raw_|inner_)?(?:model|module)|de_?parallel|strip_\w*(?:ddp|parallel))$/;
+
+/** `model` of `accelerator.unwrap_model(model)` and `utils.get_model(model)`: the network itself, as it is. */
+export function unwrapped(expr: Expr): Expr {
+  const of = expr.kind === "Call" && UNWRAPS.test(lastWord(expr.func)) ? positional(expr, 0) : null;
+  return of?.kind === "Name" || of?.kind === "Attribute" ? of : expr;
 }
 
 /** `model.vq_loss`, `model.logit_scale.exp()`, read by `.item()`: what a network keeps and a host asks for like that is a tensor, where the network is. */

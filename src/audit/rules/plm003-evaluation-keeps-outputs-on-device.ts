@@ -7,7 +7,7 @@ import { validationStep } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isMaybeNumber, keeps, parts } from "../facts/kept.ts";
 import { iteratedText } from "../facts/loaders.ts";
-import { isNetwork, networkCall } from "../facts/networks.ts";
+import { isNetwork, networkCall, unwrapped } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -143,7 +143,7 @@ function mayBeOff(loop: Node, facts: Facts): boolean {
 function* judge(added: Expr, loop: Node, iter: Expr, into: string, facts: Facts): Generator<Finding> {
   if (!mayBeOff(loop, facts) || isOfOneBatch(loop, facts)) return;
   const plain = networkCall(added, facts) ?? methodRun(added, facts);
-  const source = plain ?? runOfViews(added, facts);
+  const source = plain ?? runOfViews(added, loop, facts);
   if (!source || !contains(loop, source)) return;
   const hot = facts.hot(source);
   // Without no_grad as well, where the network is only ever evaluated, or what is kept is cut off from its graph.
@@ -161,20 +161,34 @@ function* judge(added: Expr, loop: Node, iter: Expr, into: string, facts: Facts)
 
 /** Brings what several views gave to the size of one: `torch.stack([a, b]).mean(0)`. */
 const AVERAGES = /^(?:mean|sum)$/;
-const KEEPS_SIZE = /^(?:detach|float|half|clone|squeeze|sigmoid|(?:log_)?softmax|div|div_|mul|add|add_)$/;
+const KEEPS_SIZE =
+  /^(?:detach|float|half|clone|squeeze|sigmoid|(?:log_)?softmax|t|transpose|div|div_|mul|add|add_)$/;
+
+/** `torch.matmul(features, classes.t())`, `F.linear(features, weight)`, and as a method. */
+const MULTIPLIES = /^(?:matmul|mm|bmm|linear)$/;
+
+/** `torch.einsum("nd,cd->nc", …)`: a row for each example, and no number. */
+function givesRows({ args: [how] }: Call): boolean {
+  return how?.value.kind === "Str" && /->\s*(?:\w\s*){2,}$/.test(how.value.value ?? "");
+}
 
 /**
  * `(net(x) + net(x.flip(3))) / 2`, `out += net(x.flip(3))`, `torch.stack([a, b]).mean(0)`: what a network gave for several
- * views of a batch, together as large as for one. The first of its runs.
+ * views of a batch, together as large as for one. So are the scores by `model.encode_image(x) @ classes.t()`, a row for each
+ * example. The first of its runs in the loop.
  */
-function runOfViews(expr: Expr, facts: Facts, depth = 0): Call | null {
+function runOfViews(expr: Expr, loop: Node, facts: Facts, depth = 0): Call | null {
   if (depth > 8) return null;
   const { file } = facts;
-  const run = depth > 0 ? networkCall(expr, facts) : null;
-  if (run) return facts.networks.isLoss(run.func) ? null : run;
-  const again = (inner: Expr | null): Call | null => (inner ? runOfViews(inner, facts, depth + 1) : null);
-  if (expr.kind === "Binary")
-    return /^[-+*/]$/.test(expr.op) ? (again(expr.left) ?? again(expr.right)) : null;
+  const run = depth > 0 ? (networkCall(expr, facts) ?? methodRun(expr, facts)) : null;
+  if (run) return facts.networks.isLoss(run.func) || !contains(loop, run) ? null : run;
+  const again = (inner: Expr | null): Call | null =>
+    inner ? runOfViews(inner, loop, facts, depth + 1) : null;
+  const firstOf = (all: readonly Expr[]): Call | null =>
+    all.map((one) => again(one)).find((one) => one !== null) ?? null;
+  if (expr.kind === "Binary") return /^[-+*/@]$/.test(expr.op) ? firstOf([expr.left, expr.right]) : null;
+  // `features.T`
+  if (expr.kind === "Attribute") return /^m?T$/.test(expr.attr) ? again(expr.value) : null;
   if (expr.kind === "Name") {
     const definitions = file.scopes.reaching(expr);
     const runs = definitions.map(({ how, value, node }) =>
@@ -191,26 +205,30 @@ function runOfViews(expr: Expr, facts: Facts, depth = 0): Call | null {
   }
   if (expr.kind !== "Call" || expr.func.kind !== "Attribute") return null;
   const { attr, value } = expr.func;
-  if (file.dotted(expr.func) !== null)
-    return /^torch\.(?:nn\.functional\.)?(?:(?:log_)?softmax|sigmoid)$/.test(file.dotted(expr.func)!)
-      ? again(positional(expr, 0))
-      : null;
+  const given = expr.args.map((arg) => arg.value);
+  const name = file.dotted(expr.func);
+  if (name !== null) {
+    const word = /^torch\.(?:nn\.functional\.)?(\w+)$/.exec(name)?.[1] ?? "";
+    if (MULTIPLIES.test(word) || (word === "einsum" && givesRows(expr))) return firstOf(given);
+    return /^(?:(?:log_)?softmax|sigmoid|normalize)$/.test(word) ? again(positional(expr, 0)) : null;
+  }
+  if (MULTIPLIES.test(attr)) return firstOf([value, ...given]);
   return AVERAGES.test(attr)
-    ? stackedRun(value, argument(expr, "dim", 0), facts, depth)
+    ? stackedRun(value, argument(expr, "dim", 0), loop, facts, depth)
     : KEEPS_SIZE.test(attr)
       ? again(value)
       : null;
 }
 
 /** The first run in `torch.stack([net(x), net(x.flip(3))])`, whose average along the new dimension is as large as each. */
-function stackedRun(expr: Expr, along: Expr | null, facts: Facts, depth: number): Call | null {
+function stackedRun(expr: Expr, along: Expr | null, loop: Node, facts: Facts, depth: number): Call | null {
   const { file } = facts;
   if (expr.kind !== "Call" || file.dotted(expr.func) !== "torch.stack" || !along) return null;
   const dimension = argument(expr, "dim", 1);
   if (file.textOf(along) !== (dimension ? file.textOf(dimension) : "0")) return null;
   const views = positional(expr, 0);
   const first = views?.kind === "List" || views?.kind === "Tuple" ? views.items[0] : undefined;
-  return first ? runOfViews(first, facts, depth + 1) : null;
+  return first ? runOfViews(first, loop, facts, depth + 1) : null;
 }
 
 /** `out = 0` before the views are gone through. */
@@ -232,7 +250,7 @@ function methodRun(expr: Expr, facts: Facts, depth = 0): Call | null {
   if (/^(?:detach|float|squeeze|unsqueeze|view|flatten)$/.test(attr)) return again(value);
   return /^(?:encode(?:_\w+)?|forward_\w+|extract_\w*features?|get_\w*(?:features|embeddings?|logits)|embed(?:_\w+)?|\w*representations?)$/.test(
     attr,
-  ) && isNetwork(value, facts)
+  ) && isNetwork(unwrapped(value), facts)
     ? expr
     : null;
 }
