@@ -63,7 +63,12 @@ export const rule: Rule = {
             ...(isOfGiven(made, file) || !hasWorkers(facts) ? { severity: "note" as const } : {}),
             message: STEP,
           };
-        else if (isFedToStep(call, facts) || isNextOne(call, facts) || isHandedToStep(call, facts))
+        else if (
+          isFedToStep(call, facts) ||
+          isNextOne(call, facts) ||
+          isHandedToStep(call, facts) ||
+          isYieldedAnew(call, made, facts)
+        )
           yield { at: call, severity: "note", message: STEP };
         else if (made.kind !== "Call" && (isEveryEpoch(call, facts) || isOneEpoch(call, facts)))
           yield { at: call, severity: "note", message: LOOK };
@@ -112,6 +117,28 @@ function isHandedToStep(call: Call, facts: Facts): boolean {
         one.args.some(({ value }) => value.kind === "Name" && names.includes(value.id)) &&
         facts.callee(one)?.reachesBackward === true,
     );
+}
+
+/**
+ * `while True: yield next(iter(loader))`, of a loader that the turns share, and `def __next__(self): return next(iter(self.loader))`:
+ * whoever is handed the batches gets each of them from an iterator of its own.
+ */
+function isYieldedAnew(begun: Node, loader: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  const fn = functionOf(begun);
+  const [loop] = loopsAround(begun);
+  if (fn?.kind !== "FunctionDef") return false;
+  if (!loop)
+    return fn.name === "__next__" && selfAttribute(loader) !== null && facts.frequency(begun, fn) === "every";
+  return (
+    facts.frequency(begun, loop) === "every" &&
+    file
+      .all("Yield")
+      .some((one) => !one.from && functionOf(one) === fn && contains(loop, one) && one.end >= begun.start) &&
+    names(loader).every((name) =>
+      (file.scopes.lookup(name)?.definitions ?? []).every(({ node }) => !contains(loop, node)),
+    )
+  );
 }
 
 /** `def load_next_batch(self): return next(iter(self.loader))`, of a class that trains: all that the method is for. */
@@ -186,8 +213,13 @@ function* begun(facts: Facts): Generator<Finding> {
     const [target] = call.parent.targets;
     const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
     const loop = facts.stepLoop(call);
-    if (!made || !isLoader(over, facts) || !facts.everyStep(call)) continue;
+    if (!made || !isLoader(over, facts)) continue;
     const uses = file.scopes.uses(made);
+    if (!facts.everyStep(call)) {
+      if (isTakenInTurn(uses, call, file) && isYieldedAnew(call, over, facts))
+        yield { at: call, severity: "note", message: STEP };
+      continue;
+    }
     // Gone through to its end in there, it is an epoch of its own.
     if (loop && uses.every((use) => loopsAround(use)[0] === loop))
       yield { at: call, ...(hasWorkers(facts) ? {} : { severity: "note" as const }), message: STEP };
@@ -202,9 +234,26 @@ function* begun(facts: Facts): Generator<Finding> {
   }
   for (const loop of file.all("For")) {
     const last = loop.body[loop.body.length - 1];
-    if (last?.kind === "Break" && isLoader(loop.iter, facts) && facts.everyStep(loop) && facts.stepLoop(loop))
+    if (last?.kind !== "Break" || !isLoader(loop.iter, facts)) continue;
+    if (facts.everyStep(loop) && facts.stepLoop(loop))
       yield { at: loop.iter, ...(hasWorkers(facts) ? {} : { severity: "note" as const }), message: STEP };
+    else if (isYieldedAnew(loop, loop.iter, facts)) yield { at: loop.iter, severity: "note", message: STEP };
   }
+}
+
+/** Only ever asked by `next(it)`, in the turn that began it. */
+function isTakenInTurn(uses: readonly Expr[], begun: Call, file: PythonFile): boolean {
+  return (
+    uses.length > 0 &&
+    uses.every((use) => {
+      const asked = use.parent?.kind === "Arg" ? use.parent.parent : null;
+      return (
+        asked?.kind === "Call" &&
+        file.dotted(asked.func) === "builtins.next" &&
+        loopsAround(use)[0] === loopsAround(begun)[0]
+      );
+    })
+  );
 }
 
 /** `next(it)`, outside of any loop of the function that began it. */
