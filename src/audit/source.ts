@@ -32,7 +32,19 @@ function isOfAnother(file: PythonFile): boolean {
     file
       .all("Alias")
       .some((alias) => alias.parent?.parent?.kind === "Module" && OTHER_LIBRARY.test(modules(alias))) &&
-    !file.all("Alias").some((alias) => /^torch(?:\.|$)/.test(modules(alias)))
+    !file.all("Alias").some((alias) => /^torch(?:\.|$)/.test(modules(alias))) &&
+    !keepsSettings(file)
+  );
+}
+
+/** `tf.contrib.training.HParams(cudnn_benchmark=True)`, and of the other library nothing else but its log: settings of any training. */
+function keepsSettings(file: PythonFile): boolean {
+  return (
+    file.callsNamed("HParams").length > 0 &&
+    file.all("Call").every(({ func }) => {
+      const name = file.dotted(func) ?? "";
+      return !OTHER_LIBRARY.test(name) || /\.(?:HParams|logging\.\w+)$/.test(name);
+    })
   );
 }
 

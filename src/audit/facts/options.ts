@@ -68,6 +68,9 @@ function put(found: Map<string, Default | undefined>, name: string, value: Defau
   found.set(name, found.has(name) && found.get(name) !== value ? undefined : value);
 }
 
+/** What keeps the settings of a run by name, as it is given them: `HParams(epochs=500, seed=1)`. */
+const KEEPERS = ["HParams", "ConfigDict", "EasyDict", "edict", "AttrDict", "AttributeDict", "Munch"];
+
 /** By name, what its options are by default; undefined of one that is none of those. */
 export function said(file: PythonFile): ReadonlyMap<string, Default | undefined> {
   const found = new Map<string, Default | undefined>();
@@ -78,6 +81,8 @@ export function said(file: PythonFile): ReadonlyMap<string, Default | undefined>
   for (const call of file.callsNamed("set_defaults"))
     // It has the last word, whatever the arguments say.
     for (const arg of call.args) if (arg.name !== null) found.set(arg.name, literal(arg.value));
+  for (const call of file.callsNamed(...KEEPERS))
+    for (const { name, value } of call.args) if (name !== null) put(found, name, literal(value));
   for (const cls of file.all("ClassDef")) {
     const holds =
       /(?:Config|Args|Arguments|Options|Settings)$/.test(cls.name) ||

@@ -4,6 +4,7 @@ import { ancestors, contains, functionOf, lastWord, namesIn } from "../../python
 import type { Assign, Expr, For, Name, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { holdsOptions } from "../facts/options.ts";
 import { isCutAnywhere, isOfRandomLength, isRandomResize, shapesVary } from "../facts/shapes.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -25,7 +26,7 @@ export const rule: Rule = {
     if (given.length === 0 && set.length === 0 && pairs.length === 0) return;
     if (!isVarying(facts)) {
       for (const statement of set)
-        if (isSearch(statement, file) && isForWhole(statement, facts))
+        if (isSearch(statement, facts) && isForWhole(statement, facts))
           yield report(statement, statement.value);
       return;
     }
@@ -46,7 +47,7 @@ export const rule: Rule = {
         yield report(flag, flag.value);
     }
     for (const statement of set) {
-      if (!isSearch(statement, file)) continue;
+      if (!isSearch(statement, facts)) continue;
       on = true;
       yield report(statement, statement.value);
     }
@@ -70,9 +71,32 @@ function setTogether(file: PythonFile): readonly Expr[] {
   });
 }
 
-/** `torch.backends.cudnn.benchmark = True` */
-function isSearch({ targets: [target], value }: Assign, file: PythonFile): boolean {
-  return target !== undefined && file.dotted(target) === "torch.backends.cudnn.benchmark" && isTrue(value);
+/** `torch.backends.cudnn.benchmark = True`, also by a setting that is so unless somebody says otherwise. */
+function isSearch({ targets: [target], value }: Assign, facts: Facts): boolean {
+  return (
+    target !== undefined &&
+    facts.file.dotted(target) === "torch.backends.cudnn.benchmark" &&
+    truth(value, facts) === true
+  );
+}
+
+/** `hparams.cudnn_benchmark`, `not args.deterministic`, `search` of `def prepare(search=True)`: what it is by default, where that is known. */
+function truth(expr: Expr, facts: Facts, depth = 0): boolean | null {
+  const { file, project } = facts;
+  if (depth > 3) return null;
+  if (expr.kind === "Const") return typeof expr.value === "boolean" ? expr.value : null;
+  if (expr.kind === "Unary" && expr.op === "not") {
+    const operand = truth(expr.operand, facts, depth + 1);
+    return operand === null ? null : !operand;
+  }
+  if (expr.kind === "Attribute" && holdsOptions(expr.value)) {
+    const given = project.options.get(expr.attr);
+    return typeof given === "boolean" ? given : null;
+  }
+  const [one, ...more] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  if (!one || more.length > 0) return null;
+  const given = one.node.kind === "Param" ? one.node.default : one.how === "assign" ? one.value : null;
+  return given ? truth(given, facts, depth + 1) : null;
 }
 
 /**
@@ -125,11 +149,16 @@ function report(at: Node, value: Expr): Finding {
     at,
     message:
       "For every new shape cuDNN tries all its algorithms, with their workspaces, before it runs one; batches of varying size keep bringing new shapes",
-    fix: {
-      grade: "unsafe",
-      title: "Switch the search off",
-      edits: [{ start: value.start, end: value.end, text: "False" }],
-    },
+    // A setting is switched off where it is kept.
+    ...(isTrue(value)
+      ? {
+          fix: {
+            grade: "unsafe",
+            title: "Switch the search off",
+            edits: [{ start: value.start, end: value.end, text: "False" }],
+          },
+        }
+      : {}),
   };
 }
 
