@@ -1,7 +1,7 @@
 import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf } from "../../python/nodes.ts";
-import type { Expr } from "../../python/tree.ts";
+import { classOf, lastWord } from "../../python/nodes.ts";
+import type { Call, Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import { returnsByName } from "./returns.ts";
 
@@ -11,22 +11,39 @@ interface Known {
   isTensor(expr: Expr): boolean;
 }
 
+/** What bytes are divided by, to lie between 0 and 1, or around 0. */
+const SCALES: ReadonlySet<number> = new Set([255, 256, 127.5, 128]);
+
 /** `episode["frames"][i] / 255.0 - 0.5`: the bytes of an image, which NumPy makes float64 when they are divided. */
-export function isScaledFrame(item: Expr, known: Known): boolean {
+export function isScaledFrame(item: Expr, known: Known, depth = 0): boolean {
   let at = item.kind === "Name" ? known.file.scopes.onlyValue(item) : item;
   // `2 * (image / 255) - 1`
   while (at?.kind === "Binary" && at.op !== "/")
     if (at.right.kind === "Num") at = at.left;
     else if (at.left.kind === "Num") at = at.right;
     else return false;
+  const turned = at && depth < 4 ? turnedOf(at, known.file) : null;
+  if (turned) return isScaledFrame(turned, known, depth + 1);
   return (
     at?.kind === "Binary" &&
     at.op === "/" &&
     at.right.kind === "Num" &&
-    Number(at.right.text) === 255 &&
+    SCALES.has(Number(at.right.text)) &&
     (isOfArrays(at.left, known) || isImage(at.left, known))
   );
 }
+
+/** `scaled` of `scaled.transpose(2, 0, 1)` and `np.moveaxis(scaled, -1, 0)`: the same numbers in another order. */
+function turnedOf(expr: Expr, file: PythonFile): Expr | null {
+  if (expr.kind !== "Call" || keyword(expr, "dtype")) return null;
+  const name = file.dotted(expr.func);
+  if (name !== null) return TURNS.test(name) ? positional(expr, 0) : null;
+  return expr.func.kind === "Attribute" && /^(?:transpose|copy|swapaxes)$/.test(expr.func.attr)
+    ? expr.func.value
+    : null;
+}
+
+const TURNS = /^numpy\.(?:ascontiguousarray|moveaxis|rollaxis|swapaxes|transpose|expand_dims|flip\w*|rot90)$/;
 
 /** NumPy functions that leave bytes what they are. */
 const SAME =
@@ -45,14 +62,22 @@ function isImage(expr: Expr, known: Known): boolean {
   if (expr.kind === "Name")
     return (
       !isNarrowed(expr, file) &&
-      file.scopes.reaching(expr).some(({ value }) => value?.kind === "Call" && isImage(value, known))
+      file.scopes
+        .reaching(expr)
+        .some(({ value }) => (value?.kind === "Call" || value?.kind === "Subscript") && isImage(value, known))
     );
+  // `augment(image=image)["image"]`, as albumentations has it: bytes remain what they are.
+  if (expr.kind === "Subscript") {
+    const given = expr.value.kind === "Call" ? keyword(expr.value, "image")?.value : undefined;
+    const isSame = expr.index.kind === "Str" && expr.index.value === "image";
+    return isSame && given !== undefined && isImage(given, known);
+  }
   if (expr.kind !== "Call") return false;
   const name = file.dotted(expr.func);
   if (name === null)
     return (
       expr.func.kind === "Attribute" &&
-      /^(?:transpose|copy|swapaxes)$/.test(expr.func.attr) &&
+      (/^(?:transpose|copy|swapaxes)$/.test(expr.func.attr) || isCastToBytes(expr, file)) &&
       isImage(expr.func.value, known)
     );
   // `np.stack([left, right])`, `np.stack([opened(path) for path in paths])`
@@ -70,10 +95,16 @@ function isImage(expr: Expr, known: Known): boolean {
   return (READS.test(name) || (SAME.test(name) && !isTyped)) && !isNarrowed(expr, file);
 }
 
+/** `np.array(image).astype(np.uint8)` */
+function isCastToBytes({ func, args: [type] }: Call, file: PythonFile): boolean {
+  return lastWord(func) === "astype" && type !== undefined && /\buint8\b/.test(file.textOf(type));
+}
+
 /** Somewhere behind it stands another type, or torch. */
 function isNarrowed(expr: Expr, file: PythonFile, depth = 0): boolean {
   if (NARROW.test(file.textOf(expr))) return true;
   if (expr.kind === "Call") return expr.args.some(({ value }) => isNarrowed(value, file, depth));
+  if (expr.kind === "Subscript") return isNarrowed(expr.value, file, depth);
   return (
     expr.kind === "Name" &&
     depth < 4 &&

@@ -141,7 +141,7 @@ function* collated(facts: Facts): Generator<Finding> {
   for (const cls of file.all("ClassDef")) {
     if (facts.role(cls) !== "dataset") continue;
     for (const value of handedOut(cls, file)) {
-      const items = value.kind === "Tuple" ? value.items : value.kind === "Dict" ? value.values : [value];
+      const items = entriesOf(value, file).flatMap((item) => ofOwnMethod(item, cls, file));
       const wide = items.find((item) => isWideArray(dataOf(item, facts) ?? item, facts));
       if (wide)
         yield {
@@ -234,18 +234,45 @@ function isWideArray(expr: Expr, facts: Facts): boolean {
 
 /** What a dataset returns for an index, or yields one by one: itself, or by a method of its own, `yield self.sample()`. */
 function handedOut(cls: ClassDef, file: PythonFile): readonly Expr[] {
-  const returned = (name: string): readonly Expr[] => {
-    const method = methodsOf(cls).find((one) => one.name === name);
-    return file.all("Return").flatMap((one) => (one.value && functionOf(one) === method ? [one.value] : []));
-  };
   const iterates = methodsOf(cls).find(({ name }) => name === "__iter__");
   const yielded = file
     .all("Yield")
     .flatMap((one) => (one.value && !one.from && functionOf(one) === iterates ? [one.value] : []));
-  return [...returned("__getitem__"), ...yielded].flatMap((value) => {
-    const own = value.kind === "Call" ? selfAttribute(value.func) : null;
-    return own === null ? [value] : returned(own);
+  return [...returnedBy(cls, "__getitem__", file), ...yielded].flatMap((value) =>
+    ofOwnMethod(value, cls, file),
+  );
+}
+
+function returnedBy(cls: ClassDef, name: string, file: PythonFile): readonly Expr[] {
+  const method = methodsOf(cls).find((one) => one.name === name);
+  return file.all("Return").flatMap((one) => (one.value && functionOf(one) === method ? [one.value] : []));
+}
+
+/** What `self.opened(path)` returns, where the class has that method; anything else is itself. */
+function ofOwnMethod(value: Expr, cls: ClassDef, file: PythonFile): readonly Expr[] {
+  const own = value.kind === "Call" ? selfAttribute(value.func) : null;
+  const returned = own === null ? [] : returnedBy(cls, own, file);
+  return returned.length > 0 ? returned : [value];
+}
+
+/** The parts of a tuple or of a dictionary, also of one that is filled by name: `example["image"] = image`, `return example`. */
+function entriesOf(value: Expr, file: PythonFile): readonly Expr[] {
+  if (value.kind === "Tuple") return value.items;
+  if (value.kind === "Dict") return value.values;
+  const made = value.kind === "Name" ? file.scopes.onlyValue(value) : null;
+  const isEmpty = made?.kind === "Call" && file.dotted(made.func) === "builtins.dict";
+  if (value.kind !== "Name" || (made?.kind !== "Dict" && !isEmpty)) return [value];
+  const fn = functionOf(value);
+  const filled = file.all("Assign").flatMap((one) => {
+    const [target] = one.targets;
+    const isEntry =
+      target?.kind === "Subscript" &&
+      target.index.kind === "Str" &&
+      target.value.kind === "Name" &&
+      target.value.id === value.id;
+    return isEntry && functionOf(one) === fn ? [one.value] : [];
   });
+  return [...(made?.kind === "Dict" ? made.values : []), ...filled];
 }
 
 /** `np.array(rewards)`, `np.array(self.reward_buffer)`, of the Python numbers that environments hand out. */
