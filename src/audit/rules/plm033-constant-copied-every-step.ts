@@ -1,7 +1,7 @@
 import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef, Name, Param } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, Param } from "../../python/tree.ts";
 import { literalDict } from "../facts/arguments.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { everyUpdate } from "../facts/facts.ts";
@@ -462,19 +462,20 @@ function isEntry(expr: Expr, facts: Facts): boolean {
 /** Of an entry of settings, which may hold anything and may be changed by anyone: `torch.tensor(cfg["mean"])`, also by a name. */
 function isOfEntry(made: Call, facts: Facts): boolean {
   const data = positional(made, 0);
-  const holds = (expr: Expr | null): boolean => {
-    if (!expr) return false;
-    if (expr.kind === "Name") return isEntryNamed(expr, facts);
-    if (expr.kind === "List" || expr.kind === "Tuple") return expr.items.some(holds);
-    if (expr.kind === "Binary") return holds(expr.left) || holds(expr.right);
-    return isEntry(expr, facts);
-  };
-  return holds(data);
+  return data !== null && holdsEntry(data, facts);
 }
 
-function isEntryNamed(name: Name, facts: Facts): boolean {
-  const definitions = facts.file.scopes.lookup(name)?.definitions ?? [];
-  return definitions.some(({ value }) => value !== null && isEntry(value, facts));
+function holdsEntry(expr: Expr, facts: Facts, depth = 0): boolean {
+  if (depth > 4) return false;
+  const again = (inner: Expr | null): boolean => inner !== null && holdsEntry(inner, facts, depth + 1);
+  if (expr.kind === "List" || expr.kind === "Tuple") return expr.items.some(again);
+  if (expr.kind === "Binary") return again(expr.left) || again(expr.right);
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  if (cls) return (attributesOf(cls, facts.file).get(own!)?.writes ?? []).some(({ value }) => again(value));
+  if (expr.kind === "Name")
+    return (facts.file.scopes.lookup(expr)?.definitions ?? []).some(({ value }) => again(value));
+  return isEntry(expr, facts);
 }
 
 /** `alpha=(0.25, 0.75)`, `alpha: float`, `weights: Sequence[float]` */
