@@ -87,6 +87,11 @@ export function isOwnNetwork(callee: Expr, fn: Node, optimised: readonly Expr[],
   );
 }
 
+/** `deepcopy(net)`, `ControlNetModel.from_unet(unet)`: a copy has parameters of its own, and so has a network that begins with the weights of another. */
+function copies({ func }: Call): boolean {
+  return /^(?:deepcopy|from_(?:unet|transformer))$/.test(lastWord(func));
+}
+
 /** Made of the network that is optimised, or a part of it: `compiled = torch.compile(net)`, `net = Pair(body, head)`. */
 function sharesParameters(callee: Name, made: Definition, optimised: Expr, { file }: Facts): boolean {
   let root = optimised;
@@ -96,8 +101,7 @@ function sharesParameters(callee: Name, made: Definition, optimised: Expr, { fil
   let found = false;
   if (made.value)
     walk(made.value, (node) => {
-      // A copy has parameters of its own.
-      if (node.kind === "Call" && lastWord(node.func) === "deepcopy") return false;
+      if (node.kind === "Call" && copies(node)) return false;
       if (node.kind === "Name" && node.id === id)
         found ||= node.parent?.kind !== "Attribute" || outermost(node) === made.value;
       return !found;
@@ -107,6 +111,8 @@ function sharesParameters(callee: Name, made: Definition, optimised: Expr, { fil
     (file.scopes.lookup(callee)?.definitions ?? [made]).some((one) =>
       file.scopes.uses(one).some((use) => {
         if (use.parent?.kind === "Attribute" || (use.parent?.kind === "Call" && use.parent.func === use))
+          return false;
+        if (use.parent?.kind === "Arg" && use.parent.parent?.kind === "Call" && copies(use.parent.parent))
           return false;
         const statement = statementOf(use);
         const [to] =

@@ -1,10 +1,10 @@
 import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
-import type { Call, Expr, Node, Return } from "../../python/tree.ts";
+import type { Arg, Call, Expr, Node, Return } from "../../python/tree.ts";
 import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { callsOf } from "../facts/returns.ts";
+import { callsOf, paramGiven } from "../facts/returns.ts";
 import type { Rule } from "../rule.ts";
 
 /** `logits.view(-1, logits.size(-1))`, `logits.flatten(0, 1)`: a row of scores for each token. */
@@ -255,7 +255,7 @@ function isReturned(call: Call, { file }: Facts): boolean {
 
 /** Passed to a cross-entropy, directly or through names of this function. */
 function feedsLoss(expr: Expr, facts: Facts, depth = 0): boolean {
-  if (depth > 4) return false;
+  if (depth > 5) return false;
   if (expr.kind === "Call" && facts.file.textOf(expr.func).endsWith("log_softmax")) return true;
   for (let at = expr.parent; at; at = at.parent) {
     if (
@@ -277,6 +277,7 @@ function feedsLoss(expr: Expr, facts: Facts, depth = 0): boolean {
       lastWord((at.parent as Call).func).endsWith("loss")
     )
       return true;
+    if (at.kind === "Arg" && isWholeOf(at.value, expr) && isHandedToLoss(at, facts, depth)) return true;
     if (at.kind === "Assign") {
       const [target] = at.targets;
       const definition = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
@@ -290,6 +291,33 @@ function feedsLoss(expr: Expr, facts: Facts, depth = 0): boolean {
   }
   return false;
 }
+
+/** What reads scores for a loss, by its name: `cross_entropy_loss(logits, labels)`, `sequence_logps(logits, labels)`. */
+const OF_SCORES = /cross_entropy_loss$|(?:^|_)(?:logps|log_?probs|nll)(?:_from_logits)?$/;
+
+/** `self.pair_loss(logits[:n], labels)`: by its name, or as a function of this file that goes on to a loss with what it is given. */
+function isHandedToLoss(arg: Arg, facts: Facts, depth: number): boolean {
+  const call = arg.parent;
+  if (call?.kind !== "Call") return false;
+  if (OF_SCORES.test(lastWord(call.func)) && call.args[0] === arg) return true;
+  const { scopes } = facts.file;
+  const param = paramGiven(call, arg, facts.file);
+  const made = param ? scopes.definitionAt(param) : null;
+  return made !== null && scopes.uses(made).some((use) => feedsLoss(use, facts, depth + 1));
+}
+
+/** `logits[:n]`, `logits.view(-1, size)` of `logits`: the same scores, or many of them. */
+function isWholeOf(value: Expr, expr: Expr): boolean {
+  let at = value;
+  while (at !== expr)
+    if (at.kind === "Subscript") at = at.value;
+    else if (at.kind === "Call" && at.func.kind === "Attribute" && RESHAPES.test(at.func.attr))
+      at = at.func.value;
+    else return false;
+  return true;
+}
+
+const RESHAPES = /^(?:view|reshape|flatten|transpose|permute|contiguous|squeeze|unsqueeze|to)$/;
 
 /** `scores, targets = self.shifted(logits, labels)`: what the callers in this file do with what they are handed. */
 function returnedInto(expr: Expr, { value }: Return, facts: Facts, depth: number): boolean {

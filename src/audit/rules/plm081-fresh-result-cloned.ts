@@ -421,8 +421,13 @@ function isChangedLater(call: Call, facts: Facts): boolean {
   if (parent?.kind === "Arg" && parent.parent?.kind === "Call")
     return !isReadBy(parent.parent, facts) && !isOnlyRead(parent, parent.parent, facts);
   const target = parent?.kind === "Assign" && parent.value === call ? parent.targets[0] : null;
-  const made = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
-  if (!made) return true;
+  return target?.kind !== "Name" || isChangedUnder(target, facts);
+}
+
+/** Whether what has this name may be written to, by it or by another name for it or for a part: `scores = copy[:, :-1]`. */
+function isChangedUnder(name: Name, facts: Facts, depth = 0): boolean {
+  const made = depth < 4 ? facts.file.scopes.definitionAt(name) : null;
+  if (!made || isAddedTo(made, name, facts.file)) return true;
   return facts.file.scopes.uses(made).some((use) => {
     const read = partOfMany(use);
     const at = read.parent;
@@ -431,8 +436,30 @@ function isChangedLater(call: Call, facts: Facts): boolean {
     if (at?.kind === "Arg" && at.parent?.kind === "Call")
       return !isReadBy(at.parent, facts) && !isOnlyRead(at, at.parent, facts);
     if (at?.kind === "Attribute" && at.value === read) return /[^_]_$/.test(at.attr) || at.attr === "data";
-    return true;
+    const other = renamed(read);
+    return other === null || isChangedUnder(other, facts, depth + 1);
   });
+}
+
+/** `copy /= 2` writes in place. */
+function isAddedTo(made: Definition, { id }: Name, file: PythonFile): boolean {
+  const { scopes } = file;
+  return file
+    .all("AugAssign")
+    .some(
+      ({ target }) => target.kind === "Name" && target.id === id && isOneOf(scopes.reaching(target), made),
+    );
+}
+
+/** `other` of `other = copy[1:]`, and of `one, other = copy[:1], copy[1:]`. */
+function renamed(read: Expr): Name | null {
+  const several = read.parent?.kind === "Tuple" ? read.parent : null;
+  const value = several ?? read;
+  const [left, ...more] =
+    value.parent?.kind === "Assign" && value.parent.value === value ? value.parent.targets : [];
+  const name =
+    several && left?.kind === "Tuple" ? left.items[several.items.indexOf(read)] : several ? null : left;
+  return name?.kind === "Name" && more.length === 0 ? name : null;
 }
 
 /** `copy[:half]` of `copy`: who reads some of it reads it. */
