@@ -1,13 +1,15 @@
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf } from "../../python/nodes.ts";
-import type { Attribute, Call, ClassDef, Expr } from "../../python/tree.ts";
+import type { Attribute, Call, ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
 import { feedsBackward, isMadeOf } from "./behind-loss.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
+import { isFrozenInTurn, namedIn } from "./freezing.ts";
 import { lexicalGrad } from "./gradmode.ts";
+import { handedIn } from "./handed-in.ts";
 import { derivesFrom } from "./kept.ts";
 import { ranNetwork } from "./networks.ts";
-import { isParameterless, makesOptimizer, parametersOf } from "./optimised.ts";
+import { hasParameters, isOwnNetwork, isParameterless, makesOptimizer, parametersOf } from "./optimised.ts";
 
 /** A run of a network that is in no optimizer, with gradients recorded. */
 export interface LeftOut {
@@ -68,6 +70,63 @@ export function* leftOutOfClass(facts: Facts): Generator<LeftOut> {
       yield { run: call, network: callee };
     }
   }
+}
+
+/** `train(backbone, head, optimizer, loader)`, of a function that differentiates: who calls it made the optimizer, without the backbone. */
+export function* leftOutByCallers(facts: Facts): Generator<LeftOut> {
+  const { file } = facts;
+  if (file.mentions("add_param_group")) return;
+  const steps = new Set(facts.backwards.map(({ call }) => functionOf(call)));
+  for (const fn of steps) {
+    if (fn?.kind !== "FunctionDef" || !isGivenOptimizer(fn, file)) continue;
+    for (const call of file.all("Call")) {
+      const run = functionOf(call) === fn ? ranNetwork(call, facts) : null;
+      if (run?.kind !== "Name" || !facts.stepLoop(call) || facts.gradMode(call) !== "on") continue;
+      if (facts.networks.isLoss(run) || facts.networks.isFrozenByFlags(run) || namedIn(run.id, facts)) continue;
+      const [param, ...more] = file.scopes.reaching(run);
+      const given = param && more.length === 0 ? handedIn(param, file, true) : [];
+      if (given.length === 0 || !given.every((network) => isOutside(network, run, facts))) continue;
+      if (feedsBackward(call, facts)) yield { run: call, network: run.id };
+    }
+  }
+}
+
+/** Whether all who call the function in this file give it, under one of its parameters, an optimizer that they made. */
+function isGivenOptimizer(fn: FunctionDef, file: PythonFile): boolean {
+  return fn.params.some((param) => {
+    const definition = file.scopes.definitionAt(param);
+    const given = definition ? handedIn(definition, file, true) : [];
+    return given.length > 0 && given.every((value) => makersOf(value, file).length > 0);
+  });
+}
+
+/** The calls that make what has this name, where all of them make an optimizer. */
+function makersOf(name: Expr, file: PythonFile): readonly Call[] {
+  const made = name.kind === "Name" ? file.scopes.reaching(name) : [];
+  const calls = made.flatMap(({ how, value }) =>
+    how === "assign" && value?.kind === "Call" && makesOptimizer(value, file) ? [value] : [],
+  );
+  return calls.length === made.length ? calls : [];
+}
+
+/** A network of the calling function, which is in no optimizer that is made there, and frozen nowhere. */
+function isOutside(network: Expr, run: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  if (network.kind !== "Name" || isParameterless(network, file)) return false;
+  if (!hasParameters(network, facts) && !hasParameters(run, facts)) return false;
+  const { id } = network;
+  if (facts.networks.isFrozenByFlags(network) || namedIn(id, facts) || isFrozenInTurn(id, facts)) return false;
+  const fn = functionOf(network);
+  const sources = file
+    .all("Call")
+    .filter((call) => functionOf(call) === fn && makesOptimizer(call, file))
+    .map((call) => parametersOf(call.args[0]?.value ?? null, file));
+  return (
+    sources.length > 0 &&
+    // A part of it, `net.head`, is chosen from the whole.
+    sources.every((source) => source?.kind === "Name" && source.id !== id) &&
+    isOwnNetwork(network, fn ?? file.tree.module, sources as Expr[], facts)
+  );
 }
 
 /** `return rec + self.judge(out)`, of a method whose result another method of the class differentiates, or hands on to one that does. */

@@ -4,6 +4,7 @@ import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Name, Node } from "../../python/tree.ts";
 import { isOnlyMadeBy } from "./classes.ts";
 import type { Facts } from "./facts.ts";
+import { isOtherBranch } from "./guards.ts";
 import { moved } from "./naming.ts";
 
 /** `net.features[:16].to(device)` around a call or a name. */
@@ -59,23 +60,27 @@ export function isOwnNetwork(callee: Expr, fn: Node, optimised: readonly Expr[],
   const { id } = callee;
   const definitions = facts.file.scopes.lookup(callee)?.definitions ?? [];
   // `net = net.to(device)` is what it was, and so is `net = torch.compile(net)`.
-  const [one, ...more] = definitions.filter(({ how, value }) => {
+  const made = definitions.filter(({ how, value }) => {
     const from = how === "assign" && value ? moved(compiledFrom(value, facts.file)) : null;
     return from === value || from?.kind !== "Name" || from.id !== id;
   });
+  // `if small: net = resnet18()`, `else: net = resnet50()`: one of them.
+  const mine =
+    made.length > 0 &&
+    made.every(
+      ({ node }, at) =>
+        contains(fn, node) && made.slice(0, at).every((above) => isOtherBranch(above.node, node)),
+    );
   // A driver holds the optimizer of what it wrapped: `engine, *_ = deepspeed.initialize(…)`.
-  if (
-    one?.value?.kind === "Call" &&
-    /\b(?:initialize|prepare|setup)$/.test(facts.file.textOf(one.value.func))
-  )
-    return false;
+  const isDriver = (value: Expr): boolean =>
+    value.kind === "Call" && /\b(?:initialize|prepare|setup)$/.test(facts.file.textOf(value.func));
   // `Vgg16(requires_grad=False)`
-  if (one?.value && /requires_grad(?!=True)|freeze|frozen/i.test(facts.file.textOf(one.value))) return false;
-  const mine = one !== undefined && more.length === 0 && contains(fn, one.node);
+  const isMadeFrozen = (value: Expr): boolean =>
+    /requires_grad(?!=True)|freeze|frozen/i.test(facts.file.textOf(value));
+  if (!mine || made.some(({ value }) => value && (isDriver(value) || isMadeFrozen(value)))) return false;
   // Its parameters named anywhere else: another optimizer may have them.
   return (
-    mine &&
-    !optimised.some((network) => sharesParameters(callee, one, network, facts)) &&
+    !optimised.some((network) => made.some((one) => sharesParameters(callee, one, network, facts))) &&
     !facts.file
       .all("Attribute")
       .some(

@@ -12,7 +12,7 @@ import { isNetwork, ranNetwork } from "../facts/networks.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import { unwantedGradients } from "../facts/adversaries.ts";
 import type { Unwanted } from "../facts/adversaries.ts";
-import { TRAINED, leftOutOfClass } from "../facts/left-out.ts";
+import { TRAINED, leftOutByCallers, leftOutOfClass } from "../facts/left-out.ts";
 import type { LeftOut } from "../facts/left-out.ts";
 import type { Finding, Rule } from "../rule.ts";
 import {
@@ -54,6 +54,7 @@ export const rule: Rule = {
         ? [
             ...evaluated(facts),
             ...leftOut(facts),
+            ...[...leftOutByCallers(facts)].map(ofNoCallersOptimizer),
             ...keptToItself(facts),
             ...besidePart(facts),
             ...partsOptimised(facts),
@@ -74,6 +75,14 @@ function ofNoOptimizer({ run, network }: LeftOut): Finding {
     at: run,
     severity: "note",
     message: `\`${network}\` is in no optimizer of this class, yet its graph is kept and its gradients are computed; run it under \`no_grad\`, or freeze it`,
+  };
+}
+
+function ofNoCallersOptimizer({ run, network }: LeftOut): Finding {
+  return {
+    at: run,
+    severity: "note",
+    message: `\`${network}\` is in no optimizer of who calls this, yet its graph is kept and its gradients are computed, unless it is frozen elsewhere; run it under \`no_grad\`, or freeze it`,
   };
 }
 
