@@ -82,7 +82,8 @@ export function* leftOutByCallers(facts: Facts): Generator<LeftOut> {
     for (const call of file.all("Call")) {
       const run = functionOf(call) === fn ? ranNetwork(call, facts) : null;
       if (run?.kind !== "Name" || !facts.stepLoop(call) || facts.gradMode(call) !== "on") continue;
-      if (facts.networks.isLoss(run) || facts.networks.isFrozenByFlags(run) || namedIn(run.id, facts)) continue;
+      if (facts.networks.isLoss(run) || facts.networks.isFrozenByFlags(run) || namedIn(run.id, facts))
+        continue;
       const [param, ...more] = file.scopes.reaching(run);
       const given = param && more.length === 0 ? handedIn(param, file, true) : [];
       if (given.length === 0 || !given.every((network) => isOutside(network, run, facts))) continue;
@@ -115,7 +116,8 @@ function isOutside(network: Expr, run: Expr, facts: Facts): boolean {
   if (network.kind !== "Name" || isParameterless(network, file)) return false;
   if (!hasParameters(network, facts) && !hasParameters(run, facts)) return false;
   const { id } = network;
-  if (facts.networks.isFrozenByFlags(network) || namedIn(id, facts) || isFrozenInTurn(id, facts)) return false;
+  if (facts.networks.isFrozenByFlags(network) || namedIn(id, facts) || isFrozenInTurn(id, facts))
+    return false;
   const fn = functionOf(network);
   const sources = file
     .all("Call")

@@ -149,16 +149,21 @@ function* kept(
   if (below.length > 0 && (evaluates || !below.every((use) => isLookedAt(use, facts)))) return;
   // What is drawn of the last batch is wanted; a row of the vocabulary for each token is too large for that.
   if (below.length > 0 && !isLanguageModel(facts) && !below.some(isOfLogits)) return;
-  const uses =
+  const asked = all.filter(isAskedForNone);
+  const uses = (
     again.length === 0
       ? all
-      : [...new Set(all)].filter((use) => !again.some(({ value }) => contains(value!, use)));
+      : [...new Set(all)].filter((use) => !again.some(({ value }) => contains(value!, use)))
+  ).filter((use) => !asked.includes(use));
   const shaped = shapedFrom(uses, loop, facts);
   if (!isOnlyForLoss(uses, target, shaped, facts)) return;
   const read = [...uses, ...shaped.flatMap((one) => file.scopes.uses(one))];
   // What a method of a network gives may be anything: scores of tokens by what is done with them.
   if (isOfMethod(statement, facts) && !read.some((use) => isOfTokens(use, facts))) return;
-  const last = Math.max(own, ...read.map((use) => loop.body.findIndex((one) => contains(one, use))));
+  const last = Math.max(
+    own,
+    ...[...read, ...asked].map((use) => loop.body.findIndex((one) => contains(one, use))),
+  );
   if (!evaluates && !differentiates(statement.value, loop, facts)) return;
   // What only one branch binds cannot be deleted after both.
   const bound = shaped.filter(({ node }) => stepIn(loop, statementOf(node)!) >= 0).map(({ name }) => name);
@@ -176,6 +181,16 @@ function* kept(
       message: `\`${target.id}\` holds this step's ${MAPS.test(target.id) ? "maps" : TEXT.test(file.text) || isWrittenTo(target, facts) ? "logits" : "outputs"} until the next forward has finished${uses.some(isLoss) ? ", whose own loss then runs beside them" : ""}${others.some((one) => isDroppedBelow(one, loop)) ? "; the `del` below the loop comes after its last turn only" : ""}`,
       fix: { grade: "safe", title: "Delete them after their last use", edits: [edit] },
     };
+}
+
+/** `if logits is not None:` reads nothing of them. */
+function isAskedForNone({ parent }: Name): boolean {
+  return (
+    parent?.kind === "Compare" &&
+    parent.rights.length === 1 &&
+    parent.rights[0]!.kind === "Const" &&
+    parent.rights[0]!.value === null
+  );
 }
 
 /** `del logits` below a loop of micro-batches: each turn but the last still runs beside what the one before it made. */

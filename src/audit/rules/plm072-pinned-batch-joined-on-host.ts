@@ -262,10 +262,34 @@ function isMoved(call: Call, facts: Facts, index: number | null = null): boolean
     statement?.kind === "Assign" && statement.value === (several ?? last) ? statement.targets : [];
   const at = several ? several.items.indexOf(last) : index;
   const target = at === null ? left : left?.kind === "Tuple" ? left.items[at] : null;
+  if (isSentOneByOne(last, moves, facts)) return true;
   if (target?.kind === "Subscript" && target.value.kind === "Name")
     return isSentWhole(target.value, statement!, facts);
   const made = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
   return made !== null && facts.file.scopes.uses(made).some((use) => moves(use) || isSentAmong(use, facts));
+}
+
+/** `views = [torch.cat(large), torch.cat(small)]`, and then `[view.to(device) for view in views]`; or of a dict, by its items. */
+function isSentOneByOne(joined: Expr, moves: (expr: Expr) => boolean, { file }: Facts): boolean {
+  const { scopes } = file;
+  const all = joined.parent && /^(?:List|Tuple|Dict|Comp)$/.test(joined.parent.kind) ? joined.parent : null;
+  const [name] = all?.parent?.kind === "Assign" && all.parent.value === all ? all.parent.targets : [];
+  const made = name?.kind === "Name" ? scopes.definitionAt(name) : null;
+  return (
+    made !== null &&
+    scopes.uses(made).some((use) => {
+      // `batch.items()`
+      const asked = use.parent?.kind === "Attribute" ? use.parent : null;
+      const over =
+        asked && /^(?:items|values)$/.test(asked.attr) && asked.parent?.kind === "Call" ? asked.parent : use;
+      const loop = over.parent;
+      if ((loop?.kind !== "For" && loop?.kind !== "Clause") || loop.iter !== over) return false;
+      const { target } = loop;
+      const one = target.kind === "Tuple" ? target.items[target.items.length - 1] : target;
+      const each = one?.kind === "Name" ? scopes.definitionAt(one) : null;
+      return each !== null && scopes.uses(each).some(moves);
+    })
+  );
 }
 
 /** `to_torch((frames, actions), device)` */
@@ -339,6 +363,9 @@ function isBatch(expr: Expr, loop: Loop, facts: Facts): boolean {
           ? clause.iter.args[index]?.value
           : undefined;
       if (zipped) return isBatch(zipped, loop, facts);
+      // `[torch.cat(views) for views in (crops[:2], crops[2:])]`
+      if (clause?.iter.kind === "Tuple" || clause?.iter.kind === "List")
+        return clause.iter.items.every((item) => isBatch(item, loop, facts));
       if (clause) return clause.iter.kind === "Name" && isBatch(clause.iter, loop, facts);
       return loop.kind === "For" && contains(loop.target, node) && !isCounted(loop, facts);
     }
