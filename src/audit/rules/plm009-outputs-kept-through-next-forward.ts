@@ -38,15 +38,83 @@ export const rule: Rule = {
       const evaluates = facts.gradMode(statement) === "off";
       const loop = evaluates ? batchLoop(statement, facts) : facts.stepLoop(statement);
       const own = loop ? stepIn(loop, statement) : -1;
-      if (!loop || own < 0) continue;
       const told: Finding[] = [];
-      for (const target of outputsOf(statement, facts))
-        told.push(...kept(target, statement, loop, own, evaluates, facts));
+      if (loop && own >= 0)
+        for (const target of outputsOf(statement, facts))
+          told.push(...kept(target, statement, loop, own, evaluates, facts));
       yield* told;
-      if (told.length === 0 && !evaluates) yield* unread(statement, loop, own, facts);
+      if (told.length > 0) continue;
+      if (evaluates) yield* scored(statement, facts);
+      else if (loop && own >= 0) yield* unread(statement, loop, own, facts);
     }
   },
 };
+
+/**
+ * `scores = out.logits[:, start:-1]` where a batch is gone through in parts without recording, and all that is wanted is how
+ * likely each token was: the row of the vocabulary for each is there while the next part is run, and whatever else this one runs.
+ */
+function* scored(statement: Assign, facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const [target, ...more] = statement.targets;
+  const whole = logitsOf(statement.value);
+  const [loop] = loopsAround(statement);
+  if (target?.kind !== "Name" || more.length > 0 || !whole || !loop || !goesInParts(loop, file)) return;
+  const own = stepIn(loop, statement);
+  if (own < 0 || !TEXT.test(file.text)) return;
+  // `logits /= temperature` is the same tensor still.
+  const bound = (file.scopes.scopeOf(target).bindings.get(target.id) ?? []).filter(({ node }) =>
+    contains(loop, node),
+  );
+  if (bound.some(({ how, node }) => node !== target && how !== "augment")) return;
+  const uses = bound.flatMap((one) => file.scopes.uses(one)).filter((use) => !isSize(use));
+  if (uses.length === 0 || !uses.every((use) => contains(loop, use) && isForTokens(use, facts))) return;
+  // What they are a part of is bound for as long.
+  const outputs = whole.kind === "Name" ? (file.scopes.lookup(whole)?.definitions ?? []) : [];
+  const read = outputs.flatMap((one) => file.scopes.uses(one));
+  const last = Math.max(own, ...uses.map((use) => loop.body.findIndex((one) => contains(one, use))));
+  const after = loop.body[last];
+  if (!after || outputs.some(({ how, node }) => how !== "assign" || !contains(loop, node))) return;
+  if (read.some((use) => use !== whole && (!contains(loop, use) || use.start > after.end))) return;
+  const edit = deletion([...(whole.kind === "Name" ? [whole.id] : []), target.id], after, file);
+  if (edit)
+    yield {
+      at: target,
+      message: `\`${target.id}\` holds this part's logits until the forward of the next has finished, and through all else that is run in between`,
+      fix: { grade: "safe", title: "Delete them after their last use", edits: [edit] },
+    };
+}
+
+/** `out` of `out.logits[:, :-1]`, and `net(ids)` of `net(ids).logits.float()`. */
+function logitsOf(expr: Expr): Name | Call | null {
+  if (expr.kind === "Subscript") return logitsOf(expr.value);
+  if (expr.kind === "Call")
+    return expr.func.kind === "Attribute" && /^(?:float|to|contiguous)$/.test(expr.func.attr)
+      ? logitsOf(expr.func.value)
+      : null;
+  if (expr.kind !== "Attribute" || expr.attr !== "logits") return null;
+  return expr.value.kind === "Name" || expr.value.kind === "Call" ? expr.value : null;
+}
+
+/** `for i in range(0, len(ids), size)`, `for part in ids.split(size)`, `for ids in loader`. */
+function goesInParts(loop: Loop, file: PythonFile): boolean {
+  if (loop.kind !== "For") return false;
+  const { iter } = loop;
+  if (iter.kind === "Call" && file.dotted(iter.func) === "builtins.range") return iter.args.length === 3;
+  return /load|batch|chunk|split|_dl\b/i.test(file.textOf(iter));
+}
+
+/** `selective_log_softmax(logits, ids)`, `logits.log_softmax(-1).gather(-1, ids)`: a number for each token. */
+function isForTokens(use: Name, { file }: Facts): boolean {
+  const { parent } = use;
+  const method = parent?.kind === "Attribute" && parent.parent?.kind === "Call" ? parent.parent : null;
+  const call = method ?? (parent?.kind === "Arg" && parent.parent?.kind === "Call" ? parent.parent : null);
+  if (!call || call.args.length === 0) return false;
+  const name = lastWord(call.func);
+  if (method || (file.dotted(call.func) ?? "").startsWith("torch."))
+    return name === "log_softmax" && call.parent?.kind === "Attribute" && call.parent.attr === "gather";
+  return call.args.length > 1 && /log_?(?:softmax|p(?:s|robs?))(?:_|$)/.test(name);
+}
 
 /** `maps, losses = detector(images, targets)`, `b1, b2, scores = net(x, True)`: bound beside what is wanted, and never read. */
 function* unread(statement: Assign, loop: Loop, own: number, facts: Facts): Generator<Finding> {
