@@ -80,13 +80,16 @@ export function* leftOutByCallers(facts: Facts): Generator<LeftOut> {
   for (const fn of steps) {
     if (fn?.kind !== "FunctionDef" || !isGivenOptimizer(fn, file)) continue;
     for (const call of file.all("Call")) {
-      const run = functionOf(call) === fn ? ranNetwork(call, facts) : null;
+      const ran = functionOf(call) === fn ? ranNetwork(call, facts) : null;
+      // By its name it may be anything; then who calls this knows.
+      const run = ran ?? (functionOf(call) === fn ? call.func : null);
       if (run?.kind !== "Name" || !facts.stepLoop(call) || facts.gradMode(call) !== "on") continue;
       if (facts.networks.isLoss(run) || facts.networks.isFrozenByFlags(run) || namedIn(run.id, facts))
         continue;
       const [param, ...more] = file.scopes.reaching(run);
       const given = param && more.length === 0 ? handedIn(param, file, true) : [];
-      if (given.length === 0 || !given.every((network) => isOutside(network, run, facts))) continue;
+      if (given.length === 0 || !(ran || given.every((network) => facts.networks.is(network)))) continue;
+      if (!given.every((network) => isOutside(network, run, facts))) continue;
       if (feedsBackward(call, facts)) yield { run: call, network: run.id };
     }
   }

@@ -39,11 +39,12 @@ export const rule: Rule = {
     const seen = new Set<Node>();
     const trains = facts.backwards.length > 0;
     const sent = facts.networks.someOnlyEvaluated ? [...parts(facts)] : [];
+    const judged = [...judging(facts)];
     const said = new Set(sent.map(({ at }) => classOf(at as Node)));
     for (const finding of [
       ...sent,
       // Of a class whose forward is told of, where its network is made need not be.
-      ...judging(facts),
+      ...judged,
       ...[...perceptual(facts)].filter(({ at }) => !said.has(classOf(at as Node))),
       ...passedOver(facts),
       ...chosenByName(facts),
@@ -54,7 +55,8 @@ export const rule: Rule = {
         ? [
             ...evaluated(facts),
             ...leftOut(facts),
-            ...[...leftOutByCallers(facts)].map(ofNoCallersOptimizer),
+            // What is only judged with is told of where it is made.
+            ...(judged.length > 0 ? [] : [...leftOutByCallers(facts)].map(ofNoCallersOptimizer)),
             ...keptToItself(facts),
             ...besidePart(facts),
             ...partsOptimised(facts),
