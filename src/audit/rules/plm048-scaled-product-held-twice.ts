@@ -181,7 +181,8 @@ function madeAs(expr: Expr, { file }: Facts): Expr {
 /** What a matrix product is of. */
 function factors(expr: Expr, facts: Facts): readonly Expr[] {
   if (expr.kind === "Binary") return expr.op === "@" ? [expr.left, expr.right] : [];
-  if (expr.kind !== "Call") return [];
+  // Asked of every value that is given a name: most are of other calls.
+  if (expr.kind !== "Call" || !/mul$|mm$|einsum$|linear$/.test(lastWord(expr.func))) return [];
   const given = expr.args.map(({ value }) => value);
   if (MULTIPLIES.test(facts.file.dotted(expr.func) ?? "")) return given;
   return isMatmul(expr, facts) ? [(expr.func as Attribute).value, ...given] : [];
