@@ -1,4 +1,4 @@
-import { argument, isTrue } from "../../python/file.ts";
+import { isTrue } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
@@ -17,6 +17,8 @@ import { indentAt } from "../edits.ts";
 import type { Edit } from "../rule.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isCopiedToHost, isMeasured, isSummed, pickOf } from "../facts/figures.ts";
+import { PICTURE, TEXT, isLanguageModel, isOfPixels, scoresEveryItem } from "../facts/large-outputs.ts";
 import { helperRun, isNetwork, networkCall, networkOfLoss } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -511,105 +513,8 @@ function partsBeside({ parent }: Name): readonly Name[] {
   return parent?.kind === "Tuple" ? parent.items.filter((item): item is Name => item.kind === "Name") : [];
 }
 
-/** A language model is near: its logits are a row of the vocabulary for each token. */
-const TEXT =
-  /vocab|lm_head|CausalLM|logits\.size\(-1\)|labels|input_ids|token|\blm\(|\bgpt|GPT|bert|logits\.shape\[-1\]|ignore_index=pad|logits\.(?:transpose\(1, ?2\)|permute\(0, ?2, ?1\))/;
-
-/** What is computed for each pixel is as large as the pictures. */
-const isOfPixels = ({ file: { text } }: Facts): boolean =>
-  /segmentation|\bu_?net|super.?resolution|denois|recon(?:struct|_loss|_x)|auto_?encod|\bvae|inpaint|heat_?map|saliency|deblur|derain|dehaz|colori[sz]ation|depth.?estimation|diffusion|rectified_?flow|flow_?matching/i.test(
-    text,
-  ) && !/classif(?:y|ier|ication)_?(?:loss|criterion|head)|num_actions/.test(text);
-
-const PICTURE =
-  /^(?:out|outs|y_?hat|recon\w*|\w*(?:outputs?|preds?|logits?|masks?_pred|predictions?|predicted(?:_\w+)?|pred_\w+|restored|reconstructed|reconstructions?))$/i;
-
 function isForLossAlone(uses: readonly Name[], facts: Facts): boolean {
   return uses.length > 0 && uses.every((use) => isSize(use) || feedsLoss(use, facts)) && !uses.every(isSize);
-}
-
-/** `num_items`, `self.item_count`: how many there are of what is counted in thousands, as classes and actions are not. */
-const MANY =
-  /(?:^|[._])(?:(?:num|n|nb|total)_?(?:item|product|user|movie|song|track|artist|entitie|doc|word)s?|(?:item|product|user|movie|song|track|artist|entity|doc|word)s?_?(?:num|count))$/;
-
-/** `nn.Linear(width, num_items)` beside `nn.Embedding(num_items, width)` or what takes all items in: a recommender's scores, a row of all items for each user. */
-function scoresEveryItem(file: PythonFile): boolean {
-  const heads = file.callsNamed("Linear").filter((call) => file.dotted(call.func) === "torch.nn.Linear");
-  const outs = new Set(heads.map((call) => file.textOf(argument(call, "out_features", 1) ?? call)));
-  // Who also makes single numbers may be scoring one item at a time.
-  if (outs.size === 0 || outs.has("1")) return false;
-  const wide = [...outs].filter((out) => MANY.test(out));
-  if (wide.length === 0) return false;
-  const ins = new Set(heads.map((call) => file.textOf(argument(call, "in_features", 0) ?? call)));
-  for (const call of file.callsNamed("Embedding"))
-    ins.add(file.textOf(argument(call, "num_embeddings", 0) ?? call).replace(/ ?\+ ?[12]$/, ""));
-  return wide.some((out) => ins.has(out));
-}
-
-/** `logits.argmax(-1)`, `torch.max(logits, 1)`, `logits.detach().topk(5)`: which is the largest, for the accuracy; it holds no logits. */
-function pickOf(use: Name, { file }: Facts): Call | null {
-  let at: Node = use;
-  for (;;) {
-    const up: Node | null = at.parent;
-    if (up?.kind === "Subscript" && up.value === at) at = up;
-    else if (up?.kind === "Attribute" && (up.attr === "data" || up.attr === "logits")) at = up;
-    else if (up?.kind === "Attribute" && up.parent?.kind === "Call" && up.parent.func === up) {
-      if (isPicking(up.attr, up.parent, 0)) return up.parent;
-      if (!/^(?:detach|float|view|reshape|transpose|permute|flatten|contiguous)$/.test(up.attr)) return null;
-      at = up.parent;
-    } else if (up?.kind === "Arg" && up.parent?.kind === "Call" && up.parent.args[0] === up)
-      return (file.dotted(up.parent.func) ?? "").startsWith("torch.") &&
-        isPicking(lastWord(up.parent.func), up.parent, 1)
-        ? up.parent
-        : null;
-    else return null;
-  }
-}
-
-/** `logits[0].detach().softmax(-1).cpu()`, for a picture or a log: what is read there is not held. */
-const isCopiedToHost = (use: Name, facts: Facts): boolean => comesTo(use, /^(?:cpu|item|tolist)$/, facts);
-
-/** `maps.detach()[:, 0].sum(-1).mean()`, `-(probs * logs).sum(-1)`, `torch.std(logits)`: a few numbers. */
-const isSummed = (use: Name, facts: Facts): boolean =>
-  comesTo(use, /^(?:mean|std|var|sum|norm|max|min|amax|amin|logsumexp|item|tolist)$/, facts);
-
-/** `compute_metrics(output, labels)`: numbers. */
-function isMeasured({ parent }: Name): boolean {
-  const call = parent?.kind === "Arg" ? parent.parent : null;
-  if (call?.kind !== "Call") return false;
-  const { func } = call;
-  // `iou_metric.update(probs, masks)`
-  const by = func.kind === "Attribute" && func.attr === "update" ? func.value : func;
-  return MEASURES.test(lastWord(by));
-}
-
-const MEASURES =
-  /metrics?(?:_|$)|accurac|(?:^|_)acc(?:_|$)|perplexity|(?:^|_)(?:f1|m?iou|dice|psnr|ssim)(?:_|$)/i;
-
-/** Through parts and methods of it, and through arithmetic, one of these methods is called. */
-function comesTo(use: Name, method: RegExp, { file }: Facts): boolean {
-  let at: Node = use;
-  for (;;) {
-    const up: Node | null = at.parent;
-    if (up?.kind === "Subscript" && up.value === at) at = up;
-    else if (up?.kind === "Attribute" && up.attr === "logits") at = up;
-    else if (up?.kind === "Attribute" && up.parent?.kind === "Call" && up.parent.func === up) {
-      if (method.test(up.attr)) return true;
-      at = up.parent;
-    } else if (up?.kind === "Binary" || (up?.kind === "Unary" && up.op === "-")) at = up;
-    else if (up?.kind === "Arg" && up.parent?.kind === "Call" && up.parent.args[0] === up) {
-      const name = /^torch\.(?:nn\.functional\.)?(\w+)$/.exec(file.dotted(up.parent.func) ?? "")?.[1];
-      if (name === undefined) return false;
-      if (method.test(name)) return true;
-      if (!/^(?:(?:log_)?softmax|exp|log|abs|square|sqrt|sigmoid)$/.test(name)) return false;
-      at = up.parent;
-    } else return false;
-  }
-}
-
-/** Of `max` only the one along a dimension, which gives the places too. */
-function isPicking(name: string, { args }: Call, others: number): boolean {
-  return name === "argmax" || name === "topk" || (name === "max" && args.length > others);
 }
 
 /** In a shape that only scores of many tokens are brought to for their loss: `logits.view(-1, n)`, `logits[:, :-1]`, `logits.transpose(1, 2)`. */
@@ -622,17 +527,6 @@ function isOfTokens(use: Name, facts: Facts): boolean {
     new RegExp(
       `\\b${use.id}(?:\\.logits)?(?:\\.(?:float|contiguous)\\(\\))*(?:\\.(?:view|reshape)\\(-1,[^,)]*(?:vocab|tok|word|size\\((?:-1|2)|shape\\[(?:-1|2))|\\.flatten\\(0|\\.transpose\\((?:1, ?2|2, ?1|-1, ?-2)|\\.permute\\(0, ?2, ?1\\)|\\[(?:\\.\\.\\.|:), ?:-1)`,
     ).test(facts.file.textOf(statement))
-  );
-}
-
-/** `labels[:, 1:]`, `input_ids[..., 1:]`: each token is what the one before it has to foretell. */
-const NEXT_TOKEN = /\b\w*(?:labels|ids|targets)\[(?:\.\.\.|:), ?1:/;
-
-/** By what the file speaks of; scores of classes are one row an example there too. */
-function isLanguageModel({ file: { text } }: Facts): boolean {
-  return (
-    (/vocab|lm_head|CausalLM|(?:\b|_)tokens\b|\bgpt|GPT/.test(text) || NEXT_TOKEN.test(text)) &&
-    !/classif|num_(?:labels|classes)|n_class|sentiment/i.test(text)
   );
 }
 

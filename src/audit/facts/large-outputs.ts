@@ -1,0 +1,46 @@
+import { argument } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import type { Facts } from "./facts.ts";
+
+/** A language model is near: its logits are a row of the vocabulary for each token. */
+export const TEXT =
+  /vocab|lm_head|CausalLM|logits\.size\(-1\)|labels|input_ids|token|\blm\(|\bgpt|GPT|bert|logits\.shape\[-1\]|ignore_index=pad|logits\.(?:transpose\(1, ?2\)|permute\(0, ?2, ?1\))/;
+
+/** What is computed for each pixel is as large as the pictures. */
+export const isOfPixels = ({ file: { text } }: Facts): boolean =>
+  /segmentation|\bu_?net|super.?resolution|denois|recon(?:struct|_loss|_x)|auto_?encod|\bvae|inpaint|heat_?map|saliency|deblur|derain|dehaz|colori[sz]ation|depth.?estimation|diffusion|rectified_?flow|flow_?matching/i.test(
+    text,
+  ) && !/classif(?:y|ier|ication)_?(?:loss|criterion|head)|num_actions/.test(text);
+
+/** By its name what a network gives for each of them. */
+export const PICTURE =
+  /^(?:out|outs|y_?hat|recon\w*|\w*(?:outputs?|preds?|logits?|masks?_pred|predictions?|predicted(?:_\w+)?|pred_\w+|restored|reconstructed|reconstructions?))$/i;
+
+/** `num_items`, `self.item_count`: how many there are of what is counted in thousands, as classes and actions are not. */
+const MANY =
+  /(?:^|[._])(?:(?:num|n|nb|total)_?(?:item|product|user|movie|song|track|artist|entitie|doc|word)s?|(?:item|product|user|movie|song|track|artist|entity|doc|word)s?_?(?:num|count))$/;
+
+/** `nn.Linear(width, num_items)` beside `nn.Embedding(num_items, width)` or what takes all items in: a recommender's scores, a row of all items for each user. */
+export function scoresEveryItem(file: PythonFile): boolean {
+  const heads = file.callsNamed("Linear").filter((call) => file.dotted(call.func) === "torch.nn.Linear");
+  const outs = new Set(heads.map((call) => file.textOf(argument(call, "out_features", 1) ?? call)));
+  // Who also makes single numbers may be scoring one item at a time.
+  if (outs.size === 0 || outs.has("1")) return false;
+  const wide = [...outs].filter((out) => MANY.test(out));
+  if (wide.length === 0) return false;
+  const ins = new Set(heads.map((call) => file.textOf(argument(call, "in_features", 0) ?? call)));
+  for (const call of file.callsNamed("Embedding"))
+    ins.add(file.textOf(argument(call, "num_embeddings", 0) ?? call).replace(/ ?\+ ?[12]$/, ""));
+  return wide.some((out) => ins.has(out));
+}
+
+/** `labels[:, 1:]`, `input_ids[..., 1:]`: each token is what the one before it has to foretell. */
+const NEXT_TOKEN = /\b\w*(?:labels|ids|targets)\[(?:\.\.\.|:), ?1:/;
+
+/** By what the file speaks of; scores of classes are one row an example there too. */
+export function isLanguageModel({ file: { text } }: Facts): boolean {
+  return (
+    (/vocab|lm_head|CausalLM|(?:\b|_)tokens\b|\bgpt|GPT/.test(text) || NEXT_TOKEN.test(text)) &&
+    !/classif|num_(?:labels|classes)|n_class|sentiment/i.test(text)
+  );
+}
