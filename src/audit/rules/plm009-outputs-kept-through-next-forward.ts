@@ -466,7 +466,8 @@ function isOnlyForLoss(
   const all = [...uses, ...shaped.flatMap((one) => facts.file.scopes.uses(one))];
   const counted = all.filter(
     (use) =>
-      pickOf(use, facts) !== null || isCopiedToHost(use, facts) || isMeasured(use) || isSummed(use, facts),
+      !feedsLoss(use, facts) &&
+      (pickOf(use, facts) !== null || isCopiedToHost(use, facts) || isMeasured(use) || isSummed(use, facts)),
   );
   // One row of scores an example is small; a row for each token is not.
   if (
@@ -598,8 +599,13 @@ function isLoss(use: { parent: Node | null }): boolean {
   );
 }
 
-/** Inside the arguments of a loss function. */
+/** Inside the arguments of a loss function, or summed to what is differentiated: `loss = logits.sum()`. */
 function feedsLoss(use: Node, facts: Facts): boolean {
+  const statement = statementOf(use);
+  const [target] = statement?.kind === "Assign" ? statement.targets : [];
+  const made =
+    target?.kind === "Name" && /loss/.test(target.id) ? facts.file.scopes.definitionAt(target) : null;
+  if (made && facts.isDifferentiated(made)) return true;
   for (let at = use.parent; at && at.kind !== "Assign" && at.kind !== "ExprStmt"; at = at.parent)
     if (at.kind === "Call" && isLossCall(at, facts)) return true;
   return false;

@@ -102,6 +102,24 @@ function entries(file: PythonFile): readonly Expr[] {
   return file.all("Dict").flatMap((dict) => entry(dict, "optim") ?? []);
 }
 
+/** `extra = {"foreach": device.type == "cuda"}`, which a function that makes the optimizer is given: `make_optimizer(name, parameters, **extra)`. */
+function foreachAsked(file: PythonFile): readonly Expr[] {
+  if (!file.mentions("foreach") || file.mentions("fused")) return [];
+  return file.all("Dict").flatMap((dict) => {
+    const asked = entry(dict, "foreach");
+    const [target] = dict.parent?.kind === "Assign" ? dict.parent.targets : [];
+    const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+    const handed = (made ? file.scopes.uses(made) : []).some(
+      ({ parent }) =>
+        parent?.kind === "Arg" &&
+        parent.star === 2 &&
+        parent.parent?.kind === "Call" &&
+        /optim/i.test(lastWord(parent.parent.func)),
+    );
+    return asked && handed && !isFalse(asked) ? [asked] : [];
+  });
+}
+
 export const rule: Rule = {
   meta: {
     code: "PLM057",
@@ -123,6 +141,7 @@ export const rule: Rule = {
       for (const value of [...optionDefaults(file), ...fieldDefaults(file), ...entries(file)])
         if (isUnfused(value, file)) yield { at: value, message: MESSAGE };
     if (!facts.accelerator) return;
+    for (const value of foreachAsked(file)) yield { at: value, message: MESSAGE };
     // `make = partial(AdamW, lr=3e-4)`, unless some call of it says more.
     for (const call of file.callsNamed("partial")) {
       if (file.says(/\bfused\b|\bforeach\b/)) break;

@@ -42,7 +42,7 @@ export const rule: Rule = {
 function isOnDevice(expr: Expr, facts: Facts): boolean {
   if (facts.onAccelerator(expr) || isMovedAbove(expr, facts)) return true;
   if (isSent(expr, facts) || isHandedFromDevice(expr, facts) || isOfSentDict(expr, facts)) return true;
-  if (isOfForward(expr, facts)) return true;
+  if (isOfForward(expr, facts) || isOfSentObject(expr, facts)) return true;
   const weight = expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : expr;
   if (!facts.accelerator || weight?.kind !== "Attribute" || weight.attr !== "weight") return false;
   let root: Expr = weight.value;
@@ -72,6 +72,13 @@ function isSent(expr: Expr, facts: Facts): boolean {
   if (made.func.attr === "cuda") return facts.file.dotted(made.func) === null;
   const device = made.func.attr === "to" ? argument(made, "device", 0) : null;
   return device !== null && facts.isAccelerator(facts.device(device));
+}
+
+/** `solver.timesteps`, after `solver = solver.to(device)`. */
+function isOfSentObject(expr: Expr, facts: Facts): boolean {
+  if (expr.kind !== "Attribute" || expr.value.kind !== "Name") return false;
+  const made = facts.file.scopes.reaching(expr.value);
+  return made.some(({ how, value }) => how === "assign" && value !== null && isSent(value, facts));
 }
 
 /** `data["rewards"]`, or a value of `data.items()`, of a dict of what is on the device. */
