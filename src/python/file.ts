@@ -342,6 +342,9 @@ export function isTrue(expr: Expr | null): boolean {
 export function isFalse(expr: Expr | null): boolean {
   return expr?.kind === "Const" && expr.value === false;
 }
+export function isNone(expr: Expr | null | undefined): boolean {
+  return expr?.kind === "Const" && expr.value === null;
+}
 
 /** Whether it imports something of a library that is called so. To look for the word in the text takes longer. */
 export function importsFrom(file: PythonFile, library: RegExp): boolean {

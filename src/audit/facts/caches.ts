@@ -1,3 +1,4 @@
+import { isNone } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { blockOf, classOf, contains, functionOf, namesIn } from "../../python/nodes.ts";
 import type { ClassDef, Expr, If, Stmt } from "../../python/tree.ts";
@@ -171,10 +172,6 @@ function missing(asked: Expr, { body }: If): string | null {
     one.kind === "Assign" && one.targets.some((target) => selfAttribute(target) !== null);
   const ofForward = right.kind === "Name" || right.kind === "Subscript" || right.kind === "Call";
   return ofForward && body.some(keeps) ? left : null;
-}
-
-function isNone(expr: Expr): boolean {
-  return expr.kind === "Const" && expr.value === null;
 }
 
 function isEmptyDict(expr: Expr, facts: Facts): boolean {

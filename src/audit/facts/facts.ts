@@ -427,6 +427,11 @@ export function validationStep(node: Node, facts: Facts): FunctionDef | null {
   return cls?.kind === "ClassDef" && facts.role(cls) === "lightning" ? (fn as FunctionDef) : null;
 }
 
+/** On every step, or on every one that the optimizer takes. */
+export function everyTurn(node: Node, facts: Facts): boolean {
+  return facts.everyStep(node) !== null || everyUpdate(node, facts);
+}
+
 /** In the branch of a loop that all its optimizer steps are taken in, on every turn of that: `if (i + 1) % accumulate == 0:`. */
 export function everyUpdate(node: Node, facts: Facts): boolean {
   // Or of a method that is as hot: `if self.accumulated >= self.batch_size:`.

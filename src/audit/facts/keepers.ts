@@ -1,3 +1,4 @@
+import { isNone } from "../../python/file.ts";
 import { walk } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
@@ -179,7 +180,7 @@ export function isTensorOf(cls: ClassDef, attribute: string): boolean {
     walk(statement, (node) => {
       if (node.kind === "Assign" && node.targets.some((target) => selfAttribute(target) === attribute)) {
         if (isFactory(node.value)) found = true;
-        else if (!(node.value.kind === "Const" && node.value.value === null)) other = true;
+        else if (!isNone(node.value)) other = true;
       }
       return true;
     });

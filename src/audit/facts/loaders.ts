@@ -1,3 +1,4 @@
+import { unpackedFrom } from "./inputs.ts";
 import { isTrue, keyword, positional, starModules } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
@@ -516,7 +517,7 @@ function made(expr: Expr | null, file: PythonFile, found: Map<string, Call[]>, d
   if (cls)
     attributesOf(cls, file)
       .get(own!)
-      ?.writes.forEach(({ value, target }) => again(value ?? unpacked(target)));
+      ?.writes.forEach(({ value, target }) => again(value ?? unpackedFrom(target)));
   else if (expr.kind === "Name")
     for (const one of file.scopes.reaching(expr)) {
       // `def loader_of(dataset)`: what the calls here give it.
@@ -548,12 +549,6 @@ function chosen(callee: Expr, file: PythonFile): readonly string[] {
     const classes = table?.kind === "Dict" ? table.values : pick?.kind === "Name" ? [pick] : [];
     return classes.flatMap((one) => file.dotted(one) ?? []);
   });
-}
-
-/** The right side of `self.a, self.b = random_split(…)`. */
-function unpacked(target: Expr): Expr | null {
-  const statement = target.parent?.kind === "Tuple" ? target.parent.parent : null;
-  return statement?.kind === "Assign" ? statement.value : null;
 }
 
 const COLLATES = /collat/i;

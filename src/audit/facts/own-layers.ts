@@ -1,3 +1,4 @@
+import { isNone } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
@@ -75,7 +76,7 @@ export function isParam(expr: Expr, method: FunctionDef): boolean {
 /** `self.norm = None`, which nobody calls, and `self.block = checkpoint(self.block)`: they make the attribute nothing else than the layer it is. */
 export function leavesLayer(value: Expr | null, name: string): boolean {
   return (
-    (value?.kind === "Const" && value.value === null) ||
+    isNone(value) ||
     // `self.layers = []`, and in the end `self.layers = nn.Sequential(*self.layers)`
     value?.kind === "List" ||
     (value?.kind === "Call" && value.args.some((arg) => selfAttribute(arg.value) === name))

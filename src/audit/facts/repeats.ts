@@ -1,4 +1,4 @@
-import { argument, isTrue, keyword, positional } from "../../python/file.ts";
+import { argument, isNone, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Attribute, Binary, Call, Expr } from "../../python/tree.ts";
@@ -105,8 +105,7 @@ function isOneWhereRepeated(times: readonly Expr[], source: Expr, { file }: Fact
   if (source.kind === "Subscript" && source.index.kind === "Tuple") {
     const { items } = source.index;
     const isNew = (one: Expr | undefined): boolean =>
-      (one?.kind === "Const" && one.value === null) ||
-      (one?.kind === "Slice" && /^0?:1$/.test(file.textOf(one)));
+      isNone(one) || (one?.kind === "Slice" && /^0?:1$/.test(file.textOf(one)));
     // `x[..., :1].repeat(1, 1, n)`: counted from the end.
     const from = items.length - times.length;
     return (

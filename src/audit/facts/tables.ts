@@ -1,4 +1,4 @@
-import { keyword } from "../../python/file.ts";
+import { isNone, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { functionOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
@@ -56,8 +56,7 @@ function tableOf(fn: FunctionDef, file: PythonFile): Table | null {
   const param = fn.params.find(({ name }) => name === device);
   if (!param) return null;
   const unsaid = param.default;
-  const isHost =
-    (unsaid?.kind === "Const" && unsaid.value === null) || (unsaid?.kind === "Str" && unsaid.value === "cpu");
+  const isHost = isNone(unsaid) || (unsaid?.kind === "Str" && unsaid.value === "cpu");
   return { device, optional: isHost || undefined };
 }
 

@@ -1,4 +1,4 @@
-import { argument, positional } from "../../python/file.ts";
+import { argument, isNone, positional } from "../../python/file.ts";
 import { classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
@@ -233,7 +233,7 @@ function stackedRun(expr: Expr, along: Expr | null, loop: Node, facts: Facts, de
 
 /** `out = 0` before the views are gone through. */
 function isPlainNumber(value: Expr | null): boolean {
-  return value?.kind === "Num" || (value?.kind === "Const" && value.value === null);
+  return value?.kind === "Num" || isNone(value);
 }
 
 /** `model.encode(x)`, also under a name or cut off: a method that runs the network, whatever it makes of its outputs. */

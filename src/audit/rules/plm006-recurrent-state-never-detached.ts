@@ -1,4 +1,4 @@
-import { isTrue, keyword } from "../../python/file.ts";
+import { isNone, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { blockOf, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
@@ -345,7 +345,7 @@ function report(
   call: Call,
   facts: Facts,
 ): Finding {
-  const none = begins.some(({ value }) => value?.kind === "Const" && value.value === null);
+  const none = begins.some(({ value }) => isNone(value));
   const tuple = whole && facts.file.says(/\bLSTM\b/);
   const cut = tuple ? `tuple(s.detach() for s in ${name})` : `${name}.detach()`;
   const text = none ? `None if ${name} is None else ${cut}` : cut;

@@ -1,5 +1,5 @@
 import type { Definition } from "../../python/scopes.ts";
-import { argument, keyword, positional } from "../../python/file.ts";
+import { argument, isNone, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Name, Param } from "../../python/tree.ts";
@@ -125,7 +125,7 @@ function isPartOfNetwork(callee: Expr, facts: Facts): boolean {
 function isUnbounded(decorator: Expr, facts: Facts): boolean {
   if (decorator.kind !== "Call") return (facts.file.dotted(decorator) ?? "").endsWith(".cache");
   const size = argument(decorator, "maxsize", 0);
-  return size?.kind === "Const" && size.value === null;
+  return isNone(size);
 }
 
 function returnsDeviceTensor(fn: FunctionDef, facts: Facts): boolean {

@@ -1,4 +1,4 @@
-import { argument, isFalse, isTrue } from "../../python/file.ts";
+import { argument, isFalse, isNone, isTrue } from "../../python/file.ts";
 import {
   ancestors,
   blockOf,
@@ -189,10 +189,6 @@ const TRAINS = /^(?:is_|do_|for_)?train(?:ing)?(?:_mode|_phase)?$/;
 const ONLY_EVALUATES =
   /^(?:is_|do_)?(?:eval|evaluate|evaluation|evaluating|val|valid|validate|validation|test|testing)(?:_only|_mode|_phase)?$/;
 const OPTIMIZER = /^(?:\w+_)?opt(?:im(?:izer)?)?$/;
-
-function isNone(expr: Expr): boolean {
-  return expr.kind === "Const" && expr.value === null;
-}
 
 /** Whether somebody may call it for an evaluation: unless all that are seen leave or set its flag to training. */
 function mayEvaluate(fn: FunctionDef, flag: Expr, { file }: Facts): boolean {

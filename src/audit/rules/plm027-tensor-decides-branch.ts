@@ -1,7 +1,7 @@
-import { isTrue } from "../../python/file.ts";
+import { isNone, isTrue } from "../../python/file.ts";
 import { functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr, If, Node, NodeOf } from "../../python/tree.ts";
-import { everyUpdate } from "../facts/facts.ts";
+import { everyTurn } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { decidesStep } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
@@ -88,7 +88,7 @@ export const rule: Rule = {
       if (
         (name === "builtins.max" || name === "builtins.min") &&
         (isThere || compared.some((one) => isCountInStep(one, call, facts) || isLossElsewhere(one, facts))) &&
-        often(call, facts)
+        everyTurn(call, facts)
       )
         yield {
           at: call,
@@ -105,7 +105,7 @@ export const rule: Rule = {
         name === "builtins.bool" &&
         call.args.length === 1 &&
         facts.onAccelerator(call.args[0]!.value) &&
-        often(call, facts)
+        everyTurn(call, facts)
       )
         yield {
           at: call,
@@ -222,13 +222,9 @@ function isLossElsewhere(expr: Expr, facts: Facts): boolean {
   );
 }
 
-function often(node: Node, facts: Facts): boolean {
-  return facts.everyStep(node) !== null || everyUpdate(node, facts);
-}
-
 function isPresence(expr: Expr): boolean {
   const right = expr.kind === "Compare" && expr.ops[0] === "is not" ? expr.rights[0] : undefined;
-  return right?.kind === "Const" && right.value === null;
+  return isNone(right);
 }
 
 /** `loss, extra = model(x)`, and `if extra != 0:`: where there is none it is a number. */
@@ -257,7 +253,7 @@ function countAsked(test: Expr, node: Node, facts: Facts): Expr | null {
       : test.kind === "Compare" && test.rights.length === 1 && test.rights[0]!.kind === "Num"
         ? test.left
         : test;
-  return isOfLoss(node) && isCountInStep(asked, test, facts) && often(node, facts) ? test : null;
+  return isOfLoss(node) && isCountInStep(asked, test, facts) && everyTurn(node, facts) ? test : null;
 }
 
 /** The operand of a test that is a device tensor. */
@@ -278,9 +274,9 @@ function judge(test: Expr, node: Node, facts: Facts): Expr | null {
     /^torch\.(?:allclose|equal|is_nonzero)$/.test(facts.file.dotted(inner.func) ?? "") &&
     inner.args.some((arg) => facts.onAccelerator(arg.value))
   )
-    return often(node, facts) ? operand : null;
+    return everyTurn(node, facts) ? operand : null;
   // What a network was fed or returned may be a structure, whose truth is its length.
-  return often(node, facts) &&
+  return everyTurn(node, facts) &&
     facts.value(inner).what === "tensor" &&
     facts.onAccelerator(inner) &&
     !isBeside(inner, facts)

@@ -1,4 +1,4 @@
-import { keyword } from "../../python/file.ts";
+import { isNone, keyword } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Expr, NodeOf } from "../../python/tree.ts";
@@ -149,7 +149,7 @@ function isKeptMask(expr: Expr, isTruths: (kept: Expr) => boolean, { file }: Fac
   const own = selfAttribute(expr);
   const cls = own === null ? null : classOf(expr);
   const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
-  const kept = writes.filter(({ value }) => !(value?.kind === "Const" && value.value === null));
+  const kept = writes.filter(({ value }) => !isNone(value));
   return (
     kept.length > 0 && kept.every(({ how, value }) => how !== "augment" && value !== null && isTruths(value))
   );

@@ -1,6 +1,6 @@
 import { classOf, contains, lastWord, walk } from "../../python/nodes.ts";
 import type { Clause, Expr, For, Node } from "../../python/tree.ts";
-import { everyUpdate } from "../facts/facts.ts";
+import { everyTurn } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { derivesFrom } from "../facts/kept.ts";
@@ -72,7 +72,7 @@ function* lists(facts: Facts): Generator<Finding> {
 /** A test in a loop over parameters picks some of them; in one over layers it may be a throttle. */
 function isSummedEveryStep(node: Node, loop: For, facts: Facts): boolean {
   return (
-    isStepped(node, facts) || (/parameters\(\)/.test(facts.file.textOf(loop.iter)) && isStepped(loop, facts))
+    everyTurn(node, facts) || (/parameters\(\)/.test(facts.file.textOf(loop.iter)) && everyTurn(loop, facts))
   );
 }
 
@@ -96,7 +96,7 @@ function* comprehensions(facts: Facts): Generator<Finding> {
         !/^(?:builtins\.(?:sum|max|min)|torch\.stack)$/.test(facts.file.dotted(call.func) ?? ""))
     )
       continue;
-    if (computes(comp.value ?? comp.element, facts) && isStepped(comp, facts)) yield report(comp, "it");
+    if (computes(comp.value ?? comp.element, facts) && everyTurn(comp, facts)) yield report(comp, "it");
   }
 }
 
@@ -104,7 +104,7 @@ function* comprehensions(facts: Facts): Generator<Finding> {
 function* updates(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const loop of file.all("For")) {
-    if (!isOverModules(loop.iter, facts) || !isStepped(loop, facts)) continue;
+    if (!isOverModules(loop.iter, facts) || !everyTurn(loop, facts)) continue;
     let found: Node | null = null;
     walk(loop, (node) => {
       if (
@@ -152,11 +152,6 @@ function isWritten(node: Node, loop: For, facts: Facts): boolean {
     return mentions && (whole || value.kind === "Binary" || computes(value, facts));
   }
   return false;
-}
-
-/** On every step, or beside every step of the optimizer. */
-function isStepped(node: Node, facts: Facts): boolean {
-  return facts.everyStep(node) !== null || everyUpdate(node, facts);
 }
 
 function report(at: Node, name: string): Finding {

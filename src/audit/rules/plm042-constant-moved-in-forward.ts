@@ -1,4 +1,4 @@
-import { argument } from "../../python/file.ts";
+import { argument, isNone } from "../../python/file.ts";
 import { classOf, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Node, Param } from "../../python/tree.ts";
 import { handedIn } from "../facts/handed-in.ts";
@@ -112,12 +112,8 @@ function isGivenByHelper(value: Expr, facts: Facts): boolean {
   );
 }
 
-function isNone(expr: Expr): boolean {
-  return expr.kind === "Const" && expr.value === null;
-}
-
 function isUntold({ name, default: given }: Param): boolean {
-  return name === "device" && given?.kind === "Const" && given.value === null;
+  return name === "device" && isNone(given);
 }
 
 /** `def blur(self, x): … self.kernel.to(x.device)`: what a method of a module does for what it is given is part of a forward, whoever calls it. */

@@ -1,4 +1,4 @@
-import { hasStars, keyword, positional } from "../../python/file.ts";
+import { hasStars, isNone, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
@@ -98,10 +98,6 @@ function isReadHere(bytes: Expr | null, file: PythonFile): boolean {
   const { value } = bytes.func;
   const from = value.kind === "Name" ? file.scopes.reaching(value)[0]?.value : value;
   return from?.kind === "Call" && file.dotted(from.func) === "builtins.open";
-}
-
-function isNone(expr: Expr): boolean {
-  return expr.kind === "Const" && expr.value === null;
 }
 
 /** `if rank == 0:`, `if is_main_process():`. */

@@ -1,4 +1,4 @@
-import { argument } from "../../python/file.ts";
+import { argument, isNone } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains } from "../../python/nodes.ts";
 import type { Call, Expr, Name, Node } from "../../python/tree.ts";
@@ -32,7 +32,6 @@ function isLeftOut(value: Expr, file: PythonFile, project: ProjectFacts): boolea
       : value.kind === "Name"
         ? file.scopes.reaching(value).map((one) => (one.how === "assign" ? one.value : null))
         : [];
-  const isNone = (one: Expr | null): boolean => one?.kind === "Const" && one.value === null;
   return (
     made.some(isNone) &&
     made.every((one) => one !== null && (isNone(one) || optionBehind(one, file, project) !== null))

@@ -1,4 +1,4 @@
-import { isFalse, isTrue, keyword } from "../../python/file.ts";
+import { isFalse, isNone, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, Node, NodeOf } from "../../python/tree.ts";
@@ -259,7 +259,7 @@ function isSavedByOptions(saved: Expr, file: PythonFile, isOff: (node: Node) => 
 
 /** None, or heads alone. */
 function isNoneSaved(expr: Expr): boolean {
-  return expr.kind === "List" ? expr.items.every(isHead) : expr.kind === "Const" && expr.value === null;
+  return expr.kind === "List" ? expr.items.every(isHead) : isNone(expr);
 }
 
 function isHead(expr: Expr): boolean {

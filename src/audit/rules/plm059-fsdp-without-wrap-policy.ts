@@ -1,4 +1,4 @@
-import { hasStars, keyword, positional } from "../../python/file.ts";
+import { hasStars, isNone, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Arg, Call, Expr } from "../../python/tree.ts";
@@ -14,10 +14,6 @@ const MESSAGE =
 
 const UNWRAPPED =
   "Without `auto_wrap` the model is one unit: each forward and backward gathers all its parameters at once, as if nothing were sharded";
-
-function isNone(expr: Expr | null): boolean {
-  return expr?.kind === "Const" && expr.value === null;
-}
 
 function isNetwork(expr: Expr | null, facts: Facts): boolean {
   return expr !== null && (facts.networks.is(expr) || facts.value(expr).what === "module");

@@ -1,4 +1,4 @@
-import { argument, isTrue } from "../../python/file.ts";
+import { argument, isNone, isTrue } from "../../python/file.ts";
 import { classOf, contains } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr } from "../../python/tree.ts";
@@ -103,7 +103,7 @@ function isOfTorch(attribute: string, cls: ClassDef, { file }: Facts): boolean {
 
 function isTorchLayer(value: Expr | null, { file }: Facts): boolean {
   return (
-    (value?.kind === "Const" && value.value === null) ||
+    isNone(value) ||
     (value?.kind === "Call" &&
       /^torch\.nn\.(?:Linear|RNN|GRU|LSTM|Conv[123]d|Identity|Sequential|Dropout)$/.test(
         file.dotted(value.func) ?? "",

@@ -1,8 +1,8 @@
 import { argument } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
-import type { Attribute, Call, Expr, Node } from "../../python/tree.ts";
+import type { Attribute, Call, Expr } from "../../python/tree.ts";
 import { isModuleRole, selfAttribute } from "../facts/classes.ts";
-import { everyUpdate, validationStep } from "../facts/facts.ts";
+import { everyTurn, validationStep } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { mayBeNumber } from "../facts/tensor-use.ts";
@@ -73,11 +73,6 @@ export const rule: Rule = {
     }
   },
 };
-
-/** On every step, or on every one the optimizer takes: a norm is read where it is clipped. */
-function everyTurn(node: Node, facts: Facts): boolean {
-  return facts.everyStep(node) !== null || everyUpdate(node, facts);
-}
 
 /** In a loop that runs a network, or in what Lightning calls with every batch it judges by. */
 function inEvaluation(call: Call, facts: Facts): boolean {

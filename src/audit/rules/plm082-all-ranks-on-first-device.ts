@@ -1,3 +1,4 @@
+import { isMain } from "../facts/summary.ts";
 import { importsFrom, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf, statementOf } from "../../python/nodes.ts";
@@ -183,7 +184,7 @@ function* atImport(facts: Facts): Generator<Finding> {
   for (const call of moved)
     if (
       !setUp.some((one) => one.start < call.start) &&
-      !isMain(call) &&
+      !isStartedItself(call) &&
       !isConditional(call) &&
       // `torch.zeros(1).cuda()` by itself opens the device as well.
       /^(?:Assign|ExprStmt)$/.test(statementOf(call)?.kind ?? "")
@@ -272,7 +273,7 @@ function* literals(
       // Once a rank has chosen, "cuda" is its own; at import time, or above the choice, it has not.
       const early =
         functionOf(call) === null &&
-        !isMain(call) &&
+        !isStartedItself(call) &&
         !chooses.some(
           (choice) =>
             functionOf(choice) === null &&
@@ -426,22 +427,13 @@ function isBesideInit(call: Call, file: PythonFile): boolean {
 function isConditional(node: Node): boolean {
   for (const at of ancestors(node)) {
     if (at.kind === "IfExp") return true;
-    if (at.kind === "If" && !isMainTest(at)) return true;
+    if (at.kind === "If" && !isMain(at)) return true;
     if (at.kind === "FunctionDef") return false;
   }
   return false;
 }
 
-function isMain(node: Node): boolean {
-  for (const at of ancestors(node)) if (at.kind === "If" && isMainTest(at)) return true;
+function isStartedItself(node: Node): boolean {
+  for (const at of ancestors(node)) if (at.kind === "If" && isMain(at)) return true;
   return false;
-}
-
-function isMainTest(node: Node): boolean {
-  return (
-    node.kind === "If" &&
-    node.test.kind === "Compare" &&
-    node.test.left.kind === "Name" &&
-    node.test.left.id === "__name__"
-  );
 }
