@@ -444,6 +444,35 @@ def train(model, loader, optimizer, best):
   expect(findings.map(({ line, severity }) => `${line} ${severity}`)).toEqual(["9 warning", "10 note"]);
 });
 
+test("reads after what has waited, or after a pass over all data, are one more round trip", () => {
+  const severities = (between: string): string[] =>
+    auditTexts(
+      [
+        {
+          path: "one.py",
+          text: `import torch
+import torch.nn.functional as F
+
+
+def train(model, x, y, test_loader, optimizer):
+    for epoch in range(100):
+        out = model(x.cuda())
+        loss = F.cross_entropy(out, y.cuda())
+        loss.backward()
+        optimizer.step()
+${between}
+        print(loss.mean().item())
+`,
+        },
+      ],
+      { ...DEFAULTS, select: ["PLM025"] },
+    ).findings.map(({ severity }) => severity);
+  expect(severities("        ended.record()")).toEqual(["warning"]);
+  expect(severities("        torch.cuda.synchronize()\n        assert y.shape[0] == 2")).toEqual(["note"]);
+  expect(severities("        for a, b in test_loader:\n            model(a.cuda())")).toEqual(["note"]);
+  expect(severities("        for block in model.blocks:\n            block(out)")).toEqual(["warning"]);
+});
+
 test("a function that trains by a closure of its own hands out what it trained, not the closure", () => {
   const fit = `from torch import nn, optim
 

@@ -1,11 +1,14 @@
 import { positional } from "../../python/file.ts";
 import { blockOf, contains, lastWord, statementOf, walk } from "../../python/nodes.ts";
-import type { Call, Expr, If, Node, Stmt } from "../../python/tree.ts";
+import type { Call, Expr, For, If, Node, Stmt } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
 
-/** Calls that give the device nothing to do. */
+/** Calls that give the device nothing to do, or a copy that waits for itself. */
 const QUIET =
-  /^(?:item|tolist|cpu|numpy|detach|float|int|round|str|len|format|print|append|extend|update|size|numel|nelement|dim|time|log|info|add_scalar|write|set_postfix|set_description|set_postfix_str|get_\w*lr|get|items|join|perf_counter|update_priorit\w+|store|push|put)$/;
+  /^(?:item|tolist|cpu|cuda|to|record|elapsed_time|numpy|detach|float|int|round|str|len|format|print|append|extend|update|size|numel|nelement|dim|time|log|info|add_scalar|write|set_postfix|set_description|set_postfix_str|get_\w*lr|get|items|join|perf_counter|update_priorit\w+|store|push|put)$/;
+
+/** What is done in a moment: `mask.float().mean()`. */
+const SHORT = /^(?:detach|float|double|long|int|half|mean|sum|abs|max|min|norm|sqrt|exp|any|all)$/;
 
 /**
  * Whether another tensor was read just before, so that nothing is queued any more: not a wait for the device, but one
@@ -46,7 +49,9 @@ function endsInRead(statements: Iterable<Stmt>, at: Expr, facts: Facts): boolean
       // `if step % 10 == 0: print(loss.item())`
       continue;
     }
-    if (before.kind === "For" && endsInRead([...before.body].reverse(), at, facts)) return true;
+    // Beside a pass over all data one wait is nothing.
+    if (before.kind === "For" && (isOverLoader(before) || endsInRead([...before.body].reverse(), at, facts)))
+      return true;
     if (!isSimple(before)) return false;
     const read = lastRead(before, at, facts);
     if (!isQuiet(before, facts, (call) => read === null || call.end > read.end)) return false;
@@ -104,17 +109,28 @@ function readIn({ func, args }: Call): Expr | null {
   return func.kind === "Name" && /^(?:float|int)$/.test(func.id) && args.length === 1 ? args[0]!.value : null;
 }
 
-/** A name, or a part of one: nothing that has to be computed first. */
+/** `for batch in self.test_loader:`, `for batch in tqdm(loader):` */
+function isOverLoader({ iter }: For): boolean {
+  const over = iter.kind === "Call" ? (positional(iter, 0) ?? iter) : iter;
+  return /loader$/i.test(lastWord(over));
+}
+
+/** A name, or a part of one: nothing that takes long to compute first. */
 function isPlain(expr: Expr | null): boolean {
   if (expr?.kind === "Call")
-    return expr.func.kind === "Attribute" && expr.func.attr === "detach" && isPlain(expr.func.value);
+    return (
+      expr.func.kind === "Attribute" &&
+      SHORT.test(expr.func.attr) &&
+      expr.args.every(({ value }) => value.kind === "Num") &&
+      isPlain(expr.func.value)
+    );
   if (expr?.kind === "Attribute") return isPlain(expr.value);
   if (expr?.kind === "Subscript") return isPlain(expr.value) && /^(?:Str|Num)$/.test(expr.index.kind);
   return expr?.kind === "Name";
 }
 
 function isSimple({ kind }: Node): boolean {
-  return kind === "Assign" || kind === "AugAssign" || kind === "ExprStmt" || kind === "Return";
+  return /^(?:Assign|AugAssign|ExprStmt|Return|Assert)$/.test(kind);
 }
 
 /** The last call of the statement, before the expression where that is in it too, that reads a tensor of the device. */
