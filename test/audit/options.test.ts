@@ -391,6 +391,11 @@ test.each([
     'conf = {"training": {"device": "cpu"}}\nmodel.to(conf["training"]["device"])',
     'on the CPU, as `conf["training"]["device"]` is set',
   ],
+  [
+    "",
+    "import intel_extension_for_pytorch as ipex\nmodel.to(accelerator.device)",
+    "on the CPU, for which Intel's extension is imported",
+  ],
 ])("%s %s: on the CPU as shipped", (option, move, why) => {
   expect(moved(option, move)).toMatchObject([
     { severity: "note", message: expect.stringContaining(`(${why})`) },

@@ -99,6 +99,8 @@ const FILES = [
   "labels-87.jsonl",
   "labels-88.jsonl",
   "labels-89.jsonl",
+  "labels-90.jsonl",
+  "labels-91.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

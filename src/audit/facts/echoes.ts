@@ -3,9 +3,9 @@ import { blockOf, contains, lastWord, statementOf, walk } from "../../python/nod
 import type { Call, Expr, For, If, Node, Stmt } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
 
-/** Calls that give the device nothing to do, or a copy that waits for itself. */
+/** Calls that give the device nothing to do, a copy that waits for itself, or a number to share. */
 const QUIET =
-  /^(?:item|tolist|cpu|cuda|to|record|elapsed_time|numpy|detach|float|int|round|str|len|format|print|append|extend|update|size|numel|nelement|dim|time|log|info|add_scalar|write|set_postfix|set_description|set_postfix_str|get_\w*lr|get|items|join|perf_counter|update_priorit\w+|store|push|put)$/;
+  /^(?:item|tolist|cpu|cuda|to|all_reduce|barrier|record|elapsed_time|numpy|detach|float|int|round|str|len|format|print|append|extend|update|size|numel|nelement|dim|time|log|info|add_scalar|write|set_postfix|set_description|set_postfix_str|get_\w*lr|get|items|join|perf_counter|update_priorit\w+|store|push|put)$/;
 
 /** What is done in a moment: `mask.float().mean()`. */
 const SHORT = /^(?:detach|float|double|long|int|half|mean|sum|abs|max|min|norm|sqrt|exp|any|all)$/;

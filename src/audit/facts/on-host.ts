@@ -33,6 +33,8 @@ const CHOSEN_ELSEWHERE = /device_map|accelerat|Trainer\(|deepspeed|fabric|lightn
 
 /** Nothing in a file leaves the CPU without an option: "args.cuda", or "args.device" that is "cpu" by default. */
 function onHost({ file, project }: Facts): string | null {
+  if (file.says(/^import intel_extension_for_pytorch\b/m) && !file.says(/xpu|cuda/i))
+    return "on the CPU, for which Intel's extension is imported";
   if (file.says(CHOSEN_ELSEWHERE)) return null;
   let why: string | null = null;
   const sends: Node[] = [...file.callsNamed("cuda"), ...file.all("Str").filter(isCudaDevice)];
