@@ -439,9 +439,18 @@ def train(model, loader, optimizer, best):
         print(loss.item())
         if loss.item() < best:
             best = 0
+        right = (loss.view(-1, 1) == loss[0:2]).float()
+        print(right.sum().item())
+        again = model(x.cuda())
+        print(again.sum().item())
 `;
   const { findings } = auditTexts([{ path: "one.py", text }], { ...DEFAULTS, select: ["PLM025"] });
-  expect(findings.map(({ line, severity }) => `${line} ${severity}`)).toEqual(["9 warning", "10 note"]);
+  expect(findings.map(({ line, severity }) => `${line} ${severity}`)).toEqual([
+    "9 warning",
+    "10 note",
+    "13 note",
+    "15 warning",
+  ]);
 });
 
 test("reads after what has waited, or after a pass over all data, are one more round trip", () => {

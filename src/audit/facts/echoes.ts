@@ -7,8 +7,9 @@ import type { Facts } from "./facts.ts";
 const QUIET =
   /^(?:item|tolist|cpu|cuda|to|all_reduce|barrier|record|elapsed_time|numpy|detach|float|int|round|str|len|format|print|append|extend|update|size|numel|nelement|dim|time|log|info|add_scalar|write|set_postfix|set_description|set_postfix_str|get_\w*lr|get|items|join|perf_counter|update_priorit\w+|store|push|put)$/;
 
-/** What is done in a moment: `mask.float().mean()`. */
-const SHORT = /^(?:detach|float|double|long|int|half|mean|sum|abs|max|min|norm|sqrt|exp|any|all)$/;
+/** What is done in a moment, of what is there: `mask.float().mean()`, `torch.max(scores, 1)`. */
+const SHORT =
+  /^(?:detach|clone|float|double|long|int|half|bool|type|type_as|mean|sum|std|var|abs|max|min|amax|amin|argmax|argmin|norm|sqrt|exp|log|pow|sigmoid|softmax|any|all|eq|ne|gt|lt|ge|le|equal|squeeze|unsqueeze|view|view_as|reshape|expand_as|flatten|t|clamp|stack|topk)$/;
 
 /**
  * Whether another tensor was read just before, so that nothing is queued any more: not a wait for the device, but one
@@ -115,18 +116,32 @@ function isOverLoader({ iter }: For): boolean {
   return /loader$/i.test(lastWord(over));
 }
 
-/** A name, or a part of one: nothing that takes long to compute first. */
+/** A name, a part of one, or what is made of them in a moment. */
 function isPlain(expr: Expr | null): boolean {
-  if (expr?.kind === "Call")
-    return (
-      expr.func.kind === "Attribute" &&
-      SHORT.test(expr.func.attr) &&
-      expr.args.every(({ value }) => value.kind === "Num") &&
-      isPlain(expr.func.value)
-    );
-  if (expr?.kind === "Attribute") return isPlain(expr.value);
-  if (expr?.kind === "Subscript") return isPlain(expr.value) && /^(?:Str|Num)$/.test(expr.index.kind);
-  return expr?.kind === "Name";
+  switch (expr?.kind) {
+    case "Call":
+      return (
+        expr.func.kind === "Attribute" &&
+        SHORT.test(expr.func.attr) &&
+        isPlain(expr.func.value) &&
+        expr.args.every(({ value }) => isPlain(value))
+      );
+    case "Attribute":
+      return isPlain(expr.value);
+    case "Subscript":
+      return isPlain(expr.value) && /^(?:Str|Num|Name|Slice|Tuple)$/.test(expr.index.kind);
+    case "Unary":
+      return isPlain(expr.operand);
+    case "Binary":
+      return expr.op !== "@" && isPlain(expr.left) && isPlain(expr.right);
+    case "Compare":
+      return isPlain(expr.left) && expr.rights.every(isPlain);
+    case "List":
+    case "Tuple":
+      return expr.items.every(isPlain);
+    default:
+      return /^(?:Name|Num|Str|Const)$/.test(expr?.kind ?? "");
+  }
 }
 
 function isSimple({ kind }: Node): boolean {
@@ -188,6 +203,7 @@ function isQuiet(statement: Node, facts: Facts, among: (call: Call) => boolean):
 function mayQueue(call: Call, facts: Facts): boolean {
   const name = lastWord(call.func);
   if (QUIET.test(name) && !(name === "log" && positional(call, 0)?.kind === "Name")) return false;
+  if (isPlain(call)) return false;
   const dotted = facts.file.dotted(call.func);
   const of = call.func.kind === "Attribute" ? facts.value(call.func.value) : null;
   if (of?.device !== "cpu") {
