@@ -2,10 +2,11 @@ import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 import { isOnlyMadeBy, methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { lexicalGrad } from "./gradmode.ts";
+import { isOtherBranch } from "./guards.ts";
 import { callsOf } from "./returns.ts";
 
 /** An attention that is written out. */
@@ -76,11 +77,36 @@ export function isFallback(expr: Expr, { file }: Facts): boolean {
     !isOwnMethod(call.func);
   if (fused.some(isBeside)) return true;
   return (
-    /flash_attn|xformers/.test(file.codeOf(around)) &&
+    speaksOfFused(around, expr, file) &&
     (asksForVersion(file) ||
       !(file.says(OF_SECOND) || fused.some((call) => !contains(around, call) && isRelied(call, file))))
   );
 }
+
+const FUSED = /flash_attn|xformers/;
+
+/**
+ * By a name of a library's, wherever it stands in the class; but what another branch calls for a reason of its own,
+ * `if self.polar is not None: flash_attn_with_polar(q, k, v)`, leaves this one without.
+ */
+function speaksOfFused(around: Node, written: Expr, file: PythonFile): boolean {
+  const said = file.codeOf(around).match(new RegExp(FUSED.source, "g"))?.length ?? 0;
+  const elsewhere = file
+    .all("Name")
+    .filter(
+      (name) =>
+        FUSED.test(name.id) &&
+        contains(around, name) &&
+        isOtherBranch(name, written) &&
+        !ancestors(name).some(
+          (at) => at.kind === "If" && contains(around, at) && SAYS_IF_ANY.test(file.textOf(at.test)),
+        ),
+    );
+  return said > elsewhere.length;
+}
+
+/** A test for whether there is such a library, or whether it is wanted. */
+const SAYS_IF_ANY = /flash|xformers|fused|sdpa|avail|install|has_?attr|cuda|dtype|device|training|backend|impl/i;
 
 /** `self.scaled_dot_product_attention(q, k, v)`, which the class itself defines: what it calls inside is looked at there. */
 function isOwnMethod(func: Expr): boolean {

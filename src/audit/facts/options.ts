@@ -71,6 +71,9 @@ function put(found: Map<string, Default | undefined>, name: string, value: Defau
 /** What keeps the settings of a run by name, as it is given them: `HParams(epochs=500, seed=1)`. */
 const KEEPERS = ["HParams", "ConfigDict", "EasyDict", "edict", "AttrDict", "AttributeDict", "Munch"];
 
+/** Files whose own names are the settings of a run. */
+const SETTINGS_FILES = /(?:^|\.)(?:config|configs|configuration|cfg|hparams?|hyper_?params?|hyper_?parameters|settings)$/;
+
 /** By name, what its options are by default; undefined of one that is none of those. */
 export function said(file: PythonFile): ReadonlyMap<string, Default | undefined> {
   const found = new Map<string, Default | undefined>();
@@ -78,6 +81,11 @@ export function said(file: PythonFile): ReadonlyMap<string, Default | undefined>
     const name = optionName(call);
     if (name !== null) put(found, name, parsedDefault(call));
   }
+  // `cudnn_benchmark = True` in `config/hparams.py`, and `hparams.cudnn_benchmark` elsewhere.
+  if (SETTINGS_FILES.test(file.module))
+    for (const one of file.tree.module.body)
+      if (one.kind === "Assign" && one.targets[0]?.kind === "Name" && one.value.kind === "Const")
+        put(found, one.targets[0].id, literal(one.value));
   for (const call of file.callsNamed("set_defaults"))
     // It has the last word, whatever the arguments say.
     for (const arg of call.args) if (arg.name !== null) found.set(arg.name, literal(arg.value));

@@ -222,12 +222,23 @@ export function isFlag(test: Expr): boolean {
           name,
         ) ||
         name === "get_rank" ||
+        isGivenAsked(test) ||
         isLibraryAsked(test)
       );
     }
     default:
       return false;
   }
+}
+
+/** `exists(mask)`: by another word, `mask is not None`. */
+function isGivenAsked({ func, args: [asked, ...more] }: Call): boolean {
+  return (
+    func.kind === "Name" &&
+    func.id === "exists" &&
+    more.length === 0 &&
+    (asked?.value.kind === "Name" || asked?.value.kind === "Attribute")
+  );
 }
 
 /**

@@ -270,13 +270,8 @@ function feedsLoss(expr: Expr, facts: Facts, depth = 0): boolean {
         isMadeLoss(at.func, facts))
     )
       return true;
-    // `distillation_loss(student_logits=out.logits.float(), …)` of the program's own
-    if (
-      at.kind === "Arg" &&
-      at.name?.endsWith("logits") === true &&
-      lastWord((at.parent as Call).func).endsWith("loss")
-    )
-      return true;
+    // `distillation_loss(student_logits=out.logits.float(), …)` of the program's own, `confidence_loss(logits, labels)`
+    if (at.kind === "Arg" && isLogitsOfLoss(at, expr)) return true;
     if (at.kind === "Arg" && isWholeOf(at.value, expr) && isHandedToLoss(at, facts, depth)) return true;
     if (at.kind === "Assign") {
       const [target] = at.targets;
@@ -290,6 +285,15 @@ function feedsLoss(expr: Expr, facts: Facts, depth = 0): boolean {
     if (at.kind === "FunctionDef") return false;
   }
   return false;
+}
+
+/** Handed to what is named a loss, as its logits: by the parameter's name, or first of all and by their own. */
+function isLogitsOfLoss(arg: Arg, expr: Expr): boolean {
+  const call = arg.parent;
+  if (call?.kind !== "Call" || !lastWord(call.func).endsWith("loss")) return false;
+  return arg.name === null
+    ? call.args[0] === arg && call.args.length > 1 && isWholeOf(arg.value, expr) && /logits/.test(name(expr))
+    : arg.name.endsWith("logits");
 }
 
 /** What reads scores for a loss, by its name: `cross_entropy_loss(logits, labels)`, `sequence_logps(logits, labels)`. */

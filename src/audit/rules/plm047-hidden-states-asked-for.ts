@@ -167,6 +167,15 @@ function isForward(callee: Expr, facts: Facts): boolean {
   );
 }
 
+/** `AutoConfig.from_pretrained(name, **settings)`, `LlamaConfig(…)`: what makes the network that is trained, or says how. */
+function isLoading(call: Call, facts: Facts): boolean {
+  return (
+    (/^transformers\.\w+Config$/.test(facts.file.dotted(call.func) ?? "") ||
+      (call.func.kind === "Attribute" && /^from_(?:pretrained|config)$/.test(call.func.attr))) &&
+    trains(call, facts)
+  );
+}
+
 /** What it returns is a name that is then asked for its items by number, other than the loss, the logits and what was pooled. */
 function isIndexed(call: Call, file: PythonFile): boolean {
   const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
@@ -265,11 +274,14 @@ export const rule: Rule = {
         )
           yield { at: value!, severity: "note", message: MESSAGES[key]! };
         if (target?.kind !== "Name") continue;
-        const handed = file.scopes.uses(file.scopes.definitionAt(target)!).some(({ parent }) => {
+        const handed = file.scopes.uses(file.scopes.definitionAt(target)!).flatMap(({ parent }) => {
           const call = parent?.kind === "Arg" && parent.star === 2 ? parent.parent : null;
-          return call?.kind === "Call" && isNetwork(call.func, facts) && facts.hot(call) !== null;
+          return call?.kind === "Call" ? [call] : [];
         });
-        if (handed) yield { at: value!, ...severityOf(key, facts), message: MESSAGES[key]! };
+        if (handed.some((call) => isNetwork(call.func, facts) && facts.hot(call) !== null))
+          yield { at: value!, ...severityOf(key, facts), message: MESSAGES[key]! };
+        else if (handed.some((call) => isLoading(call, facts)))
+          yield { at: value!, severity: "note", message: MESSAGES[key]! };
       }
     for (const call of file.calls.given([...WANTED.keys()]))
       for (const key of WANTED.keys()) {
@@ -278,10 +290,7 @@ export const rule: Rule = {
         // `batch.update(output_attentions=True)`
         const put = call.func.kind === "Attribute" && call.func.attr === "update" && call.args.length === 1;
         const step = (put || isForward(call.func, facts)) && facts.hot(call) !== null;
-        const loads =
-          (/^transformers\.\w+Config$/.test(file.dotted(call.func) ?? "") ||
-            (call.func.kind === "Attribute" && /^from_(?:pretrained|config)$/.test(call.func.attr))) &&
-          trains(call, facts);
+        const loads = isLoading(call, facts);
         if (!(step || loads) || facts.gradMode(call) === "off") continue;
         if (key === "output_hidden_states" && step && isLastOnly(call, file)) {
           yield { at: flag, severity: "note", message: LAST_ONLY };

@@ -1,7 +1,8 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf, lastWord, namesIn } from "../../python/nodes.ts";
-import type { Assign, Expr, For, Name, Node } from "../../python/tree.ts";
+import type { Assign, Call, Expr, For, Name, Node } from "../../python/tree.ts";
+import { entry, literalDict } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { holdsOptions } from "../facts/options.ts";
@@ -21,9 +22,10 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     const given = file.calls.given(["benchmark"]);
+    const unpacked = file.mentions("Trainer") ? settingsUnpacked(file) : [];
     const set = file.assignsTo("benchmark");
     const pairs = file.mentions("cudnn") ? setTogether(file) : [];
-    if (given.length === 0 && set.length === 0 && pairs.length === 0) return;
+    if (given.length === 0 && unpacked.length === 0 && set.length === 0 && pairs.length === 0) return;
     if (!isVarying(facts)) {
       for (const statement of set)
         if (isSearch(statement, facts) && isForWhole(statement, facts))
@@ -31,13 +33,9 @@ export const rule: Rule = {
       return;
     }
     let on = pairs.length > 0;
-    for (const value of pairs) yield report(value, value);
+    for (const value of [...pairs, ...unpacked]) yield report(value, value);
     for (const call of given) {
-      const flag = /^(?:pytorch_)?lightning\.(?:pytorch\.)?Trainer(?:\.from_argparse_args)?$/.test(
-        file.dotted(call.func) ?? "",
-      )
-        ? keyword(call, "benchmark")
-        : null;
+      const flag = isLightningTrainer(call, file) ? keyword(call, "benchmark") : null;
       if (flag && isTrue(flag.value)) yield report(flag, flag.value);
     }
     // `with cudnn.flags(benchmark=True):`
@@ -60,6 +58,37 @@ export const rule: Rule = {
         };
   },
 };
+
+function isLightningTrainer({ func }: Call, file: PythonFile): boolean {
+  return /^(?:pytorch_)?lightning\.(?:pytorch\.)?Trainer(?:\.from_argparse_args)?$/.test(
+    file.dotted(func) ?? "",
+  );
+}
+
+/** `pl.Trainer(**settings)` of `settings = {"benchmark": True}`, or with `settings["benchmark"] = True` further down. */
+function settingsUnpacked(file: PythonFile): readonly Expr[] {
+  const names = file
+    .callsNamed("Trainer", "from_argparse_args")
+    .filter((call) => isLightningTrainer(call, file))
+    .flatMap(({ args }) =>
+      args.flatMap(({ star, value }) => (star === 2 && value.kind === "Name" ? [value] : [])),
+    );
+  const made = names.flatMap((name) => {
+    const dict = literalDict(name, file);
+    const given = dict ? entry(dict, "benchmark") : null;
+    return given && isTrue(given) ? [given] : [];
+  });
+  const put = file.all("Assign").flatMap(({ targets: [target], value }) => {
+    const isPut =
+      target?.kind === "Subscript" &&
+      target.index.kind === "Str" &&
+      target.index.value === "benchmark" &&
+      target.value.kind === "Name";
+    const holder = isPut ? target.value.id : null;
+    return isTrue(value) && names.some(({ id }) => id === holder) ? [value] : [];
+  });
+  return [...new Set([...made, ...put])];
+}
 
 /** `cudnn.benchmark, cudnn.deterministic = True, False` */
 function setTogether(file: PythonFile): readonly Expr[] {
