@@ -106,7 +106,8 @@ function speaksOfFused(around: Node, written: Expr, file: PythonFile): boolean {
 }
 
 /** A test for whether there is such a library, or whether it is wanted. */
-const SAYS_IF_ANY = /flash|xformers|fused|sdpa|avail|install|has_?attr|cuda|dtype|device|training|backend|impl/i;
+const SAYS_IF_ANY =
+  /flash|xformers|fused|sdpa|avail|install|has_?attr|cuda|dtype|device|training|backend|impl/i;
 
 /** `self.scaled_dot_product_attention(q, k, v)`, which the class itself defines: what it calls inside is looked at there. */
 function isOwnMethod(func: Expr): boolean {

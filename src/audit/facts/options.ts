@@ -72,7 +72,8 @@ function put(found: Map<string, Default | undefined>, name: string, value: Defau
 const KEEPERS = ["HParams", "ConfigDict", "EasyDict", "edict", "AttrDict", "AttributeDict", "Munch"];
 
 /** Files whose own names are the settings of a run. */
-const SETTINGS_FILES = /(?:^|\.)(?:config|configs|configuration|cfg|hparams?|hyper_?params?|hyper_?parameters|settings)$/;
+const SETTINGS_FILES =
+  /(?:^|\.)(?:config|configs|configuration|cfg|hparams?|hyper_?params?|hyper_?parameters|settings)$/;
 
 /** By name, what its options are by default; undefined of one that is none of those. */
 export function said(file: PythonFile): ReadonlyMap<string, Default | undefined> {

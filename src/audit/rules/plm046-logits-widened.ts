@@ -1,7 +1,7 @@
 import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
-import type { Arg, Call, Expr, Node, Return } from "../../python/tree.ts";
+import type { Arg, Attribute, Call, Expr, Node, Return } from "../../python/tree.ts";
 import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { callsOf, paramGiven } from "../facts/returns.ts";
@@ -38,7 +38,9 @@ export const rule: Rule = {
       const speaks = told && file.once(speaksOfVocabulary);
       if ((!speaks && !isOfTokens(call, source, facts)) || facts.gradMode(call) === "off") continue;
       const hot = facts.hot(call);
-      const trained = hot ? facts.frequency(call, hot.within) !== "throttled" : facts.gradMode(call) === "on";
+      const trained = hot
+        ? facts.frequency(call, hot.within) !== "throttled"
+        : facts.gradMode(call) === "on" || isOfLoss(call);
       if (
         trained &&
         ((speaks && isVocabulary(call, facts)) || isOfTokens(call, source, facts)) &&
@@ -106,7 +108,8 @@ function isOfTokens(call: Call, source: Expr, facts: Facts): boolean {
   const { file } = facts;
   const loss = comparing(call, file);
   const targets = loss && argument(loss, "target", 1);
-  if (!loss || !targets || !ROWS.test(file.textOf(loss)) || !file.once(isNarrow)) return false;
+  const given = isGivenLogits(source, file);
+  if (!loss || !targets || !ROWS.test(file.textOf(loss)) || !(file.once(isNarrow) || given)) return false;
   let base: Expr = targets;
   while (base.kind === "Call" && base.func.kind === "Attribute") base = base.func.value;
   const made = base.kind === "Name" ? file.scopes.reaching(base)[0]?.value : null;
@@ -115,7 +118,20 @@ function isOfTokens(call: Call, source: Expr, facts: Facts): boolean {
   // `outputs[0][:, :-1]`
   let from = source;
   while (from.kind === "Subscript") from = from.value;
-  return facts.value(from).what === "output" && !isPiece(call, facts);
+  return (given || facts.value(from).what === "output") && !isPiece(call, facts);
+}
+
+/** `def forward(self, logits, tokens)` of a loss: whether they are narrow is told where it is called, but whoever widens them has seen some. */
+function isGivenLogits(source: Expr, { scopes }: PythonFile): boolean {
+  let base = source;
+  while (base.kind === "Subscript" || (base.kind === "Call" && base.func.kind === "Attribute"))
+    base = base.kind === "Subscript" ? base.value : (base.func as Attribute).value;
+  return (
+    base.kind === "Name" &&
+    base.id.endsWith("logits") &&
+    isOfLoss(base) &&
+    scopes.reaching(base).every(({ how }) => how === "param")
+  );
 }
 
 /** The call that is handed this first, with something to compare it with: by itself, or under a name. */
@@ -264,6 +280,8 @@ function feedsLoss(expr: Expr, facts: Facts, depth = 0): boolean {
       (/cross_entropy$|nll_loss$|log_softmax$|logsumexp$|^torch\.gather$|CrossEntropyLoss$|(?:^|[._])(?:ce|lm|xent)_loss$/.test(
         facts.file.dotted(at.func) ?? "",
       ) ||
+        // What a loss makes of probabilities is compared.
+        (lastWord(at.func) === "softmax" && isOfLoss(at)) ||
         /loss_f(?:n|ct|unc\w*)$|criterion$|\.log_softmax$|\.logsumexp$|CrossEntropyLoss\([^()]*\)$/.test(
           facts.file.textOf(at.func).slice(-40),
         ) ||
@@ -285,6 +303,15 @@ function feedsLoss(expr: Expr, facts: Facts, depth = 0): boolean {
     if (at.kind === "FunctionDef") return false;
   }
   return false;
+}
+
+/** In a function that is named a loss, or of a class that is: `class SequenceLoss`, `def token_loss(logits, labels)`. */
+function isOfLoss(node: Node): boolean {
+  const fn = functionOf(node);
+  return (
+    (fn?.kind === "FunctionDef" && /loss$/.test(fn.name)) ||
+    /Loss(?:Wrapper|Fn)?$/.test(classOf(node)?.name ?? "")
+  );
 }
 
 /** Handed to what is named a loss, as its logits: by the parameter's name, or first of all and by their own. */
