@@ -18,6 +18,14 @@ export interface Repeat {
 /** `x.repeat(n, 1, 1)` along a dimension of one, in code that runs every step. */
 export function* needlessRepeats(facts: Facts): Generator<Repeat> {
   const { file } = facts;
+  for (const call of file.callsNamed("repeat_interleave"))
+    if (
+      isOfAttribute(call) &&
+      isOneInterleaved(call, facts) &&
+      facts.everyStep(call) &&
+      !isChangedLater(call, file)
+    )
+      yield { call, plain: false };
   for (const call of file.callsNamed("repeat", "tile")) {
     if (!isOfAttribute(call) || !/^(?:repeat|tile)$/.test(call.func.attr)) continue;
     // `torch.tile(x, (n, 1))`
@@ -43,6 +51,31 @@ export function* needlessRepeats(facts: Facts): Generator<Repeat> {
         plain: call.func.attr === "repeat" && stars(call) === 0 && first?.kind !== "Tuple",
       };
   }
+}
+
+/** `torch.repeat_interleave(x.unsqueeze(1), n, dim=1)`, `self.token.repeat_interleave(n, 0)`: of one row there is nothing to interleave. */
+function isOneInterleaved(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const shift = file.dotted(call.func) === "torch.repeat_interleave" ? 1 : 0;
+  if (shift === 0 && (file.dotted(call.func) !== null || call.func.kind !== "Attribute")) return false;
+  const source = shift === 1 ? positional(call, 0) : (call.func as Attribute).value;
+  const dim = argument(call, "dim", shift + 1);
+  if (!source || !dim) return false;
+  const made = shapedBy(source, file);
+  // `x.unsqueeze(1)`, `x.mean(1, keepdim=True)`
+  if (made.kind === "Call" && made.func.kind === "Attribute") {
+    const along = argument(made, "dim", 0);
+    const isOneThere = made.func.attr === "unsqueeze" || isTrue(keyword(made, "keepdim")?.value ?? null);
+    if (isOneThere && along) return file.textOf(along) === file.textOf(dim);
+  }
+  // A parameter written with a leading one, `torch.zeros(1, n, d)`, `x.view(1, n, d)`, `x[None]`.
+  const isLeading =
+    selfAttribute(made) !== null ||
+    isNone(
+      made.kind === "Subscript" ? (made.index.kind === "Tuple" ? made.index.items[0] : made.index) : null,
+    ) ||
+    (made.kind === "Call" && isOne(sizesGiven(made, file)[0]));
+  return file.textOf(dim) === "0" && isLeading && hasDimensionOfOne(made, facts, 0);
 }
 
 function isOfAttribute(call: Call): call is Repeat["call"] {

@@ -5,7 +5,9 @@ import type { Definition } from "../../python/scopes.ts";
 import type { Arg, Attribute, Call, Expr, FunctionDef, Name, Node, Subscript } from "../../python/tree.ts";
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isWrittenInto } from "../facts/invariants.ts";
 import { isNetwork, networkCall } from "../facts/networks.ts";
+import { callsOf, returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { FUNCTIONS, last } from "../facts/torch-names.ts";
 import { isUsedUp } from "../facts/used-up.ts";
@@ -40,9 +42,8 @@ export const rule: Rule = {
       // `expand(…).contiguous()` writes out what arithmetic would broadcast.
       const written =
         /^(?:clone|contiguous)$/.test(attr) &&
-        isExpanded(value) &&
-        !isChangedLater(call, facts) &&
-        !isReshaped(call, facts);
+        isExpanded(value, facts.file) &&
+        (isReadByCallers(call, facts) || (!isChangedLater(call, facts) && !isReshaped(call, facts)));
       const fresh =
         attr === "clone" &&
         (isFresh(value, facts) ||
@@ -93,13 +94,26 @@ function isOnlyRun(call: Call, value: Expr, facts: Facts): boolean {
       ? value.func.value
       : value;
   if (made.kind !== "Name" && selfAttribute(made) === null) return false;
+  // `net(fake.clone().detach())`
+  const cut =
+    call.parent?.kind === "Attribute" && call.parent.attr === "detach" && call.parent.parent?.kind === "Call"
+      ? call.parent.parent
+      : null;
   return (
-    isMadeByNetwork(made, facts) &&
-    placesOf(call, file).every((place) => isRunOn(place, facts)) &&
+    (isMadeByNetwork(made, facts) || ((cut !== null || made !== value) && isHandedIn(made, facts))) &&
+    placesOf(cut ?? call, file).every((place) => isRunOn(place, facts)) &&
     !isWrittenAnywhere(file.textOf(made), file) &&
     !file.once(beginsInPlace)
   );
 }
+
+/** `def judge(self, net, real, fake):`, where a copy without its graph is run: what came in is somebody else's output. */
+function isHandedIn(expr: Expr, { file }: Facts): boolean {
+  const made = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  return made.length === 1 && made[0]!.how === "param" && nameOf(functionOf(expr)) !== "forward";
+}
+
+const nameOf = (fn: Node | null): string => (fn?.kind === "FunctionDef" ? fn.name : "");
 
 /** Under its name, or by the attribute that only what networks made is written to: `self.fake = self.generator(x)`. */
 function isMadeByNetwork(expr: Expr, facts: Facts): boolean {
@@ -152,13 +166,33 @@ function capturesGraphs(file: PythonFile): boolean {
   return file.says(/reduce-overhead|max-autotune|cudagraph/i);
 }
 
-function isExpanded(expr: Expr): boolean {
+/** `x.expand(n, -1)`, `torch.broadcast_to(x, size)`, also under a name. */
+function isExpanded(expr: Expr, { scopes }: PythonFile): boolean {
+  const made = (expr.kind === "Name" ? scopes.onlyValue(expr) : null) ?? expr;
   return (
-    expr.kind === "Call" &&
-    expr.func.kind === "Attribute" &&
-    /^(?:expand|expand_as|broadcast_to)$/.test(expr.func.attr)
+    made.kind === "Call" &&
+    made.func.kind === "Attribute" &&
+    /^(?:expand|expand_as|broadcast_to)$/.test(made.func.attr)
   );
 }
+
+/**
+ * `return x.view(-1, 1, 1).expand(shape).clone()` of a helper, `at(t, x.shape) * x`: those who call it here compute with it, and
+ * none writes into it or views it in another shape.
+ */
+function isReadByCallers(call: Call, facts: Facts): boolean {
+  const fn = call.parent?.kind === "Return" ? functionOf(call) : null;
+  const calls = fn?.kind === "FunctionDef" && fn.name !== "forward" ? callsOf(fn, facts.file) : [];
+  return (
+    calls.some((one) => placesOf(one, facts.file).some(isOperand)) &&
+    calls.every(
+      (one) =>
+        !isReshaped(one, facts) && !placesOf(one, facts.file).some((use) => isWrittenInto(use as Expr)),
+    )
+  );
+}
+
+const isOperand = ({ parent }: Node): boolean => parent?.kind === "Binary" && /^[-+*/]$/.test(parent.op);
 
 /** What the network of this step returned, under its name. */
 function isOutput(expr: Expr, facts: Facts): boolean {
@@ -174,15 +208,19 @@ function isOutput(expr: Expr, facts: Facts): boolean {
 
 /** `logits[:, :-1, :]`, of which all but an edge is kept: nothing that could go. */
 function isShifted(expr: Expr, facts: Facts): boolean {
-  if (
-    expr.kind !== "Subscript" ||
-    expr.index.kind !== "Tuple" ||
-    !facts.file.textOf(expr.value).endsWith("logits")
-  )
+  const { file } = facts;
+  if (expr.kind !== "Subscript" || expr.index.kind !== "Tuple" || !file.textOf(expr.value).endsWith("logits"))
     return false;
-  return expr.index.items.every((item) =>
-    /^(?:1?:|:-1|\.\.\.)$/.test(facts.file.textOf(item).replace(/\s/g, "")),
+  return expr.index.items.every(
+    (item) => /^(?:1?:|:-1|\.\.\.)$/.test(file.textOf(item).replace(/\s/g, "")) || isTrim(item, file),
   );
+}
+
+/** `:length`, where `length = min(mask.size(-1), codes.size(-1))`: as long as both are, but for an edge. */
+function isTrim(item: Expr, file: PythonFile): boolean {
+  if (item.kind !== "Slice" || item.lower || item.step || !item.upper) return false;
+  const length = (item.upper.kind === "Name" ? file.scopes.onlyValue(item.upper) : null) ?? item.upper;
+  return length.kind === "Call" && file.dotted(length.func) === "builtins.min" && length.args.length > 1;
 }
 
 /** `residual = x.clone()` of what a forward is given, and goes on with in layers that write into nothing. */
@@ -194,10 +232,35 @@ function isUnwrittenInput(expr: Expr, facts: Facts): boolean {
     return false;
   return scopes.uses(made).every((use) => {
     const at = use.parent;
-    if (use === expr || at?.kind === "Binary") return true;
+    if (use === expr || at?.kind === "Binary" || (at?.kind === "AugAssign" && at.value === use)) return true;
     if (at?.kind === "Attribute") return /^(?:shape|size|dtype|device|dim|ndim|mean|view)$/.test(at.attr);
-    return at?.kind === "Arg" && at.parent?.kind === "Call" && isComputingLayer(at.parent.func, facts);
+    return at?.kind === "Arg" && at.parent?.kind === "Call" && isReadingLayer(at.parent.func, facts);
   });
+}
+
+/**
+ * A layer that computes, or several of which the first one does: `nn.Sequential(nn.Conv2d(…), nn.ReLU(inplace=True))`, or
+ * `conv3x3(width, width)` of this file. What a block is given as its `downsample` begins with a convolution as well.
+ */
+function isReadingLayer(expr: Expr, { file }: Facts): boolean {
+  return isOnlyMadeBy(expr, file, (made) => beginsComputing(made, file)) || isGivenShortcut(expr, file);
+}
+
+function beginsComputing(made: Expr | undefined, file: PythonFile, depth = 0): boolean {
+  if (made?.kind !== "Call" || depth > 3) return false;
+  const name = file.dotted(made.func) ?? "";
+  if (name === "torch.nn.Sequential") return beginsComputing(made.args[0]?.value, file, depth + 1);
+  if (COMPUTING.test(name)) return true;
+  const returned = file.once(returnsByName).get(callTarget(made, file) ?? "") ?? [];
+  return returned.length > 0 && returned.every((one) => beginsComputing(one, file, depth + 1));
+}
+
+/** `self.downsample = downsample`, and nothing else. */
+function isGivenShortcut(expr: Expr, file: PythonFile): boolean {
+  const own = selfAttribute(expr);
+  const cls = own !== null && /^(?:downsample|shortcut)$/.test(own) ? classOf(expr) : null;
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  return writes.length > 0 && writes.every(({ value }) => value?.kind === "Name" && value.id === own);
 }
 
 /** `skips.append(x.clone())` of what a layer made, in a forward that writes into neither. */
@@ -432,6 +495,8 @@ function isChangedUnder(name: Name, facts: Facts, depth = 0): boolean {
     const read = partOfMany(use);
     const at = read.parent;
     if (at?.kind === "Binary" || at?.kind === "Compare") return false;
+    // `out += copy`
+    if (at?.kind === "AugAssign") return at.value !== read;
     // A loss, or a function of torch's, only reads it; one of this file may.
     if (at?.kind === "Arg" && at.parent?.kind === "Call")
       return !isReadBy(at.parent, facts) && !isOnlyRead(at, at.parent, facts);
@@ -546,10 +611,9 @@ function isClosed(expr: Expr, { file }: Facts): boolean {
   return file.text[expr.end] === "." || expr.parent?.kind === "Arg";
 }
 
+const COMPUTING =
+  /^torch\.nn\.(?:Linear|Bilinear|Conv\w+|\w*Norm\w*|Embedding|GELU|SiLU|Tanh|Sigmoid|Softmax)$/;
+
 function isComputingLayer(expr: Expr, facts: Facts): boolean {
-  return isOnlyMadeBy(expr, facts.file, (made) =>
-    /^torch\.nn\.(?:Linear|Bilinear|Conv\w+|\w*Norm\w*|Embedding|GELU|SiLU|Tanh|Sigmoid|Softmax)$/.test(
-      facts.file.dotted(made.func) ?? "",
-    ),
-  );
+  return isOnlyMadeBy(expr, facts.file, (made) => COMPUTING.test(facts.file.dotted(made.func) ?? ""));
 }
