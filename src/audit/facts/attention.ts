@@ -97,12 +97,22 @@ function speaksOfFused(around: Node, written: Expr, file: PythonFile): boolean {
       (name) =>
         FUSED.test(name.id) &&
         contains(around, name) &&
-        isOtherBranch(name, written) &&
+        (isOtherBranch(name, written) || isLeftBefore(name, written)) &&
         !ancestors(name).some(
           (at) => at.kind === "If" && contains(around, at) && SAYS_IF_ANY.test(file.textOf(at.test)),
         ),
     );
   return said > elsewhere.length;
+}
+
+/** `if self.polar is not None: return flash_attn_with_polar(q, k, v)` above. */
+function isLeftBefore(name: Node, written: Expr): boolean {
+  return (
+    functionOf(name) === functionOf(written) &&
+    ancestors(name).some(
+      (at) => at.kind === "If" && at.end < written.start && at.body.at(-1)?.kind === "Return",
+    )
+  );
 }
 
 /** A test for whether there is such a library, or whether it is wanted. */

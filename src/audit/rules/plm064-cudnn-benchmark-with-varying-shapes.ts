@@ -2,7 +2,7 @@ import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf, lastWord, namesIn } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, For, Name, Node } from "../../python/tree.ts";
-import { entry, literalDict } from "../facts/arguments.ts";
+import { entry } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { holdsOptions } from "../facts/options.ts";
@@ -74,8 +74,8 @@ function settingsUnpacked(file: PythonFile): readonly Expr[] {
       args.flatMap(({ star, value }) => (star === 2 && value.kind === "Name" ? [value] : [])),
     );
   const made = names.flatMap((name) => {
-    const dict = literalDict(name, file);
-    const given = dict ? entry(dict, "benchmark") : null;
+    const dict = file.scopes.onlyValue(name);
+    const given = dict?.kind === "Dict" || dict?.kind === "Call" ? entry(dict, "benchmark") : null;
     return given && isTrue(given) ? [given] : [];
   });
   const put = file.all("Assign").flatMap(({ targets: [target], value }) => {
