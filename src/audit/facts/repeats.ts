@@ -26,6 +26,9 @@ export function* needlessRepeats(facts: Facts): Generator<Repeat> {
       !isChangedLater(call, file)
     )
       yield { call, plain: false };
+  for (const call of file.callsNamed("cat", "stack"))
+    if (isOfAttribute(call) && isJoinedWithItself(call, facts) && facts.everyStep(call))
+      yield { call, plain: false };
   for (const call of file.callsNamed("repeat", "tile")) {
     if (!isOfAttribute(call) || !/^(?:repeat|tile)$/.test(call.func.attr)) continue;
     // `torch.tile(x, (n, 1))`
@@ -51,6 +54,27 @@ export function* needlessRepeats(facts: Facts): Generator<Repeat> {
         plain: call.func.attr === "repeat" && stars(call) === 0 && first?.kind !== "Tuple",
       };
   }
+}
+
+/** `torch.stack([bias] * n)`, `torch.cat([bias.unsqueeze(0)] * n)` for arithmetic, which broadcasts one row as well. */
+function isJoinedWithItself(call: Call, { file }: Facts): boolean {
+  const name = file.dotted(call.func);
+  const parts = /^torch\.(?:cat|stack)$/.test(name ?? "") ? positional(call, 0) : null;
+  const [one, ...more] =
+    parts?.kind === "Binary" && parts.op === "*" && parts.left.kind === "List" ? parts.left.items : [];
+  if (!one || more.length > 0 || isChangedLater(call, file)) return false;
+  const made = shapedBy(one, file);
+  const along = argument(call, "dim", 1);
+  const isRow =
+    name === "torch.stack" ||
+    (made.kind === "Call" &&
+      made.func.kind === "Attribute" &&
+      made.func.attr === "unsqueeze" &&
+      file.textOf(positional(made, 0) ?? made) === (along ? file.textOf(along) : "0"));
+  const target = call.parent?.kind === "Assign" ? call.parent.targets[0] : undefined;
+  const named = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  const uses = named ? file.scopes.uses(named) : [call];
+  return isRow && uses.length > 0 && uses.every(isInArithmetic);
 }
 
 /** `torch.repeat_interleave(x.unsqueeze(1), n, dim=1)`, `self.token.repeat_interleave(n, 0)`: of one row there is nothing to interleave. */

@@ -189,7 +189,12 @@ export function isFlag(test: Expr): boolean {
     case "Subscript":
       return test.index.kind === "Str" && SETTINGS.test(lastName(test.value));
     case "Unary":
-      return test.op === "not" && isFlag(test.operand);
+      // Of `not exists(loss)` nobody knows whether it is ever so.
+      return (
+        test.op === "not" &&
+        isFlag(test.operand) &&
+        !(test.operand.kind === "Call" && isGivenAsked(test.operand))
+      );
     case "Bool":
       return test.values.every(isFlag);
     case "Compare":

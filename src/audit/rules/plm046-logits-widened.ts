@@ -211,6 +211,9 @@ function widened(call: Call, facts: Facts): Expr | null {
   if (call.func.kind !== "Attribute" || name !== null) return null;
   if (call.func.attr === "float" && call.args.length === 0) return call.func.value;
   const dtype = /^(?:to|type)$/.test(call.func.attr) ? argument(call, "dtype", 0) : null;
+  // `logits.to(device, torch.float32)`
+  const beside = dtype && call.func.attr === "to" && !isFloat32(dtype) ? positional(call, 1) : null;
+  if (isFloat32(beside)) return /cpu/.test(facts.file.textOf(dtype!)) ? null : call.func.value;
   return isFloat32(dtype) && !keyword(call, "device") ? call.func.value : null;
 }
 
@@ -292,7 +295,12 @@ function feedsLoss(expr: Expr, facts: Facts, depth = 0): boolean {
     if (at.kind === "Arg" && isLogitsOfLoss(at, expr)) return true;
     if (at.kind === "Arg" && isWholeOf(at.value, expr) && isHandedToLoss(at, facts, depth)) return true;
     if (at.kind === "Assign") {
-      const [target] = at.targets;
+      const [left] = at.targets;
+      // `logits, labels = logits[:, :-1].float(), labels[:, 1:]`
+      const target =
+        left?.kind === "Tuple" && at.value.kind === "Tuple"
+          ? left.items[at.value.items.findIndex((item) => contains(item, expr))]
+          : left;
       const definition = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
       return (
         definition !== null &&

@@ -11,7 +11,7 @@ import { callsOf, returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { FUNCTIONS, last } from "../facts/torch-names.ts";
 import { isUsedUp } from "../facts/used-up.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 /** These return views, or may return their argument itself. */
 const VIEWS =
@@ -31,6 +31,7 @@ export const rule: Rule = {
     patterns: [81],
   },
   *check(facts) {
+    yield* convertedWide(facts);
     if (facts.file.callsNamed("clone", "contiguous").length === 0) return;
     for (const call of facts.file.callsNamed("clone", "contiguous")) {
       if (call.func.kind !== "Attribute") continue;
@@ -86,6 +87,43 @@ export const rule: Rule = {
   },
 };
 
+/** `mask.unsqueeze(-1).expand_as(x).float() * x`: every copy is converted, where one would be and then broadcast. */
+function* convertedWide(facts: Facts): Generator<Finding> {
+  for (const call of facts.file.callsNamed("float", "half", "bfloat16", "to", "type", "type_as")) {
+    if (call.func.kind !== "Attribute" || facts.file.dotted(call.func) !== null) continue;
+    const { value } = call.func;
+    if (
+      value.kind === "Call" &&
+      isExpanded(value, facts.file) &&
+      isOfTruths(value, facts.file) &&
+      isToFloat(call, facts.file) &&
+      facts.hot(call) &&
+      placesOf(call, facts.file).some(isOperand) &&
+      !isReshaped(call, facts) &&
+      !placesOf(call, facts.file).some((use) => isWrittenInto(use as Expr))
+    )
+      yield {
+        at: call,
+        message:
+          "The expanded view is written out in its new type, every copy of it; converted before it is expanded, it stays a view",
+      };
+  }
+}
+
+/** Of a mask, by its name or as it is made: what is of the type already would not be copied. */
+const isOfTruths = ({ func }: Call, file: PythonFile): boolean =>
+  func.kind === "Attribute" && /mask|valid|[<>~]|[!=]=/.test(file.textOf(func.value));
+
+function isToFloat(call: Call, file: PythonFile): boolean {
+  const word = (call.func as Attribute).attr;
+  if (!/^(?:to|type)$/.test(word))
+    return word === "type_as" ? call.args.length === 1 : call.args.length === 0;
+  const type = argument(call, "dtype", 0);
+  return (
+    type !== null && /^torch\.(?:b?float\d*|half)$|\.dtype$/.test(file.dotted(type) ?? file.textOf(type))
+  );
+}
+
 /** `back = decode(made.clone())`: what one network made goes into another as a copy, and nothing writes into either. */
 function isOnlyRun(call: Call, value: Expr, facts: Facts): boolean {
   const { file } = facts;
@@ -100,10 +138,28 @@ function isOnlyRun(call: Call, value: Expr, facts: Facts): boolean {
       ? call.parent.parent
       : null;
   return (
-    (isMadeByNetwork(made, facts) || ((cut !== null || made !== value) && isHandedIn(made, facts))) &&
+    (isMadeByNetwork(made, facts) ||
+      ((cut !== null || made !== value) && isHandedIn(made, facts)) ||
+      isOfBatch(made, facts)) &&
     placesOf(cut ?? call, file).every((place) => isRunOn(place, facts)) &&
     !isWrittenAnywhere(file.textOf(made), file) &&
     !file.once(beginsInPlace)
+  );
+}
+
+/** `images` of `images = images.to(device)`, in the loop that hands out the batches: a copy of its own already. */
+function isOfBatch(expr: Expr, facts: Facts): boolean {
+  const [made, ...more] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
+  const { value, node } = made ?? {};
+  const moved = value?.kind === "Tuple" && node ? value.items[made!.index ?? -1] : value;
+  return (
+    more.length === 0 &&
+    facts.stepLoop(expr) !== null &&
+    moved?.kind === "Call" &&
+    moved.func.kind === "Attribute" &&
+    /^(?:to|cuda)$/.test(moved.func.attr) &&
+    moved.func.value.kind === "Name" &&
+    facts.onAccelerator(expr)
   );
 }
 
