@@ -7,6 +7,8 @@ import { callsOf } from "./returns.ts";
 
 const COLLATORS = /^DataCollator/;
 
+const PADS_SEQUENCES = /^torch\.nn\.utils\.rnn\.(?:pad_sequence|pack_padded_sequence)$/;
+
 const DETECTORS = /rcnn|retinanet|fcos/;
 
 /**
@@ -17,9 +19,16 @@ export function shapesVary(file: PythonFile, isOff: (node: Node) => boolean = ()
   return (
     file
       .callsNamed("pad_sequence", "pack_padded_sequence")
-      .some((call) =>
-        /^torch\.nn\.utils\.rnn\.(?:pad_sequence|pack_padded_sequence)$/.test(file.dotted(call.func) ?? ""),
-      ) ||
+      .some((call) => PADS_SEQUENCES.test(file.dotted(call.func) ?? "")) ||
+    file.calls.given(["collate_fn"]).some((call) => {
+      const { value } = keyword(call, "collate_fn")!;
+      // `collate_fn=partial(pad_sequence, batch_first=True)`
+      const by =
+        value.kind === "Call" && file.dotted(value.func) === "functools.partial"
+          ? positional(value, 0)
+          : value;
+      return by !== null && PADS_SEQUENCES.test(file.dotted(by) ?? "");
+    }) ||
     file.calls
       .matching(COLLATORS)
       .some((call) =>

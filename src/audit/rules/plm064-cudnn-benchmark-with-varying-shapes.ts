@@ -1,4 +1,4 @@
-import { isTrue, keyword } from "../../python/file.ts";
+import { isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf, lastWord, namesIn } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, For, Name, Node } from "../../python/tree.ts";
@@ -23,8 +23,8 @@ export const rule: Rule = {
     const { file } = facts;
     const given = file.calls.given(["benchmark"]);
     const unpacked = file.mentions("Trainer") ? settingsUnpacked(file) : [];
-    const set = file.assignsTo("benchmark");
-    const pairs = file.mentions("cudnn") ? setTogether(file) : [];
+    const set = file.mentions("cudnn") ? assigned(file) : [];
+    const pairs = file.mentions("cudnn") ? [...setTogether(file), ...setByName(facts)] : [];
     if (given.length === 0 && unpacked.length === 0 && set.length === 0 && pairs.length === 0) return;
     if (!isVarying(facts)) {
       for (const statement of set)
@@ -36,7 +36,7 @@ export const rule: Rule = {
     for (const value of [...pairs, ...unpacked]) yield report(value, value);
     for (const call of given) {
       const flag = isLightningTrainer(call, file) ? keyword(call, "benchmark") : null;
-      if (flag && isTrue(flag.value)) yield report(flag, flag.value);
+      if (flag && truth(flag.value, facts) === true) yield report(flag, flag.value);
     }
     // `with cudnn.flags(benchmark=True):`
     for (const call of file.callsNamed("flags")) {
@@ -100,32 +100,104 @@ function setTogether(file: PythonFile): readonly Expr[] {
   });
 }
 
+/** `cudnn.benchmark = …`, also beside others: `cudnn.enabled = cudnn.benchmark = True`. */
+function assigned(file: PythonFile): readonly Assign[] {
+  return file
+    .all("Assign")
+    .filter(({ targets }) => targets.some((one) => one.kind === "Attribute" && one.attr === "benchmark"));
+}
+
 /** `torch.backends.cudnn.benchmark = True`, also by a setting that is so unless somebody says otherwise. */
-function isSearch({ targets: [target], value }: Assign, facts: Facts): boolean {
+function isSearch({ targets, value }: Assign, facts: Facts): boolean {
   return (
-    target !== undefined &&
-    facts.file.dotted(target) === "torch.backends.cudnn.benchmark" &&
+    targets.some((target) => facts.file.dotted(target) === "torch.backends.cudnn.benchmark") &&
     truth(value, facts) === true
   );
+}
+
+/** `setattr(torch.backends.cudnn, "benchmark", True)` */
+function setByName(facts: Facts): readonly Expr[] {
+  const { file } = facts;
+  return file.callsNamed("setattr").flatMap((call) => {
+    const [of, name, value] = [positional(call, 0), positional(call, 1), positional(call, 2)];
+    return of &&
+      file.dotted(of) === "torch.backends.cudnn" &&
+      name?.kind === "Str" &&
+      name.value === "benchmark" &&
+      value &&
+      truth(value, facts) === true
+      ? [value]
+      : [];
+  });
 }
 
 /** `hparams.cudnn_benchmark`, `not args.deterministic`, `search` of `def prepare(search=True)`: what it is by default, where that is known. */
 function truth(expr: Expr, facts: Facts, depth = 0): boolean | null {
   const { file, project } = facts;
   if (depth > 3) return null;
-  if (expr.kind === "Const") return typeof expr.value === "boolean" ? expr.value : null;
-  if (expr.kind === "Unary" && expr.op === "not") {
-    const operand = truth(expr.operand, facts, depth + 1);
-    return operand === null ? null : !operand;
-  }
-  if (expr.kind === "Attribute" && holdsOptions(expr.value)) {
-    const given = project.options.get(expr.attr);
+  const again = (inner: Expr): boolean | null => truth(inner, facts, depth + 1);
+  const known = (name: string): boolean | null => {
+    const given = project.options.get(name);
     return typeof given === "boolean" ? given : null;
+  };
+  switch (expr.kind) {
+    case "Const":
+      return typeof expr.value === "boolean" ? expr.value : null;
+    case "Num":
+      return Number(expr.text) !== 0;
+    case "Unary": {
+      const operand = expr.op === "not" ? again(expr.operand) : null;
+      return operand === null ? null : !operand;
+    }
+    // `args.search and torch.cuda.is_available()`
+    case "Bool": {
+      const all = expr.values.map(again);
+      const decides = expr.op === "or";
+      return all.includes(decides) ? decides : all.includes(null) ? null : !decides;
+    }
+    // `True if args.search else False`
+    case "IfExp": {
+      const test = again(expr.test);
+      return test === null ? null : again(test ? expr.body : expr.orelse);
+    }
+    // `device.type == "cuda"`: where it matters, there is a device.
+    case "Compare":
+      return isDeviceAsked(file.textOf(expr)) ? true : null;
+    case "Attribute":
+      return holdsOptions(expr.value) ? known(expr.attr) : null;
+    case "Subscript":
+      return expr.index.kind === "Str" && holdsOptions(expr.value) ? known(expr.index.value ?? "") : null;
+    case "Call":
+      return truthOfCall(expr, facts, again, known);
+    case "Name": {
+      const [one, ...more] = file.scopes.reaching(expr);
+      if (!one || more.length > 0) return null;
+      const given = one.node.kind === "Param" ? one.node.default : one.how === "assign" ? one.value : null;
+      return given ? again(given) : null;
+    }
+    default:
+      return null;
   }
-  const [one, ...more] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
-  if (!one || more.length > 0) return null;
-  const given = one.node.kind === "Param" ? one.node.default : one.how === "assign" ? one.value : null;
-  return given ? truth(given, facts, depth + 1) : null;
+}
+
+const isDeviceAsked = (test: string): boolean =>
+  /(?:==|\bin\b)\s*["']cuda["']$|^["']cuda["'] (?:in|==)\b|!=\s*["']cpu["']$/.test(test);
+
+/** `torch.cuda.is_available()`, `bool(args.search)`, `config.get("search", True)`, `getattr(args, "search", True)` */
+function truthOfCall(
+  call: Call,
+  { file }: Facts,
+  again: (inner: Expr) => boolean | null,
+  known: (name: string) => boolean | null,
+): boolean | null {
+  const name = file.dotted(call.func);
+  if (name === "torch.cuda.is_available") return true;
+  if (name === "builtins.bool") return call.args.length === 1 ? again(call.args[0]!.value) : null;
+  const shift = name === "builtins.getattr" ? 1 : lastWord(call.func) === "get" ? 0 : null;
+  const key = shift === null ? null : positional(call, shift);
+  const otherwise = shift === null ? null : positional(call, shift + 1);
+  if (key?.kind !== "Str" || !otherwise) return null;
+  return known(key.value ?? "") ?? again(otherwise);
 }
 
 /**
