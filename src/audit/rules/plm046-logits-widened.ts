@@ -317,7 +317,7 @@ function feedsLoss(expr: Expr, facts: Facts, depth = 0): boolean {
 function isOfLoss(node: Node): boolean {
   const fn = functionOf(node);
   return (
-    (fn?.kind === "FunctionDef" && /loss$/.test(fn.name)) ||
+    (fn?.kind === "FunctionDef" && fn.name.endsWith("loss")) ||
     /Loss(?:Wrapper|Fn)?$/.test(classOf(node)?.name ?? "")
   );
 }

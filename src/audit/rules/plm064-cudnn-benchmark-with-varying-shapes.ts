@@ -151,9 +151,9 @@ function truth(expr: Expr, facts: Facts, depth = 0): boolean | null {
     }
     // `args.search and torch.cuda.is_available()`
     case "Bool": {
-      const all = expr.values.map(again);
+      const all = new Set(expr.values.map(again));
       const decides = expr.op === "or";
-      return all.includes(decides) ? decides : all.includes(null) ? null : !decides;
+      return all.has(decides) ? decides : all.has(null) ? null : !decides;
     }
     // `True if args.search else False`
     case "IfExp": {
