@@ -1,4 +1,4 @@
-import { starModules } from "../../python/file.ts";
+import { argument, starModules } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
@@ -275,10 +275,13 @@ function chosenFunction(name: Name, file: PythonFile): string | null {
   return dotted === null || dotted.startsWith("builtins.") ? null : dotted;
 }
 
-/** `loss_fn = contrastive`, in one branch or another: the functions that a name stands for, where all that reaches it is such. */
+/**
+ * `loss_fn = contrastive`, in one branch or another: the functions that a name stands for, where all that reaches it is such.
+ * So is `loss_fn` of `def train(net, loss_fn)`, where this file says `train(net, contrastive)`.
+ */
 function chosenByName(name: Name, file: PythonFile): readonly string[] {
   // Asked of every call by a plain name: most are bound to no other name.
-  return file.scopes.lookup(name)?.definitions.some(isGivenName) === true && !isForLearned(name.id)
+  return file.scopes.lookup(name)?.definitions.some(mayGive) === true && !isForLearned(name.id)
     ? functionsIn(file.scopes.reaching(name), file)
     : NO_TARGETS;
 }
@@ -300,18 +303,56 @@ function isGivenName({ how, value }: Given): boolean {
   );
 }
 
-function functionsIn(given: readonly Given[], file: PythonFile): readonly string[] {
+function mayGive(one: Definition): boolean {
+  return isGivenName(one) || (one.how === "param" && one.name !== "self");
+}
+
+/** A name is handed on a few times at most: from the program to its training, to an epoch of it. */
+const HANDED_ON = 3;
+
+function functionsIn(given: readonly (Given | Definition)[], file: PythonFile, depth = 0): readonly string[] {
   const found: string[] = [];
   for (const one of given) {
-    if (!isGivenName(one)) return NO_TARGETS;
-    const { value } = one;
-    for (const fn of value?.kind === "IfExp" ? [value.body, value.orelse] : [value!]) {
-      const dotted = file.dotted(fn) ?? ownMethod(fn, file);
-      if (dotted === null || dotted.startsWith("builtins.")) return NO_TARGETS;
-      if (!found.includes(dotted)) found.push(dotted);
-    }
+    const values = isGivenName(one) ? [one.value!] : "node" in one ? handedFunctions(one, file) : [];
+    if (values.length === 0) return NO_TARGETS;
+    for (const value of values)
+      for (const fn of value.kind === "IfExp" ? [value.body, value.orelse] : [value]) {
+        const targets = functionsOf(fn, file, depth);
+        if (targets.length === 0) return NO_TARGETS;
+        for (const target of targets) if (!found.includes(target)) found.push(target);
+      }
   }
   return found;
+}
+
+function functionsOf(fn: Expr, file: PythonFile, depth: number): readonly string[] {
+  const dotted = file.dotted(fn) ?? ownMethod(fn, file);
+  if (dotted !== null) return dotted.startsWith("builtins.") ? NO_TARGETS : [dotted];
+  return fn.kind === "Name" && depth < HANDED_ON
+    ? functionsIn(file.scopes.reaching(fn), file, depth + 1)
+    : NO_TARGETS;
+}
+
+/** What this file gives for a parameter, or what it is where nobody gives one: `def train(net, loss_fn=contrastive)`. */
+function handedFunctions(param: Definition, file: PythonFile): readonly Expr[] {
+  if (param.how !== "param") return [];
+  const fn = param.node.parent;
+  const handed =
+    fn?.kind === "FunctionDef" && fn.name === "__init__"
+      ? handedToConstructor(param, fn, file)
+      : handedIn(param, file, true);
+  return handed.length > 0 || param.value === null ? handed : [param.value];
+}
+
+/** `Trainer(net, contrastive)`, of `def __init__(self, net, loss_fn)`. */
+function handedToConstructor({ name }: Definition, fn: FunctionDef, file: PythonFile): readonly Expr[] {
+  const cls = fn.parent;
+  if (cls?.kind !== "ClassDef") return [];
+  const at = fn.params.findIndex((param) => param.name === name) - 1;
+  return file.callsNamed(cls.name).flatMap((call) => {
+    const value = file.dotted(call.func) === file.qualified(cls) ? argument(call, name, at) : null;
+    return value ? [value] : [];
+  });
 }
 
 /** `self.contrastive`, of the class around it. */
