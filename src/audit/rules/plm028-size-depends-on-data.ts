@@ -2,8 +2,10 @@ import { isNone, keyword } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Expr, NodeOf } from "../../python/tree.ts";
-import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { FUNCTIONS, TENSOR_ONLY_METHODS, last } from "../facts/torch-names.ts";
+import { isUsedAsTensor } from "../facts/tensor-use.ts";
 import { isTensorLike } from "../facts/value.ts";
 import type { Rule } from "../rule.ts";
 
@@ -75,8 +77,12 @@ export const rule: Rule = {
       // `scores[labels == 1, 0]`
       const indices = subscript.index.kind === "Tuple" ? subscript.index.items : [subscript.index];
       if (
-        !indices.some((index) => isMask(index, subscript.value, facts)) ||
-        !(facts.onAccelerator(subscript.value) || isHandedTensor(subscript.value, facts)) ||
+        !indices.some((index) => isMask(index, subscript, facts)) ||
+        !(
+          facts.onAccelerator(subscript.value) ||
+          isHandedTensor(subscript.value, facts) ||
+          isUsedInStep(subscript, facts)
+        ) ||
         !facts.everyStep(subscript)
       )
         continue;
@@ -103,9 +109,39 @@ function isHandedTensor(expr: Expr, facts: Facts): boolean {
   return facts.accelerator && what === "tensor" && device === "unknown" && facts.hot(expr) !== null;
 }
 
+/** `torch.abs(rendered[hit] - wanted[hit])` of what nobody here knows: torch's own functions and losses compute with it. */
+function isUsedInStep(picked: NodeOf<"Subscript">, facts: Facts): boolean {
+  const { what, device } = facts.value(picked.value);
+  return facts.accelerator && what === "unknown" && device === "unknown" && isTakenByTorch(picked, facts);
+}
+
+/** Arithmetic, and methods that only tensors have, give what they are given. */
+function isTakenByTorch(expr: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  const { parent } = expr;
+  if (parent?.kind === "Binary" || parent?.kind === "Unary") return isTakenByTorch(parent, facts);
+  if (parent?.kind === "Attribute" && parent.parent?.kind === "Call" && parent.parent.func === parent)
+    return TENSOR_ONLY_METHODS.has(parent.attr) || isTakenByTorch(parent.parent, facts);
+  // `kept = scores[hit]`, and the name is.
+  const [target] = parent?.kind === "Assign" && parent.value === expr ? parent.targets : [];
+  const named = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  if (named) return isUsedAsTensor(named, file);
+  const call = parent?.kind === "Arg" ? parent.parent : null;
+  if (call?.kind !== "Call") return false;
+  const name = file.dotted(call.func) ?? "";
+  return (
+    name.startsWith("torch.nn.functional.") ||
+    (name === `torch.${last(name)}` && FUNCTIONS.has(last(name))) ||
+    isOnlyMadeBy(call.func, file, (made) => (file.dotted(made.func) ?? "").startsWith("torch.nn."))
+  );
+}
+
 /** How often each row is repeated: a tensor, or what is called one by its name. */
 function isCounts(expr: Expr, facts: Facts): boolean {
   const { what } = facts.value(expr);
+  // `durations.long()`: an array has `astype`.
+  if (expr.kind === "Call" && expr.func.kind === "Attribute" && /^(?:long|int)$/.test(expr.func.attr))
+    return facts.file.dotted(expr.func) === null;
   return (
     what === "tensor" ||
     (what === "unknown" &&
@@ -125,8 +161,8 @@ function isHandedIn({ how, value }: Definition): boolean {
  * `scores[labels == 1]`, of labels that nobody here knows: one truth alone picks nothing from a tensor, so these are as many as
  * it has rows. What is known to be of the host, an array or a list, is counted there.
  */
-function isUnknownTest(expr: NodeOf<"Compare">, of: Expr, facts: Facts): boolean {
-  if (facts.value(of).what !== "tensor") return false;
+function isUnknownTest(expr: NodeOf<"Compare">, picked: NodeOf<"Subscript">, facts: Facts): boolean {
+  if (facts.value(picked.value).what !== "tensor" && !isUsedInStep(picked, facts)) return false;
   const sides = [expr.left, ...expr.rights].map((side) => facts.value(side).what);
   return facts.value(expr).what === "unknown" && sides.every((what) => /^(?:unknown|number)$/.test(what));
 }
@@ -155,11 +191,12 @@ function isKeptMask(expr: Expr, isTruths: (kept: Expr) => boolean, { file }: Fac
   );
 }
 
-/** A tensor of booleans: a comparison, or one combined with others, directly or through a name. `of`: what it picks from. */
-function isMask(expr: Expr, of: Expr, facts: Facts, depth = 0): boolean {
+/** A tensor of booleans: a comparison, or one combined with others, directly or through a name. `picked`: what it picks. */
+function isMask(expr: Expr, picked: NodeOf<"Subscript">, facts: Facts, depth = 0): boolean {
   if (depth > 5) return false;
-  const again = (inner: Expr): boolean => isMask(inner, of, facts, depth + 1);
-  if (expr.kind === "Compare") return facts.value(expr).what === "tensor" || isUnknownTest(expr, of, facts);
+  const again = (inner: Expr): boolean => isMask(inner, picked, facts, depth + 1);
+  if (expr.kind === "Compare")
+    return facts.value(expr).what === "tensor" || isUnknownTest(expr, picked, facts);
   if (expr.kind === "Binary" && (expr.op === "&" || expr.op === "|"))
     return again(expr.left) && again(expr.right);
   if (expr.kind === "Unary" && expr.op === "~") return again(expr.operand);

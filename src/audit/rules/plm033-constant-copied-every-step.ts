@@ -1,6 +1,7 @@
 import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef, Param } from "../../python/tree.ts";
 import { literalDict } from "../facts/arguments.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
@@ -39,6 +40,7 @@ export const rule: Rule = {
       "new_tensor",
       "to",
       "cuda",
+      "type_as",
     )) {
       if (isDeviceType(call, facts)) {
         const hot = facts.everyStep(call);
@@ -69,7 +71,7 @@ export const rule: Rule = {
         call.func.kind === "Attribute" &&
         call.func.attr === "new_tensor" &&
         call.args[0] &&
-        isLiteral(call.args[0].value)
+        (isLiteral(call.args[0].value) || isCounted(call.args[0].value, facts))
       ) {
         const hot = facts.everyStep(call);
         if (hot && facts.file.dotted(call.func) === null)
@@ -221,23 +223,146 @@ function isFallback(call: Call, { file }: Facts): boolean {
 /** `torch.tensor(step / total, device=device)`, `torch.tensor([len(s) for s in batch]).to(device)` */
 function isMoved(call: Call, facts: Facts): boolean {
   const { func } = call;
-  const to = func.kind === "Attribute" && /^(?:to|cuda)$/.test(func.attr) ? func : null;
-  const made = to ? to.value : call;
+  const to = func.kind === "Attribute" && /^(?:to|cuda|type_as)$/.test(func.attr) ? func : null;
+  const made = to ? unshaped(to.value, facts) : call;
+  if (made.kind !== "Call" || !isFilled(made, facts) || (made !== call && keyword(made, "device")))
+    return false;
   const device = keyword(call, "device")?.value ?? (to ? positional(call, 0) : null);
-  if (made.kind !== "Call" || !isFilled(made, facts)) return false;
-  if (to?.attr !== "cuda" && !(device && facts.isAccelerator(facts.device(device)))) return false;
+  const likeTensor = to?.attr === "type_as";
+  if (to?.attr !== "cuda" && !(device && isStepsDevice(device, likeTensor, facts))) return false;
   const data = positional(made, 0);
-  return data !== null && !isConstant(data, facts, 0) && isPython(data, facts);
+  return data !== null && !isConstant(data, facts, 0) && (isPython(data, facts) || isCounted(data, facts));
+}
+
+/** `device`, `x.device`, `x` itself: where the step runs, also of an `x` that nobody here knows, unless every caller has it on the host. */
+function isStepsDevice(expr: Expr, isTensor: boolean, facts: Facts): boolean {
+  const device = facts.device(expr);
+  if (device !== "unknown") return facts.isAccelerator(device);
+  const of = expr.kind === "Attribute" && expr.attr === "device" ? expr.value : expr;
+  const value = facts.value(of);
+  if (facts.isAccelerator(value.device)) return true;
+  return (
+    facts.accelerator &&
+    value.device === "unknown" &&
+    (of !== expr || isTensor || value.what === "tensor") &&
+    !isOfHostCallers(expr, facts)
+  );
+}
+
+/** Methods that give the same numbers, in another shape or type. */
+const SHAPING = /^(?:view|reshape|unsqueeze|float|half|long|t|expand|type|repeat)$/;
+
+/** What is given another shape or type: `torch.tensor(x)` of `torch.tensor(x)[None].view(1, 3)`, also by a name. */
+function unshaped(expr: Expr, facts: Facts): Expr {
+  if (expr.kind === "Subscript") return unshaped(expr.value, facts);
+  if (expr.kind === "Name") return facts.file.scopes.onlyValue(expr) ?? expr;
+  return expr.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    facts.file.dotted(expr.func) === null &&
+    SHAPING.test(expr.func.attr)
+    ? unshaped(expr.func.value, facts)
+    : expr;
+}
+
+/**
+ * Numbers that Python counts or computes for each call, however many there are: `list(range(n))`,
+ * `[i / n for i in range(n)]`, `[0.0] * n + [1.0] * m`, also by a name.
+ */
+function isCounted(expr: Expr, facts: Facts, depth = 0): boolean {
+  if (depth > 4) return false;
+  const again = (inner: Expr): boolean => isCounted(inner, facts, depth + 1);
+  if (expr.kind === "Name") {
+    const [one, ...more] = facts.file.scopes.reaching(expr);
+    return (
+      one?.how === "assign" &&
+      more.length === 0 &&
+      one.value !== null &&
+      again(one.value) &&
+      !grows(one, facts)
+    );
+  }
+  if (expr.kind === "Comp")
+    return (
+      expr.value === null &&
+      expr.clauses.every(({ iter }) => isRange(iter, facts)) &&
+      isArithmetic(expr.element, facts)
+    );
+  if (expr.kind === "Binary") {
+    if (expr.op === "+") return [expr.left, expr.right].every((side) => isFilledList(side) || again(side));
+    return expr.op === "*" && again(expr.left);
+  }
+  if (expr.kind !== "Call") return false;
+  const name = facts.file.dotted(expr.func) ?? "";
+  if (/^builtins\.(?:list|tuple|reversed|sorted)$/.test(name)) {
+    const inner = positional(expr, 0);
+    return inner !== null && (isRange(inner, facts) || again(inner));
+  }
+  return (
+    isRange(expr, facts) ||
+    (/^numpy\.(?:arange|linspace)$/.test(name) && expr.args.every(({ value }) => isArithmetic(value, facts)))
+  );
+}
+
+/** `[0.0] * n` */
+function isFilledList(expr: Expr): boolean {
+  return (
+    expr.kind === "Binary" &&
+    expr.op === "*" &&
+    expr.left.kind === "List" &&
+    expr.left.items.length > 0 &&
+    expr.left.items.every(isLiteral)
+  );
+}
+
+function isRange(expr: Expr, { file }: Facts): boolean {
+  return expr.kind === "Call" && file.dotted(expr.func) === "builtins.range";
+}
+
+/** Computed with what is counted, by Python's own means; what is taken out of something may be a tensor's. */
+function isArithmetic(expr: Expr, facts: Facts): boolean {
+  const again = (inner: Expr): boolean => isArithmetic(inner, facts);
+  if (expr.kind === "Num") return true;
+  if (expr.kind === "Unary") return again(expr.operand);
+  if (expr.kind === "Binary") return again(expr.left) && again(expr.right);
+  if (expr.kind === "IfExp") return again(expr.body) && again(expr.orelse);
+  if (expr.kind === "List" || expr.kind === "Tuple") return expr.items.length > 0 && expr.items.every(again);
+  if (expr.kind === "Comp")
+    return (
+      expr.value === null && expr.clauses.every(({ iter }) => isRange(iter, facts)) && again(expr.element)
+    );
+  if (expr.kind === "Call")
+    return (
+      /^(?:math\.\w+|builtins\.(?:float|int|min|max|abs|round|len|pow))$/.test(
+        facts.file.dotted(expr.func) ?? "",
+      ) && expr.args.every(({ value }) => again(value) || facts.value(value).what !== "tensor")
+    );
+  return (
+    facts.value(expr).what === "number" ||
+    ((expr.kind === "Name" || expr.kind === "Attribute") && facts.value(expr).what === "unknown") ||
+    (expr.kind === "Subscript" && expr.value.kind === "Attribute" && expr.value.attr === "shape")
+  );
+}
+
+/** What a list holds at first says nothing of what is added to it. */
+function grows(list: Definition, { file }: Facts): boolean {
+  return file.scopes
+    .uses(list)
+    .some(({ parent }) => parent?.kind === "Attribute" && /^(?:append|extend|insert)$/.test(parent.attr));
 }
 
 /** `torch.tensor(x)`, `torch.LongTensor([pad])` */
 function isFilled(call: Call, { file }: Facts): boolean {
   const name = file.dotted(call.func) ?? "";
+  const data = call.args[0]?.value;
   return (
-    /^torch\.(?:as_)?tensor$/.test(name) ||
+    /^torch\.(?:(?:as_)?tensor|from_numpy)$/.test(name) ||
+    // `torch.LongTensor(n)` is a shape.
     (name === `torch.${last(name)}` &&
       TENSOR_TYPES.includes(last(name)) &&
-      call.args[0]?.value.kind === "List")
+      call.args.length === 1 &&
+      data?.kind !== "Num" &&
+      data?.kind !== "Name" &&
+      data?.kind !== "Attribute")
   );
 }
 
@@ -380,14 +505,7 @@ function isConstant(expr: Expr, facts: Facts, depth: number): boolean {
     // What is a number or a list of them unless a caller says otherwise.
     if (one.how === "param" && one.node.kind === "Param")
       return isNumbers(one.node, facts) || (isOfConstructor(one.node) && saysNumbers(one.node, facts));
-    return (
-      one.how === "assign" &&
-      one.value !== null &&
-      again(one.value) &&
-      !facts.file.scopes
-        .uses(one)
-        .some(({ parent }) => parent?.kind === "Attribute" && /^(?:append|extend|insert)$/.test(parent.attr))
-    );
+    return one.how === "assign" && one.value !== null && again(one.value) && !grows(one, facts);
   }
   if (expr.kind !== "Call") return false;
   const name = facts.file.dotted(expr.func) ?? "";
@@ -527,7 +645,7 @@ function madeFrom(expr: Expr, facts: Facts): Call | null {
     expr.kind === "Call" &&
     expr.func.kind === "Attribute" &&
     facts.file.dotted(expr.func) === null &&
-    /^(?:view|reshape|unsqueeze|float|half|long|t|expand|type)$/.test(expr.func.attr)
+    SHAPING.test(expr.func.attr)
   )
     return madeFrom(expr.func.value, facts);
   if (expr.kind === "Call") return isConstantFactory(expr, facts) && !keyword(expr, "device") ? expr : null;
