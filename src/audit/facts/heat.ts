@@ -15,8 +15,8 @@ const BATCH_HOOKS = [
   "on_before_zero_grad",
 ];
 const STEP_METHODS: Readonly<Partial<Record<Role, readonly string[]>>> = {
-  // The others are what the forward of torch's Transformer layers calls, overridden.
-  module: ["forward", "_sa_block", "_mha_block", "_ff_block"],
+  // A loss may be called without one; the others are what the forward of torch's Transformer layers calls, overridden.
+  module: ["forward", "__call__", "_sa_block", "_mha_block", "_ff_block"],
   lightning: ["forward", "training_step", "optimizer_step", ...BATCH_HOOKS],
   trainer: ["compute_loss", "training_step"],
   callback: ["on_step_begin", "on_substep_end", "on_pre_optimizer_step", "on_step_end", ...BATCH_HOOKS],

@@ -1,6 +1,6 @@
 import { argument } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, Name } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedIn } from "../facts/handed-in.ts";
@@ -89,8 +89,25 @@ function castOf(call: Call, facts: Facts): "fixed" | "wide" | "of input" | null 
     cls !== null &&
     /^(?:module|lightning)$/.test(facts.role(cls)) &&
     (isOwnWeight(func.value, facts) || isInnerMatrix(call, facts)) &&
-    facts.everyStep(call) !== null;
+    (facts.everyStep(call) !== null || isForLowPrecision(call, facts));
   return !casts ? null : low ? "fixed" : wide ? "wide" : "of input";
+}
+
+/** `if self.fp16:` in a forward: whatever its default, who trains in low precision sets it. */
+function isForLowPrecision(call: Call, facts: Facts): boolean {
+  const hot = facts.hot(call);
+  return (
+    hot !== null &&
+    facts.frequency(call, hot.within) === "unknown" &&
+    ancestors(call).some(
+      (at) =>
+        at.kind === "If" &&
+        contains(hot.within, at) &&
+        at.body.some((one) => contains(one, call)) &&
+        selfAttribute(at.test) !== null &&
+        /fp16|bf16|half|amp|mixed|precision/i.test(selfAttribute(at.test)!),
+    )
+  );
 }
 
 /**

@@ -152,7 +152,8 @@ export const rule: Rule = {
     for (const call of [...file.callsNamed("Adam", "AdamW"), ...chosenCalls(file)]) {
       if (
         !ADAM.test(file.dotted(call.func) ?? chosenFrom(call.func, file) ?? "") ||
-        hidesArguments(call, file)
+        // Both at once are refused: who asks for one has not asked for the other, whatever else is handed on.
+        (hidesArguments(call, file) && !isTrue(keyword(call, "foreach")?.value ?? null))
       )
         continue;
       const fused = given(call, "fused", file);

@@ -1,11 +1,11 @@
-import { argument } from "../../python/file.ts";
+import { argument, positional } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Attribute, Call, Expr } from "../../python/tree.ts";
 import { isModuleRole, selfAttribute } from "../facts/classes.ts";
 import { everyTurn, validationStep } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
-import { mayBeNumber } from "../facts/tensor-use.ts";
+import { isUsedAsTensor, mayBeNumber } from "../facts/tensor-use.ts";
 import { last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Edit, Finding, Rule } from "../rule.ts";
@@ -37,12 +37,15 @@ export const rule: Rule = {
     yield* oneByOne(facts);
     for (const call of facts.file.callsNamed(...READERS)) {
       const name = facts.file.dotted(call.func) ?? "";
+      const handed = /^builtins\.(?:any|all|sum)$/.test(name) ? positional(call, 0) : null;
+      const isMask = handed !== null && call.args.length === 1 && isHandedMask(handed, facts);
       if (
         !READS.test(name) ||
         !read(call, name).some(
           (arg) =>
             arg.star === 0 &&
-            ((isTensor(arg.value, facts) && !(name.endsWith("array") && mayBeNumber(arg.value, facts))) ||
+            (isMask ||
+              (isTensor(arg.value, facts) && !(name.endsWith("array") && mayBeNumber(arg.value, facts))) ||
               (name === "builtins.range" && isSingle(arg.value, facts, 0) && isMasked(arg.value, facts))),
         )
       )
@@ -56,7 +59,7 @@ export const rule: Rule = {
       const short = name.replace("builtins.", "");
       yield {
         at: call,
-        ...(judges ? { severity: "note" as const } : {}),
+        ...(judges || isMask ? { severity: "note" as const } : {}),
         message: each
           ? `\`${short}\` goes through the device tensor element by element: a ${own === "sum" ? "kernel" : "wait"} for each, ${judges ? "with every batch" : "on every step"}; torch has its own`
           : `\`${short}\` reads the device tensor on the host, with a wait, on every step; torch has its own`,
@@ -106,6 +109,19 @@ function* oneByOne(facts: Facts): Generator<Finding> {
 function askedOf(element: Expr): Expr {
   if (element.kind === "Bool") return askedOf(element.values.at(-1)!);
   return element.kind === "Unary" && element.op === "not" ? askedOf(element.operand) : element;
+}
+
+/** `any(padding_mask)` in a forward, of what it is given under that name, or asks as only a tensor can be: `padding_mask.all()`. */
+function isHandedMask(expr: Expr, facts: Facts): boolean {
+  const { what, device } = facts.value(expr);
+  const cls = facts.accelerator && what === "unknown" && device === "unknown" ? classOf(expr) : null;
+  if (!cls || !isModuleRole(facts.role(cls)) || expr.kind !== "Name") return false;
+  const [one, ...more] = facts.file.scopes.reaching(expr);
+  return (
+    one?.how === "param" &&
+    more.length === 0 &&
+    (/(?:^|_)mask$/.test(expr.id) || isUsedAsTensor(one, facts.file))
+  );
 }
 
 /** What `sum` starts from is added to, not gone through; `max` of several compares them, which is told elsewhere. */

@@ -1,7 +1,7 @@
 import { keyword } from "../../python/file.ts";
 import { ancestors, classOf, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
-import { isModuleRole } from "../facts/classes.ts";
+import { isModuleRole, isSelf } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { METHODS } from "../facts/torch-names.ts";
@@ -118,12 +118,16 @@ function isOnlyTensors({ func }: Call, source: Expr, facts: Facts): boolean {
   );
 }
 
-/** What a function of the file's top is given, by a forward that calls it. */
-function isOfForward(source: Expr, { file }: Facts): boolean {
+/** What a function of the file's top, or a method of a network, is given by a forward that calls it, also in another shape. */
+function isOfForward(source: Expr, facts: Facts): boolean {
+  let root = source;
+  while (root.kind === "Call" && root.func.kind === "Attribute" && facts.file.dotted(root.func) === null)
+    root = root.func.value;
+  if (root.kind !== "Name" || isSelf(root)) return false;
+  const around = functionOf(source)?.parent;
   return (
-    source.kind === "Name" &&
-    file.scopes.reaching(source).every(({ how }) => how === "param") &&
-    functionOf(source)?.parent?.kind === "Module"
+    facts.file.scopes.reaching(root).every(({ how }) => how === "param") &&
+    (around?.kind === "Module" || (around?.kind === "ClassDef" && isModuleRole(facts.role(around))))
   );
 }
 

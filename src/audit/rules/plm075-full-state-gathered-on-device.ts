@@ -1,7 +1,7 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, functionOf, statementOf, walk } from "../../python/nodes.ts";
-import type { Call, Comp, Expr, For, Name, Node } from "../../python/tree.ts";
+import type { Call, Comp, Expr, For, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { given, hidesArguments } from "../facts/arguments.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
@@ -168,9 +168,18 @@ function* wholeTensors(file: PythonFile): Generator<Finding> {
     const over = kept
       ? (call.parent as Comp).clauses[0]?.iter
       : ancestors(call).find((at): at is For => at.kind === "For")?.iter;
-    if (over && /state_dict\(|\bsd\b|state\w*\.items\(|parameters\(/.test(file.textOf(over)))
-      yield { at: call, message: MESSAGE };
+    if (over && isOverState(over, file)) yield { at: call, message: MESSAGE };
   }
+}
+
+/** `model.state_dict().items()`, also of a state that a name was given to before. */
+function isOverState(over: Expr, file: PythonFile): boolean {
+  const items = over.kind === "Call" && over.func.kind === "Attribute" ? over.func.value : null;
+  const named = items?.kind === "Name" ? file.scopes.onlyValue(items) : null;
+  return (
+    /state_dict\(|\bsd\b|state\w*\.items\(|parameters\(/.test(file.textOf(over)) ||
+    (named?.kind === "Call" && /(?:^|\.)state_dict\(/.test(file.textOf(named)))
+  );
 }
 
 const WRITES = /save|dump|write/i;
@@ -183,9 +192,25 @@ function isSaved(call: Call, file: PythonFile): boolean {
   const target = statement?.kind === "Assign" ? statement.targets[0] : null;
   const name = target?.kind === "Subscript" ? target.value : target;
   if (name?.kind !== "Name" || isHandedOn(name, file)) return false;
+  if (fn?.kind === "FunctionDef" && isReturnedToSave(name, fn, file)) return true;
   return file.calls
     .matching(WRITES)
     .some((one) => functionOf(one) === fn && one.args.some(({ value }) => names(value, name.id)));
+}
+
+/** `return states`, of a function that only those call that are called after saving. */
+function isReturnedToSave(name: Name, fn: FunctionDef, file: PythonFile): boolean {
+  const returned = file
+    .all("Return")
+    .some(
+      ({ value, parent }) => functionOf(parent!) === fn && value?.kind === "Name" && value.id === name.id,
+    );
+  const callers = file.callsNamed(fn.name).map((one) => functionOf(one));
+  return (
+    returned &&
+    callers.length > 0 &&
+    callers.every((caller) => caller?.kind === "FunctionDef" && SAVES.test(caller.name))
+  );
 }
 
 /** `self.sync_weights(gathered)`: whoever gets it wants it on the device, saved or not. */
