@@ -137,6 +137,13 @@ export function spreadHeat(
     (fn) => fn.summary.steps !== undefined,
     (site) => !site.loops,
   );
+  const takesStep = (to: Fn): boolean => loose.has(to) && stepping.has(to);
+  /** However rarely a step is taken, what takes it runs once a step, and so does what stands in the same branch. */
+  const isWithStep = ({ calls }: Fn, { to, site }: Edge): boolean =>
+    !site.throttled ||
+    takesStep(to) ||
+    (site.branch !== undefined &&
+      calls.some((other) => other.site.branch === site.branch && takesStep(other.to)));
   const trainings: { readonly fn: Fn; readonly steps: ReadonlySet<number> }[] = [];
   for (const fn of all) {
     // A call to a function that takes a step makes the loop around the call the step's loop.
@@ -150,19 +157,15 @@ export function spreadHeat(
   // What a validation calls too is named after the training.
   const evaluates = ({ fn }: (typeof trainings)[number]): boolean => EVALUATES.test(last(fn.summary.name));
   const [sooner, later] = [trainings.filter((one) => !evaluates(one)), trainings.filter(evaluates)];
-  for (const {
-    fn: { summary, calls },
-    steps,
-  } of [...sooner, ...later]) {
-    const name = last(summary.name);
-    for (const { to, site } of calls)
-      // However rarely a step is taken, what takes it runs once a step.
+  for (const { fn, steps } of [...sooner, ...later]) {
+    const name = last(fn.summary.name);
+    for (const edge of fn.calls)
       if (
-        (!site.throttled || (loose.has(to) && stepping.has(to))) &&
-        !SAVES.test(last(to.summary.name)) &&
-        site.loops?.some((loop) => steps.has(loop))
+        isWithStep(fn, edge) &&
+        !SAVES.test(last(edge.to.summary.name)) &&
+        edge.site.loops?.some((loop) => steps.has(loop))
       )
-        heat(to, `called in the training loop of ${name === "<body>" ? "the script" : name}`);
+        heat(edge.to, `called in the training loop of ${name === "<body>" ? "the script" : name}`);
   }
   for (const fn of uncalledSteps(graph, loose)) heat(fn, `a training step, ${last(fn.summary.name)}`);
   for (const fn of losses) heat(fn, `a loss, ${last(fn.summary.name)}`);
@@ -173,14 +176,16 @@ export function spreadHeat(
     const why = hot[fn.at]!;
     let reached = why.startsWith("reached from ") ? why : further.get(why);
     if (reached === undefined) further.set(why, (reached = `reached from ${why.replace(/^called in /, "")}`));
-    for (const { to, site } of fn.calls)
+    for (const edge of fn.calls) {
+      const { to } = edge;
       if (
         hot[to.at] === undefined &&
-        (!site.throttled || (loose.has(to) && stepping.has(to))) &&
+        isWithStep(fn, edge) &&
         (!to.summary.name.endsWith(".__init__") || names.isDistribution(to.summary.name.slice(0, -9))) &&
         !SAVES.test(last(to.summary.name))
       )
         heat(to, reached);
+    }
     // `self.calc_loss(batch)` of a base that leaves it to the classes made of it: theirs run.
     if (fn.summary.method && fn.summary.calls.length === 0) {
       const cut = fn.summary.name.lastIndexOf(".");

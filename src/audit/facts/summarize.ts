@@ -375,17 +375,19 @@ class Summarizer {
     const passed = direct && call.kind === "Call" ? this.#passed(call) : null;
     const always = frequency(call, stop, this.#file) === "every";
     const update = always ? null : updateBranch(call, loops[0] ?? body, this.#file);
+    const throttled =
+      (!always && !update) ||
+      fillsIn(call, stop) ||
+      (stop !== body &&
+        stop === loops[0] &&
+        frequency(update ? stop : call, body, this.#file) === "throttled") ||
+      undefined;
     return {
       target,
       loops: loops.length > 0 ? loops.map((loop) => notes.number(loop)) : undefined,
       grad: lexicalGrad(call, this.#file) ?? undefined,
-      throttled:
-        (!always && !update) ||
-        fillsIn(call, stop) ||
-        (stop !== body &&
-          stop === loops[0] &&
-          frequency(update ? stop : call, body, this.#file) === "throttled") ||
-        undefined,
+      throttled,
+      branch: throttled && branchAround(call, stop, this.#file),
       passed: passed ?? undefined,
       read: isReadAtOnce(call) || undefined,
     };
@@ -558,6 +560,16 @@ function updateBranch(call: Node, loop: Node, file: PythonFile): Node | null {
   return null;
 }
 
+/** Where the innermost branch around a call begins, if the call runs whenever that does. */
+function branchAround(call: Node, stop: Node, file: PythonFile): number | undefined {
+  for (let child: Node = call, at = call.parent; at && at !== stop; child = at, at = at.parent) {
+    if (at.kind !== "If" || child === at.test) continue;
+    const branch = at.body.includes(child as never) ? at.body : at.orelse;
+    return frequency(call, at, file) === "every" && !fillsIn(call, stop) ? branch[0]!.start : undefined;
+  }
+  return undefined;
+}
+
 function isCalled(expr: Expr): boolean {
   return expr.parent?.kind === "Call" && expr.parent.func === expr;
 }
@@ -590,6 +602,7 @@ function isSame(a: CallSite, b: CallSite): boolean {
   return (
     a.grad === b.grad &&
     a.throttled === b.throttled &&
+    a.branch === b.branch &&
     a.read === b.read &&
     a.draws === b.draws &&
     a.beside === b.beside &&

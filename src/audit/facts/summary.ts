@@ -137,6 +137,8 @@ export interface CallSite {
   readonly grad?: "on" | "off" | "unknown" | undefined;
   /** A test stands between it and what runs every turn, and not one that holds for a whole run. */
   readonly throttled?: true | undefined;
+  /** Of what is throttled: the branch that it runs in on every turn, by where that begins. */
+  readonly branch?: number | undefined;
   /** Tensors among the arguments. */
   readonly passed?: Passed | undefined;
   /** Of what it returns only a number is wanted: `net.penalty().item()`. */

@@ -202,9 +202,7 @@ function isSaved(call: Call, file: PythonFile): boolean {
 function isReturnedToSave(name: Name, fn: FunctionDef, file: PythonFile): boolean {
   const returned = file
     .all("Return")
-    .some(
-      ({ value, parent }) => functionOf(parent!) === fn && value?.kind === "Name" && value.id === name.id,
-    );
+    .some((one) => functionOf(one) === fn && one.value?.kind === "Name" && one.value.id === name.id);
   const callers = file.callsNamed(fn.name).map((one) => functionOf(one));
   return (
     returned &&
