@@ -336,11 +336,20 @@ function isArithmetic(expr: Expr, facts: Facts): boolean {
         facts.file.dotted(expr.func) ?? "",
       ) && expr.args.every(({ value }) => again(value) || facts.value(value).what !== "tensor")
     );
+  // `bands = spectrum.size(1)`
+  const named = expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : null;
   return (
     facts.value(expr).what === "number" ||
     ((expr.kind === "Name" || expr.kind === "Attribute") && facts.value(expr).what === "unknown") ||
-    (expr.kind === "Subscript" && expr.value.kind === "Attribute" && expr.value.attr === "shape")
+    isSize(expr) ||
+    (named !== null && isSize(named))
   );
+}
+
+/** `x.shape[1]`, `x.size(1)` */
+function isSize(expr: Expr): boolean {
+  const asked = expr.kind === "Call" ? expr.func : expr.kind === "Subscript" ? expr.value : null;
+  return asked?.kind === "Attribute" && asked.attr === (expr.kind === "Call" ? "size" : "shape");
 }
 
 /** What a list holds at first says nothing of what is added to it. */

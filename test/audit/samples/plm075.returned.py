@@ -1,0 +1,33 @@
+import torch
+
+
+class Keeper:
+    def whole(self, net):
+        parts = net.state_dict()
+        gathered = {}
+        for name, part in parts.items():
+            gathered[name] = part.full_tensor()  # expect: PLM075
+        return gathered
+
+    def on_host(self, net):
+        parts = net.state_dict()
+        gathered = {}
+        for name, part in parts.items():
+            # trap: each is moved away as it comes
+            gathered[name] = part.full_tensor().cpu()
+        return gathered
+
+    def for_engine(self, net):
+        parts = net.state_dict()
+        gathered = {}
+        for name, part in parts.items():
+            # trap: wanted on the device, by what it is handed to
+            gathered[name] = part.full_tensor()
+        return gathered
+
+    def save(self, net, path):
+        states = self.whole(net)
+        torch.save({"first": states, "second": self.on_host(net)}, path)
+
+    def follow(self, engine, net):
+        engine.load_weights(self.for_engine(net))
