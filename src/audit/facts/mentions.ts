@@ -5,6 +5,7 @@ import { armsOf, choicesOf, otherOption, whenRun } from "./choices.ts";
 import type { Role } from "./classes.ts";
 import { OF_LOSSES } from "./naming.ts";
 import type { CallGraph, Fn } from "./graph.ts";
+import type { Names } from "./names.ts";
 import { MAIN } from "./summary.ts";
 import type { ClassSummary, FileSummary, FunctionSummary } from "./summary.ts";
 import { isCapital, last } from "./torch-names.ts";
@@ -322,23 +323,38 @@ const isTakenByName = (module: string, mentioned: Mentioned): boolean =>
 const SETTING =
   /^(?:\**k?w?args|opts?|options|num_\w+|n_\w+|\w*classes)$|weight|reduction|config|cfg|device|gamma|alpha|name/i;
 
+/** What functions are called that are losses; those that judge or show them are not for the step. */
+const IS_LOSS =
+  /^(?!.*(?:val|eval|test|plot|log|print|show|draw)(?:_|$)).*(?:_loss|_loss_fn|_criterion)$|^(?:loss|criterion)(?:_|$)/;
+
 /**
- * `getattr(losses, config["loss"])`: the functions of a module of losses, where somebody picks by their names. Whoever calls
- * what was picked is not seen; a loss is there to be called once a step.
+ * `getattr(losses, config["loss"])`: the functions of a module of losses, where somebody picks by their names; and
+ * `train(net, focal_loss)`, of a function that is only ever handed on. Whoever calls what was picked or handed on is not seen; a
+ * loss is there to be called once a step.
  */
 export function pickedLosses(
   summaries: readonly FileSummary[],
   { byName }: CallGraph,
   mentioned: Mentioned,
+  names: Names,
 ): readonly Fn[] {
   const found: Fn[] = [];
+  const handed = new Set<string>();
+  for (const { escapes, values } of summaries) {
+    for (const name of escapes) handed.add(name);
+    for (const name of values ?? [])
+      if (IS_LOSS.test(last(name))) handed.add(names.resolve(name, byName) ?? name);
+  }
   for (const { module, functions } of summaries) {
-    if (!OF_LOSSES.test(module)) continue;
-    if (!module.split(".").some((part) => OF_LOSSES.test(part) && mentioned.has(`${part}.*`))) continue;
+    const isPicked =
+      OF_LOSSES.test(module) &&
+      module.split(".").some((part) => OF_LOSSES.test(part) && mentioned.has(`${part}.*`));
+    if (!isPicked && handed.size === 0) continue;
     for (const { name, params, grad } of functions) {
       const fn = byName.get(name)!;
       const word = last(name);
       if (
+        (isPicked || (handed.has(name) && IS_LOSS.test(word))) &&
         fn.callers.length === 0 &&
         name.length === module.length + 1 + word.length &&
         grad !== "off" &&

@@ -182,7 +182,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     (fn) => fn.summary.backward === true,
     () => true,
   );
-  const hot = spreadHeat(graph, loose, roles, names, pickedLosses(summaries, graph, mentioned));
+  const hot = spreadHeat(graph, loose, roles, names, pickedLosses(summaries, graph, mentioned, names));
   const looped = new Some(graph.all.length);
   for (const fn of graph.all) if (fn.callers.some(isRepeated)) looped.add(fn);
   const gradOff = callersGradOff(
