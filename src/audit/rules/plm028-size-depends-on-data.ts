@@ -191,6 +191,15 @@ function isKeptMask(expr: Expr, isTruths: (kept: Expr) => boolean, { file }: Fac
   );
 }
 
+/** `[:, 1:]`, `[..., None]`: what is left is of the same kind. */
+function isCut(index: Expr): boolean {
+  const parts = index.kind === "Tuple" ? index.items : [index];
+  return (
+    parts.every(({ kind }) => kind === "Slice" || kind === "Const") &&
+    parts.some(({ kind }) => kind === "Slice")
+  );
+}
+
 /** A tensor of booleans: a comparison, or one combined with others, directly or through a name. `picked`: what it picks. */
 function isMask(expr: Expr, picked: NodeOf<"Subscript">, facts: Facts, depth = 0): boolean {
   if (depth > 5) return false;
@@ -209,6 +218,15 @@ function isMask(expr: Expr, picked: NodeOf<"Subscript">, facts: Facts, depth = 0
     if (type && /^(?:torch|builtins)\.bool$/.test(facts.file.dotted(type) ?? ""))
       return isTensorLike(facts.value(expr));
     if (isMadeOfTruths(expr, name, facts)) return true;
+    // `F.pad(~hidden, (1, 0))`, `torch.cat([first, mask], dim=1)`
+    const [first] = expr.args;
+    if (first && /^torch\.(?:nn\.functional\.pad|cat|concat|stack|hstack|roll|flip)$/.test(name ?? ""))
+      return first.value.kind === "List" || first.value.kind === "Tuple"
+        ? first.value.items.every(again)
+        : again(first.value);
+    // `(boxes > 0).all(dim=1)`: one truth a row.
+    if (name === null && first && /^(?:any|all)$/.test(short) && expr.func.kind === "Attribute")
+      return again(expr.func.value);
     // `(pos != 0).view(-1)`
     if (
       name === null &&
@@ -227,6 +245,8 @@ function isMask(expr: Expr, picked: NodeOf<"Subscript">, facts: Facts, depth = 0
       (what === "tensor" || (what === "unknown" && name === null))
     );
   }
+  // `hidden[:, 1:]`
+  if (expr.kind === "Subscript" && isCut(expr.index)) return again(expr.value);
   // `out[data.train_mask]`
   if (expr.kind === "Attribute")
     return selfAttribute(expr) === null ? MASK.test(expr.attr) : isKeptMask(expr, again, facts);

@@ -8,6 +8,7 @@ import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loopsAround } from "../facts/training.ts";
+import { isUsedAsTensor } from "../facts/tensor-use.ts";
 import { HOST_FACTORIES, last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -244,9 +245,15 @@ function isStepsDevice(expr: Expr, isTensor: boolean, facts: Facts): boolean {
   return (
     facts.accelerator &&
     value.device === "unknown" &&
-    (of !== expr || isTensor || value.what === "tensor") &&
+    (of !== expr || isTensor || value.what === "tensor" || isAskedAsTensor(expr, facts)) &&
     !isOfHostCallers(expr, facts)
   );
+}
+
+/** `.to(entropies)`, of what is used as no device and no type can be. */
+function isAskedAsTensor(expr: Expr, { file }: Facts): boolean {
+  const definitions = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  return definitions.length > 0 && definitions.every((one) => isUsedAsTensor(one, file));
 }
 
 /** Methods that give the same numbers, in another shape or type. */
@@ -369,10 +376,19 @@ function isFilled(call: Call, { file }: Facts): boolean {
     (name === `torch.${last(name)}` &&
       TENSOR_TYPES.includes(last(name)) &&
       call.args.length === 1 &&
-      data?.kind !== "Num" &&
-      data?.kind !== "Name" &&
-      data?.kind !== "Attribute")
+      data !== undefined &&
+      isWrittenOut(data.kind === "Name" ? (file.scopes.onlyValue(data) ?? data) : data, file))
   );
+}
+
+/** A list or what makes one: a plain number would be a size, and a name may be anything. */
+function isWrittenOut(expr: Expr, file: PythonFile): boolean {
+  if (expr.kind === "Binary") return isWrittenOut(expr.left, file) || isWrittenOut(expr.right, file);
+  if (expr.kind === "Call")
+    return /^(?:builtins\.(?:list|tuple|range|sorted|reversed)|numpy\.\w+)$/.test(
+      file.dotted(expr.func) ?? "",
+    );
+  return expr.kind === "List" || expr.kind === "Tuple" || expr.kind === "Comp";
 }
 
 /** `self.scale`, set when the object was made and never again. */

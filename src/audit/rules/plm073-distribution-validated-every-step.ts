@@ -3,6 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
+import { literalDict } from "../facts/arguments.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
@@ -111,6 +112,20 @@ function isEveryStep(call: Call, family: Family | null, facts: Facts): boolean {
   );
 }
 
+/** `FAMILIES[name](mean, scale)`: of a table that holds nothing but distributions, the first. */
+function classInTable(table: Expr, file: PythonFile): string | null {
+  const dict = literalDict(table, file);
+  const names = dict?.kind === "Dict" ? dict.values.map((one) => file.dotted(one) ?? "") : [];
+  return names.every((name) => name.startsWith("torch.distributions.")) ? (names[0] ?? null) : null;
+}
+
+/** `partial(Categorical, probs=None)` */
+function classBound(made: Call, file: PythonFile): string | null {
+  const [bound] = made.args;
+  const binds = file.dotted(made.func) === "functools.partial" && !keyword(made, "validate_args");
+  return binds && bound ? file.dotted(bound.value) : null;
+}
+
 /** The class of `family = Categorical`, of `Normal if continuous else Categorical` the first, under a name or on self. */
 function classBehind(callee: Expr, file: PythonFile): string | null {
   const own = selfAttribute(callee);
@@ -122,6 +137,8 @@ function classBehind(callee: Expr, file: PythonFile): string | null {
       : writes?.length === 1
         ? (writes[0]!.value ?? null)
         : null;
+  if (callee.kind === "Subscript") return classInTable(callee.value, file);
+  if (made?.kind === "Call") return classBound(made, file);
   if (made?.kind !== "IfExp") return made && file.dotted(made);
   const [one, other] = [file.dotted(made.body), file.dotted(made.orelse)];
   return other?.startsWith("torch.distributions.") === true ? one : null;

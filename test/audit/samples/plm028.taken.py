@@ -18,6 +18,12 @@ class Colours(nn.Module):
         hit = made["opacity"] > 0.5
         loss = self.measure(made["colour"][hit], wanted["colour"][hit])  # expect: PLM028, PLM028
         far = torch.abs(made["depth"][hit] - wanted["depth"])  # expect: PLM028
+        hidden = F.pad(~hit, (1, 0))
+        loss = loss + F.relu(made["row"][hidden]).mean() + F.relu(made["row"][hidden[:, 1:]]).mean()  # expect: PLM028, PLM028
+        inside = (made["boxes"] > 0).all(dim=1)
+        loss = loss + F.l1_loss(made["boxes"][inside], wanted["boxes"])  # expect: PLM028
+        # trap: padded rows are picked by their numbers
+        loss = loss + F.relu(made["row"][F.pad(wanted["order"], (1, 0))]).mean()
         # trap: NumPy counts on the host
         table = np.abs(self.rows[self.rows > 0])
         # trap: one truth picks one of two

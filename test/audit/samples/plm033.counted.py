@@ -22,6 +22,10 @@ class Counted(nn.Module):
         sides = torch.tensor(sides).unsqueeze(0).type_as(rates)  # expect: PLM033
         steps = torch.from_numpy(np.arange(length)).to(tokens.device)  # expect: PLM033
         more = rates.new_tensor(list(range(length)))  # expect: PLM033
+        shares = [1.0 / (at + 1) for at in range(length)]
+        shares = torch.FloatTensor(shares).to(tokens.device)  # expect: PLM033
+        # trap: a size, which nothing is copied for
+        room = torch.FloatTensor(len(names)).to(tokens.device)
         # trap: counted on the device
         there = torch.arange(length, device=tokens.device)
         # trap: tensors, of which nobody says where they are
@@ -32,7 +36,7 @@ class Counted(nn.Module):
         found = torch.tensor(found, device=tokens.device)
         # trap: a size, filled on the device
         blank = torch.zeros(length, device=tokens.device)
-        return self.table(places + later + steps + there + more) * rates.mean() + sides + stacked + found + blank
+        return self.table(places + later + steps + there + more) * rates.mean() + shares + room + sides + stacked + found + blank
 
 
 def train(loader, parts):
