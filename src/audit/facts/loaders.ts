@@ -1,7 +1,7 @@
 import { unpackedFrom } from "./inputs.ts";
 import { isTrue, keyword, positional, starModules } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node, Stmt } from "../../python/tree.ts";
 import { entry, given } from "./arguments.ts";
@@ -49,7 +49,7 @@ export function loadersOf(
   }
   if (expr.kind === "Name")
     return all(
-      file.scopes.reaching(expr).map((one) => {
+      reachingOnce(expr, file).map((one) => {
         if (one.how === "param") return passed(one.name, expr, facts, depth, isMaker);
         if (one.how === "unpack" && one.value?.kind === "Call" && one.index !== null)
           return returned(one.value, one.index, facts, depth, isMaker);
@@ -75,12 +75,18 @@ export function loadersOf(
     return all(itemsAt(expr.value, Number(expr.index.text), file).map((item) => again(item)));
   // `loaders = {name: DataLoader(…) for name in names}`
   if (expr.kind === "Subscript") return all(heldIn(expr.value, file).map((held) => again(held)));
+  // `data.train_loader`, a property of a class of this file.
+  if (expr.kind === "Attribute") return all(propertyOf(expr, file).map((one) => again(one)));
   // `tqdm(loader) if rank == 0 else loader`
   if (expr.kind === "IfExp") return all([again(expr.body), again(expr.orelse)]);
   if (expr.kind !== "Call") return null;
   const name = file.dotted(expr.func);
-  // Those of graphs take the same settings, and pin what they hand out.
-  if (isDataLoader(name) || /^torch_geometric\.(?:data|loader)\.DataLoader$/.test(name ?? "")) return [expr];
+  // Those of graphs and of WebDataset take the same settings, and pin what they hand out.
+  if (
+    isDataLoader(name) ||
+    /^torch_geometric\.(?:data|loader)\.DataLoader$|^webdataset\.WebLoader$/.test(name ?? "")
+  )
+    return [expr];
   if (
     name === "builtins.enumerate" ||
     name === "builtins.iter" ||
@@ -94,6 +100,19 @@ export function loadersOf(
   if (lastWord(expr.func) === "log_every") return again(positional(expr, 0));
   if (name === "builtins.zip") return all(expr.args.map((arg) => again(arg.value)));
   return returned(expr, null, facts, depth, isMaker);
+}
+
+/** Of `loader = tqdm(loader)` in a loop, the inner name's own statement tells nothing of where it came from. */
+function reachingOnce(name: Name, file: PythonFile): readonly Definition[] {
+  return file.scopes.reaching(name).filter(({ value }) => !value || !contains(value, name));
+}
+
+/** What a property of an instance returns, where the class stands in this file. */
+function propertyOf({ value, attr }: Attribute, file: PythonFile): readonly Expr[] {
+  const type = instanceType(value, file);
+  const fn = type === null ? undefined : file.functionNamed(`${type}.${attr}`);
+  const isProperty = fn?.decorators.some((one) => /^(?:cached_)?property$/.test(lastWord(one))) === true;
+  return (isProperty ? file.once(returnsByName).get(`${type}.${attr}`) : undefined) ?? [];
 }
 
 function isParameter(expr: Expr, file: PythonFile): boolean {
@@ -334,6 +353,8 @@ export interface LoadersMade {
   /** Those that are for the training. */
   readonly training: number;
   readonly trainingPinned: number;
+  /** Those that pin where a setting of another file, or the device, says so. */
+  readonly asked: number;
 }
 
 /** `pin_memory=True`, also through a name, or wherever there is a device to pin for. */
@@ -351,6 +372,36 @@ export function pinsBatches(call: Call, file: PythonFile): boolean {
       /^(?:is_)?(?:val|valid|validation|eval|test)$/.test(value.operand.id)) ||
     (value !== null && value !== undefined && asksForDevice(value, file))
   );
+}
+
+/** It pins its batches, or does where a setting that stands elsewhere or the device says so: `cfg.PIN_MEMORY`, `use_cuda`. */
+export function mayPin(call: Call, file: PythonFile): boolean {
+  // `torch.cuda.is_available() and args.pin` says of itself that it may be off.
+  const asks = given(call, "pin_memory", file)?.kind !== "Bool" && pinsForDevice(call, file);
+  return pinsBatches(call, file) || asks || pinsBySetting(call, file);
+}
+
+/** `use_cuda`, `not args.no_cuda`, `device.type != "cpu"`; not `not use_cuda`. */
+const ON_DEVICE =
+  /^(?!not\b)(?!.*(?:no|disable)_?(?:cuda|gpu))(?!.*!= ?["']).*(?:cuda|gpu)|^not .*(?:no|disable)_?(?:cuda|gpu)|!= ?(?:torch\.device\()?["']cpu/i;
+
+/** Pinned where the training is on a device: `pin_memory=use_cuda`, `is_cuda_device(device)`, `device != "cpu"`. */
+export function pinsForDevice(loader: Call, file: PythonFile): boolean {
+  const flag = given(loader, "pin_memory", file);
+  const asked = flag?.kind === "Name" ? (file.scopes.onlyValue(flag) ?? flag) : flag;
+  return asked !== null && [flag!, asked].some((one) => ON_DEVICE.test(file.textOf(one)));
+}
+
+/** `pin_memory=configs.pin_memory`, `config["loader"]["PIN_MEMORY"]`, and this file does not say that it is off. */
+function pinsBySetting(loader: Call, file: PythonFile): boolean {
+  const flag = given(loader, "pin_memory", file);
+  const name =
+    flag?.kind === "Attribute"
+      ? flag.attr
+      : flag?.kind === "Subscript" && flag.index.kind === "Str"
+        ? flag.index.value
+        : null;
+  return name !== null && /^(?:use_)?pin_?mem(?:ory)?$/i.test(name) && file.once(said).get(name) !== false;
 }
 
 /** Whether there is a device to pin for: true in every training that uses one. */
@@ -396,19 +447,19 @@ function isNotRefused(value: Expr): boolean {
   );
 }
 
-/** `def make_loader(data, pin_memory=True)`, and no call here says otherwise. */
+/** `def make_loader(data, pin_memory=True)`, and no call here says otherwise; or all of them say so. */
 function isTrueByDefault(flag: Name, file: PythonFile): boolean {
   const [one, ...more] = file.scopes.reaching(flag);
+  if (one?.node.kind !== "Param" || more.length > 0) return false;
+  const byDefault = isTrue(one.node.default);
+  const handed = handedTo(one, file);
   return (
-    one?.node.kind === "Param" &&
-    more.length === 0 &&
-    isTrue(one.node.default) &&
-    handedTo(one, file).every((value) => value === null || isTrue(value))
+    (byDefault || handed.length > 0) && handed.every((value) => (value === null ? byDefault : isTrue(value)))
   );
 }
 
-/** Which of a program's loaders pin their batches: at least as many as do not, or only those for the training. */
-export type Pinning = "most" | "training";
+/** Which of a program's loaders pin their batches: at least as many as do not, only those for the training, or as a setting says. */
+export type Pinning = "most" | "training" | "asked";
 
 export function loadersMade(file: PythonFile): LoadersMade | undefined {
   const made = file.callsNamed("DataLoader").filter((call) => isDataLoader(file.dotted(call.func)));
@@ -421,6 +472,7 @@ export function loadersMade(file: PythonFile): LoadersMade | undefined {
     alone: made.filter((call) => !hasWorkers(call, file)).length,
     training: training.length,
     trainingPinned: training.filter(pins).length,
+    asked: made.filter((call) => !pins(call) && mayPin(call, file)).length,
   };
 }
 

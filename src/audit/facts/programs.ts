@@ -99,16 +99,18 @@ function together(one: LoadersMade, other: LoadersMade): LoadersMade {
     alone: one.alone + other.alone,
     training: one.training + other.training,
     trainingPinned: one.trainingPinned + other.trainingPinned,
+    asked: one.asked + other.asked,
   };
 }
 
 /** By most of its loaders, or by all that are for its training. */
-function pinningOf({ all, pinned, training, trainingPinned }: LoadersMade): Pinning | null {
+function pinningOf({ all, pinned, training, trainingPinned, asked }: LoadersMade): Pinning | null {
   const forTraining = training > 0 && trainingPinned === training;
   // All that pin are for the training, and some others do not.
   if (forTraining && pinned === training && pinned < all) return "training";
   if (pinned > 0 && pinned >= all - pinned) return "most";
-  return forTraining ? "training" : null;
+  if (forTraining) return "training";
+  return asked > 0 && pinned + asked >= all - pinned - asked ? "asked" : null;
 }
 
 /** In a tree of many small programs, one that stays on the host is told from its neighbours by what it imports. */

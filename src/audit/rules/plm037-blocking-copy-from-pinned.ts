@@ -1,9 +1,10 @@
 import { keyword, positional } from "../../python/file.ts";
-import { blockOf, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
+import { blockOf, classOf, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { iteratedText, loadersOf, pinsBatches } from "../facts/loaders.ts";
+import { iteratedText, loadersOf, mayPin, pinsBatches } from "../facts/loaders.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callsOf } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
@@ -34,11 +35,12 @@ export const rule: Rule = {
       const device = keyword(call, "device")?.value ?? positional(call, 0);
       if (call.func.attr === "to" && !facts.isAccelerator(facts.device(device))) continue;
       const trains = facts.everyStep(call) !== null;
-      if (!isFromPinned(call, facts)) continue;
+      if (!isFromPinned(call, facts, mayBePinned)) continue;
       yield {
         at: call,
         ...(trains &&
         file.mentions("pin_memory") &&
+        isFromPinned(call, facts, isPinned) &&
         !packs &&
         !isReadAtOnce(call) &&
         !isHandedToHelper(call, facts)
@@ -110,7 +112,7 @@ function* elsewhere(facts: Facts): Generator<Finding> {
       const passed = callee.copies!.includes(param)
         ? (keyword(call, param)?.value ?? positional(call, at - shift))
         : null;
-      return passed !== null && loopsAround(call).length > 0 && isPinnedBatch(passed, facts);
+      return passed !== null && loopsAround(call).length > 0 && isPinnedBatch(passed, facts, mayBePinned);
     });
     if (handed)
       yield {
@@ -122,8 +124,11 @@ function* elsewhere(facts: Facts): Generator<Finding> {
   }
 }
 
+/** Whether what is iterated hands out pinned batches. */
+type Pins = (iter: Expr, facts: Facts) => boolean;
+
 /** In a loop over a pinned loader, or in a function that such a loop hands its batch to. */
-function isFromPinned(call: Call & { func: Expr }, facts: Facts): boolean {
+function isFromPinned(call: Call & { func: Expr }, facts: Facts, pins: Pins): boolean {
   if (call.func.kind !== "Attribute") return false;
   // `x.pin_memory().to(device)`
   const { value } = call.func;
@@ -143,19 +148,29 @@ function isFromPinned(call: Call & { func: Expr }, facts: Facts): boolean {
       loopsAround(map).length > 0 &&
       map.args.length > 1 &&
       around.params.some(({ name }) => value.kind === "Name" && value.id === name) &&
-      map.args.every(({ value: one }) => one === around || isPinnedBatch(one, facts))
+      map.args.every(({ value: one }) => one === around || isPinnedBatch(one, facts, pins))
     );
   }
   if (isPicked(value, facts) || isGraph(value, facts)) return false;
   const [loop] = loopsAround(call);
   if (loop) {
     const source = batchSource(call.func.value, facts);
-    return source !== null && isPinned(source, facts) && facts.frequency(call, loop) === "every";
+    // `if torch.is_tensor(part):`, of which it is not told how often it holds.
+    const often = facts.frequency(call, loop);
+    return (
+      source !== null &&
+      pins(source, facts) &&
+      (often === "every" || (often === "unknown" && pins === mayBePinned))
+    );
   }
   const fn = functionOf(call);
   if (fn?.kind !== "FunctionDef") return false;
   const param = paramBehind(call.func.value, fn, facts.file);
-  return param !== null && callsOf(fn, facts.file).some((site) => isHandedBatch(site, param, fn, facts));
+  if (param !== null)
+    return callsOf(fn, facts.file).some((site) => isHandedBatch(site, param, fn, facts, pins));
+  // `self.batch = self.batch.cuda()` where `self.batch = next(self.loader)`: each call takes one.
+  const source = fn.parent?.kind === "ClassDef" ? batchSource(call.func.value, facts) : null;
+  return source !== null && selfAttribute(source) !== null && pins(source, facts);
 }
 
 /** `x[order].to(device)` with another tensor of the batch: what is picked out is new, and not pinned. */
@@ -165,7 +180,9 @@ function isPicked(expr: Expr, facts: Facts): boolean {
     expr.index.kind === "Name" &&
     facts.file.scopes
       .reaching(expr.index)
-      .some(({ how, value }) => how === "iterate" && value?.parent?.kind === "For" && isPinned(value, facts))
+      .some(
+        ({ how, value }) => how === "iterate" && value?.parent?.kind === "For" && mayBePinned(value, facts),
+      )
   );
 }
 
@@ -183,19 +200,19 @@ function isGraph(expr: Expr, { file }: Facts): boolean {
   );
 }
 
-function isHandedBatch(site: Call, param: string, fn: FunctionDef, facts: Facts): boolean {
+function isHandedBatch(site: Call, param: string, fn: FunctionDef, facts: Facts, pins: Pins): boolean {
   const shift = fn.parent?.kind === "ClassDef" && fn.params[0]?.name === "self" ? 1 : 0;
   const index = fn.params.findIndex(({ name }) => name === param) - shift;
   const passed = keyword(site, param)?.value ?? positional(site, index);
-  return passed !== null && loopsAround(site).length > 0 && isPinnedBatch(passed, facts);
+  return passed !== null && loopsAround(site).length > 0 && isPinnedBatch(passed, facts, pins);
 }
 
 /** A batch of a pinned loader, or its parts in a tuple. */
-function isPinnedBatch(expr: Expr, facts: Facts): boolean {
+function isPinnedBatch(expr: Expr, facts: Facts, pins: Pins): boolean {
   const parts = expr.kind === "Tuple" || expr.kind === "List" ? expr.items : [expr];
   return parts.every((part) => {
     const source = batchSource(part, facts);
-    return source !== null && isPinned(source, facts);
+    return source !== null && pins(source, facts);
   });
 }
 
@@ -203,14 +220,21 @@ function isPinnedBatch(expr: Expr, facts: Facts): boolean {
 function batchSource(expr: Expr, facts: Facts, depth = 0): Expr | null {
   if (depth > 5) return null;
   const again = (inner: Expr): Expr | null => batchSource(inner, facts, depth + 1);
+  const written = writtenTo(expr, facts);
+  if (written.length > 0) return written.map(again).find((one) => one !== null) ?? null;
   if (expr.kind === "Subscript" || expr.kind === "Attribute") return again(expr.value);
   if (expr.kind === "Call" && facts.file.dotted(expr.func) === "builtins.next") return positional(expr, 0);
   if (expr.kind !== "Name") return null;
   const sources = facts.file.scopes.reaching(expr).map((one) => {
     if (!one.value) return null;
+    // `images, labels = batch[0], batch[1]`
+    if (one.how === "unpack" && one.value.kind === "Tuple" && one.index !== null)
+      return one.value.items[one.index] ? again(one.value.items[one.index]!) : null;
     if (one.how === "assign" || one.how === "unpack") return again(one.value);
     if (one.how !== "iterate") return null;
-    if (one.value.parent?.kind === "For") return one.value;
+    // `for name, part in batch.items():`, but not `for loader in loaders:`
+    if (one.value.parent?.kind === "For")
+      return handsOutBatches(one.value, facts) ? one.value : (again(goneThrough(one.value)) ?? one.value);
     // A comprehension over the batch, or over its items.
     let found: Expr | null = one.value.kind === "Call" ? again(one.value) : null;
     walk(one.value, (node) => {
@@ -221,6 +245,38 @@ function batchSource(expr: Expr, facts: Facts, depth = 0): Expr | null {
   });
   // Moved already, it is no longer the loader's.
   return sources.find((one) => one !== null) ?? null;
+}
+
+/** What a method puts on `self`: `self.batch = next(self.loader)`. */
+function writtenTo(expr: Expr, { file }: Facts): readonly Expr[] {
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  return (cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : []).flatMap(({ value }) => value ?? []);
+}
+
+function handsOutBatches(iter: Expr, facts: Facts): boolean {
+  return /load|_dl\b/i.test(iteratedText(iter, facts.file)) || loadersOf(iter, facts) !== null;
+}
+
+/** `batch` of `batch.items()`, `batch.keys()` and `enumerate(batch)`. */
+function goneThrough(iter: Expr): Expr {
+  if (iter.kind !== "Call") return iter;
+  if (lastWord(iter.func) === "enumerate") return positional(iter, 0) ?? iter;
+  return iter.func.kind === "Attribute" && /^(?:items|keys|values)$/.test(iter.func.attr)
+    ? iter.func.value
+    : iter;
+}
+
+/** `if streamed: loader = WebLoader(rows)`, `else: loader = DataLoader(rows, pin_memory=True)` */
+function pinsInBranch(iter: Expr, facts: Facts): boolean {
+  let over: Expr | null = iter;
+  while (over?.kind === "Call") over = positional(over, 0);
+  const made = over?.kind === "Name" ? facts.file.scopes.reaching(over) : [];
+  return (
+    made.length > 1 &&
+    made.every(({ how }) => how === "assign") &&
+    made.some(({ value }) => value?.kind === "Call" && pinsBatches(value, facts.file))
+  );
 }
 
 /** In a buffer's `sample` or a loader's `get_batch`, which every step calls. */
@@ -239,11 +295,31 @@ function isPinned(iter: Expr, facts: Facts): boolean {
   // `train_loader, val_loader = make_loaders(cfg)` of another file, which pins those of one of them.
   const pins = (call: Call): boolean => facts.callee(call)?.pins === true;
   if (forTraining && loadersOf(iter, facts, 0, pins)?.every(pins) === true) return true;
+  return (facts.pins === "most" || (facts.pins === "training" && forTraining)) && isLoader(text, facts);
+}
+
+/** By what it is called, a loader of another file that hands out batches of the host. */
+function isLoader(text: string, { file }: Facts): boolean {
   return (
-    (facts.pins === "most" || (facts.pins === "training" && forTraining)) &&
     !file.mentions("pin_memory") &&
     /load|_dl\b/i.test(text) &&
     // What these hand out is on the device already.
     file.callsNamed("prepare", "setup_dataloaders").length === 0
+  );
+}
+
+/** It pins where a setting of another file or the device says so, or in one of the branches that make it: all of that is doubt. */
+function mayBePinned(iter: Expr, facts: Facts): boolean {
+  if (isPinned(iter, facts)) return true;
+  const loaders = loadersOf(iter, facts);
+  if (loaders) return loaders.every((call) => mayPin(call, facts.file)) || pinsInBranch(iter, facts);
+  // `self.batches = iter(loader)` of a class that reads ahead.
+  const kept = writtenTo(iter, facts).map((one) => iteratedText(one, facts.file));
+  const text = kept.length > 0 ? kept.join(" ") : iteratedText(iter, facts.file);
+  return (
+    facts.pins !== null &&
+    !/val|test|eval|dev/i.test(text) &&
+    facts.project.options.get("pin_memory") !== false &&
+    isLoader(text, facts)
   );
 }

@@ -6,7 +6,7 @@ import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { given } from "../facts/arguments.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { loadersOf, pinsBatches } from "../facts/loaders.ts";
+import { loadersOf, pinsBatches, pinsForDevice } from "../facts/loaders.ts";
 import type { ProjectFacts } from "../facts/project.ts";
 import { METHODS } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -465,17 +465,6 @@ function arePinned(iterated: Expr, facts: Facts): boolean {
       (call) => pinsBatches(call, facts.file) || pinsForDevice(call, facts.file) || pins(call),
     ) === true
   );
-}
-
-/** `use_cuda`, `not args.no_cuda`, `device.type != "cpu"`; not `not use_cuda`. */
-const ON_DEVICE =
-  /^(?!not\b)(?!.*(?:no|disable)_?(?:cuda|gpu))(?!.*!= ?["']).*(?:cuda|gpu)|^not .*(?:no|disable)_?(?:cuda|gpu)|!= ?(?:torch\.device\()?["']cpu/i;
-
-/** Pinned where the training is on a device: `pin_memory=use_cuda`, `is_cuda_device(device)`, `device != "cpu"`. */
-function pinsForDevice(loader: Call, file: PythonFile): boolean {
-  const flag = given(loader, "pin_memory", file);
-  const asked = flag?.kind === "Name" ? (file.scopes.onlyValue(flag) ?? flag) : flag;
-  return asked !== null && [flag!, asked].some((one) => ON_DEVICE.test(file.textOf(one)));
 }
 
 /** A loader that a method is given by whoever uses the class, in a program whose loaders pin. */
