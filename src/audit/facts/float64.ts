@@ -3,7 +3,8 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
-import { attributesOf, selfAttribute } from "./classes.ts";
+import { entry } from "./arguments.ts";
+import { attributesOf, isSelf, selfAttribute } from "./classes.ts";
 import { holdsOptions, said } from "./options.ts";
 import type { Default } from "./options.ts";
 import { returnsByName } from "./returns.ts";
@@ -31,8 +32,12 @@ const SAME =
   /^numpy\.(?:cumprod|cumsum|sort|diff|sqrt|exp|log|log1p|sin|cos|tanh|abs|clip|flip|zeros_like|ones_like|empty_like|full_like|append|concatenate|stack|vstack|hstack|tile|repeat|minimum|maximum|square|expand_dims|reshape|transpose|ascontiguousarray|meshgrid)$/;
 
 /** More than a number. */
-export function isArray(expr: Expr, { file }: Known): boolean {
+export function isArray(expr: Expr, known: Known, depth = 0): boolean {
+  const { file } = known;
   const made = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+  // Made in one of several branches, or one of those that a function of this file hands out.
+  if (expr.kind === "Name" && made === null && depth < 3)
+    return isEvery(file.scopes.reaching(expr), known, (one) => isArray(one, known, depth + 1));
   const name = made?.kind === "Call" ? (file.dotted(made.func) ?? "") : "";
   if (made?.kind !== "Call" || !name.startsWith("numpy.")) return false;
   // `np.random.uniform(0, 1)` is one, and so is a mean.
@@ -43,6 +48,28 @@ export function isArray(expr: Expr, { file }: Known): boolean {
         (/^numpy\.random\.(?:rand|randn|random|random_sample|standard_normal)$/.test(name) ? 0 : 2)
     );
   return made.args.length > 0;
+}
+
+/** Whether something holds of all that a name may be: what each branch gives it, or what a function of this file hands out there. */
+function isEvery(
+  definitions: readonly Definition[],
+  { file }: Known,
+  holds: (one: Expr) => boolean,
+): boolean {
+  return (
+    definitions.length > 0 &&
+    definitions.every(({ how, value, index }) => {
+      if (how === "assign") return value !== null && holds(value);
+      const target =
+        how === "unpack" && value?.kind === "Call" && index !== null ? callTarget(value, file) : null;
+      const returned = target === null ? undefined : file.once(returnsByName).get(target);
+      return (
+        returned !== undefined &&
+        returned.length > 0 &&
+        returned.every((one) => one.kind === "Tuple" && !!one.items[index!] && holds(one.items[index!]!))
+      );
+    })
+  );
 }
 
 function numpyCall(expr: Expr, known: Known): string {
@@ -211,6 +238,8 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
             isWhole(side.func.value, known))));
     return (left && (right || plain(expr.right))) || (right && plain(expr.left));
   }
+  const kept = keptUnder(expr, known);
+  if (kept.length > 0) return kept.every((value) => isFloat64(value, known, depth + 1));
   // A part of it, `returns[::-1]`, or its negative.
   if (expr.kind === "Subscript") return isFloat64(expr.value, known, depth + 1);
   if (expr.kind === "Unary") return isFloat64(expr.operand, known, depth + 1);
@@ -315,6 +344,18 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
     : undefined;
   const definitions = begun ? [begun] : reaching;
   const [one] = definitions;
+  // `mask = np.zeros(n)`, `if full: mask = np.ones(n)`
+  if (definitions.length > 1)
+    return (
+      definitions.every(({ how }) => how === "assign") &&
+      isEvery(definitions, known, (value) => isFloat64(value, known, depth + 5))
+    );
+  // `for field in (self.states, self.rewards):`
+  if (one?.how === "iterate" && one.value) {
+    const over = one.value.kind === "Name" ? known.file.scopes.onlyValue(one.value) : one.value;
+    const items = over?.kind === "Tuple" || over?.kind === "List" ? over.items : [];
+    return items.length > 0 && items.every((item) => isFloat64(item, known, depth + 5));
+  }
   // `ys, xs = np.meshgrid(…)`
   const grid =
     one?.how === "unpack" &&
@@ -328,6 +369,29 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
     definitions[0]!.value !== null &&
     isFloat64(definitions[0]!.value, known, depth + 1)
   );
+}
+
+/** All that a class puts under a key of itself or of a dict of its own: `self["rewards"] = np.zeros(n)`, `self.data = {"rewards": …}`. */
+function keptUnder(expr: Expr, { file }: Known): readonly Expr[] {
+  if (expr.kind !== "Subscript" || expr.index.kind !== "Str" || expr.index.value === null) return [];
+  const key = expr.index.value;
+  const own = selfAttribute(expr.value);
+  const cls = own !== null || isSelf(expr.value) ? classOf(expr) : null;
+  if (!cls) return [];
+  const text = file.textOf(expr.value);
+  const put = file
+    .all("Assign")
+    .flatMap(({ targets: [target], value }) =>
+      target?.kind === "Subscript" &&
+      target.index.kind === "Str" &&
+      target.index.value === key &&
+      classOf(target) === cls &&
+      file.textOf(target.value) === text
+        ? [value]
+        : [],
+    );
+  const begun = own === null ? [] : (attributesOf(cls, file).get(own)?.writes ?? []);
+  return [...put, ...begun.flatMap(({ value }) => (value?.kind === "Dict" ? (entry(value, key) ?? []) : []))];
 }
 
 /** `states, rewards = buffer.sample(n)`: one of several that a function of this file returns, or of another one. */

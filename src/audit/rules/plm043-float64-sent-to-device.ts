@@ -1,7 +1,7 @@
 import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
-import type { Attribute, Call, ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
+import { classOf, functionOf, lastWord, namesIn, statementOf } from "../../python/nodes.ts";
+import type { Attribute, Call, ClassDef, Dict, Expr, FunctionDef } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -28,7 +28,7 @@ export const rule: Rule = {
       const moved =
         call.func.kind === "Attribute" &&
         (call.func.attr === "cuda" || (call.func.attr === "to" && isOnlySent(call, facts)))
-          ? factory(call.func.value, facts, 0)
+          ? (wideEntry(call.func.value, facts) ?? factory(call.func.value, facts, 0))
           : null;
       const made = moved ?? (keyword(call, "device") ? call : null);
       if (made?.kind !== "Call" || keyword(made, "dtype")) continue;
@@ -62,6 +62,26 @@ export const rule: Rule = {
     }
   },
 };
+
+/** The one of `{"noise": torch.from_numpy(noise), …}` that keeps float64, where all of them are sent: `for part in parts.values()`. */
+function wideEntry(expr: Expr, facts: Facts): Expr | null {
+  const { scopes } = facts.file;
+  const [one, ...more] = expr.kind === "Name" ? scopes.reaching(expr) : [];
+  if (one?.how !== "iterate" || more.length > 0 || !one.value) return null;
+  const { value } = one;
+  const over =
+    value.kind === "Call" && value.func.kind === "Attribute" && /^(?:items|values)$/.test(value.func.attr)
+      ? value.func.value
+      : value;
+  const held = over.kind === "Name" ? scopes.onlyValue(over) : over;
+  const items =
+    held?.kind === "Dict" ? held.values : held?.kind === "Tuple" || held?.kind === "List" ? held.items : [];
+  const wide = items.find((item) => {
+    const data = dataOf(item, facts);
+    return data !== null && isFloat64(data, facts.once(known));
+  });
+  return wide ? factory(wide, facts, 0) : null;
+}
 
 function known(facts: Facts): Parameters<typeof isFloat64>[1] {
   return {
@@ -141,7 +161,9 @@ function* collated(facts: Facts): Generator<Finding> {
   for (const cls of file.all("ClassDef")) {
     if (facts.role(cls) !== "dataset") continue;
     for (const value of handedOut(cls, file)) {
-      const items = entriesOf(value, file).flatMap((item) => ofOwnMethod(item, cls, file));
+      const items = entriesOf(value, file)
+        .filter(({ key }) => key === null || !isNarrowedElsewhere(key, cls, file))
+        .flatMap(({ item }) => partsOf(item, cls, file));
       const wide = items.find((item) => isWideArray(dataOf(item, facts) ?? item, facts));
       if (wide)
         yield {
@@ -255,13 +277,48 @@ function ofOwnMethod(value: Expr, cls: ClassDef, file: PythonFile): readonly Exp
   return returned.length > 0 ? returned : [value];
 }
 
+/** What a dataset's own method hands in for it, with the entries of that: `targets = self.build_targets(labels)`. */
+function partsOf(item: Expr, cls: ClassDef, file: PythonFile): readonly Expr[] {
+  const made = item.kind === "Name" ? file.scopes.onlyValue(item) : item;
+  const own = made === null ? [] : ofOwnMethod(made, cls, file);
+  return made === null || own[0] === made
+    ? [item]
+    : own.flatMap((one) => entriesOf(one, file).map((part) => part.item));
+}
+
+/** `mask = torch.stack([one["mask"] for one in rows]).float()` of what puts the batches together. */
+function isNarrowedElsewhere(key: string, cls: ClassDef, file: PythonFile): boolean {
+  return file.all("Subscript").some((read) => {
+    if (read.index.kind !== "Str" || read.index.value !== key || classOf(read) === cls) return false;
+    const statement = statementOf(read);
+    const fn = functionOf(read);
+    const [target] = statement?.kind === "Assign" ? statement.targets : [];
+    const name = target?.kind === "Name" ? target.id : null;
+    if (!statement || fn?.kind !== "FunctionDef" || !/collate/i.test(fn.name)) return false;
+    return file
+      .all("Assign")
+      .filter((one) => functionOf(one) === fn)
+      .some(
+        (one) =>
+          (one === statement || namesIn(one.value).some(({ id }) => id === name)) &&
+          CASTS.test(file.textOf(one)),
+      );
+  });
+}
+
+/** A part of what a dataset hands out, and its name where it has one. */
+interface Entry {
+  readonly key: string | null;
+  readonly item: Expr;
+}
+
 /** The parts of a tuple or of a dictionary, also of one that is filled by name: `example["image"] = image`, `return example`. */
-function entriesOf(value: Expr, file: PythonFile): readonly Expr[] {
-  if (value.kind === "Tuple") return value.items;
-  if (value.kind === "Dict") return value.values;
+function entriesOf(value: Expr, file: PythonFile): readonly Entry[] {
+  if (value.kind === "Tuple") return value.items.map((item) => ({ key: null, item }));
+  if (value.kind === "Dict") return inDict(value);
   const made = value.kind === "Name" ? file.scopes.onlyValue(value) : null;
   const isEmpty = made?.kind === "Call" && file.dotted(made.func) === "builtins.dict";
-  if (value.kind !== "Name" || (made?.kind !== "Dict" && !isEmpty)) return [value];
+  if (value.kind !== "Name" || (made?.kind !== "Dict" && !isEmpty)) return [{ key: null, item: value }];
   const fn = functionOf(value);
   const filled = file.all("Assign").flatMap((one) => {
     const [target] = one.targets;
@@ -270,9 +327,13 @@ function entriesOf(value: Expr, file: PythonFile): readonly Expr[] {
       target.index.kind === "Str" &&
       target.value.kind === "Name" &&
       target.value.id === value.id;
-    return isEntry && functionOf(one) === fn ? [one.value] : [];
+    return isEntry && functionOf(one) === fn ? [{ key: target.index.value, item: one.value }] : [];
   });
-  return [...(made?.kind === "Dict" ? made.values : []), ...filled];
+  return [...(made?.kind === "Dict" ? inDict(made) : []), ...filled];
+}
+
+function inDict({ keys, values }: Dict): readonly Entry[] {
+  return values.map((item, at) => ({ key: keys[at]?.kind === "Str" ? keys[at].value : null, item }));
 }
 
 /** `np.array(rewards)`, `np.array(self.reward_buffer)`, of the Python numbers that environments hand out. */
