@@ -1,7 +1,7 @@
 import { isNone } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { blockOf, classOf, contains, functionOf, namesIn } from "../../python/nodes.ts";
-import type { ClassDef, Expr, If, Stmt } from "../../python/tree.ts";
+import type { ClassDef, Expr, If, Name, Stmt } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 
@@ -37,8 +37,11 @@ function* neverStored(facts: Facts): Generator<Unfilled> {
         (first?.kind === "Assign" && first.value.kind === "Subscript" && test.orelse.length > 0));
     const lookup = asked.ops[0] === "is" && isNone(asked.rights[0]) ? gotten(asked.left, facts) : null;
     if (asked.ops[0] !== "not in" && !hit && !lookup) continue;
-    const own = selfAttribute(lookup ?? asked.rights[0]);
+    const cache = lookup ?? asked.rights[0];
+    const own = selfAttribute(cache);
     const cls = own === null ? null : classOf(test);
+    if (cache.kind === "Name" && isNeverPut(cache, facts) && facts.hot(test))
+      yield { asked, cache: cache.id, why: "nothing put", maybe: true };
     if (!cls) continue;
     // What a network is given to make its anchors with is no module itself.
     const helper = facts.role(cls) === "other" && /cache/.test(own!) && facts.accelerator;
@@ -52,6 +55,22 @@ function* neverStored(facts: Facts): Generator<Unfilled> {
     if (helper && !/torch\./.test(text)) continue;
     yield { asked, cache: `self.${own}`, why: "nothing put", maybe: helper };
   }
+}
+
+/** `windows = {}` at the top of the file, which nothing here is put into, and which nobody else is handed. */
+function isNeverPut(cache: Name, facts: Facts): boolean {
+  const { file } = facts;
+  const [made, ...more] = file.scopes.lookup(cache)?.definitions ?? [];
+  if (!made?.value || more.length > 0 || functionOf(made.node) !== null) return false;
+  return (
+    isEmptyDict(made.value, facts) &&
+    file.scopes.uses(made).every(({ parent }) => {
+      if (parent?.kind === "Compare") return true;
+      if (parent?.kind === "Attribute") return parent.attr === "get";
+      const isTarget = parent?.parent?.kind === "Assign" && parent.parent.targets.includes(parent as Expr);
+      return parent?.kind === "Subscript" && !isTarget;
+    })
+  );
 }
 
 /** `if key not in cache:`, while all that is ever put there is put under something made of the key. */

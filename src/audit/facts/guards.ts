@@ -206,8 +206,12 @@ function readTest(statement: If, child: Node, file: PythonFile): Frequency {
     return statement.orelse.includes(child as never) && !isMostly(test) ? "unknown" : "throttled";
   // `if kv_cache is not None and …:` is how a model generates; a training comes to the other branch.
   if (statement.orelse.includes(child as never) && CACHED.test(file.textOf(test))) return "every";
+  // `if not self.training and n > self.longest:` never holds in a training.
+  if (statement.orelse.includes(child as never) && UNTRAINED.test(file.textOf(test))) return "every";
   return isFlag(test) || isSwitch(statement) || isKeptSetting(test, file) ? "every" : "unknown";
 }
+
+const UNTRAINED = /^\(?not self\.training and (?!.*\bor\b)/;
 
 const CACHED = /^\(?\w*(?:cache|past)\w* is not None\b/;
 

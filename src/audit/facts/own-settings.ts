@@ -25,7 +25,7 @@ export function isSetting(expr: Expr, facts: Facts): boolean {
 }
 
 /** `hparams.n_mels` of `import hparams` */
-function isOfModule(expr: Expr, { file }: Facts): boolean {
+export function isOfModule(expr: Expr, { file }: Facts): boolean {
   if (expr.kind !== "Attribute" || expr.value.kind !== "Name") return false;
   const definitions = file.scopes.reaching(expr.value);
   return definitions.length > 0 && definitions.every(({ how }) => how === "import");

@@ -1,6 +1,6 @@
 import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, functionOf, lastWord, namesIn, statementOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, namesIn, statementOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Dict, Expr, FunctionDef } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
@@ -73,7 +73,12 @@ function wideEntry(expr: Expr, facts: Facts): Expr | null {
     value.kind === "Call" && value.func.kind === "Attribute" && /^(?:items|values)$/.test(value.func.attr)
       ? value.func.value
       : value;
-  const held = over.kind === "Name" ? scopes.onlyValue(over) : over;
+  // `parts = {name: part.to(device) for name, part in parts.items()}` gives the name another value only then.
+  const [made, ...others] =
+    over.kind === "Name"
+      ? scopes.reaching(over).filter((given) => !given.value || !contains(given.value, over))
+      : [];
+  const held = over.kind === "Name" ? (others.length === 0 ? made?.value : null) : over;
   const items =
     held?.kind === "Dict" ? held.values : held?.kind === "Tuple" || held?.kind === "List" ? held.items : [];
   const wide = items.find((item) => {

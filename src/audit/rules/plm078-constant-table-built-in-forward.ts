@@ -4,9 +4,9 @@ import type { PythonFile } from "../../python/file.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
 import { unfilledCaches } from "../facts/caches.ts";
 import type { Unfilled } from "../facts/caches.ts";
-import { isModuleRole, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { isFixed, isSetting, isSize, isTold, namedSetting } from "../facts/own-settings.ts";
+import { isFixed, isOfModule, isSetting, isSize, isTold, namedSetting } from "../facts/own-settings.ts";
 import { callsOf } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { last } from "../facts/torch-names.ts";
@@ -40,6 +40,7 @@ export const rule: Rule = {
     yield* waves(facts);
     yield* distances(facts);
     yield* grids(facts);
+    yield* windows(facts);
     for (const cache of unfilledCaches(facts)) yield unfilled(cache);
     for (const call of facts.file.callsNamed(...TABLES, "tril", "triu")) {
       const name = facts.file.dotted(call.func) ?? "";
@@ -77,8 +78,12 @@ export const rule: Rule = {
 
 /** A method of a module, or `__call__` of an object that is none, which is a forward too: `class Rotary: def __call__(self, ids)`. */
 function isForward(cls: ClassDef, fn: FunctionDef | Lambda, facts: Facts): boolean {
+  const calls = (one: FunctionDef): boolean => /^(?:__call__|forward)$/.test(one.name);
   return (
-    isModuleRole(facts.role(cls)) || (fn.kind === "FunctionDef" && /^(?:__call__|forward)$/.test(fn.name))
+    isModuleRole(facts.role(cls)) ||
+    (fn.kind === "FunctionDef" && calls(fn)) ||
+    // `class BoxLoss: def __call__(self, boxes)`, with what that calls.
+    (/loss|criterion/i.test(cls.name) && methodsOf(cls).some(calls))
   );
 }
 
@@ -136,12 +141,45 @@ function reads(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Attribute" && expr.value.kind === "Attribute") return reads(expr.value, facts);
   return expr.kind === "Binary"
     ? reads(expr.left, facts) || reads(expr.right, facts)
-    : selfAttribute(expr) !== null;
+    : selfAttribute(expr) !== null || isOfModule(expr, facts);
+}
+
+/** `self.window(self.length)` of `self.window = torch.hann_window`, also by its name: `getattr(torch, window)`. */
+function* windows(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  if (!file.mentions("_window")) return;
+  const isWindow = (value: Expr | null): boolean =>
+    value !== null &&
+    (/^torch\.\w+_window$/.test(file.dotted(value) ?? "") ||
+      (value.kind === "Call" &&
+        file.dotted(value.func) === "builtins.getattr" &&
+        /^torch\b/.test(file.dotted(positional(value, 0) ?? value) ?? "")));
+  for (const call of file.all("Call")) {
+    const own = selfAttribute(call.func);
+    const cls = own === null || !/window/i.test(own) ? null : classOf(call);
+    const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+    const fn = functionOf(call);
+    if (!cls || !fn || writes.length === 0 || !writes.every(({ value }) => isWindow(value))) continue;
+    const sizes = call.args.map(({ value }) => value).filter((value) => !isPlace(value));
+    if (
+      fn.kind === "FunctionDef" &&
+      fn.name !== "__init__" &&
+      isForward(cls, fn, facts) &&
+      sizes.length > 0 &&
+      sizes.every((value) => isSetting(value, facts)) &&
+      facts.everyStep(call)
+    )
+      yield {
+        at: call,
+        message:
+          "The same window is built in every forward from settings that never change; build it once, as a buffer with `persistent=False`",
+      };
+  }
 }
 
 /** What others call a function of theirs that makes one. */
 const TABLE_MAKERS =
-  /^(?:precompute|compute|build|make|create|get)_\w*(?:freqs?(?:_cis)?|rope|rotary\w*|sinusoid\w*|sincos\w*|alibi\w*|filter_?bank|fbanks?|window)$/i;
+  /^(?:precompute|compute|build|make|create|generate|get|set)_\w*(?:freqs?(?:_cis)?|rope|rotary\w*|sinusoid\w*|sincos\w*|alibi\w*|filter_?bank|fbanks?|mel_basis|window|grids?|anchors|priors|position(?:al)?_(?:encodings?|table))$/i;
 
 /** `alibi(self.heads, self.max_len, x.device)`: a function of this file that makes a table of what it is given. */
 function* built(facts: Facts): Generator<Finding> {
@@ -520,7 +558,7 @@ function* filters(facts: Facts): Generator<Finding> {
       !/(?:melscale_fbanks|create_fb_matrix|linear_fbanks|filters\.mel|mel_filter_bank)$|^torchaudio\.transforms\.[A-Z]\w+$/.test(
         name,
       ) ||
-      !facts.everyStep(call)
+      !(facts.everyStep(call) || isOfLoss(call, facts))
     )
       continue;
     const values = call.args
@@ -546,6 +584,17 @@ function* filters(facts: Facts): Generator<Finding> {
           "The filter bank is computed on the host in every step, and is the same unless its settings change; build it once for each of these, and keep it",
       };
   }
+}
+
+/** In `def mel_loss(ours, theirs)`, which the file calls: through whatever hands it on, a loss is for every step. */
+function isOfLoss(call: Call, { file }: Facts): boolean {
+  const fn = functionOf(call);
+  return (
+    fn?.kind === "FunctionDef" &&
+    fn.parent?.kind === "Module" &&
+    /(?:^|_)loss(?:_|$)/.test(fn.name) &&
+    callsOf(fn, file).some((site) => functionOf(site) !== null)
+  );
 }
 
 /**
