@@ -315,12 +315,23 @@ export function pinnedMakers(file: PythonFile): ReadonlySet<FunctionDef> {
     const handedOut =
       call.parent?.kind === "Return" ||
       (made !== null &&
-        file.scopes
-          .uses(made)
-          .some(({ parent }) => (parent?.kind === "Tuple" ? parent.parent : parent)?.kind === "Return"));
+        file.scopes.uses(made).some((use) => {
+          const whole = endlessOf(use, file) ?? use;
+          return (whole.parent?.kind === "Tuple" ? whole.parent : whole).parent?.kind === "Return";
+        }));
     if (fn?.kind === "FunctionDef" && handedOut) found.add(fn);
   }
   return found;
+}
+
+/** `sample_data(loader)`, of a generator of this file that hands on the batches, or of any that says so by its name. */
+function endlessOf(loader: Expr, file: PythonFile): Call | null {
+  const call = loader.parent?.kind === "Arg" ? loader.parent.parent : null;
+  if (call?.kind !== "Call") return null;
+  const generator = file.functionNamed(file.dotted(call.func));
+  return ENDLESS.test(lastWord(call.func)) || (generator && goneThrough(generator, file) !== null)
+    ? call
+    : null;
 }
 
 /** What a loop goes through, as it is written; of a progress bar or an iterator that was made before, what that was made around. */

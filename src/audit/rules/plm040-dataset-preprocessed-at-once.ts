@@ -106,6 +106,8 @@ function* displays(method: FunctionDef, facts: Facts): Generator<{ at: Node; mes
       const made =
         node.kind === "Comp" ? (node.value ?? node.element) : maps?.kind === "Lambda" ? maps.body : null;
       if (made && (works(made, facts) || isDrained(node, facts) || isOwnWork(made, facts))) found ??= node;
+      // `[clip_of(path, size) for path in paths]`, of a function of this file.
+      if (made?.kind === "Call" && isWorker(made.func, facts)) found ??= node;
       // `parts = [torch.load(f) for f in files]`, then `torch.cat(parts)`
       const parts =
         node.kind === "Name" && node.parent?.kind === "Arg" ? facts.file.scopes.onlyValue(node) : null;

@@ -296,13 +296,24 @@ function isObjects(expr: Expr, facts: Facts, depth = 0): boolean {
         isObjects(value, facts, depth + 1) ||
         isRead(value, facts) ||
         yieldsObjects(value, facts) ||
+        isEndOfMany(value, facts) ||
         // A tuple for each example.
         (value.kind === "Call" && facts.file.dotted(value.func) === "builtins.zip"),
     );
   if (expr.func.kind !== "Attribute") return false;
   if (expr.func.attr === "tolist" || expr.func.attr === "split")
     return /read|df|frame|csv|data|text/i.test(facts.file.textOf(expr.func.value));
-  return /^(?:readlines|splitlines|to_dict|r?glob|iterdir|iterrows|itertuples)$/.test(expr.func.attr);
+  // `table.to_list()`, of an Arrow table: what it held outside of Python becomes objects.
+  return /^(?:readlines|splitlines|to_dict|to_list|to_pylist|r?glob|iterdir|iterrows|itertuples)$/.test(
+    expr.func.attr,
+  );
+}
+
+/** `range(1, int(header.label[0]))`: a number for each record that a file says it has, where an array would hold them. */
+function isEndOfMany(expr: Expr, { file }: Facts): boolean {
+  const end =
+    expr.kind === "Call" && file.dotted(expr.func) === "builtins.range" ? expr.args.at(-1)?.value : null;
+  return end?.kind === "Call" && file.dotted(end.func) === "builtins.int";
 }
 
 /** `blocks = []`, and `blocks.append(buffer[:size])` below. */

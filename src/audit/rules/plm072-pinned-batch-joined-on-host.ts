@@ -49,6 +49,10 @@ export const rule: Rule = {
           yield { at: call, severity: "note", message: JOINED };
           continue;
         }
+        if (!loop && facts.pins && isOfGivenBatch(items, facts) && facts.everyStep(call)) {
+          yield { at: call, severity: "note", message: JOINED };
+          continue;
+        }
         // Whoever made the loader, in another file, this copy is waited for.
         if (
           (loop
@@ -143,6 +147,29 @@ function isTakenFromGiven(expr: Expr, facts: Facts): boolean {
     /load|iter|batch/i.test(from.id) &&
     facts.file.scopes.reaching(from).every(({ how }) => how === "param")
   );
+}
+
+/** Parts of the batch that a step is given in a program whose loaders pin: `image = data.get("image")` of `def train_step(self, data)`. */
+function isOfGivenBatch(items: readonly Expr[], facts: Facts): boolean {
+  const isPart = (expr: Expr, depth: number): boolean => {
+    if (depth > 5) return false;
+    if (expr.kind === "Subscript") return isPart(expr.value, depth + 1);
+    if (expr.kind === "Call") {
+      const looked = expr.func.kind === "Attribute" && expr.func.attr === "get" ? expr.func.value : null;
+      const of = looked ?? hostOperand(expr, facts);
+      return of !== undefined && isPart(of, depth + 1);
+    }
+    const made = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
+    return (
+      made.length > 0 &&
+      made.every(({ how, name, value }) =>
+        how === "param"
+          ? /^(?:data|batch|samples?|minibatch)(?:_|$)|_batch$/.test(name)
+          : (how === "assign" || how === "unpack") && value !== null && isPart(value, depth + 1),
+      )
+    );
+  };
+  return items.length > 0 && items.every((item) => isPart(item, 0));
 }
 
 /** A batch that a function is given, or a part of it: `image, mask = batch`. */
@@ -406,8 +433,11 @@ function isBatch(expr: Expr, loop: Loop, facts: Facts): boolean {
 /** `for step in range(n):`, `while True:`, where batches are taken by `next`. */
 function isCounted(loop: Loop, { file }: Facts): boolean {
   const counts = (expr: Expr | null | undefined): boolean => {
-    // `bar = tqdm(range(n)) if rank == 0 else range(n)`
-    if (expr?.kind === "Name") return counts(file.scopes.onlyValue(expr));
+    // `bar = tqdm(range(n)) if rank == 0 else range(n)`, also by two statements.
+    if (expr?.kind === "Name") {
+      const made = file.scopes.reaching(expr);
+      return made.length > 0 && made.every(({ how, value }) => how === "assign" && counts(value));
+    }
     if (expr?.kind === "IfExp") return counts(expr.body) && counts(expr.orelse);
     if (expr?.kind !== "Call") return false;
     const name = file.dotted(expr.func) ?? "";
@@ -426,6 +456,8 @@ function isTaken(call: Call, facts: Facts): boolean {
   const it = file.dotted(call.func) === "builtins.next" ? positional(call, 0) : null;
   if (!it) return false;
   const goesOver = (value: Expr | null): boolean => {
+    // `self.batches = make_loader(args)` of another file, which hands out an iterator.
+    if (value?.kind === "Call" && facts.callee(value)?.pins === true) return true;
     const over = value?.kind === "Call" && begins(value, file) ? positional(value, 0) : null;
     return over !== null && over !== undefined && arePinned(over, facts);
   };
