@@ -206,10 +206,13 @@ function readTest(statement: If, child: Node, file: PythonFile): Frequency {
     return statement.orelse.includes(child as never) && !isMostly(test) ? "unknown" : "throttled";
   // `if kv_cache is not None and …:` is how a model generates; a training comes to the other branch.
   if (statement.orelse.includes(child as never) && CACHED.test(file.textOf(test))) return "every";
-  // `if not self.training and n > self.longest:` never holds in a training.
+  // `if torch.jit.is_tracing() or self.training:` always holds in a training, `if not self.training and n > self.longest:` never.
+  if (statement.body.includes(child as never) && TRAINED.test(file.textOf(test))) return "every";
   if (statement.orelse.includes(child as never) && UNTRAINED.test(file.textOf(test))) return "every";
   return isFlag(test) || isSwitch(statement) || isKeptSetting(test, file) ? "every" : "unknown";
 }
+
+const TRAINED = /^(?!.*\band\b)(?:.*\bor )?self\.training(?: or\b.*)?$/;
 
 const UNTRAINED = /^\(?not self\.training and (?!.*\bor\b)/;
 

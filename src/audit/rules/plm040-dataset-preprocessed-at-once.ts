@@ -107,7 +107,7 @@ function* displays(method: FunctionDef, facts: Facts): Generator<{ at: Node; mes
         node.kind === "Comp" ? (node.value ?? node.element) : maps?.kind === "Lambda" ? maps.body : null;
       if (made && (works(made, facts) || isDrained(node, facts) || isOwnWork(made, facts))) found ??= node;
       // `[clip_of(path, size) for path in paths]`, of a function of this file.
-      if (made?.kind === "Call" && isWorker(made.func, facts)) found ??= node;
+      if (made?.kind === "Call" && isWorker(made.func, facts) && isPutTogether(made, facts)) found ??= node;
       // `parts = [torch.load(f) for f in files]`, then `torch.cat(parts)`
       const parts =
         node.kind === "Name" && node.parent?.kind === "Arg" ? facts.file.scopes.onlyValue(node) : null;
@@ -168,6 +168,15 @@ function isWorker(expr: Expr, facts: Facts): boolean {
   const name = expr.kind === "Name" ? file.dotted(expr) : null;
   const fn = file.functionNamed(name);
   return fn?.body.some((statement) => works(statement, facts)) ?? false;
+}
+
+/** `return torch.stack(frames)`: what is read is kept as a whole, and not a label of it. */
+function isPutTogether({ func }: Call, { file }: Facts): boolean {
+  const returned = file.once(returnsByName).get(file.dotted(func) ?? "") ?? [];
+  return (
+    returned.length > 0 &&
+    returned.every((value) => value.kind === "Call" && JOINS.test(file.dotted(value.func) ?? ""))
+  );
 }
 
 /** Every statement of a method, also under `with`, `if` and in loops. */

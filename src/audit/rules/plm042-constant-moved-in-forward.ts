@@ -36,6 +36,7 @@ export const rule: Rule = {
           arg &&
           (facts.isAccelerator(facts.device(arg)) ||
             isDeviceOf(arg) ||
+            isHandedDevice(arg, facts) ||
             (arg.kind === "Name" && derivesFromInput(arg, facts) && !/dtype|device/.test(arg.id)))
         )
       )
@@ -55,7 +56,7 @@ export const rule: Rule = {
         !onHost &&
         !(
           module &&
-          isDeviceOf(arg) &&
+          (isDeviceOf(arg) || isHandedDevice(arg, facts)) &&
           made.every((one) => isLeft(one, facts)) &&
           made.some(({ value }) => value !== null && !isNone(value))
         )
@@ -87,13 +88,23 @@ function isDeviceOf(expr: Expr | null): boolean {
   return expr?.kind === "Attribute" && expr.attr === "device";
 }
 
+/** `device` of `def biases(self, device)`, which the class calls with `x.device`. */
+function isHandedDevice(expr: Expr | null, { file }: Facts): boolean {
+  const [one, ...more] = expr?.kind === "Name" ? file.scopes.reaching(expr) : [];
+  if (one?.how !== "param" || more.length > 0) return false;
+  const given = handedIn(one, file, true);
+  return given.length > 0 && given.every(isDeviceOf);
+}
+
 /** Made in the constructor and left there when the module moves, wherever that was. */
 function isLeft(write: Attribute["writes"][number], facts: Facts): boolean {
   const { how, value, in: method } = write;
   if (how !== "assign" || !value || method.name !== "__init__") return false;
   if (/Parameter\(|cuda/.test(facts.file.textOf(value))) return false;
   // `self.table = torch.arange(n, device=device)` with `device=None`: where the constructor was told, if it was.
-  if (facts.value(value).what === "tensor" && value.kind !== "Name") return method.params.some(isUntold);
+  const named = value.kind === "Name" ? facts.file.scopes.reaching(value) : [];
+  if (facts.value(value).what === "tensor" && named.every((one) => one.how === "assign"))
+    return method.params.some(isUntold);
   return isNone(value) || isGivenByHelper(value, facts);
 }
 
