@@ -78,13 +78,14 @@ export const rule: Rule = {
 
 /** A method of a module, or `__call__` of an object that is none, which is a forward too: `class Rotary: def __call__(self, ids)`. */
 function isForward(cls: ClassDef, fn: FunctionDef | Lambda, facts: Facts): boolean {
-  const calls = (one: FunctionDef): boolean => /^(?:__call__|forward)$/.test(one.name);
-  return (
-    isModuleRole(facts.role(cls)) ||
-    (fn.kind === "FunctionDef" && calls(fn)) ||
-    // `class BoxLoss: def __call__(self, boxes)`, with what that calls.
-    (/loss|criterion/i.test(cls.name) && methodsOf(cls).some(calls))
-  );
+  return isModuleRole(facts.role(cls)) || (fn.kind === "FunctionDef" && RUNS.test(fn.name));
+}
+
+const RUNS = /^(?:__call__|forward)$/;
+
+/** `class BoxLoss: def __call__(self, boxes)`, with what that calls. */
+function isLossOf(cls: ClassDef): boolean {
+  return /loss|criterion/i.test(cls.name) && methodsOf(cls).some(({ name }) => RUNS.test(name));
 }
 
 /**
@@ -204,7 +205,8 @@ function* built(facts: Facts): Generator<Finding> {
   for (const call of calls) {
     const cls = classOf(call);
     const fn = functionOf(call);
-    if (!cls || fn?.kind !== "FunctionDef" || fn.name === "__init__" || !isForward(cls, fn, facts)) continue;
+    if (!cls || fn?.kind !== "FunctionDef" || fn.name === "__init__") continue;
+    if (!isForward(cls, fn, facts) && !isLossOf(cls)) continue;
     const name = selfAttribute(call.func) === null ? file.dotted(call.func) : callTarget(call, file);
     const maker = own.get(name ?? "");
     const elsewhere = name !== null && !name.startsWith("torch.") && !name.startsWith(`${file.module}.`);
