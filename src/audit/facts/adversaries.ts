@@ -1,10 +1,12 @@
-import { contains, functionOf } from "../../python/nodes.ts";
+import { argument } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { comesFromNetwork, runsBehind } from "./behind-loss.ts";
 import type { Facts } from "./facts.ts";
 import { freezes } from "./freezing.ts";
 import { ranNetwork } from "./networks.ts";
-import { parametersOf } from "./optimised.ts";
+import { makesOptimizer } from "./optimised.ts";
 import { loopsAround, optimizerSteps } from "./training.ts";
 
 /** A run of a network that learns from another loss than the one it is behind. */
@@ -17,10 +19,9 @@ export interface Unwanted {
 /** Of networks that learn in turns: those that a loss goes through and that another optimizer has. */
 export function* unwantedGradients(facts: Facts): Generator<Unwanted> {
   yield* adversaries(facts);
+  yield* acrossMethods(facts);
   yield* inAnothersStep(facts);
 }
-
-const CLASSES = /^[A-Z]/;
 
 /** `engine.step()`, of what differentiates by `engine.backward(loss)`. */
 function engineSteps({ file, backwards }: Facts): Call[] {
@@ -51,13 +52,7 @@ function* adversaries(facts: Facts): Generator<Unwanted> {
   }
   for (const turn of turns) {
     const receivers = new Set(
-      steps
-        .filter((call) => contains(turn, call))
-        // `scaler.step(optimizer)`
-        .map((call) => {
-          const stepped = call.args[0]?.name === null ? call.args[0].value : null;
-          return call.func.kind === "Attribute" ? file.textOf(stepped ?? call.func.value) : "";
-        }),
+      steps.filter((call) => contains(turn, call)).map((call) => file.textOf(steppedBy(call))),
     );
     if (receivers.size < 2) continue;
     const code = file.codeOf(turn);
@@ -70,37 +65,125 @@ function* adversaries(facts: Facts): Generator<Unwanted> {
   }
 }
 
-/** `fake = G(z)` in the function that takes the step of D alone: G has an optimizer of its own, and learns in another function. */
-function* inAnothersStep(facts: Facts): Generator<Unwanted> {
+/** `def step_generator(self)` and `def step_discriminator(self)` of one class, each with the step of an optimizer of its own. */
+function* acrossMethods(facts: Facts): Generator<Unwanted> {
   const { file } = facts;
-  const optimised = new Map<string, string>();
-  for (const made of file.calls.matching(CLASSES)) {
-    const [target] = made.parent?.kind === "Assign" ? made.parent.targets : [];
-    if (!target || !/^torch\.optim\.(?!lr_scheduler)(?:\w+\.)*[A-Z]/.test(file.dotted(made.func) ?? ""))
-      continue;
-    const source = parametersOf(made.args[0]?.value ?? null, file);
-    if (source) optimised.set(file.textOf(target), file.textOf(source));
-  }
-  if (optimised.size < 2) return;
   const steps = optimizerSteps(file);
-  for (const { call, loss } of facts.backwards) {
-    const fn = functionOf(call);
-    if (!fn || !loss || loopsAround(call).length > 0) continue;
-    const taken = steps
-      .filter((step) => functionOf(step) === fn)
-      .map(({ func }) => optimised.get(func.kind === "Attribute" ? file.textOf(func.value) : ""));
-    const [learns] = taken;
-    if (learns === undefined || taken.some((one) => one !== learns)) continue;
-    const code = file.codeOf(fn);
-    const seen = new Set<string>();
-    for (const run of runsBehind(loss, facts)) {
-      const other = file.textOf(ranNetwork(run, facts) ?? run.func);
-      if (other === learns || seen.has(other) || ![...optimised.values()].includes(other)) continue;
-      seen.add(other);
-      if (functionOf(run) === fn && facts.gradMode(run) !== "off" && !freezes(code, other))
-        yield { run, network: other };
+  for (const cls of new Set(steps.flatMap((step) => classOf(step) ?? []))) {
+    const taken = new Map<Node, Set<string>>();
+    for (const step of steps) {
+      const fn = classOf(step) === cls ? functionOf(step) : null;
+      if (fn) taken.set(fn, (taken.get(fn) ?? new Set()).add(file.textOf(steppedBy(step))));
+    }
+    const alone = [...taken].filter(([, receivers]) => receivers.size === 1);
+    if (new Set(alone.flatMap(([, receivers]) => [...receivers])).size < 2) continue;
+    const methods = new Set(alone.map(([fn]) => fn));
+    const losses = facts.backwards.flatMap(({ call, loss }) =>
+      loss && methods.has(functionOf(call)!) ? [runsBehind(loss, facts)] : [],
+    );
+    for (const run of new Set(losses.flatMap((runs) => judges(runs, losses, facts)))) {
+      const network = file.textOf(run.func);
+      if (!freezes(file.codeOf(functionOf(run)!), network)) yield { run, network };
     }
   }
+}
+
+/** `optimizer` of `optimizer.step()` and of `scaler.step(optimizer)`. */
+function steppedBy({ func, args: [given] }: Call): Expr {
+  return given?.name === null ? given.value : func.kind === "Attribute" ? func.value : func;
+}
+
+/** The networks whose parameters each optimizer of this file was given, by the name it has. */
+function networksOptimised(file: PythonFile): ReadonlyMap<string, ReadonlySet<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const made of file.all("Call")) {
+    const [target] = made.parent?.kind === "Assign" ? made.parent.targets : [];
+    if (!target || !makesOptimizer(made, file)) continue;
+    const given = argument(made, "params", 0);
+    const listed = given?.kind === "Name" ? file.scopes.onlyValue(given) : given;
+    const networks = found.get(file.textOf(target)) ?? new Set<string>();
+    found.set(file.textOf(target), networks);
+    if (listed)
+      walk(listed, (node) => {
+        if (node.kind === "Attribute" && /^(?:trainable_|named_)?parameters$/.test(node.attr))
+          networks.add(file.textOf(node.value));
+        return true;
+      });
+  }
+  return found;
+}
+
+/** `self.actor_optimizer`, that the class was handed together with `self.actor`: by their names. */
+function namedAfter(file: PythonFile): ReadonlyMap<string, ReadonlySet<string>> {
+  const found = new Map<string, ReadonlySet<string>>();
+  for (const step of optimizerSteps(file)) {
+    const name = file.textOf(steppedBy(step));
+    const of = /^(self\.)(\w+?)_opt(?:im(?:izer)?)?$/.exec(name);
+    if (of) found.set(name, new Set([`${of[1]}${of[2]}`]));
+  }
+  return found;
+}
+
+/** The optimizers that take the step after a backward: the next ones below it, up to the backward that follows them. */
+function steppedAfter(backward: Call, facts: Facts): readonly string[] {
+  const { file } = facts;
+  const fn = functionOf(backward);
+  // Whatever it is called, what takes a step may have parameters.
+  const steps = new Set([
+    ...optimizerSteps(file),
+    ...file
+      .callsNamed("step")
+      .filter(
+        ({ func, args }) =>
+          func.kind === "Attribute" &&
+          args.length === 0 &&
+          !/sched|prof|bar$|timer|lr$/i.test(lastWord(func.value)),
+      ),
+  ]);
+  const below = [...steps].filter((step) => functionOf(step) === fn && step.start > backward.start);
+  const first = Math.min(...below.map(({ start }) => start));
+  const next = facts.backwards
+    .filter(({ call }) => functionOf(call) === fn && call.start > first)
+    .map(({ call }) => call.start);
+  return below.filter(({ start }) => start < Math.min(...next)).map((step) => file.textOf(steppedBy(step)));
+}
+
+/**
+ * `fake = G(z)` behind the loss that only the optimizer of D takes a step for: G has an optimizer of its own, and learns from
+ * another loss. Of an optimizer that is made elsewhere, nobody here knows what it has.
+ */
+function* inAnothersStep(facts: Facts): Generator<Unwanted> {
+  const { file } = facts;
+  const made = networksOptimised(file);
+  const optimised = new Map([...namedAfter(file)].filter(([name]) => !made.has(name)).concat([...made]));
+  if (optimised.size < 2) return;
+  const known = new Set([...optimised.values()].flatMap((networks) => [...networks]));
+  const seen = new Set<string>();
+  for (const { call, loss } of facts.backwards) {
+    const taken = steppedAfter(call, facts);
+    if (!loss || taken.length === 0 || !taken.every((one) => (optimised.get(one)?.size ?? 0) > 0)) continue;
+    const learning = taken.flatMap((one) => [...optimised.get(one)!]);
+    const fn = functionOf(call);
+    const code = file.codeOf(fn ?? file.tree.module);
+    const runs = runsBehind(loss, facts, true);
+    const networkOf = (run: Call): string => file.textOf(ranNetwork(run, facts) ?? run.func);
+    // By its name alone an optimizer may have another than the loss speaks of.
+    if (!taken.every((one) => made.has(one)) && !runs.some((run) => learning.includes(networkOf(run))))
+      continue;
+    for (const run of runs) {
+      const other = networkOf(run);
+      const told = `${fn?.start} ${learning.join()} ${other}`;
+      if (!known.has(other) || seen.has(told) || learning.some((one) => isPartOf(one, other))) continue;
+      if (functionOf(run) !== fn || facts.gradMode(run) === "off" || freezes(code, other)) continue;
+      seen.add(told);
+      yield { run, network: other };
+    }
+  }
+}
+
+/** `net.head` and `net`, either way: the same, or one within the other. */
+function isPartOf(one: string, other: string): boolean {
+  return one === other || one.startsWith(`${other}.`) || other.startsWith(`${one}.`);
 }
 
 /** Of the runs behind one loss, those of a network that judges what another made, and learns from another loss: from what is real or detached. */

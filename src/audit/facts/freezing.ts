@@ -35,14 +35,19 @@ export function isFrozenInTurn(name: string, { file }: Facts): boolean {
 
 /** Switched off, or by a flag: to switch on is no freezing. */
 export const FREEZES =
-  /toggle_optimizer|freeze|requires_grad_?\((?!\s*(?:True)?\s*\))|requires_grad\s*=\s*(?!\s*True)/;
+  /toggle_(?:optimizer|grad)|freeze|requires_grad_?\((?!\s*(?:True)?\s*\))|requires_grad\s*=\s*(?!\s*True)/;
+
+/** What is switched off, put under adapters, or taken in later: who does so has thought of it. To ask who requires gradients switches nothing off. */
+export const SWITCHES =
+  /requires_grad_\(|requires_grad\s*=(?!=)|freeze|\bfrozen\w*\s*=|add_param_group|peft|lora/i;
 
 /** Of two networks that take turns, freezing the other one does nothing for this. */
 export function freezes(code: string, network: string): boolean {
   if (!FREEZES.test(code)) return false;
   const others = code
-    .replaceAll(/requires_grad\w*\(\s*([\w.]+)\s*,\s*(?:\w+\s*=\s*)?(\w+)\s*\)/g, (all, of, flag) =>
-      of !== network || flag === "True" ? "" : all,
+    .replaceAll(
+      /(?:requires|toggle)_grad\w*\(\s*([\w.]+)\s*,\s*(?:\w+\s*=\s*)?(\w+)\s*\)/g,
+      (all, of, flag) => (of !== network || flag === "True" ? "" : all),
     )
     .replaceAll(/([\w.]+)\.requires_grad_\(\s*(\w*)\s*\)/g, (all, of, flag) =>
       of !== network || flag === "True" ? "" : all,

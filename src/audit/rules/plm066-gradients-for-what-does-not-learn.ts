@@ -14,6 +14,8 @@ import { unwantedGradients } from "../facts/adversaries.ts";
 import type { Unwanted } from "../facts/adversaries.ts";
 import { TRAINED, leftOutByCallers, leftOutOfClass } from "../facts/left-out.ts";
 import type { LeftOut } from "../facts/left-out.ts";
+import { partsAlone } from "../facts/left-parts.ts";
+import type { PartsAlone } from "../facts/left-parts.ts";
 import type { Finding, Rule } from "../rule.ts";
 import {
   hasParameters,
@@ -23,7 +25,7 @@ import {
   outermost,
   parametersOf,
 } from "../facts/optimised.ts";
-import { FREEZES, besideOthers, isFrozenInTurn, namedIn } from "../facts/freezing.ts";
+import { FREEZES, SWITCHES, besideOthers, isFrozenInTurn, namedIn } from "../facts/freezing.ts";
 
 export const rule: Rule = {
   meta: {
@@ -48,6 +50,7 @@ export const rule: Rule = {
       ...[...perceptual(facts)].filter(({ at }) => !said.has(classOf(at as Node))),
       ...passedOver(facts),
       ...chosenByName(facts),
+      ...[...partsAlone(facts)].map(ofPartsAlone),
       ...(trains || facts.file.mentions("configure_optimizers")
         ? [...leftOutOfClass(facts)].map(ofNoOptimizer)
         : []),
@@ -85,6 +88,14 @@ function ofNoCallersOptimizer({ run, network }: LeftOut): Finding {
     at: run,
     severity: "note",
     message: `\`${network}\` is in no optimizer of who calls this, yet its graph is kept and its gradients are computed, unless it is frozen elsewhere; run it under \`no_grad\`, or freeze it`,
+  };
+}
+
+function ofPartsAlone({ at, parts, network }: PartsAlone): Finding {
+  return {
+    at,
+    severity: "note",
+    message: `Only ${parts.map((part) => `\`${part}\``).join(", ")} ${parts.length > 1 ? "are" : "is"} optimised; every other parameter of \`${network}\` gets gradients that nobody uses or clears, unless it is frozen elsewhere: freeze it with \`requires_grad_(False)\``,
   };
 }
 
@@ -238,7 +249,7 @@ function* perceptual(facts: Facts): Generator<Finding> {
     )
       continue;
     // A loss, or what one is made of.
-    if (!/loss/i.test(`${cls.name} ${file.path}`)) continue;
+    if (!/loss|lpips|percept/i.test(`${cls.name} ${file.path}`)) continue;
     yield {
       at: call,
       severity: "note",
@@ -457,9 +468,6 @@ function* chosenByName(facts: Facts): Generator<Finding> {
     message: `Only some parameters of \`${file.textOf(net)}\` are optimised; the others get gradients that nobody uses or clears, unless they are frozen elsewhere: freeze them with \`requires_grad_(False)\``,
   };
 }
-
-/** To ask who requires gradients switches nothing off. */
-const SWITCHES = /requires_grad_\(|requires_grad\s*=(?!=)|freeze|\bfrozen\w*\s*=|add_param_group|peft|lora/i;
 
 /** What is copied or averaged from the rest gets no gradients, or is in no graph. */
 const NOT_DIFFERENTIATED = /teacher|\bema\b|ema_|momentum|target|adapter|prompt/i;

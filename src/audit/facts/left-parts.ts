@@ -1,0 +1,95 @@
+import { argument } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { classOf, functionOf, lastWord, walk } from "../../python/nodes.ts";
+import type { Call, Expr } from "../../python/tree.ts";
+import { isSelf, selfAttribute } from "./classes.ts";
+import type { Facts } from "./facts.ts";
+import { SWITCHES } from "./freezing.ts";
+import { isNetwork } from "./networks.ts";
+import { makesOptimizer } from "./optimised.ts";
+
+/** An optimizer that was given some parts of a network that is run as a whole. */
+export interface PartsAlone {
+  readonly at: Expr;
+  readonly parts: readonly string[];
+  /** The whole, as it is written. */
+  readonly network: string;
+}
+
+const CLASSES = /^[A-Z]/;
+
+/** Optimizers that many projects have a copy of. */
+const COPIED = /^(?:LARS|Lars|LAMB|Lamb|Lion|Muon|Ranger|RAdam|AdaBelief)$/;
+
+/**
+ * `Adam([*net.neck.parameters(), *net.head.parameters()], lr=…)`, and `net(x)` is what is differentiated: who lists parts that
+ * all learn alike leaves the others out, and nothing here freezes those. Groups with rates of their own may name all there is.
+ */
+export function* partsAlone(facts: Facts): Generator<PartsAlone> {
+  const { file } = facts;
+  if (file.says(SWITCHES)) return;
+  const made = file.calls
+    .matching(CLASSES)
+    .filter((call) => makesOptimizer(call, file) || COPIED.test(lastWord(call.func)));
+  const [only, ...more] = made;
+  const given = only && more.length === 0 ? argument(only, "params", 0) : null;
+  const listed = given?.kind === "Name" ? file.scopes.onlyValue(given) : given;
+  const parts = listed ? partsIn(listed, file) : [];
+  const [whole] = parts.map(wholeOf);
+  if (!given || !whole || (parts.length === 1 && functionOf(given) === null)) return;
+  const network = file.textOf(whole);
+  if (!parts.every((part) => file.textOf(wholeOf(part) ?? part) === network)) return;
+  const named = new Set(parts.map((part) => (part.kind === "Attribute" ? part.attr : "")));
+  const all = facts.partsOf(whole);
+  if (all.length > 0 && all.every((part) => named.has(part))) return;
+  if (isRunWhole(whole, given, facts))
+    yield { at: given, parts: parts.map((part) => file.textOf(part)), network };
+}
+
+/** `net.neck`, `net.head` of all that is asked for its parameters; none where rates of their own are given. */
+function partsIn(listed: Expr, file: PythonFile): readonly Expr[] {
+  const found: Expr[] = [];
+  let plain = true;
+  walk(listed, (node) => {
+    if (node.kind === "Dict") plain = false;
+    if (node.kind === "Attribute" && /^(?:named_)?parameters$/.test(node.attr)) found.push(node.value);
+    return plain;
+  });
+  return plain && found.every((part) => wholeOf(part) !== null && file.dotted(part) === null) ? found : [];
+}
+
+/** `net` of `net.head`, `self.net` of `self.net.head`; what was wrapped is a whole itself, `net.module`. */
+function wholeOf(part: Expr): Expr | null {
+  if (part.kind !== "Attribute" || part.attr === "module") return null;
+  const { value } = part;
+  return (value.kind === "Name" && !isSelf(value)) || selfAttribute(value) !== null ? value : null;
+}
+
+/** Differentiated as a whole: in this function's loop, in a step of this class, or by a function that is handed it. */
+function isRunWhole(whole: Expr, given: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  const names = new Set([file.textOf(whole), ...aliasesOf(whole, file)]);
+  const own = selfAttribute(whole) !== null;
+  const isIt = (expr: Expr): boolean => names.has(file.textOf(expr));
+  const isNear = (call: Call): boolean =>
+    own ? classOf(call) === classOf(given) : functionOf(call) === functionOf(given);
+  return file.all("Call").some((call) => {
+    if (!isNear(call) || facts.gradMode(call) === "off") return false;
+    if (isIt(call.func))
+      return (
+        isNetwork(call.func, facts) &&
+        (own ? facts.hot(call) !== null : facts.stepLoop(call) !== null) &&
+        !isIt(given)
+      );
+    return !own && facts.callee(call)?.reachesBackward === true && call.args.some(({ value }) => isIt(value));
+  });
+}
+
+/** `net_without_ddp = net`, `net_without_ddp = net.module`: one network by two names. */
+function aliasesOf(whole: Expr, file: PythonFile): readonly string[] {
+  const definitions = whole.kind === "Name" ? (file.scopes.lookup(whole)?.definitions ?? []) : [];
+  return definitions.flatMap(({ how, value }) => {
+    const of = value?.kind === "Attribute" && value.attr === "module" ? value.value : value;
+    return how === "assign" && of?.kind === "Name" ? [of.id] : [];
+  });
+}
