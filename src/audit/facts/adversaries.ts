@@ -83,7 +83,17 @@ function* acrossMethods(facts: Facts): Generator<Unwanted> {
     );
     for (const run of new Set(losses.flatMap((runs) => judges(runs, losses, facts)))) {
       const network = file.textOf(run.func);
-      if (!freezes(file.codeOf(functionOf(run)!), network)) yield { run, network };
+      const fn = functionOf(run)!;
+      // Where it is shown what is real, by a backward of its own, it is the one that learns.
+      const learns = losses
+        .flat()
+        .some(
+          (other) =>
+            functionOf(other) === fn &&
+            file.textOf(other.func) === network &&
+            !other.args.some(({ value }) => comesFromNetwork(value, other.func, facts)),
+        );
+      if (!learns && !freezes(file.codeOf(fn), network)) yield { run, network };
     }
   }
 }
