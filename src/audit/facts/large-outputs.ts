@@ -7,14 +7,23 @@ export const TEXT =
   /vocab|lm_head|CausalLM|logits\.size\(-1\)|labels|input_ids|token|\blm\(|\bgpt|GPT|bert|logits\.shape\[-1\]|ignore_index=pad|logits\.(?:transpose\(1, ?2\)|permute\(0, ?2, ?1\))/;
 
 /** What is computed for each pixel is as large as the pictures. */
-export const isOfPixels = ({ file: { text } }: Facts): boolean =>
-  /segmentation|\bu_?net|super.?resolution|denois|recon(?:struct|_loss|_x)|auto_?encod|\bvae|inpaint|heat_?map|saliency|deblur|derain|dehaz|colori[sz]ation|depth.?estimation|diffusion|rectified_?flow|flow_?matching/i.test(
-    text,
+export const isOfPixels = ({ file: { text, path } }: Facts): boolean =>
+  /segmentation|\bu_?net|super.?resolution|denois|recon(?:struct|_loss|_x)|auto_?encod|\bvae|inpaint|heat_?map|saliency|deblur|derain|dehaz|colori[sz]ation|depth.?estimation|diffusion|rectified_?flow|flow_?matching|deeplab|\bm_?iou\b|mean_?iou|pred_masks?\b|total_union|(?<![a-z])dice(?![a-z])/i.test(
+    text + path,
   ) && !/classif(?:y|ier|ication)_?(?:loss|criterion|head)|num_actions/.test(text);
+
+/** What is made for each moment of a sound is as long as the sound: spectrograms, voices, the instruments of a piece. */
+export const isOfSounds = ({ file: { text, path } }: Facts): boolean =>
+  /(?<![a-z])(?:mels?|stems?)(?![a-z])|mel_?spec|spectrogram|vocoder|waveform|source.?separation|(?:speech|voice|audio).?(?:synthesis|enhance)/i.test(
+    text + path,
+  ) &&
+  !/classif|\bctc|CTC|\basr\b|recogni[sz]|\bwer\b|tokenizer|speaker.?(?:id|verif)|num_(?:labels|classes)/i.test(
+    text,
+  );
 
 /** By its name what a network gives for each of them. */
 export const PICTURE =
-  /^(?:out|outs|y_?hat|recon\w*|\w*(?:outputs?|preds?|logits?|masks?_pred|predictions?|predicted(?:_\w+)?|pred_\w+|restored|reconstructed|reconstructions?))$/i;
+  /^(?:out|outs|y_?hat|recon\w*|\w*(?:outputs?|preds?|logits?|masks?_pred|predictions?|predicted(?:_\w+)?|pred_\w+|restored|reconstructed|reconstructions?|_out|stems|frames|mels?|wavs?|audio|denoised|enhanced|separated|generated|estimates?)|y_(?:pred)?)$/i;
 
 /** `num_items`, `self.item_count`: how many there are of what is counted in thousands, as classes and actions are not. */
 const MANY =

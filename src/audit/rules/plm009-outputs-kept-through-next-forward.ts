@@ -1,12 +1,13 @@
 import { isTrue } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, lastWord, statementOf } from "../../python/nodes.ts";
+import { contains, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type {
   Assign,
   Attribute,
   Call,
   Expr,
+  If,
   Name,
   Node,
   Sequence,
@@ -17,8 +18,16 @@ import { indentAt } from "../edits.ts";
 import type { Edit } from "../rule.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isOtherBranch } from "../facts/guards.ts";
 import { isCopiedToHost, isMeasured, isSummed, pickOf } from "../facts/figures.ts";
-import { PICTURE, TEXT, isLanguageModel, isOfPixels, scoresEveryItem } from "../facts/large-outputs.ts";
+import {
+  PICTURE,
+  TEXT,
+  isLanguageModel,
+  isOfPixels,
+  isOfSounds,
+  scoresEveryItem,
+} from "../facts/large-outputs.ts";
 import { helperRun, isNetwork, networkCall, networkOfLoss } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -39,11 +48,12 @@ export const rule: Rule = {
       if (loopsAround(statement).length === 0) continue;
       const evaluates = facts.gradMode(statement) === "off";
       const loop = evaluates ? batchLoop(statement, facts) : facts.stepLoop(statement);
-      const own = loop ? stepIn(loop, statement) : -1;
+      const own = loop ? stepIn(loop, statement, true) : -1;
       const told: Finding[] = [];
       if (loop && own >= 0)
         for (const target of outputsOf(statement, facts))
           told.push(...kept(target, statement, loop, own, evaluates, facts));
+      if (loop && !evaluates && told.length === 0) told.push(...severalMaps(statement, loop, facts));
       yield* told;
       if (told.length > 0) continue;
       if (evaluates) yield* scored(statement, facts);
@@ -208,11 +218,18 @@ function* kept(
   const { file } = facts;
   const definition = file.scopes.definitionAt(target);
   const others = file.scopes.scopeOf(target).bindings.get(target.id) ?? [];
+  // `if amp: out = net(x)`, `else: out = net(x)`: told once.
+  const beside = others.filter((one) => contains(loop, one.node) && isOtherBranch(one.node, target));
+  if (beside.some(({ node }) => node.start < target.start)) return;
   const again = others.filter(
-    (one) => one !== definition && contains(loop, one.node) && !isNowAndThen(one, target, loop),
+    (one) =>
+      one !== definition &&
+      contains(loop, one.node) &&
+      !beside.includes(one) &&
+      !isNowAndThen(one, target, loop),
   );
   if (!definition || !again.every((one) => isOwnPart(one, statement))) return;
-  const every = [definition, ...again].flatMap((one) => file.scopes.uses(one));
+  const every = [definition, ...again, ...beside].flatMap((one) => file.scopes.uses(one));
   const below = every.filter((use) => use.start >= loop.end);
   const all = every.filter((use) => !below.includes(use));
   if (all.some((use) => !contains(loop, use) || use.start < statement.end)) return;
@@ -238,19 +255,79 @@ function* kept(
   // What only one branch binds cannot be deleted after both.
   const bound = shaped.filter(({ node }) => stepIn(loop, statementOf(node)!) >= 0).map(({ name }) => name);
   // Before the backward, where that is not the last use itself: the logits are then gone at its peak.
-  const edit = deletion([target.id, ...bound], loop.body[last], file);
+  const chosen = stepIn(loop, statement) < 0;
+  const edit = chosen ? null : deletion([target.id, ...bound], loop.body[last], file);
   if (below.length > 0)
     yield {
       at: target,
       message: `\`${target.id}\` holds each turn's ${TEXT.test(file.text) ? "logits" : "outputs"} until the next forward has finished, only for the last of them to be looked at below the loop`,
     };
-  else if (edit)
+  else if (edit || chosen)
     yield {
       at: target,
       // The old logits are gone before a loss that is computed outside: measured, the peak is the same (evidence/rules).
       message: `\`${target.id}\` holds this step's ${MAPS.test(target.id) ? "maps" : TEXT.test(file.text) || isWrittenTo(target, facts) ? "logits" : "outputs"} until the next forward has finished${uses.some(isLoss) ? ", whose own loss then runs beside them" : ""}${others.some((one) => isDroppedBelow(one, loop)) ? "; the `del` below the loop comes after its last turn only" : ""}`,
-      fix: { grade: "safe", title: "Delete them after their last use", edits: [edit] },
+      ...(edit
+        ? { fix: { grade: "safe" as const, title: "Delete them after their last use", edits: [edit] } }
+        : {}),
     };
+}
+
+/** By its name a network that is run for what its layers give. */
+const GIVES_MAPS = /vgg|percept|lpips|feature|extract|backbone|resnet|inception|dino|hubert|wav2vec/i;
+
+/**
+ * `ours, theirs = self.vgg(fake), self.vgg(real)`, of which the loss is computed layer by layer, `ours["relu3_1"]` or
+ * `zip(ours, theirs)`: the maps of all layers, most of them far larger than a picture, are there while the next forward runs.
+ */
+function* severalMaps(statement: Assign, loop: Loop, facts: Facts): Generator<Finding> {
+  const [target, ...more] = statement.targets;
+  if (!target || more.length > 0 || stepIn(loop, statement, true) < 0) return;
+  const { value } = statement;
+  const pairs =
+    target.kind === "Tuple" && value.kind === "Tuple" && target.items.length === value.items.length
+      ? target.items.map((item, at) => [item, value.items[at]!] as const)
+      : [[target, value] as const];
+  const held = pairs.flatMap(([name, run]) =>
+    name.kind === "Name" &&
+    run.kind === "Call" &&
+    GIVES_MAPS.test(lastWord(run.func)) &&
+    isNetwork(run.func, facts) &&
+    differentiates(run, loop, facts) &&
+    isReadByLayer(name, loop, facts)
+      ? [name]
+      : [],
+  );
+  if (held.length > 0)
+    yield {
+      at: held[0]!,
+      message: `${held.map(({ id }) => `\`${id}\``).join(", ")} ${held.length > 1 ? "hold" : "holds"} the maps of all layers until the next forward has finished; delete them after their last use`,
+    };
+}
+
+/** Bound once in the loop, and read there alone, by one layer's name at a time or in turn. */
+function isReadByLayer(name: Name, loop: Loop, { file }: Facts): boolean {
+  const definition = file.scopes.definitionAt(name);
+  const others = file.scopes.scopeOf(name).bindings.get(name.id) ?? [];
+  const uses = definition ? file.scopes.uses(definition) : [];
+  const picked = new Set<string>();
+  const byLayer = ({ parent }: Name): boolean => {
+    if (parent?.kind === "Subscript") {
+      picked.add(file.textOf(parent.index));
+      return parent.index.kind === "Str" || parent.index.kind === "Num" || parent.index.kind === "Name";
+    }
+    if (parent?.kind === "For") return true;
+    if (parent?.kind === "Attribute") return /^(?:items|values|keys)$/.test(parent.attr);
+    const call = parent?.kind === "Arg" ? parent.parent : null;
+    return call?.kind === "Call" && /^builtins\.(?:zip|enumerate|len)$/.test(file.dotted(call.func) ?? "");
+  };
+  return (
+    uses.length > 0 &&
+    others.every((one) => one === definition || !contains(loop, one.node)) &&
+    uses.every((use) => contains(loop, use) && use.start > name.start && byLayer(use)) &&
+    // `out[0]` alone is one of a pair.
+    (picked.size !== 1 || ![...picked].every((index) => /^-?\d+$/.test(index)))
+  );
 }
 
 /** `if logits is not None:` reads nothing of them. */
@@ -306,7 +383,13 @@ function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): readonly
   const call = value;
   const network = isNetwork(call.func, facts);
   if (target.kind === "Name")
-    return network || isOfMethod(statement, facts) || isNormalised(call, facts) ? [target] : [];
+    return network ||
+      isOfMethod(statement, facts) ||
+      isNormalised(call, facts) ||
+      // `out = run_batch(model, batch)` of this file hands on what the network gave.
+      helperRun(call, null, facts) !== null
+      ? [target]
+      : [];
   // The first of those that speak of the same, and maps of attention beside them.
   const named = target.items.findIndex((item) => item.kind === "Name" && OUTPUTS.test(item.id));
   const first = named < 0 && network && isThrownAway(target, call) ? 0 : named;
@@ -324,7 +407,7 @@ function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): readonly
   );
 }
 
-const OUTPUTS = /logit$|logits|outputs?$|^recon|^predictions$|^(?:noise_)?pred$/;
+const OUTPUTS = /logit$|logits|outputs?$|^recon|^predictions$|^preds$|^(?:\w+_)?pred$/;
 
 /** A map for each head of each layer. */
 const MAPS = /^(?:\w+_)?att(?:n|ention)s?(?:_(?:maps?|weights?|probs?|scores?))?$/;
@@ -415,11 +498,26 @@ function isPick(expr: Expr): boolean {
   );
 }
 
-/** Where in the loop's body the statement stands, with nothing but `with` around it. */
-function stepIn(loop: Loop, statement: Stmt): number {
+/** Where in the loop's body the statement stands, with nothing but `with` around it, or one of the `choices` that are made. */
+function stepIn(loop: Loop, statement: Stmt, choices = false): number {
   let at: Node = statement;
-  while (at.parent && at.parent !== loop && at.parent.kind === "With") at = at.parent;
+  while (
+    at.parent &&
+    at.parent !== loop &&
+    (at.parent.kind === "With" || (choices && at.parent.kind === "If" && isChoice(at.parent)))
+  )
+    at = at.parent;
   return at.parent === loop ? loop.body.indexOf(at as Stmt) : -1;
+}
+
+/** `if amp:` with an `else`: each turn goes one of two ways, and not now and then another. */
+function isChoice({ test, orelse }: If): boolean {
+  let counts = false;
+  walk(test, (node) => {
+    counts ||= node.kind === "Binary" && node.op === "%";
+    return !counts;
+  });
+  return orelse.length > 0 && !counts;
 }
 
 /** The loss is all that was wanted: then the rest is what nobody needs any more. */
@@ -439,21 +537,8 @@ function isOnlyForLoss(
     );
   // A language model's logits, or scores of all items, from which the loss is computed here.
   const texts = TEXT.test(facts.file.text) || isWrittenTo(target, facts);
-  if (!texts && !facts.file.once(scoresEveryItem))
-    return (
-      isOfPixels(facts) &&
-      (PICTURE.test(target.id) || isOfNormalised(target, facts)) &&
-      (isForLossAlone(uses, facts) ||
-        // Beside the loss that the network computes itself, or as probabilities for a measure.
-        ((target.parent?.kind === "Tuple" || isOfNormalised(target, facts)) &&
-          uses.length > 0 &&
-          uses.every((use) => isSummed(use, facts) || isMeasured(use))) ||
-        // Which class each pixel has, counted.
-        (facts.gradMode(target) === "off" &&
-          /segment|pixel/i.test(facts.file.text) &&
-          uses.length > 0 &&
-          uses.every((use) => pickOf(use, facts) !== null || feedsLoss(use, facts))))
-    );
+  if (isOnlyForPictures(uses, target, shaped, facts)) return true;
+  if (!texts && !facts.file.once(scoresEveryItem)) return false;
   if (
     uses.length > 0 &&
     uses.every((use) => use.parent?.kind === "Attribute" && use.parent.attr === "logits")
@@ -485,6 +570,44 @@ function isOnlyForLoss(
     return false;
   return all.every(
     (use) => isSize(use) || feedsLoss(use, facts) || made.has(valueAround(use)) || counted.includes(use),
+  );
+}
+
+/** What was made for each pixel, or each moment of a sound, and read for the loss or for a measure. */
+function isOnlyForPictures(
+  uses: readonly Name[],
+  target: Name,
+  shaped: readonly Definition[],
+  facts: Facts,
+): boolean {
+  return (
+    (isOfPixels(facts) || isOfSounds(facts)) &&
+    (PICTURE.test(target.id) || isOfNormalised(target, facts)) &&
+    (isForLossAlone(uses, facts) ||
+      // `maps = out["out"]`, of which the loss is computed.
+      (shaped.length > 0 && isForLossAlone(partsRead(uses, shaped, facts), facts)) ||
+      // Beside the loss that the network computes itself, or as probabilities for a measure.
+      ((target.parent?.kind === "Tuple" || isOfNormalised(target, facts)) &&
+        uses.length > 0 &&
+        uses.every(
+          (use) =>
+            isSummed(use, facts) ||
+            isMeasured(use) ||
+            (isOfNormalised(target, facts) && pickOf(use, facts) !== null),
+        )) ||
+      // Which class each pixel has, counted.
+      (facts.gradMode(target) === "off" &&
+        /segment|pixel/i.test(facts.file.text) &&
+        uses.length > 0 &&
+        uses.every((use) => pickOf(use, facts) !== null || feedsLoss(use, facts))))
+  );
+}
+
+/** What is read of an output and of the parts of it that have names, but for where those get them. */
+function partsRead(uses: readonly Name[], shaped: readonly Definition[], { file }: Facts): readonly Name[] {
+  const made = new Set(shaped.map(({ value }) => value));
+  return [...uses, ...shaped.flatMap((one) => file.scopes.uses(one))].filter(
+    (use) => !made.has(valueAround(use)),
   );
 }
 
@@ -591,9 +714,8 @@ function isLoss(use: { parent: Node | null }): boolean {
     (parent?.kind === "Attribute" && parent.attr === "loss") ||
     (parent?.kind === "Subscript" &&
       ((parent.index.kind === "Str" && parent.index.value === "loss") ||
-        // `loss = outputs[0]`
-        (parent.index.kind === "Num" &&
-          parent.index.text === "0" &&
+        // `loss = outputs[0]`, `loss = outputs[-1]`
+        ((parent.index.kind === "Num" || parent.index.kind === "Unary") &&
           parent.parent?.kind === "Assign" &&
           parent.parent.targets.some((one) => one.kind === "Name" && /loss/.test(one.id)))))
   );
