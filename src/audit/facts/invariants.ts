@@ -30,6 +30,13 @@ export function isInvariant(call: Call, loop: Node, facts: Facts): boolean {
       if (node.kind === "Attribute" && node.attr === "device") return false;
       // An image that is optimised, kept on self.
       if (node.kind === "Attribute" && isOptimised(node, facts)) same = false;
+      // `self.batch`, whatever else of self the loop writes: `self.step += 1`.
+      const own = node.kind === "Attribute" ? selfAttribute(node) : null;
+      if (own !== null) {
+        names++;
+        same &&= !isWrittenIn(own, loop, facts);
+        return false;
+      }
       // What is defined nowhere here comes from outside: another cell, a star import.
       const outside = node.kind === "Name" && facts.file.scopes.lookup(node) === null;
       if (outside && !isCallee(node)) names++;
@@ -49,6 +56,25 @@ export function isInvariant(call: Call, loop: Node, facts: Facts): boolean {
       return same;
     });
   return same && (names > 0 || call.args.every((arg) => isConstant(arg.value)));
+}
+
+/** `self.batch = …`, `self.batch[i] = …` or `self.batch.copy_(…)` in the loop, or in a method of the class that it may call. */
+function isWrittenIn(own: string, loop: Node, { file }: Facts): boolean {
+  const calls = file.all("Call").some(({ func }) => contains(loop, func) && selfAttribute(func) !== null);
+  return file.all("Attribute").some((one) => {
+    if (selfAttribute(one) !== own) return false;
+    const fn = functionOf(one);
+    const isCalled = calls && fn?.kind === "FunctionDef" && fn.name !== "__init__" && !contains(fn, loop);
+    if (!contains(loop, one) && !isCalled) return false;
+    const { parent } = one;
+    return (
+      (parent?.kind === "Assign" && parent.targets.includes(one)) ||
+      (parent?.kind === "Tuple" &&
+        parent.parent?.kind === "Assign" &&
+        parent.parent.targets.includes(parent)) ||
+      isWrittenInto(one)
+    );
+  });
 }
 
 /** `torch.zeros_like(x[:1])`, `x.new_ones(n, 3)`: the same numbers, whatever is asked how many of them. */

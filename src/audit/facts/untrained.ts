@@ -14,7 +14,7 @@ export const CHANGES =
 export function isNeverTrained(call: Call, loop: Loop, facts: Facts): boolean {
   const { file } = facts;
   const { func } = call;
-  if (call.args.length === 0 || facts.gradMode(call) !== "off" || !isNetwork(func, facts)) return false;
+  if (call.args.length === 0 || facts.gradMode(call) !== "off" || !isRun(func, facts)) return false;
   if (func.kind === "Name") {
     const definitions = file.scopes.lookup(func)?.definitions ?? [];
     return (
@@ -32,7 +32,8 @@ export function isNeverTrained(call: Call, loop: Loop, facts: Facts): boolean {
       const from = value && bare(value);
       const handed = from?.kind === "Name" ? file.scopes.reaching(from) : [];
       return (
-        method.name === "__init__" &&
+        (method.name === "__init__" ||
+          (contains(method, loop) && value !== null && value.end < loop.start)) &&
         handed
           .flatMap((one) => file.scopes.uses(one))
           .every((use) => use === from || leavesUntrained(use, loop, facts))
@@ -44,6 +45,16 @@ export function isNeverTrained(call: Call, loop: Loop, facts: Facts): boolean {
         // Of another object that has one of that name, who knows.
         (selfAttribute(one) !== null && (classOf(one) !== cls || leavesUntrained(one, loop, facts))),
     )
+  );
+}
+
+/** `trained_layers(x)`: layers that are called run one after the other. */
+function isRun(func: Expr, facts: Facts): boolean {
+  return (
+    isNetwork(func, facts) ||
+    (func.kind === "Name" &&
+      facts.file.dotted(func) === null &&
+      /(?:^|_)(?:layers|blocks|stages|trunk)$/.test(func.id))
   );
 }
 
@@ -70,18 +81,36 @@ export function isSettled(expr: Expr, loop: Loop, { file }: Facts): boolean {
   let root = expr;
   while (root.kind === "Attribute" || root.kind === "Subscript") root = root.value;
   if (root.kind !== "Name") return root.kind === "Str" || root.kind === "Num" || root.kind === "Const";
+  const own = ownAttribute(expr);
+  if (own !== null)
+    return file
+      .all("Attribute")
+      .every((one) => selfAttribute(one) !== own || !contains(loop, one) || isLeftAsIs(one));
   const definitions = file.scopes.lookup(root)?.definitions ?? [];
   if (definitions.length === 0 || definitions.some(({ node }) => contains(loop, node))) return false;
   return definitions
     .flatMap((one) => file.scopes.uses(one))
-    .every((use) => {
-      if (!contains(loop, use)) return true;
-      let of: Node = use;
-      while (of.parent?.kind === "Attribute") of = of.parent;
-      if (of.kind === "Attribute" && CHANGES.test(of.attr)) return /^(?:eval|to|cuda)$/.test(of.attr);
-      const taken = use.parent?.kind === "Arg" ? use.parent.parent : null;
-      return taken?.kind !== "Call" || !/update|ema|copy|sync|load|reset/i.test(lastWord(taken.func));
-    });
+    .every((use) => !contains(loop, use) || isLeftAsIs(use));
+}
+
+/** Read, run, or handed to what does not give it other weights. */
+function isLeftAsIs(use: Expr): boolean {
+  if (use.parent?.kind === "Assign" && use.parent.targets.includes(use)) return false;
+  let of: Node = use;
+  while (of.parent?.kind === "Attribute") of = of.parent;
+  if (of !== use && of.kind === "Attribute" && CHANGES.test(of.attr))
+    return /^(?:eval|to|cuda)$/.test(of.attr);
+  const taken = use.parent?.kind === "Arg" ? use.parent.parent : null;
+  return taken?.kind !== "Call" || !/update|ema|copy|sync|load|reset/i.test(lastWord(taken.func));
+}
+
+/** `net` of `self.net.encode`: what else is kept on self is another's. */
+function ownAttribute(expr: Expr): string | null {
+  for (let at = expr; at.kind === "Attribute" || at.kind === "Subscript"; at = at.value) {
+    const own = selfAttribute(at);
+    if (own !== null) return own;
+  }
+  return null;
 }
 
 /** `images` of `images.expand(-1, 3, -1, -1)`: another shape of the same. */

@@ -10,7 +10,7 @@ import type { Facts } from "../facts/facts.ts";
 import { decoratedGrad } from "../facts/gradmode.ts";
 import { isBlank, isCallee, isChanged, isInvariant, isOptimised, softened } from "../facts/invariants.ts";
 import { comesAgain } from "../facts/nests.ts";
-import { isNetwork } from "../facts/networks.ts";
+import { isNetwork, ranNetwork } from "../facts/networks.ts";
 import { callsOf } from "../facts/returns.ts";
 import { callTarget, instanceType } from "../facts/summary.ts";
 import { METHODS, last } from "../facts/torch-names.ts";
@@ -37,6 +37,7 @@ export const rule: Rule = {
       ? file.all("Call")
       : [...file.callsNamed("softmax", "log_softmax"), ...file.calls.matching(EVALUATED)];
     yield* ofSelf(facts);
+    if (!trains) yield* pickedElsewhere(facts);
     for (const call of calls) {
       const [inner] = loopsAround(call);
       const around = isSoftmax(call, facts) ? compAround(call) : null;
@@ -60,6 +61,14 @@ export const rule: Rule = {
       }
       if (loop && isApart(call, loop, facts)) {
         yield { at: call, severity: "note", message: ofTurns(call, facts) };
+        continue;
+      }
+      if (isPickedFrom(call, inner, facts)) {
+        yield { at: call, severity: "note", message: ofPicks(call, facts) };
+        continue;
+      }
+      if (loop && (isOfConstantText(call, loop, facts) || isLeftUntrained(call, loop, facts))) {
+        yield { at: call, severity: "note", message: ofSame(call, facts) };
         continue;
       }
       if (!loop && isOfEvaluation(call, inner, facts)) {
@@ -122,6 +131,104 @@ function ofSame(call: Call, { file }: Facts): string {
 
 function ofTurns(call: Call, { file }: Facts): string {
   return `\`${file.textOf(call.func)}\` and its input are the same in every turn of this loop, and so is what it returns; run it once before the loop`;
+}
+
+/** In a loss or a network of its own file, which others train with. */
+function* pickedElsewhere(facts: Facts): Generator<Finding> {
+  for (const call of facts.file.all("Call")) {
+    if (call.parent?.kind !== "Subscript" && call.parent?.kind !== "Assign") continue;
+    const [inner] = loopsAround(call);
+    if (inner && !isSoftmax(call, facts) && isPickedFrom(call, inner, facts))
+      yield { at: call, severity: "note", message: ofPicks(call, facts) };
+  }
+}
+
+function ofPicks(call: Call, { file }: Facts): string {
+  return `\`${file.textOf(call.func)}\` is run on the same input in every turn of this loop, which takes one part of the result each time; run it once before the loop`;
+}
+
+/**
+ * `for name in layers: loss = loss + gap(self.vgg(x)[name], self.vgg(y)[name])`: all that a turn takes of the result is what
+ * it is turned to, so that one run would do for all. Nothing is trained in between.
+ */
+function isPickedFrom(call: Call, loop: Loop, facts: Facts): boolean {
+  const { file } = facts;
+  if (loop.kind !== "For" || call.args.length === 0) return false;
+  if (ranNetwork(call, facts) === null && !isScored(call, facts)) return false;
+  const turned = new Set<string>();
+  walk(loop.target, (node) => {
+    if (node.kind === "Name") turned.add(node.id);
+    return true;
+  });
+  const isTurned = (index: Expr): boolean => {
+    let found = false;
+    walk(index, (node) => {
+      found ||= node.kind === "Name" && turned.has(node.id);
+      return !found;
+    });
+    return found;
+  };
+  const isPick = ({ parent }: Expr): boolean => parent?.kind === "Subscript" && isTurned(parent.index);
+  const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
+  const named = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  const uses = named ? file.scopes.uses(named) : [];
+  return (
+    (named ? uses.length > 0 && uses.every(isPick) : isPick(call)) &&
+    isInvariant(call, loop, facts) &&
+    facts.frequency(call, loop) === "every" &&
+    [call.func, ...call.args.map(({ value }) => bare(value))].every((one) => isSettled(one, loop, facts)) &&
+    !file
+      .all("Call")
+      .some(
+        (one) =>
+          contains(loop, one) &&
+          (/^(?:backward|step|train)$/.test(lastWord(one.func)) ||
+            facts.callee(one)?.reachesBackward === true),
+      )
+  );
+}
+
+/** `policy_ref.log_prob(ids)`, of a network that scores what it is given. */
+function isScored({ func, args }: Call, facts: Facts): boolean {
+  return (
+    func.kind === "Attribute" &&
+    /^(?:log_?probs?|get_(?:batch_)?log_?p(?:s|robs?)|logits|scores?)$/.test(func.attr) &&
+    args.length > 0 &&
+    isNetwork(func.value, facts)
+  );
+}
+
+/** `encode([""] * len(images))` by a function of this file, without gradients: what is said never changes, and who says it does not learn here. */
+function isOfConstantText(call: Call, loop: Loop, facts: Facts): boolean {
+  const { file } = facts;
+  const { func } = call;
+  const isText = (expr: Expr): boolean =>
+    expr.kind === "Str" ||
+    (expr.kind === "List" && expr.items.length > 0 && expr.items.every(isText)) ||
+    (expr.kind === "Binary" && expr.op === "*" && isText(expr.left));
+  if (!ENCODES.test(lastWord(func)) || !call.args.some(({ value }) => isText(value))) return false;
+  const [made, ...more] = func.kind === "Name" ? file.scopes.reaching(func) : [];
+  const own = selfAttribute(func);
+  const isOwn =
+    (made?.how === "function" && more.length === 0) ||
+    (own !== null && methodsOf(classOf(call)!).some(({ name }) => name === own));
+  return (
+    isOwn &&
+    facts.gradMode(call) === "off" &&
+    call.args.every(({ value }) => isText(value) || isLiteral(value) || isSettled(value, loop, facts)) &&
+    (facts.frequency(call, loop) === "every" || everyUpdate(call, facts))
+  );
+}
+
+/** Without gradients, of a network that nothing in this file trains, made once or handed in, on what the loop leaves as it is. */
+function isLeftUntrained(call: Call, loop: Loop, facts: Facts): boolean {
+  return (
+    isNeverTrained(call, loop, facts) &&
+    isInvariant(call, loop, facts) &&
+    facts.frequency(call, loop) === "every" &&
+    [call.func, ...call.args.map(({ value }) => bare(value))].every((one) => isSettled(one, loop, facts)) &&
+    facts.backwards.some((one) => contains(loop, one.call))
+  );
 }
 
 /**
@@ -306,7 +413,9 @@ function* ofSelf(facts: Facts): Generator<Finding> {
     if (
       (isOwn || encodes(call)) &&
       call.args.length > 0 &&
-      call.args.every(({ value }) => isKept(value) || isBlank(value, facts)) &&
+      // `mode="val"` beside them is the same too.
+      call.args.every(({ value }) => isKept(value) || isBlank(value, facts) || isLiteral(value)) &&
+      !call.args.every(({ value }) => isLiteral(value)) &&
       loopsAround(call).length === 0 &&
       ((isOwn && facts.networks.isFrozen(run)) || encodes(call)) &&
       (facts.gradMode(call) === "off" || (blank && isOwn && facts.networks.isFrozenByFlags(run))) &&
@@ -319,6 +428,10 @@ function* ofSelf(facts: Facts): Generator<Finding> {
         message: `\`${file.textOf(call.func)}\` and its input are the same in every step, and so is what it returns; run it once, and keep that`,
       };
   }
+}
+
+function isLiteral({ kind }: Expr): boolean {
+  return kind === "Str" || kind === "Num" || kind === "Const";
 }
 
 /** `self.bank[i] = x`, `self.bank.copy_(x)` */
