@@ -296,6 +296,10 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
           !/^(?:isnan|isinf|isfinite|eq|ne|lt|gt|le|ge)$/.test(last(name))
         );
       }
+      // `gather = GatherFunction.apply`, of one's own step of the graph.
+      const applied = expr.func.kind === "Name" ? facts.file.scopes.onlyValue(expr.func) : null;
+      if (applied?.kind === "Attribute" && applied.attr === "apply")
+        return expr.args.some((arg) => again(arg.value));
       // What is computed with weights has a graph, whatever else it is computed from.
       if (hasWeights(expr.func, facts)) return expr.args.length > 0;
       // A layer of the module, or one of a list of them: its result has the graph of its input, and of its weights.

@@ -69,7 +69,9 @@ function begunOn(net: string, loop: Loop, file: PythonFile): string | null {
   );
   if (cuts.test(file.codeOf(loop))) return null;
   const again = loop.parent?.kind === "For" || loop.parent?.kind === "While";
-  for (const one of (blockOf(loop) ?? []).toReversed()) {
+  // `if kind == "LSTM": net.hidden = net.init_hidden()` begins it for those that have one.
+  const around = (blockOf(loop) ?? []).flatMap((one) => (one.kind === "If" ? [one, ...one.body] : [one]));
+  for (const one of around.toReversed()) {
     if (one === loop || (one.start > loop.start && !again)) continue;
     const begun =
       one.kind === "Assign"

@@ -148,7 +148,8 @@ function isLoss(added: Expr, facts: Facts): boolean {
 /** Begun anew in a loop further out, which takes the step after this one: gone with it. */
 function isOfOneStep({ root, loop }: Keep, { file }: Facts): boolean {
   const isStep = ({ func }: Call): boolean =>
-    func.kind === "Attribute" && !/sched|stop/i.test(lastWord(func.value));
+    func.kind === "Attribute" &&
+    !/sched|stop|warm_?up|decay|anneal|(?:^|_)lr(?:_|$)/i.test(lastWord(func.value));
   const around = loop && loopsAround(loop)[0];
   return (
     around !== null &&

@@ -3,13 +3,15 @@ import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
+import { runsBehind } from "../facts/behind-loss.ts";
 import { attributesOf, isModuleRole, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import { isFilled, isReadCut, readsOfList } from "../facts/cuts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { attributeMayBeDifferentiated, derivesFromInput } from "../facts/flow.ts";
 import { isFactory, isTensorOf, keptArguments, keptParameters, writtenRows } from "../facts/keepers.ts";
-import { networkCall } from "../facts/networks.ts";
+import { isNetwork, networkCall } from "../facts/networks.ts";
 import {
+  derivesFrom,
   isBackwarded,
   isBounded,
   isEmptied,
@@ -53,8 +55,9 @@ export const rule: Rule = {
       // What a network gave in a step that records; it may be one that does not learn.
       const maybe =
         !known &&
-        networkCall(added, facts) !== null &&
-        facts.backwards.some(({ call }) => functionOf(call) === functionOf(at));
+        ((networkCall(added, facts) !== null &&
+          facts.backwards.some(({ call }) => functionOf(call) === functionOf(at))) ||
+          isOfReturnedLoss(keep, facts));
       if (!known && !maybe) continue;
       // A bounded deque, or one renewed elsewhere, is no pile; what is read for a loss needs its graph.
       const queue =
@@ -77,6 +80,43 @@ export const rule: Rule = {
     }
   },
 };
+
+/**
+ * `self.recent.append(entropies)` in the method that computes a loss of them and hands it out: what a network made there, or a
+ * method that is handed one, `self.scores(model, batch)`, has the graph that who calls this goes back through.
+ */
+function isOfReturnedLoss({ added, at }: Keep, facts: Facts): boolean {
+  const { file } = facts;
+  const fn = functionOf(at);
+  if (fn?.kind !== "FunctionDef" || fn.name === "__init__" || facts.gradMode(at) === "off") return false;
+  if (!/loss/.test(fn.name) || !isMadeByNetwork(added, facts)) return false;
+  const made = added.kind === "Name" ? new Set(file.scopes.reaching(added)) : new Set<Definition>();
+  return (
+    made.size > 0 &&
+    file
+      .all("Return")
+      .some((one) => functionOf(one) === fn && one.value !== null && derivesFrom(one.value, made, facts))
+  );
+}
+
+function isMadeByNetwork(added: Expr, facts: Facts): boolean {
+  if (runsBehind(added, facts).some((run) => facts.gradMode(run) !== "off")) return true;
+  const [made, ...more] = added.kind === "Name" ? facts.file.scopes.reaching(added) : [];
+  // `chosen, rejected = out[:2]`, of `out = self.scores(model, batch)`
+  let from = more.length === 0 ? (made?.value ?? null) : null;
+  for (let depth = 0; depth < 4 && from && from.kind !== "Call"; depth++)
+    from =
+      from.kind === "Subscript"
+        ? from.value
+        : from.kind === "Name"
+          ? facts.file.scopes.onlyValue(from)
+          : null;
+  return (
+    from?.kind === "Call" &&
+    selfAttribute(from.func) !== null &&
+    from.args.some(({ value }) => isNetwork(value, facts))
+  );
+}
 
 /** Of a tensor that lasts, `self.priority[places] = errors`: it takes over the graph of what is written, each time on top of the last. */
 function* rows(facts: Facts): Generator<Finding> {

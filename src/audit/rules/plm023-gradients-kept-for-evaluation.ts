@@ -15,6 +15,7 @@ import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { decoratedGrad } from "../facts/gradmode.ts";
 import { isOtherBranch } from "../facts/guards.ts";
+import { isNetwork } from "../facts/networks.ts";
 import { callsOf } from "../facts/returns.ts";
 import { saysEvaluation } from "../facts/switches.ts";
 import { callTarget } from "../facts/summary.ts";
@@ -66,8 +67,8 @@ function* kept(facts: Facts): Generator<Finding> {
       };
     // Now and then, inside the loop itself, after the step.
     const step = optimizerSteps(file).findLast((call) => contains(loop, call));
-    const after = loop.body.findIndex((one) => step && contains(one, step));
-    const inside = [...evaluations(loop.body.slice(after + 1), clear, facts)];
+    const taken = step && statementOf(step);
+    const inside = [...evaluations(taken ? restOf(taken) : loop.body, clear, facts)];
     yield* inside;
     if (behind.length > 0 || inside.length > 0) continue;
     yield* atTop(loop, clear, clear, facts);
@@ -436,6 +437,8 @@ function isEvaluation(call: Call, facts: Facts): boolean {
       facts.callee(call)?.reachesBackward !== true &&
       !isForward(call, facts)) ||
     (call.func.kind === "Attribute" && call.func.attr === "eval" && call.args.length === 0) ||
+    // `callback_verification(step, backbone)`
+    (/verification$/.test(text) && call.args.some(({ value }) => isNetwork(value, facts))) ||
     modeSwitch(call, facts) !== null
   );
 }
