@@ -175,7 +175,7 @@ function* inAnothersStep(facts: Facts): Generator<Unwanted> {
     const learning = taken.flatMap((one) => [...optimised.get(one)!]);
     const fn = functionOf(call);
     const code = file.codeOf(fn ?? file.tree.module);
-    const runs = runsBehind(loss, facts, true);
+    const runs = runsBehind(loss, facts, true, true);
     const networkOf = (run: Call): string => file.textOf(ranNetwork(run, facts) ?? run.func);
     // By its name alone an optimizer may have another than the loss speaks of.
     if (!taken.every((one) => made.has(one)) && !runs.some((run) => learning.includes(networkOf(run))))

@@ -21,8 +21,13 @@ export function isMadeOf(expr: Expr, call: Call, facts: Facts): boolean {
   return reaches(expr, (node) => node === call, facts);
 }
 
-/** The runs of networks that a loss is computed from; those of which it has `.data` alone, `withoutData` leaves out. */
-export function runsBehind(loss: Expr, facts: Facts, withoutData = false): readonly Call[] {
+/** The runs of networks that a loss is computed from; those of which it has `.data` alone, `withoutData` leaves out, and those that only tell it places and sizes, `withoutPlaces`. */
+export function runsBehind(
+  loss: Expr,
+  facts: Facts,
+  withoutData = false,
+  withoutPlaces = false,
+): readonly Call[] {
   const found: Call[] = [];
   reaches(
     loss,
@@ -34,9 +39,13 @@ export function runsBehind(loss: Expr, facts: Facts, withoutData = false): reado
     facts,
     new Set(),
     withoutData,
+    withoutPlaces,
   );
   return found;
 }
+
+/** By its name where something is, or how long: `ids_slice`, `x_lengths`. */
+const PLACES = /(?:^|_)(?:ids?|idx|ind(?:ex|ices)|masks?|len(?:gth)?s?)(?:_|$)/;
 
 /** Whether what an expression is computed from holds a node; detached parts do not count. */
 function reaches(
@@ -45,6 +54,7 @@ function reaches(
   facts: Facts,
   seen = new Set<Definition | Expr>(),
   withoutData = false,
+  withoutPlaces = false,
 ): boolean {
   let found = false;
   walk(expr, (node) => {
@@ -55,11 +65,12 @@ function reaches(
     }
     if (node.kind === "Call" && node.func.kind === "Attribute" && node.func.attr === "detach") return false;
     if (withoutData && node.kind === "Attribute" && node.attr === "data") return false;
+    if (withoutPlaces && node.kind === "Name" && PLACES.test(node.id)) return false;
     if (node.kind === "Name" && !facts.file.scopes.binds(node))
       for (const one of facts.file.scopes.reaching(node)) {
         if (seen.has(one) || one.how === "param" || !one.value) continue;
         seen.add(one);
-        if (reaches(one.value, is, facts, seen, withoutData)) found = true;
+        if (reaches(one.value, is, facts, seen, withoutData, withoutPlaces)) found = true;
       }
     // `self.loss = self.loss + penalty` in the same method.
     const own = node.kind === "Attribute" ? selfAttribute(node) : null;
@@ -70,7 +81,7 @@ function reaches(
       const made = value ?? unpackedFrom(target);
       if (!made || seen.has(made) || method !== functionOf(node)) continue;
       seen.add(made);
-      if (reaches(made, is, facts, seen, withoutData)) found = true;
+      if (reaches(made, is, facts, seen, withoutData, withoutPlaces)) found = true;
     }
     return !found;
   });
