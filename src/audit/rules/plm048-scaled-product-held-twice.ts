@@ -2,13 +2,15 @@ import { argument, isFalse, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Assign, Attribute, Binary, Call, Expr, Name, Subscript } from "../../python/tree.ts";
+import type { Attribute, Binary, Call, Expr, Name, Subscript } from "../../python/tree.ts";
 import { attentions, equationOf, isFallback } from "../facts/attention.ts";
 import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isOtherBranch } from "../facts/guards.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { holdsOptions } from "../facts/options.ts";
+import { returnsByName } from "../facts/returns.ts";
+import { callTarget } from "../facts/summary.ts";
 import { isTensorLike } from "../facts/value.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -288,25 +290,85 @@ function isHeld(name: Name, facts: Facts): boolean {
   const one = heldValue(name, facts);
   const scaled = name.parent?.kind === "Binary" ? name.parent : methodOf(name);
   if (!one || !scaled) return false;
-  const statement = wholeOf(scaled, facts).parent;
-  if (statement?.kind !== "Assign" || statement.targets.some((to) => to.kind !== "Name" || to.id === name.id))
-    return false;
+  const whole = wholeOf(scaled, facts);
+  const target = targetOf(whole);
+  if (target ? target.kind !== "Name" || target.id === name.id : !isConsumed(whole)) return false;
   const { value } = one;
   const made =
     value.kind === "Binary"
       ? value.op === "@" ||
         (value.op === "*" && value.left.kind === "Name" && isScalar(value.right, facts)) ||
-        (/^[+-]$/.test(value.op) && isShifted(value, facts) && isForSoftmax(statement, facts))
+        (/^[+-]$/.test(value.op) &&
+          isShifted(value, facts) &&
+          target?.kind === "Name" &&
+          isForSoftmax(target, facts))
       : isTokenLogits(value, facts) ||
         (value.kind === "Call" &&
           (RESIZES.test(facts.file.dotted(value.func) ?? "") ||
             MULTIPLIES.test(facts.file.dotted(value.func) ?? "") ||
             isMatmul(value, facts) ||
+            isJoined(value, facts) ||
+            isHelped(value, facts) ||
             (selfAttribute(value.func) !== null && isLayer(value.func, facts))));
-  const reads = facts.file.scopes.uses(one.made).filter((use) => !isChangedOrDropped(use) && !isOfKind(use));
+  const reads = facts.file.scopes
+    .uses(one.made)
+    .filter((use) => !isChangedOrDropped(use) && !isOfKind(use) && maskedBy(use) === null);
   // Scores that are handed out as well may be the scaled ones.
   const inside = isLogits(value, facts) ? reads.filter((use) => statementOf(use)?.kind !== "Return") : reads;
   return made && inside.length === 1;
+}
+
+/** What a value is named by: alone, or as one of a tuple, `left, right = scores / 8, others / 8`. */
+function targetOf(value: Expr): Expr | null {
+  const { parent } = value;
+  const many = parent?.kind === "Tuple" ? parent : null;
+  const statement = many ? many.parent : parent;
+  const [target, ...more] = statement?.kind === "Assign" ? statement.targets : [];
+  if (!target || more.length > 0) return null;
+  if (!many) return target;
+  return target.kind === "Tuple" ? (target.items[many.items.indexOf(value)] ?? null) : null;
+}
+
+/** `torch.cat([positive, negatives], dim=1)`: as large as the products it is made of. */
+function isJoined(call: Call, facts: Facts): boolean {
+  const all = /^torch\.(?:cat|concat|hstack)$/.test(facts.file.dotted(call.func) ?? "")
+    ? positional(call, 0)
+    : null;
+  const items = all?.kind === "List" || all?.kind === "Tuple" ? all.items : [];
+  return items.some((item) => factors(madeAs(item, facts), facts).length > 0);
+}
+
+/** `self.similarity(a, b)`, `compare(a, b)`: a function of this file that hands back the product it makes. */
+function isHelped(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const name = callTarget(call, file);
+  const given = name === null ? [] : (file.once(returnsByName).get(name) ?? []);
+  return given.length > 0 && given.every((value) => factors(madeAs(value, facts), facts).length > 0);
+}
+
+/** `return scores / 8`, `cross_entropy(scores / temperature, labels)`: without a name of its own, while the first one has its. */
+function isConsumed(whole: Expr): boolean {
+  const call = whole.parent?.kind === "Arg" ? whole.parent.parent : null;
+  return (
+    whole.parent?.kind === "Return" ||
+    (call?.kind === "Call" && /^(?:cross_entropy|nll_loss|kl_div|logsumexp)$/.test(lastWord(call.func)))
+  );
+}
+
+/**
+ * The new `scores` of `scores = scores.masked_fill(mask, -1e9)`, `scores = torch.where(mask, scores, low)` and
+ * `scores = scores + mask`: the same places, of which some are covered.
+ */
+function maskedBy(use: Name): Name | null {
+  const call = methodOf(use);
+  const covered =
+    use.parent?.kind === "Binary" && /^[+-]$/.test(use.parent.op) && use.parent.left === use
+      ? use.parent
+      : call && /^(?:masked_fill|where)$/.test(lastWord(call.func))
+        ? call
+        : null;
+  const target = covered && targetOf(covered);
+  return target?.kind === "Name" && target.id === use.id ? target : null;
 }
 
 /** `cap * torch.tanh(logits / cap)` of `logits / cap`, and `(logits / cap).tanh() * cap`: as large, place by place. */
@@ -318,10 +380,11 @@ function wholeOf(scaled: Expr, facts: Facts): Expr {
     isScalar(parent.left === scaled ? parent.right : parent.left, facts);
   if (isFactor) return wholeOf(parent, facts);
   const call = methodOf(scaled);
-  return call && /^(?:tanh|float|sigmoid|clamp|neg|mul|div)$/.test(lastWord(call.func))
-    ? wholeOf(call, facts)
-    : scaled;
+  return call && AS_LARGE.test(lastWord(call.func)) ? wholeOf(call, facts) : scaled;
 }
+
+const AS_LARGE =
+  /^(?:tanh|float|sigmoid|clamp|neg|mul|div|(?:log_)?softmax|view|reshape|flatten|transpose|contiguous)$/;
 
 /** `x.tanh()`, `torch.tanh(x)` of `x`. */
 function methodOf({ parent }: Expr): Call | null {
@@ -335,14 +398,17 @@ function isShifted({ left, right }: Binary, facts: Facts): boolean {
 }
 
 /** `chances = softmax(scaled, dim=-1)`: what a softmax is taken of is a row for each example, or for each place. */
-function isForSoftmax({ targets: [target] }: Assign, { file }: Facts): boolean {
-  const scaled = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
-  const uses = scaled ? file.scopes.uses(scaled) : [];
+function isForSoftmax(target: Name, facts: Facts, depth = 0): boolean {
+  const { scopes } = facts.file;
+  const scaled = scopes.definitionAt(target);
+  const uses = scaled ? scopes.uses(scaled).filter((use) => !isChangedOrDropped(use) && !isOfKind(use)) : [];
   return (
     uses.length > 0 &&
-    uses.every(({ parent }) => {
-      const call = parent?.kind === "Arg" || parent?.kind === "Attribute" ? parent.parent : null;
-      return call?.kind === "Call" && /^(?:log_)?softmax$/.test(lastWord(call.func));
+    uses.every((use) => {
+      // Masked on its way there.
+      const masked = maskedBy(use);
+      if (masked) return depth < 4 && isForSoftmax(masked, facts, depth + 1);
+      return /^(?:log_)?softmax$/.test(lastWord(methodOf(use)?.func ?? use));
     })
   );
 }
@@ -351,11 +417,39 @@ const RESIZES = /^torch\.nn\.functional\.(?:interpolate|upsample)$/;
 
 /** What gave a name its value, alone: an assignment, or `output, hidden = model(data, hidden)`. */
 function heldValue(name: Name, facts: Facts): { readonly value: Expr; readonly made: Definition } | null {
-  const [made, ...more] = facts.file.scopes.reaching(name);
+  const all = facts.file.scopes.reaching(name);
+  const [last, ...before] = all;
+  const source = last && before.length === 0 ? maskedOf(last) : null;
+  // Masked whatever happens: as large as what was masked.
+  if (source) {
+    const first = heldValue(source, facts);
+    return first && { value: first.value, made: last! };
+  }
+  const [made, ...more] = all.filter((one) => maskedOf(one) === null);
   const { how, value, index } = made ?? { how: null, value: null, index: null };
   if (!made || more.length > 0 || !value) return null;
+  // `ours, theirs = a @ b, c @ d`
+  if (how === "unpack" && value.kind === "Tuple" && index !== null) {
+    const item = value.items[index];
+    return item ? { value: item, made } : null;
+  }
   const first = how === "unpack" && index === 0 && isTokenLogits(value, facts);
   return how === "assign" || first ? { value, made } : null;
+}
+
+/** The old `scores` of `scores = scores.masked_fill(mask, -1e9)`, which perhaps happens only where there is a mask. */
+function maskedOf({ how, node, value }: Definition): Name | null {
+  if (how !== "assign" || !value) return null;
+  const operands =
+    value.kind === "Binary"
+      ? [value.left]
+      : value.kind === "Call"
+        ? [
+            ...(value.func.kind === "Attribute" ? [value.func.value] : []),
+            ...value.args.map((arg) => arg.value),
+          ]
+        : [];
+  return operands.find((one): one is Name => one.kind === "Name" && maskedBy(one) === node) ?? null;
 }
 
 /** `model(**batch).logits`, `model(tokens)`, or those of a run of places, `logits[:, -kept:, :]`, of a language model. */
