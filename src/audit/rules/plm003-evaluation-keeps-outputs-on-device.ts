@@ -1,13 +1,14 @@
 import { argument, isNone, positional } from "../../python/file.ts";
 import { classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
-import type { Assign, Call, Expr, Node } from "../../python/tree.ts";
+import type { Assign, Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
-import { selfAttribute } from "../facts/classes.ts";
+import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import { validationStep } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isMaybeNumber, keeps, parts } from "../facts/kept.ts";
 import { iteratedText } from "../facts/loaders.ts";
 import { isNetwork, networkCall, unwrapped } from "../facts/networks.ts";
+import { callsOf, paramGiven } from "../facts/returns.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -330,21 +331,73 @@ function grownBy(statement: Assign, facts: Facts): Expr | null {
   return own ? (parts.items.find((item) => !(item.kind === "Name" && item.id === target.id)) ?? null) : null;
 }
 
-/** A Lightning module's `validation_step` that lists what it computed on self. */
+/** A Lightning module's `validation_step` that lists what it computed on self, or hands it to a method that does, or to its epoch's end. */
 function* steps(facts: Facts): Generator<Finding> {
-  for (const call of facts.file.callsNamed("append")) {
-    if (call.func.kind !== "Attribute" || call.func.attr !== "append" || call.args.length !== 1) continue;
-    const added = call.args[0]!.value;
-    if (!validationStep(call, facts) || selfAttribute(call.func.value) === null) continue;
-    for (const part of parts(added, facts)) {
-      if (!networkCall(part, facts)) continue;
-      yield {
-        at: part,
-        message: `\`${facts.file.textOf(call.func.value)}\` keeps the outputs of every batch on the device: its memory grows with the dataset`,
-        fix: { grade: "unsafe", title: "Keep them on the host", edits: appendCall(part, ".cpu()") },
-      };
-    }
+  const { file } = facts;
+  for (const call of file.callsNamed("append", "extend")) {
+    if (call.func.kind !== "Attribute" || call.args.length !== 1) continue;
+    yield* listed(call, call.func.value, call.args[0]!.value, isExtend(call), facts);
   }
+  // `self.outputs += [logits]`
+  for (const { target, value } of file.all("AugAssign"))
+    if (value.kind === "List") yield* listed(value, target, value, false, facts);
+  for (const { value, parent } of file.all("Return")) {
+    const step = value && parent ? validationStep(value, facts) : null;
+    if (!value || !step || !hasEpochEnd(step)) continue;
+    for (const part of parts(value, facts))
+      if (isOutput(part, facts)) yield { ...keptOf(part, "What the step returns"), severity: "note" };
+  }
+}
+
+/** What is put into a list on self, one of its parts at a time. */
+function* listed(at: Expr, list: Expr, added: Expr, spread: boolean, facts: Facts): Generator<Finding> {
+  const root = list.kind === "Subscript" ? list.value : list;
+  if (selfAttribute(root) === null) return;
+  const into = `\`${facts.file.textOf(list)}\``;
+  const doubt = spread || root !== list ? { severity: "note" as const } : {};
+  for (const part of parts(added, facts))
+    if (validationStep(at, facts)) {
+      if (networkCall(part, facts)) yield { ...keptOf(part, into), ...doubt };
+    } else if (isHandedOutput(part, facts)) yield { ...keptOf(part, into), severity: "note" };
+}
+
+function keptOf(part: Expr, into: string): Finding {
+  return {
+    at: part,
+    message: `${into} keeps the outputs of every batch on the device: its memory grows with the dataset`,
+    fix: { grade: "unsafe", title: "Keep them on the host", edits: appendCall(part, ".cpu()") },
+  };
+}
+
+/** `validation_epoch_end(self, outputs)` beside `validation_step`: Lightning keeps what all steps return until then. */
+function hasEpochEnd(step: FunctionDef): boolean {
+  const cls = classOf(step);
+  const end = step.name.replace(/step$/, "epoch_end");
+  return cls !== null && methodsOf(cls).some(({ name }) => name === end);
+}
+
+/** What a network gave, and no loss or other number of it. */
+function isOutput(expr: Expr, facts: Facts): boolean {
+  const source = networkCall(expr, facts);
+  return (
+    source !== null &&
+    !facts.networks.isLoss(source.func) &&
+    !/(?:loss|scores?|rewards?)$/.test(facts.file.textOf(expr)) &&
+    !isMaybeNumber(expr)
+  );
+}
+
+/** `logits` in `def keep(self, logits): self.outputs.append(logits)`, where a validation step hands in what a network gave. */
+function isHandedOutput(part: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  const [one, ...more] = part.kind === "Name" ? file.scopes.reaching(part) : [];
+  const fn = functionOf(part);
+  if (one?.how !== "param" || more.length > 0 || fn?.kind !== "FunctionDef") return false;
+  return callsOf(fn, file).some(
+    (call) =>
+      validationStep(call, facts) !== null &&
+      call.args.some((arg) => paramGiven(call, arg, file) === one.node && isOutput(arg.value, facts)),
+  );
 }
 
 /** `self.outputs.append(model(x))` in a loop over batches of a method that evaluates. */

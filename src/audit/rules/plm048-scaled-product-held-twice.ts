@@ -351,7 +351,7 @@ function isConsumed(whole: Expr): boolean {
   const call = whole.parent?.kind === "Arg" ? whole.parent.parent : null;
   return (
     whole.parent?.kind === "Return" ||
-    (call?.kind === "Call" && /^(?:cross_entropy|nll_loss|kl_div|logsumexp)$/.test(lastWord(call.func)))
+    (call?.kind === "Call" && /^(?:cross_entropy|nll_loss|kl_div)$/.test(lastWord(call.func)))
   );
 }
 
