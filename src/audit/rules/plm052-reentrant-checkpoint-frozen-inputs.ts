@@ -313,11 +313,21 @@ function isFrozen(text: string): boolean {
   ).test(text);
 }
 
+/** `if "lora" in name: p.requires_grad = True`, `else: p.requires_grad = False`. */
+const EITHER =
+  /\bif ([^\n]*["'] in \w+[^\n]*):\s*\w+\.requires_grad(?:_\((?:True)?\)|\s*=\s*True)\s+else:\s*\w+\.requires_grad(?:_\(\s*False|\s*=\s*False)/;
+
+/** `p.requires_grad = False`, then `if "lora" in name: p.requires_grad = True`, in one loop. */
+const OFF_FIRST =
+  /\bnamed_parameters\(\):\s*\w+\.requires_grad(?:_\(\s*False\s*\)|\s*=\s*False)\s+if ([^\n]*["'] in \w+[^\n]*):\s*\w+\.requires_grad(?:_\((?:True)?\)|\s*=\s*True)/;
+
 /** `p.requires_grad = "lora" in name`: what lies inside the checkpoints trains, and the embeddings do not. */
 function freezesRest(text: string): boolean {
   const kept =
     /\bnamed_parameters\(\):\s*\w+\.requires_grad(?:_\(|\s*=\s*)([^\n]*["'] in \w[^\n]*)/.exec(text)?.[1] ??
     /\bif ([^\n]*["'] not in \w+[^\n]*):\s*\w+\.requires_grad(?:_\(\s*False|\s*=\s*False)/.exec(text)?.[1] ??
+    EITHER.exec(text)?.[1] ??
+    OFF_FIRST.exec(text)?.[1] ??
     "";
   // `model.requires_grad_(False)`, then the last blocks again.
   if (
@@ -344,12 +354,15 @@ function freezesRest(text: string): boolean {
 /** `hidden = self.fc(torch.cat((embedded, hidden), -1))` */
 const BETWEEN = /=\s*self\.\w*(?:fc|proj\w*|linear|input_layer|adapter)\d*\(/;
 
-/** A module that freezes its embedding and checkpoints what follows on the reentrant path. */
+/** A module that freezes its embedding, or whose file has all but its adapters frozen, and that checkpoints what follows on the reentrant path. */
 function* byHand(file: PythonFile): Generator<Finding> {
+  // By a function of the file, which somebody has to call.
+  const rest = freezesRest(file.text);
   for (const cls of file.all("ClassDef")) {
     const text = file.codeOf(cls);
-    if (!isFrozen(text) || /enable_input_require_grads|requires_grad_\(\s*(?:True)?\s*\)/.test(text))
-      continue;
+    const frozen = isFrozen(text);
+    if (!frozen && !(rest && /\bEmbedding\(/.test(text))) continue;
+    if (/enable_input_require_grads|requires_grad_\(\s*(?:True)?\s*\)/.test(text)) continue;
     for (const call of file.callsNamed("checkpoint", "checkpoint_sequential")) {
       if (
         !contains(cls, call) ||
@@ -361,7 +374,7 @@ function* byHand(file: PythonFile): Generator<Finding> {
       yield {
         at: flag?.value ?? call,
         // A layer between the embedding and the blocks gives them inputs that require gradients.
-        ...(BETWEEN.test(text)
+        ...(BETWEEN.test(text) || !frozen
           ? { severity: "note" as const }
           : flag
             ? {}
