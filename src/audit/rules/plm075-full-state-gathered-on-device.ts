@@ -1,7 +1,7 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, functionOf, statementOf, walk } from "../../python/nodes.ts";
-import type { Call, Comp, Expr, For, FunctionDef, Name, Node } from "../../python/tree.ts";
+import type { Call, Comp, Expr, For, Name, Node } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { given, hidesArguments } from "../facts/arguments.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
@@ -164,11 +164,14 @@ function* wholeTensors(file: PythonFile): Generator<Finding> {
       whole.parent.value === whole &&
       whole.parent.targets.some((target) => target.kind === "Subscript");
     // Handed to another engine it may well be wanted there.
-    if (moved || !(kept || put) || !isSaved(call, file)) continue;
+    if (moved || !(kept || put)) continue;
+    const saved = isSaved(call, file);
+    if (!saved && !isReturnedToSave(call, file)) continue;
     const over = kept
       ? (call.parent as Comp).clauses[0]?.iter
       : ancestors(call).find((at): at is For => at.kind === "For")?.iter;
-    if (over && isOverState(over, file)) yield { at: call, message: MESSAGE };
+    if (over && isOverState(over, file))
+      yield { at: call, ...(saved ? {} : { severity: "note" as const }), message: MESSAGE };
   }
 }
 
@@ -192,14 +195,18 @@ function isSaved(call: Call, file: PythonFile): boolean {
   const target = statement?.kind === "Assign" ? statement.targets[0] : null;
   const name = target?.kind === "Subscript" ? target.value : target;
   if (name?.kind !== "Name" || isHandedOn(name, file)) return false;
-  if (fn?.kind === "FunctionDef" && isReturnedToSave(name, fn, file)) return true;
   return file.calls
     .matching(WRITES)
     .some((one) => functionOf(one) === fn && one.args.some(({ value }) => names(value, name.id)));
 }
 
-/** `return states`, of a function that only those call that are called after saving. */
-function isReturnedToSave(name: Name, fn: FunctionDef, file: PythonFile): boolean {
+/** `return states`, of a function that only those of this file call that are called after saving; another file may call it too. */
+function isReturnedToSave(call: Call, file: PythonFile): boolean {
+  const fn = functionOf(call);
+  const statement = statementOf(call);
+  const target = statement?.kind === "Assign" ? statement.targets[0] : null;
+  const name = target?.kind === "Subscript" ? target.value : target;
+  if (fn?.kind !== "FunctionDef" || name?.kind !== "Name" || isHandedOn(name, file)) return false;
   const returned = file
     .all("Return")
     .some((one) => functionOf(one) === fn && one.value?.kind === "Name" && one.value.id === name.id);
