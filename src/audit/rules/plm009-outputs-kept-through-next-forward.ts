@@ -500,13 +500,10 @@ function isPick(expr: Expr): boolean {
 
 /** Where in the loop's body the statement stands, with nothing but `with` around it, or one of the `choices` that are made. */
 function stepIn(loop: Loop, statement: Stmt, choices = false): number {
+  const isAround = (node: Node): boolean =>
+    node.kind === "With" || (choices && node.kind === "If" && isChoice(node));
   let at: Node = statement;
-  while (
-    at.parent &&
-    at.parent !== loop &&
-    (at.parent.kind === "With" || (choices && at.parent.kind === "If" && isChoice(at.parent)))
-  )
-    at = at.parent;
+  while (at.parent && at.parent !== loop && isAround(at.parent)) at = at.parent;
   return at.parent === loop ? loop.body.indexOf(at as Stmt) : -1;
 }
 

@@ -438,7 +438,7 @@ function isEvaluation(call: Call, facts: Facts): boolean {
       !isForward(call, facts)) ||
     (call.func.kind === "Attribute" && call.func.attr === "eval" && call.args.length === 0) ||
     // `callback_verification(step, backbone)`
-    (/verification$/.test(text) && call.args.some(({ value }) => isNetwork(value, facts))) ||
+    (text.endsWith("verification") && call.args.some(({ value }) => isNetwork(value, facts))) ||
     modeSwitch(call, facts) !== null
   );
 }
