@@ -375,6 +375,17 @@ export class CallValues {
     return UNKNOWN;
   }
 
+  /** One tensor, or several at once: `accelerator.gather({"loss": loss, "hits": hits})` hands back as many. */
+  #gathered(given: Expr): Value {
+    const items =
+      given.kind === "Dict"
+        ? given.values
+        : given.kind === "Tuple" || given.kind === "List"
+          ? given.items
+          : null;
+    return items ? { ...this.#values.alike(items), what: "output" } : this.#values.of(given);
+  }
+
   #method(call: Call, receiver: Expr, attr: string): Value | null {
     const value = this.#values.of(receiver);
     const isTensor = value.what === "tensor" || value.what === "output" || TENSOR_ONLY_METHODS.has(attr);
@@ -382,7 +393,7 @@ export class CallValues {
     // `accelerator.gather(loss.detach())`: of all ranks, on the device.
     const gathered =
       /^(?:gather(?:_for_metrics)?|reduce)$/.test(attr) && /accel/i.test(lastWord(receiver)) && call.args[0]
-        ? this.#values.of(call.args[0].value)
+        ? this.#gathered(call.args[0].value)
         : UNKNOWN;
     if (isTensorLike(gathered)) return { ...gathered, graph: "no" };
     // `accelerator.clip_grad_norm_(model.parameters(), 1.0)`, `sharded.clip_grad_norm_(1.0)`: the norm, as torch's own gives it.

@@ -77,6 +77,11 @@ function held(expr: Expr, losses: ReadonlySet<Definition>, file: PythonFile): "+
     const made = file.scopes.reaching(expr);
     return made.some((one) => losses.has(one)) && !made.some((one) => isNumber(one, file)) ? "+" : null;
   }
+  // `return (policy_loss + value_loss).detach()`, `return loss / len(batch)`
+  if (expr.kind === "Binary" && /^[-+*/]$/.test(expr.op)) {
+    const [left, right] = [held(expr.left, losses, file), held(expr.right, losses, file)];
+    return left === "+" || right === "+" ? "+" : (left ?? right);
+  }
   if (expr.kind === "Attribute" && expr.attr === "data")
     return held(expr.value, losses, file) === null ? null : "-";
   if (expr.kind !== "Call" || expr.func.kind !== "Attribute" || !SAME.test(expr.func.attr)) return null;

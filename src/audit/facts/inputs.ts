@@ -180,14 +180,18 @@ function isTest(index: Expr, file: PythonFile, depth = 0): boolean {
   return made !== null && isTest(made, file, depth + 1);
 }
 
-/** The batch that Lightning hands to a step: moved to where the module is, in whatever form it comes. */
+/** The batch that a framework hands to a step: moved to where the module is, in whatever form it comes. */
 export const BATCH_INPUT: Value = { what: "output", device: "network", graph: "no" };
 
+/** `batch` of Lightning's `training_step(self, batch, index)`, `inputs` of a Trainer's `compute_loss(self, model, inputs)`. */
 export function isStepBatch({ node }: Definition, role: (cls: ClassDef) => Role): boolean {
   const fn = node.parent;
-  if (node.kind !== "Param" || fn?.kind !== "FunctionDef" || fn.name !== "training_step") return false;
-  const cls = classOf(fn);
-  return node === fn.params[1] && cls !== null && role(cls) === "lightning";
+  const cls = node.kind === "Param" && fn?.kind === "FunctionDef" ? classOf(fn) : null;
+  if (cls === null || fn?.kind !== "FunctionDef") return false;
+  return (
+    (fn.name === "training_step" && node === fn.params[1] && role(cls) === "lightning") ||
+    (fn.name === "compute_loss" && node === fn.params[2] && role(cls) === "trainer")
+  );
 }
 
 /** `loader = accelerator.prepare(loader)`: what it hands out is on the device. */

@@ -18,9 +18,12 @@ export function isForLearned(name: string): boolean {
   return RUN_ALONE.test(name);
 }
 
-/** What methods are called that take one step of a training: whoever `trainer` is, `trainer.train_step(batch)` is one. */
+/**
+ * What methods are called that take one step of a training: whoever `trainer` is, `trainer.train_step(batch)` is one, and so is
+ * `agent.update_critic(batch)`, of the part that it names.
+ */
 export const STEPPERS =
-  /^(?:(?:do_)?train(?:ing)?_(?:one_)?(?:step|batch|iter|iteration|minibatch)|train_on_batch|optimi[sz]e_(?:parameters|model|step)|update_(?:parameters|params|networks?|weights))$/;
+  /^(?:(?:do_)?train(?:ing)?_(?:one_)?(?:step|batch|iter|iteration|minibatch)|train_on_batch|optimi[sz]e_(?:parameters|model|step)|update_(?:parameters|params|networks?|weights|actor|critic|policy|agent|latent|encoder|decoder|generator|discriminator))$/;
 
 function isLong(name: string): boolean {
   return name.length > 8 && name.includes("_", 2) && !TORCH.test(name);

@@ -1,4 +1,5 @@
 import { ancestors, lastWord, statementOf } from "../../python/nodes.ts";
+import type { PythonFile } from "../../python/file.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { isShownAfterRead } from "../facts/echoes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -28,7 +29,7 @@ export const rule: Rule = {
     const told = new Set<Node>();
     for (const call of facts.file.calls.matching(SHOWN)) {
       if (!isShown(call, facts)) continue;
-      for (const value of call.args.flatMap(({ value: one }) => (one.kind === "Dict" ? one.values : [one])))
+      for (const value of call.args.flatMap(({ value: one }) => shownBy(one, facts)))
         // Of `"%.3f" % loss` the loss is told below.
         if (!isFormat(value) && !isWord(value) && facts.onAccelerator(value) && facts.everyStep(call))
           yield report(value, call, facts, told);
@@ -50,6 +51,29 @@ export const rule: Rule = {
             yield report(value, showing(format), facts, told);
   },
 };
+
+/** What an argument shows: itself, or each of a dict, also of `logs` in `bar.set_postfix(**logs)` with what is put in later. */
+function shownBy(expr: Expr, facts: Facts): readonly Expr[] {
+  const { file } = facts;
+  const dict = dictOf(expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr, file);
+  if (!dict) return [expr];
+  const [named] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  const put = (named ? file.scopes.uses(named) : []).flatMap(({ parent: at }) =>
+    at?.kind === "Subscript" && at.parent?.kind === "Assign" && at.parent.targets.includes(at)
+      ? [at.parent.value]
+      : [],
+  );
+  // `logs["norm"] = norm` in a branch that is taken now and then is shown as often.
+  return [...dict, ...put.filter((value) => facts.everyStep(value) !== null)];
+}
+
+/** The values of `{"loss": loss}`, of `dict(loss=loss)`. */
+function dictOf(made: Expr | null, file: PythonFile): readonly Expr[] | null {
+  if (made?.kind === "Dict") return made.values;
+  return made?.kind === "Call" && file.dotted(made.func) === "builtins.dict"
+    ? made.args.flatMap(({ name, value }) => (name === null ? [] : [value]))
+    : null;
+}
 
 /** `batch.key`, `name`: what tells things apart is no tensor. */
 function isWord(expr: Expr): boolean {

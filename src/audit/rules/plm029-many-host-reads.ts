@@ -1,7 +1,8 @@
-import { blockOf, statementOf } from "../../python/nodes.ts";
+import { blockOf, contains, statementOf } from "../../python/nodes.ts";
 import type { Call, Comp, Expr, Node, Stmt } from "../../python/tree.ts";
 import { localName } from "../imports.ts";
-import type { Facts } from "../facts/facts.ts";
+import { everyUpdate } from "../facts/facts.ts";
+import type { Facts, Hot } from "../facts/facts.ts";
 import { isReadOffNetwork } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Fix, Rule } from "../rule.ts";
@@ -19,7 +20,7 @@ export const rule: Rule = {
   *check(facts) {
     const groups = new Map<Node, Call[]>();
     for (const call of facts.file.callsNamed("item", "float")) {
-      const hot = readsScalar(call, facts) ? facts.hot(call) : null;
+      const hot = readsScalar(call, facts) ? oftenHot(call, facts) : null;
       if (!hot) continue;
       const group = groups.get(hot.within);
       if (group) group.push(call);
@@ -29,7 +30,7 @@ export const rule: Rule = {
     for (const call of facts.file.callsNamed("item")) {
       if (call.func.kind !== "Attribute" || call.args.length > 0 || groups.size === 0) continue;
       if (facts.value(call.func.value).what !== "unknown" || isReadOffNetwork(call, facts)) continue;
-      const hot = facts.hot(call);
+      const hot = oftenHot(call, facts);
       if (hot) groups.get(hot.within)?.push(call);
     }
     // One after the other, each is a round trip; the second already finds an empty queue.
@@ -61,6 +62,12 @@ export const rule: Rule = {
         };
   },
 };
+
+/** Hot, but not under `if step % 1000 == 0:`, where a few round trips are nothing. */
+function oftenHot(call: Call, facts: Facts): Hot | null {
+  const hot = facts.hot(call);
+  return hot && (facts.frequency(call, hot.within) !== "throttled" || everyUpdate(call, facts)) ? hot : null;
+}
 
 /** Reads in one statement, or in statements one after the other; and what is scattered over the rest of the step. */
 function clusters(reads: readonly Call[]): readonly (readonly Call[])[] {
@@ -105,11 +112,11 @@ function readsEach(comp: Comp): boolean {
     ((read.func.kind === "Attribute" &&
       read.func.attr === "item" &&
       read.args.length === 0 &&
-      isNameOrMean(read.func.value)) ||
+      isOfOne(read.func.value)) ||
       (read.func.kind === "Name" &&
         read.func.id === "float" &&
         read.args.length === 1 &&
-        isNameOrMean(read.args[0]!.value)))
+        isOfOne(read.args[0]!.value)))
   );
 }
 
@@ -145,33 +152,43 @@ function areTensors({ clauses, value, element }: Comp, facts: Facts): boolean {
 
 /** `for name, loss in losses.items(): totals[name] += loss.item()`, in a step. */
 function readsInLoop(call: Call, facts: Facts): boolean {
-  if (call.func.kind !== "Attribute" || call.args.length > 0 || !isNameOrMean(call.func.value)) return false;
+  if (call.func.kind !== "Attribute" || call.args.length > 0 || !isOfOne(call.func.value)) return false;
   const loop = loopsAround(call)[0];
   if (loop?.kind !== "For" || facts.stepLoops.has(loop) || !facts.everyStep(loop)) return false;
   if (facts.frequency(call, loop) !== "every") return false;
   const over = loop.iter;
+  // `for p in model.parameters(): total += p.grad.norm().item() ** 2`
   const values =
-    over.kind === "Call" && over.func.kind === "Attribute" && /^(?:items|values)$/.test(over.func.attr);
+    over.kind === "Call" &&
+    over.func.kind === "Attribute" &&
+    /^(?:items|values|(?:named_)?parameters)$/.test(over.func.attr);
   const listed = over.kind === "Name" ? facts.file.scopes.onlyValue(over) : null;
   const items = listed?.kind === "List" || listed?.kind === "Tuple" ? listed.items : [];
   if (!values && !items.some((item) => facts.onAccelerator(item))) return false;
   const bound = loop.target.kind === "Tuple" ? loop.target.items : [loop.target];
+  const isBound = (read: Expr): boolean =>
+    bound.some((item) => item.kind === "Name" && read.kind === "Name" && item.id === read.id);
   const read = baseOf(call.func.value);
-  return bound.some((item) => item.kind === "Name" && read.kind === "Name" && item.id === read.id);
+  // `norm = p.grad.norm(2)` in the same turn, and then `norm.item()`.
+  const made = read.kind === "Name" ? facts.file.scopes.onlyValue(read) : null;
+  return isBound(read) || (made !== null && contains(loop, made) && isOfOne(made) && isBound(baseOf(made)));
 }
 
 function baseOf(expr: Expr): Expr {
-  return expr.kind === "Call" && expr.func.kind === "Attribute" ? baseOf(expr.func.value) : expr;
+  if (expr.kind === "Call" && expr.func.kind === "Attribute") return baseOf(expr.func.value);
+  return expr.kind === "Attribute" ? baseOf(expr.value) : expr;
 }
 
-/** `v`, `v.mean()` */
-function isNameOrMean(expr: Expr): boolean {
-  return expr.kind === "Call" &&
-    expr.func.kind === "Attribute" &&
-    /^(?:mean|sum|detach)$/.test(expr.func.attr)
-    ? isNameOrMean(expr.func.value)
+/** `v`, `v.mean()`, `p.grad.norm(2)` */
+function isOfOne(expr: Expr): boolean {
+  if (expr.kind === "Attribute") return /^(?:grad|data)$/.test(expr.attr) && isOfOne(expr.value);
+  return expr.kind === "Call" && expr.func.kind === "Attribute" && REDUCES.test(expr.func.attr)
+    ? isOfOne(expr.func.value)
     : expr.kind === "Name";
 }
+
+/** Methods on the way from a tensor to one number of it. */
+const REDUCES = /^(?:mean|sum|detach|norm|abs|max|min|std|var|square|pow|sqrt|float)$/;
 
 /** `a, b = x.item(), y.item()` in one transfer. */
 function together(call: Call, facts: Facts): Fix | null {
