@@ -1,7 +1,7 @@
 import { argument, isNone } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains } from "../../python/nodes.ts";
-import type { Call, Expr, Name, Node } from "../../python/tree.ts";
+import type { Call, Expr, If, Name, Node, Stmt } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
 import { entriesOf, given, hidesArguments, settingsOf, updatedBy } from "../facts/arguments.ts";
@@ -100,8 +100,41 @@ function isElsewhere(put: Node, site: Node): boolean {
   return false;
 }
 
+/**
+ * `if bits == 8: …`, `elif bits == 4: …` and no more: for any other number, the one for plain training among them, nothing of
+ * that is put in. Nor is what an option asks for that is off by default.
+ */
+function isOneOfSome(put: Node, file: PythonFile, project: ProjectFacts): boolean {
+  for (let child = put, at = put.parent; at; child = at, at = at.parent) {
+    if (at.kind !== "If" || !at.body.includes(child as never)) continue;
+    let first: If = at;
+    while (first.parent?.kind === "If" && first.parent.orelse[0] === first) first = first.parent;
+    if (hasOtherCase(first, file)) return true;
+  }
+  return optionBehind(put, file, project) !== null;
+}
+
+/** Two or more tests of one thing against written values, and nothing for the rest of them. Who names a type in one has thought of them. */
+function hasOtherCase(first: If, file: PythonFile): boolean {
+  if (/["'](?:torch_)?dtype["']/.test(file.codeOf(first))) return false;
+  const tests: Expr[] = [];
+  let at: Stmt | undefined = first;
+  while (at?.kind === "If") {
+    tests.push(at.test);
+    // With an else, that says what is to be done with the rest.
+    if (at.orelse.length > 1) return false;
+    at = at.orelse[0];
+  }
+  const compared = tests.map((test) =>
+    test.kind === "Compare" && test.ops[0] === "==" && /^(?:Num|Str)$/.test(test.rights[0]!.kind)
+      ? file.textOf(test.left)
+      : null,
+  );
+  return at === undefined && tests.length > 1 && compared.every((left) => left !== null && left === compared[0]);
+}
+
 /** Whether settings that are written down in this file say no type by the time they are handed on here. */
-function isUntypedWay({ at: site, settings }: Way, file: PythonFile): boolean {
+function isUntypedWay({ at: site, settings }: Way, file: PythonFile, project: ProjectFacts): boolean {
   const [one, ...more] = file.scopes.reaching(settings);
   const begun = one?.how === "assign" && more.length === 0 ? one.value : null;
   const isDict = begun?.kind === "Dict" && !begun.keys.includes(null);
@@ -113,7 +146,7 @@ function isUntypedWay({ at: site, settings }: Way, file: PythonFile): boolean {
   const said = new Map(entriesOf(begun));
   for (const use of file.scopes.uses(one)) {
     const at = use.parent;
-    if (use.start > site.start || !at || isElsewhere(use, site)) continue;
+    if (use.start > site.start || !at || isElsewhere(use, site) || isOneOfSome(use, file, project)) continue;
     if (at.kind === "Subscript" && at.value === use && at.parent?.kind === "Assign") {
       if (!at.parent.targets.includes(at)) continue;
       if (at.index.kind !== "Str" || at.index.value === null) return false;
@@ -235,7 +268,7 @@ export const rule: Rule = {
       );
       // One of several ways to the call, on which nothing is said.
       const untyped =
-        (!settings || said) && !isSaidHere && waysTo(call, file).some((way) => isUntypedWay(way, file));
+        (!settings || said) && !isSaidHere && waysTo(call, file).some((way) => isUntypedWay(way, file, project));
       if (
         !untyped &&
         (!settings ||

@@ -42,11 +42,12 @@ export const rule: Rule = {
       !file.says(SWITCHED) &&
       !mayCheckpoint(file) &&
       !isCheckpointedElsewhere(facts) &&
-      !isCheckpointedBySettings(facts)
+      !isCheckpointedBySettings(facts) &&
+      !asksOption(file)
     )
       return;
     const trains = file.all("Call").filter(isTraining);
-    const off = file.says(/use_cache["']?\s*[=:]\s*False/);
+    const off = file.says(OFF);
     for (const statement of file.all("Assign")) {
       const [target] = statement.targets;
       // `inputs["use_cache"] = True`
@@ -60,17 +61,7 @@ export const rule: Rule = {
       )
         yield finding(statement.value);
       if (target?.kind !== "Attribute" || target.attr !== "use_cache" || !isTrue(statement.value)) continue;
-      // After training it is for generation.
-      if (
-        off ||
-        trains.some(
-          (call) =>
-            call.start < statement.start &&
-            functionOf(call) === functionOf(statement) &&
-            !isReadied(call, target, file),
-        )
-      )
-        continue;
+      if (off || isAfterTraining(target, trains, file) || isWithoutCheckpointing(statement, file)) continue;
       yield finding(statement.value);
     }
     // `setattr(model.config, "use_cache", True)`
@@ -102,6 +93,7 @@ export const rule: Rule = {
       if (
         !isTrue(flag) ||
         (off && !isOffElsewhere(call, file)) ||
+        isWithoutCheckpointing(call, file) ||
         call.args.some(({ star, value }) => star === 2 && value.kind === "Dict") ||
         !(/^(?:from_pretrained|from_config)$|Config$/.test(name) || isNetwork(call.func, facts)) ||
         /Generation|generate/.test(file.textOf(call.func))
@@ -125,6 +117,34 @@ export const rule: Rule = {
         };
   },
 };
+
+/** A script that asks its own arguments, which its user fills in, whether to checkpoint: `if training_args.gradient_checkpointing:`. */
+function asksOption(file: PythonFile): boolean {
+  return file.says(ASKED) && readsArguments(file);
+}
+
+/** `training_args.gradient_checkpointing`, asked or set. */
+const ASKED = /args\.gradient_checkpointing\b/;
+
+/** Under `if not args.gradient_checkpointing:`, or in the branch beside the one that checkpoints. */
+function isWithoutCheckpointing(node: Node, file: PythonFile): boolean {
+  for (let child = node, at = node.parent; at; child = at, at = at.parent) {
+    if (at.kind !== "If" || child === at.test || !/checkpointing/.test(file.textOf(at.test))) continue;
+    const isNegated = at.test.kind === "Unary" && at.test.op === "not";
+    return at.body.includes(child as never) === isNegated;
+  }
+  return false;
+}
+
+const OFF = /use_cache["']?\s*[=:]\s*False/;
+
+/** After training it is for generation. */
+function isAfterTraining(target: Attribute, trains: readonly Call[], file: PythonFile): boolean {
+  return trains.some(
+    (call) =>
+      call.start < target.start && functionOf(call) === functionOf(target) && !isReadied(call, target, file),
+  );
+}
 
 /** `trainer.train()`, `loss.backward()`, `train_epoch(model, loader)` */
 function isTraining({ func }: Call): boolean {

@@ -227,7 +227,7 @@ function isWork(call: Call, timed: Node | null, facts: Facts): boolean {
   if (isNetwork(call.func, facts) || facts.backwards.some((one) => one.call === call)) return true;
   if (call.func.kind === "Attribute" && call.func.attr === "forward" && isNetwork(call.func.value, facts))
     return true;
-  if (runsGiven(call.func, call.args[0], facts)) return true;
+  if (runsGiven(call.func, call.args[0], facts) || isOfFramework(call, facts)) return true;
   // `losses = partial(diffusion.training_losses, model, x, t)`, called by that name.
   const prepared = call.func.kind === "Name" ? facts.file.scopes.onlyValue(call.func) : null;
   if (
@@ -247,6 +247,14 @@ function isWork(call: Call, timed: Node | null, facts: Facts): boolean {
     facts.functionFacts(fn.body[0]!).loose &&
     !waitsBelow(fn, timed !== null && !isRepeated(call, timed), facts, new Set())
   );
+}
+
+/** `super().training_step(*args)` of a Trainer, or of a module of Lightning: the framework's own work, which it only queues. */
+function isOfFramework({ func }: Call, facts: Facts): boolean {
+  if (func.kind !== "Attribute" || !/^(?:training_step|compute_loss)$/.test(func.attr)) return false;
+  const { value } = func;
+  const cls = value.kind === "Call" && lastWord(value.func) === "super" ? classOf(func) : null;
+  return cls !== null && /^(?:trainer|lightning)$/.test(facts.role(cls));
 }
 
 /**
