@@ -1,4 +1,4 @@
-import { blockOf, contains, statementOf } from "../../python/nodes.ts";
+import { ancestors, blockOf, contains, statementOf } from "../../python/nodes.ts";
 import type { Call, Comp, Expr, Node, Stmt } from "../../python/tree.ts";
 import { localName } from "../imports.ts";
 import { everyUpdate } from "../facts/facts.ts";
@@ -21,7 +21,7 @@ export const rule: Rule = {
     const groups = new Map<Node, Call[]>();
     for (const call of facts.file.callsNamed("item", "float")) {
       const hot = readsScalar(call, facts) ? oftenHot(call, facts) : null;
-      if (!hot) continue;
+      if (!hot || isOneOfEach(call, facts)) continue;
       const group = groups.get(hot.within);
       if (group) group.push(call);
       else groups.set(hot.within, [call]);
@@ -55,7 +55,7 @@ export const rule: Rule = {
           message: "Every value is read by itself, a round trip each; `torch.stack([...]).tolist()` is one",
         };
     for (const comp of facts.file.all("Comp"))
-      if (readsEach(comp) && facts.everyStep(comp) && areTensors(comp, facts))
+      if (readsEachTensor(comp, facts))
         yield {
           at: comp,
           message: "Every value is read by itself, a round trip each; `torch.stack([...]).tolist()` is one",
@@ -67,6 +67,20 @@ export const rule: Rule = {
 function oftenHot(call: Call, facts: Facts): Hot | null {
   const hot = facts.hot(call);
   return hot && (facts.frequency(call, hot.within) !== "throttled" || everyUpdate(call, facts)) ? hot : null;
+}
+
+/** What is told of all the values of a loop, or of a comprehension, is no scalar beside others. */
+function isOneOfEach(call: Call, facts: Facts): boolean {
+  const comp = ancestors(call).find((at) => at.kind === "Comp");
+  return (
+    readsInLoop(call, facts) ||
+    (comp !== undefined && readOfEach(comp) === call && readsEachTensor(comp, facts))
+  );
+}
+
+function readsEachTensor(comp: Comp, facts: Facts): boolean {
+  const read = readOfEach(comp);
+  return read !== null && facts.everyStep(comp) !== null && areTensors(comp, read, facts);
 }
 
 /** Reads in one statement, or in statements one after the other; and what is scattered over the rest of the step. */
@@ -103,21 +117,31 @@ function readsScalar(call: Call, facts: Facts): boolean {
   );
 }
 
-/** `{k: v.item() for k, v in losses.items()}`: what is read comes out of the loop itself. */
-function readsEach(comp: Comp): boolean {
-  const read: Expr = comp.value ?? comp.element;
-  return (
-    comp.clauses.length === 1 &&
-    read.kind === "Call" &&
-    ((read.func.kind === "Attribute" &&
-      read.func.attr === "item" &&
-      read.args.length === 0 &&
-      isOfOne(read.func.value)) ||
-      (read.func.kind === "Name" &&
-        read.func.id === "float" &&
-        read.args.length === 1 &&
-        isOfOne(read.args[0]!.value)))
-  );
+/** The read of `{k: v.item() for k, v in losses.items()}`: of what comes out of the loop itself. */
+function readOfEach(comp: Comp): Call | null {
+  return comp.clauses.length === 1 ? readWithin(comp.value ?? comp.element) : null;
+}
+
+/** `v.item()`, `float(v)`; also shown, scaled, rounded, or beside its name: `f"{v.item():.3f}"`, `(k, round(v.item(), 3))`. */
+function readWithin(expr: Expr): Call | null {
+  if (expr.kind === "Str") return firstRead(expr.parts);
+  if (expr.kind === "Tuple") return firstRead(expr.items);
+  if (expr.kind === "Binary") return firstRead([expr.left, expr.right]);
+  if (expr.kind !== "Call") return null;
+  const { func, args } = expr;
+  if (func.kind === "Attribute")
+    return func.attr === "item" && args.length === 0 && isOfOne(func.value) ? expr : null;
+  if (func.kind !== "Name" || !args[0]) return null;
+  if (func.id === "round") return readWithin(args[0].value);
+  return func.id === "float" && args.length === 1 && isOfOne(args[0].value) ? expr : null;
+}
+
+function firstRead(parts: readonly Expr[]): Call | null {
+  for (const part of parts) {
+    const read = readWithin(part);
+    if (read) return read;
+  }
+  return null;
 }
 
 /** `map(float, (loss, penalty))`, `map(torch.Tensor.item, losses)` */
@@ -132,9 +156,8 @@ function mapsFloat(call: Call, facts: Facts): boolean {
 }
 
 /** `.item()` is a tensor's; of what `float(v)` reads, it must be seen to be one. */
-function areTensors({ clauses, value, element }: Comp, facts: Facts): boolean {
-  const read = value ?? element;
-  if (read.kind === "Call" && read.func.kind === "Attribute") return true;
+function areTensors({ clauses }: Comp, read: Call, facts: Facts): boolean {
+  if (read.func.kind === "Attribute") return true;
   let over = clauses[0]!.iter;
   // `losses.items()`
   if (over.kind === "Call" && over.func.kind === "Attribute" && over.args.length === 0)
@@ -146,7 +169,7 @@ function areTensors({ clauses, value, element }: Comp, facts: Facts): boolean {
   return (
     items.some((item) => facts.onAccelerator(item)) ||
     // What every caller hands in: `def row(*values): return [float(v) for v in values]`.
-    (read.kind === "Call" && read.args[0] !== undefined && facts.onAccelerator(read.args[0].value))
+    (read.args[0] !== undefined && facts.onAccelerator(read.args[0].value))
   );
 }
 

@@ -130,7 +130,9 @@ function hasOtherCase(first: If, file: PythonFile): boolean {
       ? file.textOf(test.left)
       : null,
   );
-  return at === undefined && tests.length > 1 && compared.every((left) => left !== null && left === compared[0]);
+  return (
+    at === undefined && tests.length > 1 && compared.every((left) => left !== null && left === compared[0])
+  );
 }
 
 /** Whether settings that are written down in this file say no type by the time they are handed on here. */
@@ -268,7 +270,9 @@ export const rule: Rule = {
       );
       // One of several ways to the call, on which nothing is said.
       const untyped =
-        (!settings || said) && !isSaidHere && waysTo(call, file).some((way) => isUntypedWay(way, file, project));
+        (!settings || said) &&
+        !isSaidHere &&
+        waysTo(call, file).some((way) => isUntypedWay(way, file, project));
       if (
         !untyped &&
         (!settings ||

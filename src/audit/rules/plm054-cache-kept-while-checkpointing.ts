@@ -151,12 +151,13 @@ function isTraining({ func }: Call): boolean {
   return /^(?:backward|fit|train(?:_\w*(?:epoch|step|model|loop|one|with)\w*)?)$/.test(lastWord(func));
 }
 
-/** `model.train()` before `model.config.use_cache = True`: nothing has been trained by that. */
+/** `model.train()` before `model.config.use_cache = True`: nothing has been trained by that, as it is by `trainer.train()`. */
 function isReadied({ func, args }: Call, { value }: Attribute, file: PythonFile): boolean {
   return (
     func.kind === "Attribute" &&
     func.attr === "train" &&
     args.length === 0 &&
+    !/trainer$/i.test(lastWord(func.value)) &&
     file.textOf(value).startsWith(`${file.textOf(func.value)}.`)
   );
 }
