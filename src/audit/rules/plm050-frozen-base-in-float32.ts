@@ -1,6 +1,6 @@
 import { argument, isNone } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains } from "../../python/nodes.ts";
+import { blockOf, classOf, contains } from "../../python/nodes.ts";
 import type { Call, Expr, If, Name, Node, Stmt } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
@@ -114,31 +114,50 @@ function isOneOfSome(put: Node, file: PythonFile, project: ProjectFacts): boolea
   return optionBehind(put, file, project) !== null;
 }
 
-/** Two or more tests of one thing against written values, and nothing for the rest of them. Who names a type in one has thought of them. */
+/** Two or more ways to quantize, each asked for by a test of its own, and nothing for whoever wants none. */
 function hasOtherCase(first: If, file: PythonFile): boolean {
-  if (/["'](?:torch_)?dtype["']/.test(file.codeOf(first))) return false;
-  const tests: Expr[] = [];
-  let at: Stmt | undefined = first;
-  while (at?.kind === "If") {
-    tests.push(at.test);
-    // With an else, that says what is to be done with the rest.
-    if (at.orelse.length > 1) return false;
+  const choices = (blockOf(first) ?? []).filter(
+    (one): one is If => one.kind === "If" && QUANTIZES.test(file.codeOf(one)),
+  );
+  const ways = choices.map((choice) => waysOf(choice));
+  return (
+    choices.includes(first) &&
+    !ways.includes(null) &&
+    ways.reduce((sum: number, way) => sum + way!, 0) > 1 &&
+    // Who names a type in one of them has thought of the rest.
+    !choices.some((choice) => /["'](?:torch_)?dtype["']/.test(file.codeOf(choice)))
+  );
+}
+
+/** The tests of an if and its elifs; null where an else says what is to be done with the rest. */
+function waysOf(choice: If): number | null {
+  let count = 0;
+  let at: Stmt | undefined = choice;
+  while (at?.kind === "If" && at.orelse.length <= 1) {
+    count++;
     at = at.orelse[0];
   }
-  const compared = tests.map((test) =>
-    test.kind === "Compare" && test.ops[0] === "==" && /^(?:Num|Str)$/.test(test.rights[0]!.kind)
-      ? file.textOf(test.left)
-      : null,
-  );
-  return (
-    at === undefined && tests.length > 1 && compared.every((left) => left !== null && left === compared[0])
-  );
+  return at === undefined ? count : null;
+}
+
+const QUANTIZES = /["'](?:quantization_config|load_in_[48]bit)["']\]/;
+
+/** What a dict of settings begins with, also behind `{k: v for k, v in settings.items() if v is not None}`. */
+function begunWith(value: Expr | null, file: PythonFile): Expr | null {
+  const over = value?.kind === "Comp" && value.value ? value.clauses[0]!.iter : null;
+  const items = over?.kind === "Call" && over.func.kind === "Attribute" && over.func.attr === "items";
+  // A name in there may stand for what the comprehension is assigned to as well.
+  const [one, ...more] =
+    items && over.func.value.kind === "Name"
+      ? file.scopes.reaching(over.func.value).filter((before) => before.value !== value)
+      : [];
+  return one?.how === "assign" && more.length === 0 ? one.value : value;
 }
 
 /** Whether settings that are written down in this file say no type by the time they are handed on here. */
 function isUntypedWay({ at: site, settings }: Way, file: PythonFile, project: ProjectFacts): boolean {
   const [one, ...more] = file.scopes.reaching(settings);
-  const begun = one?.how === "assign" && more.length === 0 ? one.value : null;
+  const begun = one?.how === "assign" && more.length === 0 ? begunWith(one.value, file) : null;
   const isDict = begun?.kind === "Dict" && !begun.keys.includes(null);
   const isCall =
     begun?.kind === "Call" &&

@@ -43,3 +43,16 @@ def load_one(name, quantized, adapters):
         settings["quantization_config"] = BitsAndBytesConfig(load_in_4bit=True)
     # trap: it may be asked for always
     return get_peft_model(AutoModelForCausalLM.from_pretrained(name, **settings), adapters)
+
+
+def load_asked(name, cfg, adapters):
+    settings = {"revision": cfg.revision, "device_map": None}
+    settings = {key: value for key, value in settings.items() if value is not None}
+    if cfg.load_in_8bit:
+        settings["quantization_config"] = BitsAndBytesConfig(load_in_8bit=True)
+    if cfg.adapter == "qlora" and cfg.load_in_4bit:
+        settings["quantization_config"] = BitsAndBytesConfig(load_in_4bit=True)
+    return get_peft_model(
+        AutoModelForCausalLM.from_pretrained(name, **settings),  # expect: PLM050
+        adapters,
+    )
