@@ -1,8 +1,8 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
-import { attributesOf, selfAttribute } from "./classes.ts";
+import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 
 /** The scores of `scores.log_softmax(-1)`. */
@@ -60,11 +60,10 @@ export function isInvariant(call: Call, loop: Node, facts: Facts): boolean {
 
 /** `self.batch = …`, `self.batch[i] = …` or `self.batch.copy_(…)` in the loop, or in a method of the class that it may call. */
 function isWrittenIn(own: string, loop: Node, { file }: Facts): boolean {
-  const calls = file.all("Call").some(({ func }) => contains(loop, func) && selfAttribute(func) !== null);
+  const called = calledFrom(loop, file);
   return file.all("Attribute").some((one) => {
     if (selfAttribute(one) !== own) return false;
-    const fn = functionOf(one);
-    const isCalled = calls && fn?.kind === "FunctionDef" && fn.name !== "__init__" && !contains(fn, loop);
+    const isCalled = called.some((method) => contains(method, one));
     if (!contains(loop, one) && !isCalled) return false;
     const { parent } = one;
     return (
@@ -75,6 +74,25 @@ function isWrittenIn(own: string, loop: Node, { file }: Facts): boolean {
       isWrittenInto(one)
     );
   });
+}
+
+/** The methods that a loop of the class calls, and those that they call: `self.fit()`, which goes around it, is none of them. */
+function calledFrom(loop: Node, file: PythonFile): readonly FunctionDef[] {
+  const cls = classOf(loop);
+  const found: FunctionDef[] = [];
+  const left = cls ? methodsOf(cls).filter((method) => !contains(method, loop)) : [];
+  for (let from: readonly Node[] = [loop]; from.length > 0; ) {
+    const asked = new Set(
+      file
+        .all("Call")
+        .filter(({ func }) => from.some((one) => contains(one, func)))
+        .map(({ func }) => selfAttribute(func)),
+    );
+    const next = left.filter((method) => asked.has(method.name) && !found.includes(method));
+    found.push(...next);
+    from = next;
+  }
+  return found;
 }
 
 /** `torch.zeros_like(x[:1])`, `x.new_ones(n, 3)`: the same numbers, whatever is asked how many of them. */

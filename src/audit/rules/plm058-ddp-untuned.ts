@@ -260,6 +260,16 @@ function isAsked(flag: Expr | null): boolean {
   return (isTrue(flag.body) && off(flag.orelse)) || (isTrue(flag.orelse) && off(flag.body));
 }
 
+/** What transformers calls the setting. */
+const OF_TRAINER = "ddp_find_unused_parameters";
+
+/** `training_args.ddp_find_unused_parameters`, `settings["ddp_find_unused_parameters"]` */
+function isSetting(target: Expr): boolean {
+  return target.kind === "Subscript"
+    ? target.index.kind === "Str" && target.index.value === OF_TRAINER
+    : target.kind === "Attribute" && target.attr === OF_TRAINER;
+}
+
 /** The same setting through accelerate, transformers and Lightning. */
 function* searches(file: PythonFile): Generator<Finding> {
   for (const call of file.calls.given(["ddp_find_unused_parameters", "find_unused_parameters", "strategy"])) {
@@ -276,6 +286,13 @@ function* searches(file: PythonFile): Generator<Finding> {
       strategy.value.value?.endsWith("find_unused_parameters_true") === true
     )
       yield { at: strategy, message: SEARCHES };
+  }
+  for (const { targets, value } of file.mentions(OF_TRAINER) ? file.all("Assign") : [])
+    if (isAsked(value) && targets.some(isSetting)) yield { at: value, message: SEARCHES };
+  // `{"ddp_find_unused_parameters": True}`, whoever is given it.
+  for (const dict of file.mentions(OF_TRAINER) ? file.all("Dict") : []) {
+    const flag = entry(dict, OF_TRAINER);
+    if (isAsked(flag ?? null)) yield { at: flag!, message: SEARCHES };
   }
   // `Trainer(**settings)`
   for (const call of file.mentions("find_unused_parameters_true")
