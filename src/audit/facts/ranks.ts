@@ -1,12 +1,13 @@
 import { importsFrom } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 
-/** One process a device: by torch itself, or by Lightning. */
+/** One process a device: by torch itself, by accelerate, or by Lightning. */
 export function setsUpRanks(file: PythonFile): boolean {
   return (
     file
       .callsNamed("init_process_group", "DistributedDataParallel")
       .some((call) => (file.dotted(call.func) ?? "").startsWith("torch.")) ||
+    file.callsNamed("Accelerator").some((call) => file.dotted(call.func) === "accelerate.Accelerator") ||
     file.calls
       .given(["strategy"])
       .some((call) =>

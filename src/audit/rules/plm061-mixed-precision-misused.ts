@@ -73,12 +73,19 @@ export const rule: Rule = {
       file.says(/\.bfloat16\(\)|\.to\([^)\n]*bfloat16/) &&
       !file.says(/float16\b(?<!bfloat16)|\.half\(/);
     const all = casts.length > 0 && casts.every((call) => saysBfloat16(call, file));
+    // Somebody may ask for another type, and for nothing where no scaler is told of that.
+    const usual =
+      casts.length > 0 &&
+      !all &&
+      !file.says(ASKS_FOR_HALF) &&
+      casts.every((call) => saysBfloat16(call, file) || usesBfloat16(call, file));
     let scaled: Call | null = null;
     for (const call of file.callsNamed("GradScaler")) {
       // Of a function that casts by itself only its own casts count.
       const own = casts.filter((cast) => functionOf(cast) !== null && functionOf(cast) === functionOf(call));
       const chosen = isOnForBfloat16(keyword(call, "enabled")?.value ?? null, file);
-      if (!weights && !all && !chosen && !(own.length > 0 && own.every((cast) => saysBfloat16(cast, file))))
+      const assumed = usual && !keyword(call, "enabled") && !isChosenByType(call, file);
+      if (!weights && !all && !chosen && !assumed && !(own.length > 0 && own.every((cast) => saysBfloat16(cast, file))))
         continue;
       if (
         !/^torch\.(?:(?:cuda\.|cpu\.)?amp\.(?:grad_scaler\.)?)?GradScaler$/.test(file.dotted(call.func) ?? "")
@@ -96,7 +103,7 @@ export const rule: Rule = {
       scaled ??= call;
       yield {
         at: call.func,
-        ...(known ? {} : { severity: "note" as const }),
+        ...(known && !assumed ? {} : { severity: "note" as const }),
         message:
           "bfloat16 has float32's range: scaling gains nothing, and each step waits to learn whether the gradients are finite",
         fix: {
@@ -124,22 +131,78 @@ export const rule: Rule = {
 function isOnForBfloat16(enabled: Expr | null, file: PythonFile): boolean {
   if (enabled?.kind !== "Compare" || enabled.left.kind !== "Name" || enabled.rights.length !== 1)
     return false;
-  const isBfloat = (one: Expr | null): boolean =>
-    one?.kind === "Str" && /^(?:bfloat16|bf16)$/.test(one.value ?? "");
   const [right] = enabled.rights;
   const on =
     enabled.ops[0] === "!="
       ? right?.kind === "Str" && /^(?:float32|fp32|no)$/.test(right.value ?? "")
       : enabled.ops[0] === "in" &&
           (right?.kind === "Tuple" || right?.kind === "List" || right?.kind === "Set")
-        ? right.items.some(isBfloat)
+        ? right.items.some(isNameOfBfloat16)
         : false;
   return (
     on &&
     file.scopes
       .reaching(enabled.left)
-      .some(({ value }) => isBfloat(value?.kind === "IfExp" ? value.body : value))
+      .some(({ value }) => isNameOfBfloat16(value?.kind === "IfExp" ? value.body : value))
   );
+}
+
+/** `if dtype == "float16":`, where somebody sees to it that half precision is scaled and nothing else. */
+const ASKS_FOR_HALF = /(?:[!=]=|\bin)\s*[([{]*(?:["'](?:float16|fp16|half|16)["']|torch\.(?:float16|half)\b)/;
+
+/** `scaler = GradScaler() if precision == 16 else None`, also as a statement. */
+function isChosenByType(call: Call, file: PythonFile): boolean {
+  return ancestors(call).some(
+    (at) => (at.kind === "If" || at.kind === "IfExp") && /16|half|amp|type|precision|scal/i.test(file.textOf(at.test)),
+  );
+}
+
+/** `autocast("cuda", dtype=type)`, where `type` is bfloat16 unless somebody asks for another. */
+function usesBfloat16(cast: Call, file: PythonFile): boolean {
+  const dtype = argument(cast, "dtype", 1);
+  return dtype !== null && isUsually(dtype, file);
+}
+
+/** `TYPES[name]`, `TYPES.get(name)` and `getattr(torch, name)`, where `name = "bfloat16"`; also under a name of its own. */
+function isUsually(expr: Expr, file: PythonFile, depth = 0): boolean {
+  if (depth > 3) return false;
+  if (isBfloat16(expr, file)) return true;
+  if (expr.kind === "Name") {
+    const value = file.scopes.onlyValue(expr);
+    return value !== null && isUsually(value, file, depth + 1);
+  }
+  // `torch.bfloat16 if name == "bfloat16" else torch.float16`
+  if (expr.kind === "IfExp") {
+    const { test, body } = expr;
+    return (
+      test.kind === "Compare" && test.ops[0] === "==" && namesBfloat16(test.left, file) && isUsually(body, file, depth + 1)
+    );
+  }
+  if (expr.kind === "Subscript") return namesBfloat16(expr.index, file) && holdsBfloat16(expr.value, file);
+  if (expr.kind !== "Call") return false;
+  const key = positional(expr, file.dotted(expr.func) === "builtins.getattr" ? 1 : 0);
+  if (!key || !namesBfloat16(key, file)) return false;
+  if (file.dotted(expr.func) === "builtins.getattr") return file.dotted(positional(expr, 0)!) === "torch";
+  return expr.func.kind === "Attribute" && expr.func.attr === "get" && holdsBfloat16(expr.func.value, file);
+}
+
+/** A table of types that is written out: `{"bfloat16": torch.bfloat16, …}`. */
+function holdsBfloat16(table: Expr, file: PythonFile): boolean {
+  const dict = table.kind === "Name" ? file.scopes.onlyValue(table) : table;
+  return (
+    dict?.kind === "Dict" &&
+    dict.keys.some((key, at) => isNameOfBfloat16(key) && file.dotted(dict.values[at]!) === "torch.bfloat16")
+  );
+}
+
+/** `name`, of `name = "bfloat16"` and of `name = "bfloat16" if is_bf16_supported() else "float16"`. */
+function namesBfloat16(expr: Expr, file: PythonFile): boolean {
+  const value = expr.kind === "Name" ? file.scopes.onlyValue(expr) : null;
+  return isNameOfBfloat16(value?.kind === "IfExp" ? value.body : value);
+}
+
+function isNameOfBfloat16(expr: Expr | null): boolean {
+  return expr?.kind === "Str" && /^(?:bfloat16|bf16)$/.test(expr.value ?? "");
 }
 
 /** `USE_AMP`, set once at the top. */

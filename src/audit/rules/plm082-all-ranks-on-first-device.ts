@@ -1,7 +1,7 @@
 import { isMain } from "../facts/summary.ts";
-import { importsFrom, keyword } from "../../python/file.ts";
+import { argument, importsFrom, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, contains, functionOf, statementOf } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, Node } from "../../python/tree.ts";
 import { isModuleRole } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -24,6 +24,7 @@ export const rule: Rule = {
       yield* atImport(facts);
       yield* beforeSetUp(facts);
       yield* whereBuilt(facts);
+      yield* whereLoaded(facts);
       return;
     }
     const inits = file
@@ -36,11 +37,13 @@ export const rule: Rule = {
       .filter((call) => (file.dotted(call.func) ?? "").endsWith(".DistributedDataParallel"));
     // Started by something else that gives each rank its own device, or no device at all.
     if ((inits.length === 0 && wraps.length === 0) || seesOwn(file) || isPlaced(file)) return;
-    const chooses = file
+    const sets = file
       .callsNamed("set_device", "set_device_index")
       .filter((call) =>
         /^torch\.(?:cuda|xpu|npu|accelerator)\.set_device(?:_index)?$/.test(file.dotted(call.func) ?? ""),
       );
+    // `ddp_setup(rank)`, a function of this file that does it, is the choice of who calls it.
+    const chooses = [...sets, ...sets.flatMap((call) => (isConditional(call) ? [] : helperCalls(call, facts)))];
     const own =
       chooses.length === 0 &&
       /local_rank|LOCAL_RANK|cuda:\{|"cuda:" ?\+|torch\.device\(\s*["']cuda["']\s*,|get_rank|device_id\b|cuda\(\s*\w/i.test(
@@ -252,6 +255,46 @@ function* whereBuilt(facts: Facts): Generator<Finding> {
   }
 }
 
+/** What one process does by itself, before or after the ranks are there. */
+const BY_ONE = /infer|eval|valid|test|demo|sampl|predict|generat|convert|export|publish|visual/i;
+
+/**
+ * `torch.load(path, map_location="cuda:0")` in a module that a program of ranks loads its weights by: whichever device a rank
+ * has chosen, its copy of the file goes to the first.
+ */
+function* whereLoaded(facts: Facts): Generator<Finding> {
+  const { file, project } = facts;
+  if (!project.ranked.has(file.module) || seesOwn(file) || importsFrom(file, RAY) || BY_ONE.test(file.path))
+    return;
+  for (const call of file.callsNamed("load", "load_state_dict_from_url")) {
+    const to = /^torch\.(?:load|hub\.load_state_dict_from_url)$/.test(file.dotted(call.func) ?? "")
+      ? argument(call, "map_location", 1)
+      : null;
+    const fn = functionOf(call);
+    if (
+      to &&
+      isNamedZero(to, file) &&
+      fn?.kind === "FunctionDef" &&
+      !BY_ONE.test(`${fn.name} ${classOf(call)?.name ?? ""}`) &&
+      !ancestors(call).some((at) => at.kind === "If" && /rank|main_process|master/i.test(file.textOf(at.test)))
+    )
+      yield { at: to, severity: "note", message: UNLESS };
+  }
+}
+
+/** `"cuda:0"`, `torch.device("cuda:0")`, `torch.device("cuda", 0)`, also under a name. */
+function isNamedZero(expr: Expr, file: PythonFile): boolean {
+  if (expr.kind === "Name") {
+    const value = file.scopes.onlyValue(expr);
+    return value !== null && value.kind !== "Name" && isNamedZero(value, file);
+  }
+  if (expr.kind === "Call" && file.dotted(expr.func) === "torch.device") {
+    const [device, index] = expr.args;
+    return index ? isZero(index.value) : device !== undefined && isNamedZero(device.value, file);
+  }
+  return expr.kind === "Str" && expr.value === "cuda:0";
+}
+
 /** Places that mean the first device: `.cuda()`, "cuda", "cuda:0". */
 function* literals(
   own: boolean,
@@ -282,6 +325,10 @@ function* literals(
             (!isConditional(choice) || isBesideSetup(choice, file)),
         );
       const isAbove = (at: Call): boolean =>
+        !chooses.some(
+          (choice) =>
+            functionOf(choice) === functionOf(at) && choice.start < at.start && !isConditional(choice),
+        ) &&
         chooses.some(
           (choice) =>
             functionOf(choice) === functionOf(at) &&
