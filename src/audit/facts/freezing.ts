@@ -1,3 +1,4 @@
+import type { PythonFile } from "../../python/file.ts";
 import type { ClassDef } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
 
@@ -38,8 +39,14 @@ export const FREEZES =
   /toggle_(?:optimizer|grad)|freeze|requires_grad_?\((?!\s*(?:True)?\s*\))|requires_grad\s*=\s*(?!\s*True)/;
 
 /** What is switched off, put under adapters, or taken in later: who does so has thought of it. To ask who requires gradients switches nothing off. */
-export const SWITCHES =
-  /requires_grad_\(|requires_grad\s*=(?!=)|freeze|\bfrozen\w*\s*=|add_param_group|peft|lora/i;
+const SWITCHES = /requires_grad_\(|requires_grad\s*=(?!=)|freeze|\bfrozen\w*\s*=|add_param_group|peft|lora/i;
+
+const IMPORTS = /^[ \t]*(?:from[ \t]+\S+[ \t]+)?import[ \t]+(?:\([^)]*\)|[^\n]*)/gm;
+
+/** Whether a file does any of that; `from tools import freeze`, of what nobody calls, freezes nothing. */
+export function switches(file: PythonFile): boolean {
+  return file.says(SWITCHES) && (file.says(/peft|lora/i) || SWITCHES.test(file.code.replaceAll(IMPORTS, "")));
+}
 
 /** Of two networks that take turns, freezing the other one does nothing for this. */
 export function freezes(code: string, network: string): boolean {

@@ -81,7 +81,7 @@ function calledFrom(loop: Node, file: PythonFile): readonly FunctionDef[] {
   const cls = classOf(loop);
   const found: FunctionDef[] = [];
   const left = cls ? methodsOf(cls).filter((method) => !contains(method, loop)) : [];
-  for (let from: readonly Node[] = [loop]; from.length > 0; ) {
+  for (let from: readonly Node[] = [loop]; from.length > 0;) {
     const asked = new Set(
       file
         .all("Call")

@@ -4,7 +4,7 @@ import { classOf, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { isSelf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
-import { SWITCHES } from "./freezing.ts";
+import { switches } from "./freezing.ts";
 import { isNetwork } from "./networks.ts";
 import { makesOptimizer } from "./optimised.ts";
 
@@ -27,23 +27,35 @@ const COPIED = /^(?:LARS|Lars|LAMB|Lamb|Lion|Muon|Ranger|RAdam|AdaBelief)$/;
  */
 export function* partsAlone(facts: Facts): Generator<PartsAlone> {
   const { file } = facts;
-  if (file.says(SWITCHES)) return;
+  if (switches(file)) return;
   const made = file.calls
     .matching(CLASSES)
     .filter((call) => makesOptimizer(call, file) || COPIED.test(lastWord(call.func)));
-  const [only, ...more] = made;
-  const given = only && more.length === 0 ? argument(only, "params", 0) : null;
+  for (const one of made) {
+    // Another one beside it may have the rest; that of another function has a network of its own.
+    const isBeside = (other: Call): boolean =>
+      other !== one &&
+      (functionOf(other) === functionOf(one) || classOf(one) !== null || functionOf(one) === null);
+    const found = made.some(isBeside) ? null : partsOf(one, facts);
+    if (found) yield found;
+  }
+}
+
+function partsOf(made: Call, facts: Facts): PartsAlone | null {
+  const { file } = facts;
+  const given = argument(made, "params", 0);
   const listed = given?.kind === "Name" ? file.scopes.onlyValue(given) : given;
   const parts = listed ? partsIn(listed, file) : [];
   const [whole] = parts.map(wholeOf);
-  if (!given || !whole || (parts.length === 1 && functionOf(given) === null)) return;
+  if (!given || !whole || (parts.length === 1 && functionOf(given) === null)) return null;
   const network = file.textOf(whole);
-  if (!parts.every((part) => file.textOf(wholeOf(part) ?? part) === network)) return;
+  if (!parts.every((part) => file.textOf(wholeOf(part) ?? part) === network)) return null;
   const named = new Set(parts.map((part) => (part.kind === "Attribute" ? part.attr : "")));
   const all = facts.partsOf(whole);
-  if (all.length > 0 && all.every((part) => named.has(part))) return;
-  if (isRunWhole(whole, given, facts))
-    yield { at: given, parts: parts.map((part) => file.textOf(part)), network };
+  if (all.length > 0 && all.every((part) => named.has(part))) return null;
+  return isRunWhole(whole, given, facts)
+    ? { at: given, parts: parts.map((part) => file.textOf(part)), network }
+    : null;
 }
 
 /** `net.neck`, `net.head` of all that is asked for its parameters; none where rates of their own are given. */
@@ -81,8 +93,24 @@ function isRunWhole(whole: Expr, given: Expr, facts: Facts): boolean {
         (own ? facts.hot(call) !== null : facts.stepLoop(call) !== null) &&
         !isIt(given)
       );
-    return !own && facts.callee(call)?.reachesBackward === true && call.args.some(({ value }) => isIt(value));
+    if (own || !call.args.some(({ value }) => isIt(value))) return false;
+    return facts.callee(call)?.reachesBackward === true || isGivenBoth(call, given, facts);
   });
+}
+
+/** What trains a network by an optimizer, in a file that need not be here. */
+const TRAINS = /train|learner|runner|engine|solver|distill|^fit/i;
+
+/** `ClassifierTrainer(net, optimizer, loss)`: who is handed the whole, and the optimizer of its part, trains the whole by that. */
+function isGivenBoth(call: Call, given: Expr, { file }: Facts): boolean {
+  const made = given.parent?.kind === "Arg" ? given.parent.parent : null;
+  const [target] = made?.parent?.kind === "Assign" ? made.parent.targets : [];
+  return (
+    target?.kind === "Name" &&
+    TRAINS.test(lastWord(call.func)) &&
+    !/(?:Args|Arguments|Config)$/.test(lastWord(call.func)) &&
+    call.args.some(({ value }) => file.textOf(value) === target.id)
+  );
 }
 
 /** `net_without_ddp = net`, `net_without_ddp = net.module`: one network by two names. */

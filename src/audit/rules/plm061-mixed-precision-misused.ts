@@ -85,7 +85,13 @@ export const rule: Rule = {
       const own = casts.filter((cast) => functionOf(cast) !== null && functionOf(cast) === functionOf(call));
       const chosen = isOnForBfloat16(keyword(call, "enabled")?.value ?? null, file);
       const assumed = usual && !keyword(call, "enabled") && !isChosenByType(call, file);
-      if (!weights && !all && !chosen && !assumed && !(own.length > 0 && own.every((cast) => saysBfloat16(cast, file))))
+      if (
+        !weights &&
+        !all &&
+        !chosen &&
+        !assumed &&
+        !(own.length > 0 && own.every((cast) => saysBfloat16(cast, file)))
+      )
         continue;
       if (
         !/^torch\.(?:(?:cuda\.|cpu\.)?amp\.(?:grad_scaler\.)?)?GradScaler$/.test(file.dotted(call.func) ?? "")
@@ -153,7 +159,9 @@ const ASKS_FOR_HALF = /(?:[!=]=|\bin)\s*[([{]*(?:["'](?:float16|fp16|half|16)["'
 /** `scaler = GradScaler() if precision == 16 else None`, also as a statement. */
 function isChosenByType(call: Call, file: PythonFile): boolean {
   return ancestors(call).some(
-    (at) => (at.kind === "If" || at.kind === "IfExp") && /16|half|amp|type|precision|scal/i.test(file.textOf(at.test)),
+    (at) =>
+      (at.kind === "If" || at.kind === "IfExp") &&
+      /16|half|amp|type|precision|scal/i.test(file.textOf(at.test)),
   );
 }
 
@@ -175,7 +183,10 @@ function isUsually(expr: Expr, file: PythonFile, depth = 0): boolean {
   if (expr.kind === "IfExp") {
     const { test, body } = expr;
     return (
-      test.kind === "Compare" && test.ops[0] === "==" && namesBfloat16(test.left, file) && isUsually(body, file, depth + 1)
+      test.kind === "Compare" &&
+      test.ops[0] === "==" &&
+      namesBfloat16(test.left, file) &&
+      isUsually(body, file, depth + 1)
     );
   }
   if (expr.kind === "Subscript") return namesBfloat16(expr.index, file) && holdsBfloat16(expr.value, file);

@@ -25,7 +25,7 @@ import {
   outermost,
   parametersOf,
 } from "../facts/optimised.ts";
-import { FREEZES, SWITCHES, besideOthers, isFrozenInTurn, namedIn } from "../facts/freezing.ts";
+import { FREEZES, besideOthers, isFrozenInTurn, namedIn, switches } from "../facts/freezing.ts";
 
 export const rule: Rule = {
   meta: {
@@ -228,7 +228,7 @@ function ownPart({ func }: Call, { file }: Facts): Expr | null {
 
 const LAYERS_OF = /^(?:children|named_children|_modules|items|values|features|layers)$/;
 
-const JUDGE = /Perceptual|VGG|Style|Content|Lpips|LPIPS/;
+const JUDGE = /Perceptual|VGG|^_?[Vv]gg|Style|Content|Lpips|LPIPS/;
 
 const TRAINED_BY_OTHERS = /^(?:vgg\d+(?:_bn)?|alexnet|squeezenet1_[01])$/;
 
@@ -333,14 +333,15 @@ function isWithin(callee: string, optimised: string): boolean {
   return callee === optimised || callee.startsWith(`${optimised}.`);
 }
 
-/** What others trained, made here and handed to nobody: whoever made the optimizer, its parameters cannot be in it. */
+/** What others trained, made here and handed to nobody who would train it: whoever made the optimizer, its parameters cannot be in it. */
 function* keptToItself(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const maker of [
     ...file.calls.given(["pretrained", "weights"]),
     ...file.callsNamed("from_pretrained"),
   ]) {
-    if (!TRAINED.test(file.dotted(maker.func) ?? "")) continue;
+    if (!TRAINED.test(file.dotted(maker.func) ?? "") && !DIFFUSES.test(file.dotted(maker.func) ?? ""))
+      continue;
     const made = outermost(maker);
     const [target, ...more] = made.parent?.kind === "Assign" ? made.parent.targets : [];
     const definition = target?.kind === "Name" && more.length === 0 ? file.scopes.definitionAt(target) : null;
@@ -355,6 +356,7 @@ function* keptToItself(facts: Facts): Generator<Finding> {
       if (run && (callee === use || (!UNFIT.test(lastWord(callee)) && ranNetwork(run, facts))))
         return runs.push(run) > 0;
       // `vgg.to(device)`; handed on, or under another name, it may be anybody's.
+      if (isHandedIdly(use, facts)) return true;
       const end = outermost(use);
       return end.parent?.kind === "ExprStmt" && !UNFIT.test(file.text.slice(use.end, end.end));
     });
@@ -373,6 +375,32 @@ function* keptToItself(facts: Facts): Generator<Finding> {
           message: `\`${definition.name}\` is in no optimizer, as nobody is handed its parameters, yet they get gradients; run it under \`no_grad\`, or freeze it where they must pass through it`,
         };
   }
+}
+
+/** `diffusers.UNet2DConditionModel.from_pretrained`, which gives a network that requires gradients. */
+const DIFFUSES = /^diffusers\.(?:\w+\.)*\w*(?:Model|ControlNet|Adapter)\w*\.from_pretrained$/;
+
+/**
+ * `log_validation(unet, step)` by a function of this file that asks for no parameters, `Pipeline.from_pretrained(unet=unet)`
+ * to look at what it makes, and `unet.config.sample_size`: nobody trains it there.
+ */
+function isHandedIdly(use: Expr, { file }: Facts): boolean {
+  const { parent } = use;
+  if (parent?.kind === "Attribute") {
+    if (/^(?:config|dtype|device)$/.test(parent.attr)) return true;
+    // `unet.enable_xformers_memory_efficient_attention()` below a test, by the name alone.
+    return (
+      parent.parent?.kind === "Call" &&
+      parent.parent.func === parent &&
+      /^(?:enable|disable)_\w+$/.test(parent.attr)
+    );
+  }
+  const call = parent?.kind === "Arg" ? parent.parent : null;
+  if (call?.kind !== "Call") return false;
+  const name = file.dotted(call.func) ?? "";
+  if (/Pipeline\w*(?:\.from_pretrained)?$/.test(name)) return true;
+  const fn = file.functionNamed(name);
+  return fn !== undefined && !UNFIT.test(file.codeOf(fn));
 }
 
 const ADAPTERS = /^\w*(?:LoRA|Lora|LyCORIS|Lycoris)\w*Network$/;
@@ -452,7 +480,7 @@ function* partsOptimised(facts: Facts): Generator<Finding> {
 function* chosenByName(facts: Facts): Generator<Finding> {
   const { file } = facts;
   // Who switches anything off, or takes some more in later, has thought of it; adapters freeze what they are put on.
-  if (file.says(SWITCHES)) return;
+  if (switches(file)) return;
   const made = file.calls
     .matching(CLASSES)
     .filter((call) => /^torch\.optim\.(?!lr_scheduler)(?:\w+\.)*[A-Z]/.test(file.dotted(call.func) ?? ""));
@@ -494,7 +522,7 @@ function* passedOver(facts: Facts): Generator<Finding> {
   const [asked, ...more] = file.callsNamed("named_parameters");
   // Gone through once more, perhaps for the rest.
   if (asked?.func.kind !== "Attribute" || more.length > 0) return;
-  if (file.says(SWITCHES)) return;
+  if (switches(file)) return;
   const loop = ancestors(asked).find((at) => at.kind === "For" && contains(at.iter, asked));
   if (loop?.kind !== "For" || loop.target.kind !== "Tuple") return;
   const [name, parameter] = loop.target.items;

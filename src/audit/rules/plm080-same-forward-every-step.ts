@@ -3,14 +3,15 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, isStatement, lastWord, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef, Name, Node, NodeOf } from "../../python/tree.ts";
-import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isModuleRole, isSelf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import { DRAWS, EVALUATED, isOfEvaluation } from "../facts/evaluations.ts";
 import { everyUpdate, ownUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
-import { decoratedGrad } from "../facts/gradmode.ts";
+import { decoratedGrad, lexicalGrad } from "../facts/gradmode.ts";
 import { isBlank, isCallee, isChanged, isInvariant, isOptimised, softened } from "../facts/invariants.ts";
 import { comesAgain } from "../facts/nests.ts";
 import { isNetwork, ranNetwork } from "../facts/networks.ts";
+import { holdsOptions } from "../facts/options.ts";
 import { callsOf } from "../facts/returns.ts";
 import { callTarget, instanceType } from "../facts/summary.ts";
 import { METHODS, last } from "../facts/torch-names.ts";
@@ -204,6 +205,7 @@ function isOfConstantText(call: Call, loop: Loop, facts: Facts): boolean {
   const { func } = call;
   const isText = (expr: Expr): boolean =>
     expr.kind === "Str" ||
+    isTextOption(expr) ||
     (expr.kind === "List" && expr.items.length > 0 && expr.items.every(isText)) ||
     (expr.kind === "Binary" && expr.op === "*" && isText(expr.left));
   if (!ENCODES.test(lastWord(func)) || !call.args.some(({ value }) => isText(value))) return false;
@@ -214,10 +216,50 @@ function isOfConstantText(call: Call, loop: Loop, facts: Facts): boolean {
     (own !== null && methodsOf(classOf(call)!).some(({ name }) => name === own));
   return (
     isOwn &&
-    facts.gradMode(call) === "off" &&
+    (facts.gradMode(call) === "off" || (made !== undefined && runsWithoutGradients(made.node, file))) &&
     call.args.every(({ value }) => isText(value) || isLiteral(value) || isSettled(value, loop, facts)) &&
-    (facts.frequency(call, loop) === "every" || everyUpdate(call, facts))
+    (facts.frequency(call, loop) === "every" ||
+      everyUpdate(call, facts) ||
+      isUnderSettings(call, loop, facts))
   );
+}
+
+/** `args.instance_prompt`: said once for the whole training. */
+function isTextOption(expr: Expr): boolean {
+  return (
+    expr.kind === "Attribute" &&
+    /prompt|caption|_text$/.test(expr.attr) &&
+    !isSelf(expr.value) &&
+    holdsOptions(expr.value)
+  );
+}
+
+/** All that a function of the file returns is made under `with torch.no_grad():`, or it is decorated so. */
+function runsWithoutGradients(node: Node, file: PythonFile): boolean {
+  if (node.kind !== "FunctionDef") return false;
+  if (decoratedGrad(node, file) === "off") return true;
+  const calls = file
+    .all("Call")
+    .filter(
+      (one) => functionOf(one) === node && one.func.kind === "Attribute" && ENCODES.test(one.func.attr),
+    );
+  return calls.length > 0 && calls.every((one) => lexicalGrad(one, file) === "off");
+}
+
+/** `else:` of `if dataset.custom_prompts:`, which is the same in every turn. */
+function isUnderSettings(call: Call, loop: Loop, facts: Facts): boolean {
+  for (let at: Node | null = call.parent; at && at !== loop; at = at.parent) {
+    if (at.kind === "For" || at.kind === "While" || at.kind === "IfExp" || at.kind === "FunctionDef")
+      return false;
+    if (at.kind === "If" && !isSettledTest(at.test, loop, facts)) return false;
+  }
+  return true;
+}
+
+/** `args.cached`, `dataset.custom_prompts`, `not use_cache`; a count or what a batch says is another in each turn. */
+function isSettledTest(test: Expr, loop: Loop, facts: Facts): boolean {
+  const asked = test.kind === "Unary" ? test.operand : test;
+  return (asked.kind === "Name" || asked.kind === "Attribute") && isSettled(asked, loop, facts);
 }
 
 /** Without gradients, of a network that nothing in this file trains, made once or handed in, on what the loop leaves as it is. */

@@ -43,7 +43,10 @@ export const rule: Rule = {
         /^torch\.(?:cuda|xpu|npu|accelerator)\.set_device(?:_index)?$/.test(file.dotted(call.func) ?? ""),
       );
     // `ddp_setup(rank)`, a function of this file that does it, is the choice of who calls it.
-    const chooses = [...sets, ...sets.flatMap((call) => (isConditional(call) ? [] : helperCalls(call, facts)))];
+    const chooses = [
+      ...sets,
+      ...sets.flatMap((call) => (isConditional(call) ? [] : helperCalls(call, facts))),
+    ];
     const own =
       chooses.length === 0 &&
       /local_rank|LOCAL_RANK|cuda:\{|"cuda:" ?\+|torch\.device\(\s*["']cuda["']\s*,|get_rank|device_id\b|cuda\(\s*\w/i.test(
@@ -276,7 +279,9 @@ function* whereLoaded(facts: Facts): Generator<Finding> {
       isNamedZero(to, file) &&
       fn?.kind === "FunctionDef" &&
       !BY_ONE.test(`${fn.name} ${classOf(call)?.name ?? ""}`) &&
-      !ancestors(call).some((at) => at.kind === "If" && /rank|main_process|master/i.test(file.textOf(at.test)))
+      !ancestors(call).some(
+        (at) => at.kind === "If" && /rank|main_process|master/i.test(file.textOf(at.test)),
+      )
     )
       yield { at: to, severity: "note", message: UNLESS };
   }

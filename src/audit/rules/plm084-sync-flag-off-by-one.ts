@@ -180,6 +180,15 @@ function* compare(test: Expr, when: boolean, at: Expr, loop: Turn, facts: Facts)
     };
     return;
   }
+  const stride = synced && strideOf(synced, loop, facts);
+  if (stride) {
+    yield {
+      at,
+      severity: "note",
+      message: `Ranks exchange gradients when \`${show(synced)}\`, but this loop counts by \`${stride}\`, not by turns: that holds in other turns than the last of each window, or in none`,
+    };
+    return;
+  }
   if (synced && isNotLast(synced, loop, facts)) {
     yield {
       at,
@@ -238,6 +247,21 @@ function* compare(test: Expr, when: boolean, at: Expr, loop: Turn, facts: Facts)
         message: `The optimizer steps for what is left over as well, but gradients are exchanged only when \`${show(synced)}\`: after the last turns each rank steps with its own`,
       };
   }
+}
+
+/** The n of `for start in range(0, len(batch), n):`, where what is asked of `start` takes it for the number of the turn. */
+function strideOf({ of, by }: Condition, loop: Turn, facts: Facts): string | null {
+  const { file } = facts;
+  if (loop.kind !== "For" || loop.iter.kind !== "Call" || file.dotted(loop.iter.func) !== "builtins.range")
+    return null;
+  const stride = loop.iter.args[2]?.value;
+  const counter = file.textOf(loop.target);
+  if (!stride || by === "" || (stride.kind === "Num" && stride.text === "1")) return null;
+  // `start // n` is the turn, `start + n` the end of its part, and `start % (n * 4)` knows of the n.
+  const knows = file.textOf(stride);
+  if ((of !== counter && !(of.startsWith(`${counter} `) && / [-+] 1$/.test(of))) || by.includes(knows))
+    return null;
+  return facts.backwards.some(({ call }) => contains(loop, call)) ? knows : null;
 }
 
 function differ(synced: Condition, stepped: Condition): boolean {
