@@ -3,8 +3,10 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { comesFromNetwork, runsBehind } from "./behind-loss.ts";
+import { isDetached } from "./detached.ts";
 import type { Facts } from "./facts.ts";
 import { freezes } from "./freezing.ts";
+import { lexicalGrad } from "./gradmode.ts";
 import { ranNetwork } from "./networks.ts";
 import { makesOptimizer } from "./optimised.ts";
 import { loopsAround, optimizerSteps } from "./training.ts";
@@ -21,6 +23,56 @@ export function* unwantedGradients(facts: Facts): Generator<Unwanted> {
   yield* adversaries(facts);
   yield* acrossMethods(facts);
   yield* inAnothersStep(facts);
+}
+
+/**
+ * `def calc_policy_loss(self, batch)` that runs `self.critic`, of a class that gives each an optimizer: whoever takes the step,
+ * in a class that this one extends or in another file, the loss is named after the one that learns from it.
+ */
+export function* inLossOfAnother(facts: Facts): Generator<Unwanted> {
+  const { file } = facts;
+  const networks = [...networksOptimised(file).values()].map((all) => [...all]);
+  const known = networks.flat().filter((one) => one.startsWith("self."));
+  if (networks.length < 2 || known.length < 2) return;
+  for (const fn of file.all("FunctionDef")) {
+    const words = fn.name.split("_").filter((word) => word.length > 2);
+    if (fn.parent?.kind !== "ClassDef" || !words.includes("loss")) continue;
+    const learning = known.filter((one) => one.split(/[._]/).some((word) => words.includes(word)));
+    // Differentiated there, it is plain which optimizer takes the step.
+    if (learning.length === 0 || facts.backwards.some(({ call }) => contains(fn, call))) continue;
+    const code = file.codeOf(fn);
+    if (!/\breturn\b/.test(code)) continue;
+    for (const run of file.all("Call")) {
+      const network = functionOf(run) === fn ? ranNetwork(run, facts) : null;
+      const name = network ? file.textOf(network) : "";
+      if (!known.some((one) => isPartOf(one, name)) || learning.some((one) => isPartOf(one, name))) continue;
+      // Of those that one optimizer has, all learn from the loss.
+      if (
+        networks.some((all) => [name, ...learning].every((one) => all.some((other) => isPartOf(one, other))))
+      )
+        continue;
+      if (lexicalGrad(run, file) !== null || facts.gradMode(run) === "off") continue;
+      if (isDetached(run, file) || isCutOff(run, file) || freezes(code, name)) continue;
+      yield { run, network: name };
+      break;
+    }
+  }
+}
+
+/** `values.detach()`, of `values = self.critic(states)`, somewhere below. */
+function isCutOff(run: Call, file: PythonFile): boolean {
+  const [target] = run.parent?.kind === "Assign" ? run.parent.targets : [];
+  const made = target?.kind === "Tuple" ? target.items : target ? [target] : [];
+  return made.some((name) => {
+    const definition = name.kind === "Name" ? file.scopes.definitionAt(name) : null;
+    return (
+      definition !== null &&
+      definition !== undefined &&
+      file.scopes
+        .uses(definition)
+        .some(({ parent }) => parent?.kind === "Attribute" && /^(?:detach|data|item)$/.test(parent.attr))
+    );
+  });
 }
 
 /** `engine.step()`, of what differentiates by `engine.backward(loss)`. */

@@ -48,7 +48,10 @@ export const rule: Rule = {
       const runs = isRunEveryStep(call, facts) && facts.gradMode(call) === "on";
       const loose =
         !runs &&
-        (isDistillation(call, facts) || isHandedTeacher(call, facts) || isAverageOfAnother(call, facts));
+        (isDistillation(call, facts) ||
+          isHandedTeacher(call, facts) ||
+          isAverageOfAnother(call, facts) ||
+          isBesideLearner(call, facts));
       if (!runs && !loose) continue;
       const certain =
         isNeverTrained(call.func, facts) && !isAlone(call, facts) && hasTrainedPeer(call, facts);
@@ -302,6 +305,32 @@ function isAverageOfAnother(call: Call, facts: Facts): boolean {
       .callsNamed(followed)
       .some((other) => functionOf(other) === fn && selfAttribute(other.func) === followed)
   );
+}
+
+/**
+ * `def log_probs(batch, policy, ref_model)`, which runs both of those it is handed and hands back what each made: an
+ * evaluation may call it without recording, but each step of a training needs the graph of one of them, and gets two.
+ */
+function isBesideLearner(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const fn = functionOf(call);
+  const isHanded = (callee: Expr): boolean =>
+    callee.kind === "Name" &&
+    file.scopes.reaching(callee).every(({ how, node }) => how === "param" && node.parent === fn);
+  if (fn?.kind !== "FunctionDef" || !isHanded(call.func) || !facts.everyStep(call)) return false;
+  if (facts.gradMode(call) === "off" || lexicalGrad(call, file) !== null || isDetached(call, file))
+    return false;
+  return file
+    .all("Call")
+    .some(
+      (other) =>
+        functionOf(other) === fn &&
+        isHanded(other.func) &&
+        !TEACHER.test(lastWord(other.func)) &&
+        isNetwork(other.func, facts) &&
+        !facts.networks.isLoss(other.func) &&
+        lexicalGrad(other, file) === null,
+    );
 }
 
 /** `encoder` of `self.encoder.parameters()`. */

@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
-import type { Call, ClassDef, Comp, Expr, If, Node } from "../../python/tree.ts";
+import type { Attribute, Call, ClassDef, Comp, Expr, If, Node } from "../../python/tree.ts";
 import { comesFromNetwork, feedsBackward } from "../facts/behind-loss.ts";
 import { isSelf, attributesOf, isModuleRole, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import { isDetached } from "../facts/detached.ts";
@@ -10,7 +10,7 @@ import { isOtherBranch } from "../facts/guards.ts";
 import { runsOf } from "../facts/network-runs.ts";
 import { isNetwork, ranNetwork } from "../facts/networks.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
-import { unwantedGradients } from "../facts/adversaries.ts";
+import { inLossOfAnother, unwantedGradients } from "../facts/adversaries.ts";
 import type { Unwanted } from "../facts/adversaries.ts";
 import { TRAINED, leftOutByCallers, leftOutOfClass } from "../facts/left-out.ts";
 import type { LeftOut } from "../facts/left-out.ts";
@@ -51,6 +51,7 @@ export const rule: Rule = {
       ...passedOver(facts),
       ...chosenByName(facts),
       ...[...partsAlone(facts)].map(ofPartsAlone),
+      ...[...inLossOfAnother(facts)].map(unwanted),
       ...(trains || facts.file.mentions("configure_optimizers")
         ? [...leftOutOfClass(facts)].map(ofNoOptimizer)
         : []),
@@ -264,18 +265,37 @@ function* judging(facts: Facts): Generator<Finding> {
   for (const call of file.calls.matching(TRAINED_BY_OTHERS)) {
     const statement = statementOf(call);
     const [target] = statement?.kind === "Assign" ? statement.targets : [];
-    if (target?.kind !== "Name" || !/^torchvision\.models\.\w+$/.test(file.dotted(call.func) ?? "")) continue;
-    const runs = runsOf(target, facts);
+    if (!target || !/^torchvision\.models\.\w+$/.test(file.dotted(call.func) ?? "")) continue;
+    const runs =
+      target.kind === "Name"
+        ? runsOf(target, facts)
+        : target.kind === "Attribute"
+          ? runsOfAttribute(target, file)
+          : null;
     // Asked for its parameters, or handed to others, it may be frozen, or learn.
     if (runs === null || runs.length === 0) continue;
-    if (new RegExp(`\\b${target.id}\\b[^\\n]*requires_grad`).test(file.code)) continue;
+    const name = file.textOf(target);
+    if (new RegExp(`\\b${name.replaceAll(".", "\\.")}\\b[^\\n]*requires_grad`).test(file.code)) continue;
     if (runs.some((run) => facts.stepLoop(run) !== null && facts.gradMode(run) !== "off"))
       yield {
         at: call,
         severity: "note",
-        message: `\`${target.id}\` was trained by others and is only judged with, yet its parameters require gradients: each is computed and kept for nobody; \`requires_grad_(False)\` on it stops that`,
+        message: `\`${name}\` was trained by others and is only judged with, yet its parameters require gradients: each is computed and kept for nobody; \`requires_grad_(False)\` on it stops that`,
       };
   }
+}
+
+/** The runs of `args.vgg`, which is kept among the settings; null where it is asked for more than to run. */
+function runsOfAttribute(target: Attribute, file: PythonFile): readonly Call[] | null {
+  if (target.value.kind !== "Name" || isSelf(target.value)) return null;
+  const runs: Call[] = [];
+  for (const one of file.all("Attribute")) {
+    if (one === target || file.textOf(one) !== file.textOf(target)) continue;
+    const { parent } = one;
+    if (parent?.kind === "Call" && parent.func === one) runs.push(parent);
+    else if (parent?.kind !== "Attribute" || !/^(?:eval|to|cuda|half)$/.test(parent.attr)) return null;
+  }
+  return runs;
 }
 
 /** Not in the one optimizer whose parameters this function names, and nothing freezes it. */
