@@ -35,9 +35,9 @@ export function* inLossOfAnother(facts: Facts): Generator<Unwanted> {
   const known = networks.flat().filter((one) => one.startsWith("self."));
   if (networks.length < 2 || known.length < 2) return;
   for (const fn of file.all("FunctionDef")) {
-    const words = fn.name.split("_").filter((word) => word.length > 2);
-    if (fn.parent?.kind !== "ClassDef" || !words.includes("loss")) continue;
-    const learning = known.filter((one) => one.split(/[._]/).some((word) => words.includes(word)));
+    const words = new Set(fn.name.split("_").filter((word) => word.length > 2));
+    if (fn.parent?.kind !== "ClassDef" || !words.has("loss")) continue;
+    const learning = known.filter((one) => one.split(/[._]/).some((word) => words.has(word)));
     // Differentiated there, it is plain which optimizer takes the step.
     if (learning.length === 0 || facts.backwards.some(({ call }) => contains(fn, call))) continue;
     const code = file.codeOf(fn);

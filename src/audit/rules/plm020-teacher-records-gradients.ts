@@ -317,7 +317,10 @@ function isBesideLearner(call: Call, facts: Facts): boolean {
   const isHanded = (callee: Expr): boolean =>
     callee.kind === "Name" &&
     file.scopes.reaching(callee).every(({ how, node }) => how === "param" && node.parent === fn);
-  if (fn?.kind !== "FunctionDef" || !isHanded(call.func) || !facts.everyStep(call)) return false;
+  // A teacher may learn beside its student; what is called a reference never does.
+  if (!/^ref(?:$|_|erence)|_ref$/.test(lastWord(call.func))) return false;
+  if (fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module") return false;
+  if (!isHanded(call.func) || !facts.everyStep(call)) return false;
   if (facts.gradMode(call) === "off" || lexicalGrad(call, file) !== null || isDetached(call, file))
     return false;
   return file
