@@ -31,12 +31,12 @@ export function* unwantedGradients(facts: Facts): Generator<Unwanted> {
  */
 export function* inLossOfAnother(facts: Facts): Generator<Unwanted> {
   const { file } = facts;
-  const networks = [...networksOptimised(file).values()].map((all) => [...all]);
-  const known = networks.flat().filter((one) => one.startsWith("self."));
-  if (networks.length < 2 || known.length < 2) return;
   for (const fn of file.all("FunctionDef")) {
     const words = new Set(fn.name.split("_").filter((word) => word.length > 2));
     if (fn.parent?.kind !== "ClassDef" || !words.has("loss")) continue;
+    const networks = [...networksOptimised(file, fn.parent).values()].map((all) => [...all]);
+    const known = networks.flat().filter((one) => one.startsWith("self."));
+    if (networks.length < 2 || known.length < 2) continue;
     const learning = known.filter((one) => one.split(/[._]/).some((word) => words.has(word)));
     // Differentiated there, it is plain which optimizer takes the step.
     if (learning.length === 0 || facts.backwards.some(({ call }) => contains(fn, call))) continue;
@@ -155,12 +155,15 @@ function steppedBy({ func, args: [given] }: Call): Expr {
   return given?.name === null ? given.value : func.kind === "Attribute" ? func.value : func;
 }
 
-/** The networks whose parameters each optimizer of this file was given, by the name it has. */
-function networksOptimised(file: PythonFile): ReadonlyMap<string, ReadonlySet<string>> {
+/** The networks whose parameters each optimizer of this file, or of a class of it, was given, by the name it has. */
+function networksOptimised(
+  file: PythonFile,
+  within: Node = file.tree.module,
+): ReadonlyMap<string, ReadonlySet<string>> {
   const found = new Map<string, Set<string>>();
   for (const made of file.all("Call")) {
     const [target] = made.parent?.kind === "Assign" ? made.parent.targets : [];
-    if (!target || !makesOptimizer(made, file)) continue;
+    if (!target || !makesOptimizer(made, file) || !contains(within, made)) continue;
     const given = argument(made, "params", 0);
     const listed = given?.kind === "Name" ? file.scopes.onlyValue(given) : given;
     const networks = found.get(file.textOf(target)) ?? new Set<string>();

@@ -320,6 +320,8 @@ function isBesideLearner(call: Call, facts: Facts): boolean {
   // A teacher may learn beside its student; what is called a reference never does.
   if (!/^ref(?:$|_|erence)|_ref$/.test(lastWord(call.func))) return false;
   if (fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module") return false;
+  // Called in this file, it is told of there.
+  if (callsOf(fn, file).length > 0) return false;
   if (!isHanded(call.func) || !facts.everyStep(call)) return false;
   if (facts.gradMode(call) === "off" || lexicalGrad(call, file) !== null || isDetached(call, file))
     return false;
