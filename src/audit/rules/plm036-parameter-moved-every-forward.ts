@@ -1,7 +1,7 @@
 import { argument } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr, Name } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, If, Name } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
@@ -17,7 +17,7 @@ export const rule: Rule = {
     patterns: [36],
   },
   *check(facts) {
-    for (const call of facts.file.callsNamed("to", "cuda", "type_as", "type", "half", "bfloat16", "float")) {
+    for (const call of facts.file.callsNamed("to", "cuda", "type_as", "type", ...CASTS)) {
       if (call.func.kind !== "Attribute") continue;
       const cast = castOf(call, facts);
       if (cast !== null) {
@@ -62,6 +62,8 @@ export const rule: Rule = {
   },
 };
 
+const CASTS = ["half", "bfloat16", "double", "float"];
+
 /** `self.proj.weight.to(torch.bfloat16)` in a forward, or `.to(x.dtype)`. */
 function castOf(call: Call, facts: Facts): "fixed" | "wide" | "of input" | null {
   const { func } = call;
@@ -70,44 +72,67 @@ function castOf(call: Call, facts: Facts): "fixed" | "wide" | "of input" | null 
   const asked = named ? argument(call, "dtype", 0) : null;
   // `dtype = x.dtype`
   const type = (asked?.kind === "Name" ? facts.file.scopes.onlyValue(asked) : null) ?? asked;
-  const low = named
-    ? type !== null && /^torch\.(?:half|float16|bfloat16)$/.test(facts.file.dotted(type) ?? "")
-    : /^(?:half|bfloat16)$/.test(func.attr) && call.args.length === 0;
+  const fixed = named
+    ? type !== null && /^torch\.(?:half|float16|bfloat16|double|float64)$/.test(facts.file.dotted(type) ?? "")
+    : /^(?:half|bfloat16|double)$/.test(func.attr) && call.args.length === 0;
   const wide =
     (named
       ? type !== null && /^torch\.float(?:32)?$/.test(facts.file.dotted(type) ?? "")
       : func.attr === "float" && call.args.length === 0) &&
-    (isMatrix(func.value, facts) || isInnerMatrix(call, facts)) &&
+    (isMatrix(func.value, facts) || isInnerMatrix(call, facts) || isMatrixOfNetwork(call, facts)) &&
     (selfAttribute(func.value) === null || isUsedAsItIs(call, facts));
   const given =
     func.attr === "to" &&
     type?.kind === "Attribute" &&
     type.attr === "dtype" &&
     facts.value(type.value).what !== "module";
-  const cls = low || wide || given ? classOf(call) : null;
-  const casts =
+  if (!fixed && !wide && !given) return null;
+  const cls = classOf(call);
+  const owned =
     cls !== null &&
     /^(?:module|lightning)$/.test(facts.role(cls)) &&
-    (isOwnWeight(func.value, facts) || isInnerMatrix(call, facts)) &&
-    (facts.everyStep(call) !== null || isForLowPrecision(call, facts));
-  return !casts ? null : low ? "fixed" : wide ? "wide" : "of input";
+    (isOwnWeight(func.value, facts) || isInnerMatrix(call, facts));
+  const often = facts.everyStep(call) !== null || isForLowPrecision(call, facts) || isForItsKind(call, facts);
+  const casts = often && (owned || isMatrixOfNetwork(call, facts));
+  return !casts ? null : fixed ? "fixed" : wide ? "wide" : "of input";
 }
 
-/** `if self.fp16:` in a forward: whatever its default, who trains in low precision sets it. */
+/** `if self.fp16:` in a forward, or `w.half() if self.fp16 else w`: whatever its default, who trains in low precision sets it. */
 function isForLowPrecision(call: Call, facts: Facts): boolean {
   const hot = facts.hot(call);
   return (
     hot !== null &&
     facts.frequency(call, hot.within) === "unknown" &&
-    ancestors(call).some(
-      (at) =>
-        at.kind === "If" &&
-        contains(hot.within, at) &&
-        at.body.some((one) => contains(one, call)) &&
-        selfAttribute(at.test) !== null &&
-        /fp16|bf16|half|amp|mixed|precision/i.test(selfAttribute(at.test)!),
-    )
+    ancestors(call).some((at) => {
+      if ((at.kind !== "If" && at.kind !== "IfExp") || !contains(hot.within, at)) return false;
+      const chosen = at.kind === "If" ? at.body : [at.body];
+      const switched = chosen.some((one) => contains(one, call)) ? selfAttribute(at.test) : null;
+      return switched !== null && /fp16|bf16|half|amp|mixed|precision/i.test(switched);
+    })
   );
+}
+
+/**
+ * `if not self.merged and self.has_adapter():` in a forward: what asks the layer alone, and not whether it trains, is answered
+ * alike in every step.
+ */
+function isForItsKind(call: Call, facts: Facts): boolean {
+  const hot = facts.hot(call);
+  if (hot === null || facts.frequency(call, hot.within) !== "unknown") return false;
+  const tests = ancestors(call).filter(
+    (at): at is If =>
+      at.kind === "If" && contains(hot.within, at) && at.body.some((one) => contains(one, call)),
+  );
+  return tests.length > 0 && tests.every(({ test }) => asksSelf(test));
+}
+
+/** A setting by itself may be off unless somebody asks for it. */
+function asksSelf(test: Expr, denied = false): boolean {
+  if (test.kind === "Bool") return test.op === "and" && test.values.every((one) => asksSelf(one, denied));
+  if (test.kind === "Unary") return test.op === "not" && asksSelf(test.operand, true);
+  const isAsked = test.kind === "Call" && test.args.length === 0;
+  const asked = isAsked || denied ? selfAttribute(isAsked ? test.func : test) : null;
+  return asked !== null && !/train|eval|infer|debug|test/i.test(asked);
 }
 
 /**
@@ -123,7 +148,10 @@ function isMatrix(expr: Expr, facts: Facts): boolean {
   if (/gate|rout|expert/i.test(`${cls?.name} ${own}`)) return false;
   return (
     (own === "weight" && isOfLayer(cls, facts)) ||
-    isOnlyMadeBy(expr, file, ({ args: [first] }) => first !== undefined && sizesOf(first.value, facts) > 1)
+    isOnlyMadeBy(expr, file, (made) => {
+      const [first] = filled(made, file).args;
+      return first !== undefined && sizesOf(first.value, facts) > 1;
+    })
   );
 }
 
@@ -132,15 +160,46 @@ function isMatrix(expr: Expr, facts: Facts): boolean {
  * layer inside, what a matrix product takes from it is a matrix.
  */
 function isInnerMatrix(cast: Call, { file }: Facts): boolean {
-  const weight = cast.func.kind === "Attribute" ? cast.func.value : null;
-  if (weight?.kind !== "Attribute" || weight.attr !== "weight" || isSelf(weight.value)) return false;
-  let root: Expr = weight.value;
-  while (root.kind === "Attribute" || root.kind === "Subscript") root = root.value;
+  const layer = layerOf(cast);
+  return layer !== null && !isSelf(layer) && isSelf(rootOf(layer, file)) && isMatrixFrom(layer, cast, file);
+}
+
+/** `hidden.float() @ model.lm_head.weight.float().t()` of a step that computes the logits itself. */
+function isMatrixOfNetwork(cast: Call, { file, networks }: Facts): boolean {
+  const layer = layerOf(cast);
+  const root = layer === null ? null : rootOf(layer, file);
+  return root !== null && root !== layer && networks.is(root) && isMatrixFrom(layer!, cast, file);
+}
+
+function isMatrixFrom(layer: Expr, cast: Call, file: PythonFile): boolean {
   return (
-    isSelf(root) &&
-    !/gate|rout|expert/i.test(`${classOf(cast)?.name} ${file.textOf(weight)}`) &&
-    isMultiplied(cast, file)
+    !/gate|rout|expert/i.test(`${classOf(cast)?.name} ${file.textOf(layer)}`) && isMultiplied(cast, file)
   );
+}
+
+/** What `layer.weight.float()` casts the weight of. */
+function layerOf({ func }: Call): Expr | null {
+  const weight = func.kind === "Attribute" ? func.value : null;
+  return weight?.kind === "Attribute" && weight.attr === "weight" ? weight.value : null;
+}
+
+/**
+ * What holds a layer in the end: self of `self.base.head`, of `lin` in `for lin in self.lins`, and of `head` after
+ * `head = self.base.get_output_embeddings()`.
+ */
+function rootOf(layer: Expr, file: PythonFile, depth = 0): Expr {
+  let root = layer;
+  for (;;)
+    if (root.kind === "Attribute" || root.kind === "Subscript") root = root.value;
+    else if (root.kind === "Call" && root.func.kind === "Attribute" && root.args.length === 0)
+      root = root.func.value;
+    else break;
+  const [made, ...more] = root.kind === "Name" && depth < 3 ? file.scopes.reaching(root) : [];
+  if (!made?.value || more.length > 0 || !/^(?:iterate|assign)$/.test(made.how)) return root;
+  const { value } = made;
+  // A network that is made here holds its layers itself.
+  const isMade = value.kind === "Call" && (value.args.length > 0 || value.func.kind !== "Attribute");
+  return isMade && made.how === "assign" ? root : rootOf(handedOut(value), file, depth + 1);
 }
 
 /** Given to a matrix product, or to a look-up, as it is, turned, or by a name that it has for that. */
@@ -203,6 +262,11 @@ function sizesOf(expr: Expr, facts: Facts): number {
 
 /** `self.table = nn.Parameter(…)`, `self.weight` of a class of `nn.Linear`, or `self.proj.weight` of a layer. */
 function isOwnWeight(expr: Expr, facts: Facts): boolean {
+  // `weight = self.weight`, or by another branch a part of it.
+  if (expr.kind === "Name")
+    return facts.file.scopes
+      .reaching(expr)
+      .some(({ how, value }) => how === "assign" && value?.kind === "Attribute" && isOwnWeight(value, facts));
   const own = selfAttribute(expr);
   if (own === "weight" && isOfLayer(classOf(expr), facts)) return true;
   if (own !== null && isTakenFromLayer(expr, own, facts)) return true;
@@ -227,9 +291,17 @@ function isParameterOrNone(expr: Expr, own: string, { file }: Facts): boolean {
     made.every(
       (value) =>
         value?.kind === "Call" &&
-        /^torch\.nn\.(?:parameter\.)?Parameter$/.test(file.dotted(value.func) ?? ""),
+        /^torch\.nn\.(?:parameter\.)?Parameter$/.test(file.dotted(filled(value, file).func) ?? ""),
     )
   );
+}
+
+/** What `nn.init.trunc_normal_(nn.Parameter(…), std=0.02)` fills, and hands back. */
+function filled(made: Call, file: PythonFile): Call {
+  const [first] = made.args;
+  return /^torch\.nn\.init\.\w+_$/.test(file.dotted(made.func) ?? "") && first?.value.kind === "Call"
+    ? first.value
+    : made;
 }
 
 /** `self.kernel = conv.weight`, of a layer that `__init__` makes for that alone. */
