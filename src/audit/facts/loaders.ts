@@ -501,12 +501,28 @@ function isForTraining(call: Call, file: PythonFile): boolean {
 /** Classes that a DataLoader of this file with worker processes is given an instance of, and the calls that make these. */
 export function sharedClasses(file: PythonFile): Map<string, Call[]> {
   const found = new Map<string, Call[]>();
-  for (const call of file.callsNamed("DataLoader")) {
-    if (!isDataLoader(file.dotted(call.func))) continue;
-    if (!hasWorkers(call, file)) continue;
-    made(given(call, "dataset", file) ?? positional(call, 0), file, found, 0);
-  }
+  for (const data of givenToWorkers(file)) made(data, file, found, 0);
   return found;
+}
+
+/** What the loaders of this file with worker processes are given to read, and a Trainer whose loader is to have some. */
+export function givenToWorkers(file: PythonFile): readonly Expr[] {
+  const loaders = file
+    .callsNamed("DataLoader")
+    .filter((call) => isDataLoader(file.dotted(call.func)) && hasWorkers(call, file));
+  const trained = trainerHasWorkers(file) ? file.calls.given(["train_dataset"]) : [];
+  return [
+    ...loaders.map((call) => given(call, "dataset", file) ?? positional(call, 0)),
+    ...trained.map((call) => keyword(call, "train_dataset")!.value),
+  ].filter((data) => data !== null);
+}
+
+/** `TrainingArguments(…, dataloader_num_workers=4)` */
+function trainerHasWorkers(file: PythonFile): boolean {
+  return file.calls.given(["dataloader_num_workers"]).some((call) => {
+    const workers = keyword(call, "dataloader_num_workers")!.value;
+    return workers.kind === "Num" ? !isNone(workers) : workers.kind === "Call";
+  });
 }
 
 /** What datasets of this file make in their constructors and keep: `self.pairs = Pairs(path)`, by the constructor. */

@@ -1,10 +1,21 @@
 import { keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
-import type { Assign, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
+import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
+import type {
+  Assign,
+  Call,
+  ClassDef,
+  Clause,
+  Comp,
+  Expr,
+  FunctionDef,
+  Name,
+  Node,
+} from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { isIndexed, sharedClasses } from "../facts/loaders.ts";
+import { handedIn } from "../facts/handed-in.ts";
+import { givenToWorkers, isIndexed, sharedClasses } from "../facts/loaders.ts";
 import { yieldsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -43,15 +54,32 @@ export const rule: Rule = {
       if (!instances) continue;
       const objects = heldObjects(cls, facts);
       const handed = objects.length > 0 ? null : handedObjects(cls, instances, facts);
-      for (const held of handed ? [handed] : objects.slice(0, MOST))
-        yield {
-          at: held,
-          message:
-            "Each worker is a copy of this process that shares its pages until they are written to, and reading a Python object writes its reference count: after an epoch every worker has a copy of all examples; keep them in an array, a tensor or an Arrow table",
-        };
+      for (const held of handed ? [handed] : objects.slice(0, MOST)) yield { at: held, message: COPIED };
     }
+    for (const list of new Set(givenToWorkers(facts.file).flatMap((data) => listsOf(data, facts))))
+      yield { at: list, message: COPIED };
   },
 };
+
+const COPIED =
+  "Each worker is a copy of this process that shares its pages until they are written to, and reading a Python object writes its reference count: after an epoch every worker has a copy of all examples; keep them in an array, a tensor or an Arrow table";
+
+/** The lists of examples that a loader is given as they are: `DataLoader([data[i] for i in range(len(data))], num_workers=4)`. */
+function listsOf(data: Expr, facts: Facts, depth = 0): readonly Expr[] {
+  // A dict is no list, and a loader asks it for numbers.
+  const isDict = data.kind === "Comp" && data.value !== null;
+  if (data.kind !== "Name") return !isDict && isObjects(data, facts) ? [data] : [];
+  if (depth > 3) return [];
+  return facts.file.scopes.reaching(data).flatMap((one) => {
+    if (one.how === "param")
+      return handedIn(one, facts.file, true).flatMap((value) => listsOf(value, facts, depth + 1));
+    if (one.how !== "assign" || !one.value) return [];
+    // `pairs = []`, and it is filled below.
+    if (one.value.kind === "List" && one.value.items.length === 0)
+      return isFilledWithObjects(data, facts) ? [one.value] : [];
+    return listsOf(one.value, facts, depth + 1);
+  });
+}
 
 const LOADERS = /DataLoader$/;
 
@@ -100,11 +128,19 @@ function handedObjects(cls: ClassDef, instances: readonly Call[], facts: Facts):
     for (const [at, { name, star, value }] of call.args.entries()) {
       const param = name ?? init.params[at + 1]?.name;
       const kept = [...attributesOf(cls, facts.file).values()].some(({ writes }) =>
-        writes.some(({ value: stored }) => stored?.kind === "Name" && stored.id === param),
+        writes.some(({ value: stored }) => {
+          const whole = stored && wholeOf(stored);
+          return whole?.kind === "Name" && whole.id === param;
+        }),
       );
       if (star === 0 && kept && isObjects(value, facts)) return value;
     }
   return null;
+}
+
+/** What `records[rank::ranks]` is a part of. */
+function wholeOf(part: Expr): Expr {
+  return part.kind === "Subscript" && part.index.kind === "Slice" ? wholeOf(part.value) : part;
 }
 
 /** Where the constructor keeps lists or dicts of Python objects, one for each example. */
@@ -278,7 +314,8 @@ function isObjects(expr: Expr, facts: Facts, depth = 0): boolean {
   }
   // A part of what was read.
   if (expr.kind === "Subscript") return isObjects(expr.value, facts, depth + 1);
-  if (expr.kind === "Comp") return expr.value !== null || isObject(expr.element, facts);
+  if (expr.kind === "Comp")
+    return expr.value !== null || isObject(expr.element, facts) || areExamples(expr, facts);
   if (expr.kind !== "Call") return false;
   const name = facts.file.dotted(expr.func) ?? "";
   if (READERS.test(name) || /^(?:glob\.i?glob|os\.listdir)$/.test(name)) return true;
@@ -297,6 +334,7 @@ function isObjects(expr: Expr, facts: Facts, depth = 0): boolean {
         isRead(value, facts) ||
         yieldsObjects(value, facts) ||
         isEndOfMany(value, facts) ||
+        isData(value, facts) ||
         // A tuple for each example.
         (value.kind === "Call" && facts.file.dotted(value.func) === "builtins.zip"),
     );
@@ -306,6 +344,40 @@ function isObjects(expr: Expr, facts: Facts, depth = 0): boolean {
   // `table.to_list()`, of an Arrow table: what it held outside of Python becomes objects.
   return /^(?:readlines|splitlines|to_dict|to_list|to_pylist|r?glob|iterdir|iterrows|itertuples)$/.test(
     expr.func.attr,
+  );
+}
+
+/** `[data[i] for i in range(len(data))]`, `[one for one in dataset if one["text"]]`: what a data set hands out, one by one. */
+function areExamples({ element, clauses }: Comp, facts: Facts): boolean {
+  const { file } = facts;
+  const [{ target, iter }] = clauses as [Clause];
+  if (element.kind === "Subscript") {
+    const many =
+      iter.kind === "Call" && file.dotted(iter.func) === "builtins.range" ? iter.args.at(-1) : null;
+    return (
+      many?.value.kind === "Call" &&
+      file.dotted(many.value.func) === "builtins.len" &&
+      many.value.args[0] !== undefined &&
+      file.textOf(many.value.args[0].value) === file.textOf(element.value) &&
+      isData(element.value, facts)
+    );
+  }
+  return element.kind === "Name" && target.kind === "Name" && element.id === target.id && isData(iter, facts);
+}
+
+/** By its name a data set, and by what is seen of it neither an array nor a loader. */
+function isData(expr: Expr, { file }: Facts): boolean {
+  if (expr.kind !== "Name" && expr.kind !== "Subscript") return false;
+  const whole = expr.kind === "Subscript" ? expr.value : expr;
+  if (!/(?:^|_)(?:data_?sets?|ds|records|examples)$/i.test(lastWord(whole))) return false;
+  return (
+    whole.kind !== "Name" ||
+    file.scopes
+      .reaching(whole)
+      .every(
+        ({ value }) =>
+          value?.kind !== "Call" || !/^(?:numpy|torch\.(?!utils))/.test(file.dotted(value.func) ?? ""),
+      )
   );
 }
 
