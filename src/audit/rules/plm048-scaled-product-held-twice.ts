@@ -2,7 +2,7 @@ import { argument, isFalse, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Attribute, Binary, Call, Expr, Name, Subscript } from "../../python/tree.ts";
+import type { Attribute, Binary, Call, Comp, Expr, Name, Subscript } from "../../python/tree.ts";
 import { attentions, equationOf, isFallback } from "../facts/attention.ts";
 import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -290,9 +290,12 @@ function isHeld(name: Name, facts: Facts): boolean {
   const one = heldValue(name, facts);
   const scaled = name.parent?.kind === "Binary" ? name.parent : methodOf(name);
   if (!one || !scaled) return false;
-  const whole = wholeOf(scaled, facts);
+  const scaledWhole = wholeOf(scaled, facts);
+  const many = eachOf(name);
+  const whole = many && scaledWhole.parent === many.list ? many.list : scaledWhole;
   const target = targetOf(whole);
-  if (target ? target.kind !== "Name" || target.id === name.id : !isConsumed(whole)) return false;
+  const old = many ? many.over.id : name.id;
+  if (target ? target.kind !== "Name" || target.id === old : !isConsumed(whole)) return false;
   const { value } = one;
   const made =
     value.kind === "Binary"
@@ -318,6 +321,19 @@ function isHeld(name: Name, facts: Facts): boolean {
   return made && inside.length === 1;
 }
 
+/** `out` of `[out / temperature for out in outputs]`: the list that is made, and what it is made of, one by one. */
+function eachOf(name: Name): { readonly list: Comp; readonly over: Name } | null {
+  const list = name.scope?.kind === "Comp" ? name.scope : null;
+  const [clause, ...more] = list?.value === null ? list.clauses : [];
+  return list &&
+    clause?.target.kind === "Name" &&
+    clause.target.id === name.id &&
+    more.length === 0 &&
+    clause.iter.kind === "Name"
+    ? { list, over: clause.iter }
+    : null;
+}
+
 /** What a value is named by: alone, or as one of a tuple, `left, right = scores / 8, others / 8`. */
 function targetOf(value: Expr): Expr | null {
   const { parent } = value;
@@ -334,6 +350,13 @@ function isJoined(call: Call, facts: Facts): boolean {
   const all = /^torch\.(?:cat|concat|hstack)$/.test(facts.file.dotted(call.func) ?? "")
     ? positional(call, 0)
     : null;
+  // `torch.cat([out.logits for out in segments], dim=1)`
+  if (all?.kind === "Comp")
+    return (
+      all.element.kind === "Attribute" &&
+      all.element.attr === "logits" &&
+      (facts.file.once(speaksOfTokens) || facts.file.once(speaksOfTexts))
+    );
   const items = all?.kind === "List" || all?.kind === "Tuple" ? all.items : [];
   return items.some((item) => factors(madeAs(item, facts), facts).length > 0);
 }
@@ -417,6 +440,8 @@ const RESIZES = /^torch\.nn\.functional\.(?:interpolate|upsample)$/;
 
 /** What gave a name its value, alone: an assignment, or `output, hidden = model(data, hidden)`. */
 function heldValue(name: Name, facts: Facts): { readonly value: Expr; readonly made: Definition } | null {
+  const many = eachOf(name);
+  if (many) return heldValue(many.over, facts);
   const all = facts.file.scopes.reaching(name);
   const [last, ...before] = all;
   const source = last && before.length === 0 ? maskedOf(last) : null;
@@ -452,7 +477,7 @@ function maskedOf({ how, node, value }: Definition): Name | null {
   return operands.find((one): one is Name => one.kind === "Name" && maskedBy(one) === node) ?? null;
 }
 
-/** `model(**batch).logits`, `model(tokens)`, or those of a run of places, `logits[:, -kept:, :]`, of a language model. */
+/** `model(**batch).logits`, `model(tokens)`, `model(images)` with a class for each pixel, or those of a run of places, `logits[:, -kept:, :]`, of a language model. */
 function isTokenLogits(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Subscript")
     return (
@@ -461,7 +486,11 @@ function isTokenLogits(expr: Expr, facts: Facts): boolean {
       (facts.file.once(speaksOfTokens) || (isOfPlaces(expr) && facts.file.once(speaksOfTexts)))
     );
   const run = expr.kind === "Attribute" && expr.attr === "logits" ? expr.value : expr;
-  return run.kind === "Call" && isNetwork(run.func, facts) && facts.file.once(speaksOfTokens);
+  return (
+    run.kind === "Call" &&
+    isNetwork(run.func, facts) &&
+    (facts.file.once(speaksOfTokens) || facts.file.once(speaksOfPixels))
+  );
 }
 
 /** `logits[:, start:]`: of the second axis, which are places, and not examples. */
@@ -476,6 +505,10 @@ function isPartOfMany(index: Expr): boolean {
 
 const speaksOfTokens = ({ text }: PythonFile): boolean =>
   /CausalLM|LMHead|vocab|ntokens?\b|\[:, ?:-1/.test(text);
+
+/** Each pixel has its class: a row of all classes for each. */
+const speaksOfPixels = ({ text }: PythonFile): boolean =>
+  /segmentation|\bm_?iou\b|mean_?iou|pix(?:el)?_?acc/i.test(text);
 
 /** Texts are read, and perhaps only sorted into classes: what has a run of places is a row of the vocabulary for each. */
 const speaksOfTexts = ({ text }: PythonFile): boolean =>
@@ -622,7 +655,7 @@ function isScalar(expr: Expr, facts: Facts): boolean {
   // `self.scaling["default"]`
   if (expr.kind === "Subscript") return isScalar(expr.value, facts);
   // `math.sqrt(d)`, `float(s)`
-  if (expr.kind === "Call") return COUNTS.test(facts.file.dotted(expr.func) ?? "");
+  if (expr.kind === "Call") return COUNTS.test(facts.file.dotted(expr.func) ?? "") || isAskedNumber(expr);
   const own = expr.kind === "Attribute" ? selfAttribute(expr) : null;
   if (own === null) return expr.kind === "Attribute" && isSetting(expr);
   const cls = classOf(expr);
@@ -652,6 +685,17 @@ function isScalar(expr: Expr, facts: Facts): boolean {
 /** `self.width ** -0.5` */
 function isRootOfSize({ op, left, right }: Binary, facts: Facts): boolean {
   return op === "**" && /^-? ?0?\.5$/.test(facts.file.textOf(right)) && !isTensorLike(facts.value(left));
+}
+
+/** `config.get("temperature", 1.0)` */
+function isAskedNumber({ func, args }: Call): boolean {
+  const [key, otherwise] = args;
+  return (
+    func.kind === "Attribute" &&
+    func.attr === "get" &&
+    key?.value.kind === "Str" &&
+    otherwise?.value.kind === "Num"
+  );
 }
 
 /** What gives a Python number, whatever it is given. */
