@@ -16,7 +16,7 @@ import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { givenToWorkers, isIndexed, sharedClasses } from "../facts/loaders.ts";
-import { yieldsByName } from "../facts/returns.ts";
+import { returnsByName, yieldsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
@@ -68,8 +68,12 @@ const COPIED =
 function listsOf(data: Expr, facts: Facts, depth = 0): readonly Expr[] {
   // A dict is no list, and a loader asks it for numbers.
   const isDict = data.kind === "Comp" && data.value !== null;
-  if (data.kind !== "Name") return !isDict && isObjects(data, facts) ? [data] : [];
-  if (depth > 3) return [];
+  if (isDict || depth > 3) return [];
+  // Of a function of this file, what it hands back: it may go through objects to make something else.
+  const name = data.kind === "Call" ? callTarget(data, facts.file) : null;
+  const returned = name === null ? undefined : facts.file.once(returnsByName).get(name);
+  if (returned) return returned.flatMap((value) => listsOf(value, facts, depth + 1));
+  if (data.kind !== "Name") return isObjects(data, facts) ? [data] : [];
   return facts.file.scopes.reaching(data).flatMap((one) => {
     if (one.how === "param")
       return handedIn(one, facts.file, true).flatMap((value) => listsOf(value, facts, depth + 1));

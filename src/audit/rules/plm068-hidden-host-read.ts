@@ -171,7 +171,7 @@ function* sizes(facts: Facts): Generator<Finding> {
   const isKnown = (expr: Expr): boolean =>
     (facts.onAccelerator(expr) && facts.value(expr).what === "tensor") || isMasked(expr, facts);
   const isCount = (expr: Expr): boolean =>
-    isSingle(expr, facts, 0) && (isKnown(expr) || isReducedTwice(expr, facts));
+    isSingle(expr, facts, 0) && (isKnown(expr) || isReducedTwice(expr, facts) || isOfBatch(expr, facts));
   for (const call of file.callsNamed(
     "zeros",
     "ones",
@@ -265,6 +265,29 @@ function isReducedTwice(expr: Expr, facts: Facts): boolean {
   return false;
 }
 
+/**
+ * `batch["objects"].max()` in a forward that is given the whole batch: what has that method is a tensor, and a batch goes to the
+ * device as a whole. Lengths may be of the host, as packed sequences want them.
+ */
+function isOfBatch(expr: Expr, facts: Facts): boolean {
+  const cls = facts.accelerator ? classOf(expr) : null;
+  if (!cls || !isModuleRole(facts.role(cls)) || !/\bforward\b/.test(facts.hot(expr)?.why ?? "")) return false;
+  let at: Expr | null = expr;
+  for (let depth = 0; at && depth < 8; depth++) {
+    if (at.kind === "Subscript" && at.index.kind === "Str") {
+      const [given, ...more] = at.value.kind === "Name" ? facts.file.scopes.reaching(at.value) : [];
+      return (
+        given?.how === "param" &&
+        more.length === 0 &&
+        !/len|size|shape/i.test(at.index.value ?? "len") &&
+        facts.value(at).device !== "cpu"
+      );
+    }
+    at = reduced(at, facts);
+  }
+  return false;
+}
+
 /** `sizes.cpu().long()`, also under a name. */
 function isBroughtBack(expr: Expr, facts: Facts): boolean {
   let at: Expr | null = expr;
@@ -295,7 +318,7 @@ function reduced(at: Expr, facts: Facts): Expr | null {
   if (at.kind === "Name") return facts.file.scopes.onlyValue(at);
   if (at.kind === "Binary") return isSingle(at.left, facts, 0) ? at.left : at.right;
   if (at.kind !== "Call" || at.func.kind !== "Attribute") return null;
-  if (!/^(?:sum|max|min|amax|amin|long|int|detach)$/.test(at.func.attr)) return null;
+  if (!/^(?:sum|max|min|amax|amin|long|int|detach|clamp|clip)$/.test(at.func.attr)) return null;
   const name = facts.file.dotted(at.func);
   return name === null ? at.func.value : name.startsWith("torch.") ? (at.args[0]?.value ?? null) : null;
 }
@@ -321,7 +344,7 @@ function isMasked(expr: Expr, facts: Facts): boolean {
           : at.kind === "Call" &&
               at.func.kind === "Attribute" &&
               facts.file.dotted(at.func) === null &&
-              /^(?:sum|max|min|amax|amin|count_nonzero|long|int)$/.test(at.func.attr)
+              /^(?:sum|max|min|amax|amin|count_nonzero|long|int|clamp|clip)$/.test(at.func.attr)
             ? at.func.value
             : null;
   }
@@ -389,6 +412,9 @@ function isSingle(expr: Expr, facts: Facts, depth: number): boolean {
           /^torch\.(?:sum|max|min|count_nonzero|amax|amin)$/.test(facts.file.dotted(expr.func)!) &&
           expr.args.length === 1
         );
+      // `mask.sum().clamp(min=1)`
+      if (/^(?:clamp|clip)$/.test(expr.func.attr))
+        return expr.args.every(({ value }) => value.kind === "Num") && again(expr.func.value);
       if (expr.args.length > 0) return false;
       return (
         /^(?:sum|max|min|argmax|count_nonzero|amax|amin)$/.test(expr.func.attr) ||
