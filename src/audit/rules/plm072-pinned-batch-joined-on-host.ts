@@ -268,8 +268,15 @@ function isMoved(call: Call, facts: Facts, index: number | null = null): boolean
     if (attribute?.kind !== "Attribute" || attribute.value !== expr || attribute.parent?.kind !== "Call")
       return false;
     if (attribute.attr === "cuda") return true;
-    const device = keyword(attribute.parent, "device")?.value ?? positional(attribute.parent, 0);
-    return attribute.attr === "to" && facts.isAccelerator(facts.device(device));
+    if (attribute.attr !== "to") return false;
+    const device = facts.device(
+      keyword(attribute.parent, "device")?.value ?? positional(attribute.parent, 0),
+    );
+    // A copy of a batch that nobody is to wait for goes to the device, whatever its name is made of: `f"{kind}:{rank}"`.
+    return (
+      facts.isAccelerator(device) ||
+      (device !== "cpu" && isTrue(keyword(attribute.parent, "non_blocking")?.value ?? null))
+    );
   };
   // `torch.stack(…).flatten(0, 1).to(device)`
   let last: Expr = call;
