@@ -40,6 +40,7 @@ export const rule: Rule = {
     yield* waves(facts);
     yield* distances(facts);
     yield* grids(facts);
+    yield* ownEdges(facts);
     yield* windows(facts);
     for (const cache of unfilledCaches(facts)) yield unfilled(cache);
     for (const call of facts.file.callsNamed(...TABLES, "tril", "triu")) {
@@ -479,6 +480,53 @@ function* grids(facts: Facts): Generator<Finding> {
         "The grid is the same in every forward on inputs of one size; build it once, as a buffer with `persistent=False`",
     };
   }
+}
+
+/** `adj = adj + torch.eye(n)` in a layer that is given the graph: an edge from each node to itself, the same in every step. */
+function* ownEdges(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of file.callsNamed("eye")) {
+    const fn = functionOf(call);
+    const cls = classOf(call);
+    if (file.dotted(call.func) !== "torch.eye" || !fn || !cls || !isForward(cls, fn, facts)) continue;
+    if (isAddedToGraph(call, file) && facts.everyStep(call))
+      yield {
+        at: call,
+        message:
+          "An identity as large as the graph is built and added to it in every forward; add it once, where the graph is read",
+      };
+  }
+}
+
+/** Added as it is, moved, or by a name, to a graph that the function is given. */
+function isAddedToGraph(eye: Expr, file: PythonFile, depth = 0): boolean {
+  const { parent } = eye;
+  if (depth > 4) return false;
+  if (parent?.kind === "Attribute" && parent.parent?.kind === "Call" && parent.parent.func === parent)
+    return (
+      /^(?:to|cuda|type_as|unsqueeze|expand|expand_as|float)$/.test(parent.attr) &&
+      isAddedToGraph(parent.parent, file, depth + 1)
+    );
+  if (parent?.kind === "Assign") {
+    const [target] = parent.targets;
+    const named = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+    return named !== null && file.scopes.uses(named).some((use) => isAddedToGraph(use, file, depth + 1));
+  }
+  if (parent?.kind === "AugAssign") return parent.op === "+" && isGivenGraph(parent.target, file);
+  return (
+    parent?.kind === "Binary" &&
+    parent.op === "+" &&
+    isGivenGraph(parent.left === eye ? parent.right : parent.left, file)
+  );
+}
+
+function isGivenGraph(expr: Expr, file: PythonFile): boolean {
+  return (
+    expr.kind === "Name" &&
+    /^(?:A|adj|adjacency|graph|laplacian)(?:_|$)/i.test(expr.id) &&
+    // What is added to in place is its own value besides.
+    (file.scopes.lookup(expr)?.definitions.some(({ how }) => how === "param") ?? false)
+  );
 }
 
 /** Made of `arange` alone: by torch's functions and methods, with numbers, sizes and settings. */
