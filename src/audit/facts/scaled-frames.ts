@@ -1,7 +1,7 @@
 import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, lastWord } from "../../python/nodes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Attribute, Call, Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import { returnsByName } from "./returns.ts";
 
@@ -77,8 +77,9 @@ function isImage(expr: Expr, known: Known): boolean {
   if (name === null)
     return (
       expr.func.kind === "Attribute" &&
-      (/^(?:transpose|copy|swapaxes)$/.test(expr.func.attr) || isCastToBytes(expr, file)) &&
-      isImage(expr.func.value, known)
+      (((/^(?:transpose|copy|swapaxes)$/.test(expr.func.attr) || isCastToBytes(expr, file)) &&
+        isImage(expr.func.value, known)) ||
+        isStoredTensor(expr.func, file))
     );
   // `np.stack([left, right])`, `np.stack([opened(path) for path in paths])`
   if (JOINS.test(name)) {
@@ -93,6 +94,25 @@ function isImage(expr: Expr, known: Known): boolean {
   // `np.array(image, kind)` says the type of its result.
   const isTyped = keyword(expr, "dtype") !== null || (name.endsWith("array") && positional(expr, 1) !== null);
   return (READS.test(name) || (SAME.test(name) && !isTyped)) && !isNarrowed(expr, file);
+}
+
+/** `self.data[index].numpy()`: as torchvision keeps the images of a small data set, in bytes; not of what was cast before. */
+function isStoredTensor({ attr, value }: Attribute, file: PythonFile): boolean {
+  return (
+    attr === "numpy" &&
+    value.kind === "Subscript" &&
+    !/float\(/.test(file.textOf(value)) &&
+    !isNarrowed(value, file) &&
+    !isNarrowedOwn(rootOf(value), file)
+  );
+}
+
+/** `self.data = data.float()` */
+function isNarrowedOwn(whole: Expr, file: PythonFile): boolean {
+  const own = selfAttribute(whole);
+  const cls = own === null ? null : classOf(whole);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  return writes.some(({ value }) => value !== null && /float|half|randn?\(/.test(file.textOf(value)));
 }
 
 /** `np.array(image).astype(np.uint8)` */

@@ -405,6 +405,8 @@ function factory(expr: Expr, facts: Facts, depth: number): Expr | null {
     const value = facts.file.scopes.onlyValue(expr);
     return value ? factory(value, facts, depth + 1) : null;
   }
+  // `torch.from_numpy(image)[None]`
+  if (expr.kind === "Subscript" && expr.index.kind !== "Str") return factory(expr.value, facts, depth + 1);
   // `self.schedule().to(device)`, of a method that makes the tensor.
   const own = expr.kind === "Call" && facts.file.dotted(expr.func) === null ? selfAttribute(expr.func) : null;
   const method = own === null ? undefined : methodsOf(classOf(expr)!).find(({ name }) => name === own);
