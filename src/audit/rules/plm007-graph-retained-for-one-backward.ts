@@ -10,7 +10,7 @@ import {
   walk,
 } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
 import { given } from "../facts/arguments.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { runsBehind } from "../facts/behind-loss.ts";
@@ -42,10 +42,10 @@ export const rule: Rule = {
       const third = positional(call, 1);
       const spread = flag || third ? null : given(call, "retain_graph", facts.file);
       const passed = flag ? flag.value : (third ?? spread);
-      const retains = isTrue(passed?.kind === "Name" ? facts.file.scopes.onlyValue(passed) : passed);
-      if (!retains || !loss) continue;
+      if (!passed || !isTrue(settled(passed, facts)) || !loss) continue;
       const alone = isOnlyOne(call, facts);
-      if (!alone && !sharesNothing(call, facts) && !isHandedOnce(call, facts)) continue;
+      if (!alone && ![sharesNothing, isHandedOnce, isOnlyOneOfStep].some((holds) => holds(call, facts)))
+        continue;
       // What several backwards share, and what a function is handed, is followed by names only.
       const severity = alone ? {} : { severity: "note" as const };
       const value = third ?? spread;
@@ -75,6 +75,16 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `retain = True` under a name, or `self.retain = True` that nobody writes again. */
+function settled(flag: Expr, { file }: Facts): Expr | null {
+  if (flag.kind === "Name") return file.scopes.onlyValue(flag);
+  const own = selfAttribute(flag);
+  const cls = own === null ? null : classOf(flag);
+  if (!cls) return flag;
+  const [write, ...more] = attributesOf(cls, file).get(own!)?.writes ?? [];
+  return more.length === 0 && write?.how === "assign" ? write.value : null;
+}
 
 /** No other backward, here or in a function called here, can want this graph. */
 function isOnlyOne(call: Call, facts: Facts): boolean {
@@ -274,6 +284,134 @@ function isAskedAgain(call: Call, { backwards, file }: Facts): boolean {
         functionOf(one.call) !== functionOf(call) && tests(one.call).some((text) => asked.includes(text)),
     )
   );
+}
+
+/**
+ * The one backward of a turn or a method that then steps its optimizer, of what was computed there:
+ * `(kl + recon).backward(retain_graph=True)`, `optimizer.step()`. Nothing is seen that would go through the graph again: no
+ * derivative beside it, no state that a network hands on to the next turn, no tensor that another method made or reads.
+ */
+function isOnlyOneOfStep(call: Call, facts: Facts): boolean {
+  const { backwards, file } = facts;
+  const fn = functionOf(call);
+  const loop = loopsAround(call)[0];
+  const within = loop ?? fn;
+  if (!within || fn?.kind === "Lambda" || isAskedAgain(call, facts)) return false;
+  const isBeside = (one: Call): boolean =>
+    one !== call && functionOf(one) === fn && !isOtherBranch(one, call);
+  if (backwards.some((one) => isBeside(one.call))) return false;
+  const steps = file
+    .once(optimizerSteps)
+    .some((step) => isBeside(step) && contains(within, step) && step.start > call.end);
+  if (!steps || mayDifferentiateBeside(call, facts)) return false;
+  const { loss } = backwards.find((one) => one.call === call)!;
+  if (!isComputedIn(within, loss!, facts) || leansOnOthers(loss!, call, facts)) return false;
+  if (
+    runsBehind(loss!, facts, true).some(
+      (run) => !contains(within, run) && facts.gradMode(run) !== "off" && !facts.networks.isFrozen(run.func),
+    )
+  )
+    return false;
+  if (loop && [...carriedNames(loop, loop, facts)].some((name) => isHandedState(name, loss, loop, facts)))
+    return false;
+  for (const _ of statesOnNetworks(call, facts)) return false;
+  return !readsOwnState(fn, facts);
+}
+
+/** By itself, or by a function of this file that the function around the backward names: `gradient_penalty(critic, real, fake)`. */
+function mayDifferentiateBeside(call: Call, { backwards, file }: Facts): boolean {
+  const fn = functionOf(call);
+  const around = fn ? file.codeOf(fn) : file.code;
+  const differentiates = (code: string): boolean => new RegExp(OTHERWISE.source).test(code);
+  return (
+    (fn !== null && differentiates(around)) ||
+    file.all("FunctionDef").some(
+      (one) =>
+        one !== fn &&
+        !contains(one, call) &&
+        new RegExp(`\\b${one.name}\\(`).test(around) &&
+        // A backward of what it is handed, too.
+        (differentiates(file.codeOf(one)) || backwards.some((other) => functionOf(other.call) === one)),
+    )
+  );
+}
+
+/** Every part of a loss was bound in this turn, `recon + weight * kl`; a weight may come from anywhere. */
+function isComputedIn(within: Node, loss: Expr, facts: Facts): boolean {
+  const { scopes } = facts.file;
+  let some = false;
+  let every = true;
+  walk(loss, (node) => {
+    if (node.kind !== "Name" || scopes.binds(node)) return every;
+    const made = scopes.reaching(node).filter(({ how }) => how !== "import" && how !== "function");
+    // `for loss in [first, second]:` hands out losses that may have a graph in common.
+    const here = made.filter(
+      ({ how, node: at }) => how !== "param" && how !== "iterate" && contains(within, at),
+    );
+    if (here.length > 0 && here.length === made.length) some = true;
+    else
+      every &&= made.every((one) => facts.valueOfDefinition(one).graph !== "yes" && !/loss/i.test(one.name));
+    return every;
+  });
+  return some && every;
+}
+
+/** What the loss is computed from that another method has written, or that a function of several which train was handed. */
+function leansOnOthers(loss: Expr, call: Call, facts: Facts): boolean {
+  const { backwards, file } = facts;
+  const fn = functionOf(call);
+  const cls = fn ? classOf(fn) : null;
+  const trainsElsewhere = backwards.some((one) => functionOf(one.call) !== fn);
+  const seen = new Set<Definition>();
+  let found = false;
+  const follow = (expr: Expr): void =>
+    walk(expr, (node) => {
+      if (found || (node.kind === "Call" && /^(?:detach|item)$/.test(lastWord(node.func)))) return false;
+      const own = cls && node.kind === "Attribute" ? selfAttribute(node) : null;
+      if (own !== null) found ||= isWrittenBeside(own, cls!, fn!, facts);
+      if (node.kind !== "Name" || file.scopes.binds(node)) return !found;
+      for (const one of file.scopes.reaching(node)) {
+        if (seen.has(one) || seen.size > 200) continue;
+        seen.add(one);
+        if (one.how === "param" && one.name !== "self")
+          found ||= trainsElsewhere && facts.valueOfDefinition(one).graph !== "no";
+        else if (one.value && one.how !== "iterate" && facts.gradMode(one.node) !== "off") follow(one.value);
+      }
+      return !found;
+    });
+  follow(loss);
+  return found;
+}
+
+/** `self.fake = self.generator(z)` in another method of the step, for this one and for that of the generator. */
+function isWrittenBeside(own: string, cls: ClassDef, fn: Node, facts: Facts): boolean {
+  return (attributesOf(cls, facts.file).get(own)?.writes ?? []).some(
+    ({ in: method, value }) =>
+      method !== fn &&
+      method.name !== "__init__" &&
+      (value === null || !/^(?:number|module|optimizer|string)$/.test(facts.value(value).what)),
+  );
+}
+
+/** A name that a network, or a call that is given it, binds anew for the next turn: `out, hidden = net(chunk, hidden)`. */
+function isHandedState(name: string, loss: Expr | null, loop: Node, facts: Facts): boolean {
+  const { file } = facts;
+  const made = (file.scopes.scopeOf(loop).bindings.get(name) ?? []).filter(({ node }) =>
+    contains(loop, node),
+  );
+  const handsOn = ({ value }: Definition): boolean => {
+    let found = false;
+    if (value)
+      walk(value, (node) => {
+        if (node.kind === "Call" && file.dotted(node.func) === null)
+          found ||=
+            isNetwork(node.func, facts) ||
+            node.args.some((arg) => arg.value.kind === "Name" && arg.value.id === name);
+        return !found;
+      });
+    return found;
+  };
+  return made.some(handsOn) && isState(name, loss, loop, facts);
 }
 
 /** Several losses, none of which has a piece of graph in common with this one, or with the turn before. */
