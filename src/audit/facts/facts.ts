@@ -2,7 +2,7 @@ import { isOfStar, keyword, positional, starModules } from "../../python/file.ts
 import type { PythonFile } from "../../python/file.ts";
 import { blockOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, ClassDef, Expr, FunctionDef, Lambda, Node, Param } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef, If, Lambda, Node, Param } from "../../python/tree.ts";
 import { isModuleRole } from "./classes.ts";
 import { backwardsTaken } from "./attacks.ts";
 import type { Role } from "./classes.ts";
@@ -445,11 +445,25 @@ export function everyUpdate(node: Node, facts: Facts): boolean {
     const synced = at.test.kind === "Attribute" && at.test.attr === "sync_gradients" && branch === at.body;
     if (
       synced ||
-      (steps.length > 0 && steps.every((step) => branch.some((statement) => contains(statement, step))))
+      (steps.length > 0 && steps.every((step) => branch.some((statement) => contains(statement, step)))) ||
+      takesTurns(at, steps)
     )
       return facts.frequency(node, at) === "every";
   }
   return isBelowSkip(node, turn, steps, facts) || isInLastTurn(node, turn, facts.file);
+}
+
+/** `if step % 2 == 0: critic_optimizer.step()`, `else: actor_optimizer.step()`: each turn is a step of one or of the other. */
+function takesTurns({ test, body, orelse }: If, steps: readonly Node[]): boolean {
+  const isIn = (branch: readonly Node[]): boolean =>
+    steps.some((step) => branch.some((statement) => contains(statement, step)));
+  const turns = test.kind === "Compare" ? test.left : test;
+  const isShort =
+    turns.kind === "Binary" &&
+    turns.op === "%" &&
+    turns.right.kind === "Num" &&
+    Number(turns.right.text) === 2;
+  return isShort && isIn(body) && isIn(orelse);
 }
 
 /** Below an `if (i + 1) % n != 0: continue` that the optimizer's steps are below as well. */

@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf, lastWord } from "../../python/nodes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Arg, Call, Expr } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { keptArguments } from "../facts/keepers.ts";
 import {
@@ -14,6 +14,7 @@ import {
 } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
 import type { Facts } from "../facts/facts.ts";
+import { paramGiven } from "../facts/returns.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
@@ -34,7 +35,7 @@ export const rule: Rule = {
       if (isOfForward(keep, facts) || (facts.gradMode(at) === "off" && !isRecorded(added, facts))) continue;
       // Where nothing is differentiated, what may be later on needs no look at the value.
       if (facts.backwards.length === 0 && keptForBackward(keep, facts)) continue;
-      const told = isItemOfLosses(added, facts);
+      const told = isItemOfLosses(added, facts) || isHandedToBackward(added, facts);
       if ((!told && !keepsGraph(added, facts)) || isMaybeNumber(added)) continue;
       const freed = told || isBackwarded(added, loop, facts);
       if (!freed && keptForBackward(keep, facts)) {
@@ -81,6 +82,31 @@ export const rule: Rule = {
       };
   },
 };
+
+/** `run_backward(loss)`, of a function of this file that differentiates what it is handed, whatever the loss was made by. */
+function isHandedToBackward(added: Expr, facts: Facts): boolean {
+  const { backwards, file } = facts;
+  const made = added.kind === "Name" ? file.scopes.reaching(added) : [];
+  const differentiated = backwards.flatMap(({ loss }) =>
+    loss?.kind === "Name"
+      ? file.scopes
+          .reaching(loss)
+          .filter(({ how }) => how === "param")
+          .map(({ node }) => node)
+      : [],
+  );
+  return (
+    differentiated.length > 0 &&
+    made.some((one) =>
+      file.scopes.uses(one).some(({ parent }) => {
+        const site = parent?.kind === "Arg" ? parent.parent : null;
+        if (site?.kind !== "Call" || facts.gradMode(site) === "off") return false;
+        const param = paramGiven(site, parent as Arg, file);
+        return param !== null && differentiated.includes(param);
+      }),
+    )
+  );
+}
 
 /** `with torch.no_grad(): losses.append(loss)`: what was computed above that has its graph all the same. */
 function isRecorded(added: Expr, facts: Facts): boolean {

@@ -85,9 +85,13 @@ export const rule: Rule = {
       const name = file.dotted(call.func);
       const compared = comparedBy(call);
       const isThere = compared.some((one) => facts.onAccelerator(one));
+      const maybe = (one: Expr): boolean =>
+        isCountInStep(one, call, facts) ||
+        isLossElsewhere(one, facts) ||
+        choicesOf(one, facts).some((each) => facts.onAccelerator(each) || isCountInStep(each, call, facts));
       if (
         (name === "builtins.max" || name === "builtins.min") &&
-        (isThere || compared.some((one) => isCountInStep(one, call, facts) || isLossElsewhere(one, facts))) &&
+        (isThere || compared.some(maybe)) &&
         everyTurn(call, facts)
       )
         yield {
@@ -168,6 +172,16 @@ function isCountInStep(expr: Expr, by: Expr, facts: Facts): boolean {
   if (what !== "tensor" || device !== "unknown" || !facts.accelerator || !isCount(expr, facts)) return false;
   const hot = facts.hot(expr);
   return hot !== null && (/\bforward\b/.test(hot.why) || isOfLoss(expr) || dividesTensor(by, facts));
+}
+
+/** `count = mask.sum() if mask is not None else losses.size(0)`, also written as two branches: each of what it may be. */
+function choicesOf(expr: Expr, { file }: Facts): readonly Expr[] {
+  const made =
+    expr.kind === "Name"
+      ? file.scopes.reaching(expr).map(({ how, value }) => (how === "assign" ? value : null))
+      : [expr];
+  const all = made.flatMap((one) => (one?.kind === "IfExp" ? [one.body, one.orelse] : one ? [one] : []));
+  return all.length > 1 ? all : [];
 }
 
 /** What is computed here, by itself or under a name. */
