@@ -86,7 +86,7 @@ function* candidates(facts: Facts): Generator<Candidate> {
       target.index.kind !== "Slice" &&
       isPlaces(root, facts)
     )
-      yield { at, added: at.value, how: "list", root };
+      for (const added of parts(at.value, facts)) yield { at, added, how: "list", root };
   }
   for (const at of facts.file.callsNamed("append", "appendleft", "extend", "insert", "add", "push")) {
     if (at.func.kind !== "Attribute" || !/^(?:append|appendleft|extend|insert|add|push)$/.test(at.func.attr))
@@ -398,6 +398,12 @@ export function keptForBackward(keep: Keep, facts: Facts): boolean {
 function memberOf({ at }: Keep): string | null {
   const place = at.kind === "Call" && at.func.kind === "Attribute" ? at.func.value : null;
   return place?.kind === "Attribute" && selfAttribute(place.value) !== null ? place.attr : null;
+}
+
+/** `slots[step % size] = loss`: a turn further on takes the place of an old one. */
+export function isRing(at: Node, file: PythonFile): boolean {
+  const target = at.kind === "Assign" ? at.targets[0] : null;
+  return target?.kind === "Subscript" && file.textOf(target.index).includes("%");
 }
 
 /** Whether what is kept brings a graph, on one of the ways it may have come. */

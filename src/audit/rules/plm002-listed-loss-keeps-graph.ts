@@ -8,6 +8,7 @@ import {
   isItemOfLosses,
   isMaybeNumber,
   isQueue,
+  isRing,
   keeps,
   keepsGraph,
   keptForBackward,
@@ -62,8 +63,9 @@ export const rule: Rule = {
       const what = scalar && isLoss(added, facts) ? "loss" : "outputs";
       yield {
         at,
-        // Whoever handed the object in may empty it.
-        severity: told || isHandedIn(root, facts) ? "note" : scalar ? "warning" : "error",
+        // Whoever handed the object in may empty it; a ring grows no further once it is full.
+        severity:
+          told || isHandedIn(root, facts) || isRing(at, facts.file) ? "note" : scalar ? "warning" : "error",
         message: freed
           ? `\`${name}\` keeps every step's ${what}${facts.onAccelerator(added) ? " on the device" : ""} with their graph nodes`
           : `\`${name}\` keeps every turn's whole graph, activations included, alive: memory grows until it runs out`,

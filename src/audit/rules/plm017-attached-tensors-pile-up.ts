@@ -17,6 +17,7 @@ import {
   isEmptied,
   isOfFixedLength,
   isQueue,
+  isRing,
   keeps,
   keptForBackward,
 } from "../facts/kept.ts";
@@ -57,11 +58,13 @@ export const rule: Rule = {
         !known &&
         ((networkCall(added, facts) !== null &&
           facts.backwards.some(({ call }) => functionOf(call) === functionOf(at))) ||
-          isOfReturnedLoss(keep, facts));
+          isOfReturnedLoss(keep, facts) ||
+          isOfDifferentiatedMethod(keep, facts));
       if (!known && !maybe) continue;
       // A bounded deque, or one renewed elsewhere, is no pile; what is read for a loss needs its graph.
       const queue =
         root.kind === "Name" ||
+        isRing(at, facts.file) ||
         isBounded(keep, facts) ||
         isOnlyMadeBy(root, facts.file, (made) => isOfFixedLength(made, facts.file));
       const epoch = !queue && isEmptied(keep, facts);
@@ -96,6 +99,35 @@ function isOfReturnedLoss({ added, at }: Keep, facts: Facts): boolean {
     file
       .all("Return")
       .some((one) => functionOf(one) === fn && one.value !== null && derivesFrom(one.value, made, facts))
+  );
+}
+
+/**
+ * `self.recent.append(log_prob)` of `action, log_prob = self.actor.sample(state)`: what a method of a network gave, where the
+ * backward of the same function goes through it.
+ */
+function isOfDifferentiatedMethod({ added, at }: Keep, facts: Facts): boolean {
+  const { backwards, file } = facts;
+  const fn = functionOf(at);
+  if (fn === null || !backwards.some(({ call }) => functionOf(call) === fn)) return false;
+  const parts = added.kind === "Tuple" ? added.items : [added];
+  return parts.some((part) => {
+    const made = part.kind === "Name" ? file.scopes.reaching(part) : [];
+    return (
+      made.length > 0 &&
+      made.every(({ node, value }) => facts.gradMode(node) !== "off" && isMethodOfNetwork(value, facts)) &&
+      isBackwarded(part, null, facts)
+    );
+  });
+}
+
+/** `self.encoder.embed(images)`, of a network that learns. */
+function isMethodOfNetwork(made: Expr | null, facts: Facts): boolean {
+  const of = made?.kind === "Call" && made.func.kind === "Attribute" ? made.func.value : null;
+  return (
+    of !== null &&
+    (facts.networks.is(of) || facts.value(of).what === "module") &&
+    !facts.networks.isFrozen(of)
   );
 }
 

@@ -154,7 +154,8 @@ function either(inner: Stmt | null, facts: Facts): Stmt | null {
   const test = statement?.parent;
   if (test?.kind !== "If" || test.orelse.length === 0) return statement;
   // Each with a forward and a clearing of its own.
-  if ((blockOf(statement!) ?? []).some((one) => clears(one, facts))) return statement;
+  if ((blockOf(statement!) ?? []).some((one) => clears(one, facts) || clearsInFirst(one, facts)))
+    return statement;
   const both = [test.body, test.orelse].every((branch) =>
     facts.backwards.some(({ call }) => branch.some((one) => contains(one, call))),
   );
@@ -259,7 +260,9 @@ function told(clear: Stmt, { file }: Facts): string {
 /** The loss is made above the `if` or `with` that this statement stands in, by a forward that runs in the same turn. */
 function isMadeBefore(statement: Stmt, of: Expr | readonly Expr[], facts: Facts): boolean {
   const test = statement.parent;
-  const isBlock = (test?.kind === "If" || test?.kind === "With") && test.body.includes(statement);
+  const isBlock =
+    (test?.kind === "If" && [test.body, test.orelse].some((branch) => branch.includes(statement))) ||
+    (test?.kind === "With" && test.body.includes(statement));
   const block = isBlock ? (blockOf(test) ?? []) : [];
   const at = test ? block.indexOf(test as Stmt) : -1;
   // A function that is a step by itself, `if is_train:` in one that evaluates too, is as good as a turn.

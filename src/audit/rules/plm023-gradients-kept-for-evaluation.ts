@@ -45,7 +45,6 @@ export const rule: Rule = {
 function* kept(facts: Facts): Generator<Finding> {
   yield* leftElsewhere(facts);
   yield* clearedInTrainingOnly(facts);
-  if (facts.backwards.length === 0) return;
   const { file } = facts;
   const leave = new Set<FunctionDef>();
   for (const loop of facts.stepLoops) {
@@ -74,6 +73,7 @@ function* kept(facts: Facts): Generator<Finding> {
     yield* atTop(loop, clear, clear, facts);
     if (phases && !clearsBeside(phases, loop, facts)) yield* atTop(phases, loop, clear, facts);
   }
+  if (facts.backwards.length === 0) return;
   // Between the backward and the step that uses its gradients.
   for (const { call } of facts.backwards) {
     const statement = statementOf(call);
@@ -329,12 +329,14 @@ function leftUncleared(loop: Loop, facts: Facts): Call | null {
   // `if amp: … scaler.step(optimizer)`, `else: … optimizer.step()`: one of the two is all that runs.
   const runs = (call: Call): boolean => contains(loop, call) && !(step && isOtherBranch(step, call));
   // The last of several: each of two optimizers is cleared before its own.
-  const backward = facts.backwards.findLast(({ call }) => runs(call));
-  if (!backward || (!step && !updatesByHand(loop, facts))) return null;
+  const backward = facts.backwards.findLast(({ call }) => runs(call))?.call;
+  // `net(batch, replay_backward=True)`, `engine.accumulate(batch)`: one that is not seen comes before the step it is for.
+  const until = backward ?? (facts.backwards.length === 0 ? step : undefined);
+  if (!until || (!step && !updatesByHand(loop, facts))) return null;
   const clears = file
     .callsNamed("zero_grad")
     .filter((call) => call.func.kind === "Attribute" && call.func.attr === "zero_grad" && runs(call));
-  return clears.length > 0 && clears.every((call) => call.start < backward.call.start) ? clears[0]! : null;
+  return clears.length > 0 && clears.every((call) => call.start < until.start) ? clears[0]! : null;
 }
 
 /** `p.data.add_(p.grad, alpha=-lr)` in place of an optimizer. */
