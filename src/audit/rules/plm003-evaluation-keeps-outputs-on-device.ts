@@ -1,6 +1,6 @@
 import { argument, isNone, positional } from "../../python/file.ts";
 import { classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
-import type { Assign, Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Assign, Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import { validationStep } from "../facts/facts.ts";
@@ -144,7 +144,7 @@ function mayBeOff(loop: Node, facts: Facts): boolean {
 function* judge(added: Expr, loop: Node, iter: Expr, into: string, facts: Facts): Generator<Finding> {
   if (!mayBeOff(loop, facts) || isOfOneBatch(loop, facts)) return;
   const plain = networkCall(added, facts) ?? methodRun(added, facts);
-  const source = plain ?? runOfViews(added, loop, facts);
+  const source = plain ?? runOfViews(added, loop, facts) ?? runOnOneWay(added, facts);
   if (!source || !contains(loop, source)) return;
   const hot = facts.hot(source);
   // Without no_grad as well, where the network is only ever evaluated, or what is kept is cut off from its graph.
@@ -236,6 +236,29 @@ function stackedRun(expr: Expr, along: Expr | null, loop: Node, facts: Facts, de
 function isPlainNumber(value: Expr | null): boolean {
   return value?.kind === "Num" || isNone(value);
 }
+
+/** `if views > 1: out = out.unfold(0, views, views).mean(2)`: without that option it is what the network gave. */
+function runOnOneWay(added: Expr, facts: Facts): Call | null {
+  const { file } = facts;
+  const made = added.kind === "Name" ? file.scopes.reaching(added) : [];
+  const isMadeOver = (value: Expr): boolean => {
+    let from = value;
+    while (from.kind === "Subscript" || from.kind === "Attribute" || from.kind === "Call")
+      from = from.kind === "Call" ? from.func : from.value;
+    return from.kind === "Name" && from.id === (added as Name).id && !LEAVES_DEVICE.test(file.textOf(value));
+  };
+  let run: Call | null = null;
+  for (const { how, value } of made) {
+    if (how !== "assign" || !value) return null;
+    if (isMadeOver(value)) continue;
+    run = networkCall(value, facts);
+    if (!run) return null;
+  }
+  return made.length > 1 ? run : null;
+}
+
+/** Copied to the host, or chosen from. */
+const LEAVES_DEVICE = /\.(?:cpu|numpy|tolist|item|to|argmax|max|topk)\(/;
 
 /** `model.encode(x)`, also under a name or cut off: a method that runs the network, whatever it makes of its outputs. */
 function methodRun(expr: Expr, facts: Facts, depth = 0): Call | null {
