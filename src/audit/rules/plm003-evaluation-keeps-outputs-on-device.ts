@@ -241,16 +241,19 @@ function isPlainNumber(value: Expr | null): boolean {
 function runOnOneWay(added: Expr, facts: Facts): Call | null {
   const { file } = facts;
   const made = added.kind === "Name" ? file.scopes.reaching(added) : [];
-  const isMadeOver = (value: Expr): boolean => {
+  const isOfItself = (value: Expr): boolean => {
     let from = value;
     while (from.kind === "Subscript" || from.kind === "Attribute" || from.kind === "Call")
       from = from.kind === "Call" ? from.func : from.value;
-    return from.kind === "Name" && from.id === (added as Name).id && !LEAVES_DEVICE.test(file.textOf(value));
+    return from.kind === "Name" && from.id === (added as Name).id;
   };
   let run: Call | null = null;
   for (const { how, value } of made) {
     if (how !== "assign" || !value) return null;
-    if (isMadeOver(value)) continue;
+    if (isOfItself(value)) {
+      if (LEAVES_DEVICE.test(file.textOf(value))) return null;
+      continue;
+    }
     run = networkCall(value, facts);
     if (!run) return null;
   }

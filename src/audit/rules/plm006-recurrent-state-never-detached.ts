@@ -49,6 +49,13 @@ export const rule: Rule = {
           severity: "note",
           message: `${ofForwards(own)}, unless it is begun anew after each backward`,
         };
+    for (const { at, own } of throughName(facts))
+      if (!told.some((one) => one.at === at))
+        yield {
+          at,
+          severity: "note",
+          message: `${ofForwards(own)}, unless it is begun anew after each backward`,
+        };
     yield* throughLayer(facts);
     for (const one of whileActing(facts)) yield inVain(one, "calls", facts);
     const idle = [...throughRollout(facts)];
@@ -431,6 +438,44 @@ function* inForward(facts: Facts): Generator<Finding> {
       at: target!,
       message: ofForwards(own!),
     };
+  }
+}
+
+/**
+ * `memory = self.memory`, `out, memory = self.cell(part, memory)`, and `self.memory = memory` for the next forward: of a module
+ * that begins it in no method of its own and cuts it off nowhere.
+ */
+function* throughName(facts: Facts): Generator<{ readonly at: Node; readonly own: string }> {
+  const { file } = facts;
+  for (const statement of file.all("Assign")) {
+    const [target] = statement.targets;
+    const own = target ? selfAttribute(target) : null;
+    const kept = statement.value;
+    const method = own !== null && STATE.test(own) && kept.kind === "Name" ? functionOf(statement) : null;
+    const cls = method ? classOf(statement) : null;
+    if (!cls || method?.kind !== "FunctionDef" || method.name !== "forward" || facts.role(cls) !== "module")
+      continue;
+    const { id } = kept as Name;
+    if (/cache|past|kv/i.test(own!) || facts.gradMode(statement) === "off") continue;
+    if (facts.frequency(statement, method) !== "every" || isCutOff(id, method, file)) continue;
+    if (new RegExp(`self\\.${own}\\b[^\\n]*(?:detach|\\.data\\b)`).test(file.codeOf(cls))) continue;
+    const writes = attributesOf(cls, file).get(own!)?.writes ?? [];
+    if (writes.some(({ in: within }) => within !== method && within.name !== "__init__")) continue;
+    const made = (file.scopes.lookup(kept as Name)?.definitions ?? []).filter(({ node }) =>
+      contains(method, node),
+    );
+    const isRead = made.some(
+      ({ how, value }) => how === "assign" && value !== null && selfAttribute(value) === own,
+    );
+    const isHandedOn = made.some(
+      ({ how, value, node }) =>
+        (how === "assign" || how === "unpack") &&
+        value?.kind === "Call" &&
+        selfAttribute(value.func) !== null &&
+        value.args.some((arg) => arg.value.kind === "Name" && arg.value.id === id) &&
+        facts.gradMode(node) !== "off",
+    );
+    if (isRead && isHandedOn) yield { at: target!, own: own! };
   }
 }
 

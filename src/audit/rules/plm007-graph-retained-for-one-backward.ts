@@ -10,7 +10,7 @@ import {
   walk,
 } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, ClassDef, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
 import { given } from "../facts/arguments.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { runsBehind } from "../facts/behind-loss.ts";
@@ -21,6 +21,7 @@ import { moved } from "../facts/naming.ts";
 import { statesOnNetworks } from "../facts/network-states.ts";
 import { carriedNames, isNetwork } from "../facts/networks.ts";
 import { paramGiven } from "../facts/returns.ts";
+import { METHODS } from "../facts/torch-names.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
@@ -315,8 +316,12 @@ function isOnlyOneOfStep(call: Call, facts: Facts): boolean {
   if (loop && [...carriedNames(loop, loop, facts)].some((name) => isHandedState(name, loss, loop, facts)))
     return false;
   for (const _ of statesOnNetworks(call, facts)) return false;
-  return !readsOwnState(fn, facts);
+  return !readsOwnState(fn, facts) && !BEGINS_STATE.test(fn ? file.codeOf(fn) : file.code);
 }
+
+/** `net.memory = None`, `net.reset_states()`: a network of another file keeps a state, which may hand its graph on. */
+const BEGINS_STATE =
+  /\.\w*(?:hidden|memory|mems)\w* *=(?!=)|\b(?:init|reset|detach|repackage)_\w*(?:hidden|states?|memory|mems)\w*\(/;
 
 /** By itself, or by a function of this file that the function around the backward names: `gradient_penalty(critic, real, fake)`. */
 function mayDifferentiateBeside(call: Call, { backwards, file }: Facts): boolean {
@@ -374,13 +379,23 @@ function leansOnOthers(loss: Expr, call: Call, facts: Facts): boolean {
         if (seen.has(one) || seen.size > 200) continue;
         seen.add(one);
         if (one.how === "param" && one.name !== "self")
-          found ||= trainsElsewhere && facts.valueOfDefinition(one).graph !== "no";
+          found ||= trainsElsewhere && facts.valueOfDefinition(one).graph !== "no" && !isAsked(node);
         else if (one.value && one.how !== "iterate" && facts.gradMode(one.node) !== "off") follow(one.value);
       }
       return !found;
     });
   follow(loss);
   return found;
+}
+
+/** `replay` of `replay.draw(32)`, `net` of `net.objective(x)`: what a method of no tensor gives, it gives anew. */
+function isAsked({ parent }: Name): boolean {
+  return (
+    parent?.kind === "Attribute" &&
+    parent.parent?.kind === "Call" &&
+    parent.parent.func === parent &&
+    !METHODS.has(parent.attr)
+  );
 }
 
 /** `self.fake = self.generator(z)` in another method of the step, for this one and for that of the generator. */
