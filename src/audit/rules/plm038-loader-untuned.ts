@@ -1,13 +1,14 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains } from "../../python/nodes.ts";
-import type { Attribute, Expr } from "../../python/tree.ts";
+import type { Attribute, Call, Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { settingsOf } from "../facts/arguments.ts";
-import { selfAttribute } from "../facts/classes.ts";
+import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { isDataLoader, isWithoutBase, namesNoDevice } from "../facts/loaders.ts";
+import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
 const UNPINNED =
@@ -47,8 +48,8 @@ export const rule: Rule = {
       const bound = file.dotted(call.func) === "functools.partial" ? positional(call, 0) : null;
       if (bound && isDataLoader(file.dotted(bound))) yield { at: call, message: UNPINNED };
     }
-    for (const call of file.callsNamed("DataLoader")) {
-      const settings = isDataLoader(file.dotted(call.func)) ? settingsOf(call, file) : null;
+    for (const call of loaderCalls(file)) {
+      const settings = settingsOf(call, file);
       if (!settings || call.args.some(({ star }) => star === 1)) continue;
       if (call.args.filter((arg) => arg.name === null && arg.star === 0).length > 5) continue;
       // A collate function may return tensors that are on the device already; those cannot be pinned.
@@ -97,6 +98,37 @@ export const rule: Rule = {
           yield { at: valueAt, message: IDLE };
   },
 };
+
+/** Of torch's own loader, or of one that is made of it and hands its settings on. */
+function loaderCalls(file: PythonFile): readonly Call[] {
+  const own = derived(file);
+  return file
+    .callsNamed("DataLoader", "StreamingDataLoader", "StatefulDataLoader", "ThreadDataLoader", ...own.keys())
+    .filter(({ func }) => {
+      const name = file.dotted(func);
+      return (
+        isDataLoader(name) || DERIVED.test(name ?? "") || (name !== null && own.get(last(name)) === name)
+      );
+    });
+}
+
+/** `class Background(DataLoader)` of this file, without a constructor of its own. */
+function derived(file: PythonFile): ReadonlyMap<string, string> {
+  return new Map(
+    file
+      .all("ClassDef")
+      .filter(
+        (cls) =>
+          cls.args.some(({ value }) => isDataLoader(file.dotted(value))) &&
+          !methodsOf(cls).some(({ name }) => name === "__init__"),
+      )
+      .map((cls) => [cls.name, file.qualified(cls)]),
+  );
+}
+
+/** Of other libraries: what streams its examples, and what can go on where it stopped. */
+const DERIVED =
+  /^(?:litdata\.(?:\w+\.)*StreamingDataLoader|torchdata\.stateful_dataloader\.(?:\w+\.)*StatefulDataLoader|monai\.data\.ThreadDataLoader)$/;
 
 function isZero(expr: Expr): boolean {
   return expr.kind === "Num" && expr.text === "0";
