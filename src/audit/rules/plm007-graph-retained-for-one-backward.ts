@@ -301,9 +301,8 @@ function isOnlyOneOfStep(call: Call, facts: Facts): boolean {
   const isBeside = (one: Call): boolean =>
     one !== call && functionOf(one) === fn && !isOtherBranch(one, call);
   if (backwards.some((one) => isBeside(one.call))) return false;
-  const steps = file
-    .once(optimizerSteps)
-    .some((step) => isBeside(step) && contains(within, step) && step.start > call.end);
+  // After the micro-batches as well, whose loop is inside of the one that steps.
+  const steps = file.once(optimizerSteps).some((step) => isBeside(step) && step.start > call.end);
   if (!steps || mayDifferentiateBeside(call, facts)) return false;
   const { loss } = backwards.find((one) => one.call === call)!;
   if (!isComputedIn(within, loss!, facts) || leansOnOthers(loss!, call, facts)) return false;
