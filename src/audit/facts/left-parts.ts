@@ -27,7 +27,7 @@ const COPIED = /^(?:LARS|Lars|LAMB|Lamb|Lion|Muon|Ranger|RAdam|AdaBelief)$/;
  */
 export function* partsAlone(facts: Facts): Generator<PartsAlone> {
   const { file } = facts;
-  if (switches(file)) return;
+  if (file.callsNamed("parameters", "named_parameters").length === 0 || switches(file)) return;
   const made = file.calls
     .matching(CLASSES)
     .filter((call) => makesOptimizer(call, file) || COPIED.test(lastWord(call.func)));

@@ -500,7 +500,7 @@ function* partsOptimised(facts: Facts): Generator<Finding> {
 function* chosenByName(facts: Facts): Generator<Finding> {
   const { file } = facts;
   // Who switches anything off, or takes some more in later, has thought of it; adapters freeze what they are put on.
-  if (switches(file)) return;
+  if (file.callsNamed("named_parameters").length === 0 || switches(file)) return;
   const made = file.calls
     .matching(CLASSES)
     .filter((call) => /^torch\.optim\.(?!lr_scheduler)(?:\w+\.)*[A-Z]/.test(file.dotted(call.func) ?? ""));

@@ -155,7 +155,6 @@ function ofPicks(call: Call, { file }: Facts): string {
 function isPickedFrom(call: Call, loop: Loop, facts: Facts): boolean {
   const { file } = facts;
   if (loop.kind !== "For" || call.args.length === 0) return false;
-  if (ranNetwork(call, facts) === null && !isScored(call, facts)) return false;
   const turned = new Set<string>();
   walk(loop.target, (node) => {
     if (node.kind === "Name") turned.add(node.id);
@@ -175,6 +174,7 @@ function isPickedFrom(call: Call, loop: Loop, facts: Facts): boolean {
   const uses = named ? file.scopes.uses(named) : [];
   return (
     (named ? uses.length > 0 && uses.every(isPick) : isPick(call)) &&
+    (ranNetwork(call, facts) !== null || isScored(call, facts)) &&
     isInvariant(call, loop, facts) &&
     facts.frequency(call, loop) === "every" &&
     [call.func, ...call.args.map(({ value }) => bare(value))].every((one) => isSettled(one, loop, facts)) &&
