@@ -101,6 +101,8 @@ const FILES = [
   "labels-89.jsonl",
   "labels-90.jsonl",
   "labels-91.jsonl",
+  "labels-92.jsonl",
+  "labels-93.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
