@@ -20,14 +20,8 @@ import { openers } from "./openers.ts";
 import { sharedOptions } from "./options.ts";
 import { passedBy } from "./parameters.ts";
 import type { Passed } from "./parameters.ts";
-import {
-  collatedWith,
-  heldByDatasets,
-  hostCollates,
-  loadersMade,
-  pinnedMakers,
-  sharedClasses,
-} from "./loaders.ts";
+import { loadersMade, pinnedMakers } from "./loaders.ts";
+import { collatedWith, heldByDatasets, hostCollates, sharedClasses } from "./worker-data.ts";
 import { STEPPERS, isCompound, isRunAlone } from "./names.ts";
 import { shapesVary } from "./shapes.ts";
 import { isBehindOwnOption, turnsCheckpointingOn } from "./behind-options.ts";

@@ -20,18 +20,21 @@ import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isOtherBranch } from "../facts/guards.ts";
 import { isCopiedToHost, isMeasured, isSummed, pickOf } from "../facts/figures.ts";
-import {
-  PICTURE,
-  TEXT,
-  isLanguageModel,
-  isOfPixels,
-  isOfSounds,
-  scoresEveryItem,
-} from "../facts/large-outputs.ts";
-import { helperRun, isNetwork, networkCall, networkOfLoss } from "../facts/networks.ts";
+import { PICTURE, TEXT, isLanguageModel, isOfPixels } from "../facts/large-outputs.ts";
+import { helperRun, isNetwork, networkOfLoss } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
+import {
+  MAPS,
+  isLoss,
+  isNormalised,
+  isOfTokens,
+  isOnlyForLoss,
+  isSize,
+  isThrowaway,
+  isWrittenTo,
+} from "../facts/output-uses.ts";
 
 export const rule: Rule = {
   meta: {
@@ -409,9 +412,6 @@ function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): readonly
 
 const OUTPUTS = /logit$|logits|outputs?$|^recon|^predictions$|^preds$|^(?:\w+_)?pred$/;
 
-/** A map for each head of each layer. */
-const MAPS = /^(?:\w+_)?att(?:n|ention)s?(?:_(?:maps?|weights?|probs?|scores?))?$/;
-
 /** `loss, metrics, logits = self.batch_loss(batch)`: by their names, whatever they come through. */
 function isBesideLoss(logits: Name, { items }: Sequence, { func }: Call): boolean {
   return (
@@ -419,21 +419,6 @@ function isBesideLoss(logits: Name, { items }: Sequence, { func }: Call): boolea
     logits.id.endsWith("logits") &&
     items.some((item) => item.kind === "Name" && /(?:^|_)loss$/.test(item.id))
   );
-}
-
-/** `torch.log_softmax(outputs, -1)`, `outputs.sigmoid()`: as large as the outputs themselves. */
-function isNormalised(call: Call, facts: Facts): boolean {
-  const name = facts.file.dotted(call.func);
-  const normalises =
-    name === null
-      ? call.func.kind === "Attribute" && /^(?:(?:log_)?softmax|sigmoid)$/.test(call.func.attr)
-      : /^torch\.(?:nn\.functional\.)?(?:(?:log_)?softmax|sigmoid)$/.test(name);
-  return normalises && networkCall(call, facts) !== null;
-}
-
-/** `probs` of `probs = torch.softmax(logits.detach(), 1)` */
-function isOfNormalised({ parent }: Name, facts: Facts): boolean {
-  return parent?.kind === "Assign" && parent.value.kind === "Call" && isNormalised(parent.value, facts);
 }
 
 /** `_, loss = model(x, y)`: given the targets too, a network hands back its loss, and before it what that was computed of. */
@@ -448,8 +433,6 @@ function isThrownAway({ items }: Sequence, { args }: Call): boolean {
     /^(?:total_)?loss(?:es|_dict)?$/.test(loss.id)
   );
 }
-
-const isThrowaway = ({ id }: Name): boolean => id === "_";
 
 /** `_` of another forward, as of an evaluation under `if step % 100 == 0`: in the other turns it is this one's. */
 function isNowAndThen({ how, node }: Definition, target: Name, loop: Loop): boolean {
@@ -517,161 +500,6 @@ function isChoice({ test, orelse }: If): boolean {
   return orelse.length > 0 && !counts;
 }
 
-/** The loss is all that was wanted: then the rest is what nobody needs any more. */
-function isOnlyForLoss(
-  uses: readonly Name[],
-  target: Name,
-  shaped: readonly Definition[],
-  facts: Facts,
-): boolean {
-  const attributes = uses.filter(
-    (use) => use.parent?.kind === "Attribute" || use.parent?.kind === "Subscript",
-  );
-  if (attributes.length === uses.length && uses.some(isLoss)) return true;
-  if (MAPS.test(target.id))
-    return (
-      uses.length > 0 && uses.every((use) => isSize(use) || feedsLoss(use, facts) || isSummed(use, facts))
-    );
-  // A language model's logits, or scores of all items, from which the loss is computed here.
-  const texts = TEXT.test(facts.file.text) || isWrittenTo(target, facts);
-  if (isOnlyForPictures(uses, target, shaped, facts)) return true;
-  if (!texts && !facts.file.once(scoresEveryItem)) return false;
-  if (
-    uses.length > 0 &&
-    uses.every((use) => use.parent?.kind === "Attribute" && use.parent.attr === "logits")
-  )
-    return true;
-  if (!/logit$|logits|scores?$|outputs?$|preds?$|predictions?|log_?probs?$/.test(target.id))
-    return isThrowaway(target) && uses.length === 0 && isLanguageModel(facts);
-  if (uses.length > 0 && uses.every(isSize)) return false;
-  const made = new Set(shaped.map(({ value }) => value));
-  const all = [...uses, ...shaped.flatMap((one) => facts.file.scopes.uses(one))];
-  const counted = all.filter(
-    (use) =>
-      !feedsLoss(use, facts) &&
-      (pickOf(use, facts) !== null || isCopiedToHost(use, facts) || isMeasured(use) || isSummed(use, facts)),
-  );
-  // One row of scores an example is small; a row for each token is not.
-  if (
-    counted.length > 0 &&
-    !all.some((use) => isOfTokens(use, facts)) &&
-    !(
-      target.parent?.kind === "Tuple" &&
-      (isLanguageModel(facts) || isWrittenTo(target, facts)) &&
-      counted.every(
-        (use) =>
-          isAlongLast(use, facts) || isCopiedToHost(use, facts) || isMeasured(use) || isSummed(use, facts),
-      )
-    )
-  )
-    return false;
-  return all.every(
-    (use) => isSize(use) || feedsLoss(use, facts) || made.has(valueAround(use)) || counted.includes(use),
-  );
-}
-
-/** What was made for each pixel, or each moment of a sound, and read for the loss or for a measure. */
-function isOnlyForPictures(
-  uses: readonly Name[],
-  target: Name,
-  shaped: readonly Definition[],
-  facts: Facts,
-): boolean {
-  return (
-    (isOfPixels(facts) || isOfSounds(facts)) &&
-    (PICTURE.test(target.id) || isOfNormalised(target, facts)) &&
-    (isForLossAlone(uses, facts) ||
-      // `maps = out["out"]`, of which the loss is computed.
-      (shaped.length > 0 && isForLossAlone(partsRead(uses, shaped, facts), facts)) ||
-      // Beside the loss that the network computes itself, or as probabilities for a measure.
-      ((target.parent?.kind === "Tuple" || isOfNormalised(target, facts)) &&
-        uses.length > 0 &&
-        uses.every(
-          (use) =>
-            isSummed(use, facts) ||
-            isMeasured(use) ||
-            (isOfNormalised(target, facts) && pickOf(use, facts) !== null),
-        )) ||
-      // Which class each pixel has, counted.
-      (facts.gradMode(target) === "off" &&
-        /segment|pixel/i.test(facts.file.text) &&
-        uses.length > 0 &&
-        uses.every((use) => pickOf(use, facts) !== null || feedsLoss(use, facts))))
-  );
-}
-
-/** What is read of an output and of the parts of it that have names, but for where those get them. */
-function partsRead(uses: readonly Name[], shaped: readonly Definition[], { file }: Facts): readonly Name[] {
-  const made = new Set(shaped.map(({ value }) => value));
-  return [...uses, ...shaped.flatMap((one) => file.scopes.uses(one))].filter(
-    (use) => !made.has(valueAround(use)),
-  );
-}
-
-/** What is told to a network in words, that it is to learn to say. */
-const WORDS =
-  /(?:^|_)(?:captions?|questions?|answers?|sentences?|prompts?|reports?|transcripts?|utterances?)$/;
-
-/**
- * `loss, logits = model(image, caption)`: who is handed the words as they are, and hands back the loss of saying them, has scored
- * every word it knows at each place. Who compares them with pictures hands back a score for each pair.
- */
-function isWrittenTo(target: Name, { file }: Facts): boolean {
-  const statement = target.parent?.kind === "Tuple" ? statementOf(target) : null;
-  const call = statement?.kind === "Assign" ? statement.value : null;
-  return (
-    call?.kind === "Call" &&
-    target.id.endsWith("logits") &&
-    partsBeside(target).some(({ id }) => /(?:^|_)loss$/.test(id)) &&
-    call.args.some(({ value }) => value.kind === "Name" && WORDS.test(value.id)) &&
-    !/contrast|clip|similarity|retriev|logits_per|classif|num_(?:labels|classes)|n_class|sentiment/i.test(
-      file.text.replaceAll(/clip_grad\w*|grad_clip\w*/g, ""),
-    )
-  );
-}
-
-function partsBeside({ parent }: Name): readonly Name[] {
-  return parent?.kind === "Tuple" ? parent.items.filter((item): item is Name => item.kind === "Name") : [];
-}
-
-function isForLossAlone(uses: readonly Name[], facts: Facts): boolean {
-  return uses.length > 0 && uses.every((use) => isSize(use) || feedsLoss(use, facts)) && !uses.every(isSize);
-}
-
-/** In a shape that only scores of many tokens are brought to for their loss: `logits.view(-1, n)`, `logits[:, :-1]`, `logits.transpose(1, 2)`. */
-function isOfTokens(use: Name, facts: Facts): boolean {
-  const statement = statementOf(use);
-  return (
-    statement !== null &&
-    (feedsLoss(use, facts) || valueAround(use) !== null) &&
-    pickOf(use, facts) === null &&
-    new RegExp(
-      `\\b${use.id}(?:\\.logits)?(?:\\.(?:float|contiguous)\\(\\))*(?:\\.(?:view|reshape)\\(-1,[^,)]*(?:vocab|tok|word|size\\((?:-1|2)|shape\\[(?:-1|2))|\\.flatten\\(0|\\.transpose\\((?:1, ?2|2, ?1|-1, ?-2)|\\.permute\\(0, ?2, ?1\\)|\\[(?:\\.\\.\\.|:), ?:-1)`,
-    ).test(facts.file.textOf(statement))
-  );
-}
-
-/** `logits.argmax(-1)`: the last dimension of scores that come with their loss, so that no shape of theirs is told beside it. */
-function isAlongLast(use: Name, facts: Facts): boolean {
-  const pick = pickOf(use, facts);
-  return (
-    pick !== null &&
-    /[(,]\s*(?:(?:dim|axis)=)?(?:-1|2)(?:, ?keepdim=\w+)?\)$/.test(
-      facts.file.text.slice(pick.func.end, pick.end),
-    )
-  );
-}
-
-function isSize({ parent }: Name): boolean {
-  return parent?.kind === "Attribute" && /^(?:shape|size|dim|ndim)$/.test(parent.attr);
-}
-
-/** The value of the assignment that a name is read in. */
-function valueAround(use: Name): Expr | null {
-  const statement = statementOf(use);
-  return statement?.kind === "Assign" && contains(statement.value, use) ? statement.value : null;
-}
-
 /** `shift_logits = logits[..., :-1, :].contiguous()`, `probs = logits.softmax(-1)`: as large, on the way to the loss or to what is counted. */
 function shapedFrom(uses: readonly Name[], loop: Loop, facts: Facts): readonly Definition[] {
   const { file } = facts;
@@ -702,37 +530,5 @@ function isShaped(expr: Expr, use: Name, file: PythonFile): boolean {
       expr.func.attr,
     ) &&
     isShaped(expr.func.value, use, file)
-  );
-}
-
-function isLoss(use: { parent: Node | null }): boolean {
-  const { parent } = use;
-  return (
-    (parent?.kind === "Attribute" && parent.attr === "loss") ||
-    (parent?.kind === "Subscript" &&
-      ((parent.index.kind === "Str" && parent.index.value === "loss") ||
-        // `loss = outputs[0]`, `loss = outputs[-1]`
-        ((parent.index.kind === "Num" || parent.index.kind === "Unary") &&
-          parent.parent?.kind === "Assign" &&
-          parent.parent.targets.some((one) => one.kind === "Name" && /loss/.test(one.id)))))
-  );
-}
-
-/** Inside the arguments of a loss function, or summed to what is differentiated: `loss = logits.sum()`. */
-function feedsLoss(use: Node, facts: Facts): boolean {
-  const statement = statementOf(use);
-  const [target] = statement?.kind === "Assign" ? statement.targets : [];
-  const made =
-    target?.kind === "Name" && /loss/.test(target.id) ? facts.file.scopes.definitionAt(target) : null;
-  if (made && facts.isDifferentiated(made)) return true;
-  for (let at = use.parent; at && at.kind !== "Assign" && at.kind !== "ExprStmt"; at = at.parent)
-    if (at.kind === "Call" && isLossCall(at, facts)) return true;
-  return false;
-}
-
-function isLossCall(call: Call, facts: Facts): boolean {
-  return (
-    /loss|entropy|(?:^|_)log_?p(?:s|robs?)$/.test(facts.file.dotted(call.func) ?? lastWord(call.func)) ||
-    facts.networks.isLoss(call.func)
   );
 }

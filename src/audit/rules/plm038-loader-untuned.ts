@@ -7,7 +7,8 @@ import { settingsOf } from "../facts/arguments.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedIn } from "../facts/handed-in.ts";
-import { isDataLoader, isWithoutBase, namesNoDevice } from "../facts/loaders.ts";
+import { isDataLoader, namesNoDevice } from "../facts/loaders.ts";
+import { isWithoutBase } from "../facts/worker-data.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 

@@ -3,7 +3,7 @@ import { classOf, functionOf, walk } from "../../python/nodes.ts";
 import type { Arg, Call, ClassDef, Expr, FunctionDef, Lambda } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { COLLATE_KEYWORDS, isIndexed } from "../facts/loaders.ts";
+import { COLLATE_KEYWORDS, isIndexed } from "../facts/worker-data.ts";
 import { callsOf } from "../facts/returns.ts";
 import { FACTORIES, last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";

@@ -4,7 +4,7 @@ import { classOf, contains, lastWord, namesIn, walk } from "../../python/nodes.t
 import type { Call, ClassDef, Expr, For, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { isIndexed } from "../facts/loaders.ts";
+import { isIndexed } from "../facts/worker-data.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";

@@ -15,7 +15,7 @@ import type {
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedIn } from "../facts/handed-in.ts";
-import { givenToWorkers, isIndexed, sharedClasses } from "../facts/loaders.ts";
+import { givenToWorkers, isIndexed, sharedClasses } from "../facts/worker-data.ts";
 import { returnsByName, yieldsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";

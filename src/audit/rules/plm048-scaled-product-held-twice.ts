@@ -1,18 +1,18 @@
-import { argument, isFalse, keyword, positional } from "../../python/file.ts";
+import { argument, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, lastWord, statementOf } from "../../python/nodes.ts";
+import { lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Binary, Call, Comp, Expr, Name, Subscript } from "../../python/tree.ts";
 import { attentions, equationOf, isFallback } from "../facts/attention.ts";
-import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
+import { isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isOtherBranch } from "../facts/guards.ts";
 import { isNetwork } from "../facts/networks.ts";
-import { holdsOptions } from "../facts/options.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { isTensorLike } from "../facts/value.ts";
 import type { Finding, Rule } from "../rule.ts";
+import { MULTIPLIES, isMatmul, isOfKind, isProduct, isScalar } from "../facts/products.ts";
 
 const MESSAGE =
   "The unscaled product is alive while the scaled one is made; scale the smaller operand, or rebind the result step by step";
@@ -514,18 +514,6 @@ const speaksOfPixels = ({ text }: PythonFile): boolean =>
 const speaksOfTexts = ({ text }: PythonFile): boolean =>
   /pad_token|eos_token|input_ids|tokenizer/i.test(text);
 
-/** `scores.dtype`, `weights.type_as(scores)`, `torch.zeros_like(scores)`: what asks for its kind alone would be content with its double. */
-function isOfKind({ parent }: Name): boolean {
-  if (parent?.kind === "Attribute")
-    return /^(?:dtype|device|shape|size|ndim|dim|numel|get_device|new_\w+)$/.test(parent.attr);
-  const call = parent?.kind === "Arg" && parent.parent?.kind === "Call" ? parent.parent : null;
-  if (!call || call.args[0] !== parent) return false;
-  const word = lastWord(call.func);
-  return word === "to"
-    ? call.func.kind === "Attribute"
-    : /^(?:type_as|(?:view|reshape|expand)_as|(?:zeros|ones|full|empty|randn?)_like)$/.test(word);
-}
-
 /** `scores.masked_fill_(mask, -inf)`, `del scores` */
 function isChangedOrDropped({ parent }: Name): boolean {
   return (
@@ -555,170 +543,5 @@ function isScaledBranch(expr: Expr, facts: Facts): boolean {
 function isLayer(expr: Expr, facts: Facts): boolean {
   return isOnlyMadeBy(expr, facts.file, (made) =>
     /^torch\.nn\.(?:Linear|Conv\w+|Sequential|Bilinear)$/.test(facts.file.dotted(made.func) ?? ""),
-  );
-}
-
-/** `x @ A @ B`, `linear(linear(x, A), B)`, `self.lora_B(self.lora_A(x))`: the last product is as large as the layer's output. */
-function isProduct(expr: Expr, facts: Facts): boolean {
-  if (expr.kind === "Binary")
-    return (
-      expr.op === "@" &&
-      (isChained(expr.left, facts) ||
-        isChained(expr.right, facts) ||
-        /\.lora_?[AB]\b/i.test(facts.file.textOf(expr.right)))
-    );
-  if (expr.kind === "Name") return isProductByName(expr, facts);
-  if (expr.kind !== "Call") return false;
-  if (MULTIPLIES.test(facts.file.dotted(expr.func) ?? ""))
-    return expr.args.slice(0, 3).some(({ name, value }) => name === null && isChained(value, facts));
-  // `torch.mm(torch.mm(x, a), b).view_as(y)`
-  if (
-    expr.func.kind === "Attribute" &&
-    /^(?:view|view_as|reshape|reshape_as|transpose|permute)$/.test(expr.func.attr) &&
-    facts.file.dotted(expr.func) === null
-  )
-    return isProduct(expr.func.value, facts);
-  // `self.dropout(self.up(self.down(x)))`
-  if (isDropout(expr.func, facts) && expr.args[0] && isProduct(expr.args[0].value, facts)) return true;
-  // `x.matmul(a).matmul(b)`
-  if (isMatmul(expr, facts)) return expr.func.kind === "Attribute" && isChained(expr.func.value, facts);
-  // A layer of the module, or one that was taken out of it.
-  const layer =
-    selfAttribute(picked(expr.func)) !== null ||
-    (expr.func.kind === "Name" && /lora|adapter/i.test(expr.func.id));
-  return layer && expr.args.length === 1 && isChained(expr.args[0]!.value, facts);
-}
-
-/** `self.lora_B` of `self.lora_B[name]`. */
-function picked(expr: Expr): Expr {
-  return expr.kind === "Subscript" ? expr.value : expr;
-}
-
-const MULTIPLIES = /^torch\.(?:matmul|mm|bmm|einsum|nn\.functional\.linear)$|^einops\.einsum$/;
-
-/** Bound once, and still named when its scaled double is made. */
-function isProductByName(name: Name, facts: Facts): boolean {
-  const [one, ...more] = facts.file.scopes.reaching(name);
-  const target = name.parent?.parent;
-  if (more.length > 0 || one?.how !== "assign" || !one.value || one.value.kind === "Name") return false;
-  // `x = x * s` frees the unscaled one.
-  const rebinds =
-    target?.kind === "Assign" && target.targets.some((to) => to.kind === "Name" && to.id === name.id);
-  const reads = facts.file.scopes.uses(one).filter((use) => !isOfKind(use));
-  return !rebinds && isProduct(one.value, facts) && reads.length === 1;
-}
-
-function isMatmul({ func }: Call, facts: Facts): boolean {
-  return (
-    func.kind === "Attribute" && /^(?:matmul|mm|bmm)$/.test(func.attr) && facts.file.dotted(func) === null
-  );
-}
-
-function isChained(expr: Expr, facts: Facts, depth = 0): boolean {
-  if (expr.kind === "Binary") return expr.op === "@";
-  if (expr.kind === "Name" && depth < 2) {
-    const value = facts.file.scopes.onlyValue(expr);
-    return value !== null && isChained(value, facts, depth + 1);
-  }
-  if (expr.kind !== "Call") return false;
-  if (isMatmul(expr, facts)) return true;
-  if (MULTIPLIES.test(facts.file.dotted(expr.func) ?? "")) return true;
-  if (expr.func.kind === "Name") return /lora|adapter/i.test(expr.func.id);
-  return (
-    selfAttribute(picked(expr.func)) !== null &&
-    (/lora|adapter|down/i.test(facts.file.textOf(picked(expr.func))) || isNarrow(expr.func, facts))
-  );
-}
-
-function isScalar(expr: Expr, facts: Facts): boolean {
-  if (expr.kind === "Num") return true;
-  if (expr.kind === "Unary") return expr.op === "-" && isScalar(expr.operand, facts);
-  if (expr.kind === "Binary")
-    return isScalar(expr.right, facts) && (isScalar(expr.left, facts) || isRootOfSize(expr, facts));
-  if (expr.kind === "Name") {
-    const [one, ...more] = facts.file.scopes.reaching(expr);
-    return (
-      more.length === 0 &&
-      ((one?.how === "assign" &&
-        one.value !== null &&
-        one.value.kind !== "Name" &&
-        isScalar(one.value, facts)) ||
-        (one?.how === "param" &&
-          (/^(?:scal\w*|logits?_scale|alpha|lora_alpha|temperature|temp|tau|(?:\w+_)?(?:soft)?cap)$/.test(
-            expr.id,
-          ) ||
-            (one.node.kind === "Param" && one.node.default?.kind === "Num"))))
-    );
-  }
-  // `self.A.shape[1]`, `q.size(-1)`
-  if (/\.shape\[-?\d\]$|\.size\(-?\d\)$/.test(facts.file.textOf(expr).slice(-24))) return true;
-  // `self.scaling["default"]`
-  if (expr.kind === "Subscript") return isScalar(expr.value, facts);
-  // `math.sqrt(d)`, `float(s)`
-  if (expr.kind === "Call") return COUNTS.test(facts.file.dotted(expr.func) ?? "") || isAskedNumber(expr);
-  const own = expr.kind === "Attribute" ? selfAttribute(expr) : null;
-  if (own === null) return expr.kind === "Attribute" && isSetting(expr);
-  const cls = classOf(expr);
-  const writes = cls ? (attributesOf(cls, facts.file).get(own)?.writes ?? []) : [];
-  // It learns, and its gradient needs the product.
-  if (writes.some(({ value }) => value?.kind === "Call" && lastWord(value.func) === "Parameter"))
-    return false;
-  if (/^(?:scal|\w+_scale$|alpha|lora_alpha)/.test(own) || facts.value(expr).what === "number") return true;
-  // A setting of the constructor: what is a number unless somebody says otherwise,
-  const isNumber = ({ value }: (typeof writes)[number]): boolean => {
-    const [given] = value?.kind === "Name" ? facts.file.scopes.reaching(value) : [];
-    return given?.node.kind === "Param" && given.node.default?.kind === "Num";
-  };
-  if (writes.length > 0 && writes.every(isNumber)) return true;
-  // or what is handed in and never made a tensor.
-  return (
-    /^(?:s|r|rank|lora_r|lora_scal\w*|multiplier|factor|weight_scale|gain|lambda_?|\w*temp(?:erature)?|tau|\w+_tau|(?:\w+_)?(?:soft)?cap|\w*dim|\w+_size|d_model|n_embd)$/.test(
-      own,
-    ) &&
-    writes.length > 0 &&
-    writes.every(
-      ({ how, value }) => how === "assign" && value !== null && facts.value(value).what !== "tensor",
-    )
-  );
-}
-
-/** `self.width ** -0.5` */
-function isRootOfSize({ op, left, right }: Binary, facts: Facts): boolean {
-  return op === "**" && /^-? ?0?\.5$/.test(facts.file.textOf(right)) && !isTensorLike(facts.value(left));
-}
-
-/** `config.get("temperature", 1.0)` */
-function isAskedNumber({ func, args }: Call): boolean {
-  const [key, otherwise] = args;
-  return (
-    func.kind === "Attribute" &&
-    func.attr === "get" &&
-    key?.value.kind === "Str" &&
-    otherwise?.value.kind === "Num"
-  );
-}
-
-/** What gives a Python number, whatever it is given. */
-const COUNTS = /^(?:math\.\w+|numpy\.sqrt|builtins\.(?:float|int|len|round))$/;
-
-/** `self.args.temperature`: what is set for a run and multiplied is a number; `params` may as well hold weights. */
-function isSetting({ value }: Attribute): boolean {
-  const holder = value.kind === "Name" ? value.id : value.kind === "Attribute" ? value.attr : "params";
-  return !isSelf(value) && holder !== "params" && holdsOptions(value);
-}
-
-function isDropout(expr: Expr, facts: Facts): boolean {
-  return isOnlyMadeBy(expr, facts.file, (made) =>
-    /^torch\.nn\.Dropout\w*$/.test(facts.file.dotted(made.func) ?? ""),
-  );
-}
-
-/** A linear layer without a bias: one half of a product of low rank. */
-function isNarrow(expr: Expr, facts: Facts): boolean {
-  return isOnlyMadeBy(
-    expr,
-    facts.file,
-    (made) =>
-      facts.file.dotted(made.func) === "torch.nn.Linear" && isFalse(keyword(made, "bias")?.value ?? null),
   );
 }
