@@ -39,7 +39,8 @@ export function isOnlyForLoss(
   if (attributes.length === uses.length && uses.some(isLoss)) return true;
   if (MAPS.test(target.id))
     return (
-      uses.length > 0 && uses.every((use) => isSize(use) || feedsLoss(use, facts) || isSummed(use, facts))
+      uses.length > 0 &&
+      uses.every((use) => isAskedForSize(use) || feedsLoss(use, facts) || isSummed(use, facts))
     );
   // A language model's logits, or scores of all items, from which the loss is computed here.
   const texts = TEXT.test(facts.file.text) || isWrittenTo(target, facts);
@@ -52,7 +53,7 @@ export function isOnlyForLoss(
     return true;
   if (!/logit$|logits|scores?$|outputs?$|preds?$|predictions?|log_?probs?$/.test(target.id))
     return isThrowaway(target) && uses.length === 0 && isLanguageModel(facts);
-  if (uses.length > 0 && uses.every(isSize)) return false;
+  if (uses.length > 0 && uses.every(isAskedForSize)) return false;
   const made = new Set(shaped.map(({ value }) => value));
   const all = [...uses, ...shaped.flatMap((one) => facts.file.scopes.uses(one))];
   const counted = all.filter(
@@ -75,7 +76,8 @@ export function isOnlyForLoss(
   )
     return false;
   return all.every(
-    (use) => isSize(use) || feedsLoss(use, facts) || made.has(valueAround(use)) || counted.includes(use),
+    (use) =>
+      isAskedForSize(use) || feedsLoss(use, facts) || made.has(valueAround(use)) || counted.includes(use),
   );
 }
 
@@ -144,7 +146,11 @@ function partsBeside({ parent }: Name): readonly Name[] {
 }
 
 function isForLossAlone(uses: readonly Name[], facts: Facts): boolean {
-  return uses.length > 0 && uses.every((use) => isSize(use) || feedsLoss(use, facts)) && !uses.every(isSize);
+  return (
+    uses.length > 0 &&
+    uses.every((use) => isAskedForSize(use) || feedsLoss(use, facts)) &&
+    !uses.every(isAskedForSize)
+  );
 }
 
 /** In a shape that only scores of many tokens are brought to for their loss: `logits.view(-1, n)`, `logits[:, :-1]`, `logits.transpose(1, 2)`. */
@@ -171,7 +177,7 @@ function isAlongLast(use: Name, facts: Facts): boolean {
   );
 }
 
-export function isSize({ parent }: Name): boolean {
+export function isAskedForSize({ parent }: Name): boolean {
   return parent?.kind === "Attribute" && /^(?:shape|size|dim|ndim)$/.test(parent.attr);
 }
 

@@ -31,7 +31,7 @@ import {
   isNormalised,
   isOfTokens,
   isOnlyForLoss,
-  isSize,
+  isAskedForSize,
   isThrowaway,
   isWrittenTo,
 } from "../facts/output-uses.ts";
@@ -82,7 +82,7 @@ function* scored(statement: Assign, facts: Facts): Generator<Finding> {
     contains(loop, node),
   );
   if (bound.some(({ how, node }) => node !== target && how !== "augment")) return;
-  const uses = bound.flatMap((one) => file.scopes.uses(one)).filter((use) => !isSize(use));
+  const uses = bound.flatMap((one) => file.scopes.uses(one)).filter((use) => !isAskedForSize(use));
   if (uses.length === 0 || !uses.every((use) => contains(loop, use) && isForTokens(use, facts))) return;
   // What they are a part of is bound for as long.
   const outputs = whole.kind === "Name" ? (file.scopes.lookup(whole)?.definitions ?? []) : [];
@@ -508,7 +508,8 @@ function shapedFrom(uses: readonly Name[], loop: Loop, facts: Facts): readonly D
     const statement = statementOf(use);
     const target =
       statement?.kind === "Assign" && statement.targets.length === 1 ? statement.targets[0]! : null;
-    if (target?.kind !== "Name" || isSize(use) || !isShaped((statement as Assign).value, use, file)) continue;
+    if (target?.kind !== "Name" || isAskedForSize(use) || !isShaped((statement as Assign).value, use, file))
+      continue;
     const definition = file.scopes.definitionAt(target);
     const others = file.scopes.scopeOf(target).bindings.get(target.id) ?? [];
     if (!definition || others.some((one) => one !== definition && contains(loop, one.node))) continue;

@@ -1,25 +1,15 @@
 import { argument, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, statementOf, walk } from "../../python/nodes.ts";
-import type { Definition } from "../../python/scopes.ts";
-import type { Arg, Attribute, Call, Expr, FunctionDef, Name, Node, Subscript } from "../../python/tree.ts";
+import type { Attribute, Call, Expr, FunctionDef, Name, Node, Subscript } from "../../python/tree.ts";
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isWrittenInto } from "../facts/invariants.ts";
 import { isNetwork, networkCall } from "../facts/networks.ts";
 import { callsOf, returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
-import { FUNCTIONS, last } from "../facts/torch-names.ts";
-import { isUsedUp } from "../facts/used-up.ts";
 import type { Finding, Rule } from "../rule.ts";
-
-/** These return views, or may return their argument itself. */
-const VIEWS =
-  /^(?:reshape|flatten|squeeze|unsqueeze|transpose|permute|t|swapaxes|moveaxis|movedim|narrow|diagonal|chunk|split|unbind|broadcast_to|real|imag|view_as_real|view_as_complex|conj|dropout|clone|meshgrid|take)$/;
-
-/** These compute a new tensor whatever they are given. */
-const NEW =
-  /^(?:normalize|softmax|log_softmax|softplus|logsigmoid|sigmoid|tanh|gelu|silu|layer_norm|group_norm|linear|conv[123]d|interpolate|one_hot|cross_entropy|mse_loss|exp|log|sqrt|square|pow|cumsum)$/;
+import { COMPUTING, isChangedLater, isFresh, isOneOf } from "../facts/fresh-results.ts";
 
 export const rule: Rule = {
   meta: {
@@ -353,11 +343,6 @@ function isKeptSkip(call: Call, value: Expr, facts: Facts): boolean {
   );
 }
 
-/** Whether a name may stand for one of those; where nothing reaches it, for any. */
-function isOneOf(some: readonly Definition[], ...those: readonly (Definition | null)[]): boolean {
-  return some.length === 0 || some.some((one) => those.includes(one));
-}
-
 /** `self.conv`, `self.blocks[i]`, `block` of `for block in self.blocks`. */
 function isOwnLayer(func: Expr, file: PythonFile): boolean {
   const holder = func.kind === "Subscript" ? func.value : func;
@@ -528,148 +513,4 @@ function isReshaped(call: Call, facts: Facts): boolean {
   const target = parent?.kind === "Assign" ? parent.targets[0] : null;
   const made = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
   return made !== null && facts.file.scopes.uses(made).some(isShaping);
-}
-
-/** Whether the copy may be written to: kept somewhere, handed on, or changed in place. */
-function isChangedLater(call: Call, facts: Facts): boolean {
-  const { parent } = call;
-  // `x.clone().mean()`: used up at once.
-  if (parent?.kind === "Attribute" && parent.value === call) return parent.attr.endsWith("_");
-  if (parent?.kind === "Binary") return false;
-  // `self.log_probs(logits=out.logits.clone())`, a method that only reads what it gets.
-  if (parent?.kind === "Arg" && parent.parent?.kind === "Call")
-    return !isReadBy(parent.parent, facts) && !isOnlyRead(parent, parent.parent, facts);
-  const target = parent?.kind === "Assign" && parent.value === call ? parent.targets[0] : null;
-  return target?.kind !== "Name" || isChangedUnder(target, facts);
-}
-
-/** Whether what has this name may be written to, by it or by another name for it or for a part: `scores = copy[:, :-1]`. */
-function isChangedUnder(name: Name, facts: Facts, depth = 0): boolean {
-  const made = depth < 4 ? facts.file.scopes.definitionAt(name) : null;
-  if (!made || isAddedTo(made, name, facts.file)) return true;
-  return facts.file.scopes.uses(made).some((use) => {
-    const read = partOfMany(use);
-    const at = read.parent;
-    if (at?.kind === "Binary" || at?.kind === "Compare") return false;
-    // `out += copy`
-    if (at?.kind === "AugAssign") return at.value !== read;
-    // A loss, or a function of torch's, only reads it; one of this file may.
-    if (at?.kind === "Arg" && at.parent?.kind === "Call")
-      return !isReadBy(at.parent, facts) && !isOnlyRead(at, at.parent, facts);
-    if (at?.kind === "Attribute" && at.value === read) return /[^_]_$/.test(at.attr) || at.attr === "data";
-    const other = renamed(read);
-    return other === null || isChangedUnder(other, facts, depth + 1);
-  });
-}
-
-/** `copy /= 2` writes in place. */
-function isAddedTo(made: Definition, { id }: Name, file: PythonFile): boolean {
-  const { scopes } = file;
-  return file
-    .all("AugAssign")
-    .some(
-      ({ target }) => target.kind === "Name" && target.id === id && isOneOf(scopes.reaching(target), made),
-    );
-}
-
-/** `other` of `other = copy[1:]`, and of `one, other = copy[:1], copy[1:]`. */
-function renamed(read: Expr): Name | null {
-  const several = read.parent?.kind === "Tuple" ? read.parent : null;
-  const value = several ?? read;
-  const [left, ...more] =
-    value.parent?.kind === "Assign" && value.parent.value === value ? value.parent.targets : [];
-  const name =
-    several && left?.kind === "Tuple" ? left.items[several.items.indexOf(read)] : several ? null : left;
-  return name?.kind === "Name" && more.length === 0 ? name : null;
-}
-
-/** `copy[:half]` of `copy`: who reads some of it reads it. */
-function partOfMany(use: Expr): Expr {
-  const { parent } = use;
-  return parent?.kind === "Subscript" && parent.value === use ? partOfMany(parent) : use;
-}
-
-/** A loss, or a function of torch's that writes nothing in place. */
-function isReadBy({ func, args }: Call, facts: Facts): boolean {
-  const name = facts.file.dotted(func);
-  if (name === null) return facts.networks.isLoss(func);
-  return (
-    /^torch\.(?:nn\.functional\.)?\w*[^_]$/.test(name) &&
-    !VIEWS.test(last(name)) &&
-    !args.some((arg) => arg.name === "inplace")
-  );
-}
-
-/** Whether a function of this file, or a loss of another one, writes into the argument nowhere, and hands it to torch alone. */
-function isOnlyRead(arg: Arg, call: Call, facts: Facts): boolean {
-  if (arg.star !== 0) return false;
-  const { file } = facts;
-  const fn = file.functionNamed(callTarget(call, file));
-  const callee = fn ? null : facts.callee(call);
-  const params = fn ? fn.params.map(({ name }) => name) : callee?.usesUp ? callee.params : [];
-  const at = call.args.indexOf(arg) + (params[0] === "self" ? 1 : 0);
-  const name = arg.name ?? params[at];
-  if (name === undefined) return false;
-  if (!fn) return callee?.usesUp?.includes(name) === true;
-  const param = fn.params.find((one) => one.name === name);
-  return param !== undefined && isUsedUp(param, file);
-}
-
-function isFresh(expr: Expr, facts: Facts): boolean {
-  // `(a * b).clone()`
-  if (expr.kind === "Binary") return facts.value(expr).what === "tensor";
-  if (expr.kind === "Subscript" || expr.kind === "Attribute") return isPartOfNew(expr, facts);
-  if (expr.kind !== "Call") return false;
-  // A layer that computes; `Identity`, `Dropout` and `Flatten` may hand on their input.
-  if (selfAttribute(expr.func) !== null) return isComputingLayer(expr.func, facts) && isClosed(expr, facts);
-  const name = facts.file.dotted(expr.func) ?? "";
-  if (name.startsWith("torch.nn.functional."))
-    return NEW.test(last(name)) && !expr.args.some((arg) => arg.name === "inplace") && isClosed(expr, facts);
-  // `logits.softmax(1).clone()`
-  if (name === "" && expr.func.kind === "Attribute" && NEW.test(expr.func.attr))
-    return facts.value(expr).what === "tensor" && isClosed(expr, facts);
-  return (
-    name === `torch.${last(name)}` &&
-    FUNCTIONS.has(last(name)) &&
-    !VIEWS.test(last(name)) &&
-    isClosed(expr, facts)
-  );
-}
-
-/** Functions and methods that hand back several new tensors. */
-const SEVERAL =
-  /^(?:topk|sort|kthvalue|mode|cummax|cummin|std_mean|var_mean|multi_head_attention_forward|lstm_cell)$/;
-
-/** `self.lstm(x)[0]`, `x.topk(5).values`: one of several new tensors, whole, and not a row of one. */
-function isPartOfNew(part: Subscript | Attribute, facts: Facts): boolean {
-  const { value: call } = part;
-  if (call.kind !== "Call") return false;
-  const named = part.kind === "Attribute";
-  if (named ? !/^(?:values|indices)$/.test(part.attr) : part.index.kind !== "Num") return false;
-  if (!named && selfAttribute(call.func) !== null)
-    return isOnlyMadeBy(call.func, facts.file, (made) =>
-      /^torch\.nn\.(?:LSTM|GRU|RNN|LSTMCell|MultiheadAttention)$/.test(facts.file.dotted(made.func) ?? ""),
-    );
-  const name = facts.file.dotted(call.func);
-  const word = name !== null ? last(name) : call.func.kind === "Attribute" ? call.func.attr : "";
-  const dim = argument(call, "dim", name === null ? 0 : 1);
-  const several =
-    SEVERAL.test(word) ||
-    // Of one tensor along a dimension; of two it is one tensor.
-    (/^(?:max|min|median)$/.test(word) && (dim?.kind === "Num" || dim?.kind === "Unary"));
-  if (!several) return false;
-  if (name !== null) return /^torch\.(?:nn\.functional\.)?\w+$/.test(name);
-  return call.func.kind === "Attribute" && facts.value(call.func.value).what === "tensor";
-}
-
-/** Cloned just as it is. */
-function isClosed(expr: Expr, { file }: Facts): boolean {
-  return file.text[expr.end] === "." || expr.parent?.kind === "Arg";
-}
-
-const COMPUTING =
-  /^torch\.nn\.(?:Linear|Bilinear|Conv\w+|\w*Norm\w*|Embedding|GELU|SiLU|Tanh|Sigmoid|Softmax)$/;
-
-function isComputingLayer(expr: Expr, facts: Facts): boolean {
-  return isOnlyMadeBy(expr, facts.file, (made) => COMPUTING.test(facts.file.dotted(made.func) ?? ""));
 }
