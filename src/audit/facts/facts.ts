@@ -8,6 +8,7 @@ import { backwardsTaken } from "./attacks.ts";
 import type { Role } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import type { Networks } from "./naming.ts";
+import { isReachedFromForward } from "./heat.ts";
 import { frequency } from "./guards.ts";
 import { isLossCall } from "./inputs.ts";
 import type { Frequency } from "./guards.ts";
@@ -92,6 +93,7 @@ export class Facts {
       role: (cls) => this.role(cls),
       roleOfName: (dotted) => this.roleOfName(dotted),
       parameter: (definition) => this.#parameter(definition),
+      inForward: (fn) => isReachedFromForward(this.#functionFacts(fn).hot),
       reduced: (call, name) => this.#reduced(call, name),
       ran: (call, index) => this.ranElsewhere(call, index),
       loss: (call, key) => this.#handedLoss(call, key),

@@ -97,6 +97,10 @@ function uncalledSteps(graph: CallGraph, loose: Some): ReadonlySet<Fn> {
   return found;
 }
 
+/** By the reason that a function is hot for: whether the forward of a network calls it. */
+export const isReachedFromForward = (why: string | null): boolean =>
+  why?.startsWith("reached from forward of ") === true;
+
 /** Why each function is hot, by its position. `losses`: those that a program picks by name. */
 export function spreadHeat(
   graph: CallGraph,

@@ -18,36 +18,55 @@ const TARGETS = /targets/i;
 /** What a module's forward computes with is where the module is. */
 export const FORWARD_INPUT: Value = { what: "tensor", device: "network", graph: "unknown" };
 
-/** Whether a definition is a parameter of a module's forward that is used as a tensor there. */
+/**
+ * Whether a definition is a parameter of a module's forward, of another of its methods, or of a function that a forward calls,
+ * and is used as a tensor there.
+ */
 export function isForwardInput(
   definition: Definition,
   file: PythonFile,
   role: (cls: ClassDef) => Role,
+  inForward: (fn: FunctionDef) => boolean,
 ): boolean {
   const { node, name } = definition;
   const fn = node.parent;
-  if (node.kind !== "Param" || fn?.kind !== "FunctionDef") return false;
-  if (fn.name !== "forward" && !isLossCall(fn)) return false;
-  // `self.norm(x)` is a layer, not a tensor's method.
-  if (node === fn.params[0]) return false;
+  if (node.kind !== "Param" || node.star !== 0 || fn?.kind !== "FunctionDef") return false;
   const cls = classOf(fn);
+  // `self.norm(x)` is a layer, not a tensor's method.
+  if (cls !== null && node === fn.params[0]) return false;
+  if (node.default !== null && !isNone(node.default)) return false;
+  const isForward = cls !== null && ((fn.name === "forward" && isModuleRole(role(cls))) || isLossCall(fn));
+  if (isForward ? isPlain(definition, file, role(cls)) : PLAIN_INPUT.test(name)) return false;
+  if (!isForward && !(cls !== null && isModuleRole(role(cls)) && !SETS_UP.test(fn.name)) && !inForward(fn))
+    return false;
+  if (isAsked(definition, file)) return false;
   return (
-    cls !== null &&
-    node.default === null &&
-    node.star === 0 &&
-    // Lightning moves all tensors of a batch, the lengths among them.
-    (!PLAIN_INPUT.test(name) ||
-      (LENGTHS.test(name) &&
-        ((role(cls) === "lightning" && hasTensorMethod(definition, file)) ||
-          isComparedThere(definition, file))) ||
-      (TARGETS.test(name) && makesMask(definition, file))) &&
-    (isModuleRole(role(cls)) || fn.name === "__call__") &&
-    !isAsked(definition, file) &&
-    (isUsedAsTensor(definition, file) ||
-      hasTensorMethod(definition, file) ||
-      isSliced(definition, file) ||
-      makesMask(definition, file) ||
-      isPickedByMask(definition, file))
+    isUsedAsTensor(definition, file) ||
+    (isForward &&
+      node.default === null &&
+      (hasTensorMethod(definition, file) ||
+        isSliced(definition, file) ||
+        makesMask(definition, file) ||
+        isPickedByMask(definition, file)))
+  );
+}
+
+/** What a network is made, filled or written by: with tensors of the host. */
+const SETS_UP = /^(?:__|_?(?:set|init|load|save|from|register)(?:_|$))/;
+
+const isNone = (expr: Expr): boolean => expr.kind === "Const" && expr.value === null;
+
+/** By its name a length, a size or the targets of a detector, and nothing says that it is a tensor of the device. */
+function isPlain(definition: Definition, file: PythonFile, role: Role): boolean {
+  const { name } = definition;
+  return (
+    PLAIN_INPUT.test(name) &&
+    !(
+      LENGTHS.test(name) &&
+      // Lightning moves all tensors of a batch, the lengths among them.
+      ((role === "lightning" && hasTensorMethod(definition, file)) || isComparedThere(definition, file))
+    ) &&
+    !(TARGETS.test(name) && makesMask(definition, file))
   );
 }
 

@@ -32,6 +32,7 @@ export function passedBy(file: PythonFile): (call: Call) => Passed | null {
     role: (cls) => roles.get(file.qualified(cls)) ?? "other",
     roleOfName: (dotted) => roles.get(dotted) ?? "other",
     parameter: () => null,
+    inForward: () => false,
     reduced: () => null,
     ran: () => null,
     loss: () => null,

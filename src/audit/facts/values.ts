@@ -2,7 +2,7 @@ import { annotated, typesAskedFor } from "./asked-types.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, ClassDef, Expr, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { CallValues } from "./call-values.ts";
 import { attributesOf, holdsModules, isModuleDict, isModuleRole, selfAttribute } from "./classes.ts";
 import type { Attribute, Role } from "./classes.ts";
@@ -31,13 +31,13 @@ import {
 } from "./value.ts";
 import type { Device, Value } from "./value.ts";
 
-/** What the rest of the tree says about this file. */
 /** What a function hands back of what it is given: in another shape, or reduced over all processes. */
 export interface HandedBack {
   readonly given: Expr;
   readonly shaped: boolean;
 }
 
+/** What the rest of the tree says about this file. */
 export interface Around {
   /** Gradient recording at a node, callers included. */
   readonly gradMode: (node: Node) => "on" | "off" | "unknown";
@@ -45,6 +45,8 @@ export interface Around {
   readonly roleOfName: (dotted: string) => Role;
   /** What every caller in the tree passes for this parameter; null where they differ or are unknown. */
   readonly parameter: (definition: Definition) => Value | null;
+  /** Whether a function runs in the forward of a network. */
+  readonly inForward: (fn: FunctionDef) => boolean;
   /** What a call gives to a function of another file that hands it back. */
   readonly reduced: (call: Call, name: string) => HandedBack | null;
   /** The network that a call gives to a function of another file, which hands back what it computed, or that one of several. */
@@ -294,7 +296,7 @@ export class Values {
       (rest ? null : this.#around.parameter(definition)) ??
       (isStepBatch(definition, this.#around.role)
         ? BATCH_INPUT
-        : isForwardInput(definition, this.#file, this.#around.role)
+        : isForwardInput(definition, this.#file, this.#around.role, this.#around.inForward)
           ? FORWARD_INPUT
           : said)
     );

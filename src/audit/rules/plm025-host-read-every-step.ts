@@ -6,6 +6,7 @@ import type { Facts, Hot } from "../facts/facts.ts";
 import type { Fix, Rule } from "../rule.ts";
 import { isAction } from "../facts/actions.ts";
 import { isEcho } from "../facts/echoes.ts";
+import { isReachedFromForward } from "../facts/heat.ts";
 import { isReadOffNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
 import { decidesStep } from "../facts/training.ts";
@@ -142,9 +143,7 @@ function isMove(call: Call): boolean {
 
 /** A forward that moves a tensor to the host goes on with it there: to save memory, or because another process wants it. */
 function offloads({ why, within }: Hot): boolean {
-  return (
-    (within.kind === "FunctionDef" && within.name === "forward") || why.startsWith("reached from forward of ")
-  );
+  return (within.kind === "FunctionDef" && within.name === "forward") || isReachedFromForward(why);
 }
 
 /** `total += loss.item()` can sum on the device instead, where the host reads the sum less often than that. */
