@@ -521,7 +521,12 @@ export class CallValues {
     const handed = this.#around.reduced(call, name);
     const value = handed ? this.#values.of(handed.given) : UNKNOWN;
     if (!handed || !isTensorLike(value)) return UNKNOWN;
-    return handed.shaped ? value : { ...value, graph: value.graph === "no" ? "no" : "unknown" };
+    if (handed.shaped) return value;
+    return {
+      what: handed.each ? "output" : value.what,
+      device: value.device,
+      graph: value.graph === "no" ? "no" : "unknown",
+    };
   }
 
   #ofElsewhere(call: Call, name: string): Value {

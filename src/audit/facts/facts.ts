@@ -29,7 +29,7 @@ import {
   stepsTaken,
 } from "./training.ts";
 import type { Backward, Loop } from "./training.ts";
-import { SHAPED } from "./returns.ts";
+import { EACH, SHAPED } from "./returns.ts";
 import { skipsAbove } from "./turns.ts";
 import { Values } from "./values.ts";
 import type { HandedBack } from "./values.ts";
@@ -116,10 +116,11 @@ export class Facts {
     const callee = wordsOf(this.project).reduces.has(last(name)) ? this.callee(call) : null;
     if (!callee?.reduces) return null;
     const shaped = callee.reduces.startsWith(SHAPED);
-    const param = shaped ? callee.reduces.slice(SHAPED.length) : callee.reduces;
+    const each = callee.reduces.startsWith(EACH);
+    const param = shaped || each ? callee.reduces.slice(1) : callee.reduces;
     const shift = callee.params[0] === "self" ? 1 : 0;
     const given = keyword(call, param)?.value ?? positional(call, callee.params.indexOf(param) - shift);
-    return given && { given, shaped };
+    return given && { given, shaped, each };
   }
 
   /** What a function of another file runs, of what it is given, for what it hands back, or for one of the things it does. */

@@ -2,12 +2,14 @@ import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { entry } from "./arguments.ts";
-import { returnsByName, sharedParam } from "./returns.ts";
+import { appendedTo, returnsByName, sharedParam } from "./returns.ts";
 import { callTarget } from "./summary.ts";
 import { GRAPHLESS, METHODS } from "./torch-names.ts";
 import { UNKNOWN, either, isTensorLike } from "./value.ts";
 import type { Value } from "./value.ts";
 import type { Around, Values } from "./values.ts";
+
+const only = (all: readonly Expr[]): Expr | null => (all.length === 1 ? all[0]! : null);
 
 /** What functions of a file return, or one item of the tuple that they return: a tensor or a module, if that is so at every return. */
 export class ReturnedValues {
@@ -31,7 +33,7 @@ export class ReturnedValues {
         : value.kind === "Tuple"
           ? (value.items[index] ?? null)
           : value.kind === "Name"
-            ? this.#appended(value)
+            ? only(appendedTo(value, this.#file))
             : // `return [x.to(device) for x in batch]`
               value.kind === "Comp" && value.value === null
               ? value.element
@@ -77,18 +79,6 @@ export class ReturnedValues {
     const given = keyword(call, param.name)?.value ?? positional(call, at - shift);
     const value = given ? this.#values.of(given) : UNKNOWN;
     return isTensorLike(value) ? { ...value, graph: value.graph === "no" ? "no" : "unknown" } : UNKNOWN;
-  }
-
-  /** What a list that began empty is filled with: `for k in topk: res.append(correct[:k].sum())`. */
-  #appended(list: Expr & { kind: "Name" }): Expr | null {
-    const { scopes } = this.#file;
-    const [one, ...more] = scopes.reaching(list);
-    if (more.length > 0 || one?.value?.kind !== "List" || one.value.items.length > 0) return null;
-    const added = scopes.uses(one).flatMap(({ parent }) => {
-      const call = parent?.kind === "Attribute" && parent.attr === "append" ? parent.parent : null;
-      return call?.kind === "Call" && call.args[0] ? [call.args[0].value] : [];
-    });
-    return added.length === 1 ? added[0]! : null;
   }
 
   /** `q1, q2 = self.critic(states, actions)`, then `return q1, q2`; also by `value = self.critic(states).squeeze()`. */

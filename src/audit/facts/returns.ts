@@ -2,7 +2,7 @@ import { argument } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Arg, Attribute, Call, ClassDef, Expr, FunctionDef, Param } from "../../python/tree.ts";
+import type { Arg, Attribute, Call, ClassDef, Expr, FunctionDef, Name, Param } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import { lexicalGrad } from "./gradmode.ts";
 import { callTarget } from "./summary.ts";
@@ -111,8 +111,30 @@ export function reducers(file: PythonFile): ReadonlyMap<FunctionDef, string> {
     if (fn?.parent?.kind !== "Module" || found.has(fn)) continue;
     const made = alike(values.map((value) => computedOf(value, file, known)));
     if (made?.isTensor === true) found.set(fn, made.param);
+    else if (made === null) {
+      const each = alike(
+        values.flatMap((value) => partsOf(value, file).map((part) => computedOf(part, file, known))),
+      );
+      if (each?.isTensor === true) found.set(fn, `${EACH}${each.param}`);
+    }
   }
   return found;
+}
+
+/** What a function hands back one by one: `return top1, top5`, or `for k in topk: parts.append(hits[:k].sum())` and `return parts`. */
+function partsOf(value: Expr, file: PythonFile): readonly Expr[] {
+  if (value.kind === "Tuple" || value.kind === "List") return value.items;
+  return value.kind === "Name" ? appendedTo(value, file) : [];
+}
+
+/** What a list that began empty is filled with. */
+export function appendedTo(list: Name, { scopes }: PythonFile): readonly Expr[] {
+  const [one, ...more] = scopes.reaching(list);
+  if (more.length > 0 || one?.value?.kind !== "List" || one.value.items.length > 0) return [];
+  return scopes.uses(one).flatMap(({ parent }) => {
+    const call = parent?.kind === "Attribute" && parent.attr === "append" ? parent.parent : null;
+    return call?.kind === "Call" && call.args[0] ? [call.args[0].value] : [];
+  });
 }
 
 /** What is computed from a parameter: a tensor wherever that is, if torch has made it, and else whatever the parameter is. */
@@ -145,7 +167,9 @@ function computed(expr: Expr, file: PythonFile, known: KnownComputed): Computed 
       return alike(
         file.scopes.reaching(expr).map(({ how, name, value }) => {
           if (how === "param") return { param: name, isTensor: false };
-          return how === "assign" && value ? again(value) : null;
+          // `_, guess = scores.topk(5)`
+          const isOne = how === "assign" || (how === "unpack" && value?.kind === "Call" && isPair(value));
+          return isOne && value ? again(value) : null;
         }),
       );
     case "Binary": {
@@ -161,8 +185,10 @@ function computed(expr: Expr, file: PythonFile, known: KnownComputed): Computed 
       const { func, args } = expr;
       const first = args[0]?.value;
       const name = file.dotted(func);
-      if (name === null)
-        return func.kind === "Attribute" && METHODS.has(func.attr) ? again(func.value) : null;
+      if (name === null) {
+        const made = func.kind === "Attribute" && METHODS.has(func.attr) ? again(func.value) : null;
+        return made && TELLING.test((func as Attribute).attr) ? { ...made, isTensor: true } : made;
+      }
       if (COMPUTES.test(name)) {
         const made = first ? again(first) : null;
         return made && { ...made, isTensor: true };
@@ -173,6 +199,14 @@ function computed(expr: Expr, file: PythonFile, known: KnownComputed): Computed 
       return null;
   }
 }
+
+/** Methods that nothing but a tensor has. */
+const TELLING =
+  /^(?:topk|eq|ne|expand_as|view_as|float|double|long|detach|unsqueeze|permute|softmax|log_softmax|masked_fill)$/;
+
+/** Values and where they were found. */
+const isPair = ({ func }: Call): boolean =>
+  func.kind === "Attribute" && /^(?:topk|max|min|sort|median|mode)$/.test(func.attr);
 
 /** What a function of this file computes, in terms of what it is given. */
 function computedBy(call: Call, name: string, file: PythonFile, known: KnownComputed): Computed | null {
@@ -195,6 +229,8 @@ function alike(all: readonly (Computed | null)[]): Computed | null {
 
 /** Before the name of a parameter that is handed back in another shape, with the graph that it has. */
 export const SHAPED = "=";
+/** Before the name of a parameter that each of the things a function hands back is computed from. */
+export const EACH = "*";
 
 const SHAPES = /^(?:view|reshape|transpose|permute|flatten|squeeze|unsqueeze|contiguous|unflatten)$/;
 

@@ -35,6 +35,8 @@ import type { Device, Value } from "./value.ts";
 export interface HandedBack {
   readonly given: Expr;
   readonly shaped: boolean;
+  /** Several things, each of them computed from it. */
+  readonly each: boolean;
 }
 
 /** What the rest of the tree says about this file. */
