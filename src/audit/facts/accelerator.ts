@@ -97,10 +97,35 @@ export function makersOfTrained(file: PythonFile, sends: boolean): readonly stri
     const maker = made?.kind === "Call" ? file.dotted(made.func) : null;
     // `DataParallel(net.cuda())` is where its network is.
     if (maker === null || maker.includes("Parallel")) return undefined;
-    if (sends && (maker === "torch.load" || mayMove(network, file))) return undefined;
+    if (sends && (maker === "torch.load" || mayMove(network, file) || gathers(made as Call, network, file)))
+      return undefined;
     makers.push(maker);
   }
   return makers.length > 0 ? makers : undefined;
+}
+
+/** `trained = nn.ModuleList([net])`, `trained.append(net)`: each of those in it is where it was sent itself. */
+function gathers(made: Call, network: Name, file: PythonFile): boolean {
+  if (!/^torch\.nn\.(?:ModuleList|ModuleDict|Sequential)$/.test(file.dotted(made.func) ?? "")) return false;
+  const isOther = (value: Expr): boolean =>
+    value.kind === "List" || value.kind === "Tuple"
+      ? value.items.some(isOther)
+      : value.kind === "Dict"
+        ? value.values.some(isOther)
+        : value.kind === "Name" || value.kind === "Attribute";
+  return (
+    made.args.some(({ star, value }) => star === 0 && isOther(value)) ||
+    file.scopes
+      .reaching(network)
+      .flatMap((definition) => file.scopes.uses(definition))
+      .some(
+        ({ parent }) =>
+          parent?.kind === "Attribute" &&
+          /^(?:append|extend|insert|update|add_module)$/.test(parent.attr) &&
+          parent.parent?.kind === "Call" &&
+          parent.parent.args.some(({ value }) => isOther(value)),
+      )
+  );
 }
 
 /** `net.to(device)`, and `prepare(net)` before the training begins, which may do so. */

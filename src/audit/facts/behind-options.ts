@@ -40,6 +40,11 @@ export function optionBehind(node: Node, file: PythonFile, tree: Tree): Behind |
   return null;
 }
 
+/** `args.eight_bit and not args.four_bit`, which an option keeps from being so, as it is by default. */
+export function isOffByDefault(test: Expr, file: PythonFile, tree: Tree): boolean {
+  return needed(test, true, file, tree) !== null;
+}
+
 /** The same by what its own file says of its options. */
 export function isBehindOwnOption(node: Node, file: PythonFile): boolean {
   return optionBehind(node, file, NOTHING_KNOWN) !== null;

@@ -1,6 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
 import { blockOf, classOf, contains, isStatement, walk } from "../../python/nodes.ts";
 import type { Call, Expr, If, Node, Stmt } from "../../python/tree.ts";
+import { handedIn } from "./handed-in.ts";
 import {
   isEmptied,
   isExport,
@@ -166,6 +167,17 @@ function isForMissing(
   );
 }
 
+/** `if update:` of `def train_batch(x, update=True)`, which this file calls as `train_batch(x, (i + 1) % n == 0)` or not at all. */
+export function isHandedThrottle(test: Expr, file: PythonFile): boolean {
+  const [param, ...more] = test.kind === "Name" ? file.scopes.reaching(test) : [];
+  const handed = param?.how === "param" && more.length === 0 ? handedIn(param, file, true) : [];
+  const says = (value: Expr): boolean => {
+    const made = value.kind === "Name" ? file.scopes.onlyValue(value) : value;
+    return made !== null && isThrottle(made);
+  };
+  return handed.length > 0 && handed.every(says);
+}
+
 /** `warnings.warn(…)`, `logger.warning(…)` */
 function isComplaint({ func }: Call): boolean {
   return func.kind === "Attribute" && /^(?:warn|warning|error|critical)$/.test(func.attr);
@@ -197,6 +209,7 @@ function readTest(statement: If, child: Node, file: PythonFile): Frequency {
   // `if early or late:`
   const named = test.kind === "Bool" && test.op === "or" ? test.values : [test];
   if (named.every((one) => one.kind === "Name" && isNamedThrottle(one.id, statement))) return "throttled";
+  if (isHandedThrottle(test, file)) return statement.body.includes(child as never) ? "throttled" : "unknown";
   // `accumulating = (i + 1) % n != 0` above, and `if not accumulating:`
   if (test.kind === "Unary" && test.op === "not" && test.operand.kind === "Name")
     if (isNamedThrottle(test.operand.id, statement, isMostly)) return "throttled";

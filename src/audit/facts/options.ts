@@ -71,6 +71,9 @@ function put(found: Map<string, Default | undefined>, name: string, value: Defau
 /** What keeps the settings of a run by name, as it is given them: `HParams(epochs=500, seed=1)`. */
 const KEEPERS = ["HParams", "ConfigDict", "EasyDict", "edict", "AttrDict", "AttributeDict", "Munch"];
 
+/** What keeps anything by name, the settings of a run where it is called so: `config = SimpleNamespace(epochs=3)`. */
+const NAMESPACES = ["SimpleNamespace", "Namespace"];
+
 /** Files whose own names are the settings of a run. */
 const SETTINGS_FILES =
   /(?:^|\.)(?:config|configs|configuration|cfg|hparams?|hyper_?params?|hyper_?parameters|settings)$/;
@@ -90,7 +93,11 @@ export function said(file: PythonFile): ReadonlyMap<string, Default | undefined>
   for (const call of file.callsNamed("set_defaults"))
     // It has the last word, whatever the arguments say.
     for (const arg of call.args) if (arg.name !== null) found.set(arg.name, literal(arg.value));
-  for (const call of file.callsNamed(...KEEPERS))
+  const named = file.callsNamed(...NAMESPACES).filter(({ parent }) => {
+    const target = parent?.kind === "Assign" ? parent.targets[0] : undefined;
+    return target !== undefined && holdsOptions(target);
+  });
+  for (const call of [...file.callsNamed(...KEEPERS), ...named])
     for (const { name, value } of call.args) if (name !== null) put(found, name, literal(value));
   for (const cls of file.all("ClassDef")) {
     const holds =

@@ -128,7 +128,7 @@ export interface ProjectFacts {
   readonly ranked: ReadonlySet<string>;
   /** Modules of programs in which something chooses a device for each process. */
   readonly placed: ReadonlySet<string>;
-  /** Modules of programs that put DistributedDataParallel around a network, which others of them import. */
+  /** Modules of programs that put DistributedDataParallel around a network. */
   readonly replicated: ReadonlySet<string>;
   /** Modules of programs that read hidden states or attentions. */
   readonly states: ReadonlySet<string>;
@@ -298,7 +298,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   const ranked = programs.importedWith((file) => file.ranks === true);
   const placed = programs.with((file) => file.places === true);
   const states = programs.with((file) => file.states === true);
-  const replicated = programs.importedWith((file) => file.replicates === true);
+  const replicated = programs.with((file) => file.replicates === true);
   const training = programs.importedWith((file) => file.trains === true);
   return {
     functions: facts,

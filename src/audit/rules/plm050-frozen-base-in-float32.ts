@@ -5,7 +5,7 @@ import type { Call, Expr, If, Name, Node, Stmt } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
 import { entriesOf, given, hidesArguments, settingsOf, updatedBy } from "../facts/arguments.ts";
-import { optionBehind } from "../facts/behind-options.ts";
+import { isOffByDefault, optionBehind } from "../facts/behind-options.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
@@ -24,8 +24,9 @@ function isSaid(value: Expr | null): boolean {
   return value !== null && !(value.kind === "Const" && value.value !== true);
 }
 
-/** `quantization_config=bnb` that is None unless an option is given which is off by default. */
-function isLeftOut(value: Expr, file: PythonFile, project: ProjectFacts): boolean {
+/** `load_in_8bit=args.eight_bit`, and `quantization_config=bnb` that is None, unless an option is given which is off by default. */
+function isLeftOut(key: string, value: Expr, file: PythonFile, project: ProjectFacts): boolean {
+  if (key.startsWith("load_in_")) return isOffByDefault(value, file, project);
   const made =
     value.kind === "IfExp"
       ? [value.body, value.orelse]
@@ -282,7 +283,7 @@ export const rule: Rule = {
       const settings = settingsOf(call, file);
       const said = TYPED.some((key) => {
         const value = settings?.get(key) ?? null;
-        return isSaid(value) && !isLeftOut(value!, file, project);
+        return isSaid(value) && !isLeftOut(key, value!, file, project);
       });
       const isSaidHere = call.args.some(({ name: key, value }) =>
         key === "config" ? !isPlainConfig(value, file) : key !== null && TYPED.includes(key) && isSaid(value),

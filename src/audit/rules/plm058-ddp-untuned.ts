@@ -6,6 +6,7 @@ import { addKeyword } from "../edits.ts";
 import { MICRO_STEPS, countsToOne, isOneByDefault, isReplicated } from "../facts/accumulation.ts";
 import { entry, given, hidesArguments } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isHandedThrottle } from "../facts/guards.ts";
 import { isNetwork } from "../facts/networks.ts";
 import type { Backward } from "../facts/training.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
@@ -56,7 +57,7 @@ export const rule: Rule = {
     }
     // Of a network that another file puts into one and hands over, nobody sees here which it is.
     const certain = wraps.length > 0;
-    if (!certain && !facts.project.replicated.has(file.module)) return;
+    if (!certain && !isReplicatedElsewhere(facts)) return;
     // Said in a docstring, nobody does it.
     if (file.all("Attribute").some(({ attr }) => SYNCS.test(attr)) || entersSync(file)) return;
     const seen = new Set<Node>();
@@ -81,8 +82,8 @@ export const rule: Rule = {
         )
           yield {
             at: call,
-            // Where it counts to one unless someone asks for more, nothing accumulates.
-            ...(!certain || countsToOne(step, loop, file) ? {} : { severity: "warning" as const }),
+            // Where it counts to one unless someone asks for more, nothing accumulates; of a flag, the caller knows.
+            ...(!certain || countsToOne(step, loop, file) || isFlagged(step, loop, file) ? {} : { severity: "warning" as const }),
             message: REDUCES,
           };
       }
@@ -111,6 +112,15 @@ export const rule: Rule = {
   },
 };
 
+/** `net = wrap(net, rank)` of another file of the program; a script that imports it for something else speaks of no ranks. */
+function isReplicatedElsewhere({ file, project }: Facts): boolean {
+  return (
+    project.replicated.has(file.module) && (project.ranked.has(file.module) || RANKS.test(file.code))
+  );
+}
+
+const RANKS = /init_process_group|DistributedSampler|distributed|local_rank|world_size|\bddp\b/i;
+
 /** `with misc.ddp_sync(net, last):`, of a file that need not be here. */
 function entersSync(file: PythonFile): boolean {
   return file
@@ -118,6 +128,13 @@ function entersSync(file: PythonFile): boolean {
     .some(({ items }) =>
       items.some(({ context }) => context.kind === "Call" && /sync(?!h)/i.test(lastWord(context.func) ?? "")),
     );
+}
+
+/** `if update: optimizer.step()`, where who calls the function counts the micro-steps. */
+function isFlagged(step: Call, loop: Node, file: PythonFile): boolean {
+  return ancestors(step).some(
+    (at) => at.kind === "If" && contains(loop, at) && isHandedThrottle(at.test, file),
+  );
 }
 
 /** The loop of the steps, or a function that one calls in each turn. */
@@ -189,7 +206,14 @@ function microSteps({ iter }: NodeOf<"For">, file: PythonFile): Expr | null {
 
 /** One backward for each forward: of several losses of one forward, each has its own. */
 function runsNetwork(loop: Node, facts: Facts): boolean {
-  return facts.file.all("Call").some((call) => contains(loop, call) && isNetwork(call.func, facts));
+  return facts.file
+    .all("Call")
+    .some((call) => contains(loop, call) && (isNetwork(call.func, facts) || isHandedNetwork(call, facts)));
+}
+
+/** `losses = diffusion.training_losses(net, part)`, which runs what it is handed. */
+function isHandedNetwork({ parent, args }: Call, facts: Facts): boolean {
+  return parent?.kind !== "ExprStmt" && args.some(({ value }) => isNetwork(value, facts));
 }
 
 /** `model.zero_grad()` in every turn, as where an attack looks for its next step: nothing adds up. */
