@@ -2,12 +2,12 @@ import type { PythonFile } from "../../python/file.ts";
 import type { ClassDef } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
 
-/** The file without its other classes, which freeze what is theirs, and without what is switched on. */
-export function besideOthers(cls: ClassDef, { file }: Facts): string {
+/** The file without its other classes, which freeze what is theirs, and without what is switched on; or without the class too. */
+export function besideOthers(cls: ClassDef, { file }: Facts, withItself = true): string {
   let text = "";
   let from = 0;
   for (const other of file.tree.module.body)
-    if (other.kind === "ClassDef" && other !== cls && !file.textOf(other).includes(cls.name)) {
+    if (other.kind === "ClassDef" && (other === cls ? !withItself : !file.textOf(other).includes(cls.name))) {
       text += file.code.slice(from, other.start);
       from = other.end;
     }

@@ -1,7 +1,8 @@
 import { argument } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, lastWord, walk } from "../../python/nodes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Call, Expr, Name } from "../../python/tree.ts";
+import { entry } from "./arguments.ts";
 import { isSelf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { switches } from "./freezing.ts";
@@ -23,7 +24,8 @@ const COPIED = /^(?:LARS|Lars|LAMB|Lamb|Lion|Muon|Ranger|RAdam|AdaBelief)$/;
 
 /**
  * `Adam([*net.neck.parameters(), *net.head.parameters()], lr=…)`, and `net(x)` is what is differentiated: who lists parts that
- * all learn alike leaves the others out, and nothing here freezes those. Groups with rates of their own may name all there is.
+ * all learn alike leaves the others out, and nothing here freezes those. Groups with rates of their own may name all there is,
+ * unless the class has more.
  */
 export function* partsAlone(facts: Facts): Generator<PartsAlone> {
   const { file } = facts;
@@ -44,8 +46,7 @@ export function* partsAlone(facts: Facts): Generator<PartsAlone> {
 function partsOf(made: Call, facts: Facts): PartsAlone | null {
   const { file } = facts;
   const given = argument(made, "params", 0);
-  const listed = given?.kind === "Name" ? file.scopes.onlyValue(given) : given;
-  const parts = listed ? partsIn(listed, file) : [];
+  const { parts, inGroups } = given ? listedIn(given, file) : NOTHING;
   const [whole] = parts.map(wholeOf);
   if (!given || !whole || (parts.length === 1 && functionOf(given) === null)) return null;
   const network = file.textOf(whole);
@@ -53,21 +54,85 @@ function partsOf(made: Call, facts: Facts): PartsAlone | null {
   const named = new Set(parts.map((part) => (part.kind === "Attribute" ? part.attr : "")));
   const all = facts.partsOf(whole);
   if (all.length > 0 && all.every((part) => named.has(part))) return null;
+  if (inGroups && all.every((part) => named.has(part) || UNLEARNED.test(part))) return null;
   return isRunWhole(whole, given, facts)
     ? { at: given, parts: parts.map((part) => file.textOf(part)), network }
     : null;
 }
 
-/** `net.neck`, `net.head` of all that is asked for its parameters; none where rates of their own are given. */
-function partsIn(listed: Expr, file: PythonFile): readonly Expr[] {
-  const found: Expr[] = [];
-  let plain = true;
-  walk(listed, (node) => {
-    if (node.kind === "Dict") plain = false;
-    if (node.kind === "Attribute" && /^(?:named_)?parameters$/.test(node.attr)) found.push(node.value);
-    return plain;
-  });
-  return plain && found.every((part) => wholeOf(part) !== null && file.dotted(part) === null) ? found : [];
+/** What a class calls its parts that have nothing to learn. */
+const UNLEARNED =
+  /relu|act(?:ivation)?(?:_|$)|drop|pool|soft|sigmoid|tanh|flatten|upsampl|interp|loss|crit|ident|pad|metric|acc|token|augment|transform|sched|process/i;
+
+/** What an optimizer is given: the networks whose parameters these are, and whether in groups with settings of their own. */
+interface Listed {
+  readonly parts: readonly Expr[];
+  readonly inGroups: boolean;
+}
+
+const NOTHING: Listed = { parts: [], inGroups: false };
+
+/**
+ * `net.neck`, `net.head` of all that is asked for its parameters, also by lists that have names and are put together or grow.
+ * Nothing where one of them cannot be read.
+ */
+function listedIn(given: Expr, file: PythonFile): Listed {
+  const parts: Expr[] = [];
+  const seen = new Set<Expr>();
+  let inGroups = false;
+  const read = (expr: Expr): boolean => {
+    if (seen.has(expr)) return true;
+    seen.add(expr);
+    switch (expr.kind) {
+      case "Name":
+        return valuesOf(expr, file)?.every(read) === true;
+      case "List":
+      case "Tuple":
+        return expr.items.every(read);
+      case "Starred":
+        return read(expr.value);
+      case "Binary":
+        return expr.op === "+" && read(expr.left) && read(expr.right);
+      case "Dict": {
+        inGroups = true;
+        const group = entry(expr, "params");
+        return group !== null && group !== undefined && read(group);
+      }
+      // `net.scale`, a parameter by itself.
+      case "Attribute":
+        return true;
+      default:
+        return asked(expr);
+    }
+  };
+  const asked = (expr: Expr): boolean => {
+    walk(expr, (node) => {
+      if (node.kind === "Dict") inGroups = true;
+      if (node.kind === "Attribute" && /^(?:named_)?parameters$/.test(node.attr)) parts.push(node.value);
+    });
+    return true;
+  };
+  const isRead = read(given) && parts.every((part) => wholeOf(part) !== null && file.dotted(part) === null);
+  return isRead ? { parts, inGroups } : NOTHING;
+}
+
+/** What a list is begun with, and what is added to it: `groups = [a]`, `groups += [b]`, `groups.append(c)`; null where anything else may be in it. */
+function valuesOf(name: Name, file: PythonFile): readonly Expr[] | null {
+  const definitions = file.scopes.lookup(name)?.definitions ?? [];
+  const begun = definitions.flatMap(({ how, value }) =>
+    (how === "assign" || how === "augment") && value ? [value] : [],
+  );
+  if (begun.length === 0 || begun.length < definitions.length) return null;
+  const added = definitions
+    .flatMap((definition) => file.scopes.uses(definition))
+    .flatMap(({ parent }) =>
+      parent?.kind === "Attribute" &&
+      /^(?:append|extend|insert)$/.test(parent.attr) &&
+      parent.parent?.kind === "Call"
+        ? parent.parent.args.slice(-1).map(({ value }) => value)
+        : [],
+    );
+  return [...begun, ...added];
 }
 
 /** `net` of `net.head`, `self.net` of `self.net.head`; what was wrapped is a whole itself, `net.module`. */
@@ -80,7 +145,7 @@ function wholeOf(part: Expr): Expr | null {
 /** Differentiated as a whole: in this function's loop, in a step of this class, or by a function that is handed it. */
 function isRunWhole(whole: Expr, given: Expr, facts: Facts): boolean {
   const { file } = facts;
-  const names = new Set([file.textOf(whole), ...aliasesOf(whole, file)]);
+  const names = new Set([file.textOf(whole), ...aliasesOf(whole, file), ...wrappersOf(whole, file)]);
   const own = selfAttribute(whole) !== null;
   const isIt = (expr: Expr): boolean => names.has(file.textOf(expr));
   const isNear = (call: Call): boolean =>
@@ -121,3 +186,20 @@ function aliasesOf(whole: Expr, file: PythonFile): readonly string[] {
     return how === "assign" && of?.kind === "Name" ? [of.id] : [];
   });
 }
+
+/** `parallel` of `parallel = DistributedDataParallel(net)`, and of `parallel, opt = accelerator.prepare(net, opt)`. */
+function wrappersOf(whole: Expr, file: PythonFile): readonly string[] {
+  const name = file.textOf(whole);
+  const isNear = (value: Expr): boolean =>
+    selfAttribute(whole) === null
+      ? functionOf(value) === functionOf(whole)
+      : classOf(value) === classOf(whole);
+  return file.all("Assign").flatMap(({ targets: [target], value }) => {
+    if (value.kind !== "Call" || !WRAPS.test(lastWord(value.func)) || !isNear(value)) return [];
+    const at = value.args.findIndex((arg) => file.textOf(arg.value) === name);
+    const wrapper = target?.kind === "Tuple" ? target.items[at] : at === 0 ? target : null;
+    return at >= 0 && wrapper ? [file.textOf(wrapper)] : [];
+  });
+}
+
+const WRAPS = /^(?:\w*DataParallel|DDP|FSDP|compile|prepare|setup)$/;

@@ -41,7 +41,11 @@ const RUN_ALONE =
 export class Names {
   readonly classes = new Map<
     string,
-    { readonly bases: readonly string[]; readonly methods: readonly string[] }
+    {
+      readonly bases: readonly string[];
+      readonly methods: readonly string[];
+      readonly parts?: string | undefined;
+    }
   >();
   readonly #modules = new Map<string, string | null>();
   readonly #full = new Map<string, string>();

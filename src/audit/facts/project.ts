@@ -306,9 +306,10 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     roles,
     parts: new Map(
       summaries.flatMap(({ classes }) =>
-        classes.flatMap(({ name, parts }) =>
-          parts !== undefined && isModuleRole(roles.get(name)!) ? [[name, parts]] : [],
-        ),
+        classes.flatMap(({ name }) => {
+          const parts = isModuleRole(roles.get(name)!) ? withInherited(name, names) : [];
+          return parts.length > 0 ? [[name, parts.join(",")] as const] : [];
+        }),
       ),
     ),
     accelerated,
@@ -496,6 +497,16 @@ function stepMethods(functions: ReadonlyMap<string, Fn>): ReadonlyMap<string, re
   for (const [word, alike] of found) if (alike.length > MOST_ALIKE) found.delete(word);
   return found;
 }
+
+/** A class's own parts, and those of the classes of the tree that it derives from. */
+function withInherited(name: string, names: Names, depth = 0): readonly string[] {
+  const cls = names.classes.get(name);
+  if (!cls || depth > DEEPEST_CLASS) return [];
+  const above = cls.bases.flatMap((base) => withInherited(names.base(base), names, depth + 1));
+  return [...new Set([...(cls.parts?.split(",") ?? []), ...above])];
+}
+
+const DEEPEST_CLASS = 8;
 
 function roleOf(name: string, names: Names, roles: Map<string, Role>, seen: Set<string>): Role {
   const known = roles.get(name);

@@ -1,6 +1,6 @@
 import { isTrue, starModules } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { acceleratorOf, makersOfTrained, makesOnDevice } from "./accelerator.ts";
 import { isReplicated } from "./accumulation.ts";
@@ -496,9 +496,18 @@ class Summarizer {
       methods: methodsOf(cls).map((method) => method.name),
       users: users.length > 0 ? users : undefined,
       decorated: cls.decorators.length > 0 || undefined,
-      // Nobody has the parts of a part in hand.
-      parts: bases.length > 0 && !users.some(isCapital) ? partsOf(cls, this.#file) : undefined,
+      // Nobody has the parts of a part in hand; what derives from a class has its parts.
+      parts:
+        bases.length > 0 && !users.some((user) => isCapital(user) && !this.#derives(user, cls))
+          ? partsOf(cls, this.#file)
+          : undefined,
     };
+  }
+
+  #derives(name: string, { name: base }: ClassDef): boolean {
+    return this.#file
+      .all("ClassDef")
+      .some((cls) => cls.name === name && cls.args.some(({ value }) => lastWord(value) === base));
   }
 }
 

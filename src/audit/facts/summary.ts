@@ -1,6 +1,6 @@
 import { argument, starModules } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { functionOf } from "../../python/nodes.ts";
+import { functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
 import type { Accelerator } from "./accelerator.ts";
@@ -528,8 +528,9 @@ export function bareCall(call: Call): Call {
   return made;
 }
 
-/** `net` of `net.to(device)`. */
-function movedByItself({ func }: Call): Expr | null {
+/** `net` of `net.to(device)`, and of `torch.nn.SyncBatchNorm.convert_sync_batchnorm(net)`. */
+function movedByItself({ func, args }: Call): Expr | null {
+  if (lastWord(func) === "convert_sync_batchnorm") return args[0]?.value ?? null;
   return func.kind === "Attribute" && ITSELF.test(func.attr) ? func.value : null;
 }
 

@@ -83,7 +83,9 @@ export const rule: Rule = {
           yield {
             at: call,
             // Where it counts to one unless someone asks for more, nothing accumulates; of a flag, the caller knows.
-            ...(!certain || countsToOne(step, loop, file) || isFlagged(step, loop, file) ? {} : { severity: "warning" as const }),
+            ...(!certain || countsToOne(step, loop, file) || isFlagged(step, loop, file)
+              ? {}
+              : { severity: "warning" as const }),
             message: REDUCES,
           };
       }
@@ -114,9 +116,7 @@ export const rule: Rule = {
 
 /** `net = wrap(net, rank)` of another file of the program; a script that imports it for something else speaks of no ranks. */
 function isReplicatedElsewhere({ file, project }: Facts): boolean {
-  return (
-    project.replicated.has(file.module) && (project.ranked.has(file.module) || RANKS.test(file.code))
-  );
+  return project.replicated.has(file.module) && (project.ranked.has(file.module) || RANKS.test(file.code));
 }
 
 const RANKS = /init_process_group|DistributedSampler|distributed|local_rank|world_size|\bddp\b/i;

@@ -1,3 +1,4 @@
+import { argument, isFalse, isTrue } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Comp, Expr, If, Node } from "../../python/tree.ts";
@@ -244,9 +245,7 @@ function* perceptual(facts: Facts): Generator<Finding> {
       facts.role(cls) !== "module" ||
       !/^torchvision\.models\.\w+$/.test(file.dotted(call.func) ?? "") ||
       !call.args.some(({ name }) => name === "pretrained" || name === "weights") ||
-      /requires_grad|freeze|no_grad|inference_mode/i.test(file.codeOf(cls)) ||
-      // Handed to what may freeze it, or read by an optimizer.
-      /requires_grad|freeze/i.test(besideOthers(cls, facts))
+      !isUnfrozen(cls, facts)
     )
       continue;
     // A loss, or what one is made of.
@@ -257,6 +256,44 @@ function* perceptual(facts: Facts): Generator<Finding> {
       message: `\`${cls.name}\` judges by a network that others trained, whose parameters still require gradients: each is computed and kept for nobody, unless it is frozen elsewhere; \`requires_grad_(False)\` on it stops that`,
     };
   }
+}
+
+/** Nothing in the class, or beside it, keeps its parameters from requiring gradients. */
+function isUnfrozen(cls: ClassDef, facts: Facts): boolean {
+  const { file } = facts;
+  const speaks = /requires_grad|freeze|no_grad|inference_mode/i.test(file.codeOf(cls));
+  // Handed to what may freeze it, or read by an optimizer.
+  return (
+    (!speaks || isAskedNotTo(cls, file)) && !/requires_grad|freeze/i.test(besideOthers(cls, facts, !speaks))
+  );
+}
+
+/**
+ * `if not requires_grad: …` around all that freezes, of `def __init__(self, requires_grad=False)`, where this file only makes
+ * `Vgg(requires_grad=True)`.
+ */
+function isAskedNotTo(cls: ClassDef, file: PythonFile): boolean {
+  const init = cls.body.find((member) => member.kind === "FunctionDef" && member.name === "__init__");
+  if (init?.kind !== "FunctionDef" || /no_grad|inference_mode/.test(file.codeOf(cls))) return false;
+  const at = init.params.findIndex(({ name }) => /requires_grad|trainable|freeze|frozen/.test(name));
+  const flag = init.params[at];
+  const freezing = file
+    .all("Assign")
+    .filter(({ targets: [target] }) => target?.kind === "Attribute" && target.attr === "requires_grad")
+    .filter((one) => contains(cls, one));
+  if (!flag || freezing.length === 0 || /requires_grad_\(|freeze\w*\(/.test(file.codeOf(cls))) return false;
+  // What keeps it from freezing: `if not requires_grad:` and `p.requires_grad = requires_grad` as much as `if freeze:`.
+  const off = !/freeze|frozen/.test(flag.name);
+  const isByFlag = (one: Node): boolean =>
+    ancestors(one).some(
+      (above) => above.kind === "If" && file.textOf(above.test) === (off ? `not ${flag.name}` : flag.name),
+    );
+  if (!freezing.every((one) => isByFlag(one) || (off && file.textOf(one.value) === flag.name))) return false;
+  const made = file.callsNamed(cls.name).filter(({ func }) => file.dotted(func) === file.qualified(cls));
+  const given = made.map((call) => argument(call, flag.name, at - 1) ?? flag.default);
+  return (made.length > 0 ? given : [flag.default]).every((value) =>
+    off ? isTrue(value ?? null) : isFalse(value ?? null),
+  );
 }
 
 /** `vgg = vgg16(pretrained=True).eval()` of a training, through which it sends what its own network made. */
