@@ -46,14 +46,12 @@ export function shapesVary(file: PythonFile, isOff: (node: Node) => boolean = ()
     file.calls
       .matching(DETECTORS)
       .some((call) => /^torchvision\.models\.detection\.\w+$/.test(file.dotted(call.func) ?? "")) ||
-    file
-      .callsNamed("interpolate", "upsample", "resize", "center_crop")
-      .some(
-        (call) =>
-          (isRandomResize(call, file) && !isOff(call)) ||
-          isResizedBySide(call, file) ||
-          isImageResizedBySide(call, file),
-      ) ||
+    resizesIn(file).some(
+      (call) =>
+        (isRandomResize(call, file) && !isOff(call)) ||
+        isResizedBySide(call, file) ||
+        isImageResizedBySide(call, file),
+    ) ||
     file.all("FunctionDef").some((fn) => isCollate(fn, file) && padsToLongest(fn, file)) ||
     file.callsNamed("max").some((call) => isLongestGiven(call, file)) ||
     (file.mentions("rand") &&
@@ -187,25 +185,63 @@ function isInExamples(node: Node, file: PythonFile, depth = 0): boolean {
 }
 
 const RESIZES =
-  /^(?:torch\.nn\.functional\.(?:interpolate|upsample)|torchvision\.transforms\.(?:v2\.)?functional\.(?:resize|center_crop))$/;
+  /^(?:torch\.nn\.functional\.(?:interpolate|upsample)|(?:torchvision\.transforms\.(?:v2\.)?functional|kornia(?:\.geometry)?(?:\.transform)?)\.(?:resize|center_crop))$/;
+
+/** `Resize(side)(images)`, applied where it is made; one that is kept has the size that it was made with. */
+const RESIZERS =
+  /^(?:torchvision\.transforms\.(?:v2\.)?(?:Resize|CenterCrop|RandomCrop)|torch\.nn\.Upsample)$/;
+
+/** What `shapesVary` looks at, by the last word. */
+const RESIZING = [
+  "interpolate",
+  "upsample",
+  "resize",
+  "center_crop",
+  "crop",
+  "Resize",
+  "CenterCrop",
+  "RandomCrop",
+  "Upsample",
+] as const;
+
+/** Calls that may give a batch another size. */
+export function resizesIn(file: PythonFile): readonly Call[] {
+  return file.callsNamed(...RESIZING);
+}
 
 function sizesOf(call: Call, file: PythonFile): readonly Expr[] {
-  return RESIZES.test(file.dotted(call.func) ?? "")
-    ? call.args.flatMap(({ name, value }, at) =>
-        name === "size" || name === "scale_factor" || (name === null && (at === 1 || at === 2))
-          ? [value]
-          : [],
-      )
+  const name = file.dotted(call.func) ?? "";
+  const isApplied = call.parent?.kind === "Call" && call.parent.func === call;
+  const isSize = (given: string | null, at: number): boolean => {
+    if (given === "size" || given === "scale_factor") return true;
+    if (RESIZERS.test(name)) return given === null && at === 0;
+    // `crop(image, top, left, height, width)`
+    if (name.endsWith(".crop"))
+      return given === "height" || given === "width" || (given === null && (at === 3 || at === 4));
+    return given === null && (at === 1 || at === 2);
+  };
+  const isResize =
+    RESIZES.test(name) ||
+    (RESIZERS.test(name) && isApplied) ||
+    /^torchvision\.transforms\.(?:v2\.)?functional\.crop$/.test(name);
+  return isResize
+    ? call.args.flatMap(({ name: given, value }, at) => (isSize(given, at) ? [value] : []))
     : [];
 }
 
 export function isRandomResize(call: Call, file: PythonFile): boolean {
-  return sizesOf(call, file).some((size) => isRandom(size, file, 0)) && !file.once(definesCrop);
+  return (
+    sizesOf(call, file).some((size) => isRandom(size, file, 0)) &&
+    // What cuts to a size of its own is that crop itself: `def random_crop(x): return center_crop(x, (h, w))`.
+    !file.once(crops).some((crop) => !CUTS.test(lastWord(call.func)) || !contains(crop, call))
+  );
 }
 
+const CUTS = /crop/i;
+
 /** `def random_crop(clip, size):` beside `def jitter(clip, least, most):`: what one resizes at random, the other cuts to one size. */
-function definesCrop(file: PythonFile): boolean {
-  return [...file.all("FunctionDef"), ...file.all("ClassDef")].some(({ name }) => /crop/i.test(name));
+function crops(file: PythonFile): readonly Node[] {
+  return [...file.all("FunctionDef"), ...file.all("ClassDef")].filter(({ name }) => CUTS.test(name));
 }
 
 /** By `min(shortest / h, longest / w)`: another size for each image. */
@@ -296,7 +332,7 @@ function isRandom(expr: Expr, file: PythonFile, depth: number): boolean {
 const FARTHEST = 5;
 
 /** What makes a size of a number or of several, and leaves it as random as these were. */
-const KEEPS_CHANCE = /^(?:builtins\.(?:int|round|tuple|list)|(?:math|numpy)\.(?:ceil|floor))$/;
+const KEEPS_CHANCE = /^(?:builtins\.(?:int|round|tuple|list|max|min)|(?:math|numpy)\.(?:ceil|floor))$/;
 
 /** Named so, handed to a loader as its `collate_fn`, or called by a class that is. */
 function isCollate(fn: FunctionDef, file: PythonFile): boolean {

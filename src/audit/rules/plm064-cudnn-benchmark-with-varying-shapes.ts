@@ -6,7 +6,7 @@ import { entry } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { holdsOptions } from "../facts/options.ts";
-import { isCutAnywhere, isOfRandomLength, isRandomResize, shapesVary } from "../facts/shapes.ts";
+import { isCutAnywhere, isOfRandomLength, isRandomResize, resizesIn, shapesVary } from "../facts/shapes.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -49,7 +49,7 @@ export const rule: Rule = {
       on = true;
       yield report(statement, statement.value);
     }
-    for (const call of on ? file.callsNamed("interpolate", "upsample", "resize", "center_crop") : [])
+    for (const call of on ? resizesIn(file) : [])
       if (isRandomResize(call, file))
         yield {
           at: call,
