@@ -79,7 +79,7 @@ const NOTHING: Listed = { parts: [], inGroups: false };
 function listedIn(given: Expr, file: PythonFile): Listed {
   const parts: Expr[] = [];
   const seen = new Set<Expr>();
-  let inGroups = false;
+  let groups = 0;
   const read = (expr: Expr): boolean => {
     if (seen.has(expr)) return true;
     seen.add(expr);
@@ -94,9 +94,9 @@ function listedIn(given: Expr, file: PythonFile): Listed {
       case "Binary":
         return expr.op === "+" && read(expr.left) && read(expr.right);
       case "Dict": {
-        inGroups = true;
+        groups++;
         const group = entry(expr, "params");
-        return group !== null && group !== undefined && read(group);
+        return group !== null && read(group);
       }
       // `net.scale`, a parameter by itself.
       case "Attribute":
@@ -107,13 +107,25 @@ function listedIn(given: Expr, file: PythonFile): Listed {
   };
   const asked = (expr: Expr): boolean => {
     walk(expr, (node) => {
-      if (node.kind === "Dict") inGroups = true;
-      if (node.kind === "Attribute" && /^(?:named_)?parameters$/.test(node.attr)) parts.push(node.value);
+      if (node.kind === "Dict") groups += 2;
+      if (node.kind === "Attribute" && /^(?:named_)?parameters$/.test(node.attr))
+        parts.push(...standsFor(node.value, file));
     });
     return true;
   };
   const isRead = read(given) && parts.every((part) => wholeOf(part) !== null && file.dotted(part) === null);
-  return isRead ? { parts, inGroups } : NOTHING;
+  return isRead ? { parts, inGroups: groups > 1 } : NOTHING;
+}
+
+/** `net.head` of `head = net.head`, and `net.neck`, `net.head` of `for part in [net.neck, net.head]`. */
+function standsFor(part: Expr, file: PythonFile): readonly Expr[] {
+  const [one, ...more] = part.kind === "Name" ? file.scopes.reaching(part) : [];
+  const value = more.length === 0 ? (one?.value ?? null) : null;
+  if (one?.how === "assign") return value?.kind === "Attribute" ? [value] : [part];
+  const over = one?.how === "iterate" && value?.kind === "Name" ? file.scopes.onlyValue(value) : value;
+  const listed =
+    one?.how === "iterate" && (over?.kind === "List" || over?.kind === "Tuple") ? over.items : [];
+  return listed.length > 0 ? listed : [part];
 }
 
 /** What a list is begun with, and what is added to it: `groups = [a]`, `groups += [b]`, `groups.append(c)`; null where anything else may be in it. */
@@ -135,10 +147,11 @@ function valuesOf(name: Name, file: PythonFile): readonly Expr[] | null {
   return [...begun, ...added];
 }
 
-/** `net` of `net.head`, `self.net` of `self.net.head`; what was wrapped is a whole itself, `net.module`. */
+/** `net` of `net.head` and of `net.module.head`, `self.net` of `self.net.head`; what was wrapped is a whole itself, `net.module`. */
 function wholeOf(part: Expr): Expr | null {
   if (part.kind !== "Attribute" || part.attr === "module") return null;
-  const { value } = part;
+  const value =
+    part.value.kind === "Attribute" && part.value.attr === "module" ? part.value.value : part.value;
   return (value.kind === "Name" && !isSelf(value)) || selfAttribute(value) !== null ? value : null;
 }
 

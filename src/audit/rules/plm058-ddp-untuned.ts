@@ -294,13 +294,22 @@ function isSetting(target: Expr): boolean {
     : target.kind === "Attribute" && target.attr === OF_TRAINER;
 }
 
+/** `wrap = partial(DistributedDataParallel, find_unused_parameters=True)` */
+function isPartial({ func, args: [first] }: Call, file: PythonFile): boolean {
+  return (
+    file.dotted(func) === "functools.partial" &&
+    first !== undefined &&
+    last(file.dotted(first.value) ?? "") === "DistributedDataParallel"
+  );
+}
+
 /** The same setting through accelerate, transformers and Lightning. */
 function* searches(file: PythonFile): Generator<Finding> {
   for (const call of file.calls.given(["ddp_find_unused_parameters", "find_unused_parameters", "strategy"])) {
     const name = last(file.dotted(call.func) ?? "");
     const flag =
       keyword(call, "ddp_find_unused_parameters") ??
-      (/^(?:DistributedDataParallelKwargs|DDP\w*(?:Strategy|Plugin))$/.test(name)
+      (/^(?:DistributedDataParallelKwargs|DDP\w*(?:Strategy|Plugin))$/.test(name) || isPartial(call, file)
         ? keyword(call, "find_unused_parameters")
         : null);
     if (flag && isAsked(flag.value)) yield { at: flag, message: SEARCHES };
