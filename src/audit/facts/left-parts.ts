@@ -121,7 +121,7 @@ function listedIn(given: Expr, file: PythonFile): Listed {
 function standsFor(part: Expr, file: PythonFile): readonly Expr[] {
   const [one, ...more] = part.kind === "Name" ? file.scopes.reaching(part) : [];
   const value = more.length === 0 ? (one?.value ?? null) : null;
-  if (one?.how === "assign") return value?.kind === "Attribute" ? [value] : [part];
+  if (one?.how === "assign") return value && wholeOf(value) ? [value] : [part];
   const over = one?.how === "iterate" && value?.kind === "Name" ? file.scopes.onlyValue(value) : value;
   const listed =
     one?.how === "iterate" && (over?.kind === "List" || over?.kind === "Tuple") ? over.items : [];
@@ -149,10 +149,18 @@ function valuesOf(name: Name, file: PythonFile): readonly Expr[] | null {
 
 /** `net` of `net.head` and of `net.module.head`, `self.net` of `self.net.head`; what was wrapped is a whole itself, `net.module`. */
 function wholeOf(part: Expr): Expr | null {
-  if (part.kind !== "Attribute" || part.attr === "module") return null;
-  const value =
-    part.value.kind === "Attribute" && part.value.attr === "module" ? part.value.value : part.value;
-  return (value.kind === "Name" && !isSelf(value)) || selfAttribute(value) !== null ? value : null;
+  const of = part.kind === "Attribute" && part.attr !== "module" ? part.value : fetchedFrom(part);
+  const value = of?.kind === "Attribute" && of.attr === "module" ? of.value : of;
+  return (value?.kind === "Name" && !isSelf(value)) || (value && selfAttribute(value) !== null)
+    ? value
+    : null;
+}
+
+/** `net` of `getattr(net.module if parallel else net, "head")`. */
+function fetchedFrom(part: Expr): Expr | null {
+  const isFetched = part.kind === "Call" && part.func.kind === "Name" && part.func.id === "getattr";
+  const of = isFetched ? part.args[0]?.value : null;
+  return of?.kind === "IfExp" ? of.orelse : (of ?? null);
 }
 
 /** Differentiated as a whole: in this function's loop, in a step of this class, or by a function that is handed it. */

@@ -90,6 +90,10 @@ export const rule: Rule = {
           };
       }
     }
+    for (const step of steps) {
+      const at = besideAnother(step, steps, facts);
+      if (at) yield { at, message: REDUCES };
+    }
     for (const { call } of facts.backwards) {
       const around = microLoop(call, steps, facts);
       if (!around || goesAround(around, file)) continue;
@@ -159,6 +163,31 @@ function isEitherWay(
     !steps.some((step) => contains(branches, step)) &&
     facts.frequency(branches, loop) === "every"
   );
+}
+
+/**
+ * `loss_g.backward()` of every turn above `if i % 4 == 3: optim_g.step()`, in a loop where another optimizer steps in every turn
+ * after a backward of its own.
+ */
+function besideAnother(step: Call, steps: readonly Call[], facts: Facts): Call | null {
+  const loop = facts.stepLoop(step);
+  if (!loop || facts.frequency(step, loop) !== "throttled" || goesAround(loop, facts.file)) return null;
+  const above = (one: Call): Call | null =>
+    facts.backwards.findLast(({ call }) => contains(loop, call) && call.start < one.start)?.call ?? null;
+  const others = steps.filter(
+    (one) => contains(loop, one) && one !== step && facts.frequency(one, loop) === "every",
+  );
+  const own = above(step);
+  const isOwn =
+    own !== null && facts.frequency(own, loop) === "every" && others.every((one) => above(one) !== own);
+  return others.length > 0 && isOwn && !sameOptimizer(step, others, facts.file) ? own : null;
+}
+
+/** `optimizer` of `optimizer.step()` and of `scaler.step(optimizer)`. */
+function sameOptimizer(step: Call, others: readonly Call[], file: PythonFile): boolean {
+  const of = ({ func, args }: Call): string =>
+    file.textOf(args[0]?.value ?? (func.kind === "Attribute" ? func.value : func));
+  return others.some((one) => of(one) === of(step));
 }
 
 /** `else: loss.backward()` of an `if` that differentiates and steps: each turn differentiates, and this one only adds up. */
