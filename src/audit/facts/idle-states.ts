@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf, statementOf } from "../../python/nodes.ts";
-import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
+import type { Assign, Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { isEnvironmentStep } from "./actions.ts";
 import { STATE, handedOn, isCutOff, isRenamed, keptBelow, ownState, partsOf } from "./carried-states.ts";
 import { isOnlyMadeBy, selfAttribute } from "./classes.ts";
@@ -34,7 +34,8 @@ export function* whileActing(facts: Facts): Generator<Idle> {
     const call = statement.value;
     if (!target || call.kind !== "Call" || call.args.length < 2) continue;
     const passed = call.args.flatMap(({ value }) => partsOf(value)).map((value) => handedOn(value));
-    const read = passed.find((part) => STATE.test(selfAttribute(part) ?? ""));
+    const whole = passed.find((part) => STATE.test(selfAttribute(part) ?? ""));
+    const read = whole ?? passed.map((part) => windowOf(part, statement, file)).find((part) => part !== null);
     const fn = read ? functionOf(statement) : null;
     if (!read || fn?.kind !== "FunctionDef" || facts.backwards.some((one) => functionOf(one.call) === fn))
       continue;
@@ -56,12 +57,36 @@ export function* whileActing(facts: Facts): Generator<Idle> {
     // A network of another file, of one who acts: it may detach the state itself, and the note says so.
     if (cls ? /\.detach|no_grad|inference_mode/.test(file.codeOf(cls)) : !acts) continue;
     if (!isCutBelow(target, own, statement, facts) && !(acts && returnsNumbers(fn, file))) continue;
-    // Who reads the state elsewhere may differentiate it.
+    // Who reads the state elsewhere may differentiate it; of a memory that is read by windows, who learns from it.
     const isReadElsewhere = (one: Expr): boolean =>
-      selfAttribute(one) === own && functionOf(one) !== fn && !isWritten(one);
+      selfAttribute(one) === own &&
+      functionOf(one) !== fn &&
+      !isWritten(one) &&
+      (whole !== undefined || facts.backwards.some(({ call: by }) => functionOf(by) === functionOf(one)));
     if (file.all("Attribute").some((one) => one.attr === own && isReadElsewhere(one))) continue;
     yield { read, by: cls ? null : call.func };
   }
+}
+
+/**
+ * `self.memory` behind `window = pick(self.memory, 1, places)`, which a network is handed under that name, where what it gives is
+ * put into the memory again: `self.memory[workers, step] = item`.
+ */
+function windowOf(part: Expr, statement: Node, file: PythonFile): Expr | null {
+  const made = part.kind === "Name" ? file.scopes.onlyValue(part) : null;
+  const from =
+    made?.kind === "Call"
+      ? made.args.map(({ value }) => value)
+      : made?.kind === "Subscript"
+        ? [made.value]
+        : [];
+  const own = from.find((one) => STATE.test(selfAttribute(one) ?? ""));
+  if (!own || functionOf(own) !== functionOf(statement)) return null;
+  const isKept = ({ targets: [target], start }: Assign): boolean =>
+    start > statement.end &&
+    target?.kind === "Subscript" &&
+    selfAttribute(target.value) === selfAttribute(own);
+  return file.all("Assign").some((one) => functionOf(one) === functionOf(own) && isKept(one)) ? own : null;
 }
 
 /** The code without `self.memories[i] = self.memory.detach()`, `rows.append(self.memory.detach())`: a copy for later leaves the state as it is. */

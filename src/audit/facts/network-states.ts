@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import { blockOf, contains } from "../../python/nodes.ts";
+import { blockOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Name, Node } from "../../python/tree.ts";
 import { STATE, handedOn } from "./carried-states.ts";
@@ -84,7 +84,23 @@ function begunOn(net: string, loop: Loop, file: PythonFile): string | null {
     if (one.kind === "Assign" ? STATE.test(begun.attr) : BEGINS.test(begun.attr))
       return one.kind === "Assign" ? file.textOf(begun) : net;
   }
-  return null;
+  return isBegunBeside(net, loop, file) ? net : null;
 }
 
-const BEGINS = /^(?:reset|(?:init|reset|zero|clear)_?(?:\w+_)?(?:hidden|states?|memory)\w*)$/;
+/** `net.init_hidden(n)` before each batch of an evaluation in the same function: what a batch is to begin with, and here does not. */
+function isBegunBeside(net: string, loop: Loop, file: PythonFile): boolean {
+  return file
+    .all("Call")
+    .some(
+      ({ func }) =>
+        func.kind === "Attribute" &&
+        file.textOf(func.value) === net &&
+        /hidden|state|memory/.test(func.attr) &&
+        BEGINS.test(func.attr) &&
+        functionOf(func) === functionOf(loop) &&
+        func.start > loop.end &&
+        loopsAround(func).some((one) => one !== loop && !contains(one, loop)),
+    );
+}
+
+const BEGINS = /^_?(?:reset|(?:init|reset|zero|clear)_?(?:\w+_)?(?:hidden|states?|memory)\w*)$/;

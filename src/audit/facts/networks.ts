@@ -7,6 +7,7 @@ import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { returnsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
+import type { Loop } from "./training.ts";
 
 /** Methods of a result that hand on a tensor of its size, or a view of it. */
 const SAME_SIZE = new Set(
@@ -177,6 +178,14 @@ export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
     default:
       return null;
   }
+}
+
+/** `for loss, last in model(batch):`: a network that hands out what it makes of one part of its input after the other. */
+export function runInParts(loop: Loop, facts: Facts): Call | null {
+  let run: Expr | null = loop.kind === "For" ? loop.iter : null;
+  if (run?.kind === "Call" && /^(?:tqdm|trange|enumerate)$/.test(lastWord(run.func)))
+    run = positional(run, 0);
+  return run?.kind === "Call" && isNetwork(run.func, facts) && run.args.length > 0 ? run : null;
 }
 
 /** What hands back, of all ranks and on the device, what it is given. */

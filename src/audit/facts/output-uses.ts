@@ -1,22 +1,36 @@
 import { contains, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, Name, Node } from "../../python/tree.ts";
+import type { Attribute, Call, Expr, Name, Node } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
 import { isCopiedToHost, isMeasured, isSummed, pickOf } from "./figures.ts";
 import { PICTURE, TEXT, isLanguageModel, isOfPixels, isOfSounds, scoresEveryItem } from "./large-outputs.ts";
 import { networkCall } from "./networks.ts";
 
-/** A map for each head of each layer. */
-export const MAPS = /^(?:\w+_)?att(?:n|ention)s?(?:_(?:maps?|weights?|probs?|scores?))?$/;
+/** A map for each head of each layer, or those that a discriminator's layers gave. */
+export const MAPS =
+  /^(?:\w+_)?(?:att(?:n|ention)s?(?:_(?:maps?|weights?|probs?|scores?))?|f(?:eat(?:ure)?_?)?maps?(?:_(?:\w_)?(?:r|g|f|d|real|fake|gen|hat|\d))?)$/;
 
-/** `torch.log_softmax(outputs, -1)`, `outputs.sigmoid()`: as large as the outputs themselves. */
-export function isNormalised(call: Call, facts: Facts): boolean {
+/** `torch.log_softmax(outputs, -1)`, `outputs.sigmoid()`, also as `.float()`: as large as the outputs themselves. */
+export function isNormalised(made: Call, facts: Facts): boolean {
+  let call = made;
+  while (isCast(call) && call.func.value.kind === "Call") call = call.func.value;
   const name = facts.file.dotted(call.func);
   const normalises =
     name === null
       ? call.func.kind === "Attribute" && /^(?:(?:log_)?softmax|sigmoid)$/.test(call.func.attr)
       : /^torch\.(?:nn\.functional\.)?(?:(?:log_)?softmax|sigmoid)$/.test(name);
   return normalises && networkCall(call, facts) !== null;
+}
+
+/** `outputs.logits.float()`: once more, in a wider type. */
+export function isWidened(call: Call, facts: Facts): boolean {
+  return isCast(call) && networkCall(call, facts) !== null;
+}
+
+function isCast(call: Call): call is Call & { readonly func: Attribute } {
+  return (
+    call.func.kind === "Attribute" && /^(?:float|double)$/.test(call.func.attr) && call.args.length === 0
+  );
 }
 
 /** `probs` of `probs = torch.softmax(logits.detach(), 1)` */
@@ -156,6 +170,8 @@ function isForLossAlone(uses: readonly Name[], facts: Facts): boolean {
 /** In a shape that only scores of many tokens are brought to for their loss: `logits.view(-1, n)`, `logits[:, :-1]`, `logits.transpose(1, 2)`. */
 export function isOfTokens(use: Name, facts: Facts): boolean {
   const statement = statementOf(use);
+  // `logits[:, :-1].argmax(-1)`: the last token foretells none, whatever is made of the others.
+  if (isWithoutLast(use) && pickOf(use, facts) !== null) return true;
   return (
     statement !== null &&
     (feedsLoss(use, facts) || valueAround(use) !== null) &&
@@ -163,6 +179,20 @@ export function isOfTokens(use: Name, facts: Facts): boolean {
     new RegExp(
       `\\b${use.id}(?:\\.logits)?(?:\\.(?:float|contiguous)\\(\\))*(?:\\.(?:view|reshape)\\(-1,[^,)]*(?:vocab|tok|word|size\\((?:-1|2)|shape\\[(?:-1|2))|\\.flatten\\(0|\\.transpose\\((?:1, ?2|2, ?1|-1, ?-2)|\\.permute\\(0, ?2, ?1\\)|\\[(?:\\.\\.\\.|:), ?:-1)`,
     ).test(facts.file.textOf(statement))
+  );
+}
+
+/** `logits[:, :-1]`, `outputs.logits[..., :-1, :]` */
+function isWithoutLast({ parent }: Name): boolean {
+  const part = parent?.kind === "Attribute" && parent.attr === "logits" ? parent.parent : parent;
+  if (part?.kind !== "Subscript" || part.index.kind !== "Tuple") return false;
+  const [, second] = part.index.items;
+  return (
+    second?.kind === "Slice" &&
+    second.lower === null &&
+    second.upper?.kind === "Unary" &&
+    second.upper.operand.kind === "Num" &&
+    second.upper.operand.text === "1"
   );
 }
 

@@ -1,6 +1,14 @@
 import { isNone, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { blockOf, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
+import {
+  blockOf,
+  classOf,
+  contains,
+  functionOf,
+  lastWord,
+  namesIn,
+  statementOf,
+} from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Global, Name, Node } from "../../python/tree.ts";
 import {
@@ -20,7 +28,7 @@ import { throughRollout, whileActing } from "../facts/idle-states.ts";
 import type { Idle } from "../facts/idle-states.ts";
 import { joinedMemories } from "../facts/joined-memories.ts";
 import { statesOnNetworks } from "../facts/network-states.ts";
-import { isNetwork } from "../facts/networks.ts";
+import { isNetwork, runInParts } from "../facts/networks.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -40,88 +48,198 @@ export const rule: Rule = {
     patterns: [6],
   },
   *check(facts) {
-    const told = [...inForward(facts)];
-    yield* told;
-    for (const { at, own } of joinedMemories(facts))
-      if (!told.some((one) => one.at === at))
-        yield {
-          at,
-          severity: "note",
-          message: `${ofForwards(own)}, unless it is begun anew after each backward`,
-        };
-    for (const { at, own } of throughName(facts))
-      if (!told.some((one) => one.at === at))
-        yield {
-          at,
-          severity: "note",
-          message: `${ofForwards(own)}, unless it is begun anew after each backward`,
-        };
-    yield* throughLayer(facts);
-    for (const one of whileActing(facts)) yield inVain(one, "calls", facts);
-    const idle = [...throughRollout(facts)];
-    for (const one of idle) yield inVain(one, "turns", facts);
-    if (facts.backwards.length === 0) return;
-    yield* throughStep(facts);
-    const { file } = facts;
-    for (const call of file.all("Call")) {
-      const loop = facts.stepLoop(call);
-      if (!loop || facts.gradMode(call) === "off") continue;
-      const known = isNetwork(call.func, facts);
-      if (!known && !handsState(call)) continue;
-      const inLoop = facts.backwards.filter(
-        (one) => contains(loop, one.call) && facts.stepLoop(one.call) === loop,
-      );
-      if (inLoop.length === 0) continue;
-      const retained = inLoop.some((one) => isTrue(keyword(one.call, "retain_graph")?.value ?? null));
-      // Without any of these we cannot see whether the network detaches the state.
-      if (!known && !retained) continue;
-      if (facts.callee(call)?.cutsOff === true) continue;
-      const opaque = !isRecurrentLayer(call.func, facts) && !isOwnRecurrent(call.func, facts);
-      const statement = statementOf(call);
-      for (const { value } of call.args)
-        for (const item of value.kind === "Tuple" ? value.items : [value]) {
-          const part = handedOn(item, loop, file);
-          // What nothing is differentiated through is told of as such.
-          if (part.kind !== "Name" || idle.some(({ read }) => read === part)) continue;
-          const helper = uncut(file.scopes.reaching(part), facts);
-          const definitions = helper?.before ?? file.scopes.reaching(part);
-          const carried = definitions.find(
-            (one) =>
-              statement !== null && (contains(statement, one.node) || isRenamed(one, statement, facts)),
-          );
-          if (!carried) continue;
-          if (definitions.every((one) => contains(loop, one.node))) {
-            const begun = STATE.test(part.id) ? begunUnderTest(definitions, carried, loop, file) : null;
-            if (begun)
-              yield {
-                at: begun,
-                severity: "note",
-                message: `${message(part.id)}: it is begun anew only under this test, and not cut off otherwise`,
-              };
-            continue;
-          }
-          const begins = definitions.filter((one) => !contains(loop, one.node));
-          if (opaque && !retained && (!STATE.test(part.id) || file.once(anyCutsItsOwn))) continue;
-          const finding = helper
-            ? { at: helper.at, message: `${message(part.id)}: \`${helper.name}\` detaches nothing` }
-            : part === item
-              ? report(part, part.id, begins, value === part, call, facts)
-              : { at: part, message: message(part.id) };
-          // It may detach the state itself.
-          yield opaque
-            ? {
-                ...finding,
-                severity: "note",
-                message: `${finding.message}, unless \`${file.textOf(call.func)}\` detaches it itself`,
-              }
-            : finding;
-        }
+    const told = new Set<number>();
+    for (const finding of carried(facts)) {
+      told.add(finding.at.start);
+      yield finding;
     }
-    yield* onSelf(facts);
-    yield* throughGlobal(facts);
-    yield* onNetwork(facts);
+    for (const finding of [...cutsNothing(facts), ...throughPlace(facts), ...partByPart(facts)])
+      if (!told.has(finding.at.start)) yield finding;
   },
 };
+
+function* carried(facts: Facts): Generator<Finding> {
+  const told = [...inForward(facts)];
+  yield* told;
+  for (const { at, own } of joinedMemories(facts))
+    if (!told.some((one) => one.at === at))
+      yield {
+        at,
+        severity: "note",
+        message: `${ofForwards(own)}, unless it is begun anew after each backward`,
+      };
+  for (const { at, own } of throughName(facts))
+    if (!told.some((one) => one.at === at))
+      yield {
+        at,
+        severity: "note",
+        message: `${ofForwards(own)}, unless it is begun anew after each backward`,
+      };
+  yield* throughLayer(facts);
+  for (const one of whileActing(facts)) yield inVain(one, "calls", facts);
+  const idle = [...throughRollout(facts)];
+  for (const one of idle) yield inVain(one, "turns", facts);
+  if (facts.backwards.length === 0) return;
+  yield* throughStep(facts);
+  const { file } = facts;
+  for (const call of file.all("Call")) {
+    const loop = facts.stepLoop(call);
+    if (!loop || facts.gradMode(call) === "off") continue;
+    const known = isNetwork(call.func, facts);
+    if (!known && !handsState(call)) continue;
+    const inLoop = facts.backwards.filter(
+      (one) => contains(loop, one.call) && facts.stepLoop(one.call) === loop,
+    );
+    if (inLoop.length === 0) continue;
+    const retained = inLoop.some((one) => isTrue(keyword(one.call, "retain_graph")?.value ?? null));
+    // Without any of these we cannot see whether the network detaches the state.
+    if (!known && !retained) continue;
+    if (facts.callee(call)?.cutsOff === true) continue;
+    const opaque = !isRecurrentLayer(call.func, facts) && !isOwnRecurrent(call.func, facts);
+    const statement = statementOf(call);
+    for (const { value } of call.args)
+      for (const item of value.kind === "Tuple" ? value.items : [value]) {
+        const part = handedOn(item, loop, file);
+        // What nothing is differentiated through is told of as such.
+        if (part.kind !== "Name" || idle.some(({ read }) => read === part)) continue;
+        const helper = uncut(file.scopes.reaching(part), facts);
+        const definitions = helper?.before ?? file.scopes.reaching(part);
+        const carried = definitions.find(
+          (one) => statement !== null && (contains(statement, one.node) || isRenamed(one, statement, facts)),
+        );
+        if (!carried) continue;
+        if (definitions.every((one) => contains(loop, one.node))) {
+          const begun = STATE.test(part.id) ? begunUnderTest(definitions, carried, loop, file) : null;
+          if (begun)
+            yield {
+              at: begun,
+              severity: "note",
+              message: `${message(part.id)}: it is begun anew only under this test, and not cut off otherwise`,
+            };
+          continue;
+        }
+        const begins = definitions.filter((one) => !contains(loop, one.node));
+        if (opaque && !retained && (!STATE.test(part.id) || file.once(anyCutsItsOwn))) continue;
+        const finding = helper
+          ? { at: helper.at, message: `${message(part.id)}: \`${helper.name}\` detaches nothing` }
+          : part === item
+            ? report(part, part.id, begins, value === part, call, facts)
+            : { at: part, message: message(part.id) };
+        // It may detach the state itself.
+        yield opaque
+          ? {
+              ...finding,
+              severity: "note",
+              message: `${finding.message}, unless \`${file.textOf(call.func)}\` detaches it itself`,
+            }
+          : finding;
+      }
+  }
+  yield* onSelf(facts);
+  yield* throughGlobal(facts);
+  yield* onNetwork(facts);
+}
+
+/** By its name a function that cuts a state off from the steps before. */
+const CUTS_BY_NAME =
+  /^_?(?:(?:detach|repackage|truncate|cut|cut_off|reuse)(?:_\w*(?:hidden|states?|memory|memories|mems?|h))?|(?:hidden|states?|memory|mems?)_(?:detach|repackage)\w*)$/;
+
+/** What has no graph, whatever it was made of. */
+const NO_GRAPH = /detach|\.data\b|no_grad|Variable\(|zeros|numpy|\.item\(|NotImplemented/;
+
+/**
+ * `def repackage_hidden(self, hidden): return tuple(h.clone() for h in hidden)`: who calls it takes the state to be cut off, and
+ * it comes back with the graphs of all steps before.
+ */
+function* cutsNothing({ file }: Facts): Generator<Finding> {
+  for (const fn of file.all("FunctionDef")) {
+    const state = CUTS_BY_NAME.test(fn.name) ? fn.params.find(({ name }) => name !== "self") : undefined;
+    if (!state || !(STATE.test(state.name) || /hidden|state|mem/.test(fn.name))) continue;
+    if (NO_GRAPH.test(file.codeOf(fn).replaceAll(fn.name, ""))) continue;
+    const back = file
+      .all("Return")
+      .find(
+        ({ value }) =>
+          value !== null &&
+          functionOf(value) === fn &&
+          namesIn(value).some(({ id }) => id === state.name) &&
+          !/^\w+\(/.test(file.textOf(value)),
+      );
+    if (back)
+      yield {
+        at: back,
+        severity: "note",
+        message: `\`${fn.name}\` hands \`${state.name}\` back with its graph: who carries it on brings the graphs of all steps before into the next`,
+      };
+  }
+}
+
+/** `out, state["hidden"] = net(x, state["hidden"])`, `out, run.hidden = net(x, run.hidden)`: carried in an entry or an attribute. */
+function* throughPlace(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const statement of facts.backwards.length > 0 ? file.all("Assign") : []) {
+    const [target] = statement.targets;
+    const call = statement.value;
+    const loop = target?.kind === "Tuple" && call.kind === "Call" ? facts.stepLoop(call) : null;
+    if (!loop || call.kind !== "Call" || facts.gradMode(call) === "off") continue;
+    const inLoop = facts.backwards.filter((one) => contains(loop, one.call));
+    const retained = inLoop.some((one) => isTrue(keyword(one.call, "retain_graph")?.value ?? null));
+    const given = call.args.flatMap(({ value }) => partsOf(value)).map((value) => handedOn(value));
+    for (const part of inLoop.length > 0 ? partsOf(target!) : []) {
+      const key = placeOf(part);
+      const read = key === null ? undefined : given.find((one) => file.textOf(one) === file.textOf(part));
+      if (!read || key === null || !(STATE.test(key) || retained)) continue;
+      if (!isNetwork(call.func, facts) && !retained) continue;
+      const place = file.textOf(part).replaceAll(/\W/g, String.raw`\$&`);
+      if (
+        new RegExp(
+          `${place}[^\\n]*(?:detach|\\.data\\b)|(?:detach|repackage|reset|init)\\w*\\([^)\\n]*${place}`,
+        ).test(file.codeOf(loop))
+      )
+        continue;
+      const begun = file
+        .all("Assign")
+        .some(
+          (one) =>
+            one !== statement &&
+            contains(loop, one) &&
+            one.targets.flatMap(partsOf).some((to) => file.textOf(to) === file.textOf(part)),
+        );
+      if (!begun)
+        yield {
+          at: read,
+          severity: "note",
+          message: `${message(file.textOf(part))}, unless \`${file.textOf(call.func)}\` detaches it itself`,
+        };
+    }
+  }
+}
+
+/** `hidden` of `state["hidden"]` and of `run.hidden`; what is on self is told of elsewhere. */
+function placeOf(expr: Expr): string | null {
+  if (expr.kind === "Subscript")
+    return expr.value.kind === "Name" && expr.index.kind === "Str" ? expr.index.value : null;
+  return expr.kind === "Attribute" && expr.value.kind === "Name" && expr.value.id !== "self"
+    ? expr.attr
+    : null;
+}
+
+/**
+ * `for loss in net(batch): loss.backward(retain_graph=True)`: a network that gives a loss for each part of what it gets, one
+ * after the other, and is differentiated in between. The graph is wanted after that by what it carries into the next part.
+ */
+function* partByPart(facts: Facts): Generator<Finding> {
+  for (const { call } of facts.backwards) {
+    const [loop] = loopsAround(call);
+    const run = loop ? runInParts(loop, facts) : null;
+    if (run && facts.gradMode(run) !== "off" && isTrue(keyword(call, "retain_graph")?.value ?? null))
+      yield {
+        at: run,
+        severity: "note",
+        message: `The graph of each part is kept for the backward of the next: what \`${facts.file.textOf(run.func)}\` carries from one into the other is not cut off, and each backward walks through all parts before`,
+      };
+  }
+}
 
 /** A state that the network keeps itself, through the chunks of one sequence. */
 function* onNetwork(facts: Facts): Generator<Finding> {

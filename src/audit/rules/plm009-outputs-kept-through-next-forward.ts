@@ -1,6 +1,6 @@
 import { isTrue } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, lastWord, statementOf, walk } from "../../python/nodes.ts";
+import { contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type {
   Assign,
@@ -21,7 +21,7 @@ import type { Facts } from "../facts/facts.ts";
 import { isOtherBranch } from "../facts/guards.ts";
 import { isCopiedToHost, isMeasured, isSummed, pickOf } from "../facts/figures.ts";
 import { PICTURE, TEXT, isLanguageModel, isOfPixels } from "../facts/large-outputs.ts";
-import { helperRun, isNetwork, networkOfLoss } from "../facts/networks.ts";
+import { helperRun, isNetwork, networkCall, networkOfLoss } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -33,6 +33,7 @@ import {
   isOnlyForLoss,
   isAskedForSize,
   isThrowaway,
+  isWidened,
   isWrittenTo,
 } from "../facts/output-uses.ts";
 
@@ -48,9 +49,11 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     for (const statement of file.all("Assign")) {
+      yield* withLosses(statement, facts);
       if (loopsAround(statement).length === 0) continue;
       const evaluates = facts.gradMode(statement) === "off";
-      const loop = evaluates ? batchLoop(statement, facts) : facts.stepLoop(statement);
+      // `with torch.no_grad(): probs = logits.softmax(1)` of a step is as much in the way of the next.
+      const loop = (evaluates ? batchLoop(statement, facts) : null) ?? facts.stepLoop(statement);
       const own = loop ? stepIn(loop, statement, true) : -1;
       const told: Finding[] = [];
       if (loop && own >= 0)
@@ -60,7 +63,11 @@ export const rule: Rule = {
       yield* told;
       if (told.length > 0) continue;
       if (evaluates) yield* scored(statement, facts);
-      else if (loop && own >= 0) yield* unread(statement, loop, own, facts);
+      else if (loop && own >= 0) {
+        const idle = [...unread(statement, loop, own, facts)];
+        yield* idle;
+        if (idle.length === 0) yield* besideLoss(statement, loop, facts);
+      }
     }
   },
 };
@@ -160,6 +167,99 @@ function* unread(statement: Assign, loop: Loop, own: number, facts: Facts): Gene
       message: `${large.map(({ id }) => `\`${id}\``).join(", ")} ${large.length > 1 ? "hold" : "holds"} this step's maps until the next forward has finished, and nothing reads ${large.length > 1 ? "them" : "it"}`,
       fix: { grade: "safe", title: "Delete what nothing reads", edits: [edit] },
     };
+}
+
+/**
+ * `loss, recon = model(clips)`, `loss, parts, pred = trainer.train(x)`, of which nothing but the loss goes on: the rest is read for
+ * a number, a picture now and then, or not at all. Who computes the loss of what it is given, with no classes to speak of, hands
+ * back something as large as that beside it.
+ */
+function* besideLoss(statement: Assign, loop: Loop, facts: Facts): Generator<Finding> {
+  const [target] = statement.targets;
+  const call = statement.value;
+  if (target?.kind !== "Tuple" || call.kind !== "Call" || statement.targets.length !== 1) return;
+  const names = target.items.filter((item): item is Name => item.kind === "Name");
+  if (!names.some(({ id }) => /(?:^|_)loss$/.test(id))) return;
+  if (CLASSES.test(facts.file.text) && !isOfPixels(facts)) return;
+  if (!isNetwork(call.func, facts) && !RUNS.test(lastWord(call.func))) return;
+  if (!differentiates(call, loop, facts) && isNetwork(call.func, facts)) return;
+  const alone = call.args.filter((arg) => arg.name === null).length === 1;
+  const held = names.find(
+    (name) =>
+      (GIVEN_BACK.test(name.id) || (alone && FORETOLD.test(name.id))) && isOnlyLookedAt(name, loop, facts),
+  );
+  if (held)
+    yield {
+      at: held,
+      message: `\`${held.id}\` holds what came with this step's loss until the next forward has finished; delete it after its last use`,
+    };
+}
+
+/**
+ * `terms["pred"] = out` in `def training_losses(model, x)`, which hands back `terms` with its losses: who binds those to have the
+ * loss differentiated and the rest logged holds the output as well, until the next forward has given others.
+ */
+function* withLosses({ targets: [target], value }: Assign, facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  if (target?.kind !== "Subscript" || target.value.kind !== "Name" || target.index.kind !== "Str") return;
+  const fn = functionOf(target);
+  const key = target.index.value ?? "";
+  if (fn?.kind !== "FunctionDef" || !/loss(?:es)?(?:_|$)/.test(fn.name) || /loss/.test(key)) return;
+  const kept = target.value.id;
+  const isReturned = file
+    .all("Return")
+    .some((one) => functionOf(one) === fn && one.value?.kind === "Name" && one.value.id === kept);
+  const besideLosses = new RegExp(`\\b${kept}\\[["']\\w*loss\\w*["']\\] *=`).test(file.codeOf(fn));
+  if (!isReturned || !besideLosses || value.kind !== "Name" || facts.gradMode(value) === "off") return;
+  const run = networkCall(value, facts);
+  if (run && contains(fn, run) && !facts.networks.isLoss(run.func))
+    yield {
+      at: value,
+      message: `\`${kept}\` hands the outputs back with the losses: who binds it for the loss holds them until the next forward has finished`,
+    };
+}
+
+/** A row of them for each example is small. */
+const CLASSES = /classif|num_(?:labels|classes)|n_class|sentiment|num_actions|action_dim/i;
+
+/** Methods of a trainer that run one step, and functions that do. */
+const RUNS =
+  /^_?(?:train|fit|forward|run|compute|get|calc(?:ulate)?)(?:_\w+)?$|(?:^|_)step$|(?:^|_)loss(?:es)?$/;
+
+/** By its name what a network made to be like its input. */
+const GIVEN_BACK =
+  /^(?:\w+_)?(?:recons?|reconstructions?|reconstructed|x_?hat|y_?hat|x_?recon|pred_(?:x0|x_?start|noise|images?|masks?|mels?|frames)|denoised|generated|decoded|frames|images?|imgs?|mels?|wavs?|audio|hidden_states|feature_maps?)$/;
+
+/** The same where the network is told nothing to compare it with, `loss, pred = model(images)`: it is to be like what went in. */
+const FORETOLD = /^(?:\w+_)?(?:pred|preds|predictions?|outputs?|samples?|features?|latents?)$/;
+
+/** Bound once in the loop and read in it alone, for its size, a few numbers, a picture under a test, or nothing. */
+function isOnlyLookedAt(name: Name, loop: Loop, facts: Facts): boolean {
+  const { scopes } = facts.file;
+  const definition = scopes.definitionAt(name);
+  const others = scopes.scopeOf(name).bindings.get(name.id) ?? [];
+  return (
+    definition !== null &&
+    others.every((one) => one === definition || !contains(loop, one.node)) &&
+    scopes
+      .uses(definition)
+      .every(
+        (use) =>
+          contains(loop, use) &&
+          use.start > name.start &&
+          (isAskedForSize(use) || isLookedAt(use, facts) || isDrawn(use, facts)),
+      )
+  );
+}
+
+/** `save_image(recon[:8], path)`, `writer.add_images("recon", recon)` */
+function isDrawn(use: Name, { file }: Facts): boolean {
+  let at: Node = use;
+  while (at.parent && at.parent.kind !== "Arg" && at.parent.kind !== "ExprStmt") at = at.parent;
+  const call = at.parent?.kind === "Arg" ? at.parent.parent : null;
+  return (
+    call?.kind === "Call" && /save|grid|image|plot|draw|figure|log|audio|video/i.test(file.textOf(call.func))
+  );
 }
 
 /** By its name a map, or several of them. */
@@ -293,9 +393,9 @@ function* severalMaps(statement: Assign, loop: Loop, facts: Facts): Generator<Fi
       : [[target, value] as const];
   const held = pairs.flatMap(([name, run]) =>
     name.kind === "Name" &&
-    run.kind === "Call" &&
-    GIVES_MAPS.test(lastWord(run.func)) &&
-    isNetwork(run.func, facts) &&
+    (run.kind === "Call"
+      ? GIVES_MAPS.test(lastWord(run.func)) && isNetwork(run.func, facts)
+      : isListOfMaps(name, run)) &&
     differentiates(run, loop, facts) &&
     isReadByLayer(name, loop, facts)
       ? [name]
@@ -306,6 +406,11 @@ function* severalMaps(statement: Assign, loop: Loop, facts: Facts): Generator<Fi
       at: held[0]!,
       message: `${held.map(({ id }) => `\`${id}\``).join(", ")} ${held.length > 1 ? "hold" : "holds"} the maps of all layers until the next forward has finished; delete them after their last use`,
     };
+}
+
+/** `fmaps = [maps for maps, _ in scored]`: picked out of what a discriminator gave beside its scores. */
+function isListOfMaps({ id }: Name, made: Expr): boolean {
+  return made.kind === "Comp" && made.flavour === "list" && made.element.kind === "Name" && MAPS.test(id);
 }
 
 /** Bound once in the loop, and read there alone, by one layer's name at a time or in turn. */
@@ -389,6 +494,7 @@ function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): readonly
     return network ||
       isOfMethod(statement, facts) ||
       isNormalised(call, facts) ||
+      isWidened(call, facts) ||
       // `out = run_batch(model, batch)` of this file hands on what the network gave.
       helperRun(call, null, facts) !== null
       ? [target]
