@@ -349,7 +349,8 @@ function madeAs(name: Name, file: PythonFile): Expr | null {
   const value = file.scopes.onlyValue(name);
   if (value) return value;
   const [one, ...more] = file.scopes.reaching(name);
-  return one?.how === "with" && more.length === 0 ? one.value : null;
+  // `bar = tqdm(train_loader)` and, for the next loop, `bar = tqdm(test_loader)`.
+  return (one?.how === "with" || one?.how === "assign") && more.length === 0 ? one.value : null;
 }
 
 /** How many DataLoaders a file, or a program, makes. */

@@ -1,5 +1,5 @@
 import { argument, isNone, positional } from "../../python/file.ts";
-import { classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
@@ -27,16 +27,11 @@ export const rule: Rule = {
     for (const keep of keeps(facts)) {
       // What a batch gave, piece by piece: `bank[key] = feature`. Appended, the pieces may be anything, texts among them.
       const loop = keep.loop && keep.at.kind === "Assign" ? batchesOf(keep.loop, facts) : keep.loop;
-      if (keep.how === "list" && loop?.kind === "For" && !isComparedWith(keep.root, facts))
-        for (const finding of judge(
-          keep.added,
-          loop,
-          loop.iter,
-          `\`${facts.file.textOf(keep.root)}\``,
-          facts,
-        ))
+      const through = loop ? goneThrough(loop, facts) : null;
+      if (keep.how === "list" && loop && through && !isComparedWith(keep.root, facts))
+        for (const finding of judge(keep.added, loop, through, `\`${facts.file.textOf(keep.root)}\``, facts))
           // What is spread into the list may be anything that can be gone through.
-          yield loop !== keep.loop || (keep.at.kind === "Call" && isExtend(keep.at))
+          yield loop !== keep.loop || loop.kind !== "For" || (keep.at.kind === "Call" && isExtend(keep.at))
             ? { ...finding, severity: "note" }
             : finding;
     }
@@ -52,8 +47,51 @@ export const rule: Rule = {
     yield* comprehensions(facts);
     yield* steps(facts);
     yield* onSelf(facts);
+    yield* byEvaluator(facts);
   },
 };
+
+/** Methods of an object around a network that run it for one batch of an evaluation. */
+const EVALUATES =
+  /^(?:eval|evaluate|(?:eval|val|valid|validation|test)_(?:step|batch|one_batch)|evaluate_(?:step|batch))$/;
+
+/** By its name what a network made of a batch, and no number. */
+const MADE =
+  /^(?:y|y_?hat|x_?hat|out|outs|recons?|reconstructions?|\w*(?:preds?|predictions?|outputs?|logits|probs|images?|imgs|samples|masks?|embeddings?|feats?|features))$/;
+
+/** `loss, recon = trainer.eval(x)`, and `recons.append(recon)` for each batch of what is kept apart. */
+function* byEvaluator(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const { added, how, loop, root } of keeps(facts)) {
+    const [one, ...more] = added.kind === "Name" && MADE.test(added.id) ? file.scopes.reaching(added) : [];
+    const call = one?.value;
+    if (how !== "list" || loop?.kind !== "For" || more.length > 0 || call?.kind !== "Call") continue;
+    if (!/^(?:assign|unpack)$/.test(one!.how) || call.func.kind !== "Attribute" || call.args.length === 0)
+      continue;
+    if (!EVALUATES.test(call.func.attr) || !contains(loop, call)) continue;
+    if (!/val|test|eval|dev/i.test(iteratedText(loop.iter, file)) || isBrokenOff(loop, facts)) continue;
+    yield {
+      ...keptOf(added, `\`${file.textOf(root)}\``),
+      severity: "note",
+    };
+  }
+}
+
+/** `if count >= wanted: break`: a handful of batches. */
+function isBrokenOff(loop: Loop, { file }: Facts): boolean {
+  return file.all("Break").some((one) => contains(loop, one) && loopsAround(one)[0] === loop);
+}
+
+/** What a loop goes through: its batches, or how many of them, `while step < args.eval_iters`, that each turn asks for by itself. */
+function goneThrough(loop: Loop, { file }: Facts): Expr | null {
+  if (loop.kind === "For") return loop.iter;
+  const fn = functionOf(loop);
+  const evaluates =
+    fn?.kind === "FunctionDef" && /eval|valid|(?:^|_)(?:val|test|predict|infer)/i.test(fn.name);
+  return evaluates && file.callsNamed("next", "next_batch", "get_batch").some((call) => contains(loop, call))
+    ? loop.test
+    : null;
+}
 
 /** `bank = torch.cat(bank)`, and `torch.mm(features, bank)`: every batch is held against all of them, on the device. */
 function isComparedWith(list: Expr, { file }: Facts): boolean {
@@ -307,7 +345,7 @@ function* found(added: Expr, iter: Expr, into: string, source: Call, facts: Fact
     );
   // Of a corpus that is a tensor itself, each token becomes a row of the vocabulary's size.
   const rows = /\brange\([^)]*(?:data|source|corpus)/i.test(over) && facts.file.says(/vocab|n_?tokens\b/i);
-  const loads = /load|batch|data|dl\b|valid|test/i.test(over);
+  const loads = /load|batch|data|dl\b|valid|test/i.test(over) || loopsAround(source)[0]?.kind === "While";
   // `for batch in val_iter:` is one as often as not, and so is what is asked for a part of the data, or for its order.
   const iterates =
     /(?:^|_|\b)(?:val|eval)_|iter(?:ator)?s?\b|\.iterate\w*\((?!["'])|[(\s](?:(?:shuffle|split|subset|phase|fold)=|mode=["'](?:val|dev|eval))/i.test(
@@ -382,9 +420,21 @@ function* listed(at: Expr, list: Expr, added: Expr, spread: boolean, facts: Fact
   const into = `\`${facts.file.textOf(list)}\``;
   const doubt = spread || root !== list ? { severity: "note" as const } : {};
   for (const part of parts(added, facts))
-    if (validationStep(at, facts)) {
+    if (validationStep(at, facts) || isUnlessTraining(at)) {
       if (networkCall(part, facts)) yield { ...keptOf(part, into), ...doubt };
     } else if (isHandedOutput(part, facts)) yield { ...keptOf(part, into), severity: "note" };
+}
+
+/** `if not self.training: self.outputs.append(logits)`, in a step that is called for training and validation alike. */
+function isUnlessTraining(at: Expr): boolean {
+  return ancestors(at).some(
+    (one) =>
+      one.kind === "If" &&
+      one.test.kind === "Unary" &&
+      one.test.op === "not" &&
+      selfAttribute(one.test.operand) === "training" &&
+      one.body.some((inside) => contains(inside, at)),
+  );
 }
 
 function keptOf(part: Expr, into: string): Finding {

@@ -9,7 +9,7 @@ import { isReadCut, readsOfList } from "../facts/cuts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFrom, keeps } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
-import { carriedNames, isNetwork, networkOfLoss } from "../facts/networks.ts";
+import { carriedNames, isNetwork, networkOfLoss, runInParts } from "../facts/networks.ts";
 import { paramGiven } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { isStepMethod, loopsAround } from "../facts/training.ts";
@@ -53,6 +53,11 @@ export const rule: Rule = {
         helpers.some(({ call }) => contains(loop, call) && facts.frequency(call, loop) === "every")
       )
         continue;
+      const inParts = runInParts(loop, facts);
+      if (inParts && keep.how === "sum" && isGivenOut(added, loop, file)) {
+        yield report(at, file.textOf(root), "note");
+        continue;
+      }
       const forward = forwardIn(loop, added, facts);
       if (!forward || !isIndependent(forward, loop, facts)) continue;
       // What a function makes of the network may be outputs: those that are listed are pooled for one loss.
@@ -71,6 +76,25 @@ export const rule: Rule = {
 };
 
 const LOSSES = /loss|cost|err|nll/i;
+
+/** The losses that `for loss, last in model(batch)` gives out, one for each part of the batch, or what is computed of them. */
+function isGivenOut(added: Expr, loop: Loop, { scopes }: PythonFile): boolean {
+  const isOfTarget = (name: Name): boolean =>
+    LOSSES.test(name.id) &&
+    scopes
+      .reaching(name)
+      .some(({ how, node }) => how === "iterate" && loop.kind === "For" && contains(loop.target, node));
+  return namesIn(added).some(
+    (name) =>
+      isOfTarget(name) ||
+      scopes
+        .reaching(name)
+        .some(
+          ({ how, value, node }) =>
+            how === "assign" && value !== null && contains(loop, node) && namesIn(value).some(isOfTarget),
+        ),
+  );
+}
 
 /** `loss_backwards(fp16, loss, optimizer)`: what is handed to functions of the tree that differentiate outside of any loop. */
 function handedOver(facts: Facts): readonly Backward[] {

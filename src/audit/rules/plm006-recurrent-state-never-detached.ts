@@ -156,15 +156,15 @@ function* cutsNothing({ file }: Facts): Generator<Finding> {
     const state = CUTS_BY_NAME.test(fn.name) ? fn.params.find(({ name }) => name !== "self") : undefined;
     if (!state || !(STATE.test(state.name) || /hidden|state|mem/.test(fn.name))) continue;
     if (NO_GRAPH.test(file.codeOf(fn).replaceAll(fn.name, ""))) continue;
-    const back = file
-      .all("Return")
-      .find(
-        ({ value }) =>
-          value !== null &&
-          functionOf(value) === fn &&
-          namesIn(value).some(({ id }) => id === state.name) &&
-          !/^\w+\(/.test(file.textOf(value)),
-      );
+    const back = file.all("Return").find(
+      ({ value }) =>
+        value !== null &&
+        functionOf(value) === fn &&
+        namesIn(value).some(({ id }) => id === state.name) &&
+        // Handed to another, or to itself once more, which may cut it off.
+        !/^(?!tuple|list)\w+\(/.test(file.textOf(value)) &&
+        !file.textOf(value).includes(fn.name),
+    );
     if (back)
       yield {
         at: back,

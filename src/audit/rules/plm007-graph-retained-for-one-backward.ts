@@ -8,7 +8,7 @@ import { runsBehind } from "../facts/behind-loss.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isOtherBranch } from "../facts/guards.ts";
 import { statesOnNetworks } from "../facts/network-states.ts";
-import { carriedNames, isNetwork } from "../facts/networks.ts";
+import { carriedNames, isNetwork, runInParts } from "../facts/networks.ts";
 import { paramGiven } from "../facts/returns.ts";
 import { METHODS } from "../facts/torch-names.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
@@ -41,6 +41,9 @@ export const rule: Rule = {
       const spread = flag || third ? null : given(call, "retain_graph", facts.file);
       const passed = flag ? flag.value : (third ?? spread);
       if (!passed || !isTrue(settled(passed, facts)) || !loss) continue;
+      // `for loss in net(batch)`: each part of the batch may go on from the graph of the one before.
+      const [around] = loopsAround(call);
+      if (around && runInParts(around, facts)) continue;
       const alone = isOnlyOne(call, facts);
       if (!alone && ![sharesNothing, isHandedOnce, isOnlyOneOfStep].some((holds) => holds(call, facts)))
         continue;

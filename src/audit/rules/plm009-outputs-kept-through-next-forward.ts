@@ -186,7 +186,9 @@ function* besideLoss(statement: Assign, loop: Loop, facts: Facts): Generator<Fin
   const alone = call.args.filter((arg) => arg.name === null).length === 1;
   const held = names.find(
     (name) =>
-      (GIVEN_BACK.test(name.id) || (alone && FORETOLD.test(name.id))) && isOnlyLookedAt(name, loop, facts),
+      !/loss/.test(name.id) &&
+      (GIVEN_BACK.test(name.id) || (alone && FORETOLD.test(name.id))) &&
+      isOnlyLookedAt(name, loop, facts),
   );
   if (held)
     yield {

@@ -148,12 +148,14 @@ function* ofAgents(facts: Facts): Generator<Finding> {
   }
 }
 
-/** `margin = chosen - rejected`, averaged on self, in `def loss(self, …)` that a step calls and whose result comes from it. */
+/**
+ * `margin = chosen - rejected`, averaged on self, in `def loss(self, …)` whose result comes from it. Who computes a loss is called
+ * for it, by whatever it was handed to: `self.criterion.dis_loss(real, fake)`.
+ */
 function isOfLoss({ value, start }: Assign, attribute: string, facts: Facts): boolean {
   const { file } = facts;
   const fn = functionOf(value);
-  if (fn?.kind !== "FunctionDef" || !/(?:^|_)loss(?:es)?(?:_|$)/.test(fn.name) || !facts.hot(value))
-    return false;
+  if (fn?.kind !== "FunctionDef" || !/(?:^|_)loss(?:es)?(?:_|$)/.test(fn.name)) return false;
   const made = new Set<Definition>();
   walk(value, (node) => {
     if (selfAttribute(node as Expr) === attribute) return false;

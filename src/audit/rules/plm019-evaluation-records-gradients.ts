@@ -408,7 +408,7 @@ function* blocks(facts: Facts, seen: ReadonlySet<Node>): Generator<Finding> {
     if (mode.func.kind !== "Attribute" || mode.args.length > 0 || block?.kind !== "If") continue;
     const fn = functionOf(block);
     const loop = facts.stepLoop(block);
-    if (!loop && !isAfterStep(block, fn, facts)) continue;
+    if (!loop && !isAfterStep(block, fn, facts) && !isAfterStepsInside(block, facts)) continue;
     if ((fn && seen.has(fn)) || facts.backwards.some((one) => contains(block, one.call))) continue;
     if (/requires_grad(?!\s*=\s*False)|autograd|\.grad\b/.test(file.codeOf(block))) continue;
     const name = file.textOf(mode.func.value);
@@ -429,6 +429,12 @@ function* blocks(facts: Facts, seen: ReadonlySet<Node>): Generator<Finding> {
         message: `\`${name}\` is in eval mode, yet each call records a graph and saves its activations`,
       };
   }
+}
+
+/** `for loss in model(batch): loss.backward()`, and below it in the same turn of the loop around both. */
+function isAfterStepsInside(block: If, { stepLoops }: Facts): boolean {
+  const [around] = loopsAround(block);
+  return around !== undefined && [...stepLoops].some((one) => contains(around, one) && one.end < block.start);
 }
 
 /** In a function that is a step by itself, as of a whole graph, and has differentiated and stepped above. */

@@ -15,7 +15,7 @@ import { localName } from "../imports.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
 
 const TEACHER =
-  /^(?:ref|reference|teacher|ref_model|reference_model|ref_policy|teacher_(?:model|net|network)|(?:\w+_)?(?:teacher|momentum|ema)_(?:\w+_)?(?:encoder|backbone|trunk|head|projector|projection|vit|unet)|frozen_model|\w+_momentum|(?:encoder|backbone|head|projector)_k|\w*_teacher|model_ref|policy_ref|(?:\w+_)?target(?:_(?:net|network|model|critic|actor|policy|encoder|q|qf|q_net|q_network))?|target_\w*(?:net|network|model|critic|actor|policy|encoder|backbone|projector)\d?|\w+_ema|ema_(?:model|net|unet)|old_(?:policy|net|network|model|actor)|(?:policy|net|network|model|actor)_old)$/;
+  /^(?:ref|reference|teacher|t_?(?:net|network|model)|(?:net|network|model)_?[tT]|ref_model|reference_model|ref_policy|teacher_(?:model|net|network)|(?:\w+_)?(?:teacher|momentum|ema)_(?:\w+_)?(?:encoder|backbone|trunk|head|projector|projection|vit|unet)|frozen_model|\w+_momentum|(?:encoder|backbone|head|projector)_k|\w*_teacher|model_ref|policy_ref|(?:\w+_)?target(?:_(?:net|network|model|critic|actor|policy|encoder|q|qf|q_net|q_network))?|target_\w*(?:net|network|model|critic|actor|policy|encoder|backbone|projector)\d?|\w+_ema|ema_(?:model|net|unet)|old_(?:policy|net|network|model|actor)|(?:policy|net|network|model|actor)_old)$/;
 
 /** What reinforcement learning calls the network that its targets come from, and a GAN the average of its own. */
 const CRITIC = /^(?:q|qf|critic|value|v)\d?_target\d?$|^target_(?:q|qf|critic|value|v)\d?$|^[a-z]_ema$/;
