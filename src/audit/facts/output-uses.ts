@@ -73,7 +73,11 @@ export function isOnlyForLoss(
   const counted = all.filter(
     (use) =>
       !feedsLoss(use, facts) &&
-      (pickOf(use, facts) !== null || isCopiedToHost(use, facts) || isMeasured(use) || isSummed(use, facts)),
+      (pickOf(use, facts) !== null ||
+        isGathered(use, facts) ||
+        isCopiedToHost(use, facts) ||
+        isMeasured(use) ||
+        isSummed(use, facts)),
   );
   // One row of scores an example is small; a row for each token is not.
   if (
@@ -167,17 +171,18 @@ function isForLossAlone(uses: readonly Name[], facts: Facts): boolean {
   );
 }
 
-/** In a shape that only scores of many tokens are brought to for their loss: `logits.view(-1, n)`, `logits[:, :-1]`, `logits.transpose(1, 2)`. */
+/** In a shape that only scores of many tokens are brought to for their loss: `logits.view(-1, vocab)`, `logits.view(b * t, n)`, `logits[:, :-1]`, `logits.transpose(1, 2)`. */
 export function isOfTokens(use: Name, facts: Facts): boolean {
   const statement = statementOf(use);
   // `logits[:, :-1].argmax(-1)`: the last token foretells none, whatever is made of the others.
   if (isWithoutLast(use) && pickOf(use, facts) !== null) return true;
+  if (isGathered(use, facts)) return true;
   return (
     statement !== null &&
     (feedsLoss(use, facts) || valueAround(use) !== null) &&
     pickOf(use, facts) === null &&
     new RegExp(
-      `\\b${use.id}(?:\\.logits)?(?:\\.(?:float|contiguous)\\(\\))*(?:\\.(?:view|reshape)\\(-1,[^,)]*(?:vocab|tok|word|size\\((?:-1|2)|shape\\[(?:-1|2))|\\.flatten\\(0|\\.transpose\\((?:1, ?2|2, ?1|-1, ?-2)|\\.permute\\(0, ?2, ?1\\)|\\[(?:\\.\\.\\.|:), ?:-1)`,
+      `\\b${use.id}(?:\\.logits)?(?:\\.(?:float|contiguous)\\(\\))*(?:\\.(?:view|reshape)\\((?:-1,[^,)]*(?:vocab|tok|word|size\\((?:-1|2)|shape\\[(?:-1|2))|\\w+ ?\\* ?\\w+, ?\\w+\\))|\\.flatten\\(0|\\.transpose\\((?:1, ?2|2, ?1|-1, ?-2)|\\.permute\\(0, ?2, ?1\\)|\\[(?:\\.\\.\\.|:), ?:-1)`,
     ).test(facts.file.textOf(statement))
   );
 }
@@ -194,6 +199,11 @@ function isWithoutLast({ parent }: Name): boolean {
     second.upper.operand.kind === "Num" &&
     second.upper.operand.text === "1"
   );
+}
+
+/** `logs.gather(-1, ids[..., None])` of a language model: how likely each token was. */
+function isGathered({ parent }: Name, facts: Facts): boolean {
+  return parent?.kind === "Attribute" && parent.attr === "gather" && isLanguageModel(facts);
 }
 
 /** `logits.argmax(-1)`: the last dimension of scores that come with their loss, so that no shape of theirs is told beside it. */
@@ -231,7 +241,7 @@ export function isLoss(use: { parent: Node | null }): boolean {
 }
 
 /** Inside the arguments of a loss function, or summed to what is differentiated: `loss = logits.sum()`. */
-function feedsLoss(use: Node, facts: Facts): boolean {
+function feedsLoss(use: Node, facts: Facts, depth = 0): boolean {
   const statement = statementOf(use);
   const [target] = statement?.kind === "Assign" ? statement.targets : [];
   const made =
@@ -239,7 +249,20 @@ function feedsLoss(use: Node, facts: Facts): boolean {
   if (made && facts.isDifferentiated(made)) return true;
   for (let at = use.parent; at && at.kind !== "Assign" && at.kind !== "ExprStmt"; at = at.parent)
     if (at.kind === "Call" && isLossCall(at, facts)) return true;
-  return false;
+  return depth < 2 && target?.kind === "Name" && isOnWay(target, use, facts, depth);
+}
+
+/** `error = pred - noise`, of which the loss is computed and nothing else. */
+function isOnWay(target: Name, use: Node, facts: Facts, depth: number): boolean {
+  const { scopes } = facts.file;
+  const made = scopes.definitionAt(target);
+  const uses = made ? scopes.uses(made) : [];
+  return (
+    use.parent?.kind === "Binary" &&
+    made?.how === "assign" &&
+    uses.length > 0 &&
+    uses.every((one) => feedsLoss(one, facts, depth + 1))
+  );
 }
 
 function isLossCall(call: Call, facts: Facts): boolean {

@@ -6,6 +6,7 @@ import type {
   Assign,
   Attribute,
   Call,
+  Dict,
   Expr,
   If,
   Name,
@@ -22,6 +23,8 @@ import { isOtherBranch } from "../facts/guards.ts";
 import { isCopiedToHost, isMeasured, isSummed, pickOf } from "../facts/figures.ts";
 import { PICTURE, TEXT, isLanguageModel, isOfPixels } from "../facts/large-outputs.ts";
 import { helperRun, isNetwork, networkCall, networkOfLoss } from "../facts/networks.ts";
+import { returnsByName } from "../facts/returns.ts";
+import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -67,6 +70,7 @@ export const rule: Rule = {
         const idle = [...unread(statement, loop, own, facts)];
         yield* idle;
         if (idle.length === 0) yield* besideLoss(statement, loop, facts);
+        yield* inRecord(statement, loop, facts);
       }
     }
   },
@@ -195,6 +199,62 @@ function* besideLoss(statement: Assign, loop: Loop, facts: Facts): Generator<Fin
       at: held,
       message: `\`${held.id}\` holds what came with this step's loss until the next forward has finished; delete it after its last use`,
     };
+}
+
+/**
+ * `result = {"loss": loss, "logits": logits}`, or a function of this file that returns that, of which the loop reads the loss and
+ * perhaps a number of the rest: the record holds the logits through the next forward.
+ */
+function* inRecord(statement: Assign, loop: Loop, facts: Facts): Generator<Finding> {
+  const [target, ...more] = statement.targets;
+  if (!target || more.length > 0 || !(TEXT.test(facts.file.text) || isOfPixels(facts))) return;
+  if (!facts.backwards.some((one) => contains(loop, one.call))) return;
+  const names = target.kind === "Tuple" ? target.items : [target];
+  for (const [at, name] of names.entries()) {
+    const record =
+      name.kind === "Name" ? recordOf(statement.value, target === name ? null : at, facts) : null;
+    if (name.kind !== "Name" || !record || (target === name && !hasLoss(record))) continue;
+    const held = record.keys.find((_, place) => isHeldOutput(record.values[place]!, facts));
+    if (held?.kind === "Str" && isOnlyPickedFrom(name, loop, facts))
+      yield {
+        at: name,
+        message: `\`${name.id}["${held.value}"]\` holds this step's outputs until the next forward has finished; delete \`${name.id}\` after its last use`,
+      };
+  }
+}
+
+/** The dictionary that is bound: written here, or returned at that place by the function that is called. */
+function recordOf(value: Expr, at: number | null, { file }: Facts): Dict | null {
+  if (value.kind === "Dict") return at === null ? value : null;
+  if (value.kind !== "Call") return null;
+  const target = callTarget(value, file);
+  const [one, ...more] = target === null ? [] : (file.once(returnsByName).get(target) ?? []);
+  const given = at === null ? one : one?.kind === "Tuple" ? one.items[at] : null;
+  return given?.kind === "Dict" && more.length === 0 ? given : null;
+}
+
+function hasLoss({ keys }: Dict): boolean {
+  return keys.some((key) => key?.kind === "Str" && /(?:^|_)loss$/.test(key.value ?? ""));
+}
+
+/** What a network gave, under its own name and with its graph. */
+function isHeldOutput(value: Expr, facts: Facts): boolean {
+  const run = value.kind === "Name" && PICTURE.test(value.id) ? networkCall(value, facts) : null;
+  return run !== null && !facts.networks.isLoss(run.func) && facts.gradMode(run) !== "off";
+}
+
+/** Bound once in the loop, and read there alone, by an entry at a time. */
+function isOnlyPickedFrom(name: Name, loop: Loop, { file: { scopes } }: Facts): boolean {
+  const definition = scopes.definitionAt(name);
+  const others = scopes.scopeOf(name).bindings.get(name.id) ?? [];
+  const uses = definition ? scopes.uses(definition) : [];
+  return (
+    uses.length > 0 &&
+    others.every((one) => one === definition || !contains(loop, one.node)) &&
+    uses.every(
+      (use) => contains(loop, use) && use.parent?.kind === "Subscript" && use.parent.index.kind === "Str",
+    )
+  );
 }
 
 /**
@@ -518,7 +578,8 @@ function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): readonly
   );
 }
 
-const OUTPUTS = /logit$|logits|outputs?$|^recon|^predictions$|^preds$|^(?:\w+_)?pred$/;
+const OUTPUTS =
+  /logit$|logits|log_?probs$|outputs?$|^recon|^x_?(?:rec|recon|hat|tilde|prime)$|^rec(?:_x)?$|^predictions$|^preds$|^(?:\w+_)?pred$/;
 
 /** `loss, metrics, logits = self.batch_loss(batch)`: by their names, whatever they come through. */
 function isBesideLoss(logits: Name, { items }: Sequence, { func }: Call): boolean {
@@ -612,7 +673,9 @@ function isChoice({ test, orelse }: If): boolean {
 function shapedFrom(uses: readonly Name[], loop: Loop, facts: Facts): readonly Definition[] {
   const { file } = facts;
   const found = new Set<Definition>();
-  for (const use of uses) {
+  // `flat = logits.view(-1, n)`, and `probs = flat.softmax(-1)` of that.
+  const read = [...uses];
+  for (const use of read) {
     const statement = statementOf(use);
     const target =
       statement?.kind === "Assign" && statement.targets.length === 1 ? statement.targets[0]! : null;
@@ -621,7 +684,10 @@ function shapedFrom(uses: readonly Name[], loop: Loop, facts: Facts): readonly D
     const definition = file.scopes.definitionAt(target);
     const others = file.scopes.scopeOf(target).bindings.get(target.id) ?? [];
     if (!definition || others.some((one) => one !== definition && contains(loop, one.node))) continue;
-    if (file.scopes.uses(definition).every((one) => contains(loop, one))) found.add(definition);
+    const further = file.scopes.uses(definition);
+    if (found.has(definition) || !further.every((one) => contains(loop, one))) continue;
+    found.add(definition);
+    read.push(...further);
   }
   return [...found];
 }
