@@ -250,10 +250,20 @@ export function* keptArguments(
   facts: Facts,
   how: keyof Keeps,
 ): Generator<{ readonly arg: Expr; readonly into: string }> {
+  for (const { call, arg } of handedToKeepers(facts, how))
+    if (facts.hot(call) && facts.value(arg).graph === "yes" && facts.gradMode(call) !== "off")
+      yield { arg, into: facts.file.textOf(call.func) };
+}
+
+/** Arguments that are handed to a method that keeps them, whatever they are: `meter.update(logits, labels)`. */
+export function* handedToKeepers(
+  facts: Facts,
+  how: keyof Keeps,
+): Generator<{ readonly call: Call; readonly arg: Expr }> {
   for (const call of facts.callsTo("keeps")) {
     const callee =
       facts.callee(call) ?? (call.func.kind === "Attribute" ? soleMethod(call.func.attr, facts) : null);
-    if (!callee?.keeps || callee.keeps[how].length === 0 || !facts.hot(call)) continue;
+    if (!callee?.keeps || callee.keeps[how].length === 0) continue;
     for (const [at, { value, name, star }] of call.args.entries()) {
       let param = name ?? callee.params[callee.params[0] === "self" ? at + 1 : at];
       // `def record(self, **values)` has no parameter of that name.
@@ -262,8 +272,7 @@ export function* keptArguments(
         if (rest?.startsWith("**")) param = rest.slice(2);
       }
       if (star !== 0 || param === undefined || !callee.keeps[how].includes(param)) continue;
-      if (facts.value(value).graph === "yes" && facts.gradMode(call) !== "off")
-        yield { arg: value, into: facts.file.textOf(call.func) };
+      yield { call, arg: value };
     }
   }
 }

@@ -5,6 +5,7 @@ import { appendCall } from "../edits.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import { validationStep } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
+import { handedToKeepers } from "../facts/keepers.ts";
 import { isMaybeNumber, keeps, parts } from "../facts/kept.ts";
 import { iteratedText } from "../facts/loaders.ts";
 import { isNetwork, networkCall, unwrapped } from "../facts/networks.ts";
@@ -26,7 +27,11 @@ export const rule: Rule = {
     if (!facts.accelerator) return;
     for (const keep of keeps(facts)) {
       // What a batch gave, piece by piece: `bank[key] = feature`. Appended, the pieces may be anything, texts among them.
-      const loop = keep.loop && keep.at.kind === "Assign" ? batchesOf(keep.loop, facts) : keep.loop;
+      const named = keep.loop?.kind === "For" && isWritten(keep.loop.iter);
+      const loop =
+        keep.loop && (keep.at.kind === "Assign" || named) ? batchesOf(keep.loop, facts) : keep.loop;
+      // A list that dies with the batch.
+      if (loop && loop !== keep.loop && isBegunIn(keep.root, loop, facts)) continue;
       const through = loop ? goneThrough(loop, facts) : null;
       if (keep.how === "list" && loop && through && !isComparedWith(keep.root, facts))
         for (const finding of judge(keep.added, loop, through, `\`${facts.file.textOf(keep.root)}\``, facts))
@@ -48,8 +53,53 @@ export const rule: Rule = {
     yield* steps(facts);
     yield* onSelf(facts);
     yield* byEvaluator(facts);
+    yield* byMeter(facts);
+    yield* byRows(facts);
   },
 };
+
+/** `metric.update(model(x), y)`, where `update` lists what it is given until all of it is asked for. */
+function* byMeter(facts: Facts): Generator<Finding> {
+  for (const { call, arg } of handedToKeepers(facts, "list")) {
+    const [loop] = loopsAround(call);
+    if (loop?.kind !== "For") continue;
+    for (const finding of judge(arg, loop, loop.iter, `\`${facts.file.textOf(call.func)}\``, facts))
+      yield { ...finding, severity: "note" };
+  }
+}
+
+/** `rows = torch.zeros(len(dataset), classes, device=device)`, and `rows[first:last] = model(x)`: as long as the dataset from the beginning. */
+function* byRows(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const { targets, value } of file.all("Assign")) {
+    const [target] = targets;
+    if (target?.kind !== "Subscript" || target.value.kind !== "Name" || !isOfRows(target.index)) continue;
+    const [loop] = loopsAround(target);
+    const made = loop?.kind === "For" ? file.scopes.onlyValue(target.value) : null;
+    if (loop?.kind !== "For" || !made || contains(loop, made) || !isLongAsDataset(file.textOf(made)))
+      continue;
+    for (const finding of judge(value, loop, loop.iter, `\`${target.value.id}\``, facts))
+      yield { at: finding.at, message: finding.message, severity: "note" };
+  }
+}
+
+/** `[first:last]`, `[first:last, :]` and `[ids]`, but no single entry by its number. */
+function isOfRows(index: Expr): boolean {
+  return index.kind === "Tuple"
+    ? index.items[0]?.kind === "Slice"
+    : index.kind === "Slice" || index.kind === "Name";
+}
+
+/** `torch.zeros(len(dataset), n, device=device)`, `torch.empty(num_samples, n).cuda()` */
+function isLongAsDataset(made: string): boolean {
+  return (
+    /^torch\.(?:zeros|empty|ones|full)\(/.test(made) &&
+    /len\([\w.]*(?:data|loader|set)\w*\)|\b(?:num|n|total)_(?:samples|examples|images|items|nodes)\b/.test(
+      made,
+    ) &&
+    /device=(?!["']cpu)|\.cuda\(|\.to\(/.test(made)
+  );
+}
 
 /** Methods of an object around a network that run it for one batch of an evaluation. */
 const EVALUATES =
@@ -131,8 +181,21 @@ function lastName(expr: Expr): string | null {
 /** The loop over batches, also from one inside it that goes through what a batch gave. */
 function batchesOf(loop: Loop, facts: Facts): Loop {
   const [around] = loopsAround(loop);
-  const through = loop.kind === "For" && /^(?:zip|enumerate)\(/.test(facts.file.textOf(loop.iter));
+  const through =
+    loop.kind === "For" &&
+    (/^(?:zip|enumerate)\(|\.(?:items|keys|values)\(\)$/.test(facts.file.textOf(loop.iter)) ||
+      isWritten(loop.iter));
   return through && around && !/load|batch|data/i.test(facts.file.textOf(loop.iter)) ? around : loop;
+}
+
+function isBegunIn(list: Expr, loop: Loop, { file: { scopes } }: Facts): boolean {
+  const made = list.kind === "Name" ? (scopes.lookup(list)?.definitions ?? []) : [];
+  return made.some(({ how, node }) => how === "assign" && contains(loop, node));
+}
+
+/** `for key in ("boxes", "masks"):` */
+function isWritten(iter: Expr): boolean {
+  return iter.kind === "Tuple" || iter.kind === "List";
 }
 
 /** A function inside the evaluation's, called for each of its batches, that fills the evaluation's list. */

@@ -203,7 +203,7 @@ function* throughPlace(facts: Facts): Generator<Finding> {
           (one) =>
             one !== statement &&
             contains(loop, one) &&
-            one.targets.flatMap(partsOf).some((to) => file.textOf(to) === file.textOf(part)),
+            one.targets.flatMap(partsOf).some((to) => isSamePlace(to, part, file)),
         );
       if (!begun)
         yield {
@@ -215,10 +215,18 @@ function* throughPlace(facts: Facts): Generator<Finding> {
   }
 }
 
-/** `hidden` of `state["hidden"]` and of `run.hidden`; what is on self is told of elsewhere. */
+/** The same place, or the name of all places that it is one of: `states = [None] * layers`. */
+function isSamePlace(to: Expr, part: Expr, file: PythonFile): boolean {
+  return (
+    file.textOf(to) === file.textOf(part) ||
+    (to.kind === "Name" && part.kind === "Subscript" && part.value.kind === "Name" && part.value.id === to.id)
+  );
+}
+
+/** `hidden` of `state["hidden"]` and of `run.hidden`, `states` of `states[i]`; what is on self is told of elsewhere. */
 function placeOf(expr: Expr): string | null {
   if (expr.kind === "Subscript")
-    return expr.value.kind === "Name" && expr.index.kind === "Str" ? expr.index.value : null;
+    return expr.value.kind === "Name" ? (expr.index.kind === "Str" ? expr.index.value : expr.value.id) : null;
   return expr.kind === "Attribute" && expr.value.kind === "Name" && expr.value.id !== "self"
     ? expr.attr
     : null;

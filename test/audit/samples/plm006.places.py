@@ -71,3 +71,28 @@ def apart(net, loader, optimizer):
             loss.backward()
         optimizer.step()
         optimizer.zero_grad()
+
+
+def layers(cells, head, loader, criterion, optimizer):
+    states = [None] * len(cells)
+    for x, y in loader:
+        out = x.cuda()
+        for i in range(len(cells)):
+            out, states[i] = cells[i](out, states[i])  # expect: PLM006
+        loss = criterion(head(out), y.cuda())
+        optimizer.zero_grad()
+        loss.backward(retain_graph=True)
+        optimizer.step()
+
+
+def fresh(cells, head, loader, criterion, optimizer):
+    for x, y in loader:
+        # trap: all of them are begun anew
+        states = [None] * len(cells)
+        out = x.cuda()
+        for i in range(len(cells)):
+            out, states[i] = cells[i](out, states[i])
+        loss = criterion(head(out), y.cuda())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
