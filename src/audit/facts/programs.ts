@@ -129,8 +129,11 @@ export function joinedModules(
     return at;
   };
   const known = new Map<string, readonly number[]>();
+  const imports = new Map<FileSummary, ReadonlySet<number>>();
   for (const file of summaries) {
     const own = numbers.get(file.module)!;
+    const all = new Set<number>();
+    imports.set(file, all);
     for (const name of file.imports) {
       let imported = known.get(name);
       if (!imported) {
@@ -139,7 +142,10 @@ export function joinedModules(
         const modules = module === null ? names.inPackage(name) : [module];
         known.set(name, (imported = modules.map((one) => numbers.get(one)!)));
       }
-      for (const one of imported) next[groupOf(own)] = groupOf(one);
+      for (const one of imported) {
+        all.add(one);
+        next[groupOf(own)] = groupOf(one);
+      }
     }
   }
   const accelerated = new Set<number>();
@@ -156,14 +162,12 @@ export function joinedModules(
     if (loaders) made.set(group, before ? together(before, loaders) : loaders);
   }
   for (const group of handed) if (!silent.has(group)) accelerated.add(group);
-  const datasets = new Map<number, number>();
+  const datasets = new Set<number>();
   for (const { classes, module } of summaries)
-    for (const { name } of classes)
-      if (roles.get(name) === "dataset") {
-        const group = groupOf(numbers.get(module)!);
-        datasets.set(group, (datasets.get(group) ?? 0) + 1);
-      }
-  const works = (group: number): boolean => made.get(group)?.alone === 0 && (datasets.get(group) ?? 0) > 0;
+    if (classes.some(({ name }) => roles.get(name) === "dataset")) datasets.add(numbers.get(module)!);
+  const withDataset = new Set([...datasets].map(groupOf));
+  const works = (group: number): boolean => made.get(group)?.alone === 0 && withDataset.has(group);
+  const beside = besideWorkers(imports, datasets, numbers);
   const staysOnHost = trainedOnHost(summaries, names);
   const modulesOf = (has: (group: number) => boolean): Set<string> =>
     new Set([...numbers].filter(([, at]) => has(groupOf(at))).map(([module]) => module));
@@ -178,8 +182,34 @@ export function joinedModules(
         return pinning === null ? [] : [[module, pinning] as const];
       }),
     ),
-    working: [...made.keys()].some(works) ? modulesOf(works) : new Set(),
+    working: new Set([
+      ...([...made.keys()].some(works) ? modulesOf(works) : []),
+      ...[...numbers].flatMap(([module, at]) => (beside.has(at) ? [module] : [])),
+    ]),
   };
+}
+
+/**
+ * Modules of datasets that a file imports beside loaders which all have workers, its own or those of what else it imports:
+ * `from data import Pairs`, `from trainer import Trainer`. Another program of the tree may well have loaders without.
+ */
+function besideWorkers(
+  imports: ReadonlyMap<FileSummary, ReadonlySet<number>>,
+  datasets: ReadonlySet<number>,
+  numbers: ReadonlyMap<string, number>,
+): ReadonlySet<number> {
+  const loaders = new Map<number, LoadersMade>();
+  for (const { loaders: made, module } of imports.keys()) if (made) loaders.set(numbers.get(module)!, made);
+  const found = new Set<number>();
+  for (const [file, all] of imports)
+    for (const data of all) {
+      if (found.has(data) || !datasets.has(data)) continue;
+      const others = [numbers.get(file.module)!, ...all]
+        .filter((one) => one !== data)
+        .flatMap((one) => loaders.get(one) ?? []);
+      if (others.length > 0 && others.every(({ alone }) => alone === 0)) found.add(data);
+    }
+  return found;
 }
 
 /** Modules that train networks of classes which do not put them on a device, and do not themselves. */

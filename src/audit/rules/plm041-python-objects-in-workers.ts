@@ -18,6 +18,7 @@ import { handedIn } from "../facts/handed-in.ts";
 import { givenToWorkers, isIndexed, sharedClasses } from "../facts/worker-data.ts";
 import { returnsByName, yieldsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
+import { last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
@@ -47,7 +48,7 @@ export const rule: Rule = {
         (certain &&
           (isMadeForOthers(cls, facts) ||
             isMadeForWorkers(cls, facts) ||
-            isForWorkers(facts) ||
+            isForWorkers(cls, facts) ||
             isOnlyOne(cls, facts)))
           ? []
           : null);
@@ -106,9 +107,14 @@ function isMadeForWorkers(cls: ClassDef, { file, project }: Facts): boolean {
   });
 }
 
-/** The loaders are other files', none of them is without workers, and there is no other dataset that they could be for. */
-function isForWorkers({ file, project }: Facts): boolean {
-  return project.working.has(file.module) && file.calls.matching(LOADERS).length === 0;
+/**
+ * The loaders are other files', none of them is without workers, and there is no other dataset that they could be for. One by
+ * which the class goes through other data, to make its own of them, is not for it.
+ */
+function isForWorkers(cls: ClassDef, { file, project }: Facts): boolean {
+  return (
+    project.working.has(file.module) && file.calls.matching(LOADERS).every((loader) => contains(cls, loader))
+  );
 }
 
 /** The one dataset that the file has and makes, and a loader with workers beside it: whose else would they be? */
@@ -194,7 +200,7 @@ function isOfConstructor({ name }: FunctionDef, file: PythonFile): boolean {
 }
 
 const FEW =
-  /^_*(?:(?:sub_?)?class(?:es)?(?:_(?:names?|ids?|dict|map|list|colou?rs?|to_\w+))?|categor(?:y|ies)\w*|transforms?|vocab|data_type|(?:label|cat|class|rel|tag|word|answer)\w*(?:2|_to_)(?:id|idx|ind|index|category)\w*)$/i;
+  /^_*(?:(?:sub_?)?class(?:es)?(?:_(?:names?|ids?|dict|map|list|colou?rs?|to_\w+))?|categor(?:y|ies)\w*|transforms?|vocab|data_type|(?:label|cat|class|rel|tag|word|answer|char|ch|tok|token|spk|speaker|phone|phoneme)\w*(?:2|_to_)(?:i|ix|int|id|idx|ind|index|category)\w*|(?:i|ix|int|id|idx|ind|index)s?(?:2|_to_)\w+|[cis]to[cis])$/i;
 
 const READS = /^__(?:getitem|getitems|iter)__$/;
 
@@ -302,7 +308,12 @@ function isMadeOf(value: Expr, id: string): boolean {
   return inner !== null && isMadeOf(inner, id);
 }
 
-const READERS = /^(?:json|pickle|cPickle|yaml|orjson|ujson)\.loads?$|^csv\.(?:reader|DictReader)$/;
+const READERS =
+  /^(?:json|pickle|cPickle|yaml|orjson|ujson)\.loads?$|^yaml\.(?:safe|full)_load$|^csv\.(?:reader|DictReader)$/;
+
+/** What others call a function of theirs that reads a list of examples: `load_jsonl`, `read_lines`, `load_filepaths_and_text`. */
+const READS_LIST =
+  /^_*(?:load|read|parse|get)_(?:\w+_)?(?:jsonl?|jsonlines|lines|csv|tsv|pickle|pkl|metadata|manifest|file_?lists?|annotations|records|examples|captions|(?:file|audio|image|img)_?paths(?:_and_\w+)?)$/;
 
 /** What parses one file into a tree: an object for each of its elements. */
 const TREES =
@@ -318,12 +329,18 @@ function isObjects(expr: Expr, facts: Facts, depth = 0): boolean {
   }
   // A part of what was read.
   if (expr.kind === "Subscript") return isObjects(expr.value, facts, depth + 1);
+  // `glob("*.jpg") + glob("*.png")`, `[*glob("*.jpg"), *glob("*.png")]`
+  if (expr.kind === "Binary")
+    return expr.op === "+" && [expr.left, expr.right].some((side) => isObjects(side, facts, depth + 1));
+  if (expr.kind === "List")
+    return expr.items.some((item) => item.kind === "Starred" && isObjects(item.value, facts, depth + 1));
   if (expr.kind === "Comp")
     return expr.value !== null || isObject(expr.element, facts) || areExamples(expr, facts);
   if (expr.kind !== "Call") return false;
   const name = facts.file.dotted(expr.func) ?? "";
   if (READERS.test(name) || /^(?:glob\.i?glob|os\.listdir)$/.test(name)) return true;
-  if (name === "builtins.zip") return expr.args.some(({ value }) => isObjects(value, facts, depth + 1));
+  if (name === "builtins.zip")
+    return isGoneThrough(expr) || expr.args.some(({ value }) => isObjects(value, facts, depth + 1));
   // A function of this file that collects them.
   const helper = facts.file.functionNamed(name);
   if (helper) return collects(helper, facts, depth + 1);
@@ -331,24 +348,103 @@ function isObjects(expr: Expr, facts: Facts, depth = 0): boolean {
   const own = selfAttribute(expr.func);
   const method = own === null ? undefined : methodsOf(classOf(expr)!).find((one) => one.name === own);
   if (method) return collects(method, facts, depth + 1);
-  if (name === "builtins.list" || name === "builtins.sorted")
+  // Those of other files go by their names.
+  if (READS_LIST.test(last(name)) && !/^(?:pandas|numpy|torch)\./.test(name)) return true;
+  if (isTokenized(expr, facts)) return true;
+  // `list(map(parse, lines))`
+  if (name === "builtins.map")
+    return expr.args.slice(1).some(({ value }) => areMany(value, facts, depth + 1));
+  // `sum([json.load(open(part)) for part in parts], [])`
+  const parts = name === "builtins.sum" ? expr.args[0]?.value : null;
+  if (parts) return parts.kind === "Comp" && isObjects(parts.element, facts, depth + 1);
+  if (/^(?:builtins\.(?:list|sorted|tuple)|collections\.deque)$/.test(name))
     return expr.args.some(
       ({ value }) =>
-        isObjects(value, facts, depth + 1) ||
+        areMany(value, facts, depth + 1) ||
         isRead(value, facts) ||
         yieldsObjects(value, facts) ||
         isEndOfMany(value, facts) ||
         isData(value, facts) ||
+        (value.kind === "Subscript" && isColumn(value, facts) && TABLE.test(lastWord(value.value))) ||
         // A tuple for each example.
         (value.kind === "Call" && facts.file.dotted(value.func) === "builtins.zip"),
     );
   if (expr.func.kind !== "Attribute") return false;
   if (expr.func.attr === "tolist" || expr.func.attr === "split")
-    return /read|df|frame|csv|data|text/i.test(facts.file.textOf(expr.func.value));
+    return (
+      /read|df|frame|csv|data|text/i.test(facts.file.textOf(expr.func.value)) ||
+      (expr.func.attr === "tolist" && isColumn(expr.func.value, facts))
+    );
   // `table.to_list()`, of an Arrow table: what it held outside of Python becomes objects.
-  return /^(?:readlines|splitlines|to_dict|to_list|to_pylist|r?glob|iterdir|iterrows|itertuples)$/.test(
+  return /^(?:readlines|splitlines|to_dict|to_list|to_pylist|r?glob|iterdir|iterrows|itertuples|getImgIds|getAnnIds)$/.test(
     expr.func.attr,
   );
+}
+
+/** Gone through, it is an object for each example: the lines of a file, the keys of a table of them, what a data set hands out. */
+function areMany(expr: Expr, facts: Facts, depth: number): boolean {
+  const { file } = facts;
+  if (isObjects(expr, facts, depth) || isLines(expr, file)) return true;
+  const made = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+  if (made?.kind !== "Call") return false;
+  if (
+    /^(?:datasets\.load_(?:dataset|from_disk)|numpy\.(?:load|memmap|fromfile))$/.test(
+      file.dotted(made.func) ?? "",
+    )
+  )
+    return true;
+  return (
+    made.func.kind === "Attribute" &&
+    /^(?:keys|values|items)$/.test(made.func.attr) &&
+    EXAMPLES.test(lastWord(made.func.value))
+  );
+}
+
+/** By its name a table of Pandas. */
+const TABLE = /(?:^|_)(?:df|frame|table|csv|meta(?:data)?|annotations?)$/;
+
+/** By its name a table with an entry for each example. */
+const EXAMPLES =
+  /(?:^|_)(?:meta(?:data)?|data|anno(?:s|tations?)?|imgs|images|records|samples|examples|captions|utterances|manifest|questions)(?:_?(?:dict|map|by_id))?$/;
+
+/** `open(path)`, or the name that it has in `with open(path) as file:`. */
+function isLines(expr: Expr, file: PythonFile): boolean {
+  const opens = (value: Expr | null): boolean =>
+    value?.kind === "Call" &&
+    (file.dotted(value.func) === "builtins.open" || lastWord(value.func) === "open") &&
+    !/["'][rwa]?b/.test(file.textOf(value));
+  if (expr.kind !== "Name") return opens(expr);
+  const reaching = file.scopes.reaching(expr);
+  return (
+    reaching.length > 0 && reaching.every(({ how, value }) => /^(?:with|assign)$/.test(how) && opens(value))
+  );
+}
+
+/** `table["caption"]`, `rows.values`, `np.load(path)`: as a list, a number or a text for each of its rows. */
+function isColumn(expr: Expr, { file }: Facts): boolean {
+  if (expr.kind === "Subscript") return expr.index.kind === "Str";
+  if (expr.kind === "Attribute") return expr.attr === "values";
+  return (
+    expr.kind === "Call" && /^(?:numpy|torch)\.(?:load|memmap|fromfile)$/.test(file.dotted(expr.func) ?? "")
+  );
+}
+
+/** `tokenizer(texts, truncation=True)`: lists of numbers, where no tensors are asked for. One text is one list. */
+function isTokenized(call: Call, facts: Facts): boolean {
+  const texts = call.args[0]?.name === null ? call.args[0].value : null;
+  return (
+    texts !== null &&
+    /tokenizer$/i.test(lastWord(call.func)) &&
+    !keyword(call, "return_tensors") &&
+    (/s$/.test(lastWord(texts)) || texts.kind === "Comp" || isObjects(texts, facts, 3))
+  );
+}
+
+/** `self.pairs.extend(zip(images, labels))`, `self.pairs += zip(images, labels)`: a tuple for each example, whatever is in it. */
+function isGoneThrough({ parent }: Call): boolean {
+  if (parent?.kind === "AugAssign") return true;
+  const call = parent?.kind === "Arg" ? parent.parent : null;
+  return call?.kind === "Call" && call.func.kind === "Attribute" && call.func.attr === "extend";
 }
 
 /** `[data[i] for i in range(len(data))]`, `[one for one in dataset if one["text"]]`: what a data set hands out, one by one. */
@@ -366,7 +462,12 @@ function areExamples({ element, clauses }: Comp, facts: Facts): boolean {
       isData(element.value, facts)
     );
   }
-  return element.kind === "Name" && target.kind === "Name" && element.id === target.id && isData(iter, facts);
+  return (
+    element.kind === "Name" &&
+    target.kind === "Name" &&
+    element.id === target.id &&
+    (isData(iter, facts) || areMany(iter, facts, 2))
+  );
 }
 
 /** By its name a data set, and by what is seen of it neither an array nor a loader. */
@@ -385,11 +486,11 @@ function isData(expr: Expr, { file }: Facts): boolean {
   );
 }
 
-/** `range(1, int(header.label[0]))`: a number for each record that a file says it has, where an array would hold them. */
+/** `range(1, int(header.label[0]))`, `range(len(table))`: a number for each record, where an array would hold them. */
 function isEndOfMany(expr: Expr, { file }: Facts): boolean {
   const end =
     expr.kind === "Call" && file.dotted(expr.func) === "builtins.range" ? expr.args.at(-1)?.value : null;
-  return end?.kind === "Call" && file.dotted(end.func) === "builtins.int";
+  return end?.kind === "Call" && /^builtins\.(?:int|len)$/.test(file.dotted(end.func) ?? "");
 }
 
 /** `blocks = []`, and `blocks.append(buffer[:size])` below. */
@@ -479,10 +580,13 @@ function isRead(expr: Expr, facts: Facts): boolean {
 function isObject(expr: Expr, facts: Facts, depth = 0): boolean {
   if (depth > 8) return false;
   if (/^(?:Dict|Tuple|List|Str|Comp)$/.test(expr.kind)) return true;
-  // A field of a record, or a part of a row.
+  // A field of a record, a piece of a text or a list, or a part of a row.
   if (expr.kind === "Subscript")
     return (
-      expr.index.kind === "Str" || isNumbering(expr.value, facts) || isObject(expr.value, facts, depth + 1)
+      expr.index.kind === "Str" ||
+      (expr.index.kind === "Slice" && facts.value(expr.value).what !== "tensor") ||
+      isNumbering(expr.value, facts) ||
+      isObject(expr.value, facts, depth + 1)
     );
   // What a loop over a file or a list of records hands out, or was made into in it.
   if (expr.kind === "Name")
@@ -496,6 +600,23 @@ function isObject(expr: Expr, facts: Facts, depth = 0): boolean {
             (how === "unpack" && isText(value, facts)) ||
             (how === "assign" && value.kind !== "Name" && isObject(value, facts, depth + 1))),
       );
+  // `path.stem`, `row.caption`, of each of many.
+  if (expr.kind === "Attribute" && expr.value.kind === "Name") {
+    const reaching = facts.file.scopes.reaching(expr.value);
+    return (
+      reaching.length > 0 &&
+      reaching.every(({ how, value }) => how === "iterate" && value !== null && isObjects(value, facts, 1))
+    );
+  }
+  // `root + name`, `Path(root) / name`
+  if (expr.kind === "Binary")
+    return (
+      (expr.op === "+" && [expr.left, expr.right].some((side) => side.kind === "Str" || isJoined(side))) ||
+      (expr.op === "/" &&
+        (expr.right.kind === "Str" ||
+          (expr.left.kind === "Call" && facts.file.dotted(expr.left.func) === "pathlib.Path"))) ||
+      (expr.op === "%" && expr.left.kind === "Str")
+    );
   if (expr.kind !== "Call") return false;
   // `self.get_caption(row)`
   if (/(?:^|_)(?:captions?|texts?|prompts?|paths?|names?|sentences?)$/.test(selfAttribute(expr.func) ?? ""))
@@ -504,6 +625,18 @@ function isObject(expr: Expr, facts: Facts, depth = 0): boolean {
   // A path, or an instance of a class of this file.
   if (/^(?:os\.path\.join|builtins\.(?:str|tuple|list|dict)|pathlib\.Path)$/.test(name)) return true;
   if (facts.file.all("ClassDef").some((cls) => facts.file.qualified(cls) === name)) return true;
+  if (RECORDS.test(last(name)) && !/^(?:torch|numpy)\./.test(name)) return true;
+  // `int(line)` of each line
+  if (/^builtins\.(?:int|float)$/.test(name)) {
+    const of = expr.args[0]?.value;
+    return of !== undefined && (isObject(of, facts, depth + 1) || isEachLine(of, facts.file));
+  }
+  // `self.parsed(line)`, which returns a dict or a tuple.
+  const target = callTarget(expr, facts.file);
+  const returned = target === null ? undefined : facts.file.once(returnsByName).get(target);
+  if (returned && returned.length > 0)
+    return returned.every((one) => /^(?:Dict|Tuple|List|Str|Comp)$/.test(one.kind));
+  if (isEncoded(expr)) return true;
   // `Record = namedtuple("Record", …)`
   const kind = expr.func.kind === "Name" ? facts.file.scopes.onlyValue(expr.func) : null;
   if (
@@ -515,8 +648,37 @@ function isObject(expr: Expr, facts: Facts, depth = 0): boolean {
     READERS.test(name) ||
     TREES.test(name) ||
     (expr.func.kind === "Attribute" &&
-      /^(?:strip|rstrip|split|lower|decode|getroot|tolist)$/.test(expr.func.attr) &&
+      (/^(?:strip|rstrip|split|lower|decode|getroot|tolist|with_suffix|as_posix)$/.test(expr.func.attr) ||
+        (expr.func.attr === "format" && expr.func.value.kind === "Str")) &&
       !isTensorWork(expr))
+  );
+}
+
+/** What others call a class of theirs that one example is. */
+const RECORDS =
+  /^[A-Z]\w*(?:Example|Sample|Record|Item|Pair|Entry|Row|Instance|Utterance|Features)$|^(?:Example|Sample|Record|Item|Pair|Entry|Row|Instance|Utterance)$/;
+
+/** `tokenizer.encode(text)`: a list of numbers. */
+function isEncoded({ func, args }: Call): boolean {
+  return (
+    func.kind === "Attribute" &&
+    /^(?:encode|tokenize|encode_ordinary|EncodeAsIds|text_to_sequence)$/.test(func.attr) &&
+    /token|vocab|^sp$|bpe|^enc$/i.test(lastWord(func.value)) &&
+    args.every(({ name }) => name !== "return_tensors")
+  );
+}
+
+/** `root + "/"` */
+function isJoined(expr: Expr): boolean {
+  return expr.kind === "Binary" && expr.op === "+" && (expr.right.kind === "Str" || isJoined(expr.left));
+}
+
+/** What `for line in open(path)` hands out. */
+function isEachLine(expr: Expr, file: PythonFile): boolean {
+  const reaching = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  return (
+    reaching.length > 0 &&
+    reaching.every(({ how, value }) => how === "iterate" && value !== null && isLines(value, file))
   );
 }
 
