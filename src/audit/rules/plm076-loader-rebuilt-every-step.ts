@@ -65,6 +65,7 @@ export const rule: Rule = {
           };
         else if (
           isFedToStep(call, facts) ||
+          isFedToParts(call, facts) ||
           isNextOne(call, facts) ||
           isHandedToStep(call, facts) ||
           isYieldedAnew(call, made, facts)
@@ -97,6 +98,23 @@ function isFedToStep(call: Call, facts: Facts): boolean {
     call.parent?.kind === "Assign" &&
     facts.frequency(call, loop) === "unknown" &&
     facts.backwards.some((one) => contains(loop, one.call) && one.call.start > call.end)
+  );
+}
+
+/**
+ * `for part in model(next(iter(loader))): part.backward()`, or the batch is taken above such a loop and the optimizer's step stands
+ * below it: what is gone through is one batch in parts, and each turn of the loop around takes it from an iterator of its own.
+ */
+function isFedToParts(call: Call, facts: Facts): boolean {
+  const [turn] = loopsAround(call);
+  if (!turn || facts.frequency(call, turn) !== "every") return false;
+  const parts = [...facts.stepLoops].filter((loop) => loop !== turn && contains(turn, loop));
+  if (parts.some((loop) => loop.kind === "For" && contains(loop.iter, call))) return true;
+  return (
+    parts.length > 0 &&
+    facts.file
+      .callsNamed("step")
+      .some((step) => step.args.length < 2 && loopsAround(step)[0] === turn && step.start > call.end)
   );
 }
 
@@ -286,11 +304,18 @@ function isEveryEpoch(call: Call, facts: Facts, made: Call | null = null): boole
   if (around.kind === "While") return true;
   const counts =
     /epoch/i.test(file.textOf(around.target)) ||
-    (around.iter.kind === "Call" &&
-      file.dotted(around.iter.func) === "builtins.range" &&
-      !/fold|stage|split/i.test(file.codeOf(around)));
+    (isRange(around.iter, file) && !/fold|stage|split/i.test(file.codeOf(around)));
   // Its data is the turn's own where the target of the loop is part of it.
   return counts && !(made ? isMadeOf(made, call, around.target, facts) : mentions(call, around.target));
+}
+
+/** `range(n)`, `trange(n)`, `tqdm(range(n))` */
+function isRange(iter: Expr, file: PythonFile): boolean {
+  if (iter.kind !== "Call") return false;
+  const name = file.dotted(iter.func) ?? "";
+  if (name === "builtins.range" || /^tqdm\.(?:\w+\.)*trange$/.test(name)) return true;
+  const shown = /^tqdm\.(?:\w+\.)*tqdm$/.test(name) ? positional(iter, 0) : null;
+  return shown !== null && isRange(shown, file);
 }
 
 /** `while True: loader = DataLoader(…); yield from loader`, of data that is the same in every turn. */
