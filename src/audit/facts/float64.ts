@@ -26,10 +26,16 @@ const FRACTIONS = /^numpy\.(?:sqrt|exp|log|log2|log10|log1p|sin|cos|tanh)$/;
 
 /** NumPy functions whose result is float64 unless told otherwise. */
 const FLOAT64 =
-  /^numpy\.(?:zeros|ones|empty|eye|identity|linspace|logspace|geomspace|hanning|hamming|blackman|bartlett|kaiser|random\.(?:rand|randn|random|random_sample|uniform|normal|standard_normal|beta|gamma|exponential|dirichlet|laplace|lognormal))$/;
+  /^numpy\.(?:zeros|ones|empty|eye|identity|linspace|logspace|geomspace|interp|float64|double|hanning|hamming|blackman|bartlett|kaiser|random\.(?:rand|randn|random|random_sample|uniform|normal|standard_normal|beta|gamma|exponential|dirichlet|laplace|lognormal|multivariate_normal))$/;
+/** The same of libraries that compute with NumPy: windows and densities. */
+const FLOAT64_OF_OTHERS =
+  /^(?:scipy\.signal\.(?:windows\.)?(?:hann|hamming|blackman|gaussian|kaiser|tukey|get_window|firwin)|scipy\.stats\.\w+\.(?:pdf|pmf|cdf|rvs)|librosa\.filters\.get_window|cv2\.getGaussianKernel)$/;
 /** NumPy functions whose result has the type of their first argument. */
 const SAME =
-  /^numpy\.(?:cumprod|cumsum|sort|diff|sqrt|exp|log|log1p|sin|cos|tanh|abs|clip|flip|zeros_like|ones_like|empty_like|full_like|append|concatenate|stack|vstack|hstack|tile|repeat|minimum|maximum|square|expand_dims|reshape|transpose|ascontiguousarray|meshgrid)$/;
+  /^(?:numpy\.(?:cumprod|cumsum|sort|diff|sqrt|exp|log|log1p|sin|cos|tanh|abs|clip|flip|roll|pad|mean|std|median|average|zeros_like|ones_like|empty_like|full_like|append|concatenate|stack|vstack|hstack|tile|repeat|square|expand_dims|squeeze|reshape|transpose|ascontiguousarray|broadcast_to|meshgrid|linalg\.(?:inv|pinv|qr|svd|cholesky))|scipy\.ndimage\.\w+)$/;
+
+/** Says another type, `np.zeros(n, np.int64)`, or one that nobody here knows: `np.zeros(n, self.dtype)`. */
+const NARROWER = /dtype|float(?:16|32)|\b(?:u?int(?:p|c|\d+)?|bool_?|single|half|complex\d*)\b/;
 
 /** More than a number. */
 export function isArray(expr: Expr, known: Known, depth = 0): boolean {
@@ -38,6 +44,11 @@ export function isArray(expr: Expr, known: Known, depth = 0): boolean {
   // Made in one of several branches, or one of those that a function of this file hands out.
   if (expr.kind === "Name" && made === null && depth < 3)
     return isEvery(file.scopes.reaching(expr), known, (one) => isArray(one, known, depth + 1));
+  const again = (one: Expr): boolean => depth < 6 && isArray(one, known, depth + 1);
+  if (made?.kind === "Binary") return again(made.left) || again(made.right);
+  if (made?.kind === "Unary") return again(made.operand);
+  // `np.arange(n)[:, None]`
+  if (made?.kind === "Subscript") return /^(?:Slice|Tuple)$/.test(made.index.kind) && again(made.value);
   const name = made?.kind === "Call" ? (file.dotted(made.func) ?? "") : "";
   if (made?.kind !== "Call" || !name.startsWith("numpy.")) return false;
   // `np.random.uniform(0, 1)` is one, and so is a mean.
@@ -81,18 +92,51 @@ function isWhole(expr: Expr, known: Known): boolean {
   // `len(counts) * counts`
   if (expr.kind === "Binary" && /^[-+*]$/.test(expr.op)) {
     const plain = (side: Expr): boolean =>
-      (side.kind === "Num" && !/[.e]/.test(side.text)) ||
+      (side.kind === "Num" && /^\d+$/.test(side.text)) ||
       (side.kind === "Call" && known.file.dotted(side.func) === "builtins.len");
     const [left, right] = [isWhole(expr.left, known), isWhole(expr.right, known)];
     return (left && (right || plain(expr.right))) || (right && plain(expr.left));
   }
   if (expr.kind === "Unary") return isWhole(expr.operand, known);
+  // `np.arange(n)[:, None]`
+  if (expr.kind === "Subscript") return expr.value.kind === "Call" && isWhole(expr.value, known);
   if (expr.kind === "Name") {
     const value = known.file.scopes.onlyValue(expr);
     return value !== null && value.kind === "Call" && isWhole(value, known);
   }
   return (
     /^numpy\.(?:arange|bincount|random\.randint)$/.test(numpyCall(expr, known)) && !hasPoint(expr, known)
+  );
+}
+
+/** `n / 2`, of two numbers. */
+function isQuotient(expr: Expr, known: Known): boolean {
+  return (
+    expr.kind === "Binary" &&
+    expr.op === "/" &&
+    [expr.left, expr.right].every(
+      (side) => isNumber(side) || (/^(?:Name|Attribute)$/.test(side.kind) && !known.isTensor(side)),
+    )
+  );
+}
+
+/** Plainly an array of NumPy, of whatever type: `x.cpu().numpy()`, `np.array(rows)`, `self.rewards[chosen]` of these. */
+function isHostArray(expr: Expr, known: Known, depth = 0): boolean {
+  if (depth > 4) return false;
+  const again = (inner: Expr | null): boolean => inner !== null && isHostArray(inner, known, depth + 1);
+  if (expr.kind === "Name") return again(known.file.scopes.onlyValue(expr));
+  const kept = keptUnder(expr, known);
+  if (kept.length > 0) return kept.every(again);
+  if (expr.kind === "Subscript") return again(expr.value);
+  if (expr.kind === "Binary") return again(expr.left) || again(expr.right);
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const writes = cls ? (attributesOf(cls, known.file).get(own!)?.writes ?? []) : [];
+  if (writes.length > 0) return writes.every(({ value }) => again(value));
+  if (expr.kind !== "Call") return false;
+  return (
+    (known.file.dotted(expr.func) ?? "").startsWith("numpy.") ||
+    (expr.func.kind === "Attribute" && /^(?:numpy|astype)$/.test(expr.func.attr))
   );
 }
 
@@ -109,16 +153,12 @@ function isNumber(expr: Expr): boolean {
 function isGenerator(call: Call, known: Known): boolean {
   if (call.func.kind !== "Attribute" || !/^(?:normal|uniform|random|standard_normal)$/.test(call.func.attr))
     return false;
-  if (call.func.value.kind !== "Name") return false;
+  const makes = (value: Expr | null): boolean =>
+    value?.kind === "Call" &&
+    /^numpy\.random\.(?:default_rng|RandomState|Generator)$/.test(known.file.dotted(value.func) ?? "");
+  if (call.func.value.kind !== "Name") return makes(call.func.value);
   const definitions = known.file.scopes.reaching(call.func.value);
-  return (
-    definitions.length > 0 &&
-    definitions.every(
-      ({ value }) =>
-        value?.kind === "Call" &&
-        /^numpy\.random\.(?:default_rng|RandomState|Generator)$/.test(known.file.dotted(value.func) ?? ""),
-    )
-  );
+  return definitions.length > 0 && definitions.every(({ value }) => makes(value));
 }
 
 /** `np.array(x, dtype=np.float64)`, `x.astype(np.float64)` */
@@ -224,7 +264,11 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
     // A true division of whole numbers is float64, and so is their product with a number that has a point.
     const [whole, other] = isWhole(expr.left, known) ? [expr.left, expr.right] : [expr.right, expr.left];
     if (isWhole(whole, known) && /^[-+*/]$/.test(expr.op))
-      return (expr.op === "/" && !known.isTensor(other)) || (other.kind === "Num" && /[.e]/.test(other.text));
+      return (
+        (expr.op === "/" && !known.isTensor(other)) ||
+        (other.kind === "Num" && /[.e]/.test(other.text)) ||
+        isQuotient(other, known)
+      );
     const [left, right] = [isFloat64(expr.left, known, depth + 1), isFloat64(expr.right, known, depth + 1)];
     const plain = (side: Expr): boolean =>
       isNumber(side) ||
@@ -236,13 +280,22 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
           (side.func.kind === "Attribute" &&
             /^(?:sum|max|min)$/.test(side.func.attr) &&
             isWhole(side.func.value, known))));
-    return (left && (right || plain(expr.right))) || (right && plain(expr.left));
+    if ((left && (right || plain(expr.right))) || (right && plain(expr.left))) return true;
+    // `frame + np.random.normal(0, 0.1, size=frame.shape)`: of two arrays the wider type wins.
+    return [expr.left, expr.right].some(
+      (side, at) =>
+        (at === 0 ? left : right) &&
+        isArray(side, known) &&
+        isHostArray(at === 0 ? expr.right : expr.left, known),
+    );
   }
   const kept = keptUnder(expr, known);
   if (kept.length > 0) return kept.every((value) => isFloat64(value, known, depth + 1));
   // A part of it, `returns[::-1]`, or its negative.
   if (expr.kind === "Subscript") return isFloat64(expr.value, known, depth + 1);
   if (expr.kind === "Unary") return isFloat64(expr.operand, known, depth + 1);
+  // `torch.tensor([np.random.rand() for _ in range(n)])`, of NumPy's numbers.
+  if (expr.kind === "Comp") return expr.value === null && isFloat64(expr.element, known, depth + 1);
   const own = selfAttribute(expr);
   const cls = own === null ? null : classOf(expr);
   if (cls) {
@@ -286,7 +339,9 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
   // Of two factors one is enough, beside whole numbers.
   if (
     expr.kind === "Call" &&
-    /^numpy\.(?:outer|dot|multiply|kron|power|add|subtract|divide)$/.test(known.file.dotted(expr.func) ?? "")
+    /^numpy\.(?:outer|dot|multiply|kron|power|add|subtract|divide|minimum|maximum)$/.test(
+      known.file.dotted(expr.func) ?? "",
+    )
   ) {
     const parts = expr.args.map(({ value }) => value);
     const wide = parts.filter((part) => isFloat64(part, known, depth + 1));
@@ -328,12 +383,18 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
         (listed.items.length > 0 && listed.items.every((item) => FLOAT64.test(numpyCall(item, known)))))
     );
   }
+  // `np.random.choice([0.5, 1.0], size=n)`
+  if (expr.kind === "Call" && known.file.dotted(expr.func) === "numpy.random.choice") {
+    const from = positional(expr, 0);
+    return (from?.kind === "List" || from?.kind === "Tuple") && areFloats(from.items);
+  }
+  if (expr.kind === "Call" && FLOAT64_OF_OTHERS.test(known.file.dotted(expr.func) ?? "")) return true;
   if (expr.kind === "Call")
     return (
       FLOAT64.test(known.file.dotted(expr.func) ?? "") &&
       !keyword(expr, "dtype") &&
       !expr.args.some((arg) => arg.star === 2) &&
-      !/dtype|float32|int/.test(known.file.textOf(expr))
+      !NARROWER.test(known.file.textOf(expr))
     );
   if (expr.kind !== "Name") return false;
   const reaching = known.file.scopes.reaching(expr);

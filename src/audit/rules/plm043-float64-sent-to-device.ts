@@ -1,7 +1,7 @@
 import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, namesIn, statementOf } from "../../python/nodes.ts";
-import type { Attribute, Call, ClassDef, Dict, Expr, FunctionDef } from "../../python/tree.ts";
+import type { Attribute, Call, ClassDef, Comp, Dict, Expr, FunctionDef } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -91,7 +91,7 @@ function wideEntry(expr: Expr, facts: Facts): Expr | null {
 function known(facts: Facts): Parameters<typeof isFloat64>[1] {
   return {
     file: facts.file,
-    isTensor: (expr) => /^(?:tensor|output)$/.test(facts.value(expr).what),
+    isTensor: (expr) => isTensor(expr, facts),
     isMadeElsewhere: (call, at) => {
       const wide = facts.callee(call)?.wide ?? null;
       return wide !== null && (at === null ? wide === "" : wide.split(",").includes(String(at)));
@@ -200,7 +200,57 @@ function* collated(facts: Facts): Generator<Finding> {
 
 /** Not by its type, which nobody here knows, but by what it is for. */
 function isWideByUse(data: Expr, facts: Facts): boolean {
-  return areRewards(data, facts) || areMadeWide(data, facts) || isScaledFrame(data, facts.once(known));
+  return (
+    areRewards(data, facts) ||
+    areMadeWide(data, facts) ||
+    isScaledFrame(data, facts.once(known)) ||
+    isOfNumbers(data, facts)
+  );
+}
+
+/**
+ * `np.array([tree[i] for i in chosen]) / total`, `np.array([r / n for r in all])`: of Python's numbers, or of whole ones, a
+ * quotient or a power is float64; only scalars of NumPy's own float32 would leave it narrower.
+ */
+function isOfNumbers(data: Expr, facts: Facts, depth = 0): boolean {
+  const { file } = facts;
+  if (depth > 5) return false;
+  const again = (inner: Expr): boolean => isOfNumbers(inner, facts, depth + 1);
+  if (data.kind === "Name") {
+    const made = file.scopes.onlyValue(data);
+    return made !== null && again(made);
+  }
+  const isQuotient = (expr: Expr): boolean =>
+    expr.kind === "Binary" &&
+    (expr.op === "/" || expr.op === "**") &&
+    !isTensor(expr.left, facts) &&
+    !isTensor(expr.right, facts) &&
+    !NARROW.test(file.textOf(expr));
+  if (data.kind === "Binary")
+    return (
+      again(data.left) ||
+      again(data.right) ||
+      (isQuotient(data) && [data.left, data.right].some((side) => listed(side, file)))
+    );
+  if (data.kind !== "Call" || keyword(data, "dtype")) return false;
+  const name = file.dotted(data.func) ?? "";
+  const of = positional(data, 0);
+  if (/^numpy\.(?:power|divide|sqrt|exp|log|abs|clip)$/.test(name)) return of !== null && again(of);
+  const rows = listed(data, file);
+  return rows !== null && isQuotient(rows.element);
+}
+
+/** `np.array([f(x) for x in rows])`, also by a name. */
+function listed(expr: Expr, file: PythonFile): Comp | null {
+  const made = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+  const rows =
+    made?.kind === "Call" &&
+    made.args.length === 1 &&
+    /^numpy\.(?:array|asarray)$/.test(file.dotted(made.func) ?? "")
+      ? positional(made, 0)
+      : null;
+  const whole = rows?.kind === "Name" ? file.scopes.onlyValue(rows) : rows;
+  return whole?.kind === "Comp" && whole.value === null ? whole : null;
 }
 
 /** `torch.from_numpy(images / 255.0)` in what prepares the batches: the loader hands these on as they are. */
@@ -341,17 +391,43 @@ function inDict({ keys, values }: Dict): readonly Entry[] {
   return values.map((item, at) => ({ key: keys[at]?.kind === "Str" ? keys[at].value : null, item }));
 }
 
-/** `np.array(rewards)`, `np.array(self.reward_buffer)`, of the Python numbers that environments hand out. */
-function areRewards(data: Expr, { file }: Facts): boolean {
+/**
+ * `np.array(rewards)`, `np.array(self.reward_buffer)`, of the Python numbers that environments hand out, and what is computed of
+ * them: `(r - r.mean()) / r.std()`.
+ */
+function areRewards(data: Expr, facts: Facts, depth = 0): boolean {
+  const { file } = facts;
+  if (depth > 6) return false;
+  const again = (inner: Expr): boolean => areRewards(inner, facts, depth + 1);
+  if (data.kind === "Name") {
+    const made = file.scopes.onlyValue(data);
+    return made !== null && again(made);
+  }
+  if (data.kind === "Binary")
+    return (
+      (again(data.left) && !isTensor(data.right, facts)) || (again(data.right) && !isTensor(data.left, facts))
+    );
+  if (data.kind === "Subscript") return again(data.value);
+  if (
+    data.kind === "Call" &&
+    data.func.kind === "Attribute" &&
+    /^(?:copy|reshape|cumsum)$/.test(data.func.attr)
+  )
+    if (file.dotted(data.func) === null) return again(data.func.value);
   const of =
     data.kind === "Call" &&
     data.args.length === 1 &&
-    /^numpy\.(?:array|asarray)$/.test(file.dotted(data.func) ?? "")
+    /^numpy\.(?:array|asarray|cumsum)$/.test(file.dotted(data.func) ?? "")
       ? positional(data, 0)
       : null;
+  if (of?.kind === "Subscript" && of.value.kind === "Name") return REWARDS.test(of.value.id);
   if (of?.kind === "Name") return REWARDS.test(of.id);
   const own = of && selfAttribute(of);
   return !!own && REWARDS.test(own) && isFilledWithNumbers(of!, own, file);
+}
+
+function isTensor(expr: Expr, facts: Facts): boolean {
+  return /^(?:tensor|output)$/.test(facts.value(expr).what);
 }
 
 const REWARDS = /(?:^|_)rewards?(?:_(?:buffer|buf|list|memory|history|pool))?$/;
@@ -405,6 +481,20 @@ function factory(expr: Expr, facts: Facts, depth: number): Expr | null {
     const value = facts.file.scopes.onlyValue(expr);
     return value ? factory(value, facts, depth + 1) : null;
   }
+  // `wave * torch.from_numpy(window)`: of two tensors the wider type wins, where neither is a single number.
+  if (expr.kind === "Binary")
+    return [expr.left, expr.right].flatMap((side) => wideSide(side, facts, depth) ?? [])[0] ?? null;
+  // `torch.stack([torch.from_numpy(row) for row in rows])`
+  if (expr.kind === "Call" && /^torch\.(?:stack|cat|concat)$/.test(facts.file.dotted(expr.func) ?? "")) {
+    const rows = positional(expr, 0);
+    const row =
+      rows?.kind === "Comp"
+        ? rows.element
+        : rows?.kind === "List" || rows?.kind === "Tuple"
+          ? rows.items[0]
+          : null;
+    return row ? factory(row, facts, depth + 1) : null;
+  }
   // `torch.from_numpy(image)[None]`
   if (expr.kind === "Subscript" && expr.index.kind !== "Str") return factory(expr.value, facts, depth + 1);
   // `self.schedule().to(device)`, of a method that makes the tensor.
@@ -425,6 +515,13 @@ function factory(expr: Expr, facts: Facts, depth: number): Expr | null {
     facts.file.dotted(expr.func) === null
     ? factory(expr.func.value, facts, depth + 1)
     : expr;
+}
+
+/** The tensor behind a side of a product that is an array of float64, and no single number of it. */
+function wideSide(side: Expr, facts: Facts, depth: number): Call | null {
+  const made = factory(side, facts, depth + 1);
+  const data = made?.kind === "Call" ? keptType(made, facts) : null;
+  return made?.kind === "Call" && data && isWideArray(data, facts) ? made : null;
 }
 
 /** `x.to(device)`, with no type beside. */
