@@ -39,22 +39,19 @@ export const rule: Rule = {
     yield* grids(facts);
     yield* ownEdges(facts);
     yield* windows(facts);
+    yield* toldWindows(facts);
     for (const cache of unfilledCaches(facts)) yield unfilled(cache);
     for (const call of facts.file.callsNamed(...TABLES, "tril", "triu")) {
       const name = facts.file.dotted(call.func) ?? "";
       const fn = functionOf(call);
       const cls = classOf(call);
-      if (
-        (name !== `torch.${last(name)}` && name !== `numpy.${last(name)}`) ||
-        fn?.kind !== "FunctionDef" ||
-        !(fn.name === "forward" || (fn.parent === cls && fn.name !== "__init__")) ||
-        !cls ||
-        !isForward(cls, fn, facts)
-      )
-        continue;
-      const mask = (name === "torch.tril" || name === "torch.triu") && isOnes(positional(call, 0), facts);
+      // `torch.ones(self.size, self.size).tril()`
+      const ones = name === "" && call.func.kind === "Attribute" ? call.func.value : positional(call, 0);
+      const mask = /^(?:(?:torch\.)?(?:tril|triu))$/.test(name || lastWord(call.func)) && isOnes(ones, facts);
+      if (!mask && name !== `torch.${last(name)}` && name !== `numpy.${last(name)}`) continue;
+      if (fn?.kind !== "FunctionDef" || !mayBuild(fn, cls, mask ? "mask" : last(name), facts)) continue;
       if (!(TABLES.has(last(name)) || mask)) continue;
-      const sizes = mask ? (positional(call, 0) as Call) : call;
+      const sizes = mask ? (ones as Call) : call;
       const values = sizes.args
         .filter((arg) => arg.name !== "device" && arg.name !== "dtype")
         .map((arg) => arg.value);
@@ -68,11 +65,26 @@ export const rule: Rule = {
       if (facts.everyStep(call))
         yield {
           at: call,
-          message: `The same \`${last(name)}\` is built in every forward from settings that never change; build it once, as a buffer with \`persistent=False\``,
+          message: `The same \`${lastWord(call.func)}\` is built in every forward from settings that never change; build it once, as a buffer with \`persistent=False\``,
         };
     }
   },
 };
+
+/**
+ * A forward, or what it calls of its class, where the same numbers come again. In `def add_noise(self, x, t)` of a schedule that is
+ * no module, and in a function of its own, a range of whole numbers may count the batch; a table of others is made of settings.
+ */
+function mayBuild(fn: FunctionDef, cls: ClassDef | null, made: string, facts: Facts): boolean {
+  if (fn.name === "__init__") return false;
+  if (cls && fn.parent === cls && (isForward(cls, fn, facts) || isLossOf(cls))) return true;
+  if (cls && fn.name === "forward") return isForward(cls, fn, facts);
+  return (
+    /^(?:linspace|logspace|\w+_window|mask)$/.test(made) &&
+    fn.decorators.length === 0 &&
+    (fn.parent === cls ? cls !== null && facts.role(cls) !== "dataset" : fn.parent?.kind === "Module")
+  );
+}
 
 /** A method of a module, or `__call__` of an object that is none, which is a forward too: `class Rotary: def __call__(self, ids)`. */
 function isForward(cls: ClassDef, fn: FunctionDef | Lambda, facts: Facts): boolean {
@@ -176,6 +188,34 @@ function* windows(facts: Facts): Generator<Finding> {
   }
 }
 
+/**
+ * `torch.hann_window(n_fft)` in `def magnitude(wave, n_fft=1024)`, which has the wave to do something with: the same unless its
+ * settings change.
+ */
+function* toldWindows(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of file.calls.matching(/^\w+_window$/)) {
+    const fn = functionOf(call);
+    const sizes = call.args.map(({ value }) => value).filter((value) => !isPlace(value));
+    if (
+      /^torch\.\w+_window$/.test(file.dotted(call.func) ?? "") &&
+      fn?.kind === "FunctionDef" &&
+      fn.parent?.kind === "Module" &&
+      sizes.length > 0 &&
+      !sizes.every((value) => isSetting(value, facts)) &&
+      sizes.every((value) => isTold(value, facts)) &&
+      isUsedOnGiven(call, facts) &&
+      !/cache|\bglobal\b/i.test(file.codeOf(fn)) &&
+      facts.everyStep(call)
+    )
+      yield {
+        at: call,
+        message:
+          "The window is computed in every step, and is the same unless its settings change; build it once for each of these, and keep it",
+      };
+  }
+}
+
 /** What others call a function of theirs that makes one. */
 const TABLE_MAKERS =
   /^(?:precompute|compute|build|make|create|generate|get|set)_\w*(?:freqs?(?:_cis)?|rope|rotary\w*|sinusoid\w*|sincos\w*|alibi\w*|filter_?bank|fbanks?|mel_basis|window|grids?|anchors|priors|position(?:al)?_(?:encodings?|table))$/i;
@@ -203,16 +243,23 @@ function* built(facts: Facts): Generator<Finding> {
   for (const call of calls) {
     const cls = classOf(call);
     const fn = functionOf(call);
-    if (!cls || fn?.kind !== "FunctionDef" || fn.name === "__init__") continue;
-    if (!isForward(cls, fn, facts) && !isLossOf(cls)) continue;
+    if (fn?.kind !== "FunctionDef" || fn.name === "__init__") continue;
     const name = selfAttribute(call.func) === null ? file.dotted(call.func) : callTarget(call, file);
     const maker = own.get(name ?? "");
+    // What is no forward may count a batch; a maker of this file is seen to make a table of numbers.
+    if (!(cls && (isForward(cls, fn, facts) || isLossOf(cls))) && !(maker && isSchedule(maker, file)))
+      continue;
     const elsewhere = name !== null && !name.startsWith("torch.") && !name.startsWith(`${file.module}.`);
     if (!maker && !(imported.includes(call) && elsewhere)) continue;
     const given = call.args.map(({ value }) => value).filter((value) => !isPlace(value));
-    if (given.length === 0) continue;
+    if (given.length === 0) {
+      if (maker && isOfConstants(maker) && facts.everyStep(call))
+        yield { at: call, message: ofMaker(call, file) };
+      continue;
+    }
     if (!given.every((value) => isSetting(value, facts))) {
       if (
+        cls &&
         maker &&
         waving.has(maker) &&
         given.every((value) => isCount(value, facts)) &&
@@ -224,11 +271,27 @@ function* built(facts: Facts): Generator<Finding> {
     }
     // Few numbers cost nothing.
     if (!given.some((value) => reads(value, facts)) || !facts.everyStep(call)) continue;
-    yield {
-      at: call,
-      message: `\`${file.textOf(call.func)}\` builds the same table in every forward from settings that never change; build it once, as a buffer with \`persistent=False\``,
-    };
+    yield { at: call, message: ofMaker(call, file) };
   }
+}
+
+function ofMaker({ func }: Call, file: PythonFile): string {
+  return `\`${file.textOf(func)}\` builds the same table in every forward from settings that never change; build it once, as a buffer with \`persistent=False\``;
+}
+
+/** `def betas(steps): return torch.linspace(1e-4, 0.02, steps)`, also by way of sines or of products: no count of a batch. */
+function isSchedule(maker: FunctionDef, file: PythonFile): boolean {
+  return file
+    .callsNamed("linspace", "logspace", "cumprod", "cos", "sin", "hann_window", "hamming_window")
+    .some((call) => contains(maker, call));
+}
+
+/** `def schedule():`, `def schedule(steps=1000):`, which makes it of what is written down. */
+function isOfConstants({ params, parent }: FunctionDef): boolean {
+  return (
+    parent?.kind === "Module" &&
+    params.every((param) => param.default?.kind === "Num" || /^(?:device|dtype)$/.test(param.name))
+  );
 }
 
 /**
@@ -442,14 +505,14 @@ function isGivenGraph(expr: Expr, file: PythonFile): boolean {
 }
 
 const FILTERS =
-  /fbanks$|^create_fb_matrix$|^mel$|^mel_filter_bank$|^(?:Mel|Inverse)?(?:MelSpectrogram|Spectrogram|MelScale|MFCC|LFCC|Resample)$/;
+  /fbanks$|^create_fb_matrix$|^mel$|^hadamard$|^dft$|^mel_filter_bank$|^(?:Mel|Inverse)?(?:MelSpectrogram|Spectrogram|MelScale|MFCC|LFCC|Resample)$/;
 
 /** Filter banks and windows of a library, from settings alone. */
 function* filters(facts: Facts): Generator<Finding> {
   for (const call of facts.file.calls.matching(FILTERS)) {
     const name = facts.file.dotted(call.func) ?? "";
     if (
-      !/(?:melscale_fbanks|create_fb_matrix|linear_fbanks|filters\.mel|mel_filter_bank)$|^torchaudio\.transforms\.[A-Z]\w+$/.test(
+      !/(?:melscale_fbanks|create_fb_matrix|linear_fbanks|filters\.mel|mel_filter_bank)$|^scipy\.linalg\.(?:hadamard|dft)$|^torchaudio\.transforms\.[A-Z]\w+$/.test(
         name,
       ) ||
       !(facts.everyStep(call) || isOfLoss(call, facts))
