@@ -345,7 +345,7 @@ export class Facts {
       this.stepLoops.size > 0 ||
       this.file
         .all("FunctionDef")
-        .some((fn) => this.#functionFacts(fn).hot !== null || lossWithoutModule(fn) !== null);
+        .some((fn) => this.#functionFacts(fn).hot !== null || lossWithoutModule(fn, this.file) !== null);
     return this.#anyHot;
   }
 
@@ -362,7 +362,7 @@ export class Facts {
     if (loop) return { why: "in the training loop", within: stepBlock(node, loop, this.backwards) };
     const fn = enclosingFunction(node);
     if (!fn) return null;
-    const why = this.functionFacts(node).hot ?? lossWithoutModule(fn);
+    const why = this.functionFacts(node).hot ?? lossWithoutModule(fn, this.file);
     return why === null || isEvaluation(fn, this.file) ? null : { why, within: fn };
   }
 
@@ -575,8 +575,11 @@ function isEvaluation(fn: FunctionDef | Lambda, file: PythonFile): boolean {
   );
 }
 
-function lossWithoutModule(fn: FunctionDef | Lambda): string | null {
-  return fn.kind === "FunctionDef" && isLossCall(fn) ? `call of ${(fn.parent as ClassDef).name}` : null;
+/** One that its name calls a loss, or the file that it stands in: `class L1: def __call__(self, x, y)` in `losses.py`. */
+function lossWithoutModule(fn: FunctionDef | Lambda, { module }: PythonFile): string | null {
+  if (fn.kind !== "FunctionDef" || fn.parent?.kind !== "ClassDef") return null;
+  const ofFile = fn.name === "__call__" && /(?:^|\.)(?:loss(?:es)?|criteri(?:on|a))$/.test(module);
+  return ofFile || isLossCall(fn) ? `call of ${fn.parent.name}` : null;
 }
 
 /** `def measure_vram(…):` takes a few steps to look at them. */

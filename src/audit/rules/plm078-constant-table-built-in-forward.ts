@@ -155,7 +155,7 @@ function reads(expr: Expr, facts: Facts): boolean {
     : selfAttribute(expr) !== null || isOfModule(expr, facts);
 }
 
-/** `self.window(self.length)` of `self.window = torch.hann_window`, also by its name: `getattr(torch, window)`. */
+/** `self.window(self.length)` of `self.window = torch.hann_window`, also by its name: `getattr(torch, self.window)(self.length)`. */
 function* windows(facts: Facts): Generator<Finding> {
   const { file } = facts;
   if (!file.mentions("_window")) return;
@@ -167,10 +167,13 @@ function* windows(facts: Facts): Generator<Finding> {
         /^torch\b/.test(file.dotted(positional(value, 0) ?? value) ?? "")));
   for (const call of file.all("Call")) {
     const own = selfAttribute(call.func);
-    const cls = own === null || !/window/i.test(own) ? null : classOf(call);
-    const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+    const cls = /window/i.test(own ?? (call.func.kind === "Call" ? file.textOf(call.func) : ""))
+      ? classOf(call)
+      : null;
+    const writes = cls && own !== null ? (attributesOf(cls, file).get(own)?.writes ?? []) : [];
+    const makers = own === null ? [call.func] : writes.map(({ value }) => value);
     const fn = functionOf(call);
-    if (!cls || !fn || writes.length === 0 || !writes.every(({ value }) => isWindow(value))) continue;
+    if (!cls || !fn || makers.length === 0 || !makers.every(isWindow)) continue;
     const sizes = call.args.map(({ value }) => value).filter((value) => !isPlace(value));
     if (
       fn.kind === "FunctionDef" &&
