@@ -497,9 +497,8 @@ function madeFunctions(file: PythonFile): readonly string[] {
   });
 }
 
-/** In a branch of the step's loop that differentiates and steps itself, on every turn of it: `if (i + 1) % n_critic == 0:`. */
-export function ownUpdate(node: Node, facts: Facts): boolean {
-  const turn = facts.stepLoop(node);
+/** In a branch of the step, by default of its loop, that differentiates and steps itself, on every turn of it: `if (i + 1) % n_critic == 0:`. */
+export function ownUpdate(node: Node, facts: Facts, turn: Node | null = facts.stepLoop(node)): boolean {
   if (!turn) return false;
   for (let child = node, at = node.parent; at && at !== turn; child = at, at = at.parent) {
     if (at.kind !== "If" || child === at.test) continue;

@@ -319,6 +319,12 @@ function isRunAlike(call: Call, loop: Loop, facts: Facts): boolean {
   );
 }
 
+/** `data` of `data.x`, as of `data.x.to(device)`. */
+function holderOf(expr: Expr): Expr {
+  const at = bare(expr);
+  return at.kind === "Attribute" && at.value.kind === "Name" && !isSelf(at.value) ? at.value : at;
+}
+
 /** In a function that a script calls in its loop: a frozen network and its input are made once, above. */
 function isOfScript(call: Call, facts: Facts): boolean {
   const { file } = facts;
@@ -328,7 +334,7 @@ function isOfScript(call: Call, facts: Facts): boolean {
   const ofTrainer = fn.parent?.kind === "ClassDef" && facts.role(fn.parent) === "trainer";
   if (fn.parent?.kind !== "Module" && !ofTrainer) return false;
   const isMadeOnce = (expr: Expr): boolean => {
-    const name = bare(expr);
+    const name = holderOf(expr);
     const definitions = name.kind === "Name" ? (file.scopes.lookup(name)?.definitions ?? []) : [];
     return (
       definitions.length > 0 &&
@@ -343,7 +349,7 @@ function isOfScript(call: Call, facts: Facts): boolean {
   };
   return (
     call.args.length > 0 &&
-    call.args.every(({ value }) => isMadeOnce(value) && !isChanged(bare(value) as Name, fn, facts)) &&
+    call.args.every(({ value }) => isMadeOnce(value) && !isChanged(holderOf(value) as Name, fn, facts)) &&
     isMadeOnce(call.func) &&
     isFixed(call, facts) &&
     (facts.gradMode(call) === "off" || facts.networks.isFrozenByFlags(call.func)) &&
@@ -407,13 +413,14 @@ function* ofSelf(facts: Facts): Generator<Finding> {
       !call.args.every(({ value }) => isLiteral(value)) &&
       loopsAround(call).length === 0 &&
       ((isOwn && facts.networks.isFrozen(run)) || encodes(call)) &&
-      (facts.gradMode(call) === "off" || (blank && isOwn && facts.networks.isFrozenByFlags(run))) &&
+      (facts.gradMode(call) === "off" || (isOwn && facts.networks.isFrozenByFlags(run))) &&
       (functionOf(call)?.params.length !== 1 || encodes(call) || isAskedEveryStep(call, facts)) &&
-      facts.everyStep(call)
+      (facts.everyStep(call) || ownUpdate(call, facts, facts.hot(call)?.within))
     )
       yield {
         at: call,
-        ...(blank ? { severity: "note" as const } : {}),
+        // With gradients recorded, whoever made the input may want some of it.
+        ...(blank || facts.gradMode(call) !== "off" ? { severity: "note" as const } : {}),
         message: `\`${file.textOf(call.func)}\` and its input are the same in every step, and so is what it returns; run it once, and keep that`,
       };
   }
