@@ -77,9 +77,19 @@ function leavesUntrained(use: Expr, loop: Loop, facts: Facts): boolean {
 }
 
 /** Neither made in the loop, nor given other weights there: `update_ema(teacher, net)`, `zip(teacher.parameters(), …)`. */
-export function isSettled(expr: Expr, loop: Loop, { file }: Facts): boolean {
+export function isSettled(expr: Expr, loop: Loop, facts: Facts): boolean {
+  const { file } = facts;
   let root = expr;
   while (root.kind === "Attribute" || root.kind === "Subscript") root = root.value;
+  // `tokenizer(prompts, return_tensors="pt").input_ids`: the same words are the same numbers.
+  const words = bare(root);
+  if (words.kind === "Call" && /tokenizer$/i.test(lastWord(words.func)))
+    return words.args.every(
+      ({ name, value }) =>
+        name !== null ||
+        (value.kind === "List" && value.items.every(({ kind }) => kind === "Str")) ||
+        isSettled(value, loop, facts),
+    );
   if (root.kind !== "Name") return root.kind === "Str" || root.kind === "Num" || root.kind === "Const";
   const own = ownAttribute(expr);
   if (own !== null)
