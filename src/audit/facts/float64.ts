@@ -280,7 +280,11 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
           (side.func.kind === "Attribute" &&
             /^(?:sum|max|min)$/.test(side.func.attr) &&
             isWhole(side.func.value, known))));
-    if ((left && (right || plain(expr.right))) || (right && plain(expr.left))) return true;
+    // `frames * np.random.rand()`: one number more leaves an array's type as it is.
+    const leaves = (side: Expr, other: Expr): boolean =>
+      plain(side) && !(side.kind === "Name" && !isArray(other, known) && isHostArray(side, known));
+    if ((left && (right || leaves(expr.right, expr.left))) || (right && leaves(expr.left, expr.right)))
+      return true;
     // `frame + np.random.normal(0, 0.1, size=frame.shape)`: of two arrays the wider type wins.
     return [expr.left, expr.right].some(
       (side, at) =>

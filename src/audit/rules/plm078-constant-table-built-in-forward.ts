@@ -82,7 +82,10 @@ function mayBuild(fn: FunctionDef, cls: ClassDef | null, made: string, facts: Fa
   return (
     /^(?:linspace|logspace|\w+_window|mask)$/.test(made) &&
     fn.decorators.length === 0 &&
-    (fn.parent === cls ? cls !== null && facts.role(cls) !== "dataset" : fn.parent?.kind === "Module")
+    (fn.parent === cls
+      ? cls !== null && facts.role(cls) !== "dataset"
+      : // One that is given nothing makes the table for those who call it.
+        fn.parent?.kind === "Module" && fn.params.some((param) => param.default === null))
   );
 }
 
@@ -564,7 +567,9 @@ function isOfLoss(call: Call, { file }: Facts): boolean {
 function isUsedOnGiven(call: Call, { file }: Facts): boolean {
   const fn = functionOf(call);
   if (fn?.kind !== "FunctionDef" || fn.decorators.length > 0) return false;
-  const settings = new Set(call.args.flatMap(({ value }) => namesIn(value).map(({ id }) => id)));
+  const settings = new Set(
+    call.args.flatMap(({ value }) => (isPlace(value) ? [] : namesIn(value).map(({ id }) => id))),
+  );
   return file
     .all("Name")
     .some(

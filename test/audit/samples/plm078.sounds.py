@@ -11,7 +11,7 @@ KEPT = {}
 
 
 def mels_of(wave, rate, size, bins):
-    window = torch.hann_window(size, device=wave.device)
+    window = torch.hann_window(size, device=wave.device)  # expect: PLM078
     spectrum = torch.stft(wave, size, window=window, return_complex=True).abs()
     filters = torch.from_numpy(filters_of(sr=rate, n_fft=size, n_mels=bins))  # expect: PLM078
     return filters.to(wave.device) @ spectrum
