@@ -436,7 +436,7 @@ function isTokenized(call: Call, facts: Facts): boolean {
     texts !== null &&
     /tokenizer$/i.test(lastWord(call.func)) &&
     !keyword(call, "return_tensors") &&
-    (/s$/.test(lastWord(texts)) || texts.kind === "Comp" || isObjects(texts, facts, 3))
+    (lastWord(texts).endsWith("s") || texts.kind === "Comp" || isObjects(texts, facts, 3))
   );
 }
 
