@@ -1,7 +1,7 @@
 import { isNone, keyword } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Expr, NodeOf } from "../../python/tree.ts";
+import type { Call, Expr, NodeOf } from "../../python/tree.ts";
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { FUNCTIONS, TENSOR_ONLY_METHODS, last } from "../facts/torch-names.ts";
@@ -47,7 +47,7 @@ export const rule: Rule = {
       if (!METHODS.has(short) || !source || keyword(call, "output_size")) continue;
       // In a file of the step, with nobody to say where it is, it is where the step runs.
       const handed =
-        (name?.startsWith("torch.") === true || /^(?:repeat_interleave|masked_select)$/.test(short)) &&
+        (name?.startsWith("torch.") === true || isTensorMethod(call, short, facts)) &&
         facts.value(source).device === "unknown";
       if (!facts.onAccelerator(source) && !(handed && facts.accelerator) && !isHandedTensor(source, facts))
         continue;
@@ -103,16 +103,47 @@ export const rule: Rule = {
   },
 };
 
+/** Methods that an array or a table has as well: `rows.nonzero()`. */
+const SHARED_METHODS = /^(?:nonzero|unique)$/;
+
+/**
+ * `mask.argwhere()` of who knows what: nothing but a tensor has it. An array has `nonzero`, but takes nothing for it and gives a
+ * tuple, so that `mask.nonzero(as_tuple=True)` and `mask.nonzero().squeeze(1)` are a tensor's.
+ */
+function isTensorMethod(call: Call, short: string, facts: Facts): boolean {
+  if (!SHARED_METHODS.test(short) || call.args.length > 0 || isOfTorchAlone(facts)) return true;
+  const { parent } = call;
+  return (
+    (parent?.kind === "Attribute" && /^(?:squeeze|view|flatten|reshape|numel|size|tolist|t)$/.test(parent.attr)) ||
+    (parent?.kind === "Subscript" && parent.value === call && parent.index.kind === "Tuple")
+  );
+}
+
+/** What is computed with in a file that speaks of torch, and of no other library that has arrays or tables, are tensors. */
+function isOfTorchAlone({ file }: Facts): boolean {
+  return file.mentions("torch") && !ARRAYS.some((library) => file.mentions(library));
+}
+
+const ARRAYS = ["numpy", "pandas", "cupy", "jax", "tensorflow", "sklearn", "scipy"];
+
 /** `def loss(self, outputs: torch.Tensor)`: where the step runs, unless somebody says otherwise. */
 function isHandedTensor(expr: Expr, facts: Facts): boolean {
   const { what, device } = facts.value(expr);
   return facts.accelerator && what === "tensor" && device === "unknown" && facts.hot(expr) !== null;
 }
 
-/** `torch.abs(rendered[hit] - wanted[hit])` of what nobody here knows: torch's own functions and losses compute with it. */
+/**
+ * `torch.abs(rendered[hit] - wanted[hit])` of what nobody here knows: torch's own functions and losses compute with it, or there is
+ * nobody else in the file that could.
+ */
 function isUsedInStep(picked: NodeOf<"Subscript">, facts: Facts): boolean {
   const { what, device } = facts.value(picked.value);
-  return facts.accelerator && what === "unknown" && device === "unknown" && isTakenByTorch(picked, facts);
+  return (
+    facts.accelerator &&
+    what === "unknown" &&
+    device === "unknown" &&
+    (isTakenByTorch(picked, facts) || isOfTorchAlone(facts))
+  );
 }
 
 /** Arithmetic, and methods that only tensors have, give what they are given. */
