@@ -1,10 +1,13 @@
 import { argument } from "../../python/file.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Name } from "../../python/tree.ts";
 import { blockOf, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { attributesOf, isModuleRole, isOnlyMadeBy, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { isUsedAsTensor } from "../facts/tensor-use.ts";
+import { TENSOR_ONLY_METHODS } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -50,11 +53,31 @@ function isOnDevice(expr: Expr, facts: Facts): boolean {
   return isNetwork(root, facts);
 }
 
-/** `x.new_zeros(n)`, in a method that a module's forward runs: where the module is, unless somebody says otherwise. */
+/**
+ * `x.new_zeros(n)`, or what is used as only a tensor can be, in a method that a module's forward runs: where the module is, unless
+ * somebody says otherwise.
+ */
 function isOfForward(expr: Expr, facts: Facts): boolean {
   const { what, device } = facts.value(expr);
-  const cls = what === "tensor" && device === "unknown" && facts.accelerator ? classOf(expr) : null;
-  return cls !== null && isModuleRole(facts.role(cls)) && /\bforward\b/.test(facts.hot(expr)?.why ?? "");
+  const cls = device === "unknown" && facts.accelerator ? classOf(expr) : null;
+  return (
+    cls !== null &&
+    (what === "tensor" || (what === "unknown" && isTensorByUse(expr, facts))) &&
+    isModuleRole(facts.role(cls)) &&
+    /\bforward\b/.test(facts.hot(expr)?.why ?? "")
+  );
+}
+
+/** `scores.softmax(-1)`, and `scores` beside it: nothing else has that method. A layer's `forward` may be given anything. */
+function isTensorByUse(expr: Expr, { file }: Facts): boolean {
+  if (expr.kind === "Call")
+    return (
+      expr.func.kind === "Attribute" &&
+      file.dotted(expr.func) === null &&
+      (TENSOR_ONLY_METHODS.has(expr.func.attr) || /^(?:softmax|sigmoid|permute|relu)$/.test(expr.func.attr))
+    );
+  const made = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  return made.length > 0 && made.every((one) => isUsedAsTensor(one, file));
 }
 
 /** `train(model, rows.to(device))`: a parameter that every call in this file gives what is on the device. */
@@ -171,8 +194,9 @@ function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
   // One entry of a list is a number.
   if (expr.kind === "Subscript")
     return (
-      isHostData(expr.value, facts, depth + 1) &&
-      (expr.index.kind === "Slice" || !isFilledList(expr.value, facts, depth + 1))
+      isGroups(expr.value, facts) ||
+      (isHostData(expr.value, facts, depth + 1) &&
+        (expr.index.kind === "Slice" || !isFilledList(expr.value, facts, depth + 1)))
     );
   if (depth === 0 && selfAttribute(expr) !== null)
     return isOwnHostData(expr, facts) || isHandedByMethod(expr, facts);
@@ -210,7 +234,8 @@ function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
       ? isHostData(definitions[0]!.value, facts, depth + 1)
       : definitions[0]!.how === "unpack"
         ? isPairOfArrays(definitions[0]!.value, facts)
-        : definitions[0]!.how === "iterate" && isListOfIndices(definitions[0]!.value, facts))
+        : definitions[0]!.how === "iterate" &&
+          (isListOfIndices(definitions[0]!.value, facts) || isOneOfGroups(definitions[0]!, facts)))
   );
 }
 
@@ -288,6 +313,24 @@ function isHostList(expr: Expr, facts: Facts, depth: number): boolean {
     (expr.kind === "Binary" && expr.op === "+") ||
     (expr.kind === "Call" && /^builtins\.(?:list|sorted)$/.test(facts.file.dotted(expr.func) ?? ""));
   return isList && depth < 4 && isHostData(expr, facts, depth);
+}
+
+/** `for joints in GROUPS`, `for name, joints in self.groups.items()` */
+function isOneOfGroups({ value, index }: Definition, facts: Facts): boolean {
+  const over = value?.kind === "Call" && value.func.kind === "Attribute" ? value.func : null;
+  const isValue = over?.attr === "items" ? index === 1 : over?.attr === "values" && index === null;
+  return over ? isValue && isGroups(over.value, facts) : index === null && value !== null && isGroups(value, facts);
+}
+
+/** `GROUPS = [[0, 1], [2, 3]]`, `self.groups = {"arm": [0, 1], "leg": [2, 3]}`: each of them a list. */
+function isGroups(expr: Expr, facts: Facts): boolean {
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const writes = cls ? (attributesOf(cls, facts.file).get(own!)?.writes ?? []) : [];
+  const made =
+    expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : writes.length === 1 ? writes[0]!.value : null;
+  const held = made?.kind === "Dict" ? made.values : made?.kind === "List" || made?.kind === "Tuple" ? made.items : [];
+  return held.length > 0 && held.every((one) => one.kind === "List" && isHostData(one, facts, 3));
 }
 
 /** `for rows in np.array_split(order, n)`, `for rows in BatchSampler(…)`: each is an array, or a list. */
