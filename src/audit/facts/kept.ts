@@ -2,7 +2,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { keyword } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, namesIn, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, Name, Node, Stmt } from "../../python/tree.ts";
+import type { Call, Expr, Name, Node, Sequence, Stmt } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { attributeMayBeDifferentiated, mayBeDifferentiated } from "./flow.ts";
@@ -58,19 +58,12 @@ function* candidates(facts: Facts): Generator<Candidate> {
         const root = value.kind === "Binary" ? rootOf(item) : null;
         if (root) for (const added of mixedIn(value, item, facts)) yield { at, added, how: "sum", root };
       }
-    // `recent = (recent + [x])[-n:]`
-    const grown =
-      at.value.kind === "Subscript" && at.value.index.kind === "Slice" ? at.value.value : at.value;
-    if (
-      grown.kind === "Binary" &&
-      grown.op === "+" &&
-      grown.right.kind === "List" &&
-      at.targets.length === 1 &&
-      facts.file.textOf(grown.left) === facts.file.textOf(target)
-    ) {
+    const grown = at.targets.length === 1 ? addedToList(at.value, target, facts) : [];
+    if (grown.length > 0) {
       const root = rootOf(target);
       if (root && mayOutlive(root, at, facts))
-        for (const added of parts(grown.right, facts)) yield { at, added, how: "list", root };
+        for (const added of grown.flatMap((item) => parts(item, facts)))
+          yield { at, added, how: "list", root };
       continue;
     }
     // Most assignments are neither of these.
@@ -101,6 +94,33 @@ function* candidates(facts: Facts): Generator<Candidate> {
     if (isMeter(root, facts, at.func.attr)) continue;
     for (const added of parts(arg.value, facts)) yield { at, added, how: "list", root };
   }
+}
+
+/**
+ * `[x]` of `recent = (recent + [x])[-n:]`, `recent = recent[1:] + [x]`, `recent = [x] + recent[:n]` and `recent = [*recent, x]`: what
+ * a list or tuple is given besides its own.
+ */
+function addedToList(value: Expr, target: Expr, { file }: Facts): readonly Expr[] {
+  const whole = uncut(value);
+  const name = file.textOf(target);
+  const isItself = (side: Expr): boolean => file.textOf(uncut(side)) === name;
+  if (isSequence(whole)) {
+    const others = whole.items.filter((item) => item.kind !== "Starred" || !isItself(item.value));
+    return others.length < whole.items.length ? others : [];
+  }
+  if (whole.kind !== "Binary" || whole.op !== "+") return [];
+  const { left, right } = whole;
+  if (isSequence(right) && isItself(left)) return right.items;
+  return isSequence(left) && isItself(right) ? left.items : [];
+}
+
+function isSequence(expr: Expr): expr is Sequence {
+  return expr.kind === "List" || expr.kind === "Tuple";
+}
+
+/** `recent` of `recent[-n:]` */
+function uncut(expr: Expr): Expr {
+  return expr.kind === "Subscript" && expr.index.kind === "Slice" ? expr.value : expr;
 }
 
 function isUnbound(expr: Expr, { file }: Facts): boolean {
@@ -361,8 +381,12 @@ export function isOfFixedLength(made: Call, file: PythonFile): boolean {
 }
 
 /** `if len(queue) > size: queue.pop(0)`, `queue = queue[-size:]`: what is in it is from many turns. */
-export function isBounded({ root }: Keep, facts: Facts): boolean {
+export function isBounded({ at, root }: Keep, facts: Facts): boolean {
   const name = facts.file.textOf(root);
+  // `recent = recent[1:] + [x]`
+  const { value } = at.kind === "Assign" ? at : { value: null };
+  const sides = value?.kind === "Binary" ? [value.left, value.right] : [value];
+  if (sides.some((side) => side !== null && uncut(side) !== side)) return true;
   const trims = facts.file
     .all("Assign")
     .some(

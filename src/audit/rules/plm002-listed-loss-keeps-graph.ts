@@ -5,6 +5,7 @@ import { appendCall } from "../edits.ts";
 import { keptArguments } from "../facts/keepers.ts";
 import {
   isBackwarded,
+  isBounded,
   isItemOfLosses,
   isMaybeNumber,
   isQueue,
@@ -63,9 +64,13 @@ export const rule: Rule = {
       const what = scalar && isLoss(added, facts) ? "loss" : "outputs";
       yield {
         at,
-        // Whoever handed the object in may empty it; a ring grows no further once it is full.
+        // Whoever handed the object in may empty it; a ring, or what is cut to the last few, grows no further once it is full.
         severity:
-          told || isHandedIn(root, facts) || isRing(at, facts.file) ? "note" : scalar ? "warning" : "error",
+          told || isHandedIn(root, facts) || isRing(at, facts.file) || isBounded(keep, facts)
+            ? "note"
+            : scalar
+              ? "warning"
+              : "error",
         message: freed
           ? `\`${name}\` keeps every step's ${what}${facts.onAccelerator(added) ? " on the device" : ""} with their graph nodes`
           : `\`${name}\` keeps every turn's whole graph, activations included, alive: memory grows until it runs out`,

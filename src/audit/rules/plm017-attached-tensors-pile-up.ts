@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
@@ -43,13 +43,14 @@ export const rule: Rule = {
     yield* cutOffBeside(facts);
     yield* rows(facts);
     yield* rowsElsewhere(facts);
+    yield* joined(facts);
     for (const keep of keeps(facts)) {
       const { added, at, root } = keep;
       if (keep.how !== "list" || facts.gradMode(at) === "off") continue;
       if (later.some((one) => one.at === at)) continue;
       // Another rule tells of lists that a function fills; a bounded queue of its own outlives the step as one on self does.
       if (root.kind === "Name" && !(isQueue(root, facts) && facts.stepLoop(at))) continue;
-      if (replaces(at, facts)) continue;
+      if (!isRing(at, facts.file) && replaces(at, facts)) continue;
       const known =
         facts.value(added).graph === "yes" ||
         (isModule(at, facts) && facts.hot(at) && computesFromInput(added, facts));
@@ -203,6 +204,39 @@ function* rowsElsewhere(facts: Facts): Generator<Finding> {
       fix: { grade: "unsafe", title: "Detach what is written", edits: appendCall(value, ".detach()") },
     };
   }
+}
+
+/** `bank = torch.cat([bank[n:], features])`: the last rows, of a tensor that is there before the loop. */
+function* joined(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  if (facts.backwards.length === 0) return;
+  for (const call of file.callsNamed("cat", "concat", "vstack")) {
+    const statement = statementOf(call);
+    const [target] = statement?.kind === "Assign" ? statement.targets : [];
+    const parts = call.args[0]?.value;
+    const loop = facts.stepLoop(call);
+    if (target?.kind !== "Name" || !loop || (parts?.kind !== "List" && parts?.kind !== "Tuple")) continue;
+    if (!(file.dotted(call.func) ?? "").startsWith("torch.") || facts.gradMode(call) === "off") continue;
+    const isItself = (part: Expr): boolean => part.kind === "Name" && part.id === target.id;
+    const others = parts.items.filter((part) => !isItself(part.kind === "Subscript" ? part.value : part));
+    if (others.length === parts.items.length || isBegunWithin(target, loop, call, facts)) continue;
+    const added = others.find((part) => facts.value(part).graph === "yes" && isBackwarded(part, loop, facts));
+    // Cut off where it is joined, or on the next line.
+    if (!added || new RegExp(`\\b${target.id}\\b.*\\bdetach_?\\(`).test(file.codeOf(loop))) continue;
+    yield {
+      at: statement!,
+      severity: "note",
+      message: `\`${target.id}\` takes over the graph of what is joined to it, and chains it to those of all steps before`,
+      fix: { grade: "unsafe", title: "Detach what is joined", edits: appendCall(added, ".detach()") },
+    };
+  }
+}
+
+/** Begun in each turn: `rows = first`, and then `rows = torch.cat([rows, second])`. */
+function isBegunWithin(kept: Name, loop: Node, call: Call, { file }: Facts): boolean {
+  const made = file.scopes.lookup(kept)?.definitions ?? [];
+  const others = made.filter(({ node }) => !contains(statementOf(call)!, node));
+  return others.length === 0 || others.some(({ node }) => contains(loop, node));
 }
 
 /** A tensor that is made before the loop that takes the optimizer's steps, and is never cut off in it. */
@@ -427,7 +461,7 @@ function replaces(at: Node, { file }: Facts): boolean {
     return /^(?:name|key|tag|label|metric)$|_(?:name|key|tag)$/.test(key.id) && isReset(target!, file);
   return (
     target?.kind === "Subscript" &&
-    !/step|iter|epoch|batch|idx|index|count|time|turn|round|len\(|\b(?:i|n|t|k)\b/i.test(
+    !/step|iter|epoch|batch|idx|index|count|time|turn|round|ptr|pointer|cursor|len\(|\b(?:i|n|t|k)\b/i.test(
       file.textOf(target.index),
     )
   );

@@ -114,7 +114,8 @@ function isTensorMethod(call: Call, short: string, facts: Facts): boolean {
   if (!SHARED_METHODS.test(short) || call.args.length > 0 || isOfTorchAlone(facts)) return true;
   const { parent } = call;
   return (
-    (parent?.kind === "Attribute" && /^(?:squeeze|view|flatten|reshape|numel|size|tolist|t)$/.test(parent.attr)) ||
+    (parent?.kind === "Attribute" &&
+      /^(?:squeeze|view|flatten|reshape|numel|size|tolist|t)$/.test(parent.attr)) ||
     (parent?.kind === "Subscript" && parent.value === call && parent.index.kind === "Tuple")
   );
 }

@@ -319,7 +319,9 @@ function isHostList(expr: Expr, facts: Facts, depth: number): boolean {
 function isOneOfGroups({ value, index }: Definition, facts: Facts): boolean {
   const over = value?.kind === "Call" && value.func.kind === "Attribute" ? value.func : null;
   const isValue = over?.attr === "items" ? index === 1 : over?.attr === "values" && index === null;
-  return over ? isValue && isGroups(over.value, facts) : index === null && value !== null && isGroups(value, facts);
+  return over
+    ? isValue && isGroups(over.value, facts)
+    : index === null && value !== null && isGroups(value, facts);
 }
 
 /** `GROUPS = [[0, 1], [2, 3]]`, `self.groups = {"arm": [0, 1], "leg": [2, 3]}`: each of them a list. */
@@ -329,7 +331,8 @@ function isGroups(expr: Expr, facts: Facts): boolean {
   const writes = cls ? (attributesOf(cls, facts.file).get(own!)?.writes ?? []) : [];
   const made =
     expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : writes.length === 1 ? writes[0]!.value : null;
-  const held = made?.kind === "Dict" ? made.values : made?.kind === "List" || made?.kind === "Tuple" ? made.items : [];
+  const held =
+    made?.kind === "Dict" ? made.values : made?.kind === "List" || made?.kind === "Tuple" ? made.items : [];
   return held.length > 0 && held.every((one) => one.kind === "List" && isHostData(one, facts, 3));
 }
 
