@@ -17,7 +17,7 @@ export const rule: Rule = {
       "A module's running statistic is rebuilt from its old value and this forward's input, with gradients recorded",
     severity: "error",
     fix: "safe",
-    patterns: [18],
+    patterns: [18, 17],
   },
   *check(facts) {
     for (const statement of facts.file.all("AugAssign")) {

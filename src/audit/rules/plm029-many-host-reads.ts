@@ -1,5 +1,5 @@
-import { ancestors, blockOf, contains, statementOf } from "../../python/nodes.ts";
-import type { Call, Comp, Expr, Node, Stmt } from "../../python/tree.ts";
+import { ancestors, blockOf, contains, lastWord, statementOf } from "../../python/nodes.ts";
+import type { Call, Comp, Expr, Node, NodeOf, Stmt } from "../../python/tree.ts";
 import { localName } from "../imports.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts, Hot } from "../facts/facts.ts";
@@ -157,6 +157,8 @@ function mapsFloat(call: Call, facts: Facts): boolean {
 
 /** `.item()` is a tensor's; of what `float(v)` reads, it must be seen to be one. */
 function areTensors({ clauses }: Comp, read: Call, facts: Facts): boolean {
+  const one = baseOf(readOf(read));
+  if (one.kind === "Subscript") return isBoundBy(clauses[0]!.target, one.index) && isOfDevice(one, facts);
   if (read.func.kind === "Attribute") return true;
   let over = clauses[0]!.iter;
   // `losses.items()`
@@ -173,12 +175,55 @@ function areTensors({ clauses }: Comp, read: Call, facts: Facts): boolean {
   );
 }
 
+/** `v` of `v.item()` and `float(v)`. */
+function readOf({ func, args }: Call): Expr {
+  return func.kind === "Attribute" ? func.value : args[0]!.value;
+}
+
+function isBoundBy(target: Expr, name: Expr): boolean {
+  const bound = target.kind === "Tuple" ? target.items : [target];
+  return bound.some((item) => item.kind === "Name" && name.kind === "Name" && item.id === name.id);
+}
+
+/** `stacked[i]`, `losses[key]`: of a tensor, or of a dict or list of them, on the device. */
+function isOfDevice(one: NodeOf<"Subscript">, facts: Facts): boolean {
+  const made = one.value.kind === "Name" ? facts.file.scopes.onlyValue(one.value) : null;
+  const held =
+    made?.kind === "Dict"
+      ? made.values
+      : made?.kind === "List"
+        ? made.items
+        : made?.kind === "Comp"
+          ? [made.value ?? made.element]
+          : [];
+  return (
+    facts.onAccelerator(one) ||
+    held.some((item) => facts.onAccelerator(item)) ||
+    (made?.kind === "Call" && isReducedOnDevice(made, facts))
+  );
+}
+
+/** `mean_of_ranks(torch.stack(values))`: a function of the tree that is given a tensor of the device, and is not seen to bring it back. */
+function isReducedOnDevice(call: Call, facts: Facts): boolean {
+  const given = call.args[0] && facts.value(call.args[0].value);
+  return (
+    /reduce|mean|sum|gather|average|sync/i.test(lastWord(call.func)) &&
+    facts.accelerator &&
+    given?.what === "tensor" &&
+    given.device !== "cpu" &&
+    facts.callee(call)?.reads === false
+  );
+}
+
 /** `for name, loss in losses.items(): totals[name] += loss.item()`, in a step. */
 function readsInLoop(call: Call, facts: Facts): boolean {
   if (call.func.kind !== "Attribute" || call.args.length > 0 || !isOfOne(call.func.value)) return false;
   const loop = loopsAround(call)[0];
   if (loop?.kind !== "For" || facts.stepLoops.has(loop) || !facts.everyStep(loop)) return false;
   if (facts.frequency(call, loop) !== "every") return false;
+  const place = baseOf(call.func.value);
+  // `for i, name in enumerate(names): totals[name] += values[i].item()`
+  if (place.kind === "Subscript") return isBoundBy(loop.target, place.index) && isOfDevice(place, facts);
   const over = loop.iter;
   // `for p in model.parameters(): total += p.grad.norm().item() ** 2`
   const values =
@@ -188,10 +233,8 @@ function readsInLoop(call: Call, facts: Facts): boolean {
   const listed = over.kind === "Name" ? facts.file.scopes.onlyValue(over) : null;
   const items = listed?.kind === "List" || listed?.kind === "Tuple" ? listed.items : [];
   if (!values && !items.some((item) => facts.onAccelerator(item))) return false;
-  const bound = loop.target.kind === "Tuple" ? loop.target.items : [loop.target];
-  const isBound = (read: Expr): boolean =>
-    bound.some((item) => item.kind === "Name" && read.kind === "Name" && item.id === read.id);
-  const read = baseOf(call.func.value);
+  const isBound = (read: Expr): boolean => isBoundBy(loop.target, read);
+  const read = place;
   // `norm = p.grad.norm(2)` in the same turn, and then `norm.item()`.
   const made = read.kind === "Name" ? facts.file.scopes.onlyValue(read) : null;
   return isBound(read) || (made !== null && contains(loop, made) && isOfOne(made) && isBound(baseOf(made)));
@@ -202,12 +245,13 @@ function baseOf(expr: Expr): Expr {
   return expr.kind === "Attribute" ? baseOf(expr.value) : expr;
 }
 
-/** `v`, `v.mean()`, `p.grad.norm(2)` */
+/** `v`, `v.mean()`, `p.grad.norm(2)`, `values[i]` */
 function isOfOne(expr: Expr): boolean {
   if (expr.kind === "Attribute") return /^(?:grad|data)$/.test(expr.attr) && isOfOne(expr.value);
   return expr.kind === "Call" && expr.func.kind === "Attribute" && REDUCES.test(expr.func.attr)
     ? isOfOne(expr.func.value)
-    : expr.kind === "Name";
+    : expr.kind === "Name" ||
+        (expr.kind === "Subscript" && expr.value.kind === "Name" && expr.index.kind === "Name");
 }
 
 /** Methods on the way from a tensor to one number of it. */
