@@ -25,6 +25,8 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     const reduces: Call[] = [];
+    // `reduce_mean(loss)`, `reduce_mean(accuracy)`: a function of this file that does nothing but reduce what it is given.
+    const helpers = new Set<FunctionDef>();
     for (const call of file.callsNamed("barrier", "all_reduce", "reduce", "gather", "wait_for_everyone")) {
       const name = file.dotted(call.func) ?? "";
       const waits =
@@ -52,11 +54,10 @@ export const rule: Rule = {
         call.func.kind === "Attribute" &&
         /^(?:reduce|gather)$/.test(call.func.attr) &&
         /accelerator|fabric/i.test(file.textOf(call.func.value));
-      if (
-        (driver || /^torch\.distributed\.(?:distributed_c10d\.)?(?:all_)?reduce$/.test(name)) &&
-        (facts.everyStep(call) || everyUpdate(call, facts))
-      )
-        reduces.push(call);
+      if (!driver && !/^torch\.distributed\.(?:distributed_c10d\.)?(?:all_)?reduce$/.test(name)) continue;
+      if (facts.everyStep(call) || everyUpdate(call, facts) || isForRanks(call, facts)) reduces.push(call);
+      // Whatever it asks before, `if n > 1:`, it is called to reduce.
+      if (facts.hot(call)) for (const fn of reducerOf(call, file)) helpers.add(fn);
     }
     const groups = new Map<Node, Call[]>();
     const put = (call: Call): void => {
@@ -65,8 +66,6 @@ export const rule: Rule = {
       if (group) group.push(call);
       else groups.set(within, [call]);
     };
-    // `reduce_mean(loss)`, `reduce_mean(accuracy)`: a function of this file that does nothing but reduce what it is given.
-    const helpers = new Set(reduces.flatMap((call) => reducerOf(call, file)));
     for (const call of file.calls.matching(REDUCERS)) {
       const [given] = call.args;
       if (
@@ -134,6 +133,10 @@ function isAverage(expr: Expr, file: PythonFile): boolean {
   );
 }
 
+/** `self.is_ddp`, `dist.is_initialized()`, `get_world_size() > 1`: there is more than one rank. */
+const OF_RANKS =
+  /^(?:\w+\.)*(?:(?:is_|use_)?(?:ddp|dist\w*|multi_?gpu)|is_(?:dist\w*|initialized)\(\)|(?:get_)?(?:world|mpi)_?size(?:\(\))? (?:>|!=) 1|(?:n|num)_?gpus? > 1)$/i;
+
 /** Under nothing but `if self.is_ddp:`, which is off by default, as ranks are. */
 function isForRanks(call: Call, facts: Facts): boolean {
   const within = facts.hot(call)?.within;
@@ -144,12 +147,7 @@ function isForRanks(call: Call, facts: Facts): boolean {
     if (at.kind === "If") tests.push(at.test);
     else if (at.kind === "Handler" || at.kind === "For" || at.kind === "While") return false;
   }
-  return (
-    tests.length > 0 &&
-    tests.every((test) =>
-      /^(?:\w+\.)*(?:is_|use_)?(?:ddp|dist\w*|multi_?gpu)$/i.test(facts.file.textOf(test)),
-    )
-  );
+  return tests.length > 0 && tests.every((test) => OF_RANKS.test(facts.file.textOf(test)));
 }
 
 /** Under a setting that asks for times, which need it. */
@@ -183,7 +181,13 @@ function reducerOf(call: Call, file: PythonFile): FunctionDef[] {
 
 function isSeveral(over: Expr | undefined, file: PythonFile): boolean {
   if (over?.kind === "Tuple" || over?.kind === "List") return over.items.length > 1;
-  if (over?.kind === "Name") return isTakenTogether(over, file) || isOfNamed(over, file);
+  if (over?.kind === "Name") {
+    // `keys = sorted(losses)` above.
+    const made = file.scopes.onlyValue(over);
+    return (
+      isTakenTogether(over, file) || isOfNamed(over, file) || (made?.kind === "Call" && isSeveral(made, file))
+    );
+  }
   // `sorted(losses)`, `enumerate(metrics.values())`
   if (
     over?.kind === "Call" &&
