@@ -1,6 +1,6 @@
 import { keyword } from "../../python/file.ts";
 import { ancestors, classOf, functionOf } from "../../python/nodes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 import { isModuleRole, isSelf } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -36,25 +36,33 @@ function* inLosses(facts: Facts): Generator<Finding> {
     const fn = source && !isCompared(source) ? functionOf(call) : null;
     const cls = fn ? classOf(call) : null;
     if (fn?.kind !== "FunctionDef") continue;
-    // `def bpr_loss(self, users, items)` of a network, which a step calls.
-    if (
-      cls &&
-      /loss$/i.test(fn.name) &&
-      isModuleRole(facts.role(cls)) &&
-      facts.hot(call) &&
-      isMaybeTensor(source!, facts) &&
-      !isAskedFor(call, facts)
-    ) {
+    const ofNetwork = cls !== null && isModuleRole(facts.role(cls));
+    if (ofNetwork && isJudgedByNetwork(call, source!, fn, facts)) {
       yield { at: call, message: MESSAGE };
       continue;
     }
-    if (!/loss(?:_|$)/i.test(cls?.name ?? fn.name)) continue;
+    if (!/loss(?:_|$)/i.test(cls?.name ?? fn.name) && !(ofNetwork && JUDGES.test(fn.name))) continue;
+    if (facts.gradMode(call) === "off") continue;
     let root: Expr = source!;
     while (root.kind === "Call" && root.func.kind === "Attribute") root = root.func.value;
     const isGiven =
       root.kind === "Name" && facts.file.scopes.reaching(root).every(({ how }) => how === "param");
     if (isGiven && !isAskedFor(call, facts)) yield { at: call, message: MESSAGE };
   }
+}
+
+/** What a network's method is called that says how wrong it is: `bpr_loss`, `nll`, `log_likelihood`. */
+const JUDGES = /loss$|(?:^|_)(?:nll|nelbo|elbo|likelihood|log_prob|kld?|energy|objective)(?:_|$)/i;
+
+/**
+ * In `def bpr_loss(self, users, items)` of a network, which a step calls; or `nll_of(self.forward(x).double())` in a method that nobody
+ * is seen calling, of what the network itself has computed.
+ */
+function isJudgedByNetwork(call: Call, source: Expr, fn: FunctionDef, facts: Facts): boolean {
+  if (isAskedFor(call, facts) || !isMaybeTensor(source, facts) || facts.gradMode(call) === "off")
+    return false;
+  if (/loss$/i.test(fn.name) && facts.hot(call)) return true;
+  return facts.onAccelerator(source) && (JUDGES.test(fn.name) || isJudged(call, source, facts));
 }
 
 function* inStep(facts: Facts): Generator<Finding> {
