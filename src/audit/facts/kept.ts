@@ -573,7 +573,7 @@ function besides({ node, value }: Definition, { file }: Facts): readonly Definit
 }
 
 /** What a function of this file returns for a definition: `loss` of `loss, accuracy = step(batch)`. */
-function returnedFor({ how, value, index }: Definition, { file }: Facts): readonly Expr[] {
+export function returnedFor({ how, value, index }: Definition, { file }: Facts): readonly Expr[] {
   if ((how !== "assign" && how !== "unpack") || value?.kind !== "Call") return [];
   const target = callTarget(value, file);
   const given = target === null ? undefined : file.once(returnsByName).get(target);

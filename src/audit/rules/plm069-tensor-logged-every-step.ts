@@ -8,7 +8,9 @@ import type { Facts } from "../facts/facts.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import { callsOf, paramGiven } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
+import { returnedFor } from "../facts/kept.ts";
 import { mayBeNumber } from "../facts/tensor-use.ts";
+import { METHODS } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { throttle } from "../throttle.ts";
 
@@ -41,7 +43,8 @@ export const rule: Rule = {
       // The second value of one call finds the queue empty.
       let waited = false;
       for (const value of handed(call, facts)) {
-        if (!facts.onAccelerator(value)) continue;
+        const known = facts.onAccelerator(value);
+        if (!known && !(facts.accelerator && isTensorByWord(value, facts))) continue;
         // `if i == 0: …` around a generator's step, in the loop of the discriminator's.
         const own = !isEveryTurn(call, facts);
         if (own && !ownUpdate(call, facts)) continue;
@@ -53,7 +56,7 @@ export const rule: Rule = {
         waited = true;
         yield {
           at: value,
-          ...(echo || own || mayBeNumber(value, facts) ? { severity: "note" as const } : {}),
+          ...(echo || own || !known || mayBeNumber(value, facts) ? { severity: "note" as const } : {}),
           message: echo ? AFTER_READ : MESSAGE,
           ...(edits ? { fix: { grade: "unsafe" as const, title: "Log every 50 steps", edits } } : {}),
         };
@@ -80,6 +83,44 @@ function* handedOn(facts: Facts): Generator<Finding> {
         yield { at: losses, message: MESSAGE };
     }
   }
+}
+
+/**
+ * `errors.mean()` of `loss, errors = self.losses(batch)`, where that hands back `errors.detach().abs()`: nothing but a tensor has
+ * such a method, and in a step it is where the others are, unless somebody says otherwise.
+ */
+function isTensorByWord(expr: Expr, facts: Facts, depth = 0): boolean {
+  const { device, what } = facts.value(expr);
+  if (depth > 6 || device !== "unknown" || isBack(expr)) return false;
+  const again = (inner: Expr): boolean => isTensorByWord(inner, facts, depth + 1);
+  if (what === "tensor") return true;
+  if (what !== "unknown") return false;
+  if (expr.kind === "Binary") return again(expr.left) || again(expr.right);
+  if (expr.kind === "Call")
+    return (
+      expr.func.kind === "Attribute" &&
+      facts.file.dotted(expr.func) === null &&
+      METHODS.has(expr.func.attr) &&
+      again(expr.func.value)
+    );
+  const made = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
+  return (
+    made.length > 0 &&
+    made.every((one) => {
+      const handed = returnedFor(one, facts);
+      if (handed.length > 0) return handed.every(again);
+      return one.how === "assign" && one.value !== null && again(one.value);
+    })
+  );
+}
+
+/** `errors.cpu().detach()` */
+function isBack(expr: Expr): boolean {
+  return (
+    expr.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    (/^(?:cpu|numpy|item|tolist|to)$/.test(expr.func.attr) || isBack(expr.func.value))
+  );
 }
 
 function isEveryTurn(node: Expr, facts: Facts): boolean {
