@@ -1,10 +1,11 @@
 import { argument, positional } from "../../python/file.ts";
-import { classOf, contains, functionOf } from "../../python/nodes.ts";
-import type { Attribute, Call, Expr } from "../../python/tree.ts";
+import { ancestors, classOf, contains, functionOf } from "../../python/nodes.ts";
+import type { Attribute, Call, Expr, Node } from "../../python/tree.ts";
 import { isModuleRole, selfAttribute } from "../facts/classes.ts";
 import { everyTurn, validationStep } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { callsOf } from "../facts/returns.ts";
 import { isUsedAsTensor, mayBeNumber } from "../facts/tensor-use.ts";
 import { last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -160,6 +161,9 @@ function closing(value: Expr, call: Call, method: string): Edit[] {
       ];
 }
 
+const FOR_EACH_BATCH =
+  "Python wants a number here and reads the device tensor for it, with a wait, for every batch of an epoch";
+
 /** A 0-dim device tensor where Python wants a number: a size, a bound of a slice, a count of repeats. */
 function* sizes(facts: Facts): Generator<Finding> {
   const report = (at: Expr): Finding => ({
@@ -243,8 +247,34 @@ function* sizes(facts: Facts): Generator<Finding> {
     )
       yield report(subscript.index);
   for (const slice of file.all("Slice"))
-    for (const bound of [slice.lower, slice.upper])
-      if (bound && isCount(bound) && everyTurn(slice, facts)) yield report(bound);
+    for (const bound of [slice.lower, slice.upper]) {
+      if (!bound || !isCount(bound)) continue;
+      if (everyTurn(slice, facts)) yield report(bound);
+      else if (isForEachBatch(slice, facts)) yield { at: bound, severity: "note", message: FOR_EACH_BATCH };
+    }
+}
+
+/**
+ * In a function that every epoch calls for each of its batches beside the loop that trains on them:
+ * `[crop(data[i : i + n]) for i in range(0, len(data), n)]`.
+ */
+function isForEachBatch(node: Node, facts: Facts): boolean {
+  const fn = functionOf(node);
+  const calls = fn?.kind === "FunctionDef" ? callsOf(fn, facts.file) : [];
+  return (
+    calls.length > 0 &&
+    facts.frequency(node, fn!) === "every" &&
+    calls.every((call) => {
+      const epochs = facts.epochLoop(call);
+      return (
+        epochs !== null &&
+        facts.frequency(call, epochs) === "every" &&
+        ancestors(call).some(
+          (at) => /^(?:For|While|Comp)$/.test(at.kind) && at !== epochs && contains(epochs, at),
+        )
+      );
+    })
+  );
 }
 
 /**
