@@ -1,7 +1,7 @@
 import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -144,9 +144,12 @@ function* besideBatches(facts: Facts): Generator<Finding> {
   if (!facts.accelerator || !namesDevice(file)) return;
   for (const call of file.callsNamed(...HOST_FACTORIES, ...TENSOR_TYPES)) {
     const data = positional(call, 0);
-    const isKept = data !== null && isFilled(call, facts) && isKeptSetting(data, facts);
+    const isKept =
+      data !== null &&
+      isFilled(call, facts) &&
+      (isKeptSetting(data, facts) || isNumberOfMaker(data, functionOf(call), facts));
     if ((!isKept && !isConstantFactory(call, facts)) || !isSent(call, facts)) continue;
-    if (facts.hot(call) || !isWithEachBatch(call, facts)) continue;
+    if (facts.hot(call) || !(isWithEachBatch(call, facts) || isInPreparation(call, facts))) continue;
     yield {
       at: call,
       severity: "note",
@@ -171,6 +174,53 @@ function isSent(call: Call, facts: Facts): boolean {
     at = parent;
   }
   return false;
+}
+
+/**
+ * In a function that another one makes and hands out, and that sends what it is given to the device:
+ * `def set_up(): def prepare(batch): return batch.cuda() * torch.tensor([scale], device="cuda")`, and `return loader, prepare`.
+ */
+function isInPreparation(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const fn = functionOf(call);
+  if (fn?.kind !== "FunctionDef" || functionOf(fn) === null || facts.frequency(call, fn) !== "every")
+    return false;
+  const isHandedOut = file
+    .all("Name")
+    .some(
+      ({ id, parent, start }) =>
+        id === fn.name &&
+        start > fn.end &&
+        (parent?.kind === "Return" || (parent?.kind === "Tuple" && parent.parent?.kind === "Return")),
+    );
+  return (
+    isHandedOut &&
+    file.callsNamed("to", "cuda").some((sent) => {
+      let root: Expr = sent.func;
+      while (root.kind === "Attribute" || root.kind === "Subscript") root = root.value;
+      const { id } = root.kind === "Name" ? root : { id: null };
+      return functionOf(sent) === fn && fn.params.some(({ name }) => name === id);
+    })
+  );
+}
+
+/** `[scale]`, of a number that the function around the one it is used in has set. */
+function isNumberOfMaker(data: Expr, fn: Node | null, facts: Facts): boolean {
+  const items = data.kind === "List" || data.kind === "Tuple" ? data.items : [data];
+  return (
+    fn !== null &&
+    items.length > 0 &&
+    items.every((item) => {
+      const made = item.kind === "Name" ? (facts.file.scopes.lookup(item)?.definitions ?? []) : [];
+      return (
+        made.length > 0 &&
+        made.every(
+          ({ how, node, value }) =>
+            how === "assign" && !contains(fn, node) && value !== null && facts.value(value).what === "number",
+        )
+      );
+    })
+  );
 }
 
 /** In a loop over a loader that yields its batches, or in what draws the next one ahead: `self.batch = next(self.loader)`. */
