@@ -57,6 +57,7 @@ export const rule: Rule = {
       // What a network gave in a step that records; it may be one that does not learn.
       const maybe =
         !known &&
+        facts.value(added).graph !== "no" &&
         ((networkCall(added, facts) !== null &&
           facts.backwards.some(({ call }) => functionOf(call) === functionOf(at))) ||
           isOfReturnedLoss(keep, facts) ||
