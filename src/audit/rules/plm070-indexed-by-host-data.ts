@@ -69,7 +69,8 @@ function isOfForward(expr: Expr, facts: Facts): boolean {
 }
 
 /** `scores.softmax(-1)`, and `scores` beside it: nothing else has that method. A layer's `forward` may be given anything. */
-function isTensorByUse(expr: Expr, { file }: Facts): boolean {
+function isTensorByUse(expr: Expr, facts: Facts): boolean {
+  const { file } = facts;
   if (expr.kind === "Call")
     return (
       expr.func.kind === "Attribute" &&
@@ -77,7 +78,10 @@ function isTensorByUse(expr: Expr, { file }: Facts): boolean {
       (TENSOR_ONLY_METHODS.has(expr.func.attr) || /^(?:softmax|sigmoid|permute|relu)$/.test(expr.func.attr))
     );
   const made = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
-  return made.length > 0 && made.every((one) => isUsedAsTensor(one, file));
+  // `self.fits(torch.rand(n))`: made on the host.
+  const isOfHost = (one: Definition): boolean =>
+    handedIn(one, file, true).some((given) => facts.value(given).device === "cpu");
+  return made.length > 0 && made.every((one) => isUsedAsTensor(one, file) && !isOfHost(one));
 }
 
 /** `train(model, rows.to(device))`: a parameter that every call in this file gives what is on the device. */
