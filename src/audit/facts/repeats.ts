@@ -21,7 +21,7 @@ export function* needlessRepeats(facts: Facts): Generator<Repeat> {
   for (const call of file.callsNamed("repeat_interleave"))
     if (
       isOfAttribute(call) &&
-      isOneInterleaved(call, facts) &&
+      (isOneInterleaved(call, facts) || isMaskInterleaved(call, file)) &&
       facts.everyStep(call) &&
       !isChangedLater(call, file)
     )
@@ -47,6 +47,7 @@ export function* needlessRepeats(facts: Facts): Generator<Repeat> {
         isBelowItsRank(times, source, facts)) &&
         !isChangedLater(call, file)) ||
       isRepeatedToFit(call, times, facts) ||
+      isMaskRepeated(call, source, times, file) ||
       (once && (hasDimensionOfOne(source, facts, 0) || isReduced(source, times, facts)))
     )
       yield {
@@ -74,7 +75,71 @@ function isJoinedWithItself(call: Call, { file }: Facts): boolean {
   const target = call.parent?.kind === "Assign" ? call.parent.targets[0] : undefined;
   const named = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
   const uses = named ? file.scopes.uses(named) : [call];
-  return isRow && uses.length > 0 && uses.every(isInArithmetic);
+  return isRow && uses.length > 0 && uses.every((use) => isInArithmetic(use) || isMaskOfAnother(use, file));
+}
+
+/**
+ * `mask.repeat(1, heads, 1, 1)` for `scores.masked_fill(mask == 0, low)`, which broadcasts it: whoever made the mask, it is one
+ * long where it is written out for each head or each query. Along the first dimension, `mask.repeat(heads, 1, 1)`, rows are
+ * laid one after another.
+ */
+function isMaskRepeated(call: Call, source: Expr, times: readonly Expr[], file: PythonFile): boolean {
+  return (
+    times.length > 2 &&
+    stars(call) === 0 &&
+    isOne(times[0]) &&
+    !times.every(isOne) &&
+    NAMES_MASK.test(file.textOf(source)) &&
+    isOnlyMask(call, file)
+  );
+}
+
+const NAMES_MASK = /mask|pad|valid/i;
+
+/** `mask.repeat_interleave(heads, dim=1)`, for the same. */
+function isMaskInterleaved(call: Call, file: PythonFile): boolean {
+  const shift = file.dotted(call.func) === "torch.repeat_interleave" ? 1 : 0;
+  if (call.func.kind !== "Attribute" || (shift === 0 && file.dotted(call.func) !== null)) return false;
+  const source = shift === 1 ? positional(call, 0) : call.func.value;
+  const dim = argument(call, "dim", shift + 1);
+  return (
+    source !== null &&
+    NAMES_MASK.test(file.textOf(source)) &&
+    dim?.kind === "Num" &&
+    dim.text === "1" &&
+    isOnlyMask(call, file)
+  );
+}
+
+/** To tell which numbers of another tensor are filled is all that it is for. */
+function isOnlyMask(call: Call, file: PythonFile): boolean {
+  const target = call.parent?.kind === "Assign" ? call.parent.targets[0] : undefined;
+  const named = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  const uses = named ? file.scopes.uses(named) : [call];
+  return uses.length > 0 && uses.every((use) => isMaskOfAnother(use, file));
+}
+
+/** `scores.masked_fill(mask, low)`, `torch.where(mask, x, y)`, also of `mask == 0`, `~mask` and `mask.bool()`. */
+function isMaskOfAnother(mask: Expr, file: PythonFile): boolean {
+  const { parent } = mask;
+  if (parent?.kind === "Compare" || parent?.kind === "Unary") return isMaskOfAnother(parent, file);
+  if (parent?.kind === "Attribute")
+    return (
+      parent.parent?.kind === "Call" &&
+      (SAME_SHAPE.test(parent.attr) || /^(?:eq|ne|logical_not)$/.test(parent.attr)) &&
+      isMaskOfAnother(parent.parent, file)
+    );
+  const asked = parent?.kind === "Arg" ? parent.parent : null;
+  if (asked?.kind !== "Call") return false;
+  const name = file.dotted(asked.func);
+  if (name === "torch.where") return asked.args[0]?.value === mask && asked.args.length === 3;
+  if (name === "torch.masked_fill") return positional(asked, 1) === mask;
+  return (
+    name === null &&
+    asked.func.kind === "Attribute" &&
+    /^masked_fill_?$/.test(asked.func.attr) &&
+    argument(asked, "mask", 0) === mask
+  );
 }
 
 /** `torch.repeat_interleave(x.unsqueeze(1), n, dim=1)`, `self.token.repeat_interleave(n, 0)`: of one row there is nothing to interleave. */
