@@ -23,14 +23,16 @@ export function isOneOf(some: readonly Definition[], ...those: readonly (Definit
 
 /** Whether the copy may be written to: kept somewhere, handed on, or changed in place. */
 export function isChangedLater(call: Call, facts: Facts): boolean {
-  const { parent } = call;
+  // `x.clone()[:, :-1]`: what is done with the part is done with the copy.
+  const read = partOfMany(call);
+  const { parent } = read;
   // `x.clone().mean()`: used up at once.
-  if (parent?.kind === "Attribute" && parent.value === call) return parent.attr.endsWith("_");
+  if (parent?.kind === "Attribute" && parent.value === read) return parent.attr.endsWith("_");
   if (parent?.kind === "Binary") return false;
   // `self.log_probs(logits=out.logits.clone())`, a method that only reads what it gets.
   if (parent?.kind === "Arg" && parent.parent?.kind === "Call")
     return !isReadBy(parent.parent, facts) && !isOnlyRead(parent, parent.parent, facts);
-  const target = parent?.kind === "Assign" && parent.value === call ? parent.targets[0] : null;
+  const target = parent?.kind === "Assign" && parent.value === read ? parent.targets[0] : null;
   return target?.kind !== "Name" || isChangedUnder(target, facts);
 }
 

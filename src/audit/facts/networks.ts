@@ -145,6 +145,11 @@ export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
         : networkCall(expr.value, facts, depth + 1);
     case "Subscript":
       return networkCall(gatheredBy(expr, facts) ?? expr.value, facts, depth + 1);
+    // `out["logits"] if isinstance(out, dict) else out[0]`
+    case "IfExp": {
+      const runs = [expr.body, expr.orelse].map((one) => networkCall(one, facts, depth + 1));
+      return runs.every((run) => run !== null) ? (runs[0] ?? null) : null;
+    }
     case "Call": {
       // `model(images, inference="generate")` may return texts.
       if (expr.args.some(({ value }) => value.kind === "Str" && /generat/.test(value.value ?? "")))
