@@ -96,8 +96,19 @@ export function loadersOf(
   if (ENDLESS.test(lastWord(expr.func)) && expr.args.length > 0) return again(positional(expr, 0));
   // `metric_logger.log_every(loader, 10)` of torchvision's references, which many copy.
   if (lastWord(expr.func) === "log_every") return again(positional(expr, 0));
-  if (name === "builtins.zip") return all(expr.args.map((arg) => again(arg.value)));
+  if (name === "builtins.zip")
+    return all(expr.args.filter(({ value }) => !isCount(value, file)).map(({ value }) => again(value)));
   return returned(expr, null, facts, depth, isMaker);
+}
+
+/** `range(n)`, `itertools.count()`, a bar over one: beside a loader in a `zip` it hands out the number of the turn. */
+function isCount(expr: Expr, file: PythonFile): boolean {
+  const made = (expr.kind === "Name" ? madeAs(expr, file) : null) ?? expr;
+  if (made.kind !== "Call") return false;
+  const name = file.dotted(made.func) ?? "";
+  if (/^(?:builtins\.range|itertools\.count)$|(?:^|\.)trange$/.test(name)) return true;
+  const over = /(?:^|\.)tqdm(?:\.|$)/.test(name) ? positional(made, 0) : null;
+  return over !== null && isCount(over, file);
 }
 
 /** Of `loader = tqdm(loader)` in a loop, the inner name's own statement tells nothing of where it came from. */
@@ -302,24 +313,34 @@ function passed(
   );
 }
 
-/** Functions of a file that hand out a loader whose batches are pinned. */
+/** Functions of a file that hand out a loader whose batches are pinned, or one that another of them made. */
 export function pinnedMakers(file: PythonFile): ReadonlySet<FunctionDef> {
   const found = new Set<FunctionDef>();
-  for (const call of file.callsNamed("DataLoader")) {
-    if (!isDataLoader(file.dotted(call.func)) || !pinsBatches(call, file)) continue;
-    const fn = functionOf(call);
-    const target = call.parent?.kind === "Assign" ? call.parent.targets[0] : null;
-    const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
-    const handedOut =
-      call.parent?.kind === "Return" ||
-      (made !== null &&
-        file.scopes.uses(made).some((use) => {
-          const whole = endlessOf(use, file) ?? use;
-          return (whole.parent?.kind === "Tuple" ? whole.parent : whole).parent?.kind === "Return";
-        }));
-    if (fn?.kind === "FunctionDef" && handedOut) found.add(fn);
+  let made: readonly Call[] = file
+    .callsNamed("DataLoader")
+    .filter((call) => isDataLoader(file.dotted(call.func)) && pinsBatches(call, file));
+  while (made.length > 0) {
+    const makers = new Set<FunctionDef>();
+    for (const call of made) {
+      const fn = functionOf(call);
+      if (fn?.kind === "FunctionDef" && !found.has(fn) && isHandedOut(call, file)) makers.add(fn);
+    }
+    for (const fn of makers) found.add(fn);
+    made = [...makers].flatMap((fn) => callsOf(fn, file));
   }
   return found;
+}
+
+/** `return DataLoader(…)`, or by the name it gets, alone or as one of several. */
+function isHandedOut(call: Call, file: PythonFile): boolean {
+  const target = call.parent?.kind === "Assign" ? call.parent.targets[0] : null;
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  const isReturned = (loader: Expr): boolean =>
+    (loader.parent?.kind === "Tuple" ? loader.parent : loader).parent?.kind === "Return";
+  return (
+    isReturned(call) ||
+    (made !== null && file.scopes.uses(made).some((use) => isReturned(endlessOf(use, file) ?? use)))
+  );
 }
 
 /** `sample_data(loader)`, of a generator of this file that hands on the batches, or of any that says so by its name. */

@@ -113,12 +113,14 @@ export function paramBehind(expr: Expr, fn: FunctionDef, file: PythonFile, depth
   return first !== undefined && others.every((one) => one === first) ? first : null;
 }
 
-/** `data` of `torch.from_numpy(data)` and `data.detach()`: the same bytes. */
+/** `data` of `torch.from_numpy(data)`, `data.detach()` and `data.contiguous()`: the same bytes. */
 function sameOf(call: Call, file: PythonFile): Expr | null {
   const { func, args } = call;
   if (/^torch\.(?:from_numpy|as_tensor)$/.test(file.dotted(func) ?? ""))
     return args.length === 1 ? positional(call, 0) : null;
-  return func.kind === "Attribute" && func.attr === "detach" && args.length === 0 ? func.value : null;
+  return func.kind === "Attribute" && /^(?:detach|contiguous)$/.test(func.attr) && args.length === 0
+    ? func.value
+    : null;
 }
 
 /** `batch` of `batch.items()`. */

@@ -35,7 +35,7 @@ export const rule: Rule = {
       const device = keyword(call, "device")?.value ?? positional(call, 0);
       if (call.func.attr === "to" && !facts.isAccelerator(facts.device(device))) continue;
       const trains = facts.everyStep(call) !== null;
-      if (!isFromPinned(call, facts, mayBePinned)) continue;
+      if (!isFromPinned(call, facts, mayBePinned) && !isGivenUnseen(call.func.value, facts)) continue;
       yield {
         at: call,
         ...(trains &&
@@ -108,21 +108,55 @@ function* elsewhere(facts: Facts): Generator<Finding> {
     const callee = facts.callee(call);
     if (!callee?.copies || callTarget(call, file)!.startsWith(`${file.module}.`)) continue;
     const shift = callee.params[0] === "self" ? 1 : 0;
-    const handed = callee.params.some((param, at) => {
-      const passed = callee.copies!.includes(param)
-        ? (keyword(call, param)?.value ?? positional(call, at - shift))
-        : null;
-      return passed !== null && loopsAround(call).length > 0 && isPinnedBatch(passed, facts, mayBePinned);
-    });
+    const given = callee.params.flatMap((param, at) =>
+      callee.copies!.includes(param)
+        ? (keyword(call, param)?.value ?? positional(call, at - shift) ?? [])
+        : [],
+    );
+    const isLooped = loopsAround(call).length > 0;
+    const handed = given.some((one) =>
+      isLooped ? isPinnedBatch(one, facts, mayBePinned) : isGivenUnseen(one, facts),
+    );
     if (handed)
       yield {
         at: call,
-        ...(facts.everyStep(call) && file.mentions("pin_memory") ? {} : { severity: "note" as const }),
+        ...(isLooped && facts.everyStep(call) && file.mentions("pin_memory")
+          ? {}
+          : { severity: "note" as const }),
         message:
           "The loader pins its batches, yet this copies them and the host waits; with `non_blocking=True` in there it goes on and the copy overlaps",
       };
   }
 }
+
+/**
+ * A part of the batch that a method or an inner function is given, `def parse_batch(self, batch)`, and that none of this file
+ * calls: whoever does so, in a program whose loaders pin, hands in what they gave.
+ */
+function isGivenUnseen(moved: Expr, facts: Facts): boolean {
+  const fn = functionOf(moved);
+  if (!facts.pins || facts.project.options.get("pin_memory") === false) return false;
+  if (fn?.kind !== "FunctionDef" || fn.parent?.kind === "Module" || !takesBatch(fn)) return false;
+  const cls = classOf(fn);
+  // Frameworks hand their modules what is on the device, and a data set has no batches yet.
+  if (cls && /^(?:lightning|trainer|dataset|callback)$/.test(facts.role(cls))) return false;
+  const param = paramBehind(moved, fn, facts.file);
+  return (
+    param !== null &&
+    (BATCH.test(param) || TAKES_BATCH.test(fn.name)) &&
+    callsOf(fn, facts.file).length === 0 &&
+    !isGraph(moved, facts)
+  );
+}
+
+/** Not of an evaluation, whose loader is another. */
+function takesBatch({ name }: FunctionDef): boolean {
+  return !/eval|val(?:id|_|$)|test|infer|predict|generat|sampl|collate|forward|__/i.test(name);
+}
+
+const BATCH = /^(?:mini_?)?batch(?:_data|_dict|ed)?$|^data_batch$/;
+
+const TAKES_BATCH = /^_?(?:pre_?process|prepare|parse|unpack|move|send)(?:_(?:batch|func|fn|data|inputs?))?$/;
 
 /** Whether what is iterated hands out pinned batches. */
 type Pins = (iter: Expr, facts: Facts) => boolean;
