@@ -65,6 +65,7 @@ const COLD: FunctionFacts = {
   losses: null,
   cutsOff: false,
   uncleared: false,
+  queues: false,
   onlyRead: false,
 };
 

@@ -78,6 +78,8 @@ export interface FunctionFacts {
   readonly onlyRead: boolean;
   /** It clears gradients before its last backward alone: who called it still has those of that. */
   readonly uncleared: boolean;
+  /** It takes a step, of which it waits for nothing. */
+  readonly queues: boolean;
 }
 
 /** Plain data, one per audited tree; crosses threads. */
@@ -278,6 +280,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         losses: summary.losses ?? null,
         cutsOff: summary.cutsOff ?? false,
         uncleared: summary.uncleared ?? false,
+        queues: loose.has(fn) && summary.queues === true,
         onlyRead,
       };
       if (plain) alike.set(callersGradOff, one);

@@ -48,6 +48,7 @@ import type { Backward, Loop } from "./training.ts";
 import { adaptersOf, trainedModels } from "./trained-elsewhere.ts";
 import { packsByFetched, waitingCopies } from "./transfers.ts";
 import { usedUpBy } from "./used-up.ts";
+import { waitsBelow } from "./waiting.ts";
 
 const LIBRARY = /^(?:torch|numpy)(?:\.|$)/;
 
@@ -478,6 +479,7 @@ class Summarizer {
       losses: (fn && this.#losses.get(fn)) ?? undefined,
       uncleared: (fn && notes.backward && leavesGradients(fn, this.#backwards, this.#file)) || undefined,
       cutsOff: (fn && cutsOffState(fn, this.#file)) || undefined,
+      queues: (fn && this.#backwards.length > 0 && !waitsBelow(fn, true, this.#file)) || undefined,
     };
   }
 

@@ -125,6 +125,8 @@ export interface FunctionSummary {
   readonly cutsOff?: true | undefined;
   /** It clears gradients before its last backward alone: who called it still has those of that. */
   readonly uncleared?: true | undefined;
+  /** In a file that differentiates: neither it nor what it calls there waits for the device each time. */
+  readonly queues?: true | undefined;
 }
 
 /** A function of the same file by its position there, a qualified name, or ".method" where the receiver is unknown. */

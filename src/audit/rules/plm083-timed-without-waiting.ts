@@ -1,14 +1,14 @@
-import { ancestors, classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
+import { ancestors, classOf, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { PythonFile } from "../../python/file.ts";
-import type { Arg, Call, Expr, FunctionDef, If, Node, With } from "../../python/tree.ts";
+import type { Arg, Call, Expr, FunctionDef, Node, With } from "../../python/tree.ts";
 import { feedsBackward } from "../facts/behind-loss.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
+import type { FunctionFacts, ProjectFacts } from "../facts/project.ts";
 import { callTarget } from "../facts/summary.ts";
 import { WAITS, hasClock, readsClock, timersOf } from "../facts/timers.ts";
-import { loopsAround } from "../facts/training.ts";
-import { COUNTER, isNamedThrottle } from "../facts/turns.ts";
+import { codeOfEachTurn, isNowAndThen, isRepeated, waitsBelow } from "../facts/waiting.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 const RUNS = /loss|forward|predict|sample|train_step|denoise/;
@@ -28,10 +28,11 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     const clock = hasClock(file);
+    // A framework takes the device that is there, whoever names it.
+    if (clock) yield* hooks(facts);
     if ((!clock && facts.project.timers.length === 0) || !facts.accelerator) return;
     yield* blocks(facts);
     if (!clock) return;
-    yield* hooks(facts);
     for (const difference of file.all("Binary")) {
       if (difference.op !== "-") continue;
       const start =
@@ -131,11 +132,15 @@ function* hooks(facts: Facts): Generator<Finding> {
           value !== null &&
           readsClock(value, facts.file),
       ) &&
-      !methodsOf(cls).some((method) => WAITS.test(file.codeOf(method)))
+      !WAITS.test(file.codeOf({ start: fn.start, end: difference.start })) &&
+      !methodsOf(cls).some((method) => TIMED.test(method.name) && waitsBelow(method, true, file))
     )
       yield { at: difference, message: MESSAGE };
   }
 }
+
+/** What runs between the two: what an evaluation waits for is not timed. */
+const TIMED = /^(?:on_(?:train_)?(?:batch|step)_(?:start|begin)|training_step|optimizer_step|backward)$/;
 
 /** Runs a network, or a backward, and nothing that waits for it. */
 function isUnwaited(timed: With | FunctionDef, facts: Facts): boolean {
@@ -147,69 +152,6 @@ function isUnwaited(timed: With | FunctionDef, facts: Facts): boolean {
     });
   }
   return works;
-}
-
-/**
- * What runs each time that `timed` does: without what `if step % 100 == 0:` holds, which waits for the device in so few of the
- * turns that the others are timed wrongly. In a loop of its own, that one wait is for all the turns before it.
- */
-function codeOfEachTurn(
-  { start, end }: { readonly start: number; readonly end: number },
-  timed: Node | null,
-  file: PythonFile,
-): string {
-  if (timed === null) return file.codeOf({ start, end });
-  let code = "";
-  let from = start;
-  for (const branch of file.all("If")) {
-    if (branch.start < from || branch.end > end || !isNowAndThen(branch) || isRepeated(branch, timed))
-      continue;
-    code += file.codeOf({ start: from, end: branch.body[0]!.start });
-    from = branch.body[branch.body.length - 1]!.end;
-  }
-  return code + file.codeOf({ start: from, end });
-}
-
-/** In a loop that what is timed is not in as well. */
-function isRepeated(node: Node, timed: Node): boolean {
-  return loopsAround(node).some((loop) => !contains(loop, timed));
-}
-
-/** `if step % 100 == 0:`, `if not step % 100:`, also by a name that is set so above. */
-function isNowAndThen(branch: If): boolean {
-  const { test } = branch;
-  return comesRoundIn(test) || (test.kind === "Name" && isNamedThrottle(test.id, branch, comesRoundIn));
-}
-
-function comesRoundIn(test: Expr): boolean {
-  if (test.kind === "Bool")
-    return (
-      test.values.some(comesRoundIn) &&
-      (test.op === "and" || test.values.every((one) => comesRoundIn(one) || isOneTurn(one)))
-    );
-  if (test.kind === "Unary") return test.op === "not" && isRemainder(test.operand);
-  return isEquality(test) && isRemainder(test.left);
-}
-
-function isRemainder(expr: Expr): boolean {
-  return expr.kind === "Binary" && expr.op === "%" && expr.left.kind !== "Str";
-}
-
-function isEquality(test: Expr): test is Expr & { kind: "Compare" } {
-  return test.kind === "Compare" && test.ops.length === 1 && test.ops[0] === "==";
-}
-
-/**
- * One turn of them all, as in `if step % 250 == 0 or last_step:`, `or step + 1 == total`. A rank is no turn: `rank == 0` holds
- * in all the turns of that process; so does the number of an epoch in all of its steps.
- */
-function isOneTurn(test: Expr): boolean {
-  if (test.kind === "Bool") return test.op === "and" && test.values.some(isOneTurn);
-  if (test.kind === "Name" || test.kind === "Attribute")
-    return /(?:^|_)(?:first|last|final)(?:_|$)/.test(lastWord(test));
-  if (!isEquality(test)) return false;
-  const counted = lastWord(test.left.kind === "Binary" ? test.left.left : test.left);
-  return COUNTER.test(counted) && !counted.includes("epoch");
 }
 
 /** Under `if step % 100 == 0:`, or by a name that is only read there. */
@@ -238,6 +180,7 @@ function isWork(call: Call, timed: Node | null, facts: Facts): boolean {
   )
     return true;
   if (learns(call, facts) || runsForLoss(call, facts)) return true;
+  if (timed !== null && !isRepeated(call, timed) && stepsElsewhere(call, facts)) return true;
   const own = call.func.kind === "Name" || selfAttribute(call.func) !== null;
   if (!own || facts.callee(call)?.reachesBackward !== true) return false;
   const target = callTarget(call, facts.file);
@@ -245,8 +188,49 @@ function isWork(call: Call, timed: Node | null, facts: Facts): boolean {
   return (
     fn !== undefined &&
     facts.functionFacts(fn.body[0]!).loose &&
-    !waitsBelow(fn, timed !== null && !isRepeated(call, timed), facts, new Set())
+    !waitsBelow(fn, timed !== null && !isRepeated(call, timed), facts.file)
   );
+}
+
+/**
+ * A step that stands in another file: `train_step(net, batch)`, or `self.algo.update_critic(batch)` of an object of whatever
+ * class, where no method of the tree that has this name and takes a step waits for it.
+ */
+function stepsElsewhere(call: Call, facts: Facts): boolean {
+  const { file, project } = facts;
+  const { func, args } = call;
+  const target = callTarget(call, file);
+  if (file.functionNamed(target)) return false;
+  const callee = facts.callee(call);
+  if (callee) return callee.queues;
+  if (func.kind !== "Attribute" || file.dotted(func) !== null || facts.networks.is(func.value)) return false;
+  const isPlain = PLAIN.test(func.attr);
+  if (isPlain && (args.length === 0 || !LEARNER.test(lastWord(func.value)))) return false;
+  const steps = stepsByWord(project).get(func.attr) ?? [];
+  return steps.length > 0 && steps.every(({ queues }) => queues);
+}
+
+/** What meters, optimizers and files have methods of, too. */
+const PLAIN =
+  /^(?:update|step|train|run|fit|learn|optimi[sz]e|forward|backward|log|save|load|reset|add|call|apply|eval|close)$/;
+
+const LEARNER = /(?:^|_)(?:policy|agent|learner|algo(?:rithm)?|trainer|solver)$/;
+
+const steppers = new WeakMap<ProjectFacts, ReadonlyMap<string, readonly FunctionFacts[]>>();
+
+/** By the last word of their names: the functions of the tree that take a step. */
+function stepsByWord(project: ProjectFacts): ReadonlyMap<string, readonly FunctionFacts[]> {
+  let found = steppers.get(project);
+  if (!found) {
+    const words = new Map<string, FunctionFacts[]>();
+    for (const [name, facts] of project.functions) {
+      if (!facts.loose) continue;
+      const word = name.slice(name.lastIndexOf(".") + 1);
+      words.set(word, [...(words.get(word) ?? []), facts]);
+    }
+    steppers.set(project, (found = words));
+  }
+  return found;
 }
 
 /** `super().training_step(*args)` of a Trainer, or of a module of Lightning: the framework's own work, which it only queues. */
@@ -308,35 +292,6 @@ function learns({ func, args }: Call, { file }: Facts): boolean {
     /^(?:\w+_)?(?:policy|agent|learner)$/.test(lastWord(func.value)) &&
     first !== undefined &&
     /^(?:self\.)?(?:\w+_)?(?:replay|buffer|memory|batch)\b/.test(file.textOf(first.value))
-  );
-}
-
-/** Whether a function waits, or one of this file that it calls; `eachTurn`: what it does only now and then is no waiting. */
-function waitsBelow(fn: FunctionDef, eachTurn: boolean, facts: Facts, seen: Set<FunctionDef>): boolean {
-  const { file } = facts;
-  if (seen.has(fn)) return false;
-  seen.add(fn);
-  if (WAITS.test(eachTurn ? codeOfEachTurn(fn, fn, file) : file.codeOf(fn))) return true;
-  let waits = false;
-  for (const statement of fn.body)
-    walk(statement, (node) => {
-      if (eachTurn && isDoneNowAndThen(node, fn)) return false;
-      const target = node.kind === "Call" && !waits ? callTarget(node, file) : null;
-      const called = file.functionNamed(target);
-      waits ||= called !== undefined && waitsBelow(called, eachTurn && !isRepeated(node, fn), facts, seen);
-      return !waits;
-    });
-  return waits;
-}
-
-/** A statement that stands under `if step % 100 == 0:`. */
-function isDoneNowAndThen(node: Node, fn: FunctionDef): boolean {
-  const { parent } = node;
-  return (
-    parent?.kind === "If" &&
-    parent.body.some((one) => one === node) &&
-    isNowAndThen(parent) &&
-    !isRepeated(parent, fn)
   );
 }
 
