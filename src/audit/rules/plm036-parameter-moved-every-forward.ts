@@ -93,8 +93,23 @@ function castOf(call: Call, facts: Facts): "fixed" | "wide" | "of input" | null 
     /^(?:module|lightning)$/.test(facts.role(cls)) &&
     (isOwnWeight(func.value, facts) || isInnerMatrix(call, facts));
   const often = facts.everyStep(call) !== null || isForLowPrecision(call, facts) || isForItsKind(call, facts);
-  const casts = often && (owned || isMatrixOfNetwork(call, facts));
+  const casts = (often && (owned || isMatrixOfNetwork(call, facts))) || isOfHelper(func.value, facts);
   return !casts ? null : fixed ? "fixed" : wide ? "wide" : "of input";
+}
+
+/** `def like(weight, x): return weight.to(x.dtype)`, which forwards of this file give a parameter of their own. */
+function isOfHelper(cast: Expr, facts: Facts): boolean {
+  const [given, ...more] = cast.kind === "Name" ? facts.file.scopes.reaching(cast) : [];
+  if (!given || more.length > 0) return false;
+  return handedIn(given, facts.file, true).some((handed) => {
+    const cls = classOf(handed);
+    return (
+      cls !== null &&
+      /^(?:module|lightning)$/.test(facts.role(cls)) &&
+      isOwnWeight(handed, facts) &&
+      facts.everyStep(handed) !== null
+    );
+  });
 }
 
 /** `if self.fp16:` in a forward, or `w.half() if self.fp16 else w`: whatever its default, who trains in low precision sets it. */
@@ -130,6 +145,9 @@ function isForItsKind(call: Call, facts: Facts): boolean {
 function asksSelf(test: Expr, denied = false): boolean {
   if (test.kind === "Bool") return test.op === "and" && test.values.every((one) => asksSelf(one, denied));
   if (test.kind === "Unary") return test.op === "not" && asksSelf(test.operand, true);
+  // `isinstance(self.down, nn.Linear)`
+  if (test.kind === "Call" && test.func.kind === "Name" && test.func.id === "isinstance")
+    return test.args[0] !== undefined && selfAttribute(test.args[0].value) !== null;
   const isAsked = test.kind === "Call" && test.args.length === 0;
   const asked = isAsked || denied ? selfAttribute(isAsked ? test.func : test) : null;
   return asked !== null && !/train|eval|infer|debug|test/i.test(asked);
@@ -212,9 +230,18 @@ function isMultiplied(expr: Expr, file: PythonFile, depth = 0): boolean {
   if (parent.kind === "Binary") return parent.op === "@";
   if (parent.kind === "Assign") {
     const [target, ...more] = parent.targets;
-    const named = target?.kind === "Name" && more.length === 0 ? file.scopes.definitionAt(target) : null;
-    return named !== null && file.scopes.uses(named).some(again);
+    // `down, up = (layer.weight.half() for layer in (self.down, self.up))`
+    const names = target?.kind === "Tuple" && parent.value.kind === "Comp" ? target.items : [target];
+    return (
+      more.length === 0 &&
+      names.some((name) => {
+        const named = name?.kind === "Name" ? file.scopes.definitionAt(name) : null;
+        return named !== null && file.scopes.uses(named).some(again);
+      })
+    );
   }
+  if (parent.kind === "Comp") return parent.element === expr && parent.value === null && again(parent);
+  if (parent.kind === "Subscript") return parent.value === expr && parent.index.kind === "Num" && again(parent);
   const call = parent.kind === "Arg" ? parent.parent : null;
   const name = call?.kind === "Call" ? (file.dotted(call.func) ?? "") : "";
   if (/^torch\.(?:matmul|mm)$/.test(name)) return true;
@@ -413,9 +440,10 @@ function isOwn(expr: Expr, facts: Facts, depth = 0): boolean {
   return one.how === "assign" && isOwn(one.value, facts, depth + 1);
 }
 
-/** `self.blocks` of `enumerate(self.blocks)`, `self.heads.values()` and `self.heads[task]`. */
+/** `self.blocks` of `enumerate(self.blocks)`, `self.heads.values()` and `self.heads[task]`; of `(self.down, self.up)` the first. */
 function handedOut(expr: Expr): Expr {
   if (expr.kind === "Subscript") return expr.value;
+  if (expr.kind === "Tuple" || expr.kind === "List") return expr.items[0] ?? expr;
   if (expr.kind !== "Call") return expr;
   const { func } = expr;
   return func.kind === "Attribute" ? func.value : (expr.args[0]?.value ?? expr);
