@@ -335,11 +335,13 @@ export function pinnedMakers(file: PythonFile): ReadonlySet<FunctionDef> {
 function isHandedOut(call: Call, file: PythonFile): boolean {
   const target = call.parent?.kind === "Assign" ? call.parent.targets[0] : null;
   const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
-  const isReturned = (loader: Expr): boolean =>
-    (loader.parent?.kind === "Tuple" ? loader.parent : loader).parent?.kind === "Return";
   return (
-    isReturned(call) ||
-    (made !== null && file.scopes.uses(made).some((use) => isReturned(endlessOf(use, file) ?? use)))
+    call.parent?.kind === "Return" ||
+    (made !== null &&
+      file.scopes.uses(made).some((use) => {
+        const whole = endlessOf(use, file) ?? use;
+        return (whole.parent?.kind === "Tuple" ? whole.parent : whole).parent?.kind === "Return";
+      }))
   );
 }
 

@@ -241,7 +241,8 @@ function isMultiplied(expr: Expr, file: PythonFile, depth = 0): boolean {
     );
   }
   if (parent.kind === "Comp") return parent.element === expr && parent.value === null && again(parent);
-  if (parent.kind === "Subscript") return parent.value === expr && parent.index.kind === "Num" && again(parent);
+  if (parent.kind === "Subscript")
+    return parent.value === expr && parent.index.kind === "Num" && again(parent);
   const call = parent.kind === "Arg" ? parent.parent : null;
   const name = call?.kind === "Call" ? (file.dotted(call.func) ?? "") : "";
   if (/^torch\.(?:matmul|mm)$/.test(name)) return true;

@@ -242,12 +242,18 @@ function isStatic({ decorators }: FunctionDef): boolean {
   return decorators.some((one) => one.kind === "Name" && one.id === "staticmethod");
 }
 
-/** `return torch.cat(views)`, alone or as one of several, and whoever calls that sends it on. */
+/** `return torch.cat(views)`, also by a name, alone or as one of several, and whoever calls that sends it on. */
 function isMovedByCallers(call: Call, facts: Facts): boolean {
-  const several = call.parent?.kind === "Tuple" ? call.parent : null;
-  const fn = (several ?? call).parent?.kind === "Return" ? functionOf(call) : null;
+  const { scopes } = facts.file;
+  // `x = torch.cat(views)`, and `return x, y` below.
+  const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
+  const made = target?.kind === "Name" ? scopes.definitionAt(target) : null;
+  const handedBack = [call, ...(made ? scopes.uses(made) : [])].find(
+    (one) => (one.parent?.kind === "Tuple" ? one.parent : one).parent?.kind === "Return",
+  );
+  const fn = handedBack ? functionOf(call) : null;
   const calls = fn?.kind === "FunctionDef" ? callsOf(fn, facts.file) : [];
-  const at = several ? several.items.indexOf(call) : null;
+  const at = handedBack?.parent?.kind === "Tuple" ? handedBack.parent.items.indexOf(handedBack) : null;
   return calls.length > 0 && calls.every((one) => isMoved(one, facts, at));
 }
 
@@ -426,6 +432,9 @@ function isBatch(expr: Expr, loop: Loop, facts: Facts): boolean {
             args[0].value.id !== expr.id &&
             isBatch(args[0].value, loop, facts),
         );
+    // `parts = [next(batches) for _ in range(n)]`
+    if (how === "assign" && value?.kind === "Comp")
+      return value.value === null && isBatch(value.element, loop, facts);
     if (value?.kind === "Call") {
       // `x = x.view(n, -1)`
       const of = how === "assign" ? hostOperand(value, facts) : undefined;
