@@ -54,6 +54,9 @@ const PARAMETERLESS = new Set(["CosineSimilarity", "PairwiseDistance", "Softmax"
 /** Functions of torch that make one tensor of a list of them. */
 const JOINS = new Set(["cat", "concat", "stack", "hstack", "vstack"]);
 
+/** Of `torch.linalg`, what gives several tensors. */
+const DECOMPOSES = /^(?:svd|eigh?|qr|lu|slogdet|lstsq|cholesky_ex|inv_ex|ldl_factor)$/;
+
 /** Methods that put one more into a list. */
 const FILLS = new Set(["append", "appendleft", "insert"]);
 
@@ -333,6 +336,13 @@ export class CallValues {
             : value.graph;
         return TUPLE_RESULTS.has(short) ? { ...value, what: "output", graph } : { ...value, graph };
       }
+    }
+    if (/^torch\.(?:fft|linalg|special)\./.test(name)) {
+      const value = this.#values.computed(call, [
+        ...operands,
+        { what: "tensor", device: operands[0]?.device ?? "unknown", graph: "no" },
+      ]);
+      return DECOMPOSES.test(short) ? { ...value, what: "output" } : value;
     }
     const typed = /^torch\.(cuda\.)?(?:Float|Double|Half|BFloat16|Long|Int|Short|Byte|Bool)?Tensor$/.exec(
       name,

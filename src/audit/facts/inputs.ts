@@ -1,6 +1,6 @@
 import { keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf } from "../../python/nodes.ts";
+import { classOf, functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { ClassDef, Expr, FunctionDef, NodeOf } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "./classes.ts";
@@ -49,6 +49,37 @@ export function isForwardInput(
         makesMask(definition, file) ||
         isPickedByMask(definition, file)))
   );
+}
+
+/**
+ * Whether a variable of a forward, or of what it calls, is used as a tensor there, and nobody sends it anywhere: `mask = batch["mask"]`
+ * and `mask.unsqueeze(1)`.
+ */
+export function isForwardValue(
+  definition: Definition,
+  file: PythonFile,
+  role: (cls: ClassDef) => Role,
+  inForward: (fn: FunctionDef) => boolean,
+): boolean {
+  const { how, name, node } = definition;
+  if ((how !== "assign" && how !== "unpack" && how !== "iterate") || PLAIN_INPUT.test(name)) return false;
+  const fn = functionOf(node);
+  if (fn?.kind !== "FunctionDef" || SETS_UP.test(fn.name)) return false;
+  const cls = classOf(fn);
+  if (!(cls !== null && isModuleRole(role(cls))) && !inForward(fn)) return false;
+  return isUsedAsTensor(definition, file) && !isPlaced(definition, file) && !isAsked(definition, file);
+}
+
+/** `mask.to(x.device)`, `mask.unsqueeze(0).cuda()`, `mask.numpy()`: it may be on the host. */
+function isPlaced(definition: Definition, file: PythonFile): boolean {
+  return file.scopes.uses(definition).some((use) => {
+    for (let at: Expr = use; at.parent?.kind === "Attribute";) {
+      if (/^(?:to|cuda|cpu|numpy|type_as)$/.test(at.parent.attr)) return true;
+      if (at.parent.parent?.kind !== "Call") return false;
+      at = at.parent.parent;
+    }
+    return false;
+  });
 }
 
 /** What a network is made, filled or written by: with tensors of the host. */

@@ -29,7 +29,10 @@ export const FUNCTIONS = set(`
   multinomial multiply mv nan_to_num nansum narrow ne neg nonzero norm outer permute polar pow prod quantile real reciprocal relu remainder repeat_interleave reshape roll
   round rsqrt scatter scatter_add searchsorted sigmoid sign sin sinh softmax sort split sqrt square squeeze stack std std_mean sub sum swapaxes t take take_along_dim
   tan tanh tensordot tile topk trace transpose tril triu true_divide trunc unbind unique unique_consecutive unsqueeze var var_mean vstack where xlogy
-  log_softmax clone dropout layer_norm view_as_real view_as_complex`);
+  log_softmax clone dropout layer_norm view_as_real view_as_complex
+  absolute acos asin atan avg_pool1d batch_norm bilinear celu column_stack conv1d conv2d conv3d conv_transpose1d conv_transpose2d corrcoef cov digamma dstack erfinv
+  fliplr flipud group_norm hypot index_add instance_norm istft lgamma logcumsumexp max_pool1d max_pool2d max_pool3d nanmean pairwise_distance pdist pixel_shuffle
+  prelu rms_norm rot90 scatter_reduce selu sgn sinc stft trapezoid trapz unflatten`);
 /** Of these, the ones that return several tensors. */
 export const TUPLE_RESULTS = set(
   "chunk split unbind meshgrid std_mean var_mean topk sort max min median mode kthvalue cummax cummin unique",
@@ -43,7 +46,9 @@ export const METHODS = set(`
   logsumexp long lt masked_fill masked_fill_ masked_scatter masked_select matmul max maximum mean median min minimum mm mul mul_ multinomial mv nan_to_num narrow ne neg
   nonzero norm normal_ permute pin_memory pow prod quantile ravel real reciprocal relu relu_ remainder repeat repeat_interleave requires_grad_ reshape roll round rsqrt scatter scatter_ scatter_add scatter_add_
   select short sigmoid sign sin softmax sort split sqrt square squeeze squeeze_ std sub sub_ sum swapaxes swapdims t take tan tanh tensor_split tile topk
-  transpose tril triu trunc type type_as unbind unfold uniform_ unique unsqueeze unsqueeze_ var view view_as where zero_ mul_ lerp_ index_put_ index_put`);
+  transpose tril triu trunc type type_as unbind unfold uniform_ unique unsqueeze unsqueeze_ var view view_as where zero_ mul_ lerp_ index_put_ index_put
+  abs_ addcdiv_ addcmul addcmul_ bitwise_and bitwise_not bitwise_or cosh cummax erfinv exp_ index_fill_ inverse log_ masked_scatter_ movedim nansum nanmean neg_ outer
+  pow_ round_ rot90 scatter_reduce sigmoid_ sgn sinh softplus sqrt_ take_along_dim tril_ triu_ unflatten`);
 /** Methods only tensors have: calling one says that the receiver is a tensor. `item`, `sum`, `view`… are shared with NumPy and others. */
 export const TENSOR_ONLY_METHODS = set(
   "backward detach detach_ requires_grad_ unsqueeze unsqueeze_ masked_fill masked_fill_ scatter_ scatter_add_ expand_as view_as log_softmax index_select type_as new_zeros new_ones new_tensor new_full",

@@ -10,7 +10,14 @@ import { deviceOf, isChoiceOfDevice } from "./devices.ts";
 import { Differentiated, itemKey } from "./differentiated.ts";
 import { fedToNetworks } from "./fed.ts";
 import { holdsIndices, isIndices } from "./indices.ts";
-import { BATCH_INPUT, FORWARD_INPUT, isForwardInput, isPreparedLoader, isStepBatch } from "./inputs.ts";
+import {
+  BATCH_INPUT,
+  FORWARD_INPUT,
+  isForwardInput,
+  isForwardValue,
+  isPreparedLoader,
+  isStepBatch,
+} from "./inputs.ts";
 import { Networks, isLayerName, isLossName } from "./naming.ts";
 import { isGivenLayer, leavesLayer } from "./own-layers.ts";
 import { ReturnedValues } from "./returned-values.ts";
@@ -208,6 +215,11 @@ export class Values {
         device: "network",
         graph: definition.how === "iterate" ? "no" : "unknown",
       };
+    if (
+      base.what === "unknown" &&
+      isForwardValue(definition, this.#file, this.#around.role, this.#around.inForward)
+    )
+      return FORWARD_INPUT;
     return (base.what === "tensor" || base.what === "output") &&
       base.device === "unknown" &&
       this.#isFed(definition)
@@ -539,6 +551,9 @@ export class Values {
     const value = this.of(expr.value);
     if (expr.attr === "data" && isTensorLike(value)) return { ...value, graph: "no" };
     if (expr.attr === "grad" && value.what === "tensor") return { ...value, graph: "no" };
+    // `p.grad` of parameters that were handed in
+    if (expr.attr === "grad" && value.what === "unknown" && expr.value.kind === "Name")
+      return { what: "tensor", device: "network", graph: "no" };
     if (isIndices(expr) && isTensorLike(value)) return { ...value, what: "tensor", graph: "no" };
     if (value.what === "tensor" && TENSOR_ATTRIBUTES.has(expr.attr)) return value;
     // `output.correct_percentage` was counted, by somebody who may have read it.
