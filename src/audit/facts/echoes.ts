@@ -166,8 +166,9 @@ function lastRead(statement: Node, at: Expr, facts: Facts): Call | null {
   return found;
 }
 
+/** Also `rows = torch.nonzero(done)`: how many there are must be known before it can go on. */
 function isWait({ func }: Call): boolean {
-  return lastWord(func) === "synchronize";
+  return /^(?:synchronize|nonzero|argwhere|masked_select)$/.test(lastWord(func));
 }
 
 function waits(branches: Node): boolean {

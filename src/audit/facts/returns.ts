@@ -69,6 +69,19 @@ export function returnsByName(file: PythonFile): ReadonlyMap<string, readonly Ex
   return found;
 }
 
+/** `return out, loss, 0`: where in tuples of how many a forward of this file hands back a number that is written there, "2 of 3". */
+export function numbersHandedBack(file: PythonFile): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const [name, values] of file.once(returnsByName)) {
+    if (!name.endsWith(".forward")) continue;
+    for (const value of values)
+      if (value.kind === "Tuple")
+        for (const [at, { kind }] of value.items.entries())
+          if (kind === "Num") found.add(`${at} of ${value.items.length}`);
+  }
+  return found;
+}
+
 /** Methods whose result is where the tensor is. */
 const SAME = /^(?:clone|detach|contiguous|float|mean|sum|div|div_|mul|mul_)$/;
 

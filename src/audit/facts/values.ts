@@ -21,6 +21,7 @@ import {
 import { Networks, isLayerName, isLossName } from "./naming.ts";
 import { isGivenLayer, leavesLayer } from "./own-layers.ts";
 import { ReturnedValues } from "./returned-values.ts";
+import { numbersHandedBack } from "./returns.ts";
 import { yieldsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
 import { readByNumpy } from "./transfers.ts";
@@ -257,6 +258,7 @@ export class Values {
             : UNKNOWN;
         const value = definition.value ? this.of(definition.value) : UNKNOWN;
         if (isBesideLoss(definition) && !isLossName(definition.name)) return UNKNOWN;
+        if (value.what === "output" && this.#isNumberOfForward(definition)) return NUMBER;
         // `loss, acc = net(x)`: counted, by somebody who may have read it.
         if (value.what === "output" && COUNTED.test(definition.name)) return { ...value, graph: "unknown" };
         if (value.what === "tensor" || value.what === "output") {
@@ -288,6 +290,12 @@ export class Values {
       default:
         return UNKNOWN;
     }
+  }
+
+  /** `images, loss, perplexity = net(x)` where the forward hands back `images, loss, 0`. */
+  #isNumberOfForward({ node, index }: Definition): boolean {
+    const items = node.parent?.kind === "Tuple" ? node.parent.items.length : 0;
+    return index !== null && this.#file.once(numbersHandedBack).has(`${index} of ${items}`);
   }
 
   /** One of `tuple(t.to(device) for t in batch)`, by that or by its name. */
