@@ -103,6 +103,8 @@ const FILES = [
   "labels-91.jsonl",
   "labels-92.jsonl",
   "labels-93.jsonl",
+  "labels-94.jsonl",
+  "labels-95.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
