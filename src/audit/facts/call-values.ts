@@ -228,6 +228,16 @@ export class CallValues {
       : UNKNOWN;
   }
 
+  /** `sum(p.grad.norm() for p in …)`, `sum(losses.values())`, `sum(losses)` of a list that was filled: a tensor as soon as one is added. */
+  #summed(all: Expr): Value {
+    const one = all.kind === "Comp" ? this.#values.of(all.element) : this.#values.element(all, null);
+    if (one.what === "tensor") return one;
+    const filled = all.kind === "Name" ? this.#filled(all) : [];
+    return filled.length > 0 && filled.every(({ what }) => what === "tensor")
+      ? combineOperands(filled)
+      : UNKNOWN;
+  }
+
   #namedCall(call: Call, name: string): Value {
     if (name.startsWith("builtins.")) {
       const builtin = last(name);
@@ -250,11 +260,7 @@ export class CallValues {
         builtin === "sorted"
       )
         return plain("container");
-      // `sum(p.grad.norm() for p in …)`: a tensor as soon as one is added.
-      if (builtin === "sum" && call.args[0]?.value.kind === "Comp") {
-        const one = this.#values.of(call.args[0].value.element);
-        return one.what === "tensor" ? one : UNKNOWN;
-      }
+      if (builtin === "sum" && call.args[0]) return this.#summed(call.args[0].value);
       if (builtin === "abs") return call.args[0] ? this.#values.of(call.args[0].value) : UNKNOWN;
       // `min(loss, 20)` may be either: a tensor as far as it matters.
       if ((builtin === "max" || builtin === "min") && call.args.length > 1)

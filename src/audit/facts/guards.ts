@@ -222,7 +222,24 @@ function readTest(statement: If, child: Node, file: PythonFile): Frequency {
   // `if torch.jit.is_tracing() or self.training:` always holds in a training, `if not self.training and n > self.longest:` never.
   if (statement.body.includes(child as never) && TRAINED.test(file.textOf(test))) return "every";
   if (statement.orelse.includes(child as never) && UNTRAINED.test(file.textOf(test))) return "every";
+  if (statement.body.includes(child as never) ? isFine(test, file) : isSpoilt(test, file)) return "every";
   return isFlag(test) || isSwitch(statement) || isKeptSetting(test, file) ? "every" : "unknown";
+}
+
+/** `if torch.isfinite(loss):`, `if scale != float("inf"):`: what is not so is rare. */
+function isFine(test: Expr, file: PythonFile): boolean {
+  return (
+    test.kind !== "Bool" &&
+    /^(?:\w+\.)?isfinite\(|^not (?:\w+\.)?is(?:nan|inf)\(|!= float\(["']-?inf["']\)$/.test(file.textOf(test))
+  );
+}
+
+/** The same of the other branch: `if math.isnan(value): … else:`. */
+function isSpoilt(test: Expr, file: PythonFile): boolean {
+  return (
+    test.kind !== "Bool" &&
+    /^(?:\w+\.)?is(?:nan|inf)\(|^not (?:\w+\.)?isfinite\(|== float\(["']-?inf["']\)$/.test(file.textOf(test))
+  );
 }
 
 const TRAINED = /^(?!.*\band\b)(?:.*\bor )?self\.training(?: or\b.*)?$/;

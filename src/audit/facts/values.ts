@@ -280,7 +280,7 @@ export class Values {
           : returned;
       }
       case "iterate":
-        return definition.value ? this.#element(definition.value, positionIn(definition)) : UNKNOWN;
+        return definition.value ? this.element(definition.value, positionIn(definition)) : UNKNOWN;
       case "param":
         return this.#parameter(definition);
       case "function":
@@ -325,7 +325,7 @@ export class Values {
   }
 
   /** What a loop over this hands out; of pairs and triples the one at a position. */
-  #element(iterable: Expr, at: number | null): Value {
+  element(iterable: Expr, at: number | null): Value {
     if (isPreparedLoader(iterable, this.#file)) return BATCH_INPUT;
     if (iterable.kind === "Call") {
       const name = this.#file.dotted(iterable.func);
@@ -384,7 +384,7 @@ export class Values {
 
   /** One of several that are counted, or gone through together: of a network's list of feature maps, `zip(ours, theirs)`, one of these. */
   #partOf(iterable: Expr): Value {
-    const one = this.#element(iterable, null);
+    const one = this.element(iterable, null);
     if (one.what !== "unknown") return one;
     const whole = this.of(iterable);
     return whole.what === "output" && whole.graph === "yes" ? whole : UNKNOWN;

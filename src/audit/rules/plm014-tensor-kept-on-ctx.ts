@@ -120,6 +120,17 @@ function storesOf(cls: ClassDef, facts: Facts): Store[] {
   return found;
 }
 
+/** `return out`: what a function's forward hands out are tensors, whoever computed them. */
+function isHandedOut(made: Definition, fn: FunctionDef, { file }: Facts): boolean {
+  return (
+    fn.name === "forward" &&
+    file.scopes.uses(made).some(({ parent }) => {
+      const out = parent?.kind === "Tuple" ? parent.parent : parent;
+      return out?.kind === "Return" && functionOf(out) === fn;
+    })
+  );
+}
+
 /** A tensor as far as this file shows: the function's first input, what is used as one, or what is computed from one. */
 function isTensor(expr: Expr, fn: FunctionDef, facts: Facts, depth: number): boolean {
   if (depth > 6) return false;
@@ -141,6 +152,7 @@ function isTensor(expr: Expr, fn: FunctionDef, facts: Facts, depth: number): boo
       // `(x, …) = inputs` of setup_context, whose first input is one too, and others as forward uses them.
       const input = inputOf(one, fn, facts);
       if (input) return one.index === 0 || isUsedAsOne(input, facts);
+      if (isHandedOut(one, fn, facts)) return true;
       return one.how === "assign" && one.value !== null && again(one.value);
     }
     case "Binary":

@@ -168,7 +168,7 @@ function isOverModules(iter: For["iter"], facts: Facts, depth = 0): boolean {
     return iter.index.kind === "Str" && iter.index.value === "params" && facts.file.mentions("param_groups");
   // Handed in by that name.
   const called = lastWord(iter);
-  if (/(?:^|_)param(?:s|eters)$/.test(called)) return true;
+  if (/(?:^|_)param(?:s|eters|(?:eter)?s?_list)$/.test(called)) return true;
   if (iter.kind === "Name") {
     const value = facts.file.scopes.onlyValue(iter);
     if (value !== null) return again(value);

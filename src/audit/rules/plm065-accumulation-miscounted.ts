@@ -397,10 +397,13 @@ function* microSteps(facts: Facts): Generator<Finding> {
     const steps = optimizerSteps(file).filter(
       (step) => contains(outer, step) && functionOf(step) === functionOf(call),
     );
+    // `loss = train_step(model, loader)` of a function that goes through the parts: who calls it takes the step.
+    const isHelper = steps.length === 0 && !around && ranged && !dividesGradients(file.code);
     if (
-      steps.length === 0 ||
-      steps.some((step) => contains(inner, step)) ||
-      loopOfSteps(steps[0]!) !== (around ?? null)
+      !isHelper &&
+      (steps.length === 0 ||
+        steps.some((step) => contains(inner, step)) ||
+        loopOfSteps(steps[0]!) !== (around ?? null))
     )
       continue;
     const text = file.codeOf(inner);
@@ -426,7 +429,7 @@ function* microSteps(facts: Facts): Generator<Finding> {
     )
       continue;
     const found = undivided(call, loss, amount, facts);
-    yield isOneByDefault(count, file) ? { ...found, severity: "note" } : found;
+    yield isHelper || isOneByDefault(count, file) ? { ...found, severity: "note" } : found;
   }
 }
 
