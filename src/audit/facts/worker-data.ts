@@ -29,12 +29,22 @@ export function givenToWorkers(file: PythonFile): readonly Expr[] {
   ].filter((data) => data !== null);
 }
 
-/** `TrainingArguments(…, dataloader_num_workers=4)` */
+/** `TrainingArguments(…, dataloader_num_workers=4)`, or `dataloader_num_workers: int = field(default=4)` of arguments of its own. */
 function trainerHasWorkers(file: PythonFile): boolean {
-  return file.calls.given(["dataloader_num_workers"]).some((call) => {
+  if (!file.mentions("dataloader_num_workers")) return false;
+  const asked = file.calls.given(["dataloader_num_workers"]).some((call) => {
     const workers = keyword(call, "dataloader_num_workers")!.value;
     return workers.kind === "Num" ? !noWorkers(workers) : workers.kind === "Call";
   });
+  return (
+    asked ||
+    file.all("Assign").some(({ targets: [target], value, parent }) => {
+      if (target?.kind !== "Name" || target.id !== "dataloader_num_workers" || parent?.kind !== "ClassDef")
+        return false;
+      const workers = value.kind === "Call" ? keyword(value, "default")?.value : value;
+      return workers?.kind === "Num" && !noWorkers(workers);
+    })
+  );
 }
 
 /** What datasets of this file make in their constructors and keep: `self.pairs = Pairs(path)`, by the constructor. */

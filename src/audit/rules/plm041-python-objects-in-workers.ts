@@ -313,7 +313,7 @@ const READERS =
 
 /** What others call a function of theirs that reads a list of examples: `load_jsonl`, `read_lines`, `load_filepaths_and_text`. */
 const READS_LIST =
-  /^_*(?:load|read|parse|get)_(?:\w+_)?(?:jsonl?|jsonlines|lines|csv|tsv|pickle|pkl|metadata|manifest|file_?lists?|annotations|records|examples|captions|(?:file|audio|image|img)_?paths(?:_and_\w+)?)$/;
+  /^_*(?:jload|(?:jsonl?|json_?lines)_?load(?:er)?|(?:load|read|parse|get)_(?:\w+_)?(?:jsonl?|jsonlines|lines|csv|tsv|pickle|pkl|metadata|manifest|file_?lists?|annotations|records|examples|captions|(?:file|audio|image|img)_?paths(?:_and_\w+)?))$/;
 
 /** What parses one file into a tree: an object for each of its elements. */
 const TREES =
