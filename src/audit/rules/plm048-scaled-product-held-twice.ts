@@ -1,13 +1,14 @@
-import { argument, positional } from "../../python/file.ts";
+import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { lastWord, statementOf } from "../../python/nodes.ts";
+import { contains, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Attribute, Binary, Call, Comp, Expr, Name, Subscript } from "../../python/tree.ts";
+import type { Assign, Attribute, Binary, Call, Comp, Expr, Name, Subscript } from "../../python/tree.ts";
 import { attentions, equationOf, isFallback } from "../facts/attention.ts";
 import { isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isOtherBranch } from "../facts/guards.ts";
-import { isNetwork } from "../facts/networks.ts";
+import { isOfPixels, isOfSounds } from "../facts/large-outputs.ts";
+import { isNetwork, networkCall } from "../facts/networks.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { isTensorLike } from "../facts/value.ts";
@@ -29,6 +30,10 @@ export const rule: Rule = {
   },
   *check(facts) {
     yield* scaledTwice(facts);
+    for (const statement of facts.file.all("Assign")) {
+      yield* coveredScores(statement, facts);
+      yield* weightedErrors(statement, facts);
+    }
     for (const call of facts.file.callsNamed("mul", "div", "multiply")) {
       const { func } = call;
       const [large, factor] =
@@ -76,6 +81,113 @@ function* scaledTwice(facts: Facts): Generator<Finding> {
           "The unscaled product is alive beside two scaled ones, of which one is the other's transpose; scale the smaller operand before the product",
       };
   }
+}
+
+/**
+ * `shifted = scores - scores.amax(-1, keepdim=True)`, `biased = scores + bias`, `masked = scores.masked_fill(mask, low)` on the way
+ * to a softmax: none of these needs what it was made of for its backward, so that under the same name one of the two would go.
+ */
+function* coveredScores({ targets: [target, ...more], value }: Assign, facts: Facts): Generator<Finding> {
+  if (target?.kind !== "Name" || more.length > 0) return;
+  const old = coveredBy(value, facts);
+  if (!old || old.id === target.id || !facts.everyStep(value)) return;
+  const held = heldValue(old, facts);
+  if (
+    !held ||
+    !(isProduct(held.value, facts) || isScores(held.value, facts) || isOfBatches(held.value, facts))
+  )
+    return;
+  const reads = facts.file.scopes
+    .uses(held.made)
+    .filter((use) => !isChangedOrDropped(use) && !isOfKind(use) && maskedBy(use) === null);
+  if (reads.every((use) => contains(value, use)) && isForSoftmax(target, facts))
+    yield {
+      at: value,
+      message: `\`${old.id}\` is alive beside \`${target.id}\`, which is as large, and nothing reads it again; give the result the same name`,
+    };
+}
+
+/** The `scores` of `scores + bias`, `scores - peak`, `scores.masked_fill(mask, low)` and `torch.where(mask, scores, low)`. */
+function coveredBy(value: Expr, { file }: Facts): Name | null {
+  const isName = (one: Expr | null): one is Name => one?.kind === "Name";
+  if (value.kind === "Binary")
+    return /^[+-]$/.test(value.op) && isName(value.left)
+      ? value.left
+      : value.op === "+" && isName(value.right)
+        ? value.right
+        : null;
+  if (value.kind !== "Call" || value.func.kind !== "Attribute") return null;
+  const covered =
+    file.dotted(value.func) === "torch.where"
+      ? positional(value, 1)
+      : /^(?:masked_fill|add|sub)$/.test(value.func.attr)
+        ? value.func.value
+        : null;
+  return isName(covered) ? covered : null;
+}
+
+/**
+ * `weighted = weights * squared`, of `squared = (pred - target) ** 2`: two pictures, clips or sounds for each example, which are
+ * there through the backward, that needs neither.
+ */
+function* weightedErrors({ targets: [target, ...more], value }: Assign, facts: Facts): Generator<Finding> {
+  if (target?.kind !== "Name" || more.length > 0) return;
+  const scaled = value.kind === "Binary" && value.op === "*" ? [value.left, value.right] : productOf(value);
+  const errors = scaled.find((one): one is Name => one.kind === "Name" && isHeldError(one, target, facts));
+  if (!errors || !(isOfPixels(facts) || isOfSounds(facts)) || !facts.everyStep(value)) return;
+  const weight = scaled.find((one) => one !== errors);
+  if (facts.gradMode(value) === "off" || !weight || mayLearn(weight, facts)) return;
+  yield {
+    at: value,
+    message: `\`${errors.id}\`, an error for each place, is alive beside \`${target.id}\`, which is as large; weight it under the same name, or in the expression that sums it up`,
+  };
+}
+
+/** `self.log_sigma.exp()`, `mask` that a network gave: what learns needs the errors for its own gradient. */
+function mayLearn(weight: Expr, facts: Facts): boolean {
+  if (facts.value(weight).graph === "yes" || networkCall(weight, facts) !== null) return true;
+  let learns = false;
+  walk(weight, (node) => {
+    learns ||=
+      (node.kind === "Name" || node.kind === "Attribute") &&
+      (isOnlyMadeBy(node, facts.file, (made) => lastWord(made.func) === "Parameter") ||
+        /log_?(?:var|sigma|std)|uncertain|learn/i.test(lastWord(node)));
+    return !learns;
+  });
+  return learns;
+}
+
+/** The two of `errors.mul(weight)` and `torch.mul(errors, weight)`. */
+function productOf(value: Expr): readonly Expr[] {
+  if (value.kind !== "Call" || !/^(?:mul|multiply)$/.test(lastWord(value.func))) return [];
+  const given = value.args.map((arg) => arg.value);
+  return given.length === 1 && value.func.kind === "Attribute" ? [value.func.value, ...given] : given;
+}
+
+/** Bound once to an error for each place, and read here alone, for something of another name. */
+function isHeldError(name: Name, target: Name, { file }: Facts): boolean {
+  const [made, ...more] = file.scopes.reaching(name);
+  if (made?.how !== "assign" || more.length > 0 || !made.value || name.id === target.id) return false;
+  const reads = file.scopes.uses(made).filter((use) => !isChangedOrDropped(use) && !isOfKind(use));
+  return reads.length === 1 && isError(made.value, file);
+}
+
+/** `(a - b) ** 2`, `(a - b).abs()`, `torch.square(a - b)`, `F.mse_loss(a, b, reduction="none")` */
+function isError(expr: Expr, file: PythonFile): boolean {
+  const isDifference = (one: Expr | null | undefined): boolean => {
+    const made = one?.kind === "Name" ? file.scopes.onlyValue(one) : one;
+    return made?.kind === "Binary" && made.op === "-";
+  };
+  if (expr.kind === "Binary") return expr.op === "**" && isDifference(expr.left);
+  if (expr.kind !== "Call") return false;
+  const name = file.dotted(expr.func);
+  if (/^torch\.nn\.functional\.(?:mse|(?:smooth_)?l1|huber)_loss$/.test(name ?? "")) {
+    const reduction = keyword(expr, "reduction")?.value;
+    return reduction?.kind === "Str" && reduction.value === "none";
+  }
+  if (!/^(?:pow|square|abs)$/.test(lastWord(expr.func))) return false;
+  if (name !== null) return name.startsWith("torch.") && isDifference(positional(expr, 0));
+  return expr.func.kind === "Attribute" && isDifference(expr.func.value);
 }
 
 /** `scale * product`, `product.T / temperature`: what a product is multiplied with or divided by, as it is or turned. */
@@ -459,7 +571,17 @@ function heldValue(name: Name, facts: Facts): { readonly value: Expr; readonly m
     return item ? { value: item, made } : null;
   }
   const first = how === "unpack" && index === 0 && isTokenLogits(value, facts);
-  return how === "assign" || first ? { value, made } : null;
+  return how === "assign" || first ? { value: unshaped(value, facts), made } : null;
+}
+
+/** `torch.einsum(…)` of `torch.einsum(…).contiguous()`, and `a @ b` of `(a @ b).view(n, -1)`: the same places in another order. */
+function unshaped(expr: Expr, facts: Facts): Expr {
+  return expr.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    facts.file.dotted(expr.func) === null &&
+    /^(?:contiguous|view|reshape|transpose|permute|squeeze|unsqueeze|flatten)$/.test(expr.func.attr)
+    ? unshaped(expr.func.value, facts)
+    : expr;
 }
 
 /** The old `scores` of `scores = scores.masked_fill(mask, -1e9)`, which perhaps happens only where there is a mask. */
