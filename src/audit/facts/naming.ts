@@ -9,7 +9,7 @@ import { last } from "./torch-names.ts";
 const NETWORK_METHODS = new Set(["eval", "train", "parameters", "named_parameters", "named_modules"]);
 /** What people call a network. Only asked of something that is called and bound to no function. */
 const NETWORK_NAME =
-  /^(?:\w*_)?(?:model|net|network|unet|transformer|teacher|student|reference|policy|backbone|generator|discriminator|critic|actor|rnn|lstm|gru|resnet|vgg|classifier|autoencoder|encoder|decoder|denoiser|lm|llm|gpt|bert|vae)(?:_\w+)?$|^net[A-Z]\w*$/i;
+  /^(?:\w*_)?(?:model|net|network|unet|transformer|teacher|student|reference|policy|backbone|generator|discriminator|critic|actor|rnn|lstm|gru|resnet|vgg|classifier|autoencoder|encoder|decoder|denoiser|lm|llm|gpt|bert|vae)(?:_\w*)?$|^net[A-Z]\w*$/i;
 /** As papers write them. */
 const LETTER = /^(?:[GD]|GD)(?:_(?:[A-Z]\w*|aug|ema|ddp|net|model))?$/;
 /** In short. */

@@ -1,11 +1,12 @@
-import { classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
-import type { Assign, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
+import { classOf, contains, functionOf, lastWord, namesIn, statementOf } from "../../python/nodes.ts";
+import type { Assign, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isCut, isCutEach } from "../facts/cuts.ts";
 import { parts } from "../facts/kept.ts";
 import { attributeMayBeDifferentiated, derivesFromInput } from "../facts/flow.ts";
+import { networkCall } from "../facts/networks.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 /** What is kept to be added to a loss. */
@@ -46,8 +47,7 @@ export const rule: Rule = {
             yield* onObject(statement, to, stored, facts);
           continue;
         }
-        const inside = stored.kind === "Dict" || stored.kind === "Tuple" ? parts(stored, facts) : [stored];
-        for (const part of inside) {
+        for (const part of parts(stored, facts)) {
           const found = [...kept(statement, attribute, part, facts)];
           yield* found;
           // One of what is kept together is enough to say it.
@@ -129,7 +129,8 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
       !/^_*(?:init|reset|load|set|build|register|update|prepare|setup|create|make|fuse|merge)/.test(fn.name));
   if (
     !(isForward && derivesFromInput(value, facts)) &&
-    !(facts.value(value).graph === "yes" && facts.hot(statement))
+    !(facts.value(value).graph === "yes" && facts.hot(statement)) &&
+    !(!isForward && isOfLossRun(value, fn, facts))
   )
     return;
   const reads = facts.file
@@ -208,6 +209,24 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
       : `\`self.${attribute}\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
     fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(value, ".detach()") },
   };
+}
+
+/** A method that runs a network for its loss, whoever calls it: `compute_loss`, `_calculate_loss`, `train_step`. */
+const RUNS_FOR_LOSS = /(?:^|_)loss(?:es)?(?:_|$)|^_*train(?:ing)?_(?:step|batch)$/;
+
+/**
+ * `self.last = pred` or `self.stats = dict(recon=recon)` in `def compute_loss(self, batch)`, of what a network gave there: an
+ * evaluation may call the same method without recording, training does not.
+ */
+function isOfLossRun(value: Expr, fn: FunctionDef, facts: Facts): boolean {
+  if (!RUNS_FOR_LOSS.test(fn.name) || facts.value(value).graph === "no") return false;
+  return derivesFromInput(value, facts) && namesIn(value).some((name) => isOfRun(name, facts));
+}
+
+/** Of a network's call that records, and not a term of the loss. */
+function isOfRun(name: Name, facts: Facts): boolean {
+  const run = OF_LOSS.test(name.id) ? null : networkCall(name, facts);
+  return run !== null && facts.gradMode(run) !== "off" && !facts.networks.isLoss(run.func);
 }
 
 /** In a method that nobody in the tree calls, and whose name says nothing of a loss; Python calls some, and properties are not called. */
