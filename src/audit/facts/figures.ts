@@ -40,6 +40,16 @@ export function isMeasured({ parent }: Name): boolean {
   return MEASURES.test(lastWord(by));
 }
 
+/** `save_image(recon[:8], path)`, `writer.add_images("recon", recon)` */
+export function isDrawn(use: Name, { file }: Facts): boolean {
+  let at: Node = use;
+  while (at.parent && at.parent.kind !== "Arg" && at.parent.kind !== "ExprStmt") at = at.parent;
+  const call = at.parent?.kind === "Arg" ? at.parent.parent : null;
+  return (
+    call?.kind === "Call" && /save|grid|image|plot|draw|figure|log|audio|video/i.test(file.textOf(call.func))
+  );
+}
+
 const MEASURES =
   /metrics?(?:_|$)|accurac|(?:^|_)acc(?:_|$)|perplexity|(?:^|_)(?:f1|m?iou|dice|psnr|ssim)(?:_|$)/i;
 

@@ -8,7 +8,7 @@ export const TEXT =
 
 /** What is computed for each pixel is as large as the pictures. */
 export const isOfPixels = ({ file: { text, path } }: Facts): boolean =>
-  /segmentation|\bu_?net|super.?resolution|denois|recon(?:struct|_loss|_x)|auto_?encod|\bvae|inpaint|heat_?map|saliency|deblur|derain|dehaz|colori[sz]ation|depth.?estimation|diffusion|rectified_?flow|flow_?matching|deeplab|\bm_?iou\b|mean_?iou|pred_masks?\b|total_union|(?<![a-z])dice(?![a-z])|yolo|retina_?net|center_?net|\bfcos|anchor_?box|bboxes|optical_?flow/i.test(
+  /segmentation|\bu_?net|super.?resolution|denois|recon(?:struct|_loss|_x)|auto_?encod|\bvae|inpaint|heat_?map|saliency|deblur|derain|dehaz|colori[sz]ation|(?<![a-z])matting|depth.?estimation|diffusion|rectified_?flow|flow_?matching|deeplab|\bm_?iou\b|mean_?iou|pred_masks?\b|total_union|(?<![a-z])dice(?![a-z])|yolo|retina_?net|center_?net|\bfcos|anchor_?box|bboxes|optical_?flow/i.test(
     text + path,
   ) && !/classif(?:y|ier|ication)_?(?:loss|criterion|head)|num_actions/.test(text);
 

@@ -2,7 +2,7 @@ import { contains, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Call, Expr, Name, Node } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
-import { isCopiedToHost, isMeasured, isSummed, pickOf } from "./figures.ts";
+import { isCopiedToHost, isDrawn, isMeasured, isSummed, pickOf } from "./figures.ts";
 import { PICTURE, TEXT, isLanguageModel, isOfPixels, isOfSounds, scoresEveryItem } from "./large-outputs.ts";
 import { networkCall } from "./networks.ts";
 
@@ -77,6 +77,7 @@ export function isOnlyForLoss(
         isGathered(use, facts) ||
         isCopiedToHost(use, facts) ||
         isMeasured(use) ||
+        isReadOut(use) ||
         isSummed(use, facts)),
   );
   // One row of scores an example is small; a row for each token is not.
@@ -163,11 +164,12 @@ function partsBeside({ parent }: Name): readonly Name[] {
   return parent?.kind === "Tuple" ? parent.items.filter((item): item is Name => item.kind === "Name") : [];
 }
 
+/** For the loss, and beside it for a picture or a number now and then. */
 function isForLossAlone(uses: readonly Name[], facts: Facts): boolean {
+  const others = uses.filter((use) => !feedsLoss(use, facts));
   return (
-    uses.length > 0 &&
-    uses.every((use) => isAskedForSize(use) || feedsLoss(use, facts)) &&
-    !uses.every(isAskedForSize)
+    others.length < uses.length &&
+    others.every((use) => isAskedForSize(use) || isDrawn(use, facts) || isCopiedToHost(use, facts))
   );
 }
 
@@ -176,7 +178,7 @@ export function isOfTokens(use: Name, facts: Facts): boolean {
   const statement = statementOf(use);
   // `logits[:, :-1].argmax(-1)`: the last token foretells none, whatever is made of the others.
   if (isWithoutLast(use) && pickOf(use, facts) !== null) return true;
-  if (isGathered(use, facts)) return true;
+  if (isGathered(use, facts) || isTimeFirst(use, facts)) return true;
   return (
     statement !== null &&
     (feedsLoss(use, facts) || valueAround(use) !== null) &&
@@ -185,6 +187,29 @@ export function isOfTokens(use: Name, facts: Facts): boolean {
       `\\b${use.id}(?:\\.logits)?(?:\\.(?:float|contiguous)\\(\\))*(?:\\.(?:view|reshape)\\((?:-1,[^,)]*(?:vocab|tok|word|size\\((?:-1|2)|shape\\[(?:-1|2))|\\w+ ?\\* ?\\w+, ?\\w+\\))|\\.flatten\\(0|\\.transpose\\((?:1, ?2|2, ?1|-1, ?-2)|\\.permute\\(0, ?2, ?1\\)|\\[(?:\\.\\.\\.|:), ?:-1)`,
     ).test(facts.file.textOf(statement))
   );
+}
+
+/** `criterion(outputs.log_softmax(2).transpose(0, 1), …)`, `ctc(F.log_softmax(outputs, -1).permute(1, 0, 2), …)`: moments, then examples, as CTC wants them. */
+function isTimeFirst(use: Name, facts: Facts): boolean {
+  if (!feedsLoss(use, facts)) return false;
+  for (let at: Node | null = use.parent; at && at.kind !== "Assign"; at = at.parent)
+    if (
+      at.kind === "Call" &&
+      at.func.kind === "Attribute" &&
+      /^(?:transpose\((?:0, ?1|1, ?0)\)|permute\(1, ?0, ?2\))$/.test(
+        facts.file.text.slice(at.func.end - at.func.attr.length, at.end),
+      )
+    )
+      return true;
+  return false;
+}
+
+/** `texts = decode(outputs.detach())`, `beam_search(outputs.data)`: words. */
+function isReadOut({ parent }: Name): boolean {
+  const cut = parent?.kind === "Attribute" && /^(?:detach|data)$/.test(parent.attr) ? parent : null;
+  const whole = cut?.parent?.kind === "Call" ? cut.parent : cut;
+  const call = whole?.parent?.kind === "Arg" ? whole.parent.parent : null;
+  return call?.kind === "Call" && /decod|greedy|beam/i.test(lastWord(call.func));
 }
 
 /** `logits[:, :-1]`, `outputs.logits[..., :-1, :]` */

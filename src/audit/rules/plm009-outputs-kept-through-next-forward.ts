@@ -1,6 +1,6 @@
 import { isTrue } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
+import { contains, functionOf, lastWord, namesIn, statementOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type {
   Assign,
@@ -20,8 +20,8 @@ import type { Edit } from "../rule.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isOtherBranch } from "../facts/guards.ts";
-import { isCopiedToHost, isMeasured, isSummed, pickOf } from "../facts/figures.ts";
-import { PICTURE, TEXT, isLanguageModel, isOfPixels } from "../facts/large-outputs.ts";
+import { isCopiedToHost, isDrawn, isMeasured, isSummed, pickOf } from "../facts/figures.ts";
+import { PICTURE, TEXT, isLanguageModel, isOfPixels, isOfSounds } from "../facts/large-outputs.ts";
 import { helperRun, isNetwork, networkCall, networkOfLoss } from "../facts/networks.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
@@ -68,8 +68,9 @@ export const rule: Rule = {
       if (evaluates) yield* scored(statement, facts);
       else if (loop && own >= 0) {
         const idle = [...unread(statement, loop, own, facts)];
+        if (idle.length === 0) idle.push(...besideLoss(statement, loop, facts));
+        if (idle.length === 0) idle.push(...handedBack(statement, loop, facts));
         yield* idle;
-        if (idle.length === 0) yield* besideLoss(statement, loop, facts);
         yield* inRecord(statement, loop, facts);
       }
     }
@@ -202,6 +203,72 @@ function* besideLoss(statement: Assign, loop: Loop, facts: Facts): Generator<Fin
 }
 
 /**
+ * `figures, (scores, maps) = self.run(batch)`, of a function of this file that runs the network and hands its outputs back, which
+ * are read for a number now and then or not at all: in that function they would have gone with its names.
+ */
+function* handedBack(statement: Assign, loop: Loop, facts: Facts): Generator<Finding> {
+  const [target, ...more] = statement.targets;
+  const call = statement.value;
+  if (target?.kind !== "Tuple" || more.length > 0 || call.kind !== "Call") return;
+  const called = callTarget(call, facts.file);
+  const given = called === null ? [] : (facts.file.once(returnsByName).get(called) ?? []);
+  if (given.length === 0 || !differentiates(call, loop, facts)) return;
+  const held = takenFrom(target, given).filter(
+    ({ name, from }) => from.every((one) => isLargeOutput(one, facts)) && isOnlyLookedAt(name, loop, facts),
+  );
+  const names = held.map(({ name }) => `\`${name.id}\``).join(", ");
+  if (held.length > 0)
+    yield {
+      at: held[0]!.name,
+      message: `${names} ${held.length > 1 ? "hold" : "holds"} this step's outputs, handed back by \`${lastWord(call.func)}\`, until the next forward has finished; hand back the numbers that are wanted of them`,
+    };
+}
+
+/** Each name of `a, (b, c)`, with what is returned at its place, wherever it is. */
+function takenFrom(
+  target: Expr,
+  given: readonly Expr[],
+): readonly { readonly name: Name; readonly from: readonly Expr[] }[] {
+  if (target.kind === "Name") return isThrowaway(target) ? [] : [{ name: target, from: given }];
+  if (target.kind !== "Tuple") return [];
+  return target.items.flatMap((item, at) => {
+    const parts = given.map((one) => (one.kind === "Tuple" ? one.items[at] : undefined));
+    return parts.every((one) => one !== undefined) ? takenFrom(item, parts) : [];
+  });
+}
+
+/**
+ * What a network gave with its graph, a row for each token or moment by the shape that it is brought to for its loss, or as much as
+ * went in by what it is compared with.
+ */
+function isLargeOutput(value: Expr, facts: Facts): boolean {
+  const run = value.kind === "Name" ? networkCall(value, facts) : null;
+  if (value.kind !== "Name" || !run || facts.networks.isLoss(run.func) || facts.gradMode(run) === "off")
+    return false;
+  const { scopes } = facts.file;
+  const uses = scopes.reaching(value).flatMap((one) => scopes.uses(one));
+  return (
+    MAPS.test(value.id) ||
+    ((isOfPixels(facts) || isOfSounds(facts)) && PICTURE.test(value.id)) ||
+    uses.some((use) => isOfTokens(use, facts) || isLikeInput(use, facts))
+  );
+}
+
+/** `mse(frame, frames[i])`, of a function that gives the network the others of `frames`. */
+function isLikeInput(use: Name, { file }: Facts): boolean {
+  const call = use.parent?.kind === "Arg" ? use.parent.parent : null;
+  const fn = functionOf(use);
+  if (call?.kind !== "Call" || !fn || !/mse|l1|recon/i.test(lastWord(call.func))) return false;
+  const roots = call.args.map(({ value }) => (value.kind === "Subscript" ? value.value : value));
+  return roots.some(
+    (root) =>
+      root.kind === "Name" &&
+      root.id !== use.id &&
+      new RegExp(`(?:encode\\w*|net|model|\\w*_net|\\w*_model)\\(${root.id}\\b`).test(file.codeOf(fn)),
+  );
+}
+
+/**
  * `result = {"loss": loss, "logits": logits}`, or a function of this file that returns that, of which the loop reads the loss and
  * perhaps a number of the rest: the record holds the logits through the next forward.
  */
@@ -314,16 +381,6 @@ function isOnlyLookedAt(name: Name, loop: Loop, facts: Facts): boolean {
   );
 }
 
-/** `save_image(recon[:8], path)`, `writer.add_images("recon", recon)` */
-function isDrawn(use: Name, { file }: Facts): boolean {
-  let at: Node = use;
-  while (at.parent && at.parent.kind !== "Arg" && at.parent.kind !== "ExprStmt") at = at.parent;
-  const call = at.parent?.kind === "Arg" ? at.parent.parent : null;
-  return (
-    call?.kind === "Call" && /save|grid|image|plot|draw|figure|log|audio|video/i.test(file.textOf(call.func))
-  );
-}
-
 /** By its name a map, or several of them. */
 const LARGE =
   /(?:^|_)(?:feat(?:ure)?_?maps?|feature_pyramid|maps|masks|detections|proposals|activations|hiddens|hidden_states|all_hidden|intermediates?|recons?|reconstructions?|heat_?maps?|skips)$/;
@@ -390,6 +447,7 @@ function* kept(
     (one) =>
       one !== definition &&
       contains(loop, one.node) &&
+      !isTakenOver(one, target, loop) &&
       !beside.includes(one) &&
       !isNowAndThen(one, target, loop),
   );
@@ -436,6 +494,18 @@ function* kept(
         ? { fix: { grade: "safe" as const, title: "Delete them after their last use", edits: [edit] } }
         : {}),
     };
+}
+
+/** `out = encoder(x)` before `out = decoder(out)`: what the first one gave has lost its name by the end of the turn. */
+function isTakenOver({ how, node }: Definition, target: Name, loop: Loop): boolean {
+  const statement = statementOf(target);
+  return (
+    how === "assign" &&
+    node.start < target.start &&
+    statement?.kind === "Assign" &&
+    stepIn(loop, statement) >= 0 &&
+    namesIn(statement.value).some(({ id }) => id === target.id)
+  );
 }
 
 /** By its name a network that is run for what its layers give. */
@@ -562,7 +632,12 @@ function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): readonly
       ? [target]
       : [];
   // The first of those that speak of the same, and maps of attention beside them.
-  const named = target.items.findIndex((item) => item.kind === "Name" && OUTPUTS.test(item.id));
+  const named = target.items.findIndex(
+    (item) =>
+      item.kind === "Name" &&
+      // `alpha, pred_front, pred_error = model(image)`, of pictures.
+      (OUTPUTS.test(item.id) || (network && /^pred_\w+$/.test(item.id) && isOfPixels(facts))),
+  );
   const first = named < 0 && network && isThrownAway(target, call) ? 0 : named;
   return target.items.filter(
     (item, at): item is Name =>
