@@ -223,8 +223,34 @@ function isTensor(param: Param, facts: Facts): boolean {
       isComputedWith(definition, facts) ||
       isGivenToTorch(definition, facts) ||
       isCutByAxes(definition, facts) ||
+      isMovedNumbers(definition, facts) ||
       hasTensorMethod(definition, facts.file))
   );
+}
+
+/** `steps = steps.to(device)`, and then `table[steps]` or `for t in steps` with `all_steps == t`: networks are moved as well, but nobody computes with them. */
+function isMovedNumbers(definition: Definition, { file: { scopes } }: Facts): boolean {
+  return scopes.uses(definition).some(({ parent }) => {
+    const moved = parent?.kind === "Attribute" && /^(?:to|cuda)$/.test(parent.attr) ? parent.parent : null;
+    if (moved?.kind !== "Call" || moved.func !== parent) return false;
+    const [target] = moved.parent?.kind === "Assign" ? moved.parent.targets : [];
+    const named = target?.kind === "Name" ? scopes.definitionAt(target) : null;
+    return isOfNumbers(moved) || (named !== null && scopes.uses(named).some(isGoneThrough));
+  });
+
+  function isGoneThrough(use: Expr): boolean {
+    if (isOfNumbers(use)) return true;
+    const over = use.parent?.kind === "Clause" || use.parent?.kind === "For" ? use.parent : null;
+    const each = over?.iter === use && over.target.kind === "Name" ? scopes.definitionAt(over.target) : null;
+    return each !== null && scopes.uses(each).some(isOfNumbers);
+  }
+}
+
+/** An operand, one side of a comparison, or what a table is asked for. */
+function isOfNumbers(expr: Expr): boolean {
+  const { parent } = expr;
+  if (parent?.kind === "Compare") return !parent.ops.some((op) => /^(?:is|in|not)\b/.test(op));
+  return parent?.kind === "Binary" || (parent?.kind === "Subscript" && parent.index === expr);
 }
 
 /**

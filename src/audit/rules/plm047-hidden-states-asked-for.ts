@@ -1,7 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
 import { isTrue, keyword } from "../../python/file.ts";
 import { functionOf, lastWord } from "../../python/nodes.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
+import type { Call, Expr, Name, Node } from "../../python/tree.ts";
 import { entry } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -193,6 +193,18 @@ function isIndexed(call: Call, file: PythonFile): boolean {
   );
 }
 
+/** `(loss, outputs) if return_outputs else loss`, `if return_outputs: return loss, outputs`: for the library's evaluation, which wants the logits. */
+function isForEvaluation(use: Name): boolean {
+  const choice = use.parent?.kind === "Tuple" ? use.parent.parent : null;
+  const test =
+    choice?.kind === "IfExp"
+      ? choice.test
+      : choice?.kind === "Return" && choice.parent?.kind === "If"
+        ? choice.parent.test
+        : null;
+  return test?.kind === "Name" && test.id === "return_outputs";
+}
+
 /** `Output(loss=loss, vision_model_output=vision_outputs)`: with all that came back, for who asks. */
 function isHandedOut(call: Call, file: PythonFile): boolean {
   const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
@@ -202,7 +214,12 @@ function isHandedOut(call: Call, file: PythonFile): boolean {
     made !== undefined &&
     file.scopes
       .uses(made)
-      .some(({ parent }) => parent !== null && /^(?:Arg|Tuple|List|Dict|Return)$/.test(parent.kind))
+      .some(
+        (use) =>
+          use.parent !== null &&
+          /^(?:Arg|Tuple|List|Dict|Return)$/.test(use.parent.kind) &&
+          !isForEvaluation(use),
+      )
   );
 }
 
