@@ -40,14 +40,16 @@ export function isMeasured({ parent }: Name): boolean {
   return MEASURES.test(lastWord(by));
 }
 
+/** What writes pictures, sounds and figures down: by whom, or by what it is called. */
+const KEEPS_A_RECORD =
+  /(?:^|[._])(?:logger|writer|tensorboard|wandb|tb|vis(?:dom)?|plt|axe?s?)\.|(?:^|[._])(?:imshow|(?:im)?save|plot|draw|write|visuali[sz]e|log|print)(?:_(?!softmax|prob|sum|sigmoid)\w+)?$|(?:^|\.)(?:make_grid|add_(?:image|figure|audio|video|histogram)\w*|(?:\w+_)?to_pil(?:_image)?|Image|Video|Audio|Histogram)$/i;
+
 /** `save_image(recon[:8], path)`, `writer.add_images("recon", recon)` */
 export function isDrawn(use: Name, { file }: Facts): boolean {
   let at: Node = use;
   while (at.parent && at.parent.kind !== "Arg" && at.parent.kind !== "ExprStmt") at = at.parent;
   const call = at.parent?.kind === "Arg" ? at.parent.parent : null;
-  return (
-    call?.kind === "Call" && /save|grid|image|plot|draw|figure|log|audio|video/i.test(file.textOf(call.func))
-  );
+  return call?.kind === "Call" && KEEPS_A_RECORD.test(file.textOf(call.func));
 }
 
 const MEASURES =

@@ -54,7 +54,14 @@ export function isOnlyForLoss(
   if (MAPS.test(target.id))
     return (
       uses.length > 0 &&
-      uses.every((use) => isAskedForSize(use) || feedsLoss(use, facts) || isSummed(use, facts))
+      uses.every(
+        (use) =>
+          isAskedForSize(use) ||
+          feedsLoss(use, facts) ||
+          isSummed(use, facts) ||
+          isDrawn(use, facts) ||
+          isCopiedToHost(use, facts),
+      )
     );
   // A language model's logits, or scores of all items, from which the loss is computed here.
   const texts = TEXT.test(facts.file.text) || isWrittenTo(target, facts);

@@ -470,6 +470,10 @@ function* kept(
   const read = [...uses, ...shaped.flatMap((one) => file.scopes.uses(one))];
   // What a method of a network gives may be anything: scores of tokens by what is done with them.
   if (isOfMethod(statement, facts) && !read.some((use) => isOfTokens(use, facts))) return;
+  // What a head on top of another network gives is mostly a row for each example.
+  const onTop = others.some((one) => contains(loop, one.node) && isTakenOver(one, target, loop));
+  if (onTop && !read.some((use) => isOfTokens(use, facts)) && !isOfPixels(facts) && !isOfSounds(facts))
+    return;
   const last = Math.max(
     own,
     ...[...read, ...asked].map((use) => loop.body.findIndex((one) => contains(one, use))),

@@ -35,3 +35,14 @@ def sort(encoder, decoder, criterion, loader, optimizer):
         loss.backward()
         optimizer.step()
         print(outputs.argmax(1).sum().item())
+
+
+def probe(model, linear_classifier, criterion, loader, optimizer, num_labels):
+    for images, labels in loader:
+        output = model(images.cuda())
+        # trap: a row for each example, on top of another network
+        output = linear_classifier(output)
+        loss = criterion(output, labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()

@@ -22,3 +22,14 @@ def train_and_show(model, loader, criterion, optimizer, show):
         loss.backward()
         optimizer.step()
         show(attention_maps)
+
+
+
+def train_and_draw(model, loader, optimizer, writer):
+    for step, (images, truth) in enumerate(loader):
+        loss, attention_maps = model(images.to("cuda"), truth.to("cuda"))  # expect: PLM009
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if step % 100 == 0:
+            writer.add_image("attention", attention_maps[0], step)
