@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
-import { blockOf, classOf, functionOf } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
+import { ancestors, blockOf, classOf, contains, functionOf } from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef, If, Name, Node } from "../../python/tree.ts";
 import { COUNTER, isPastStart, lastName } from "./turns.ts";
 
 /** `if stage == 1: … elif stage == 2: …`: a setting chooses, and goes on choosing the same. */
@@ -276,11 +276,31 @@ export function isKeptSetting(test: Expr, file: PythonFile): boolean {
   if (test.kind !== "Compare" || test.left.kind !== "Name" || test.rights.length !== 1) return false;
   if (test.rights[0]!.kind !== "Num" || COUNTER.test(test.left.id)) return false;
   const kept = file.scopes.onlyValue(test.left);
+  if (isSetAboveLoops(test, test.left, file)) return true;
   if (kept?.kind !== "Attribute" && (kept?.kind !== "Subscript" || kept.index.kind !== "Str")) return false;
   // What counts is read anew, whatever it is called here.
   const name = kept.kind === "Attribute" ? kept.attr : ((kept.index as Expr & { kind: "Str" }).value ?? "");
   const from = lastName(kept.value);
   return !COUNTER.test(name) && (SETTINGS.test(from) || (from === "self" && kept.kind === "Attribute"));
+}
+
+/**
+ * `mixup = strength_for(dataset)` above all the loops around `if mixup > 0:`, or a parameter: all the turns find the same number
+ * there. One that is written down must pass the test.
+ */
+function isSetAboveLoops(
+  { ops, rights }: Expr & { kind: "Compare" },
+  name: Name,
+  { scopes }: PythonFile,
+): boolean {
+  const [one, ...more] = scopes.reaching(name);
+  const loop = ancestors(name).findLast(({ kind }) => kind === "For" || kind === "While");
+  if (!loop || !one || more.length > 0 || contains(loop, one.node)) return false;
+  const param = one.node.kind === "Param" ? one.node : null;
+  const value = param ? param.default : one.how === "assign" ? one.value : null;
+  if (value?.kind !== "Num") return param ? value === null : value?.kind === "Call";
+  const [given, asked] = [Number(value.text), Number((rights[0] as Expr & { kind: "Num" }).text)];
+  return ops[0] === ">" ? given > asked : ops[0] === "!=" && given !== asked;
 }
 
 /** `self.kind is DISCRETE`, `self.loss_type == LossType.MSE`: what something is, not how far it has come. */

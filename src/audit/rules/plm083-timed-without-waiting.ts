@@ -1,6 +1,6 @@
 import { ancestors, classOf, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { PythonFile } from "../../python/file.ts";
-import type { Arg, Call, Expr, FunctionDef, Node, With } from "../../python/tree.ts";
+import type { Arg, Attribute, Call, Expr, FunctionDef, Node, With } from "../../python/tree.ts";
 import { feedsBackward } from "../facts/behind-loss.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -32,6 +32,7 @@ export const rule: Rule = {
     if (clock) yield* hooks(facts);
     if ((!clock && facts.project.timers.length === 0) || !facts.accelerator) return;
     yield* blocks(facts);
+    yield* pairs(facts);
     if (!clock) return;
     for (const difference of file.all("Binary")) {
       if (difference.op !== "-") continue;
@@ -53,33 +54,55 @@ export const rule: Rule = {
       // Read by a method that is called when the work is done, the clock stops with that call.
       const stop = fn === functionOf(difference) ? end : callAfter(begun, difference, facts);
       if (!stop || stop.start < begun.start) continue;
-      const between = { start: begun.end, end: stop.start };
       // What is read only now and then may be read just when something waits.
       const timed = isReadNowAndThen(difference, file) ? null : begun;
-      if (WAITS.test(codeOfEachTurn(between, timed, file))) continue;
-      let works = false;
-      let waits = false;
-      walk(fn ?? file.tree.module, (node) => {
-        if (
-          node.kind === "Call" &&
-          between.start <= node.start &&
-          node.end <= between.end &&
-          isWork(node, timed, facts)
-        )
-          works = true;
-        if (
-          node.kind === "Call" &&
-          between.start <= node.start &&
-          node.end <= between.end &&
-          isWait(node, facts)
-        )
-          waits = true;
-        return !waits;
-      });
-      if (works && !waits) yield { at: difference, message: MESSAGE };
+      if (isOnlyQueued(begun, stop, timed, facts)) yield { at: difference, message: MESSAGE };
     }
   },
 };
+
+/** Between two readings of a clock in one function there is device work, and nothing that waits for it. */
+function isOnlyQueued(begun: Expr, stop: Expr, timed: Node | null, facts: Facts): boolean {
+  const { file } = facts;
+  const between = { start: begun.end, end: stop.start };
+  if (WAITS.test(codeOfEachTurn(between, timed, file))) return false;
+  let works = false;
+  let waits = false;
+  walk(functionOf(begun) ?? file.tree.module, (node) => {
+    if (node.kind === "Call" && between.start <= node.start && node.end <= between.end) {
+      if (isWork(node, timed, facts)) works = true;
+      if (isWait(node, facts)) waits = true;
+    }
+    return !waits;
+  });
+  return works && !waits;
+}
+
+/** `timer.tic()`, device work, and `timer.toc()`, of a class of the tree that keeps the clock. */
+function* pairs(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const elsewhere = facts.project.timers.filter((one) => one.includes(">"));
+  for (const pair of new Set([...file.once(timersOf).pairs, ...elsewhere])) {
+    const [start, stop] = pair.split(">") as [string, string];
+    const callsOf = (method: string): readonly (Call & { func: Attribute })[] =>
+      file
+        .callsNamed(method.slice(method.lastIndexOf(".") + 1))
+        .filter((call): call is Call & { func: Attribute } => {
+          const made = call.func.kind === "Attribute" ? madeBy(call.func, file) : null;
+          return made !== null && isNamed(made, [method]);
+        });
+    for (const end of callsOf(stop)) {
+      const object = file.textOf(end.func.value);
+      const begun = callsOf(start).findLast(
+        (one) =>
+          one.end < end.start &&
+          functionOf(one) === functionOf(end) &&
+          file.textOf(one.func.value) === object,
+      );
+      if (begun && isOnlyQueued(begun, end, begun, facts)) yield { at: end, message: MESSAGE };
+    }
+  }
+}
 
 /** Device work in a block that a timer is put around, or in a function that one of this file is. */
 function* blocks(facts: Facts): Generator<Finding> {
@@ -91,20 +114,48 @@ function* blocks(facts: Facts): Generator<Finding> {
       for (const { context } of block.items) {
         // `with timers["forward"]:`, of a dict of them.
         const timer = (context.kind === "Subscript" ? heldIn(context.value, file) : null) ?? context;
-        const name = timer.kind === "Call" ? timer.func : timer;
-        const made = name.kind === "Name" || name.kind === "Attribute" ? file.dotted(name) : null;
-        if (
-          made !== null &&
-          (timers.has(made) || elsewhere.some((one) => one === made || one.endsWith(`.${made}`))) &&
-          isUnwaited(block, facts)
-        )
+        const made = madeBy(timer, file);
+        if (made !== null && (timers.has(made) || isNamed(made, elsewhere)) && isUnwaited(block, facts))
           yield { at: context, message: MESSAGE };
       }
-  if (decorators.size > 0)
+  if (decorators.size > 0 || elsewhere.length > 0)
     for (const fn of file.all("FunctionDef"))
-      for (const decorator of fn.decorators)
-        if (decorators.has(file.dotted(decorator) ?? "") && isUnwaited(fn, facts))
+      for (const decorator of fn.decorators) {
+        const made = file.dotted(decorator);
+        if (made !== null && (decorators.has(made) || isNamed(made, elsewhere)) && isUnwaited(fn, facts))
           yield { at: decorator, message: MESSAGE };
+      }
+}
+
+/** By its qualified name, or by the end of that. */
+function isNamed(made: string, qualified: readonly string[]): boolean {
+  return qualified.some((one) => one === made || one.endsWith(`.${made}`));
+}
+
+/**
+ * What made a timer, by its name: `Timer` of `with Timer():` and of `with watch:` after `watch = Timer()`, or `Chrono.measure` of
+ * `with self.chrono.measure("forward"):` after `self.chrono = Chrono()`.
+ */
+function madeBy(timer: Expr, file: PythonFile, depth = 0): string | null {
+  if (depth > 3) return null;
+  if (timer.kind === "Call") return madeBy(timer.func, file, depth + 1);
+  const named = timer.kind === "Name" || timer.kind === "Attribute" ? file.dotted(timer) : null;
+  if (named !== null) return named;
+  const kept = keptObject(timer, file);
+  if (kept) return madeBy(kept, file, depth + 1);
+  const of = timer.kind === "Attribute" ? keptObject(timer.value, file) : null;
+  const cls = of && madeBy(of, file, depth + 1);
+  return cls && timer.kind === "Attribute" ? `${cls}.${timer.attr}` : null;
+}
+
+/** The call that gave a name, or an attribute of the class, what it has. */
+function keptObject(expr: Expr, file: PythonFile): Call | null {
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const [write, ...more] = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  const made =
+    expr.kind === "Name" ? file.scopes.onlyValue(expr) : more.length === 0 ? (write?.value ?? null) : null;
+  return made?.kind === "Call" ? made : null;
 }
 
 /** What a dict, or a list, holds: `{name: Timer(device) for name in names}`. */
