@@ -88,26 +88,67 @@ function numpyCall(expr: Expr, known: Known): string {
 }
 
 /** An array of integers. */
-function isWhole(expr: Expr, known: Known): boolean {
+function isWhole(expr: Expr, known: Known, depth = 0): boolean {
+  if (depth > 8) return false;
+  const again = (one: Expr): boolean => isWhole(one, known, depth + 1);
   // `len(counts) * counts`
   if (expr.kind === "Binary" && /^[-+*]$/.test(expr.op)) {
     const plain = (side: Expr): boolean =>
       (side.kind === "Num" && /^\d+$/.test(side.text)) ||
       (side.kind === "Call" && known.file.dotted(side.func) === "builtins.len");
-    const [left, right] = [isWhole(expr.left, known), isWhole(expr.right, known)];
+    const [left, right] = [again(expr.left), again(expr.right)];
     return (left && (right || plain(expr.right))) || (right && plain(expr.left));
   }
-  if (expr.kind === "Unary") return isWhole(expr.operand, known);
+  if (expr.kind === "Unary") return again(expr.operand);
+  // `np.mgrid[0:h, 0:w]`
+  if (expr.kind === "Subscript" && known.file.dotted(expr.value) === "numpy.mgrid")
+    return !hasPoint(expr, known);
   // `np.arange(n)[:, None]`
-  if (expr.kind === "Subscript") return expr.value.kind === "Call" && isWhole(expr.value, known);
+  if (expr.kind === "Subscript") return expr.value.kind === "Call" && again(expr.value);
+  // `cells.T`
+  if (expr.kind === "Attribute") return expr.attr === "T" && again(expr.value);
   if (expr.kind === "Name") {
-    const value = known.file.scopes.onlyValue(expr);
-    return value !== null && value.kind === "Call" && isWhole(value, known);
+    const [one, ...more] = known.file.scopes.reaching(expr);
+    const { how, value } = one ?? { how: null, value: null };
+    if (more.length > 0 || !value) return false;
+    // `xs, ys = np.meshgrid(np.arange(w), np.arange(h))`
+    if (how === "unpack")
+      return (
+        (value.kind === "Call" &&
+          /^numpy\.(?:meshgrid|indices)$/.test(numpyCall(value, known)) &&
+          again(value)) ||
+        (value.kind === "Subscript" && again(value))
+      );
+    return how === "assign" && (value.kind === "Call" || value.kind === "Attribute") && again(value);
+  }
+  const name = numpyCall(expr, known);
+  if (expr.kind !== "Call") return false;
+  if (/^numpy\.(?:arange|bincount|indices|random\.randint)$/.test(name)) return !hasPoint(expr, known);
+  // In another shape, or several beside one another.
+  if (SHAPED.test(name)) {
+    const first = positional(expr, 0);
+    const given = name === "numpy.meshgrid" ? expr.args.flatMap((arg) => (arg.name ? [] : [arg.value])) : [];
+    const parts =
+      given.length > 0
+        ? given
+        : first?.kind === "List" || first?.kind === "Tuple"
+          ? first.items
+          : first
+            ? [first]
+            : [];
+    return parts.length > 0 && parts.every(again);
   }
   return (
-    /^numpy\.(?:arange|bincount|random\.randint)$/.test(numpyCall(expr, known)) && !hasPoint(expr, known)
+    expr.func.kind === "Attribute" &&
+    known.file.dotted(expr.func) === null &&
+    /^(?:reshape|ravel|flatten|transpose|repeat|copy|squeeze|swapaxes)$/.test(expr.func.attr) &&
+    again(expr.func.value)
   );
 }
+
+/** NumPy functions that only put what they are given in another place. */
+const SHAPED =
+  /^numpy\.(?:meshgrid|stack|concatenate|vstack|hstack|dstack|column_stack|tile|repeat|reshape|ravel|transpose|expand_dims|squeeze|roll|flip|broadcast_to|ascontiguousarray)$/;
 
 /** `n / 2`, of two numbers. */
 function isQuotient(expr: Expr, known: Known): boolean {
@@ -472,6 +513,22 @@ function isHandedAt(call: Call, at: number, known: Known, depth: number): boolea
     : known.isMadeElsewhere(call, at);
 }
 
+/** The array that a tensor is made of, as it is: `torch.from_numpy(keep)[None]`, also by a name. */
+function tensorOf(expr: Expr, file: PythonFile, depth = 0): Expr | null {
+  if (depth > 4) return null;
+  const again = (inner: Expr | null): Expr | null => inner && tensorOf(inner, file, depth + 1);
+  if (expr.kind === "Name") return again(file.scopes.onlyValue(expr));
+  if (expr.kind === "Subscript") return again(expr.value);
+  if (expr.kind !== "Call" || keyword(expr, "dtype")) return null;
+  const name = file.dotted(expr.func);
+  if (name !== null)
+    return /^torch\.(?:from_numpy|tensor|as_tensor)$/.test(name) ? positional(expr, 0) : null;
+  return expr.func.kind === "Attribute" &&
+    /^(?:unsqueeze|view|reshape|permute|contiguous)$/.test(expr.func.attr)
+    ? again(expr.func.value)
+    : null;
+}
+
 /** What such arrays are made with, or put together. */
 const MAKERS =
   "zeros ones empty full eye linspace logspace array stack concatenate randn rand normal uniform".split(" ");
@@ -496,7 +553,8 @@ export function float64Makers(file: PythonFile): ReadonlyMap<FunctionDef, string
   const handsOutAt = (fn: FunctionDef, value: Expr): void => {
     const items = value.kind === "Tuple" ? value.items : [];
     const isWide = (item: Expr): boolean =>
-      isFloat64(item, known) || (fn.name === "__getitem__" && isScaledFrame(item, known));
+      isFloat64(tensorOf(item, file) ?? item, known) ||
+      (fn.name === "__getitem__" && isScaledFrame(item, known));
     const places = items.flatMap((item, at) => (isWide(item) ? [at] : []));
     if (places.length > 0) found.set(fn, places.join());
   };
@@ -510,7 +568,7 @@ export function float64Makers(file: PythonFile): ReadonlyMap<FunctionDef, string
         fn.decorators.length === 0 && fn.name !== "__getitem__" && fn.parent?.kind !== "FunctionDef"
           ? file.once(returnsByName).get(file.qualified(fn))
           : undefined;
-      if (returned?.every((value) => isFloat64(value, known))) found.set(fn, "");
+      if (returned?.every((value) => isFloat64(tensorOf(value, file) ?? value, known))) found.set(fn, "");
       else if (returned?.length === 1) handsOutAt(fn, returned[0]!);
     }
   // `return self.states[chosen], self.rewards[chosen]`

@@ -22,6 +22,7 @@ export const rule: Rule = {
   *check(facts) {
     yield* collated(facts);
     yield* sentByHelper(facts);
+    yield* madeByHelper(facts);
     yield* castThere(facts);
     yield* prepared(facts);
     for (const call of facts.file.callsNamed("to", "cuda", "from_numpy", "tensor", "as_tensor")) {
@@ -117,6 +118,36 @@ function* sentByHelper(facts: Facts): Generator<Finding> {
         message: `\`${lastWord(call.func)}\` keeps NumPy's float64 and sends it: twice the bytes to copy and to hold, and slow arithmetic with whatever meets it`,
       };
   }
+}
+
+/** `keep_mask(x.shape).cuda()`, of a function that makes a tensor of an array of float64, as it is. */
+function* madeByHelper(facts: Facts): Generator<Finding> {
+  for (const call of facts.file.callsNamed("to", "cuda")) {
+    if (call.func.kind !== "Attribute" || facts.file.dotted(call.func) !== null) continue;
+    if (call.func.attr === "to" && !isOnlySent(call, facts)) continue;
+    const made = helperOf(call.func.value, facts);
+    if (made)
+      yield {
+        at: call,
+        severity: "note",
+        message: `What \`${lastWord(made.func)}\` makes keeps NumPy's float64: twice the bytes to copy and to hold, and slow arithmetic with whatever meets it`,
+        fix: {
+          grade: "unsafe",
+          title: "Make it float32",
+          edits: [{ start: call.func.value.end, end: call.func.value.end, text: ".float()" }],
+        },
+      };
+  }
+}
+
+/** The call of a function of the tree that gave what is sent, which has float64 in that place. */
+function helperOf(expr: Expr, facts: Facts): Call | null {
+  const [one, ...more] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
+  const handed = one?.how === "unpack" && more.length === 0 ? one : null;
+  const made = handed ? handed.value : factory(expr, facts, 0);
+  const wide = made?.kind === "Call" ? (facts.callee(made)?.wide ?? null) : null;
+  if (made?.kind !== "Call" || wide === null) return null;
+  return (handed ? wide.split(",").includes(String(handed.index)) : wide === "") ? made : null;
 }
 
 /** `images.cuda().float()` of batches whose dataset, in whatever file, hands out float64 in that place. */
