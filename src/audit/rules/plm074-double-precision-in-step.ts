@@ -41,14 +41,40 @@ function* inLosses(facts: Facts): Generator<Finding> {
       yield { at: call, message: MESSAGE };
       continue;
     }
-    if (!/loss(?:_|$)/i.test(cls?.name ?? fn.name) && !(ofNetwork && JUDGES.test(fn.name))) continue;
-    if (facts.gradMode(call) === "off") continue;
-    let root: Expr = source!;
-    while (root.kind === "Call" && root.func.kind === "Attribute") root = root.func.value;
-    const isGiven =
-      root.kind === "Name" && facts.file.scopes.reaching(root).every(({ how }) => how === "param");
-    if (isGiven && !isAskedFor(call, facts)) yield { at: call, message: MESSAGE };
+    const isLoss =
+      LOSS.test(cls?.name ?? fn.name) ||
+      (LOSS.test(fn.name) && !EVALUATES.test(fn.name)) ||
+      (ofNetwork && JUDGES.test(fn.name));
+    if (!isLoss || facts.gradMode(call) === "off" || facts.value(source!).device === "cpu") continue;
+    if (isMadeOfGiven(source!, facts) && !isAskedFor(call, facts)) yield { at: call, message: MESSAGE };
   }
+}
+
+/** `DiceLoss`, `SetCriterion`, `loss_boxes`, `compute_loss` */
+const LOSS = /(?:loss|Loss|LOSS)(?:es)?(?:_|[A-Z]|$)|[Cc]riterion/;
+
+const EVALUATES = /(?:^|_)(?:val|valid|validation|eval|evaluate|test|metric)/i;
+
+/** Of what the function was given: `outputs["boxes"]`, `torch.cat(outputs).view(-1, 4)[mask]`, also by the name of that. */
+function isMadeOfGiven(expr: Expr, facts: Facts, depth = 0): boolean {
+  const { file } = facts;
+  if (depth > 6) return false;
+  const again = (inner: Expr): boolean => isMadeOfGiven(inner, facts, depth + 1);
+  if (expr.kind === "Name") {
+    if (isSelf(expr)) return false;
+    const [one, ...more] = file.scopes.reaching(expr);
+    if (one && [one, ...more].every(({ how }) => how === "param")) return true;
+    return one?.how === "assign" && more.length === 0 && one.value !== null && again(one.value);
+  }
+  if (expr.kind === "Subscript") return again(expr.value);
+  if (expr.kind === "Unary") return again(expr.operand);
+  if (expr.kind === "Binary") return again(expr.left) || again(expr.right);
+  if (expr.kind === "List" || expr.kind === "Tuple") return expr.items.some(again);
+  if (expr.kind !== "Call" || expr.func.kind !== "Attribute") return false;
+  const name = file.dotted(expr.func);
+  if (name !== null) return name.startsWith("torch.") && expr.args[0] !== undefined && again(expr.args[0].value);
+  // What is sent to the host is widened there.
+  return !/^(?:cpu|numpy|item|tolist)$/.test(expr.func.attr) && again(expr.func.value);
 }
 
 /** What a network's method is called that says how wrong it is: `bpr_loss`, `nll`, `log_likelihood`. */
