@@ -1,5 +1,5 @@
 import { ancestors, blockOf, contains, lastWord, statementOf } from "../../python/nodes.ts";
-import type { Call, Comp, Expr, Node, NodeOf, Stmt } from "../../python/tree.ts";
+import type { Call, Comp, Expr, For, Node, NodeOf, Stmt } from "../../python/tree.ts";
 import { localName } from "../imports.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts, Hot } from "../facts/facts.ts";
@@ -29,7 +29,8 @@ export const rule: Rule = {
     // Beside those, what nobody knows the make of is read the same way.
     for (const call of facts.file.callsNamed("item")) {
       if (call.func.kind !== "Attribute" || call.args.length > 0 || groups.size === 0) continue;
-      if (facts.value(call.func.value).what !== "unknown" || isReadOffNetwork(call, facts)) continue;
+      if (facts.value(call.func.value).what !== "unknown" || readsScalar(call, facts)) continue;
+      if (isOfNumPy(call.func.value, facts)) continue;
       const hot = oftenHot(call, facts);
       if (hot) groups.get(hot.within)?.push(call);
     }
@@ -42,7 +43,7 @@ export const rule: Rule = {
         ...(fix ? { fix } : {}),
       };
     }
-    for (const call of facts.file.callsNamed("item"))
+    for (const call of facts.file.callsNamed("item", "float"))
       if (readsInLoop(call, facts))
         yield {
           at: call,
@@ -108,7 +109,9 @@ function readsScalar(call: Call, facts: Facts): boolean {
     return (
       call.func.attr === "item" &&
       call.args.length === 0 &&
-      (facts.onAccelerator(call.func.value) || isReadOffNetwork(call, facts))
+      (facts.onAccelerator(call.func.value) ||
+        isReadOffNetwork(call, facts) ||
+        isLossOfWhoKnows(call.func.value, facts))
     );
   return (
     call.args.length === 1 &&
@@ -116,6 +119,30 @@ function readsScalar(call: Call, facts: Facts): boolean {
     facts.onAccelerator(call.args[0]!.value)
   );
 }
+
+/**
+ * `reduced["loss_box"]`, `output.loss`, of what nobody knows the make of: what `.item()` is asked of is no Python number, and a
+ * loss is where the network is.
+ */
+function isLossOfWhoKnows(expr: Expr, facts: Facts): boolean {
+  const name =
+    expr.kind === "Subscript" ? (expr.index.kind === "Str" ? (expr.index.value ?? "") : "") : lastWord(expr);
+  if (!facts.accelerator || !/^(?:Name|Attribute|Subscript)$/.test(expr.kind) || !LOSS.test(name))
+    return false;
+  const { what, device } = facts.value(expr);
+  return what === "unknown" && device === "unknown";
+}
+
+/** `np.mean(x)`, `order.mean()` after `order = np.arange(n)`. */
+function isOfNumPy(expr: Expr, facts: Facts): boolean {
+  const made = expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : expr;
+  if (made?.kind !== "Call") return false;
+  const name = facts.file.dotted(made.func);
+  if (name !== null) return name.startsWith("numpy.");
+  return made.func.kind === "Attribute" && isOfNumPy(made.func.value, facts);
+}
+
+const LOSS = /(?:^|[_/. ])loss(?:es)?(?:[_/. ]|$)/i;
 
 /** The read of `{k: v.item() for k, v in losses.items()}`: of what comes out of the loop itself. */
 function readOfEach(comp: Comp): Call | null {
@@ -166,13 +193,34 @@ function areTensors({ clauses }: Comp, read: Call, facts: Facts): boolean {
     over = over.func.value;
   const made = over.kind === "Name" ? facts.file.scopes.onlyValue(over) : over;
   if (made?.kind === "Comp") return facts.onAccelerator(made.value ?? made.element);
-  const items =
-    made?.kind === "Dict" ? made.values : made?.kind === "List" || made?.kind === "Tuple" ? made.items : [];
+  const items = made?.kind === "Dict" ? made.values : turnsOf(over, clauses[0]!.target, one, facts);
   return (
     items.some((item) => facts.onAccelerator(item)) ||
     // What every caller hands in: `def row(*values): return [float(v) for v in values]`.
     (read.args[0] !== undefined && facts.onAccelerator(read.args[0].value))
   );
+}
+
+/**
+ * What a name of the loop's target is given one after the other, where that is written down: `v` of `for v in (loss, penalty)`, of
+ * `for k, v in (("loss", loss), ("penalty", penalty))`, of `zip(names, (loss, penalty))`.
+ */
+function turnsOf(over: Expr, target: Expr, name: Expr, facts: Facts): readonly Expr[] {
+  const { file } = facts;
+  const made = over.kind === "Name" ? file.scopes.onlyValue(over) : over;
+  const at = target.kind === "Tuple" ? target.items.findIndex((item) => isBoundBy(item, name)) : null;
+  if (made?.kind === "List" || made?.kind === "Tuple")
+    return at === null
+      ? made.items
+      : made.items.flatMap((item) =>
+          item.kind === "Tuple" || item.kind === "List" ? (item.items[at] ?? []) : [],
+        );
+  if (made?.kind !== "Call" || at === null) return [];
+  const by = file.dotted(made.func);
+  if (by === "builtins.zip" && made.args[at]) return turnsOf(made.args[at].value, name, name, facts);
+  return by === "builtins.enumerate" && at === 1 && made.args[0] && target.kind === "Tuple"
+    ? turnsOf(made.args[0].value, target.items[1]!, name, facts)
+    : [];
 }
 
 /** `v` of `v.item()` and `float(v)`. */
@@ -217,11 +265,13 @@ function isReducedOnDevice(call: Call, facts: Facts): boolean {
 
 /** `for name, loss in losses.items(): totals[name] += loss.item()`, in a step. */
 function readsInLoop(call: Call, facts: Facts): boolean {
-  if (call.func.kind !== "Attribute" || call.args.length > 0 || !isOfOne(call.func.value)) return false;
+  const isItem = call.func.kind === "Attribute" && call.func.attr === "item" && call.args.length === 0;
+  const isFloat = call.args.length === 1 && facts.file.dotted(call.func) === "builtins.float";
+  if ((!isItem && !isFloat) || !isOfOne(readOf(call))) return false;
   const loop = loopsAround(call)[0];
   if (loop?.kind !== "For" || facts.stepLoops.has(loop) || !facts.everyStep(loop)) return false;
   if (facts.frequency(call, loop) !== "every") return false;
-  const place = baseOf(call.func.value);
+  const place = baseOf(readOf(call));
   // `for i, name in enumerate(names): totals[name] += values[i].item()`
   if (place.kind === "Subscript") return isBoundBy(loop.target, place.index) && isOfDevice(place, facts);
   const over = loop.iter;
@@ -230,14 +280,28 @@ function readsInLoop(call: Call, facts: Facts): boolean {
     over.kind === "Call" &&
     over.func.kind === "Attribute" &&
     /^(?:items|values|(?:named_)?parameters)$/.test(over.func.attr);
-  const listed = over.kind === "Name" ? facts.file.scopes.onlyValue(over) : null;
-  const items = listed?.kind === "List" || listed?.kind === "Tuple" ? listed.items : [];
-  if (!values && !items.some((item) => facts.onAccelerator(item))) return false;
+  const isThere = (item: Expr): boolean =>
+    facts.onAccelerator(item) || (isItem && isLossOfWhoKnows(item, facts));
+  if (
+    // `float(v)` may be of a Python number.
+    !(values && isItem) &&
+    !turnsOf(over, loop.target, place, facts).some(isThere) &&
+    !(isItem && isOfLosses(over, place, loop, facts))
+  )
+    return false;
   const isBound = (read: Expr): boolean => isBoundBy(loop.target, read);
   const read = place;
   // `norm = p.grad.norm(2)` in the same turn, and then `norm.item()`.
   const made = read.kind === "Name" ? facts.file.scopes.onlyValue(read) : null;
   return isBound(read) || (made !== null && contains(loop, made) && isOfOne(made) && isBound(baseOf(made)));
+}
+
+/** `for name, value in zip(names, losses)`, of losses that nobody knows the make of. */
+function isOfLosses(over: Expr, name: Expr, { target }: For, facts: Facts): boolean {
+  const at = target.kind === "Tuple" ? target.items.findIndex((item) => isBoundBy(item, name)) : -1;
+  const zipped =
+    over.kind === "Call" && facts.file.dotted(over.func) === "builtins.zip" ? over.args[at] : null;
+  return !!zipped && isLossOfWhoKnows(zipped.value, facts);
 }
 
 function baseOf(expr: Expr): Expr {

@@ -72,7 +72,8 @@ function isMadeOfGiven(expr: Expr, facts: Facts, depth = 0): boolean {
   if (expr.kind === "List" || expr.kind === "Tuple") return expr.items.some(again);
   if (expr.kind !== "Call" || expr.func.kind !== "Attribute") return false;
   const name = file.dotted(expr.func);
-  if (name !== null) return name.startsWith("torch.") && expr.args[0] !== undefined && again(expr.args[0].value);
+  if (name !== null)
+    return name.startsWith("torch.") && expr.args[0] !== undefined && again(expr.args[0].value);
   // What is sent to the host is widened there.
   return !/^(?:cpu|numpy|item|tolist)$/.test(expr.func.attr) && again(expr.func.value);
 }
