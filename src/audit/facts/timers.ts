@@ -4,9 +4,11 @@ import type { ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 
 const CLOCKS =
-  /^(?:time\.(?:time|perf_counter|monotonic)(?:_ns)?|timeit\.default_timer|datetime\.datetime\.(?:now|utcnow))$/;
+  /^(?:time\.(?:time|perf_counter|monotonic|process_time)(?:_ns)?|timeit\.default_timer|datetime\.datetime\.(?:now|utcnow))$/;
 const CLOCK_WORDS =
-  "time time_ns perf_counter perf_counter_ns monotonic monotonic_ns default_timer now utcnow".split(" ");
+  "time time_ns perf_counter perf_counter_ns monotonic monotonic_ns process_time process_time_ns default_timer now utcnow".split(
+    " ",
+  );
 
 /** Anything that makes the host wait makes the clock right. */
 export const WAITS =

@@ -19,7 +19,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const groups = new Map<Node, Call[]>();
-    for (const call of facts.file.callsNamed("item", "float")) {
+    for (const call of facts.file.callsNamed("item", "float", "numpy")) {
       const hot = readsScalar(call, facts) ? oftenHot(call, facts) : null;
       if (!hot || isOneOfEach(call, facts)) continue;
       const group = groups.get(hot.within);
@@ -105,19 +105,47 @@ function clusters(reads: readonly Call[]): readonly (readonly Call[])[] {
 
 /** `x.item()` or `float(x)` of a device tensor. */
 function readsScalar(call: Call, facts: Facts): boolean {
+  if (copiesLoss(call, facts)) return true;
   if (call.func.kind === "Attribute")
     return (
       call.func.attr === "item" &&
       call.args.length === 0 &&
-      (facts.onAccelerator(call.func.value) ||
+      (facts.onAccelerator(beforeCopy(call.func.value)) ||
         isReadOffNetwork(call, facts) ||
         isLossOfWhoKnows(call.func.value, facts))
     );
   return (
     call.args.length === 1 &&
     facts.file.dotted(call.func) === "builtins.float" &&
-    facts.onAccelerator(call.args[0]!.value)
+    facts.onAccelerator(beforeCopy(call.args[0]!.value))
   );
+}
+
+/** `loss.detach().cpu().numpy()`: of a loss, one number. */
+function copiesLoss({ func, parent }: Call, facts: Facts): boolean {
+  if (func.kind !== "Attribute" || func.attr !== "numpy") return false;
+  // What goes on to `.item()` or `float()` is read by that.
+  if (
+    parent?.kind === "Attribute" ||
+    (parent?.kind === "Arg" && parent.parent?.kind === "Call" && lastWord(parent.parent.func) === "float")
+  )
+    return false;
+  const source = beforeCopy(func.value);
+  return (
+    (source.kind === "Name" || source.kind === "Attribute") &&
+    LOSS.test(lastWord(source)) &&
+    facts.onAccelerator(source)
+  );
+}
+
+/** `loss` of `loss.cpu().item()`, `loss.detach().cpu().numpy().item()`: the copy is the read. */
+function beforeCopy(expr: Expr): Expr {
+  return expr.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    expr.args.length === 0 &&
+    /^(?:cpu|numpy|detach)$/.test(expr.func.attr)
+    ? beforeCopy(expr.func.value)
+    : expr;
 }
 
 /**
@@ -159,7 +187,7 @@ function readWithin(expr: Expr): Call | null {
   if (func.kind === "Attribute")
     return func.attr === "item" && args.length === 0 && isOfOne(func.value) ? expr : null;
   if (func.kind !== "Name" || !args[0]) return null;
-  if (func.id === "round") return readWithin(args[0].value);
+  if (/^(?:round|str|abs)$/.test(func.id)) return readWithin(args[0].value);
   return func.id === "float" && args.length === 1 && isOfOne(args[0].value) ? expr : null;
 }
 
@@ -186,7 +214,7 @@ function mapsFloat(call: Call, facts: Facts): boolean {
 function areTensors({ clauses }: Comp, read: Call, facts: Facts): boolean {
   const one = baseOf(readOf(read));
   if (one.kind === "Subscript") return isBoundBy(clauses[0]!.target, one.index) && isOfDevice(one, facts);
-  if (read.func.kind === "Attribute") return true;
+  if (read.func.kind === "Attribute" || isLossByName(one, facts)) return true;
   let over = clauses[0]!.iter;
   // `losses.items()`
   if (over.kind === "Call" && over.func.kind === "Attribute" && over.args.length === 0)
@@ -274,6 +302,7 @@ function readsInLoop(call: Call, facts: Facts): boolean {
   const place = baseOf(readOf(call));
   // `for i, name in enumerate(names): totals[name] += values[i].item()`
   if (place.kind === "Subscript") return isBoundBy(loop.target, place.index) && isOfDevice(place, facts);
+  if (isAttributeByName(place)) return isLossByName(place, facts);
   const over = loop.iter;
   // `for p in model.parameters(): total += p.grad.norm().item() ** 2`
   const values =
@@ -315,11 +344,30 @@ function isOfOne(expr: Expr): boolean {
   return expr.kind === "Call" && expr.func.kind === "Attribute" && REDUCES.test(expr.func.attr)
     ? isOfOne(expr.func.value)
     : expr.kind === "Name" ||
+        isAttributeByName(expr) ||
         (expr.kind === "Subscript" && expr.value.kind === "Name" && expr.index.kind === "Name");
 }
 
+/** `getattr(self, name)`, `getattr(self, "loss_" + name)` */
+function isAttributeByName(expr: Expr): boolean {
+  return (
+    expr.kind === "Call" && expr.func.kind === "Name" && expr.func.id === "getattr" && expr.args.length === 2
+  );
+}
+
+/** `getattr(self, "loss_" + name)`: as many reads as there are names. */
+function isLossByName(expr: Expr, facts: Facts): boolean {
+  return (
+    facts.accelerator &&
+    expr.kind === "Call" &&
+    isAttributeByName(expr) &&
+    expr.args[1]!.value.kind !== "Str" &&
+    /loss/i.test(facts.file.textOf(expr.args[1]!))
+  );
+}
+
 /** Methods on the way from a tensor to one number of it. */
-const REDUCES = /^(?:mean|sum|detach|norm|abs|max|min|std|var|square|pow|sqrt|float)$/;
+const REDUCES = /^(?:mean|sum|detach|cpu|norm|abs|max|min|std|var|square|pow|sqrt|float)$/;
 
 /** `a, b = x.item(), y.item()` in one transfer. */
 function together(call: Call, facts: Facts): Fix | null {

@@ -1,7 +1,7 @@
 import { keyword } from "../../python/file.ts";
-import { ancestors, classOf, functionOf } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
-import { isModuleRole, isSelf } from "../facts/classes.ts";
+import { attributesOf, isModuleRole, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { METHODS } from "../facts/torch-names.ts";
@@ -62,9 +62,18 @@ function isMadeOfGiven(expr: Expr, facts: Facts, depth = 0): boolean {
   const again = (inner: Expr): boolean => isMadeOfGiven(inner, facts, depth + 1);
   if (expr.kind === "Name") {
     if (isSelf(expr)) return false;
-    const [one, ...more] = file.scopes.reaching(expr);
+    // `mean, spread = (t.double() for t in (mean, spread))` gives the names something else only then.
+    const [one, ...more] = file.scopes
+      .reaching(expr)
+      .filter(({ value }) => value === null || !contains(value, expr));
     if (one && [one, ...more].every(({ how }) => how === "param")) return true;
-    return one?.how === "assign" && more.length === 0 && one.value !== null && again(one.value);
+    // Also `t` of `(t.double() for t in (mean, spread))`.
+    return (
+      (one?.how === "assign" || one?.how === "iterate") &&
+      more.length === 0 &&
+      one.value !== null &&
+      again(one.value)
+    );
   }
   if (expr.kind === "Subscript") return again(expr.value);
   if (expr.kind === "Unary") return again(expr.operand);
@@ -129,7 +138,9 @@ function* inStep(facts: Facts): Generator<Finding> {
   const widening = facts.file.callsNamed("double", "to", "type");
   for (const call of typed ? facts.file.all("Call") : widening) {
     const source = widened(call, facts);
-    if (
+    if (isMadeDouble(call, facts) && facts.everyStep(call) && !isAskedFor(call, facts))
+      yield { at: call, message: MESSAGE };
+    else if (
       source &&
       !isCompared(source) &&
       (facts.onAccelerator(source) || isJudged(call, source, facts) || isOnlyTensors(call, source, facts)) &&
@@ -155,13 +166,9 @@ function isOnlyTensors({ func }: Call, source: Expr, facts: Facts): boolean {
 
 /** What a function of the file's top, or a method of a network, is given by a forward that calls it, also in another shape. */
 function isOfForward(source: Expr, facts: Facts): boolean {
-  let root = source;
-  while (root.kind === "Call" && root.func.kind === "Attribute" && facts.file.dotted(root.func) === null)
-    root = root.func.value;
-  if (root.kind !== "Name" || isSelf(root)) return false;
   const around = functionOf(source)?.parent;
   return (
-    facts.file.scopes.reaching(root).every(({ how }) => how === "param") &&
+    isMadeOfGiven(source, facts) &&
     (around?.kind === "Module" || (around?.kind === "ClassDef" && isModuleRole(facts.role(around))))
   );
 }
@@ -228,6 +235,31 @@ function isNetworkItself(expr: Expr, facts: Facts): boolean {
   return facts.value(expr).what === "module" || (expr.kind !== "Call" && isNetwork(expr, facts));
 }
 
+/** `self.dtype` of `def __init__(self, dtype=torch.float64): self.dtype = dtype`. */
+function isOwnDouble(expr: Expr, facts: Facts): boolean {
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const [one, ...more] = cls ? (attributesOf(cls, facts.file).get(own!)?.writes ?? []) : [];
+  const value = more.length === 0 ? (one?.value ?? null) : null;
+  const [given] = value?.kind === "Name" ? facts.file.scopes.reaching(value) : [];
+  const said = given?.node.kind === "Param" ? given.node.default : value;
+  return !!said && said.kind === "Attribute" && selfAttribute(said) === null && isDouble(said, facts);
+}
+
+/** `torch.ones(n, dtype=torch.float64, device=device)`: whatever it meets is widened. A sum or a few numbers are not worth a word. */
+function isMadeDouble(call: Call, facts: Facts): boolean {
+  const dtype = keyword(call, "dtype");
+  return (
+    dtype !== null &&
+    isDouble(dtype.value, facts) &&
+    /^torch\.(?:ones|zeros|full|rand|randn|linspace|logspace|eye|(?:ones|zeros|full|rand|randn)_like)$/.test(
+      facts.file.dotted(call.func) ?? "",
+    ) &&
+    call.args.some(({ name, value }) => name === null && !/^(?:Num|Tuple|List)$/.test(value.kind)) &&
+    facts.onAccelerator(call)
+  );
+}
+
 /** The tensor that a call turns into float64. */
 function widened(call: Call, facts: Facts): Expr | null {
   if (call.func.kind === "Attribute" && facts.file.dotted(call.func) === null) {
@@ -254,6 +286,9 @@ function widened(call: Call, facts: Facts): Expr | null {
 }
 
 function isDouble(expr: Expr, facts: Facts): boolean {
+  // `x.type("torch.cuda.DoubleTensor")`
+  if (expr.kind === "Str") return /^torch\.(?:cuda\.)?DoubleTensor$/.test(expr.value ?? "");
+  if (isOwnDouble(expr, facts)) return true;
   const name = facts.file.dotted(expr);
   return (
     name === "torch.float64" ||
