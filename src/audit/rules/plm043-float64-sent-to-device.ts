@@ -1,12 +1,14 @@
 import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, namesIn, statementOf } from "../../python/nodes.ts";
-import type { Attribute, Call, ClassDef, Comp, Dict, Expr, FunctionDef } from "../../python/tree.ts";
+import type { Attribute, Call, ClassDef, Comp, Dict, Expr, FunctionDef, Name } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isArray, isFloat64 } from "../facts/float64.ts";
+import { returnsByName } from "../facts/returns.ts";
 import { isScaledFrame, rootOf } from "../facts/scaled-frames.ts";
+import { callTarget } from "../facts/summary.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -452,7 +454,11 @@ function areRewards(data: Expr, facts: Facts, depth = 0): boolean {
       ? positional(data, 0)
       : null;
   if (of?.kind === "Subscript" && of.value.kind === "Name") return REWARDS.test(of.value.id);
-  if (of?.kind === "Name") return REWARDS.test(of.id);
+  if (of?.kind === "Name") return REWARDS.test(of.id) || areDiscounted(of, file);
+  // What a function or method of this file hands out.
+  const target = data.kind === "Call" && of === null ? callTarget(data, file) : null;
+  const returned = target === null ? [] : (file.once(returnsByName).get(target) ?? []);
+  if (returned.length > 0) return returned.every(again);
   const own = of && selfAttribute(of);
   return !!own && REWARDS.test(own) && isFilledWithNumbers(of!, own, file);
 }
@@ -462,6 +468,30 @@ function isTensor(expr: Expr, facts: Facts): boolean {
 }
 
 const REWARDS = /(?:^|_)rewards?(?:_(?:buffer|buf|list|memory|history|pool))?$/;
+
+/** `returns.insert(0, total)` into an empty list, with `total = reward + gamma * total`: Python's numbers, one after the other. */
+function areDiscounted(list: Name, file: PythonFile): boolean {
+  const { scopes } = file;
+  const [begun, ...more] = scopes.reaching(list);
+  if (more.length > 0 || begun?.value?.kind !== "List" || begun.value.items.length > 0) return false;
+  const added = scopes.uses(begun).flatMap(({ parent }) => {
+    const call = parent?.kind === "Attribute" ? parent.parent : null;
+    return parent?.kind === "Attribute" && call?.kind === "Call" && /^(?:append|insert)$/.test(parent.attr)
+      ? [call.args.at(-1)?.value ?? null]
+      : [];
+  });
+  return (
+    added.length > 0 &&
+    added.every((one) => {
+      const made = one?.kind === "Name" ? (scopes.lookup(one)?.definitions ?? []) : [];
+      return (
+        made.some(({ value }) => value?.kind === "Num") &&
+        made.some(({ value }) => value?.kind === "Binary" && /gamma|discount/i.test(file.textOf(value))) &&
+        made.every(({ value }) => value?.kind === "Num" || value?.kind === "Binary")
+      );
+    })
+  );
+}
 
 /** `self.rewards = []`, and nothing is put there that says another type: `self.rewards.append(torch.tensor(r))`. */
 function isFilledWithNumbers(list: Expr, own: string, file: PythonFile): boolean {
