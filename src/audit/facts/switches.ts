@@ -298,9 +298,12 @@ function isSetAboveLoops(
   if (!loop || !one || more.length > 0 || contains(loop, one.node)) return false;
   const param = one.node.kind === "Param" ? one.node : null;
   const value = param ? param.default : one.how === "assign" ? one.value : null;
-  if (value?.kind !== "Num") return param ? value === null : value?.kind === "Call";
-  const [given, asked] = [Number(value.text), Number((rights[0] as Expr & { kind: "Num" }).text)];
-  return ops[0] === ">" ? given > asked : ops[0] === "!=" && given !== asked;
+  if (!/^(?:>|!=)$/.test(ops[0]!) || /level|verbos|debug/i.test(name.id)) return false;
+  const asked = Number((rights[0] as Expr & { kind: "Num" }).text);
+  // Of one that nobody here knows, only whether there is any.
+  if (value?.kind !== "Num") return asked === 0 && (param ? value === null : value?.kind === "Call");
+  const given = Number(value.text);
+  return ops[0] === ">" ? given > asked : given !== asked;
 }
 
 /** `self.kind is DISCRETE`, `self.loss_type == LossType.MSE`: what something is, not how far it has come. */
