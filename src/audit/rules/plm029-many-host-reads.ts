@@ -3,6 +3,7 @@ import type { Call, Comp, Expr, For, Node, NodeOf, Stmt } from "../../python/tre
 import { localName } from "../imports.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts, Hot } from "../facts/facts.ts";
+import { isOtherBranch } from "../facts/guards.ts";
 import { isReadOffNetwork } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Fix, Rule } from "../rule.ts";
@@ -99,7 +100,9 @@ function clusters(reads: readonly Call[]): readonly (readonly Call[])[] {
     else near.push([call]);
     last = statement;
   }
-  const scattered = near.filter(({ length }) => length === 1).flat();
+  const single = near.filter(({ length }) => length === 1).flat();
+  // Of two branches only one is run.
+  const scattered = single.filter((call) => !isOtherBranch(single[0]!, call));
   return [...near, scattered].filter(({ length }) => length > 1);
 }
 

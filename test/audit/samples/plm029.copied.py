@@ -31,6 +31,21 @@ def train(model, loader, optimizer, log):
         log.write(" ".join(str(parts[name].item()) for name in ("loss", "spread")))  # expect: PLM029
 
 
+def train_either(model, loader, optimizer, boxes, criterion):
+    model = model.cuda()
+    told = []
+    for x, y in loader:
+        loss = criterion(model(x.cuda()), y.cuda())
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        if boxes:
+            # trap: one of the two
+            told.append(loss.item())
+        else:
+            told.append((len(x), loss.item()))
+
+
 class Pair:
     def __init__(self, maker, judge):
         self.maker = maker.cuda()
