@@ -10,6 +10,7 @@ import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import { condition, inWordsOf, show } from "../facts/turn-conditions.ts";
 import type { Condition } from "../facts/turn-conditions.ts";
+import { holdsInLast } from "../facts/turn-values.ts";
 import { skipsAbove } from "../facts/turns.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -200,6 +201,24 @@ function* compare(test: Expr, when: boolean, at: Expr, loop: Turn, facts: Facts)
     yield {
       at,
       message: `\`${show(synced)}\` is the same in all turns of this loop: either all of them exchange gradients, or none, and then each rank steps with its own`,
+    };
+    return;
+  }
+  if (synced && isCountedApart(synced, test, loop, facts)) {
+    yield {
+      at,
+      severity: "note",
+      message: `Ranks exchange gradients when \`${show(synced)}\`, which does not hold in the last turn of this loop: the optimizer steps after it with gradients that no other rank has seen`,
+    };
+    return;
+  }
+  const last =
+    loop.kind === "For" && stepsRightAfter(loop, facts) ? holdsInLast(test, loop, facts.file) : null;
+  if (last && last.holds !== when && facts.backwards.some(({ call }) => contains(loop, call))) {
+    yield {
+      at,
+      ...(last.whole ? {} : { severity: "note" as const }),
+      message: `By \`${facts.file.textOf(test)}\` ranks exchange nothing in the last turn of this loop, after which the optimizer steps: what that turn adds, no other rank sees`,
     };
     return;
   }
@@ -513,17 +532,40 @@ function isNotLast({ of, by, is, holds }: Condition, loop: Turn, facts: Facts): 
   )
     return false;
   const last = count.value.kind === "Num" ? String(Number(count.value.text) - 1) : null;
-  const outer = loopsAround(loop)[0];
+  return is !== last && stepsRightAfter(loop, facts);
+}
+
+/** The optimizer steps in the loop around this one, below it, and never in it. */
+function stepsRightAfter(loop: Loop, { file }: Facts): boolean {
+  const outer = loopsAround(loop)[0] ?? null;
+  const steps = optimizerSteps(file);
   return (
-    is !== last &&
-    optimizerSteps(facts.file).some(
+    steps.some(
       (step) =>
         step.start > loop.end &&
         functionOf(step) === functionOf(loop) &&
-        (loopsAround(step)[0] ?? null) === (outer ?? null),
-    ) &&
-    !optimizerSteps(facts.file).some((step) => contains(loop, step))
+        (loopsAround(step)[0] ?? null) === outer,
+    ) && !steps.some((step) => contains(loop, step))
   );
+}
+
+/**
+ * `seen % n == 0` above `seen += 1`, of a `seen` that begins at zero, in a loop over the parts of one step: it holds in the first
+ * of them. Below, it holds in the last; and `(seen + 1) % n == 0` the other way round.
+ */
+function isCountedApart({ of, by, is, holds }: Condition, test: Expr, loop: Turn, facts: Facts): boolean {
+  const { file } = facts;
+  const counter = of.replace(/ \+ 1$/, "");
+  const grows = file
+    .all("AugAssign")
+    .filter((one) => contains(loop, one) && file.textOf(one.target) === counter);
+  const [grown, ...more] = grows;
+  if (by === "" || is !== "0" || !holds || loop.kind !== "For" || !grown || more.length > 0) return false;
+  if (grown.op !== "+" || file.textOf(grown.value) !== "1" || !stepsRightAfter(loop, facts)) return false;
+  if (facts.frequency(grown, loop) !== "every" || beginning(grown.target, loop, file) !== 0) return false;
+  // One of both adds the one by which the last of n turns is counted n.
+  const isBelow = grown.end <= askedAt(test, file).start;
+  return isBelow === (of !== counter);
 }
 
 /** `step % n == 0` in a loop over `range(n)` that counts otherwise: `step` is of the loop around. */
