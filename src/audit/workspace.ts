@@ -191,6 +191,7 @@ function changedNames(before: ProjectFacts, after: ProjectFacts): Set<string> {
     [before.blocking, after.blocking],
     [before.ranked, after.ranked],
     [before.placed, after.placed],
+    [before.early, after.early],
     [before.replicated, after.replicated],
     [before.states, after.states],
     [before.training, after.training],

@@ -130,6 +130,8 @@ export interface ProjectFacts {
   readonly ranked: ReadonlySet<string>;
   /** Modules of programs in which something chooses a device for each process. */
   readonly placed: ReadonlySet<string>;
+  /** Functions that another file calls before a rank has chosen its device. */
+  readonly early: ReadonlySet<string>;
   /** Modules of programs that put DistributedDataParallel around a network. */
   readonly replicated: ReadonlySet<string>;
   /** Modules of programs that read hidden states or attentions. */
@@ -338,6 +340,11 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     packing,
     ranked,
     placed,
+    early: new Set(
+      summaries.flatMap((file) =>
+        (file.early ?? []).map((name) => names.resolve(name, graph.byName) ?? name),
+      ),
+    ),
     replicated,
     states,
     training,

@@ -10,7 +10,7 @@ import { methodsOf, partsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import { frequency } from "./guards.ts";
 import { variablesOf } from "./broken.ts";
-import { choosesDevice, setsUpRanks } from "./ranks.ts";
+import { calledBeforeChoice, choosesDevice, setsUpRanks } from "./ranks.ts";
 import { given } from "./handed.ts";
 import { float64Makers } from "./float64.ts";
 import { handedLosses } from "./handed-losses.ts";
@@ -181,6 +181,7 @@ class Summarizer {
       states: READS_STATES.test(file.text) || undefined,
       ranks: setsUpRanks(file) || undefined,
       places: choosesDevice(file) || undefined,
+      early: calledBeforeChoice(file),
       replicates:
         file.callsNamed("DistributedDataParallel").some((call) => isReplicated(call, file)) || undefined,
       imports: file

@@ -56,6 +56,8 @@ export interface FileSummary {
   readonly ranks?: true | undefined;
   /** It has each rank choose its device, or be shown one, or has a library do so. */
   readonly places?: true | undefined;
+  /** Functions of other files that it calls before a rank has chosen its device. */
+  readonly early?: readonly string[] | undefined;
   /** It puts DistributedDataParallel around a network. */
   readonly replicates?: true | undefined;
   /** What it has to put around work and time it, and that does not wait for the device. */

@@ -10,6 +10,12 @@ import type { Rule } from "../rule.ts";
 const BACK =
   "The tensors come back on the device they were saved from, beside the model that they are copied into";
 
+const EVERY_RANK =
+  "Every process loads onto the device the file was saved from, usually the first one: its memory holds one copy for each rank";
+
+/** `torch.hub.load_state_dict_from_url` and what it was called before. */
+const DOWNLOADS = ["load_state_dict_from_url", "load_url"];
+
 const SMALL = /sched|scaler|rng|random|feature|dataset|vocab|meta|stats|corpus|cache|shape/i;
 
 export const rule: Rule = {
@@ -22,7 +28,7 @@ export const rule: Rule = {
     patterns: [49, 82],
   },
   *check(facts) {
-    if (facts.file.callsNamed("load", "partial").length === 0) return;
+    if (facts.file.callsNamed("load", "partial", ...DOWNLOADS).length === 0) return;
     const { file } = facts;
     if (!facts.accelerator) return;
     const distributed =
@@ -43,6 +49,17 @@ export const rule: Rule = {
         !keyword(call, "map_location")
       )
         yield { at: call, message: BACK };
+    // Of a download nobody here knows what it was saved from; where ranks are set up, someone else's first device is each one's.
+    for (const call of file.callsNamed(...DOWNLOADS))
+      if (
+        /^torch\.(?:hub|utils\.model_zoo)\./.test(file.dotted(call.func) ?? "") &&
+        !given(call, "map_location", file) &&
+        !positional(call, 2) &&
+        !hidesArguments(call, file) &&
+        amongRanks(call) &&
+        !isOneRank(call, facts)
+      )
+        yield { at: call.func, message: EVERY_RANK };
     for (const call of file.callsNamed("load")) {
       if (
         file.dotted(call.func) !== "torch.load" ||
@@ -77,9 +94,7 @@ export const rule: Rule = {
       yield {
         at: call.func,
         ...(everywhere ? { severity: "warning" as const } : {}),
-        message: everywhere
-          ? "Every process loads onto the device the file was saved from, usually the first one: its memory holds one copy for each rank"
-          : BACK,
+        message: everywhere ? EVERY_RANK : BACK,
         fix: {
           grade: "unsafe",
           title: "Load onto the host",

@@ -1,7 +1,7 @@
 import { isMain } from "../facts/summary.ts";
 import { argument, importsFrom, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, Node } from "../../python/tree.ts";
 import { isModuleRole } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -20,11 +20,13 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     yield* mapped(facts);
+    const loaded = [...whereLoaded(facts)];
+    yield* loaded;
+    yield* calledEarly(facts);
     if (file.callsNamed("init_process_group", "DistributedDataParallel").length === 0) {
       yield* atImport(facts);
       yield* beforeSetUp(facts);
       yield* whereBuilt(facts);
-      yield* whereLoaded(facts);
       return;
     }
     const inits = file
@@ -59,7 +61,8 @@ export const rule: Rule = {
     }
     if ((chooses.length === 0 && own) || inits.length === 0) yield* atImport(facts);
     // Where the ranks are set up elsewhere, they may have chosen there: only what names the first device is sure.
-    yield* inits.length > 0 ? literals(own, chooses, facts) : literals(true, [], facts, true);
+    for (const finding of inits.length > 0 ? literals(own, chooses, facts) : literals(true, [], facts, true))
+      if (!loaded.some(({ at }) => contains(finding.at as Node, at as Node))) yield finding;
   },
 };
 
@@ -258,6 +261,22 @@ function* whereBuilt(facts: Facts): Generator<Finding> {
   }
 }
 
+/** `net = Net().cuda()` in a function that a program of ranks calls above its `torch.cuda.set_device(local_rank)`. */
+function* calledEarly(facts: Facts): Generator<Finding> {
+  const { file, project } = facts;
+  if (project.early.size === 0 || seesOwn(file) || importsFrom(file, RAY)) return;
+  for (const call of file.all("Call")) {
+    const fn = functionOf(call);
+    if (fn?.kind !== "FunctionDef" || !project.early.has(file.qualified(fn)) || isConditional(call)) continue;
+    const chooses = file.callsNamed("set_device", "set_device_index").some((one) => functionOf(one) === fn);
+    if (chooses || file.dotted(call.func) === "torch.device" || !firstDevice(call, facts)) continue;
+    yield { at: call, severity: "note", message: BEFORE_CHOICE };
+  }
+}
+
+/** A branch of one rank, or of a run without ranks. */
+const OF_ONE = /rank|main_process|master|distrib|ddp|world_size|ngpus|\b(?:eval|test)/i;
+
 /** What one process does by itself, before or after the ranks are there. */
 const BY_ONE = /infer|eval|valid|test|demo|sampl|predict|generat|convert|export|publish|visual/i;
 
@@ -267,8 +286,11 @@ const BY_ONE = /infer|eval|valid|test|demo|sampl|predict|generat|convert|export|
  */
 function* whereLoaded(facts: Facts): Generator<Finding> {
   const { file, project } = facts;
-  if (!project.ranked.has(file.module) || seesOwn(file) || importsFrom(file, RAY) || BY_ONE.test(file.path))
-    return;
+  const starts = file
+    .callsNamed("init_process_group")
+    .some((call) => (file.dotted(call.func) ?? "").startsWith("torch.distributed."));
+  if (!starts && !project.ranked.has(file.module)) return;
+  if (seesOwn(file) || importsFrom(file, RAY) || BY_ONE.test(file.path)) return;
   for (const call of file.callsNamed("load", "load_state_dict_from_url")) {
     const to = /^torch\.(?:load|hub\.load_state_dict_from_url)$/.test(file.dotted(call.func) ?? "")
       ? argument(call, "map_location", 1)
@@ -277,17 +299,14 @@ function* whereLoaded(facts: Facts): Generator<Finding> {
     if (
       to &&
       isNamedZero(to, file) &&
-      fn?.kind === "FunctionDef" &&
-      !BY_ONE.test(`${fn.name} ${classOf(call)?.name ?? ""}`) &&
-      !ancestors(call).some(
-        (at) => at.kind === "If" && /rank|main_process|master/i.test(file.textOf(at.test)),
-      )
+      (fn?.kind === "FunctionDef" ? !BY_ONE.test(`${fn.name} ${classOf(call)?.name ?? ""}`) : starts) &&
+      !ancestors(call).some((at) => at.kind === "If" && OF_ONE.test(file.textOf(at.test)))
     )
       yield { at: to, severity: "note", message: UNLESS };
   }
 }
 
-/** `"cuda:0"`, `torch.device("cuda:0")`, `torch.device("cuda", 0)`, also under a name. */
+/** `"cuda:0"`, `torch.device("cuda:0")`, `torch.device("cuda", 0)`, also under a name or by a function. */
 function isNamedZero(expr: Expr, file: PythonFile): boolean {
   if (expr.kind === "Name") {
     const value = file.scopes.onlyValue(expr);
@@ -297,6 +316,13 @@ function isNamedZero(expr: Expr, file: PythonFile): boolean {
     const [device, index] = expr.args;
     return index ? isZero(index.value) : device !== undefined && isNamedZero(device.value, file);
   }
+  // `lambda storage, location: storage.cuda(0)`
+  if (expr.kind === "Lambda")
+    return (
+      expr.body.kind === "Call" &&
+      lastWord(expr.body.func) === "cuda" &&
+      isZero(expr.body.args[0]?.value ?? null)
+    );
   return expr.kind === "Str" && expr.value === "cuda:0";
 }
 
