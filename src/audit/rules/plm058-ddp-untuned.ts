@@ -57,9 +57,12 @@ export const rule: Rule = {
     }
     // Of a network that another file puts into one and hands over, nobody sees here which it is.
     const certain = wraps.length > 0;
-    if (!certain && !isReplicatedElsewhere(facts)) return;
+    const driven = !certain && !isReplicatedElsewhere(facts) ? driver(facts) : null;
+    if (!certain && !driven && !isReplicatedElsewhere(facts)) return;
     // Said in a docstring, nobody does it.
     if (file.all("Attribute").some(({ attr }) => SYNCS.test(attr)) || entersSync(file)) return;
+    const reduces = driven === "fabric" ? REDUCES.replace("no_sync", "no_backward_sync") : REDUCES;
+    const backwards = facts.backwards.filter(({ call }) => !driven || receiver(call) === driven);
     const seen = new Set<Node>();
     const steps = optimizerSteps(file);
     // A step in every turn uses its gradients up: the rarer one beside it is another optimizer's, or regularizes.
@@ -72,7 +75,9 @@ export const rule: Rule = {
       if (!loop || seen.has(loop) || facts.frequency(step, loop) !== "throttled") continue;
       seen.add(loop);
       if (goesAround(loop, file)) continue;
-      const inLoop = facts.backwards.filter(({ call }) => turnOf(call, facts) === loop);
+      // Many drive one process by it, and accumulate only where someone asks.
+      if (driven && countsToOne(step, loop, file)) continue;
+      const inLoop = backwards.filter(({ call }) => turnOf(call, facts) === loop);
       for (const backward of inLoop) {
         const { call } = backward;
         if (
@@ -86,25 +91,26 @@ export const rule: Rule = {
             ...(!certain || countsToOne(step, loop, file) || isFlagged(step, loop, file)
               ? {}
               : { severity: "warning" as const }),
-            message: REDUCES,
+            message: reduces,
           };
       }
     }
-    for (const step of steps) {
+    for (const step of driven ? [] : steps) {
       const at = besideAnother(step, steps, facts);
       if (at) yield { at, message: REDUCES };
     }
-    for (const { call } of facts.backwards) {
+    for (const { call } of backwards) {
       const around = microLoop(call, steps, facts);
       if (!around || goesAround(around, file)) continue;
       const count = microSteps(around, file);
       // Under another name, a loop around the network need not go over parts of one batch.
       const isNamed = count !== null && MICRO_STEPS.test(file.textOf(count));
-      if (!isNamed && (!runsNetwork(around, facts) || clears(around, file))) continue;
+      if (!isNamed && (driven || !runsNetwork(around, facts) || clears(around, file))) continue;
+      if (driven && isOneByDefault(count!, file)) continue;
       yield {
         at: call,
         ...(certain && isNamed && !isOneByDefault(count, file) ? { severity: "warning" as const } : {}),
-        message: REDUCES,
+        message: reduces,
       };
     }
   },
@@ -121,6 +127,28 @@ export const rule: Rule = {
 /** `net = wrap(net, rank)` of another file of the program; a script that imports it for something else speaks of no ranks. */
 function isReplicatedElsewhere({ file, project }: Facts): boolean {
   return project.replicated.has(file.module) && (project.ranked.has(file.module) || RANKS.test(file.code));
+}
+
+/**
+ * Lightning's Fabric or accelerate, by which a file differentiates, `fabric.backward(loss)`: it puts the wrapper around the
+ * network itself, and reduces after every backward unless it is told to accumulate.
+ */
+function driver({ file, backwards }: Facts): "fabric" | "accelerator" | null {
+  const of = backwards.map(({ call }) => receiver(call));
+  if (of.includes("fabric")) {
+    const made = file.callsNamed("Fabric").map((call) => keyword(call, "devices")?.value);
+    const isAlone = made.some((devices) => devices?.kind === "Num" && devices.text === "1");
+    return isAlone ? null : "fabric";
+  }
+  // `with accelerator.accumulate(net):`, or ZeRO, that counts by itself.
+  const counts =
+    file.callsNamed("accumulate").length > 0 || file.says(/gradient_accumulation_plugin|deepspeed/i);
+  return of.includes("accelerator") && !counts ? "accelerator" : null;
+}
+
+/** `fabric` of `self.fabric.backward(loss)` */
+function receiver({ func }: Call): string {
+  return func.kind === "Attribute" ? lastWord(func.value).toLowerCase() : "";
 }
 
 const RANKS = /init_process_group|DistributedSampler|distributed|local_rank|world_size|\bddp\b/i;
