@@ -18,6 +18,8 @@ const SEARCHES = "Every step walks the whole graph on the host to look for param
 const REDUCES =
   "Gradients accumulate over several micro-steps, yet every one of them is reduced across all ranks; wrap all but the last in `no_sync()`";
 
+const REDUCES_BY_FABRIC = REDUCES.replace("no_sync", "no_backward_sync");
+
 /** What leaves the reduction out in some of the micro-steps. */
 const SYNCS = /^(?:no_sync|no_backward_sync|require_backward_grad_sync)$/;
 
@@ -57,12 +59,11 @@ export const rule: Rule = {
     }
     // Of a network that another file puts into one and hands over, nobody sees here which it is.
     const certain = wraps.length > 0;
-    const driven = !certain && !isReplicatedElsewhere(facts) ? driver(facts) : null;
-    if (!certain && !driven && !isReplicatedElsewhere(facts)) return;
+    const drivers = certain || isReplicatedElsewhere(facts) ? null : driversOf(facts);
+    if (drivers?.length === 0) return;
     // Said in a docstring, nobody does it.
     if (file.all("Attribute").some(({ attr }) => SYNCS.test(attr)) || entersSync(file)) return;
-    const reduces = driven === "fabric" ? REDUCES.replace("no_sync", "no_backward_sync") : REDUCES;
-    const backwards = facts.backwards.filter(({ call }) => !driven || receiver(call) === driven);
+    const backwards = facts.backwards.filter(({ call }) => drivers?.includes(receiver(call)) ?? true);
     const seen = new Set<Node>();
     const steps = optimizerSteps(file);
     // A step in every turn uses its gradients up: the rarer one beside it is another optimizer's, or regularizes.
@@ -76,7 +77,7 @@ export const rule: Rule = {
       seen.add(loop);
       if (goesAround(loop, file)) continue;
       // Many drive one process by it, and accumulate only where someone asks.
-      if (driven && countsToOne(step, loop, file)) continue;
+      if (drivers && countsToOne(step, loop, file)) continue;
       const inLoop = backwards.filter(({ call }) => turnOf(call, facts) === loop);
       for (const backward of inLoop) {
         const { call } = backward;
@@ -91,11 +92,11 @@ export const rule: Rule = {
             ...(!certain || countsToOne(step, loop, file) || isFlagged(step, loop, file)
               ? {}
               : { severity: "warning" as const }),
-            message: reduces,
+            message: receiver(call) === "fabric" ? REDUCES_BY_FABRIC : REDUCES,
           };
       }
     }
-    for (const step of driven ? [] : steps) {
+    for (const step of drivers ? [] : steps) {
       const at = besideAnother(step, steps, facts);
       if (at) yield { at, message: REDUCES };
     }
@@ -105,12 +106,12 @@ export const rule: Rule = {
       const count = microSteps(around, file);
       // Under another name, a loop around the network need not go over parts of one batch.
       const isNamed = count !== null && MICRO_STEPS.test(file.textOf(count));
-      if (!isNamed && (driven || !runsNetwork(around, facts) || clears(around, file))) continue;
-      if (driven && isOneByDefault(count!, file)) continue;
+      if (!isNamed && (drivers || !runsNetwork(around, facts) || clears(around, file))) continue;
+      if (drivers && isOneByDefault(count!, file)) continue;
       yield {
         at: call,
         ...(certain && isNamed && !isOneByDefault(count, file) ? { severity: "warning" as const } : {}),
-        message: reduces,
+        message: receiver(call) === "fabric" ? REDUCES_BY_FABRIC : REDUCES,
       };
     }
   },
@@ -133,17 +134,16 @@ function isReplicatedElsewhere({ file, project }: Facts): boolean {
  * Lightning's Fabric or accelerate, by which a file differentiates, `fabric.backward(loss)`: it puts the wrapper around the
  * network itself, and reduces after every backward unless it is told to accumulate.
  */
-function driver({ file, backwards }: Facts): "fabric" | "accelerator" | null {
-  const of = backwards.map(({ call }) => receiver(call));
-  if (of.includes("fabric")) {
-    const made = file.callsNamed("Fabric").map((call) => keyword(call, "devices")?.value);
-    const isAlone = made.some((devices) => devices?.kind === "Num" && devices.text === "1");
-    return isAlone ? null : "fabric";
-  }
+function driversOf({ file, backwards }: Facts): readonly string[] {
+  const isAlone = file.callsNamed("Fabric").some((call) => {
+    const devices = keyword(call, "devices")?.value;
+    return devices?.kind === "Num" && devices.text === "1";
+  });
   // `with accelerator.accumulate(net):`, or ZeRO, that counts by itself.
   const counts =
     file.callsNamed("accumulate").length > 0 || file.says(/gradient_accumulation_plugin|deepspeed/i);
-  return of.includes("accelerator") && !counts ? "accelerator" : null;
+  const drivers = [...(isAlone ? [] : ["fabric"]), ...(counts ? [] : ["accelerator"])];
+  return drivers.filter((one) => backwards.some(({ call }) => receiver(call) === one));
 }
 
 /** `fabric` of `self.fabric.backward(loss)` */
