@@ -52,6 +52,8 @@ export function shapesVary(file: PythonFile, isOff: (node: Node) => boolean = ()
         isResizedBySide(call, file) ||
         isImageResizedBySide(call, file),
     ) ||
+    (file.mentions("rand") &&
+      file.calls.matching(RESCALES).some((call) => isRescaledInStep(call, file) && !isOff(call))) ||
     file.all("FunctionDef").some((fn) => isCollate(fn, file) && padsToLongest(fn, file)) ||
     file.callsNamed("max").some((call) => isLongestGiven(call, file)) ||
     (file.mentions("rand") &&
@@ -231,9 +233,25 @@ function sizesOf(call: Call, file: PythonFile): readonly Expr[] {
 
 export function isRandomResize(call: Call, file: PythonFile): boolean {
   return (
-    sizesOf(call, file).some((size) => isRandom(size, file, 0)) &&
+    sizesOf(call, file)
+      .flatMap((size) => (size.kind === "Tuple" || size.kind === "List" ? size.items : [size]))
+      .some((size) => isDrawn(size, file)) &&
     // What cuts to a size of its own is that crop itself: `def random_crop(x): return center_crop(x, (h, w))`.
     !file.once(crops).some((crop) => !CUTS.test(lastWord(call.func)) || !contains(crop, call))
+  );
+}
+
+/** What a function of another file is called that gives a batch another size. */
+const RESCALES = /(?:^|_)(?:re(?:size|scale)|interpolate|multi_?scale)/i;
+
+/** `images, targets = rescale(images, targets, side)` beside the backward, with a side that is drawn there. */
+function isRescaledInStep(call: Call, file: PythonFile): boolean {
+  const fn = functionOf(call);
+  return (
+    fn !== null &&
+    !RESIZES.test(file.dotted(call.func) ?? "") &&
+    call.args.some(({ value }) => value.kind === "Name" && isRandom(value, file, 0)) &&
+    file.callsNamed("backward").some((backward) => functionOf(backward) === fn)
   );
 }
 
