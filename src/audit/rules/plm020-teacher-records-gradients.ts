@@ -31,10 +31,12 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [20, 66],
-    hotOnly: true,
   },
   *check(facts) {
     const { file } = facts;
+    // Whoever calls a method of what teaches need not be seen to.
+    yield* ofItsOwn(facts);
+    if (!facts.anyHot) return;
     yield* features(facts);
     yield* forItsHooks(facts);
     const calls = facts.networks.someOnlyEvaluated ? file.all("Call") : file.calls.matching(TEACHER);
@@ -161,6 +163,59 @@ function isStoredCut(store: Node, file: PythonFile): boolean {
         : [];
   const names = values.flatMap((value) => (value.kind === "Name" ? file.scopes.reaching(value) : []));
   return names.length > 0 && names.every(({ value }) => value !== null && CUT.test(file.textOf(value)));
+}
+
+const DISTILS = /distill?|teacher|student/i;
+
+/** What a class calls the network that it keeps. */
+const KEPT = /^_?(?:net|model|network|unet|backbone|denoise_fn|teacher)_?$/;
+
+/**
+ * `def distill_loss(self, student, x)` of what teaches: all that `self.predict(x)` makes there ends in `.detach()`, and what the
+ * student makes beside it does not.
+ */
+function* ofItsOwn(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  if (!file.mentions("detach")) return;
+  for (const fn of file.all("FunctionDef")) {
+    const [self, ...params] = fn.params;
+    if (fn.parent?.kind !== "ClassDef" || self?.name !== "self" || lexicalGrad(fn, file) !== null) continue;
+    const student = params.find(({ name }) => DISTILS.test(name));
+    if (!student || !DISTILS.test(fn.name)) continue;
+    const calls = file.all("Call").filter((call) => functionOf(call) === fn);
+    const records = (call: Call): boolean =>
+      lexicalGrad(call, file) === null && facts.gradMode(call) !== "off" && !isDetached(call, file);
+    // `student(x)`, `student.net(x)`
+    const learns = calls.some(({ func }, at) => {
+      const of = func.kind === "Attribute" ? func.value : func;
+      return of.kind === "Name" && of.id === student.name && runs(func, facts) && records(calls[at]!);
+    });
+    for (const call of learns ? calls : []) {
+      const own = selfAttribute(call.func);
+      if (own === null || !isDetached(call, file) || lexicalGrad(call, file) !== null) continue;
+      if (facts.gradMode(call) === "off" || !runs(call.func, facts)) continue;
+      if (facts.networks.isFrozenByFlags(call.func)) continue;
+      yield {
+        at: call,
+        severity: "note",
+        message: `All that \`${file.textOf(call.func)}\` makes here is cut off by \`.detach()\`, yet its forward records a graph and keeps every activation, unless its parameters are frozen elsewhere; run it under \`no_grad\``,
+      };
+    }
+  }
+}
+
+/** A network, by what it is or is called, or a method of this file that hands back what one of those makes. */
+function runs(callee: Expr, facts: Facts, depth = 0): boolean {
+  const word = lastWord(callee);
+  if (KEPT.test(word) || isNetwork(callee, facts)) return true;
+  return (
+    depth < 2 &&
+    facts.file.all("FunctionDef").some((fn) => {
+      const end = fn.body[fn.body.length - 1];
+      const made = fn.name === word && end?.kind === "Return" ? end.value : null;
+      return made?.kind === "Call" && runs(made.func, facts, depth + 1);
+    })
+  );
 }
 
 const RUNS_NETWORK =

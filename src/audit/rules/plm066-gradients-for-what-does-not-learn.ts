@@ -15,6 +15,7 @@ import { inLossOfAnother, unwantedGradients } from "../facts/adversaries.ts";
 import type { Unwanted } from "../facts/adversaries.ts";
 import { TRAINED, leftOutByCallers, leftOutOfClass } from "../facts/left-out.ts";
 import type { LeftOut } from "../facts/left-out.ts";
+import { ownJudges } from "../facts/own-judges.ts";
 import { partsAlone } from "../facts/left-parts.ts";
 import type { PartsAlone } from "../facts/left-parts.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -44,7 +45,7 @@ export const rule: Rule = {
     const sent = facts.networks.someOnlyEvaluated ? [...parts(facts)] : [];
     const judged = [...judging(facts)];
     const said = new Set(sent.map(({ at }) => classOf(at as Node)));
-    for (const finding of [
+    const found = [
       ...sent,
       // Of a class whose forward is told of, where its network is made need not be.
       ...judged,
@@ -69,6 +70,11 @@ export const rule: Rule = {
             ...[...unwantedGradients(facts)].map(unwanted),
           ]
         : []),
+    ];
+    const told = new Set(found.map(({ at }) => classOf(at as Node)));
+    for (const finding of [
+      ...found,
+      ...ownJudging(facts).filter(({ at }) => !told.has(classOf(at as Node))),
     ]) {
       if (seen.has(finding.at as Node)) continue;
       seen.add(finding.at as Node);
@@ -320,6 +326,15 @@ function* judging(facts: Facts): Generator<Finding> {
         message: `\`${name}\` was trained by others and is only judged with, yet its parameters require gradients: each is computed and kept for nobody; \`requires_grad_(False)\` on it stops that`,
       };
   }
+}
+
+/** The same, kept by a class that need be no loss: by a diffusion process, a trainer or an agent. */
+function ownJudging(facts: Facts): readonly Finding[] {
+  return [...ownJudges(facts)].map(({ made, network }) => ({
+    at: made,
+    severity: "note",
+    message: `\`${network}\` was trained by others and is only compared by, yet its parameters require gradients: each is computed and kept for nobody, unless it is frozen elsewhere; \`requires_grad_(False)\` on it stops that`,
+  }));
 }
 
 /** The runs of `args.vgg`, which is kept among the settings; null where it is asked for more than to run. */
