@@ -1,7 +1,7 @@
 import { argument, isFalse, isTrue } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
-import type { Attribute, Call, ClassDef, Comp, Expr, If, Node } from "../../python/tree.ts";
+import type { Assign, Attribute, Call, ClassDef, Comp, Expr, If, Node } from "../../python/tree.ts";
 import { comesFromNetwork, feedsBackward } from "../facts/behind-loss.ts";
 import { isSelf, attributesOf, isModuleRole, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import { isDetached } from "../facts/detached.ts";
@@ -52,6 +52,7 @@ export const rule: Rule = {
       ...[...perceptual(facts)].filter(({ at }) => !said.has(classOf(at as Node))),
       ...passedOver(facts),
       ...chosenByName(facts),
+      ...switchedOnOnly(facts),
       ...[...partsAlone(facts)].map(ofPartsAlone),
       ...[...inLossOfAnother(facts)].map(unwanted),
       ...(trains || facts.file.mentions("configure_optimizers")
@@ -567,6 +568,39 @@ function* chosenByName(facts: Facts): Generator<Finding> {
     severity: "note",
     message: `Only some parameters of \`${file.textOf(net)}\` are optimised; the others get gradients that nobody uses or clears, unless they are frozen elsewhere: freeze them with \`requires_grad_(False)\``,
   };
+}
+
+/** What only some of the parameters are for. */
+const ADAPTS = /lora|adapter|\bonly\b|_only|only_/i;
+
+/**
+ * `if "lora" in name: p.requires_grad = True` for the parameters of a network, of which nothing here is ever switched off: they all
+ * require gradients from the start.
+ */
+function* switchedOnOnly({ file }: Facts): Generator<Finding> {
+  if (file.says(/peft|loralib|freeze|frozen/i)) return;
+  const isSwitch = ({ targets: [target] }: Assign): boolean =>
+    target?.kind === "Attribute" && target.attr === "requires_grad";
+  // A layer that switches its own adapters off does nothing for the rest.
+  const switched = file
+    .all("Assign")
+    .filter((one) => isSwitch(one) && !/^self\.\w*lora\w*\./i.test(file.textOf(one.targets[0]!)));
+  if (switched.length === 0 || !switched.every(({ value }) => isTrue(value))) return;
+  if (file.callsNamed("requires_grad_").length > 0) return;
+  for (const statement of switched) {
+    const fn = functionOf(statement);
+    const branch = statement.parent?.kind === "If" ? statement.parent : null;
+    const loop = branch?.parent?.kind === "For" ? branch.parent : null;
+    if (fn?.kind !== "FunctionDef" || !branch || branch.orelse.length > 0 || !loop) continue;
+    const iter = loop.iter.kind === "Call" ? loop.iter.func : null;
+    if (iter?.kind !== "Attribute" || iter.attr !== "named_parameters") continue;
+    if (ADAPTS.test(`${fn.name} ${file.textOf(branch.test)}`))
+      yield {
+        at: statement,
+        severity: "note",
+        message: `All parameters of \`${file.textOf(iter.value)}\` require gradients from the start: this switches none of the others off, and each of theirs is computed and kept for nobody, unless they are frozen elsewhere`,
+      };
+  }
 }
 
 /** What is copied or averaged from the rest gets no gradients, or is in no graph. */
