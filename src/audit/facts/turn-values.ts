@@ -42,13 +42,36 @@ function lastTurn({ iter, target }: For, turns: number, file: PythonFile): Known
       [`len(${file.textOf(first)})`, turns],
     ]);
   }
-  if (name !== "builtins.range" || !first || iter.args.length > 2 || target.kind !== "Name") return null;
+  if (name !== "builtins.range" || !first || target.kind !== "Name") return null;
+  const stride = positional(iter, 2);
+  if (stride) return lastPart(first, second!, stride, turns, target.id, file);
   const stop = second ?? first;
   const count = counted(stop);
   if (!count) return null;
   const known = new Map([[file.textOf(count), turns]]);
   const end = number(stop, known, file);
   return end === null ? null : known.set(target.id, end - 1);
+}
+
+/** As many as a part has where its number is known by name only. */
+const IN_PART = 4;
+
+/** The last of `range(0, len(batch), part)`, of a batch that is cut into equal parts. */
+function lastPart(
+  begin: Expr,
+  stop: Expr,
+  part: Expr,
+  turns: number,
+  counter: string,
+  file: PythonFile,
+): Known | null {
+  const isNamed = (expr: Expr): boolean => expr.kind !== "Num" && counted(expr) === expr;
+  if (begin.kind !== "Num" || begin.text !== "0" || !isNamed(stop) || !isNamed(part)) return null;
+  return new Map([
+    [file.textOf(stop), turns * IN_PART],
+    [file.textOf(part), IN_PART],
+    [counter, (turns - 1) * IN_PART],
+  ]);
 }
 
 /** `n` of `range(n)` and of `range(1, n + 1)`. */
@@ -106,6 +129,8 @@ function number(expr: Expr, known: Known, file: PythonFile, depth = 0): number |
     return value && again(value);
   }
   if (expr.kind !== "Binary") return null;
+  // How many turns there are says nothing of `i % 10`.
+  if (/^(?:%|\/\/)$/.test(expr.op) && expr.right.kind === "Num") return null;
   const [a, b] = [again(expr.left), again(expr.right)];
   if (a === null || b === null) return null;
   switch (expr.op) {

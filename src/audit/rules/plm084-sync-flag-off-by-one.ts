@@ -212,12 +212,13 @@ function* compare(test: Expr, when: boolean, at: Expr, loop: Turn, facts: Facts)
     };
     return;
   }
+  const here = loop.kind === "For" && stepsRightAfter(loop, facts);
   const last =
-    loop.kind === "For" && stepsRightAfter(loop, facts) ? holdsInLast(test, loop, facts.file) : null;
-  if (last && last.holds !== when && facts.backwards.some(({ call }) => contains(loop, call))) {
+    loop.kind === "For" && (here || stepsElsewhere(loop, facts)) ? holdsInLast(test, loop, facts.file) : null;
+  if (last && last.holds !== when) {
     yield {
       at,
-      ...(last.whole ? {} : { severity: "note" as const }),
+      ...(here && last.whole ? {} : { severity: "note" as const }),
       message: `By \`${facts.file.textOf(test)}\` ranks exchange nothing in the last turn of this loop, after which the optimizer steps: what that turn adds, no other rank sees`,
     };
     return;
@@ -547,6 +548,12 @@ function stepsRightAfter(loop: Loop, { file }: Facts): boolean {
         (loopsAround(step)[0] ?? null) === outer,
     ) && !steps.some((step) => contains(loop, step))
   );
+}
+
+/** The function of the loop takes no step: who calls it does, once all turns are over. */
+function stepsElsewhere(loop: Loop, { file }: Facts): boolean {
+  const fn = functionOf(loop);
+  return fn !== null && !optimizerSteps(file).some((step) => functionOf(step) === fn);
 }
 
 /**

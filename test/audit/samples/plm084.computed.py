@@ -109,3 +109,41 @@ def as_it_should_be(net, batches, optimizer, parts, ranks):
                 net(piece).mean().backward()
         optimizer.step()
         optimizer.zero_grad()
+
+
+def backward_in_parts(net, batch, part, replicated):
+    for begin in range(0, len(batch), part):
+        piece = batch[begin : begin + part]
+        last = begin + part > len(batch)
+        if last or not replicated:
+            loss = net(piece).mean()
+        else:
+            with net.no_sync():  # expect: PLM084
+                loss = net(piece).mean()
+        loss.backward()
+
+
+def backward_in_good_parts(net, batch, part, replicated):
+    for begin in range(0, len(batch), part):
+        piece = batch[begin : begin + part]
+        # trap: the last part ends where the batch does
+        last = begin + part >= len(batch)
+        if last or not replicated:
+            loss = net(piece).mean()
+        else:
+            with net.no_sync():
+                loss = net(piece).mean()
+        loss.backward()
+
+
+def one_window(net, stream, rounds):
+    for turn in range(rounds):
+        # trap: nobody knows what ten is to the number of turns
+        net.require_backward_grad_sync = turn % 10 == 9
+        net(next(stream)).mean().backward()
+
+
+def one_step(net, stream):
+    for turn in range(stream.parts):
+        net.require_backward_grad_sync = turn == stream.parts - 2  # expect: PLM084
+        net(next(stream)).mean().backward()
