@@ -18,7 +18,7 @@ export function show({ of, by, is, holds }: Condition): string {
 
 /** Whether there is more than one process at all. */
 const OF_RANKS =
-  /^(?:[\w.]*(?:ddp|dist(?:ributed)?|parallel|multi_gpu)\w*|[\w.]*(?:local_)?rank (?:!=|>=?) -?[01]|[\w.]*(?:world_size|n_?gpus?|num_gpus|(?:num_|n_?)proc(?:esse)?s)(?:\(\))? > 1|hasattr\([^()]*no_sync[^()]*\)|[\w.]*is_initialized\(\))$/i;
+  /^(?:[\w.]*(?:ddp|dist(?:ributed)?|parallel|multi_gpu)\w*(?: (?:in|==) [[("'\w][^()]*)?|[\w.]*(?:local_)?rank (?:!=|>=?) -?[01]|[\w.]*(?:world_size|n_?gpus?|num_gpus|(?:num_|n_?)proc(?:esse)?s)(?:\(\))? > 1|hasattr\([^()]*no_sync[^()]*\)|[\w.]*is_initialized\(\))$/i;
 
 /** What a test asks of a count, by whatever name; null where it asks something else. `when`: that it is true. */
 export function condition(expr: Expr, when: boolean, facts: Facts, depth = 0): Condition | null {

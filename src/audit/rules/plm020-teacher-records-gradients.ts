@@ -9,13 +9,14 @@ import { isDetached } from "../facts/detached.ts";
 import type { Facts } from "../facts/facts.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
 import { derivesFrom } from "../facts/kept.ts";
+import { ranByMethod } from "../facts/network-runs.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callsOf, paramGiven } from "../facts/returns.ts";
 import { localName } from "../imports.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
 
 const TEACHER =
-  /^(?:ref|reference|teacher|t_?(?:net|network|model)|(?:net|network|model)_?[tT]|ref_model|reference_model|ref_policy|teacher_(?:model|net|network)|(?:\w+_)?(?:teacher|momentum|ema)_(?:\w+_)?(?:encoder|backbone|trunk|head|projector|projection|vit|unet)|frozen_model|\w+_momentum|(?:encoder|backbone|head|projector)_k|\w*_teacher|model_ref|policy_ref|(?:\w+_)?target(?:_(?:net|network|model|critic|actor|policy|encoder|q|qf|q_net|q_network))?|target_\w*(?:net|network|model|critic|actor|policy|encoder|backbone|projector)\d?|\w+_ema|ema_(?:model|net|unet)|old_(?:policy|net|network|model|actor)|(?:policy|net|network|model|actor)_old)$/;
+  /^(?:ref|reference|teacher|t_?(?:net|network|model)|(?:net|network|model)_?[tT]|ref_model|reference_model|ref_policy|teacher_(?:model|net|network)|(?:\w+_)?(?:teacher|momentum|ema)_(?:\w+_)?(?:encoder|decoder|backbone|trunk|head|projector|projection|vit|unet|transformer|denoiser)|frozen_model|\w+_momentum|(?:encoder|backbone|head|projector)_k|\w*_teacher|model_ref|policy_ref|(?:\w+_)?target(?:_(?:net|network|model|critic|actor|policy|encoder|q|qf|q_net|q_network))?|target_\w*(?:net|network|model|critic|actor|policy|encoder|backbone|projector)\d?|\w+_ema|ema_(?:model|net|unet)|old_(?:policy|net|network|model|actor)|(?:policy|net|network|model|actor)_old)$/;
 
 /** What reinforcement learning calls the network that its targets come from, and a GAN the average of its own. */
 const CRITIC = /^(?:q|qf|critic|value|v)\d?_target\d?$|^target_(?:q|qf|critic|value|v)\d?$|^[a-z]_ema$/;
@@ -224,7 +225,18 @@ const RUNS_NETWORK =
 /** `teacher.get_image_features(x)`, `teacher.encode(x)`: a method that runs it. */
 function* features(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  for (const call of file.calls.matching(RUNS_NETWORK)) {
+  // `target_encoder.embed(x)`, a method of this file's own that runs layers.
+  const byOwn = file
+    .all("Call")
+    .filter(
+      (call) =>
+        call.func.kind === "Attribute" &&
+        /^(?:Name|Attribute)$/.test(call.func.value.kind) &&
+        !RUNS_NETWORK.test(call.func.attr) &&
+        TEACHER.test(lastWord(call.func.value)) &&
+        ranByMethod(call, { has: () => true }, facts) !== null,
+    );
+  for (const call of [...file.calls.matching(RUNS_NETWORK), ...byOwn]) {
     if (call.func.kind !== "Attribute") continue;
     const net = call.func.value;
     if (net.kind !== "Name" && net.kind !== "Attribute") continue;

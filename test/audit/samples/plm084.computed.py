@@ -147,3 +147,13 @@ def one_step(net, stream):
     for turn in range(stream.parts):
         net.require_backward_grad_sync = turn == stream.parts - 2  # expect: PLM084
         net(next(stream)).mean().backward()
+
+
+def uneven_parts(net, batch, part, settings, optimizer):
+    size = len(batch)
+    for index in range((size - 1) // part + 1):
+        first = index == 0
+        with net.no_sync() if settings.data_parallel in ["ddp"] and not first else nullcontext():  # expect: PLM084
+            net(batch[index * part :][:part]).mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
