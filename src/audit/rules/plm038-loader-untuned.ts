@@ -1,13 +1,16 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Call, Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
-import { settingsOf } from "../facts/arguments.ts";
-import { methodsOf, selfAttribute } from "../facts/classes.ts";
+import { entry, settingsOf } from "../facts/arguments.ts";
+import { isSelf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { isDataLoader, namesNoDevice } from "../facts/loaders.ts";
+import { holdsOptions, literal } from "../facts/options.ts";
+import { callsOf } from "../facts/returns.ts";
 import { isWithoutBase } from "../facts/worker-data.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
@@ -37,11 +40,10 @@ export const rule: Rule = {
       const workers = keyword(call, "dataloader_num_workers")!;
       if (isZero(workers.value)) yield { at: workers, message: IDLE };
     }
-    // `training_args.dataloader_pin_memory = False`
-    for (const { value } of file.assignsTo("dataloader_pin_memory"))
-      if (isFalse(value)) yield { at: value, message: UNPINNED };
-    for (const { value } of file.assignsTo("dataloader_num_workers"))
-      if (isZero(value)) yield { at: value, message: IDLE };
+    for (const value of saidFor("dataloader_pin_memory", file))
+      if (literal(value) === false) yield { at: value, message: UNPINNED };
+    for (const value of saidFor("dataloader_num_workers", file))
+      if (literal(value) === 0) yield { at: value, message: IDLE };
     if (!facts.accelerator) return;
     // `partial(DataLoader, batch_size=32)`, unless some call of it pins.
     for (const call of file.callsNamed("partial")) {
@@ -56,9 +58,9 @@ export const rule: Rule = {
       // A collate function may return tensors that are on the device already; those cannot be pinned.
       const pin = settings.get("pin_memory") ?? null;
       const collate = settings.get("collate_fn") ?? null;
-      const unpinned = pin ? isFalse(pin) : collate === null || staysOnHost(collate, facts);
+      const unpinned = pin ? isBy(false, pin, facts) : collate === null || staysOnHost(collate, facts);
       const workers = settings.get("num_workers") ?? null;
-      const idle = !workers || isZero(workers);
+      const idle = !workers || isBy(0, workers, facts);
       if (unpinned)
         yield {
           // Where it is said so, that is the place.
@@ -100,6 +102,25 @@ export const rule: Rule = {
   },
 };
 
+/**
+ * What is said for a Trainer's argument besides a call: `training_args.dataloader_pin_memory = False`,
+ * `{"dataloader_pin_memory": False}`, and `dataloader_pin_memory: bool = field(default=False)` of the class of a run's arguments.
+ */
+function saidFor(name: string, file: PythonFile): readonly Expr[] {
+  if (!file.mentions(name)) return [];
+  const assigned = file.assignsTo(name).map(({ value }) => value);
+  const fields = file
+    .all("ClassDef")
+    .flatMap(({ body }) => body)
+    .flatMap((one) =>
+      one.kind === "Assign" && one.targets[0]?.kind === "Name" && one.targets[0].id === name
+        ? [one.value]
+        : [],
+    );
+  const entries = file.all("Dict").flatMap((dict) => entry(dict, name) ?? []);
+  return [...assigned, ...fields, ...entries];
+}
+
 /** Of torch's own loader, or of one that is made of it and hands its settings on. */
 function loaderCalls(file: PythonFile): readonly Call[] {
   const own = derived(file);
@@ -135,6 +156,31 @@ function isZero(expr: Expr): boolean {
   return expr.kind === "Num" && expr.text === "0";
 }
 
+/** Said so in place, by a name that is nothing else, or by an option that is so unless somebody asks: `args.pin_memory`. */
+function isBy(wanted: false | 0, expr: Expr, { file, project }: Facts): boolean {
+  const said = (expr.kind === "Name" ? file.scopes.onlyValue(expr) : null) ?? expr;
+  if (said.kind === "Attribute" && !isSelf(said.value) && holdsOptions(said.value))
+    return project.options.get(said.attr) === wanted;
+  if (literal(said) === wanted) return said.kind === "Const" || said.kind === "Num";
+  const [one, ...more] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  return one !== undefined && more.length === 0 && isLeftAt(wanted, one, file);
+}
+
+/** `def loader(data, workers=0)`, where the file calls it and gives nothing else. */
+function isLeftAt(wanted: false | 0, { how, node, name }: Definition, file: PythonFile): boolean {
+  const fn = node.parent;
+  if (how !== "param" || node.kind !== "Param" || fn?.kind !== "FunctionDef" || !node.default) return false;
+  const calls = literal(node.default) === wanted ? callsOf(fn, file) : [];
+  const at = fn.params.findIndex((param) => param.name === name);
+  return (
+    calls.length > 0 &&
+    calls.every((call) => {
+      const given = keyword(call, name)?.value ?? positional(call, at);
+      return call.args.every(({ star }) => star === 0) && (!given || literal(given) === wanted);
+    })
+  );
+}
+
 /** The collator of a library, or a function or class of this tree that names no device. */
 function staysOnHost(collate: Expr, facts: Facts, depth = 0): boolean {
   const { file } = facts;
@@ -143,6 +189,7 @@ function staysOnHost(collate: Expr, facts: Facts, depth = 0): boolean {
   if (collate.kind === "Const") return collate.value === null;
   const several = mayBe(collate, file);
   if (several.length > 0) return several.every((one) => staysOnHost(one, facts, depth + 1));
+  if (isForOthersToGive(collate, file)) return facts.once(noneNamesDevice);
   const name = file.dotted(collate.kind === "Call" ? collate.func : collate) ?? "";
   if (/^(?:transformers\.\w*[cC]ollator\w*|torch\.utils\.data\.(?:\w+\.)*default_collate)$/.test(name))
     return true;
@@ -160,6 +207,23 @@ function staysOnHost(collate: Expr, facts: Facts, depth = 0): boolean {
   return (
     called !== null && facts.project.collates.some((one) => one === called || one.endsWith(`.${called}`))
   );
+}
+
+/** `def build(data, collate_fn=None)`, which no call of this file gives one. */
+function isForOthersToGive(collate: Expr, file: PythonFile): boolean {
+  const [one, ...more] = collate.kind === "Name" ? file.scopes.reaching(collate) : [];
+  return one?.how === "param" && one.node.parent?.kind === "FunctionDef" && more.length === 0;
+}
+
+/** The tree has something to put batches together with, by its name, and all of that stays on the host: so does what is handed around. */
+function noneNamesDevice({ project }: Facts): boolean {
+  const host = new Set(project.collates);
+  const isOnHost = (name: string): boolean => {
+    // `data.Collate.__call__`, `data.Speech.collate`, `data.make_collate.inner`
+    const words = name.split(".");
+    return !/collat/i.test(name) || words.some((_, at) => host.has(words.slice(0, at + 1).join(".")));
+  };
+  return host.size > 0 && [...project.functions.keys()].every(isOnHost);
 }
 
 /**
