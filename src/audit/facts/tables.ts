@@ -1,7 +1,7 @@
 import { isNone, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { functionOf, walk } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import type { Attribute, Call, Expr, FunctionDef } from "../../python/tree.ts";
 import { FUNCTIONS, METHODS, TUPLE_RESULTS, last } from "./torch-names.ts";
 
 /** A function makes a tensor out of nothing, on the host unless one of its parameters says another device. */
@@ -16,6 +16,18 @@ const MAKERS = ["arange", "linspace", "logspace", "zeros", "ones", "full", "eye"
 
 /** What may bring it to another device, or make it anew where another tensor is. */
 const ELSEWHERE = /^(?:to|cuda|type_as|device|Parameter|new_\w+|\w+_like|set_default_\w+)$/;
+
+/** `torch.ones_like(freqs)`, `device=freqs.device`, of a tensor that the function makes itself: where that is. */
+function isWhereItsOwnIs(node: Attribute, file: PythonFile): boolean {
+  const of = node.attr === "device" ? node.value : givenFirst(node);
+  return of?.kind === "Name" && isTensor(of, file, 0);
+}
+
+function givenFirst(func: Attribute): Expr | null {
+  return func.attr.endsWith("_like") && func.parent?.kind === "Call" && func.parent.func === func
+    ? (func.parent.args[0]?.value ?? null)
+    : null;
+}
 
 /** Functions at the top of the file that hand out a tensor which they make on the host. */
 export function tablesMade(file: PythonFile): ReadonlyMap<FunctionDef, Table> {
@@ -38,13 +50,14 @@ function tableOf(fn: FunctionDef, file: PythonFile): Table | null {
   let device: string | null = null;
   let known = true;
   walk(fn, (node) => {
-    if (node.kind === "Attribute" && ELSEWHERE.test(node.attr)) known = false;
+    if (node.kind === "Attribute" && ELSEWHERE.test(node.attr)) known = isWhereItsOwnIs(node, file);
     else if (node.kind === "Yield" || node.kind === "Lambda") known = false;
     else if (node.kind === "Return") {
       returns++;
       if (!node.value || !isTensor(node.value, file, 0)) known = false;
     } else if (node.kind === "Call") {
-      const place = node.args.length > 0 ? keyword(node, "device")?.value : null;
+      const given = node.args.length > 0 ? keyword(node, "device")?.value : null;
+      const place = given?.kind === "Attribute" && isWhereItsOwnIs(given, file) ? null : given;
       const name = place?.kind === "Name" ? place.id : null;
       if (place && (name === null || (device !== null && device !== name))) known = false;
       device ??= name;

@@ -16,7 +16,6 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [42],
-    hotOnly: true,
   },
   *check(facts) {
     for (const call of facts.file.callsNamed("to", "cuda", "type_as")) {
@@ -44,7 +43,7 @@ export const rule: Rule = {
       // Of what is no module: the rows of a buffer that were drawn for this step.
       if (facts.role(cls) === "other" && isDrawn(call.func.value)) continue;
       const all = attributesOf(cls, facts.file).get(attribute!)?.writes ?? [];
-      const writes = lastOf(all);
+      const writes = lastOf(withoutRepeats(all, facts));
       // `self.x = self.x.to(device)` copies once and keeps the copy.
       const rebinds =
         call.parent?.kind === "Assign" &&
@@ -69,7 +68,9 @@ export const rule: Rule = {
       yield {
         at: call,
         // Of a layer, another one may have been handed in.
-        ...(rebinds || !onHost || !often || moved.kind === "Call" ? { severity: "note" as const } : {}),
+        ...(rebinds || !onHost || !often || moved.kind === "Call" || writes.length < all.length
+          ? { severity: "note" as const }
+          : {}),
         message: !onHost
           ? `\`self.${attribute}\` does not move with the module: every forward looks whether it has to be copied, and copies it where the module went elsewhere; register it as a buffer`
           : rebinds
@@ -127,15 +128,18 @@ function isUntold({ name, default: given }: Param): boolean {
   return name === "device" && isNone(given);
 }
 
-/** `def blur(self, x): … self.kernel.to(x.device)`: what a method of a module does for what it is given is part of a forward, whoever calls it. */
+/**
+ * `def blur(self, x): … self.kernel.to(x.device)`: what a method of a module does for what it is given, or for what it makes of
+ * that, is part of a forward, whoever calls it.
+ */
 function isOfComputation(call: Call, device: Expr | null, facts: Facts): boolean {
   const fn = functionOf(call);
   const of = device?.kind === "Attribute" && device.attr === "device" ? device.value : null;
   const [one, ...more] = of?.kind === "Name" ? facts.file.scopes.reaching(of) : [];
   return (
     fn?.kind === "FunctionDef" &&
-    one?.how === "param" &&
-    more.length === 0 &&
+    ((one?.how === "param" && more.length === 0) ||
+      (fn.name === "forward" && of?.kind === "Name" && derivesFromInput(of, facts))) &&
     !/^_?(?:init|reset|build|prepare|setup|load|sample|generate|infer)/.test(fn.name) &&
     facts.gradMode(call) !== "off" &&
     facts.frequency(call, fn) === "every"
@@ -189,6 +193,17 @@ function isHeldOnHost(expr: Expr, facts: Facts): boolean {
   const cls = classOf(expr);
   const writes = cls ? lastOf(attributesOf(cls, facts.file).get(selfAttribute(expr)!)?.writes ?? []) : [];
   return writes.length > 0 && writes.every((write) => isOnHost(write, facts));
+}
+
+/** `self.table = sinusoids(n, width)` once more in `init_weights`: made anew as the constructor made it, for weights that were left out at first. */
+function withoutRepeats(writes: Attribute["writes"], { file }: Facts): Attribute["writes"] {
+  const maker = ({ value, how }: Attribute["writes"][number]): string | null =>
+    how === "assign" && value?.kind === "Call" ? file.dotted(value.func) : null;
+  const first = writes.find((one) => one.in.name === "__init__" && maker(one) !== null);
+  return writes.filter(
+    (one) =>
+      !first || one.in === first.in || !/^_?(?:init|reset)_/.test(one.in.name) || maker(one) !== maker(first),
+  );
 }
 
 /** Of `self.w = np.eye(9)` and then `self.w = torch.tensor(self.w)`, one below the other: what it is in the end. */
@@ -260,8 +275,18 @@ function isMade(expr: Expr, facts: Facts): boolean {
   const { what, device } = facts.value(expr);
   if (what === "tensor" && device === "cpu") return !/Parameter\(/.test(facts.file.textOf(expr));
   if (what === "tensor" && meetsHost(expr, facts, 0)) return true;
-  const call = root(expr);
-  return call.kind === "Call" && isTable(call, facts);
+  const made = root(expr);
+  const call = (made.kind === "Name" ? facts.file.scopes.onlyValue(made) : null) ?? made;
+  return call.kind === "Call" && (isTable(call, facts) || isLibraryTable(call, facts));
+}
+
+/** `torchaudio.functional.create_dct(13, 80, "ortho")`: made of numbers, on the host unless it is told a device. */
+function isLibraryTable(call: Call, { file }: Facts): boolean {
+  return (
+    /^(?:torchaudio\.functional\.(?:\w+\.)*(?:create_dct|create_fb_matrix|\w+_fbanks)|torch\.signal\.windows\.\w+|kornia\.filters\.(?:\w+\.)*get_\w*kernel\w*)$/.test(
+      file.dotted(call.func) ?? "",
+    ) && argument(call, "device", 99) === null
+  );
 }
 
 /** `torch.cat([torch.ones(1), products[:-1]])` beside it: what is joined with a tensor of the host is one, and so is what was computed from it. */
