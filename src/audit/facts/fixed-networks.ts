@@ -221,7 +221,7 @@ function isCalledIn(loop: Loop, node: Node, { file }: Facts): boolean {
 
 export const ENCODES = /^\w*(?:encode|embed|feature|forward)\w*$/;
 
-/** `encode_prompt(text_encoder, ids)`: a function of this file that runs the frozen network it is given. */
+/** `encode_prompt(text_encoder, ids)`: a function of the tree that runs the frozen network it is given. */
 function isHelper(call: Call, facts: Facts): boolean {
   const name = facts.file.dotted(call.func)!;
   const says = ENCODES.test(last(name));
@@ -229,12 +229,11 @@ function isHelper(call: Call, facts: Facts): boolean {
   if (!says && !call.args.some(({ value }) => value.kind === "Name" && facts.networks.isFrozen(value)))
     return false;
   const fn = facts.file.functionNamed(name);
-  if (
-    !fn ||
-    !(says || onlyRuns(fn)) ||
-    (facts.gradMode(call) !== "off" && decoratedGrad(fn, facts.file) !== "off")
-  )
-    return false;
+  // `tools.encode_prompts(text_encoder, words)`, of another file: by its name.
+  const runs = fn ? says || onlyRuns(fn) : says && facts.callee(call) !== null;
+  const withoutGradients =
+    facts.gradMode(call) === "off" || (fn !== undefined && decoratedGrad(fn, facts.file) === "off");
+  if (!runs || !withoutGradients) return false;
   const networks = call.args.filter(({ value }) => value.kind === "Name" && facts.networks.isFrozen(value));
   return networks.length > 0 && networks.length < call.args.length;
 }

@@ -4,6 +4,7 @@ import { classOf, contains, functionOf, lastWord, walk } from "../../python/node
 import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
+import { FUNCTIONS, METHODS } from "./torch-names.ts";
 
 /** The scores of `scores.log_softmax(-1)`. */
 export function softened({ func }: Call, { file }: Facts): Expr | null {
@@ -134,15 +135,31 @@ function isFilled(call: Call, file: PythonFile): boolean {
   );
 }
 
+/** `tokenizer([""]).input_ids[0].to(device)`: each call of the chain gives the same in every turn. */
 function isSame(value: Expr, loop: Node, facts: Facts): boolean {
   let at = value;
-  while (
-    at.kind === "Attribute" ||
-    at.kind === "Subscript" ||
-    (at.kind === "Call" && at.func.kind === "Attribute")
-  )
-    at = at.kind === "Call" ? (at.func as Expr & { kind: "Attribute" }).value : at.value;
+  for (;;) {
+    if (at.kind === "Subscript" && !isTurned(at.index, loop, facts)) at = at.value;
+    else if (at.kind === "Attribute") at = at.value;
+    else if (at.kind === "Call" && at.func.kind === "Attribute" && facts.file.dotted(at.func) === null) {
+      if (/tokeniz/i.test(at.func.attr)) break;
+      if (!isPure(at, facts) || at.args.some((arg) => isTurned(arg.value, loop, facts))) break;
+      at = at.func.value;
+    } else break;
+  }
   return at.kind === "Call" && isPure(at, facts) && isInvariant(at, loop, facts);
+}
+
+/** It has a name that the loop binds. */
+function isTurned(expr: Expr, loop: Node, { file }: Facts): boolean {
+  let found = false;
+  walk(expr, (node) => {
+    found ||=
+      node.kind === "Name" &&
+      (file.scopes.lookup(node)?.definitions ?? []).some((one) => contains(loop, one.node));
+    return !found;
+  });
+  return found;
 }
 
 function isConstant(expr: Expr): boolean {
@@ -153,14 +170,28 @@ export function isCallee(node: Node): boolean {
   return node.parent?.kind === "Call" && node.parent.func === node;
 }
 
-/** Tokenizing a constant and moving a tensor change nothing from turn to turn. */
+/** Tokenizing a constant, moving a tensor and computing with it change nothing from turn to turn. */
 function isPure(call: Call, facts: Facts): boolean {
-  if (
-    call.func.kind === "Attribute" &&
-    /^(?:to|cuda|unsqueeze|view|reshape|float|half|detach|t|transpose)$/.test(call.func.attr)
-  )
-    return true;
+  const { func } = call;
+  const name = facts.file.dotted(func);
+  if (name === null && func.kind === "Attribute" && isComputing(func.attr, METHODS)) return true;
+  const computes = /^torch\.(?:nn\.functional\.)?(\w+)$/.exec(name ?? "");
+  if (computes && (computes[1] === "interpolate" || isComputing(computes[1]!, FUNCTIONS))) return true;
+  if (isScaling(call)) return true;
   return /tokeniz|(?:^|[._])tok$/i.test(facts.file.textOf(call.func).slice(-40));
+}
+
+/** What draws nothing, and writes nothing in place. */
+function isComputing(word: string, known: ReadonlySet<string>): boolean {
+  return (
+    /^(?:to|cuda|detach|normalize)$/.test(word) ||
+    (known.has(word) && !/_$|^(?:bernoulli|multinomial|dropout|requires_grad_)$/.test(word))
+  );
+}
+
+/** `normalize_batch(style)`, `utils.resize(image, 224)`: a function by whose name the same comes out of the same, whichever file has it. */
+export function isScaling({ func }: Call): boolean {
+  return /^_?(?:(?:re|un|de)?(?:normali[sz]e|norm|scale)|resize|pad)(?:_(?!rand)\w+)?$/.test(lastWord(func));
 }
 
 /** Written to in the loop: `x[i] = …`, `x.add_(…)`, `x.data = …`, or updated by a step as an image that is optimised. */

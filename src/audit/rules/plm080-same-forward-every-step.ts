@@ -8,7 +8,7 @@ import { EVALUATED, isOfEvaluation } from "../facts/evaluations.ts";
 import { everyUpdate, ownUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { decoratedGrad, lexicalGrad } from "../facts/gradmode.ts";
-import { isBlank, isChanged, isInvariant, isOptimised, softened } from "../facts/invariants.ts";
+import { isBlank, isChanged, isInvariant, isOptimised, isScaling, softened } from "../facts/invariants.ts";
 import { comesAgain } from "../facts/nests.ts";
 import { isNetwork, ranNetwork } from "../facts/networks.ts";
 import { holdsOptions } from "../facts/options.ts";
@@ -98,7 +98,10 @@ export const rule: Rule = {
           yield {
             at: call,
             // Of another size it may be another in each step.
-            ...(call.args.some(({ value }) => isBlank(value, facts)) ? { severity: "note" as const } : {}),
+            ...(call.args.some(({ value }) => isBlank(value, facts) || isScaled(value)) ||
+            isOfOtherFile(call, facts)
+              ? { severity: "note" as const }
+              : {}),
             message: ofSame(call, facts),
           };
       } else if (isSoftmax(call, facts) && isInvariant(call, inner, facts) && !lookedAtOnce(call, inner))
@@ -110,6 +113,21 @@ export const rule: Rule = {
     }
   },
 };
+
+/** What the function makes of its input is told by its name alone. */
+function isScaled(value: Expr): boolean {
+  let found = false;
+  walk(value, (node) => {
+    found ||= node.kind === "Call" && isScaling(node);
+    return !found;
+  });
+  return found;
+}
+
+function isOfOtherFile({ func }: Call, { file }: Facts): boolean {
+  const name = file.dotted(func);
+  return name !== null && file.functionNamed(name) === undefined;
+}
 
 const SAME_SOFTMAX =
   "The same softmax is computed again in every turn, and kept for backward each time; compute it once before the loop";
@@ -383,7 +401,10 @@ const OFTEN_FROZEN = /^(?:text_encoder\w*|vae|teacher\w*|ref\w*)$/;
 /** `self.reference(self.anchors)` in a step of a class: both are what `__init__` made of them, and the network is frozen. */
 function* ofSelf(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  const isKept = (expr: Expr): boolean => {
+  const isKept = (given: Expr): boolean => {
+    // `self.prompt["input_ids"].to(x.device)`
+    const expr = partOf(bare(given));
+    if (isTokenized(expr)) return expr.args.every(({ value }) => isWords(value) || isKept(value));
     const own = selfAttribute(expr);
     const cls = own === null ? null : classOf(expr);
     const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
@@ -428,6 +449,26 @@ function* ofSelf(facts: Facts): Generator<Finding> {
 
 function isLiteral({ kind }: Expr): boolean {
   return kind === "Str" || kind === "Num" || kind === "Const";
+}
+
+/** `self.prompt` of `self.prompt["input_ids"]` and of `self.prompt.input_ids`; also `tokenize(words)` of what that gives. */
+function partOf(expr: Expr): Expr {
+  let at = expr;
+  while (
+    (at.kind === "Subscript" && isLiteral(at.index)) ||
+    (at.kind === "Attribute" && /^(?:input_ids|attention_mask|data)$/.test(at.attr) && !isSelf(at.value))
+  )
+    at = bare(at.value);
+  return at;
+}
+
+/** `self.tokenizer([""], return_tensors="pt")`: the same words are the same numbers. */
+function isTokenized(expr: Expr): expr is Call {
+  return expr.kind === "Call" && /tokenize/i.test(lastWord(expr.func));
+}
+
+function isWords(expr: Expr): boolean {
+  return isLiteral(expr) || (expr.kind === "List" && expr.items.length > 0 && expr.items.every(isWords));
 }
 
 /** `self.bank[i] = x`, `self.bank.copy_(x)` */
