@@ -211,6 +211,10 @@ function isScores(expr: Expr, facts: Facts, products: Expr[], depth = 0): boolea
         (side) => side !== null && isTransposed(side, facts),
       ),
     );
+  // `maybe_add_mask(scores, mask)`, `self.add_bias(scores)`: of whatever file, it gives them back with something added.
+  const [given] = expr.args;
+  if (ADDS_MASK.test(lastWord(expr.func)) && given?.star === 0 && !name.startsWith("torch."))
+    return again(given.value);
   // `torch.where(mask, scores, -inf)`
   if (/^torch\.(?:where|masked_fill)$/.test(name)) return expr.args.some(({ value }) => again(value));
   if (EINSUM.test(name))
@@ -235,6 +239,9 @@ function isScores(expr: Expr, facts: Facts, products: Expr[], depth = 0): boolea
     again(expr.func.value)
   );
 }
+
+const ADDS_MASK =
+  /^_?(?:(?:maybe|apply|add|with|fill|set)_(?:\w+_)?(?:mask|bias|alibi|rel_?pos\w*)(?:_\w+)?|mask(?:ed)?_(?:scores?|logits|attn|attention|fill)|mask_out)$/;
 
 /** Torch's takes the equation first, of letters; that of einops last, of words: `einsum(q, k, "b query d, b key d -> b query key")`. */
 const EINSUM = /^(?:torch|einops(?:\.einops)?)\.einsum$/;

@@ -15,13 +15,30 @@ export function isSetting(expr: Expr, facts: Facts): boolean {
   // `self.config.length`
   if (expr.kind === "Attribute" && expr.value.kind === "Attribute") return isSetting(expr.value, facts);
   if (isOfModule(expr, facts)) return true;
-  if (expr.kind === "Binary") return isSetting(expr.left, facts) && isSetting(expr.right, facts);
+  const parts = partsOf(expr, facts);
+  if (parts) return parts.every((part) => isSetting(part, facts));
   const own = selfAttribute(expr);
   const cls = own === null ? null : classOf(expr);
   const writes = cls ? (attributesOf(cls, facts.file).get(own!)?.writes ?? []) : [];
   return (
     writes.length > 0 && writes.every((write) => write.in.name === "__init__" && !learns(write.value, facts))
   );
+}
+
+/** What `self.f_max or self.rate / 2`, `self.top if self.top is not None else 8000` and `int(self.rate * 0.025)` are worked out from. */
+export function partsOf(expr: Expr, { file }: Facts): readonly Expr[] | null {
+  if (expr.kind === "Binary") return [expr.left, expr.right];
+  if (expr.kind === "Bool") return expr.values;
+  if (expr.kind === "IfExp") {
+    const { test } = expr;
+    const asked = test.kind === "Compare" ? [test.left, ...test.rights] : [test];
+    return [expr.body, expr.orelse, ...asked.filter((one) => one.kind !== "Const" && one.kind !== "Str")];
+  }
+  return expr.kind === "Call" &&
+    expr.args.length > 0 &&
+    /^(?:builtins\.(?:int|float|max|min|round|abs)|math\.\w+)$/.test(file.dotted(expr.func) ?? "")
+    ? expr.args.map(({ value }) => value)
+    : null;
 }
 
 /** `hparams.n_mels` of `import hparams` */

@@ -48,6 +48,7 @@ export function* needlessRepeats(facts: Facts): Generator<Repeat> {
         !isChangedLater(call, file)) ||
       isRepeatedToFit(call, times, facts) ||
       isMaskRepeated(call, source, times, file) ||
+      isPaired(call, times, file) ||
       (once && (hasDimensionOfOne(source, facts, 0) || isReduced(source, times, facts)))
     )
       yield {
@@ -393,6 +394,40 @@ function isRepeatedToFit(call: Call, times: readonly Expr[], { file }: Facts): b
   if (isMet(call)) return true;
   // Met by it once, it is one long for the others in arithmetic as well: `eps * x + (1 - eps) * y`.
   return uses.some(isMet) && uses.every((use) => isMet(use) || isInArithmetic(use));
+}
+
+/**
+ * `source.repeat(1, 1, n) + target.repeat(1, n, 1)`: what each is repeated along the other one has, so that a column meets a
+ * row, which arithmetic broadcasts by itself.
+ */
+function isPaired(call: Call, times: readonly Expr[], file: PythonFile): boolean {
+  const along = placeRepeated(times);
+  if (along === null || times.length < 2) return false;
+  const isOther = (expr: Expr): boolean => {
+    const made = (expr.kind === "Name" ? file.scopes.onlyValue(expr) : null) ?? expr;
+    const others = made.kind === "Call" && /^(?:repeat|tile)$/.test(lastWord(made.func)) ? made.args : [];
+    const place = placeRepeated(others.map(({ value }) => value));
+    return others.length === times.length && place !== null && place !== along;
+  };
+  const meets = (use: Expr): boolean => {
+    const { parent } = use;
+    return (
+      parent?.kind === "Binary" &&
+      /^[-+*/]$/.test(parent.op) &&
+      isOther(parent.left === use ? parent.right : parent.left)
+    );
+  };
+  const target = call.parent?.kind === "Assign" ? call.parent.targets[0] : undefined;
+  const named = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  const uses = named ? file.scopes.uses(named) : [call];
+  return uses.length > 0 && uses.every(meets);
+}
+
+/** The only place that is repeated, and by a number that is not written down; null where it is none or several. */
+function placeRepeated(times: readonly Expr[]): number | null {
+  const places = times.flatMap((one, at) => (isOne(one) ? [] : [at]));
+  const [place] = places;
+  return places.length === 1 && times[place!]!.kind !== "Num" ? place! : null;
 }
 
 function isInArithmetic({ parent }: Expr): boolean {

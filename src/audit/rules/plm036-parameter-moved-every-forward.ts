@@ -138,7 +138,33 @@ function isForItsKind(call: Call, facts: Facts): boolean {
     (at): at is If =>
       at.kind === "If" && contains(hot.within, at) && at.body.some((one) => contains(one, call)),
   );
-  return tests.length > 0 && tests.every(({ test }) => asksSelf(test));
+  const left = leftBefore(call);
+  return (
+    tests.length + left.length > 0 &&
+    tests.every(({ test }) => asksSelf(test)) &&
+    left.every(({ test }) => comparesOwn(test))
+  );
+}
+
+/** `if self.index < self.config.first: return y` above, in the same function. */
+function leftBefore(call: Call): readonly If[] {
+  const fn = functionOf(call);
+  return (fn?.kind === "FunctionDef" ? fn.body : []).filter(
+    (one): one is If => one.kind === "If" && one.end < call.start && one.body.at(-1)?.kind === "Return",
+  );
+}
+
+/** Two settings of its own, held against each other: which of the layers it is. */
+function comparesOwn(test: Expr): boolean {
+  const isOwnSetting = (expr: Expr): boolean =>
+    selfAttribute(expr) !== null ||
+    (expr.kind === "Attribute" && isOwnSetting(expr.value)) ||
+    expr.kind === "Num";
+  return (
+    test.kind === "Compare" &&
+    /^[<>=!]=?$/.test(test.ops[0]!) &&
+    [test.left, ...test.rights].every(isOwnSetting)
+  );
 }
 
 /** A setting by itself may be off unless somebody asks for it. */

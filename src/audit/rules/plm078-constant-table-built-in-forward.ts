@@ -6,7 +6,7 @@ import { unfilledCaches } from "../facts/caches.ts";
 import type { Unfilled } from "../facts/caches.ts";
 import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { isFixed, isOfModule, isSetting, isTold, namedSetting } from "../facts/own-settings.ts";
+import { isFixed, isOfModule, isSetting, isTold, namedSetting, partsOf } from "../facts/own-settings.ts";
 import { callsOf } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { last } from "../facts/torch-names.ts";
@@ -153,9 +153,10 @@ function reads(expr: Expr, facts: Facts): boolean {
     return inner !== null && reads(inner, facts);
   }
   if (expr.kind === "Attribute" && expr.value.kind === "Attribute") return reads(expr.value, facts);
-  return expr.kind === "Binary"
-    ? reads(expr.left, facts) || reads(expr.right, facts)
-    : selfAttribute(expr) !== null || isOfModule(expr, facts);
+  return (
+    partsOf(expr, facts)?.some((part) => reads(part, facts)) ??
+    (selfAttribute(expr) !== null || isOfModule(expr, facts))
+  );
 }
 
 /** `self.window(self.length)` of `self.window = torch.hann_window`, also by its name: `getattr(torch, self.window)(self.length)`. */
