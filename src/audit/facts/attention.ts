@@ -241,7 +241,7 @@ function isScores(expr: Expr, facts: Facts, products: Expr[], depth = 0): boolea
 }
 
 const ADDS_MASK =
-  /^_?(?:(?:maybe|apply|add|with|fill|set)_(?:\w+_)?(?:mask|bias|alibi|rel_?pos\w*)(?:_\w+)?|mask(?:ed)?_(?:scores?|logits|attn|attention|fill)|mask_out)$/;
+  /^_?(?:(?:maybe|apply|add|with|fill|set)_(?:\w+_)?(?:mask|bias|alibi|rel_?pos\w*)(?:_\w+)?|mask(?:ed)?_(?:scores?|logits|attn|attention))$/;
 
 /** Torch's takes the equation first, of letters; that of einops last, of words: `einsum(q, k, "b query d, b key d -> b query key")`. */
 const EINSUM = /^(?:torch|einops(?:\.einops)?)\.einsum$/;

@@ -1,7 +1,7 @@
 import { argument } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr, If, Name } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef, If, Name } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
@@ -92,7 +92,11 @@ function castOf(call: Call, facts: Facts): "fixed" | "wide" | "of input" | null 
     cls !== null &&
     /^(?:module|lightning)$/.test(facts.role(cls)) &&
     (isOwnWeight(func.value, facts) || isInnerMatrix(call, facts));
-  const often = facts.everyStep(call) !== null || isForLowPrecision(call, facts) || isForItsKind(call, facts);
+  const often =
+    facts.everyStep(call) !== null ||
+    isForLowPrecision(call, facts) ||
+    isForItsKind(call, facts) ||
+    isOfExtended(call, facts);
   const casts = (often && (owned || isMatrixOfNetwork(call, facts))) || isOfHelper(func.value, facts);
   return !casts ? null : fixed ? "fixed" : wide ? "wide" : "of input";
 }
@@ -143,6 +147,50 @@ function isForItsKind(call: Call, facts: Facts): boolean {
     tests.length + left.length > 0 &&
     tests.every(({ test }) => asksSelf(test)) &&
     left.every(({ test }) => comparesOwn(test))
+  );
+}
+
+/**
+ * `def attend(self, q, k): y = super().attend(q, k)`, then `self.gate.to(y.dtype) * y`: what a layer adds to a method of the one
+ * it is made of is done wherever that has it called, in another file.
+ */
+function isOfExtended(call: Call, facts: Facts): boolean {
+  const fn = functionOf(call);
+  const asked = argument(call, "dtype", 0);
+  const of = asked?.kind === "Attribute" ? asked.value : null;
+  return (
+    fn?.kind === "FunctionDef" &&
+    fn.parent?.kind === "ClassDef" &&
+    of?.kind === "Name" &&
+    isGivenOrMade(of, fn, facts) &&
+    !/^_*(?:init|reset|load|save|state|merge|generate)/.test(fn.name) &&
+    facts.file
+      .callsNamed(fn.name)
+      .some((one) => functionOf(one) === fn && isSuper(one.func, facts.file) && one.args.length > 0) &&
+    ancestors(call).every((at) => at.kind !== "If" || !contains(fn, at)) &&
+    leftBefore(call).every(({ test }) => comparesOwn(test))
+  );
+}
+
+/** A parameter of the method, or what a call there made of its parameters. */
+function isGivenOrMade(name: Name, fn: FunctionDef, { file }: Facts): boolean {
+  return file.scopes
+    .reaching(name)
+    .some(({ how, value, node }) =>
+      how === "param"
+        ? node.parent === fn
+        : how === "assign" &&
+          value?.kind === "Call" &&
+          value.args.some((arg) => fn.params.some((param) => param.name === lastWord(arg.value))),
+    );
+}
+
+/** `super().attend` */
+function isSuper(func: Expr, file: PythonFile): boolean {
+  return (
+    func.kind === "Attribute" &&
+    func.value.kind === "Call" &&
+    file.dotted(func.value.func) === "builtins.super"
   );
 }
 
