@@ -1,0 +1,153 @@
+import type { PythonFile } from "../../python/file.ts";
+import { contains, statementOf } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
+import type { Assign, Attribute, Call, Expr, Name, Sequence, Stmt, Subscript } from "../../python/tree.ts";
+import { selfAttribute } from "./classes.ts";
+import type { Facts } from "./facts.ts";
+import { isOfPixels } from "./large-outputs.ts";
+import { helperRun, isNetwork, networkOfLoss } from "./networks.ts";
+import type { Loop } from "./training.ts";
+import { MAPS, isNormalised, isAskedForSize, isThrowaway, isWidened } from "./output-uses.ts";
+
+/** The names that a network's outputs are bound to: whole, or as what is unpacked beside the loss. */
+export function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): readonly Name[] {
+  const [target] = statement.targets;
+  if (statement.targets.length !== 1 || !target) return [];
+  let value: Expr = statement.value;
+  if (value.kind === "Subscript" || (value.kind === "Attribute" && value.attr === "logits"))
+    value = value.value;
+  if (value.kind !== "Call" || (target.kind !== "Name" && target.kind !== "Tuple")) return [];
+  const call = value;
+  const network = isNetwork(call.func, facts);
+  if (target.kind === "Name")
+    return network ||
+      isOfMethod(statement, facts) ||
+      isNormalised(call, facts) ||
+      isWidened(call, facts) ||
+      // `out = run_batch(model, batch)` of this file hands on what the network gave.
+      helperRun(call, null, facts) !== null
+      ? [target]
+      : [];
+  // The first of those that speak of the same, and maps of attention beside them.
+  const named = target.items.findIndex(
+    (item) =>
+      item.kind === "Name" &&
+      // `alpha, pred_front, pred_error = model(image)`, of pictures.
+      (OUTPUTS.test(item.id) || (network && /^pred_\w+$/.test(item.id) && isOfPixels(facts))),
+  );
+  const first = named < 0 && network && isThrownAway(target, call) ? 0 : named;
+  return target.items.filter(
+    (item, at): item is Name =>
+      item.kind === "Name" &&
+      (at === first || MAPS.test(item.id)) &&
+      // `logits, loss = run_batch(model, x, y)` of this file hands on what the network gave, as does `model.loss(batch)`.
+      (network ||
+        helperRun(call, at, facts) !== null ||
+        // `logits, value = run(model, ids)`, of which the helper hands on all that the network gave.
+        helperRun(call, null, facts) !== null ||
+        networkOfLoss(call, facts) !== null ||
+        isBesideLoss(item, target, call)),
+  );
+}
+
+const OUTPUTS =
+  /logit$|logits|log_?probs$|outputs?$|^recon|^x_?(?:rec|recon|hat|tilde|prime)$|^rec(?:_x)?$|^predictions$|^preds$|^(?:\w+_)?pred$/;
+
+/** `loss, metrics, logits = self.batch_loss(batch)`: by their names, whatever they come through. */
+function isBesideLoss(logits: Name, { items }: Sequence, { func }: Call): boolean {
+  return (
+    (selfAttribute(func) !== null || func.kind === "Name") &&
+    logits.id.endsWith("logits") &&
+    items.some((item) => item.kind === "Name" && /(?:^|_)loss$/.test(item.id))
+  );
+}
+
+/** `_, loss = model(x, y)`: given the targets too, a network hands back its loss, and before it what that was computed of. */
+function isThrownAway({ items }: Sequence, { args }: Call): boolean {
+  const [first, loss] = items;
+  return (
+    items.length === 2 &&
+    args.length > 1 &&
+    first?.kind === "Name" &&
+    isThrowaway(first) &&
+    loss?.kind === "Name" &&
+    /^(?:total_)?loss(?:es|_dict)?$/.test(loss.id)
+  );
+}
+
+/** `scores = model.project(decoded)`: by a method that is known to run the network. */
+export function isOfMethod({ value }: Assign, facts: Facts): boolean {
+  return (
+    value.kind === "Call" &&
+    value.func.kind === "Attribute" &&
+    facts.file.dotted(value.func) === null &&
+    !isNetwork(value.func, facts) &&
+    isNetwork(value.func.value, facts) &&
+    facts.value(value).what === "output" &&
+    facts.value(value).graph !== "unknown"
+  );
+}
+
+/** `out = out.logits if hasattr(out, "logits") else out`: the name goes on to mean the logits, which are as large. */
+export function isOwnPart({ how, name, value, node }: Definition, statement: Stmt): boolean {
+  const isPart = (expr: Expr): boolean =>
+    // `out = out.permute(1, 0, 2)`
+    expr.kind === "Call"
+      ? expr.func.kind === "Attribute" &&
+        /^(?:permute|transpose|view|reshape|contiguous|squeeze|flatten)$/.test(expr.func.attr) &&
+        isPart(expr.func.value)
+      : expr.kind === "Name"
+        ? expr.id === name
+        : expr.kind === "IfExp"
+          ? isPart(expr.body) && isPart(expr.orelse)
+          : (expr.kind === "Attribute" ? expr.attr === "logits" : isPick(expr)) &&
+            isPart((expr as Attribute | Subscript).value);
+  return how === "assign" && value !== null && node.start > statement.end && isPart(value);
+}
+
+/** `out[0]`, `out["logits"]` */
+function isPick(expr: Expr): boolean {
+  return (
+    expr.kind === "Subscript" &&
+    (expr.index.kind === "Num" || (expr.index.kind === "Str" && expr.index.value === "logits"))
+  );
+}
+
+/** `shift_logits = logits[..., :-1, :].contiguous()`, `probs = logits.softmax(-1)`: as large, on the way to the loss or to what is counted. */
+export function shapedFrom(uses: readonly Name[], loop: Loop, facts: Facts): readonly Definition[] {
+  const { file } = facts;
+  const found = new Set<Definition>();
+  // `flat = logits.view(-1, n)`, and `probs = flat.softmax(-1)` of that.
+  const read = [...uses];
+  for (const use of read) {
+    const statement = statementOf(use);
+    const target =
+      statement?.kind === "Assign" && statement.targets.length === 1 ? statement.targets[0]! : null;
+    if (target?.kind !== "Name" || isAskedForSize(use) || !isShaped((statement as Assign).value, use, file))
+      continue;
+    const definition = file.scopes.definitionAt(target);
+    const others = file.scopes.scopeOf(target).bindings.get(target.id) ?? [];
+    if (!definition || others.some((one) => one !== definition && contains(loop, one.node))) continue;
+    const further = file.scopes.uses(definition);
+    if (found.has(definition) || !further.every((one) => contains(loop, one))) continue;
+    found.add(definition);
+    read.push(...further);
+  }
+  return [...found];
+}
+
+/** Whether the expression is what is read here, in another shape or type, or its softmax. */
+function isShaped(expr: Expr, use: Name, file: PythonFile): boolean {
+  if (expr === use) return true;
+  if (expr.kind === "Subscript") return isShaped(expr.value, use, file);
+  if (expr.kind !== "Call") return false;
+  if (/^torch\.(?:nn\.functional\.)?(?:log_)?softmax$/.test(file.dotted(expr.func) ?? ""))
+    return expr.args[0] !== undefined && isShaped(expr.args[0].value, use, file);
+  return (
+    expr.func.kind === "Attribute" &&
+    /^(?:view|reshape|contiguous|float|flatten|transpose|permute|(?:log_)?softmax|squeeze|detach)$/.test(
+      expr.func.attr,
+    ) &&
+    isShaped(expr.func.value, use, file)
+  );
+}
