@@ -479,6 +479,10 @@ ${between}
   expect(severities("        ended.record()")).toEqual(["warning"]);
   expect(severities("        torch.cuda.synchronize()\n        assert y.shape[0] == 2")).toEqual(["note"]);
   expect(severities("        rows = torch.nonzero(out > 0)")).toEqual(["note"]);
+  expect(severities("        print(out.sum().item())\n        spent += self.split_time()")).toEqual([
+    "warning",
+    "note",
+  ]);
   expect(severities("        for a, b in test_loader:\n            model(a.cuda())")).toEqual(["note"]);
   expect(severities("        for block in model.blocks:\n            block(out)")).toEqual(["warning"]);
 });

@@ -5,7 +5,7 @@ import type { Facts } from "./facts.ts";
 
 /** Calls that give the device nothing to do, a copy that waits for itself, or a number to share. */
 const QUIET =
-  /^(?:item|tolist|cpu|cuda|to|all_reduce|barrier|record|elapsed_time|numpy|detach|float|int|round|str|len|format|print|append|extend|update|size|numel|nelement|dim|time|log|info|add_scalar|write|set_postfix|set_description|set_postfix_str|get_\w*lr|get|items|join|perf_counter|update_priorit\w+|store|push|put)$/;
+  /^(?:item|tolist|cpu|cuda|to|all_reduce|barrier|record|elapsed_time|numpy|detach|float|int|round|str|len|format|print|append|extend|update|size|numel|nelement|dim|(?:\w+_)?time|log|info|add_scalar|write|set_postfix|set_description|set_postfix_str|get_\w*lr|get|items|join|perf_counter|update_priorit\w+|store|push|put)$/;
 
 /** What is done in a moment, of what is there: `mask.float().mean()`, `torch.max(scores, 1)`. */
 const SHORT =

@@ -21,8 +21,7 @@ import {
 import { Networks, isLayerName, isLossName } from "./naming.ts";
 import { isGivenLayer, leavesLayer } from "./own-layers.ts";
 import { ReturnedValues } from "./returned-values.ts";
-import { numbersHandedBack } from "./returns.ts";
-import { yieldsByName } from "./returns.ts";
+import { numbersHandedBack, returnsByName, yieldsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
 import { readByNumpy } from "./transfers.ts";
 import { PLAIN_ATTRIBUTES, SIZES, TENSOR_ATTRIBUTES } from "./torch-names.ts";
@@ -258,7 +257,8 @@ export class Values {
             : UNKNOWN;
         const value = definition.value ? this.of(definition.value) : UNKNOWN;
         if (isBesideLoss(definition) && !isLossName(definition.name)) return UNKNOWN;
-        if (value.what === "output" && this.#isNumberOfForward(definition)) return NUMBER;
+        if (this.#isCount(definition) || (value.what === "output" && this.#isNumberOfForward(definition)))
+          return NUMBER;
         // `loss, acc = net(x)`: counted, by somebody who may have read it.
         if (value.what === "output" && COUNTED.test(definition.name)) return { ...value, graph: "unknown" };
         if (value.what === "tensor" || value.what === "output") {
@@ -296,6 +296,21 @@ export class Values {
   #isNumberOfForward({ node, index }: Definition): boolean {
     const items = node.parent?.kind === "Tuple" ? node.parent.items.length : 0;
     return index !== null && this.#file.once(numbersHandedBack).has(`${index} of ${items}`);
+  }
+
+  /** `out, count = adapt(net, x)` of a function of this file that hands back `out, scores.size(0)`. */
+  #isCount({ value, index }: Definition): boolean {
+    const name = value?.kind === "Call" && index !== null ? callTarget(value, this.#file) : null;
+    const all = name === null ? undefined : this.#file.once(returnsByName).get(name);
+    return (
+      all?.every((one) => {
+        const item = one.kind === "Tuple" ? one.items[index!] : undefined;
+        return (
+          item?.kind === "Num" ||
+          (item?.kind === "Call" && /^(?:size|numel|item|len|float|int)$/.test(lastWord(item.func)))
+        );
+      }) === true
+    );
   }
 
   /** One of `tuple(t.to(device) for t in batch)`, by that or by its name. */

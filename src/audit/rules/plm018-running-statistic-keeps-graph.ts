@@ -27,6 +27,7 @@ export const rule: Rule = {
       if (!cls || fn?.kind !== "FunctionDef" || fn.name === "__init__") continue;
       if (!/^(?:module|lightning)$/.test(facts.role(cls)) || facts.gradMode(statement) === "off") continue;
       if (isBegunAnew(attribute!, cls, fn, facts)) continue;
+      if (facts.value(statement.value).what === "number") continue;
       if (facts.hot(statement) && derivesFromInput(statement.value, facts))
         yield {
           at: statement,
