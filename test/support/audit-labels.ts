@@ -105,6 +105,7 @@ const FILES = [
   "labels-93.jsonl",
   "labels-94.jsonl",
   "labels-95.jsonl",
+  "labels-96.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
