@@ -236,12 +236,14 @@ function* compare(test: Expr, when: boolean, at: Expr, loop: Turn, facts: Facts)
     if (counted) {
       // What the count has got to when the loop begins, another epoch may have left.
       const turn = countedOn(counted.turn, test, counted.test, loop, facts);
-      if (turn && differ(synced, turn))
+      if (turn && differ(synced, turn)) {
         yield {
           at,
           severity: "note",
           message: `Ranks exchange gradients when \`${show(synced)}\`, but the optimizer steps when \`${facts.file.textOf(counted.test)}\`, first where \`${show(turn)}\`: it steps with gradients that no other rank has seen`,
         };
+        return;
+      }
       continue;
     }
     const guard = guardOf(step, facts);
@@ -249,23 +251,31 @@ function* compare(test: Expr, when: boolean, at: Expr, loop: Turn, facts: Facts)
     // The same name decides about both: it must say the same.
     const same = sameName(test, guard.test, facts);
     if (same !== null) {
-      if ((same ? when : !when) !== guard.when)
+      if ((same ? when : !when) !== guard.when) {
         yield {
           at,
           message:
             "Ranks exchange gradients in every turn but the one the optimizer steps in: it steps with gradients that no other rank has seen",
         };
+        return;
+      }
       continue;
     }
     const asked = condition(guard.test, guard.when, facts);
     const stepped = asked && countedOn(asked, test, guard.test, loop, facts);
     if (!synced || !stepped || synced.by !== stepped.by) continue;
-    if (differ(synced, stepped)) yield { at, message: apart(synced, stepped) };
-    else if (isAlternative(guard.test, facts) && guard.when && !isAlternative(test, facts))
+    if (differ(synced, stepped)) {
+      yield { at, message: apart(synced, stepped) };
+      return;
+    }
+    // Where one of several branches steps, once is enough.
+    if (isAlternative(guard.test, facts) && guard.when && !isAlternative(test, facts)) {
       yield {
         at,
         message: `The optimizer steps for what is left over as well, but gradients are exchanged only when \`${show(synced)}\`: after the last turns each rank steps with its own`,
       };
+      return;
+    }
   }
 }
 
