@@ -1,13 +1,25 @@
 import type { PythonFile } from "../../python/file.ts";
-import { contains, statementOf } from "../../python/nodes.ts";
+import { contains, statementOf, namesIn, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Assign, Attribute, Call, Expr, Name, Sequence, Stmt, Subscript } from "../../python/tree.ts";
+import type {
+  Assign,
+  Attribute,
+  Call,
+  Expr,
+  Name,
+  Sequence,
+  Stmt,
+  Subscript,
+  If,
+  Node,
+} from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { isOfPixels } from "./large-outputs.ts";
 import { helperRun, isNetwork, networkOfLoss } from "./networks.ts";
 import type { Loop } from "./training.ts";
-import { MAPS, isNormalised, isAskedForSize, isThrowaway, isWidened } from "./output-uses.ts";
+import { MAPS, isNormalised, isAskedForSize, isThrowaway, isWidened, isLoss } from "./output-uses.ts";
+import { isCopiedToHost, isDrawn, isMeasured, isSummed, pickOf } from "./figures.ts";
 
 /** The names that a network's outputs are bound to: whole, or as what is unpacked beside the loss. */
 export function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): readonly Name[] {
@@ -150,4 +162,122 @@ function isShaped(expr: Expr, use: Name, file: PythonFile): boolean {
     ) &&
     isShaped(expr.func.value, use, file)
   );
+}
+
+/** Bound once in the loop and read in it alone, for its size, a few numbers, a picture under a test, or nothing. */
+export function isOnlyLookedAt(name: Name, loop: Loop, facts: Facts): boolean {
+  const { scopes } = facts.file;
+  const definition = scopes.definitionAt(name);
+  const others = scopes.scopeOf(name).bindings.get(name.id) ?? [];
+  return (
+    definition !== null &&
+    others.every((one) => one === definition || !contains(loop, one.node)) &&
+    scopes
+      .uses(definition)
+      .every(
+        (use) =>
+          contains(loop, use) &&
+          use.start > name.start &&
+          (isAskedForSize(use) || isLookedAt(use, facts) || isDrawn(use, facts)),
+      )
+  );
+}
+
+/** `out = encoder(x)` before `out = decoder(out)`: what the first one gave has lost its name by the end of the turn. */
+export function isTakenOver({ how, node }: Definition, target: Name, loop: Loop): boolean {
+  const statement = statementOf(target);
+  return (
+    how === "assign" &&
+    node.start < target.start &&
+    statement?.kind === "Assign" &&
+    stepIn(loop, statement) >= 0 &&
+    namesIn(statement.value).some(({ id }) => id === target.id)
+  );
+}
+
+/** Bound once in the loop, and read there alone, by one layer's name at a time or in turn. */
+export function isReadByLayer(name: Name, loop: Loop, { file }: Facts): boolean {
+  const definition = file.scopes.definitionAt(name);
+  const others = file.scopes.scopeOf(name).bindings.get(name.id) ?? [];
+  const uses = definition ? file.scopes.uses(definition) : [];
+  const picked = new Set<string>();
+  const byLayer = ({ parent }: Name): boolean => {
+    if (parent?.kind === "Subscript") {
+      picked.add(file.textOf(parent.index));
+      return parent.index.kind === "Str" || parent.index.kind === "Num" || parent.index.kind === "Name";
+    }
+    if (parent?.kind === "For") return true;
+    if (parent?.kind === "Attribute") return /^(?:items|values|keys)$/.test(parent.attr);
+    const call = parent?.kind === "Arg" ? parent.parent : null;
+    return call?.kind === "Call" && /^builtins\.(?:zip|enumerate|len)$/.test(file.dotted(call.func) ?? "");
+  };
+  return (
+    uses.length > 0 &&
+    others.every((one) => one === definition || !contains(loop, one.node)) &&
+    uses.every((use) => contains(loop, use) && use.start > name.start && byLayer(use)) &&
+    // `out[0]` alone is one of a pair.
+    (picked.size !== 1 || ![...picked].every((index) => /^-?\d+$/.test(index)))
+  );
+}
+
+/** `if logits is not None:` reads nothing of them. */
+export function isAskedForNone({ parent }: Name): boolean {
+  return (
+    parent?.kind === "Compare" &&
+    parent.rights.length === 1 &&
+    parent.rights[0]!.kind === "Const" &&
+    parent.rights[0]!.value === null
+  );
+}
+
+/** `del logits` below a loop of micro-batches: each turn but the last still runs beside what the one before it made. */
+export function isDroppedBelow({ how, node }: Definition, loop: Loop): boolean {
+  return how === "delete" && node.start >= loop.end;
+}
+
+/** `outputs["logits"].argmax(-1)`, `logits.mean()`, `outputs.loss`, below the loop, of its last turn: numbers, which that turn could have kept. */
+export function isLookedAt(use: Name, facts: Facts): boolean {
+  return (
+    isLoss(use) ||
+    pickOf(use, facts) !== null ||
+    isCopiedToHost(use, facts) ||
+    isMeasured(use) ||
+    isSummed(use, facts)
+  );
+}
+
+/** `outputs.logits`, `outputs["logits"]` */
+export function isOfLogits({ parent }: Name): boolean {
+  return (
+    (parent?.kind === "Attribute" && parent.attr === "logits") ||
+    (parent?.kind === "Subscript" && parent.index.kind === "Str" && parent.index.value === "logits")
+  );
+}
+
+/** `_` of another forward, as of an evaluation under `if step % 100 == 0`: in the other turns it is this one's. */
+export function isNowAndThen({ how, node }: Definition, target: Name, loop: Loop): boolean {
+  return (
+    isThrowaway(target) &&
+    how === "unpack" &&
+    loop.body.some((one) => one.kind === "If" && contains(one, node))
+  );
+}
+
+/** Where in the loop's body the statement stands, with nothing but `with` around it, or one of the `choices` that are made. */
+export function stepIn(loop: Loop, statement: Stmt, choices = false): number {
+  const isAround = (node: Node): boolean =>
+    node.kind === "With" || (choices && node.kind === "If" && isChoice(node));
+  let at: Node = statement;
+  while (at.parent && at.parent !== loop && isAround(at.parent)) at = at.parent;
+  return at.parent === loop ? loop.body.indexOf(at as Stmt) : -1;
+}
+
+/** `if amp:` with an `else`: each turn goes one of two ways, and not now and then another. */
+function isChoice({ test, orelse }: If): boolean {
+  let counts = false;
+  walk(test, (node) => {
+    counts ||= node.kind === "Binary" && node.op === "%";
+    return !counts;
+  });
+  return orelse.length > 0 && !counts;
 }

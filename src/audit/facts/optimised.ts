@@ -159,6 +159,15 @@ function isOptimizerClass(expr: Expr, file: PythonFile): boolean {
   return OPTIMIZERS.test(file.dotted(expr) ?? "");
 }
 
+const CLASSES = /^[A-Z]/;
+
+/** The optimizers of torch that a file makes. */
+export function torchOptimizers(file: PythonFile): readonly Call[] {
+  return file.calls
+    .matching(CLASSES)
+    .filter((call) => /^torch\.optim\.(?!lr_scheduler)(?:\w+\.)*[A-Z]/.test(file.dotted(call.func) ?? ""));
+}
+
 /** `net` of `net.parameters()`, of a list of those that require gradients, or of a name for either. */
 export function parametersOf(expr: Expr | null, file: PythonFile, depth = 0): Expr | null {
   if (!expr || depth > 4) return null;

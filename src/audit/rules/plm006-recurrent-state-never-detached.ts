@@ -1,14 +1,5 @@
 import { isNone, isTrue, keyword } from "../../python/file.ts";
-import type { PythonFile } from "../../python/file.ts";
-import {
-  blockOf,
-  classOf,
-  contains,
-  functionOf,
-  lastWord,
-  namesIn,
-  statementOf,
-} from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, namesIn, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Global, Name, Node } from "../../python/tree.ts";
 import {
@@ -19,6 +10,15 @@ import {
   keptBelow,
   ownState,
   partsOf,
+  begunUnderTest,
+  handedBack,
+  handsState,
+  isAbove,
+  isGiven,
+  isSamePlace,
+  placeOf,
+  retainsGraph,
+  throughName,
 } from "../facts/carried-states.ts";
 import { attributesOf, isModuleRole, isOnlyMadeBy, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -29,7 +29,6 @@ import type { Idle } from "../facts/idle-states.ts";
 import { joinedMemories } from "../facts/joined-memories.ts";
 import { statesOnNetworks } from "../facts/network-states.ts";
 import { isNetwork, runInParts } from "../facts/networks.ts";
-import { returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -215,23 +214,6 @@ function* throughPlace(facts: Facts): Generator<Finding> {
   }
 }
 
-/** The same place, or the name of all places that it is one of: `states = [None] * layers`. */
-function isSamePlace(to: Expr, part: Expr, file: PythonFile): boolean {
-  return (
-    file.textOf(to) === file.textOf(part) ||
-    (to.kind === "Name" && part.kind === "Subscript" && part.value.kind === "Name" && part.value.id === to.id)
-  );
-}
-
-/** `hidden` of `state["hidden"]` and of `run.hidden`, `states` of `states[i]`; what is on self is told of elsewhere. */
-function placeOf(expr: Expr): string | null {
-  if (expr.kind === "Subscript")
-    return expr.value.kind === "Name" ? (expr.index.kind === "Str" ? expr.index.value : expr.value.id) : null;
-  return expr.kind === "Attribute" && expr.value.kind === "Name" && expr.value.id !== "self"
-    ? expr.attr
-    : null;
-}
-
 /**
  * `for loss in net(batch): loss.backward(retain_graph=True)`: a network that gives a loss for each part of what it gets, one
  * after the other, and is differentiated in between. The graph is wanted after that by what it carries into the next part.
@@ -316,73 +298,6 @@ function* throughStep(facts: Facts): Generator<Finding> {
   }
 }
 
-/** Whether a function of this file that is called keeps the graph after its backward, or one that it calls does. */
-function retainsGraph(call: Call, { backwards, file }: Facts): boolean {
-  const kept = backwards.filter((one) => isTrue(keyword(one.call, "retain_graph")?.value ?? null));
-  const seen = new Set<Node>();
-  const isKeptBy = (target: string | null): boolean => {
-    const fn = file.functionNamed(target);
-    if (!fn || seen.has(fn)) return false;
-    seen.add(fn);
-    return (
-      kept.some((one) => functionOf(one.call) === fn) ||
-      file.all("Call").some((one) => functionOf(one) === fn && isKeptBy(callTarget(one, file)))
-    );
-  };
-  return kept.length > 0 && isKeptBy(callTarget(call, file));
-}
-
-function isGiven({ args }: Call, name: string): boolean {
-  return args.some(({ value }) => {
-    const part = handedOn(value);
-    return part.kind === "Name" && part.id === name;
-  });
-}
-
-/**
- * The network whose state a function of this file returns at a position, with nothing cut off in between: as the network gave
- * it, or as another function of this file did, `loss, cache = one_chunk(net, x, cache)`.
- */
-function handedBack(
-  call: Call,
-  at: number,
-  retained: boolean,
-  facts: Facts,
-  seen: ReadonlySet<string> = new Set(),
-): Expr | null {
-  const { file } = facts;
-  const target = callTarget(call, file);
-  if (target === null || seen.has(target)) return null;
-  const [one, ...more] = file.once(returnsByName).get(target) ?? [];
-  const item = one?.kind === "Tuple" && more.length === 0 ? one.items[at] : null;
-  if (item?.kind !== "Name" || isCutOff(item.id, functionOf(item) ?? item, file)) return null;
-  const runs = file.scopes.reaching(item).filter(({ how }) => how !== "param");
-  // Who keeps the graph carries it by any of several ways.
-  if (!retained && !runs.every(({ value }) => value === runs[0]!.value)) return null;
-  // Not one that the step has begun itself.
-  const isHandedIn = ({ args }: Call): boolean =>
-    args
-      .map(({ value }) => handedOn(value))
-      .some(
-        (value) =>
-          value.kind === "Name" &&
-          (STATE.test(value.id) || (retained && value.id === item.id)) &&
-          file.scopes.reaching(value).some(({ how }) => how === "param"),
-      );
-  for (const { value } of runs) {
-    if (value?.kind !== "Call" || !isHandedIn(value)) continue;
-    if (isNetwork(value.func, facts)) return value.func;
-    const [parts] = value.parent?.kind === "Assign" ? value.parent.targets : [];
-    const place =
-      parts?.kind === "Tuple"
-        ? parts.items.findIndex((part) => part.kind === "Name" && part.id === item.id)
-        : -1;
-    const network = place < 0 ? null : handedBack(value, place, retained, facts, new Set([...seen, target]));
-    if (network) return network;
-  }
-  return null;
-}
-
 /** `global hidden` in the function that is a step, whose network gets it and gives it back. */
 function* throughGlobal(facts: Facts): Generator<Finding> {
   const { file } = facts;
@@ -416,26 +331,6 @@ function* throughGlobal(facts: Facts): Generator<Finding> {
         };
     }
   }
-}
-
-/** `if done: h = zeros(…)` at the beginning of a turn, with no `else: h = h.detach()`. */
-function begunUnderTest(
-  definitions: readonly Definition[],
-  carried: Definition,
-  loop: Node,
-  file: PythonFile,
-): Node | null {
-  const [inside] = loopsAround(carried.node);
-  const others = definitions.filter((one) => one !== carried);
-  // Only a loop of its own carries it through one turn of the other.
-  if (!inside || inside === loop || others.length === 0) return null;
-  const texts = others.map(({ value }) => (value ? file.textOf(value) : ""));
-  if (texts.some((text) => /detach|\.data\b/.test(text))) return null;
-  const fresh = others.filter((_, at) => !new RegExp(`\\b${carried.name}\\b`).test(texts[at]!));
-  const [first] = fresh;
-  if (!first || fresh.length > 1 || contains(inside, first.node)) return null;
-  for (let at = first.node.parent; at && at !== loop; at = at.parent) if (at.kind === "If") return first.node;
-  return null;
 }
 
 /** `hidden = repackage(hidden)` with a function of this file that cuts nothing off: what came before it, and where it hands that back. */
@@ -565,68 +460,6 @@ function* inForward(facts: Facts): Generator<Finding> {
       message: ofForwards(own!),
     };
   }
-}
-
-/**
- * `memory = self.memory`, `out, memory = self.cell(part, memory)`, and `self.memory = memory` for the next forward: of a module
- * that begins it in no method of its own and cuts it off nowhere.
- */
-function* throughName(facts: Facts): Generator<{ readonly at: Node; readonly own: string }> {
-  const { file } = facts;
-  for (const statement of file.all("Assign")) {
-    const [target] = statement.targets;
-    const own = target ? selfAttribute(target) : null;
-    const kept = statement.value;
-    const method = own !== null && STATE.test(own) && kept.kind === "Name" ? functionOf(statement) : null;
-    const cls = method ? classOf(statement) : null;
-    if (!cls || method?.kind !== "FunctionDef" || method.name !== "forward" || facts.role(cls) !== "module")
-      continue;
-    const { id } = kept as Name;
-    if (/cache|past|kv/i.test(own!) || facts.gradMode(statement) === "off") continue;
-    if (facts.frequency(statement, method) !== "every" || isCutOff(id, method, file)) continue;
-    if (new RegExp(`self\\.${own}\\b[^\\n]*(?:detach|\\.data\\b)`).test(file.codeOf(cls))) continue;
-    const writes = attributesOf(cls, file).get(own!)?.writes ?? [];
-    if (writes.some(({ in: within }) => within !== method && within.name !== "__init__")) continue;
-    const made = (file.scopes.lookup(kept as Name)?.definitions ?? []).filter(({ node }) =>
-      contains(method, node),
-    );
-    const isRead = made.some(
-      ({ how, value }) => how === "assign" && value !== null && selfAttribute(value) === own,
-    );
-    const isHandedOn = made.some(
-      ({ how, value, node }) =>
-        (how === "assign" || how === "unpack") &&
-        value?.kind === "Call" &&
-        selfAttribute(value.func) !== null &&
-        value.args.some((arg) => arg.value.kind === "Name" && arg.value.id === id) &&
-        facts.gradMode(node) !== "off",
-    );
-    if (isRead && isHandedOn) yield { at: target!, own: own! };
-  }
-}
-
-/** Whether whatever comes to a read has come by a write: it stands above it, in a block around it. */
-function isAbove(write: Node, read: Node): boolean {
-  const statement = statementOf(write);
-  return (
-    statement !== null &&
-    statement.end <= read.start &&
-    (blockOf(statement) ?? []).some((one) => one.start > statement.start && contains(one, read))
-  );
-}
-
-/** `state, feature = rssm(obs, state)`: by its name, and by what is done with it. */
-function handsState({ func, args, parent }: Call): boolean {
-  if (func.kind !== "Name" || parent?.kind !== "Assign" || parent.targets.length !== 1) return false;
-  const names = new Set(
-    partsOf(parent.targets[0]!).flatMap((item) =>
-      item.kind === "Name" && STATE.test(item.id) ? [item.id] : [],
-    ),
-  );
-  return (
-    names.size > 0 &&
-    args.map(({ value }) => handedOn(value)).some((value) => value.kind === "Name" && names.has(value.id))
-  );
 }
 
 /** `out, self.state = self.lstm(x, self.state)` in a module's forward. */

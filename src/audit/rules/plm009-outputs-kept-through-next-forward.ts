@@ -1,20 +1,17 @@
 import { isTrue } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf, lastWord, namesIn, statementOf, walk } from "../../python/nodes.ts";
-import type { Definition } from "../../python/scopes.ts";
-import type { Assign, Call, Dict, Expr, If, Name, Node, Stmt } from "../../python/tree.ts";
+import { contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
+import type { Assign, Call, Dict, Expr, Name, Stmt } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
-import type { Edit } from "../rule.ts";
+import type { Edit, Finding, Rule } from "../rule.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isOtherBranch } from "../facts/guards.ts";
-import { isCopiedToHost, isDrawn, isMeasured, isSummed, pickOf } from "../facts/figures.ts";
 import { PICTURE, TEXT, isLanguageModel, isOfPixels, isOfSounds } from "../facts/large-outputs.ts";
 import { isNetwork, networkCall } from "../facts/networks.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
-import type { Finding, Rule } from "../rule.ts";
 import {
   MAPS,
   isLoss,
@@ -24,7 +21,21 @@ import {
   isThrowaway,
   isWrittenTo,
 } from "../facts/output-uses.ts";
-import { isOfMethod, isOwnPart, outputsOf, shapedFrom } from "../facts/held-outputs.ts";
+import {
+  isOfMethod,
+  isOwnPart,
+  outputsOf,
+  shapedFrom,
+  isAskedForNone,
+  isDroppedBelow,
+  isLookedAt,
+  isNowAndThen,
+  isOfLogits,
+  isOnlyLookedAt,
+  isReadByLayer,
+  isTakenOver,
+  stepIn,
+} from "../facts/held-outputs.ts";
 
 export const rule: Rule = {
   meta: {
@@ -348,25 +359,6 @@ const GIVEN_BACK =
 /** The same where the network is told nothing to compare it with, `loss, pred = model(images)`: it is to be like what went in. */
 const FORETOLD = /^(?:\w+_)?(?:pred|preds|predictions?|outputs?|samples?|features?|latents?)$/;
 
-/** Bound once in the loop and read in it alone, for its size, a few numbers, a picture under a test, or nothing. */
-function isOnlyLookedAt(name: Name, loop: Loop, facts: Facts): boolean {
-  const { scopes } = facts.file;
-  const definition = scopes.definitionAt(name);
-  const others = scopes.scopeOf(name).bindings.get(name.id) ?? [];
-  return (
-    definition !== null &&
-    others.every((one) => one === definition || !contains(loop, one.node)) &&
-    scopes
-      .uses(definition)
-      .every(
-        (use) =>
-          contains(loop, use) &&
-          use.start > name.start &&
-          (isAskedForSize(use) || isLookedAt(use, facts) || isDrawn(use, facts)),
-      )
-  );
-}
-
 /** By its name a map, or several of them. */
 const LARGE =
   /(?:^|_)(?:feat(?:ure)?_?maps?|feature_pyramid|maps|masks|detections|proposals|activations|hiddens|hidden_states|all_hidden|intermediates?|recons?|reconstructions?|heat_?maps?|skips)$/;
@@ -486,18 +478,6 @@ function* kept(
     };
 }
 
-/** `out = encoder(x)` before `out = decoder(out)`: what the first one gave has lost its name by the end of the turn. */
-function isTakenOver({ how, node }: Definition, target: Name, loop: Loop): boolean {
-  const statement = statementOf(target);
-  return (
-    how === "assign" &&
-    node.start < target.start &&
-    statement?.kind === "Assign" &&
-    stepIn(loop, statement) >= 0 &&
-    namesIn(statement.value).some(({ id }) => id === target.id)
-  );
-}
-
 /** By its name a network that is run for what its layers give. */
 const GIVES_MAPS = /vgg|percept|lpips|feature|extract|backbone|resnet|inception|dino|hubert|wav2vec/i;
 
@@ -535,97 +515,10 @@ function isListOfMaps({ id }: Name, made: Expr): boolean {
   return made.kind === "Comp" && made.flavour === "list" && made.element.kind === "Name" && MAPS.test(id);
 }
 
-/** Bound once in the loop, and read there alone, by one layer's name at a time or in turn. */
-function isReadByLayer(name: Name, loop: Loop, { file }: Facts): boolean {
-  const definition = file.scopes.definitionAt(name);
-  const others = file.scopes.scopeOf(name).bindings.get(name.id) ?? [];
-  const uses = definition ? file.scopes.uses(definition) : [];
-  const picked = new Set<string>();
-  const byLayer = ({ parent }: Name): boolean => {
-    if (parent?.kind === "Subscript") {
-      picked.add(file.textOf(parent.index));
-      return parent.index.kind === "Str" || parent.index.kind === "Num" || parent.index.kind === "Name";
-    }
-    if (parent?.kind === "For") return true;
-    if (parent?.kind === "Attribute") return /^(?:items|values|keys)$/.test(parent.attr);
-    const call = parent?.kind === "Arg" ? parent.parent : null;
-    return call?.kind === "Call" && /^builtins\.(?:zip|enumerate|len)$/.test(file.dotted(call.func) ?? "");
-  };
-  return (
-    uses.length > 0 &&
-    others.every((one) => one === definition || !contains(loop, one.node)) &&
-    uses.every((use) => contains(loop, use) && use.start > name.start && byLayer(use)) &&
-    // `out[0]` alone is one of a pair.
-    (picked.size !== 1 || ![...picked].every((index) => /^-?\d+$/.test(index)))
-  );
-}
-
-/** `if logits is not None:` reads nothing of them. */
-function isAskedForNone({ parent }: Name): boolean {
-  return (
-    parent?.kind === "Compare" &&
-    parent.rights.length === 1 &&
-    parent.rights[0]!.kind === "Const" &&
-    parent.rights[0]!.value === null
-  );
-}
-
-/** `del logits` below a loop of micro-batches: each turn but the last still runs beside what the one before it made. */
-function isDroppedBelow({ how, node }: Definition, loop: Loop): boolean {
-  return how === "delete" && node.start >= loop.end;
-}
-
-/** `outputs["logits"].argmax(-1)`, `logits.mean()`, `outputs.loss`, below the loop, of its last turn: numbers, which that turn could have kept. */
-function isLookedAt(use: Name, facts: Facts): boolean {
-  return (
-    isLoss(use) ||
-    pickOf(use, facts) !== null ||
-    isCopiedToHost(use, facts) ||
-    isMeasured(use) ||
-    isSummed(use, facts)
-  );
-}
-
-/** `outputs.logits`, `outputs["logits"]` */
-function isOfLogits({ parent }: Name): boolean {
-  return (
-    (parent?.kind === "Attribute" && parent.attr === "logits") ||
-    (parent?.kind === "Subscript" && parent.index.kind === "Str" && parent.index.value === "logits")
-  );
-}
-
 /** The loop over a loader's batches that an evaluation is. */
 function batchLoop(statement: Stmt, facts: Facts): Loop | null {
   const loop = loopsAround(statement)[0] ?? null;
   return loop?.kind === "For" && /load|batch|data|_dl\b|_iter\b/i.test(facts.file.textOf(loop.iter))
     ? loop
     : null;
-}
-
-/** `_` of another forward, as of an evaluation under `if step % 100 == 0`: in the other turns it is this one's. */
-function isNowAndThen({ how, node }: Definition, target: Name, loop: Loop): boolean {
-  return (
-    isThrowaway(target) &&
-    how === "unpack" &&
-    loop.body.some((one) => one.kind === "If" && contains(one, node))
-  );
-}
-
-/** Where in the loop's body the statement stands, with nothing but `with` around it, or one of the `choices` that are made. */
-function stepIn(loop: Loop, statement: Stmt, choices = false): number {
-  const isAround = (node: Node): boolean =>
-    node.kind === "With" || (choices && node.kind === "If" && isChoice(node));
-  let at: Node = statement;
-  while (at.parent && at.parent !== loop && isAround(at.parent)) at = at.parent;
-  return at.parent === loop ? loop.body.indexOf(at as Stmt) : -1;
-}
-
-/** `if amp:` with an `else`: each turn goes one of two ways, and not now and then another. */
-function isChoice({ test, orelse }: If): boolean {
-  let counts = false;
-  walk(test, (node) => {
-    counts ||= node.kind === "Binary" && node.op === "%";
-    return !counts;
-  });
-  return orelse.length > 0 && !counts;
 }

@@ -14,9 +14,16 @@ import { isNetwork } from "../facts/networks.ts";
 import { callsOf, paramGiven } from "../facts/returns.ts";
 import { localName } from "../imports.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
-
-const TEACHER =
-  /^(?:ref|reference|teacher|t_?(?:net|network|model)|(?:net|network|model)_?[tT]|ref_model|reference_model|ref_policy|teacher_(?:model|net|network)|(?:\w+_)?(?:teacher|momentum|ema)_(?:\w+_)?(?:encoder|decoder|backbone|trunk|head|projector|projection|vit|unet|transformer|denoiser)|frozen_model|\w+_momentum|(?:encoder|backbone|head|projector)_k|\w*_teacher|model_ref|policy_ref|(?:\w+_)?target(?:_(?:net|network|model|critic|actor|policy|encoder|q|qf|q_net|q_network))?|target_\w*(?:net|network|model|critic|actor|policy|encoder|backbone|projector)\d?|\w+_ema|ema_(?:model|net|unet)|old_(?:policy|net|network|model|actor)|(?:policy|net|network|model|actor)_old)$/;
+import {
+  TEACHER,
+  isAverageOfAnother,
+  isFrozenByCall,
+  isFrozenByCaller,
+  isNeverTrained,
+  isPretrained,
+  isTeacher,
+  isTrainedNowhere,
+} from "../facts/teachers.ts";
 
 /** What reinforcement learning calls the network that its targets come from, and a GAN the average of its own. */
 const CRITIC = /^(?:q|qf|critic|value|v)\d?_target\d?$|^target_(?:q|qf|critic|value|v)\d?$|^[a-z]_ema$/;
@@ -348,33 +355,6 @@ function isHandedTeacher(call: Call, facts: Facts): boolean {
 }
 
 /**
- * A forward that runs the average beside the network it follows, `zip(self.encoder.parameters(), self.teacher.parameters())`:
- * whoever evaluates needs one of the two.
- */
-function isAverageOfAnother(call: Call, facts: Facts): boolean {
-  const { file } = facts;
-  const own = selfAttribute(call.func);
-  const cls = own === null ? null : classOf(call);
-  const fn = functionOf(call);
-  if (!cls || fn?.kind !== "FunctionDef" || fn.name !== "forward" || !facts.everyStep(call)) return false;
-  if (facts.gradMode(call) === "off" || lexicalGrad(call, file) !== null) return false;
-  const [followed, ...more] = file
-    .callsNamed("zip")
-    .filter((zip) => classOf(zip) === cls)
-    .map(({ args }) => args.map(({ value }) => ownParameters(value)))
-    .filter((parts) => parts.includes(own))
-    .map((parts) => parts.find((part) => part !== null && part !== own));
-  return (
-    followed !== undefined &&
-    followed !== null &&
-    more.length === 0 &&
-    file
-      .callsNamed(followed)
-      .some((other) => functionOf(other) === fn && selfAttribute(other.func) === followed)
-  );
-}
-
-/**
  * `def log_probs(batch, policy, ref_model)`, which runs both of those it is handed and hands back what each made: an
  * evaluation may call it without recording, but each step of a training needs the graph of one of them, and gets two.
  */
@@ -403,15 +383,6 @@ function isBesideLearner(call: Call, facts: Facts): boolean {
         !facts.networks.isLoss(other.func) &&
         lexicalGrad(other, file) === null,
     );
-}
-
-/** `encoder` of `self.encoder.parameters()`. */
-function ownParameters(expr: Expr): string | null {
-  return expr.kind === "Call" &&
-    expr.func.kind === "Attribute" &&
-    /^(?:named_)?parameters$/.test(expr.func.attr)
-    ? selfAttribute(expr.func.value)
-    : null;
 }
 
 /** `self.loss_kd(student_out, teacher_out.detach())`: a loss is given what both made. */
@@ -509,103 +480,6 @@ function isAlone(call: Call, facts: Facts): boolean {
         isNetwork(other.func, facts) &&
         facts.networks.key(other.func) !== key,
     );
-}
-
-/** Only ever in eval mode, not frozen by flags (those record nothing), and in no optimizer. */
-function isNeverTrained(callee: Expr, facts: Facts): boolean {
-  const { file } = facts;
-  if (!facts.networks.isOnlyEvaluated(callee)) return false;
-  const key = facts.networks.key(callee);
-  const same = (expr: Expr): boolean => facts.networks.key(expr) === key;
-  if (
-    file
-      .all("Attribute")
-      .some(
-        (node) =>
-          /^(?:parameters|named_parameters|zero_grad)$/.test(node.attr) &&
-          same(node.value) &&
-          !isCounted(node, file),
-      )
-  )
-    return false;
-  // `SGD(get_params(model.encoder, names))`: the helper asks for the parameters of a part.
-  if (new RegExp(`param\\w*\\(\\s*${file.textOf(callee)}\\b`).test(file.code)) return false;
-  // Handed as a whole to something that may freeze, wrap or train it; to a function of this tree that is its use.
-  return !file.all("Arg").some((arg) => {
-    if (arg.value.kind !== callee.kind || !same(arg.value) || arg.parent?.kind !== "Call") return false;
-    const name = file.dotted(arg.parent.func) ?? "";
-    return facts.callee(arg.parent) === null && !/^(?:builtins\.|copy\.)/.test(name);
-  });
-}
-
-/** `sum(p.numel() for p in teacher.parameters())` */
-function isCounted(parameters: Expr, file: PythonFile): boolean {
-  const clause = parameters.parent?.kind === "Call" ? parameters.parent.parent : null;
-  return (
-    clause?.kind === "Clause" &&
-    clause.parent?.kind === "Comp" &&
-    /\.(?:numel|nelement|shape|size)\b/.test(file.textOf(clause.parent.element))
-  );
-}
-
-/** Made by `from_pretrained` in this file, and prepared for training by nobody. */
-function isPretrained(callee: Expr, facts: Facts): boolean {
-  const { file } = facts;
-  if (callee.kind !== "Name") return false;
-  const made = (file.scopes.lookup(callee)?.definitions ?? []).some(
-    ({ value }) => value?.kind === "Call" && /\.from_pretrained\(/.test(file.textOf(value)),
-  );
-  return (
-    made &&
-    !file
-      .callsNamed("prepare", "train", "initialize")
-      .some(
-        ({ args, func }) =>
-          args.some(({ value }) => value.kind === "Name" && value.id === callee.id) ||
-          (func.kind === "Attribute" && func.value.kind === "Name" && func.value.id === callee.id),
-      )
-  );
-}
-
-/** By its name, in a step that trains another network; frozen or trained nowhere in this file. */
-function isTeacher(callee: Expr, facts: Facts): boolean {
-  return TEACHER.test(lastWord(callee)) && isTrainedNowhere(callee, facts);
-}
-
-function isTrainedNowhere(callee: Expr, facts: Facts): boolean {
-  const name = lastWord(callee);
-  if (facts.networks.isFrozenByFlags(callee)) return false;
-  const { file } = facts;
-  const key = facts.networks.key(callee);
-  // A moving average goes through its parameters beside another network's; an optimizer is given them.
-  const trained = file
-    .callsNamed("parameters", "named_parameters", "requires_grad_")
-    .some(
-      (call) =>
-        call.func.kind === "Attribute" &&
-        (facts.networks.key(call.func.value) === key || lastWord(call.func.value) === name) &&
-        !isCounted(call.func, file) &&
-        !(call.parent?.kind === "Arg" && file.textOf((call.parent.parent as Call).func) === "zip"),
-    );
-  return !trained && !isFrozenByCall(name, file.text);
-}
-
-/** `freeze(net)`, `set_requires_grad(net, False)`, `net.req_grads(False)` */
-function isFrozenByCall(name: string, text: string): boolean {
-  return new RegExp(`(?:freeze|_grad)\\w*\\([^)]*\\b${name}\\b|\\b${name}\\.\\w*grad\\w*\\(`).test(text);
-}
-
-/** The same by a function of this file that hands the network to this one. */
-function isFrozenByCaller(callee: Expr, { file }: Facts): boolean {
-  const [one, ...more] = callee.kind === "Name" ? file.scopes.reaching(callee) : [];
-  const fn = one?.how === "param" && more.length === 0 ? functionOf(callee) : null;
-  if (fn?.kind !== "FunctionDef") return false;
-  const at = fn.params.findIndex(({ name }) => name === one!.name);
-  return callsOf(fn, file).some((call) => {
-    const given = keyword(call, one!.name)?.value ?? positional(call, at);
-    const around = functionOf(call);
-    return given?.kind === "Name" && around !== null && isFrozenByCall(given.id, file.codeOf(around));
-  });
 }
 
 /** Its inputs are the batch itself: nothing that gradients must pass through. */
