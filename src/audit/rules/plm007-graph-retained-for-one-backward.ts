@@ -270,7 +270,7 @@ function isOnlyOneOfStep(call: Call, facts: Facts): boolean {
 
 /** `net.memory = None`, `net.reset_states()`: a network of another file keeps a state, which may hand its graph on. */
 const BEGINS_STATE =
-  /\.\w*(?:hidden|memory|mems)\w* *=(?!=)|\b(?:init|reset|detach|repackage)_\w*(?:hidden|states?|memory|mems)\w*\(/;
+  /\.\w*(?:hidden|memory|mems)\w* *=(?!=)|(?<!= *[\w.]*)\b(?:init|reset|detach|repackage)_\w*(?:hidden|states?|memory|mems)\w*\(/;
 
 /** By itself, or by a function of this file that the function around the backward names: `gradient_penalty(critic, real, fake)`. */
 function mayDifferentiateBeside(call: Call, { backwards, file }: Facts): boolean {
@@ -375,7 +375,35 @@ function isHandedState(name: string, loss: Expr | null, loop: Node, facts: Facts
       });
     return found;
   };
-  return made.some(handsOn) && isState(name, loss, loop, facts);
+  return made.some(handsOn) && !isRenewed(name, loop, facts) && isState(name, loss, loop, facts);
+}
+
+/**
+ * `hidden = net.fresh(hidden)` or `hidden = net.initial(size)` at the beginning of each turn: what a method that is no run of
+ * the network makes of a state is cut off, or new.
+ */
+function isRenewed(name: string, loop: Node, facts: Facts): boolean {
+  const { file } = facts;
+  const given = file.all("Arg").flatMap(({ value, parent }) => {
+    const isRun = parent?.kind === "Call" && contains(loop, parent) && isNetwork(parent.func, facts);
+    return isRun && value.kind === "Name" && value.id === name ? [value] : [];
+  });
+  return (
+    given.length > 0 &&
+    given.every((one) =>
+      file.scopes
+        .reaching(one)
+        .every(
+          ({ how, node, value }) =>
+            how === "assign" &&
+            contains(loop, node) &&
+            value?.kind === "Call" &&
+            !isNetwork(value.func, facts) &&
+            file.dotted(value.func)?.startsWith("torch.") !== true &&
+            file.dotted(value.func)?.startsWith("builtins.") !== true,
+        ),
+    )
+  );
 }
 
 /** Several losses, none of which has a piece of graph in common with this one, or with the turn before. */

@@ -27,10 +27,12 @@ export const rule: Rule = {
       if (group) group.push(call);
       else groups.set(hot.within, [call]);
     }
-    // Beside those, what nobody knows the make of is read the same way.
+    // Beside those, what nobody knows the make of, or the device, is read the same way.
     for (const call of facts.file.callsNamed("item")) {
       if (call.func.kind !== "Attribute" || call.args.length > 0 || groups.size === 0) continue;
-      if (facts.value(call.func.value).what !== "unknown" || readsScalar(call, facts)) continue;
+      const { what, device } = facts.value(call.func.value);
+      if (what !== "unknown" && !(what === "tensor" && device === "unknown")) continue;
+      if (readsScalar(call, facts)) continue;
       if (isOfNumPy(call.func.value, facts)) continue;
       const hot = oftenHot(call, facts);
       if (hot) groups.get(hot.within)?.push(call);

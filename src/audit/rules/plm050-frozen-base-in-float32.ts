@@ -1,4 +1,4 @@
-import { argument, isNone } from "../../python/file.ts";
+import { argument, isNone, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { blockOf, classOf, contains } from "../../python/nodes.ts";
 import type { Call, Expr, If, Name, Node, Stmt } from "../../python/tree.ts";
@@ -245,6 +245,12 @@ function throughName({ func }: Call, file: PythonFile): string {
     : "";
 }
 
+/** `device_map={"": 0}`, `device_map="auto"`; not one that names the host. */
+function isLoadedToDevice(call: Call): boolean {
+  const map = keyword(call, "device_map")?.value;
+  return map !== undefined && !isNone(map) && !(map.kind === "Str" && map.value === "cpu");
+}
+
 export const rule: Rule = {
   meta: {
     code: "PLM050",
@@ -301,12 +307,16 @@ export const rule: Rule = {
           !isPlainConfig(settings.get("config") ?? null, file))
       )
         continue;
-      if (file.says(MADE_HALF)) continue;
+      // Cast by its owner later: until then the device it was loaded to holds it whole.
+      const later = file.says(MADE_HALF);
+      if (later && !(frozen && isLoadedToDevice(call))) continue;
       yield {
         at: call,
-        message: frozen
-          ? "The frozen base is loaded in float32 on transformers 4 (as saved on 5): twice the bytes of bfloat16 for weights that are never updated"
-          : "Nothing says in which type: float32 on transformers 4, as saved on 5; weights, gradients and optimizer state follow it",
+        message: later
+          ? "The base is made half only after it was loaded, in float32 on transformers 4 (as saved on 5): until then the device holds twice the bytes"
+          : frozen
+            ? "The frozen base is loaded in float32 on transformers 4 (as saved on 5): twice the bytes of bfloat16 for weights that are never updated"
+            : "Nothing says in which type: float32 on transformers 4, as saved on 5; weights, gradients and optimizer state follow it",
         ...(said || untyped
           ? {}
           : {

@@ -12,6 +12,9 @@ const CHECKPOINTS = new Set([
   "torch.utils.checkpoint.checkpoint_sequential",
 ]);
 
+const ONLY_PATH =
+  "The torch that this project asks for has the reentrant path only, which gives no gradients when no input requires them and cannot be nested; from 1.11 on, say `use_reentrant=False`";
+
 export const rule: Rule = {
   meta: {
     code: "PLM051",
@@ -31,9 +34,13 @@ export const rule: Rule = {
         call.args.some((arg) => arg.star === 2 && literalDict(arg.value, facts.file) === null)
       )
         continue;
-      if (facts.project.oldTorch || isForOldTorch(call, facts.file)) continue;
+      if (isForOldTorch(call, facts.file)) continue;
       // A network that is only run keeps the line from where it was copied.
       if (/(?:^|[/_])inference[/_.]/.test(facts.file.path)) continue;
+      if (facts.project.oldTorch) {
+        yield { at: call.func, severity: "note", message: ONLY_PATH };
+        continue;
+      }
       yield {
         at: call.func,
         message:

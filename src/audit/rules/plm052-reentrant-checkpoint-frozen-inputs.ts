@@ -247,6 +247,9 @@ function isSavedByOptions(saved: Expr, file: PythonFile, isOff: (node: Node) => 
   const [one, ...more] = saved.kind === "Name" ? file.scopes.reaching(saved) : [];
   if (one?.value && more.length > 0)
     return [one, ...more].some(({ how, value }) => how === "assign" && value !== null && isNoneSaved(value));
+  // `def train(saved=["lm_head"])`, unless somebody asks for more.
+  if (one?.how === "param")
+    return one.node.kind === "Param" && one.node.default !== null && isNoneSaved(one.node.default);
   if (one?.value?.kind === "IfExp") return isSavedByOptions(one.value, file, isOff);
   if (one?.value?.kind !== "List" || more.length > 0 || !one.value.items.every(isHead)) return false;
   return file.scopes.uses(one).every(({ parent }) => {

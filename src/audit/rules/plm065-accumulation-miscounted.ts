@@ -75,12 +75,21 @@ export const rule: Rule = {
       // Clearing every turn is no accumulation.
       const foreign = new Set(others.map((other) => stepped(other, file)));
       if (!clearsThrottled(loop, every.branch, helper, foreign, facts)) continue;
-      const divided = isDivided(text, count) || dividesGradients(text) || decaysForSums(count, file);
-      if (!divided && !seen.has(backward.call)) {
+      const divided = dividesGradients(text) || decaysForSums(count, file) || isDivided(text, count);
+      // What is divided below, as a sum for the log is, was no loss any more.
+      const below =
+        divided &&
+        !dividesGradients(text) &&
+        !decaysForSums(count, file) &&
+        contains(loop, backward.call) &&
+        !isDivided(file.codeOf({ start: loop.start, end: backward.call.end }), count) &&
+        !(helper && isDivided(file.codeOf(helper), count)) &&
+        MICRO_STEPS.test(count);
+      if ((!divided || below) && !seen.has(backward.call)) {
         seen.add(backward.call);
         const found = undivided(backward.call, backward.loss, count, facts);
         const isOne = every.goesOn === true ? isOneByDefault(every.by, file) : countsToOne(step, loop, file);
-        yield isOne ? { ...found, severity: "note" } : found;
+        yield isOne || below ? { ...found, severity: "note" } : found;
       }
       if (every.by.kind !== "Num" || every.by.text !== "1") {
         const drops =

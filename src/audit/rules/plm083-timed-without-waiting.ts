@@ -215,7 +215,7 @@ function isReadNowAndThen(difference: Expr, file: PythonFile): boolean {
   return named !== null && file.scopes.uses(named).every(isUnder);
 }
 
-/** A run of a network, a backward, or a step that a function of this file takes without waiting for it. */
+/** A run of a network, a backward, or either in a function of this file that does not wait for it. */
 function isWork(call: Call, timed: Node | null, facts: Facts): boolean {
   if (isNetwork(call.func, facts) || facts.backwards.some((one) => one.call === call)) return true;
   if (call.func.kind === "Attribute" && call.func.attr === "forward" && isNetwork(call.func.value, facts))
@@ -232,15 +232,29 @@ function isWork(call: Call, timed: Node | null, facts: Facts): boolean {
     return true;
   if (learns(call, facts) || runsForLoss(call, facts)) return true;
   if (timed !== null && !isRepeated(call, timed) && stepsElsewhere(call, facts)) return true;
-  const own = call.func.kind === "Name" || selfAttribute(call.func) !== null;
-  if (!own || facts.callee(call)?.reachesBackward !== true) return false;
-  const target = callTarget(call, facts.file);
-  const fn = facts.file.functionNamed(target);
+  if (call.func.kind !== "Name" && selfAttribute(call.func) === null) return false;
+  const fn = facts.file.functionNamed(callTarget(call, facts.file));
   return (
     fn !== undefined &&
-    facts.functionFacts(fn.body[0]!).loose &&
+    ((facts.callee(call)?.reachesBackward === true && facts.functionFacts(fn.body[0]!).loose) ||
+      runsBelow(fn, facts)) &&
     !waitsBelow(fn, timed !== null && !isRepeated(call, timed), facts.file)
   );
+}
+
+/** `def log_probs(model, ids): return model(ids).log_softmax(-1)`, or by a function of this file that it calls. */
+function runsBelow(fn: FunctionDef, facts: Facts, depth = 0): boolean {
+  let runs = false;
+  for (const statement of fn.body)
+    walk(statement, (node) => {
+      if (runs || node.kind !== "Call") return !runs;
+      const called = depth < 2 ? facts.file.functionNamed(callTarget(node, facts.file)) : undefined;
+      runs =
+        (isNetwork(node.func, facts) && !facts.networks.isLoss(node.func)) ||
+        (called !== undefined && called !== fn && runsBelow(called, facts, depth + 1));
+      return !runs;
+    });
+  return runs;
 }
 
 /**
