@@ -106,6 +106,7 @@ const FILES = [
   "labels-94.jsonl",
   "labels-95.jsonl",
   "labels-96.jsonl",
+  "labels-97.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

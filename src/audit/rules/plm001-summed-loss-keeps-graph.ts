@@ -1,3 +1,4 @@
+import { isTrue, keyword } from "../../python/file.ts";
 import { classOf, contains, functionOf, namesIn } from "../../python/nodes.ts";
 import type { For, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
@@ -40,12 +41,15 @@ export const rule: Rule = {
       // Begun anew inside the loop: a few graph nodes, or what one step has, until the next step.
       if ((freed && isRebegun(keep, facts)) || isOfMicroSteps(keep, facts)) continue;
       const name = facts.file.textOf(root);
+      const retained = freed && isRetained(keep, facts);
       yield {
         at,
-        severity: freed ? "warning" : "error",
-        message: freed
-          ? `\`${name}\` keeps the graph nodes of every step's loss alive; their tensors are freed by backward, the nodes are not`
-          : `\`${name}\` keeps every turn's whole graph, activations included, alive: memory grows until it runs out`,
+        severity: freed && !retained ? "warning" : "error",
+        message: retained
+          ? `\`${name}\` keeps every step's whole graph, activations included, alive: \`retain_graph=True\` has backward free nothing`
+          : freed
+            ? `\`${name}\` keeps the graph nodes of every step's loss alive; their tensors are freed by backward, the nodes are not`
+            : `\`${name}\` keeps every turn's whole graph, activations included, alive: memory grows until it runs out`,
         fix: { grade: "safe", title: "Detach what is added", edits: appendCall(added, ".detach()") },
       };
     }
@@ -64,6 +68,12 @@ function isStatisticOfModule(root: Parameters<Facts["value"]>[0], facts: Facts):
   if (root.kind === "Name") return false;
   const cls = classOf(root);
   return cls !== null && facts.role(cls) === "module";
+}
+
+/** Every backward of the loop is told to keep the graph it goes through. */
+function isRetained({ loop }: Keep, { backwards }: Facts): boolean {
+  const here = backwards.filter(({ call }) => loop !== null && contains(loop, call));
+  return here.length > 0 && here.every(({ call }) => isTrue(keyword(call, "retain_graph")?.value ?? null));
 }
 
 function isRebegun({ root, at, loop }: Keep, facts: Facts): boolean {
