@@ -1,5 +1,5 @@
-import { ancestors, classOf, functionOf, lastWord } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr, Node } from "../../python/tree.ts";
+import { ancestors, classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
+import type { Assign, Attribute, Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
@@ -18,6 +18,10 @@ function noAttribute(value: Expr): string {
     value.kind === "Const" && value.value === false ? "go on training" : "stay as they were"
   }; call \`requires_grad_(…)\``;
 }
+
+/** `model.requires_grad_ = False` */
+const REPLACED =
+  "`requires_grad_` is a method: this puts a value in its place and calls nothing, so the parameters stay as they were; call `requires_grad_(…)`";
 
 export const rule: Rule = {
   meta: {
@@ -71,21 +75,31 @@ export const rule: Rule = {
           message: `\`${last(name)}\` makes a module in every forward: it is allocated each time and never trained`,
         };
     }
-    for (const statement of file.all("Assign")) {
-      const [target] = statement.targets;
-      if (
-        target?.kind === "Attribute" &&
-        target.attr === "requires_grad" &&
+    for (const statement of file.all("Assign"))
+      for (const target of targetsOf(statement)) {
+        if (target.attr === "requires_grad_") {
+          if (statement.value.kind === "Const") yield { at: statement, message: REPLACED };
+          continue;
+        }
         // What a module keeps for itself under that name is its own affair.
-        (statement.value.kind === "Const" || (statement.value.kind === "Name" && !isSelf(target.value))) &&
-        isModule(target.value, facts) &&
+        if (target.attr !== "requires_grad" || (isSelf(target.value) && statement.value.kind !== "Const"))
+          continue;
         // `if isinstance(x, nn.Parameter): x.requires_grad = True`
-        !ancestors(statement).some((at) => at.kind === "If" && /Parameter\b/.test(file.textOf(at.test)))
-      )
-        yield { at: statement, message: noAttribute(statement.value) };
-    }
+        if (ancestors(statement).some((at) => at.kind === "If" && /Parameter\b/.test(file.textOf(at.test))))
+          continue;
+        const message = noAttribute(statement.value);
+        if (isModule(target.value, facts)) yield { at: statement, message };
+        else if (isTreatedAsModule(target.value, facts)) yield { at: statement, severity: "note", message };
+      }
   },
 };
+
+/** `a.requires_grad = b.requires_grad = False`, `a.requires_grad, b.requires_grad = False, False` */
+function targetsOf({ targets }: Assign): readonly Attribute[] {
+  return targets
+    .flatMap((target) => (target.kind === "Tuple" ? target.items : [target]))
+    .filter((target): target is Attribute => target.kind === "Attribute");
+}
 
 /** `setattr(model.encoder, "requires_grad", False)` */
 function isFreezing(call: Call, facts: Facts): boolean {
@@ -143,10 +157,11 @@ function storedCopy(from: Expr, made: Call, facts: Facts): Expr | null {
   const named = !copied && given?.kind === "Name" ? facts.file.scopes.definitionAt(given) : null;
   const [use, ...more] = named ? facts.file.scopes.uses(named) : [];
   if (use && more.length === 0 && functionOf(use) === functionOf(made)) return storedCopy(use, made, facts);
-  // `self.scales = [Parameter(x).to(device) for …]`
+  // `self.scales = [Parameter(x).to(device) for …]`, `self.scales = {"a": Parameter(x).to(device)}`
   while (
     at.parent?.kind === "Comp" ||
     at.parent?.kind === "List" ||
+    at.parent?.kind === "Dict" ||
     // `Parameter(x).to(device) if learned else 1`
     (at.parent?.kind === "IfExp" && at.parent.test !== at)
   )
@@ -161,9 +176,9 @@ function storedCopy(from: Expr, made: Call, facts: Facts): Expr | null {
 }
 
 function isMadeInForward(call: Call, facts: Facts): boolean {
-  const fn = functionOf(call);
   const cls = classOf(call);
-  if (fn?.kind !== "FunctionDef" || !cls || fn.parent !== cls || !isModuleRole(facts.role(cls))) return false;
+  const fn = cls ? methodAround(call, cls) : null;
+  if (!cls || !fn || !isModuleRole(facts.role(cls))) return false;
   // A method that forward calls makes what it uses itself; one that hands it out may be called once.
   if (
     !/^(?:forward|training_step)$/.test(fn.name) &&
@@ -176,6 +191,13 @@ function isMadeInForward(call: Call, facts: Facts): boolean {
     if (at.kind === "If" || at.kind === "IfExp" || at.kind === "Try") return false;
   }
   return false;
+}
+
+/** The method that the call stands in, also by a function inside it: `def gate(h): return Conv2d(n, 1, 1).to(h.device)(h)`. */
+function methodAround(call: Call, cls: ClassDef): FunctionDef | null {
+  let fn = functionOf(call);
+  while (fn && fn.parent !== cls) fn = functionOf(fn);
+  return fn?.kind === "FunctionDef" ? fn : null;
 }
 
 /** In a step that is no module's, and only ever called: no optimizer gets to see it. */
@@ -217,7 +239,10 @@ function isModule(expr: Expr, facts: Facts): boolean {
     return false;
   if (facts.value(expr).what === "module") return true;
   // `model.get_input_embeddings()`
-  if (expr.kind === "Call" && /^get_(?:(?:in|out)put_embeddings|encoder|decoder)$/.test(lastWord(expr.func)))
+  if (
+    expr.kind === "Call" &&
+    /^get_(?:(?:in|out)put_embeddings|encoder|decoder|submodule)$/.test(lastWord(expr.func))
+  )
     return true;
   if (expr.kind === "Name") {
     return (
@@ -233,9 +258,11 @@ function isModule(expr: Expr, facts: Facts): boolean {
             /^(?:\w*_)?(?:models|nets|networks|modules)(?:_\w+)?$/.test(over)
           )
             return true;
-          return /\.named_(?:children|modules)\(\)/.test(over)
+          return /\.named_(?:children|modules)\(\)|\._modules\.items\(\)/.test(over)
             ? index === 1
-            : /\.(?:children|modules)\(\)|\.(?:layers?|blocks|features|h|stages)(?:\[[^\]]*\])?$/.test(over);
+            : /\.(?:children|modules|_modules\.values)\(\)|\.(?:layers?|blocks|features|h|stages)(?:\[[^\]]*\])?$/.test(
+                over,
+              );
         }))
     );
   }
@@ -285,10 +312,32 @@ function isModule(expr: Expr, facts: Facts): boolean {
     expr.kind !== "Call" &&
     owner !== null &&
     isWhole(owner, facts) &&
-    /(?:embeddings?|embed_tokens|[._](?:wte|wpe|ln_f)|encoder|decoder|backbone|layers?|layer\d|head|classifier|features|stem|blocks?|fc|body|trunk|model|bert|roberta|res(?:net|next)\w*|vgg\d*|densenet\d*|mobilenet|efficientnet|transformer|vision_tower|language_model|unet|vae|[._](?:convs?|bn|norm|attn|attention|mlp|linear|rnns?|lstm|gru|fc)\d*)(?:\[[-\w]+\])?$/.test(
+    /(?:embeddings?|embed_tokens|[._](?:wte|wpe|ln_f)|encoder|decoder|backbone|layers?|layer\d|head|classifier|features|stem|blocks?|fc|body|trunk|model|bert|roberta|res(?:net|next)\w*|vgg\d*|densenet\d*|mobilenet|efficientnet|transformer|vision_tower|visual|neck|projector|resampler|connector|language_model|unet|vae|[._]h(?=\[)|[._](?:convs?|bn|norm|attn|attention|mlp|linear|rnns?|lstm|gru|fc)\d*)(?:\[[-\w]+\])?$/.test(
       facts.file.textOf(expr),
     )
   );
+}
+
+/** What is asked of modules; of these a tensor knows the last alone. */
+const ASKED =
+  /^(?:eval|train|apply|get_submodule|(?:named_)?(?:parameters|modules|children)|(?:load_)?state_dict|requires_grad_)$/;
+
+/**
+ * By what the file asks of it elsewhere, `self.codec.eval()`, `models["D"].parameters()`, or of a part of it,
+ * `model.visual.pool.requires_grad_(True)`: no tensor has either.
+ */
+function isTreatedAsModule(expr: Expr, { file }: Facts): boolean {
+  if (expr.kind === "Call" || isSelf(expr)) return false;
+  const text = file.textOf(expr);
+  const within = selfAttribute(expr) === null ? functionOf(expr) : classOf(expr);
+  // What goes by a name of its own may be a record that holds modules among other things.
+  const isPart = (owner: string): boolean =>
+    expr.kind !== "Name" && owner.startsWith(`${text}.`) && !/\.(?:data|grad)$/.test(owner);
+  return file.calls.matching(ASKED).some(({ func }) => {
+    if (func.kind !== "Attribute" || (within && !contains(within, func))) return false;
+    const owner = file.textOf(func.value);
+    return owner === text ? func.attr !== "requires_grad_" : isPart(owner);
+  });
 }
 
 /** A network, by what the file does with it, or made by a library of them: `whole = torchvision.models.vgg16()`. */

@@ -42,7 +42,7 @@ def lower(model, count):
     for stage in model.body[:-count]:
         stage.requires_grad = False  # expect: PLM077
     for number, stage in enumerate(model.encoder):
-        stage.requires_grad = number > count
+        stage.requires_grad = number > count  # expect: PLM077
         if number < count:
             stage.requires_grad = False  # expect: PLM077
     # trap: lists of parameters
