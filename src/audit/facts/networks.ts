@@ -16,6 +16,10 @@ const SAME_SIZE = new Set(
   ),
 );
 
+/** Functions of a result that give as much as they are given, or nearly: activations, and others. */
+export const KEEPS_SIZE =
+  /^torch\.(?:nn\.functional\.)?(?:(?:log_)?softmax|(?:log)?sigmoid|tanh|(?:leaky_)?relu6?|[gsc]?elu|silu|mish|softplus|dropout|normalize|interpolate|squeeze|flatten)$/;
+
 /** Whether the callee is a network: made as one, used as only networks are, or called one and called. */
 export function isNetwork(callee: Expr, facts: Facts): boolean {
   if (facts.file.dotted(callee) !== null) return false;
@@ -155,12 +159,7 @@ export function networkCall(expr: Expr, facts: Facts, depth = 0): Call | null {
       if (expr.args.some(({ value }) => value.kind === "Str" && /generat/.test(value.value ?? "")))
         return null;
       if (isNetwork(expr.func, facts)) return expr;
-      const of =
-        /^torch\.(?:nn\.functional\.)?(?:softmax|log_softmax|sigmoid|tanh|relu|gelu|normalize|interpolate|squeeze|flatten|logsigmoid)$/.test(
-          facts.file.dotted(expr.func) ?? "",
-        )
-          ? expr.args[0]?.value
-          : undefined;
+      const of = KEEPS_SIZE.test(facts.file.dotted(expr.func) ?? "") ? expr.args[0]?.value : undefined;
       if (of) return networkCall(of, facts, depth + 1);
       const helper = helperRun(expr, null, facts, depth + 1);
       if (helper) return helper;

@@ -8,7 +8,7 @@ import type { Facts } from "../facts/facts.ts";
 import { handedToKeepers } from "../facts/keepers.ts";
 import { isMaybeNumber, keeps, parts } from "../facts/kept.ts";
 import { iteratedText } from "../facts/loaders.ts";
-import { isNetwork, networkCall, unwrapped } from "../facts/networks.ts";
+import { KEEPS_SIZE, isNetwork, networkCall, unwrapped } from "../facts/networks.ts";
 import { callsOf, paramGiven } from "../facts/returns.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -133,11 +133,13 @@ function isBrokenOff(loop: Loop, { file }: Facts): boolean {
 }
 
 /** What a loop goes through: its batches, or how many of them, `while step < args.eval_iters`, that each turn asks for by itself. */
-function goneThrough(loop: Loop, { file }: Facts): Expr | null {
+function goneThrough(loop: Loop, facts: Facts): Expr | null {
+  const { file } = facts;
   if (loop.kind === "For") return loop.iter;
   const fn = functionOf(loop);
   const evaluates =
-    fn?.kind === "FunctionDef" && /eval|valid|(?:^|_)(?:val|test|predict|infer)/i.test(fn.name);
+    facts.gradMode(loop) === "off" ||
+    (fn?.kind === "FunctionDef" && /eval|valid|(?:^|_)(?:val|test|predict|infer)/i.test(fn.name));
   return evaluates && file.callsNamed("next", "next_batch", "get_batch").some((call) => contains(loop, call))
     ? loop.test
     : null;
@@ -263,7 +265,7 @@ function* judge(added: Expr, loop: Node, iter: Expr, into: string, facts: Facts)
 
 /** Brings what several views gave to the size of one: `torch.stack([a, b]).mean(0)`. */
 const AVERAGES = /^(?:mean|sum)$/;
-const KEEPS_SIZE =
+const METHODS_OF_SIZE =
   /^(?:detach|float|half|clone|squeeze|sigmoid|(?:log_)?softmax|t|transpose|div|div_|mul|add|add_)$/;
 
 /** `torch.matmul(features, classes.t())`, `F.linear(features, weight)`, and as a method. */
@@ -289,6 +291,8 @@ function runOfViews(expr: Expr, loop: Node, facts: Facts, depth = 0): Call | nul
   const firstOf = (all: readonly Expr[]): Call | null =>
     all.map((one) => again(one)).find((one) => one !== null) ?? null;
   if (expr.kind === "Binary") return /^[-+*/@]$/.test(expr.op) ? firstOf([expr.left, expr.right]) : null;
+  // `net(x).sigmoid() > 0.5`: a mask, an entry for each of the network's.
+  if (expr.kind === "Compare") return expr.rights.every(isPlainNumber) ? again(expr.left) : null;
   // `features.T`
   if (expr.kind === "Attribute") return /^m?T$/.test(expr.attr) ? again(expr.value) : null;
   if (expr.kind === "Name") {
@@ -312,12 +316,12 @@ function runOfViews(expr: Expr, loop: Node, facts: Facts, depth = 0): Call | nul
   if (name !== null) {
     const word = /^torch\.(?:nn\.functional\.)?(\w+)$/.exec(name)?.[1] ?? "";
     if (MULTIPLIES.test(word) || (word === "einsum" && givesRows(expr))) return firstOf(given);
-    return /^(?:(?:log_)?softmax|sigmoid|normalize)$/.test(word) ? again(positional(expr, 0)) : null;
+    return KEEPS_SIZE.test(name) ? again(positional(expr, 0)) : null;
   }
   if (MULTIPLIES.test(attr)) return firstOf([value, ...given]);
   return AVERAGES.test(attr)
     ? stackedRun(value, argument(expr, "dim", 0), loop, facts, depth)
-    : KEEPS_SIZE.test(attr)
+    : METHODS_OF_SIZE.test(attr)
       ? again(value)
       : null;
 }
