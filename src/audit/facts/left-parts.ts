@@ -6,6 +6,7 @@ import { entry } from "./arguments.ts";
 import { isSelf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { switches } from "./freezing.ts";
+import { handedIn } from "./handed-in.ts";
 import { isNetwork } from "./networks.ts";
 import { makesOptimizer } from "./optimised.ts";
 
@@ -29,7 +30,7 @@ const COPIED = /^(?:LARS|Lars|LAMB|Lamb|Lion|Muon|Ranger|RAdam|AdaBelief)$/;
  */
 export function* partsAlone(facts: Facts): Generator<PartsAlone> {
   const { file } = facts;
-  if (file.callsNamed("parameters", "named_parameters").length === 0 || switches(file)) return;
+  if (!file.says(/parameters\(|optim/i) || switches(file)) return;
   const made = file.calls
     .matching(CLASSES)
     .filter((call) => makesOptimizer(call, file) || COPIED.test(lastWord(call.func)));
@@ -78,6 +79,7 @@ const NOTHING: Listed = { parts: [], inGroups: false };
  */
 function listedIn(given: Expr, file: PythonFile): Listed {
   const parts: Expr[] = [];
+  const bare: Expr[] = [];
   const seen = new Set<Expr>();
   let groups = 0;
   const read = (expr: Expr): boolean => {
@@ -100,6 +102,7 @@ function listedIn(given: Expr, file: PythonFile): Listed {
       }
       // `net.scale`, a parameter by itself.
       case "Attribute":
+        bare.push(expr);
         return true;
       default:
         return asked(expr);
@@ -113,7 +116,10 @@ function listedIn(given: Expr, file: PythonFile): Listed {
     });
     return true;
   };
-  const isRead = read(given) && parts.every((part) => wholeOf(part) !== null && file.dotted(part) === null);
+  const readable = read(given);
+  // `Adam([net.prompt], lr=…)`
+  if (parts.length === 0 && given.kind === "List") parts.push(...bare);
+  const isRead = readable && parts.every((part) => wholeOf(part) !== null && file.dotted(part) === null);
   return isRead ? { parts, inGroups: groups > 1 } : NOTHING;
 }
 
@@ -123,8 +129,16 @@ function standsFor(part: Expr, file: PythonFile): readonly Expr[] {
   const value = more.length === 0 ? (one?.value ?? null) : null;
   if (one?.how === "assign") return value && wholeOf(value) ? [value] : [part];
   const over = one?.how === "iterate" && value?.kind === "Name" ? file.scopes.onlyValue(value) : value;
+  // `for block in net.blocks[-2:]`
+  const cut = over?.kind === "Subscript" && over.index.kind === "Slice" ? over.value : null;
   const listed =
-    one?.how === "iterate" && (over?.kind === "List" || over?.kind === "Tuple") ? over.items : [];
+    one?.how !== "iterate"
+      ? []
+      : over?.kind === "List" || over?.kind === "Tuple"
+        ? over.items
+        : cut && wholeOf(cut)
+          ? [cut]
+          : [];
   return listed.length > 0 ? listed : [part];
 }
 
@@ -163,14 +177,29 @@ function fetchedFrom(part: Expr): Expr | null {
   return of?.kind === "IfExp" ? of.orelse : (of ?? null);
 }
 
-/** Differentiated as a whole: in this function's loop, in a step of this class, or by a function that is handed it. */
+/**
+ * Differentiated as a whole: in this function's loop, in a step of this class, by a function that is handed it, or by who has
+ * the optimizer made, `optimizer = build(net, rate)`.
+ */
 function isRunWhole(whole: Expr, given: Expr, facts: Facts): boolean {
+  const [param, ...more] = whole.kind === "Name" ? facts.file.scopes.reaching(whole) : [];
+  const handed = param && more.length === 0 && isHandedBack(given) ? handedIn(param, facts.file, true) : [];
+  return isRunNear(whole, given, facts) || handed.some((net) => isRunNear(net, given, facts, net));
+}
+
+/** `return Adam(parts, lr=rate)` */
+function isHandedBack(given: Expr): boolean {
+  const made = given.parent?.kind === "Arg" ? given.parent.parent : null;
+  return made?.parent?.kind === "Return";
+}
+
+function isRunNear(whole: Expr, given: Expr, facts: Facts, at: Expr = given): boolean {
   const { file } = facts;
   const names = new Set([file.textOf(whole), ...aliasesOf(whole, file), ...wrappersOf(whole, file)]);
   const own = selfAttribute(whole) !== null;
   const isIt = (expr: Expr): boolean => names.has(file.textOf(expr));
   const isNear = (call: Call): boolean =>
-    own ? classOf(call) === classOf(given) : functionOf(call) === functionOf(given);
+    own ? classOf(call) === classOf(at) : functionOf(call) === functionOf(at);
   return file.all("Call").some((call) => {
     if (!isNear(call) || facts.gradMode(call) === "off") return false;
     if (isIt(call.func))

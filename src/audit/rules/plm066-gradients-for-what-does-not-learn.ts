@@ -15,6 +15,7 @@ import { inLossOfAnother, unwantedGradients } from "../facts/adversaries.ts";
 import type { Unwanted } from "../facts/adversaries.ts";
 import { TRAINED, leftOutByCallers, leftOutOfClass } from "../facts/left-out.ts";
 import type { LeftOut } from "../facts/left-out.ts";
+import { switchedOnInTurn } from "../facts/one-sided.ts";
 import { ownJudges } from "../facts/own-judges.ts";
 import { partsAlone } from "../facts/left-parts.ts";
 import type { PartsAlone } from "../facts/left-parts.ts";
@@ -47,6 +48,7 @@ export const rule: Rule = {
     const trains = facts.backwards.length > 0;
     const sent = facts.networks.someOnlyEvaluated ? [...parts(facts)] : [];
     const judged = [...judging(facts)];
+    const adversaries = trains ? [...unwantedGradients(facts)] : [];
     const said = new Set(sent.map(({ at }) => classOf(at as Node)));
     const found = [
       ...sent,
@@ -71,7 +73,11 @@ export const rule: Rule = {
             ...besidePart(facts),
             ...partsOptimised(facts),
             ...underAdapters(facts),
-            ...[...unwantedGradients(facts)].map(unwanted),
+            ...adversaries.map(unwanted),
+            // Of what is told of where it runs, where it is switched on need not be.
+            ...[...switchedOnInTurn(facts)]
+              .filter(({ network }) => adversaries.every((one) => one.network !== network))
+              .map(neverOff),
           ]
         : []),
     ];
@@ -140,6 +146,14 @@ function unwanted({ run, network }: Unwanted): Finding {
     at: run,
     severity: "note",
     message: `\`${network}\` does not learn from this loss, yet all its gradients are computed and stay until they are cleared; \`.detach()\` what it made, or \`requires_grad_(False)\` on it for this part`,
+  };
+}
+
+function neverOff({ at, network }: { readonly at: Node; readonly network: string }): Finding {
+  return {
+    at,
+    severity: "note",
+    message: `\`${network}\` is switched on for its own step and never off: in the other network's step all its gradients are computed too, and stay until they are cleared`,
   };
 }
 
