@@ -18,7 +18,15 @@ import type { Facts } from "./facts.ts";
 import { isOfPixels } from "./large-outputs.ts";
 import { helperRun, isNetwork, networkOfLoss } from "./networks.ts";
 import type { Loop } from "./training.ts";
-import { MAPS, isNormalised, isAskedForSize, isThrowaway, isWidened, isLoss } from "./output-uses.ts";
+import {
+  MAPS,
+  isComparedDensely,
+  isNormalised,
+  isAskedForSize,
+  isThrowaway,
+  isWidened,
+  isLoss,
+} from "./output-uses.ts";
 import { isCopiedToHost, isDrawn, isMeasured, isSummed, pickOf } from "./figures.ts";
 
 /** The names that a network's outputs are bound to: whole, or as what is unpacked beside the loss. */
@@ -26,7 +34,8 @@ export function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): r
   const [target] = statement.targets;
   if (statement.targets.length !== 1 || !target) return [];
   let value: Expr = statement.value;
-  if (value.kind === "Subscript" || (value.kind === "Attribute" && value.attr === "logits"))
+  // `model(x)[0]`, `model(x).logits`, `unet(noisy, t).sample`
+  if (value.kind === "Subscript" || (value.kind === "Attribute" && !NO_OUTPUT.test(value.attr)))
     value = value.value;
   if (value.kind !== "Call" || (target.kind !== "Name" && target.kind !== "Tuple")) return [];
   const call = value;
@@ -47,7 +56,12 @@ export function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): r
       // `alpha, pred_front, pred_error = model(image)`, of pictures.
       (OUTPUTS.test(item.id) || (network && /^pred_\w+$/.test(item.id) && isOfPixels(facts))),
   );
-  const first = named < 0 && network && isThrownAway(target, call) ? 0 : named;
+  const first =
+    named >= 0 || !network
+      ? named
+      : isThrownAway(target, call)
+        ? 0
+        : target.items.findIndex((item) => item.kind === "Name" && isComparedDensely(item, facts));
   return target.items.filter(
     (item, at): item is Name =>
       item.kind === "Name" &&
@@ -61,6 +75,9 @@ export function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): r
         isBesideLoss(item, target, call)),
   );
 }
+
+/** What a network hands back beside its outputs. */
+const NO_OUTPUT = /loss|^(?:shape|device|dtype|grad|config)$/;
 
 const OUTPUTS =
   /logit$|logits|log_?probs$|outputs?$|^recon|^x_?(?:rec|recon|hat|tilde|prime)$|^rec(?:_x)?$|^predictions$|^preds$|^(?:\w+_)?pred$/;
@@ -117,11 +134,12 @@ export function isOwnPart({ how, name, value, node }: Definition, statement: Stm
   return how === "assign" && value !== null && node.start > statement.end && isPart(value);
 }
 
-/** `out[0]`, `out["logits"]` */
+/** `out[0]`, `out["logits"]`, `out["out"]` */
 function isPick(expr: Expr): boolean {
   return (
     expr.kind === "Subscript" &&
-    (expr.index.kind === "Num" || (expr.index.kind === "Str" && expr.index.value === "logits"))
+    (expr.index.kind === "Num" ||
+      (expr.index.kind === "Str" && /^(?:logits|out|outputs?|sample|pred\w*)$/.test(expr.index.value ?? "")))
   );
 }
 

@@ -116,7 +116,7 @@ function isOnlyForPictures(
 ): boolean {
   return (
     (isOfPixels(facts) || isOfSounds(facts)) &&
-    (PICTURE.test(target.id) || isOfNormalised(target, facts)) &&
+    (PICTURE.test(target.id) || isOfNormalised(target, facts) || isComparedDensely(target, facts)) &&
     (isForLossAlone(uses, facts) ||
       // `maps = out["out"]`, of which the loss is computed.
       (shaped.length > 0 && isForLossAlone(partsRead(uses, shaped, facts), facts)) ||
@@ -135,6 +135,54 @@ function isOnlyForPictures(
         uses.length > 0 &&
         uses.every((use) => pickOf(use, facts) !== null || feedsLoss(use, facts))))
   );
+}
+
+/** By its name a code, a score or a number for each example. */
+const SMALL =
+  /^(?:[zhq]\w?|mu|means?|std|sigma|log_?(?:var|sigma|std)|codes?|values?|v_\w+|rewards?|adv\w*|pi|kl\w*|t|idx|ind\w*|(?:\w+_)?(?:real|fake|scores?|prob|class|cls|labels?|loss(?:es)?|validity|embeddings?|latents?))$/i;
+
+/** By its name what judges, or brings to a few numbers. */
+const REDUCES = /disc|critic|classif|judge|encode|embed|value|reward|(?:^|_)d$|^net_?d$/i;
+
+/** Compares two things entry by entry. */
+const BY_ENTRY =
+  /(?:^|[._])(?:mse|mae|l[12]|smooth_?l1|huber|charbonnier|dice|recon\w*|ssim|focal)(?:_?loss|_?criterion|_with_logits)?$/i;
+
+/** The same where each pixel has a class. */
+const BY_PIXEL = /(?:cross_?entropy|bce|nll|criterion|loss_fn|loss_function)\w*$/i;
+
+/**
+ * `seg` of `seg = net(images)` where `dice(seg, masks)` or `(v - target).square()` compares it entry by entry, in a file that speaks
+ * of pictures or sounds: whatever its name, it is as large as they are.
+ */
+export function isComparedDensely(target: Name, facts: Facts): boolean {
+  if (SMALL.test(target.id) || !(isOfPixels(facts) || isOfSounds(facts))) return false;
+  const { file } = facts;
+  const statement = statementOf(target);
+  const run = statement?.kind === "Assign" ? networkCall(statement.value, facts) : null;
+  if (!run || REDUCES.test(lastWord(run.func)) || facts.networks.isLoss(run.func)) return false;
+  // `out = out["out"]` is the same by its name.
+  const all = (file.scopes.lookup(target)?.definitions ?? []).flatMap((one) => file.scopes.uses(one));
+  const byPixel = file.says(/segment|pixel|\bmasks?\b/i);
+  return all.some((use) => {
+    const whole = wholeOf(use);
+    if (whole.parent?.kind === "Binary" && whole.parent.op === "-") return feedsLoss(use, facts);
+    const call = whole.parent?.kind === "Arg" ? whole.parent.parent : null;
+    if (call?.kind !== "Call" || call.args.length < 2) return false;
+    const name = file.dotted(call.func) ?? lastWord(call.func);
+    return BY_ENTRY.test(name) || (byPixel && BY_PIXEL.test(name));
+  });
+}
+
+/** `out["out"].float()` of the `out` in it. */
+function wholeOf(use: Name): Expr {
+  let at: Expr = use;
+  for (;;) {
+    const up: Node | null = at.parent;
+    if (up?.kind === "Subscript" && up.value === at) at = up;
+    else if (up?.kind === "Attribute" && up.parent?.kind === "Call" && up.parent.func === up) at = up.parent;
+    else return at;
+  }
 }
 
 /** What is read of an output and of the parts of it that have names, but for where those get them. */
@@ -277,7 +325,9 @@ function feedsLoss(use: Node, facts: Facts, depth = 0): boolean {
   const statement = statementOf(use);
   const [target] = statement?.kind === "Assign" ? statement.targets : [];
   const made =
-    target?.kind === "Name" && /loss/.test(target.id) ? facts.file.scopes.definitionAt(target) : null;
+    target?.kind === "Name" && /loss|(?:^|_)(?:kl|nll|cost|objective)(?:_|$)/.test(target.id)
+      ? facts.file.scopes.definitionAt(target)
+      : null;
   if (made && facts.isDifferentiated(made)) return true;
   for (let at = use.parent; at && at.kind !== "Assign" && at.kind !== "ExprStmt"; at = at.parent)
     if (at.kind === "Call" && isLossCall(at, facts)) return true;
@@ -299,7 +349,8 @@ function isOnWay(target: Name, use: Node, facts: Facts, depth: number): boolean 
 
 function isLossCall(call: Call, facts: Facts): boolean {
   return (
-    /loss|entropy|(?:^|_)log_?p(?:s|robs?)$/.test(facts.file.dotted(call.func) ?? lastWord(call.func)) ||
-    facts.networks.isLoss(call.func)
+    /loss|entropy|(?:^|[._])kl_?div\w*$|(?:^|_)log_?p(?:s|robs?)$/.test(
+      facts.file.dotted(call.func) ?? lastWord(call.func),
+    ) || facts.networks.isLoss(call.func)
   );
 }

@@ -62,9 +62,12 @@ export const rule: Rule = {
       if (loop && !evaluates && told.length === 0) told.push(...severalMaps(statement, loop, facts));
       yield* told;
       if (told.length > 0) continue;
-      if (evaluates) yield* scored(statement, facts);
-      else if (loop && own >= 0) {
-        const idle = [...unread(statement, loop, own, facts)];
+      if (evaluates) {
+        yield* scored(statement, facts);
+        yield* gatheredFrom(statement, facts);
+      } else if (loop) {
+        // What is handed out by a step under a test, `if step % 5 == 0:`, is there until that comes again.
+        const idle = own < 0 ? [] : [...unread(statement, loop, own, facts)];
         if (idle.length === 0) idle.push(...besideLoss(statement, loop, facts));
         if (idle.length === 0) idle.push(...handedBack(statement, loop, facts));
         yield* idle;
@@ -107,6 +110,41 @@ function* scored(statement: Assign, facts: Facts): Generator<Finding> {
       message: `\`${target.id}\` holds this part's logits until the forward of the next has finished, and through all else that is run in between`,
       fix: { grade: "safe", title: "Delete them after their last use", edits: [edit] },
     };
+}
+
+/**
+ * `logs = log_softmax(logits, -1)` where a batch is gone through in parts without recording, and all that is read of it is
+ * `logs.gather(-1, ids)`: a number for each token, of a row of the vocabulary that stays until the next part has its own.
+ */
+function* gatheredFrom(statement: Assign, facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const [target, ...more] = statement.targets;
+  const [loop] = loopsAround(statement);
+  if (target?.kind !== "Name" || more.length > 0 || !loop || !goesInParts(loop, file)) return;
+  const { value } = statement;
+  if (value.kind !== "Call" || lastWord(value.func) !== "log_softmax" || !TEXT.test(file.text)) return;
+  const bound = (file.scopes.scopeOf(target).bindings.get(target.id) ?? []).filter(({ node }) =>
+    contains(loop, node),
+  );
+  const uses = bound.flatMap((one) => file.scopes.uses(one));
+  if (bound.length !== 1 || uses.length === 0 || stepIn(loop, statement) < 0) return;
+  if (!uses.every((use) => contains(loop, use) && isGatheredFrom(use, file))) return;
+  const last = Math.max(...uses.map((use) => loop.body.findIndex((one) => contains(one, use))));
+  const edit = deletion([target.id], loop.body[last], file);
+  yield {
+    at: target,
+    message: `\`${target.id}\` holds a row of the vocabulary for each token of this part until the next part has its own, and through all else that is run in between; what is gathered of it is all that is wanted`,
+    ...(edit
+      ? { fix: { grade: "safe" as const, title: "Delete it after its last use", edits: [edit] } }
+      : {}),
+  };
+}
+
+/** `logs.gather(-1, ids)`, `torch.gather(logs, 2, ids)` */
+function isGatheredFrom({ parent }: Name, file: PythonFile): boolean {
+  if (parent?.kind === "Attribute") return parent.attr === "gather";
+  const call = parent?.kind === "Arg" ? parent.parent : null;
+  return call?.kind === "Call" && call.args[0] === parent && file.dotted(call.func) === "torch.gather";
 }
 
 /** `out` of `out.logits[:, :-1]`, and `net(ids)` of `net(ids).logits.float()`. */
@@ -246,10 +284,16 @@ function isLargeOutput(value: Expr, facts: Facts): boolean {
   const uses = scopes.reaching(value).flatMap((one) => scopes.uses(one));
   return (
     MAPS.test(value.id) ||
+    (MADE_UP.test(value.id) && GENERATES.test(lastWord(run.func))) ||
     ((isOfPixels(facts) || isOfSounds(facts)) && PICTURE.test(value.id)) ||
     uses.some((use) => isOfTokens(use, facts) || isLikeInput(use, facts))
   );
 }
+
+/** What a generator makes up is as large as what it is to look or sound like. */
+const MADE_UP =
+  /(?:^|_)(?:fakes?|gen(?:erated)?|samples?|x_hat|y_hat)(?:_(?:imgs?|images?|batch|audio|[a-z]))?$/;
+const GENERATES = /^(?:net_?)?[Gg](?:_?[A-Z\d]|en(?:erator)?\w*)?$|generator/;
 
 /** `mse(frame, frames[i])`, of a function that gives the network the others of `frames`. */
 function isLikeInput(use: Name, { file }: Facts): boolean {
