@@ -35,7 +35,7 @@ export function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): r
   if (statement.targets.length !== 1 || !target) return [];
   let value: Expr = statement.value;
   // `model(x)[0]`, `model(x).logits`, `unet(noisy, t).sample`
-  if (value.kind === "Subscript" || (value.kind === "Attribute" && !NO_OUTPUT.test(value.attr)))
+  if (value.kind === "Subscript" || (value.kind === "Attribute" && OUTPUT_OF.test(value.attr)))
     value = value.value;
   if (value.kind !== "Call" || (target.kind !== "Name" && target.kind !== "Tuple")) return [];
   const call = value;
@@ -72,15 +72,21 @@ export function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): r
         // `logits, value = run(model, ids)`, of which the helper hands on all that the network gave.
         helperRun(call, null, facts) !== null ||
         networkOfLoss(call, facts) !== null ||
+        isForwardOf(call) ||
         isBesideLoss(item, target, call)),
   );
 }
 
-/** What a network hands back beside its outputs. */
-const NO_OUTPUT = /loss|^(?:shape|device|dtype|grad|config)$/;
+/** What libraries call the outputs in what their networks hand back. */
+const OUTPUT_OF = /^(?:logits|samples?|out|outputs?|reconstructions?|waveforms?|audio_values)$/;
 
 const OUTPUTS =
   /logit$|logits|log_?probs$|outputs?$|^recon|^x_?(?:rec|recon|hat|tilde|prime)$|^rec(?:_x)?$|^predictions$|^preds$|^(?:\w+_)?pred$/;
+
+/** `keys, preds = forward(images)`, of a function around several networks: by its name, whatever it makes of what they gave. */
+function isForwardOf({ func }: Call): boolean {
+  return func.kind === "Name" && /^_?(?:forward|predict|infer)(?:_(?:step|batch|fn|pass))?$/.test(func.id);
+}
 
 /** `loss, metrics, logits = self.batch_loss(batch)`: by their names, whatever they come through. */
 function isBesideLoss(logits: Name, { items }: Sequence, { func }: Call): boolean {
@@ -157,13 +163,21 @@ export function shapedFrom(uses: readonly Name[], loop: Loop, facts: Facts): rea
       continue;
     const definition = file.scopes.definitionAt(target);
     const others = file.scopes.scopeOf(target).bindings.get(target.id) ?? [];
-    if (!definition || others.some((one) => one !== definition && contains(loop, one.node))) continue;
-    const further = file.scopes.uses(definition);
+    const again = others.filter((one) => one !== definition && contains(loop, one.node));
+    if (!definition || !again.every(isCutFromItself)) continue;
+    const further = [definition, ...again].flatMap((one) => file.scopes.uses(one));
     if (found.has(definition) || !further.every((one) => contains(loop, one))) continue;
-    found.add(definition);
+    for (const one of [definition, ...again]) found.add(one);
     read.push(...further);
   }
   return [...found];
+}
+
+/** `flat = flat[:, chosen]`, below `flat = logits.view(-1, n)`. */
+function isCutFromItself({ how, name, value }: Definition): boolean {
+  return (
+    how === "assign" && value?.kind === "Subscript" && value.value.kind === "Name" && value.value.id === name
+  );
 }
 
 /** Whether the expression is what is read here, in another shape or type, or its softmax. */

@@ -233,7 +233,7 @@ export function isOfTokens(use: Name, facts: Facts): boolean {
   const statement = statementOf(use);
   // `logits[:, :-1].argmax(-1)`: the last token foretells none, whatever is made of the others.
   if (isWithoutLast(use) && pickOf(use, facts) !== null) return true;
-  if (isGathered(use, facts) || isTimeFirst(use, facts)) return true;
+  if (isGathered(use, facts) || isTimeFirst(use, facts) || isTurnedAround(use)) return true;
   return (
     statement !== null &&
     (feedsLoss(use, facts) || valueAround(use) !== null) &&
@@ -241,6 +241,18 @@ export function isOfTokens(use: Name, facts: Facts): boolean {
     new RegExp(
       `\\b${use.id}(?:\\.logits)?(?:\\.(?:float|contiguous)\\(\\))*(?:\\.(?:view|reshape)\\((?:-1,[^,)]*(?:vocab|tok|word|size\\((?:-1|2)|shape\\[(?:-1|2))|\\w+ ?\\* ?\\w+, ?\\w+\\))|\\.flatten\\(0|\\.transpose\\((?:1, ?2|2, ?1|-1, ?-2)|\\.permute\\(0, ?2, ?1\\)|\\[(?:\\.\\.\\.|:), ?:-1)`,
     ).test(facts.file.textOf(statement))
+  );
+}
+
+/** `preds[valid].permute(2, 1, 0)`: more than a row for each example. */
+function isTurnedAround(use: Name): boolean {
+  let at: Node | null = use.parent;
+  while (at?.kind === "Subscript") at = at.parent;
+  return (
+    at?.kind === "Attribute" &&
+    at.attr === "permute" &&
+    at.parent?.kind === "Call" &&
+    at.parent.args.length > 2
   );
 }
 

@@ -505,7 +505,7 @@ function* kept(
   const bound = shaped.filter(({ node }) => stepIn(loop, statementOf(node)!) >= 0).map(({ name }) => name);
   // Before the backward, where that is not the last use itself: the logits are then gone at its peak.
   const chosen = stepIn(loop, statement) < 0;
-  const edit = chosen ? null : deletion([target.id, ...bound], loop.body[last], file);
+  const edit = chosen ? null : deletion([target.id, ...new Set(bound)], loop.body[last], file);
   if (below.length > 0)
     yield {
       at: target,
@@ -515,11 +515,18 @@ function* kept(
     yield {
       at: target,
       // The old logits are gone before a loss that is computed outside: measured, the peak is the same (evidence/rules).
-      message: `\`${target.id}\` holds this step's ${MAPS.test(target.id) ? "maps" : TEXT.test(file.text) || isWrittenTo(target, facts) ? "logits" : "outputs"} until the next forward has finished${uses.some(isLoss) ? ", whose own loss then runs beside them" : ""}${others.some((one) => isDroppedBelow(one, loop)) ? "; the `del` below the loop comes after its last turn only" : ""}`,
+      message: `\`${target.id}\` holds this step's ${MAPS.test(target.id) ? "maps" : isOfLogitsHere(statement.value, target, facts) ? "logits" : "outputs"} until the next forward has finished${uses.some(isLoss) ? ", whose own loss then runs beside them" : ""}${others.some((one) => isDroppedBelow(one, loop)) ? "; the `del` below the loop comes after its last turn only" : ""}`,
       ...(edit
         ? { fix: { grade: "safe" as const, title: "Delete them after their last use", edits: [edit] } }
         : {}),
     };
+}
+
+function isOfLogitsHere(value: Expr, target: Name, facts: Facts): boolean {
+  return (
+    !(value.kind === "Attribute" && value.attr !== "logits") &&
+    (TEXT.test(facts.file.text) || isWrittenTo(target, facts))
+  );
 }
 
 /** By its name a network that is run for what its layers give. */
