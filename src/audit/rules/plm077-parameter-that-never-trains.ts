@@ -48,6 +48,7 @@ export const rule: Rule = {
       if (LAYERS.test(name) && isMadeInForward(call, facts))
         yield {
           at: call,
+          ...(isUnderTest(call) ? { severity: "note" as const } : {}),
           message: `A new \`${last(name)}\` with random weights in every forward: it is allocated each time and never trained`,
         };
       else if (LAYERS.test(name) && isMadeInStep(call, facts))
@@ -130,6 +131,16 @@ function isMovedBefore(made: Call, call: Call, { file }: Facts): boolean {
   return moved && where(given) === where(call);
 }
 
+/** `nn.init.normal_(Parameter(x).cuda())` hands back what it fills. */
+function isInitialised(parent: Node | null, { file }: Facts): boolean {
+  return (
+    parent?.kind === "Arg" &&
+    parent.parent?.kind === "Call" &&
+    parent.parent.args[0] === parent &&
+    /^torch\.nn\.init\.\w+_$/.test(file.dotted(parent.parent.func) ?? "")
+  );
+}
+
 /** What is computed from the parameter and stored on the module in its place: `Parameter(x).to(device)`, `Parameter(x) * 0.02`. */
 function storedCopy(from: Expr, made: Call, facts: Facts): Expr | null {
   let at: Expr = from;
@@ -150,7 +161,8 @@ function storedCopy(from: Expr, made: Call, facts: Facts): Expr | null {
           (isSameType(parent.parent, facts) || isMovedBefore(made, parent.parent, facts)));
       at = parent.parent;
       copied ||= !same;
-    } else break;
+    } else if (isInitialised(parent, facts)) at = parent!.parent as Call;
+    else break;
   }
   // `gain = Parameter(x)`, and all that is done with it is `self.gain = gain.cuda()`.
   const given = at.parent?.kind === "Assign" && at.parent.value === at ? at.parent.targets[0] : null;
@@ -185,12 +197,20 @@ function isMadeInForward(call: Call, facts: Facts): boolean {
     !((facts.functionFacts(call).hot !== null || fn.name.startsWith("forward_")) && isUsedHere(call, facts))
   )
     return false;
-  // Under a test it may well be made once and kept: `if self.layer is None: self.layer = Linear(...)`.
+  // Under a test it may well be made once and kept, `if self.layer is None: self.layer = Linear(...)`, unless all that has it is a
+  // name of this call.
   for (const at of ancestors(call)) {
     if (at === fn) return true;
-    if (at.kind === "If" || at.kind === "IfExp" || at.kind === "Try") return false;
+    if (at.kind === "If" || at.kind === "IfExp" || at.kind === "Try") return isUsedHere(call, facts);
   }
   return false;
+}
+
+function isUnderTest(call: Call): boolean {
+  const fn = functionOf(call);
+  return ancestors(call).some(
+    (at) => fn !== null && contains(fn, at) && (at.kind === "If" || at.kind === "IfExp" || at.kind === "Try"),
+  );
 }
 
 /** The method that the call stands in, also by a function inside it: `def gate(h): return Conv2d(n, 1, 1).to(h.device)(h)`. */
@@ -220,7 +240,12 @@ function isUsedHere(call: Call, facts: Facts): boolean {
   const target = made.parent?.kind === "Assign" ? made.parent.targets[0] : null;
   const definition = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
   const uses = definition ? facts.file.scopes.uses(definition) : [];
-  return uses.length > 0 && uses.every((use) => use.parent?.kind === "Call" && use.parent.func === use);
+  const isUse =
+    last(facts.file.dotted(call.func) ?? "") === "Parameter"
+      ? // `q @ weight`
+        ({ parent }: Node): boolean => parent?.kind === "Binary"
+      : (use: Node): boolean => use.parent?.kind === "Call" && use.parent.func === use;
+  return uses.length > 0 && uses.every(isUse);
 }
 
 /** What networks call those of their parts that are networks; tables and tokens that learn are called otherwise. */
@@ -279,7 +304,9 @@ function isModule(expr: Expr, facts: Facts): boolean {
   if (
     cls &&
     isModuleRole(facts.role(cls)) &&
-    /^(?:\w+_)?(?:backbone|encoder|decoder|extractor|trunk|base_model|vgg|resnet)$/.test(own!) &&
+    /^(?:\w+_)?(?:backbone|encoder|decoder|extractor|trunk|base_model|vgg|resnet)(?:_[a-z]|\d)?$/.test(
+      own!,
+    ) &&
     isOnlyMadeBy(expr, facts.file, () => true)
   )
     return true;
@@ -312,7 +339,7 @@ function isModule(expr: Expr, facts: Facts): boolean {
     expr.kind !== "Call" &&
     owner !== null &&
     isWhole(owner, facts) &&
-    /(?:embeddings?|embed_tokens|[._](?:wte|wpe|ln_f)|encoder|decoder|backbone|layers?|layer\d|head|classifier|features|stem|blocks?|fc|body|trunk|model|bert|roberta|res(?:net|next)\w*|vgg\d*|densenet\d*|mobilenet|efficientnet|transformer|vision_tower|visual|neck|projector|resampler|connector|language_model|unet|vae|[._]h(?=\[)|[._](?:convs?|bn|norm|attn|attention|mlp|linear|rnns?|lstm|gru|fc)\d*)(?:\[[-\w]+\])?$/.test(
+    /(?:embeddings?|embed_tokens|[._](?:wte|wpe|ln_f)|encoder|decoder|backbone|layers?|layer\d|head|classifier|features|stem|blocks?|fc|body|trunk|model|bert|roberta|res(?:net|next)\w*|vgg\d*|densenet\d*|mobilenet|efficientnet|transformer|vision_tower|visual|neck|projector|resampler|connector|language_model|unet|vae|[._](?:h(?=\[)|shared)|(?:encoder|decoder|backbone|net|model)_[a-z]|[._](?:convs?|bn|norm|attn|attention|mlp|linear|rnns?|lstm|gru|fc)\d*)(?:\[[-\w]+\])?$/.test(
       facts.file.textOf(expr),
     )
   );
@@ -350,7 +377,7 @@ function isWhole(expr: Expr, { file, networks }: Facts): boolean {
       ({ how, value }) =>
         how === "assign" &&
         value?.kind === "Call" &&
-        /^(?:torchvision\.models\.(?:\w+\.)*[a-z]\w*|timm\.create_model|torch\.hub\.load)$/.test(
+        /^(?:torchvision\.models\.(?:\w+\.)*[a-z]\w*|timm\.create_model|torch\.hub\.load|(?:transformers|diffusers)\.(?:\w+\.)*\w*(?:Model|For[A-Z]|Autoencoder|UNet)\w*\.from_pretrained)$/.test(
           file.dotted(value.func) ?? "",
         ),
     )

@@ -1,5 +1,6 @@
 import torch
 from torch import nn
+from transformers import T5ForConditionalGeneration
 
 from codecs_of_ours import load_codec
 
@@ -15,7 +16,13 @@ class Speaker(nn.Module):
         self.table.requires_grad = False
         self.table.data.requires_grad_(False)
         self.gains = {"low": nn.Parameter(torch.ones(width)).cuda()}  # expect: PLM077
+        self.token = nn.init.normal_(nn.Parameter(torch.empty(width)).cuda())  # expect: PLM077
+        # trap: filled, and a parameter still
+        self.mask = nn.init.zeros_(nn.Parameter(torch.empty(width)))
+        self.encoder_k = load_codec(path)
+        self.encoder_k.requires_grad = False  # expect: PLM077
         self.head = nn.Linear(width, width)
+        self.last = None
 
     def forward(self, x):
         def gate(h):
@@ -26,7 +33,26 @@ class Speaker(nn.Module):
         def double(h):
             return 2 * h
 
-        return self.head(double(gate(x)))
+        return self.narrow(self.head(double(gate(x))))
+
+    def narrow(self, x):
+        mix = nn.Parameter(torch.randn(8, 8, device=x.device))  # expect: PLM077
+        if x.shape[-1] != 8:
+            lower = nn.Linear(x.shape[-1], 8).to(x.device)  # expect: PLM077
+            x = lower(x)
+        # trap: made once and kept
+        if self.last is None:
+            self.last = nn.Linear(8, 8).to(x.device)
+        return self.last(x @ mix)
+
+
+def of_a_library(name):
+    speaker = T5ForConditionalGeneration.from_pretrained(name)
+    speaker.shared.requires_grad = False  # expect: PLM077
+    speaker.encoder.block[0].requires_grad = False  # expect: PLM077
+    # trap: a parameter has it
+    speaker.shared.weight.requires_grad = False
+    return speaker
 
 
 def freeze(model, settings, names):
