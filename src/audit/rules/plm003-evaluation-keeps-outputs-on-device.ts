@@ -34,7 +34,9 @@ export const rule: Rule = {
       if (loop && loop !== keep.loop && isBegunIn(keep.root, loop, facts)) continue;
       const through = loop ? goneThrough(loop, facts) : null;
       if (keep.how === "list" && loop && through && !isComparedWith(keep.root, facts))
-        for (const finding of judge(keep.added, loop, through, `\`${facts.file.textOf(keep.root)}\``, facts))
+        for (const finding of pieces(keep.added, facts).flatMap((piece) => [
+          ...judge(piece, loop, through, `\`${facts.file.textOf(keep.root)}\``, facts),
+        ]))
           // What is spread into the list may be anything that can be gone through.
           yield loop !== keep.loop || loop.kind !== "For" || (keep.at.kind === "Call" && isExtend(keep.at))
             ? { ...finding, severity: "note" }
@@ -316,6 +318,10 @@ function runOfViews(expr: Expr, loop: Node, facts: Facts, depth = 0): Call | nul
   if (name !== null) {
     const word = /^torch\.(?:nn\.functional\.)?(\w+)$/.exec(name)?.[1] ?? "";
     if (MULTIPLIES.test(word) || (word === "einsum" && givesRows(expr))) return firstOf(given);
+    // `torch.cat([net(x), net(x.flip(3))], 1)`
+    const [joined] = given;
+    if (/^(?:cat|concat|concatenate|stack|hstack)$/.test(word))
+      return joined?.kind === "List" || joined?.kind === "Tuple" ? firstOf(joined.items) : null;
     return KEEPS_SIZE.test(name) ? again(positional(expr, 0)) : null;
   }
   if (MULTIPLIES.test(attr)) return firstOf([value, ...given]);
@@ -486,10 +492,33 @@ function* listed(at: Expr, list: Expr, added: Expr, spread: boolean, facts: Fact
   if (selfAttribute(root) === null) return;
   const into = `\`${facts.file.textOf(list)}\``;
   const doubt = spread || root !== list ? { severity: "note" as const } : {};
-  for (const part of parts(added, facts))
-    if (validationStep(at, facts) || isUnlessTraining(at)) {
+  for (const part of parts(added, facts).flatMap((one) => pieces(one, facts)))
+    if (isOfStep(part, at, facts)) yield { ...keptOf(part, into), severity: "note" };
+    else if (validationStep(at, facts) || isUnlessTraining(at)) {
       if (networkCall(part, facts)) yield { ...keptOf(part, into), ...doubt };
     } else if (isHandedOutput(part, facts)) yield { ...keptOf(part, into), severity: "note" };
+}
+
+/** `logits`, `labels` of `record`, where `record = {"logits": logits, "labels": labels}` is what is kept. */
+function pieces(added: Expr, facts: Facts): readonly Expr[] {
+  const record = added.kind === "Name" ? facts.file.scopes.onlyValue(added) : null;
+  return record?.kind === "Dict" || record?.kind === "Tuple" || record?.kind === "List"
+    ? parts(record, facts)
+    : [added];
+}
+
+/** `outputs["logits"]` in `def on_validation_batch_end(self, trainer, module, outputs, …)`: what a step of the evaluation returned. */
+function isOfStep(part: Expr, at: Expr, { file }: Facts): boolean {
+  const fn = functionOf(at);
+  let from = part;
+  while (from.kind === "Subscript" || from.kind === "Attribute") from = from.value;
+  return (
+    fn?.kind === "FunctionDef" &&
+    /^on_(?:validation|test|predict)_batch_end$/.test(fn.name) &&
+    from.kind === "Name" &&
+    from.id === "outputs" &&
+    !/loss|score|metric|acc|num_|count/i.test(file.textOf(part))
+  );
 }
 
 /** `if not self.training: self.outputs.append(logits)`, in a step that is called for training and validation alike. */
