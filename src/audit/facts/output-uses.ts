@@ -149,7 +149,8 @@ const BY_ENTRY =
   /(?:^|[._])(?:mse|mae|l[12]|smooth_?l1|huber|charbonnier|dice|recon\w*|ssim|focal)(?:_?loss|_?criterion|_with_logits)?$/i;
 
 /** The same where each pixel has a class. */
-const BY_PIXEL = /(?:cross_?entropy|bce|nll|criterion|loss_fn|loss_function)\w*$/i;
+const BY_PIXEL =
+  /(?:cross_?entropy|bce|nll|crit(?:erion)?|loss(?:es)?|loss_(?:fn|func(?:tion)?))(?:_with_logits)?$/i;
 
 /**
  * `seg` of `seg = net(images)` where `dice(seg, masks)` or `(v - target).square()` compares it entry by entry, in a file that speaks
@@ -219,12 +220,20 @@ function partsBeside({ parent }: Name): readonly Name[] {
   return parent?.kind === "Tuple" ? parent.items.filter((item): item is Name => item.kind === "Name") : [];
 }
 
-/** For the loss, and beside it for a picture or a number now and then. */
+/** For the loss, and beside it for a picture, a measure or a number. */
 function isForLossAlone(uses: readonly Name[], facts: Facts): boolean {
   const others = uses.filter((use) => !feedsLoss(use, facts));
   return (
     others.length < uses.length &&
-    others.every((use) => isAskedForSize(use) || isDrawn(use, facts) || isCopiedToHost(use, facts))
+    others.every(
+      (use) =>
+        isAskedForSize(use) ||
+        isDrawn(use, facts) ||
+        isCopiedToHost(use, facts) ||
+        // Which class each pixel has, counted.
+        pickOf(use, facts) !== null ||
+        isMeasured(use),
+    )
   );
 }
 
