@@ -37,6 +37,9 @@ const SAME =
 /** Says another type, `np.zeros(n, np.int64)`, or one that nobody here knows: `np.zeros(n, self.dtype)`. */
 const NARROWER = /dtype|float(?:16|32)|\b(?:u?int(?:p|c|\d+)?|bool_?|single|half|complex\d*)\b/;
 
+/** Methods that leave an array an array. */
+const SAME_ARRAY = /^(?:copy|reshape|transpose|flatten|ravel|squeeze|clip|cumsum|cumprod)$/;
+
 /** More than a number. */
 export function isArray(expr: Expr, known: Known, depth = 0): boolean {
   const { file } = known;
@@ -49,6 +52,9 @@ export function isArray(expr: Expr, known: Known, depth = 0): boolean {
   if (made?.kind === "Unary") return again(made.operand);
   // `np.arange(n)[:, None]`
   if (made?.kind === "Subscript") return /^(?:Slice|Tuple)$/.test(made.index.kind) && again(made.value);
+  // `np.array(kept).astype(float)`, `rows.reshape(n, -1)`
+  if (made?.kind === "Call" && made.func.kind === "Attribute" && file.dotted(made.func) === null)
+    return made.func.attr === "astype" || (SAME_ARRAY.test(made.func.attr) && again(made.func.value));
   const name = made?.kind === "Call" ? (file.dotted(made.func) ?? "") : "";
   if (made?.kind !== "Call" || !name.startsWith("numpy.")) return false;
   // `np.random.uniform(0, 1)` is one, and so is a mean.
@@ -202,17 +208,19 @@ function isGenerator(call: Call, known: Known): boolean {
   return definitions.length > 0 && definitions.every(({ value }) => makes(value));
 }
 
-/** `np.array(x, dtype=np.float64)`, `x.astype(np.float64)` */
+/** `np.array(x, dtype=np.float64)`, `np.asarray(x, float)`, `x.astype(np.float64)` */
 function saysFloat64(call: Call, known: Known): boolean {
   const casts = call.func.kind === "Attribute" && call.func.attr === "astype";
-  const made = (known.file.dotted(call.func) ?? "").startsWith("numpy.");
-  const type = keyword(call, "dtype")?.value ?? (casts ? positional(call, 0) : null);
+  const name = known.file.dotted(call.func) ?? "";
+  // The functions that take a type second.
+  const second = /^numpy\.(?:array|asarray|zeros|ones|empty)$/.test(name) ? positional(call, 1) : null;
+  const type = keyword(call, "dtype")?.value ?? (casts ? positional(call, 0) : second);
   return (
-    (casts || made) &&
+    (casts || name.startsWith("numpy.")) &&
     type !== null &&
     (type.kind === "Str"
-      ? type.value === "float64"
-      : /^(?:numpy\.(?:float64|double)|builtins\.float)$/.test(known.file.dotted(type) ?? ""))
+      ? /^(?:float(?:64)?|double|d|f8)$/.test(type.value ?? "")
+      : /^(?:numpy\.(?:float64|double|float_?)|builtins\.float)$/.test(known.file.dotted(type) ?? ""))
   );
 }
 
