@@ -100,8 +100,16 @@ const ROWS =
   /\.(?:view|reshape)\(\s*-1,\s*[\w.]+(?:\.size\(-1\)|\.shape\[-1\])|\.flatten\(0, ?1\)|\.transpose\((?:1, ?2|2, ?1|-1, ?-2|-2, ?-1)\)|\.permute\(0, ?2, ?1\)|\.mT\b/;
 
 /** The next token, by its name or as the inputs shifted by one; tags and classes of tokens are few. */
-const TOKENS = /token|caption|input_ids|\[(?::|\.\.\.), ?1:\]/;
+const TOKENS = /token|caption|(?:input|target|output)_ids|\[(?::|\.\.\.), ?1:\]/;
+
+/** `targets.view(-1)`: the places of all sequences, one after the other, as the rows of scores beside them. */
+const FLAT = /\.(?:view|reshape)\(\s*-1\s*\)|\.(?:flatten|ravel)\(\s*\)/;
 const CLASSES = /tag|class|slot|entit|token_?(?:type|label)|(?<!\w)(?:pos|ner)_|num_labels/i;
+
+/** A file that learns the next token: it has a tokenizer or sequences of a length, and no classes to tell apart. */
+const isOfLanguage = (file: PythonFile): boolean =>
+  file.says(/CausalLM|LMHead|tokenizer|vocab|\b(?:block_size|seq_len(?:gth)?|context_len(?:gth)?)\b/) &&
+  !file.says(/Classif|num_(?:labels|classes)|n_classes|\bner\b|tagger/i);
 
 /** `criterion(out.float().view(-1, out.size(-1)), batch["tokens"].view(-1))`: a network's scores of every token, by what they are compared with. */
 function isOfTokens(call: Call, source: Expr, facts: Facts): boolean {
@@ -109,16 +117,35 @@ function isOfTokens(call: Call, source: Expr, facts: Facts): boolean {
   const loss = comparing(call, file);
   const targets = loss && argument(loss, "target", 1);
   const given = isGivenLogits(source, file);
-  if (!loss || !targets || !ROWS.test(file.textOf(loss)) || !(file.once(isNarrow) || given)) return false;
+  if (!loss || !targets || !(file.once(isNarrow) || given)) return false;
   let base: Expr = targets;
   while (base.kind === "Call" && base.func.kind === "Attribute") base = base.func.value;
   const made = base.kind === "Name" ? file.scopes.reaching(base)[0]?.value : null;
   const told = file.textOf(targets) + (made ? file.textOf(made) : "");
-  if (!TOKENS.test(told) || CLASSES.test(told) || CLASSES.test(file.textOf(loss))) return false;
-  // `outputs[0][:, :-1]`
-  let from = source;
-  while (from.kind === "Subscript") from = from.value;
-  return (given || facts.value(from).what === "output") && !isPiece(call, facts);
+  if (!ROWS.test(file.textOf(loss)) && !FLAT.test(told)) return false;
+  // `y.view(-1)`, in a file that trains a language model and nothing else.
+  const isNext = TOKENS.test(told) || (FLAT.test(told) && file.once(isOfLanguage));
+  if (!isNext || CLASSES.test(told) || CLASSES.test(file.textOf(loss))) return false;
+  return (given || isReshapedOutput(source, facts)) && !isPiece(call, facts);
+}
+
+/** `outputs[0][:, :-1]`, and `outputs = outputs.view(rows, -1)`: what a network returned, in whatever shape. */
+function isReshapedOutput(expr: Expr, facts: Facts, depth = 0): boolean {
+  let from = expr;
+  while (
+    from.kind === "Subscript" ||
+    (from.kind === "Call" && from.func.kind === "Attribute" && RESHAPES.test(from.func.attr))
+  )
+    from = from.kind === "Subscript" ? from.value : (from.func as Attribute).value;
+  if (facts.value(from).what === "output") return true;
+  const [made, ...more] = from.kind === "Name" ? facts.file.scopes.reaching(from) : [];
+  return (
+    made?.how === "assign" &&
+    more.length === 0 &&
+    made.value !== null &&
+    depth < 3 &&
+    isReshapedOutput(made.value, facts, depth + 1)
+  );
 }
 
 /** `def forward(self, logits, tokens)` of a loss: whether they are narrow is told where it is called, but whoever widens them has seen some. */
