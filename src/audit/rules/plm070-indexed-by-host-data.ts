@@ -1,6 +1,6 @@
-import { argument } from "../../python/file.ts";
+import { argument, positional } from "../../python/file.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, Name } from "../../python/tree.ts";
+import type { Call, Expr, Name, Node } from "../../python/tree.ts";
 import { blockOf, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { attributesOf, isModuleRole, isOnlyMadeBy, methodsOf, selfAttribute } from "../facts/classes.ts";
@@ -26,9 +26,11 @@ export const rule: Rule = {
       const indices = subscript.index.kind === "Tuple" ? subscript.index.items : [subscript.index];
       const index =
         indices.find((one) => isHostData(one, facts)) ?? indices.find((one) => isHandedIn(one, facts));
-      if (index && isOnDevice(subscript.value, facts) && facts.everyStep(subscript)) {
-        // One index used on many tensors is one finding.
-        const made = index.kind === "Name" ? facts.file.scopes.reaching(index)[0] : index;
+      if (index && isOnDevice(subscript.value, facts) && isEveryStep(subscript, facts)) {
+        // One index used on many tensors is one finding, also where it is `rows + 1` for some.
+        let at = index;
+        while (at.kind === "Binary") at = at.left;
+        const made = at.kind === "Name" ? facts.file.scopes.reaching(at)[0] : index;
         if (seen.has(made)) continue;
         seen.add(made);
         yield {
@@ -41,11 +43,17 @@ export const rule: Rule = {
   },
 };
 
+/** What `map(lambda t: t[rows], parts)` runs, it runs as often as it is called. */
+function isEveryStep(node: Node, facts: Facts): boolean {
+  const fn = functionOf(node);
+  return facts.everyStep(fn?.kind === "Lambda" ? fn : node) !== null;
+}
+
 /** Computed there, or the weight of a layer of a network that is: `model.items.weight`. */
 function isOnDevice(expr: Expr, facts: Facts): boolean {
   if (facts.onAccelerator(expr) || isMovedAbove(expr, facts)) return true;
   if (isSent(expr, facts) || isHandedFromDevice(expr, facts) || isOfSentDict(expr, facts)) return true;
-  if (isOfForward(expr, facts) || isOfSentObject(expr, facts)) return true;
+  if (isOfForward(expr, facts) || isOfSentObject(expr, facts) || isOneOfSent(expr, facts)) return true;
   const weight = expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : expr;
   if (!facts.accelerator || weight?.kind !== "Attribute" || weight.attr !== "weight") return false;
   let root: Expr = weight.value;
@@ -111,7 +119,8 @@ function isOfSentObject(expr: Expr, facts: Facts): boolean {
 /** `data["rewards"]`, or a value of `data.items()`, of a dict of what is on the device. */
 function isOfSentDict(expr: Expr, facts: Facts): boolean {
   const { scopes } = facts.file;
-  if (expr.kind === "Subscript") return expr.index.kind === "Str" && isSentDict(expr.value, facts);
+  // `rows["gain"]`, and `rows[key]`, of each key in turn
+  if (expr.kind === "Subscript") return expr.index.kind !== "Slice" && isSentDict(expr.value, facts);
   const [one, ...more] = expr.kind === "Name" ? scopes.reaching(expr) : [];
   const over = one && more.length === 0 && one.how !== "param" ? one.value : null;
   if (over?.kind === "Subscript" && one!.how === "assign") return isOfSentDict(over, facts);
@@ -126,21 +135,103 @@ function isOfSentDict(expr: Expr, facts: Facts): boolean {
 
 /** `{k: torch.as_tensor(v).to(device) for k, v in arrays.items()}`, or what a function makes that is told the device: `to_tensors(arrays, device)`. */
 function isSentDict(dict: Expr, facts: Facts): boolean {
-  const made = dict.kind === "Name" ? lastValue(dict, facts) : null;
-  const isThere = (value: Expr): boolean => facts.onAccelerator(value) || isSent(value, facts);
-  if (made?.kind === "Comp") return made.value !== null && isThere(made.value);
-  if (made?.kind === "Dict") return made.values.length > 0 && made.values.every(isThere);
+  const made = madeAs(dict, facts);
+  return made.length > 0 && made.every((one) => isDictOfSent(one, dict, facts));
+}
+
+function isDictOfSent(made: Expr, dict: Expr, facts: Facts): boolean {
+  if (made.kind === "Comp") return made.value !== null && isThere(made.value, facts);
+  if (made.kind === "Dict") {
+    const values = made.values.length > 0 ? made.values : putInto(dict, facts);
+    return values.length > 0 && values.every((value) => isThere(value, facts));
+  }
   return (
-    made?.kind === "Call" &&
+    made.kind === "Call" &&
     // What a class makes of it may keep its arrays on the host.
     /^[a-z_]/.test(lastWord(made.func)) &&
     made.args.some(({ value }) => isDevice(value, facts))
   );
 }
 
+/** What a name was given last, or all that the methods of a class give an attribute of its own. */
+function madeAs(held: Expr, facts: Facts): readonly Expr[] {
+  if (held.kind === "Name") return [lastValue(held, facts) ?? []].flat();
+  const own = selfAttribute(held);
+  const cls = own === null ? null : classOf(held);
+  const writes = cls ? (attributesOf(cls, facts.file).get(own!)?.writes ?? []) : [];
+  return writes.every(({ value }) => value !== null) ? writes.map(({ value }) => value!) : [];
+}
+
+/** `self.rows[key] = array.to(device)`, of a dict that began empty. */
+function putInto(dict: Expr, { file }: Facts): readonly Expr[] {
+  const [text, cls, fn] = [file.textOf(dict), classOf(dict), functionOf(dict)];
+  return file
+    .all("Assign")
+    .flatMap(({ targets: [target], value }) =>
+      target?.kind === "Subscript" &&
+      file.textOf(target.value) === text &&
+      (dict.kind === "Name" ? functionOf(target) === fn : classOf(target) === cls)
+        ? [value]
+        : [],
+    );
+}
+
+/** `t` of `[t[rows] for t in (states, rewards)]` and of `map(lambda t: t[rows], kept)`: one of several that are on the device. */
+function isOneOfSent(expr: Expr, facts: Facts, depth = 0): boolean {
+  if (expr.kind !== "Name" || depth > 3) return false;
+  const [one, ...more] = facts.file.scopes.reaching(expr);
+  if (!one || more.length > 0) return false;
+  if (one.how === "iterate") return one.index === null && isSentTogether(one.value, facts, depth);
+  const of = one.how === "param" && one.node.parent?.kind === "Lambda" ? one.node.parent.parent : null;
+  const call = of?.kind === "Arg" && of.parent?.kind === "Call" ? of.parent : null;
+  return (
+    call !== null &&
+    /^(?:tree_)?map$/.test(lastWord(call.func)) &&
+    isSentTogether(positional(call, 1), facts, depth)
+  );
+}
+
+/** `(states, rewards)`, `tuple(t[kept] for t in data)`, `[part.to(device) for part in parts]`: each of them on the device, as far as is known. */
+function isSentTogether(all: Expr | null, facts: Facts, depth: number): boolean {
+  const held = all && (all.kind === "Name" || selfAttribute(all) !== null) ? madeAs(all, facts) : [];
+  const [made, ...more] = held.length > 0 ? held : all ? [all] : [];
+  if (!made || more.length > 0 || depth > 3) return false;
+  if (made.kind === "Tuple" || made.kind === "List")
+    return (
+      made.items.some((item) => isThere(item, facts)) &&
+      made.items.every((item) => facts.value(item).device !== "cpu")
+    );
+  if (made.kind === "Comp") {
+    let from = made.element;
+    while (from.kind === "Subscript" && from.index.kind !== "Str") from = from.value;
+    return made.value === null && (isThere(made.element, facts) || isOneOfSent(from, facts, depth + 1));
+  }
+  const gathers =
+    made.kind === "Call" && /^builtins\.(?:tuple|list)$/.test(facts.file.dotted(made.func) ?? "");
+  return gathers && isSentTogether(positional(made, 0), facts, depth + 1);
+}
+
+/** Sent where it is made, also by a function in one line: `put = lambda t: torch.stack(t).to(device).detach()`. */
+function isThere(expr: Expr, facts: Facts): boolean {
+  const made = expr.kind === "Name" ? lastValue(expr, facts) : expr;
+  if (facts.onAccelerator(expr) || isSent(expr, facts)) return true;
+  if (!made) return false;
+  const put =
+    made.kind === "Call" && made.func.kind === "Name" ? facts.file.scopes.onlyValue(made.func) : null;
+  let sent = put?.kind === "Lambda" ? put.body : made;
+  while (
+    sent.kind === "Call" &&
+    sent.func.kind === "Attribute" &&
+    /^(?:detach|float|contiguous)$/.test(sent.func.attr)
+  )
+    sent = sent.func.value;
+  return isSent(sent, facts);
+}
+
 /** What a name was given last, also for a comprehension, which is told of all that the function gives it: `data = sent(data, device)`. */
 function lastValue(name: Name, { file }: Facts): Expr | null {
-  const all = file.scopes.reaching(name);
+  // `data = tuple(t[kept] for t in data)` reads what was there before.
+  const all = file.scopes.reaching(name).filter(({ value }) => !value || !contains(value, name));
   const one = all.at(-1);
   const statement = one && statementOf(one.node);
   const block = (statement && blockOf(statement)) ?? [];
@@ -188,9 +279,12 @@ function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
   // `list(range(n, 2 * n)) + list(range(n))`
   if (expr.kind === "Binary" && expr.op === "+" && isHostList(expr.left, facts, depth + 1))
     return isHostList(expr.right, facts, depth + 1);
-  // `rows - 1`
-  if (expr.kind === "Binary" && /^[-+]$/.test(expr.op) && expr.right.kind === "Num")
-    return isHostArray(expr.left, facts, depth + 1);
+  // `rows - 1`, `starts[:, None] + np.arange(length)`, `offset + order`
+  if (expr.kind === "Binary" && /^(?:[-+*%]|\/\/)$/.test(expr.op))
+    return (
+      isShiftedArray(expr.left, expr.right, facts, depth) ||
+      isShiftedArray(expr.right, expr.left, facts, depth)
+    );
   if (expr.kind === "Comp") return expr.value === null && facts.value(expr.element).what !== "tensor";
   // `np.random.rand(n) > 0.5`
   if (expr.kind === "Compare") return isHostArray(expr.left, facts, depth + 1);
@@ -225,8 +319,11 @@ function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
     return what === "tensor" && device === "cpu";
   }
   if (expr.kind === "Call")
-    return /^(?:numpy\.(?:array|asarray|arange|where|nonzero|flatnonzero|argsort|argpartition|random\.\w+)|random\.(?:sample|choices)|builtins\.(?:list|sorted|range))$/.test(
-      facts.file.dotted(expr.func) ?? "",
+    return (
+      !isOneNumber(expr, facts) &&
+      /^(?:numpy\.(?:array|asarray|arange|where|nonzero|flatnonzero|argsort|argpartition|random\.\w+)|random\.(?:sample|choices)|builtins\.(?:list|sorted|range))$/.test(
+        facts.file.dotted(expr.func) ?? "",
+      )
     );
   if (expr.kind !== "Name" || depth > 3) return false;
   if (isFilledList(expr, facts, depth)) return true;
@@ -240,6 +337,26 @@ function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
         ? isPairOfArrays(definitions[0]!.value, facts)
         : definitions[0]!.how === "iterate" &&
           (isListOfIndices(definitions[0]!.value, facts) || isOneOfGroups(definitions[0]!, facts)))
+  );
+}
+
+/** `np.random.randint(n)`, `np.random.choice(n)`, `np.random.rand()`, without a size. */
+function isOneNumber(call: Call, { file }: Facts): boolean {
+  const [, drawn] = /^numpy\.random\.(\w+)$/.exec(file.dotted(call.func) ?? "") ?? [];
+  if (drawn === undefined || call.args.some(({ name, star }) => name === "size" || star > 0)) return false;
+  const bounds = { randint: 2, choice: 1, rand: 0, random: 0, random_sample: 0, uniform: 2 }[drawn];
+  return bounds !== undefined && call.args.length <= bounds;
+}
+
+/** An array, beside what leaves it one: a number, or another array. */
+function isShiftedArray(rows: Expr, by: Expr, facts: Facts, depth: number): boolean {
+  // `order[0]` is a number, whatever is added to it.
+  const isPosition = rows.kind === "Subscript" && !/^(?:Slice|Tuple)$/.test(rows.index.kind);
+  return (
+    depth < 4 &&
+    !isPosition &&
+    isHostArray(rows, facts, depth + 1) &&
+    (facts.value(by).what === "number" || isHostArray(by, facts, depth + 1))
   );
 }
 
