@@ -45,6 +45,64 @@ export function isLoadedHelper(call: Call, loop: Loop, facts: Facts): boolean {
   );
 }
 
+/** By its name, what a function makes of the same input is another each time, or is learnt from. */
+const RANDOM = /rand|augment|noise|drop|shuffle|perturb|mask|train|update|step|save|log|plot|show|visual/i;
+
+const OF_LIBRARIES = /^(?:builtins|torch|torchvision|numpy|copy|wandb)\./;
+
+/**
+ * `assigned(generator, aligner, codes)`, without gradients, by a function that is handed networks that do not learn and what
+ * was made before the loop: whatever it is called, the same comes out of it in every turn, unless it draws something.
+ */
+export function isGivenFrozen(call: Call, loop: Loop, facts: Facts): boolean {
+  const { file, networks } = facts;
+  const name = file.dotted(call.func);
+  if (name === null || OF_LIBRARIES.test(name) || DRAWS.test(last(name)) || RANDOM.test(last(name)))
+    return false;
+  const given = call.args.map(({ value }) => value);
+  if (!given.some((one) => one.kind === "Name" && networks.isFrozen(one))) return false;
+  const fn = file.functionNamed(name);
+  if (facts.gradMode(call) !== "off" || (fn && drawsSomething(fn))) return false;
+  return (
+    given.some((one) => one.kind === "Name" && facts.value(one).what === "tensor") &&
+    !given.some((one) => one.kind === "Name" && !networks.isFrozen(one) && mayLearn(one, loop, facts)) &&
+    isInvariant(call, loop, facts) &&
+    given.every((one) => one.kind !== "Name" || isSettled(one, loop, facts)) &&
+    (facts.frequency(call, loop) === "every" || everyUpdate(call, facts))
+  );
+}
+
+/** Run or handed on in every turn with gradients recorded, or asked for its parameters. */
+function mayLearn(name: Name, loop: Loop, facts: Facts): boolean {
+  const { scopes } = facts.file;
+  if (/^(?:tensor|number|string)$/.test(facts.value(name).what) || name.id.endsWith("device")) return false;
+  return (scopes.lookup(name)?.definitions ?? [])
+    .flatMap((made) => scopes.uses(made))
+    .some((use) => {
+      const { parent } = use;
+      if (parent?.kind === "Attribute" && /^(?:train|zero_grad|\w*parameters)$/.test(parent.attr))
+        return true;
+      const runs =
+        isCallee(use) || parent?.kind === "Arg" || (parent?.kind === "Attribute" && isCallee(parent));
+      return (
+        runs &&
+        contains(loop, use) &&
+        facts.gradMode(use) !== "off" &&
+        facts.frequency(use, loop) !== "throttled"
+      );
+    });
+}
+
+function drawsSomething(fn: FunctionDef): boolean {
+  let draws = false;
+  walk(fn, (node) => {
+    const word = node.kind === "Call" ? lastWord(node.func) : "";
+    draws ||= DRAWS.test(word) || RANDOM.test(word) || word === "next";
+    return !draws;
+  });
+  return draws;
+}
+
 function isOnlyLoaded(name: Name, facts: Facts): boolean {
   const { file } = facts;
   const definitions = file.scopes.lookup(name)?.definitions ?? [];

@@ -184,7 +184,7 @@ function isPure(call: Call, facts: Facts): boolean {
 /** What draws nothing, and writes nothing in place. */
 function isComputing(word: string, known: ReadonlySet<string>): boolean {
   return (
-    /^(?:to|cuda|detach|normalize)$/.test(word) ||
+    /^(?:to|cuda|detach|normalize|size|numel|dim)$/.test(word) ||
     (known.has(word) && !/_$|^(?:bernoulli|multinomial|dropout|requires_grad_)$/.test(word))
   );
 }

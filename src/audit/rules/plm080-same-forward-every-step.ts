@@ -2,7 +2,7 @@ import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, isStatement, lastWord, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, FunctionDef, Name, Node, NodeOf } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Name, Node, NodeOf } from "../../python/tree.ts";
 import { attributesOf, isSelf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import { EVALUATED, isOfEvaluation } from "../facts/evaluations.ts";
 import { everyUpdate, ownUpdate } from "../facts/facts.ts";
@@ -22,6 +22,7 @@ import type { Finding, Rule } from "../rule.ts";
 import {
   ENCODES,
   isFixed,
+  isGivenFrozen,
   isLeftAlone,
   isLeftUntrained,
   isLoadedHelper,
@@ -75,7 +76,12 @@ export const rule: Rule = {
         yield { at: call, severity: "note", message: ofPicks(call, facts) };
         continue;
       }
-      if (loop && (isOfConstantText(call, loop, facts) || isLeftUntrained(call, loop, facts))) {
+      if (
+        loop &&
+        (isOfConstantText(call, loop, facts) ||
+          isLeftUntrained(call, loop, facts) ||
+          (!isFixed(call, facts) && isGivenFrozen(call, loop, facts)))
+      ) {
         yield { at: call, severity: "note", message: ofSame(call, facts) };
         continue;
       }
@@ -396,7 +402,43 @@ function isGivenSame({ how, node, name }: Definition, fn: FunctionDef, facts: Fa
   );
 }
 
-const OFTEN_FROZEN = /^(?:text_encoder\w*|vae|teacher\w*|ref\w*)$/;
+/** Networks that are frozen more often than not, and the methods that run a part of one. */
+const MAY_BE_FROZEN =
+  /^(?:text_encoder\w*|vae|teacher\w*|ref\w*|vgg\w*|lpips\w*|perceptual\w*|encode|encode_\w+|get_\w*features|extract_features)$/;
+
+/** What others trained and a project only makes use of, by its name. */
+const BORROWED = /^(?:text_encoder\w*|vae|clip(?:_model)?|first_stage_model)$/;
+
+/** What a loss judges with: it hands gradients on, and learns nothing. */
+const JUDGES = /^(?:vgg\w*|lpips\w*)$/;
+
+/** `self.vae`, `self.vgg`, where nothing in the file trains it. */
+function isBorrowed(run: Expr, { file }: Facts): boolean {
+  const own = selfAttribute(run) ?? "";
+  return (
+    (BORROWED.test(own) || JUDGES.test(own)) &&
+    // `next(self.vae.parameters()).dtype` only looks.
+    !file.says(
+      new RegExp(
+        `\\b${own}\\.(?:\\w*parameters\\(\\)(?!\\)?\\.(?:__next__|dtype|device))|train\\(|requires_grad_\\((?!False))`,
+      ),
+    )
+  );
+}
+
+/** `self.register_buffer("blank", torch.zeros(1, 3, 64, 64))` in the constructor. */
+function isBuffer(own: string, cls: ClassDef, file: PythonFile): boolean {
+  return file.callsNamed("register_buffer").some((call) => {
+    const [name, fn] = [positional(call, 0), functionOf(call)];
+    return (
+      name?.kind === "Str" &&
+      name.value === own &&
+      classOf(call) === cls &&
+      fn?.kind === "FunctionDef" &&
+      fn.name === "__init__"
+    );
+  });
+}
 
 /** `self.reference(self.anchors)` in a step of a class: both are what `__init__` made of them, and the network is frozen. */
 function* ofSelf(facts: Facts): Generator<Finding> {
@@ -409,7 +451,7 @@ function* ofSelf(facts: Facts): Generator<Finding> {
     const cls = own === null ? null : classOf(expr);
     const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
     return (
-      writes.length > 0 &&
+      (writes.length > 0 || (cls !== null && isBuffer(own!, cls, file))) &&
       writes.every(({ in: method, how }) => method.name === "__init__" && how !== "augment") &&
       !isFilledLater(own!, file) &&
       !isOptimised(expr, facts)
@@ -422,10 +464,11 @@ function* ofSelf(facts: Facts): Generator<Finding> {
     /^(?:text_encoder\w*|vae|teacher\w*|ref(?:erence)?_model)$/.test(func.attr);
   const froze =
     file.callsNamed("requires_grad_", "eval").length > 0 || file.says(/\.requires_grad\s*=\s*False/);
-  for (const call of froze ? file.all("Call") : file.calls.matching(OFTEN_FROZEN)) {
+  for (const call of froze ? file.all("Call") : file.calls.matching(MAY_BE_FROZEN)) {
     const run = selfAttribute(call.func) === null ? methodOf(call.func) : call.func;
     const isOwn = run !== null && selfAttribute(run) !== null;
     const blank = call.args.some(({ value }) => isBlank(value, facts));
+    const borrowed = isOwn && isBorrowed(run, facts);
     if (
       (isOwn || encodes(call)) &&
       call.args.length > 0 &&
@@ -433,15 +476,17 @@ function* ofSelf(facts: Facts): Generator<Finding> {
       call.args.every(({ value }) => isKept(value) || isBlank(value, facts) || isLiteral(value)) &&
       !call.args.every(({ value }) => isLiteral(value)) &&
       loopsAround(call).length === 0 &&
-      ((isOwn && facts.networks.isFrozen(run)) || encodes(call)) &&
-      (facts.gradMode(call) === "off" || (isOwn && facts.networks.isFrozenByFlags(run))) &&
+      ((isOwn && facts.networks.isFrozen(run)) || encodes(call) || borrowed) &&
+      (facts.gradMode(call) === "off" ||
+        (isOwn && facts.networks.isFrozenByFlags(run)) ||
+        (borrowed && JUDGES.test(lastWord(run)))) &&
       (functionOf(call)?.params.length !== 1 || encodes(call) || isAskedEveryStep(call, facts)) &&
       (facts.everyStep(call) || ownUpdate(call, facts, facts.hot(call)?.within))
     )
       yield {
         at: call,
         // With gradients recorded, whoever made the input may want some of it.
-        ...(blank || facts.gradMode(call) !== "off" ? { severity: "note" as const } : {}),
+        ...(blank || borrowed || facts.gradMode(call) !== "off" ? { severity: "note" as const } : {}),
         message: `\`${file.textOf(call.func)}\` and its input are the same in every step, and so is what it returns; run it once, and keep that`,
       };
   }
