@@ -15,8 +15,8 @@ import { callTarget } from "./summary.ts";
 interface Known {
   readonly file: PythonFile;
   isTensor(expr: Expr): boolean;
-  /** Goes to a function of another file that makes such an array, or has one at a place of what it hands back. */
-  isMadeElsewhere(call: Call, at: number | null): boolean;
+  /** Goes to a function of another file that makes such an array, or has one at a place, or under a key, of what it hands back. */
+  isMadeElsewhere(call: Call, at: number | string | null): boolean;
   /** What an option is by default. */
   option(name: string): Default | undefined;
 }
@@ -344,6 +344,11 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
   }
   const kept = keptUnder(expr, known);
   if (kept.length > 0) return kept.every((value) => isFloat64(value, known, depth + 1));
+  // `batch["gains"]`, of what a buffer hands out
+  if (expr.kind === "Subscript" && expr.index.kind === "Str" && expr.index.value !== null) {
+    const handed = expr.value.kind === "Name" ? known.file.scopes.onlyValue(expr.value) : expr.value;
+    if (handed?.kind === "Call" && isHandedAt(handed, expr.index.value, known, depth)) return true;
+  }
   // A part of it, `returns[::-1]`, or its negative.
   if (expr.kind === "Subscript") return isFloat64(expr.value, known, depth + 1);
   if (expr.kind === "Unary") return isFloat64(expr.operand, known, depth + 1);
@@ -508,17 +513,35 @@ function keptUnder(expr: Expr, { file }: Known): readonly Expr[] {
   return [...put, ...begun.flatMap(({ value }) => (value?.kind === "Dict" ? (entry(value, key) ?? []) : []))];
 }
 
-/** `states, rewards = buffer.sample(n)`: one of several that a function of this file returns, or of another one. */
-function isHandedAt(call: Call, at: number, known: Known, depth: number): boolean {
+/** `states, rewards = buffer.sample(n)`: one of several that a function of this file returns, or of another one; by its key where they have names. */
+function isHandedAt(call: Call, at: number | string, known: Known, depth: number): boolean {
   const target = callTarget(call, known.file);
   if (target === null || target.startsWith("numpy.")) return false;
   const returned = known.file.once(returnsByName).get(target);
   return returned
-    ? returned.every(
-        (value) =>
-          value.kind === "Tuple" && !!value.items[at] && isFloat64(value.items[at], known, depth + 1),
-      )
+    ? returned.every((value) => {
+        const item =
+          typeof at === "number" ? (value.kind === "Tuple" ? value.items[at] : null) : named(value, at);
+        return !!item && isFloat64(item, known, depth + 1);
+      })
     : known.isMadeElsewhere(call, at);
+}
+
+/** `{"gains": gains}`, `dict(gains=gains)` */
+function named(value: Expr, key: string): Expr | null {
+  if (value.kind === "Dict") return entry(value, key);
+  return value.kind === "Call" ? (keyword(value, key)?.value ?? null) : null;
+}
+
+/** The names of what a function hands out in a dict. */
+function keysOf(value: Expr, file: PythonFile): readonly string[] {
+  const keys =
+    value.kind === "Dict"
+      ? value.keys.map((key) => (key?.kind === "Str" ? key.value : null))
+      : value.kind === "Call" && file.dotted(value.func) === "builtins.dict"
+        ? value.args.map(({ name }) => name)
+        : [];
+  return keys.filter((key) => key !== null && /^\w*[a-z]\w*$/i.test(key)) as string[];
 }
 
 /** The array that a tensor is made of, as it is: `torch.from_numpy(keep)[None]`, also by a name. */
@@ -546,7 +569,7 @@ const DRAWS = /sample|batch|draw|get/i;
 
 const NUMPY = /^numpy\b/;
 
-/** Functions and methods of a file that hand out an array of float64, with "" for the whole or the places of several: "0,2". */
+/** Functions and methods of a file that hand out an array of float64, with "" for the whole or the places of several, "0,2", or their keys. */
 export function float64Makers(file: PythonFile): ReadonlyMap<FunctionDef, string> {
   const found = new Map<FunctionDef, string>();
   const asked = new Set<FunctionDef>();
@@ -564,7 +587,8 @@ export function float64Makers(file: PythonFile): ReadonlyMap<FunctionDef, string
       isFloat64(tensorOf(item, file) ?? item, known) ||
       (fn.name === "__getitem__" && isScaledFrame(item, known));
     const places = items.flatMap((item, at) => (isWide(item) ? [at] : []));
-    if (places.length > 0) found.set(fn, places.join());
+    const keys = keysOf(value, file).filter((key) => isWide(named(value, key)!));
+    if (places.length + keys.length > 0) found.set(fn, [...places, ...keys].join());
   };
   // One by one, as of tables.
   for (const maker of MAKERS)
@@ -582,7 +606,11 @@ export function float64Makers(file: PythonFile): ReadonlyMap<FunctionDef, string
   // `return self.states[chosen], self.rewards[chosen]`
   for (const fn of file.all("FunctionDef")) {
     if (!DRAWS.test(fn.name) || fn.parent?.kind !== "ClassDef") continue;
-    const [one, ...more] = file.once(returnsByName).get(file.qualified(fn)) ?? [];
+    const returned = file.once(returnsByName).get(file.qualified(fn)) ?? [];
+    // `return self.select(chosen)`
+    const [first] = returned;
+    const other = first?.kind === "Call" ? callTarget(first, file) : null;
+    const [one, ...more] = (other !== null && file.once(returnsByName).get(other)) || returned;
     if (one && more.length === 0) handsOutAt(fn, one);
   }
   return found;

@@ -5,7 +5,7 @@ import type { Attribute, Call, ClassDef, Comp, Dict, Expr, FunctionDef, Name } f
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
-import { isArray, isFloat64 } from "../facts/float64.ts";
+import { float64Makers, isArray, isFloat64 } from "../facts/float64.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { isScaledFrame, rootOf } from "../facts/scaled-frames.ts";
 import { callTarget } from "../facts/summary.ts";
@@ -43,7 +43,11 @@ export const rule: Rule = {
         continue;
       const data = positional(made, 0);
       const wide = data !== null && isFloat64(data, facts.once(known));
-      if (!data || (!wide && !isWideByUse(data, facts))) continue;
+      if (
+        !data ||
+        (!wide && !isWideByUse(data, facts) && !(isNarrowedThere(call, facts) && hasFractions(data, facts)))
+      )
+        continue;
       yield {
         at: made,
         // Once after an evaluation it is next to nothing.
@@ -231,14 +235,63 @@ function* collated(facts: Facts): Generator<Finding> {
   }
 }
 
+/** `torch.from_numpy(weights).to(device).float()`: who has to narrow it has seen that it was wider. */
+function isNarrowedThere({ parent }: Call, facts: Facts): boolean {
+  return parent?.kind === "Attribute" && parent.parent?.kind === "Call" && narrows(parent.parent, facts);
+}
+
+/** `1 / (n * chances[rows])`, `np.log(lengths + 1)`: no whole numbers, and so no pixels or labels either. */
+function hasFractions(data: Expr, facts: Facts, depth = 0): boolean {
+  const { file } = facts;
+  const again = (inner: Expr): boolean => hasFractions(inner, facts, depth + 1);
+  if (depth > 4) return false;
+  if (data.kind === "Name") {
+    const made = file.scopes.onlyValue(data);
+    return made !== null && again(made);
+  }
+  if (data.kind === "Subscript") return again(data.value);
+  if (data.kind === "Binary")
+    return (
+      [data.left, data.right].every((side) => !isTensor(side, facts)) &&
+      !NARROW.test(file.textOf(data)) &&
+      (data.op === "/" || again(data.left) || again(data.right))
+    );
+  return (
+    data.kind === "Call" &&
+    !NARROW.test(file.textOf(data)) &&
+    /^numpy\.(?:sqrt|exp|log|log2|log10|log1p|sin|cos|tanh|divide|mean|std)$/.test(
+      file.dotted(data.func) ?? "",
+    )
+  );
+}
+
 /** Not by its type, which nobody here knows, but by what it is for. */
 function isWideByUse(data: Expr, facts: Facts): boolean {
   return (
     areRewards(data, facts) ||
     areMadeWide(data, facts) ||
+    isOfWideDict(data, facts) ||
     isScaledFrame(data, facts.once(known)) ||
     isOfNumbers(data, facts)
   );
+}
+
+/**
+ * `{key: torch.from_numpy(rows).to(device) for key, rows in batch.items()}`, of a batch that a buffer hands out with float64 in
+ * it, or of whatever the function is given, in a file with such a buffer.
+ */
+function isOfWideDict(data: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  const [one, ...more] = data.kind === "Name" ? file.scopes.reaching(data) : [];
+  const over = one?.how === "iterate" && more.length === 0 ? one.value : null;
+  if (over?.kind !== "Call" || over.func.kind !== "Attribute" || over.func.value.kind !== "Name")
+    return false;
+  if (over.func.attr !== (one!.index === null ? "values" : "items") || one!.index === 0) return false;
+  const [from, ...others] = file.scopes.reaching(over.func.value);
+  if (!from || others.length > 0) return false;
+  const hasKeys = (wide: string | null | undefined): boolean => /[a-z]/i.test(wide ?? "");
+  if (from.how === "param") return [...file.once(float64Makers).values()].some(hasKeys);
+  return from.how === "assign" && from.value?.kind === "Call" && hasKeys(facts.callee(from.value)?.wide);
 }
 
 /**
