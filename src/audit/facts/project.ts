@@ -118,6 +118,8 @@ export interface ProjectFacts {
   readonly collates: readonly string[];
   /** Modules of programs whose batches vary in shape. */
   readonly varying: ReadonlySet<string>;
+  /** Modules of programs whose new tensors are on the device unless told otherwise. */
+  readonly defaulting: ReadonlySet<string>;
   /** Modules of programs that have a dataset which hands out float64. */
   readonly wideData: ReadonlySet<string>;
   /** Modules of programs whose host waits for every kernel. */
@@ -296,6 +298,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   const checkpoints = summaries.some((file) => file.checkpoints === true);
   const programs = new Programs(summaries, names);
   const varying = programs.with((file) => file.varies === true);
+  const defaulting = programs.with((file) => file.defaults === true);
   const wideData = programs.with(({ wide: made }) => made?.some((one) => WIDE_DATA.test(one)) === true);
   const blocking = programs.with((file) => file.blocks === true);
   const hostLosses = programs.with((file) => file.hostLoss === true);
@@ -334,6 +337,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     teachers: teachersHanded(summaries, names, graph.byName),
     collates: summaries.flatMap((file) => file.collates ?? []),
     varying,
+    defaulting,
     wideData,
     blocking,
     hostLosses,

@@ -176,6 +176,7 @@ class Summarizer {
       trained: trainedModels(file),
       adapters: adaptersOf(file),
       wide: wide.size > 0 ? [...wide].map(([fn, places]) => `${file.qualified(fn)}:${places}`) : undefined,
+      defaults: defaultsToDevice(file) || undefined,
       varies: shapesVary(file, (node) => isBehindOwnOption(node, file)) || undefined,
       blocks: (file.mentions("CUDA_LAUNCH_BLOCKING") && file.says(BLOCKS)) || undefined,
       states: READS_STATES.test(file.text) || undefined,
@@ -620,4 +621,11 @@ function isSame(a: CallSite, b: CallSite): boolean {
 
 function isProperty(decorator: Expr): boolean {
   return decorator.kind === "Name" && decorator.id === "property";
+}
+
+/** `torch.set_default_tensor_type("torch.cuda.FloatTensor")`, `torch.set_default_device(device)` */
+function defaultsToDevice(file: PythonFile): boolean {
+  return file
+    .callsNamed("set_default_tensor_type", "set_default_device")
+    .some(({ args: [given] }) => given !== undefined && /cuda|device$/.test(file.textOf(given.value)));
 }

@@ -48,6 +48,8 @@ export interface FileSummary {
   readonly wide?: readonly string[] | undefined;
   /** It brings batches of varying shapes. */
   readonly varies?: true | undefined;
+  /** It has new tensors made on the device unless told otherwise. */
+  readonly defaults?: true | undefined;
   /** It has the host wait for every kernel. */
   readonly blocks?: true | undefined;
   /** The DataLoaders that it makes. */

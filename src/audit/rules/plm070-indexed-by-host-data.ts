@@ -51,7 +51,7 @@ function isEveryStep(node: Node, facts: Facts): boolean {
 
 /** Computed there, or the weight of a layer of a network that is: `model.items.weight`. */
 function isOnDevice(expr: Expr, facts: Facts): boolean {
-  if (facts.onAccelerator(expr) || isMovedAbove(expr, facts)) return true;
+  if (facts.onAccelerator(expr) || isMovedAbove(expr, facts) || isThereByDefault(expr, facts)) return true;
   if (isSent(expr, facts) || isHandedFromDevice(expr, facts) || isOfSentDict(expr, facts)) return true;
   if (isOfForward(expr, facts) || isOfSentObject(expr, facts) || isOneOfSent(expr, facts)) return true;
   const weight = expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : expr;
@@ -214,7 +214,7 @@ function isSentTogether(all: Expr | null, facts: Facts, depth: number): boolean 
 /** Sent where it is made, also by a function in one line: `put = lambda t: torch.stack(t).to(device).detach()`. */
 function isThere(expr: Expr, facts: Facts): boolean {
   const made = expr.kind === "Name" ? lastValue(expr, facts) : expr;
-  if (facts.onAccelerator(expr) || isSent(expr, facts)) return true;
+  if (facts.onAccelerator(expr) || isSent(expr, facts) || isThereByDefault(expr, facts)) return true;
   if (!made) return false;
   const put =
     made.kind === "Call" && made.func.kind === "Name" ? facts.file.scopes.onlyValue(made.func) : null;
@@ -222,10 +222,28 @@ function isThere(expr: Expr, facts: Facts): boolean {
   while (
     sent.kind === "Call" &&
     sent.func.kind === "Attribute" &&
-    /^(?:detach|float|contiguous)$/.test(sent.func.attr)
+    /^(?:detach|float|contiguous|reshape|view|flatten)$/.test(sent.func.attr)
   )
     sent = sent.func.value;
-  return isSent(sent, facts);
+  return isSent(sent, facts) || (sent !== expr && sent.kind === "Name" && isOfSentDict(sent, facts));
+}
+
+/** `self.rows = torch.zeros(n, 4)`, in a program that has called `torch.set_default_tensor_type("torch.cuda.FloatTensor")`. */
+function isThereByDefault(expr: Expr, facts: Facts): boolean {
+  const { file, project } = facts;
+  if (!project.defaulting.has(file.module)) return false;
+  const made = selfAttribute(expr) === null && expr.kind !== "Name" ? [expr] : madeAs(expr, facts);
+  return (
+    made.length > 0 &&
+    made.every(
+      (one) =>
+        one.kind === "Call" &&
+        /^torch\.(?:zeros|ones|empty|full|rand|randn|randint|arange|linspace|tensor)$/.test(
+          file.dotted(one.func) ?? "",
+        ) &&
+        !/device|cpu/.test(file.textOf(one)),
+    )
+  );
 }
 
 /** What a name was given last, also for a comprehension, which is told of all that the function gives it: `data = sent(data, device)`. */
