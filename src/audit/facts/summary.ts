@@ -44,7 +44,7 @@ export interface FileSummary {
   readonly asks?: readonly string[] | undefined;
   /** What its calls give to functions of other files; left out where nothing is started or trained. */
   readonly gives?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** Its functions that hand out an array of float64, whole, `sample:`, or at places: `sample:0,2`. */
+  /** Its functions that hand out an array of float64, whole, `sample:`, at places, `sample:0,2`, or under keys: `sample:gains`. */
   readonly wide?: readonly string[] | undefined;
   /** It brings batches of varying shapes. */
   readonly varies?: true | undefined;

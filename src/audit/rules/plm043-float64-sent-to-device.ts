@@ -276,6 +276,9 @@ function isWideByUse(data: Expr, facts: Facts): boolean {
   );
 }
 
+/** Methods that give a batch of what is kept. */
+const HANDS_OUT = /sample|batch|draw|pick|select/i;
+
 /**
  * `{key: torch.from_numpy(rows).to(device) for key, rows in batch.items()}`, of a batch that a buffer hands out with float64 in
  * it, or of whatever the function is given, in a file with such a buffer.
@@ -290,7 +293,8 @@ function isOfWideDict(data: Expr, facts: Facts): boolean {
   const [from, ...others] = file.scopes.reaching(over.func.value);
   if (!from || others.length > 0) return false;
   const hasKeys = (wide: string | null | undefined): boolean => /[a-z]/i.test(wide ?? "");
-  if (from.how === "param") return [...file.once(float64Makers).values()].some(hasKeys);
+  if (from.how === "param")
+    return [...file.once(float64Makers)].some(([fn, wide]) => HANDS_OUT.test(fn.name) && hasKeys(wide));
   return from.how === "assign" && from.value?.kind === "Call" && hasKeys(facts.callee(from.value)?.wide);
 }
 

@@ -119,8 +119,7 @@ function isOfSentObject(expr: Expr, facts: Facts): boolean {
 /** `data["rewards"]`, or a value of `data.items()`, of a dict of what is on the device. */
 function isOfSentDict(expr: Expr, facts: Facts): boolean {
   const { scopes } = facts.file;
-  // `rows["gain"]`, and `rows[key]`, of each key in turn
-  if (expr.kind === "Subscript") return expr.index.kind !== "Slice" && isSentDict(expr.value, facts);
+  if (expr.kind === "Subscript") return isKey(expr.index, expr.value, facts) && isSentDict(expr.value, facts);
   const [one, ...more] = expr.kind === "Name" ? scopes.reaching(expr) : [];
   const over = one && more.length === 0 && one.how !== "param" ? one.value : null;
   if (over?.kind === "Subscript" && one!.how === "assign") return isOfSentDict(over, facts);
@@ -131,6 +130,14 @@ function isOfSentDict(expr: Expr, facts: Facts): boolean {
     (over.func.attr === "values" || (over.func.attr === "items" && one.index === 1)) &&
     isSentDict(over.func.value, facts)
   );
+}
+
+/** `rows["gain"]`, and `rows[key]`, `for key in rows`. */
+function isKey(index: Expr, dict: Expr, { file }: Facts): boolean {
+  const [one, ...more] = index.kind === "Name" ? file.scopes.reaching(index) : [];
+  if (one?.how !== "iterate" || more.length > 0 || !one.value) return index.kind === "Str";
+  const [held, over] = [file.textOf(dict), file.textOf(one.value)];
+  return over === held || over === `${held}.keys()`;
 }
 
 /** `{k: torch.as_tensor(v).to(device) for k, v in arrays.items()}`, or what a function makes that is told the device: `to_tensors(arrays, device)`. */
