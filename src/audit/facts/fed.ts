@@ -97,11 +97,12 @@ const LOSSES = /loss|mse|crit|entropy|nll|objective/i;
 const BRINGS =
   /^(?:sample\w*|get_\w*batch|next_batch|fetch\w*|to_torch|to_device|to_cuda|move_to_\w+|prepare_batch|make_batch)$/;
 
-/** `state, action, reward = buffer.sample(256)` */
+/** `state, action, reward = buffer.sample(256)`, also of `batch = buffer.sample(256)` above. */
 function broughtWith({ how, value, node }: Definition, file: PythonFile): readonly Definition[] {
   const tuple = node.parent;
-  if (how !== "unpack" || value?.kind !== "Call" || tuple?.kind !== "Tuple") return [];
-  if (!BRINGS.test(lastWord(value.func))) return [];
+  const by = value?.kind === "Name" ? file.scopes.onlyValue(value) : value;
+  if (how !== "unpack" || by?.kind !== "Call" || tuple?.kind !== "Tuple") return [];
+  if (!BRINGS.test(lastWord(by.func))) return [];
   return tuple.items.flatMap((item) =>
     item.kind === "Name" && item.id !== "_" && !PLAIN.test(item.id)
       ? (file.scopes.definitionAt(item) ?? [])

@@ -53,9 +53,19 @@ export function isHit({ test, body }: If): boolean {
   );
 }
 
-/** `if best is None: best = …` runs once. */
-export function fillsOnce({ test, body }: If): boolean {
-  return asks(test).some((one) => isFilled(one, body));
+/** `if best is None: best = …` runs once; of what a function is handed, `if mask is None: mask = …` asks again with every call. */
+export function fillsOnce(statement: If): boolean {
+  return asks(statement.test).some((one) => isFilled(one, statement.body) && !isOfParameter(one, statement));
+}
+
+/** `mask is None`, of a parameter of the function around, in none of its loops. */
+function isOfParameter(test: Expr, statement: If): boolean {
+  const asked = test.kind === "Compare" ? test.left : null;
+  let at: Node | null = statement.parent;
+  while (at && !/^(?:For|While|FunctionDef)$/.test(at.kind)) at = at.parent;
+  return (
+    asked?.kind === "Name" && at?.kind === "FunctionDef" && at.params.some(({ name }) => name === asked.id)
+  );
 }
 
 /** `avg = 0.9 * avg + new if avg != 0 else new`, `new if avg is None else …`: one of the two runs once. */

@@ -25,6 +25,7 @@ import type { Keep } from "../facts/kept.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
 import { constructed } from "../facts/recurrent.ts";
+import { learnerRun, playedWithGraphs } from "../facts/rollouts.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -38,53 +39,71 @@ export const rule: Rule = {
     patterns: [17, 2, 4],
   },
   *check(facts) {
-    const later = [...cutOffLater(facts)];
-    yield* later;
-    yield* cutOffBeside(facts);
-    yield* rows(facts);
-    yield* rowsElsewhere(facts);
-    yield* joined(facts);
-    for (const keep of keeps(facts)) {
-      const { added, at, root } = keep;
-      if (keep.how !== "list" || facts.gradMode(at) === "off") continue;
-      if (later.some((one) => one.at === at)) continue;
-      // Another rule tells of lists that a function fills; a bounded queue of its own outlives the step as one on self does.
-      if (root.kind === "Name" && !(isQueue(root, facts) && facts.stepLoop(at))) continue;
-      if (!isRing(at, facts.file) && replaces(at, facts)) continue;
-      const known =
-        facts.value(added).graph === "yes" ||
-        (isModule(at, facts) && facts.hot(at) && computesFromInput(added, facts));
-      // What a network gave in a step that records; it may be one that does not learn.
-      const maybe =
-        !known &&
-        facts.value(added).graph !== "no" &&
-        ((networkCall(added, facts) !== null &&
-          facts.backwards.some(({ call }) => functionOf(call) === functionOf(at))) ||
-          isOfReturnedLoss(keep, facts) ||
-          isOfDifferentiatedMethod(keep, facts));
-      if (!known && !maybe) continue;
-      // A bounded deque, or one renewed elsewhere, is no pile; what is read for a loss needs its graph.
-      const queue =
-        root.kind === "Name" ||
-        isRing(at, facts.file) ||
-        isBounded(keep, facts) ||
-        isOnlyMadeBy(root, facts.file, (made) => isOfFixedLength(made, facts.file));
-      const epoch = !queue && isEmptied(keep, facts);
-      if (epoch && !isEmptiedByEpoch(keep, facts)) continue;
-      if (!queue && !isBackwarded(added, keep.loop, facts) && keptForBackward(keep, facts)) continue;
-      yield {
-        at,
-        ...(queue || epoch || maybe ? { severity: "note" as const } : {}),
-        message: epoch
-          ? `\`${facts.file.textOf(root)}\` keeps what every step of the epoch put into it, with the graph nodes behind it`
-          : queue
-            ? `\`${facts.file.textOf(root)}\` holds the graphs of as many steps as fit into it, and those of the steps before cannot be differentiated again`
-            : `\`${facts.file.textOf(root)}\` gets one more tensor with its graph each time and is never emptied: memory grows until it runs out`,
-        fix: { grade: "unsafe", title: "Detach what is appended", edits: appendCall(added, ".detach()") },
-      };
+    const told = new Set<Finding["at"]>();
+    for (const finding of piles(facts)) {
+      told.add(finding.at);
+      yield finding;
     }
+    for (const { at, into, kept, chains } of playedWithGraphs(facts))
+      if (!told.has(at))
+        yield {
+          at,
+          severity: "note",
+          message: chains
+            ? `\`${facts.file.textOf(into)}\` takes over the graph of what is written into it, and chains it to those of all games before`
+            : `\`${facts.file.textOf(into)}\` keeps the graph of every turn of the game, and the network is run anew where it learns: nothing is ever differentiated through it`,
+          fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(kept, ".detach()") },
+        };
   },
 };
+
+function* piles(facts: Facts): Generator<Finding> {
+  const later = [...cutOffLater(facts)];
+  yield* later;
+  yield* cutOffBeside(facts);
+  yield* rows(facts);
+  yield* rowsElsewhere(facts);
+  yield* joined(facts);
+  for (const keep of keeps(facts)) {
+    const { added, at, root } = keep;
+    if (keep.how !== "list" || facts.gradMode(at) === "off") continue;
+    if (later.some((one) => one.at === at)) continue;
+    // Another rule tells of lists that a function fills; a bounded queue of its own outlives the step as one on self does.
+    if (root.kind === "Name" && !(isQueue(root, facts) && facts.stepLoop(at))) continue;
+    if (!isRing(at, facts.file) && replaces(at, facts)) continue;
+    const known =
+      facts.value(added).graph === "yes" ||
+      (isModule(at, facts) && facts.hot(at) && computesFromInput(added, facts));
+    // What a network gave in a step that records; it may be one that does not learn.
+    const maybe =
+      !known &&
+      facts.value(added).graph !== "no" &&
+      ((networkCall(added, facts) !== null &&
+        facts.backwards.some(({ call }) => functionOf(call) === functionOf(at))) ||
+        isOfReturnedLoss(keep, facts) ||
+        isOfDifferentiatedMethod(keep, facts));
+    if (!known && !maybe) continue;
+    // A bounded deque, or one renewed elsewhere, is no pile; what is read for a loss needs its graph.
+    const queue =
+      root.kind === "Name" ||
+      isRing(at, facts.file) ||
+      isBounded(keep, facts) ||
+      isOnlyMadeBy(root, facts.file, (made) => isOfFixedLength(made, facts.file));
+    const epoch = !queue && isEmptied(keep, facts);
+    if (epoch && !isEmptiedByEpoch(keep, facts)) continue;
+    if (!queue && !isBackwarded(added, keep.loop, facts) && keptForBackward(keep, facts)) continue;
+    yield {
+      at,
+      ...(queue || epoch || maybe ? { severity: "note" as const } : {}),
+      message: epoch
+        ? `\`${facts.file.textOf(root)}\` keeps what every step of the epoch put into it, with the graph nodes behind it`
+        : queue
+          ? `\`${facts.file.textOf(root)}\` holds the graphs of as many steps as fit into it, and those of the steps before cannot be differentiated again`
+          : `\`${facts.file.textOf(root)}\` gets one more tensor with its graph each time and is never emptied: memory grows until it runs out`,
+      fix: { grade: "unsafe", title: "Detach what is appended", edits: appendCall(added, ".detach()") },
+    };
+  }
+}
 
 /**
  * `self.recent.append(entropies)` in the method that computes a loss of them and hands it out: what a network made there, or a
@@ -334,7 +353,8 @@ function isUnpackedGraph(added: Expr, facts: Facts): boolean {
 function isOfLearner(added: Expr, facts: Facts): boolean {
   const { graph } = facts.value(added);
   const run = graph === "unknown" ? networkCall(added, facts) : null;
-  if (run === null) return graph === "yes";
+  // `self.policy.critic(state)`, a part of one.
+  if (run === null) return graph === "yes" || (graph === "unknown" && learnerRun(added, facts) !== null);
   return (
     !facts.networks.isFrozen(run.func) &&
     facts.gradMode(run) !== "off" &&
