@@ -104,7 +104,7 @@ export function isScalar(expr: Expr, facts: Facts): boolean {
         one.value.kind !== "Name" &&
         isScalar(one.value, facts)) ||
         (one?.how === "param" &&
-          (/^(?:scal\w*|logits?_scale|alpha|lora_alpha|temperature|temp|tau|(?:\w+_)?(?:soft)?cap)$/.test(
+          (/^(?:scal\w*|logits?_scale|alpha|lora_alpha|temperature|temp|T|tau|(?:\w+_)?(?:soft)?cap)$/.test(
             expr.id,
           ) ||
             (one.node.kind === "Param" && one.node.default?.kind === "Num"))))

@@ -69,6 +69,10 @@ export function isObjects(expr: Expr, facts: Facts, depth = 0): boolean {
         // A tuple for each example.
         (value.kind === "Call" && facts.file.dotted(value.func) === "builtins.zip"),
     );
+  // `dict((name, path) for name in names)`, `dict(zip(names, lines))`: an entry for each.
+  const entries = /^(?:builtins\.dict|collections\.OrderedDict)$/.test(name) ? expr.args[0]?.value : null;
+  if (entries)
+    return entries.kind === "Comp" ? isObject(entries.element, facts) : isObjects(entries, facts, depth + 1);
   if (expr.func.kind !== "Attribute") return false;
   if (expr.func.attr === "tolist" || expr.func.attr === "split")
     return (

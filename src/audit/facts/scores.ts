@@ -158,7 +158,9 @@ function weightOf(expr: Call | Binary, file: PythonFile): Expr | null {
 /** A layer's output, a product or a scaled one that keeps its name, and so its memory, beside its scaled double. */
 function isHeld(name: Name, facts: Facts): boolean {
   const one = heldValue(name, facts);
-  const scaled = name.parent?.kind === "Binary" ? name.parent : methodOf(name);
+  // `-distances / temperature`
+  const signed = name.parent?.kind === "Unary" && name.parent.op === "-" ? name.parent : name;
+  const scaled = signed.parent?.kind === "Binary" ? signed.parent : methodOf(name);
   if (!one || !scaled) return false;
   const scaledWhole = wholeOf(scaled, facts);
   const many = eachOf(name);
@@ -178,17 +180,29 @@ function isHeld(name: Name, facts: Facts): boolean {
       : isTokenLogits(value, facts) ||
         (value.kind === "Call" &&
           (RESIZES.test(facts.file.dotted(value.func) ?? "") ||
+            facts.file.dotted(value.func) === "torch.cdist" ||
             MULTIPLIES.test(facts.file.dotted(value.func) ?? "") ||
             isMatmul(value, facts) ||
             isJoined(value, facts) ||
             isHelped(value, facts) ||
-            (selfAttribute(value.func) !== null && isLayer(value.func, facts))));
+            (selfAttribute(value.func) !== null && isLayer(value.func, facts)))) ||
+        (target?.kind === "Name" && isTurnedCopy(one.made.value) && isForSoftmax(target, facts));
   const reads = facts.file.scopes
     .uses(one.made)
     .filter((use) => !isChangedOrDropped(use) && !isOfKind(use) && maskedBy(use) === null);
   // Scores that are handed out as well may be the scaled ones.
   const inside = isLogits(value, facts) ? reads.filter((use) => statementOf(use)?.kind !== "Return") : reads;
   return made && inside.length === 1;
+}
+
+/** `scores.permute(0, 2, 3, 1).contiguous().view(-1, classes)`, `scores.permute(0, 2, 3, 1).reshape(-1, classes)`: a row for each pixel, and no view. */
+function isTurnedCopy(made: Expr | null): boolean {
+  let copies = false;
+  for (let at = made; at?.kind === "Call" && at.func.kind === "Attribute"; at = at.func.value) {
+    if (at.func.attr === "permute" && at.args.length > 3) return copies;
+    copies ||= /^(?:contiguous|reshape|flatten|clone)$/.test(at.func.attr);
+  }
+  return false;
 }
 
 /** `out` of `[out / temperature for out in outputs]`: the list that is made, and what it is made of, one by one. */
@@ -277,7 +291,7 @@ function wholeOf(scaled: Expr, facts: Facts): Expr {
 }
 
 const AS_LARGE =
-  /^(?:tanh|float|sigmoid|clamp|neg|mul|div|(?:log_)?softmax|view|reshape|flatten|transpose|contiguous)$/;
+  /^(?:tanh|exp|float|sigmoid|clamp|neg|mul|div|(?:log_)?softmax|view|reshape|flatten|transpose|contiguous)$/;
 
 /** `x.tanh()`, `torch.tanh(x)` of `x`. */
 export function methodOf({ parent }: Expr): Call | null {

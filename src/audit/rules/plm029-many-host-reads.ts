@@ -1,11 +1,13 @@
 import { ancestors, blockOf, contains, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Call, Comp, Expr, For, Node, NodeOf, Stmt } from "../../python/tree.ts";
 import { localName } from "../imports.ts";
+import { defaultOf } from "../facts/behind-options.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts, Hot } from "../facts/facts.ts";
 import { isOtherBranch } from "../facts/guards.ts";
 import { isReadOffNetwork } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
+import { isThrottle } from "../facts/turns.ts";
 import type { Fix, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -70,7 +72,43 @@ export const rule: Rule = {
 /** Hot, but not under `if step % 1000 == 0:`, where a few round trips are nothing. */
 function oftenHot(call: Call, facts: Facts): Hot | null {
   const hot = facts.hot(call);
-  return hot && (facts.frequency(call, hot.within) !== "throttled" || everyUpdate(call, facts)) ? hot : null;
+  return hot &&
+    (facts.frequency(call, hot.within) !== "throttled" ||
+      everyUpdate(call, facts) ||
+      isOfEachTurn(call, hot.within, facts))
+    ? hot
+    : null;
+}
+
+/** Under `if step % log_interval == 0:` of an interval that is 1 unless somebody sets another. */
+function isOfEachTurn(call: Call, within: Node, facts: Facts): boolean {
+  let found = false;
+  for (let child: Node = call, at = call.parent; at && at !== within; child = at, at = at.parent) {
+    if (at.kind !== "If" || child === at.test) continue;
+    const tests = at.test.kind === "Bool" && at.test.op === "and" ? at.test.values : [at.test];
+    for (const test of tests) {
+      if (!isThrottle(test)) continue;
+      if (!at.body.includes(child as never) || !isByOne(test, facts)) return false;
+      found = true;
+    }
+  }
+  return found;
+}
+
+/** `step % interval == 0`, `not step % interval`, with `interval = 1` above, or as an option's default. */
+function isByOne(test: Expr, { file, project }: Facts): boolean {
+  const left =
+    test.kind === "Compare" && test.ops[0] === "=="
+      ? test.left
+      : test.kind === "Unary" && test.op === "not"
+        ? test.operand
+        : null;
+  const by = left?.kind === "Binary" && left.op === "%" ? left.right : null;
+  if (by?.kind === "Name") {
+    const made = file.scopes.onlyValue(by);
+    return made?.kind === "Num" && made.text === "1";
+  }
+  return by !== null && defaultOf(by, file, project) === 1;
 }
 
 /** What is told of all the values of a loop, or of a comprehension, is no scalar beside others. */

@@ -54,11 +54,13 @@ export const rule: Rule = {
     for (const product of facts.file.all("Binary")) {
       if (product.op !== "*" && product.op !== "/") continue;
       const [large, factor] =
-        product.op === "/" || isLarge(product.left, facts)
+        product.op === "/" || isLarge(unsigned(product.left), facts)
           ? [product.left, product.right]
           : [product.right, product.left];
-      if (!isLarge(large, facts) || !isScalar(factor, facts)) continue;
-      if (isOften(product, large, facts)) yield { at: product, message: MESSAGE };
+      const scaled = unsigned(large);
+      if (!isLarge(scaled, facts) || !(isScalar(factor, facts) || isScaledByLearnt(scaled, factor, facts)))
+        continue;
+      if (isOften(product, scaled, facts)) yield { at: product, message: MESSAGE };
     }
   },
 };
@@ -246,6 +248,20 @@ function isScale(expr: Expr, facts: Facts): boolean {
     /^(?:\w+_)?(?:scale|temp(?:erature)?|tau)$/.test(lastWord(expr)) ||
     (made?.kind === "Call" && isScale(made, facts))
   );
+}
+
+/** `distances` of `-distances / temperature`. */
+function unsigned(expr: Expr): Expr {
+  return expr.kind === "Unary" && expr.op === "-" ? expr.operand : expr;
+}
+
+/**
+ * `logits = similarity * self.logit_scale.exp()`, of a matrix product that has a name: a temperature that learns needs what it
+ * scales for its gradient, and of the smaller operand that is little.
+ */
+function isScaledByLearnt(large: Expr, factor: Expr, facts: Facts): boolean {
+  const made = large.kind === "Name" ? (heldValue(large, facts)?.value ?? null) : null;
+  return made !== null && factors(made, facts).length > 0 && isScale(factor, facts);
 }
 
 /** In a forward; the scores of a vocabulary, and a product that is named, are as large where a trainer makes them. */

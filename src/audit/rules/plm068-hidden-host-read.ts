@@ -39,7 +39,10 @@ export const rule: Rule = {
     for (const call of facts.file.callsNamed(...READERS)) {
       const name = facts.file.dotted(call.func) ?? "";
       const handed = /^builtins\.(?:any|all|sum)$/.test(name) ? positional(call, 0) : null;
-      const isMask = handed !== null && call.args.length === 1 && isHandedMask(handed, facts);
+      const isMask =
+        handed !== null &&
+        call.args.length === 1 &&
+        (isHandedMask(handed, facts) || isBroughtTensor(handed, facts));
       if (
         !READS.test(name) ||
         !read(call, name).some(
@@ -122,6 +125,17 @@ function isHandedMask(expr: Expr, facts: Facts): boolean {
     one?.how === "param" &&
     more.length === 0 &&
     (/(?:^|_)mask$/.test(expr.id) || isUsedAsTensor(one, facts.file))
+  );
+}
+
+/** `any(done)` of `state, done = memory.sample(n)`, which brings what the network is given: a tensor too, where `done.float()` is asked for. */
+function isBroughtTensor(expr: Expr, facts: Facts): boolean {
+  const made = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
+  return (
+    made.length > 0 &&
+    facts.onAccelerator(expr) &&
+    facts.value(expr).what === "output" &&
+    made.every((one) => one.how === "unpack" && isUsedAsTensor(one, facts.file))
   );
 }
 

@@ -4,6 +4,7 @@ import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { callTarget } from "../facts/summary.ts";
+import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
 /** What programs call their own reduction of one tensor, in a file of its own. */
@@ -20,7 +21,6 @@ export const rule: Rule = {
     severity: "warning",
     fix: "none",
     patterns: [71],
-    hotOnly: true,
   },
   *check(facts) {
     const { file } = facts;
@@ -40,12 +40,15 @@ export const rule: Rule = {
       if (
         (waits || /^torch\.distributed\.(?:distributed_c10d\.)?barrier$/.test(name)) &&
         !isToMeasure(call, file) &&
-        (facts.everyStep(call) || everyUpdate(call, facts) || isForRanks(call, facts))
+        (facts.everyStep(call) ||
+          everyUpdate(call, facts) ||
+          isForRanks(call, facts) ||
+          isInExample(call, facts))
       )
         yield {
           at: call,
-          // Started on one device, a library's barrier does nothing.
-          ...(waits ? { severity: "note" as const } : {}),
+          // Started on one device, a library's barrier does nothing; and an example is over soon.
+          ...(waits || isInExample(call, facts) ? { severity: "note" as const } : {}),
           message:
             "Every rank waits here for the slowest, on every step; the reduction of the gradients already keeps them together",
         };
@@ -148,6 +151,18 @@ function isForRanks(call: Call, facts: Facts): boolean {
     else if (at.kind === "Handler" || at.kind === "For" || at.kind === "While") return false;
   }
   return tests.length > 0 && tests.every((test) => OF_RANKS.test(facts.file.textOf(test)));
+}
+
+/** In each of the few turns that an example takes, `for i in range(num_iterations):` of ten: it is there to be copied. */
+function isInExample(call: Call, facts: Facts): boolean {
+  const [loop] = loopsAround(call);
+  return (
+    loop !== undefined &&
+    !facts.stepLoops.has(loop) &&
+    facts.frequency(call, loop) === "every" &&
+    facts.backwards.some((one) => loopsAround(one.call)[0] === loop) &&
+    optimizerSteps(facts.file).some((step) => loopsAround(step)[0] === loop)
+  );
 }
 
 /** Under a setting that asks for times, which need it. */

@@ -1,10 +1,10 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr } from "../../python/tree.ts";
+import { classOf, contains } from "../../python/nodes.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { literalDict } from "../facts/arguments.ts";
-import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
@@ -105,11 +105,34 @@ function isEveryStep(call: Call, family: Family | null, facts: Facts): boolean {
   };
   return (
     often(call) ||
+    isForMissing(call, facts) ||
     (family !== null &&
       file
         .callsNamed(family.cls.name)
         .some((made) => file.dotted(made.func) === file.qualified(family.cls) && often(made)))
   );
+}
+
+/**
+ * In a method that the forward of its class calls, also for what nobody has given it: `if noise is None: noise = self.draw(n)`. Who
+ * gives it is seldom a training.
+ */
+function isForMissing(call: Call, facts: Facts): boolean {
+  const cls = facts.hot(call) === null ? classOf(call) : null;
+  if (!cls || !isModuleRole(facts.role(cls))) return false;
+  const methods = methodsOf(cls);
+  const around = (node: Node): FunctionDef | undefined => methods.find((one) => contains(one, node));
+  const calls = facts.file.all("Call").filter((one) => contains(cls, one));
+  const reached = new Set(methods.filter(({ name }) => name === "forward"));
+  // A set goes on through what is added to it on the way.
+  for (const from of reached)
+    for (const one of calls) {
+      const own = contains(from, one) ? selfAttribute(one.func) : null;
+      const to = own === null ? undefined : methods.find(({ name }) => name === own);
+      if (to && facts.frequency(one, from) === "every") reached.add(to);
+    }
+  const fn = around(call);
+  return fn !== undefined && reached.has(fn) && facts.frequency(call, fn) === "every";
 }
 
 /** `FAMILIES[name](mean, scale)`: of a table that holds nothing but distributions, the first. */
