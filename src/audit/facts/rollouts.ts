@@ -114,23 +114,25 @@ function isPartOfNetwork(callee: Expr, facts: Facts): boolean {
     : methods.every((fn) => !/detach|no_grad|inference_mode|\.item\(|\.numpy\(/.test(facts.file.codeOf(fn)));
 }
 
-/** In a loop with a backward, which what is kept is not in, the same network is run again, with gradients. */
+/**
+ * In a loop with a backward, which what is kept is not in, the same network is run again, with gradients. A backward beside those
+ * loops, in the function that plays, may go through what was kept.
+ */
 function isLearntAnew(run: Call, at: Node, facts: Facts): boolean {
   const { backwards, file } = facts;
   const words = wordsOf(run.func);
-  const loops = new Set(backwards.flatMap(({ call }) => loopsAround(call)));
-  return [...loops].some(
-    (loop) =>
-      !contains(loop, at) &&
-      file
-        .all("Call")
-        .some(
-          ({ func }) =>
-            contains(loop, func) &&
-            wordsOf(func).some((word) => words.includes(word)) &&
-            facts.gradMode(func) !== "off" &&
-            (isNetwork(func, facts) || (func.kind === "Attribute" && isNetwork(func.value, facts))),
-        ),
+  const isRun = ({ func }: Call): boolean =>
+    wordsOf(func).some((word) => words.includes(word)) &&
+    facts.gradMode(func) !== "off" &&
+    (isNetwork(func, facts) || (func.kind === "Attribute" && isNetwork(func.value, facts)));
+  const loops = [...new Set(backwards.flatMap(({ call }) => loopsAround(call)))].filter(
+    (loop) => !contains(loop, at) && file.all("Call").some((call) => contains(loop, call) && isRun(call)),
+  );
+  return (
+    loops.length > 0 &&
+    backwards.every(
+      ({ call }) => functionOf(call) !== functionOf(at) || loops.some((loop) => contains(loop, call)),
+    )
   );
 }
 

@@ -58,8 +58,7 @@ export const rule: Rule = {
           ? [product.left, product.right]
           : [product.right, product.left];
       const scaled = unsigned(large);
-      if (!isLarge(scaled, facts) || !(isScalar(factor, facts) || isScaledByLearnt(scaled, factor, facts)))
-        continue;
+      if (!isLarge(scaled, facts) || !(isScalar(factor, facts) || isHandedScale(factor, facts))) continue;
       if (isOften(product, scaled, facts)) yield { at: product, message: MESSAGE };
     }
   },
@@ -255,13 +254,20 @@ function unsigned(expr: Expr): Expr {
   return expr.kind === "Unary" && expr.op === "-" ? expr.operand : expr;
 }
 
-/**
- * `logits = similarity * self.logit_scale.exp()`, of a matrix product that has a name: a temperature that learns needs what it
- * scales for its gradient, and of the smaller operand that is little.
- */
-function isScaledByLearnt(large: Expr, factor: Expr, facts: Facts): boolean {
-  const made = large.kind === "Name" ? (heldValue(large, facts)?.value ?? null) : null;
-  return made !== null && factors(made, facts).length > 0 && isScale(factor, facts);
+/** `outputs["logit_scale"]`, `pictures, texts, logit_scale = model(batch)`: of a network that hands it out beside the features. */
+function isHandedScale(factor: Expr, { file }: Facts): boolean {
+  const made =
+    factor.kind === "Name" && /^(?:\w+_)?(?:scale|temp(?:erature)?|tau)$/.test(factor.id)
+      ? file.scopes.reaching(factor)
+      : [];
+  return (
+    made.length > 0 &&
+    made.every(
+      ({ how, value }) =>
+        (how === "assign" && value?.kind === "Subscript" && value.index.kind === "Str") ||
+        (how === "unpack" && value?.kind === "Call"),
+    )
+  );
 }
 
 /** In a forward; the scores of a vocabulary, and a product that is named, are as large where a trainer makes them. */
