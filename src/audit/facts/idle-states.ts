@@ -21,7 +21,7 @@ export interface Idle {
 }
 
 /** Methods of agents that choose what to do in an environment, or play in it to have something to learn from. */
-const ACTING =
+export const ACTING =
   /^_?(?:act|explore|predict|(?:select|choose|get|sample|predict|take)_actions?|(?:sample|collect|gather)_(?:training_)?(?:data|rollouts?|experiences?|trajector(?:y|ies)|episodes?|samples))$/;
 
 /** `action, self.hidden = self.actor(obs, self.hidden)`, where all else that came back is cut off: nobody differentiates it, and the state keeps the graphs of a whole episode. */
@@ -222,7 +222,7 @@ function isGivenIn(name: string, { args }: Call): boolean {
 }
 
 /** `env.step(action)` in every turn. */
-function stepsEnvironment(within: Node, file: PythonFile): boolean {
+export function stepsEnvironment(within: Node, file: PythonFile): boolean {
   return file.callsNamed("step").some((call) => contains(within, call) && isEnvironmentStep(call, file));
 }
 

@@ -1,10 +1,10 @@
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, Name, Node } from "../../python/tree.ts";
-import { isEnvironmentStep } from "./actions.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { lexicalGrad } from "./gradmode.ts";
+import { ACTING, stepsEnvironment } from "./idle-states.ts";
 import { isFactory, isTensorOf } from "./keepers.ts";
 import { isNetwork } from "./networks.ts";
 import { loopsAround } from "./training.ts";
@@ -26,14 +26,13 @@ export interface Played {
  */
 export function* playedWithGraphs(facts: Facts): Generator<Played> {
   const { file } = facts;
-  if (!file.callsNamed("step").some((call) => isEnvironmentStep(call, file))) return;
   for (const call of file.callsNamed("append")) {
     const into = call.func.kind === "Attribute" ? call.func.value : null;
     const given = call.args[0]?.value;
     if (!into || !given || !isPlaying(call, facts)) continue;
     for (const kept of partsKept(given, file)) {
       const run = learnerRun(kept, facts);
-      if (!run || !isLearntAnew(run, call, facts)) continue;
+      if (!run || !(isLearntAnew(run, call, facts) || isCutBeside(kept, run, call, facts))) continue;
       yield { at: call, into, kept, chains: false };
       break;
     }
@@ -49,15 +48,16 @@ export function* playedWithGraphs(facts: Facts): Generator<Played> {
   }
 }
 
-/** In a loop that steps an environment and differentiates nothing itself. */
+/** In a loop that steps an environment, or of a method that plays in one by other means, and differentiates nothing itself. */
 function isPlaying(node: Node, facts: Facts): boolean {
   const { backwards, file } = facts;
   const [loop] = loopsAround(node);
+  const fn = loop ? functionOf(loop) : null;
   return (
     loop !== undefined &&
+    (stepsEnvironment(loop, file) || (fn?.kind === "FunctionDef" && ACTING.test(fn.name))) &&
     lexicalGrad(node, file) === null &&
     facts.gradMode(node) !== "off" &&
-    file.callsNamed("step").some((call) => contains(loop, call) && isEnvironmentStep(call, file)) &&
     !backwards.some(({ call }) => contains(loop, call))
   );
 }
@@ -96,14 +96,19 @@ export function learnerRun(expr: Expr, facts: Facts, depth = 0): Call | null {
           .map(({ how, value }) => ((how === "assign" || how === "unpack") && value ? again(value) : null));
     return runs.every((run) => run !== null) ? (runs[0] ?? null) : null;
   }
+  // `values[0, action]`
+  if (expr.kind === "Subscript") return again(expr.value);
   if (expr.kind === "Binary") return again(expr.left) ?? again(expr.right);
   if (expr.kind !== "Call" || file.dotted(expr.func) !== null) return null;
   const { func } = expr;
   if (func.kind === "Attribute" && GOES_ON.test(func.attr)) return again(func.value);
   if (lexicalGrad(expr, file) !== null || facts.gradMode(expr) === "off") return null;
   if (COPIES.test(file.textOf(func)) || facts.networks.isFrozen(func)) return null;
-  return isNetwork(func, facts) || isPartOfNetwork(func, facts) ? expr : null;
+  return isNetwork(func, facts) || PLAYERS.test(lastWord(func)) || isPartOfNetwork(func, facts) ? expr : null;
 }
+
+/** What is called as a function, and plays: a network, wherever it was made. */
+const PLAYERS = /^(?:\w+_)?(?:agent|policy|actor|critic)$/;
 
 /** `self.policy.critic`, `agent.get_value`: of a network, which hands out what it computes as it is. */
 function isPartOfNetwork(callee: Expr, facts: Facts): boolean {
@@ -136,6 +141,25 @@ function isLearntAnew(run: Call, at: Node, facts: Facts): boolean {
   );
 }
 
+/** `chance, value = agent(view)`, `chances.append(chance.detach())` and `values.append(value)`: who cuts one off where it is kept wants no graph. */
+function isCutBeside(kept: Expr, run: Call, at: Node, { backwards, file }: Facts): boolean {
+  const fn = functionOf(at);
+  const [loop] = loopsAround(at);
+  const [made] = kept.kind === "Name" ? file.scopes.reaching(kept) : [];
+  const tuple = made?.node.parent;
+  if (made?.value !== run || tuple?.kind !== "Tuple" || backwards.some(({ call }) => functionOf(call) === fn))
+    return false;
+  const isKept = ({ start, end }: Node): boolean =>
+    file
+      .callsNamed("append")
+      .some((call) => contains(loop!, call) && call.start < start && end < call.end && cuts(call));
+  const cuts = (call: Call): boolean => /\.(?:detach|item)\(\)/.test(file.textOf(call));
+  return tuple.items.some((item) => {
+    const other = item.kind === "Name" && item !== made.node ? file.scopes.definitionAt(item) : null;
+    return other !== null && file.scopes.uses(other).some(isKept);
+  });
+}
+
 /** `policy` and `critic` of `self.policy.critic`. */
 function wordsOf(callee: Expr): readonly string[] {
   const own = lastWord(callee);
@@ -156,6 +180,8 @@ function isOfAllGames(into: Expr, at: Node, facts: Facts): boolean {
     const [outermost] = loopsAround(at).toReversed();
     return isTensor(into, file) && madeOf(into, file).every(({ node }) => !contains(outermost!, node));
   }
+  // `self.buffer.values`, of a store that is made once.
+  if (into.kind === "Attribute" && selfAttribute(into.value) !== null) return true;
   const own = selfAttribute(into);
   const cls = own === null ? null : classOf(into);
   const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];

@@ -1,6 +1,8 @@
-import { ancestors, blockOf, contains, lastWord, statementOf } from "../../python/nodes.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { ancestors, blockOf, classOf, contains, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Call, Comp, Expr, For, Node, NodeOf, Stmt } from "../../python/tree.ts";
 import { localName } from "../imports.ts";
+import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { defaultOf } from "../facts/behind-options.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts, Hot } from "../facts/facts.ts";
@@ -104,11 +106,27 @@ function isByOne(test: Expr, { file, project }: Facts): boolean {
         ? test.operand
         : null;
   const by = left?.kind === "Binary" && left.op === "%" ? left.right : null;
-  if (by?.kind === "Name") {
-    const made = file.scopes.onlyValue(by);
-    return made?.kind === "Num" && made.text === "1";
+  return by !== null && (isOne(by, file) || defaultOf(by, file, project) === 1);
+}
+
+/** A name for 1, a parameter that is 1 where nobody says otherwise, or an attribute that such a one is kept as. */
+function isOne(expr: Expr, file: PythonFile): boolean {
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  if (cls) {
+    const writes = attributesOf(cls, file).get(own!)?.writes ?? [];
+    return writes.length > 0 && writes.every(({ value }) => value !== null && isOne(value, file));
   }
-  return by !== null && defaultOf(by, file, project) === 1;
+  if (expr.kind === "Num") return expr.text === "1";
+  const [made, ...more] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  if (!made || more.length > 0) return false;
+  if (made.how === "assign") return made.value?.kind === "Num" && made.value.text === "1";
+  return (
+    made.node.kind === "Param" &&
+    made.node.default?.kind === "Num" &&
+    made.node.default.text === "1" &&
+    file.calls.given([made.name]).length === 0
+  );
 }
 
 /** What is told of all the values of a loop, or of a comprehension, is no scalar beside others. */

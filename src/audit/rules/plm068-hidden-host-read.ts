@@ -1,5 +1,6 @@
 import { argument, positional } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Call, Expr, Node } from "../../python/tree.ts";
 import { isModuleRole, selfAttribute } from "../facts/classes.ts";
 import { everyTurn, validationStep } from "../facts/facts.ts";
@@ -38,7 +39,7 @@ export const rule: Rule = {
     yield* oneByOne(facts);
     for (const call of facts.file.callsNamed(...READERS)) {
       const name = facts.file.dotted(call.func) ?? "";
-      const handed = /^builtins\.(?:any|all|sum)$/.test(name) ? positional(call, 0) : null;
+      const handed = /^builtins\.(?:any|all|sum|max|min|sorted)$/.test(name) ? positional(call, 0) : null;
       const isMask =
         handed !== null &&
         call.args.length === 1 &&
@@ -128,14 +129,29 @@ function isHandedMask(expr: Expr, facts: Facts): boolean {
   );
 }
 
-/** `any(done)` of `state, done = memory.sample(n)`, which brings what the network is given: a tensor too, where `done.float()` is asked for. */
+/**
+ * `max(lengths)` of `lengths = batch["lengths"].to(device)`; `any(done)` of `state, done = memory.sample(n)`, which brings what the
+ * network is given, where `done.float()` is asked for: who goes through it has no dict there.
+ */
 function isBroughtTensor(expr: Expr, facts: Facts): boolean {
   const made = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
   return (
     made.length > 0 &&
     facts.onAccelerator(expr) &&
     facts.value(expr).what === "output" &&
-    made.every((one) => one.how === "unpack" && isUsedAsTensor(one, facts.file))
+    made.every((one) => isSent(one) || (one.how === "unpack" && isUsedAsTensor(one, facts.file)))
+  );
+}
+
+/** `x = batch["x"].to(device)`, also as one of several: `x, y = batch["x"].cuda(), batch["y"].cuda()`. */
+function isSent({ how, value, index }: Definition): boolean {
+  const made =
+    how === "unpack" && value?.kind === "Tuple" && typeof index === "number" ? value.items[index] : value;
+  return (
+    (how === "assign" || how === "unpack") &&
+    made?.kind === "Call" &&
+    made.func.kind === "Attribute" &&
+    /^(?:to|cuda)$/.test(made.func.attr)
   );
 }
 

@@ -49,3 +49,24 @@ def show(model, loader, optimizer, args, device):
             error = loss.item()
             lowest = scores.min().item()
             print(error, lowest)
+
+
+class Trainer:
+    def __init__(self, model, optimizer, device, tell_every=1, look_every=20):
+        self.model = model.to(device)
+        self.optimizer = optimizer
+        self.tell_every = tell_every
+        self.look_every = look_every
+
+    def fit(self, loader, device):
+        for turn, (image, label) in enumerate(loader):
+            scores = self.model(image.to(device))
+            loss = torch.nn.functional.cross_entropy(scores, label.to(device))
+            self.optimizer.zero_grad()
+            loss.backward()
+            self.optimizer.step()
+            if turn % self.tell_every == 0:
+                print(loss.item(), scores.max().item())  # expect: PLM029
+            if turn % self.look_every == 0:
+                # trap: every twentieth
+                print(loss.item(), scores.min().item())

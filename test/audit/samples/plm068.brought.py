@@ -39,3 +39,15 @@ class Player:
         loss = self.net(views).mean()
         loss.backward()
         optimizer.step()
+
+
+def train(model, loader, optimizer, device):
+    for batch in loader:
+        sounds, lengths = batch["sounds"].to(device), batch["lengths"].to(device)
+        longest = max(lengths)  # expect: PLM068
+        # trap: of the host
+        shortest = min(batch["lengths"])
+        loss = model(sounds[:, :longest]).mean() * shortest
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
