@@ -7,6 +7,7 @@ import type { Facts } from "./facts.ts";
 import { returnsByName, yieldsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
 import { last } from "./torch-names.ts";
+import { loopsAround } from "./training.ts";
 
 const READERS =
   /^(?:json|pickle|cPickle|yaml|orjson|ujson)\.loads?$|^yaml\.(?:safe|full)_load$|^csv\.(?:reader|DictReader)$/;
@@ -25,6 +26,7 @@ export function isObjects(expr: Expr, facts: Facts, depth = 0): boolean {
   if (expr.kind === "Name") {
     const value = facts.file.scopes.onlyValue(expr);
     if (value?.kind === "List" && value.items.length === 0) return isFilledWithObjects(expr, facts);
+    if (value !== null && isEmptyDict(value, facts.file)) return isFilledWithEntries(expr, facts);
     return value !== null && isObjects(value, facts, depth + 1);
   }
   // A part of what was read.
@@ -213,6 +215,34 @@ export function isFilledWithObjects(list: Name, facts: Facts): boolean {
     added.length > 0 &&
     added.every(({ args }) => args[0] !== undefined && isObject(args[0].value, facts)) &&
     !(fn?.kind === "FunctionDef" && isPacked(list, fn, facts))
+  );
+}
+
+/** `{}`, `dict()`, `defaultdict(list)` */
+function isEmptyDict(value: Expr, file: PythonFile): boolean {
+  if (value.kind === "Dict") return value.keys.length === 0;
+  if (value.kind !== "Call") return false;
+  const name = file.dotted(value.func) ?? "";
+  return name === "collections.defaultdict" || (name === "builtins.dict" && value.args.length === 0);
+}
+
+/** `places = {}`, and `places[name] = line.split()`, or `places[name].append(line)`, in a loop below: an object for each. */
+function isFilledWithEntries(dict: Name, facts: Facts): boolean {
+  const { file } = facts;
+  const fn = functionOf(dict);
+  const isEntry = (one: Expr): boolean =>
+    one.kind === "Subscript" &&
+    one.value.kind === "Name" &&
+    one.value.id === dict.id &&
+    functionOf(one) === fn &&
+    loopsAround(one).length > 0;
+  return (
+    file
+      .all("Assign")
+      .some(({ targets: [target], value }) => !!target && isEntry(target) && isObject(value, facts)) ||
+    file
+      .callsNamed("append")
+      .some(({ func, args: [added] }) => func.kind === "Attribute" && isEntry(func.value) && !!added)
   );
 }
 
