@@ -53,9 +53,11 @@ function isPlaying(node: Node, facts: Facts): boolean {
   const { backwards, file } = facts;
   const [loop] = loopsAround(node);
   const fn = loop ? functionOf(loop) : null;
+  // What predicts may go through data.
+  const acts = fn?.kind === "FunctionDef" && ACTING.test(fn.name) && !fn.name.includes("predict");
   return (
     loop !== undefined &&
-    (stepsEnvironment(loop, file) || (fn?.kind === "FunctionDef" && ACTING.test(fn.name))) &&
+    (acts || stepsEnvironment(loop, file)) &&
     lexicalGrad(node, file) === null &&
     facts.gradMode(node) !== "off" &&
     !backwards.some(({ call }) => contains(loop, call))
