@@ -107,6 +107,7 @@ const FILES = [
   "labels-95.jsonl",
   "labels-96.jsonl",
   "labels-97.jsonl",
+  "labels-98.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

@@ -26,6 +26,18 @@ export function typesAskedFor(file: PythonFile): ReadonlyMap<string, readonly As
   return found;
 }
 
+/** `loss.item() if torch.is_tensor(loss) else loss`: what is handed on as it is, is no tensor. */
+export function isUnlessTensor({ test, orelse }: Expr & { kind: "IfExp" }, file: PythonFile): boolean {
+  if (test.kind !== "Call" || orelse.kind !== "Name") return false;
+  const [of, type] = test.args;
+  if (of?.value.kind !== "Name" || of.value.id !== orelse.id) return false;
+  const asked = file.dotted(test.func);
+  return (
+    asked === "torch.is_tensor" ||
+    (asked === "builtins.isinstance" && type !== undefined && file.dotted(type.value) === "torch.Tensor")
+  );
+}
+
 /** What a parameter is said to be. */
 export function annotated(file: PythonFile, annotation: Expr): Value {
   // `Optional[torch.Tensor]`, `torch.Tensor | None`

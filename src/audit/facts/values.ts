@@ -1,4 +1,4 @@
-import { annotated, typesAskedFor } from "./asked-types.ts";
+import { annotated, isUnlessTensor, typesAskedFor } from "./asked-types.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
@@ -67,6 +67,8 @@ export interface Around {
 }
 
 const COUNTED = /accura|(?:^|_)[a-z]?acc$|^acc|correct|count|precision|recall|f1|iou|^num_/i;
+/** `output.loss_value`, beside its loss. */
+const READ = /_(?:value|val|item|float|scalar)$/;
 
 /** An expression nested deeper than this gets no facts: it is generated code. */
 const MAX_DEPTH = 60;
@@ -528,7 +530,9 @@ export class Values {
             : UNKNOWN;
       }
       case "IfExp":
-        return orNumber(this.of(expr.body), this.of(expr.orelse));
+        return isUnlessTensor(expr, this.#file)
+          ? this.of(expr.body)
+          : orNumber(this.of(expr.body), this.of(expr.orelse));
       case "Walrus":
         return this.of(expr.value);
       default:
@@ -580,7 +584,8 @@ export class Values {
     if (isIndices(expr) && isTensorLike(value)) return { ...value, what: "tensor", graph: "no" };
     if (value.what === "tensor" && TENSOR_ATTRIBUTES.has(expr.attr)) return value;
     // `output.correct_percentage` was counted, by somebody who may have read it.
-    if (value.what === "output" && (COUNTED.test(expr.attr) || SIZES.test(expr.attr))) return UNKNOWN;
+    if (value.what === "output" && (COUNTED.test(expr.attr) || SIZES.test(expr.attr) || READ.test(expr.attr)))
+      return UNKNOWN;
     if (value.what === "output")
       return expr.attr === "loss" || expr.attr === "logits" ? { ...value, what: "tensor" } : value;
     return value.what === "module" && isModuleDict(expr.value, this.#file) ? MODULE : UNKNOWN;

@@ -48,7 +48,7 @@ export const rule: Rule = {
         message: retained
           ? `\`${name}\` keeps every step's whole graph, activations included, alive: \`retain_graph=True\` has backward free nothing`
           : freed
-            ? `\`${name}\` keeps the graph nodes of every step's loss alive; their tensors are freed by backward, the nodes are not`
+            ? `\`${name}\` keeps the graph nodes of every step's loss alive${isNowAndThen(keep, facts) ? " until it is begun anew" : ""}; their tensors are freed by backward, the nodes are not`
             : `\`${name}\` keeps every turn's whole graph, activations included, alive: memory grows until it runs out`,
         fix: { grade: "safe", title: "Detach what is added", edits: appendCall(added, ".detach()") },
       };
@@ -74,6 +74,17 @@ function isStatisticOfModule(root: Parameters<Facts["value"]>[0], facts: Facts):
 function isRetained({ loop }: Keep, { backwards }: Facts): boolean {
   const here = backwards.filter(({ call }) => loop !== null && contains(loop, call));
   return here.length > 0 && here.every(({ call }) => isTrue(keyword(call, "retain_graph")?.value ?? null));
+}
+
+/** `if step % 100 == 99: running = 0.0` */
+function isNowAndThen({ root, loop }: Keep, { file }: Facts): boolean {
+  return (
+    root.kind === "Name" &&
+    loop !== null &&
+    (file.scopes.lookup(root)?.definitions ?? []).some(
+      (one) => one.how !== "augment" && contains(loop, one.node) && isReset(one, loop),
+    )
+  );
 }
 
 function isRebegun({ root, at, loop }: Keep, facts: Facts): boolean {

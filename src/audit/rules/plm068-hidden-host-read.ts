@@ -50,7 +50,9 @@ export const rule: Rule = {
           (arg) =>
             arg.star === 0 &&
             (isMask ||
-              (isTensor(arg.value, facts) && !(name.endsWith("array") && mayBeNumber(arg.value, facts))) ||
+              (isTensor(arg.value, facts) &&
+                !(name.endsWith("array") && mayBeNumber(arg.value, facts)) &&
+                !areLosses(arg.value, facts)) ||
               (name === "builtins.range" && isSingle(arg.value, facts, 0) && isMasked(arg.value, facts))),
         )
       )
@@ -159,6 +161,13 @@ function isSent({ how, value, index }: Definition): boolean {
 function read(call: Call, name: string): Call["args"] {
   if (/^builtins\.(?:max|min)$/.test(name)) return call.args.length === 1 ? call.args : [];
   return name === "builtins.sum" ? call.args.slice(0, 1) : call.args;
+}
+
+/** `sum(losses)` of what a loss of the program's own gives, which nobody sees: as many as the network has outputs. */
+function areLosses(expr: Expr, { file }: Facts): boolean {
+  if (expr.kind !== "Name" || !/losses$/i.test(expr.id)) return false;
+  const made = file.scopes.onlyValue(expr);
+  return made?.kind === "Call" && !/^torch\./.test(file.dotted(made.func) ?? "");
 }
 
 /** `list(x.chunk(4))` goes through a tuple of tensors, not through a tensor. */
