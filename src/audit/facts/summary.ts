@@ -383,11 +383,20 @@ export function otherTargets(call: Call, file: PythonFile): readonly string[] {
       ? madeTargets(call, func, "forward", file)
       : chosenByName(func, file).slice(1);
   }
+  if (func.kind === "Subscript") return functionsInTable(func.value, file);
   if (func.kind !== "Attribute") return NO_TARGETS;
   const own = selfAttribute(func);
   const cls = own === null ? null : enclosingClass(func);
   if (cls) return chosenOnSelf(own!, cls, file).slice(1);
   return file.dotted(func) === null ? madeTargets(call, func.value, func.attr, file) : NO_TARGETS;
+}
+
+/** `losses[kind](outputs, targets)` of `losses = {"labels": self.loss_labels, …}`: any of them. */
+function functionsInTable(table: Expr, file: PythonFile): readonly string[] {
+  const [made, ...more] = valuesOf(table, file);
+  return made?.kind === "Dict" && more.length === 0
+    ? made.values.flatMap((fn) => functionsOf(fn, file, HANDED_ON))
+    : NO_TARGETS;
 }
 
 /** By all classes that an instance may be of, their methods of that name. */

@@ -138,6 +138,8 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
     .filter(
       (node) =>
         node.attr === attribute &&
+        // `vgg19(…).features` is of what was just made.
+        node.value.kind !== "Call" &&
         !isWritten(node) &&
         !(node.parent?.kind === "Subscript" && isWritten(node.parent)),
     );

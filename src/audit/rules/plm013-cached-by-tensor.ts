@@ -136,7 +136,9 @@ function returnsDeviceTensor(fn: FunctionDef, facts: Facts): boolean {
         value !== null &&
         parent !== null &&
         functionOf(value) === fn &&
-        (facts.onAccelerator(value) || isRunOnDevice(value, facts)),
+        (value.kind === "Tuple" ? value.items : [value]).some(
+          (one) => facts.onAccelerator(one) || isRunOnDevice(one, facts),
+        ),
     );
 }
 

@@ -195,8 +195,14 @@ function placeOf(target: Node): number {
   return at.parent?.kind === "Tuple" ? at.parent.items.indexOf(at as Expr) : 0;
 }
 
-/** `model` of `accelerator.unwrap_model(model)`. */
+/** `model` of `accelerator.unwrap_model(model)`, and of `model.module if hasattr(model, "module") else model`. */
 function unwrapped(expr: Expr | null): Expr | null {
+  if (expr?.kind === "IfExp") {
+    const [inside, outside] = [expr.body, expr.orelse].map((one) =>
+      one.kind === "Attribute" && one.attr === "module" ? one.value : one,
+    );
+    return inside?.kind === "Name" && outside?.kind === "Name" && inside.id === outside.id ? outside : expr;
+  }
   return expr?.kind === "Call" && /^(?:unwrap_model|unwrap|de_parallel)$/.test(lastWord(expr.func))
     ? positional(expr, 0)
     : expr;
