@@ -108,6 +108,7 @@ const FILES = [
   "labels-96.jsonl",
   "labels-97.jsonl",
   "labels-98.jsonl",
+  "labels-99.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
