@@ -1,160 +1,32 @@
-import { importsFrom, keyword, positional } from "../../python/file.ts";
+import { argument, importsFrom, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, functionOf } from "../../python/nodes.ts";
+import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 import { entry } from "./arguments.ts";
-import { attributesOf, isSelf, selfAttribute } from "./classes.ts";
+import { attributesOf, selfAttribute } from "./classes.ts";
 import { holdsOptions, said } from "./options.ts";
-import type { Default } from "./options.ts";
+import { isArray, isEvery, isHostArray, isNumber, isWhole, keptUnder, numpyCall } from "./numpy-arrays.ts";
+import type { Known } from "./numpy-arrays.ts";
 import { returnsByName } from "./returns.ts";
 import { isScaledFrame } from "./scaled-frames.ts";
 import { callTarget } from "./summary.ts";
-
-/** What is known around an array: in its file, and, once the whole tree has been read, in others. */
-interface Known {
-  readonly file: PythonFile;
-  isTensor(expr: Expr): boolean;
-  /** Goes to a function of another file that makes such an array, or has one at a place, or under a key, of what it hands back. */
-  isMadeElsewhere(call: Call, at: number | string | null): boolean;
-  /** What an option is by default. */
-  option(name: string): Default | undefined;
-}
 
 /** NumPy functions whose results have fractions, whatever they are given. */
 const FRACTIONS = /^numpy\.(?:sqrt|exp|log|log2|log10|log1p|sin|cos|tanh)$/;
 
 /** NumPy functions whose result is float64 unless told otherwise. */
 const FLOAT64 =
-  /^numpy\.(?:zeros|ones|empty|eye|identity|linspace|logspace|geomspace|interp|float64|double|hanning|hamming|blackman|bartlett|kaiser|random\.(?:rand|randn|random|random_sample|uniform|normal|standard_normal|beta|gamma|exponential|dirichlet|laplace|lognormal|multivariate_normal))$/;
-/** The same of libraries that compute with NumPy: windows and densities. */
+  /^numpy\.(?:zeros|ones|empty|eye|identity|linspace|logspace|geomspace|interp|loadtxt|genfromtxt|tri|float64|double|hanning|hamming|blackman|bartlett|kaiser|random\.(?:rand|randn|random|random_sample|uniform|normal|standard_normal|beta|gamma|exponential|dirichlet|laplace|lognormal|multivariate_normal))$/;
+/** The same of libraries that compute with NumPy: windows, densities, distances, and pictures in another size. */
 const FLOAT64_OF_OTHERS =
-  /^(?:scipy\.signal\.(?:windows\.)?(?:hann|hamming|blackman|gaussian|kaiser|tukey|get_window|firwin)|scipy\.stats\.\w+\.(?:pdf|pmf|cdf|rvs)|librosa\.filters\.get_window|cv2\.getGaussianKernel)$/;
+  /^(?:scipy\.signal\.(?:windows\.)?(?:hann|hamming|blackman|gaussian|kaiser|tukey|get_window|firwin)|scipy\.stats\.\w+\.(?:pdf|pmf|cdf|rvs)|scipy\.spatial\.(?:distance\.cdist|distance_matrix)|librosa\.filters\.get_window|cv2\.getGaussianKernel|skimage\.(?:util\.)?img_as_float(?:64)?|sklearn\.utils\.class_weight\.compute_(?:class|sample)_weight)$/;
 /** NumPy functions whose result has the type of their first argument. */
 const SAME =
   /^(?:numpy\.(?:cumprod|cumsum|sort|diff|sqrt|exp|log|log1p|sin|cos|tanh|abs|clip|flip|roll|pad|mean|std|median|average|zeros_like|ones_like|empty_like|full_like|append|concatenate|stack|vstack|hstack|tile|repeat|square|expand_dims|squeeze|reshape|transpose|ascontiguousarray|broadcast_to|meshgrid|linalg\.(?:inv|pinv|qr|svd|cholesky))|scipy\.ndimage\.\w+)$/;
 
 /** Says another type, `np.zeros(n, np.int64)`, or one that nobody here knows: `np.zeros(n, self.dtype)`. */
 const NARROWER = /dtype|float(?:16|32)|\b(?:u?int(?:p|c|\d+)?|bool_?|single|half|complex\d*)\b/;
-
-/** Methods that leave an array an array. */
-const SAME_ARRAY = /^(?:copy|reshape|transpose|flatten|ravel|squeeze|clip|cumsum|cumprod)$/;
-
-/** More than a number. */
-export function isArray(expr: Expr, known: Known, depth = 0): boolean {
-  const { file } = known;
-  const made = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
-  // Made in one of several branches, or one of those that a function of this file hands out.
-  if (expr.kind === "Name" && made === null && depth < 3)
-    return isEvery(file.scopes.reaching(expr), known, (one) => isArray(one, known, depth + 1));
-  const again = (one: Expr): boolean => depth < 6 && isArray(one, known, depth + 1);
-  if (made?.kind === "Binary") return again(made.left) || again(made.right);
-  if (made?.kind === "Unary") return again(made.operand);
-  // `np.arange(n)[:, None]`
-  if (made?.kind === "Subscript") return /^(?:Slice|Tuple)$/.test(made.index.kind) && again(made.value);
-  // `np.array(kept).astype(float)`, `rows.reshape(n, -1)`
-  if (made?.kind === "Call" && made.func.kind === "Attribute" && file.dotted(made.func) === null)
-    return made.func.attr === "astype" || (SAME_ARRAY.test(made.func.attr) && again(made.func.value));
-  const name = made?.kind === "Call" ? (file.dotted(made.func) ?? "") : "";
-  if (made?.kind !== "Call" || !name.startsWith("numpy.")) return false;
-  // `np.random.uniform(0, 1)` is one, and so is a mean.
-  if (name.startsWith("numpy.random."))
-    return (
-      keyword(made, "size") !== null ||
-      made.args.length >
-        (/^numpy\.random\.(?:rand|randn|random|random_sample|standard_normal)$/.test(name) ? 0 : 2)
-    );
-  return made.args.length > 0;
-}
-
-/** Whether something holds of all that a name may be: what each branch gives it, or what a function of this file hands out there. */
-function isEvery(
-  definitions: readonly Definition[],
-  { file }: Known,
-  holds: (one: Expr) => boolean,
-): boolean {
-  return (
-    definitions.length > 0 &&
-    definitions.every(({ how, value, index }) => {
-      if (how === "assign") return value !== null && holds(value);
-      const target =
-        how === "unpack" && value?.kind === "Call" && index !== null ? callTarget(value, file) : null;
-      const returned = target === null ? undefined : file.once(returnsByName).get(target);
-      return (
-        returned !== undefined &&
-        returned.length > 0 &&
-        returned.every((one) => one.kind === "Tuple" && !!one.items[index!] && holds(one.items[index!]!))
-      );
-    })
-  );
-}
-
-function numpyCall(expr: Expr, known: Known): string {
-  return expr.kind === "Call" && !keyword(expr, "dtype") ? (known.file.dotted(expr.func) ?? "") : "";
-}
-
-/** An array of integers. */
-function isWhole(expr: Expr, known: Known, depth = 0): boolean {
-  if (depth > 8) return false;
-  const again = (one: Expr): boolean => isWhole(one, known, depth + 1);
-  // `len(counts) * counts`
-  if (expr.kind === "Binary" && /^[-+*]$/.test(expr.op)) {
-    const plain = (side: Expr): boolean =>
-      (side.kind === "Num" && /^\d+$/.test(side.text)) ||
-      (side.kind === "Call" && known.file.dotted(side.func) === "builtins.len");
-    const [left, right] = [again(expr.left), again(expr.right)];
-    return (left && (right || plain(expr.right))) || (right && plain(expr.left));
-  }
-  if (expr.kind === "Unary") return again(expr.operand);
-  // `np.mgrid[0:h, 0:w]`
-  if (expr.kind === "Subscript" && known.file.dotted(expr.value) === "numpy.mgrid")
-    return !hasPoint(expr, known);
-  // `np.arange(n)[:, None]`
-  if (expr.kind === "Subscript") return expr.value.kind === "Call" && again(expr.value);
-  // `cells.T`
-  if (expr.kind === "Attribute") return expr.attr === "T" && again(expr.value);
-  if (expr.kind === "Name") {
-    const [one, ...more] = known.file.scopes.reaching(expr);
-    const { how, value } = one ?? { how: null, value: null };
-    if (more.length > 0 || !value) return false;
-    // `xs, ys = np.meshgrid(np.arange(w), np.arange(h))`
-    if (how === "unpack")
-      return (
-        (value.kind === "Call" &&
-          /^numpy\.(?:meshgrid|indices)$/.test(numpyCall(value, known)) &&
-          again(value)) ||
-        (value.kind === "Subscript" && again(value))
-      );
-    return how === "assign" && (value.kind === "Call" || value.kind === "Attribute") && again(value);
-  }
-  const name = numpyCall(expr, known);
-  if (expr.kind !== "Call") return false;
-  if (/^numpy\.(?:arange|bincount|indices|random\.randint)$/.test(name)) return !hasPoint(expr, known);
-  // In another shape, or several beside one another.
-  if (SHAPED.test(name)) {
-    const first = positional(expr, 0);
-    const given = name === "numpy.meshgrid" ? expr.args.flatMap((arg) => (arg.name ? [] : [arg.value])) : [];
-    const parts =
-      given.length > 0
-        ? given
-        : first?.kind === "List" || first?.kind === "Tuple"
-          ? first.items
-          : first
-            ? [first]
-            : [];
-    return parts.length > 0 && parts.every(again);
-  }
-  return (
-    expr.func.kind === "Attribute" &&
-    known.file.dotted(expr.func) === null &&
-    /^(?:reshape|ravel|flatten|transpose|repeat|copy|squeeze|swapaxes)$/.test(expr.func.attr) &&
-    again(expr.func.value)
-  );
-}
-
-/** NumPy functions that only put what they are given in another place. */
-const SHAPED =
-  /^numpy\.(?:meshgrid|stack|concatenate|vstack|hstack|dstack|column_stack|tile|repeat|reshape|ravel|transpose|expand_dims|squeeze|roll|flip|broadcast_to|ascontiguousarray)$/;
 
 /** `n / 2`, of two numbers. */
 function isQuotient(expr: Expr, known: Known): boolean {
@@ -165,35 +37,6 @@ function isQuotient(expr: Expr, known: Known): boolean {
       (side) => isNumber(side) || (/^(?:Name|Attribute)$/.test(side.kind) && !known.isTensor(side)),
     )
   );
-}
-
-/** Plainly an array of NumPy, of whatever type: `x.cpu().numpy()`, `np.array(rows)`, `self.rewards[chosen]` of these. */
-function isHostArray(expr: Expr, known: Known, depth = 0): boolean {
-  if (depth > 4) return false;
-  const again = (inner: Expr | null): boolean => inner !== null && isHostArray(inner, known, depth + 1);
-  if (expr.kind === "Name") return again(known.file.scopes.onlyValue(expr));
-  const kept = keptUnder(expr, known);
-  if (kept.length > 0) return kept.every(again);
-  if (expr.kind === "Subscript") return again(expr.value);
-  if (expr.kind === "Binary") return again(expr.left) || again(expr.right);
-  const own = selfAttribute(expr);
-  const cls = own === null ? null : classOf(expr);
-  const writes = cls ? (attributesOf(cls, known.file).get(own!)?.writes ?? []) : [];
-  if (writes.length > 0) return writes.every(({ value }) => again(value));
-  if (expr.kind !== "Call") return false;
-  return (
-    (known.file.dotted(expr.func) ?? "").startsWith("numpy.") ||
-    (expr.func.kind === "Attribute" && /^(?:numpy|astype)$/.test(expr.func.attr))
-  );
-}
-
-/** `np.arange(0, 1, 0.1)` */
-function hasPoint(expr: Expr, known: Known): boolean {
-  return /\d\.|\.\d|\de-|minlength=None/.test(known.file.textOf(expr));
-}
-
-function isNumber(expr: Expr): boolean {
-  return expr.kind === "Num" || (expr.kind === "Unary" && expr.operand.kind === "Num");
 }
 
 /** `rng.normal(…)` of a generator made here. */
@@ -306,6 +149,36 @@ function isGathered(rows: Expr | null, known: Known, depth: number): boolean {
   return added.length > 0 && added.every((row) => row !== null && isFloat64(row, known, depth));
 }
 
+/** A number, or what nobody knows to be more. */
+function isPlain(side: Expr, known: Known): boolean {
+  return (
+    isNumber(side) ||
+    side.kind === "Attribute" ||
+    (side.kind === "Name" && !known.isTensor(side)) ||
+    (side.kind === "Call" &&
+      (/^builtins\.(?:len|float|int)$/.test(known.file.dotted(side.func) ?? "") ||
+        // `counts.sum()`
+        (side.func.kind === "Attribute" &&
+          /^(?:sum|max|min)$/.test(side.func.attr) &&
+          isWhole(side.func.value, known))))
+  );
+}
+
+/**
+ * `2 * self.sigma ** 2`, `-beta`, `np.sum(weights)`, `weights.max()`: computed of numbers or arrays, whose type is no wider. Beside
+ * an array it changes nothing; beside a single number it may be what decides.
+ */
+function isComputed(side: Expr, known: Known, depth = 0): boolean {
+  if (depth > 4) return false;
+  const again = (inner: Expr): boolean => isPlain(inner, known) || isComputed(inner, known, depth + 1);
+  if (side.kind === "Unary") return again(side.operand);
+  if (side.kind === "Binary") return again(side.left) && again(side.right);
+  if (side.kind !== "Call" || !/^(?:sum|max|min|mean|std|norm|sqrt)$/.test(lastWord(side.func))) return false;
+  const name = known.file.dotted(side.func);
+  if (name !== null) return /^(?:numpy|math)\./.test(name);
+  return side.func.kind === "Attribute" && !known.isTensor(side.func.value) && again(side.func.value);
+}
+
 export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
   if (depth > 14) return false;
   // A Python number leaves an array's type as it is.
@@ -319,19 +192,11 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
         isQuotient(other, known)
       );
     const [left, right] = [isFloat64(expr.left, known, depth + 1), isFloat64(expr.right, known, depth + 1)];
-    const plain = (side: Expr): boolean =>
-      isNumber(side) ||
-      side.kind === "Attribute" ||
-      (side.kind === "Name" && !known.isTensor(side)) ||
-      (side.kind === "Call" &&
-        (/^builtins\.(?:len|float|int)$/.test(known.file.dotted(side.func) ?? "") ||
-          // `counts.sum()`
-          (side.func.kind === "Attribute" &&
-            /^(?:sum|max|min)$/.test(side.func.attr) &&
-            isWhole(side.func.value, known))));
     // `frames * np.random.rand()`: one number more leaves an array's type as it is.
     const leaves = (side: Expr, other: Expr): boolean =>
-      plain(side) && !(side.kind === "Name" && !isArray(other, known) && isHostArray(side, known));
+      isPlain(side, known)
+        ? !(side.kind === "Name" && !isArray(other, known) && isHostArray(side, known))
+        : isComputed(side, known) && isArray(other, known);
     if ((left && (right || leaves(expr.right, expr.left))) || (right && leaves(expr.left, expr.right)))
       return true;
     // `frame + np.random.normal(0, 0.1, size=frame.shape)`: of two arrays the wider type wins.
@@ -367,10 +232,16 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
   }
   if (expr.kind === "Call" && saysFloat64(expr, known)) return true;
   if (expr.kind === "Call" && isGenerator(expr, known)) return !keyword(expr, "dtype");
+  // A volume as nibabel reads it.
+  if (expr.kind === "Call" && expr.func.kind === "Attribute" && expr.func.attr === "get_fdata")
+    return expr.args.length === 0;
   // What a function or method of this file returns, or one of another file.
   const target = expr.kind === "Call" ? callTarget(expr, known.file) : null;
   const returned = target === null ? undefined : known.file.once(returnsByName).get(target);
-  if (returned) return returned.every((value) => isFloat64(value, known, depth + 1));
+  if (returned && expr.kind === "Call") {
+    const inside = withGiven(expr, returned, known);
+    return returned.every((value) => isFloat64(value, inside, depth + 1));
+  }
   if (
     expr.kind === "Call" &&
     target !== null &&
@@ -475,11 +346,17 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
     const items = over?.kind === "Tuple" || over?.kind === "List" ? over.items : [];
     return items.length > 0 && items.every((item) => isFloat64(item, known, depth + 5));
   }
-  // `ys, xs = np.meshgrid(…)`
+  if (one?.how === "param" && definitions.length === 1) {
+    const handed = known.given?.(one) ?? null;
+    return handed !== null && isFloat64(handed.value, handed.around, depth + 3);
+  }
+  // `ys, xs = np.meshgrid(…)`, `ys, xs = np.mgrid[0:h, 0:w] / n`, `wave, rate = soundfile.read(path)`
   const grid =
     one?.how === "unpack" &&
-    one.value?.kind === "Call" &&
-    known.file.dotted(one.value.func) === "numpy.meshgrid";
+    (one.value?.kind === "Binary" ||
+      (one.value?.kind === "Call" && known.file.dotted(one.value.func) === "numpy.meshgrid"));
+  if (one?.how === "unpack" && one.index === 0 && one.value?.kind === "Call" && definitions.length === 1)
+    if (known.file.dotted(one.value.func) === "soundfile.read" && !keyword(one.value, "dtype")) return true;
   if (one?.how === "unpack" && definitions.length === 1 && one.value?.kind === "Call" && one.index !== null)
     if (isHandedAt(one.value, one.index, known, depth)) return true;
   return (
@@ -490,27 +367,19 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
   );
 }
 
-/** All that a class puts under a key of itself or of a dict of its own: `self["rewards"] = np.zeros(n)`, `self.data = {"rewards": …}`. */
-function keptUnder(expr: Expr, { file }: Known): readonly Expr[] {
-  if (expr.kind !== "Subscript" || expr.index.kind !== "Str" || expr.index.value === null) return [];
-  const key = expr.index.value;
-  const own = selfAttribute(expr.value);
-  const cls = own !== null || isSelf(expr.value) ? classOf(expr) : null;
-  if (!cls) return [];
-  const text = file.textOf(expr.value);
-  const put = file
-    .all("Assign")
-    .flatMap(({ targets: [target], value }) =>
-      target?.kind === "Subscript" &&
-      target.index.kind === "Str" &&
-      target.index.value === key &&
-      classOf(target) === cls &&
-      file.textOf(target.value) === text
-        ? [value]
-        : [],
-    );
-  const begun = own === null ? [] : (attributesOf(cls, file).get(own)?.writes ?? []);
-  return [...put, ...begun.flatMap(({ value }) => (value?.kind === "Dict" ? (entry(value, key) ?? []) : []))];
+/** What is known inside a function of this file that one call goes to: also which of its parameters are given such arrays there. */
+function withGiven(call: Call, returned: readonly Expr[], known: Known): Known {
+  const fn = returned[0] ? functionOf(returned[0]) : null;
+  if (fn?.kind !== "FunctionDef" || call.args.every(({ value }) => isNumber(value))) return known;
+  const shift = fn.params[0]?.name === "self" && call.func.kind === "Attribute" ? 1 : 0;
+  return {
+    ...known,
+    given: ({ node, name }) => {
+      const at = fn.params.findIndex((param) => param === node);
+      const value = at < 0 ? null : argument(call, name, at - shift);
+      return value && { value, around: known };
+    },
+  };
 }
 
 /** `states, rewards = buffer.sample(n)`: one of several that a function of this file returns, or of another one; by its key where they have names. */
@@ -562,7 +431,9 @@ function tensorOf(expr: Expr, file: PythonFile, depth = 0): Expr | null {
 
 /** What such arrays are made with, or put together. */
 const MAKERS =
-  "zeros ones empty full eye linspace logspace array stack concatenate randn rand normal uniform".split(" ");
+  "zeros ones empty full eye linspace logspace array stack concatenate randn rand normal uniform get_fdata loadtxt genfromtxt".split(
+    " ",
+  );
 
 /** Methods of a buffer that hand out what was put there. */
 const DRAWS = /sample|batch|draw|get/i;
@@ -581,14 +452,18 @@ export function float64Makers(file: PythonFile): ReadonlyMap<FunctionDef, string
     isMadeElsewhere: () => false,
     option: (name) => file.once(said).get(name),
   };
-  const handsOutAt = (fn: FunctionDef, value: Expr): void => {
-    const items = value.kind === "Tuple" ? value.items : [];
+  const handsOutAt = (fn: FunctionDef, values: readonly Expr[]): void => {
     const isWide = (item: Expr): boolean =>
       isFloat64(tensorOf(item, file) ?? item, known) ||
       (fn.name === "__getitem__" && isScaledFrame(item, known));
-    const places = items.flatMap((item, at) => (isWide(item) ? [at] : []));
-    const keys = keysOf(value, file).filter((key) => isWide(named(value, key)!));
-    if (places.length + keys.length > 0) found.set(fn, [...places, ...keys].join());
+    const placesOf = (value: Expr): readonly string[] => [
+      ...(value.kind === "Tuple" ? value.items : []).flatMap((item, at) => (isWide(item) ? [`${at}`] : [])),
+      ...keysOf(value, file).filter((key) => isWide(named(value, key)!)),
+    ];
+    // Where it hands out one or the other, those that both have.
+    const [first = [], ...others] = values.map(placesOf);
+    const places = first.filter((place) => others.every((other) => other.includes(place)));
+    if (places.length > 0) found.set(fn, places.join());
   };
   // One by one, as of tables.
   for (const maker of MAKERS)
@@ -601,7 +476,7 @@ export function float64Makers(file: PythonFile): ReadonlyMap<FunctionDef, string
           ? file.once(returnsByName).get(file.qualified(fn))
           : undefined;
       if (returned?.every((value) => isFloat64(tensorOf(value, file) ?? value, known))) found.set(fn, "");
-      else if (returned?.length === 1) handsOutAt(fn, returned[0]!);
+      else if (returned) handsOutAt(fn, returned);
     }
   // `return self.states[chosen], self.rewards[chosen]`
   for (const fn of file.all("FunctionDef")) {
@@ -610,8 +485,7 @@ export function float64Makers(file: PythonFile): ReadonlyMap<FunctionDef, string
     // `return self.select(chosen)`
     const [first] = returned;
     const other = first?.kind === "Call" ? callTarget(first, file) : null;
-    const [one, ...more] = (other !== null && file.once(returnsByName).get(other)) || returned;
-    if (one && more.length === 0) handsOutAt(fn, one);
+    handsOutAt(fn, (other !== null && file.once(returnsByName).get(other)) || returned);
   }
   return found;
 }
