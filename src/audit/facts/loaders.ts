@@ -1,4 +1,4 @@
-import { isTrue, keyword, positional } from "../../python/file.ts";
+import { isNone, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
@@ -39,10 +39,11 @@ export function loadersOf(
   const own = selfAttribute(expr);
   if (own !== null) {
     const cls = classOf(expr);
+    const writes = (cls ? attributesOf(cls, file).get(own)?.writes : undefined) ?? [];
     return all(
-      (cls ? attributesOf(cls, file).get(own)?.writes : undefined)?.map(({ value, target }) =>
-        value ? again(value) : oneOf(target, facts, depth, isMaker),
-      ) ?? [],
+      writes.flatMap(({ value, target }) =>
+        isNone(value) ? [] : [value ? again(value) : oneOf(target, facts, depth, isMaker)],
+      ),
     );
   }
   if (expr.kind === "Name")
@@ -75,8 +76,9 @@ export function loadersOf(
   if (expr.kind === "Subscript") return all(heldIn(expr.value, file).map((held) => again(held)));
   // `data.train_loader`, a property of a class of this file.
   if (expr.kind === "Attribute") return all(propertyOf(expr, file).map((one) => again(one)));
-  // `tqdm(loader) if rank == 0 else loader`
-  if (expr.kind === "IfExp") return all([again(expr.body), again(expr.orelse)]);
+  // `tqdm(loader) if rank == 0 else loader`, and of `loader if data else None` what can be gone through.
+  if (expr.kind === "IfExp")
+    return all([expr.body, expr.orelse].flatMap((one) => (isNone(one) ? [] : [again(one)])));
   if (expr.kind !== "Call") return null;
   const name = file.dotted(expr.func);
   // Those of graphs and of WebDataset take the same settings, and pin what they hand out.
@@ -111,9 +113,11 @@ function isCount(expr: Expr, file: PythonFile): boolean {
   return over !== null && isCount(over, file);
 }
 
-/** Of `loader = tqdm(loader)` in a loop, the inner name's own statement tells nothing of where it came from. */
+/** Of `loader = tqdm(loader)` in a loop, the inner name's own statement tells nothing of where it came from; and nothing goes through None. */
 function reachingOnce(name: Name, file: PythonFile): readonly Definition[] {
-  return file.scopes.reaching(name).filter(({ value }) => !value || !contains(value, name));
+  return file.scopes
+    .reaching(name)
+    .filter(({ how, value }) => !value || !(contains(value, name) || (how === "assign" && isNone(value))));
 }
 
 /** What a property of an instance returns, where the class stands in this file. */

@@ -1,10 +1,11 @@
-import { argument, positional } from "../../python/file.ts";
+import { argument, keyword, positional } from "../../python/file.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Name, Node } from "../../python/tree.ts";
 import { blockOf, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { attributesOf, isModuleRole, isOnlyMadeBy, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isDataLoader } from "../facts/loaders.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { isUsedAsTensor } from "../facts/tensor-use.ts";
 import { TENSOR_ONLY_METHODS } from "../facts/torch-names.ts";
@@ -314,22 +315,25 @@ function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
   // `np.random.rand(n) > 0.5`
   if (expr.kind === "Compare") return isHostArray(expr.left, facts, depth + 1);
   if (expr.kind === "Unary") return isHostData(expr.operand, facts, depth + 1);
-  // One entry of a list is a number.
+  // One entry of a list, or of a row of numbers, is a number.
   if (expr.kind === "Subscript")
     return (
-      isGroups(expr.value, facts) ||
-      (isHostData(expr.value, facts, depth + 1) &&
-        (expr.index.kind === "Slice" || !isFilledList(expr.value, facts, depth + 1)))
+      !(expr.index.kind === "Num" && isRow(expr.value, facts)) &&
+      (isGroups(expr.value, facts) ||
+        (isHostData(expr.value, facts, depth + 1) &&
+          (expr.index.kind === "Slice" || !isFilledList(expr.value, facts, depth + 1))))
     );
   if (depth === 0 && selfAttribute(expr) !== null)
     return isOwnHostData(expr, facts) || isHandedByMethod(expr, facts);
   if (expr.kind === "Call" && (isDrawn(expr, facts) || isReadBack(expr, facts))) return true;
   if (expr.kind === "Call" && depth === 0 && isHandedByMethod(expr, facts)) return true;
-  // `order[::-1].copy()`
+  // `order[::-1].copy()`, `kept.cpu().numpy().nonzero()[0]`
   if (
     expr.kind === "Call" &&
     expr.func.kind === "Attribute" &&
-    /^(?:copy|astype|flatten|ravel|reshape)$/.test(expr.func.attr) &&
+    /^(?:copy|astype|flatten|ravel|reshape|squeeze|transpose|repeat|clip|nonzero|argsort|argpartition)$/.test(
+      expr.func.attr,
+    ) &&
     facts.file.dotted(expr.func) === null
   )
     return depth < 4 && isHostArray(expr.func.value, facts, depth + 1);
@@ -346,7 +350,7 @@ function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
   if (expr.kind === "Call")
     return (
       !isOneNumber(expr, facts) &&
-      /^(?:numpy\.(?:array|asarray|arange|where|nonzero|flatnonzero|argsort|argpartition|random\.\w+)|random\.(?:sample|choices)|builtins\.(?:list|sorted|range))$/.test(
+      /^(?:numpy\.(?:array|asarray|arange|where|(?:flat)?nonzero|argwhere|arg(?:sort|partition)|concatenate|hstack|repeat|tile|unique|setdiff1d|intersect1d|union1d|random\.\w+)|random\.(?:sample|choices)|builtins\.(?:list|sorted|range))$/.test(
         facts.file.dotted(expr.func) ?? "",
       )
     );
@@ -361,7 +365,20 @@ function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
       : definitions[0]!.how === "unpack"
         ? isPairOfArrays(definitions[0]!.value, facts)
         : definitions[0]!.how === "iterate" &&
-          (isListOfIndices(definitions[0]!.value, facts) || isOneOfGroups(definitions[0]!, facts)))
+          (isListOfIndices(definitions[0]!.value, definitions[0]!.index, facts) ||
+            isOneOfGroups(definitions[0]!, facts)))
+  );
+}
+
+/** `np.unique(labels)`, `np.random.permutation(n)`: an array of one axis. */
+function isRow(expr: Expr, { file }: Facts): boolean {
+  const made = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+  return (
+    made?.kind === "Call" &&
+    /^numpy\.(?:unique|flatnonzero|setdiff1d|intersect1d|union1d|arange|random\.permutation)$/.test(
+      file.dotted(made.func) ?? "",
+    ) &&
+    made.args.length === (/setdiff|intersect|union/.test(lastWord(made.func)) ? 2 : 1)
   );
 }
 
@@ -482,14 +499,34 @@ function isGroups(expr: Expr, facts: Facts): boolean {
   return held.length > 0 && held.every((one) => one.kind === "List" && isHostData(one, facts, 3));
 }
 
-/** `for rows in np.array_split(order, n)`, `for rows in BatchSampler(…)`: each is an array, or a list. */
-function isListOfIndices(over: Expr, { file }: Facts): boolean {
+/**
+ * `for rows in np.array_split(order, n)`, `for rows in BatchSampler(…)`, `for rows in DataLoader(range(n), 64)`: each is an array, a
+ * list, or a tensor on the host.
+ */
+function isListOfIndices(over: Expr, at: number | null, facts: Facts): boolean {
+  const { file } = facts;
   const value = over.kind === "Name" ? file.scopes.onlyValue(over) : over;
+  if (value?.kind !== "Call") return false;
+  const name = file.dotted(value.func);
+  const data = isDataLoader(name) && !keyword(value, "collate_fn") ? argument(value, "dataset", 0) : null;
+  if (data) return at === null && isNumbers(data, facts);
+  // `for step, rows in enumerate(…)`, `for rows in tqdm(…)`
+  const inner = positional(value, 0);
+  if (inner && name === "builtins.enumerate") return at === 1 && isListOfIndices(inner, null, facts);
+  if (inner && /(?:^|\.)tqdm(?:\.|$)/.test(name ?? "")) return isListOfIndices(inner, at, facts);
+  if (at !== null) return false;
+  return /^(?:numpy\.(?:array_)?split|torch\.utils\.data\.(?:sampler\.)?BatchSampler)$/.test(name ?? "");
+}
+
+/** `range(edges.size(0))`, `torch.arange(n)`, `list(range(n))`: what a loader hands out in batches as numbers of rows. */
+function isNumbers(data: Expr, { file }: Facts): boolean {
+  const made = data.kind === "Name" ? file.scopes.onlyValue(data) : data;
+  if (made?.kind !== "Call") return false;
+  const name = file.dotted(made.func);
+  const inner = name === "builtins.list" ? positional(made, 0) : made;
   return (
-    value?.kind === "Call" &&
-    /^(?:numpy\.(?:array_)?split|torch\.utils\.data\.(?:sampler\.)?BatchSampler)$/.test(
-      file.dotted(value.func) ?? "",
-    )
+    inner?.kind === "Call" &&
+    /^(?:builtins\.range|(?:torch|numpy)\.arange)$/.test(file.dotted(inner.func) ?? "")
   );
 }
 
