@@ -312,11 +312,70 @@ export function isForSoftmax(target: Name, facts: Facts, depth = 0): boolean {
   return (
     uses.length > 0 &&
     uses.every((use) => {
-      // Masked on its way there.
-      const masked = maskedBy(use);
-      if (masked) return depth < 4 && isForSoftmax(masked, facts, depth + 1);
-      return /^(?:log_)?softmax$/.test(lastWord(methodOf(use)?.func ?? use));
+      // Masked, shifted or scaled on its way there.
+      const next = goneOnAs(use);
+      if (next) return depth < 4 && isForSoftmax(next, facts, depth + 1);
+      if (SOFTMAX.test(lastWord(methodOf(use)?.func ?? use))) return true;
+      // `logits[pairs]`, beside the sum over all of them.
+      return isPicked(use) && uses.some((other) => SOFTMAX.test(lastWord(methodOf(other)?.func ?? other)));
     })
+  );
+}
+
+const SOFTMAX = /^(?:(?:log_)?softmax|logsumexp)$/;
+
+/** `logits[rows, labels]`, `logits.diagonal()`: a few of them. */
+function isPicked({ parent }: Name): boolean {
+  return (
+    parent?.kind === "Subscript" || (parent?.kind === "Attribute" && /^diag(?:onal)?$/.test(parent.attr))
+  );
+}
+
+/** What scores are called after a step that leaves them as large, and needs them no longer: `masked = scores.masked_fill(mask, low)`, `kept = scores`. */
+function goneOnAs(use: Name): Name | null {
+  const call = methodOf(use);
+  const step =
+    use.parent?.kind === "Binary" && /^[-+*/]$/.test(use.parent.op) && use.parent.left === use
+      ? use.parent
+      : call && /^(?:masked_fill|where|add|sub|mul|div)$/.test(lastWord(call.func))
+        ? call
+        : use;
+  const target = targetOf(step);
+  return target?.kind === "Name" ? target : null;
+}
+
+/**
+ * A product of pairs, or what it became under whatever name without being needed again: covered, shifted or scaled. Each of these is
+ * as large, and none is what a backward keeps.
+ */
+export function isOfScores(expr: Expr, facts: Facts, depth = 0): boolean {
+  if (depth > 5) return false;
+  const again = (inner: Expr | null): boolean => inner !== null && isOfScores(inner, facts, depth + 1);
+  if (expr.kind === "Name") {
+    const made = facts.file.scopes.reaching(expr);
+    return made.length > 0 && made.every(({ how, value }) => how === "assign" && again(value));
+  }
+  if (isProduct(expr, facts) || isScores(expr, facts) || isOfBatches(expr, facts) || isOfPairs(expr, facts))
+    return true;
+  if (expr.kind === "Binary")
+    return /^[+-]$/.test(expr.op)
+      ? again(expr.left) || again(expr.right)
+      : /^[*/]$/.test(expr.op) && again(expr.left) && isScalar(expr.right, facts);
+  if (expr.kind !== "Call" || expr.func.kind !== "Attribute") return false;
+  const name = facts.file.dotted(expr.func);
+  if (name !== null) return name === "torch.where" && again(positional(expr, 1));
+  return /^(?:masked_fill|add|sub)$/.test(expr.func.attr) && again(expr.func.value);
+}
+
+/** `torch.cdist(a, b)`, `F.cosine_similarity(x[:, None], x[None])`: a number for each pair of examples. */
+function isOfPairs(expr: Expr, facts: Facts): boolean {
+  const name = expr.kind === "Call" ? facts.file.dotted(expr.func) : null;
+  if (expr.kind !== "Call" || name === null) return false;
+  if (name === "torch.cdist") return true;
+  const both = [positional(expr, 0), positional(expr, 1)];
+  return (
+    name === "torch.nn.functional.cosine_similarity" &&
+    both.every((one) => one !== null && /\bNone\b|unsqueeze\(/.test(facts.file.textOf(one)))
   );
 }
 

@@ -5,10 +5,10 @@ import type { Assign, Binary, Call, Expr, Name } from "../../python/tree.ts";
 import { isOnlyMadeBy } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isOtherBranch } from "../facts/guards.ts";
-import { isOfPixels, isOfSounds } from "../facts/large-outputs.ts";
+import { PICTURE, isOfPixels, isOfSounds } from "../facts/large-outputs.ts";
 import { networkCall } from "../facts/networks.ts";
 import type { Finding, Rule } from "../rule.ts";
-import { isOfKind, isProduct, isScalar } from "../facts/products.ts";
+import { isOfKind, isScalar } from "../facts/products.ts";
 import {
   factors,
   heldValue,
@@ -17,7 +17,7 @@ import {
   isLarge,
   isLogits,
   isOfBatches,
-  isScores,
+  isOfScores,
   isTokenLogits,
   maskedBy,
   methodOf,
@@ -100,20 +100,26 @@ function* coveredScores({ targets: [target, ...more], value }: Assign, facts: Fa
   if (target?.kind !== "Name" || more.length > 0) return;
   const old = coveredBy(value, facts);
   if (!old || old.id === target.id || !facts.everyStep(value)) return;
-  const held = heldValue(old, facts);
-  if (
-    !held ||
-    !(isProduct(held.value, facts) || isScores(held.value, facts) || isOfBatches(held.value, facts))
-  )
-    return;
-  const reads = facts.file.scopes
-    .uses(held.made)
+  if (!isOfScores(heldValue(old, facts)?.value ?? old, facts)) return;
+  const { scopes } = facts.file;
+  const reads = scopes
+    .reaching(old)
+    .flatMap((made) => scopes.uses(made))
     .filter((use) => !isChangedOrDropped(use) && !isOfKind(use) && maskedBy(use) === null);
-  if (reads.every((use) => contains(value, use)) && isForSoftmax(target, facts))
+  const isLast = reads.every(
+    (use) => contains(value, use) || isOtherBranch(use, value) || (use.end < value.start && isReduced(use)),
+  );
+  if (isLast && isForSoftmax(target, facts))
     yield {
       at: value,
       message: `\`${old.id}\` is alive beside \`${target.id}\`, which is as large, and nothing reads it again; give the result the same name`,
     };
+}
+
+/** `peak, _ = scores.max(1, keepdim=True)`, `torch.max(scores, dim=1)`: asked before, and its backward keeps the places alone. */
+function isReduced(use: Name): boolean {
+  const call = methodOf(use);
+  return call !== null && /^(?:max|min|mean|sum)$/.test(lastWord(call.func));
 }
 
 /** The `scores` of `scores + bias`, `scores - peak`, `scores.masked_fill(mask, low)` and `torch.where(mask, scores, low)`. */
@@ -143,9 +149,12 @@ function* weightedErrors({ targets: [target, ...more], value }: Assign, facts: F
   if (target?.kind !== "Name" || more.length > 0) return;
   const scaled = value.kind === "Binary" && value.op === "*" ? [value.left, value.right] : productOf(value);
   const errors = scaled.find((one): one is Name => one.kind === "Name" && isHeldError(one, target, facts));
-  if (!errors || !(isOfPixels(facts) || isOfSounds(facts)) || !facts.everyStep(value)) return;
-  const weight = scaled.find((one) => one !== errors);
-  if (facts.gradMode(value) === "off" || !weight || mayLearn(weight, facts)) return;
+  const weight = errors && scaled.find((one) => one !== errors);
+  if (!weight || !(isOfPixels(facts) || isOfSounds(facts)) || !facts.everyStep(value)) return;
+  if (facts.gradMode(value) === "off" || mayLearn(weight, facts)) return;
+  // Of what only was made of errors it must be plain that nothing else keeps it.
+  const made = facts.file.scopes.onlyValue(errors);
+  if (made && !isError(made, facts.file) && !isGiven(weight, facts)) return;
   yield {
     at: value,
     message: `\`${errors.id}\`, an error for each place, is alive beside \`${target.id}\`, which is as large; weight it under the same name, or in the expression that sums it up`,
@@ -178,7 +187,37 @@ function isHeldError(name: Name, target: Name, { file }: Facts): boolean {
   const [made, ...more] = file.scopes.reaching(name);
   if (made?.how !== "assign" || more.length > 0 || !made.value || name.id === target.id) return false;
   const reads = file.scopes.uses(made).filter((use) => !isChangedOrDropped(use) && !isOfKind(use));
-  return reads.length === 1 && isError(made.value, file);
+  return (
+    reads.length === 1 &&
+    (isError(made.value, file) ||
+      (made.value.kind === "Binary" && /^[-+*]$/.test(made.value.op) && isForEachPlace(made.value, file)))
+  );
+}
+
+/** Computed place by place of an error, or of the chances of each class there: `(1 - p) ** gamma * log_p`. */
+function isForEachPlace(expr: Expr, file: PythonFile, depth = 0): boolean {
+  if (depth > 5) return false;
+  const again = (inner: Expr | null): boolean => inner !== null && isForEachPlace(inner, file, depth + 1);
+  if (isError(expr, file)) return true;
+  if (expr.kind === "Name") return again(file.scopes.onlyValue(expr));
+  if (expr.kind === "Unary") return again(expr.operand);
+  if (expr.kind === "Binary") return /^[-+*]$/.test(expr.op) && (again(expr.left) || again(expr.right));
+  if (expr.kind !== "Call" || !/^(?:(?:log_?)?(?:softmax|sigmoid)|exp|log|neg)$/.test(lastWord(expr.func)))
+    return false;
+  const of =
+    expr.func.kind === "Attribute" && file.dotted(expr.func) === null ? expr.func.value : positional(expr, 0);
+  return of !== null && (PICTURE.test(lastWord(of)) || again(of));
+}
+
+/** A number, or what the function was given to compare with, or to weigh by: it needs no gradient. */
+function isGiven(weight: Expr, facts: Facts): boolean {
+  if (isScalar(weight, facts) || facts.value(weight).graph === "no") return true;
+  const [one, ...more] = weight.kind === "Name" ? facts.file.scopes.reaching(weight) : [];
+  return (
+    one?.how === "param" &&
+    more.length === 0 &&
+    /target|label|mask|one_?hot|valid|truth|(?:^|_)gt(?:_|$)/i.test(one.name)
+  );
 }
 
 /** `(a - b) ** 2`, `(a - b).abs()`, `torch.square(a - b)`, `F.mse_loss(a, b, reduction="none")` */
