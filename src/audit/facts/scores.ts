@@ -355,6 +355,7 @@ export function isOfScores(expr: Expr, facts: Facts, depth = 0): boolean {
     const made = facts.file.scopes.reaching(expr);
     return made.length > 0 && made.every(({ how, value }) => how === "assign" && again(value));
   }
+  if (expr.kind === "IfExp") return again(expr.body) && again(expr.orelse);
   if (isProduct(expr, facts) || isScores(expr, facts) || isOfBatches(expr, facts) || isOfPairs(expr, facts))
     return true;
   if (expr.kind === "Binary")
