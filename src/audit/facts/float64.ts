@@ -51,6 +51,12 @@ function isGenerator(call: Call, known: Known): boolean {
   return definitions.length > 0 && definitions.every(({ value }) => makes(value));
 }
 
+/** `StandardScaler()`, which leaves the type of what it scales as it is. */
+function isScaler(expr: Expr, { file }: Known): boolean {
+  const made = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+  return made?.kind === "Call" && /^sklearn\.preprocessing\.\w+Scaler$/.test(file.dotted(made.func) ?? "");
+}
+
 /** `np.array(x, dtype=np.float64)`, `np.asarray(x, float)`, `x.astype(np.float64)` */
 function saysFloat64(call: Call, known: Known): boolean {
   const casts = call.func.kind === "Attribute" && call.func.attr === "astype";
@@ -300,6 +306,10 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
     )
   )
     return isFloat64(expr.func.value, known, depth + 1);
+  if (expr.kind === "Call" && expr.func.kind === "Attribute" && expr.func.attr === "fit_transform") {
+    const rows = positional(expr, 0);
+    return rows !== null && isScaler(expr.func.value, known) && isFloat64(rows, known, depth + 1);
+  }
   if (expr.kind === "Call" && /^numpy\.(?:array|asarray)$/.test(known.file.dotted(expr.func) ?? "")) {
     const data = positional(expr, 0);
     if (keyword(expr, "dtype") || expr.args.length !== 1) return false;

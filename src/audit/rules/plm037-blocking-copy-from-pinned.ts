@@ -258,6 +258,12 @@ function batchSource(expr: Expr, facts: Facts, depth = 0): Expr | null {
   if (written.length > 0) return written.map(again).find((one) => one !== null) ?? null;
   if (expr.kind === "Subscript" || expr.kind === "Attribute") return again(expr.value);
   if (expr.kind === "Call" && facts.file.dotted(expr.func) === "builtins.next") return positional(expr, 0);
+  // `parts = dict(images=images, labels=labels)`, of one batch.
+  const parts = partsOf(expr, facts);
+  if (parts.length > 0) {
+    const each = parts.map(again);
+    return each.every((one) => one !== null) ? each[0]! : null;
+  }
   if (expr.kind !== "Name") return null;
   const sources = facts.file.scopes.reaching(expr).map((one) => {
     if (!one.value) return null;
@@ -279,6 +285,15 @@ function batchSource(expr: Expr, facts: Facts, depth = 0): Expr | null {
   });
   // Moved already, it is no longer the loader's.
   return sources.find((one) => one !== null) ?? null;
+}
+
+/** What a dict, a list or a tuple is written down with. */
+function partsOf(expr: Expr, { file }: Facts): readonly Expr[] {
+  if (expr.kind === "Dict") return expr.values;
+  if (expr.kind === "Tuple" || expr.kind === "List") return expr.items;
+  return expr.kind === "Call" && file.dotted(expr.func) === "builtins.dict"
+    ? expr.args.flatMap(({ name, value }) => (name === null ? [] : [value]))
+    : [];
 }
 
 /** What a method puts on `self`: `self.batch = next(self.loader)`. */

@@ -1,13 +1,17 @@
 import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, namesIn, statementOf } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Call, ClassDef, Dict, Expr, FunctionDef } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isFloat64 } from "../facts/float64.ts";
+import { loadersOf } from "../facts/loaders.ts";
 import { isArray } from "../facts/numpy-arrays.ts";
+import { returnsByName } from "../facts/returns.ts";
 import { isScaledFrame } from "../facts/scaled-frames.ts";
+import { callTarget } from "../facts/summary.ts";
 import { last } from "../facts/torch-names.ts";
 import { hasFractions, isWideByUse, known } from "../facts/wide-by-use.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -146,10 +150,16 @@ function helperOf(expr: Expr, facts: Facts): Call | null {
 
 /** `images.cuda().float()` of batches whose dataset, in whatever file, hands out float64 in that place. */
 function* castThere(facts: Facts): Generator<Finding> {
-  if (!facts.project.wideData.has(facts.file.module)) return;
+  const isHeld = facts.file.callsNamed("TensorDataset").length > 0;
+  if (!isHeld && !facts.project.wideData.has(facts.file.module)) return;
   for (const call of facts.file.callsNamed("float", "half", "bfloat16", "to")) {
-    const place = narrows(call, facts) ? placeInBatch(call.func.value, facts) : null;
-    if (place !== null && facts.hot(call) && facts.once(widePlaces).has(String(place)))
+    const part = narrows(call, facts) ? partOfBatch(call.func.value, facts) : null;
+    const place = part?.index ?? null;
+    if (part === null || place === null || !facts.hot(call)) continue;
+    if (
+      facts.once(widePlaces).has(String(place)) ||
+      (isHeld && part.value !== null && isHeldWide(part.value, place, facts))
+    )
       yield {
         at: call,
         severity: "note",
@@ -167,14 +177,35 @@ function narrows(call: Call, { file }: Facts): call is Call & { func: Attribute 
   return type !== null && /^torch\.(?:b?float16|float32|float|half)$/.test(file.dotted(type) ?? "");
 }
 
+/** `TensorDataset(torch.from_numpy(rows), …)`, by which all that a loader may be of hold float64 at a place. */
+function isHeldWide(loader: Expr, place: number, facts: Facts): boolean {
+  const held = (loadersOf(loader, facts) ?? []).map((call) => {
+    const data = argument(call, "dataset", 0);
+    const made = data?.kind === "Name" ? facts.file.scopes.onlyValue(data) : data;
+    if (made?.kind !== "Call") return null;
+    // What a function of this file makes.
+    const target = callTarget(made, facts.file);
+    const [one, ...more] = (target !== null && facts.file.once(returnsByName).get(target)) || [made];
+    return one?.kind === "Call" && more.length === 0 ? one : null;
+  });
+  return (
+    held.length > 0 &&
+    held.every((call) => {
+      const item = call && lastWord(call.func) === "TensorDataset" ? positional(call, place) : null;
+      const data = item && dataOf(item, facts);
+      return data !== null && isFloat64(data, facts.once(known));
+    })
+  );
+}
+
 /** Which of `for images, labels in loader:` an expression has sent to the device, as it was; null where it is none. */
-function placeInBatch(expr: Expr, facts: Facts): number | null {
+function partOfBatch(expr: Expr, facts: Facts): Definition | null {
   const { scopes } = facts.file;
   const sent = expr.kind === "Name" ? scopes.onlyValue(expr) : expr;
   if (sent?.kind !== "Call" || sent.func.kind !== "Attribute" || sent.func.value.kind !== "Name") return null;
   if (sent.func.attr !== "cuda" && !(sent.func.attr === "to" && isOnlySent(sent, facts))) return null;
   const [one, ...more] = scopes.reaching(sent.func.value);
-  return one?.how === "iterate" && more.length === 0 && one.value?.parent?.kind === "For" ? one.index : null;
+  return one?.how === "iterate" && more.length === 0 && one.value?.parent?.kind === "For" ? one : null;
 }
 
 /** Where in their tuples the datasets of the tree have float64. */
