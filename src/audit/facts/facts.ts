@@ -55,6 +55,7 @@ const COLD: FunctionFacts = {
   opens: false,
   copies: null,
   pins: false,
+  loads: false,
   workers: false,
   collates: false,
   table: null,
@@ -65,6 +66,7 @@ const COLD: FunctionFacts = {
   losses: null,
   cutsOff: false,
   uncleared: false,
+  evaluates: false,
   queues: false,
   onlyRead: false,
 };
@@ -274,7 +276,7 @@ export class Facts {
   }
 
   /** Calls that may go to a function of the tree of which this is known; whether one does, `callee` says. */
-  callsTo(fact: "loose" | "keeps" | "copies" | "uncleared"): readonly Call[] {
+  callsTo(fact: "loose" | "keeps" | "copies" | "uncleared" | "loads"): readonly Call[] {
     const words = wordsOf(this.project)[fact];
     // The call of an instance is written with a name of its own.
     return words.has("forward")
@@ -516,7 +518,7 @@ export function ownUpdate(node: Node, facts: Facts, turn: Node | null = facts.st
 
 type Words = Readonly<
   Record<
-    "loose" | "keeps" | "copies" | "reduces" | "runs" | "losses" | "collates" | "uncleared",
+    "loose" | "keeps" | "copies" | "reduces" | "runs" | "losses" | "collates" | "uncleared" | "loads",
     ReadonlySet<string>
   >
 >;
@@ -530,6 +532,7 @@ function wordsOf(project: ProjectFacts): Words {
     const [loose, keeps] = [new Set<string>(), new Set<string>()];
     const [copies, reduces, runs] = [new Set<string>(), new Set<string>(), new Set<string>()];
     const [collates, losses, uncleared] = [new Set<string>(), new Set<string>(), new Set<string>()];
+    const loads = new Set<string>();
     for (const [name, facts] of project.functions) {
       if (facts.loose) loose.add(last(name));
       if (facts.keeps) keeps.add(last(name));
@@ -539,8 +542,9 @@ function wordsOf(project: ProjectFacts): Words {
       if (facts.losses) losses.add(last(name));
       if (facts.collates) collates.add(last(name));
       if (facts.uncleared) uncleared.add(last(name));
+      if (facts.loads) loads.add(last(name));
     }
-    words.set(project, (found = { loose, keeps, copies, reduces, runs, collates, losses, uncleared }));
+    words.set(project, (found = { loose, keeps, copies, reduces, runs, collates, losses, uncleared, loads }));
   }
   return found;
 }

@@ -56,6 +56,8 @@ export interface FunctionFacts {
   readonly copies: readonly string[] | null;
   /** It hands out a loader of pinned batches. */
   readonly pins: boolean;
+  /** It hands out new DataLoaders each time. */
+  readonly loads: boolean;
   /** The constructor of a dataset that worker processes read. */
   readonly workers: boolean;
   /** A loader of another file puts batches together with it, or with what it makes. */
@@ -78,6 +80,8 @@ export interface FunctionFacts {
   readonly onlyRead: boolean;
   /** It clears gradients before its last backward alone: who called it still has those of that. */
   readonly uncleared: boolean;
+  /** It puts a network into eval mode, goes through examples with it, and differentiates nothing. */
+  readonly evaluates: boolean;
   /** It takes a step, of which it waits for nothing. */
   readonly queues: boolean;
 }
@@ -240,6 +244,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !summary.opens &&
       !summary.copies &&
       !summary.pins &&
+      !summary.loads &&
       !summary.table &&
       !wide.has(summary.name) &&
       !summary.reduces &&
@@ -248,6 +253,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !summary.losses &&
       !summary.cutsOff &&
       !summary.uncleared &&
+      !summary.evaluates &&
       !onlyRead &&
       !workers &&
       !collates;
@@ -274,6 +280,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         opens: summary.opens ?? false,
         copies: summary.copies ?? null,
         pins: summary.pins ?? false,
+        loads: summary.loads ?? false,
         workers,
         collates,
         table: summary.table ?? null,
@@ -284,6 +291,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         losses: summary.losses ?? null,
         cutsOff: summary.cutsOff ?? false,
         uncleared: summary.uncleared ?? false,
+        evaluates: summary.evaluates === true && !reaches.has(fn),
         queues: loose.has(fn) && summary.queues === true,
         onlyRead,
       };

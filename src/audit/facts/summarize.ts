@@ -31,6 +31,9 @@ import { isCapital } from "./torch-names.ts";
 import { tablesMade } from "./tables.ts";
 import type { Table } from "./tables.ts";
 import { leavesGradients } from "./uncleared.ts";
+import { loaderMakers } from "./loader-makers.ts";
+import type { LoaderMaker } from "./loader-makers.ts";
+import { evaluators, looksThrough } from "./evaluation-calls.ts";
 import { handedTeachers } from "./teachers.ts";
 import { sharedTimers } from "./timers.ts";
 import type { CallSite, ClassSummary, FileSummary, FunctionSummary, Target } from "./summary.ts";
@@ -108,6 +111,8 @@ class Summarizer {
   readonly #backwards: readonly Backward[];
   readonly #copies: ReadonlyMap<FunctionDef, ReadonlySet<string>>;
   readonly #pins: ReadonlySet<FunctionDef>;
+  readonly #makers: ReadonlyMap<string, LoaderMaker>;
+  readonly #evaluators: ReadonlySet<FunctionDef>;
   readonly #openers: ReadonlySet<FunctionDef>;
   readonly #tables: ReadonlyMap<FunctionDef, Table>;
   readonly #reducers: ReadonlyMap<FunctionDef, string>;
@@ -139,6 +144,8 @@ class Summarizer {
     this.#passed = passedBy(file);
     this.#copies = waitingCopies(file);
     this.#pins = pinnedMakers(file);
+    this.#makers = file.once(loaderMakers);
+    this.#evaluators = file.once(evaluators);
     this.#openers = openers(file);
     this.#tables = tablesMade(file);
     this.#reducers = reducers(file);
@@ -474,12 +481,14 @@ class Summarizer {
       opens: (fn && this.#openers.has(fn)) || undefined,
       copies: copies ? [...copies] : undefined,
       pins: (fn && this.#pins.has(fn)) || undefined,
+      loads: (fn && this.#makers.has(name)) || undefined,
       table: (fn && this.#tables.get(fn)) ?? undefined,
       reduces: (fn && this.#reducers.get(fn)) ?? undefined,
       usesUp: fn && usedUpBy(fn, name, this.#file),
       runs: (fn && this.#runners.get(fn)) ?? undefined,
       losses: (fn && this.#losses.get(fn)) ?? undefined,
       uncleared: (fn && notes.backward && leavesGradients(fn, this.#backwards, this.#file)) || undefined,
+      evaluates: (fn && this.#evaluators.has(fn) && looksThrough(fn, this.#file)) || undefined,
       cutsOff: (fn && cutsOffState(fn, this.#file)) || undefined,
       queues: (fn && this.#backwards.length > 0 && !waitsBelow(fn, true, this.#file)) || undefined,
     };

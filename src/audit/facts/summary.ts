@@ -115,6 +115,8 @@ export interface FunctionSummary {
   readonly copies?: readonly string[] | undefined;
   /** It hands out a loader of pinned batches. */
   readonly pins?: true | undefined;
+  /** It hands out new DataLoaders each time. */
+  readonly loads?: true | undefined;
   /** It makes a tensor on the host. */
   readonly table?: Table | undefined;
   /** The parameter that it hands back, reduced over all processes. */
@@ -129,6 +131,8 @@ export interface FunctionSummary {
   readonly cutsOff?: true | undefined;
   /** It clears gradients before its last backward alone: who called it still has those of that. */
   readonly uncleared?: true | undefined;
+  /** It puts a network into eval mode and goes through examples with it. */
+  readonly evaluates?: true | undefined;
   /** In a file that differentiates: neither it nor what it calls there waits for the device each time. */
   readonly queues?: true | undefined;
 }

@@ -1,26 +1,19 @@
 import { argument, isFalse, isNone, isTrue } from "../../python/file.ts";
-import {
-  ancestors,
-  blockOf,
-  classOf,
-  contains,
-  functionOf,
-  lastWord,
-  statementOf,
-  walk,
-} from "../../python/nodes.ts";
+import { ancestors, blockOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Node, Stmt } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
-import { methodsOf, selfAttribute } from "../facts/classes.ts";
+import { methodsOf } from "../facts/classes.ts";
+import { evaluatorCalled, isEvaluation } from "../facts/evaluation-calls.ts";
 import type { Facts } from "../facts/facts.ts";
 import { decoratedGrad } from "../facts/gradmode.ts";
 import { isOtherBranch } from "../facts/guards.ts";
-import { isNetwork } from "../facts/networks.ts";
 import { callsOf } from "../facts/returns.ts";
 import { saysEvaluation } from "../facts/switches.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopOfSteps, loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
+import { clearings } from "../facts/uncleared.ts";
+import type { Clearing } from "../facts/uncleared.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -45,6 +38,7 @@ export const rule: Rule = {
 function* kept(facts: Facts): Generator<Finding> {
   yield* leftElsewhere(facts);
   yield* clearedInTrainingOnly(facts);
+  yield* beforeHooks(facts);
   const { file } = facts;
   const leave = new Set<FunctionDef>();
   for (const loop of facts.stepLoops) {
@@ -115,11 +109,32 @@ function* kept(facts: Facts): Generator<Finding> {
 /** `engine.train_one_epoch(net, …)`, then `evaluate(net, …)`: a function of another file that clears before each backward alone. */
 function* leftElsewhere(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  const clears = file.callsNamed("zero_grad").length > 0;
-  for (const call of clears ? [] : facts.callsTo("uncleared")) {
+  for (const call of clearings(file).length > 0 ? [] : facts.callsTo("uncleared")) {
     const statement = facts.callee(call)?.uncleared === true ? statementOf(call) : null;
-    if (!statement || loopsAround(call).length === 0 || file.functionNamed(callTarget(call, file))) continue;
-    yield* evaluations(restOf(statement), null, facts);
+    const [loop, outer] = loopsAround(call);
+    if (!statement || !loop || file.functionNamed(callTarget(call, file))) continue;
+    // `for batch in loader: train_step(net, batch)`: the loop over epochs goes on with what its last step has left.
+    yield* evaluations([...restOf(statement), ...(outer ? restOf(loop) : [])], null, facts);
+  }
+}
+
+/** Lightning validates between steps: of one that clears by hand, before its backward, the gradients stay. */
+function* beforeHooks(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  if (!file.mentions("validation_step") || !file.mentions("manual_backward")) return;
+  for (const cls of file.all("ClassDef")) {
+    const methods = facts.role(cls) === "lightning" ? methodsOf(cls) : [];
+    const step = methods.find(({ name }) => name === "training_step");
+    if (!step || !methods.some(({ name }) => name === "validation_step")) continue;
+    const until = file.callsNamed("manual_backward").findLast((call) => contains(step, call));
+    const clears = clearings(file).filter((clear) => contains(cls, clear));
+    const [first] = clears;
+    if (until && first && clears.every((clear) => contains(step, clear) && clear.start < until.start))
+      yield {
+        at: first,
+        message:
+          "The last step's gradients, as large as the trainable parameters, stay allocated during validation; call `zero_grad()` after the step instead",
+      };
   }
 }
 
@@ -129,7 +144,7 @@ function* leftElsewhere(facts: Facts): Generator<Finding> {
  */
 function* clearedInTrainingOnly(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  const clears = file.callsNamed("zero_grad").filter(({ func }) => func.kind === "Attribute");
+  const clears = clearings(file);
   const seen = new Set<FunctionDef>();
   for (const clear of clears) {
     const fn = functionOf(clear);
@@ -159,7 +174,7 @@ function* clearedInTrainingOnly(facts: Facts): Generator<Finding> {
  * `train`, `eval_only` or `optimizer`, by which a function is told to train, where the call runs only then. One around the
  * whole loop chooses between programs.
  */
-function trainingFlag(call: Call): Expr | null {
+function trainingFlag(call: Clearing): Expr | null {
   const loop = loopOfSteps(call);
   let child: Node = call;
   for (const at of ancestors(call)) {
@@ -220,9 +235,7 @@ function leavesUncleared(fn: FunctionDef, site: Call, loop: Loop, facts: Facts):
   const { file } = facts;
   const backward = facts.backwards.findLast(({ call }) => functionOf(call) === fn)?.call;
   const before = backward ? null : differentiatedBefore(site, loop, facts);
-  const clears = file
-    .callsNamed("zero_grad")
-    .filter((call) => call.func.kind === "Attribute" && (functionOf(call) === fn || contains(loop, call)));
+  const clears = clearings(file).filter((clear) => functionOf(clear) === fn || contains(loop, clear));
   return (
     clears.length > 0 &&
     clears.every((call) => {
@@ -246,11 +259,11 @@ function differentiatedBefore(site: Call, loop: Loop, facts: Facts): Call | null
 
 /** Whether the loop clears gradients somewhere else than in a part of it. */
 function clearsBeside(loop: Loop, part: Node, { file }: Facts): boolean {
-  return file.callsNamed("zero_grad").some((call) => contains(loop, call) && !contains(part, call));
+  return clearings(file).some((clear) => contains(loop, clear) && !contains(part, clear));
 }
 
 /** What the turn before has left, while this one evaluates first: in the loop's own statements above some part of it. */
-function* atTop(loop: Loop, part: Node, clear: Call | null, facts: Facts): Generator<Finding> {
+function* atTop(loop: Loop, part: Node, clear: Clearing | null, facts: Facts): Generator<Finding> {
   const above = loop.body.slice(
     0,
     loop.body.findIndex((one) => contains(one, part)),
@@ -266,7 +279,7 @@ function isEvaluationAnew(call: Call, loop: Loop, facts: Facts): boolean {
     EVALUATES.test(lastWord(call.func)) &&
     call.args.length > 0 &&
     facts.callee(call)?.reachesBackward !== true;
-  const fn = named ? null : modeSwitch(call, facts);
+  const fn = named ? null : evaluatorCalled(call, facts);
   const unrecorded =
     fn !== null &&
     (decoratedGrad(fn, file) === "off" ||
@@ -304,7 +317,7 @@ function* betweenStepAndClearing(loop: Loop, facts: Facts): Generator<Finding> {
     (call) => contains(loop, call) && functionOf(call) === functionOf(loop),
   );
   const statement = step && statementOf(step);
-  const clears = facts.file.callsNamed("zero_grad").filter((call) => contains(loop, call));
+  const clears = clearings(facts.file).filter((clear) => contains(loop, clear));
   if (!statement || clears.length === 0 || clears.some((call) => call.start < statement.end)) return;
   yield* evaluations(restOf(statement), null, facts);
 }
@@ -321,29 +334,29 @@ function isPhases(iter: Expr): boolean {
 }
 
 /** The call that clears gradients before each forward or backward, when none does after the step. */
-function leftUncleared(loop: Loop, facts: Facts): Call | null {
+function leftUncleared(loop: Loop, facts: Facts): Clearing | null {
   const { file } = facts;
   const step = optimizerSteps(file).find(
     (call) => contains(loop, call) && functionOf(call) === functionOf(loop),
   );
   // `if amp: … scaler.step(optimizer)`, `else: … optimizer.step()`: one of the two is all that runs.
-  const runs = (call: Call): boolean => contains(loop, call) && !(step && isOtherBranch(step, call));
+  const runs = (call: Clearing): boolean => contains(loop, call) && !(step && isOtherBranch(step, call));
   // The last of several: each of two optimizers is cleared before its own.
   const backward = facts.backwards.findLast(({ call }) => runs(call))?.call;
   // `net(batch, replay_backward=True)`, `engine.accumulate(batch)`: one that is not seen comes before the step it is for.
   const until = backward ?? (facts.backwards.length === 0 ? step : undefined);
   if (!until || (!step && !updatesByHand(loop, facts))) return null;
-  const clears = file
-    .callsNamed("zero_grad")
-    .filter((call) => call.func.kind === "Attribute" && call.func.attr === "zero_grad" && runs(call));
+  const clears = clearings(file).filter(runs);
   return clears.length > 0 && clears.every((call) => call.start < until.start) ? clears[0]! : null;
 }
 
 /** `p.data.add_(p.grad, alpha=-lr)` in place of an optimizer. */
 function updatesByHand(loop: Loop, { file }: Facts): boolean {
   return (
-    file.callsNamed("zero_grad").length > 0 &&
-    file.all("Attribute").some((node) => node.attr === "grad" && contains(loop, node))
+    clearings(file).length > 0 &&
+    file
+      .all("Attribute")
+      .some((node) => node.attr === "grad" && node.parent?.kind !== "Assign" && contains(loop, node))
   );
 }
 
@@ -371,7 +384,7 @@ function goesOn({ parent }: Node): boolean {
 
 function* evaluations(
   statements: readonly Stmt[],
-  clear: Call | null,
+  clear: Clearing | null,
   facts: Facts,
   evaluates: (call: Call) => boolean = (call) => isEvaluation(call, facts),
 ): Generator<Finding> {
@@ -386,7 +399,7 @@ function* evaluations(
     at: evaluation,
     message:
       "The last step's gradients, as large as the trainable parameters, stay allocated during the evaluation; call `zero_grad()` after the step instead",
-    ...(clear && file.text.slice(start, statement.start) === indent
+    ...(clear?.kind === "Call" && file.text.slice(start, statement.start) === indent
       ? {
           fix: {
             grade: "unsafe" as const,
@@ -415,61 +428,11 @@ function firstEvaluation(
   for (const statement of statements)
     walk(statement, (node) => {
       if (node.kind === "FunctionDef" || node.kind === "ClassDef" || found || cleared) return false;
+      if (node.kind === "Assign" && clearings(file).includes(node)) cleared = true;
       if (node.kind !== "Call") return true;
       if (/(?:^|\.)zero_grad$/.test(file.textOf(node.func).slice(-60))) cleared = true;
       else if (evaluates(node)) found = node;
       return found === null;
     });
   return found;
-}
-
-/** `self._eval_model_update()`, `test_loader(…)`: what is done to a model or made for it, and runs none. */
-const OTHERWISE =
-  /(?<!_and)_(?:update|sync|copy|reset|init|setup|load|save|loader|dataloader|dataset|config|args|params|transforms?|name|path|dir)$/;
-
-/** `evaluate(model, …)`, `validate(…)`, `model.eval()`. */
-function isEvaluation(call: Call, facts: Facts): boolean {
-  const text = facts.file.textOf(call.func).slice(-60);
-  return (
-    (/(?:^|[._])(?:eval|evaluate|evaluation|valid|validate|validation|test|run_validation|estimate_loss)(?:_\w+)?$/.test(
-      text,
-    ) &&
-      !OTHERWISE.test(text) &&
-      (call.args.length > 0 || text.startsWith("self.") || /estimate_loss/.test(text)) &&
-      facts.callee(call)?.reachesBackward !== true &&
-      !isForward(call, facts)) ||
-    (call.func.kind === "Attribute" && call.func.attr === "eval" && call.args.length === 0) ||
-    // `callback_verification(step, backbone)`
-    (text.endsWith("verification") && call.args.some(({ value }) => isNetwork(value, facts))) ||
-    modeSwitch(call, facts) !== null
-  );
-}
-
-/** `actions, log_probs = self.actor.evaluate(states)`: what comes of it carries a graph. */
-function isForward(call: Call, facts: Facts): boolean {
-  const statement = call.parent?.kind === "Assign" ? call.parent : null;
-  return (
-    statement?.targets
-      .flatMap((target) => (target.kind === "Tuple" ? target.items : [target]))
-      .some((name) => {
-        const definition = facts.file.scopes.definitionAt(name);
-        return definition !== null && facts.valueOfDefinition(definition).graph === "yes";
-      }) ?? false
-  );
-}
-
-/** `sample(model, prompt)` of this file, or `self.probe(loader)`, which puts what it is given into eval mode. */
-function modeSwitch(call: Call, facts: Facts): FunctionDef | null {
-  const { file } = facts;
-  const own = selfAttribute(call.func);
-  const cls = own === null ? null : classOf(call);
-  const [one, ...more] = call.func.kind === "Name" ? (file.scopes.lookup(call.func)?.definitions ?? []) : [];
-  const fn = cls ? methodsOf(cls).find(({ name }) => name === own) : more.length === 0 ? one?.node : null;
-  return fn?.kind === "FunctionDef" &&
-    file
-      .callsNamed("eval")
-      .some((mode) => functionOf(mode) === fn && mode.func.kind === "Attribute" && mode.args.length === 0) &&
-    facts.callee(call)?.reachesBackward !== true
-    ? fn
-    : null;
 }

@@ -1,10 +1,12 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, classOf, contains, functionOf, walk } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Name, Node } from "../../python/tree.ts";
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { loaderMakers } from "../facts/loader-makers.ts";
+import { isDataLoader } from "../facts/loaders.ts";
 import { callsOf } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { last } from "../facts/torch-names.ts";
@@ -27,9 +29,11 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    const makers = makersOf(file);
+    const makers = file.once(loaderMakers);
     const words = [...makers.keys()].map(last);
     yield* begun(facts);
+    yield* readAnew(facts);
+    yield* madeElsewhere(facts);
     for (const call of file.calls.given(["reload_dataloaders_every_n_epochs"])) {
       const every = keyword(call, "reload_dataloaders_every_n_epochs")!;
       if (every.value.kind === "Num" && every.value.text === "1")
@@ -68,7 +72,8 @@ export const rule: Rule = {
           isFedToParts(call, facts) ||
           isNextOne(call, facts) ||
           isHandedToStep(call, facts) ||
-          isYieldedAnew(call, made, facts)
+          isYieldedAnew(call, made, facts) ||
+          isOfLambda(call, facts)
         )
           yield { at: call, severity: "note", message: STEP };
         else if (made.kind !== "Call" && (isEveryEpoch(call, facts) || isOneEpoch(call, facts)))
@@ -84,11 +89,61 @@ export const rule: Rule = {
           yield { at: call, severity: "note", message: EPOCH };
       } else {
         const maker = makers.get(callTarget(call, file) ?? name);
-        if (maker && isEveryEpoch(call, facts, maker)) yield { at: call, severity: "note", message: EPOCH };
+        if (maker && isEveryEpoch(call, facts, maker.made))
+          yield { at: call, severity: "note", message: EPOCH };
       }
     }
   },
 };
+
+/** `for batch in self.loader:` in each epoch, of a property that makes it. */
+function* readAnew(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const properties = new Map(
+    [...file.once(loaderMakers)].filter(([, { fn }]) =>
+      fn.decorators.some((one) => file.dotted(one) === "builtins.property"),
+    ),
+  );
+  for (const read of properties.size > 0 ? file.all("Attribute") : []) {
+    const own = selfAttribute(read);
+    const cls = own === null ? null : classOf(read);
+    const maker = cls ? properties.get(`${file.qualified(cls)}.${own}`) : undefined;
+    if (maker && isEveryEpoch(read, facts, maker.made)) yield { at: read, severity: "note", message: EPOCH };
+  }
+}
+
+/** `loaders = build(args)` of another file, in each epoch. */
+function* madeElsewhere(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of facts.callsTo("loads")) {
+    const isOwn = file.once(loaderMakers).has(callTarget(call, file) ?? "");
+    if (isOwn || facts.callee(call)?.loads !== true || isByName(call, file)) continue;
+    if (isEveryEpoch(call, facts)) yield { at: call, severity: "note", message: EPOCH };
+  }
+}
+
+/** What is told of by what it is called. */
+function isByName(call: Call, file: PythonFile): boolean {
+  const word = lastWord(call.func);
+  return MAKES_LOADER.test(word) || (MAKES_DATA.test(word) && isHandedLoaders(call, file));
+}
+
+/** `draw = lambda: next(iter(loader))[0]`, which each step asks for a batch. */
+function isOfLambda(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const fn = functionOf(call);
+  const target = fn?.kind === "Lambda" && fn.parent?.kind === "Assign" ? fn.parent.targets[0] : null;
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  return (
+    made !== null &&
+    file.scopes
+      .uses(made)
+      .some(
+        (use) =>
+          use.parent?.kind === "Call" && use.parent.func === use && facts.everyStep(use.parent) !== null,
+      )
+  );
+}
 
 /** `x, _ = next(iter(loader))` under a test nobody can read, in the loop that differentiates: what the step computes with, when it does. */
 function isFedToStep(call: Call, facts: Facts): boolean {
@@ -287,7 +342,7 @@ function isTakenOnce(use: Expr, begun: Call, file: PythonFile): boolean {
 }
 
 /** In a loop over epochs: over folds or stages each has its own data. */
-function isEveryEpoch(call: Call, facts: Facts, made: Call | null = null): boolean {
+function isEveryEpoch(call: Expr, facts: Facts, made: readonly Call[] | null = null): boolean {
   const { file } = facts;
   const epoch = loopsAround(call).find((loop) =>
     [...facts.stepLoops].some((inner) => inner !== loop && contains(loop, inner)),
@@ -306,7 +361,10 @@ function isEveryEpoch(call: Call, facts: Facts, made: Call | null = null): boole
     /epoch/i.test(file.textOf(around.target)) ||
     (isRange(around.iter, file) && !/fold|stage|split/i.test(file.codeOf(around)));
   // Its data is the turn's own where the target of the loop is part of it.
-  return counts && !(made ? isMadeOf(made, call, around.target, facts) : mentions(call, around.target));
+  if (!counts || call.kind !== "Call") return counts;
+  return made
+    ? !made.some((one) => isMadeOf(one, call, around.target, facts))
+    : !mentions(call, around.target);
 }
 
 /** `range(n)`, `trange(n)`, `tqdm(range(n))` */
@@ -433,34 +491,6 @@ function mentions(call: Call, target: Expr): boolean {
   return call.args.some((arg) => names(arg.value).some(({ id }) => ids.has(id)));
 }
 
-/** Functions of this file that do nothing but make a DataLoader, and where they do. */
-function makersOf(file: PythonFile): ReadonlyMap<string, Call> {
-  return new Map(
-    file
-      .callsNamed("DataLoader")
-      .flatMap((call) =>
-        isDataLoader(file.dotted(call.func) ?? "") && call.parent
-          ? handedOut(call.parent, file).map((name): [string, Call] => [name, call])
-          : [],
-      ),
-  );
-}
-
-/** `return DataLoader(…)`, or by the name it was given. */
-function handedOut(parent: Node, file: PythonFile): string[] {
-  const fn = functionOf(parent);
-  if (fn?.kind !== "FunctionDef") return [];
-  if (parent.kind === "Return") return [file.qualified(fn)];
-  const target = parent.kind === "Assign" ? parent.targets[0] : null;
-  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
-  const uses = made ? file.scopes.uses(made) : [];
-  return uses.length > 0 && uses.every((use) => use.parent?.kind === "Return") ? [file.qualified(fn)] : [];
-}
-
-function isDataLoader(name: string): boolean {
-  return /^torch\.utils\.data\.(?:dataloader\.)?DataLoader$/.test(name);
-}
-
 /** `def __init__(self, train_data: DataLoader)`, which keeps it on self. */
 function isGivenLoader(expr: Expr, file: PythonFile): boolean {
   const own = file.mentions(": DataLoader") ? selfAttribute(expr) : null;
@@ -476,16 +506,15 @@ function isGivenLoader(expr: Expr, file: PythonFile): boolean {
 }
 
 function saysLoader({ node }: Definition, file: PythonFile): boolean {
-  return (
-    node.kind === "Param" && node.annotation !== null && isDataLoader(file.dotted(node.annotation) ?? "")
-  );
+  return node.kind === "Param" && node.annotation !== null && isDataLoader(file.dotted(node.annotation));
 }
 
 function isLoader(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Call")
     return (
-      isDataLoader(facts.file.dotted(expr.func) ?? "") ||
-      (expr.func.kind === "Attribute" && /data_?loader$/.test(expr.func.attr))
+      isDataLoader(facts.file.dotted(expr.func)) ||
+      (expr.func.kind === "Attribute" && /loader$/.test(expr.func.attr)) ||
+      facts.file.once(loaderMakers).has(callTarget(expr, facts.file) ?? "")
     );
   // `self.loaders["valid"]`
   if (expr.kind === "Subscript")
@@ -493,7 +522,7 @@ function isLoader(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Attribute")
     return (
       CALLED.test(expr.attr) ||
-      isOnlyMadeBy(expr, facts.file, (made) => isDataLoader(facts.file.dotted(made.func) ?? "")) ||
+      isOnlyMadeBy(expr, facts.file, (made) => isDataLoader(facts.file.dotted(made.func))) ||
       isGivenLoader(expr, facts.file)
     );
   if (expr.kind !== "Name") return false;
@@ -523,9 +552,7 @@ function isLoader(expr: Expr, facts: Facts): boolean {
           facts.file.textOf(one.value.func.value).endsWith("loader")) ||
         // `dataloader = data["train"].dataloader`
         (one.how === "assign" && one.value?.kind === "Attribute" && isLoader(one.value, facts)) ||
-        (one.value !== null &&
-          one.value.kind === "Call" &&
-          isDataLoader(facts.file.dotted(one.value.func) ?? "")),
+        (one.value !== null && one.value.kind === "Call" && isDataLoader(facts.file.dotted(one.value.func))),
     )
   );
 }

@@ -1,0 +1,139 @@
+import { isFalse, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { blockOf, classOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
+import type { Call, FunctionDef } from "../../python/tree.ts";
+import { methodsOf, selfAttribute } from "./classes.ts";
+import type { Facts } from "./facts.ts";
+import { decoratedGrad } from "./gradmode.ts";
+import { isNetwork, ranNetwork } from "./networks.ts";
+import { GRAD_OFF_CONTEXTS } from "./torch-names.ts";
+
+/** `self._eval_model_update()`, `test_loader(…)`: what is done to a model or made for it, and runs none. */
+const OTHERWISE =
+  /(?<!_and)_(?:update|sync|copy|reset|init|setup|load|save|loader|dataloader|dataset|config|args|params|transforms?|name|path|dir)$/;
+
+const NAMED =
+  /(?:^|[._])(?:(?:eval|evaluate|evaluation|valid|validate|validation|test|run_validation|estimate_loss)(?:_\w+)?|val_(?:one_)?(?:epoch|step|loop|model))$/;
+
+/** `evaluate(model, …)`, `validate(…)`, `model.eval()`, or what by its doings looks at the model: now and then, or after an epoch. */
+export function isEvaluation(call: Call, facts: Facts): boolean {
+  const text = facts.file.textOf(call.func).slice(-60);
+  return (
+    (NAMED.test(text) &&
+      !OTHERWISE.test(text) &&
+      (call.args.length > 0 || text.startsWith("self.") || /estimate_loss/.test(text)) &&
+      facts.callee(call)?.reachesBackward !== true &&
+      !isForward(call, facts)) ||
+    isEvalMode(call) ||
+    // `callback_verification(step, backbone)`
+    (text.endsWith("verification") && call.args.some(({ value }) => isNetwork(value, facts))) ||
+    evaluatorCalled(call, facts) !== null ||
+    facts.callee(call)?.evaluates === true ||
+    ((runsUnrecorded(call, facts) || isGeneration(call, facts)) && !isOfStep(call, facts))
+  );
+}
+
+/** `model.eval()`, `model.train(False)` */
+function isEvalMode(call: Call): boolean {
+  const { func, args } = call;
+  if (func.kind !== "Attribute") return false;
+  return func.attr === "eval" ? args.length === 0 : func.attr === "train" && isFalse(positional(call, 0));
+}
+
+/** A part of a step: what each of them does, as a queue that is filled, and what one does for its backward, as a teacher that is asked. */
+function isOfStep(call: Call, facts: Facts): boolean {
+  const loop = facts.stepLoop(call);
+  if (loop !== null && facts.frequency(call, loop) === "every") return true;
+  const statement = statementOf(call);
+  const below = statement ? (blockOf(statement) ?? []).filter(({ start }) => start > statement.start) : [];
+  return below.some((one) => facts.backwards.some((backward) => contains(one, backward.call)));
+}
+
+/** `with torch.no_grad():` around a run of a network. */
+function runsUnrecorded(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const block = call.parent?.kind === "WithItem" ? call.parent.parent : null;
+  if (block?.kind !== "With" || !GRAD_OFF_CONTEXTS.has(file.dotted(call.func) ?? "")) return false;
+  let runs = false;
+  for (const statement of block.body)
+    walk(statement, (node) => {
+      if (node.kind === "Call" && ranNetwork(node, facts) !== null) runs = true;
+      return !runs;
+    });
+  return runs;
+}
+
+/** `model.generate(prompts)` of a network, `pipeline(prompt)` of diffusers, which samples with one. */
+function isGeneration({ func }: Call, facts: Facts): boolean {
+  if (func.kind === "Attribute") return func.attr === "generate" && isNetwork(func.value, facts);
+  if (func.kind !== "Name") return false;
+  const definitions = facts.file.scopes.reaching(func);
+  return (
+    definitions.length > 0 &&
+    definitions.every(({ value }) => value?.kind === "Call" && isPipeline(value, facts.file))
+  );
+}
+
+/** `DDPMPipeline(unet=unet, …)`, `StableDiffusionPipeline.from_pretrained(…)`, also as `pipeline = pipeline.to(device)`. */
+function isPipeline({ func }: Call, file: PythonFile): boolean {
+  const name = file.dotted(func);
+  if (name !== null) return /^diffusers\.(?:\w+\.)*\w*Pipeline(?:\.from_pretrained)?$/.test(name);
+  const [one, ...more] =
+    func.kind === "Attribute" && func.attr === "to" && func.value.kind === "Name"
+      ? file.scopes.reaching(func.value)
+      : [];
+  return one?.value?.kind === "Call" && more.length === 0 && isPipeline(one.value, file);
+}
+
+/** `actions, log_probs = self.actor.evaluate(states)`: what comes of it carries a graph. */
+function isForward(call: Call, facts: Facts): boolean {
+  const statement = call.parent?.kind === "Assign" ? call.parent : null;
+  return (
+    statement?.targets
+      .flatMap((target) => (target.kind === "Tuple" ? target.items : [target]))
+      .some((name) => {
+        const definition = facts.file.scopes.definitionAt(name);
+        return definition !== null && facts.valueOfDefinition(definition).graph === "yes";
+      }) ?? false
+  );
+}
+
+/** `sample(model, prompt)` of this file, or `self.probe(loader)`, which looks at what it is given. */
+export function evaluatorCalled(call: Call, facts: Facts): FunctionDef | null {
+  const { file } = facts;
+  const own = selfAttribute(call.func);
+  const cls = own === null ? null : classOf(call);
+  const [one, ...more] = call.func.kind === "Name" ? (file.scopes.lookup(call.func)?.definitions ?? []) : [];
+  const fn = cls ? methodsOf(cls).find(({ name }) => name === own) : more.length === 0 ? one?.node : null;
+  return fn?.kind === "FunctionDef" &&
+    file.once(evaluators).has(fn) &&
+    facts.callee(call)?.reachesBackward !== true
+    ? fn
+    : null;
+}
+
+/** Functions of a file that put what they are given into eval mode to look at it: not to save it, nor to make it. */
+export function evaluators(file: PythonFile): ReadonlySet<FunctionDef> {
+  const found = new Set<FunctionDef>();
+  for (const call of file.callsNamed("eval", "train")) {
+    const fn = isEvalMode(call) ? functionOf(call) : null;
+    if (fn?.kind === "FunctionDef" && !onlySaves(fn, file)) found.add(fn);
+  }
+  return found;
+}
+
+/** Whether a function goes through examples, or runs something without recording. */
+export function looksThrough(fn: FunctionDef, file: PythonFile): boolean {
+  return (
+    decoratedGrad(fn, file) === "off" ||
+    file.callsNamed("no_grad", "inference_mode").some((off) => functionOf(off) === fn) ||
+    file.all("For").some((loop) => functionOf(loop) === fn)
+  );
+}
+
+function onlySaves(fn: FunctionDef, file: PythonFile): boolean {
+  return (
+    file.callsNamed("save").some((save) => contains(fn, save) && file.dotted(save.func) === "torch.save") &&
+    !looksThrough(fn, file)
+  );
+}
