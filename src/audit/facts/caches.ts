@@ -10,7 +10,7 @@ export interface Unfilled {
   readonly asked: Expr;
   readonly cache: string;
   /** Nothing is put there, or under another key than this; or it stays None, whatever is computed for it here or below. */
-  readonly why: "nothing put" | { readonly key: string } | "None here" | "None below";
+  readonly why: "nothing put" | { readonly key: string } | "None here" | "None below" | "never raised";
   /** Of a class that may be no part of a network. */
   readonly maybe?: boolean;
 }
@@ -20,6 +20,32 @@ export function* unfilledCaches(facts: Facts): Generator<Unfilled> {
   yield* storedElsewhere(facts);
   yield* neverReturned(facts);
   yield* neverKept(facts);
+  yield* neverRaised(facts);
+}
+
+/** `if length > self.cached_length: self.build(length)` of one that begins with nothing, and that nobody raises. */
+function* neverRaised(facts: Facts): Generator<Unfilled> {
+  const { file } = facts;
+  for (const test of file.all("If")) {
+    const { test: asked } = test;
+    const [right] = asked.kind === "Compare" && asked.rights.length === 1 ? asked.rights : [];
+    if (asked.kind !== "Compare" || !right) continue;
+    const own = asked.ops[0] === ">" ? selfAttribute(right) : asked.ops[0] === "<" ? selfAttribute(asked.left) : null;
+    const cls = own === null ? null : classOf(test);
+    if (!cls || !isModuleRole(facts.role(cls)) || !facts.hot(test)) continue;
+    const writes = attributesOf(cls, file).get(own!)?.writes ?? [];
+    const begins =
+      writes.length > 0 &&
+      writes.every(({ in: within, how, value }) => within.name === "__init__" && how === "assign" && isNothing(value));
+    const computes = test.body.some((one) => /\bself\.\w+\(|torch\./.test(file.textOf(one)));
+    if (begins && computes && !isSetOutside(own!, cls, file))
+      yield { asked, cache: `self.${own}`, why: "never raised" };
+  }
+}
+
+function isNothing(value: Expr | null): boolean {
+  const bare = value?.kind === "Unary" && value.op === "-" ? value.operand : value;
+  return bare?.kind === "Num" && (bare.text === "0" || bare !== value);
 }
 
 /** `if key not in self.cache: …` that computes what is missing and never puts it there. */
@@ -100,7 +126,7 @@ function* storedElsewhere(facts: Facts): Generator<Unfilled> {
     const isMadeOfKey = (one: Expr): boolean =>
       one.kind === "Subscript" &&
       test.body.some((statement) => contains(statement, one)) &&
-      isLonger(one.index, file) &&
+      (isLonger(one.index, file) || isText(one.index, asked.left as Name, file)) &&
       namesIn(one.index).some(({ id }) => id === key);
     if (stores.length === 0 || !stores.every(isMadeOfKey)) continue;
     // Filled by other means, or by somebody it is handed to, it may have the key.
@@ -110,6 +136,15 @@ function* storedElsewhere(facts: Facts): Generator<Unfilled> {
     if (![...file.all("Name"), ...file.all("Attribute")].filter(speaks).every(isLookedUp)) continue;
     yield { asked, cache: text, why: { key } };
   }
+}
+
+/** `str(length)` of a length. */
+function isText(expr: Expr, key: Name, file: PythonFile): boolean {
+  return (
+    expr.kind === "Call" &&
+    file.dotted(expr.func) === "builtins.str" &&
+    /^(?:[nlthw]|\w*(?:len|length|size|width|height|steps?))$/i.test(key.id)
+  );
 }
 
 /** A pair, or a string with more in it than the key: never the key itself. */
@@ -142,9 +177,11 @@ function* neverKept(facts: Facts): Generator<Unfilled> {
 function* neverReturned(facts: Facts): Generator<Unfilled> {
   const { file } = facts;
   for (const test of file.all("If")) {
-    const own = present(test.test);
+    const own = present(test.test) ?? had(test.test, file);
     const cls = own === null ? null : classOf(test);
-    if (!cls || !isModuleRole(facts.role(cls)) || !facts.hot(test) || !isNeverSet(own!, cls, file)) continue;
+    if (!cls || !isModuleRole(facts.role(cls)) || !facts.hot(test)) continue;
+    if (!isNeverSet(own!, cls, file) && !(had(test.test, file) !== null && isNeverMade(own!, cls, file)))
+      continue;
     const fn = functionOf(test);
     const returns = file
       .all("Return")
@@ -168,14 +205,38 @@ function present(test: Expr): string | null {
   return test.kind === "Compare" && right && isNone(right) ? selfAttribute(test.left) : null;
 }
 
+/** `self.table` of `hasattr(self, "table")`, also where more is asked of it. */
+function had(test: Expr, file: PythonFile): string | null {
+  const asked = test.kind === "Bool" && test.op === "and" ? test.values[0]! : test;
+  if (asked.kind !== "Call" || file.dotted(asked.func) !== "builtins.hasattr") return null;
+  const [of, name] = asked.args;
+  return of?.value.kind === "Name" && of.value.id === "self" && name?.value.kind === "Str"
+    ? name.value.value
+    : null;
+}
+
+/** Of a class with no other base that could: it is written nowhere, by name or otherwise. */
+function isNeverMade(own: string, cls: ClassDef, file: PythonFile): boolean {
+  return (
+    cls.args.every(({ value }) => file.dotted(value) === "torch.nn.Module") &&
+    !attributesOf(cls, file).has(own) &&
+    !new RegExp(`\\.${own}\\s*=[^=]|(?<!hasattr\\(self, )["']${own}["']`).test(file.code)
+  );
+}
+
 /** Nothing but None is ever written to it, by the class or from outside. */
 function isNeverSet(own: string, cls: ClassDef, file: PythonFile): boolean {
   const writes = attributesOf(cls, file).get(own)?.writes ?? [];
   return (
     writes.length > 0 &&
     writes.every(({ value }) => value !== null && isNone(value)) &&
-    !new RegExp(`\\.${own}\\s*=[^=]|["']${own}["']`).test(file.code.replace(file.codeOf(cls), ""))
+    !isSetOutside(own, cls, file)
   );
+}
+
+/** Written by name outside of its class. */
+function isSetOutside(own: string, cls: ClassDef, file: PythonFile): boolean {
+  return new RegExp(`\\.${own}\\s*=[^=]|["']${own}["']`).test(file.code.replace(file.codeOf(cls), ""));
 }
 
 /** What a test asks of itself that holds while it is None: `self.table is None`, or `length != self.cached_length` either way round. */

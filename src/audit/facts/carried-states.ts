@@ -52,6 +52,47 @@ export function ownState(expr: Expr): string | null {
   return selfAttribute(expr.kind === "Subscript" ? expr.value : expr);
 }
 
+/** `self.states` of `self.states.get(key)`. */
+export function lookedUp(expr: Expr): Expr {
+  return expr.kind === "Call" && expr.func.kind === "Attribute" && expr.func.attr === "get"
+    ? expr.func.value
+    : expr;
+}
+
+/** The state in `tuple(hidden)`, `[h.clone() for h in hidden]`, `(hidden[0].to(device), hidden[1])`: the same, with its graph, in new hands. */
+export function rewrapped(expr: Expr, name: string, file: PythonFile): Name | null {
+  switch (expr.kind) {
+    case "Call": {
+      const { func, args } = expr;
+      const [first, ...more] = args;
+      if (/^builtins\.(?:tuple|list)$/.test(file.dotted(func) ?? ""))
+        return first && more.length === 0 ? wrapped(first.value, name, file) : null;
+      return func.kind === "Attribute" && SAME_GRAPH.test(func.attr) ? wrapped(func.value, name, file) : null;
+    }
+    case "Tuple":
+    case "List": {
+      const within = expr.items.map((item) => wrapped(item, name, file));
+      return within.every((one) => one !== null) ? (within[0] ?? null) : null;
+    }
+    case "Comp": {
+      const [clause, ...more] = expr.clauses;
+      if (clause?.target.kind !== "Name" || clause.tests.length > 0 || more.length > 0) return null;
+      return wrapped(expr.element, clause.target.id, file) ? wrapped(clause.iter, name, file) : null;
+    }
+    default:
+      return null;
+  }
+}
+
+/** The name itself, an entry of it, or a rewrapping of these. */
+function wrapped(expr: Expr, name: string, file: PythonFile): Name | null {
+  const bare = expr.kind === "Subscript" ? expr.value : expr;
+  return bare.kind === "Name" ? (bare.id === name ? bare : null) : rewrapped(expr, name, file);
+}
+
+/** What hands a tensor on with its graph. */
+const SAME_GRAPH = /^(?:clone|contiguous|to|cuda|float|half|type_as)$/;
+
 /** `self.state = (h, c)` below `out, (h, c) = self.lstm(x, self.state)`. */
 export function keptBelow(target: Expr, statement: Node, facts: Facts): (string | null)[] {
   const names = new Set(partsOf(target).flatMap((part) => (part.kind === "Name" ? [part.id] : [])));

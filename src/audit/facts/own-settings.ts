@@ -1,7 +1,9 @@
+import { argument, hasStars } from "../../python/file.ts";
 import { classOf, functionOf } from "../../python/nodes.ts";
 import type { Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
+import { callsOf } from "./returns.ts";
 
 /** A number, or an attribute that only `__init__` writes, and arithmetic on these. */
 export function isSetting(expr: Expr, facts: Facts): boolean {
@@ -83,9 +85,35 @@ export function isSize(expr: Expr, facts: Facts): boolean {
   return isShape(expr) || (expr.kind === "Subscript" && isShape(expr.value));
 }
 
+/** A setting, or `x.shape[-1]`, `x.size(-1)`: as wide as the layers made it. */
+export function isWidth(expr: Expr, facts: Facts): boolean {
+  if (isSetting(expr, facts) || expr.kind === "Const" || expr.kind === "Str") return true;
+  const index =
+    expr.kind === "Subscript" && expr.value.kind === "Attribute" && expr.value.attr === "shape"
+      ? expr.index
+      : expr.kind === "Call" && expr.func.kind === "Attribute" && expr.func.attr === "size"
+        ? expr.args[0]?.value
+        : undefined;
+  return index?.kind === "Unary" && index.op === "-" && index.operand.kind === "Num" && index.operand.text === "1";
+}
+
 /** How many bins a filter is for is a size of the input, which is always the same. */
 export function isFixed(expr: Expr, facts: Facts): boolean {
   return isSetting(expr, facts) || isSize(expr, facts) || expr.kind === "Const" || expr.kind === "Str";
+}
+
+/** `beta` of `def noise(x, beta=0.02)`, which nobody in the file gives another. */
+export function isByDefault(expr: Expr, { file }: Facts): boolean {
+  const [told, ...more] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  const fn = told?.node.kind === "Param" && more.length === 0 ? told.node.parent : null;
+  if (told?.node.kind !== "Param" || told.node.default?.kind !== "Num" || fn?.kind !== "FunctionDef")
+    return false;
+  const at = fn.params.indexOf(told.node) - (fn.params[0]!.name === "self" ? 1 : 0);
+  return callsOf(fn, file).every((call) => !hasStars(call) && argument(call, told.name, at) === null);
+}
+
+function isWrittenDown(expr: Expr): boolean {
+  return expr.kind === "Num" || ((expr.kind === "List" || expr.kind === "Tuple") && expr.items.every(isWrittenDown));
 }
 
 /** A parameter, or what one holds, `hps.data.n_mels`: whoever calls gives a setting of the run, where it is no batch. */
@@ -105,6 +133,8 @@ export function isTold(expr: Expr, facts: Facts): boolean {
       ({ how, node, value }) =>
         how === "param" ||
         how === "import" ||
+        // `for n_fft, n_mels in [(512, 40), (1024, 80)]:`
+        (how === "iterate" && value !== null && isWrittenDown(value)) ||
         (how === "assign" &&
           value !== null &&
           value.kind !== "Name" &&

@@ -8,6 +8,7 @@ import {
   isCutOff,
   isRenamed,
   keptBelow,
+  lookedUp,
   ownState,
   partsOf,
   begunUnderTest,
@@ -18,6 +19,7 @@ import {
   isSamePlace,
   placeOf,
   retainsGraph,
+  rewrapped,
   throughName,
 } from "../facts/carried-states.ts";
 import { attributesOf, isModuleRole, isOnlyMadeBy, methodsOf, selfAttribute } from "../facts/classes.ts";
@@ -333,12 +335,19 @@ function* throughGlobal(facts: Facts): Generator<Finding> {
   }
 }
 
-/** `hidden = repackage(hidden)` with a function of this file that cuts nothing off: what came before it, and where it hands that back. */
+/**
+ * `hidden = repackage(hidden)` with a function of this file that cuts nothing off, or `hidden = tuple(h.clone() for h in hidden)`:
+ * what came before it, and where it is handed back.
+ */
 function uncut(
   [one, ...more]: readonly Definition[],
   { file }: Facts,
 ): { readonly before: readonly Definition[]; readonly at: Node; readonly name: string } | null {
-  if (!one || more.length > 0 || one.how !== "assign" || one.value?.kind !== "Call") return null;
+  if (!one?.value || more.length > 0 || one.how !== "assign") return null;
+  const within = rewrapped(one.value, one.name, file);
+  if (within)
+    return { before: file.scopes.reaching(within), at: one.value, name: file.textOf(one.value) };
+  if (one.value.kind !== "Call") return null;
   const { args, func } = one.value;
   const same = args.find(({ value }) => value.kind === "Name" && value.id === one.name)?.value;
   const [made, ...others] = func.kind === "Name" ? file.scopes.reaching(func) : [];
@@ -406,11 +415,11 @@ function* onSelf(facts: Facts): Generator<Finding> {
     const retained = inStep.some((one) => isTrue(keyword(one.call, "retain_graph")?.value ?? null));
     if (!retained && !isRecurrentLayer(call.func, facts)) continue;
     for (const item of target.items) {
-      const own = selfAttribute(item);
+      const own = ownState(item);
       const read =
         own === null
           ? null
-          : call.args.map(({ value }) => handedOn(value)).find((value) => selfAttribute(value) === own);
+          : call.args.map(({ value }) => handedOn(value)).find((value) => ownState(lookedUp(value)) === own);
       if (!read || new RegExp(`self\\.${own}\\b[^\\n]*detach`).test(file.code)) continue;
       yield {
         at: read,

@@ -6,10 +6,11 @@ import { unfilledCaches } from "../facts/caches.ts";
 import type { Unfilled } from "../facts/caches.ts";
 import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { isFixed, isOfModule, isSetting, isTold, namedSetting, partsOf } from "../facts/own-settings.ts";
+import { isByDefault, isFixed, isOfModule, isSetting, isTold, isWidth, namedSetting, partsOf } from "../facts/own-settings.ts";
 import { callsOf } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { last } from "../facts/torch-names.ts";
+import { isUsedOnGiven } from "../facts/used-on-given.ts";
 import type { Finding, Rule } from "../rule.ts";
 import {
   TABLES,
@@ -58,7 +59,7 @@ export const rule: Rule = {
       // A few numbers cost nothing; one size of the module's own makes it a table.
       if (
         values.length === 0 ||
-        !values.every((value) => isSetting(value, facts)) ||
+        !values.every((value) => isSetting(value, facts) || isByDefault(value, facts)) ||
         !values.some((value) => reads(value, facts))
       )
         continue;
@@ -124,6 +125,12 @@ function isPartOfForward(fn: FunctionDef, facts: Facts): boolean {
 }
 
 function unfilled({ asked, cache, why, maybe }: Unfilled): Finding {
+  if (why === "never raised")
+    return {
+      at: asked,
+      severity: "note",
+      message: `\`${cache}\` is never raised: this holds in every forward, and what is below is computed again each time`,
+    };
   if (why === "None here" || why === "None below")
     return {
       at: asked,
@@ -252,7 +259,7 @@ function* built(facts: Facts): Generator<Finding> {
     const fn = functionOf(call);
     if (fn?.kind !== "FunctionDef" || fn.name === "__init__") continue;
     const name = selfAttribute(call.func) === null ? file.dotted(call.func) : callTarget(call, file);
-    const maker = own.get(name ?? "");
+    const maker = own.get(name ?? "") ?? namedMaker(call, name, imported, file);
     // What is no forward may count a batch; a maker of this file is seen to make a table of numbers.
     if (!(cls && (isForward(cls, fn, facts) || isLossOf(cls))) && !(maker && isSchedule(maker, file)))
       continue;
@@ -267,9 +274,10 @@ function* built(facts: Facts): Generator<Finding> {
     if (!given.every((value) => isSetting(value, facts))) {
       if (
         cls &&
-        maker &&
-        waving.has(maker) &&
-        given.every((value) => isCount(value, facts)) &&
+        (maker
+          ? (waving.has(maker) || imported.includes(call)) && given.every((value) => isCount(value, facts))
+          : // One that is not seen may grow with the length of the input.
+            given.every((value) => isWidth(value, facts))) &&
         isForThisInput(call, fn) &&
         facts.everyStep(call)
       )
@@ -280,6 +288,22 @@ function* built(facts: Facts): Generator<Finding> {
     if (!given.some((value) => reads(value, facts)) || !facts.everyStep(call)) continue;
     yield { at: call, message: ofMaker(call, file) };
   }
+}
+
+/** `create_window(size, channels)` of this file, by its name; one that keeps what it makes may have it already. */
+function namedMaker(
+  call: Call,
+  name: string | null,
+  imported: readonly Call[],
+  file: PythonFile,
+): FunctionDef | undefined {
+  const fn = imported.includes(call) ? file.functionNamed(name) : null;
+  return fn?.kind === "FunctionDef" &&
+    fn.parent?.kind === "Module" &&
+    fn.decorators.length === 0 &&
+    !/cache|rand|\bglobal\b/i.test(file.codeOf(fn).replaceAll(fn.name, ""))
+    ? fn
+    : undefined;
 }
 
 function ofMaker({ func }: Call, file: PythonFile): string {
@@ -558,42 +582,5 @@ function isOfLoss(call: Call, { file }: Facts): boolean {
     fn.parent?.kind === "Module" &&
     /(?:^|_)loss(?:_|$)/.test(fn.name) &&
     callsOf(fn, file).some((site) => functionOf(site) !== null)
-  );
-}
-
-/**
- * In a function that is given a sound besides: `def mel_of(wave, rate, bins)` does something with `wave`. One that is told
- * settings alone makes the filter for those who call it, and they may keep it.
- */
-function isUsedOnGiven(call: Call, { file }: Facts): boolean {
-  const fn = functionOf(call);
-  if (fn?.kind !== "FunctionDef" || fn.decorators.length > 0) return false;
-  const settings = new Set(
-    call.args.flatMap(({ value }) => (isPlace(value) ? [] : namesIn(value).map(({ id }) => id))),
-  );
-  return file
-    .all("Name")
-    .some(
-      (name) =>
-        name.id !== "self" &&
-        functionOf(name) === fn &&
-        !settings.has(name.id) &&
-        isComputedWith(name) &&
-        file.scopes.reaching(name).some(({ how }) => how === "param"),
-    );
-}
-
-/** `wave.unsqueeze(1)`, `mel @ spec`, `torch.stft(wave, …)`; of `like.device` nothing is computed. */
-function isComputedWith(name: Name): boolean {
-  const { parent } = name;
-  if (parent?.kind === "Attribute")
-    return (
-      parent.parent?.kind === "Call" && parent.parent.func === parent && !/^(?:get|pop)$/.test(parent.attr)
-    );
-  if (parent?.kind === "Binary") return parent.op === "@";
-  const call = parent?.kind === "Arg" ? parent.parent : null;
-  return (
-    call?.kind === "Call" &&
-    (call.func.kind === "Call" || /^(?:stft|matmul|mm|bmm|einsum|pad|abs|log)$/.test(lastWord(call.func)))
   );
 }
