@@ -30,13 +30,16 @@ function* neverRaised(facts: Facts): Generator<Unfilled> {
     const { test: asked } = test;
     const [right] = asked.kind === "Compare" && asked.rights.length === 1 ? asked.rights : [];
     if (asked.kind !== "Compare" || !right) continue;
-    const own = asked.ops[0] === ">" ? selfAttribute(right) : asked.ops[0] === "<" ? selfAttribute(asked.left) : null;
+    const own =
+      asked.ops[0] === ">" ? selfAttribute(right) : asked.ops[0] === "<" ? selfAttribute(asked.left) : null;
     const cls = own === null ? null : classOf(test);
     if (!cls || !isModuleRole(facts.role(cls)) || !facts.hot(test)) continue;
     const writes = attributesOf(cls, file).get(own!)?.writes ?? [];
     const begins =
       writes.length > 0 &&
-      writes.every(({ in: within, how, value }) => within.name === "__init__" && how === "assign" && isNothing(value));
+      writes.every(
+        ({ in: within, how, value }) => within.name === "__init__" && how === "assign" && isNothing(value),
+      );
     const computes = test.body.some((one) => /\bself\.\w+\(|torch\./.test(file.textOf(one)));
     if (begins && computes && !isSetOutside(own!, cls, file))
       yield { asked, cache: `self.${own}`, why: "never raised" };

@@ -94,7 +94,9 @@ export function isWidth(expr: Expr, facts: Facts): boolean {
       : expr.kind === "Call" && expr.func.kind === "Attribute" && expr.func.attr === "size"
         ? expr.args[0]?.value
         : undefined;
-  return index?.kind === "Unary" && index.op === "-" && index.operand.kind === "Num" && index.operand.text === "1";
+  return (
+    index?.kind === "Unary" && index.op === "-" && index.operand.kind === "Num" && index.operand.text === "1"
+  );
 }
 
 /** How many bins a filter is for is a size of the input, which is always the same. */
@@ -113,7 +115,10 @@ export function isByDefault(expr: Expr, { file }: Facts): boolean {
 }
 
 function isWrittenDown(expr: Expr): boolean {
-  return expr.kind === "Num" || ((expr.kind === "List" || expr.kind === "Tuple") && expr.items.every(isWrittenDown));
+  return (
+    expr.kind === "Num" ||
+    ((expr.kind === "List" || expr.kind === "Tuple") && expr.items.every(isWrittenDown))
+  );
 }
 
 /** A parameter, or what one holds, `hps.data.n_mels`: whoever calls gives a setting of the run, where it is no batch. */

@@ -2,7 +2,8 @@ import { argument, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Name, Node, Slice } from "../../python/tree.ts";
-import { selfAttribute } from "./classes.ts";
+import { attributesOf, selfAttribute } from "./classes.ts";
+import { drawsSizes, handsOutWholeImages } from "./own-sizes.ts";
 import { callsOf } from "./returns.ts";
 
 const COLLATORS = /^DataCollator/;
@@ -56,6 +57,9 @@ export function shapesVary(file: PythonFile, isOff: (node: Node) => boolean = ()
       file.calls.matching(RESCALES).some((call) => isRescaledInStep(call, file) && !isOff(call))) ||
     file.all("FunctionDef").some((fn) => isCollate(fn, file) && padsToLongest(fn, file)) ||
     file.callsNamed("max").some((call) => isLongestGiven(call, file)) ||
+    file.calls.matching(MAXIMA).some((call) => isLargestCollated(call, file)) ||
+    handsOutWholeImages(file) ||
+    drawsSizes(file, (expr) => isRandom(expr, file, 0)) ||
     (file.mentions("rand") &&
       file.all("Slice").some((slice) => isInExamples(slice, file) && isOfRandomLength(slice, file)))
   );
@@ -335,6 +339,7 @@ function isRandom(expr: Expr, file: PythonFile, depth: number): boolean {
     );
   if (expr.kind === "Binary") return again(expr.left) || again(expr.right);
   if (expr.kind === "Subscript") return again(expr.value) || again(expr.index);
+  if (expr.kind === "Attribute") return isSetAtRandom(expr, file, depth);
   // `[int(side * random.uniform(0.5, 1.5)) for side in x.shape[-2:]]`
   if (expr.kind === "Comp") return again(expr.element);
   if (expr.kind !== "Call") return false;
@@ -345,6 +350,19 @@ function isRandom(expr: Expr, file: PythonFile, depth: number): boolean {
   return expr.func.kind === "Attribute" && /^(?:item|tolist|choice|integers)$/.test(expr.func.attr)
     ? again(expr.func.value)
     : false;
+}
+
+/** `self.side`, where a method draws another one from time to time: `self.side = random.choice(self.sides)`. */
+function isSetAtRandom(expr: Expr, file: PythonFile, depth: number): boolean {
+  const own = file.mentions("rand") && depth < FARTHEST ? selfAttribute(expr) : null;
+  const cls = own === null ? null : classOf(expr);
+  return (
+    cls !== null &&
+    (attributesOf(cls, file).get(own!)?.writes ?? []).some(
+      ({ in: within, value }) =>
+        within.name !== "__init__" && value !== null && isRandom(value, file, depth + 1),
+    )
+  );
 }
 
 const FARTHEST = 5;
@@ -396,6 +414,20 @@ function isLongestGiven(call: Call, file: PythonFile): boolean {
     fn.params.some(({ name }) =>
       new RegExp(String.raw`(?:\bin (?:range\(len\()?|map\(len, )${name}\b`).test(text),
     )
+  );
+}
+
+/** What a function is called that finds the largest of each side. */
+const MAXIMA = /(?:^|_)(?:max|longest|largest)_\w+$|_max$/;
+
+/** `sides = max_by_axis([list(image.shape) for image in images])`, in what puts batches together or is called by it. */
+function isLargestCollated(call: Call, file: PythonFile): boolean {
+  const each = positional(call, 0);
+  return (
+    each?.kind === "Comp" &&
+    /\.shape\b|\.size\(|\blen\(/.test(file.textOf(each.element)) &&
+    (file.dotted(call.func) ?? "").startsWith(`${file.module}.`) &&
+    isInExamples(call, file)
   );
 }
 

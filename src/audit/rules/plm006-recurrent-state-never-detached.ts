@@ -345,8 +345,7 @@ function uncut(
 ): { readonly before: readonly Definition[]; readonly at: Node; readonly name: string } | null {
   if (!one?.value || more.length > 0 || one.how !== "assign") return null;
   const within = rewrapped(one.value, one.name, file);
-  if (within)
-    return { before: file.scopes.reaching(within), at: one.value, name: file.textOf(one.value) };
+  if (within) return { before: file.scopes.reaching(within), at: one.value, name: file.textOf(one.value) };
   if (one.value.kind !== "Call") return null;
   const { args, func } = one.value;
   const same = args.find(({ value }) => value.kind === "Name" && value.id === one.name)?.value;

@@ -6,7 +6,16 @@ import { unfilledCaches } from "../facts/caches.ts";
 import type { Unfilled } from "../facts/caches.ts";
 import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { isByDefault, isFixed, isOfModule, isSetting, isTold, isWidth, namedSetting, partsOf } from "../facts/own-settings.ts";
+import {
+  isByDefault,
+  isFixed,
+  isOfModule,
+  isSetting,
+  isTold,
+  isWidth,
+  namedSetting,
+  partsOf,
+} from "../facts/own-settings.ts";
 import { callsOf } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { last } from "../facts/torch-names.ts";

@@ -1,0 +1,84 @@
+import { keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { classOf, functionOf, lastWord, walk } from "../../python/nodes.ts";
+import type { Call, ClassDef, Expr, Name } from "../../python/tree.ts";
+import { isDataLoader } from "./loaders.ts";
+
+/** `DataLoader(Photos(root), batch_size=1)` of a dataset that opens images and hands each out as large as it is. */
+export function handsOutWholeImages(file: PythonFile): boolean {
+  return file.callsNamed("DataLoader").some((call) => {
+    if (!isDataLoader(file.dotted(call.func)) || !isOfOne(call)) return false;
+    const cls = datasetOf(keyword(call, "dataset")?.value ?? positional(call, 0), file);
+    // What it is said to be for may speak of sizes as well.
+    const code = cls ? file.codeOf(cls).replace(DOCUMENTED, "") : "";
+    return cls !== null && opensImages(cls, file) && !ONE_SIZE.test(code);
+  });
+}
+
+/** Larger batches cannot be put together of images of several sizes, unless something pads them. */
+function isOfOne(call: Call): boolean {
+  if (keyword(call, "collate_fn") || keyword(call, "batch_sampler")) return false;
+  const size = keyword(call, "batch_size")?.value ?? positional(call, 1);
+  return size === null || (size.kind === "Num" && size.text === "1");
+}
+
+/** The class of this file behind `Photos(root)`, also under a name. */
+function datasetOf(given: Expr | null, file: PythonFile): ClassDef | null {
+  const made = given?.kind === "Name" ? file.scopes.onlyValue(given) : given;
+  const name = made?.kind === "Call" ? file.dotted(made.func) : null;
+  return name === null ? null : (file.all("ClassDef").find((cls) => file.qualified(cls) === name) ?? null);
+}
+
+function opensImages(cls: ClassDef, file: PythonFile): boolean {
+  return file
+    .callsNamed("open", "imread", "read_image", "default_loader")
+    .some(
+      (call) =>
+        /^(?:PIL\.Image\.open|cv2\.imread|imageio\.(?:\w+\.)*imread|skimage\.io\.imread|torchvision\.io\.read_image|torchvision\.datasets\.folder\.default_loader)$/.test(
+          file.dotted(call.func) ?? "",
+        ) &&
+        classOf(call) === cls &&
+        isInGetter(call),
+    );
+}
+
+function isInGetter(call: Call): boolean {
+  const fn = functionOf(call);
+  return fn?.kind === "FunctionDef" && fn.name === "__getitem__";
+}
+
+const DOCUMENTED = /"{3}[^]*?"{3}/g;
+
+/** What may make all of them one size, or says so: a transform that is handed in may as well. */
+const ONE_SIZE =
+  /resi[sz]e|crop|pad(?!ding_mode)|interpolat|thumbnail|letterbox|patch|tile|scale|\bself\.\w*(?:transform|tf|aug|prep|process)|\[[^\]\n]*:[^\]\n]*,[^\]\n]*:/i;
+
+const SIZE = /^(?:(?:\w+_)?(?:size|side|res|resolution|scale|height|width)|[hw])$/;
+
+/**
+ * `yield [(index, size) for index in part]` of a sampler that draws the size for each batch: whoever is handed the pairs makes
+ * images of it.
+ */
+export function drawsSizes(file: PythonFile, isRandom: (expr: Expr) => boolean): boolean {
+  return (
+    file.mentions("Sampler") &&
+    file.mentions("rand") &&
+    file.all("Yield").some((one) => {
+      const cls = one.value ? classOf(one) : null;
+      const isSampler =
+        cls !== null &&
+        (/Sampler/.test(cls.name) || cls.args.some(({ value }) => /Sampler$/.test(lastWord(value))));
+      return isSampler && sizesPaired(one.value!).some(isRandom);
+    })
+  );
+}
+
+/** The names of sizes that stand in a tuple beside something else. */
+function sizesPaired(expr: Expr): readonly Name[] {
+  const found: Name[] = [];
+  walk(expr, (node) => {
+    if (node.kind === "Tuple" && node.items.length > 1)
+      for (const item of node.items) if (item.kind === "Name" && SIZE.test(item.id)) found.push(item);
+  });
+  return found;
+}
