@@ -67,7 +67,7 @@ export function drawsSizes(file: PythonFile, isRandom: (expr: Expr) => boolean):
       const cls = one.value ? classOf(one) : null;
       const isSampler =
         cls !== null &&
-        (/Sampler/.test(cls.name) || cls.args.some(({ value }) => /Sampler$/.test(lastWord(value))));
+        (/Sampler/.test(cls.name) || cls.args.some(({ value }) => lastWord(value).endsWith("Sampler")));
       return isSampler && sizesPaired(one.value!).some(isRandom);
     })
   );

@@ -513,7 +513,7 @@ function isLoader(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Call")
     return (
       isDataLoader(facts.file.dotted(expr.func)) ||
-      (expr.func.kind === "Attribute" && /loader$/.test(expr.func.attr)) ||
+      (expr.func.kind === "Attribute" && expr.func.attr.endsWith("loader")) ||
       facts.file.once(loaderMakers).has(callTarget(expr, facts.file) ?? "")
     );
   // `self.loaders["valid"]`

@@ -1,7 +1,7 @@
 import { classOf, contains, functionOf, lastWord, namesIn, walk } from "../../python/nodes.ts";
 import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import type { Call, ClassDef, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
 import { unfilledCaches } from "../facts/caches.ts";
 import type { Unfilled } from "../facts/caches.ts";
 import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
