@@ -20,6 +20,12 @@ export function show({ of, by, is, holds }: Condition): string {
 const OF_RANKS =
   /^(?:[\w.]*(?:ddp|dist(?:ributed)?|parallel|multi_gpu)\w*(?: (?:in|==) [[("'\w][^()]*)?|[\w.]*(?:local_)?rank (?:!=|>=?) -?[01]|[\w.]*(?:world_size|n_?gpus?|num_gpus|(?:num_|n_?)proc(?:esse)?s)(?:\(\))? > 1|hasattr\([^()]*no_sync[^()]*\)|[\w.]*is_initialized\(\))$/i;
 
+/** `not distributed`, `world_size == 1`, `accumulate <= 1`: of a run in which there is nothing to put off. */
+export function isOfRanks(test: Expr, file: PythonFile): boolean {
+  const asked = test.kind === "Unary" && test.op === "not" ? test.operand : test;
+  return OF_RANKS.test(file.textOf(asked)) || /^[\w.]+(?:\(\))? (?:==|<=) 1$/.test(file.textOf(test).trim());
+}
+
 /** What a test asks of a count, by whatever name; null where it asks something else. `when`: that it is true. */
 export function condition(expr: Expr, when: boolean, facts: Facts, depth = 0): Condition | null {
   if (depth > 4) return null;
@@ -48,16 +54,19 @@ export function condition(expr: Expr, when: boolean, facts: Facts, depth = 0): C
   const positive = expr.ops[0] === ">" && right.kind === "Num" && right.text === "0";
   if (!/^(?:==|!=)$/.test(expr.ops[0]!) && !positive) return null;
   const holds = (expr.ops[0] === "==") === when;
-  const bare = (node: Expr): string =>
-    facts.file
-      .textOf(node)
-      .replace(/\s+/g, " ")
-      .replace(/(?<=[\w)\]]) ?([-+%]) ?/g, " $1 ")
-      .replace(/^\((.*)\)$/, "$1");
+  const bare = (node: Expr): string => spaced(facts.file.textOf(node));
   const { left } = expr;
   if (left.kind === "Binary" && left.op === "%")
     return sameForm({ of: bare(left.left), by: bare(left.right), is: bare(right), holds });
   return { of: bare(left), by: "", is: bare(right), holds };
+}
+
+/** All spaced alike, without parentheses around. */
+function spaced(text: string): string {
+  return text
+    .replace(/\s+/g, " ")
+    .replace(/(?<=[\w)\]]) ?([-+%]) ?/g, " $1 ")
+    .replace(/^\((.*)\)$/, "$1");
 }
 
 /** `is_last(step, n)`, a function of this file that only asks: in the words of whoever calls it. */
@@ -79,7 +88,7 @@ export function inWordsOf(call: Call, fn: FunctionDef, inside: Condition, file: 
   const told = new Map(
     call.args.flatMap(({ name: key, star, value }, at) => {
       const param = key ?? fn.params[at + shift]?.name;
-      return star === 0 && param !== undefined ? [[param, file.textOf(value)] as const] : [];
+      return star === 0 && param !== undefined ? [[param, spaced(file.textOf(value))] as const] : [];
     }),
   );
   const inWords = (text: string): string =>
@@ -87,8 +96,13 @@ export function inWordsOf(call: Call, fn: FunctionDef, inside: Condition, file: 
   return sameForm({ ...inside, of: inWords(inside.of), by: inWords(inside.by), is: inWords(inside.is) });
 }
 
-/** `i % n == n - 1` is `(i + 1) % n == 0`. */
+/** `i % n == n - 1` is `(i + 1) % n == 0`, and `i - 1 + 1` is `i`. */
 function sameForm(one: Condition): Condition {
-  const of = one.of.replace(/^1 \+ (.+)$/, "$1 + 1");
+  const of = one.of
+    .replace(/^1 \+ (.+)$/, "$1 + 1")
+    .replace(/ ([-+]) (\d+) ([-+]) (\d+)$/, (_, first: string, a: string, second: string, b: string) => {
+      const sum = Number(first + a) + Number(second + b);
+      return sum === 0 ? "" : ` ${sum < 0 ? "-" : "+"} ${Math.abs(sum)}`;
+    });
   return one.is === `${one.by} - 1` ? { ...one, of: `${of} + 1`, is: "0" } : { ...one, of };
 }

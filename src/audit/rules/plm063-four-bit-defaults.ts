@@ -3,7 +3,10 @@ import { ancestors } from "../../python/nodes.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
-import { entriesOf, literalDict, settingsOf } from "../facts/arguments.ts";
+import { entriesOf, given, literalDict, settingsOf } from "../facts/arguments.ts";
+import { defaultOf } from "../facts/behind-options.ts";
+import type { Facts } from "../facts/facts.ts";
+import { literal } from "../facts/options.ts";
 import { localName } from "../imports.ts";
 import type { Rule } from "../rule.ts";
 
@@ -31,10 +34,11 @@ export const rule: Rule = {
     fix: "unsafe",
     patterns: [63],
   },
-  *check({ file }) {
+  *check(facts) {
+    const { file, project } = facts;
     if (
       file.callsNamed("BitsAndBytesConfig", "Linear4bit").length === 0 &&
-      file.calls.given(["device_map", "load_in_4bit"]).length === 0 &&
+      !file.mentions("device_map") &&
       !file.mentions("load_in_4bit")
     )
       return;
@@ -59,10 +63,10 @@ export const rule: Rule = {
       const compute = settings.get("bnb_4bit_compute_dtype");
       const type = settings.get("bnb_4bit_quant_type");
       const written = call.args.every((arg) => arg.star === 0);
-      if (!compute || isFloat32(compute, file))
+      if (!compute || isFloat32(compute, facts))
         yield {
           at: compute ?? call.func,
-          ...(compute || sometimes || isChosen(call, file) ? { severity: "note" as const } : {}),
+          ...(compute || sometimes || isChosen(call, facts) ? { severity: "note" as const } : {}),
           message: compute
             ? FLOAT32
             : `Without \`bnb_4bit_compute_dtype\` the 4-bit weights are computed with in float32`,
@@ -77,12 +81,13 @@ export const rule: Rule = {
               }
             : {}),
         };
-      else if (!type || (type.kind === "Str" && type.value === "fp4"))
+      else if (!type || usually(type, facts) === "fp4")
         yield {
           at: type ?? call.func,
           severity: "note",
           message: FP4,
-          ...(type || written
+          // What an option says is for whoever starts it to change.
+          ...((type ? type.kind === "Str" : written)
             ? {
                 fix: {
                   grade: "unsafe" as const,
@@ -131,19 +136,22 @@ export const rule: Rule = {
       /DistributedDataParallel|ddp_find_unused_parameters|\.prepare\(|init_process_group/,
     );
     // Who asks how many processes there are was written for several, too.
-    if (!parallel && !file.says(/["'](?:WORLD_SIZE|LOCAL_RANK)["']/)) return;
+    if (!parallel && !file.says(/["'](?:WORLD_SIZE|LOCAL_RANK)["']/) && !project.ranked.has(file.module))
+      return;
     for (const call of file.callsNamed("from_pretrained")) {
-      const map = keyword(call, "device_map");
+      // `**model_kwargs` as well.
+      const map = given(call, "device_map", file);
       if (
         map &&
-        isAuto(map.value, file) &&
+        usually(map, facts) === "auto" &&
         call.func.kind === "Attribute" &&
         call.func.attr === "from_pretrained" &&
-        !isOfOneProcess(call, file)
+        !isOfOneProcess(call, file) &&
+        !isOfOneProcess(map, file)
       )
         yield {
-          at: map,
-          ...(parallel ? {} : { severity: "note" as const }),
+          at: map.parent?.kind === "Arg" ? map.parent : map,
+          ...(parallel && (map.kind === "Str" || map.kind === "Name") ? {} : { severity: "note" as const }),
           message:
             '`device_map="auto"` spreads one model over all devices, yet each process of data-parallel training wants its own copy on its own device',
         };
@@ -177,24 +185,23 @@ export const rule: Rule = {
   },
 };
 
-function isFloat32(expr: Expr, file: PythonFile): boolean {
-  const name = expr.kind === "Str" ? expr.value : file.dotted(expr);
+function isFloat32(expr: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  // `getattr(torch, args.compute_dtype)`
+  const asked =
+    expr.kind === "Call" && file.dotted(expr.func) === "builtins.getattr" ? expr.args[1]?.value : undefined;
+  const name = file.dotted(expr) ?? usually(asked ?? expr, facts);
   return name === "float32" || name === "torch.float32" || name === "torch.float";
 }
 
-/** "auto", or a name that is always that. */
-function isAuto(expr: Expr, file: PythonFile): boolean {
-  if (expr.kind === "Name") {
-    const definitions = file.scopes.lookup(expr)?.definitions ?? [];
-    const [one] = definitions;
-    return (
-      definitions.length === 1 &&
-      one!.how === "assign" &&
-      one!.value?.kind === "Str" &&
-      one!.value.value === "auto"
-    );
-  }
-  return expr.kind === "Str" && expr.value === "auto";
+/** A text written down here, by a name that is always that, or of an option nobody has changed. */
+function usually(expr: Expr, facts: Facts): string | null {
+  const { file, project } = facts;
+  const definitions = expr.kind === "Name" ? (file.scopes.lookup(expr)?.definitions ?? []) : [];
+  const [one, ...more] = definitions;
+  const value = one && more.length === 0 && one.how === "assign" ? one.value : expr;
+  const said = value && (value.kind === "Attribute" ? defaultOf(value, file, project) : literal(value));
+  return typeof said === "string" ? said : null;
 }
 
 /** Under a test that may tell one process from many. */
@@ -209,10 +216,11 @@ function isOfOneProcess(node: Node, file: PythonFile): boolean {
 }
 
 /** `from_pretrained(…, torch_dtype=torch.float32, quantization_config=BitsAndBytesConfig(…))`: float32 was asked for. */
-function isChosen(call: Call, file: PythonFile): boolean {
+function isChosen(call: Call, facts: Facts): boolean {
+  const { file } = facts;
   const taker = call.parent?.kind === "Arg" ? call.parent.parent : null;
   if (taker?.kind !== "Call") return false;
   const given = (keyword(taker, "torch_dtype") ?? keyword(taker, "dtype"))?.value ?? null;
   const type = given?.kind === "Name" ? file.scopes.onlyValue(given) : given;
-  return type !== null && isFloat32(type, file);
+  return type !== null && isFloat32(type, facts);
 }

@@ -1,11 +1,12 @@
 import { argument } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, contains, functionOf, walk } from "../../python/nodes.ts";
+import { contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
+import { beginning, fullTurn } from "../facts/full-counts.ts";
+import type { Turn } from "../facts/full-counts.ts";
 import { callsOf } from "../facts/returns.ts";
-import { countedTo, sinceLast } from "../facts/step-throttles.ts";
-import { callTarget } from "../facts/summary.ts";
+import { enteredBy } from "../facts/sync-contexts.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import { condition, inWordsOf, show } from "../facts/turn-conditions.ts";
@@ -53,14 +54,15 @@ export const rule: Rule = {
       const loop = turnOf(call);
       if (call.func.kind === "Attribute" && call.func.attr === "no_sync" && loop) {
         yield* skips(call, loop, facts);
-        yield* chosenElsewhere(call, facts);
+        for (const { use, test, when, synced } of enteredBy(call, facts)) {
+          const turn = turnOf(use);
+          if (turn && !synced) yield* compare(test, when, use, turn, facts);
+          else if (turn) yield* compare(use, when, use, turn, facts, synced, test);
+        }
       }
     }
   },
 };
-
-/** A loop over micro-batches, or a method that is called for each. */
-type Turn = Loop | FunctionDef;
 
 function turnOf(node: Node): Turn | null {
   const [loop] = loopsAround(node);
@@ -108,36 +110,6 @@ function* skips(call: Expr, loop: Turn, facts: Facts): Generator<Finding> {
     };
 }
 
-/** `with self.context():`, a method that returns `net.no_sync()` under a test: it is asked where the method is called. */
-function* chosenElsewhere(call: Call, facts: Facts): Generator<Finding> {
-  const { file } = facts;
-  const choice = call.parent?.kind === "IfExp" && call.parent.test !== call ? call.parent : null;
-  const returned = choice ? choice.parent : call.parent;
-  const branch = !choice && returned?.parent?.kind === "If" ? returned.parent : null;
-  const fn = returned?.kind === "Return" ? functionOf(returned) : null;
-  const asked = choice ?? branch;
-  if (fn?.kind !== "FunctionDef" || !asked || (branch && branch.parent !== fn)) return;
-  const when = choice ? choice.orelse === call : branch!.orelse.includes(returned as never);
-  for (const use of file.callsNamed(fn.name)) {
-    const turn = use.parent?.kind === "WithItem" ? turnOf(use) : null;
-    if (turn && callTarget(use, file) === file.qualified(fn) && isSameThere(asked.test, use, fn, file))
-      yield* compare(asked.test, when, use, turn, facts);
-  }
-}
-
-/** Made of attributes of self, and of what the caller has under the same name. */
-function isSameThere(test: Expr, use: Call, fn: FunctionDef, file: PythonFile): boolean {
-  const shift = fn.parent?.kind === "ClassDef" ? 1 : 0;
-  let same = true;
-  walk(test, (node) => {
-    if (node.kind !== "Name" || node.id === "self") return;
-    const at = fn.params.findIndex(({ name }) => name === node.id) - shift;
-    const given = use.args.find(({ name }, index) => (name === null ? index === at : name === node.id));
-    same &&= at >= 0 && given !== undefined && file.textOf(given.value) === node.id;
-  });
-  return same;
-}
-
 const ALONE =
   "The optimizer steps right after a backward in which ranks exchange nothing: each steps with its own gradients";
 
@@ -156,9 +128,19 @@ function stepsBeside(call: Expr, branch: readonly Node[], facts: Facts): boolean
   );
 }
 
-/** Whether gradients are exchanged (`test` when `when`) in the turn in which the optimizer steps. */
-function* compare(test: Expr, when: boolean, at: Expr, loop: Turn, facts: Facts): Generator<Finding> {
-  const synced = condition(test, when, facts);
+/**
+ * Whether gradients are exchanged (`test` when `when`) in the turn in which the optimizer steps. Of a call that asks, `synced` is
+ * what that comes to here, and `asks` is where.
+ */
+function* compare(
+  test: Expr,
+  when: boolean,
+  at: Expr,
+  loop: Turn,
+  facts: Facts,
+  synced = condition(test, when, facts),
+  asks = test,
+): Generator<Finding> {
   if (synced && loop.kind === "FunctionDef") {
     const wrong = countedByParameters(synced, loop);
     if (wrong !== null) {
@@ -269,7 +251,7 @@ function* compare(test: Expr, when: boolean, at: Expr, loop: Turn, facts: Facts)
       return;
     }
     // Where one of several branches steps, once is enough.
-    if (isAlternative(guard.test, facts) && guard.when && !isAlternative(test, facts)) {
+    if (isAlternative(guard.test, facts) && guard.when && !isAlternative(asks, facts)) {
       yield {
         at,
         message: `The optimizer steps for what is left over as well, but gradients are exchanged only when \`${show(synced)}\`: after the last turns each rank steps with its own`,
@@ -303,104 +285,6 @@ function differ(synced: Condition, stepped: Condition): boolean {
 
 function apart(synced: Condition, stepped: Condition): string {
   return `Ranks exchange gradients when \`${show(synced)}\`, but the optimizer steps when \`${show(stepped)}\`: it steps with gradients that no other rank has seen`;
-}
-
-interface FullTurn {
-  readonly test: Expr;
-  readonly turn: Condition;
-}
-
-/**
- * The turns in which a count is full that the optimizer steps by, in the words of the flag: `if i - last >= n:` of a `last` that
- * begins at -1, or `if seen == n:` of a `seen` that grows from 0, is `(i + 1) % n == 0`.
- */
-function fullTurn(step: Call, flag: Condition, loop: Turn, facts: Facts): FullTurn | null {
-  const { file } = facts;
-  const asked = flag.of.replace(/ [-+] \d+$/, "");
-  const counter = turnCounter(loop, file);
-  for (const at of ancestors(step)) {
-    if (at === loop) return null;
-    if (at.kind !== "If" || !at.body.some((one) => contains(one, step))) continue;
-    const since = sinceLast(at.test, at, file);
-    if (since) {
-      const first = beginning(since.last, at, file);
-      const isAsked =
-        asked === file.textOf(since.count) || (asked === counter && isAhead(since.count, asked, file));
-      if (first === null || !isAsked) return null;
-      const turn = {
-        of: first < 0 ? `${asked} + 1` : asked,
-        by: file.textOf(since.by),
-        is: "0",
-        holds: true,
-      };
-      return { test: at.test, turn };
-    }
-    const by = countedTo(at.test, at, loop, facts);
-    if (!by || at.test.kind !== "Compare") continue;
-    const seen = at.test.left;
-    const isFull =
-      asked === counter && beginning(seen, at, file) === 0 && growsAbove(at, file.textOf(seen), loop, facts);
-    return isFull
-      ? { test: at.test, turn: { of: `${asked} + 1`, by: file.textOf(by), is: "0", holds: true } }
-      : null;
-  }
-  return null;
-}
-
-/** `i` of `for i, x in enumerate(loader):` and of `for i in range(n):`, which counts turns from zero. */
-function turnCounter(loop: Turn, file: PythonFile): string | null {
-  if (loop.kind !== "For" || loop.iter.kind !== "Call" || loop.iter.args.length !== 1) return null;
-  const name = file.dotted(loop.iter.func);
-  if (name === "builtins.range") return file.textOf(loop.target);
-  const [first] = loop.target.kind === "Tuple" ? loop.target.items : [];
-  return name === "builtins.enumerate" && first ? file.textOf(first) : null;
-}
-
-/** `seen` of `seen = i + len(loader) * epoch`: as far in each epoch as `i`, and in the first the same. */
-function isAhead(count: Expr, counter: string, file: PythonFile): boolean {
-  const made = count.kind === "Name" ? file.scopes.onlyValue(count) : count;
-  const sides = made?.kind === "Binary" && made.op === "+" ? [made.left, made.right] : [];
-  return (
-    sides.some((one) => file.textOf(one) === counter) &&
-    sides.some((one) => one.kind === "Binary" && one.op === "*" && /\blen\(|epoch/.test(file.textOf(one)))
-  );
-}
-
-/** The 0 or -1 that is written down for a count wherever it begins; null where it begins otherwise, or nobody sees it. */
-function beginning(count: Expr, branch: Node, file: PythonFile): number | null {
-  const bound =
-    count.kind === "Name"
-      ? (file.scopes.lookup(count)?.definitions ?? [])
-          .filter(({ how }) => how !== "augment")
-          .map(({ how, node, value }) => ({ at: node, value: how === "assign" ? value : null }))
-      : file
-          .all("Assign")
-          .filter(({ targets }) => targets.some((each) => file.textOf(each) === file.textOf(count)))
-          .map((at) => ({ at, value: at.value }));
-  const values = bound
-    .filter(({ at }) => !contains(branch, at))
-    .map(({ value }) => (value ? file.textOf(value) : ""));
-  const [first] = values;
-  return first !== undefined && /^(?:0|-1)$/.test(first) && values.every((one) => one === first)
-    ? Number(first)
-    : null;
-}
-
-/** `seen += 1` in every turn, before it is asked. */
-function growsAbove(branch: Node, seen: string, loop: Turn, facts: Facts): boolean {
-  const { file } = facts;
-  const grows = file
-    .all("AugAssign")
-    .filter((one) => contains(loop, one) && file.textOf(one.target) === seen);
-  const [one, ...more] = grows;
-  return (
-    one !== undefined &&
-    more.length === 0 &&
-    one.end <= branch.start &&
-    one.op === "+" &&
-    file.textOf(one.value) === "1" &&
-    facts.frequency(one, loop) === "every"
-  );
 }
 
 /**
@@ -547,16 +431,22 @@ function isNotLast({ of, by, is, holds }: Condition, loop: Turn, facts: Facts): 
 }
 
 /** The optimizer steps in the loop around this one, below it, and never in it. */
-function stepsRightAfter(loop: Loop, { file }: Facts): boolean {
+function stepsRightAfter(loop: Loop, { file, backwards }: Facts): boolean {
   const outer = loopsAround(loop)[0] ?? null;
   const steps = optimizerSteps(file);
+  // `for optimizer in optimizers: optimizer.step()`
+  const isOfSame = (step: Call): boolean => {
+    const [around, beyond] = loopsAround(step);
+    if ((around ?? null) === outer) return true;
+    return (
+      around !== undefined &&
+      (beyond ?? null) === outer &&
+      !backwards.some(({ call }) => contains(around, call))
+    );
+  };
   return (
-    steps.some(
-      (step) =>
-        step.start > loop.end &&
-        functionOf(step) === functionOf(loop) &&
-        (loopsAround(step)[0] ?? null) === outer,
-    ) && !steps.some((step) => contains(loop, step))
+    steps.some((step) => step.start > loop.end && functionOf(step) === functionOf(loop) && isOfSame(step)) &&
+    !steps.some((step) => contains(loop, step))
   );
 }
 

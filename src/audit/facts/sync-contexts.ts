@@ -1,0 +1,115 @@
+import type { PythonFile } from "../../python/file.ts";
+import { contains, functionOf, walk } from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef, If } from "../../python/tree.ts";
+import type { Facts } from "./facts.ts";
+import { returnsByName } from "./returns.ts";
+import { callTarget } from "./summary.ts";
+import { condition, inWordsOf, isOfRanks } from "./turn-conditions.ts";
+import type { Condition } from "./turn-conditions.ts";
+
+/** Where a function of this file is asked for a context, in which of its turns ranks exchange gradients, and what it asks for that. */
+export interface Entered {
+  readonly use: Call;
+  readonly test: Expr;
+  readonly when: boolean;
+  /** In the words of whoever asks; null where these are the function's own. */
+  readonly synced: Condition | null;
+}
+
+/** What a function asks before it hands back `net.no_sync()`, and the answer for which ranks exchange gradients. */
+interface Asked {
+  readonly test: Expr;
+  readonly when: boolean;
+}
+
+/** `with sync_context(net, step, n):`, of a function of this file that returns `net.no_sync()` under a test. */
+export function* enteredBy(call: Call, facts: Facts): Generator<Entered> {
+  const { file } = facts;
+  const fn = functionOf(call);
+  if (fn?.kind !== "FunctionDef") return;
+  const asked = choiceOf(call, fn, file) ?? branchOf(call, fn, file) ?? leftOver(call, fn, file);
+  if (!asked) return;
+  for (const use of file.callsNamed(fn.name)) {
+    if (callTarget(use, file) !== file.qualified(fn) || !isEntered(use, file)) continue;
+    if (isSameThere(asked.test, use, fn, file)) yield { use, ...asked, synced: null };
+    else if (isTold(asked.test, use, fn)) {
+      const inside = condition(asked.test, asked.when, facts);
+      if (inside) yield { use, ...asked, synced: inWordsOf(use, fn, inside, file) };
+    }
+  }
+}
+
+/** In a `with`, or under a name that one enters. */
+function isEntered({ parent }: Call, { scopes }: PythonFile): boolean {
+  if (parent?.kind === "WithItem") return true;
+  const target = parent?.kind === "Assign" && parent.targets.length === 1 ? parent.targets[0]! : null;
+  const made = target?.kind === "Name" ? scopes.definitionAt(target) : null;
+  return made !== null && scopes.uses(made).some((one) => one.parent?.kind === "WithItem");
+}
+
+/** `return net.no_sync() if … else nullcontext()`, or what is returned by the name it was given. */
+function choiceOf(call: Call, fn: FunctionDef, file: PythonFile): Asked | null {
+  const choice = call.parent?.kind === "IfExp" && call.parent.test !== call ? call.parent : null;
+  const returned = file.once(returnsByName).get(file.qualified(fn)) ?? [];
+  const isHandedBack = (value: Expr): boolean =>
+    value === choice || (value.kind === "Name" && file.scopes.onlyValue(value) === choice);
+  return choice && returned.length === 1 && returned.every(isHandedBack)
+    ? { test: choice.test, when: choice.orelse === call }
+    : null;
+}
+
+/** `if …: return net.no_sync()`, or in a context manager `if …: with net.no_sync(): yield`. */
+function branchOf(call: Call, fn: FunctionDef, file: PythonFile): Asked | null {
+  const block = call.parent?.kind === "WithItem" ? call.parent.parent : null;
+  const given =
+    call.parent?.kind === "Return"
+      ? call.parent
+      : block && isManager(fn, file) && file.all("Yield").some((one) => contains(block, one))
+        ? block
+        : null;
+  const branch = given?.parent?.kind === "If" ? given.parent : null;
+  return branch && branch.parent === fn
+    ? { test: branch.test, when: branch.orelse.includes(given as never) }
+    : null;
+}
+
+/** `if …: return nullcontext()`, and below it `return net.no_sync()`. */
+function leftOver(call: Call, fn: FunctionDef, file: PythonFile): Asked | null {
+  const { parent } = call;
+  if (parent?.kind !== "Return" || parent.parent !== fn) return null;
+  const above = fn.body.filter(
+    (one): one is If => one.kind === "If" && one.end <= parent.start && one.body.at(-1)!.kind === "Return",
+  );
+  // With one process there is nothing to exchange.
+  const [one, ...more] = above.filter(({ test }) => !isOfRanks(test, file));
+  return one && more.length === 0 && one.orelse.length === 0 ? { test: one.test, when: true } : null;
+}
+
+function isManager({ decorators }: FunctionDef, file: PythonFile): boolean {
+  return decorators.some((one) => file.dotted(one) === "contextlib.contextmanager");
+}
+
+/** Made of attributes of self, and of what the caller has under the same name. */
+function isSameThere(test: Expr, use: Call, fn: FunctionDef, file: PythonFile): boolean {
+  const shift = fn.parent?.kind === "ClassDef" ? 1 : 0;
+  let same = true;
+  walk(test, (node) => {
+    if (node.kind !== "Name" || node.id === "self") return;
+    const at = fn.params.findIndex(({ name }) => name === node.id) - shift;
+    const given = use.args.find(({ name }, index) => (name === null ? index === at : name === node.id));
+    same &&= at >= 0 && given !== undefined && file.textOf(given.value) === node.id;
+  });
+  return same;
+}
+
+/** Made of attributes of self, and of parameters that the caller gives. */
+function isTold(test: Expr, use: Call, fn: FunctionDef): boolean {
+  const shift = fn.parent?.kind === "ClassDef" ? 1 : 0;
+  let told = use.args.every(({ star }) => star === 0);
+  walk(test, (node) => {
+    if (node.kind !== "Name" || node.id === "self") return;
+    const at = fn.params.findIndex(({ name }) => name === node.id) - shift;
+    told &&= at >= 0 && use.args.some(({ name }, index) => (name === null ? index === at : name === node.id));
+  });
+  return told;
+}
