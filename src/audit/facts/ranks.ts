@@ -1,7 +1,7 @@
-import { importsFrom } from "../../python/file.ts";
+import { importsFrom, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf } from "../../python/nodes.ts";
-import type { Call } from "../../python/tree.ts";
+import type { Call, Expr } from "../../python/tree.ts";
 
 /** One process a device: by torch itself, by accelerate, or by Lightning. */
 export function setsUpRanks(file: PythonFile): boolean {
@@ -65,4 +65,71 @@ function isAsked(call: Call): boolean {
       (at.kind === "If" && !contains(at.test, call) && functionOf(at) === functionOf(call)) ||
       at.kind === "IfExp",
   );
+}
+
+/** Where a device may be said by number. */
+const DEVICE_KEYWORDS = ["device", "device_id", "device_ids", "device_map"] as const;
+
+/**
+ * Whether a rank may be given a device of its own, by whatever name: `net.to(self.gpu)`, `device_ids=[gpu]`, a function of another
+ * file that sets it up. Where it is not, the rank is read to print it, or to choose who saves.
+ */
+export function mayGiveOwn(file: PythonFile): boolean {
+  if (file.mentions("cuda.device(")) return true;
+  const isSaid = (value: Expr | null): boolean => value !== null && !isWritten(value, file);
+  return (
+    file.callsNamed("cuda", "to", "device").some(({ args, func }) => {
+      const isDevice = func.kind === "Attribute" || file.dotted(func) === "torch.device";
+      return isDevice && args.some(({ value, name }) => name !== "non_blocking" && isSaid(value));
+    }) ||
+    file.calls
+      .given(DEVICE_KEYWORDS)
+      .some((call) => DEVICE_KEYWORDS.some((name) => isSaid(keyword(call, name)?.value ?? null))) ||
+    file.calls.matching(SETS_UP).some((call) => {
+      const name = file.dotted(call.func);
+      return name !== null && !name.startsWith(`${file.module}.`) && !/^(?:torch|builtins)\./.test(name);
+    })
+  );
+}
+
+/** "cuda", a type, a flag: no number of a rank, unlike `f"cuda:{rank}"`. Also by a name that is always that. */
+function isWritten(expr: Expr, file: PythonFile): boolean {
+  if (expr.kind === "Name") {
+    const value = file.scopes.onlyValue(expr);
+    return value !== null && value.kind !== "Name" && isWritten(value, file);
+  }
+  if (expr.kind === "IfExp") return isWritten(expr.body, file) && isWritten(expr.orelse, file);
+  if (expr.kind === "Call")
+    return (
+      file.dotted(expr.func) === "torch.device" && expr.args.every(({ value }) => isWritten(value, file))
+    );
+  return (
+    (expr.kind === "Str" && expr.value !== null) ||
+    expr.kind === "Const" ||
+    (expr.kind === "Attribute" && (file.dotted(expr) ?? "").startsWith("torch."))
+  );
+}
+
+const SEVERAL = /ddp|fsdp|deepspeed|parallel/i;
+
+/** What makes of a program one of many ranks, and chooses the device of each when it is made, or begins: accelerate's, Lightning's. */
+export function drivers(file: PythonFile): readonly Call[] {
+  return [
+    ...file.callsNamed("Accelerator").filter((call) => file.dotted(call.func) === "accelerate.Accelerator"),
+    ...file
+      .callsNamed("Trainer", "Fabric")
+      .filter(
+        (call) =>
+          /^(?:pytorch_)?lightning\.(?:\w+\.)*(?:Trainer|Fabric)$/.test(file.dotted(call.func) ?? "") &&
+          isOfSeveral(call, file),
+      ),
+  ];
+}
+
+/** `Trainer(strategy="ddp", devices=4)` */
+function isOfSeveral(call: Call, file: PythonFile): boolean {
+  const strategy = keyword(call, "strategy")?.value;
+  const devices = (keyword(call, "devices") ?? keyword(call, "gpus"))?.value;
+  if (devices?.kind === "Num") return Number(devices.text) > 1;
+  return (strategy !== undefined && SEVERAL.test(file.textOf(strategy))) || devices?.kind === "Unary";
 }

@@ -5,6 +5,7 @@ import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from 
 import type { Assign, Call, Expr, Node } from "../../python/tree.ts";
 import { isModuleRole } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { drivers, mayGiveOwn } from "../facts/ranks.ts";
 import { callsOf } from "../facts/returns.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -27,6 +28,7 @@ export const rule: Rule = {
       yield* atImport(facts);
       yield* beforeSetUp(facts);
       yield* whereBuilt(facts);
+      yield* aboveDriver(facts);
       return;
     }
     const inits = file
@@ -53,7 +55,8 @@ export const rule: Rule = {
       chooses.length === 0 &&
       /local_rank|LOCAL_RANK|cuda:\{|"cuda:" ?\+|torch\.device\(\s*["']cuda["']\s*,|get_rank|device_id\b|cuda\(\s*\w/i.test(
         file.text,
-      );
+      ) &&
+      (wraps.length === 0 || mayGiveOwn(file));
     for (const call of wraps) {
       const ids = keyword(call, "device_ids")?.value;
       if (ids?.kind === "List" && ids.items.length === 1 && isZero(ids.items[0]!))
@@ -236,6 +239,38 @@ function* beforeSetUp(facts: Facts): Generator<Finding> {
       setUps.some((setUp) => functionOf(setUp) === functionOf(call) && call.start < setUp.start)
     )
       yield { at: call, severity: "note", message: BEFORE_CHOICE };
+}
+
+/** `net.cuda()` above `accelerator = Accelerator()`, which is where a rank chooses, or in a module of Lightning, made before it does. */
+function* aboveDriver(facts: Facts): Generator<Finding> {
+  const { file, project } = facts;
+  const made = drivers(file).filter((call) => !isConditional(call));
+  const ranked = made.length > 0 || project.ranked.has(file.module);
+  if (!ranked || seesOwn(file) || importsFrom(file, RAY)) return;
+  const isAbove = (call: Call): boolean => {
+    const fn = functionOf(call);
+    const beside = fn === null ? [] : made.filter((one) => functionOf(one) === fn);
+    return beside.length > 0 && beside.every((one) => call.end < one.start);
+  };
+  for (const call of file.callsNamed("cuda", "to"))
+    if (
+      (isAbove(call) || isMadeByLightning(call, facts)) &&
+      !isConditional(call) &&
+      firstDevice(call, facts) &&
+      !file.callsNamed("set_device").some((one) => functionOf(one) === functionOf(call))
+    )
+      yield { at: call, severity: "note", message: BEFORE_CHOICE };
+}
+
+/** In the constructor of a module of Lightning: what trains it moves it to the rank's device later. */
+function isMadeByLightning(call: Call, facts: Facts): boolean {
+  const fn = functionOf(call);
+  return (
+    fn?.kind === "FunctionDef" &&
+    fn.name === "__init__" &&
+    fn.parent?.kind === "ClassDef" &&
+    facts.role(fn.parent) === "lightning"
+  );
 }
 
 const BUILDS = /^(?:__init__|(?:build|make|create|get)_\w*(?:model|net|network|encoder|decoder|backbone))$/;
