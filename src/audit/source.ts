@@ -18,9 +18,9 @@ const RELEVANT = /torch|transformers|lightning|accelerate|deepspeed|diffusers|pe
  */
 const USES =
   /(?:^|[:;"]|\\n)[ \t]*(?:from|import)[ \t][^\n]*\b(?:torch|transformers|lightning|pytorch_lightning|accelerate|deepspeed|diffusers|peft|trl|apex|bitsandbytes|timm|unsloth|sentence_transformers|fastai|ignite|composer)|\.(?:backward|cuda|detach|item|zero_grad|requires_grad_?|no_grad|parameters|state_dict)\b|\b(?:DataLoader|Dataset|Trainer|optimizer|nn\.Module)\b|cudnn|CUDA_/m;
-/** But what a training hands its tensors to may know nothing of torch: a meter, a helper that reads them; nor what times its work, its options, what prepares its texts, or a dataset that is of no class of torch. */
+/** But what a training hands its tensors to may know nothing of torch: a meter, a helper that reads them; nor what times its work, its options, what prepares its texts or reads its pictures and sounds, or a dataset that is of no class of torch. */
 const HELPS =
-  /add_argument\(|\bself\.\w+ = (?:time\.)?(?:time|perf_counter|monotonic|default_timer)(?:_ns)?\(\)|\bcontextmanager\b|\bwraps\(|\.item\(\)|\.add_scalar\(|math\.is(?:nan|finite|inf)\(|\.detach\(\)|\.backward\(|\.state_dict\(\)|\bclass \w*(?:Meter|Averag|Tracker|Buffer|Memory|Recorder|History|Running|Mean|Accumul|Smooth|Replay|Pool|Bank)|\bself\.(\w+) = self\.\1 \+ |\bself\.\w+ \+= (?:val|value|loss|v|x)\b|\bself\.\w+\.append\((?:val|value|loss|v|x)\)|padding\s*=\s*["']max_length["']|\bclass \w*Data[Ss]et(?:\((?:object)?\))?:|\(nn\.Module\):/;
+  /add_argument\(|\bself\.\w+ = (?:time\.)?(?:time|perf_counter|monotonic|default_timer)(?:_ns)?\(\)|\bcontextmanager\b|\bwraps\(|\.item\(\)|\.add_scalar\(|math\.is(?:nan|finite|inf)\(|\.detach\(\)|\.backward\(|\.state_dict\(\)|\bclass \w*(?:Meter|Averag|Tracker|Buffer|Memory|Recorder|History|Running|Mean|Accumul|Smooth|Replay|Pool|Bank)|\bself\.(\w+) = self\.\1 \+ |\bself\.\w+ \+= (?:val|value|loss|v|x)\b|\bself\.\w+\.append\((?:val|value|loss|v|x)\)|padding\s*=\s*["']max_length["']|\b(?:cv2\.imread|Image\.open|librosa\.load|nib\.load|soundfile\.read|sf\.read)\(|\bclass \w*Data[Ss]et(?:\((?:object)?\))?:|\(nn\.Module\):/;
 
 const OTHER_LIBRARY = /^(?:paddle|tensorflow|jax|mindspore|jittor|mlx)(?:\.|$)/;
 

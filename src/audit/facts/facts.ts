@@ -52,7 +52,7 @@ const COLD: FunctionFacts = {
   repeated: false,
   keeps: null,
   reads: false,
-  opens: false,
+  opens: null,
   copies: null,
   pins: false,
   loads: false,

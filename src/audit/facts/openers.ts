@@ -1,7 +1,10 @@
 import type { PythonFile } from "../../python/file.ts";
-import { functionOf } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import { ancestors, contains, functionOf } from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef, Name } from "../../python/tree.ts";
 import { callsOf, returnsByName } from "./returns.ts";
+
+/** How much a function reads: an example, or in a loop all that it is given or finds. */
+export type Reads = "one" | "many";
 
 /** What images, sounds and arrays are read with. */
 const READERS = [
@@ -30,26 +33,27 @@ const CONTENTS = /^(?:m?T|data|dataobj|pixel_array|points|vertices|xyz|elements)
 /** `np.load(path)["labels"]` is small, and wanted; a checkpoint's parts are no examples at all. */
 const SMALL = /label|class|targ|categ|name|meta|len|shape|size|id$/i;
 
-/** Functions that read an example from a file and hand it back: `return torchaudio.load(path)`. */
-export function openers(file: PythonFile): ReadonlySet<FunctionDef> {
-  const found = new Set<FunctionDef>();
+/** Functions that read examples from files and hand them back: `return torchaudio.load(path)`. */
+export function openers(file: PythonFile): ReadonlyMap<FunctionDef, Reads> {
+  const found = new Map<FunctionDef, Reads>();
+  const ask = (call: Call, reads: Reads): void => {
+    const fn = functionOf(call);
+    if (fn?.kind !== "FunctionDef" || found.has(fn)) return;
+    const returned = file.once(returnsByName).get(file.qualified(fn));
+    if (returned?.some((value) => isMadeOf(value, call, file, 0)))
+      found.set(fn, isRepeated(call, fn) ? "many" : reads);
+  };
   for (const reader of READERS)
-    for (const call of file.callsNamed(reader)) {
-      const fn = functionOf(call);
-      if (fn?.kind !== "FunctionDef" || found.has(fn) || !LIBRARIES.test(file.dotted(call.func) ?? ""))
-        continue;
-      const returned = file.once(returnsByName).get(file.qualified(fn));
-      if (returned?.some((value) => isMadeOf(value, call, file, 0))) found.add(fn);
-    }
+    for (const call of file.callsNamed(reader))
+      if (LIBRARIES.test(file.dotted(call.func) ?? "")) ask(call, "one");
   // `def load_points(path): return normalize(read_ply(path))`, of what another one here read.
-  for (const fn of found)
-    for (const call of callsOf(fn, file)) {
-      const around = functionOf(call);
-      if (around?.kind !== "FunctionDef" || found.has(around)) continue;
-      const returned = file.once(returnsByName).get(file.qualified(around));
-      if (returned?.some((value) => isMadeOf(value, call, file, 0))) found.add(around);
-    }
+  for (const [fn, reads] of found) for (const call of callsOf(fn, file)) ask(call, reads);
   return found;
+}
+
+/** In a loop of its function, or in a comprehension. */
+function isRepeated(call: Call, fn: FunctionDef): boolean {
+  return ancestors(call).some((at) => (at.kind === "For" || at.kind === "Comp") && contains(fn, at));
 }
 
 /** The reading itself, or what is computed of it through names, methods and calls. */
@@ -61,7 +65,12 @@ function isMadeOf(expr: Expr, read: Call, file: PythonFile, depth: number): bool
     case "Name":
       return file.scopes
         .reaching(expr)
-        .some(({ how, value }) => value !== null && /^(?:assign|unpack|with)$/.test(how) && again(value));
+        .some(
+          (one) =>
+            one.value !== null &&
+            /^(?:assign|unpack|with)$/.test(one.how) &&
+            (isBegun(one.value) ? file.scopes.uses(one).flatMap(appendedTo).some(again) : again(one.value)),
+        );
     case "Tuple":
     case "List":
       return expr.items.some(again);
@@ -87,4 +96,15 @@ function isMadeOf(expr: Expr, read: Call, file: PythonFile, depth: number): bool
     default:
       return false;
   }
+}
+
+/** `images = []` */
+function isBegun(value: Expr): boolean {
+  return value.kind === "List" && value.items.length === 0;
+}
+
+/** What `images.append(…)` puts in. */
+function appendedTo({ parent }: Name): readonly Expr[] {
+  const call = parent?.kind === "Attribute" && parent.attr === "append" ? parent.parent : null;
+  return call?.kind === "Call" ? call.args.map(({ value }) => value) : [];
 }

@@ -1,4 +1,5 @@
 import { isModuleRole, roleOfBase } from "./classes.ts";
+import type { Reads } from "./openers.ts";
 import type { Role } from "./classes.ts";
 import { Some, closure } from "./graph.ts";
 import type { CallGraph, Edge, Fn } from "./graph.ts";
@@ -51,7 +52,7 @@ export interface FunctionFacts {
   readonly keeps: Keeps | null;
   readonly reads: boolean;
   /** It reads an example from a file, and hands it back. */
-  readonly opens: boolean;
+  readonly opens: Reads | null;
   /** Parameters that it sends to a device and waits for. */
   readonly copies: readonly string[] | null;
   /** It hands out a loader of pinned batches. */
@@ -277,7 +278,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         repeated,
         keeps: summary.keeps ?? null,
         reads: summary.reads ?? false,
-        opens: summary.opens ?? false,
+        opens: summary.opens ?? null,
         copies: summary.copies ?? null,
         pins: summary.pins ?? false,
         loads: summary.loads ?? false,

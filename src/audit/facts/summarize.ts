@@ -17,6 +17,7 @@ import { handedLosses } from "./handed-losses.ts";
 import { hasHostLoss } from "./host-losses.ts";
 import { keptParameters, readsParameter } from "./keepers.ts";
 import { openers } from "./openers.ts";
+import type { Reads } from "./openers.ts";
 import { sharedOptions } from "./options.ts";
 import { passedBy } from "./parameters.ts";
 import type { Passed } from "./parameters.ts";
@@ -113,7 +114,7 @@ class Summarizer {
   readonly #pins: ReadonlySet<FunctionDef>;
   readonly #makers: ReadonlyMap<string, LoaderMaker>;
   readonly #evaluators: ReadonlySet<FunctionDef>;
-  readonly #openers: ReadonlySet<FunctionDef>;
+  readonly #openers: ReadonlyMap<FunctionDef, Reads>;
   readonly #tables: ReadonlyMap<FunctionDef, Table>;
   readonly #reducers: ReadonlyMap<FunctionDef, string>;
   readonly #runners: ReadonlyMap<FunctionDef, string>;
@@ -478,7 +479,7 @@ class Summarizer {
       params: fn ? fn.params.map(({ name, star }) => (star === 2 ? `**${name}` : name)).join() : "",
       keeps: (fn && keptParameters(fn)) ?? undefined,
       reads: (fn && readsParameter(fn)) || undefined,
-      opens: (fn && this.#openers.has(fn)) || undefined,
+      opens: fn ? this.#openers.get(fn) : undefined,
       copies: copies ? [...copies] : undefined,
       pins: (fn && this.#pins.has(fn)) || undefined,
       loads: (fn && this.#makers.has(name)) || undefined,

@@ -1,4 +1,5 @@
 import { argument, starModules } from "../../python/file.ts";
+import type { Reads } from "./openers.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
@@ -110,7 +111,7 @@ export interface FunctionSummary {
   /** Turns one of its parameters into a Python number. */
   readonly reads?: true | undefined;
   /** It reads an example from a file, and hands it back. */
-  readonly opens?: true | undefined;
+  readonly opens?: Reads | undefined;
   /** Parameters that it sends to a device and waits for. */
   readonly copies?: readonly string[] | undefined;
   /** It hands out a loader of pinned batches. */

@@ -1,9 +1,11 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, lastWord, namesIn, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, namesIn, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, For, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { WORKS, isWorked, works } from "../facts/example-work.ts";
+import { gathered } from "../facts/gathered-examples.ts";
 import { isIndexed } from "../facts/worker-data.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -11,6 +13,9 @@ import type { Rule } from "../rule.ts";
 
 const MESSAGE =
   "Every example is processed and kept in host memory before the first step, once in each worker that copies it; do it in `__getitem__`";
+
+const WHOLE =
+  "The whole file is read into host memory before the first step, once in each process; `np.memmap` reads only what a batch needs";
 
 export const rule: Rule = {
   meta: {
@@ -22,22 +27,44 @@ export const rule: Rule = {
     patterns: [40],
   },
   *check(facts) {
-    for (const cls of facts.file.all("ClassDef")) {
-      if (facts.role(cls) !== "dataset" && !isReadAsOne(cls, facts)) continue;
-      const methods = methodsOf(cls);
-      const init = methods.find((method) => method.name === "__init__");
-      if (!init) continue;
-      const reached = new Set([init]);
-      // `self.prepare()`, and what that calls in its turn.
-      for (const method of reached) for (const called of calledBy(method, cls)) reached.add(called);
-      for (const method of reached) {
-        yield* appends(method, facts);
-        yield* displays(method, facts);
+    const told = new Set<Node>();
+    for (const finding of found(facts))
+      if (!told.has(finding.at)) {
+        told.add(finding.at);
+        yield finding;
       }
-    }
-    yield* stacked(facts);
   },
 };
+
+interface Found {
+  readonly at: Node;
+  readonly message: string;
+}
+
+function* found(facts: Facts): Generator<Found> {
+  for (const cls of facts.file.all("ClassDef")) {
+    const begins = beginsIn(cls, facts);
+    const reached = new Set(methodsOf(cls).filter(({ name }) => begins?.test(name)));
+    // `self.prepare()`, and what that calls in its turn.
+    for (const method of reached) for (const called of calledBy(method, cls)) reached.add(called);
+    for (const method of reached) {
+      yield* appends(method, facts);
+      yield* displays(method, facts);
+    }
+  }
+  yield* stacked(facts);
+  for (const at of gathered(facts)) yield { at, message: MESSAGE };
+  for (const at of readWhole(facts)) yield { at, message: WHOLE };
+}
+
+/** The methods of a class in which a run begins: those of a dataset, or of a module of data of Lightning. */
+function beginsIn(cls: ClassDef, facts: Facts): RegExp | null {
+  if (facts.role(cls) === "dataset" || isReadAsOne(cls, facts)) return /^__init__$/;
+  const isOfData = cls.args.some(({ value }) =>
+    (facts.file.dotted(value) ?? "").endsWith(".LightningDataModule"),
+  );
+  return isOfData ? /^(?:__init__|setup)$/ : null;
+}
 
 /** `class Dataset(object)`: of no class of torch, but called so beside it, or given to a loader. */
 function isReadAsOne(cls: ClassDef, { file, project }: Facts): boolean {
@@ -49,7 +76,7 @@ function isReadAsOne(cls: ClassDef, { file, project }: Facts): boolean {
 }
 
 /** `TensorDataset(torch.stack([transform(one) for one in dataset]))` */
-function* stacked(facts: Facts): Generator<{ at: Node; message: string }> {
+function* stacked(facts: Facts): Generator<Found> {
   const { file } = facts;
   for (const call of file.callsNamed("TensorDataset")) {
     if (file.dotted(call.func) !== "torch.utils.data.TensorDataset") continue;
@@ -77,18 +104,18 @@ function calledBy(init: FunctionDef, cls: ClassDef): FunctionDef[] {
   return methodsOf(cls).filter((method) => names.has(method.name) && !method.name.startsWith("__"));
 }
 
-/** What makes it expensive: a tokenizer, an image, a tensor for each example. */
-const WORKS =
-  /tokeniz|process|transform|Image\.open|imread|encode(?!r\w*Config)|torch\.tensor|load_(?:file|pair|sample|clip|frame)\w*$|(?:load|read)_(?:rgb|img|image|wav|audio|video|mel|spec|nii|npz|npy|ply|pcd|points|point_?cloud|mesh|voxel|volume|dicom|dcm|tiff?|exr|depth|flow)\w*$|torchaudio|np\.load|numpy\.load|torch\.load|librosa|nibabel|pydicom|SimpleITK|tifffile|rasterio|soundfile|imageio|cv2\.|spectrogram|read_video|VideoReader|decord|from_numpy|\.convert$|^(?:self\.)?(?:tok|loader|load_(?:fn|func))$/i;
-
 /** `self.items = [tokenizer(t) for t in texts]`, `torch.stack([torch.load(f) for f in files])`, `list(map(…))`. */
-function* displays(method: FunctionDef, facts: Facts): Generator<{ at: Node; message: string }> {
+function* displays(method: FunctionDef, facts: Facts): Generator<Found> {
   // Of one result, kept part by part, it is said once.
   const told = new Set<string>();
   for (const statement of statementsOf(method)) {
-    if (statement.kind !== "Assign" || !statement.targets.some((target) => selfAttribute(target) !== null))
-      continue;
+    if (statement.kind !== "Assign") continue;
     const { value } = statement;
+    const [target] = statement.targets;
+    // `self.images, self.labels = load_all(root)`
+    if (target?.kind === "Tuple" && value.kind === "Call" && target.items.some(isOwn))
+      if (isByHelper(value, facts)) yield { at: value, message: MESSAGE };
+    if (!statement.targets.some(isOwn)) continue;
     const of = value.kind === "Subscript" && value.value.kind === "Name" ? value.value.id : "";
     if (!told.has(of) && isWhole(value, method, facts)) {
       if (of !== "") told.add(of);
@@ -103,6 +130,8 @@ function* displays(method: FunctionDef, facts: Facts): Generator<{ at: Node; mes
           (node.func.kind === "Attribute" && /^(?:progress_)?(?:apply|map)$/.test(node.func.attr)))
           ? node.args[0]?.value
           : null;
+      // `list(map(read_image, paths))`
+      if (maps && maps.kind !== "Lambda" && isReaderOfOne(maps, facts)) found ??= node;
       const made =
         node.kind === "Comp" ? (node.value ?? node.element) : maps?.kind === "Lambda" ? maps.body : null;
       if (made && (works(made, facts) || isDrained(node, facts) || isOwnWork(made, facts))) found ??= node;
@@ -119,13 +148,19 @@ function* displays(method: FunctionDef, facts: Facts): Generator<{ at: Node; mes
         node.func.kind === "Attribute" &&
         /^i?map(?:_unordered)?$/.test(node.func.attr) &&
         node.args[0] &&
-        (WORKS.test(facts.file.textOf(node.args[0].value)) || isWorker(node.args[0].value, facts))
+        (WORKS.test(facts.file.textOf(node.args[0].value)) ||
+          isWorker(node.args[0].value, facts) ||
+          isReaderOfOne(node.args[0].value, facts))
       )
         found ??= node;
       return found === null;
     });
     if (found) yield { at: found, message: MESSAGE };
   }
+}
+
+function isOwn(target: Expr): boolean {
+  return selfAttribute(target) !== null;
 }
 
 /** `[self.make(text) for text in texts]` */
@@ -168,6 +203,14 @@ function isWorker(expr: Expr, facts: Facts): boolean {
   const name = expr.kind === "Name" ? file.dotted(expr) : null;
   const fn = file.functionNamed(name);
   return fn?.body.some((statement) => works(statement, facts)) ?? false;
+}
+
+/** A function or method that reads an example from a file and hands it back, by its name. */
+function isReaderOfOne(expr: Expr, { file, project }: Facts): boolean {
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const name = cls ? `${file.qualified(cls)}.${own}` : file.dotted(expr);
+  return name !== null && (project.functions.get(name)?.opens ?? null) !== null;
 }
 
 /** `return torch.stack(frames)`: what is read is kept as a whole, and not a label of it. */
@@ -251,10 +294,12 @@ function isMany(expr: Expr, file: PythonFile): boolean {
   );
 }
 
-/** A function of this file that works through all of them: `return [tokenizer(text) for text in texts]`. */
-function isByHelper({ func }: Call, facts: Facts, depth = 0): boolean {
+/** A function that reads many files, or one of this file that works through all of them: `return [tokenizer(text) for text in texts]`. */
+function isByHelper(call: Call, facts: Facts, depth = 0): boolean {
+  const { func } = call;
   const { file } = facts;
   const name = func.kind === "Name" && depth < 3 ? file.dotted(func) : null;
+  if (name !== null && facts.callee(call)?.opens === "many") return true;
   const returns = name === null ? undefined : file.once(returnsByName).get(name);
   return returns?.some((value) => isListed(value, facts, depth)) ?? false;
 }
@@ -274,37 +319,6 @@ function isListed(expr: Expr, facts: Facts, depth: number): boolean {
   return one?.value != null && more.length === 0 && /^(?:assign|unpack)$/.test(one.how) && again(one.value);
 }
 
-function works(expr: Node, facts: Facts): boolean {
-  let found = false;
-  walk(expr, (node) => {
-    if (
-      node.kind === "Call" &&
-      (WORKS.test(facts.file.dotted(node.func) ?? facts.file.textOf(node.func).slice(0, 80)) ||
-        // A function of the tree that reads a file.
-        facts.callee(node)?.opens === true)
-    )
-      found = true;
-    // `file["images"][i]`
-    if (node.kind === "Subscript" && isOfFile(node.value, facts)) found = true;
-    return !found && !isMeasure(node);
-  });
-  return found;
-}
-
-/** A dataset in an open file: `file["images"]`, of `with h5py.File(path) as file:`. */
-function isOfFile(expr: Expr, { file }: Facts): boolean {
-  const [one, ...more] =
-    expr.kind === "Subscript" && expr.index.kind === "Str" && expr.value.kind === "Name"
-      ? file.scopes.reaching(expr.value)
-      : [];
-  return one?.value?.kind === "Call" && more.length === 0 && file.dotted(one.value.func) === "h5py.File";
-}
-
-/** `image.shape`, `image.size`: of an example that is not kept. */
-function isMeasure(node: Node): boolean {
-  return node.kind === "Attribute" && /^(?:shape|size|width|height|ndim)$/.test(node.attr);
-}
-
 /** `self.cache[i] = self.mel(wave)` */
 function entryMade(loop: For, method: FunctionDef, facts: Facts): Node | null {
   let found: Node | null = null;
@@ -317,7 +331,7 @@ function entryMade(loop: For, method: FunctionDef, facts: Facts): Node | null {
           // `images[path] = …`, and `return images`.
           (target.value.kind === "Name" &&
             (isHandedBack(target.value, method, facts) || isOfKept(target.value, loop, method, facts)))) &&
-        isWorked(node.value, loop, facts, 0)
+        isWorked(node.value, loop, facts)
       )
         found ??= node;
     }
@@ -353,7 +367,7 @@ function addedMade(loop: For, method: FunctionDef, facts: Facts): Node | null {
       !(
         node.value.kind === "List" && node.value.items.every((item) => facts.value(item).what === "number")
       ) &&
-      isWorked(node.value, loop, facts, 0)
+      isWorked(node.value, loop, facts)
     )
       found ??= node;
     return found === null;
@@ -374,7 +388,7 @@ function isPutOnSelf(target: Expr, method: FunctionDef, facts: Facts): boolean {
     );
 }
 
-function* appends(method: FunctionDef, facts: Facts): Generator<{ at: Node; message: string }> {
+function* appends(method: FunctionDef, facts: Facts): Generator<Found> {
   for (const statement of statementsOf(method)) {
     if (statement.kind !== "For") continue;
     const calls: Call[] = [];
@@ -390,7 +404,7 @@ function* appends(method: FunctionDef, facts: Facts): Generator<{ at: Node; mess
         node.func.attr === "append" &&
         node.parent?.kind === "ExprStmt" &&
         node.args[0] &&
-        (isWorked(node.args[0].value, statement, facts, 0) ||
+        (isWorked(node.args[0].value, statement, facts) ||
           (isDataset(statement.iter) &&
             selfAttribute(node.func.value) !== null &&
             !isIndex(node.args[0].value)))
@@ -405,36 +419,6 @@ function* appends(method: FunctionDef, facts: Facts): Generator<{ at: Node; mess
 /** `self.labels.append(label)`: small, and wanted. */
 function isIndex(expr: Expr): boolean {
   return expr.kind === "Name" && /label|target|class|idx|index|len|id$|^[ijny]$/i.test(expr.id);
-}
-
-/** What is put into the list is what was worked out, through names of the same loop. */
-function isWorked(expr: Expr, loop: Node, facts: Facts, depth: number): boolean {
-  if (depth > 4) return false;
-  // `self.volumes[key] = np.array(file[key])`
-  if (
-    expr.kind === "Call" &&
-    facts.file.mentions("h5py") &&
-    /^numpy\.(?:as)?array$/.test(facts.file.dotted(expr.func) ?? "") &&
-    expr.args[0]?.value.kind === "Subscript"
-  )
-    return true;
-  // A count or an index is no example.
-  if (facts.value(expr).what === "number") return false;
-  if (works(expr, facts)) return true;
-  let found = false;
-  walk(expr, (node) => {
-    if (node.kind === "Name" && !facts.file.scopes.binds(node))
-      for (const one of facts.file.scopes.reaching(node))
-        if (
-          one.value &&
-          one.how !== "iterate" &&
-          contains(loop, one.node) &&
-          isWorked(one.value, loop, facts, depth + 1)
-        )
-          found = true;
-    return !found && !isMeasure(node);
-  });
-  return found;
 }
 
 /** A dict begun empty in the method, which returns it or puts it on self. */
@@ -467,10 +451,16 @@ function isKept(call: Call, method: FunctionDef, facts: Facts): boolean {
         contains(method, node) &&
         !contains(call, node) &&
         (node.parent?.kind === "Return" ||
-          (node.parent?.kind === "Arg" && !written) ||
+          (isGiven(node) && !written) ||
           (node.parent?.kind === "Assign" &&
             node.parent.targets.some((target) => selfAttribute(target) !== null))),
     );
+}
+
+/** `Clips(clips)`, `Clips(clips[:n])` */
+function isGiven({ parent }: Node): boolean {
+  if (parent?.kind === "Subscript" && parent.index.kind === "Slice") return isGiven(parent);
+  return parent?.kind === "Arg";
 }
 
 /** A list begun anew in each turn of a loop that writes files: `group.create_dataset("x", data=np.stack(parts))`. */
@@ -482,4 +472,41 @@ function isWrittenOut(list: Name, { file }: Facts): boolean {
       .callsNamed("create_dataset", "save", "savez", "savez_compressed", "dump", "imwrite", "put")
       .some((call) => contains(loop, call))
   );
+}
+
+/** `np.fromfile(path)` under a name, or a memmap that is copied, in a program that trains by parts of it. */
+function* readWhole(facts: Facts): Generator<Node> {
+  const { file } = facts;
+  const reads = file
+    .callsNamed("fromfile", "memmap")
+    .filter((call) => /^numpy\.(?:fromfile|memmap)$/.test(file.dotted(call.func) ?? ""));
+  if (reads.length === 0 || facts.stepLoops.size === 0) return;
+  for (const call of reads) {
+    const fn = functionOf(call);
+    const statement = statementOf(call);
+    const [target] = statement?.kind === "Assign" ? statement.targets : [];
+    const isBefore =
+      loopsAround(call).length === 0 &&
+      (fn === null || [...facts.stepLoops].some((loop) => functionOf(loop) === fn));
+    const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+    // A header, or as many as are asked for.
+    const isPart =
+      call.args.length > 2 || keyword(call, "count") !== null || keyword(call, "offset") !== null;
+    if (!made || !isBefore || (isPart && lastWord(call.func) === "fromfile")) continue;
+    if (lastWord(call.func) === "memmap" && !isCopied(call, file)) continue;
+    if (file.scopes.uses(made).some(isCutFrom)) yield call;
+  }
+}
+
+/** `np.memmap(…).astype(np.int64)`, `torch.tensor(np.memmap(…))` */
+function isCopied({ parent }: Node, file: PythonFile): boolean {
+  if (parent?.kind === "Attribute") return /^(?:astype|copy|tolist)$/.test(parent.attr);
+  const taker = parent?.kind === "Arg" ? parent.parent : null;
+  return taker?.kind === "Call" && /^(?:torch\.tensor|numpy\.array)$/.test(file.dotted(taker.func) ?? "");
+}
+
+/** `data[i : i + block]`, also of what is one of two: `data = train if training else val`. */
+function isCutFrom({ parent }: Node): boolean {
+  if (parent?.kind === "IfExp") return true;
+  return parent?.kind === "Subscript" && parent.index.kind === "Slice";
 }
