@@ -1,4 +1,4 @@
-import { contains, functionOf } from "../../python/nodes.ts";
+import { contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr, Name, Node } from "../../python/tree.ts";
 import { works, isWorked } from "./example-work.ts";
 import type { Facts } from "./facts.ts";
@@ -7,6 +7,9 @@ import { loopsAround } from "./training.ts";
 
 /** As classes are called; which of them is a dataset or a loader, its binding says. */
 const CLASSES = /^[A-Z]/;
+
+/** What makes one tensor or array of many. */
+const JOINS = /^(?:stack|cat|concatenate|array|tensor)$/;
 
 /** Functions that go through a few examples, or through what is no training set. */
 const ASIDE = /infer|predict|demo|eval|valid|test|visual|sampl|generat|preview|plot/i;
@@ -28,14 +31,19 @@ export function gathered(facts: Facts): ReadonlySet<Node> {
   return found;
 }
 
-/** `clips`, or a part of it: `clips[:n]`. */
+/** `clips`, a part of it, `clips[:n]`, or all as one: `torch.stack(clips)`. */
 function listOf(expr: Expr): Name | null {
+  if (expr.kind === "Call") {
+    const [only, ...more] = expr.args;
+    return only && more.length === 0 && JOINS.test(lastWord(expr.func)) ? listOf(only.value) : null;
+  }
   if (expr.kind === "Subscript") return expr.index.kind === "Slice" ? listOf(expr.value) : null;
   return expr.kind === "Name" ? expr : null;
 }
 
 function isReader(call: Call, facts: Facts): boolean {
   const name = facts.file.dotted(call.func);
+  if (name === "torch.utils.data.TensorDataset") return true;
   return (
     name !== null &&
     (isDataLoader(name) || (!name.startsWith("torch.") && facts.roleOfName(name) === "dataset"))

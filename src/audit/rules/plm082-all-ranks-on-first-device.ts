@@ -422,7 +422,7 @@ function* literals(
 /** Where the function of this file that a call is in is called, when nothing is asked before. */
 function helperCalls(call: Call, { file }: Facts): readonly Call[] {
   const fn = functionOf(call);
-  if (fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module") return [];
+  if (fn?.kind !== "FunctionDef" || !/^(?:Module|ClassDef)$/.test(fn.parent?.kind ?? "")) return [];
   return callsOf(fn, file).filter((one) => !isConditional(one));
 }
 

@@ -36,6 +36,12 @@ export const rule: Rule = {
       const enabled = argument(call, "enabled", 1);
       if (loop && enabled) yield* compare(enabled, false, call, loop, facts);
     }
+    // `net.set_requires_gradient_sync(last)`, of what `fully_shard` made.
+    for (const call of file.callsNamed("set_requires_gradient_sync")) {
+      const loop = loopsAround(call)[0];
+      const flag = argument(call, "requires_gradient_sync", 0);
+      if (loop && flag) yield* compare(flag, true, call, loop, facts);
+    }
     // `context = net.no_sync if … else nullcontext`, entered by that name.
     for (const one of file.all("Attribute")) {
       if (one.attr !== "no_sync") continue;

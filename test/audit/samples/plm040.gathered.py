@@ -6,7 +6,8 @@ import numpy as np
 import torch
 import torchaudio
 from PIL import Image
-from torch.utils.data import DataLoader, Dataset
+from timm.data import create_transform
+from torch.utils.data import DataLoader, Dataset, TensorDataset
 
 
 def read_picture(path):
@@ -120,3 +121,18 @@ def by_chunk(folders, work):
             # trap: a part of them, and then the next
             part.append(read_picture(name))
         work(DataLoader(Clips(part)))
+
+
+def as_tensors(paths, kinds):
+    pictures, numbers = [], []
+    for path in paths:
+        pictures.append(torch.from_numpy(np.asarray(read_picture(path))))  # expect: PLM040
+        numbers.append(kinds.index(path[0]))
+    # trap: one number of each
+    return TensorDataset(torch.stack(pictures), torch.tensor(numbers))
+
+
+def resized(dataset, sizes):
+    # trap: one for each size, not for each example
+    transforms = [create_transform(size) for size in sizes]
+    return Clips(transforms)

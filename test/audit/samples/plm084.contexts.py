@@ -150,3 +150,23 @@ def several_and_right(net: DistributedDataParallel, loader, optimizers, n_accum)
         for opt in optimizers:
             opt.step()
         net.zero_grad()
+
+
+def sharded(net, loader, optimizer, n_accum):
+    for i, x in enumerate(loader):
+        net.set_requires_gradient_sync(i % n_accum == 0)  # expect: PLM084
+        (net(x).mean() / n_accum).backward()
+        if (i + 1) % n_accum == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+def sharded_and_right(net, loader, optimizer, n_accum):
+    for i, x in enumerate(loader):
+        last = (i + 1) % n_accum == 0
+        # trap: the turn of the step
+        net.set_requires_gradient_sync(last)
+        (net(x).mean() / n_accum).backward()
+        if last:
+            optimizer.step()
+            optimizer.zero_grad()
