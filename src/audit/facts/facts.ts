@@ -53,6 +53,7 @@ const COLD: FunctionFacts = {
   keeps: null,
   reads: false,
   opens: null,
+  syncs: null,
   copies: null,
   pins: false,
   loads: false,

@@ -1,5 +1,6 @@
 import { isModuleRole, roleOfBase } from "./classes.ts";
 import type { Reads } from "./openers.ts";
+import type { Condition } from "./turn-conditions.ts";
 import type { Role } from "./classes.ts";
 import { Some, closure } from "./graph.ts";
 import type { CallGraph, Edge, Fn } from "./graph.ts";
@@ -53,6 +54,8 @@ export interface FunctionFacts {
   readonly reads: boolean;
   /** It reads an example from a file, and hands it back. */
   readonly opens: Reads | null;
+  /** When the context that it hands back lets ranks exchange gradients, of its parameters. */
+  readonly syncs: Condition | null;
   /** Parameters that it sends to a device and waits for. */
   readonly copies: readonly string[] | null;
   /** It hands out a loader of pinned batches. */
@@ -243,6 +246,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !summary.keeps &&
       !summary.reads &&
       !summary.opens &&
+      !summary.syncs &&
       !summary.copies &&
       !summary.pins &&
       !summary.loads &&
@@ -272,6 +276,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
           summary.table ||
           summary.reduces ||
           summary.usesUp ||
+          summary.syncs ||
           summary.runs
             ? summary.params.split(",")
             : NO_PARAMS,
@@ -279,6 +284,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         keeps: summary.keeps ?? null,
         reads: summary.reads ?? false,
         opens: summary.opens ?? null,
+        syncs: summary.syncs ?? null,
         copies: summary.copies ?? null,
         pins: summary.pins ?? false,
         loads: summary.loads ?? false,

@@ -18,6 +18,8 @@ import { hasHostLoss } from "./host-losses.ts";
 import { keptParameters, readsParameter } from "./keepers.ts";
 import { openers } from "./openers.ts";
 import type { Reads } from "./openers.ts";
+import { syncContexts } from "./sync-contexts.ts";
+import type { Condition } from "./turn-conditions.ts";
 import { sharedOptions } from "./options.ts";
 import { passedBy } from "./parameters.ts";
 import type { Passed } from "./parameters.ts";
@@ -115,6 +117,7 @@ class Summarizer {
   readonly #makers: ReadonlyMap<string, LoaderMaker>;
   readonly #evaluators: ReadonlySet<FunctionDef>;
   readonly #openers: ReadonlyMap<FunctionDef, Reads>;
+  readonly #syncs: ReadonlyMap<FunctionDef, Condition>;
   readonly #tables: ReadonlyMap<FunctionDef, Table>;
   readonly #reducers: ReadonlyMap<FunctionDef, string>;
   readonly #runners: ReadonlyMap<FunctionDef, string>;
@@ -148,6 +151,7 @@ class Summarizer {
     this.#makers = file.once(loaderMakers);
     this.#evaluators = file.once(evaluators);
     this.#openers = openers(file);
+    this.#syncs = syncContexts(file);
     this.#tables = tablesMade(file);
     this.#reducers = reducers(file);
     this.#runners = runners(file);
@@ -480,6 +484,7 @@ class Summarizer {
       keeps: (fn && keptParameters(fn)) ?? undefined,
       reads: (fn && readsParameter(fn)) || undefined,
       opens: fn ? this.#openers.get(fn) : undefined,
+      syncs: fn ? this.#syncs.get(fn) : undefined,
       copies: copies ? [...copies] : undefined,
       pins: (fn && this.#pins.has(fn)) || undefined,
       loads: (fn && this.#makers.has(name)) || undefined,

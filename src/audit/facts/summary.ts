@@ -1,5 +1,6 @@
 import { argument, starModules } from "../../python/file.ts";
 import type { Reads } from "./openers.ts";
+import type { Condition } from "./turn-conditions.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
@@ -112,6 +113,8 @@ export interface FunctionSummary {
   readonly reads?: true | undefined;
   /** It reads an example from a file, and hands it back. */
   readonly opens?: Reads | undefined;
+  /** When the context that it hands back lets ranks exchange gradients, of its parameters. */
+  readonly syncs?: Condition | undefined;
   /** Parameters that it sends to a device and waits for. */
   readonly copies?: readonly string[] | undefined;
   /** It hands out a loader of pinned batches. */

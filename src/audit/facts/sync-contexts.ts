@@ -4,7 +4,8 @@ import type { Call, Expr, FunctionDef, If } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
 import { returnsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
-import { condition, inWordsOf, isOfRanks } from "./turn-conditions.ts";
+import { optimizerSteps } from "./training.ts";
+import { condition, inWordsOf, isOfRanks, namesOf } from "./turn-conditions.ts";
 import type { Condition } from "./turn-conditions.ts";
 
 /** Where a function of this file is asked for a context, in which of its turns ranks exchange gradients, and what it asks for that. */
@@ -27,16 +28,67 @@ export function* enteredBy(call: Call, facts: Facts): Generator<Entered> {
   const { file } = facts;
   const fn = functionOf(call);
   if (fn?.kind !== "FunctionDef") return;
-  const asked = choiceOf(call, fn, file) ?? branchOf(call, fn, file) ?? leftOver(call, fn, file);
+  const asked = askedIn(call, fn, file);
   if (!asked) return;
   for (const use of file.callsNamed(fn.name)) {
     if (callTarget(use, file) !== file.qualified(fn) || !isEntered(use, file)) continue;
     if (isSameThere(asked.test, use, fn, file)) yield { use, ...asked, synced: null };
     else if (isTold(asked.test, use, fn)) {
       const inside = condition(asked.test, asked.when, facts);
-      if (inside) yield { use, ...asked, synced: inWordsOf(use, fn, inside, file) };
+      if (inside) yield { use, ...asked, synced: inWordsOf(use, namesOf(fn), inside, file) };
     }
   }
+}
+
+function askedIn(call: Call, fn: FunctionDef, file: PythonFile): Asked | null {
+  return choiceOf(call, fn, file) ?? branchOf(call, fn, file) ?? leftOver(call, fn, file);
+}
+
+/** When functions of this file that only ask their parameters hand back a context in which ranks exchange gradients, for other files. */
+export function syncContexts(file: PythonFile): ReadonlyMap<FunctionDef, Condition> {
+  const found = new Map<FunctionDef, Condition>();
+  for (const call of file.callsNamed("no_sync")) {
+    const fn = functionOf(call);
+    if (call.func.kind !== "Attribute" || fn?.kind !== "FunctionDef") continue;
+    const asked = fn.parent?.kind === "Module" ? askedIn(call, fn, file) : null;
+    const isPlain = asked !== null && asked.test.kind === "Compare" && isOfParameters(asked.test, fn);
+    const synced = isPlain ? condition(asked.test, asked.when, { file }) : null;
+    if (synced) found.set(fn, synced);
+  }
+  return found;
+}
+
+function isOfParameters(test: Expr, { params }: FunctionDef): boolean {
+  let all = true;
+  walk(test, (node) => {
+    if (node.kind === "Name") all &&= params.some(({ name }) => name === node.id);
+  });
+  return all;
+}
+
+/** Where a function of another file is asked for such a context. */
+export function* enteredFromElsewhere(facts: Facts): Generator<{ use: Call; synced: Condition }> {
+  const { file } = facts;
+  if (optimizerSteps(file).length === 0) return;
+  for (const { context } of file.all("WithItem")) {
+    const made = context.kind === "Name" ? file.scopes.onlyValue(context) : context;
+    const name = made?.kind === "Call" ? file.dotted(made.func) : null;
+    if (made?.kind !== "Call" || name === null || /^(?:torch|builtins)\./.test(name)) continue;
+    const callee = name.startsWith(`${file.module}.`) ? null : facts.callee(made);
+    if (callee?.syncs && tellsAll(made, callee.params, callee.syncs))
+      yield { use: made, synced: inWordsOf(made, callee.params, callee.syncs, file) };
+  }
+}
+
+/** Whether a call gives all that is asked of. */
+function tellsAll({ args }: Call, params: readonly string[], { of, by, is }: Condition): boolean {
+  const words = new Set(`${of} ${by} ${is}`.split(/\W+/));
+  return (
+    args.every(({ star }) => star === 0) &&
+    params.every(
+      (param, at) => !words.has(param) || at < args.length || args.some(({ name }) => name === param),
+    )
+  );
 }
 
 /** In a `with`, or under a name that one enters. */

@@ -27,7 +27,12 @@ export function isOfRanks(test: Expr, file: PythonFile): boolean {
 }
 
 /** What a test asks of a count, by whatever name; null where it asks something else. `when`: that it is true. */
-export function condition(expr: Expr, when: boolean, facts: Facts, depth = 0): Condition | null {
+export function condition(
+  expr: Expr,
+  when: boolean,
+  facts: Pick<Facts, "file">,
+  depth = 0,
+): Condition | null {
   if (depth > 4) return null;
   if (expr.kind === "Unary" && expr.op === "not") return condition(expr.operand, !when, facts, depth + 1);
   if (expr.kind === "Name") {
@@ -70,7 +75,7 @@ function spaced(text: string): string {
 }
 
 /** `is_last(step, n)`, a function of this file that only asks: in the words of whoever calls it. */
-function conditionOf(call: Call, when: boolean, facts: Facts, depth: number): Condition | null {
+function conditionOf(call: Call, when: boolean, facts: Pick<Facts, "file">, depth: number): Condition | null {
   const { file } = facts;
   const name = callTarget(call, file);
   if (name === null || !name.startsWith(`${file.module}.`)) return null;
@@ -79,15 +84,22 @@ function conditionOf(call: Call, when: boolean, facts: Facts, depth: number): Co
   const only = fn?.body.length === 1 || (fn?.body.length === 2 && fn.body[0]!.kind === "ExprStmt");
   if (!fn || !only || asked?.kind !== "Return" || !asked.value) return null;
   const inside = condition(asked.value, when, facts, depth + 1);
-  return inside ? inWordsOf(call, fn, inside, file) : null;
+  return inside ? inWordsOf(call, namesOf(fn), inside, file) : null;
 }
 
+export const namesOf = ({ params }: FunctionDef): readonly string[] => params.map(({ name }) => name);
+
 /** What a function asks of its parameters, of what a call gives it for them. */
-export function inWordsOf(call: Call, fn: FunctionDef, inside: Condition, file: PythonFile): Condition {
-  const shift = fn.parent?.kind === "ClassDef" && fn.params[0]?.name === "self" ? 1 : 0;
+export function inWordsOf(
+  call: Call,
+  params: readonly string[],
+  inside: Condition,
+  file: PythonFile,
+): Condition {
+  const shift = params[0] === "self" ? 1 : 0;
   const told = new Map(
     call.args.flatMap(({ name: key, star, value }, at) => {
-      const param = key ?? fn.params[at + shift]?.name;
+      const param = key ?? params[at + shift];
       return star === 0 && param !== undefined ? [[param, spaced(file.textOf(value))] as const] : [];
     }),
   );

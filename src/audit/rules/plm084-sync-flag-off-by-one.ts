@@ -6,10 +6,10 @@ import type { Facts } from "../facts/facts.ts";
 import { beginning, fullTurn } from "../facts/full-counts.ts";
 import type { Turn } from "../facts/full-counts.ts";
 import { callsOf } from "../facts/returns.ts";
-import { enteredBy } from "../facts/sync-contexts.ts";
+import { enteredBy, enteredFromElsewhere } from "../facts/sync-contexts.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
-import { condition, inWordsOf, show } from "../facts/turn-conditions.ts";
+import { condition, inWordsOf, namesOf, show } from "../facts/turn-conditions.ts";
 import type { Condition } from "../facts/turn-conditions.ts";
 import { holdsInLast } from "../facts/turn-values.ts";
 import { skipsAbove } from "../facts/turns.ts";
@@ -55,6 +55,11 @@ export const rule: Rule = {
       const context = partial ?? one;
       const loop = context.parent?.kind === "IfExp" ? turnOf(context) : null;
       if (loop) yield* skips(context, loop, facts);
+    }
+    // `with sync_context(net, step, n):`, of another file.
+    for (const { use, synced } of enteredFromElsewhere(facts)) {
+      const turn = turnOf(use);
+      if (turn) yield* compare(use, true, use, turn, facts, synced);
     }
     for (const call of file.callsNamed("no_sync")) {
       const loop = turnOf(call);
@@ -336,7 +341,7 @@ function elsewhere(step: Call, loop: Turn, facts: Facts): Condition | null {
   if (fn?.kind !== "FunctionDef" || !guard || loopsAround(step).length > 0) return null;
   const call = callsOf(fn, file).find((one) => contains(loop, one) && facts.frequency(one, loop) === "every");
   const stepped = call ? condition(guard.test, guard.when, facts) : null;
-  return call && stepped ? inWordsOf(call, fn, stepped, file) : null;
+  return call && stepped ? inWordsOf(call, namesOf(fn), stepped, file) : null;
 }
 
 /** `micro == n` or `micro == 0` in a function that is told both: the last turn, after which the optimizer steps, is `n - 1`. */
