@@ -1,10 +1,13 @@
-import { contains, walk } from "../../python/nodes.ts";
+import { contains, lastWord, walk } from "../../python/nodes.ts";
 import type { Expr, Node } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
 
 /** What makes it expensive: a tokenizer, an image, a tensor for each example. */
 export const WORKS =
-  /tokeniz|process|(?<!\b(?:create|make|build|get)_(?:\w+_)?)transform|Image\.open|imread|encode(?!r\w*Config)|torch\.tensor|load_(?:file|pair|sample|clip|frame)\w*$|(?:load|read)_(?:rgb|img|image|wav|audio|video|mel|spec|nii|npz|npy|ply|pcd|points|point_?cloud|mesh|voxel|volume|dicom|dcm|tiff?|exr|depth|flow)\w*$|torchaudio|np\.load|numpy\.load|torch\.load|librosa|nibabel|pydicom|SimpleITK|tifffile|rasterio|soundfile|imageio|cv2\.|spectrogram|read_video|VideoReader|decord|from_numpy|\.convert$|^(?:self\.)?(?:tok|loader|load_(?:fn|func))$/i;
+  /tokeniz|process|transform|Image\.open|imread|encode(?!r\w*Config)|torch\.tensor|load_(?:file|pair|sample|clip|frame)\w*$|(?:load|read)_(?:rgb|img|image|wav|audio|video|mel|spec|nii|npz|npy|ply|pcd|points|point_?cloud|mesh|voxel|volume|dicom|dcm|tiff?|exr|depth|flow)\w*$|torchaudio|np\.load|numpy\.load|torch\.load|librosa|nibabel|pydicom|SimpleITK|tifffile|rasterio|soundfile|imageio|cv2\.|spectrogram|read_video|VideoReader|decord|from_numpy|\.convert$|^(?:self\.)?(?:tok|loader|load_(?:fn|func))$/i;
+
+/** What makes the transform itself, not an example of another. */
+const MAKES = /^(?:create|make|build|get)_\w*transforms?$/;
 
 /** Whether an example is read from a file, or made of one, somewhere in it. */
 export function works(expr: Node, facts: Facts): boolean {
@@ -12,6 +15,7 @@ export function works(expr: Node, facts: Facts): boolean {
   walk(expr, (node) => {
     if (
       node.kind === "Call" &&
+      !MAKES.test(lastWord(node.func)) &&
       (WORKS.test(facts.file.dotted(node.func) ?? facts.file.textOf(node.func).slice(0, 80)) ||
         // A function of the tree that reads a file.
         (facts.callee(node)?.opens ?? null) !== null)

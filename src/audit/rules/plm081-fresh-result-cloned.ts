@@ -22,6 +22,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     yield* convertedWide(facts);
+    yield* pairedWide(facts);
     if (facts.file.callsNamed("clone", "contiguous").length === 0) return;
     for (const call of facts.file.callsNamed("clone", "contiguous")) {
       if (call.func.kind !== "Attribute") continue;
@@ -98,6 +99,40 @@ function* convertedWide(facts: Facts): Generator<Finding> {
           "The expanded view is written out in its new type, every copy of it; converted before it is expanded, it stays a view",
       };
   }
+}
+
+/**
+ * `rows * columns` of `rows = z.unsqueeze(1).expand(n, n, -1).reshape(n * n, -1)` and the like: of each pair both are written out,
+ * where the views would be multiplied as they are, and what comes of it put into that shape.
+ */
+function* pairedWide(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of file.callsNamed("reshape", "flatten")) {
+    const { func } = call;
+    if (func.kind !== "Attribute" || func.value.kind !== "Call" || !isExpanded(func.value, file)) continue;
+    const places = placesOf(call, file);
+    const isPaired = (place: Node): boolean =>
+      place.parent?.kind === "Binary" &&
+      isOperand(place) &&
+      isFlattened(place.parent.left === place ? place.parent.right : place.parent.left, file);
+    if (places.every(isPaired) && facts.hot(call))
+      yield {
+        at: call,
+        message:
+          "Of every pair both are written out by this; computed from the expanded views, and put into this shape after, neither is",
+      };
+  }
+}
+
+/** An expanded view that another shape made a copy of, also by name. */
+function isFlattened(expr: Expr, file: PythonFile): boolean {
+  const made = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+  return (
+    made?.kind === "Call" &&
+    made.func.kind === "Attribute" &&
+    /^(?:reshape|flatten)$/.test(made.func.attr) &&
+    isExpanded(made.func.value, file)
+  );
 }
 
 /** Of a mask, by its name or as it is made: what is of the type already would not be copied. */
