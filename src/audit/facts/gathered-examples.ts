@@ -3,6 +3,7 @@ import type { Call, Expr, Name, Node } from "../../python/tree.ts";
 import { works, isWorked } from "./example-work.ts";
 import type { Facts } from "./facts.ts";
 import { isDataLoader } from "./loaders.ts";
+import { returnsByName } from "./returns.ts";
 import { loopsAround } from "./training.ts";
 
 /** As classes are called; which of them is a dataset or a loader, its binding says. */
@@ -57,7 +58,8 @@ function whereMade(list: Name, facts: Facts, depth: number): Node | null {
   const made = one?.how === "assign" || one?.how === "unpack" ? one.value : null;
   if (!one || !made || more.length > 0 || depth > 2) return null;
   if (made.kind === "Comp") return works(made.element, facts) ? made : null;
-  if (made.kind === "Call") return facts.callee(made)?.opens === "many" ? made : null;
+  if (made.kind === "Call")
+    return facts.callee(made)?.opens === "many" || isOfHelper(made, facts, depth) ? made : null;
   // `train = clips[:n]`
   const whole = listOf(made);
   if (whole) return whereMade(whole, facts, depth + 1);
@@ -69,4 +71,15 @@ function whereMade(list: Name, facts: Facts, depth: number): Node | null {
     if (call && loop && added && isWorked(added.value, loop, facts)) return call;
   }
   return null;
+}
+
+/** `encoded = encode_all(rows, tokenizer)`, of a function of this file that hands back a list of what it made of each. */
+function isOfHelper(call: Call, facts: Facts, depth: number): boolean {
+  const { file } = facts;
+  const returned = file.once(returnsByName).get(file.dotted(call.func) ?? "") ?? [];
+  return returned.some((value) =>
+    value.kind === "Comp"
+      ? works(value.element, facts)
+      : value.kind === "Name" && whereMade(value, facts, depth + 1) !== null,
+  );
 }

@@ -187,6 +187,8 @@ export const rule: Rule = {
 
 function isFloat32(expr: Expr, facts: Facts): boolean {
   const { file } = facts;
+  const made = expr.kind === "Name" ? file.scopes.onlyValue(expr) : null;
+  if (made && made.kind !== "Name") return isFloat32(made, facts);
   // `getattr(torch, args.compute_dtype)`
   const asked =
     expr.kind === "Call" && file.dotted(expr.func) === "builtins.getattr" ? expr.args[1]?.value : undefined;

@@ -136,3 +136,24 @@ def resized(dataset, sizes):
     # trap: one for each size, not for each example
     transforms = [create_transform(size) for size in sizes]
     return Clips(transforms)
+
+
+def encoded_all(rows, tokenizer):
+    found = []
+    for row in rows:
+        found.append(tokenizer(row["text"], padding="max_length", return_tensors="pt"))
+    return found
+
+
+def lengths_of(rows):
+    found = []
+    for row in rows:
+        found.append(len(row["text"]))
+    return found
+
+
+def text_loader(rows, tokenizer):
+    texts = encoded_all(rows, tokenizer)  # expect: PLM040
+    # trap: numbers
+    lengths = lengths_of(rows)
+    return DataLoader(texts), DataLoader(lengths)

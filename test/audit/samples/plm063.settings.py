@@ -23,6 +23,12 @@ wide = BitsAndBytesConfig(
     bnb_4bit_compute_dtype=getattr(torch, args.compute),  # expect: PLM063
     bnb_4bit_quant_type="nf4",
 )
+by_name = getattr(torch, args.compute)
+wide_by_name = BitsAndBytesConfig(
+    load_in_4bit=True,
+    bnb_4bit_compute_dtype=by_name,  # expect: PLM063
+    bnb_4bit_quant_type="nf4",
+)
 # trap: as it should be, unless somebody says otherwise
 well_set = BitsAndBytesConfig(
     load_in_4bit=True,
