@@ -1,22 +1,15 @@
-import { argument } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
+import { inAnothersStep, isPartOf, networksOptimised, steppedBy } from "./anothers-steps.ts";
+import type { Unwanted } from "./anothers-steps.ts";
 import { comesFromNetwork, runsBehind } from "./behind-loss.ts";
 import { isDetached } from "./detached.ts";
 import type { Facts } from "./facts.ts";
 import { freezes } from "./freezing.ts";
 import { lexicalGrad } from "./gradmode.ts";
 import { ranNetwork } from "./networks.ts";
-import { makesOptimizer } from "./optimised.ts";
 import { loopsAround, optimizerSteps } from "./training.ts";
-
-/** A run of a network that learns from another loss than the one it is behind. */
-export interface Unwanted {
-  readonly run: Call;
-  /** As it is written. */
-  readonly network: string;
-}
 
 /** Of networks that learn in turns: those that a loss goes through and that another optimizer has. */
 export function* unwantedGradients(facts: Facts): Generator<Unwanted> {
@@ -148,107 +141,6 @@ function* acrossMethods(facts: Facts): Generator<Unwanted> {
       if (!learns && !freezes(file.codeOf(fn), network)) yield { run, network };
     }
   }
-}
-
-/** `optimizer` of `optimizer.step()` and of `scaler.step(optimizer)`. */
-function steppedBy({ func, args: [given] }: Call): Expr {
-  return given?.name === null ? given.value : func.kind === "Attribute" ? func.value : func;
-}
-
-/** The networks whose parameters each optimizer of this file, or of a class of it, was given, by the name it has. */
-function networksOptimised(
-  file: PythonFile,
-  within: Node = file.tree.module,
-): ReadonlyMap<string, ReadonlySet<string>> {
-  const found = new Map<string, Set<string>>();
-  for (const made of file.all("Call")) {
-    const [target] = made.parent?.kind === "Assign" ? made.parent.targets : [];
-    if (!target || !makesOptimizer(made, file) || !contains(within, made)) continue;
-    const given = argument(made, "params", 0);
-    const listed = given?.kind === "Name" ? file.scopes.onlyValue(given) : given;
-    const networks = found.get(file.textOf(target)) ?? new Set<string>();
-    found.set(file.textOf(target), networks);
-    if (listed)
-      walk(listed, (node) => {
-        if (node.kind === "Attribute" && /^(?:trainable_|named_)?parameters$/.test(node.attr))
-          networks.add(file.textOf(node.value));
-        return true;
-      });
-  }
-  return found;
-}
-
-/** `self.actor_optimizer`, that the class was handed together with `self.actor`: by their names. */
-function namedAfter(file: PythonFile): ReadonlyMap<string, ReadonlySet<string>> {
-  const found = new Map<string, ReadonlySet<string>>();
-  for (const step of optimizerSteps(file)) {
-    const name = file.textOf(steppedBy(step));
-    const of = /^(self\.)(\w+?)_opt(?:im(?:izer)?)?$/.exec(name);
-    if (of) found.set(name, new Set([`${of[1]}${of[2]}`]));
-  }
-  return found;
-}
-
-/** The optimizers that take the step after a backward: the next ones below it, up to the backward that follows them. */
-function steppedAfter(backward: Call, facts: Facts): readonly string[] {
-  const { file } = facts;
-  const fn = functionOf(backward);
-  // Whatever it is called, what takes a step may have parameters.
-  const steps = new Set([
-    ...optimizerSteps(file),
-    ...file
-      .callsNamed("step")
-      .filter(
-        ({ func, args }) =>
-          func.kind === "Attribute" &&
-          args.length === 0 &&
-          !/sched|prof|bar$|timer|lr$/i.test(lastWord(func.value)),
-      ),
-  ]);
-  const below = [...steps].filter((step) => functionOf(step) === fn && step.start > backward.start);
-  const first = Math.min(...below.map(({ start }) => start));
-  const next = facts.backwards
-    .filter(({ call }) => functionOf(call) === fn && call.start > first)
-    .map(({ call }) => call.start);
-  return below.filter(({ start }) => start < Math.min(...next)).map((step) => file.textOf(steppedBy(step)));
-}
-
-/**
- * `fake = G(z)` behind the loss that only the optimizer of D takes a step for: G has an optimizer of its own, and learns from
- * another loss. Of an optimizer that is made elsewhere, nobody here knows what it has.
- */
-function* inAnothersStep(facts: Facts): Generator<Unwanted> {
-  const { file } = facts;
-  const made = networksOptimised(file);
-  const optimised = new Map([...namedAfter(file)].filter(([name]) => !made.has(name)).concat([...made]));
-  if (optimised.size < 2) return;
-  const known = new Set([...optimised.values()].flatMap((networks) => [...networks]));
-  const seen = new Set<string>();
-  for (const { call, loss } of facts.backwards) {
-    const taken = steppedAfter(call, facts);
-    if (!loss || taken.length === 0 || !taken.every((one) => (optimised.get(one)?.size ?? 0) > 0)) continue;
-    const learning = taken.flatMap((one) => [...optimised.get(one)!]);
-    const fn = functionOf(call);
-    const code = file.codeOf(fn ?? file.tree.module);
-    const runs = runsBehind(loss, facts, true, true);
-    const networkOf = (run: Call): string => file.textOf(ranNetwork(run, facts) ?? run.func);
-    // By its name alone an optimizer may have another than the loss speaks of.
-    if (!taken.every((one) => made.has(one)) && !runs.some((run) => learning.includes(networkOf(run))))
-      continue;
-    for (const run of runs) {
-      const other = networkOf(run);
-      const told = `${fn?.start} ${learning.join()} ${other}`;
-      if (!known.has(other) || seen.has(told) || learning.some((one) => isPartOf(one, other))) continue;
-      if (functionOf(run) !== fn || facts.gradMode(run) === "off" || freezes(code, other)) continue;
-      seen.add(told);
-      yield { run, network: other };
-    }
-  }
-}
-
-/** `net.head` and `net`, either way: the same, or one within the other. */
-function isPartOf(one: string, other: string): boolean {
-  return one === other || one.startsWith(`${other}.`) || other.startsWith(`${one}.`);
 }
 
 /** Of the runs behind one loss, those of a network that judges what another made, and learns from another loss: from what is real or detached. */

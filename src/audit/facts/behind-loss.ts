@@ -21,8 +21,16 @@ export function isMadeOf(expr: Expr, call: Call, facts: Facts): boolean {
   return reaches(expr, (node) => node === call, facts);
 }
 
-/** The runs of networks that a loss is computed from; those of which it has `.data` alone, `withoutData` leaves out, and those that only tell it places and sizes, `withoutPlaces`. */
-export function runsBehind(
+/** The runs of networks that a loss is computed from; those of which it has `.data` alone, `withoutData` leaves out. */
+export function runsBehind(loss: Expr, facts: Facts, withoutData = false): readonly Call[] {
+  return callsBehind(loss, facts, withoutData).filter((call) => {
+    const run = ranNetwork(call, facts);
+    return run !== null && !facts.networks.isLoss(run);
+  });
+}
+
+/** All calls that a loss is computed from; those that only tell it places and sizes, `withoutPlaces` leaves out. */
+export function callsBehind(
   loss: Expr,
   facts: Facts,
   withoutData = false,
@@ -32,8 +40,7 @@ export function runsBehind(
   reaches(
     loss,
     (node) => {
-      const run = node.kind === "Call" ? ranNetwork(node, facts) : null;
-      if (run && !facts.networks.isLoss(run)) found.push(node as Call);
+      if (node.kind === "Call") found.push(node);
       return false;
     },
     facts,

@@ -75,7 +75,7 @@ const BUILTINS = new Set(
 );
 
 /** Whether Python, or what runs it, has the name without anybody's doing: `ValueError`, `__file__`. */
-const isGiven = (name: string): boolean =>
+export const isGiven = (name: string): boolean =>
   BUILTINS.has(name) || name.startsWith("_") || /(?:Error|Warning|profile)$/.test(name);
 
 /** Lines. What is shorter may be cut from something, or be written to show something: names are left open there. */

@@ -1,4 +1,5 @@
 import { keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
@@ -6,8 +7,9 @@ import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "./classes.
 import { DRAWS } from "./evaluations.ts";
 import { everyUpdate } from "./facts.ts";
 import type { Facts } from "./facts.ts";
-import { decoratedGrad } from "./gradmode.ts";
+import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import { isCallee, isInvariant } from "./invariants.ts";
+import { ranByMethod } from "./network-runs.ts";
 import { isNetwork } from "./networks.ts";
 import { callsOf } from "./returns.ts";
 import { instanceType } from "./summary.ts";
@@ -148,7 +150,7 @@ export function isFixed(call: Call, facts: Facts): boolean {
   )
     return true;
   if (isFrozenPart(call.func, facts)) return true;
-  const run = forwardOf(call.func, facts);
+  const run = forwardOf(call, facts);
   if (run === null) return isHandedFrozen(call, facts) || isOwnHelper(call, facts);
   return (
     facts.networks.isFrozen(run) &&
@@ -279,6 +281,13 @@ function isCalledIn(loop: Loop, node: Node, { file }: Facts): boolean {
 
 export const ENCODES = /^\w*(?:encode|embed|feature|forward)\w*$/;
 
+/** All that a function of the file returns is made under `with torch.no_grad():`, or it is decorated so. */
+export function runsWithoutGradients(fn: FunctionDef, file: PythonFile): boolean {
+  if (decoratedGrad(fn, file) === "off") return true;
+  const calls = file.calls.matching(ENCODES).filter((one) => functionOf(one) === fn);
+  return calls.length > 0 && calls.every((one) => lexicalGrad(one, file) === "off");
+}
+
 /** `encode_prompt(text_encoder, ids)`: a function of the tree that runs the frozen network it is given. */
 function isHelper(call: Call, facts: Facts): boolean {
   const name = facts.file.dotted(call.func)!;
@@ -290,7 +299,8 @@ function isHelper(call: Call, facts: Facts): boolean {
   // `tools.encode_prompts(text_encoder, words)`, of another file: by its name.
   const runs = fn ? says || onlyRuns(fn) : says && facts.callee(call) !== null;
   const withoutGradients =
-    facts.gradMode(call) === "off" || (fn !== undefined && decoratedGrad(fn, facts.file) === "off");
+    facts.gradMode(call) === "off" ||
+    (fn !== undefined && runsWithoutGradients(fn, facts.file) && !drawsSomething(fn));
   if (!runs || !withoutGradients) return false;
   const networks = call.args.filter(({ value }) => value.kind === "Name" && facts.networks.isFrozen(value));
   return networks.length > 0 && networks.length < call.args.length;
@@ -335,11 +345,20 @@ function onlyRuns(fn: FunctionDef): boolean {
 }
 
 /** The network that a call runs: `net(x)`, `clip.encode_text(x)`. */
-function forwardOf(func: Expr, facts: Facts): Expr | null {
+function forwardOf(call: Call, facts: Facts): Expr | null {
+  const { func } = call;
+  const method = methodOf(func) ?? ownMethodOf(call, facts);
   if (
     isNetwork(func, facts) ||
     /encoder|reference|teacher|vae|clip/i.test(facts.file.textOf(func).slice(-40))
   )
-    return facts.networks.isFrozen(func) ? func : methodOf(func);
-  return methodOf(func);
+    return facts.networks.isFrozen(func) ? func : method;
+  return method;
+}
+
+/** `prior` of `prior.get_logits(states)`, by a method of this file's networks that runs layers and draws nothing. */
+function ownMethodOf(call: Call, facts: Facts): Expr | null {
+  const { func } = call;
+  if (func.kind !== "Attribute" || DRAWS.test(func.attr) || CHANGES.test(func.attr)) return null;
+  return facts.networks.isFrozen(func.value) ? ranByMethod(call, { has: () => true }, facts) : null;
 }

@@ -233,15 +233,16 @@ export function isReadByLayer(name: Name, loop: Loop, { file }: Facts): boolean 
   const others = file.scopes.scopeOf(name).bindings.get(name.id) ?? [];
   const uses = definition ? file.scopes.uses(definition) : [];
   const picked = new Set<string>();
-  const byLayer = ({ parent }: Name): boolean => {
+  const byLayer = (use: Name): boolean => {
+    const { parent } = use;
     if (parent?.kind === "Subscript") {
       picked.add(file.textOf(parent.index));
+      // `for one in maps[1:-1]`
+      if (parent.index.kind === "Slice") return isGoneThrough(parent, file);
       return parent.index.kind === "Str" || parent.index.kind === "Num" || parent.index.kind === "Name";
     }
-    if (parent?.kind === "For") return true;
     if (parent?.kind === "Attribute") return /^(?:items|values|keys)$/.test(parent.attr);
-    const call = parent?.kind === "Arg" ? parent.parent : null;
-    return call?.kind === "Call" && /^builtins\.(?:zip|enumerate|len)$/.test(file.dotted(call.func) ?? "");
+    return isGoneThrough(use, file);
   };
   return (
     uses.length > 0 &&
@@ -250,6 +251,13 @@ export function isReadByLayer(name: Name, loop: Loop, { file }: Facts): boolean 
     // `out[0]` alone is one of a pair.
     (picked.size !== 1 || ![...picked].every((index) => /^-?\d+$/.test(index)))
   );
+}
+
+/** `for one in maps`, also of a comprehension, `zip(maps, others)`, `enumerate(maps)` */
+function isGoneThrough({ parent }: Expr, file: PythonFile): boolean {
+  if (parent?.kind === "For" || parent?.kind === "Clause") return true;
+  const call = parent?.kind === "Arg" ? parent.parent : null;
+  return call?.kind === "Call" && /^builtins\.(?:zip|enumerate|len)$/.test(file.dotted(call.func) ?? "");
 }
 
 /** `if logits is not None:` reads nothing of them. */

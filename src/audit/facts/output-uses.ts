@@ -115,7 +115,7 @@ function isOnlyForPictures(
   facts: Facts,
 ): boolean {
   return (
-    (isOfPixels(facts) || isOfSounds(facts)) &&
+    (isOfPixels(facts) || isOfSounds(facts) || isLaidOut(target, facts)) &&
     (PICTURE.test(target.id) || isOfNormalised(target, facts) || isComparedDensely(target, facts)) &&
     (isForLossAlone(uses, facts) ||
       // `maps = out["out"]`, of which the loss is computed.
@@ -157,8 +157,10 @@ const BY_PIXEL =
  * of pictures or sounds: whatever its name, it is as large as they are.
  */
 export function isComparedDensely(target: Name, facts: Facts): boolean {
-  if (SMALL.test(target.id) || !(isOfPixels(facts) || isOfSounds(facts))) return false;
+  if (SMALL.test(target.id)) return false;
   const { file } = facts;
+  const laidOut = isLaidOut(target, facts);
+  if (!laidOut && !isOfPixels(facts) && !isOfSounds(facts)) return false;
   const statement = statementOf(target);
   const run = statement?.kind === "Assign" ? networkCall(statement.value, facts) : null;
   if (!run || REDUCES.test(lastWord(run.func)) || facts.networks.isLoss(run.func)) return false;
@@ -170,9 +172,28 @@ export function isComparedDensely(target: Name, facts: Facts): boolean {
     if (whole.parent?.kind === "Binary" && whole.parent.op === "-") return feedsLoss(use, facts);
     const call = whole.parent?.kind === "Arg" ? whole.parent.parent : null;
     if (call?.kind !== "Call" || call.args.length < 2) return false;
+    if (laidOut && isLossCall(call, facts)) return true;
     const name = file.dotted(call.func) ?? lastWord(call.func);
     return BY_ENTRY.test(name) || (byPixel && BY_PIXEL.test(name));
   });
+}
+
+/** `_, _, x, y, z = flow.shape`, `flow.permute(0, 2, 3, 4, 1)`: what a network gave, or what it gave beside it, has a number for each pixel. */
+function isLaidOut(target: Name, { file: { scopes } }: Facts): boolean {
+  const given = target.parent?.kind === "Tuple" ? target.parent.items : [target];
+  return given.some((name) => {
+    const made = name.kind === "Name" && !isThrowaway(name) ? scopes.definitionAt(name) : null;
+    return made !== null && made !== undefined && scopes.uses(made).some(hasManyDimensions);
+  });
+}
+
+function hasManyDimensions({ parent }: Name): boolean {
+  if (parent?.kind !== "Attribute") return false;
+  const call = parent.parent?.kind === "Call" && parent.parent.func === parent ? parent.parent : null;
+  if (parent.attr === "permute") return call !== null && call.args.length > 3;
+  const sizes = parent.attr === "shape" ? parent : parent.attr === "size" ? call : null;
+  const [target] = sizes?.parent?.kind === "Assign" ? sizes.parent.targets : [];
+  return target?.kind === "Tuple" && target.items.length > 3;
 }
 
 /** `out["out"].float()` of the `out` in it. */

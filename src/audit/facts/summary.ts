@@ -7,6 +7,7 @@ import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
 import type { Accelerator } from "./accelerator.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
+import { isGiven } from "./broken.ts";
 import { handedIn } from "./handed-in.ts";
 import type { Keeps } from "./keepers.ts";
 import type { LoadersMade } from "./loaders.ts";
@@ -262,6 +263,14 @@ function madeOnSelf(own: string, cls: ClassDef, file: PythonFile, depth = 0): st
   return (wrapped === null ? instanceType(inner, file) : madeOnSelf(wrapped, cls, file, depth + 1)) ?? type;
 }
 
+/** `from model import *` and `from utils import *`: either may have the function. */
+function ofStars(func: Name, file: PythonFile): readonly string[] {
+  const modules = file.once(starModules);
+  return modules.length < 2 || isGiven(func.id) || file.dotted(func) !== `builtins.${func.id}`
+    ? NO_TARGETS
+    : modules.map((module) => `${module}.${func.id}`);
+}
+
 /** A function of the one module whose names are all taken. */
 function ofStar(func: Expr, file: PythonFile): string | null {
   const [module, ...more] = func.kind === "Name" ? file.once(starModules) : [];
@@ -385,7 +394,7 @@ function ownMethod(fn: Expr, file: PythonFile): string | null {
 export function otherTargets(call: Call, file: PythonFile): readonly string[] {
   const { func } = call;
   if (func.kind === "Name") {
-    if (file.dotted(func) !== null) return NO_TARGETS;
+    if (file.dotted(func) !== null) return ofStars(func, file);
     // `net(x)` of one class or another runs the forward of either.
     return callTarget(call, file) === null
       ? madeTargets(call, func, "forward", file)

@@ -9,6 +9,7 @@ import { keyword, positional } from "../../python/file.ts";
 import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import { selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
+import { isFollower } from "./followers.ts";
 import { lexicalGrad } from "./gradmode.ts";
 import { callsOf } from "./returns.ts";
 
@@ -165,9 +166,14 @@ export function isPretrained(callee: Expr, facts: Facts): boolean {
   );
 }
 
-/** By its name, in a step that trains another network; frozen or trained nowhere in this file. */
+/** Beside another network that a step trains; frozen or trained nowhere in this file. */
 export function isTeacher(callee: Expr, facts: Facts): boolean {
-  return TEACHER.test(lastWord(callee)) && isTrainedNowhere(callee, facts);
+  return teaches(callee, facts) && isTrainedNowhere(callee, facts);
+}
+
+/** By its name, or as a copy that follows what learns. */
+export function teaches(callee: Expr, facts: Facts): boolean {
+  return TEACHER.test(lastWord(callee)) || isFollower(callee, facts);
 }
 
 export function isTrainedNowhere(callee: Expr, facts: Facts): boolean {

@@ -540,14 +540,17 @@ function* severalMaps(statement: Assign, loop: Loop, facts: Facts): Generator<Fi
   const [target, ...more] = statement.targets;
   if (!target || more.length > 0 || stepIn(loop, statement, true) < 0) return;
   const { value } = statement;
-  const pairs =
-    target.kind === "Tuple" && value.kind === "Tuple" && target.items.length === value.items.length
+  const unpacked = target.kind === "Tuple" && value.kind === "Call";
+  const pairs = unpacked
+    ? target.items.map((item) => [item, value] as const)
+    : target.kind === "Tuple" && value.kind === "Tuple" && target.items.length === value.items.length
       ? target.items.map((item, at) => [item, value.items[at]!] as const)
       : [[target, value] as const];
   const held = pairs.flatMap(([name, run]) =>
     name.kind === "Name" &&
     (run.kind === "Call"
-      ? GIVES_MAPS.test(lastWord(run.func)) && isNetwork(run.func, facts)
+      ? (unpacked ? isAskedForMaps(name, run) : GIVES_MAPS.test(lastWord(run.func))) &&
+        isNetwork(run.func, facts)
       : isListOfMaps(name, run)) &&
     differentiates(run, loop, facts) &&
     isReadByLayer(name, loop, facts)
@@ -559,6 +562,11 @@ function* severalMaps(statement: Assign, loop: Loop, facts: Facts): Generator<Fi
       at: held[0]!,
       message: `${held.map(({ id }) => `\`${id}\``).join(", ")} ${held.length > 1 ? "hold" : "holds"} the maps of all layers until the next forward has finished; delete them after their last use`,
     };
+}
+
+/** `maps` of `maps, scores = net(x, return_features=True)` */
+function isAskedForMaps({ id }: Name, { args }: Call): boolean {
+  return (ASKED.test(id) || LARGE.test(id)) && args.some(({ name, value }) => name !== null && isTrue(value));
 }
 
 /** `fmaps = [maps for maps, _ in scored]`: picked out of what a discriminator gave beside its scores. */

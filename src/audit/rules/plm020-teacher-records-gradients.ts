@@ -5,8 +5,10 @@ import { ancestors, classOf, contains, functionOf, lastWord, statementOf, walk }
 import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import { runsCutOff } from "../facts/cut-off-runs.ts";
 import { isDetached } from "../facts/detached.ts";
 import type { Facts } from "../facts/facts.ts";
+import { runsOfFollowers } from "../facts/followers.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
 import { derivesFrom } from "../facts/kept.ts";
 import { ranByMethod } from "../facts/network-runs.ts";
@@ -23,6 +25,7 @@ import {
   isPretrained,
   isTeacher,
   isTrainedNowhere,
+  teaches,
 } from "../facts/teachers.ts";
 
 /** What reinforcement learning calls the network that its targets come from, and a GAN the average of its own. */
@@ -47,11 +50,14 @@ export const rule: Rule = {
     if (!facts.anyHot) return;
     yield* features(facts);
     yield* forItsHooks(facts);
-    const calls = facts.networks.someOnlyEvaluated ? file.all("Call") : file.calls.matching(TEACHER);
+    const told = new Set<Call>();
+    const calls = facts.networks.someOnlyEvaluated
+      ? file.all("Call")
+      : new Set([...file.calls.matching(TEACHER), ...runsOfFollowers(facts)]);
     for (const call of calls) {
       if (call.func.kind !== "Name" && call.func.kind !== "Attribute") continue;
       // Few callees are either: the cheap questions first.
-      if (!facts.networks.isOnlyEvaluated(call.func) && !TEACHER.test(lastWord(call.func))) continue;
+      if (!facts.networks.isOnlyEvaluated(call.func) && !teaches(call.func, facts)) continue;
       if (!isNetwork(call.func, facts) && !CRITIC.test(lastWord(call.func))) continue;
       // `self.model_ema(self.model)` takes its weights, and computes nothing with them.
       if (call.args.some(({ value }) => selfAttribute(value) !== null && isNetwork(value, facts))) continue;
@@ -76,6 +82,7 @@ export const rule: Rule = {
       if (!cutOff && carriesGradient(call, facts)) continue;
       // `return self.module(*args, **kwargs)` hands on whatever its caller is about.
       if (call.parent?.kind === "Return" && call.args.every((arg) => arg.star !== 0)) continue;
+      told.add(call);
       const fix = wrap(call, facts);
       const name = file.textOf(call.func);
       const isPart = (of: Call): boolean => {
@@ -95,6 +102,13 @@ export const rule: Rule = {
       };
     }
     yield* handedOn(facts);
+    for (const call of runsCutOff(facts))
+      if (!told.has(call))
+        yield {
+          at: call,
+          severity: "note",
+          message: `All that \`${call.func.id}\` makes here is cut off by \`.detach()\`, yet its forward records a graph and keeps every activation, unless its parameters are frozen elsewhere; run it under \`no_grad\``,
+        };
   },
 };
 
@@ -248,7 +262,7 @@ function* features(facts: Facts): Generator<Finding> {
     const net = call.func.value;
     if (net.kind !== "Name" && net.kind !== "Attribute") continue;
     const encoder = ENCODER.test(lastWord(net));
-    const teacher = TEACHER.test(lastWord(net));
+    const teacher = teaches(net, facts);
     // `clip = CLIPModel.from_pretrained(name).eval()`, whatever it is called.
     const evaluated =
       facts.networks.isOnlyEvaluated(net) && facts.gradMode(call) === "on" && isNeverTrained(net, facts);

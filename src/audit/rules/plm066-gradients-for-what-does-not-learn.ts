@@ -1,6 +1,6 @@
 import { argument, isFalse, isTrue } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, Node } from "../../python/tree.ts";
 import { comesFromNetwork, feedsBackward } from "../facts/behind-loss.ts";
 import { isSelf, attributesOf, isModuleRole, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
@@ -8,12 +8,14 @@ import { isDetached } from "../facts/detached.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
 import { isOtherBranch } from "../facts/guards.ts";
+import { ranByHelper } from "../facts/handed-networks.ts";
 import { runsOf } from "../facts/network-runs.ts";
 import { isNetwork, ranNetwork } from "../facts/networks.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import { inLossOfAnother, unwantedGradients } from "../facts/adversaries.ts";
-import type { Unwanted } from "../facts/adversaries.ts";
-import { TRAINED, leftOutByCallers, leftOutOfClass } from "../facts/left-out.ts";
+import type { Unwanted } from "../facts/anothers-steps.ts";
+import { keptToItself } from "../facts/kept-to-itself.ts";
+import { leftOutByCallers, leftOutOfClass } from "../facts/left-out.ts";
 import type { LeftOut } from "../facts/left-out.ts";
 import { switchedOnInTurn } from "../facts/one-sided.ts";
 import { ownJudges } from "../facts/own-judges.ts";
@@ -27,7 +29,6 @@ import {
   isOwnNetwork,
   isParameterless,
   makesOptimizer,
-  outermost,
   parametersOf,
   torchOptimizers,
 } from "../facts/optimised.ts";
@@ -69,7 +70,7 @@ export const rule: Rule = {
             ...leftOut(facts),
             // What is only judged with is told of where it is made.
             ...(judged.length > 0 ? [] : [...leftOutByCallers(facts)].map(ofNoCallersOptimizer)),
-            ...keptToItself(facts),
+            ...[...keptToItself(facts)].map(ofNobody),
             ...besidePart(facts),
             ...partsOptimised(facts),
             ...underAdapters(facts),
@@ -106,6 +107,14 @@ function ofNoCallersOptimizer({ run, network }: LeftOut): Finding {
     at: run,
     severity: "note",
     message: `\`${network}\` is in no optimizer of who calls this, yet its graph is kept and its gradients are computed, unless it is frozen elsewhere; run it under \`no_grad\`, or freeze it`,
+  };
+}
+
+function ofNobody({ run, network }: LeftOut): Finding {
+  return {
+    at: run,
+    severity: "note",
+    message: `\`${network}\` is in no optimizer, as nobody is handed its parameters, yet they get gradients; run it under \`no_grad\`, or freeze it where they must pass through it`,
   };
 }
 
@@ -159,14 +168,17 @@ function neverOff({ at, network }: { readonly at: Node; readonly network: string
 
 /** In eval mode and in no optimizer, with what a trained network made as its input: gradients pass through it, and into it. */
 function* evaluated(facts: Facts): Generator<Finding> {
+  if (!facts.networks.someOnlyEvaluated) return;
   for (const call of facts.file.all("Call")) {
-    const run = evaluatedRun(call, facts);
-    if (!run || !facts.everyStep(call) || facts.gradMode(call) !== "on") continue;
+    const own = evaluatedRun(call, facts);
+    // `decode(vae, latents)`, by a function of this file.
+    const run = own ?? ranByHelper(call, (given) => facts.networks.isOnlyEvaluated(given), facts.file);
+    if (!run || !(own ? facts.everyStep(call) : facts.hot(call)) || facts.gradMode(call) !== "on") continue;
     // Made by another network here, or handed in with its graph.
     if (
       !call.args.some(
         (arg) =>
-          comesFromNetwork(arg.value, run, facts) ||
+          (arg.value !== run && comesFromNetwork(arg.value, run, facts)) ||
           (arg.value.kind === "Name" &&
             facts.file.scopes.reaching(arg.value).every(({ how }) => how === "param") &&
             facts.value(arg.value).graph === "yes"),
@@ -178,7 +190,7 @@ function* evaluated(facts: Facts): Generator<Finding> {
     yield {
       at: call,
       // What others made to judge pictures with comes frozen, as a rule.
-      ...(/lpips|percept/i.test(name) ? { severity: "note" as const } : {}),
+      ...(!own || /lpips|percept/i.test(name) ? { severity: "note" as const } : {}),
       message: `Gradients must pass through \`${name}\`, but its parameters still require their own: each is computed and kept for nobody; \`requires_grad_(False)\` on it stops that`,
     };
   }
@@ -447,76 +459,6 @@ function isWithin(callee: string, optimised: string): boolean {
   return callee === optimised || callee.startsWith(`${optimised}.`);
 }
 
-/** What others trained, made here and handed to nobody who would train it: whoever made the optimizer, its parameters cannot be in it. */
-function* keptToItself(facts: Facts): Generator<Finding> {
-  const { file } = facts;
-  for (const maker of [
-    ...file.calls.given(["pretrained", "weights"]),
-    ...file.callsNamed("from_pretrained"),
-  ]) {
-    if (!TRAINED.test(file.dotted(maker.func) ?? "") && !DIFFUSES.test(file.dotted(maker.func) ?? ""))
-      continue;
-    const made = outermost(maker);
-    const [target, ...more] = made.parent?.kind === "Assign" ? made.parent.targets : [];
-    const definition = target?.kind === "Name" && more.length === 0 ? file.scopes.definitionAt(target) : null;
-    if (!definition || UNFIT.test(file.textOf(made))) continue;
-    if (file.scopes.scopeOf(target!).bindings.get(definition.name)?.length !== 1) continue;
-    const uses = file.scopes.uses(definition);
-    const runs: Call[] = [];
-    const alone = uses.every((use) => {
-      // `vgg(x)`, `vgg.features(x)`
-      const callee = use.parent?.kind === "Attribute" ? use.parent : use;
-      const run = callee.parent?.kind === "Call" && callee.parent.func === callee ? callee.parent : null;
-      if (run && (callee === use || (!UNFIT.test(lastWord(callee)) && ranNetwork(run, facts))))
-        return runs.push(run) > 0;
-      // `vgg.to(device)`; handed on, or under another name, it may be anybody's.
-      if (isHandedIdly(use, facts)) return true;
-      const end = outermost(use);
-      return end.parent?.kind === "ExprStmt" && !UNFIT.test(file.text.slice(use.end, end.end));
-    });
-    if (!alone) continue;
-    for (const call of runs)
-      if (
-        facts.stepLoop(call) &&
-        facts.gradMode(call) === "on" &&
-        !facts.networks.isFrozen(call.func) &&
-        optimizerSteps(file).some((step) => functionOf(step) === functionOf(call)) &&
-        feedsBackward(call, facts)
-      )
-        yield {
-          at: call,
-          severity: "note",
-          message: `\`${definition.name}\` is in no optimizer, as nobody is handed its parameters, yet they get gradients; run it under \`no_grad\`, or freeze it where they must pass through it`,
-        };
-  }
-}
-
-/** `diffusers.UNet2DConditionModel.from_pretrained`, which gives a network that requires gradients. */
-const DIFFUSES = /^diffusers\.(?:\w+\.)*\w*(?:Model|ControlNet|Adapter)\w*\.from_pretrained$/;
-
-/**
- * `log_validation(unet, step)` by a function of this file that asks for no parameters, `Pipeline.from_pretrained(unet=unet)`
- * to look at what it makes, and `unet.config.sample_size`: nobody trains it there.
- */
-function isHandedIdly(use: Expr, { file }: Facts): boolean {
-  const { parent } = use;
-  if (parent?.kind === "Attribute") {
-    if (/^(?:config|dtype|device)$/.test(parent.attr)) return true;
-    // `unet.enable_xformers_memory_efficient_attention()` below a test, by the name alone.
-    return (
-      parent.parent?.kind === "Call" &&
-      parent.parent.func === parent &&
-      /^(?:enable|disable)_\w+$/.test(parent.attr)
-    );
-  }
-  const call = parent?.kind === "Arg" ? parent.parent : null;
-  if (call?.kind !== "Call") return false;
-  const name = file.dotted(call.func) ?? "";
-  if (/Pipeline\w*(?:\.from_pretrained)?$/.test(name)) return true;
-  const fn = file.functionNamed(name);
-  return fn !== undefined && !UNFIT.test(file.codeOf(fn));
-}
-
 const ADAPTERS = /^\w*(?:LoRA|Lora|LyCORIS|Lycoris)\w*Network$/;
 
 /** `network = LoRANetwork(unet, rank=4)`, by a class of one's own: what it is put around still requires gradients. */
@@ -542,9 +484,6 @@ function* underAdapters(facts: Facts): Generator<Finding> {
     };
   }
 }
-
-/** What takes its parameters, or switches them off. */
-const UNFIT = /param|requires_grad|freeze|frozen|modules|children|optim|register|apply/i;
 
 /** One part of a network in the program's only optimizer, the whole handed to what trains it, and nothing frozen anywhere. */
 function* partsOptimised(facts: Facts): Generator<Finding> {

@@ -7,7 +7,7 @@ import { attributesOf, isSelf, methodsOf, selfAttribute } from "../facts/classes
 import { EVALUATED, isOfEvaluation } from "../facts/evaluations.ts";
 import { everyUpdate, ownUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
-import { decoratedGrad, lexicalGrad } from "../facts/gradmode.ts";
+import { decoratedGrad } from "../facts/gradmode.ts";
 import { isBlank, isChanged, isInvariant, isOptimised, isScaling, softened } from "../facts/invariants.ts";
 import { comesAgain } from "../facts/nests.ts";
 import { isNetwork, ranNetwork } from "../facts/networks.ts";
@@ -27,6 +27,7 @@ import {
   isLeftUntrained,
   isLoadedHelper,
   isOnlyRun,
+  runsWithoutGradients,
 } from "../facts/fixed-networks.ts";
 
 export const rule: Rule = {
@@ -105,7 +106,7 @@ export const rule: Rule = {
             at: call,
             // Of another size it may be another in each step.
             ...(call.args.some(({ value }) => isBlank(value, facts) || isScaled(value)) ||
-            isOfOtherFile(call, facts)
+            isOfHelper(call, facts)
               ? { severity: "note" as const }
               : {}),
             message: ofSame(call, facts),
@@ -130,9 +131,13 @@ function isScaled(value: Expr): boolean {
   return found;
 }
 
-function isOfOtherFile({ func }: Call, { file }: Facts): boolean {
-  const name = file.dotted(func);
-  return name !== null && file.functionNamed(name) === undefined;
+/** By a function of another file, or one that switches recording off by itself, of which not all is read. */
+function isOfHelper(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const name = file.dotted(call.func);
+  if (name === null) return false;
+  const fn = file.functionNamed(name);
+  return fn === undefined || (facts.gradMode(call) !== "off" && decoratedGrad(fn, file) !== "off");
 }
 
 const SAME_SOFTMAX =
@@ -247,12 +252,21 @@ function isOfConstantText(call: Call, loop: Loop, facts: Facts): boolean {
     (own !== null && methodsOf(classOf(call)!).some(({ name }) => name === own));
   return (
     isOwn &&
-    (facts.gradMode(call) === "off" || (made !== undefined && runsWithoutGradients(made.node, file))) &&
+    !call.args.some(({ value }) => value.kind === "Name" && isAskedToLearn(value, facts)) &&
+    (facts.gradMode(call) === "off" ||
+      (made?.node.kind === "FunctionDef" && runsWithoutGradients(made.node, file))) &&
     call.args.every(({ value }) => isText(value) || isLiteral(value) || isSettled(value, loop, facts)) &&
     (facts.frequency(call, loop) === "every" ||
       everyUpdate(call, facts) ||
       isUnderSettings(call, loop, facts))
   );
+}
+
+/** `encoder.parameters()`, `encoder.train()` */
+function isAskedToLearn({ id }: Name, { file }: Facts): boolean {
+  return file
+    .callsNamed("parameters", "named_parameters", "train")
+    .some(({ func }) => func.kind === "Attribute" && func.value.kind === "Name" && func.value.id === id);
 }
 
 /** `args.instance_prompt`: said once for the whole training. */
@@ -265,18 +279,6 @@ function isTextOption(expr: Expr): boolean {
   );
 }
 
-/** All that a function of the file returns is made under `with torch.no_grad():`, or it is decorated so. */
-function runsWithoutGradients(node: Node, file: PythonFile): boolean {
-  if (node.kind !== "FunctionDef") return false;
-  if (decoratedGrad(node, file) === "off") return true;
-  const calls = file
-    .all("Call")
-    .filter(
-      (one) => functionOf(one) === node && one.func.kind === "Attribute" && ENCODES.test(one.func.attr),
-    );
-  return calls.length > 0 && calls.every((one) => lexicalGrad(one, file) === "off");
-}
-
 /** `else:` of `if dataset.custom_prompts:`, which is the same in every turn. */
 function isUnderSettings(call: Call, loop: Loop, facts: Facts): boolean {
   for (let at: Node | null = call.parent; at && at !== loop; at = at.parent) {
@@ -287,8 +289,9 @@ function isUnderSettings(call: Call, loop: Loop, facts: Facts): boolean {
   return true;
 }
 
-/** `args.cached`, `dataset.custom_prompts`, `not use_cache`; a count or what a batch says is another in each turn. */
+/** `args.cached and not dataset.custom_prompts`; a count or what a batch says is another in each turn. */
 function isSettledTest(test: Expr, loop: Loop, facts: Facts): boolean {
+  if (test.kind === "Bool") return test.values.every((one) => isSettledTest(one, loop, facts));
   const asked = test.kind === "Unary" ? test.operand : test;
   return (asked.kind === "Name" || asked.kind === "Attribute") && isSettled(asked, loop, facts);
 }
