@@ -7,6 +7,7 @@ import { selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { freezes } from "./freezing.ts";
 import { lexicalGrad } from "./gradmode.ts";
+import { moved } from "./naming.ts";
 import { ranNetwork } from "./networks.ts";
 import { makesOptimizer } from "./optimised.ts";
 import { callsOf, paramGiven, returnsByName } from "./returns.ts";
@@ -105,7 +106,7 @@ function networksOf(made: Call, file: PythonFile): readonly Expr[] {
   if (listed)
     walk(listed, (node) => {
       if (node.kind === "Attribute" && /^(?:trainable_|named_)?parameters$/.test(node.attr))
-        found.push(node.value);
+        found.push(moved(node.value));
       return true;
     });
   return found;
@@ -242,16 +243,13 @@ function* unwantedBehind(
   }
 }
 
-/** `judged(critic, fake)`, by a function of this tree: with the network it is given what one that learns has made, to send it through. */
+/** `judged(critic, fake)`: with the network a helper is given what one that learns has made, to send it through. */
 function isGivenMade(call: Call, network: Expr, learning: readonly string[], facts: Facts): boolean {
-  return (
-    facts.callee(call) !== null &&
-    call.args.some(
-      ({ value }) =>
-        value !== network &&
-        !learning.includes(facts.file.textOf(value)) &&
-        comesFromNetwork(value, network, facts),
-    )
+  return call.args.some(
+    ({ value }) =>
+      value !== network &&
+      !learning.includes(facts.file.textOf(value)) &&
+      comesFromNetwork(value, network, facts),
   );
 }
 

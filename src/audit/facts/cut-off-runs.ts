@@ -3,6 +3,7 @@ import type { Call, FunctionDef, Name } from "../../python/tree.ts";
 import { isDetached } from "./detached.ts";
 import type { Facts } from "./facts.ts";
 import { lexicalGrad } from "./gradmode.ts";
+import { handedIn } from "./handed-in.ts";
 import { isNetwork } from "./networks.ts";
 
 /**
@@ -18,7 +19,7 @@ export function* runsCutOff(facts: Facts): Generator<Call & { readonly func: Nam
     const fn = asked.has(functionOf(call)) ? functionOf(call) : null;
     if (func.kind !== "Name" || fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module") continue;
     if (call.args.length === 0 || !isHandedTo(fn, func, facts) || !isDetached(call, file)) continue;
-    if (lexicalGrad(call, file) !== null || facts.gradMode(call) === "off" || !isNetwork(func, facts))
+    if (lexicalGrad(call, file) !== null || facts.gradMode(call) === "off" || !isGivenNetwork(func, facts))
       continue;
     // Run once more with its graph, it is what learns.
     const learns = file
@@ -28,6 +29,13 @@ export function* runsCutOff(facts: Facts): Generator<Call & { readonly func: Nam
       );
     if (!learns && facts.everyStep(call)) yield call as Call & { readonly func: Name };
   }
+}
+
+/** By what is known of it here, or of what this file gives for it. */
+function isGivenNetwork(name: Name, facts: Facts): boolean {
+  if (isNetwork(name, facts)) return true;
+  const given = facts.file.scopes.reaching(name).flatMap((one) => handedIn(one, facts.file, false));
+  return given.length > 0 && given.every((one) => isNetwork(one, facts));
 }
 
 /** Under one of its parameters, which it only ever runs. */
