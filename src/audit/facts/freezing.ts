@@ -48,10 +48,15 @@ export function switches(file: PythonFile): boolean {
   return file.says(SWITCHES) && (file.says(/peft|lora/i) || SWITCHES.test(file.code.replaceAll(IMPORTS, "")));
 }
 
+/** `Variable(torch.ones(8, 1), requires_grad=False)` is about data. */
+const DATA =
+  /\b(?:Variable|\w*Tensor|tensor|zeros|ones|full|(?:zeros|ones|full)_like|randn?)\([^\n]*?requires_grad\s*=\s*False/g;
+
 /** Of two networks that take turns, freezing the other one does nothing for this. */
 export function freezes(code: string, network: string): boolean {
   if (!FREEZES.test(code)) return false;
   const others = code
+    .replaceAll(DATA, "")
     .replaceAll(
       /(?:requires|toggle)_grad\w*\(\s*([\w.]+)\s*,\s*(?:\w+\s*=\s*)?(\w+)\s*\)/g,
       (all, of, flag) => (of !== network || flag === "True" ? "" : all),
