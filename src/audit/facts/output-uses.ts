@@ -64,7 +64,7 @@ export function isOnlyForLoss(
       )
     );
   // A language model's logits, or scores of all items, from which the loss is computed here.
-  const texts = TEXT.test(facts.file.text) || isWrittenTo(target, facts);
+  const texts = TEXT.test(facts.file.text) || isLanguageModel(facts) || isWrittenTo(target, facts);
   if (isOnlyForPictures(uses, target, shaped, facts)) return true;
   if (!texts && !facts.file.once(scoresEveryItem)) return false;
   if (

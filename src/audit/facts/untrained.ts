@@ -137,7 +137,9 @@ export function bare(expr: Expr): Expr {
 
 export function methodOf(func: Expr): Expr | null {
   return func.kind === "Attribute" &&
-    /^(?:forward|encode|decode|encode_\w+|get_\w*features|forward_features|extract_features)$/.test(func.attr)
+    /^(?:forward|encode|decode|encode_\w+|get_\w*(?:features|embeds|embeddings)|forward_features|extract_features)$/.test(
+      func.attr,
+    )
     ? func.value
     : null;
 }

@@ -5,6 +5,7 @@ import { ancestors, classOf, contains, functionOf, lastWord, statementOf, walk }
 import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import { besideTrained } from "../facts/beside-trained.ts";
 import { runsCutOff } from "../facts/cut-off-runs.ts";
 import { isDetached } from "../facts/detached.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -102,6 +103,13 @@ export const rule: Rule = {
       };
     }
     yield* handedOn(facts);
+    for (const call of besideTrained(facts))
+      if (!told.has(call))
+        yield {
+          at: call,
+          severity: "note",
+          message: `The trainer optimises its own model alone, yet \`${file.textOf(call.func)}\` runs beside it with its graph and activations kept for backward, unless its parameters are frozen elsewhere; run it under \`no_grad\``,
+        };
     for (const call of runsCutOff(facts))
       if (!told.has(call))
         yield {

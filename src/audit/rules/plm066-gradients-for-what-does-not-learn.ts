@@ -42,7 +42,7 @@ export const rule: Rule = {
       "A network that does not learn in this step gets gradients all the same: computed, kept, perhaps used later",
     severity: "warning",
     fix: "none",
-    patterns: [66],
+    patterns: [66, 20],
   },
   *check(facts) {
     const seen = new Set<Node>();

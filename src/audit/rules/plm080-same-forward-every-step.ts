@@ -2,7 +2,7 @@ import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, isStatement, lastWord, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, ClassDef, Expr, FunctionDef, Name, Node, NodeOf } from "../../python/tree.ts";
+import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node, NodeOf } from "../../python/tree.ts";
 import { attributesOf, isSelf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import { EVALUATED, isOfEvaluation } from "../facts/evaluations.ts";
 import { everyUpdate, ownUpdate } from "../facts/facts.ts";
@@ -450,6 +450,10 @@ function* ofSelf(facts: Facts): Generator<Finding> {
     // `self.prompt["input_ids"].to(x.device)`
     const expr = partOf(bare(given));
     if (isTokenized(expr)) return expr.args.every(({ value }) => isWords(value) || isKept(value));
+    // `[self.opt.prompt]`
+    if (expr.kind === "List")
+      return expr.items.length > 0 && expr.items.every((item) => isWords(item) || isKept(item));
+    if (isOwnOption(expr)) return isKept(expr.value);
     const own = selfAttribute(expr);
     const cls = own === null ? null : classOf(expr);
     const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
@@ -493,6 +497,11 @@ function* ofSelf(facts: Facts): Generator<Finding> {
         message: `\`${file.textOf(call.func)}\` and its input are the same in every step, and so is what it returns; run it once, and keep that`,
       };
   }
+}
+
+/** `self.opt.prompt` */
+function isOwnOption(expr: Expr): expr is Attribute {
+  return expr.kind === "Attribute" && selfAttribute(expr.value) !== null && holdsOptions(expr.value);
 }
 
 function isLiteral({ kind }: Expr): boolean {
