@@ -179,7 +179,7 @@ export function isComparedDensely(target: Name, facts: Facts): boolean {
 }
 
 /** `_, _, x, y, z = flow.shape`, `flow.permute(0, 2, 3, 4, 1)`: what a network gave, or what it gave beside it, has a number for each pixel. */
-function isLaidOut(target: Name, { file: { scopes } }: Facts): boolean {
+export function isLaidOut(target: Name, { file: { scopes } }: Facts): boolean {
   const given = target.parent?.kind === "Tuple" ? target.parent.items : [target];
   return given.some((name) => {
     const made = name.kind === "Name" && !isThrowaway(name) ? scopes.definitionAt(name) : null;

@@ -14,6 +14,7 @@ import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import {
   MAPS,
+  isLaidOut,
   isLoss,
   isOfTokens,
   isOnlyForLoss,
@@ -525,6 +526,7 @@ function* kept(
 function isOfLogitsHere(value: Expr, target: Name, facts: Facts): boolean {
   return (
     !(value.kind === "Attribute" && value.attr !== "logits") &&
+    !isLaidOut(target, facts) &&
     (TEXT.test(facts.file.text) || isWrittenTo(target, facts))
   );
 }
