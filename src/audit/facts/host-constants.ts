@@ -299,6 +299,7 @@ const SETTINGS = /(?:^|_)(?:args|opts|cfg|conf|config|hparams|settings)$/;
 export function isEntry(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Attribute" && /^image_(?:mean|std)$/.test(expr.attr))
     return facts.value(expr).what === "unknown" && selfAttribute(expr) === null;
+  if (isSpecialToken(expr)) return true;
   const isAsked = expr.kind === "Attribute" || (expr.kind === "Subscript" && expr.index.kind === "Str");
   if (!isAsked || !SETTINGS.test(lastWord(expr.value))) return false;
   if (expr.value.kind !== "Name") return expr.value.kind === "Attribute";
@@ -308,6 +309,16 @@ export function isEntry(expr: Expr, facts: Facts): boolean {
     more.length === 0 &&
     /^(?:assign|param|import)$/.test(one.how) &&
     loopsAround(one.node).length === 0
+  );
+}
+
+/** `tokenizer.pad_token_id`, `self.processor.tokenizer.all_special_ids`: numbers of a vocabulary, which a run does not change. */
+function isSpecialToken(expr: Expr): boolean {
+  return (
+    expr.kind === "Attribute" &&
+    selfAttribute(expr) === null &&
+    /tokenizer$|^tok$/i.test(lastWord(expr.value)) &&
+    /^(?:(?:pad|eos|bos|mask|sep|cls|unk)_token_id|all_special_ids)$/.test(expr.attr)
   );
 }
 

@@ -427,7 +427,10 @@ function memberOf({ at }: Keep): string | null {
 /** `slots[step % size] = loss`: a turn further on takes the place of an old one. */
 export function isRing(at: Node, file: PythonFile): boolean {
   const target = at.kind === "Assign" ? at.targets[0] : null;
-  return target?.kind === "Subscript" && file.textOf(target.index).includes("%");
+  const index = target?.kind === "Subscript" ? target.index : null;
+  // `place = self.step % self.length` above it.
+  const made = index?.kind === "Name" ? file.scopes.onlyValue(index) : index;
+  return made !== null && file.textOf(made).includes("%");
 }
 
 /** Whether what is kept brings a graph, on one of the ways it may have come. */

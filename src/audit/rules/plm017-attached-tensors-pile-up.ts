@@ -81,7 +81,8 @@ function* piles(facts: Facts): Generator<Finding> {
       ((networkCall(added, facts) !== null &&
         facts.backwards.some(({ call }) => functionOf(call) === functionOf(at))) ||
         isOfReturnedLoss(keep, facts) ||
-        isOfDifferentiatedMethod(keep, facts));
+        isOfDifferentiatedMethod(keep, facts) ||
+        isBehindLoss(keep, facts));
     if (!known && !maybe) continue;
     // A bounded deque, or one renewed elsewhere, is no pile; what is read for a loss needs its graph.
     const queue =
@@ -140,6 +141,22 @@ function isOfDifferentiatedMethod({ added, at }: Keep, facts: Facts): boolean {
       isBackwarded(part, null, facts)
     );
   });
+}
+
+/**
+ * `self.recent.append(error)` of `error = self.mixer(values) - target.detach()`, where the backward of the same function goes
+ * through it: a network that learns was run for it.
+ */
+function isBehindLoss({ added, at }: Keep, facts: Facts): boolean {
+  const fn = functionOf(at);
+  return (
+    added.kind === "Name" &&
+    facts.backwards.some(({ call }) => functionOf(call) === fn) &&
+    isBackwarded(added, null, facts) &&
+    runsBehind(added, facts, true, true).some(
+      (run) => facts.gradMode(run) !== "off" && !facts.networks.isFrozen(run.func),
+    )
+  );
 }
 
 /** `self.encoder.embed(images)`, of a network that learns. */

@@ -1,7 +1,7 @@
 import { isNone, keyword } from "../../python/file.ts";
-import { classOf } from "../../python/nodes.ts";
+import { classOf, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, NodeOf } from "../../python/tree.ts";
+import type { Call, Expr, Node, NodeOf, Stmt } from "../../python/tree.ts";
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { FUNCTIONS, TENSOR_ONLY_METHODS, last } from "../facts/torch-names.ts";
@@ -54,7 +54,7 @@ export const rule: Rule = {
       // Repeating by a plain number has a known size.
       const repeats = call.args[name?.startsWith("torch.") === true ? 1 : 0]?.value;
       if (short === "repeat_interleave" && !(repeats && isCounts(repeats, facts))) continue;
-      if (facts.everyStep(call))
+      if (facts.everyStep(whereThereAreAny(call)))
         yield {
           at: call,
           message: `How large \`${short}\` comes out is known to the device only: the host waits for it on every step`,
@@ -66,7 +66,7 @@ export const rule: Rule = {
         call.args.length === 1 &&
         (facts.onAccelerator(call.args[0]!.value) ||
           (facts.accelerator && facts.value(call.args[0]!.value).device === "unknown")) &&
-        facts.everyStep(call)
+        facts.everyStep(whereThereAreAny(call))
       )
         yield {
           at: call,
@@ -83,7 +83,7 @@ export const rule: Rule = {
           isHandedTensor(subscript.value, facts) ||
           isUsedInStep(subscript, facts)
         ) ||
-        !facts.everyStep(subscript)
+        !facts.everyStep(whereThereAreAny(subscript))
       )
         continue;
       const parent = subscript.parent;
@@ -102,6 +102,38 @@ export const rule: Rule = {
     }
   },
 };
+
+/** The test `if valid.any():`, `if mask.sum() > 0:` around a node, or the node itself: hardly ever is there a batch without any. */
+function whereThereAreAny(node: Expr): Node {
+  let found: Node = node;
+  for (let at: Node | null = statementOf(node); at?.parent?.kind === "If"; at = at.parent) {
+    if (!at.parent.body.includes(at as Stmt) || !asksForAny(at.parent.test)) break;
+    found = at.parent;
+  }
+  return found;
+}
+
+function asksForAny(test: Expr): boolean {
+  if (test.kind === "Compare")
+    return (
+      test.ops[0] === ">" &&
+      test.rights[0]?.kind === "Num" &&
+      test.rights[0].text === "0" &&
+      isMethodOf(test.left, /^(?:sum|numel)$/)
+    );
+  return isMethodOf(test, /^any$/);
+}
+
+/** `mask.any()`; what is asked whether any is spoilt, `torch.isnan(loss).any()`, is another question. */
+function isMethodOf(expr: Expr, name: RegExp): boolean {
+  return (
+    expr.kind === "Call" &&
+    expr.args.length === 0 &&
+    expr.func.kind === "Attribute" &&
+    name.test(expr.func.attr) &&
+    /^(?:Name|Attribute|Compare)$/.test(expr.func.value.kind)
+  );
+}
 
 /** Methods that an array or a table has as well: `rows.nonzero()`. */
 const SHARED_METHODS = /^(?:nonzero|unique)$/;

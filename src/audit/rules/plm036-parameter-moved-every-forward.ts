@@ -41,6 +41,14 @@ export const rule: Rule = {
         };
         continue;
       }
+      if (isWeightFetched(call, facts)) {
+        yield {
+          at: call,
+          message:
+            "The weight of a network is sent to the device on every step: free when it is there already, and otherwise a copy each time, for which the step waits; move the network, or the weight, once",
+        };
+        continue;
+      }
       if (!isOwn(call.func.value, facts)) continue;
       const device = call.func.attr === "to" ? argument(call, "device", 0) : null;
       const moves =
@@ -101,16 +109,22 @@ function castOf(call: Call, facts: Facts): "fixed" | "wide" | "of input" | null 
   return !casts ? null : fixed ? "fixed" : wide ? "wide" : "of input";
 }
 
-/** `def like(weight, x): return weight.to(x.dtype)`, which forwards of this file give a parameter of their own. */
+/**
+ * `def like(weight, x): return weight.to(x.dtype)`, which forwards of this file give a parameter of their own, and
+ * `def project(layer, x): return F.linear(x, layer.weight.half())`, which they give a layer.
+ */
 function isOfHelper(cast: Expr, facts: Facts): boolean {
-  const [given, ...more] = cast.kind === "Name" ? facts.file.scopes.reaching(cast) : [];
+  const { file } = facts;
+  const layer = cast.kind === "Attribute" && cast.attr === "weight" ? cast.value : null;
+  const asked = layer ?? cast;
+  const [given, ...more] = asked.kind === "Name" ? file.scopes.reaching(asked) : [];
   if (!given || more.length > 0) return false;
-  return handedIn(given, facts.file, true).some((handed) => {
+  return handedIn(given, file, true).some((handed) => {
     const cls = classOf(handed);
     return (
       cls !== null &&
       /^(?:module|lightning)$/.test(facts.role(cls)) &&
-      isOwnWeight(handed, facts) &&
+      (layer ? isOnlyMadeBy(handed, file, (made) => isLarge(made, facts)) : isOwnWeight(handed, facts)) &&
       facts.everyStep(handed) !== null
     );
   });
@@ -257,10 +271,28 @@ function isInnerMatrix(cast: Call, { file }: Facts): boolean {
 }
 
 /** `hidden.float() @ model.lm_head.weight.float().t()` of a step that computes the logits itself. */
-function isMatrixOfNetwork(cast: Call, { file, networks }: Facts): boolean {
+function isMatrixOfNetwork(cast: Call, facts: Facts): boolean {
+  const { file, networks } = facts;
   const layer = layerOf(cast);
   const root = layer === null ? null : rootOf(layer, file);
-  return root !== null && root !== layer && networks.is(root) && isMatrixFrom(layer!, cast, file);
+  return (
+    root !== null &&
+    root !== layer &&
+    (networks.is(root) || facts.value(root).what === "module") &&
+    isMatrixFrom(layer!, cast, file)
+  );
+}
+
+/** `features @ teacher.head.weight.to(features.device).t()` in a training loop, of a network that was not brought there whole. */
+function isWeightFetched(call: Call, facts: Facts): boolean {
+  const sent = call.func.kind === "Attribute" && call.func.attr !== "type_as" ? call.func.attr : null;
+  const device = sent === "to" ? argument(call, "device", 0) : null;
+  const isSent =
+    sent === "cuda" ||
+    (device !== null &&
+      (facts.isAccelerator(facts.device(device)) ||
+        (device.kind === "Attribute" && device.attr === "device")));
+  return isSent && isMatrixOfNetwork(call, facts) && facts.everyStep(call) !== null;
 }
 
 function isMatrixFrom(layer: Expr, cast: Call, file: PythonFile): boolean {

@@ -1,6 +1,6 @@
 import { argument, isNone } from "../../python/file.ts";
-import { classOf, functionOf, lastWord, walk } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr, FunctionDef, Node, Param } from "../../python/tree.ts";
+import { classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
+import type { Call, ClassDef, Expr, FunctionDef, If, Node, Param } from "../../python/tree.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Attribute } from "../facts/classes.ts";
@@ -26,7 +26,7 @@ export const rule: Rule = {
       const cls = held && classOf(held);
       if (!cls || !/^(?:module|lightning|other)$/.test(facts.role(cls))) continue;
       const arg = argument(call, "device", 0);
-      const often = facts.everyStep(call) !== null;
+      const often = facts.everyStep(alwaysAway(call, attribute!) ?? call) !== null;
       if (!often && !(facts.role(cls) === "module" && isOfComputation(call, arg, facts))) continue;
       // A dtype is no transfer; what cannot be told from one is not reported.
       if (
@@ -83,6 +83,17 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `if self.weights.device != x.device:` around the call: of what stays on the host, it is so in every forward. */
+function alwaysAway(call: Call, attribute: string): If | null {
+  const around = statementOf(call)?.parent;
+  const test = around?.kind === "If" ? around.test : null;
+  if (around?.kind !== "If" || !around.body.some((one) => contains(one, call))) return null;
+  const isItsDevice = (side: Expr | undefined): boolean =>
+    side?.kind === "Attribute" && side.attr === "device" && selfAttribute(side.value) === attribute;
+  const compared = test?.kind === "Compare" && test.ops[0] === "!=" ? [test.left, ...test.rights] : [];
+  return compared.length === 2 && compared.some(isItsDevice) ? around : null;
+}
 
 /** `x.device` */
 function isDeviceOf(expr: Expr | null): boolean {
@@ -273,11 +284,40 @@ function isTensorOnHost(expr: Expr, facts: Facts): boolean {
 
 function isMade(expr: Expr, facts: Facts): boolean {
   const { what, device } = facts.value(expr);
+  if (isSentNowhere(expr, facts)) return true;
   if (what === "tensor" && device === "cpu") return !/Parameter\(/.test(facts.file.textOf(expr));
   if (what === "tensor" && meetsHost(expr, facts, 0)) return true;
   const made = root(expr);
   const call = (made.kind === "Name" ? facts.file.scopes.onlyValue(made) : null) ?? made;
   return call.kind === "Call" && (isTable(call, facts) || isLibraryTable(call, facts));
+}
+
+/** `schedule.alphas().to(self.device)` in the constructor of a Lightning module: that is the host then, whatever comes later. */
+function isSentNowhere(expr: Expr, facts: Facts): boolean {
+  const fn = functionOf(expr);
+  const cls = classOf(expr);
+  if (expr.kind !== "Call" || expr.func.kind !== "Attribute" || expr.func.attr !== "to") return false;
+  if (fn?.kind !== "FunctionDef" || fn.name !== "__init__" || !cls || facts.role(cls) !== "lightning")
+    return false;
+  const [place, ...more] = expr.args;
+  if (!place || more.length > 0 || selfAttribute(place.value) !== "device") return false;
+  const { what } = facts.value(expr.func.value);
+  return what === "tensor" || (what === "unknown" && isKeptForRows(expr, cls, facts));
+}
+
+/** Of what a method in small letters gave, `self.alphas = …`, and then `self.alphas[t]`: rows are picked of it, as of no layer. */
+function isKeptForRows(kept: Call, cls: ClassDef, { file }: Facts): boolean {
+  const from = kept.func.kind === "Attribute" ? kept.func.value : null;
+  if (from?.kind !== "Call" || /^_*[A-Z]/.test(lastWord(from.func))) return false;
+  const [name] =
+    [...attributesOf(cls, file)].find(([, { writes }]) => writes.some(({ value }) => value === kept)) ?? [];
+  return (
+    name !== undefined &&
+    file.all("Subscript").some(({ value, index }) => {
+      const of = value.kind === "Call" && value.func.kind === "Attribute" ? value.func.value : value;
+      return index.kind === "Name" && selfAttribute(of) === name && classOf(of) === cls;
+    })
+  );
 }
 
 /** `torchaudio.functional.create_dct(13, 80, "ortho")`: made of numbers, on the host unless it is told a device. */
