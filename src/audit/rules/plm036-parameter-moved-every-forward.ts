@@ -89,11 +89,14 @@ function castOf(call: Call, facts: Facts): "fixed" | "wide" | "of input" | null 
       : func.attr === "float" && call.args.length === 0) &&
     (isMatrix(func.value, facts) || isInnerMatrix(call, facts) || isMatrixOfNetwork(call, facts)) &&
     (selfAttribute(func.value) === null || isUsedAsItIs(call, facts));
+  // `.to(x.dtype)`, `.type(x.type())`
+  const of = type?.kind === "Call" && type.args.length === 0 ? type.func : type;
   const given =
-    func.attr === "to" &&
-    type?.kind === "Attribute" &&
-    type.attr === "dtype" &&
-    facts.value(type.value).what !== "module";
+    named &&
+    of?.kind === "Attribute" &&
+    of.attr === (of === type ? "dtype" : "type") &&
+    (of !== type || func.attr === "to") &&
+    facts.value(of.value).what !== "module";
   if (!fixed && !wide && !given) return null;
   const cls = classOf(call);
   const owned =
@@ -333,6 +336,9 @@ function isMultiplied(expr: Expr, file: PythonFile, depth = 0): boolean {
   const again = (one: Expr): boolean => isMultiplied(one, file, depth + 1);
   if (parent.kind === "Attribute" && /^(?:t|T|mT|transpose)$/.test(parent.attr))
     return again(parent.parent?.kind === "Call" ? parent.parent : parent);
+  // Cast once more.
+  if (parent.kind === "Attribute" && /^(?:to|type|float|half|bfloat16)$/.test(parent.attr))
+    return parent.parent?.kind === "Call" && parent.parent.func === parent && again(parent.parent);
   if (parent.kind === "Binary") return parent.op === "@";
   if (parent.kind === "Assign") {
     const [target, ...more] = parent.targets;
