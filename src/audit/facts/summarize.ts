@@ -11,7 +11,6 @@ import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import { frequency } from "./guards.ts";
 import { variablesOf } from "./broken.ts";
 import { calledBeforeChoice, choosesDevice, setsUpRanks } from "./ranks.ts";
-import { isRunByKey } from "./dispatch.ts";
 import { given } from "./handed.ts";
 import { float64Makers } from "./float64.ts";
 import { handedLosses } from "./handed-losses.ts";
@@ -460,10 +459,7 @@ class Summarizer {
     // To read a property is to call it.
     const read = this.#definitions.get(name)?.decorators.some(isProperty) === true;
     const { parent } = attribute;
-    if (
-      (read && !(parent?.kind === "Assign" && parent.targets.includes(attribute))) ||
-      isRunByKey(attribute, this.#file)
-    )
+    if (read && !(parent?.kind === "Assign" && parent.targets.includes(attribute)))
       this.#callTo(attribute, name, false);
   }
 

@@ -408,9 +408,9 @@ export function otherTargets(call: Call, file: PythonFile): readonly string[] {
   return file.dotted(func) === null ? madeTargets(call, func.value, func.attr, file) : NO_TARGETS;
 }
 
-/** `losses[kind](outputs, targets)` of `losses = {"labels": self.loss_labels, …}`: any of them. */
+/** `losses[kind](outputs, targets)` of `losses = {"labels": self.loss_labels, …}`, or the table itself: any of them. */
 function functionsInTable(table: Expr, file: PythonFile): readonly string[] {
-  const [made, ...more] = valuesOf(table, file);
+  const [made, ...more] = table.kind === "Dict" ? [table] : valuesOf(table, file);
   return made?.kind === "Dict" && more.length === 0
     ? made.values.flatMap((fn) => functionsOf(fn, file, HANDED_ON))
     : NO_TARGETS;

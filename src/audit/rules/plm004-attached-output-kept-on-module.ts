@@ -133,16 +133,14 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
     !(!isForward && isOfLossRun(value, fn, facts))
   )
     return;
-  const reads = facts.file
-    .all("Attribute")
-    .filter(
-      (node) =>
-        node.attr === attribute &&
-        // `vgg19(…).features` is of what was just made.
-        node.value.kind !== "Call" &&
-        !isWritten(node) &&
-        !(node.parent?.kind === "Subscript" && isWritten(node.parent)),
-    );
+  const reads = facts.file.all("Attribute").filter(
+    (node) =>
+      node.attr === attribute &&
+      // `vgg19(…).features` is of what was just made.
+      node.value.kind !== "Call" &&
+      !isWritten(node) &&
+      !(node.parent?.kind === "Subscript" && isWritten(node.parent)),
+  );
   // An auxiliary loss is read with its graph; where nobody reads it here, another file may.
   const cut = reads.length > 0 && reads.every((read) => isCut(read, facts));
   // What is handed back may be asked for by who is not seen here.

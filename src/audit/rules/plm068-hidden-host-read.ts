@@ -167,7 +167,7 @@ function read(call: Call, name: string): Call["args"] {
 function areLosses(expr: Expr, { file }: Facts): boolean {
   if (expr.kind !== "Name" || !/losses$/i.test(expr.id)) return false;
   const made = file.scopes.onlyValue(expr);
-  return made?.kind === "Call" && !/^torch\./.test(file.dotted(made.func) ?? "");
+  return made?.kind === "Call" && file.dotted(made.func)?.startsWith("torch.") !== true;
 }
 
 /** `list(x.chunk(4))` goes through a tuple of tensors, not through a tensor. */
