@@ -22,8 +22,13 @@ export function isMadeOf(expr: Expr, call: Call, facts: Facts): boolean {
 }
 
 /** The runs of networks that a loss is computed from; those of which it has `.data` alone, `withoutData` leaves out. */
-export function runsBehind(loss: Expr, facts: Facts, withoutData = false): readonly Call[] {
-  return callsBehind(loss, facts, withoutData).filter((call) => {
+export function runsBehind(
+  loss: Expr,
+  facts: Facts,
+  withoutData = false,
+  withoutPlaces = false,
+): readonly Call[] {
+  return callsBehind(loss, facts, withoutData, withoutPlaces).filter((call) => {
     const run = ranNetwork(call, facts);
     return run !== null && !facts.networks.isLoss(run);
   });
